@@ -1,0 +1,1 @@
+"""Verdicts on the lecture's claims, by rules written before the run."""

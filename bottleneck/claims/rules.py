@@ -1,0 +1,146 @@
+"""Rules for the lecture's two tables (L-FAIL, L-VIND), written before any run.
+
+Every interval is a 95 % percentile bootstrap over test sentences of the mean over seeds; seeds are
+not resampled and the intervals are not corrected for the number of buckets. "Clear of zero" means
+that the whole interval is. All rules read the filled buckets, shortest first.
+"""
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+from ..scoring.bootstrap import Estimate, difference, interaction
+from .ceiling import ceiling_sentence
+from .verdict import BucketScores, Held, Verdict, filled, shown, small_buckets
+
+FAILURE_RULE = (
+    "Held if no-attention BLEU falls from the first to the last filled bucket by an amount whose "
+    "95 % interval lies above 0 and no step between neighbouring buckets is a rise whose interval "
+    "lies above 0 (a step whose interval holds 0 is a tie, allowed and named); partly if the whole "
+    "fall is clear of 0 but some step is a clear rise; else not held."
+)
+VINDICATION_RULE = (
+    "Held if attention minus none, in BLEU, has a 95 % interval above 0 in the longest filled "
+    "bucket, the interaction (gain in the longest minus gain in the shortest) has one above 0, and "
+    "no bucket's gain has one below 0; partly if the gain in the longest bucket is clear of 0 but "
+    "one of the other two conditions fails; else not held."
+)
+LARGEST_RULE = (
+    "Call worst the buckets whose no-attention BLEU is the lowest or tied with it (95 % interval "
+    "of the difference not above 0), and top those whose gain is the largest or tied with it; held "
+    "if every top bucket is a worst one, partly if some are, not held if none is, if every bucket "
+    "is a worst one, or if the largest gain is not clear of 0."
+)
+TOO_FEW = "fewer than two buckets are filled"
+
+
+def failure_pattern(buckets: Sequence[BucketScores]) -> Verdict:
+    """L-FAIL: without attention BLEU falls as sentences grow longer."""
+    rows = filled(buckets)
+    if len(rows) < 2:
+        return Verdict("L-FAIL", "not measured", FAILURE_RULE, TOO_FEW)
+    fall = difference(rows[0].none, rows[-1].none)
+    steps = {f"{a.name} to {b.name}": difference(b.none, a.none) for a, b in pairwise(rows)}
+    rises = [name for name, step in steps.items() if step.interval.above_zero]
+    ties = [name for name, step in steps.items() if _tie(step)]
+    clauses = [
+        f"from {rows[0].name} to {rows[-1].name} BLEU without attention falls by {shown(fall)}",
+        _steps("clear rises", rises, steps),
+        _steps("ties", ties, steps),
+    ]
+    verdict = _graded(fall.interval.above_zero, not rises)
+    return Verdict("L-FAIL", verdict, FAILURE_RULE, _sentence(clauses, rows))
+
+
+def vindication(buckets: Sequence[BucketScores]) -> Verdict:
+    """L-VIND: attention helps where sentences are long, more than where they are short."""
+    rows = filled(buckets)
+    reason = _unmeasured(rows)
+    if reason:
+        return Verdict("L-VIND", "not measured", VINDICATION_RULE, reason)
+    gains = {row.name: row.gain for row in rows}
+    longest, more = rows[-1].name, interaction(list(gains.values()))
+    losses = [name for name, gain in gains.items() if gain.interval.below_zero]
+    best = max(gains, key=lambda name: gains[name].value)
+    clauses = [
+        f"the gain in {longest} is {shown(gains[longest])}",
+        f"it exceeds the gain in {rows[0].name} by {shown(more)}",
+        f"the largest gain is in {best} ({shown(gains[best])})",
+        _steps("clear losses", losses, gains),
+        ceiling_sentence([row.name for row in rows], [_attention(row) for row in rows]),
+    ]
+    holds = more.interval.above_zero and not losses
+    verdict = _graded(gains[longest].interval.above_zero, holds)
+    return Verdict("L-VIND", verdict, VINDICATION_RULE, _sentence(clauses, rows))
+
+
+def vindication_largest(buckets: Sequence[BucketScores]) -> Verdict:
+    """L-VIND's stronger sentence: the gain is largest where the bottleneck hurt most."""
+    rows = filled(buckets)
+    reason = _unmeasured(rows)
+    if reason:
+        return Verdict("L-VIND-largest", "not measured", LARGEST_RULE, reason)
+    gains = {row.name: row.gain for row in rows}
+    top = _tied_with_largest(gains)
+    worst = _tied_with_largest({row.name: _negative(row.none) for row in rows})
+    clauses = [
+        f"the largest gain is in {top[0]} ({shown(gains[top[0]])}){_ties(top)}",
+        f"BLEU without attention is lowest in {worst[0]}{_ties(worst)}",
+    ]
+    clear = gains[top[0]].interval.above_zero and len(worst) < len(rows)
+    some = clear and not set(top).isdisjoint(worst)
+    verdict = _graded(some, set(top) <= set(worst))
+    return Verdict("L-VIND-largest", verdict, LARGEST_RULE, _sentence(clauses, rows))
+
+
+def _graded(main: bool, rest: bool) -> Held:
+    """Not held without the main condition, partly with it alone, held with both."""
+    if not main:
+        return "not held"
+    return "held" if rest else "partly"
+
+
+def _tie(step: Estimate) -> bool:
+    """Whether the interval holds zero."""
+    return not (step.interval.above_zero or step.interval.below_zero)
+
+
+def _unmeasured(rows: Sequence[BucketScores]) -> str:
+    """Why a gain cannot be judged; empty where it can."""
+    if len(rows) < 2:
+        return TOO_FEW
+    lacking = [r.name for r in rows if r.attention is None or not r.attention.filled]
+    return f"no score with attention in {', '.join(lacking)}" if lacking else ""
+
+
+def _attention(row: BucketScores) -> float:
+    """BLEU with attention; nan where it was not measured."""
+    return float("nan") if row.attention is None else row.attention.value
+
+
+def _negative(estimate: Estimate) -> Estimate:
+    """The estimate with its sign turned, so that the lowest becomes the largest."""
+    return Estimate(-estimate.value, -estimate.draws)
+
+
+def _tied_with_largest(estimates: dict[str, Estimate]) -> list[str]:
+    """Name of the largest, then of those that it does not clearly exceed, in bucket order."""
+    best = max(estimates, key=lambda name: estimates[name].value)
+    gaps = {name: difference(estimates[best], other) for name, other in estimates.items()}
+    tied = [name for name in gaps if name != best and not gaps[name].interval.above_zero]
+    return [best, *tied]
+
+
+def _ties(names: Sequence[str]) -> str:
+    """The names after the first, as ties."""
+    return f", tied with {', '.join(names[1:])}" if len(names) > 1 else ""
+
+
+def _steps(title: str, names: Sequence[str], estimates: dict[str, Estimate]) -> str:
+    """The named estimates with their intervals; empty without names."""
+    listed = ", ".join(f"{name} ({shown(estimates[name])})" for name in names)
+    return f"{title}: {listed}" if names else ""
+
+
+def _sentence(clauses: Sequence[str], rows: Sequence[BucketScores]) -> str:
+    """One sentence of the clauses that say something, small buckets last."""
+    return "; ".join(clause for clause in [*clauses, small_buckets(rows)] if clause)

@@ -1,0 +1,61 @@
+"""What a rule takes in, what it gives out, and how it puts numbers into words."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from ..scoring.bootstrap import Estimate, difference
+
+MARKED_BELOW = 100
+"""Sentences under which a bucket's row is marked; Koehn 2004 validates nothing below 300."""
+
+Held = Literal["held", "partly", "not held", "not measured"]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Whether a claim of the lecture held, by which rule, because of which numbers."""
+
+    claim: str
+    verdict: Held
+    rule: str
+    because: str
+
+
+@dataclass(frozen=True, eq=False)
+class BucketScores:
+    """BLEU of one bucket: both arms from the same resampling weights, so their gain is paired."""
+
+    name: str
+    sentences: int
+    none: Estimate
+    attention: Estimate | None = None
+
+    @property
+    def gain(self) -> Estimate:
+        """Attention minus none, in BLEU."""
+        if self.attention is None:
+            raise ValueError(f"bucket {self.name} has no score with attention")
+        return difference(self.attention, self.none)
+
+
+def marked(sentences: int) -> bool:
+    """Whether a row stands on too few sentences to be read without a mark."""
+    return sentences < MARKED_BELOW
+
+
+def filled(buckets: Sequence[BucketScores]) -> list[BucketScores]:
+    """The buckets that hold something to score, in their order."""
+    return [bucket for bucket in buckets if bucket.none.filled]
+
+
+def shown(estimate: Estimate) -> str:
+    """A difference in BLEU with its 95 % interval, signed."""
+    interval = estimate.interval
+    return f"{estimate.value:+.2f} [{interval.low:+.2f}, {interval.high:+.2f}]"
+
+
+def small_buckets(buckets: Sequence[BucketScores]) -> str:
+    """A clause that names the filled buckets under `MARKED_BELOW` sentences; empty if none is."""
+    small = [f"{b.name} (n = {b.sentences})" for b in filled(buckets) if marked(b.sentences)]
+    return f"under {MARKED_BELOW} sentences: {', '.join(small)}" if small else ""

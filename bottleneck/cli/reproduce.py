@@ -1,0 +1,94 @@
+"""``bottleneck reproduce``: the main job."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from .options import (
+    Assignments,
+    CorpusName,
+    Out,
+    Preset,
+    Source,
+    Target,
+    TestSource,
+    TestTarget,
+    resolve_settings,
+)
+
+if TYPE_CHECKING:
+    from ..runs.pool import Job
+
+DEFAULT_OUT = Path("results") / "runs"
+
+
+def reproduce(
+    preset: Preset = "lecture",
+    out: Out = None,
+    seeds: Annotated[int, typer.Option(min=1, help="Runs of each arm, seeds 1, 2, ...")] = 1,
+    corpus: CorpusName = None,
+    source: Source = None,
+    target: Target = None,
+    test_source: TestSource = None,
+    test_target: TestTarget = None,
+    assignments: Assignments = None,
+    check_schedule: Annotated[
+        bool, typer.Option("--check-schedule", help="Train once more, twice as long.")
+    ] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="No progress on stderr.")] = False,
+) -> None:
+    """Train a translator without attention and one with it; print the lecture's two tables."""
+    settings = resolve_settings(
+        preset,
+        assignments,
+        {
+            "name": corpus,
+            "source": source,
+            "target": target,
+            "test_source": test_source,
+            "test_target": test_target,
+        },
+    )
+    from ..runs.reproduce import plan
+
+    jobs = plan(settings, seeds, check_schedule)
+    folder = out or DEFAULT_OUT / preset
+    _execute(jobs, folder, quiet)
+    _print_tables(folder)
+
+
+def _execute(jobs: "list[Job]", folder: Path, quiet: bool) -> None:
+    """Run the jobs with a display; leave no empty folder behind where nothing came of it."""
+    from ..runs.reproduce import reproduce as execute
+    from ..settings.atomic import check_writable, remove_empty
+    from .progress import display
+
+    existed = folder.exists()
+    check_writable(folder)
+    try:
+        with display(jobs, quiet) as listener:
+            execute(jobs, folder, listener)
+    except BaseException:
+        if not existed:
+            remove_empty(folder)
+        raise
+
+
+def _print_tables(folder: Path) -> None:
+    """Write both tables as CSV and Markdown beside the bundle, and print them."""
+    from rich.console import Console
+
+    from ..results.bundle import load_bundle
+    from ..tables.pages import slide_pages, write_pages
+
+    pages = slide_pages(load_bundle(folder))
+    write_pages(pages, folder)
+    console = Console(highlight=False)
+    for page in pages:
+        console.print(page.table)
+        console.print("\n".join(page.verdicts), markup=False)
+        console.print()
+    console.print("\n".join(pages[0].caption), style="dim", markup=False)
+    names = ", ".join(f"{page.name}.csv" for page in pages)
+    console.print(f"\nWritten to {folder}: {names}, the same as .md, runs.csv", markup=False)

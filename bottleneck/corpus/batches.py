@@ -1,0 +1,212 @@
+"""Sentence pairs as padded arrays: an endless stream to train on, and batches to evaluate.
+
+The source ends in EOS, the target too; the decoder's input, BOS and then the target's words, is
+the target shifted by one and made in the model.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+from jaxtyping import Int, Int32
+
+from ..settings.symbols import EOS, PAD
+from .pair import SentencePair
+from .shapes import ShapeClass, shape_classes
+from .tokens import tokenize
+from .vocabulary import Vocabulary
+
+Result = TypeVar("Result")
+
+GROUPS = 6
+"""Shape classes; more of them pad less and compile longer."""
+
+FEWEST_BATCHES = 4
+"""Batches that a class to train on fills at least: it fills its last batch up by repeating
+sentences, and odd ones are not to be seen much more often than others."""
+
+
+class EncodedPairs(NamedTuple):
+    """Ids of every sentence, each with EOS at its end."""
+
+    source: list[list[int]]
+    target: list[list[int]]
+
+    @property
+    def source_lengths(self) -> list[int]:
+        """Lengths with EOS."""
+        return [len(ids) for ids in self.source]
+
+    @property
+    def target_lengths(self) -> list[int]:
+        """Lengths with EOS."""
+        return [len(ids) for ids in self.target]
+
+
+class Batch(NamedTuple):
+    """Padded ids; lengths count EOS, what lies beyond them is ``PAD``."""
+
+    source: Int32[np.ndarray, "batch source_length"]
+    source_lengths: Int32[np.ndarray, "batch"]
+    target: Int32[np.ndarray, "batch target_length"]
+    target_lengths: Int32[np.ndarray, "batch"]
+
+    def take(self, rows: Int[np.ndarray, "rows"]) -> "Batch":
+        """These rows alone, at the same padded lengths."""
+        return Batch(*(array[rows] for array in self))
+
+
+class EvaluationBatch(NamedTuple):
+    """A full batch whose first ``real`` rows count; ``rows`` are their places in the corpus.
+
+    The other rows repeat the last real one: results of them are cut off.
+    """
+
+    batch: Batch
+    rows: Int[np.ndarray, "real"]
+
+    @property
+    def real(self) -> int:
+        """How many rows are no fillers."""
+        return len(self.rows)
+
+
+class Place(NamedTuple):
+    """What an update trains on: members of one shape class, counted within the class."""
+
+    shape: int
+    members: Int[np.ndarray, "batch"]
+
+
+def encode_pairs(
+    pairs: Iterable[SentencePair],
+    source_vocabulary: Vocabulary,
+    target_vocabulary: Vocabulary,
+    reverse_source: bool = False,
+) -> EncodedPairs:
+    """Ids of both sides; reversing turns the words round and leaves EOS last."""
+    encoded = EncodedPairs([], [])
+    for pair in pairs:
+        ids = source_vocabulary.encode(tokenize(pair.source))
+        encoded.source.append([*(reversed(ids) if reverse_source else ids), EOS])
+        encoded.target.append([*target_vocabulary.encode(tokenize(pair.target)), EOS])
+    return encoded
+
+
+def pad_class(pairs: EncodedPairs, held: ShapeClass) -> Batch:
+    """All sentences of a shape class as one padded batch."""
+    source = [pairs.source[row] for row in held.rows]
+    target = [pairs.target[row] for row in held.rows]
+    return Batch(
+        _padded(source, held.source_length),
+        np.array([len(ids) for ids in source], dtype=np.int32),
+        _padded(target, held.target_length),
+        np.array([len(ids) for ids in target], dtype=np.int32),
+    )
+
+
+def _padded(sentences: list[list[int]], length: int) -> Int32[np.ndarray, "sentence length"]:
+    """One row a sentence, ``PAD`` behind its end."""
+    array = np.full((len(sentences), length), PAD, dtype=np.int32)
+    for row, ids in zip(array, sentences, strict=True):
+        row[: len(ids)] = ids
+    return array
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingBatches:
+    """The endless stream of full batches; update k is computed from the seed and k alone.
+
+    ``classes`` hold all sentences, padded once. Each epoch shuffles every class and fills its
+    last batch up from the same class. The order of the *shapes* is the same for every seed, so
+    that seeds can be stacked along one more axis, and every arm computes equally many tokens.
+    """
+
+    classes: tuple[Batch, ...]
+    batch_size: int
+    seed: int
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """How many sentences each class holds."""
+        return tuple(len(held.source) for held in self.classes)
+
+    @property
+    def shapes(self) -> tuple[tuple[int, int], ...]:
+        """Padded source and target length of each class."""
+        return tuple((held.source.shape[1], held.target.shape[1]) for held in self.classes)
+
+    @property
+    def updates_per_epoch(self) -> int:
+        """Batches that visit every sentence at least once."""
+        return sum(-(-size // self.batch_size) for size in self.sizes)
+
+    def place(self, update: int) -> Place:
+        """Which class and which of its members update k (from 0) trains on."""
+        epoch, within = divmod(update, self.updates_per_epoch)
+        return epoch_plan(self.sizes, self.batch_size, self.seed, epoch)[within]
+
+    def batch(self, update: int) -> Batch:
+        """The batch of update k (from 0)."""
+        shape, members = self.place(update)
+        return self.classes[shape].take(members)
+
+
+def training_batches(
+    pairs: EncodedPairs, batch_size: int, seed: int, groups: int = GROUPS
+) -> TrainingBatches:
+    """Sort the pairs into shape classes, pad them, and make them an endless stream."""
+    lengths = (pairs.source_lengths, pairs.target_lengths)
+    classes = shape_classes(*lengths, groups, FEWEST_BATCHES * batch_size)
+    return TrainingBatches(tuple(pad_class(pairs, held) for held in classes), batch_size, seed)
+
+
+@lru_cache(maxsize=8)
+def epoch_plan(sizes: tuple[int, ...], batch_size: int, seed: int, epoch: int) -> tuple[Place, ...]:
+    """The batches of one epoch: shapes in an order of the epoch, members in one of the seed too."""
+    members = np.random.default_rng([seed % 2**64, epoch])
+    batches = [_class_batches(size, batch_size, members) for size in sizes]
+    shapes = np.repeat(np.arange(len(sizes)), [len(cut) for cut in batches])
+    order = np.random.default_rng(epoch).permutation(shapes)
+    turns = [iter(cut) for cut in batches]
+    return tuple(Place(int(shape), next(turns[shape])) for shape in order)
+
+
+def _class_batches(
+    size: int, batch_size: int, random: np.random.Generator
+) -> Int[np.ndarray, "batches batch"]:
+    """A class's members shuffled and cut into full batches; the first fill up the last."""
+    batches = -(-size // batch_size)
+    shuffled = np.resize(random.permutation(size), batches * batch_size)
+    return shuffled.reshape(batches, batch_size)
+
+
+def evaluation_batches(
+    pairs: EncodedPairs, batch_size: int, groups: int = GROUPS
+) -> list[EvaluationBatch]:
+    """Every sentence once, in full batches, the shortest shapes first."""
+    classes = shape_classes(pairs.source_lengths, pairs.target_lengths, groups, batch_size)
+    return [
+        _evaluation_batch(padded, held.rows, start, batch_size)
+        for held, padded in ((held, pad_class(pairs, held)) for held in classes)
+        for start in range(0, len(held.rows), batch_size)
+    ]
+
+
+def _evaluation_batch(
+    held: Batch, rows: Int[np.ndarray, "members"], start: int, batch_size: int
+) -> EvaluationBatch:
+    """Members of a class from ``start``, the last repeated up to a full batch."""
+    real = min(batch_size, len(rows) - start)
+    members = np.minimum(np.arange(start, start + batch_size), start + real - 1)
+    return EvaluationBatch(held.take(members), rows[start : start + real])
+
+
+def restore(results: Iterable[Iterable[Result]], batches: list[EvaluationBatch]) -> list[Result]:
+    """Results, one sequence of rows a batch, in the corpus's order and without the fillers."""
+    found: dict[int, Result] = {}
+    for result, batch in zip(results, batches, strict=True):
+        found.update(zip(batch.rows.tolist(), result, strict=False))  # fillers have no row
+    return [found[row] for row in range(len(found))]

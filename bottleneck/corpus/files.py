@@ -1,0 +1,147 @@
+"""The user's own parallel text: two files line by line, or one of tab-separated columns.
+
+Plain or gzip, UTF-8 (a byte-order mark is dropped), lines ended by LF or CRLF. Text is brought
+to Unicode form NFC and its white space folded to single spaces.
+"""
+
+import gzip
+import zlib
+from pathlib import Path
+from typing import NamedTuple
+from unicodedata import normalize
+
+from ..settings.concerns import CorpusSettings
+from ..settings.errors import UsageError, UserError
+from .pair import SentencePair
+
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+
+class PairFiles(NamedTuple):
+    """Where one set of pairs lies; ``setting`` names the source's setting in messages."""
+
+    setting: str
+    source: str
+    target: str | None
+
+    @property
+    def target_setting(self) -> str:
+        """The target's setting in messages."""
+        return self.setting.replace("source", "target")
+
+
+class PairsRead(NamedTuple):
+    """Pairs in the order of the file, and how many lines were dropped for an empty side."""
+
+    pairs: list[SentencePair]
+    blank: int
+
+
+def training_files(corpus: CorpusSettings) -> PairFiles:
+    """The files to train on, checked to be given together."""
+    if corpus.source is None:
+        raise UsageError(
+            "corpus.name is 'files' but corpus.source is not set; give corpus.source and "
+            "corpus.target, or one .tsv file as corpus.source"
+        )
+    return _checked(PairFiles("corpus.source", corpus.source, corpus.target))
+
+
+def given_test_files(corpus: CorpusSettings) -> PairFiles | None:
+    """The files to test on, None where the test set is to be split off the training text."""
+    if corpus.test_source is not None:
+        return _checked(PairFiles("corpus.test_source", corpus.test_source, corpus.test_target))
+    if corpus.test_target is not None:
+        raise UsageError("corpus.test_target is set without corpus.test_source; give both")
+    return None
+
+
+def _checked(files: PairFiles) -> PairFiles:
+    """Refuse a source without its target, and a target beside two columns."""
+    if _is_columns(files.source) and files.target is not None:
+        raise UsageError(
+            f"{files.setting} {files.source!r} is a .tsv and holds both sides; "
+            f"leave {files.target_setting} unset"
+        )
+    if not _is_columns(files.source) and files.target is None:
+        raise UsageError(
+            f"{files.setting} is set without {files.target_setting}; give both, "
+            "or one .tsv file of two columns"
+        )
+    return files
+
+
+def _is_columns(path: str) -> bool:
+    """Whether a file's name says that it holds both sides in two columns."""
+    return path.lower().endswith((".tsv", ".tsv.gz"))
+
+
+def read_pairs(files: PairFiles, lowercase: bool) -> PairsRead:
+    """Read the pairs in the order of the file; those with an empty side are dropped and counted."""
+    if files.target is None:
+        lines = _read_columns(files, lowercase)
+    else:
+        lines = _read_two(files, files.target, lowercase)
+    folded = [(" ".join(source.split()), " ".join(target.split())) for source, target in lines]
+    pairs = [SentencePair(source, target) for source, target in folded if source and target]
+    return PairsRead(pairs, len(lines) - len(pairs))
+
+
+def _read_two(files: PairFiles, target: str, lowercase: bool) -> list[tuple[str, str]]:
+    """Lines of two files side by side."""
+    ours = read_lines(files.source, files.setting, lowercase)
+    theirs = read_lines(target, files.target_setting, lowercase)
+    if len(ours) != len(theirs):
+        raise UserError(
+            f"{files.setting} {files.source!r} has {len(ours):,} lines and {files.target_setting} "
+            f"{target!r} has {len(theirs):,}; line by line one must translate the other"
+        )
+    return list(zip(ours, theirs, strict=True))
+
+
+def _read_columns(files: PairFiles, lowercase: bool) -> list[tuple[str, str]]:
+    """Lines of one file cut at its tab; a line of white space alone is a blank pair."""
+    rows: list[tuple[str, str]] = []
+    for number, line in enumerate(read_lines(files.source, files.setting, lowercase), start=1):
+        columns = line.split("\t") if line.strip() else ["", ""]
+        if len(columns) != 2:
+            raise UserError(
+                f"{files.setting} {files.source!r} line {number} has {len(columns)} column(s); "
+                "each line must be source<TAB>target"
+            )
+        rows.append((columns[0], columns[1]))
+    return rows
+
+
+def read_lines(path: str, setting: str, lowercase: bool = False) -> list[str]:
+    """The lines of a text file; only LF and CRLF end a line."""
+    name = f"{setting} {path!r}"
+    data = _read_bytes(path, name).removeprefix(_BYTE_ORDER_MARK)
+    if not data.strip():
+        raise UserError(f"{name} is empty; give a file with a sentence a line")
+    text = _decode(data, name).replace("\r\n", "\n").removesuffix("\n")
+    return normalize("NFC", text.lower() if lowercase else text).split("\n")
+
+
+def _read_bytes(path: str, name: str) -> bytes:
+    """The bytes of a file, unpacked where its name ends in ``.gz``."""
+    try:
+        data = Path(path).expanduser().read_bytes()
+        return gzip.decompress(data) if path.lower().endswith(".gz") else data
+    except FileNotFoundError:
+        raise UserError(f"{name} does not exist; paths start at {str(Path.cwd())!r}") from None
+    except IsADirectoryError:
+        raise UserError(f"{name} is a folder; name a text file in it") from None
+    except (gzip.BadGzipFile, EOFError, zlib.error):
+        raise UserError(f"{name} is no whole gzip file; pack it again or unpack it") from None
+    except OSError as error:
+        raise UserError(f"{name} cannot be read ({error.strerror}); check its rights") from None
+
+
+def _decode(data: bytes, name: str) -> str:
+    """Text of UTF-8 bytes."""
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        number = data.count(b"\n", 0, error.start) + 1
+        raise UserError(f"{name} line {number} is not UTF-8; save the file as UTF-8") from None

@@ -1,0 +1,15 @@
+"""The built-in corpus: English-French sentences from a synchronous grammar."""
+
+from .grammar import Grammar, english_french
+from .lecture import LECTURE_SENTENCES
+from .word_classes import CONTENT, FUNCTION, noun_gender, word_class
+
+__all__ = [
+    "CONTENT",
+    "FUNCTION",
+    "LECTURE_SENTENCES",
+    "Grammar",
+    "english_french",
+    "noun_gender",
+    "word_class",
+]

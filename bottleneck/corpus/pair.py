@@ -1,0 +1,31 @@
+"""One sentence pair, whatever corpus it comes from."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+Link = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class SentencePair:
+    """A source sentence and its translation.
+
+    ``links`` are the gold word alignment as (source, target) positions, 0-based, over the tokens
+    of ``tokens.tokenize``; empty where no gold is known. ``bits`` is the exact -log2 probability
+    of the pair under the corpus that drew it, ``None`` where that is unknown.
+    """
+
+    source: str
+    target: str
+    links: tuple[Link, ...] = ()
+    bits: float | None = None
+
+    @property
+    def words(self) -> int:
+        """Source length: whitespace-separated words before tokenisation."""
+        return len(self.source.split())
+
+
+def sources(pairs: Iterable[SentencePair]) -> frozenset[str]:
+    """The set of source sentences, for keeping splits apart."""
+    return frozenset(pair.source for pair in pairs)

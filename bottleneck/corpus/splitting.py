@@ -1,0 +1,144 @@
+"""Splitting the user's text by source sentence, so that no test sentence was trained on.
+
+What is chosen hangs on the seed and the sentences alone, not on their place in the file: two
+files that share lines make like choices.
+"""
+
+from collections.abc import Iterable
+from hashlib import blake2b
+from itertools import zip_longest
+from random import Random
+
+from ..settings.buckets import OUTSIDE, bucket_of, span_label
+from ..settings.concerns import CorpusSettings
+from ..settings.errors import UserError
+from .files import given_test_files, read_pairs, training_files
+from .pair import SentencePair, sources
+from .splits import Splits
+
+LARGEST_PART = 10
+"""At most one in this many source sentences is split off: training text is to be left."""
+
+Pairs = list[SentencePair]
+
+
+def split_files(corpus: CorpusSettings, edges: tuple[int, ...]) -> Splits:
+    """Read the user's text and split it by source sentence.
+
+    A given test set is used whole, repeated pairs once; else one is split off, spread evenly
+    over the length buckets as far as there are sentences. Validation is a random part of the
+    training text, so like training in its lengths. Only training and validation keep to
+    min_words and max_words.
+    """
+    pairs, blank = read_pairs(training_files(corpus), corpus.lowercase)
+    notes = _note(blank, "line(s) with an empty side were dropped")
+    test, test_notes = _test_set(corpus, pairs, edges)
+    apart = _without(pairs, sources(test))
+    fitting = [pair for pair in apart if corpus.min_words <= pair.words <= corpus.max_words]
+    valid = split_off_random(fitting, corpus.valid_pairs, f"{corpus.seed}:valid")
+    left = _without(fitting, sources(valid))
+    span = span_label(corpus.min_words, corpus.max_words)
+    if not valid or not left:
+        raise UserError(
+            f"{training_files(corpus).setting} leaves no pairs of {span} words to train on; "
+            "give more text, other lengths or another test set"
+        )
+    held = len(pairs) - len(apart) + len(fitting) - len(left)
+    notes += test_notes
+    notes += _note(held, "pair(s) left training: their source is in the test or validation set")
+    notes += _note(len(apart) - len(fitting), f"pair(s) outside {span} words left training")
+    train = sample(left, corpus.train_pairs, f"{corpus.seed}:train")
+    notes += _short(len(valid), corpus.valid_pairs, "validation")
+    notes += _capped(len(train), len(left))
+    return Splits(tuple(train), tuple(valid), tuple(test), notes)
+
+
+def _test_set(
+    corpus: CorpusSettings, pairs: Pairs, edges: tuple[int, ...]
+) -> tuple[Pairs, tuple[str, ...]]:
+    """The given test set, or one split off, with its notes."""
+    files = given_test_files(corpus)
+    if files is None:
+        test = split_off_even(pairs, corpus.test_pairs, f"{corpus.seed}:test", edges)
+        return test, _short(len(test), corpus.test_pairs, "test")
+    given, blank = read_pairs(files, corpus.lowercase)
+    test = list(dict.fromkeys(given))
+    notes = _note(blank, "test line(s) with an empty side were dropped")
+    return test, notes + _note(len(given) - len(test), "repeated test pair(s) were dropped")
+
+
+def split_off_even(pairs: Pairs, count: int, seed: str, edges: tuple[int, ...]) -> Pairs:
+    """Choose up to ``count`` pairs of different sources, evenly over the buckets.
+
+    The buckets take turns until there are enough; a bucket gives at most its
+    ``LARGEST_PART``-th part. A source with many translations comes with its first.
+    """
+    first = _first_pairs(pairs)
+    pools: list[Pairs] = [[] for _ in edges]
+    for pair in first:
+        place = bucket_of(pair.words, edges)
+        if place != OUTSIDE:
+            pools[place].append(pair)
+    chances = (_ranked(pool, seed)[: _largest_part(pool)] for pool in pools)
+    turns = (pair for turn in zip_longest(*chances) for pair in turn if pair is not None)
+    chosen = {pair.source for pair, _ in zip(turns, range(count), strict=False)}
+    return [pair for pair in first if pair.source in chosen]
+
+
+def split_off_random(pairs: Pairs, count: int, seed: str) -> Pairs:
+    """Choose up to ``count`` pairs of different sources, at most their ``LARGEST_PART``-th part."""
+    first = _first_pairs(pairs)
+    chosen = sources(_ranked(first, seed)[: min(count, _largest_part(first))])
+    return [pair for pair in first if pair.source in chosen]
+
+
+def sample(pairs: Pairs, count: int, seed: str) -> Pairs:
+    """Choose ``count`` pairs in the order of the file; a smaller count chooses some of the same."""
+    random = Random(seed)
+    keys = [(random.random(), place) for place in range(len(pairs))]
+    return [pairs[place] for place in sorted(place for _, place in sorted(keys)[:count])]
+
+
+def _first_pairs(pairs: Pairs) -> Pairs:
+    """The first pair of every source sentence."""
+    first: dict[str, SentencePair] = {}
+    for pair in pairs:
+        first.setdefault(pair.source, pair)
+    return list(first.values())
+
+
+def _ranked(pairs: Pairs, seed: str) -> Pairs:
+    """Pairs in an order at random that hangs on the seed and the sentences alone."""
+    return sorted(pairs, key=lambda pair: _rank(seed, pair.source))
+
+
+def _rank(seed: str, text: str) -> bytes:
+    """Eight random-looking bytes of a text."""
+    return blake2b(f"{seed}:{text}".encode(), digest_size=8).digest()
+
+
+def _largest_part(pool: Pairs) -> int:
+    """How many of a pool may be split off, rounded up."""
+    return -(-len(pool) // LARGEST_PART)
+
+
+def _without(pairs: Iterable[SentencePair], taken: frozenset[str]) -> Pairs:
+    """The pairs whose source is not taken."""
+    return [pair for pair in pairs if pair.source not in taken]
+
+
+def _note(count: int, text: str) -> tuple[str, ...]:
+    """One note that starts with its count, none for a count of 0."""
+    return (f"{count:,} {text}",) if count else ()
+
+
+def _short(found: int, wanted: int, split: str) -> tuple[str, ...]:
+    """A note where a split came out smaller than asked for."""
+    if found >= wanted:
+        return ()
+    return (f"{found:,} {split} pairs of {wanted:,}: at most 1 in {LARGEST_PART} is split off",)
+
+
+def _capped(kept: int, found: int) -> tuple[str, ...]:
+    """A note where training takes less than there is."""
+    return () if kept == found else (f"{kept:,} of {found:,} training pairs kept (train_pairs)",)

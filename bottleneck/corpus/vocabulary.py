@@ -1,0 +1,81 @@
+"""Words as numbers: the most frequent training tokens, the rest is unknown."""
+
+import os
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain
+from pathlib import Path
+
+from ..settings.errors import UserError
+from ..settings.symbols import BOS, EOS, PAD, UNK
+
+UNKNOWN = "⁇"
+"""How an unknown word prints: U+2047, which sacreBLEU's 13a tokenizer leaves whole."""
+SPECIAL = ("<pad>", "<s>", "</s>", UNKNOWN)
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """Tokens by id: the four special ones, then words, the most frequent first."""
+
+    tokens: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len(self.tokens)
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The ordinary words, without the special tokens."""
+        return self.tokens[len(SPECIAL) :]
+
+    @cached_property
+    def _ids(self) -> dict[str, int]:
+        """Ids of the words; a special token in the text is no word."""
+        return {token: place for place, token in enumerate(self.words, start=len(SPECIAL))}
+
+    def encode(self, tokens: Iterable[str]) -> list[int]:
+        """Ids of tokens, ``UNK`` for those not known; nothing is put before or after."""
+        return [self._ids.get(token, UNK) for token in tokens]
+
+    def decode(self, ids: Iterable[int]) -> list[str]:
+        """Tokens up to the first ``EOS``, without padding."""
+        tokens: list[str] = []
+        for place in ids:
+            if place == EOS:
+                break
+            if place not in (PAD, BOS):
+                tokens.append(self.tokens[place])
+        return tokens
+
+    def unknown_rate(self, sentences: Iterable[list[str]]) -> float:
+        """Share of the tokens that are not known; 0 where there are none."""
+        counts = Counter(token in self._ids for token in chain.from_iterable(sentences))
+        return counts[False] / max(1, counts.total())
+
+    def save(self, path: Path) -> None:
+        """Write one token a line, whole or not at all."""
+        part = path.with_name(path.name + ".part")
+        part.write_bytes("".join(f"{token}\n" for token in self.tokens).encode())
+        os.replace(part, path)
+
+    @classmethod
+    def load(cls, path: Path) -> "Vocabulary":
+        """Read what ``save`` wrote."""
+        tokens = tuple(path.read_bytes().decode().removesuffix("\n").split("\n"))
+        if tokens[: len(SPECIAL)] != SPECIAL:
+            raise UserError(
+                f"{str(path)!r} is no vocabulary: it must start with {' '.join(SPECIAL)}, "
+                "one a line; make it again by training"
+            )
+        return cls(tokens)
+
+
+def build_vocabulary(sentences: Iterable[list[str]], cap: int) -> Vocabulary:
+    """Number the ``cap`` most frequent tokens, ties in string order; special tokens are extra."""
+    counts = Counter(chain.from_iterable(sentences))
+    for token in SPECIAL:
+        counts.pop(token, None)
+    ranked = sorted(counts, key=lambda token: (-counts[token], token))
+    return Vocabulary((*SPECIAL, *ranked[:cap]))

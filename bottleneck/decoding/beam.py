@@ -1,0 +1,113 @@
+"""Beam search with length-normalised scores.
+
+A beam that ends keeps its place and its score, so that the search narrows as beams finish and
+ends when none is live (the search of the RNNsearch paper's code). Width 1 is greedy search. The
+winner has the greatest log P / length^penalty, its end token counted.
+"""
+
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float, Int
+
+from ..model.attention import Memory
+from ..model.decoder import States
+from ..model.translator import Translator
+from ..settings.concerns import DecodingSettings
+from ..settings.symbols import BOS, EOS, PAD
+from .greedy import without_symbols
+from .output import Output, caps, count_tokens, has_ended, widest
+
+
+class Beams(NamedTuple):
+    """All beams of all sentences."""
+
+    place: Int[Array, ""] | int
+    states: States
+    tokens: Int[Array, "batch beam steps"]
+    scores: Float[Array, "batch beam"]
+    live: Bool[Array, "batch beam"]
+
+
+def beam_search(
+    translator: Translator,
+    source: Int[Array, "batch source"],
+    lengths: Int[Array, " batch"],
+    settings: DecodingSettings,
+) -> Output:
+    """Decode a batch; the best of ``beam_size`` outputs of each sentence."""
+    size, width = settings.beam_size, widest(source.shape[1], settings)
+    cap = caps(lengths, settings)
+    memory = _repeat(translator.encode(source, lengths), size)
+
+    def unfinished(beams: Beams) -> Array:
+        return (beams.place < width) & jnp.any(beams.live)
+
+    def step(beams: Beams) -> Beams:
+        return _advance(translator, memory, beams, cap)
+
+    beams = jax.lax.while_loop(
+        unfinished, step, _start(translator, memory, len(source), size, width)
+    )
+    return _best(beams, settings.length_penalty)
+
+
+def _repeat(memory: Memory, size: int) -> Memory:
+    """Every sentence's memory once for each of its beams, side by side."""
+    return jax.tree.map(lambda values: jnp.repeat(values, size, axis=0), memory)
+
+
+def _start(translator: Translator, memory: Memory, batch: int, size: int, width: int) -> Beams:
+    """One live beam a sentence: equal beams would only find the same words."""
+    first = jnp.zeros((batch, size), bool).at[:, 0].set(True)
+    tokens = jnp.full((batch, size, width), PAD, jnp.int32)
+    scores = jnp.where(first, 0.0, -jnp.inf)
+    return Beams(0, translator.decoder.initial(memory), tokens, scores, first)
+
+
+def _advance(translator: Translator, memory: Memory, beams: Beams, cap: Array) -> Beams:
+    """Extend every live beam by one word and keep the best of each sentence."""
+    batch, size, _ = beams.tokens.shape
+    states, logits, _ = translator.decoder.step(beams.states, _last_words(beams), memory)
+    gained = jax.nn.log_softmax(without_symbols(logits)).reshape(batch, size, -1)
+    parent, word, scores = _choose(beams, gained)
+    tokens = jnp.take_along_axis(beams.tokens, parent[:, :, None], axis=1)
+    was_live = jnp.take_along_axis(beams.live, parent, axis=1) & (scores > -jnp.inf)
+    tokens = tokens.at[:, :, beams.place].set(jnp.where(was_live, word, PAD))
+    live = was_live & (word != EOS) & jnp.broadcast_to((beams.place + 1 < cap)[:, None], word.shape)
+    rows = (parent + jnp.arange(batch)[:, None] * size).reshape(-1)
+    states = jax.tree.map(lambda values: values[rows], states)
+    return Beams(beams.place + 1, states, tokens, scores, live)
+
+
+def _last_words(beams: Beams) -> Int[Array, " rows"]:
+    """The word each beam ends with; the start token before the first."""
+    last = jnp.take(beams.tokens, jnp.maximum(beams.place - 1, 0), axis=2)
+    return jnp.where(beams.place == 0, BOS, last).reshape(-1)
+
+
+def _choose(
+    beams: Beams, gained: Float[Array, "batch beam vocabulary"]
+) -> tuple[Int[Array, "batch beam"], Int[Array, "batch beam"], Float[Array, "batch beam"]]:
+    """Parents, words and scores of the next beams; an ended beam comes first and stays."""
+    batch, size, vocabulary = gained.shape
+    scores = jnp.broadcast_to(beams.scores[:, :, None], gained.shape)
+    is_live = jnp.broadcast_to(beams.live[:, :, None], gained.shape)
+    extended = jnp.where(is_live, scores + gained, -jnp.inf)
+    ended = ~beams.live & (beams.scores > -jnp.inf)
+    ranking = extended.at[:, :, PAD].set(jnp.where(ended, jnp.inf, -jnp.inf))
+    carried = extended.at[:, :, PAD].set(jnp.where(ended, beams.scores, -jnp.inf))
+    _, places = jax.lax.top_k(ranking.reshape(batch, -1), size)
+    chosen = jnp.take_along_axis(carried.reshape(batch, -1), places, axis=1)
+    return places // vocabulary, places % vocabulary, chosen
+
+
+def _best(beams: Beams, penalty: float) -> Output:
+    """The beam with the greatest normalised score; the earliest of equals."""
+    lengths = count_tokens(beams.tokens)
+    normalised = beams.scores / jnp.maximum(lengths, 1).astype(jnp.float32) ** penalty
+    best = jnp.argmax(normalised, axis=1)[:, None]
+    tokens = jnp.take_along_axis(beams.tokens, best[:, :, None], axis=1)[:, 0]
+    score = jnp.take_along_axis(beams.scores, best, axis=1)[:, 0]
+    return Output(tokens, count_tokens(tokens), has_ended(tokens), score)

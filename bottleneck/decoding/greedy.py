@@ -1,0 +1,48 @@
+"""Greedy search: the best word at every step, until the end token or the cap."""
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Int
+
+from ..model.translator import Translator
+from ..settings.concerns import DecodingSettings
+from ..settings.symbols import BOS, EOS, PAD
+from .output import Output, caps, count_tokens, has_ended, widest
+
+
+def greedy(
+    translator: Translator,
+    source: Int[Array, "batch source"],
+    lengths: Int[Array, " batch"],
+    settings: DecodingSettings,
+) -> Output:
+    """Decode a batch; stops as soon as every sentence has ended."""
+    memory = translator.encode(source, lengths)
+    cap = caps(lengths, settings)
+    batch, width = source.shape[0], widest(source.shape[1], settings)
+
+    def unfinished(carry: tuple) -> Array:
+        place, _, _, _, live, _ = carry
+        return (place < width) & jnp.any(live)
+
+    def step(carry: tuple) -> tuple:
+        place, states, word, tokens, live, total = carry
+        states, logits, _ = translator.decoder.step(states, word, memory)
+        word = jnp.argmax(without_symbols(logits), axis=-1).astype(jnp.int32)
+        gained = jnp.max(jax.nn.log_softmax(without_symbols(logits)), axis=-1)
+        written = jnp.where(live, word, PAD)
+        total = total + jnp.where(live, gained, 0.0)
+        live = live & (word != EOS) & (place + 1 < cap)
+        return place + 1, states, word, tokens.at[:, place].set(written), live, total
+
+    tokens = jnp.full((batch, width), PAD, jnp.int32)
+    start = jnp.full(batch, BOS, jnp.int32)
+    carry = (0, translator.decoder.initial(memory), start, tokens, cap > 0, jnp.zeros(batch))
+    _, _, _, tokens, _, total = jax.lax.while_loop(unfinished, step, carry)
+    return Output(tokens, count_tokens(tokens), has_ended(tokens), total)
+
+
+def without_symbols(logits: Array) -> Array:
+    """Padding and the start token are never words of an output."""
+    barred = jnp.zeros(logits.shape[-1], bool).at[jnp.array([PAD, BOS])].set(True)
+    return jnp.where(jnp.broadcast_to(barred, logits.shape), -jnp.inf, logits)

@@ -1,0 +1,48 @@
+"""The search that the settings name, jitted, and the attention behind an output."""
+
+from collections.abc import Callable
+
+import jax
+from flax import nnx
+from jaxtyping import Array, Float, Int
+
+from ..model.translator import Weights
+from ..settings.concerns import DecodingSettings
+from .beam import beam_search
+from .greedy import greedy
+from .output import Output
+
+Search = Callable[[Weights, Int[Array, "batch source"], Int[Array, " batch"]], Output]
+
+
+def make_search(graph: nnx.GraphDef, settings: DecodingSettings) -> Search:
+    """Greedy for ``beam_size`` 1, else beam search; compiled once for each padded shape."""
+    method = greedy if settings.beam_size == 1 else beam_search
+
+    @jax.jit
+    def search(weights: Weights, source: Array, lengths: Array) -> Output:
+        return method(nnx.merge(graph, weights), source, lengths, settings)
+
+    return search
+
+
+AttentionWeights = Callable[[Weights, Array, Array, Array], Float[Array, "batch target source"]]
+
+
+def make_attention_weights(graph: nnx.GraphDef) -> AttentionWeights:
+    """Weights with which given outputs were (or would be) produced, greedy, beam or reference.
+
+    A step's weights depend on the words before it alone, so reading them off the finished output
+    gives those of the search without carrying them through it.
+    """
+
+    @jax.jit
+    def weights_of(
+        weights: Weights,
+        source: Int[Array, "batch source"],
+        lengths: Int[Array, " batch"],
+        inputs: Int[Array, "batch target"],
+    ) -> Float[Array, "batch target source"]:
+        return nnx.merge(graph, weights).logits(source, lengths, inputs)[1]
+
+    return weights_of

@@ -1,0 +1,1 @@
+"""What the lecture's slides print, by id."""

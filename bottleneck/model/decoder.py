@@ -1,0 +1,167 @@
+"""The decoder (LECTURE D): a recurrent language model that reads a context at every step.
+
+Placement ``input`` (Bahdanau): score with s_(t-1), feed c_t to the cell. Placement ``output``
+(Luong): the cell runs without c_t, score with s_t, join [c_t; s_t] before the output layer. Each
+has its own ``none``, in which the constant c stands where c_t would.
+"""
+
+import jax
+import jax.numpy as jnp
+from flax import nnx
+from jaxtyping import Array, Float, Int, PRNGKeyArray
+
+from ..settings.concerns import ModelSettings
+from .attention import Memory, NoAttention, make_attention
+from .cells import GATES, Cell, GateInput, Gates, State, add_bias, add_gates
+from .dropout import dropout
+
+States = tuple[State, ...]  # one a layer, the lowest first
+
+_DROPOUT_PLACE = 200
+_glorot = nnx.initializers.glorot_uniform()
+
+
+class Decoder(nnx.Module):
+    """Embedding, recurrent layers, attention and the output layer."""
+
+    def __init__(self, settings: ModelSettings, vocabulary: int, rngs: nnx.Rngs):
+        hidden, context = settings.hidden, settings.context_size
+        gates = GATES[settings.cell]
+        self.placement, self.residual = settings.placement, settings.residual
+        self.rate, self.start_at_zero = settings.dropout, settings.initial_state == "zero"
+        init = nnx.initializers.normal(0.1)
+        self.embedding = nnx.Param(init(rngs.params(), (vocabulary, settings.embedding_size)))
+        sizes = [settings.embedding_size] + [hidden] * (settings.layers - 1)
+        self.inputs = nnx.List([GateInput(size, hidden, gates, True, rngs) for size in sizes])
+        self.cells = nnx.List([Cell(settings.cell, hidden, rngs) for _ in sizes])
+        self.to_hidden = (
+            nnx.Param(_glorot(rngs.params(), (context, hidden))) if hidden != context else None
+        )
+        self.context_input = self.join = nnx.data(None)
+        if self.placement == "input":
+            self.context_input = nnx.data(GateInput(context, hidden, gates, False, rngs))
+        else:
+            self.join = nnx.Param(_glorot(rngs.params(), (context + hidden, hidden)))
+        self.output = nnx.Param(_glorot(rngs.params(), (hidden, vocabulary)))
+        self.output_bias = nnx.Param(jnp.zeros(vocabulary))
+        # Drawn last, so that every arm starts from the same values in all it shares.
+        self.attention = make_attention(
+            settings.attention, hidden, context, settings.attention_width, rngs
+        )
+
+    def initial(self, memory: Memory) -> States:
+        """s_0 = c where the widths agree, else tanh(W c); the control starts from 0."""
+        start = memory.last
+        if self.to_hidden is not None:
+            start = jnp.tanh(start @ self.to_hidden[...])
+        if self.start_at_zero:
+            start = jnp.zeros_like(start)
+        return tuple(cell.initial(start) for cell in self.cells)
+
+    def embed(self, tokens: Int[Array, "*steps"]) -> Float[Array, "*steps embedding"]:
+        """Word vectors of target tokens."""
+        return self.embedding[...][tokens]
+
+    def logits(self, read_out: Float[Array, "*steps hidden"]) -> Float[Array, "*steps vocabulary"]:
+        """W_o s_t + b_o, of the state (input placement) or of the joined one (output)."""
+        return add_bias(read_out @ self.output[...], self.output_bias[...])
+
+    def step(
+        self, states: States, token: Int[Array, " batch"], memory: Memory
+    ) -> tuple[States, Float[Array, "batch vocabulary"], Float[Array, "batch source"]]:
+        """One word: new states, logits of the next word, attention weights."""
+        gates = self.inputs[0].project(self.embed(token))
+        if self.placement == "input":
+            states, output, weights = self._attend_then_run(states, gates, memory)
+            return states, self.logits(output), weights
+        states, output = self._run(states, gates)
+        read = self.attention.read(output, memory)
+        return states, self.logits(self._joined(read.context, output)), read.weights
+
+    def __call__(
+        self,
+        inputs: Float[Array, "batch target embedding"],
+        memory: Memory,
+        key: PRNGKeyArray | None = None,
+    ) -> tuple[Float[Array, "batch target vocabulary"], Float[Array, "batch target source"]]:
+        """Teacher forcing: logits and attention weights at every position, in one scan."""
+        embedded = dropout(inputs, self.rate, key, _DROPOUT_PLACE)
+        gates = self.inputs[0].project(jnp.swapaxes(embedded, 0, 1))
+        if self.placement == "input":
+            outputs, weights = self._scan_input_placed(gates, memory, key)
+        else:
+            outputs, weights = self._scan_output_placed(gates, memory, key)
+        outputs = dropout(outputs, self.rate, key, _DROPOUT_PLACE + 1)
+        return jnp.swapaxes(self.logits(outputs), 0, 1), jnp.swapaxes(weights, 0, 1)
+
+    def _scan_input_placed(
+        self, gates: Gates, memory: Memory, key: PRNGKeyArray | None
+    ) -> tuple[Float[Array, "target batch hidden"], Float[Array, "target batch source"]]:
+        """Bahdanau's order; a context that never changes enters once, outside the scan."""
+        if isinstance(self.attention, NoAttention):
+            return self._scan_constant(gates, memory, key)
+
+        def step(states: States, at: Gates) -> tuple[States, tuple[Array, Array]]:
+            states, output, weights = self._attend_then_run(states, at, memory, key)
+            return states, (output, weights)
+
+        return jax.lax.scan(step, self.initial(memory), gates)[1]
+
+    def _scan_constant(
+        self, gates: Gates, memory: Memory, key: PRNGKeyArray | None
+    ) -> tuple[Float[Array, "target batch hidden"], Float[Array, "target batch source"]]:
+        read = self.attention.read(memory.last, memory)
+        constant = self.context_input.project(read.context)
+        gates = tuple(
+            gate + jnp.broadcast_to(add[None], gate.shape)
+            for gate, add in zip(gates, constant, strict=True)
+        )
+        outputs = self._scan_states(gates, memory, key)
+        weights = jnp.broadcast_to(read.weights[None], (outputs.shape[0], *read.weights.shape))
+        return outputs, weights
+
+    def _scan_output_placed(
+        self, gates: Gates, memory: Memory, key: PRNGKeyArray | None
+    ) -> tuple[Float[Array, "target batch hidden"], Float[Array, "target batch source"]]:
+        """Luong's order: the recurrence knows no attention, so the reads follow it."""
+        outputs = self._scan_states(gates, memory, key)
+        reads = jax.lax.map(lambda query: self.attention.read(query, memory), outputs)
+        return self._joined(reads.context, outputs), reads.weights
+
+    def _scan_states(
+        self, gates: Gates, memory: Memory, key: PRNGKeyArray | None
+    ) -> Float[Array, "target batch hidden"]:
+        def step(states: States, at: Gates) -> tuple[States, Array]:
+            return self._run(states, at, key)
+
+        return jax.lax.scan(step, self.initial(memory), gates)[1]
+
+    def _attend_then_run(
+        self, states: States, gates: Gates, memory: Memory, key: PRNGKeyArray | None = None
+    ) -> tuple[States, Float[Array, "batch hidden"], Float[Array, "batch source"]]:
+        read = self.attention.read(states[-1][0], memory)
+        gates = add_gates(gates, self.context_input.project(read.context))
+        return *self._run(states, gates, key), read.weights
+
+    def _run(
+        self, states: States, gates: Gates, key: PRNGKeyArray | None = None
+    ) -> tuple[States, Float[Array, "batch hidden"]]:
+        """All layers, one time step: new states, and the highest layer's output.
+
+        ``gates`` are the lowest layer's. A residual connection adds to a layer's output, not to
+        the state that it carries on.
+        """
+        new = [self.cells[0].step(states[0], gates)]
+        below = new[0][0]
+        for place in range(1, len(self.cells)):
+            # The same units are dropped at every step of a sentence (Gal and Ghahramani 2016).
+            below = dropout(below, self.rate, key, _DROPOUT_PLACE + 1 + place)
+            new.append(self.cells[place].step(states[place], self.inputs[place].project(below)))
+            below = new[-1][0] + below if self.residual else new[-1][0]
+        return tuple(new), below
+
+    def _joined(
+        self, context: Float[Array, "*steps context"], state: Float[Array, "*steps hidden"]
+    ) -> Float[Array, "*steps hidden"]:
+        """tanh(W [c_t; s_t]) (Luong et al. 2015, eq. 5)."""
+        return jnp.tanh(jnp.concatenate([context, state], axis=-1) @ self.join[...])

@@ -1,0 +1,66 @@
+"""The encoder: words in, memory out (LECTURE D: h_t, and the context c = h_Tx)."""
+
+import jax.numpy as jnp
+from flax import nnx
+from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
+
+from ..settings.concerns import ModelSettings
+from .dropout import dropout
+from .recurrence import RecurrentLayer
+
+_DROPOUT_PLACE = 100  # the decoder's places start at 200
+
+
+class Encoder(nnx.Module):
+    """Embedding, recurrent layers in one or both directions, a linear map to the context size.
+
+    The map is there whenever the states are not of context size (hidden size set apart, or two
+    directions), in every arm alike; the lecture's own model has none.
+    """
+
+    def __init__(self, settings: ModelSettings, vocabulary: int, rngs: nnx.Rngs):
+        self.rate, self.residual = settings.dropout, settings.residual
+        init = nnx.initializers.normal(0.1)
+        self.embedding = nnx.Param(init(rngs.params(), (vocabulary, settings.embedding_size)))
+        directions = (False, True) if settings.bidirectional else (False,)
+        width = settings.hidden * len(directions)
+        sizes = [settings.embedding_size] + [width] * (settings.layers - 1)
+        self.layers = nnx.List(
+            [
+                nnx.List(
+                    [
+                        RecurrentLayer(settings.cell, size, settings.hidden, backward, rngs)
+                        for backward in directions
+                    ]
+                )
+                for size in sizes
+            ]
+        )
+        mapped = width != settings.context_size
+        glorot = nnx.initializers.glorot_uniform()
+        self.to_context = (
+            nnx.Param(glorot(rngs.params(), (width, settings.context_size))) if mapped else None
+        )
+
+    def embed(self, source: Int[Array, "batch source"]) -> Float[Array, "batch source embedding"]:
+        """Word vectors of the source tokens."""
+        return self.embedding[...][source]
+
+    def __call__(
+        self,
+        embedded: Float[Array, "batch source embedding"],
+        mask: Bool[Array, "batch source"],
+        key: PRNGKeyArray | None = None,
+    ) -> tuple[Float[Array, "batch source context"], Float[Array, "batch context"]]:
+        """States at every position and the one vector after the whole sentence, context wide."""
+        values = dropout(embedded, self.rate, key, _DROPOUT_PLACE)
+        for place, directions in enumerate(self.layers):
+            states, finals = zip(*(layer(values, mask) for layer in directions), strict=True)
+            joined, last = jnp.concatenate(states, axis=-1), jnp.concatenate(finals, axis=-1)
+            if self.residual and place > 0:
+                joined = joined + values
+            values = dropout(joined, self.rate, key, _DROPOUT_PLACE + 1 + place)
+        return self._map(values), self._map(last)
+
+    def _map(self, states: Float[Array, "*rows hidden"]) -> Float[Array, "*rows context"]:
+        return states if self.to_context is None else states @ self.to_context[...]

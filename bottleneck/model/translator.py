@@ -1,0 +1,84 @@
+"""The translator: encoder, memory and decoder under one roof; nothing about text."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from flax import nnx
+from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
+
+from ..settings.concerns import ModelSettings
+from .attention import Memory
+from .decoder import Decoder
+from .encoder import Encoder
+
+Weights = nnx.State
+"""The parameters of a translator as a pytree."""
+
+
+class Translator(nnx.Module):
+    """Maps source tokens to target tokens (LECTURE D)."""
+
+    def __init__(
+        self,
+        settings: ModelSettings,
+        source_vocabulary: int,
+        target_vocabulary: int,
+        rngs: nnx.Rngs,
+    ):
+        self.encoder = Encoder(settings, source_vocabulary, rngs)
+        self.decoder = Decoder(settings, target_vocabulary, rngs)
+
+    def encode(
+        self,
+        source: Int[Array, "batch source"],
+        lengths: Int[Array, " batch"],
+        key: PRNGKeyArray | None = None,
+    ) -> Memory:
+        """Read the source; padding behind ``lengths`` never matters."""
+        return self.encode_embedded(self.encoder.embed(source), lengths, key)
+
+    def encode_embedded(
+        self,
+        embedded: Float[Array, "batch source embedding"],
+        lengths: Int[Array, " batch"],
+        key: PRNGKeyArray | None = None,
+    ) -> Memory:
+        """Read source word vectors (gradients with respect to them are a probe's business)."""
+        mask = real_positions(lengths, embedded.shape[1])
+        values, last = self.encoder(embedded, mask, key)
+        return Memory(values, self.decoder.attention.keys(values), mask, last)
+
+    def logits(
+        self,
+        source: Int[Array, "batch source"],
+        lengths: Int[Array, " batch"],
+        inputs: Int[Array, "batch target"],
+        key: PRNGKeyArray | None = None,
+    ) -> tuple[Float[Array, "batch target vocabulary"], Float[Array, "batch target source"]]:
+        """Teacher forcing: logits and weights, given the words before each position."""
+        return self.decoder(self.decoder.embed(inputs), self.encode(source, lengths, key), key)
+
+
+def real_positions(lengths: Int[Array, " batch"], width: int) -> Bool[Array, "batch width"]:
+    """True on the first ``lengths`` positions of each row."""
+    steps = jnp.arange(width, dtype=lengths.dtype)
+    shape = (lengths.shape[0], width)
+    return jnp.broadcast_to(steps[None], shape) < jnp.broadcast_to(lengths[:, None], shape)
+
+
+def create(
+    settings: ModelSettings, source_vocabulary: int, target_vocabulary: int, seed: int
+) -> tuple[nnx.GraphDef, Weights]:
+    """A fresh translator split into its structure and its weights.
+
+    Structure and weights go into pure jitted functions, which ``nnx.merge`` them again: splitting
+    once costs less than letting ``nnx.jit`` do it every step.
+    """
+    rngs = nnx.Rngs(params=jax.random.key(seed))
+    translator = Translator(settings, source_vocabulary, target_vocabulary, rngs)
+    return nnx.split(translator)
+
+
+def count_parameters(weights: Weights) -> int:
+    """How many numbers are trained."""
+    return sum(int(np.prod(leaf.shape)) for leaf in jax.tree.leaves(weights))

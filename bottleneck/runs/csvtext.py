@@ -1,0 +1,26 @@
+"""Columns as CSV text: full precision, empty where there is nothing, the same bytes every time."""
+
+import csv
+import io
+import math
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+
+def csv_text(columns: Mapping[str, Iterable[Any]]) -> str:
+    """A header and one line a row; Unix line ends."""
+    held = io.StringIO()
+    writer = csv.writer(held, lineterminator="\n")
+    writer.writerow(columns)
+    for row in zip(*columns.values(), strict=True):
+        writer.writerow([cell(value) for value in row])
+    return held.getvalue()
+
+
+def cell(value: Any) -> str:
+    """One value: nothing for none and nan, the shortest text that reads back the same else."""
+    if hasattr(value, "item"):
+        value = value.item()
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return ""
+    return repr(value) if isinstance(value, float) else str(value)

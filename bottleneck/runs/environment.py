@@ -1,0 +1,82 @@
+"""What a run ran on: versions, processor, device, threads; and the compilation cache."""
+
+import hashlib
+import os
+import platform
+import subprocess
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import jax
+
+from .. import __version__
+
+_LIBRARIES = ("flax", "jax", "jaxlib", "numpy", "optax", "sacrebleu")
+
+
+def describe_environment() -> dict[str, Any]:
+    """Facts that numbers may depend on, as plain JSON values."""
+    device = jax.devices()[0]
+    return {
+        "bottleneck": __version__,
+        "commit": _commit(),
+        "versions": {name: version(name) for name in _LIBRARIES},
+        "python": platform.python_version(),
+        "system": f"{platform.system()} {platform.machine()}",
+        "processor": _processor(),
+        "device": f"{device.platform}: {device.device_kind}",
+        "threads": threads(),
+    }
+
+
+def threads() -> int:
+    """Threads of XLA's CPU backend: NPROC where it is set, else the cores it may use."""
+    if "NPROC" in os.environ:
+        return int(os.environ["NPROC"])
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _commit() -> str | None:
+    """The git commit of the checkout this package runs from, if it runs from one."""
+    folder = Path(__file__).resolve().parents[2]
+    if not (folder / ".git").exists():
+        return None
+    command = ["git", "-C", str(folder), "rev-parse", "HEAD"]
+    try:
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        return None
+
+
+def _processor() -> str:
+    """The processor's name, from Linux's own list where the standard library does not know it."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf8").splitlines()
+    except OSError:
+        return platform.processor() or "unknown"
+    names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.processor() or "unknown"
+
+
+def cache_folder() -> Path:
+    """Where compiled programs are kept between runs: a folder of this machine's own.
+
+    Compiled code is for one processor and one version of jax, so both are in its name: a home
+    folder may be shared by machines of several kinds.
+    """
+    base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+    kind = f"{platform.node()} {_processor()} {version('jaxlib')}"
+    return Path(base) / "seq2seq-bottleneck" / hashlib.sha256(kind.encode()).hexdigest()[:12]
+
+
+def use_cache() -> None:
+    """Keep compiled programs between runs; without a writable cache folder, go on without."""
+    folder = cache_folder()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return
+    if os.access(folder, os.W_OK):
+        jax.config.update("jax_compilation_cache_dir", str(folder))
+        jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.1)

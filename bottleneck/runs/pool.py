@@ -1,0 +1,161 @@
+"""Runs in processes of their own, one single-threaded process a core.
+
+Two processes with a thread each do more than one with two: the products of a small model are too
+small to share. On an accelerator the runs go one after the other.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from queue import Queue
+from threading import Thread
+from typing import IO, Any
+
+from ..settings.run import RunSettings
+
+
+@dataclass(frozen=True)
+class Job:
+    """One run to execute, and a name for the display."""
+
+    name: str
+    settings: RunSettings
+
+
+@dataclass
+class Outcome:
+    """How a job ended: ``done`` as run ``run`` of the store, ``diverged`` or ``failed``; why.
+
+    ``exit_code`` is that of the user's own error, 0 where the failure was none of the user's.
+    """
+
+    job: Job
+    phase: str
+    run: str = ""
+    reason: str = ""
+    exit_code: int = 0
+
+    @property
+    def by_user(self) -> bool:
+        """Whether the reason is addressed to the user as it stands."""
+        return self.exit_code != 0
+
+
+Listener = Callable[[Job, dict[str, Any]], None]
+
+_ENDS = ("done", "diverged", "failed")
+
+
+def has_accelerator() -> bool:
+    """Whether jax would find a GPU here, without importing jax."""
+    plugin = any(find_spec(name) for name in ("jax_cuda12_plugin", "jax_cuda13_plugin"))
+    on_cpu = os.environ.get("JAX_PLATFORMS", "").lower() == "cpu"
+    return plugin and not on_cpu and Path("/dev/nvidia0").exists()
+
+
+def cores() -> int:
+    """Processor cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def run_jobs(jobs: Sequence[Job], store: Path, listener: Listener) -> list[Outcome]:
+    """Execute all jobs into ``store``, at most one a core; outcomes in the order of the jobs.
+
+    A run that diverges or fails does not stop the others; a KeyboardInterrupt stops them all.
+    """
+    waiting, outcomes = list(reversed(jobs)), {}
+    width = 1 if has_accelerator() else cores()
+    events: Queue[tuple[Job, dict[str, Any]]] = Queue()
+    with _processes() as processes:
+        for _ in range(min(width, len(jobs))):
+            processes.append(_start(waiting.pop(), store, events))
+        while len(outcomes) < len(jobs):
+            job, event = events.get()
+            listener(job, event)
+            if event["phase"] not in _ENDS:
+                continue
+            outcomes[job.name] = Outcome(job, **event)
+            if waiting:
+                processes.append(_start(waiting.pop(), store, events))
+    return [outcomes[job.name] for job in jobs]
+
+
+@contextmanager
+def _processes() -> Iterator[list[subprocess.Popen]]:
+    """A list of processes, none of which outlives the block."""
+    processes: list[subprocess.Popen] = []
+    try:
+        yield processes
+    finally:
+        for process in processes:
+            if process.poll() is None:
+                process.terminate()
+        for process in processes:
+            process.wait()
+
+
+def _start(job: Job, store: Path, events: Queue) -> subprocess.Popen:
+    """Start a worker and a thread that reads it."""
+    errors = tempfile.TemporaryFile("w+", encoding="utf8")  # noqa: SIM115 (the reader closes it)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "seq2seq_bottleneck.runs.worker"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=errors,
+        text=True,
+        encoding="utf8",
+        env=_worker_environment(),
+        # A Ctrl-C in the terminal is the parent's to handle.
+        start_new_session=True,
+    )
+    process.stdin.write(
+        json.dumps({"settings": job.settings.model_dump(), "store": str(store.resolve())})
+    )
+    process.stdin.close()
+    Thread(target=_read, args=(job, process, errors, events), daemon=True).start()
+    return process
+
+
+def _worker_environment() -> dict[str, str]:
+    """One thread for XLA's CPU backend, and large pages for its large buffers.
+
+    XLA counts cores by NPROC where that is set. It allocates its buffers anew at every step, and
+    with pages of 4 KiB a fifth to a third of a step goes into having them mapped (results/LOG.md,
+    2026-11-20); glibc from 2.35 asks for large ones when told to, others ignore the word.
+    """
+    environment = dict(os.environ)
+    environment.setdefault("NPROC", "1")
+    environment.setdefault("GLIBC_TUNABLES", "glibc.malloc.hugetlb=1")
+    environment.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+    return environment
+
+
+def _read(job: Job, process: subprocess.Popen, errors: IO[str], events: Queue) -> None:
+    """Pass a worker's events on; a worker that ends without an end event has failed."""
+    ended = False
+    with errors, process.stdout:
+        for line in process.stdout:
+            event = json.loads(line)
+            ended = ended or event["phase"] in _ENDS
+            events.put((job, event))
+        process.wait()
+        if not ended:
+            events.put((job, {"phase": "failed", "reason": _last_words(process, errors)}))
+
+
+def _last_words(process: subprocess.Popen, errors: IO[str]) -> str:
+    """Why a worker died: the signal, or the last line of its traceback."""
+    if process.returncode is not None and process.returncode < 0:
+        return f"its process was ended by signal {-process.returncode}"
+    errors.seek(0)
+    lines = [line.strip() for line in errors if line.strip()]
+    return lines[-1] if lines else f"its process ended with code {process.returncode}"

@@ -1,0 +1,57 @@
+"""The main job: the arms of one comparison, side by side, into one bundle."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from ..results.export import write_bundle
+from ..settings.errors import UsageError, UserError
+from ..settings.run import RunSettings
+from .pool import Job, Listener, Outcome, run_jobs
+from .stored import STORE
+
+
+def plan(settings: RunSettings, seeds: int, check_schedule: bool) -> list[Job]:
+    """The jobs: the attention of the settings and none, for every seed.
+
+    Both arms get the same data, batches and updates. With ``check_schedule`` the first seed is
+    trained once more, twice as long.
+    """
+    if settings.model.attention == "none":
+        raise UsageError(
+            "model.attention=none: reproduce compares none with an attention; "
+            "name one of dot, scaled-dot, general, additive, uniform"
+        )
+    first = settings.training.seed
+    jobs = [
+        _job(settings, attention, first + offset, 1)
+        for offset in range(seeds)
+        for attention in (settings.model.attention, "none")
+    ]
+    if check_schedule:
+        jobs += [_job(settings, arm, first, 2) for arm in (settings.model.attention, "none")]
+    return jobs
+
+
+def _job(settings: RunSettings, attention: str, seed: int, times: int) -> Job:
+    training = {"seed": seed, "updates": settings.training.updates * times}
+    changed = settings.changed(model={"attention": attention}, training=training)
+    return Job(f"{attention} seed {seed}" + (f" x{times}" if times > 1 else ""), changed)
+
+
+def reproduce(jobs: Sequence[Job], out: Path, listener: Listener) -> None:
+    """Execute the jobs and write their bundle into ``out``; nothing where a job did not end."""
+    outcomes = run_jobs(jobs, out / STORE, listener)
+    for outcome in outcomes:
+        _raise_unless_done(outcome)
+    write_bundle([out / STORE / outcome.run for outcome in outcomes], out)
+
+
+def _raise_unless_done(outcome: Outcome) -> None:
+    """Turn the first run that did not end well into an error that names it."""
+    if outcome.phase == "done":
+        return
+    if outcome.by_user:
+        raise (UsageError if outcome.exit_code == UsageError.exit_code else UserError)(
+            outcome.reason
+        )
+    raise UserError(f"run {outcome.job.name!r} {outcome.phase}: {outcome.reason}")

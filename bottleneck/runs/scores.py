@@ -1,0 +1,104 @@
+"""A run's rows of the tidy table, from the counts of its test sentences."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float, Int
+from numpy import ndarray
+
+from ..results.schema import BLEU_COLUMNS, CHRF_COLUMNS
+from ..scoring.bleu import (
+    bleu,
+    bleu_signature,
+    bleu_statistics,
+    brevity_penalty,
+    length_ratio,
+    precisions,
+)
+from ..scoring.bootstrap import draw, estimate
+from ..scoring.buckets import Buckets
+from ..scoring.chrf import chrf, chrf_statistics
+from ..scoring.sums import ratio_of_sums
+from ..settings.run import RunSettings
+
+Columns = dict[str, ndarray]
+
+
+def sentence_columns(
+    hypotheses: list[str],
+    references: list[str],
+    words: Int[ndarray, "sentences"],
+    losses: Float[ndarray, "sentences"],
+    target_tokens: Int[ndarray, "sentences"],
+    ended: ndarray,
+) -> Columns:
+    """Everything that is counted once a sentence, by the bundle's column names."""
+    counts = bleu_statistics(hypotheses, references)
+    characters = chrf_statistics(hypotheses, references)
+    columns: Columns = {
+        "sentence": np.arange(len(references)),
+        "source_words": words,
+        "nll": losses,
+        "target_tokens": target_tokens,
+        "ended": ended,
+    }
+    columns |= dict(zip(BLEU_COLUMNS, counts.T, strict=True))
+    return columns | dict(zip(CHRF_COLUMNS, characters.T, strict=True))
+
+
+def bucket_rows(columns: Columns, settings: RunSettings) -> list[dict[str, Any]]:
+    """One row a bucket: n, ratio, scores with their interval, and what explains them."""
+    buckets = Buckets(settings.scoring.lower_edges)
+    assigned = buckets.assign(columns["source_words"])
+    return [
+        _row(name, place, {key: held[assigned == place] for key, held in columns.items()}, settings)
+        for place, name in enumerate(buckets.names)
+    ]
+
+
+def _row(name: str, place: int, inside: Columns, settings: RunSettings) -> dict[str, Any]:
+    """The scores of one bucket; an empty one has n = 0 and blanks."""
+    n = len(inside["sentence"])
+    if n == 0:
+        return {"bucket": name, "n": 0}
+    words = float(inside["source_words"].mean())
+    model = settings.model
+    return {
+        "bucket": name,
+        "n": n,
+        "source_words": words,
+        "compression_ratio": words * model.embedding_size / model.context_size,
+        **_bleu_fields(_stack(inside, BLEU_COLUMNS), place, settings),
+        "chrf": float(chrf(_stack(inside, CHRF_COLUMNS).sum(axis=0))),
+        "nll_per_token": float(
+            ratio_of_sums(np.array([inside["nll"].sum(), inside["target_tokens"].sum()]))
+        ),
+        "reference_tokens": int(inside["reference_tokens"].sum()),
+        "empty": int((inside["hypothesis_tokens"] == 0).sum()),
+        "unfinished": int((~inside["ended"]).sum()),
+        "signature": bleu_signature(),
+    }
+
+
+def _stack(inside: Mapping[str, ndarray], names: tuple[str, ...]) -> Int[ndarray, "sentences _"]:
+    return np.stack([inside[name] for name in names], axis=1)
+
+
+def _bleu_fields(
+    counts: Int[ndarray, "sentences 10"], place: int, settings: RunSettings
+) -> dict[str, float]:
+    """Corpus BLEU with its interval over resampled sentences, and its parts."""
+    scoring = settings.scoring
+    weights = draw(len(counts), scoring.resamples, seed=scoring.seed, bucket=place)
+    measured = estimate(bleu, counts[None], weights)
+    sums = counts.sum(axis=0)
+    orders = {f"precision_{k}": float(p) for k, p in enumerate(precisions(sums), start=1)}
+    return {
+        "bleu": measured.value,
+        "bleu_low": measured.interval.low,
+        "bleu_high": measured.interval.high,
+        "brevity_penalty": float(brevity_penalty(sums)),
+        "length_ratio": float(length_ratio(sums)),
+        **orders,
+    }

@@ -1,0 +1,1 @@
+"""Scores from per-sentence statistics: BLEU, chrF, length buckets, bootstrap, spread."""

@@ -1,0 +1,102 @@
+"""Percentile bootstrap over test sentences (Koehn 2004), for several systems at once.
+
+One resample draws the same sentences for every seed and arm of a bucket: `draw` makes the weights
+of a bucket once, and every estimate of that bucket uses them. The difference of two such estimates
+is then paired. Buckets have their own weights, so a difference between buckets is independent.
+The interval speaks of other test sentences, not of other seeds: for those see `spread`.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float, Real
+from numpy import ndarray
+
+from .sums import ratio_of_sums
+
+Score = Callable[[Real[ndarray, "..."]], Float[ndarray, "..."]]
+"""From sums of statistics in the last axis to scores: `bleu`, `chrf`, `ratio_of_sums`."""
+
+LEVEL = 0.95
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A 95 % interval; an undefined one (nan) is on neither side of zero."""
+
+    low: float
+    high: float
+
+    @property
+    def above_zero(self) -> bool:
+        """Whether all of it is above zero."""
+        return self.low > 0
+
+    @property
+    def below_zero(self) -> bool:
+        """Whether all of it is below zero."""
+        return self.high < 0
+
+
+@dataclass(frozen=True, eq=False)
+class Estimate:
+    """A statistic of the test set, and the same statistic of each resample."""
+
+    value: float
+    draws: Float[ndarray, "resamples"]
+
+    @property
+    def interval(self) -> Interval:
+        """Percentile interval of the draws."""
+        low, high = np.quantile(self.draws, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+        return Interval(float(low), float(high))
+
+    @property
+    def filled(self) -> bool:
+        """Whether there was anything to score."""
+        return not np.isnan(self.value)
+
+
+def draw(
+    sentences: int, resamples: int, *, seed: int, bucket: int
+) -> Float[ndarray, "resamples sentences"]:
+    """How often each sentence of a bucket stands in each resample; the same for the same seeds.
+
+    The stream is PCG64 seeded by (seed, bucket). Whole numbers, kept as floats for fast products.
+    """
+    stream = np.random.Generator(np.random.PCG64([seed, bucket]))
+    ids = stream.integers(sentences, size=(resamples, sentences))
+    cells = ids + sentences * np.arange(resamples)[:, None]
+    counts = np.bincount(cells.ravel(), minlength=resamples * sentences)
+    return counts.reshape(resamples, sentences).astype(np.float64)
+
+
+def estimate(
+    score: Score,
+    statistics: Real[ndarray, "seeds sentences columns"],
+    weights: Float[ndarray, "resamples sentences"],
+) -> Estimate:
+    """Mean over seeds of the score of a bucket, with its resamples; nan for an empty bucket."""
+    value = score(statistics.sum(axis=1)).mean()
+    return Estimate(float(value), score(weights @ statistics).mean(axis=0))
+
+
+def difference(minuend: Estimate, subtrahend: Estimate) -> Estimate:
+    """First minus second: paired where both come from the same weights (attention minus none)."""
+    return Estimate(minuend.value - subtrahend.value, minuend.draws - subtrahend.draws)
+
+
+def percent_change(new: Estimate, base: Estimate) -> Estimate:
+    """100 (new / base - 1): a drop against the first bucket, a gain over none; nan at base 0."""
+    ratio = ratio_of_sums(np.array([new.value, base.value]))
+    ratios = ratio_of_sums(np.stack([new.draws, base.draws], axis=-1))
+    return Estimate(100.0 * (float(ratio) - 1.0), 100.0 * (ratios - 1.0))
+
+
+def interaction(gains: Sequence[Estimate]) -> Estimate:
+    """Gain in the longest filled bucket minus gain in the shortest; gains in order of length."""
+    filled = [gain for gain in gains if gain.filled]
+    if len(filled) < 2:
+        raise ValueError(f"an interaction needs two filled buckets, not {len(filled)}")
+    return difference(filled[-1], filled[0])

@@ -1,0 +1,41 @@
+"""Writing whole files or none: to a temporary name beside the file, then a rename."""
+
+import os
+from contextlib import suppress
+from pathlib import Path
+
+from .errors import UserError
+
+
+def write_bytes(path: Path, content: bytes) -> None:
+    """Write a file so that it holds either what it held before or all of ``content``."""
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        part.write_bytes(content)
+        os.replace(part, path)
+    except OSError as error:
+        with suppress(OSError):
+            part.unlink()
+        raise UserError(f"cannot write {str(path)!r}: {error.strerror}") from None
+
+
+def write_text(path: Path, text: str) -> None:
+    """``write_bytes`` for text, as UTF-8 with Unix line ends."""
+    write_bytes(path, text.encode("utf8"))
+
+
+def check_writable(folder: Path) -> None:
+    """Fail at once, before hours of work, where nothing can be written later."""
+    probe = folder / ".writable"
+    write_bytes(probe, b"")
+    probe.unlink()
+
+
+def remove_empty(folder: Path) -> None:
+    """Remove a folder and the folders inside it as far as they hold no file."""
+    for inside in sorted(folder.rglob("*"), reverse=True) if folder.is_dir() else ():
+        with suppress(OSError):
+            inside.rmdir()
+    with suppress(OSError):
+        folder.rmdir()

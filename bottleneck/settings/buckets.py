@@ -1,0 +1,27 @@
+"""Length buckets: the same for every corpus, system and table, fixed before looking.
+
+A length is the number of whitespace-separated source words, before tokenisation. Buckets are
+given by their lower edges; the last is open, and what lies below the first edge is outside all.
+"""
+
+from bisect import bisect_right
+from itertools import pairwise
+
+OUTSIDE = -1
+"""The place of a sentence that is shorter than every bucket."""
+
+
+def bucket_of(words: int, edges: tuple[int, ...]) -> int:
+    """Place of the bucket that holds this length, ``OUTSIDE`` below the first edge."""
+    return bisect_right(edges, words) - 1
+
+
+def bucket_labels(edges: tuple[int, ...]) -> tuple[str, ...]:
+    """Names of the buckets: ``("5-10", "11-20", "21+")`` for edges 5, 11, 21."""
+    closed = [span_label(low, high - 1) for low, high in pairwise(edges)]
+    return (*closed, f"{edges[-1]}+")
+
+
+def span_label(low: int, high: int) -> str:
+    """``"5-10"``, or ``"5"`` where both ends are the same."""
+    return str(low) if low == high else f"{low}-{high}"

@@ -1,0 +1,138 @@
+"""One frozen model per concern of a run: corpus, model, training, decoding, scoring.
+
+Every field is a setting that ``--set section.field=value`` and a sweep file can name.
+"""
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+
+class Concern(BaseModel):
+    """A frozen group of settings; unknown names are refused."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+
+_FILES = ("source", "target", "test_source", "test_target")
+
+
+class CorpusSettings(Concern):
+    """Which sentence pairs, how many, how long, and how they become tokens."""
+
+    name: Literal["grammar", "copy", "files"] = "grammar"
+    seed: int = Field(1, ge=0)
+    train_pairs: int = Field(20_000, ge=1)
+    valid_pairs: int = Field(500, ge=1)
+    test_pairs: int = Field(1_200, ge=1)
+    lengths: Literal["buckets", "uniform", "natural"] = "buckets"
+    min_words: int = Field(2, ge=1)
+    max_words: int = Field(60, ge=1)
+    copy_words: int = Field(1_000, ge=2)
+    source: str | None = None
+    target: str | None = None
+    test_source: str | None = None
+    test_target: str | None = None
+    source_vocabulary: int = Field(10_000, ge=1)
+    target_vocabulary: int = Field(10_000, ge=1)
+    lowercase: bool = False
+
+    @model_validator(mode="after")
+    def _ordered(self) -> "CorpusSettings":
+        if self.min_words > self.max_words:
+            raise ValueError(f"min_words {self.min_words} is above max_words {self.max_words}")
+        return self
+
+    @model_validator(mode="after")
+    def _files_alone(self) -> "CorpusSettings":
+        given = [key for key in _FILES if getattr(self, key) is not None]
+        if given and self.name != "files":
+            raise ValueError(f"{given[0]} is for corpus 'files', not for {self.name!r}")
+        return self
+
+
+class ModelSettings(Concern):
+    """The translator (LECTURE D): cells, sizes, attention and its placement."""
+
+    attention: Literal["none", "dot", "scaled-dot", "general", "additive", "uniform"] = "additive"
+    placement: Literal["input", "output"] = "input"
+    cell: Literal["rnn", "gru", "lstm"] = "gru"
+    embedding_size: int = Field(100, ge=1)
+    context_size: int = Field(256, ge=1)
+    hidden_size: int | None = Field(None, ge=1)
+    attention_size: int | None = Field(None, ge=1)
+    layers: int = Field(1, ge=1)
+    bidirectional: bool = False
+    reverse_source: bool = False
+    initial_state: Literal["context", "zero"] = "context"
+    residual: bool = False
+    dropout: float = Field(0.0, ge=0.0, lt=1.0)
+
+    @property
+    def hidden(self) -> int:
+        """Width of the recurrent state: the context's own width unless set apart."""
+        return self.context_size if self.hidden_size is None else self.hidden_size
+
+    @property
+    def attention_width(self) -> int:
+        """Width of the additive score's hidden layer: the context's unless set apart."""
+        return self.context_size if self.attention_size is None else self.attention_size
+
+    @model_validator(mode="after")
+    def _widths(self) -> "ModelSettings":
+        if self.attention in ("dot", "scaled-dot") and self.hidden != self.context_size:
+            raise ValueError(
+                f"attention {self.attention!r} needs hidden_size equal to context_size "
+                f"({self.hidden} and {self.context_size}); use 'general' for unequal widths"
+            )
+        return self
+
+
+class TrainingSettings(Concern):
+    """How the weights are found: Adam with warm-up and linear decay, clipped gradients.
+
+    ``shapes`` is the number of padded shapes: more pad less and compile longer.
+    """
+
+    seed: int = Field(1, ge=0)
+    updates: int = Field(3_000, ge=1)
+    batch_size: int = Field(64, ge=1)
+    learning_rate: float = Field(2e-3, gt=0)
+    warmup_updates: int = Field(200, ge=0)
+    final_learning_rate: float = Field(0.05, ge=0, le=1)
+    clip_norm: float = Field(1.0, gt=0)
+    teacher_forcing: float = Field(1.0, ge=0.5, le=1.0)
+    validations: int = Field(10, ge=1)
+    shapes: int = Field(8, ge=1)
+
+
+class DecodingSettings(Concern):
+    """Greedy (beam 1) or beam search; the output cap is ``cap_factor * source + cap_extra``."""
+
+    beam_size: int = Field(1, ge=1)
+    length_penalty: float = Field(1.0, ge=0)
+    cap_factor: float = Field(2.0, gt=0)
+    cap_extra: int = Field(10, ge=0)
+
+
+class ScoringSettings(Concern):
+    """Length buckets (lower edges, source words; the last is open) and the bootstrap."""
+
+    edges: str = "5,11,21,31,41"
+    resamples: int = Field(1_000, ge=1)
+    seed: int = Field(1, ge=0)
+
+    @property
+    def lower_edges(self) -> tuple[int, ...]:
+        """The buckets' lowest source lengths in words, ascending."""
+        return tuple(int(edge) for edge in self.edges.split(","))
+
+    @model_validator(mode="after")
+    def _ascending(self) -> "ScoringSettings":
+        try:
+            edges = self.lower_edges
+        except ValueError:
+            raise ValueError(f"edges {self.edges!r} must be whole numbers with commas") from None
+        if len(edges) < 2 or edges[0] < 1 or list(edges) != sorted(set(edges)):
+            raise ValueError(f"edges {self.edges!r} must be two or more ascending numbers above 0")
+        return self

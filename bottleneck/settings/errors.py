@@ -1,0 +1,25 @@
+"""Errors that a user can cause: one line that names the thing and the way out."""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class UserError(Exception):
+    """Something the user can mend; the command prints the message alone and exits with 1."""
+
+    exit_code = 1
+
+
+class UsageError(UserError):
+    """A wrong flag, preset or setting; the command prints the message alone and exits with 2."""
+
+    exit_code = 2
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """Return ``"; did you mean 'x'?"`` for the nearest known name, else the list of them."""
+    known = list(known)
+    nearest = get_close_matches(name, known, n=1, cutoff=0.5)
+    if nearest:
+        return f"; did you mean {nearest[0]!r}?"
+    return f"; known are {', '.join(sorted(known))}"

@@ -1,0 +1,113 @@
+"""A run's settings as a whole: from a preset and overrides to a frozen, hashed description."""
+
+import hashlib
+import tomllib
+from collections.abc import Mapping, Sequence
+from importlib import resources
+from typing import Any
+
+from pydantic import ValidationError
+
+from .concerns import (
+    Concern,
+    CorpusSettings,
+    DecodingSettings,
+    ModelSettings,
+    ScoringSettings,
+    TrainingSettings,
+)
+from .errors import UsageError, did_you_mean
+
+SCHEMA_VERSION = 1
+"""Raised when numerics or file formats change, so that old runs are never mixed with new."""
+
+
+class RunSettings(Concern):
+    """Everything that decides a run's numbers."""
+
+    corpus: CorpusSettings = CorpusSettings()
+    model: ModelSettings = ModelSettings()
+    training: TrainingSettings = TrainingSettings()
+    decoding: DecodingSettings = DecodingSettings()
+    scoring: ScoringSettings = ScoringSettings()
+
+    def identity(self, fingerprint: str) -> str:
+        """Hash of the settings, the data's fingerprint and the schema version (12 hex digits)."""
+        text = f"{SCHEMA_VERSION}\n{fingerprint}\n{self.model_dump_json()}"
+        return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+    def changed(self, **concerns: Mapping[str, Any]) -> "RunSettings":
+        """A copy with some fields changed, checked again: ``changed(training={"seed": 2})``."""
+        values = self.model_dump()
+        for concern, fields in concerns.items():
+            values[concern] |= fields
+        return parse_settings(values)
+
+
+def parse_settings(values: Mapping[str, Any]) -> RunSettings:
+    """Check a nested mapping; the first fault is named by its key, with the nearest known name."""
+    try:
+        return RunSettings.model_validate(values)
+    except ValidationError as error:
+        raise UsageError(_fault(error.errors()[0])) from None
+
+
+def _fault(fault: Mapping[str, Any]) -> str:
+    """One line for one pydantic fault: the setting's place, what is wrong, the nearest name."""
+    place = [str(part) for part in fault["loc"]]
+    name = ".".join(place)
+    if fault["type"] == "extra_forbidden":
+        return f"unknown setting {name!r}{did_you_mean(name, _known_names(len(place)))}"
+    message = fault["msg"].removeprefix("Value error, ")
+    given = "" if isinstance(fault["input"], dict) else f", not {fault['input']!r}"
+    return f"setting {name!r}: {message[:1].lower()}{message[1:]}{given}"
+
+
+def _known_names(depth: int) -> list[str]:
+    """Names of all concerns (depth 1) or of all settings as ``concern.field`` (depth 2)."""
+    if depth == 1:
+        return list(RunSettings.model_fields)
+    return [
+        f"{concern}.{field}"
+        for concern, info in RunSettings.model_fields.items()
+        for field in info.annotation.model_fields  # type: ignore[union-attr]
+    ]
+
+
+def preset_names() -> list[str]:
+    """Names of the presets that are installed, sorted."""
+    folder = resources.files("seq2seq_bottleneck.experiments") / "presets"
+    return sorted(entry.name.removesuffix(".toml") for entry in folder.iterdir())
+
+
+def preset_values(name: str) -> dict[str, Any]:
+    """The settings a preset states, as a nested mapping; an unknown name is a usage error."""
+    if name not in preset_names():
+        raise UsageError(f"unknown preset {name!r}{did_you_mean(name, preset_names())}")
+    folder = resources.files("seq2seq_bottleneck.experiments") / "presets"
+    return tomllib.loads((folder / f"{name}.toml").read_text(encoding="utf8"))
+
+
+def override(values: dict[str, Any], assignments: Sequence[str]) -> dict[str, Any]:
+    """Apply ``section.key=value`` assignments; a value is TOML, or plain text if it is not."""
+    result = {concern: dict(fields) for concern, fields in values.items()}
+    for assignment in assignments:
+        key, equals, text = assignment.partition("=")
+        concern, dot, field = key.strip().partition(".")
+        if not (equals and dot and field):
+            raise UsageError(f"--set {assignment!r}: write section.key=value")
+        result.setdefault(concern, {})[field] = _toml_value(text.strip())
+    return result
+
+
+def _toml_value(text: str) -> Any:
+    """Read one value as TOML (numbers, true, "quoted"); anything else is text."""
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        return text
+
+
+def resolve(preset: str, assignments: Sequence[str] = ()) -> RunSettings:
+    """Settings of a preset with ``--set`` assignments on top."""
+    return parse_settings(override(preset_values(preset), assignments))

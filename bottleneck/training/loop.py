@@ -1,0 +1,146 @@
+"""The training loop: updates, validation, the best weights kept, divergence noticed."""
+
+import math
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import jax
+import numpy as np
+from flax import nnx
+
+from ..corpus.batches import EvaluationBatch, TrainingBatches, restore
+from ..model.translator import Weights
+from ..settings.concerns import TrainingSettings
+from .step import SentenceLosses, TrainState, initial_state, make_sentence_losses, make_update
+
+REPORT_EVERY = 20
+"""Updates between two looks at the loss; each look waits for the device."""
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How training stands: loss in nats a target token (mean since the last report)."""
+
+    update: int
+    updates: int
+    loss: float
+    tokens_per_second: float
+    seconds_left: float
+    valid_loss: float | None = None
+
+
+@dataclass
+class Trained:
+    """What training leaves: ``weights`` are those with the least validation loss."""
+
+    weights: Weights
+    status: str = "done"
+    best_update: int = 0
+    valid_loss: float = math.inf
+    log: list[Progress] = field(default_factory=list)
+    target_tokens: int = 0
+    seconds: float = 0.0
+    reason: str = ""
+
+
+Report = Callable[[Progress], None]
+
+
+def train(
+    graph: nnx.GraphDef,
+    weights: Weights,
+    settings: TrainingSettings,
+    batches: TrainingBatches,
+    validation: Sequence[EvaluationBatch],
+    report: Report,
+) -> Trained:
+    """Train for ``settings.updates`` updates; a loss that is not finite ends it as diverged."""
+    update = make_update(graph, settings)
+    evaluate = make_sentence_losses(graph)
+    state, trained = initial_state(weights, settings), Trained(weights)
+    clock = _Clock(settings.updates)
+    due = set(validation_updates(settings))
+    losses: list[jax.Array] = []
+    for number in range(1, settings.updates + 1):
+        batch = batches.batch(number - 1)
+        state, loss = update(state, batch)
+        losses.append(loss)
+        clock.count(batch.target_lengths)
+        if number % REPORT_EVERY and number not in due:
+            continue
+        mean, losses = float(np.mean(losses)), []
+        if not math.isfinite(mean):
+            _end_diverged(trained, number, mean)
+            break
+        valid_loss = _validate(trained, state, evaluate, validation, number, due)
+        trained.log.append(clock.progress(number, mean, valid_loss))
+        report(trained.log[-1])
+    trained.target_tokens, trained.seconds = clock.tokens, clock.seconds()
+    return trained
+
+
+def validation_updates(settings: TrainingSettings) -> list[int]:
+    """After which updates validation takes place: evenly spread, the last one included."""
+    count = min(settings.validations, settings.updates)
+    return [round(settings.updates * share / count) for share in range(1, count + 1)]
+
+
+def token_loss(
+    evaluate: SentenceLosses, weights: Weights, batches: Sequence[EvaluationBatch]
+) -> float:
+    """Mean -log P in nats a target token over all sentences."""
+    losses = sentence_losses(evaluate, weights, batches)
+    tokens = sum(int(batch.batch.target_lengths[: batch.real].sum()) for batch in batches)
+    return float(losses.sum()) / tokens
+
+
+def sentence_losses(
+    evaluate: SentenceLosses, weights: Weights, batches: Sequence[EvaluationBatch]
+) -> np.ndarray:
+    """-log P in nats of each reference, in the order of the corpus; shape (sentences,)."""
+    results = [np.asarray(evaluate(weights, batch.batch)) for batch in batches]
+    return np.array(restore(results, list(batches)), dtype=np.float64)
+
+
+def _validate(
+    trained: Trained,
+    state: TrainState,
+    evaluate: SentenceLosses,
+    validation: Sequence[EvaluationBatch],
+    number: int,
+    due: set[int],
+) -> float | None:
+    """When due: the validation loss, and the weights kept if it is the least so far."""
+    if number not in due:
+        return None
+    loss = token_loss(evaluate, state.weights, validation)
+    if loss < trained.valid_loss:
+        trained.weights, trained.valid_loss, trained.best_update = state.weights, loss, number
+    return loss
+
+
+def _end_diverged(trained: Trained, number: int, loss: float) -> None:
+    trained.status = "diverged"
+    trained.reason = (
+        f"the loss became {loss} by update {number}; try a lower training.learning_rate "
+        "or training.clip_norm"
+    )
+
+
+class _Clock:
+    """Counts target tokens and time; the first updates, which compile, count towards both."""
+
+    def __init__(self, updates: int):
+        self.updates, self.tokens, self._start = updates, 0, time.perf_counter()
+
+    def count(self, target_lengths: np.ndarray) -> None:
+        self.tokens += int(target_lengths.sum())
+
+    def seconds(self) -> float:
+        return time.perf_counter() - self._start
+
+    def progress(self, number: int, loss: float, valid_loss: float | None) -> Progress:
+        seconds = self.seconds()
+        left = seconds / number * (self.updates - number)
+        return Progress(number, self.updates, loss, self.tokens / seconds, left, valid_loss)

@@ -1,0 +1,82 @@
+"""One update: gradient, clipping, Adam; a pure function jitted once for each padded shape."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import optax
+from flax import nnx
+from jaxtyping import Array, Float
+
+from ..model.translator import Weights
+from ..settings.concerns import TrainingSettings
+from .loss import Sentences, mean_loss, token_losses
+
+
+class TrainState(NamedTuple):
+    """All that changes from update to update."""
+
+    weights: Weights
+    optimizer: optax.OptState
+    update: Float[Array, ""] | int
+
+
+def learning_rates(settings: TrainingSettings) -> optax.Schedule:
+    """Linear warm-up to ``learning_rate``, then linear decay to its last share at the end."""
+    peak = settings.learning_rate
+    warmup = min(settings.warmup_updates, settings.updates // 2)
+    decay = optax.linear_schedule(
+        peak, peak * settings.final_learning_rate, settings.updates - warmup
+    )
+    if warmup == 0:
+        return decay
+    return optax.join_schedules([optax.linear_schedule(0.0, peak, warmup), decay], [warmup])
+
+
+def make_optimizer(settings: TrainingSettings) -> optax.GradientTransformation:
+    """Gradient norm clipped (Pascanu et al. 2013), then Adam (Kingma and Ba 2015)."""
+    return optax.chain(
+        optax.clip_by_global_norm(settings.clip_norm), optax.adam(learning_rates(settings))
+    )
+
+
+def initial_state(weights: Weights, settings: TrainingSettings) -> TrainState:
+    """The state before the first update."""
+    return TrainState(weights, make_optimizer(settings).init(weights), jnp.int32(0))
+
+
+UpdateStep = Callable[[TrainState, Sentences], tuple[TrainState, Float[Array, ""]]]
+
+
+def make_update(graph: nnx.GraphDef, settings: TrainingSettings) -> UpdateStep:
+    """The jitted update. Its random numbers depend on the seed and the update's number alone."""
+    optimizer = make_optimizer(settings)
+    base = jax.random.fold_in(jax.random.key(settings.seed), 1)
+
+    @jax.jit
+    def update(state: TrainState, batch: Sentences) -> tuple[TrainState, Float[Array, ""]]:
+        key = jax.random.fold_in(base, state.update)
+
+        def objective(weights: Weights) -> Float[Array, ""]:
+            return mean_loss(nnx.merge(graph, weights), batch, settings.teacher_forcing, key)
+
+        loss, gradient = jax.value_and_grad(objective)(state.weights)
+        change, optimizer_state = optimizer.update(gradient, state.optimizer, state.weights)
+        weights = optax.apply_updates(state.weights, change)
+        return TrainState(weights, optimizer_state, state.update + 1), loss
+
+    return update
+
+
+SentenceLosses = Callable[[Weights, Sentences], Float[Array, " batch"]]
+
+
+def make_sentence_losses(graph: nnx.GraphDef) -> SentenceLosses:
+    """The jitted evaluation: -log P in nats of each reference, summed over its tokens."""
+
+    @jax.jit
+    def losses(weights: Weights, batch: Sentences) -> Float[Array, " batch"]:
+        return jnp.sum(token_losses(nnx.merge(graph, weights), batch), axis=1)
+
+    return losses

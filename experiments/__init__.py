@@ -1,0 +1,1 @@
+"""Sweep files and presets: what an installed command finds by name."""

@@ -1,0 +1,165 @@
+"""Planted numbers flip each verdict at its threshold."""
+
+import numpy as np
+import pytest
+
+from seq2seq_bottleneck.claims.ceiling import at_ceiling, ceiling_sentence
+from seq2seq_bottleneck.claims.rules import failure_pattern, vindication, vindication_largest
+from seq2seq_bottleneck.claims.verdict import BucketScores, marked
+from seq2seq_bottleneck.lecture.printed import L_VIND
+from seq2seq_bottleneck.scoring.bootstrap import Estimate
+
+NAMES = tuple(L_VIND)
+PRINTED_NONE = [row.none for row in L_VIND.values()]
+PRINTED_ATTENTION = [row.attention for row in L_VIND.values()]
+
+
+def _planted(value, half=0.0):
+    """An estimate whose 95 % interval is value plus and minus half."""
+    return Estimate(float(value), value + np.linspace(-half, half, 401) / 0.95)
+
+
+def _buckets(none, attention=None, halves=(0.0,) * 5, sentences=300):
+    """Buckets whose gain has an interval of the given half width (none has no width)."""
+    attention = [None] * len(none) if attention is None else attention
+    return [
+        BucketScores(name, sentences, _planted(low), None if high is None else _planted(high, half))
+        for name, low, high, half in zip(NAMES, none, attention, halves, strict=False)
+    ]
+
+
+def _with_width(none, halves):
+    """Buckets of the arm without attention, with intervals."""
+    return [
+        BucketScores(name, 300, _planted(value, half))
+        for name, value, half in zip(NAMES, none, halves, strict=True)
+    ]
+
+
+def test_printed_tables_hold_by_their_own_rules():
+    rows = _buckets(PRINTED_NONE, PRINTED_ATTENTION)
+    verdicts = [failure_pattern(rows), vindication(rows), vindication_largest(rows)]
+    assert [verdict.claim for verdict in verdicts] == ["L-FAIL", "L-VIND", "L-VIND-largest"]
+    assert [verdict.verdict for verdict in verdicts] == ["held"] * 3
+    assert "from 5-10 to 41+ BLEU without attention falls by +27.10" in verdicts[0].because
+    assert "the gain in 41+ is +16.20 [+16.20, +16.20]" in verdicts[1].because
+    assert "it exceeds the gain in 5-10 by +15.30" in verdicts[1].because
+
+
+@pytest.mark.parametrize(
+    ("none", "halves", "verdict"),
+    [
+        ([35, 28, 18, 12, 8], [0, 0, 0, 0, 0], "held"),
+        ([35, 28, 18, 12, 12.9], [0, 0, 0, 0, 1], "held"),  # a rise within its interval: a tie
+        ([35, 28, 18, 12, 13.1], [0, 0, 0, 0, 1], "partly"),  # the same rise, clear of it
+        ([35, 35, 35, 35, 33.9], [0, 0, 0, 0, 1], "held"),  # ties, but the whole fall is clear
+        ([35, 35, 35, 35, 34.1], [0, 0, 0, 0, 1], "not held"),
+        ([35, 30, 25, 20, 36], [0, 0, 0, 0, 0], "not held"),
+        ([35, 35, 35, 35, 35], [0, 0, 0, 0, 0], "not held"),
+    ],
+)
+def test_failure_pattern_at_its_thresholds(none, halves, verdict):
+    assert failure_pattern(_with_width(none, halves)).verdict == verdict
+
+
+def test_failure_pattern_names_ties_and_rises():
+    because = failure_pattern(_with_width([35, 28, 28.5, 12, 13], [0, 0, 1, 0, 0])).because
+    assert "ties: 11-20 to 21-30 (+0.50 [-0.50, +1.50])" in because
+    assert "clear rises: 31-40 to 41+ (+1.00 [+1.00, +1.00])" in because
+
+
+@pytest.mark.parametrize(
+    ("gains", "halves", "verdict"),
+    [
+        ([1, 2, 3, 4, 5], [0, 0, 0, 0, 0], "held"),
+        ([1, 2, 3, 4, 5], [0, 0, 0, 0, 3.9], "held"),
+        ([1, 2, 3, 4, 5], [0, 0, 0, 0, 4.1], "partly"),  # the interaction is no longer clear
+        ([1, 2, 3, 4, 5], [0, 0, 0, 0, 5.1], "not held"),  # nor the gain in the longest
+        ([5, 5, 5, 5, 5], [0, 0, 0, 0, 0], "partly"),
+        ([6, 2, 3, 4, 5], [0, 0, 0, 0, 0], "partly"),
+        ([1, -2, 3, 4, 5], [0, 2.1, 0, 0, 0], "held"),  # a loss within its interval
+        ([1, -2, 3, 4, 5], [0, 1.9, 0, 0, 0], "partly"),  # a clear loss
+        ([-5, -4, -3, -2, -1], [0, 0, 0, 0, 0], "not held"),
+    ],
+)
+def test_vindication_at_its_thresholds(gains, halves, verdict):
+    none = np.array([30.0, 25, 20, 15, 10])
+    rows = _buckets(list(none), list(none + gains), halves)
+    assert vindication(rows).verdict == verdict
+
+
+def test_vindication_names_the_largest_gain_and_losses():
+    rows = _buckets([30, 25, 20, 15, 10], [31, 23, 29, 18, 14])
+    because = vindication(rows).because
+    assert "the largest gain is in 21-30 (+9.00 [+9.00, +9.00])" in because
+    assert "clear losses: 11-20 (-2.00 [-2.00, -2.00])" in because
+    assert "ceiling" not in because
+
+
+@pytest.mark.parametrize(
+    ("gains", "halves", "verdict"),
+    [
+        ([1, 2, 3, 4, 5], [0, 0, 0, 0, 0], "held"),
+        ([1, 2, 3, 4, 5], [0, 0, 0, 0, 1.1], "partly"),  # 31-40 ties with 41+
+        ([1, 2, 3, 5, 4], [0, 0, 0, 0, 1.1], "partly"),  # and the other way round
+        ([1, 2, 3, 5, 4], [0, 0, 0, 0, 0.9], "not held"),
+        ([0, 0, 0, 0, 1], [0, 0, 0, 0, 1.1], "not held"),  # no gain is clear of zero
+    ],
+)
+def test_largest_gain_against_lowest_score(gains, halves, verdict):
+    none = np.array([30.0, 25, 20, 15, 10])
+    rows = _buckets(list(none), list(none + gains), halves)
+    assert vindication_largest(rows).verdict == verdict
+
+
+def test_largest_gain_names_ties_on_both_sides():
+    rows = _buckets([30, 25, 20, 10, 10], [31, 27, 23, 16, 16])
+    verdict = vindication_largest(rows)
+    assert verdict.verdict == "held"
+    assert "the largest gain is in 31-40 (+6.00 [+6.00, +6.00]), tied with 41+" in verdict.because
+    assert "BLEU without attention is lowest in 31-40, tied with 41+" in verdict.because
+
+
+def test_largest_gain_means_nothing_where_no_bucket_is_worst():
+    rows = _buckets([30] * 5, [31, 32, 33, 34, 35])
+    assert vindication_largest(rows).verdict == "not held"
+
+
+def test_empty_buckets_are_left_out_and_one_is_too_few():
+    rows = _buckets([30, 25, 20], [31, 27, 24])
+    empty = BucketScores("41+", 0, _planted(np.nan), _planted(np.nan))
+    assert "the gain in 21-30" in vindication([*rows, empty]).because
+    assert failure_pattern([*rows, empty]).verdict == "held"
+    for rule in (failure_pattern, vindication, vindication_largest):
+        assert rule([rows[0], empty]).verdict == "not measured"
+        assert "fewer than two" in rule([rows[0], empty]).because
+
+
+def test_a_missing_arm_is_not_measured():
+    rows = _buckets(PRINTED_NONE, [36.1, None, 28.9, np.nan, 24.3])
+    for rule in (vindication, vindication_largest):
+        assert rule(rows).verdict == "not measured"
+        assert rule(rows).because == "no score with attention in 11-20, 31-40"
+    assert failure_pattern(rows).verdict == "held"
+    with pytest.raises(ValueError, match="11-20"):
+        _ = rows[1].gain
+
+
+def test_small_buckets_are_named_in_the_verdict():
+    rows = _buckets(PRINTED_NONE, PRINTED_ATTENTION, sentences=99)
+    assert "under 100 sentences: 5-10 (n = 99), 11-20" in failure_pattern(rows).because
+    assert marked(99)
+    assert not marked(100)
+
+
+def test_ceiling_names_its_buckets_from_95_up():
+    assert at_ceiling(95.0)
+    assert not at_ceiling(94.99)
+    assert not at_ceiling(float("nan"))
+    assert ceiling_sentence(NAMES, [94.9] * 5) == ""
+    assert ceiling_sentence(NAMES[:3], [99.0, 90.0, 95.0]) == (
+        "in buckets 5-10, 21-30 attention is at its ceiling (BLEU >= 95): "
+        "the relative gain there is 100/none - 1, arithmetic"
+    )
+    rows = _buckets([60, 50, 40, 30, 20], [96, 94, 94, 94, 94])
+    assert "in bucket 5-10 attention is at its ceiling" in vindication(rows).because

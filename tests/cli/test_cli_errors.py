@@ -1,0 +1,149 @@
+"""Whatever a user gets wrong: one plain line on stderr, the right exit code, nothing left over."""
+
+import gzip
+import os
+
+import pytest
+
+from seq2seq_bottleneck.cli.main import run
+
+WORDS = [
+    "the",
+    "cat",
+    "sat",
+    "on",
+    "the",
+    "mat",
+    "and",
+    "the",
+    "dog",
+    "ran",
+    "to",
+    "the",
+    "house",
+    "of",
+    "my",
+    "old",
+    "friend",
+    "in",
+    "town",
+]
+
+
+def sentences(count: int) -> str:
+    """Distinct lines of 5 to 16 words."""
+    lines = [" ".join([*WORDS[: 5 + n % 12], f"x{n}"]) for n in range(count)]
+    return "".join(f"{line}\n" for line in lines)
+
+
+@pytest.fixture
+def parallel(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.en").write_text(sentences(60))
+    (tmp_path / "a.fr").write_text(sentences(60))
+    return tmp_path
+
+
+def fails(capsys, arguments: list[str], code: int, *parts: str) -> None:
+    """Run, and check the one line and the exit code."""
+    assert run(arguments) == code
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    lines = [line for line in printed.err.splitlines() if line.startswith("bottleneck: ")]
+    assert len(lines) == 1
+    assert "Traceback" not in printed.err
+    for part in parts:
+        assert part in lines[0], lines[0]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "parts"),
+    [
+        (["reproduse"], ["reproduse"]),
+        (["reproduce", "--sedes", "3"], ["--sedes"]),
+        (["reproduce", "--seeds", "none"], ["--seeds", "integer"]),
+        (["reproduce", "--seeds", "0"], ["--seeds", "1"]),
+        (["reproduce", "--preset", "lectur"], ["'lectur'", "'lecture'"]),
+        (["reproduce", "--set", "model.contxt_size=3"], ["contxt_size", "context_size"]),
+        (["reproduce", "--set", "model.context_size"], ["section.key=value"]),
+        (["reproduce", "--set", "corpus.source_vocabulary=0"], ["source_vocabulary"]),
+        (["reproduce", "--set", "model.attention=none"], ["attention=none", "additive"]),
+        (["reproduce", "--corpus", "grammer"], ["corpus.name", "'grammar'"]),
+        (["reproduce", "--preset", "smoke", "--corpus", "files"], ["corpus.source"]),
+        (["corpus", "show", "grammar", "-n", "0"], ["-n", "1"]),
+        (["corpus", "shw"], ["shw"]),
+        (["translate", "   "], ["empty"]),
+        (["translate"], ["sentence"]),
+    ],
+)
+def test_usage_errors_end_with_two(capsys, tmp_path, monkeypatch, arguments, parts):
+    monkeypatch.chdir(tmp_path)
+    fails(capsys, arguments, 2, *parts)
+    assert os.listdir(tmp_path) == []
+
+
+def test_translate_without_a_run_says_what_to_do(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    fails(capsys, ["translate", "hello"], 1, "bottleneck reproduce", "--run")
+
+
+def test_translate_with_a_folder_that_holds_no_run(capsys, tmp_path):
+    fails(capsys, ["translate", "hello", "--run", str(tmp_path)], 1, str(tmp_path))
+
+
+FILES = ["--preset", "smoke", "--source", "a.en", "--target", "a.fr"]
+
+
+@pytest.mark.parametrize("command", [["corpus", "describe", "files"], ["corpus", "show", "files"]])
+def test_parallel_text_of_unequal_length_says_both_counts(capsys, parallel, command):
+    (parallel / "a.fr").write_text(sentences(59))
+    fails(capsys, [*command, *FILES], 1, "60", "59", "a.en", "a.fr")
+
+
+def test_a_missing_file_is_named(capsys, parallel):
+    (parallel / "a.fr").unlink()
+    fails(capsys, ["corpus", "describe", "files", *FILES], 1, "a.fr")
+
+
+def test_an_empty_file_is_named(capsys, parallel):
+    (parallel / "a.en").write_text("")
+    fails(capsys, ["corpus", "describe", "files", *FILES], 1, "a.en", "empty")
+
+
+def test_bytes_that_are_no_utf8_are_named_by_line(capsys, parallel):
+    lines = (parallel / "a.fr").read_bytes().split(b"\n")
+    lines[6] = b"caf\xe9 " + lines[6]
+    (parallel / "a.fr").write_bytes(b"\n".join(lines))
+    fails(capsys, ["corpus", "describe", "files", *FILES], 1, "a.fr", "7", "UTF-8")
+
+
+def test_a_broken_gzip_is_named(capsys, parallel):
+    (parallel / "b.en.gz").write_bytes(gzip.compress(sentences(60).encode())[:-20])
+    arguments = ["--preset", "smoke", "--source", "b.en.gz", "--target", "a.fr"]
+    fails(capsys, ["corpus", "describe", "files", *arguments], 1, "b.en.gz")
+
+
+@pytest.mark.usefixtures("parallel")
+def test_fewer_than_two_filled_buckets(capsys):
+    arguments = [*FILES, "--set", "scoring.edges=5,40"]
+    fails(capsys, ["corpus", "describe", "files", *arguments], 1, "5-39", "two")
+
+
+def test_an_error_in_a_worker_reaches_the_user_as_one_line(capsys, parallel):
+    (parallel / "a.fr").write_text(sentences(59))
+    fails(capsys, ["reproduce", *FILES, "--out", "out", "--quiet"], 1, "60", "59")
+    assert sorted(os.listdir(parallel)) == ["a.en", "a.fr"]
+
+
+def test_an_output_folder_that_cannot_be_written(capsys, parallel):
+    (parallel / "taken").write_text("x")
+    arguments = ["reproduce", "--preset", "smoke", "--out", "taken/out", "--quiet"]
+    fails(capsys, arguments, 1, "taken/out", "cannot write")
+
+
+def test_a_run_that_diverges_ends_with_a_clear_word(capsys, tmp_path):
+    out = tmp_path / "out"
+    arguments = ["--set", "training.learning_rate=1e30", "--set", "training.clip_norm=1e30"]
+    smoke = ["reproduce", "--preset", "smoke", "--corpus", "copy", "--out", str(out), "--quiet"]
+    fails(capsys, [*smoke, *arguments], 1, "diverged", "learning_rate")
+    assert not (out / "runs.csv").exists()

@@ -1,0 +1,187 @@
+"""Known answers: the lecture's sentences, and one sentence for each construction."""
+
+import pytest
+
+from seq2seq_bottleneck.corpus.grammar import LECTURE_SENTENCES, english_french
+from seq2seq_bottleneck.corpus.pair import SentencePair
+from seq2seq_bottleneck.corpus.tokens import plain, tokenize
+
+LECTURE = {
+    "the cat sat": "le chat s'est assis",
+    "i love you": "je t'aime",
+    "hello world": "bonjour le monde",
+    "good morning": "bonjour",
+    "see you later": "à plus tard",
+    "the cat sat on the mat": "le chat s'est assis sur le tapis",
+    "the black cat sat on the mat": "le chat noir s'est assis sur le tapis",
+    LECTURE_SENTENCES[-1]: (
+        "la conférence internationale sur l'apprentissage automatique, qui est l'une des "
+        "principales tribunes pour présenter des recherches en apprentissage automatique et "
+        "attire des soumissions de chercheurs du monde entier, a accepté notre article"
+    ),
+}
+
+PAIRS = """
+hello friends | bonjour les amis
+good morning, my friend | bonjour, mon ami
+see you tomorrow, mary | à demain, marie
+he sees a cat | il voit un chat
+he does not see a cat | il ne voit pas de chat
+she never eats bread | elle ne mange jamais de pain
+she eats bread | elle mange du pain
+he drinks water | il boit de l'eau
+they saw beautiful horses | ils ont vu de beaux chevaux
+they saw black horses | ils ont vu des chevaux noirs
+they did not see horses | ils n'ont pas vu de chevaux
+i love cats | j'aime les chats
+i do not love cats | je n'aime pas les chats
+he sees him | il le voit
+he saw her | il l'a vue
+he saw them | il les a vus
+he did not see him | il ne l'a pas vu
+he will not see us | il ne nous verra pas
+the queen sat | la reine s'est assise
+mary and anna arrived | marie et anna sont arrivées
+mary and paul arrived | marie et paul sont arrivés
+we will leave tomorrow | nous partirons demain
+you wake up | tu te réveilles
+they did not rest | ils ne se sont pas reposés
+i went to the market | je suis allé au marché
+the girls returned to the hospital | les filles sont retournées à l'hôpital
+she walked to the park | elle a marché jusqu'au parc
+the flower that he found is red | la fleur qu'il a trouvée est rouge
+the women whom i invited were happy | les femmes que j'ai invitées étaient heureuses
+the man who sleeps is old | l'homme qui dort est vieux
+the old man sings | le vieil homme chante
+a beautiful elephant slept | un bel éléphant a dormi
+this bird hides | cet oiseau se cache
+my story is long | mon histoire est longue
+an owl sleeps | un hibou dort
+i watched the owl | j'ai regardé le hibou
+many owls slept | beaucoup de hiboux ont dormi
+he ate an apple | il a mangé une pomme
+the boy's bicycle is near the school | le vélo du garçon est près de l'école
+the owner of the hotel laughs | le propriétaire de l'hôtel rit
+the woman with the red hat danced | la femme au chapeau rouge a dansé
+he gave the book to the children | il a donné le livre aux enfants
+he gave the book to her | il lui a donné le livre
+she gave it to the doctor | elle l'a donné au médecin
+she speaks to the engineer | elle parle à l'ingénieur
+she spoke to them | elle leur a parlé
+i look for the keys | je cherche les clés
+he remembered the queen | il s'est souvenu de la reine
+we dream of the gardens | nous rêvons des jardins
+she wants to see him | elle veut le voir
+she wanted to sit | elle voulait s'asseoir
+you want to sit | tu veux t'asseoir
+he tried to repair it | il a essayé de le réparer
+he can swim | il peut nager
+i cannot sleep | je ne peux pas dormir
+there is a key on the table | il y a une clé sur la table
+there are no chairs | il n'y a pas de chaises
+the house is as old as the church | la maison est aussi vieille que l'église
+mary is more honest than the king | marie est plus honnête que le roi
+if he sleeps, she will leave | s'il dort, elle partira
+he smiled because alice sang | il a souri parce qu'alice a chanté
+when i arrived, the dog was hungry | quand je suis arrivé, le chien était affamé
+he thinks that anna slept | il pense qu'anna a dormi
+last week, the king often worked | la semaine dernière, le roi a souvent travaillé
+she is one of the best actresses | elle est l'une des meilleures actrices
+"""
+
+
+# each word of the lecture's sentences stands in one of these too
+NEIGHBOURS = (
+    "hello friends",
+    "good evening, mary",
+    "good morning, my friend",
+    "see you later, paul",
+    "the black dog sat in the park",
+    "i love you because you smiled",
+    "the cat ate fish on the mat",
+    "the international seminar on deep learning, which is one of the premier venues for "
+    "presenting research in machine learning and attracts submissions from researchers around "
+    "the world, accepted our paper",
+    "the conference on history rejects him",
+)
+
+OUTSIDE = (
+    "the old actor sings",
+    "the table laughs",
+    "the cat of the table slept",
+    "a owl sleeps",
+    "an cat sat",
+    "he see a cat",
+    "hello hello",
+    "hello",
+    "",
+)
+
+
+def _known() -> list[tuple[str, str]]:
+    rows = [row.split(" | ") for row in PAIRS.strip().splitlines()]
+    return [(english, french) for english, french in rows]
+
+
+def _linked(pair: SentencePair) -> set[tuple[str, str]]:
+    english, french = tokenize(pair.source), tokenize(pair.target)
+    return {(plain(english[i]), plain(french[j])) for i, j in pair.links}
+
+
+@pytest.mark.parametrize(("english", "french"), list(LECTURE.items()) + _known())
+def test_translation_is_the_known_one(english: str, french: str) -> None:
+    pair = english_french().parse(english)
+
+    assert pair is not None
+    assert pair.source == english
+    assert pair.target == french
+    assert english_french().count_derivations(english) == 1
+
+
+def test_every_lecture_sentence_is_listed() -> None:
+    assert set(LECTURE) == set(LECTURE_SENTENCES)
+    assert LECTURE_SENTENCES[-1].count(" ") == 29
+
+
+@pytest.mark.parametrize("english", OUTSIDE)
+def test_what_is_not_of_the_language_is_refused(english: str) -> None:
+    assert english_french().parse(english) is None
+    assert english_french().count_derivations(english) == int(english == "hello")
+
+
+def test_alignment_of_the_lecture_is_exact() -> None:
+    pair = english_french().parse("the black cat sat on the mat")
+
+    assert pair is not None
+    gold = ((0, 0), (1, 2), (2, 1), (3, 3), (3, 4), (3, 5), (4, 6), (5, 7), (6, 8))
+    assert pair.links == gold
+
+
+@pytest.mark.parametrize(
+    ("english", "links"),
+    [
+        ("he did not see him", "he-il did-a not-ne not-pas see-vu him-l'"),
+        ("she will not sing", "she-elle will-chantera sing-chantera not-ne not-pas"),
+        ("he does not sleep", "he-il does-dort sleep-dort not-ne not-pas"),
+        ("i went to the market", "i-je went-suis went-allé to-au the-au market-marché"),
+        ("he drinks water", "he-il drinks-boit water-de water-l' water-eau"),
+        ("anna's cat sat", "anna-anna 's-le 's-d' cat-chat sat-s' sat-est sat-assis"),
+        ("today, it sleeps", "today-aujourd'hui ,-, it-il sleeps-dort"),
+        ("i look for keys", "i-je look-cherche for-cherche keys-des keys-clés"),
+    ],
+)
+def test_alignment_of_each_construction(english: str, links: str) -> None:
+    pair = english_french().parse(english)
+
+    assert pair is not None
+    expected = {tuple(link.rsplit("-", 1)) for link in links.split()}
+    assert _linked(pair) == expected
+
+
+def test_words_of_the_lecture_occur_in_other_sentences() -> None:
+    elsewhere = {token for sentence in NEIGHBOURS for token in tokenize(sentence)}
+    wanted = {token for sentence in LECTURE_SENTENCES for token in tokenize(sentence)}
+
+    assert all(english_french().parse(sentence) for sentence in NEIGHBOURS)
+    assert not set(NEIGHBOURS) & set(LECTURE_SENTENCES)
+    assert wanted <= elsewhere

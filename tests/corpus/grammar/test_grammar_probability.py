@@ -1,0 +1,95 @@
+"""Probabilities, ambiguity and draws of the grammar."""
+
+from collections import Counter
+from collections.abc import Iterator
+from math import isclose
+from random import Random
+
+import pytest
+from jaxtyping import config
+
+from seq2seq_bottleneck.corpus.grammar import english_french
+from seq2seq_bottleneck.corpus.pair import SentencePair
+
+
+@pytest.fixture(scope="module", autouse=True)
+def unchecked() -> Iterator[None]:
+    """No types checked at run time: it makes draws a hundred times slower, and the tests of
+    known answers go through every function with them on."""
+    config.update("jaxtyping_disable", True)
+    yield
+    config.update("jaxtyping_disable", False)
+
+
+@pytest.fixture(scope="module")
+def pairs_of_two() -> list[SentencePair]:
+    return list(english_french().sentences(2))
+
+
+def test_probabilities_of_length_two_sum_to_one(pairs_of_two: list[SentencePair]) -> None:
+    assert len(pairs_of_two) > 500
+    assert isclose(sum(2 ** -(pair.bits or 0.0) for pair in pairs_of_two), 1.0, rel_tol=1e-9)
+
+
+def test_length_two_is_unambiguous(pairs_of_two: list[SentencePair]) -> None:
+    assert len({pair.source for pair in pairs_of_two}) == len(pairs_of_two)
+    assert all(english_french().parse(pair.source) == pair for pair in pairs_of_two)
+    assert all(english_french().count_derivations(pair.source) == 1 for pair in pairs_of_two)
+
+
+def test_length_three_is_unambiguous_and_sums_to_one() -> None:
+    total, sources, count = 0.0, set(), 0
+    for pair in english_french().sentences(3):
+        count += 1
+        total += 2 ** -(pair.bits or 0.0)
+        sources.add(pair.source)
+    assert len(sources) == count
+    assert isclose(total, 1.0, rel_tol=1e-9)
+
+
+def test_draws_have_their_probabilities(pairs_of_two: list[SentencePair]) -> None:
+    draws = 10_000
+    random = Random(5)
+    seen = Counter(english_french().draw(random, 2).source for _ in range(draws))
+    expected = {pair.source: draws * 2 ** -(pair.bits or 0.0) for pair in pairs_of_two}
+    often = {source: count for source, count in expected.items() if count >= 5}
+    rest = draws - sum(often.values())
+    observed_rest = draws - sum(seen[source] for source in often)
+    statistic = sum((seen[source] - count) ** 2 / count for source, count in often.items())
+    statistic += (observed_rest - rest) ** 2 / rest
+    freedom = len(often)
+    assert freedom > 100
+    assert abs(statistic - freedom) < 4 * (2 * freedom) ** 0.5
+
+
+@pytest.mark.parametrize("words", [*range(2, 26), 30, 40, 60])
+def test_drawn_sentences_have_one_derivation(words: int) -> None:
+    grammar, random = english_french(), Random(words)
+    for _ in range(20 if words < 26 else 4):
+        pair = grammar.draw(random, words)
+        assert grammar.count_derivations(pair.source) == 1, pair.source
+        assert grammar.parse(pair.source) == pair
+
+
+@pytest.mark.parametrize("words", range(2, 61))
+def test_length_is_the_wanted_one(words: int) -> None:
+    grammar, random = english_french(), Random(words)
+    for _ in range(5):
+        pair = grammar.draw(random, words)
+        assert pair.words == words
+        assert pair.bits is not None
+        assert pair.bits > 0
+
+
+def test_weights_are_a_distribution_over_lengths() -> None:
+    weights = [english_french().weight(words) for words in range(2, 61)]
+    assert min(weights) > 0
+    assert 0.8 < sum(weights) < 1
+
+
+@pytest.mark.parametrize("words", [-1, 0, 1, 61])
+def test_other_lengths_are_refused(words: int) -> None:
+    with pytest.raises(ValueError, match=f"2 to 60 words, not of {words}"):
+        english_french().draw(Random(1), words)
+    with pytest.raises(ValueError, match="2 to 60"):
+        english_french().weight(words)

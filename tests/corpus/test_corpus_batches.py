@@ -1,0 +1,170 @@
+"""Shape classes, the training stream and evaluation batches."""
+
+from collections import Counter
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from seq2seq_bottleneck.corpus.batches import (
+    EncodedPairs,
+    encode_pairs,
+    evaluation_batches,
+    restore,
+    training_batches,
+)
+from seq2seq_bottleneck.corpus.pair import SentencePair
+from seq2seq_bottleneck.corpus.shapes import padded_fraction, round_up, shape_classes
+from seq2seq_bottleneck.corpus.vocabulary import Vocabulary, build_vocabulary
+from seq2seq_bottleneck.settings.symbols import EOS, PAD
+
+
+def numbered(lengths: list[tuple[int, int]]) -> EncodedPairs:
+    """Sentences of these lengths, EOS included; each is named by its first ids."""
+    ids = range(4, 4 + len(lengths))
+    source = [[place] * (size - 1) + [EOS] for place, (size, _) in zip(ids, lengths, strict=True)]
+    target = [[place] * (size - 1) + [EOS] for place, (_, size) in zip(ids, lengths, strict=True)]
+    return EncodedPairs(source, target)
+
+
+def spread(count: int, longest: int = 60, seed: int = 0) -> EncodedPairs:
+    """Lengths as a grammar has them: uniform, the target a little longer."""
+    random = np.random.default_rng(seed)
+    words = random.integers(2, longest + 1, count)
+    target = np.maximum(2, np.round(words * 1.08 + random.normal(0, 0.35, count) * words**0.5))
+    return numbered(list(zip((words + 1).tolist(), (target + 1).astype(int).tolist(), strict=True)))
+
+
+@pytest.fixture
+def vocabulary() -> Vocabulary:
+    return build_vocabulary([["a", "b", "b", "￭."]], 10)  # b is 4, a 5, ￭. 6
+
+
+def test_encoding(vocabulary: Vocabulary) -> None:
+    pairs = [SentencePair("a b.", "b c"), SentencePair("b", "a")]
+    encoded = encode_pairs(pairs, vocabulary, vocabulary)
+    assert encoded.source == [[5, 4, 6, EOS], [4, EOS]]
+    assert encoded.target == [[4, 3, EOS], [5, EOS]]
+    assert (encoded.source_lengths, encoded.target_lengths) == ([4, 2], [3, 2])
+
+
+def test_reversal_leaves_the_end_last_and_the_target_alone(vocabulary: Vocabulary) -> None:
+    encoded = encode_pairs([SentencePair("a b.", "a b")], vocabulary, vocabulary, True)
+    assert encoded == ([[6, 4, 5, EOS]], [[5, 4, EOS]])
+
+
+def test_classes_pad_least() -> None:
+    """The dynamic programme against every way to cut nine sentences into three."""
+    lengths = [2, 3, 3, 9, 10, 12, 30, 33, 40]
+    classes = shape_classes(lengths, lengths, groups=3, smallest=1)
+    least = min(
+        sum(
+            len(part) * 2 * round_up(max(part)) for part in (lengths[:i], lengths[i:j], lengths[j:])
+        )
+        for i, j in combinations(range(1, 9), 2)
+    )
+    assert padded_fraction(lengths, lengths, classes) == pytest.approx(1 - 2 * sum(lengths) / least)
+    assert [held.rows.tolist() for held in classes] == [[0, 1, 2], [3, 4, 5], [6, 7, 8]]
+    assert [held[1:] for held in classes] == [(4, 4), (12, 12), (40, 40)]
+
+
+@given(
+    st.lists(st.tuples(st.integers(1, 70), st.integers(1, 70)), min_size=1, max_size=80),
+    st.integers(1, 8),
+    st.integers(1, 20),
+)
+def test_classes_hold_every_sentence_once(
+    lengths: list[tuple[int, int]], groups: int, smallest: int
+) -> None:
+    source, target = map(list, zip(*lengths, strict=True))
+    classes = shape_classes(source, target, groups, smallest)
+    rows = np.concatenate([held.rows for held in classes])
+    assert sorted(rows) == list(range(len(lengths)))
+    assert len(classes) <= groups
+    assert len(classes) == 1 or min(len(held.rows) for held in classes) >= smallest
+    for held in classes:
+        assert held.source_length % 4 == held.target_length % 4 == 0
+        assert held.source_length - max(source[row] for row in held.rows) in range(4)
+        assert held.target_length - max(target[row] for row in held.rows) in range(4)
+
+
+@pytest.mark.parametrize(("groups", "most"), [(6, 0.17), (8, 0.14), (12, 0.11)])
+def test_little_padding(groups: int, most: float) -> None:
+    """Lengths even from 2 to 60 pad at least 1 / (groups + 1), even with exact targets."""
+    pairs = spread(20_000)
+    lengths = (pairs.source_lengths, pairs.target_lengths)
+    assert padded_fraction(*lengths, shape_classes(*lengths, groups, 256)) < most
+
+
+def test_batches_are_padded_behind_the_end() -> None:
+    stream = training_batches(spread(500), batch_size=16, seed=1)
+    for update in range(40):
+        batch = stream.batch(update)
+        for ids, lengths in (
+            (batch.source, batch.source_lengths),
+            (batch.target, batch.target_lengths),
+        ):
+            assert ids.dtype == lengths.dtype == np.int32
+            beyond = np.arange(ids.shape[1]) >= lengths[:, None]
+            assert (ids[beyond] == PAD).all()
+            assert (ids[~beyond] != PAD).all()
+            assert (ids[np.arange(16), lengths - 1] == EOS).all()
+        assert (batch.source[:, 0] == batch.target[:, 0]).all()  # a row is one pair
+        assert (batch.source.shape[1], batch.target.shape[1]) in stream.shapes
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(1, 300), st.integers(1, 40), st.integers(1, 6), st.integers(0, 5))
+def test_every_epoch_visits_every_pair(count: int, size: int, groups: int, seed: int) -> None:
+    stream = training_batches(spread(count, seed=seed), size, seed, groups)
+    epoch = stream.updates_per_epoch
+    for first in (0, epoch):
+        batches = [stream.batch(update) for update in range(first, first + epoch)]
+        assert all(batch.source.shape[0] == size for batch in batches)
+        seen = Counter(int(row[0]) for batch in batches for row in batch.source)
+        assert set(seen) == set(range(4, 4 + count))
+        if count >= 4 * size:
+            assert max(seen.values()) <= 2
+            assert seen.total() <= 1.25 * count + size
+
+
+def test_equal_seeds_equal_streams_from_any_update() -> None:
+    pairs = spread(300)
+    one, other = (training_batches(pairs, 8, seed=3) for _ in range(2))
+    straight = [one.batch(update) for update in range(150)]
+    for update in (149, 3, 80):
+        assert all(map(np.array_equal, straight[update], other.batch(update)))
+
+
+def test_seeds_share_their_shapes_but_not_their_sentences() -> None:
+    pairs = spread(2_000)
+    one, other = (training_batches(pairs, 8, seed=seed) for seed in (1, 2))
+    ours, theirs = ([stream.place(update) for update in range(600)] for stream in (one, other))
+    assert [place.shape for place in ours] == [place.shape for place in theirs]
+    same = [np.array_equal(a.members, b.members) for a, b in zip(ours, theirs, strict=True)]
+    assert not any(same)
+    epoch = one.updates_per_epoch
+    assert [p.shape for p in ours[:epoch]] != [p.shape for p in ours[epoch : 2 * epoch]]
+
+
+def test_negative_seed() -> None:
+    assert training_batches(spread(20), 4, seed=-1).batch(0).source.shape[0] == 4
+
+
+@given(st.integers(1, 200), st.integers(1, 30))
+def test_results_come_back_in_order(count: int, size: int) -> None:
+    pairs = spread(count)
+    batches = evaluation_batches(pairs, size)
+    assert sum(held.real for held in batches) == count
+    assert all(held.batch.source.shape[0] == size for held in batches)
+    results = [held.batch.source[:, 0] * 10 for held in batches]
+    assert restore(results, batches) == [ids[0] * 10 for ids in pairs.source]
+
+
+def test_the_last_batch_repeats_its_last_row() -> None:
+    held = evaluation_batches(numbered([(3, 3), (3, 4), (2, 2)]), 5)[0]
+    assert (held.real, held.rows.tolist()) == (3, [0, 1, 2])
+    assert held.batch.source[:, 0].tolist() == [4, 5, 6, 6, 6]
+    assert held.batch.target_lengths.tolist() == [3, 4, 2, 2, 2]

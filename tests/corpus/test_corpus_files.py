@@ -1,0 +1,178 @@
+"""Reading the user's text: what is understood, and every message where it is not."""
+
+import gzip
+from pathlib import Path
+
+import pytest
+
+from seq2seq_bottleneck.corpus.files import (
+    PairFiles,
+    given_test_files,
+    read_lines,
+    read_pairs,
+    training_files,
+)
+from seq2seq_bottleneck.settings.concerns import CorpusSettings
+from seq2seq_bottleneck.settings.errors import UsageError, UserError
+
+
+def write(path: Path, data: str | bytes) -> str:
+    """Write text or bytes, packed where the name says so; returns the path for a setting."""
+    raw = data.encode() if isinstance(data, str) else data
+    path.write_bytes(gzip.compress(raw) if path.suffix == ".gz" else raw)
+    return str(path)
+
+
+def two(folder: Path, source: str | bytes, target: str | bytes, end: str = "") -> PairFiles:
+    """A pair of files."""
+    names = write(folder / f"a.txt{end}", source), write(folder / f"b.txt{end}", target)
+    return PairFiles("corpus.source", *names)
+
+
+def texts(files: PairFiles, lowercase: bool = False) -> list[tuple[str, str]]:
+    return [(pair.source, pair.target) for pair in read_pairs(files, lowercase).pairs]
+
+
+@pytest.mark.parametrize("end", ["", ".gz"])
+def test_two_files(tmp_path: Path, end: str) -> None:
+    files = two(tmp_path, "A cat.\nIt sleeps.\n", "Un chat.\nIl dort.", end)
+    assert texts(files) == [("A cat.", "Un chat."), ("It sleeps.", "Il dort.")]
+    assert texts(files, lowercase=True)[0] == ("a cat.", "un chat.")
+
+
+@pytest.mark.parametrize("name", ["x.tsv", "x.TSV", "x.tsv.gz"])
+def test_columns(tmp_path: Path, name: str) -> None:
+    path = write(tmp_path / name, "A cat.\tUn chat.\r\n\r\nIt sleeps.\tIl dort.\r\n")
+    read = read_pairs(PairFiles("corpus.source", path, None), False)
+    assert [(pair.source, pair.target) for pair in read.pairs] == [
+        ("A cat.", "Un chat."),
+        ("It sleeps.", "Il dort."),
+    ]
+    assert read.blank == 1
+
+
+def test_mark_line_ends_composition_and_white_space(tmp_path: Path) -> None:
+    source = "\ufeffe\u0301te\u0301\r\na\x85b\u2028c\x0bd  e\r\n"
+    files = two(tmp_path, source, "été\na\tb\xa0!\n")
+    assert texts(files) == [("été", "été"), ("a b c d e", "a b !")]
+
+
+def test_blank_sides_are_dropped_and_counted(tmp_path: Path) -> None:
+    read = read_pairs(two(tmp_path, "a\n\nc\nd\n", "A\nB\n \t\nD\n"), False)
+    assert [pair.source for pair in read.pairs] == ["a", "d"]
+    assert read.blank == 2
+
+
+def test_unknown_gold_and_bits(tmp_path: Path) -> None:
+    pair = read_pairs(two(tmp_path, "a", "b"), False).pairs[0]
+    assert (pair.links, pair.bits) == ((), None)
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "message"),
+    [
+        ("a.txt", b"", "is empty; give a file with a sentence a line"),
+        ("a.txt", b"\xef\xbb\xbf \r\n", "is empty; give a file with a sentence a line"),
+        ("a.txt.gz", b"", "is empty; give a file with a sentence a line"),
+        ("a.txt", b"ab\ncaf\xe9\n", "line 2 is not UTF-8; save the file as UTF-8"),
+        ("a.txt", b"\xef\xbb\xbfab\n\n\xff\n", "line 3 is not UTF-8; save the file as UTF-8"),
+        ("a.txt", "été\n".encode("utf-16"), "line 1 is not UTF-8; save the file as UTF-8"),
+    ],
+)
+def test_unreadable_text(tmp_path: Path, name: str, data: bytes, message: str) -> None:
+    path = write(tmp_path / name, data)
+    with pytest.raises(UserError) as caught:
+        read_lines(path, "corpus.target")
+    assert str(caught.value) == f"corpus.target {path!r} {message}"
+
+
+@pytest.mark.parametrize("cut", [slice(0, -6), slice(0, 15)])
+@pytest.mark.parametrize("whole", [True, False])
+def test_broken_gzip(tmp_path: Path, cut: slice, whole: bool) -> None:
+    packed = gzip.compress(b"a sentence or two\n" * 40)
+    path = tmp_path / "a.gz"
+    path.write_bytes(packed[cut] if whole else b"plain text" + packed[cut])
+    with pytest.raises(UserError, match=r"a\.gz' is no whole gzip file; pack it again or unpack"):
+        read_lines(str(path), "corpus.source")
+
+
+def test_damaged_gzip(tmp_path: Path) -> None:
+    packed = bytearray(gzip.compress(bytes(range(256)) * 9))
+    packed[20:40] = b"\xff" * 20
+    (tmp_path / "a.gz").write_bytes(packed)
+    with pytest.raises(UserError, match="is no whole gzip file"):
+        read_lines(str(tmp_path / "a.gz"), "corpus.source")
+
+
+def test_missing_and_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(UserError) as caught:
+        read_lines("no.txt", "corpus.source")
+    expected = f"corpus.source 'no.txt' does not exist; paths start at {str(tmp_path)!r}"
+    assert str(caught.value) == expected
+    with pytest.raises(UserError, match=r"' is a folder; name a text file in it$"):
+        read_lines(str(tmp_path), "corpus.source")
+    write(tmp_path / "f", "x")
+    with pytest.raises(UserError, match=r"cannot be read \(Not a directory\); check"):
+        read_lines("f/no.txt", "corpus.source")
+
+
+def test_home_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    write(tmp_path / "a.txt", "x\n")
+    assert read_lines("~/a.txt", "corpus.source") == ["x"]
+
+
+def test_unequal_lines(tmp_path: Path) -> None:
+    files = two(tmp_path, "a\nb\n", "a\nb\nc\n")
+    with pytest.raises(UserError) as caught:
+        read_pairs(files, False)
+    assert str(caught.value) == (
+        f"corpus.source {files.source!r} has 2 lines and corpus.target {files.target!r} has 3; "
+        "line by line one must translate the other"
+    )
+
+
+@pytest.mark.parametrize(("line", "columns"), [("no tab", 1), ("a\tb\tc", 3)])
+def test_wrong_columns(tmp_path: Path, line: str, columns: int) -> None:
+    path = write(tmp_path / "a.tsv", f"a\tb\n{line}\n")
+    with pytest.raises(UserError) as caught:
+        read_pairs(PairFiles("corpus.test_source", path, None), False)
+    assert str(caught.value) == (
+        f"corpus.test_source {path!r} line 2 has {columns} column(s); "
+        "each line must be source<TAB>target"
+    )
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({}, r"corpus\.source is not set; give corpus\.source and corpus\.target"),
+        ({"source": "a"}, r"^corpus\.source is set without corpus\.target; give both"),
+        ({"target": "a"}, r"corpus\.source is not set"),
+        ({"source": "a.tsv", "target": "b"}, r"'a\.tsv' is a \.tsv and holds both sides; leave"),
+    ],
+)
+def test_training_files_go_together(given: dict[str, str], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        training_files(CorpusSettings(name="files", **given))
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"test_source": "a"}, r"^corpus\.test_source is set without corpus\.test_target; give"),
+        ({"test_target": "a"}, r"^corpus\.test_target is set without corpus\.test_source; give"),
+        ({"test_source": "a.tsv", "test_target": "b"}, r"leave corpus\.test_target unset$"),
+    ],
+)
+def test_test_files_go_together(given: dict[str, str], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        given_test_files(CorpusSettings(name="files", **given))
+
+
+def test_files_of_the_settings() -> None:
+    corpus = CorpusSettings(name="files", source="a.tsv", test_source="b", test_target="c")
+    assert training_files(corpus) == ("corpus.source", "a.tsv", None)
+    assert given_test_files(corpus) == ("corpus.test_source", "b", "c")
+    assert given_test_files(CorpusSettings(name="files", source="a.tsv")) is None

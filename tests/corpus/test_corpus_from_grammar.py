@@ -1,0 +1,57 @@
+"""The grammar corpus as a run meets it, small."""
+
+import pytest
+
+from seq2seq_bottleneck.corpus.batches import encode_pairs, training_batches
+from seq2seq_bottleneck.corpus.corpus import Corpus, describe, load_corpus
+from seq2seq_bottleneck.corpus.grammar import LECTURE_SENTENCES, english_french
+from seq2seq_bottleneck.corpus.pair import sources
+from seq2seq_bottleneck.settings.concerns import CorpusSettings
+from seq2seq_bottleneck.settings.errors import UsageError
+from seq2seq_bottleneck.settings.symbols import EOS
+
+EDGES = (5, 11, 21, 31, 41)
+SETTINGS = CorpusSettings(train_pairs=2_000, valid_pairs=60, test_pairs=1_200)
+
+
+@pytest.fixture(scope="module")
+def corpus() -> Corpus:
+    """Two thousand pairs to train on, the full test set."""
+    return load_corpus(SETTINGS, EDGES)
+
+
+def test_every_bucket_has_two_hundred_test_pairs(corpus: Corpus) -> None:
+    rows = [row for row in describe(corpus, EDGES).rows if row.split == "test"]
+    assert [row.pairs for row in rows] == [200] * 6
+    bits = [row.bits for row in rows]
+    assert bits == sorted(bits)
+
+
+def test_nothing_is_shared_and_the_lecture_is_held_out(corpus: Corpus) -> None:
+    train, valid, test = (sources(pairs) for pairs in corpus.splits.values())
+    assert not train & valid | train & test | valid & test
+    assert (len(valid), len(test)) == (60, 1_200)
+    assert not (train | valid | test) & set(LECTURE_SENTENCES)
+
+
+def test_held_out_sentences_are_spelt_as_drawn_ones() -> None:
+    """Else they could not be recognised among the drawn."""
+    for sentence in LECTURE_SENTENCES:
+        pair = english_french().parse(sentence)
+        assert pair is not None
+        assert pair.source == sentence
+
+
+def test_batches_hold_what_was_drawn(corpus: Corpus) -> None:
+    vocabularies = corpus.source_vocabulary, corpus.target_vocabulary
+    encoded = encode_pairs(corpus.train, *vocabularies)
+    batch = training_batches(encoded, batch_size=32, seed=1).batch(0)
+    texts = {tuple(ids) for ids in encoded.source}
+    for row, length in zip(batch.source.tolist(), batch.source_lengths, strict=True):
+        assert tuple(row[:length]) in texts
+        assert row[length - 1] == EOS
+
+
+def test_lengths_beyond_the_grammar() -> None:
+    with pytest.raises(UsageError, match=r"max_words=61 is above .*'grammar'; give 60 or less$"):
+        load_corpus(SETTINGS.model_copy(update={"max_words": 61}), EDGES)

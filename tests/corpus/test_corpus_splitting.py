@@ -1,0 +1,152 @@
+"""Splits of the user's text: by source sentence, even over buckets, counted."""
+
+from pathlib import Path
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from seq2seq_bottleneck.corpus.pair import SentencePair, sources
+from seq2seq_bottleneck.corpus.splitting import (
+    sample,
+    split_files,
+    split_off_even,
+    split_off_random,
+)
+from seq2seq_bottleneck.settings.buckets import bucket_of
+from seq2seq_bottleneck.settings.concerns import CorpusSettings
+from seq2seq_bottleneck.settings.errors import UserError
+
+EDGES = (5, 11, 21)
+
+Rows = list[tuple[str, str]]
+
+
+def sentences(count: int, words: int) -> Rows:
+    """Different sentences of one length, each with its translation."""
+    return [(f"s{n} " + "x " * (words - 2) + f"l{words}", f"t{n}") for n in range(count)]
+
+
+def write(path: Path, rows: Rows) -> str:
+    path.write_text("".join(f"{source}\t{target}\n" for source, target in rows), encoding="utf-8")
+    return str(path)
+
+
+def pairs_of(rows: Rows) -> list[SentencePair]:
+    return [SentencePair(*row) for row in rows]
+
+
+def test_even_over_buckets() -> None:
+    pairs = pairs_of(sentences(900, 3) + sentences(500, 7) + sentences(200, 15) + sentences(40, 30))
+    test = split_off_even(pairs, 60, "s", EDGES)
+    counts = [sum(bucket_of(pair.words, EDGES) == place for pair in test) for place in range(-1, 3)]
+    assert counts == [0, 36, 20, 4]  # the rarer buckets give a tenth of what they hold
+    assert len(split_off_even(pairs, 9_999, "s", EDGES)) == 50 + 20 + 4
+
+
+def test_choice_hangs_on_seed_and_sentences_alone() -> None:
+    pairs = pairs_of(sentences(300, 7) + sentences(300, 15))
+    chosen = split_off_even(pairs, 30, "s", EDGES)
+    assert sources(chosen) == sources(split_off_even(pairs[::-1], 30, "s", EDGES))
+    assert sources(chosen) != sources(split_off_even(pairs, 30, "t", EDGES))
+    places = [pairs.index(pair) for pair in chosen]
+    assert places == sorted(places)
+
+
+def test_sample_is_nested_and_in_order() -> None:
+    pairs = pairs_of(sentences(100, 7))
+    few, many = sample(pairs, 10, "s"), sample(pairs, 50, "s")
+    assert set(few) < set(many)
+    assert len(many) == 50
+    assert [pairs.index(pair) for pair in many] == sorted(pairs.index(pair) for pair in many)
+    assert sample(pairs, 1_000, "s") == pairs
+
+
+def test_random_part_leaves_text() -> None:
+    pairs = pairs_of(sentences(45, 7)) * 2
+    assert len(split_off_random(pairs, 3, "s")) == 3
+    assert len(split_off_random(pairs, 99, "s")) == 5
+
+
+def test_split_off_counts_and_notes(tmp_path: Path) -> None:
+    rows = sentences(100, 7) + sentences(100, 15) + sentences(50, 70) + [("", "t"), ("s", "")]
+    rows += [(source, f"{target} again") for source, target in sentences(100, 7)]
+    corpus = CorpusSettings(
+        name="files",
+        source=write(tmp_path / "a.tsv", rows),
+        test_pairs=12,
+        valid_pairs=5,
+        train_pairs=200,
+    )
+    splits = split_files(corpus, EDGES)
+    train, valid, test = map(sources, splits[:3])
+    assert not train & valid | train & test | valid & test
+    assert (len(splits.valid), len(splits.test)) == (5, len(test)) == (5, 12)
+    short = sum(pair.words == 7 for pair in (*splits.test, *splits.valid))
+    left = 300 - 8 - 5 - short  # 4 of 12 test sentences are long; a short one has two pairs
+    assert splits.notes == (
+        "2 line(s) with an empty side were dropped",
+        f"{12 + 5 + short} pair(s) left training: their source is in the test or validation set",
+        "46 pair(s) outside 2-60 words left training",
+        f"200 of {left} training pairs kept (train_pairs)",
+    )
+    assert len(splits.train) == 200
+
+
+def test_given_test_set_is_used_whole(tmp_path: Path) -> None:
+    rows = sentences(100, 7)
+    given = [
+        *rows[:10],
+        rows[0],
+        (rows[0][0], "other"),
+        ("hi", "salut"),
+        ("x " * 80, "y"),
+        ("", ""),
+    ]
+    corpus = CorpusSettings(
+        name="files",
+        source=write(tmp_path / "a.tsv", rows),
+        test_source=write(tmp_path / "b.tsv", given),
+        test_pairs=2,
+        valid_pairs=50,
+    )
+    splits = split_files(corpus, EDGES)
+    assert [pair.target for pair in splits.test] == [
+        *(f"t{n}" for n in range(10)), "other", "salut", "y",
+    ]  # fmt: skip
+    assert len(splits.valid) == 9
+    assert splits.notes == (
+        "1 test line(s) with an empty side were dropped",
+        "1 repeated test pair(s) were dropped",
+        "19 pair(s) left training: their source is in the test or validation set",
+        "9 validation pairs of 50: at most 1 in 10 is split off",
+    )
+
+
+def test_nothing_left_to_train_on(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.tsv", sentences(10, 7))
+    corpus = CorpusSettings(name="files", source=path, test_source=path)
+    message = (
+        r"^corpus\.source leaves no pairs of 2-60 words to train on; "
+        r"give more text, other lengths or another test set$"
+    )
+    with pytest.raises(UserError, match=message):
+        split_files(corpus, EDGES)
+
+
+@settings(max_examples=30, deadline=None)
+@given(seed=st.integers(0, 99), kinds=st.integers(2, 60), count=st.integers(40, 200))
+def test_no_source_is_in_two_splits(
+    tmp_path_factory: pytest.TempPathFactory, seed: int, kinds: int, count: int
+) -> None:
+    random = Random(seed)
+    lines = [f"s{random.randrange(kinds)}" + " x" * random.randrange(30) for _ in range(count)]
+    path = write(
+        tmp_path_factory.mktemp("d") / "a.tsv", [(line, str(n)) for n, line in enumerate(lines)]
+    )
+    splits = split_files(CorpusSettings(name="files", source=path, seed=seed, min_words=1), EDGES)
+    train, valid, test = map(sources, splits[:3])
+    assert not train & valid | train & test | valid & test
+    assert min(len(train), len(valid), len(test)) > 0
+    assert train | valid | test == set(lines)

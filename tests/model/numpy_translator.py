@@ -1,0 +1,218 @@
+"""The lecture's translator (LECTURE D) once more: NumPy, one sentence at a time, no padding.
+
+Written from the formulas, not from the package: it is what the package's logits, attention
+weights and gradients are held against. Weights come as nested dictionaries (``arrays``).
+"""
+
+import numpy as np
+from flax import nnx
+
+PAD, BOS, EOS = 0, 1, 2
+
+
+def arrays(weights):
+    """Nested dictionaries of float64 arrays, lists keyed by place."""
+    return _convert(nnx.to_pure_dict(weights))
+
+
+def _convert(node):
+    if isinstance(node, dict):
+        return {name: _convert(child) for name, child in node.items()}
+    return np.array(node, dtype=np.float64)
+
+
+def in_order(node):
+    """A list kept as a dictionary of places."""
+    return [node[place] for place in sorted(node)]
+
+
+def sigmoid(x):
+    return 1.0 / (1.0 + np.exp(-x))
+
+
+def softmax(scores):
+    exponentials = np.exp(scores - scores.max())
+    return exponentials / exponentials.sum()
+
+
+def gate_inputs(p, x):
+    """W_g x + b_g for every gate."""
+    products = [x @ weight for weight in in_order(p["weights"])]
+    biases = in_order(p.get("biases", {})) or [0.0] * len(products)
+    return [product + bias for product, bias in zip(products, biases, strict=True)]
+
+
+def cell_step(kind, p, state, gates):
+    """h' (and c') of one time step."""
+    return {"rnn": rnn_step, "gru": gru_step, "lstm": lstm_step}[kind](p, state, gates)
+
+
+def rnn_step(p, state, gates):
+    (weight,) = in_order(p["weights"])
+    return (np.tanh(gates[0] + state[0] @ weight),)
+
+
+def gru_step(p, state, gates):
+    (h,) = state
+    u_r, u_z, u_n = in_order(p["weights"])
+    r = sigmoid(gates[0] + h @ u_r)
+    z = sigmoid(gates[1] + h @ u_z)
+    n = np.tanh(gates[2] + r * (h @ u_n + p["bias"]))
+    return ((1 - z) * n + z * h,)
+
+
+def lstm_step(p, state, gates):
+    h, c = state
+    u_i, u_f, u_g, u_o = in_order(p["weights"])
+    i = sigmoid(gates[0] + h @ u_i)
+    f = sigmoid(gates[1] + h @ u_f + p["bias"])
+    g = np.tanh(gates[2] + h @ u_g)
+    o = sigmoid(gates[3] + h @ u_o)
+    c = f * c + i * g
+    return (o * np.tanh(c), c)
+
+
+def first_state(kind, h):
+    return (h, np.zeros_like(h)) if kind == "lstm" else (h,)
+
+
+def run_layer(kind, p, inputs, backward):
+    """All states in reading places, and the last one computed."""
+    state = first_state(kind, np.zeros(p["cell"]["weights"][0].shape[0]))
+    states = [None] * len(inputs)
+    places = range(len(inputs))
+    for place in reversed(places) if backward else places:
+        state = cell_step(kind, p["cell"], state, gate_inputs(p["inputs"], inputs[place]))
+        states[place] = state[0]
+    return states, state[0]
+
+
+def encode(p, settings, words):
+    """h_1 .. h_Tx and c, at context width."""
+    p = p["encoder"]
+    values = [p["embedding"][word] for word in words]
+    for place, layer in enumerate(in_order(p["layers"])):
+        runs = [
+            run_layer(settings.cell, way, values, way is layer.get(1)) for way in layer.values()
+        ]
+        states = [np.concatenate(parts) for parts in zip(*(run[0] for run in runs), strict=True)]
+        last = np.concatenate([run[1] for run in runs])
+        if settings.residual and place:
+            states = [state + value for state, value in zip(states, values, strict=True)]
+        values = states
+    to_context = p.get("to_context", np.eye(len(last)))
+    return np.array(values) @ to_context, last @ to_context
+
+
+def score(kind, p, s, h):
+    """e = score(s, h)."""
+    match kind:
+        case "dot":
+            return sum(a * b for a, b in zip(s, h, strict=True))
+        case "scaled-dot":
+            return sum(a * b for a, b in zip(s, h, strict=True)) / np.sqrt(len(h))
+        case "general":
+            return s @ p["matrix"] @ h
+        case "additive":
+            return p["vector"] @ np.tanh(p["query_map"].T @ s + p["key_map"].T @ h)
+        case "uniform":
+            return 0.0
+    raise AssertionError(kind)
+
+
+def read(kind, p, s, values, last):
+    """c_t and alpha_t."""
+    if kind == "none":
+        return last, np.eye(len(values))[-1]
+    weights = softmax(np.array([score(kind, p, s, h) for h in values]))
+    return sum(weight * h for weight, h in zip(weights, values, strict=True)), weights
+
+
+def start_states(p, settings, last):
+    """s_0 of every layer."""
+    start = np.tanh(last @ p["to_hidden"]) if "to_hidden" in p else last
+    if settings.initial_state == "zero":
+        start = np.zeros_like(start)
+    return [first_state(settings.cell, start)] * settings.layers
+
+
+def run_layers(p, settings, states, gates):
+    """New states of all layers and the output of the highest."""
+    inputs, cells = in_order(p["inputs"]), in_order(p["cells"])
+    new = [cell_step(settings.cell, cells[0], states[0], gates)]
+    below = new[0][0]
+    for place in range(1, settings.layers):
+        gates = gate_inputs(inputs[place], below)
+        new.append(cell_step(settings.cell, cells[place], states[place], gates))
+        below = new[-1][0] + (below if settings.residual else 0.0)
+    return new, below
+
+
+def decoder_step(p, settings, states, word, values, last):
+    """States, logits and weights after one more word."""
+    p = p["decoder"]
+    attention = p.get("attention", {})
+    gates = gate_inputs(p["inputs"][0], p["embedding"][word])
+    if settings.placement == "input":
+        context, weights = read(settings.attention, attention, states[-1][0], values, last)
+        extra = gate_inputs(p["context_input"], context)
+        gates = [gate + more for gate, more in zip(gates, extra, strict=True)]
+        states, top = run_layers(p, settings, states, gates)
+    else:
+        states, output = run_layers(p, settings, states, gates)
+        context, weights = read(settings.attention, attention, output, values, last)
+        top = np.tanh(np.concatenate([context, output]) @ p["join"])
+    return states, top @ p["output"] + p["output_bias"], weights
+
+
+def translate(p, settings, source, inputs):
+    """Logits (target, vocabulary) and weights (target, source) for the words read before each."""
+    values, last = encode(p, settings, source)
+    states = start_states(p["decoder"], settings, last)
+    logits, weights = [], []
+    for word in inputs:
+        states, given, read_with = decoder_step(p, settings, states, word, values, last)
+        logits.append(given)
+        weights.append(read_with)
+    return np.array(logits), np.array(weights)
+
+
+def sentence_loss(p, settings, source, target):
+    """-sum log P(y*_t) of one pair."""
+    logits, _ = translate(p, settings, source, [BOS, *target[:-1]])
+    return -sum(np.log(softmax(row))[word] for row, word in zip(logits, target, strict=True))
+
+
+def batch_loss(p, settings, pairs):
+    """Mean -log P a target word."""
+    losses = sum(sentence_loss(p, settings, *pair) for pair in pairs)
+    return losses / sum(len(target) for _, target in pairs)
+
+
+def finite_differences(function, p, step=1e-5):
+    """Central differences of ``function(p)`` in every single parameter, as nested arrays."""
+    return _differences(lambda: function(p), p, step)
+
+
+def _differences(value, node, step):
+    if isinstance(node, dict):
+        return {name: _differences(value, child, step) for name, child in node.items()}
+    slopes = np.zeros_like(node)
+    for place in np.ndindex(node.shape):
+        held = node[place]
+        node[place] = held + step
+        above = value()
+        node[place] = held - step
+        slopes[place] = (above - value()) / (2 * step)
+        node[place] = held
+    return slopes
+
+
+def flat(node, path=()):
+    """(path, array) of every leaf."""
+    if not isinstance(node, dict):
+        return {path: node}
+    leaves = {}
+    for name, child in node.items():
+        leaves.update(flat(child, (*path, name)))
+    return leaves

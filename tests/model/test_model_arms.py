@@ -1,0 +1,130 @@
+"""One thing varies: arms share starting values, differ in the score's own parameters alone."""
+
+import jax
+import numpy as np
+import numpy_translator as plain
+import pytest
+from flax import nnx
+from tiny_model import (
+    ATTENTIONS,
+    PLACEMENTS,
+    SOURCE_WORDS,
+    TARGET_WORDS,
+    decoder_inputs_of,
+    padded,
+    random_translator,
+    settings_of,
+)
+
+from seq2seq_bottleneck.model.translator import count_parameters, create
+
+WIDE = {"hidden_size": 4, "context_size": 3, "attention_size": 5}
+OWN = {"none": 0, "uniform": 0, "general": 4 * 3, "additive": 4 * 5 + 3 * 5 + 5}
+OWN_EQUAL = {
+    "none": 0,
+    "uniform": 0,
+    "dot": 0,
+    "scaled-dot": 0,
+    "general": 9,
+    "additive": 9 + 9 + 3,
+}
+
+
+def fresh(seed=5, **changes):
+    """A translator's starting values by path."""
+    weights = create(settings_of(**changes), SOURCE_WORDS, TARGET_WORDS, seed)[1]
+    return plain.flat(plain.arrays(weights))
+
+
+@pytest.mark.parametrize("placement", PLACEMENTS)
+def test_arms_start_from_the_same_values_in_all_they_share(placement):
+    arms = {kind: fresh(attention=kind, placement=placement) for kind in ATTENTIONS}
+    shared = arms["none"]
+    for arm in arms.values():
+        own = {path for path in arm if path[:2] == ("decoder", "attention")}
+        assert arm.keys() - own == shared.keys()
+        for path, start in shared.items():
+            np.testing.assert_array_equal(arm[path], start, err_msg=str(path))
+
+
+def test_another_seed_starts_elsewhere_and_the_same_seed_does_not():
+    one, again, other = fresh(seed=5), fresh(seed=5), fresh(seed=6)
+    drawn = [path for path, start in one.items() if len(np.unique(start)) > 1]
+    assert len(drawn) > 10
+    for path in drawn:
+        np.testing.assert_array_equal(one[path], again[path])
+        assert not np.any(one[path] == other[path]), path
+
+
+def test_no_two_parameters_start_from_the_same_numbers():
+    """A random key used twice would show as two equal matrices."""
+    starts = fresh(layers=2, bidirectional=True)
+    drawn = {path: start.tobytes() for path, start in starts.items() if np.unique(start).size > 1}
+    assert len(set(drawn.values())) == len(drawn)
+
+
+def count(**changes):
+    """Parameters of a translator, without drawing them."""
+    return count_parameters(random_translator(settings_of(**changes))[1])
+
+
+@pytest.mark.parametrize("placement", PLACEMENTS)
+def test_arms_differ_by_the_scores_own_parameters(placement):
+    counts = {kind: count(attention=kind, placement=placement, **WIDE) for kind in OWN}
+    assert {kind: number - counts["none"] for kind, number in counts.items()} == OWN
+    counts = {kind: count(attention=kind, placement=placement) for kind in OWN_EQUAL}
+    assert {kind: number - counts["none"] for kind, number in counts.items()} == OWN_EQUAL
+
+
+@pytest.mark.parametrize(
+    ("cell", "a_layer"), [("rnn", 6 + 9 + 3), ("gru", 3 * 18 + 3), ("lstm", 4 * 18 + 3)]
+)
+def test_the_lectures_own_model_has_the_lectures_parameters(cell, a_layer):
+    """Embeddings 2 wide, state and context 3 wide; W_c once for each gate."""
+    gates = {"rnn": 1, "gru": 3, "lstm": 4}[cell]
+    embeddings, output = 2 * (SOURCE_WORDS + TARGET_WORDS), 3 * TARGET_WORDS + TARGET_WORDS
+    expected = embeddings + 2 * a_layer + gates * 9 + output
+    assert count(cell=cell, attention="none") == expected
+
+
+def slopes_of(settings):
+    """Slopes of all logits with respect to the memory: values, keys, last."""
+    graph, weights = random_translator(settings)
+    batch = padded()
+    translator = nnx.merge(graph, weights)
+    memory = translator.encode(batch.source, batch.source_lengths)
+    embedded = translator.decoder.embed(jax.numpy.asarray(decoder_inputs_of(batch)))
+
+    def squares(floats):
+        values, keys, last = floats
+        given = memory._replace(values=values, keys=keys, last=last)
+        return (translator.decoder(embedded, given)[0] ** 2).sum()
+
+    return jax.jit(jax.grad(squares))((memory.values, memory.keys, memory.last))
+
+
+@pytest.mark.parametrize("placement", PLACEMENTS)
+def test_without_attention_only_the_last_state_reaches_the_decoder(placement):
+    values, keys, last = slopes_of(settings_of(attention="none", placement=placement))
+    assert np.all(np.asarray(values) == 0.0)
+    assert np.all(np.asarray(keys) == 0.0)
+    assert np.all(np.asarray(last) != 0.0)
+
+
+def test_attention_has_a_path_to_every_real_state_and_to_no_padding():
+    values, _, last = slopes_of(settings_of(attention="uniform", initial_state="zero"))
+    real = np.arange(5)[None] < np.array([5, 3, 2])[:, None]
+    assert np.all(np.asarray(values)[real] != 0.0)
+    assert np.all(np.asarray(values)[~real] == 0.0)
+    assert np.all(np.asarray(last) == 0.0)
+
+
+def test_without_attention_other_states_change_no_logit():
+    graph, weights = random_translator(settings_of(attention="none", cell="lstm"))
+    translator, batch = nnx.merge(graph, weights), padded()
+    memory = translator.encode(batch.source, batch.source_lengths)
+    embedded = translator.decoder.embed(jax.numpy.asarray(decoder_inputs_of(batch)))
+    decode = jax.jit(lambda given: translator.decoder(embedded, given)[0])
+    other = memory._replace(values=memory.values + 9.0, keys=memory.keys - 9.0)
+    np.testing.assert_array_equal(decode(memory), decode(other))
+    assert np.all(decode(memory) != decode(memory._replace(last=memory.last + 0.1)))

@@ -1,0 +1,77 @@
+"""Dropout: the right share, the right scale, off without a key, another mask for another key."""
+
+import jax
+import numpy as np
+import pytest
+from flax import nnx
+from tiny_model import decoder_inputs_of, padded, random_translator, settings_of
+
+from seq2seq_bottleneck.model.dropout import dropout
+
+ONES = jax.numpy.ones((100, 100))
+
+
+def test_a_share_is_zeroed_and_the_rest_scaled_up():
+    dropped = np.asarray(dropout(ONES, 0.25, jax.random.key(0), 1))
+    np.testing.assert_allclose(np.unique(dropped), [0.0, 1 / 0.75], rtol=1e-6)
+    assert abs((dropped == 0.0).mean() - 0.25) < 0.02
+    assert abs(dropped.mean() - 1.0) < 0.03
+
+
+def test_no_key_or_no_rate_is_no_dropout():
+    assert dropout(ONES, 0.5, None, 1) is ONES
+    assert dropout(ONES, 0.0, jax.random.key(0), 1) is ONES
+
+
+def test_masks_depend_on_key_and_place_alone():
+    one = dropout(ONES, 0.5, jax.random.key(0), 1)
+    np.testing.assert_array_equal(one, dropout(ONES, 0.5, jax.random.key(0), 1))
+    for key, place in ((1, 1), (0, 2)):
+        other = dropout(ONES, 0.5, jax.random.key(key), place)
+        assert 0.4 < np.mean(np.asarray(one) != np.asarray(other)) < 0.6
+
+
+def logits_with(rate, weights, *keys):
+    """Logits with each key, of a model whose dropout is ``rate``."""
+    graph, _ = random_translator(settings_of(dropout=rate, layers=2))
+    batch = padded()
+    inputs = jax.numpy.asarray(decoder_inputs_of(batch))
+
+    def run(weights, key):
+        translator = nnx.merge(graph, weights)
+        return translator.logits(batch.source, batch.source_lengths, inputs, key)[0]
+
+    compiled = jax.jit(run)
+    return [np.asarray(compiled(weights, key)) for key in keys]
+
+
+def test_evaluation_knows_no_dropout():
+    _, weights = random_translator(settings_of(layers=2))
+    (with_rate,) = logits_with(0.5, weights, None)
+    (without,) = logits_with(0.0, weights, None)
+    np.testing.assert_array_equal(with_rate, without)
+
+
+def test_training_drops_by_the_key():
+    _, weights = random_translator(settings_of(layers=2))
+    one, same, other = logits_with(0.5, weights, *map(jax.random.key, (1, 1, 2)))
+    np.testing.assert_array_equal(one, same)
+    assert np.all(np.any(one != other, axis=-1))
+
+
+@pytest.mark.parametrize("half", ["encoder", "decoder"])
+def test_both_halves_drop(half):
+    """One half at a time gets the key."""
+    graph, weights = random_translator(settings_of(dropout=0.5, attention="none"))
+    translator, batch = nnx.merge(graph, weights), padded()
+    key = jax.random.key(3)
+    embedded = translator.decoder.embed(jax.numpy.asarray(decoder_inputs_of(batch)))
+    encode = jax.jit(lambda key: translator.encode(batch.source, batch.source_lengths, key))
+    memory = encode(None)
+    if half == "encoder":
+        dropped = encode(key)
+        assert np.any(np.asarray(dropped.last) != np.asarray(memory.last))
+    else:
+        decode = jax.jit(lambda key: translator.decoder(embedded, memory, key)[0])
+        plain, dropped = decode(None), decode(key)
+        assert np.any(np.asarray(plain) != np.asarray(dropped))

@@ -1,0 +1,132 @@
+"""The whole translator against the lecture's formulas in NumPy: logits, weights, gradients."""
+
+import jax
+import numpy as np
+import numpy_translator as plain
+import pytest
+from flax import nnx
+from tiny_model import (
+    ATTENTIONS,
+    CELLS,
+    PAIRS,
+    PLACEMENTS,
+    decoder_inputs_of,
+    loss_and_gradient,
+    padded,
+    random_translator,
+    run_forward,
+    settings_of,
+)
+
+pytestmark = pytest.mark.usefixtures("float64")
+
+CLOSE = {"rtol": 1e-9, "atol": 1e-12}
+
+# Gradients: every read in both placements with one cell, every cell in both with one read.
+GRADIENTS = [(kind, placement, "gru") for kind in ATTENTIONS for placement in PLACEMENTS]
+GRADIENTS += [("additive", placement, cell) for placement in PLACEMENTS for cell in ("rnn", "lstm")]
+GRADIENTS += [("none", "input", "lstm"), ("none", "output", "rnn")]
+DEEPER = [
+    {"layers": 2, "residual": True, "bidirectional": True, "cell": "lstm"},
+    {"layers": 3, "residual": False, "attention": "dot", "placement": "output", "cell": "rnn"},
+    {"layers": 3, "residual": True, "attention": "general", "placement": "output"},
+    {"hidden_size": 4, "attention_size": 5, "bidirectional": True, "attention": "additive"},
+    {"hidden_size": 4, "attention": "general", "placement": "output"},
+    {"hidden_size": 2, "attention": "none", "layers": 2, "cell": "lstm"},
+    {"hidden_size": 4, "attention": "none", "placement": "output", "initial_state": "zero"},
+    {"initial_state": "zero", "attention": "additive", "layers": 2},
+    {"bidirectional": True, "attention": "none", "cell": "rnn"},
+]
+
+
+def assert_same_translations(p, settings, logits, weights):
+    """The batch's real positions are what NumPy makes of each sentence alone."""
+    for row, (source, target) in enumerate(PAIRS):
+        words = plain.translate(p, settings, source, [plain.BOS, *target[:-1]])
+        real = np.s_[row, : len(target)]
+        np.testing.assert_allclose(logits[real], words[0], **CLOSE)
+        np.testing.assert_allclose(weights[real][:, : len(source)], words[1], **CLOSE)
+
+
+def check_forward(settings):
+    """A padded batch with garbage in its padding against NumPy."""
+    graph, weights = random_translator(settings)
+    batch = padded(extra=1, garbage=np.random.default_rng(3))
+    logits, read = run_forward(graph, weights, batch)
+    assert_same_translations(plain.arrays(weights), settings, logits, read)
+
+
+@pytest.mark.parametrize("cell", CELLS)
+@pytest.mark.parametrize("placement", PLACEMENTS)
+@pytest.mark.parametrize("kind", ATTENTIONS)
+def test_logits_and_weights_equal_the_formulas(kind, placement, cell):
+    check_forward(settings_of(attention=kind, placement=placement, cell=cell))
+
+
+@pytest.mark.parametrize(
+    "changes", DEEPER, ids=lambda changes: "-".join(map(str, changes.values()))
+)
+def test_deeper_and_wider_translators_equal_the_formulas(changes):
+    check_forward(settings_of(**changes))
+
+
+def check_gradient(settings, pairs):
+    """Loss, and its slope in every single parameter, against NumPy."""
+    graph, weights = random_translator(settings)
+    batch = padded(pairs, extra=1, garbage=np.random.default_rng(3))
+    loss, gradient = loss_and_gradient(graph)(weights, batch)
+    p = plain.arrays(weights)
+    np.testing.assert_allclose(loss, plain.batch_loss(p, settings, pairs), **CLOSE)
+    slopes = plain.finite_differences(lambda q: plain.batch_loss(q, settings, pairs), p)
+    found, expected = plain.flat(plain.arrays(gradient)), plain.flat(slopes)
+    assert found.keys() == expected.keys()
+    for path, slope in expected.items():
+        np.testing.assert_allclose(found[path], slope, rtol=1e-6, atol=1e-8, err_msg=str(path))
+
+
+@pytest.mark.parametrize(("kind", "placement", "cell"), GRADIENTS)
+def test_loss_and_gradients_equal_the_formulas(kind, placement, cell):
+    check_gradient(settings_of(attention=kind, placement=placement, cell=cell), PAIRS[1:])
+
+
+def test_gradients_of_a_deep_translator_equal_the_formulas():
+    settings = settings_of(
+        attention="general", layers=2, bidirectional=True, residual=True, hidden_size=2
+    )
+    check_gradient(settings, PAIRS[:2])
+
+
+def test_float32_is_as_close_as_it_can_be():
+    settings = settings_of(attention="additive")
+    with jax.enable_x64(False):
+        graph, weights = random_translator(settings)
+        logits, _ = run_forward(graph, weights, padded())
+    assert logits.dtype == np.float32
+    source, target = PAIRS[0]
+    expected, _ = plain.translate(plain.arrays(weights), settings, source, [1, *target[:-1]])
+    np.testing.assert_allclose(logits[0], expected, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("attention", "placement", "cell"),
+    [
+        ("additive", "input", "lstm"),
+        ("general", "output", "gru"),
+        ("none", "input", "rnn"),
+    ],
+)
+def test_word_by_word_equals_the_scan(attention, placement, cell):
+    settings = settings_of(
+        attention=attention, placement=placement, cell=cell, layers=2, residual=True
+    )
+    graph, weights = random_translator(settings)
+    batch = padded()
+    logits, read = run_forward(graph, weights, batch)
+    translator = nnx.merge(graph, weights)
+    memory = translator.encode(batch.source, batch.source_lengths)
+    states, step = translator.decoder.initial(memory), jax.jit(translator.decoder.step)
+    inputs = decoder_inputs_of(batch)
+    for place in range(inputs.shape[1]):
+        states, given, read_with = step(states, inputs[:, place], memory)
+        np.testing.assert_allclose(given, logits[:, place], **CLOSE)
+        np.testing.assert_allclose(read_with, read[:, place], **CLOSE)

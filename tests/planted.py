@@ -1,0 +1,101 @@
+"""A bundle whose translations are made up, so that every number in it can be known."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+
+from seq2seq_bottleneck.results.export import write_bundle
+from seq2seq_bottleneck.runs.csvtext import csv_text
+from seq2seq_bottleneck.runs.scores import bucket_rows, sentence_columns
+from seq2seq_bottleneck.settings.run import RunSettings, resolve
+
+LENGTHS = [3] * 2 + [7] * 12 + [15] * 12 + [25] * 12 + [35] * 12 + [50] * 12
+
+
+def sentences(seed: int = 0) -> list[str]:
+    """References of the lengths above, of 60 words."""
+    random = np.random.default_rng(seed)
+    return [" ".join(f"w{word}" for word in random.integers(60, size=n)) for n in LENGTHS]
+
+
+def damaged(reference: str, share: float, random: np.random.Generator) -> str:
+    """The reference with a share of its words replaced."""
+    words = [word if random.random() >= share else "x" for word in reference.split()]
+    return " ".join(words)
+
+
+def write_run(
+    folder: Path, name: str, settings: RunSettings, hypotheses: list[str], references: list[str]
+) -> Path:
+    """A run folder of the files that the bundle is made from."""
+    words = np.array([len(reference.split()) for reference in references])
+    ended = np.ones(len(words), bool)
+    columns = sentence_columns(hypotheses, references, words, words * 1.5, words + 1, ended)
+    model = settings.model
+    facts = {
+        "attention": model.attention,
+        "context_size": model.context_size,
+        "placement": model.placement,
+        "cell": model.cell,
+        "embedding_size": model.embedding_size,
+        "hidden_size": model.hidden,
+        "layers": 1,
+        "bidirectional": False,
+        "reverse_source": False,
+        "beam_size": 1,
+        "corpus": "copy",
+        "seed": settings.training.seed,
+        "train_pairs": 10,
+        "updates": settings.training.updates,
+        "best_update": settings.training.updates,
+        "valid_loss": 1.0,
+        "train_tokens": 100,
+        "parameters": 1000 if model.attention == "none" else 1300,
+        "train_seconds": 1.0,
+        "train_tokens_per_second": 100.0,
+    }
+    rows = [facts | row for row in bucket_rows(columns, settings)]
+    run = folder / "runs" / name
+    run.mkdir(parents=True)
+    keys = dict.fromkeys(key for row in rows for key in row)
+    (run / "scores.csv").write_text(csv_text({key: [r.get(key) for r in rows] for key in keys}))
+    (run / "sentences.csv").write_text(csv_text(columns))
+    (run / "settings.json").write_text(json.dumps(settings.model_dump()))
+    facts = {"notes": ["2 test sentences outside"], "source_unknown": 0.25, "target_unknown": 0.5}
+    facts |= {"source_vocabulary": 1234, "target_vocabulary": 60}
+    (run / "environment.json").write_text(json.dumps(facts))
+    (run / "examples.json").write_text("[]")
+    return run
+
+
+def write_planted(
+    folder: Path,
+    damage: dict[str, list[float]],
+    seeds: int = 2,
+    factors: tuple[int, ...] = (1,),
+    keep: frozenset[int] = frozenset(LENGTHS),
+) -> dict[str, list[list[str]]]:
+    """A bundle in ``folder``; returns each arm's hypotheses, a list a seed (first factor only).
+
+    ``damage`` is the share of words lost in each bucket, by arm; ``keep`` the lengths tested.
+    """
+    references = [text for text in sentences() if len(text.split()) in keep]
+    made: dict[str, list[list[str]]] = {arm: [] for arm in damage}
+    runs = []
+    for factor in factors:
+        for seed in range(1, seeds + 1):
+            for arm, shares in damage.items():
+                random = np.random.default_rng([seed, len(arm)])
+                share = dict(zip([3, 7, 15, 25, 35, 50], [0.0, *shares], strict=True))
+                texts = [damaged(r, share[len(r.split())], random) for r in references]
+                settings = resolve("smoke").changed(
+                    model={"attention": arm},
+                    training={"seed": seed, "updates": 10 * factor},
+                )
+                name = f"{arm}{seed}x{factor}"
+                runs.append(write_run(folder, name, settings, texts, references))
+                if factor == factors[0]:
+                    made[arm].append(texts)
+    write_bundle(runs, folder)
+    return made

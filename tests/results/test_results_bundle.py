@@ -1,0 +1,99 @@
+"""The bundle: written from run folders, read back the same, faults named."""
+
+import gzip
+import json
+
+import pandas as pd
+import pytest
+from planted import write_planted
+
+from seq2seq_bottleneck.results.bundle import load_bundle
+from seq2seq_bottleneck.results.schema import RUN_COLUMNS, SENTENCE_COLUMNS
+from seq2seq_bottleneck.settings.errors import UserError
+
+DAMAGE = {"none": [0.1, 0.3, 0.5, 0.6, 0.7], "additive": [0.1] * 5}
+
+
+@pytest.fixture
+def folder(tmp_path):
+    write_planted(tmp_path, DAMAGE, seeds=1)
+    return tmp_path
+
+
+def test_columns_are_the_documented_ones_in_order(folder):
+    bundle = load_bundle(folder)
+    assert list(bundle.runs.columns) == list(RUN_COLUMNS)
+    assert list(bundle.sentences.columns) == list(SENTENCE_COLUMNS)
+    assert list(RUN_COLUMNS)[:10] == (
+        [
+            "run",
+            "attention",
+            "context_size",
+            "seed",
+            "bucket",
+            "n",
+            "compression_ratio",
+            "bleu",
+            "bleu_low",
+            "bleu_high",
+        ]
+    )
+    assert list(RUN_COLUMNS)[-1] == "signature"
+
+
+def test_runs_csv_has_a_unique_key_and_reads_the_same_with_plain_pandas(folder):
+    bundle = load_bundle(folder)
+    key = ["run", "attention", "context_size", "seed", "bucket"]
+    assert not bundle.runs.duplicated(key).any()
+    plain = pd.read_csv(folder / "runs.csv", keep_default_na=False, na_values=[""])
+    assert (plain["bleu"] == bundle.runs["bleu"]).all()
+    assert set(plain["attention"]) == {"none", "additive"}
+
+
+def test_the_same_runs_make_the_same_bytes(folder):
+    first = {name: (folder / name).read_bytes() for name in ("runs.csv", "sentences.csv.gz")}
+    from seq2seq_bottleneck.results.export import write_bundle
+
+    write_bundle([folder / "runs" / "none1x1", folder / "runs" / "additive1x1"], folder)
+    assert first == {name: (folder / name).read_bytes() for name in first}
+
+
+def test_a_missing_bundle_names_what_is_missing(tmp_path):
+    with pytest.raises(UserError, match="no environment.json"):
+        load_bundle(tmp_path)
+
+
+def test_a_newer_schema_is_refused(folder):
+    (folder / "environment.json").write_text(json.dumps({"schema": 99, "runs": {}}))
+    with pytest.raises(UserError, match="schema 99"):
+        load_bundle(folder)
+
+
+@pytest.mark.parametrize("name", ["runs.csv", "sentences.csv.gz", "environment.json"])
+@pytest.mark.parametrize("damage", ["empty", "cut", "noise"])
+def test_a_damaged_file_is_named(folder, name, damage):
+    path = folder / name
+    content = path.read_bytes()
+    cut = content[: len(content) // 2]
+    path.write_bytes({"empty": b"", "cut": cut, "noise": b"\x00\xff" * 40}[damage])
+    if name == "runs.csv" and damage == "cut":
+        path.write_bytes(b"run,attention\n")
+    with pytest.raises(UserError) as caught:
+        load_bundle(folder)
+    assert name in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_one_flipped_bit_in_the_sentences_is_noticed(folder):
+    path = folder / "sentences.csv.gz"
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(bytes(content))
+    with pytest.raises(UserError, match="sentences.csv.gz"):
+        load_bundle(folder)
+
+
+def test_gzip_holds_no_time(folder):
+    header = (folder / "sentences.csv.gz").read_bytes()[:10]
+    assert header[4:8] == b"\0\0\0\0"
+    assert gzip.decompress((folder / "sentences.csv.gz").read_bytes()).startswith(b"run,sentence")

@@ -1,0 +1,169 @@
+"""The bootstrap against sacreBLEU on the same sentences, scipy, and planted differences."""
+
+import numpy as np
+import pytest
+import sacrebleu
+from scipy import stats
+
+from seq2seq_bottleneck.scoring.bleu import bleu, bleu_statistics
+from seq2seq_bottleneck.scoring.bootstrap import (
+    Estimate,
+    Interval,
+    difference,
+    draw,
+    estimate,
+    interaction,
+    percent_change,
+)
+from seq2seq_bottleneck.scoring.sums import ratio_of_sums
+
+WORDS = np.array(["le", "la", "chat", "chien", "dort", "mange", "dans", "sur", "sous", "toit"])
+
+
+def _corpus(sentences, noise, seed):
+    """References, and hypotheses with a share of words replaced."""
+    rng = np.random.default_rng(seed)
+    lengths = rng.integers(3, 15, size=sentences)
+    golds = [rng.choice(WORDS, size=length) for length in lengths]
+    ours = [np.where(rng.random(len(gold)) < noise, rng.choice(WORDS), gold) for gold in golds]
+    return [" ".join(words) for words in ours], [" ".join(words) for words in golds]
+
+
+def _seeds(sentences, noise, seeds=(1, 2)):
+    """Statistics, seeds first: the words that fail differ by seed, the references do not."""
+    references = _corpus(sentences, 0.0, 0)[1]
+    rows = []
+    for seed in seeds:
+        rng = np.random.default_rng(seed)  # at more noise the same words fail, and others
+        texts = [
+            " ".join(word if rng.random() > noise else "euh" for word in reference.split())
+            for reference in references
+        ]
+        rows.append(bleu_statistics(texts, references))
+    return np.stack(rows)
+
+
+def test_draws_equal_sacrebleu_on_the_same_sentences():
+    hypotheses, references = _corpus(25, 0.3, 3)
+    weights = draw(25, 40, seed=1, bucket=2)
+    ours = estimate(bleu, bleu_statistics(hypotheses, references)[None], weights)
+    for row, score in zip(weights.astype(int), ours.draws, strict=True):
+        ids = np.repeat(np.arange(25), row)
+        theirs = sacrebleu.corpus_bleu([hypotheses[i] for i in ids], [[references[i] for i in ids]])
+        assert score == pytest.approx(theirs.score, abs=1e-9)
+    whole = sacrebleu.corpus_bleu(hypotheses, [references])
+    assert ours.value == pytest.approx(whole.score, abs=1e-9)
+
+
+def test_every_resample_has_as_many_sentences_as_the_bucket():
+    weights = draw(30, 50, seed=4, bucket=0)
+    assert weights.shape == (50, 30)
+    assert (weights.sum(axis=1) == 30).all()
+    assert weights.mean(axis=0) == pytest.approx(1.0, abs=0.6)
+
+
+def test_draws_repeat_for_the_same_seeds_and_differ_by_bucket_and_seed():
+    first = draw(20, 10, seed=1, bucket=0)
+    assert np.array_equal(first, draw(20, 10, seed=1, bucket=0))
+    assert not np.array_equal(first, draw(20, 10, seed=1, bucket=1))
+    assert not np.array_equal(first, draw(20, 10, seed=2, bucket=0))
+
+
+def test_interval_agrees_with_scipys_percentile_bootstrap():
+    rng = np.random.default_rng(5)
+    rows = np.stack([rng.gamma(2.0, 3.0, size=80), rng.integers(1, 30, size=80)], axis=-1)
+    ours = estimate(ratio_of_sums, rows[None], draw(80, 6_000, seed=1, bucket=0)).interval
+    theirs = stats.bootstrap(
+        (rows[:, 0], rows[:, 1]),
+        lambda top, bottom, axis: top.sum(axis=axis) / bottom.sum(axis=axis),
+        paired=True,
+        vectorized=True,
+        method="percentile",
+        n_resamples=6_000,
+        rng=np.random.default_rng(6),
+    ).confidence_interval
+    width = theirs.high - theirs.low
+    assert ours.low == pytest.approx(theirs.low, abs=0.05 * width)
+    assert ours.high == pytest.approx(theirs.high, abs=0.05 * width)
+
+
+def test_statistic_is_the_mean_over_seeds_and_their_order_does_not_matter():
+    rows = _seeds(40, 0.3, seeds=(1, 2, 3))
+    weights = draw(40, 200, seed=1, bucket=0)
+    forward, back = (estimate(bleu, seeds, weights) for seeds in (rows, rows[::-1]))
+    assert forward.value == pytest.approx(np.mean([bleu(row.sum(axis=0)) for row in rows]))
+    assert back.draws == pytest.approx(forward.draws, abs=1e-12)
+    singly = [estimate(bleu, row[None], weights).draws for row in rows]
+    assert forward.draws == pytest.approx(np.mean(singly, axis=0), abs=1e-12)
+
+
+def test_identical_systems_differ_by_exactly_nothing():
+    rows = _seeds(40, 0.3)
+    weights = draw(40, 200, seed=1, bucket=0)
+    gain = difference(estimate(bleu, rows, weights), estimate(bleu, rows, weights))
+    assert gain.value == 0.0
+    assert gain.interval == Interval(0.0, 0.0)
+    assert not gain.interval.above_zero
+    assert not gain.interval.below_zero
+
+
+def test_planted_difference_is_found_and_pairing_narrows_it():
+    better, worse = _seeds(150, 0.2), _seeds(150, 0.35)
+    same, other = (draw(150, 500, seed=1, bucket=bucket) for bucket in (0, 1))
+    gain = difference(estimate(bleu, better, same), estimate(bleu, worse, same))
+    apart = difference(estimate(bleu, better, same), estimate(bleu, worse, other))
+    assert gain.interval.above_zero
+    assert gain.interval.low < gain.value < gain.interval.high
+    assert gain.draws.std() < apart.draws.std()
+
+
+def test_interaction_is_longest_filled_minus_shortest_filled():
+    noise = np.random.default_rng(7).normal(size=(2, 20_000))
+    empty = Estimate(np.nan, np.full(20_000, np.nan))
+    gains = [empty, Estimate(1.0, 1.0 + noise[0]), empty, Estimate(7.0, 7.0 + noise[1]), empty]
+    planted = interaction(gains)
+    assert planted.value == 6.0
+    half = 1.96 * np.sqrt(2)  # two independent standard errors of one
+    assert planted.interval.low == pytest.approx(6.0 - half, abs=0.08)
+    assert planted.interval.high == pytest.approx(6.0 + half, abs=0.08)
+    with pytest.raises(ValueError, match="two filled buckets, not 1"):
+        interaction(gains[:3])
+
+
+def test_percent_change_against_the_first_bucket():
+    first = Estimate(40.0, np.array([40.0, 50.0]))
+    last = Estimate(10.0, np.array([10.0, 20.0]))
+    drop = percent_change(last, first)
+    assert drop.value == pytest.approx(-75.0)
+    assert drop.draws == pytest.approx([-75.0, -60.0])
+    nothing = percent_change(last, Estimate(0.0, np.zeros(2)))
+    assert np.isnan(nothing.value)
+    assert np.isnan(nothing.draws).all()
+
+
+def test_empty_bucket_is_nan_and_on_no_side_of_zero():
+    nothing = estimate(bleu, np.zeros((2, 0, 10), dtype=np.int64), draw(0, 30, seed=1, bucket=0))
+    assert nothing.draws.shape == (30,)
+    assert not nothing.filled
+    assert np.isnan([nothing.interval.low, nothing.interval.high]).all()
+    assert not nothing.interval.above_zero
+    assert not nothing.interval.below_zero
+
+
+def test_one_sentence_has_an_interval_of_no_width():
+    rows = _seeds(1, 0.0, seeds=(1,))
+    only = estimate(bleu, rows, draw(1, 30, seed=1, bucket=0))
+    assert only.filled
+    assert only.interval == Interval(only.value, only.value)
+
+
+def test_interval_covers_the_truth_about_as_often_as_it_says():
+    rng = np.random.default_rng(8)
+    covered = 0
+    for trial in range(300):
+        tokens = rng.integers(5, 30, size=60)
+        loss = tokens * rng.gamma(4.0, 0.5, size=60)  # mean of 2 a token
+        rows = np.stack([loss, tokens], axis=-1)[None]
+        interval = estimate(ratio_of_sums, rows, draw(60, 300, seed=9, bucket=trial)).interval
+        covered += interval.low <= 2.0 <= interval.high
+    assert 0.89 <= covered / 300 <= 0.98

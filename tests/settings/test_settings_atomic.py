@@ -1,0 +1,49 @@
+"""Files appear whole or not at all, and faults name the file."""
+
+import os
+
+import pytest
+
+from seq2seq_bottleneck.settings.atomic import check_writable, remove_empty, write_text
+from seq2seq_bottleneck.settings.errors import UserError
+
+
+def test_a_file_is_written_with_its_folders_and_nothing_beside_it(tmp_path):
+    path = tmp_path / "a" / "b" / "file.txt"
+    write_text(path, "é\n")
+    assert path.read_bytes() == "é\n".encode()
+    assert os.listdir(path.parent) == ["file.txt"]
+
+
+def test_what_stood_there_stays_when_the_write_fails(tmp_path, monkeypatch):
+    path = tmp_path / "file.txt"
+    write_text(path, "old")
+
+    def fail(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "replace", fail)
+    with pytest.raises(UserError, match="No space left on device"):
+        write_text(path, "new")
+    assert path.read_text() == "old"
+    assert os.listdir(tmp_path) == ["file.txt"]
+
+
+def test_a_folder_that_is_a_file_is_named(tmp_path):
+    (tmp_path / "taken").write_text("x")
+    with pytest.raises(UserError, match="taken"):
+        check_writable(tmp_path / "taken" / "out")
+
+
+def test_check_writable_leaves_nothing(tmp_path):
+    check_writable(tmp_path / "out")
+    assert os.listdir(tmp_path / "out") == []
+
+
+def test_remove_empty_keeps_what_holds_a_file(tmp_path):
+    (tmp_path / "out" / "deep" / "er").mkdir(parents=True)
+    (tmp_path / "kept").mkdir()
+    (tmp_path / "kept" / "file").write_text("x")
+    remove_empty(tmp_path / "out")
+    remove_empty(tmp_path / "kept")
+    assert os.listdir(tmp_path) == ["kept"]

@@ -1,0 +1,164 @@
+"""The slides' tables from planted translations: every number against an outside computation."""
+
+import io
+
+import numpy as np
+import pandas as pd
+import pytest
+from planted import LENGTHS, sentences, write_planted
+from rich.console import Console
+from sacrebleu import corpus_bleu
+
+from seq2seq_bottleneck.results.bundle import load_bundle
+from seq2seq_bottleneck.settings.errors import UserError
+from seq2seq_bottleneck.tables.comparison import compare
+from seq2seq_bottleneck.tables.pages import slide_pages, write_pages
+from seq2seq_bottleneck.tables.slides import failure_pattern, vindication
+
+FALLING = {"none": [0.1, 0.3, 0.5, 0.6, 0.7], "additive": [0.1, 0.1, 0.1, 0.1, 0.1]}
+BUCKETS = {"5-10": 7, "11-20": 15, "21-30": 25, "31-40": 35, "41+": 50}
+
+
+@pytest.fixture(scope="module")
+def planted(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("planted")
+    return folder, write_planted(folder, FALLING)
+
+
+def mean_bleu(hypotheses, length):
+    """Sacrebleu's own score of the sentences of one length, mean over seeds."""
+    places = [place for place, n in enumerate(LENGTHS) if n == length]
+    references = [[sentences()[place] for place in places]]
+    return np.mean([corpus_bleu([h[p] for p in places], references).score for h in hypotheses])
+
+
+def test_failure_pattern_has_the_issues_columns_and_sacrebleus_numbers(planted):
+    folder, made = planted
+    table = failure_pattern(compare(load_bundle(folder)))
+    expected = "bucket n compression_ratio bleu quality_drop slide_bleu slide_drop"
+    assert list(table.columns[:7]) == expected.split()
+    assert list(table["bucket"]) == list(BUCKETS)
+    assert list(table["n"]) == [12] * 5
+    for row, length in zip(table.to_dict("records"), BUCKETS.values(), strict=True):
+        assert row["bleu"] == pytest.approx(mean_bleu(made["none"], length), abs=1e-9)
+        assert row["compression_ratio"] == pytest.approx(length * 16 / 32)
+        assert row["bleu_low"] <= row["bleu"] <= row["bleu_high"]
+    base = table["bleu"].iloc[0]
+    np.testing.assert_allclose(table["quality_drop"], 100 * (table["bleu"] / base - 1), atol=1e-9)
+    assert list(table["slide_bleu"]) == [35.2, 28.5, 18.7, 12.4, 8.1]
+    assert list(table["slide_drop"]) == [0, -19, -47, -65, -77]
+
+
+def test_vindication_has_the_issues_columns_and_paired_gains(planted):
+    folder, made = planted
+    table = vindication(compare(load_bundle(folder)))
+    expected = (
+        "bucket n bleu_none bleu_attention gain improvement "
+        "slide_none slide_attention slide_improvement"
+    )
+    assert list(table.columns[:9]) == expected.split()
+    for row, length in zip(table.to_dict("records"), BUCKETS.values(), strict=True):
+        none, attention = (mean_bleu(made[arm], length) for arm in ("none", "additive"))
+        assert row["gain"] == pytest.approx(attention - none, abs=1e-9)
+        assert row["improvement"] == pytest.approx(100 * (attention / none - 1), abs=1e-9)
+        assert row["gain_low"] <= row["gain"] <= row["gain_high"]
+    assert list(table["slide_improvement"]) == [2.6, 14.7, 54.5, 100.0, 200.0]
+
+
+def test_equal_arms_gain_exactly_nothing(tmp_path):
+    write_planted(tmp_path, {"none": FALLING["none"], "dot": FALLING["none"]}, seeds=1)
+    bundle = load_bundle(tmp_path)
+    # The same hypotheses in both arms: the pairing leaves no interval at all.
+    none = bundle.sentences[bundle.sentences["run"] == "none1x1"]
+    for column in none.columns.drop("run"):
+        bundle.sentences.loc[bundle.sentences["run"] == "dot1x1", column] = none[column].to_numpy()
+    table = vindication(compare(bundle))
+    assert (table[["gain", "gain_low", "gain_high"]] == 0).all(axis=None)
+
+
+def test_an_empty_bucket_is_a_row_of_blanks(tmp_path):
+    write_planted(tmp_path, FALLING, seeds=1, keep=frozenset({7, 15, 25, 35}))
+    for page in slide_pages(load_bundle(tmp_path)):
+        row = page.frame.iloc[-1]
+        assert (row["bucket"], row["n"]) == ("41+", 0)
+        measured = [name for name in page.frame.columns[2:] if not name.startswith("slide")]
+        assert row[measured].isna().all()
+        assert "-" in " ".join(page.caption)
+
+
+def test_pages_are_written_alike_as_csv_and_markdown(planted, tmp_path):
+    pages = slide_pages(load_bundle(planted[0]))
+    write_pages(pages, tmp_path)
+    for page in pages:
+        read = pd.read_csv(tmp_path / f"{page.name}.csv")
+        pd.testing.assert_frame_equal(read, page.frame, atol=1e-4, check_dtype=False)
+        text = (tmp_path / f"{page.name}.md").read_text()
+        rows = [line for line in text.splitlines() if line.startswith("| ")]
+        assert len(rows) == 1 + len(page.frame)
+        assert "sacreBLEU: nrefs:1|case".replace("|", "\\|") in text
+
+
+def test_the_caption_says_all_that_an_honest_table_must(planted):
+    failure, gains = slide_pages(load_bundle(planted[0]))
+    text = "\n".join(failure.caption)
+    for part in (
+        "never levels",
+        "none 1,000, additive 1,300 (the score's own: 300)",
+        "seed 1: ",
+        "seed 2: ",
+        "under 100 sentences",
+        "2 test sentences outside",
+        "1,234 source and 60 target words; unknown in the test set: 25.00 % and 50.00 %",
+        "greedy",
+        "not checked",
+        "|eff:no|tok:13a|",
+    ):
+        assert part in text
+    assert failure.verdicts[0].startswith("L-FAIL: held")
+    assert gains.verdicts[0].startswith("L-VIND: held")
+
+
+def test_a_flat_curve_is_not_called_a_fall(tmp_path):
+    write_planted(tmp_path, {"none": [0.3] * 5, "additive": [0.3] * 5})
+    failure, gains = slide_pages(load_bundle(tmp_path))
+    assert failure.verdicts[0].startswith("L-FAIL: not held")
+    assert gains.verdicts[0].startswith("L-VIND: not held")
+
+
+def test_a_doubled_schedule_that_changes_nothing_is_long_enough(tmp_path):
+    write_planted(tmp_path, FALLING, seeds=1, factors=(1, 2))
+    caption = slide_pages(load_bundle(tmp_path))[0].caption
+    assert any("long enough; twice" in line for line in caption)
+
+
+def test_a_doubled_schedule_that_moves_a_bucket_is_named(tmp_path):
+    write_planted(tmp_path, FALLING, seeds=1, factors=(1,))
+    better = tmp_path / "better"
+    write_planted(better, {"none": [0.0] * 5, "additive": [0.1] * 5}, seeds=1, factors=(2,))
+    once, twice = load_bundle(tmp_path), load_bundle(better)
+    runs = pd.concat([once.runs, twice.runs])
+    held = pd.concat([once.sentences, twice.sentences])
+    merged = type(once)(
+        tmp_path, runs, held, {"runs": {**once.environment["runs"], **twice.environment["runs"]}}
+    )
+    (line,) = [line for line in slide_pages(merged)[0].caption if line.startswith("Schedule")]
+    assert line.startswith("Schedule: not long enough")
+    assert "none 41+" in line
+    assert "additive" not in line
+
+
+def test_other_arms_than_a_pair_are_refused(tmp_path):
+    write_planted(tmp_path, {"none": FALLING["none"]}, seeds=1)
+    with pytest.raises(UserError, match="hold the arms none"):
+        compare(load_bundle(tmp_path))
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_tables_fit_the_terminal(planted, width):
+    for page in slide_pages(load_bundle(planted[0])):
+        held = io.StringIO()
+        Console(file=held, width=width).print(page.table)
+        lines = held.getvalue().splitlines()
+        assert max(len(line.rstrip()) for line in lines) <= width
+        assert "…" not in held.getvalue()
+        assert any("35.2" in line for line in lines)

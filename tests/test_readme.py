@@ -1,0 +1,59 @@
+"""Every command that README shows is run, the long ones at the preset ``smoke``."""
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from seq2seq_bottleneck.cli.main import run
+
+README = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf8")
+WORDS = [f"word{n}" for n in range(30)]
+
+
+def shown_commands() -> list[str]:
+    """The ``bottleneck`` lines of README's shell blocks, without comments."""
+    blocks = re.findall(r"```sh\n(.*?)```", README, flags=re.DOTALL)
+    lines = [line.split("  #")[0].strip() for block in blocks for line in block.splitlines()]
+    return [line for line in lines if line.startswith("bottleneck ")]
+
+
+def small(arguments: list[str]) -> list[str]:
+    """The same command at a size for tests."""
+    if arguments[0] != "reproduce":
+        return arguments
+    if "--preset" in arguments:
+        arguments[arguments.index("--preset") + 1] = "smoke"
+        return arguments
+    return [*arguments, "--preset", "smoke"]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A folder with the user's files that README names."""
+    made = tmp_path_factory.mktemp("readme")
+    lines = [" ".join([*WORDS[: 5 + n % 24], f"x{n}"]) for n in range(240)]
+    text, test = "\n".join(lines[:180]) + "\n", "\n".join(lines[180:]) + "\n"
+    import gzip
+
+    for side in ("en", "fr"):
+        (made / f"train.{side}.gz").write_bytes(gzip.compress(text.encode()))
+        (made / f"test.{side}").write_text(test)
+    (made / "train.tsv").write_text("".join(f"{line}\t{line}\n" for line in lines))
+    return made
+
+
+@pytest.mark.parametrize("command", shown_commands())
+def test_a_command_of_readme_runs(command, folder, monkeypatch, capsys):
+    monkeypatch.chdir(folder)
+    assert run(small(shlex.split(command)[1:])) == 0
+    assert capsys.readouterr().out.strip()
+
+
+def test_readme_shows_the_commands_that_matter():
+    text = "\n".join(shown_commands())
+    for name in ("reproduce", "translate", "corpus show", "corpus describe"):
+        assert f"bottleneck {name}" in text
+    assert ".venv/bin/bottleneck reproduce\n" in README
+    assert len(re.findall(r"-m pytest", README)) == 1

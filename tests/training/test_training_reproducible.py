@@ -1,0 +1,34 @@
+"""Same seed, same weights, in two processes at once."""
+
+import subprocess
+import sys
+
+PROGRAM = """
+import hashlib, sys
+import jax, numpy as np
+sys.path.insert(0, sys.argv[1])
+from tiny_training import settings_of, stream, translator, validation
+from seq2seq_bottleneck.training.loop import train
+seed = int(sys.argv[2])
+graph, weights = translator(seed=seed, dropout=0.2)
+settings = settings_of(seed=seed, updates=6)
+trained = train(graph, weights, settings, stream(seed=seed), validation(), lambda progress: None)
+assert trained.best_update > 0
+state = b"".join(np.asarray(leaf).tobytes() for leaf in jax.tree.leaves(trained.weights))
+print(hashlib.sha256(state).hexdigest())
+"""
+
+
+def test_two_processes_train_the_same_weights(request):
+    folder = str(request.path.parent)
+    processes = [
+        subprocess.Popen(
+            [sys.executable, "-c", PROGRAM, folder, seed], stdout=subprocess.PIPE, text=True
+        )
+        for seed in ("1", "1", "2")
+    ]
+    one, same, other = (process.communicate(timeout=120)[0] for process in processes)
+    assert all(process.returncode == 0 for process in processes)
+    assert len(one.strip()) == 64
+    assert one == same
+    assert one != other

@@ -1,0 +1,68 @@
+"""A copying task, and translators small enough to train in a test."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from flax import nnx
+
+from seq2seq_bottleneck.corpus.batches import (
+    Batch,
+    EncodedPairs,
+    evaluation_batches,
+    training_batches,
+)
+from seq2seq_bottleneck.model.translator import create
+from seq2seq_bottleneck.settings.concerns import ModelSettings, TrainingSettings
+
+BOS, EOS, WORDS = 1, 2, 8
+
+
+def settings_of(**changes):
+    """Training settings for a few updates."""
+    few = {"updates": 10, "batch_size": 4, "warmup_updates": 0, "validations": 2}
+    return TrainingSettings(**{**few, **changes})
+
+
+def translator(seed=1, **changes):
+    """Structure and starting weights."""
+    sizes = {"embedding_size": 3, "context_size": 4, "attention": "dot", "cell": "rnn"}
+    return create(ModelSettings(**{**sizes, **changes}), WORDS, WORDS, seed)
+
+
+def spread_out(weights, spread=1.0):
+    """Random weights of some size, so that no loss is near the uniform one."""
+    random = np.random.default_rng(2)
+    return jax.tree.map(
+        lambda leaf: jnp.asarray(random.normal(0.0, spread, leaf.shape), leaf.dtype), weights
+    )
+
+
+def copies(count, longest=4, seed=0):
+    """Sentences whose translation is themselves."""
+    random = np.random.default_rng(seed)
+    lengths = random.integers(1, longest + 1, count)
+    sentences = [[*random.integers(4, WORDS, length).tolist(), EOS] for length in lengths]
+    return EncodedPairs(sentences, [list(words) for words in sentences])
+
+
+def stream(count=12, batch_size=4, seed=1, longest=4):
+    """Training batches of one shape."""
+    return training_batches(copies(count, longest), batch_size, seed, groups=1)
+
+
+def validation(count=6, batch_size=4, longest=4):
+    """Evaluation batches of one shape, the last filled up."""
+    return evaluation_batches(copies(count, longest, seed=9), batch_size, groups=1)
+
+
+def one_batch():
+    """Three pairs of unequal lengths, garbage in the padding."""
+    source = np.array([[4, 5, 6, 2], [5, 2, 7, 7], [6, 7, 2, 4]], np.int32)
+    target = np.array([[7, 4, 2, 6, 5], [4, 6, 5, 5, 2], [5, 2, 4, 6, 7]], np.int32)
+    lengths = np.array([4, 2, 3], np.int32), np.array([3, 5, 2], np.int32)
+    return Batch(source, lengths[0], target, lengths[1])
+
+
+def merged(model):
+    """The translator of (structure, weights)."""
+    return nnx.merge(*model)
