@@ -1,5 +1,6 @@
 """Every command that README shows is run, the long ones at the preset ``smoke``."""
 
+import gzip
 import re
 import shlex
 from pathlib import Path
@@ -35,8 +36,6 @@ def folder(tmp_path_factory):
     made = tmp_path_factory.mktemp("readme")
     lines = [" ".join([*WORDS[: 5 + n % 24], f"x{n}"]) for n in range(240)]
     text, test = "\n".join(lines[:180]) + "\n", "\n".join(lines[180:]) + "\n"
-    import gzip
-
     for side in ("en", "fr"):
         (made / f"train.{side}.gz").write_bytes(gzip.compress(text.encode()))
         (made / f"test.{side}").write_text(test)

@@ -61,17 +61,17 @@ def reproduce(
 def _execute(jobs: "list[Job]", folder: Path, quiet: bool) -> None:
     """Run the jobs with a display; leave no empty folder behind where nothing came of it."""
     from ..runs.reproduce import reproduce as execute
-    from ..settings.atomic import check_writable, remove_empty
+    from ..settings.atomic import check_writable, remove_empty, topmost_missing
     from .progress import display
 
-    existed = folder.exists()
+    new = topmost_missing(folder)
     check_writable(folder)
     try:
         with display(jobs, quiet) as listener:
             execute(jobs, folder, listener)
     except BaseException:
-        if not existed:
-            remove_empty(folder)
+        if new:
+            remove_empty(new)
         raise
 
 

@@ -32,6 +32,12 @@ def check_writable(folder: Path) -> None:
     probe.unlink()
 
 
+def topmost_missing(folder: Path) -> Path | None:
+    """The highest of the folder and its parents that is not there yet; None if all are."""
+    missing = [place for place in (folder, *folder.parents) if not place.exists()]
+    return missing[-1] if missing else None
+
+
 def remove_empty(folder: Path) -> None:
     """Remove a folder and the folders inside it as far as they hold no file."""
     for inside in sorted(folder.rglob("*"), reverse=True) if folder.is_dir() else ():

@@ -14,7 +14,7 @@ from seq2seq_bottleneck.cli.main import run
 from seq2seq_bottleneck.results.bundle import load_bundle
 
 COMMAND = Path(sys.executable).parent / "bottleneck"
-LEARNING = ["--set", "training.updates=150", "--set", "corpus.train_pairs=300"]
+LEARNING = ["--set", "training.updates=60", "--set", "corpus.train_pairs=300"]
 
 
 @pytest.fixture(scope="module")
@@ -83,7 +83,7 @@ def test_the_fingerprint_is_one_and_the_settings_are_kept(done):
     bundle = load_bundle(done[0] / "out")
     held = bundle.environment["runs"].values()
     assert len({facts["environment"]["fingerprint"] for facts in held}) == 1
-    assert {facts["settings"]["training"]["updates"] for facts in held} == {150}
+    assert {facts["settings"]["training"]["updates"] for facts in held} == {60}
     assert all(facts["environment"]["threads"] == 1 for facts in held)
 
 

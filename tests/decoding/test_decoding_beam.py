@@ -115,7 +115,7 @@ def test_a_narrow_beam_equals_the_search_in_lists():
     settings = settings_of(beam_size=2, cap_extra=1)
     search, misses = make_search(graph, settings), 0
     for seed in range(12):
-        weights = random_weights(shapes, seed, spread=2.0)
+        weights = random_weights(shapes, seed, spread=1.5)
         output = search(weights, *padded())
         for row, sentence in enumerate(SENTENCES):
             cap = cap_of(sentence, settings)

@@ -63,6 +63,12 @@ def test_no_two_parameters_start_from_the_same_numbers():
     assert len(set(drawn.values())) == len(drawn)
 
 
+def test_nothing_but_biases_starts_from_a_constant():
+    for path, start in fresh(attention="additive", hidden_size=4, cell="lstm").items():
+        constant = np.unique(start).size == 1
+        assert constant == any("bias" in str(name) for name in path), path
+
+
 def count(**changes):
     """Parameters of a translator, without drawing them."""
     return count_parameters(random_translator(settings_of(**changes))[1])

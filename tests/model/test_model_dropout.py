@@ -6,6 +6,7 @@ import pytest
 from flax import nnx
 from tiny_model import decoder_inputs_of, padded, random_translator, settings_of
 
+from seq2seq_bottleneck.model import decoder, encoder
 from seq2seq_bottleneck.model.dropout import dropout
 
 ONES = jax.numpy.ones((100, 100))
@@ -75,3 +76,22 @@ def test_both_halves_drop(half):
         decode = jax.jit(lambda key: translator.decoder(embedded, memory, key)[0])
         plain, dropped = decode(None), decode(key)
         assert np.any(np.asarray(plain) != np.asarray(dropped))
+
+
+def test_every_place_that_drops_has_its_own_mask(monkeypatch):
+    places = []
+
+    def recording(values, rate, key, place):
+        places.append(place)
+        return dropout(values, rate, key, place)
+
+    monkeypatch.setattr(encoder, "dropout", recording)
+    monkeypatch.setattr(decoder, "dropout", recording)
+    _, weights = random_translator(settings_of(layers=3))
+    graph, _ = random_translator(settings_of(dropout=0.5, layers=3))
+    batch = padded()
+    inputs = jax.numpy.asarray(decoder_inputs_of(batch))
+    run = nnx.merge(graph, weights).logits
+    jax.eval_shape(run, batch.source, batch.source_lengths, inputs, jax.random.key(0))
+    # Words, 3 layers; words, between 3 layers, before the output layer.
+    assert len(set(places)) == len(places) == 4 + 4

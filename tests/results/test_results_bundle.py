@@ -59,7 +59,7 @@ def test_the_same_runs_make_the_same_bytes(folder):
 
 
 def test_a_missing_bundle_names_what_is_missing(tmp_path):
-    with pytest.raises(UserError, match="no environment.json"):
+    with pytest.raises(UserError, match=r"no environment\.json"):
         load_bundle(tmp_path)
 
 
@@ -89,7 +89,7 @@ def test_one_flipped_bit_in_the_sentences_is_noticed(folder):
     content = bytearray(path.read_bytes())
     content[len(content) // 2] ^= 1
     path.write_bytes(bytes(content))
-    with pytest.raises(UserError, match="sentences.csv.gz"):
+    with pytest.raises(UserError, match=r"sentences\.csv\.gz"):
         load_bundle(folder)
 
 

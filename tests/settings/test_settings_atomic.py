@@ -4,7 +4,12 @@ import os
 
 import pytest
 
-from seq2seq_bottleneck.settings.atomic import check_writable, remove_empty, write_text
+from seq2seq_bottleneck.settings.atomic import (
+    check_writable,
+    remove_empty,
+    topmost_missing,
+    write_text,
+)
 from seq2seq_bottleneck.settings.errors import UserError
 
 
@@ -38,6 +43,11 @@ def test_a_folder_that_is_a_file_is_named(tmp_path):
 def test_check_writable_leaves_nothing(tmp_path):
     check_writable(tmp_path / "out")
     assert os.listdir(tmp_path / "out") == []
+
+
+def test_the_topmost_missing_folder_is_where_a_clean_up_begins(tmp_path):
+    assert topmost_missing(tmp_path / "a" / "b") == tmp_path / "a"
+    assert topmost_missing(tmp_path) is None
 
 
 def test_remove_empty_keeps_what_holds_a_file(tmp_path):
