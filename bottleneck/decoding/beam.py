@@ -17,7 +17,7 @@ from ..model.translator import Translator
 from ..settings.concerns import DecodingSettings
 from ..settings.symbols import BOS, EOS, PAD
 from .greedy import without_symbols
-from .output import Output, caps, count_tokens, has_ended, widest
+from .output import Output, cap, caps, count_tokens, has_ended
 
 
 class Beams(NamedTuple):
@@ -37,19 +37,17 @@ def beam_search(
     settings: DecodingSettings,
 ) -> Output:
     """Decode a batch; the best of ``beam_size`` outputs of each sentence."""
-    size, width = settings.beam_size, widest(source.shape[1], settings)
-    cap = caps(lengths, settings)
+    size, width = settings.beam_size, cap(source.shape[1], settings)
+    limits = caps(lengths, source.shape[1], settings)
     memory = _repeat(translator.encode(source, lengths), size)
 
     def unfinished(beams: Beams) -> Array:
         return (beams.place < width) & jnp.any(beams.live)
 
     def step(beams: Beams) -> Beams:
-        return _advance(translator, memory, beams, cap)
+        return _advance(translator, memory, beams, limits)
 
-    beams = jax.lax.while_loop(
-        unfinished, step, _start(translator, memory, len(source), size, width)
-    )
+    beams = jax.lax.while_loop(unfinished, step, _start(translator, memory, limits, size, width))
     return _best(beams, settings.length_penalty)
 
 
@@ -58,15 +56,17 @@ def _repeat(memory: Memory, size: int) -> Memory:
     return jax.tree.map(lambda values: jnp.repeat(values, size, axis=0), memory)
 
 
-def _start(translator: Translator, memory: Memory, batch: int, size: int, width: int) -> Beams:
-    """One live beam a sentence: equal beams would only find the same words."""
+def _start(translator: Translator, memory: Memory, limits: Array, size: int, width: int) -> Beams:
+    """One live beam a sentence (equal beams would only find the same words), none at a cap of 0."""
+    batch = limits.shape[0]
     first = jnp.zeros((batch, size), bool).at[:, 0].set(True)
     tokens = jnp.full((batch, size, width), PAD, jnp.int32)
     scores = jnp.where(first, 0.0, -jnp.inf)
-    return Beams(0, translator.decoder.initial(memory), tokens, scores, first)
+    live = first & (limits > 0)[:, None]
+    return Beams(0, translator.decoder.initial(memory), tokens, scores, live)
 
 
-def _advance(translator: Translator, memory: Memory, beams: Beams, cap: Array) -> Beams:
+def _advance(translator: Translator, memory: Memory, beams: Beams, limits: Array) -> Beams:
     """Extend every live beam by one word and keep the best of each sentence."""
     batch, size, _ = beams.tokens.shape
     states, logits, _ = translator.decoder.step(beams.states, _last_words(beams), memory)
@@ -75,7 +75,9 @@ def _advance(translator: Translator, memory: Memory, beams: Beams, cap: Array) -
     tokens = jnp.take_along_axis(beams.tokens, parent[:, :, None], axis=1)
     was_live = jnp.take_along_axis(beams.live, parent, axis=1) & (scores > -jnp.inf)
     tokens = tokens.at[:, :, beams.place].set(jnp.where(was_live, word, PAD))
-    live = was_live & (word != EOS) & jnp.broadcast_to((beams.place + 1 < cap)[:, None], word.shape)
+    live = (
+        was_live & (word != EOS) & jnp.broadcast_to((beams.place + 1 < limits)[:, None], word.shape)
+    )
     rows = (parent + jnp.arange(batch)[:, None] * size).reshape(-1)
     states = jax.tree.map(lambda values: values[rows], states)
     return Beams(beams.place + 1, states, tokens, scores, live)

@@ -7,7 +7,7 @@ from jaxtyping import Array, Int
 from ..model.translator import Translator
 from ..settings.concerns import DecodingSettings
 from ..settings.symbols import BOS, EOS, PAD
-from .output import Output, caps, count_tokens, has_ended, widest
+from .output import Output, cap, caps, count_tokens, has_ended
 
 
 def greedy(
@@ -18,8 +18,8 @@ def greedy(
 ) -> Output:
     """Decode a batch; stops as soon as every sentence has ended."""
     memory = translator.encode(source, lengths)
-    cap = caps(lengths, settings)
-    batch, width = source.shape[0], widest(source.shape[1], settings)
+    limits = caps(lengths, source.shape[1], settings)
+    batch, width = source.shape[0], cap(source.shape[1], settings)
 
     def unfinished(carry: tuple) -> Array:
         place, _, _, _, live, _ = carry
@@ -32,12 +32,12 @@ def greedy(
         gained = jnp.max(jax.nn.log_softmax(without_symbols(logits)), axis=-1)
         written = jnp.where(live, word, PAD)
         total = total + jnp.where(live, gained, 0.0)
-        live = live & (word != EOS) & (place + 1 < cap)
+        live = live & (word != EOS) & (place + 1 < limits)
         return place + 1, states, word, tokens.at[:, place].set(written), live, total
 
     tokens = jnp.full((batch, width), PAD, jnp.int32)
     start = jnp.full(batch, BOS, jnp.int32)
-    carry = (0, translator.decoder.initial(memory), start, tokens, cap > 0, jnp.zeros(batch))
+    carry = (0, translator.decoder.initial(memory), start, tokens, limits > 0, jnp.zeros(batch))
     _, _, _, tokens, _, total = jax.lax.while_loop(unfinished, step, carry)
     return Output(tokens, count_tokens(tokens), has_ended(tokens), total)
 

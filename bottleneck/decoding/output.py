@@ -1,5 +1,6 @@
 """What a search returns, and the cap on its length."""
 
+import math
 from typing import NamedTuple
 
 import jax.numpy as jnp
@@ -18,18 +19,21 @@ class Output(NamedTuple):
     log_probability: Float[Array, " batch"]
 
 
-def caps(source_lengths: Int[Array, " batch"], settings: DecodingSettings) -> Int[Array, " batch"]:
-    """Most tokens a sentence may get, from its own length (its end token not counted).
+def caps(
+    source_lengths: Int[Array, " batch"], width: int, settings: DecodingSettings
+) -> Int[Array, " batch"]:
+    """Most tokens each sentence may get, in a batch ``width`` wide.
 
-    Tied to the sentence, not to the padded width, so that padding never matters.
+    Tied to the sentence's own length, not to the padded width, so that padding never matters;
+    read off the table of ``cap``, so that both round alike.
     """
-    words = source_lengths - 1
-    return jnp.ceil(settings.cap_factor * words).astype(jnp.int32) + settings.cap_extra
+    table = jnp.array([cap(length, settings) for length in range(width + 1)], jnp.int32)
+    return table[source_lengths]
 
 
-def widest(source_width: int, settings: DecodingSettings) -> int:
-    """Columns that the longest possible output of a padded batch needs."""
-    return int(-(-settings.cap_factor * (source_width - 1) // 1)) + settings.cap_extra
+def cap(source_length: int, settings: DecodingSettings) -> int:
+    """Most tokens for a source of this length, its end token included but not counted."""
+    return math.ceil(settings.cap_factor * max(0, source_length - 1)) + settings.cap_extra
 
 
 def count_tokens(tokens: Int[Array, "*rows steps"]) -> Int[Array, "*rows"]:

@@ -67,16 +67,26 @@ class Decoder(nnx.Module):
         return add_bias(read_out @ self.output[...], self.output_bias[...])
 
     def step(
-        self, states: States, token: Int[Array, " batch"], memory: Memory
+        self,
+        states: States,
+        token: Int[Array, " batch"],
+        memory: Memory,
+        key: PRNGKeyArray | None = None,
     ) -> tuple[States, Float[Array, "batch vocabulary"], Float[Array, "batch source"]]:
-        """One word: new states, logits of the next word, attention weights."""
-        gates = self.inputs[0].project(self.embed(token))
+        """One word: new states, logits of the next word, attention weights.
+
+        With a key, units are dropped, the same ones at every step of a sentence.
+        """
+        embedded = dropout(self.embed(token), self.rate, key, _DROPOUT_PLACE)
+        gates = self.inputs[0].project(embedded)
         if self.placement == "input":
-            states, output, weights = self._attend_then_run(states, gates, memory)
-            return states, self.logits(output), weights
-        states, output = self._run(states, gates)
-        read = self.attention.read(output, memory)
-        return states, self.logits(self._joined(read.context, output)), read.weights
+            states, output, weights = self._attend_then_run(states, gates, memory, key)
+        else:
+            states, output = self._run(states, gates, key)
+            read = self.attention.read(output, memory)
+            output, weights = self._joined(read.context, output), read.weights
+        output = dropout(output, self.rate, key, _DROPOUT_PLACE + 1)
+        return states, self.logits(output), weights
 
     def __call__(
         self,

@@ -5,6 +5,7 @@ from flax import nnx
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
 from ..settings.concerns import ModelSettings
+from .attention import last_position
 from .dropout import dropout
 from .recurrence import RecurrentLayer
 
@@ -20,6 +21,7 @@ class Encoder(nnx.Module):
 
     def __init__(self, settings: ModelSettings, vocabulary: int, rngs: nnx.Rngs):
         self.rate, self.residual = settings.dropout, settings.residual
+        self.two_way = settings.bidirectional
         init = nnx.initializers.normal(0.1)
         self.embedding = nnx.Param(init(rngs.params(), (vocabulary, settings.embedding_size)))
         directions = (False, True) if settings.bidirectional else (False,)
@@ -55,12 +57,22 @@ class Encoder(nnx.Module):
         """States at every position and the one vector after the whole sentence, context wide."""
         values = dropout(embedded, self.rate, key, _DROPOUT_PLACE)
         for place, directions in enumerate(self.layers):
-            states, finals = zip(*(layer(values, mask) for layer in directions), strict=True)
-            joined, last = jnp.concatenate(states, axis=-1), jnp.concatenate(finals, axis=-1)
+            joined = jnp.concatenate([layer(values, mask) for layer in directions], axis=-1)
             if self.residual and place > 0:
                 joined = joined + values
             values = dropout(joined, self.rate, key, _DROPOUT_PLACE + 1 + place)
-        return self._map(values), self._map(last)
+        return self._map(values), self._map(self._after_all(values, mask))
+
+    def _after_all(
+        self, values: Float[Array, "batch source states"], mask: Bool[Array, "batch source"]
+    ) -> Float[Array, "batch states"]:
+        """What each direction holds once it has read every word: h_Tx, and backward h_1."""
+        place = last_position(mask)[:, None, None]
+        last = jnp.take_along_axis(values, place, axis=1)[:, 0]
+        if not self.two_way:
+            return last
+        half = last.shape[-1] // 2
+        return jnp.concatenate([last[:, :half], values[:, 0, half:]], axis=-1)
 
     def _map(self, states: Float[Array, "*rows hidden"]) -> Float[Array, "*rows context"]:
         return states if self.to_context is None else states @ self.to_context[...]

@@ -24,8 +24,8 @@ class RecurrentLayer(nnx.Module):
 
     def __call__(
         self, inputs: Float[Array, "batch source size"], mask: Bool[Array, "batch source"]
-    ) -> tuple[Float[Array, "batch source hidden"], Float[Array, "batch hidden"]]:
-        """All states, and the one after the whole sentence has been read."""
+    ) -> Float[Array, "batch source hidden"]:
+        """The state after each word, in reading order; on padding the last one stands."""
         steps_first = jnp.swapaxes(inputs, 0, 1)
         start = self.cell.initial(jnp.zeros((inputs.shape[0], self.cell.hidden), inputs.dtype))
 
@@ -35,5 +35,5 @@ class RecurrentLayer(nnx.Module):
             return state, state[0]
 
         scanned = (self.inputs.project(steps_first), mask.T)
-        final, states = jax.lax.scan(step, start, scanned, reverse=self.backward)
-        return jnp.swapaxes(states, 0, 1), final[0]
+        states = jax.lax.scan(step, start, scanned, reverse=self.backward)[1]
+        return jnp.swapaxes(states, 0, 1)

@@ -70,10 +70,10 @@ def train(
         if number % REPORT_EVERY and number not in due:
             continue
         mean, losses = float(np.mean(losses)), []
-        if not math.isfinite(mean):
-            _end_diverged(trained, number, mean)
-            break
         valid_loss = _validate(trained, state, evaluate, validation, number, due)
+        if not math.isfinite(mean) or not math.isfinite(valid_loss or 0.0):
+            _end_diverged(trained, number)
+            break
         trained.log.append(clock.progress(number, mean, valid_loss))
         report(trained.log[-1])
     trained.target_tokens, trained.seconds = clock.tokens, clock.seconds()
@@ -120,10 +120,10 @@ def _validate(
     return loss
 
 
-def _end_diverged(trained: Trained, number: int, loss: float) -> None:
+def _end_diverged(trained: Trained, number: int) -> None:
     trained.status = "diverged"
     trained.reason = (
-        f"the loss became {loss} by update {number}; try a lower training.learning_rate "
+        f"the loss was no longer finite by update {number}; try a lower training.learning_rate "
         "or training.clip_norm"
     )
 

@@ -1,6 +1,6 @@
 """The loss (LECTURE D): -sum log P(y*_t), under teacher forcing at a ratio of 0.5 to 1."""
 
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import jax
 import jax.numpy as jnp
@@ -10,6 +10,7 @@ from ..model.translator import Translator, real_positions
 from ..settings.symbols import BOS
 
 
+@runtime_checkable
 class Sentences(Protocol):
     """A padded batch: token ids and true lengths, end tokens included."""
 
@@ -62,7 +63,7 @@ def sampled_token_losses(
         states, own_word = carry
         true_word, use_true = at
         word = jnp.where(use_true, true_word, own_word)
-        states, logits, _ = translator.decoder.step(states, word, memory)
+        states, logits, _ = translator.decoder.step(states, word, memory, key)
         return (states, jnp.argmax(logits, axis=-1).astype(word.dtype)), logits
 
     # The start token is nobody's guess.

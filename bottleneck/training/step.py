@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 import optax
 from flax import nnx
-from jaxtyping import Array, Float
+from jaxtyping import Array, Float, Int
 
 from ..model.translator import Weights
 from ..settings.concerns import TrainingSettings
@@ -19,7 +19,7 @@ class TrainState(NamedTuple):
 
     weights: Weights
     optimizer: optax.OptState
-    update: Float[Array, ""] | int
+    update: Int[Array, ""]
 
 
 def learning_rates(settings: TrainingSettings) -> optax.Schedule:
@@ -31,7 +31,9 @@ def learning_rates(settings: TrainingSettings) -> optax.Schedule:
     )
     if warmup == 0:
         return decay
-    return optax.join_schedules([optax.linear_schedule(0.0, peak, warmup), decay], [warmup])
+    # From the first step up, so that no update is wasted at a rate of 0.
+    rise = optax.linear_schedule(peak / warmup, peak, max(1, warmup - 1))
+    return optax.join_schedules([rise, decay], [warmup])
 
 
 def make_optimizer(settings: TrainingSettings) -> optax.GradientTransformation:

@@ -8,11 +8,11 @@ from tiny_decoding import EOS, padded, random_weights, settings_of, structure
 
 from seq2seq_bottleneck.decoding.beam import beam_search
 from seq2seq_bottleneck.decoding.greedy import greedy
-from seq2seq_bottleneck.decoding.output import caps, count_tokens, has_ended, widest
+from seq2seq_bottleneck.decoding.output import cap, caps, count_tokens, has_ended
 
 
 def test_the_cap_is_a_multiple_of_the_words_rounded_up_and_some_more():
-    found = caps(jax.numpy.array([1, 2, 4, 8]), settings_of(cap_factor=1.5, cap_extra=3))
+    found = caps(jax.numpy.array([1, 2, 4, 8]), 8, settings_of(cap_factor=1.5, cap_extra=3))
     np.testing.assert_array_equal(found, [3, 5, 8, 14])
 
 
@@ -21,8 +21,8 @@ def test_no_cap_is_wider_than_a_batch_of_its_own_length(factor):
     """Else the batch's width, that is padding, would cut the output."""
     settings = settings_of(cap_factor=factor)
     lengths = np.arange(1, 120)
-    found = np.asarray(caps(jax.numpy.asarray(lengths), settings))
-    widths = np.array([widest(int(length), settings) for length in lengths])
+    found = np.asarray(caps(jax.numpy.asarray(lengths), 119, settings))
+    widths = np.array([cap(int(length), settings) for length in lengths])
     np.testing.assert_array_equal(np.minimum(found, widths), found)
 
 

@@ -77,14 +77,14 @@ def first_state(kind, h):
 
 
 def run_layer(kind, p, inputs, backward):
-    """All states in reading places, and the last one computed."""
+    """The states in reading places."""
     state = first_state(kind, np.zeros(p["cell"]["weights"][0].shape[0]))
     states = [None] * len(inputs)
     places = range(len(inputs))
     for place in reversed(places) if backward else places:
         state = cell_step(kind, p["cell"], state, gate_inputs(p["inputs"], inputs[place]))
         states[place] = state[0]
-    return states, state[0]
+    return states
 
 
 def encode(p, settings, words):
@@ -95,11 +95,12 @@ def encode(p, settings, words):
         runs = [
             run_layer(settings.cell, way, values, way is layer.get(1)) for way in layer.values()
         ]
-        states = [np.concatenate(parts) for parts in zip(*(run[0] for run in runs), strict=True)]
-        last = np.concatenate([run[1] for run in runs])
+        states = [np.concatenate(parts) for parts in zip(*runs, strict=True)]
         if settings.residual and place:
             states = [state + value for state, value in zip(states, values, strict=True)]
         values = states
+    half = len(values[0]) // 2 if settings.bidirectional else len(values[0])
+    last = np.concatenate([values[-1][:half], values[0][half:]])
     to_context = p.get("to_context", np.eye(len(last)))
     return np.array(values) @ to_context, last @ to_context
 

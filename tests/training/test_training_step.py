@@ -19,7 +19,7 @@ def rates(**changes):
 
 def test_the_rate_warms_up_linearly_then_decays_linearly_to_its_share():
     found = rates(updates=20, warmup_updates=4, learning_rate=0.8, final_learning_rate=0.25)
-    np.testing.assert_allclose(found[:5], [0.0, 0.2, 0.4, 0.6, 0.8], atol=1e-7)
+    np.testing.assert_allclose(found[:5], [0.2, 0.4, 0.6, 0.8, 0.8], atol=1e-7)
     np.testing.assert_allclose(np.diff(found[4:]), -0.6 / 16, rtol=1e-4)
     np.testing.assert_allclose(found[-1], 0.2, rtol=1e-5)
 
@@ -31,7 +31,7 @@ def test_without_warm_up_the_rate_starts_at_its_peak():
 
 def test_warm_up_takes_at_most_half_of_the_updates():
     found = rates(updates=6, warmup_updates=200, learning_rate=0.3, final_learning_rate=0.0)
-    np.testing.assert_allclose(found, [0.0, 0.1, 0.2, 0.3, 0.2, 0.1, 0.0], atol=1e-7)
+    np.testing.assert_allclose(found, [0.1, 0.2, 0.3, 0.3, 0.2, 0.1, 0.0], atol=1e-7)
 
 
 def numpy_adam(weights, gradients, rates, clip):
