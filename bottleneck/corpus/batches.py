@@ -119,13 +119,14 @@ def _padded(sentences: list[list[int]], length: int) -> Int32[np.ndarray, "sente
 class TrainingBatches:
     """The endless stream of full batches; update k is computed from the seed and k alone.
 
-    ``classes`` hold all sentences, padded once. Each epoch shuffles every class and fills its
-    last batch up from the same class. The order of the *shapes* is the same for every seed, so
-    that seeds can be stacked along one more axis, and every arm computes equally many tokens.
+    ``classes`` hold all sentences, padded once; ``batch_sizes`` say of each how many of them a
+    batch takes. Each epoch shuffles every class and fills its last batch up from the same class.
+    The order of the *shapes* is the same for every seed, so that seeds can be stacked along one
+    more axis, and every arm computes equally many tokens.
     """
 
     classes: tuple[Batch, ...]
-    batch_size: int
+    batch_sizes: tuple[int, ...]
     seed: int
 
     @property
@@ -141,12 +142,13 @@ class TrainingBatches:
     @property
     def updates_per_epoch(self) -> int:
         """Batches that visit every sentence at least once."""
-        return sum(-(-size // self.batch_size) for size in self.sizes)
+        sizes = zip(self.sizes, self.batch_sizes, strict=True)
+        return sum(-(-size // batch_size) for size, batch_size in sizes)
 
     def place(self, update: int) -> Place:
         """Which class and which of its members update k (from 0) trains on."""
         epoch, within = divmod(update, self.updates_per_epoch)
-        return epoch_plan(self.sizes, self.batch_size, self.seed, epoch)[within]
+        return epoch_plan(self.sizes, self.batch_sizes, self.seed, epoch)[within]
 
     def batch(self, update: int) -> Batch:
         """The batch of update k (from 0)."""
@@ -155,19 +157,45 @@ class TrainingBatches:
 
 
 def training_batches(
-    pairs: EncodedPairs, batch_size: int, seed: int, groups: int = GROUPS
+    pairs: EncodedPairs,
+    batch_size: int,
+    seed: int,
+    groups: int = GROUPS,
+    batch_tokens: int | None = None,
 ) -> TrainingBatches:
-    """Sort the pairs into shape classes, pad them, and make them an endless stream."""
+    """Sort the pairs into shape classes, pad them, and make them an endless stream.
+
+    A batch holds ``batch_size`` pairs or, where ``batch_tokens`` is given, as many pairs of its
+    class as have about so many target tokens, EOS included: updates are then equal in tokens,
+    whatever the lengths trained on.
+    """
     lengths = (pairs.source_lengths, pairs.target_lengths)
-    classes = shape_classes(*lengths, groups, FEWEST_BATCHES * batch_size)
-    return TrainingBatches(tuple(pad_class(pairs, held) for held in classes), batch_size, seed)
+    if batch_tokens is None:
+        held = shape_classes(*lengths, groups, FEWEST_BATCHES * batch_size)
+    else:
+        held = shape_classes(*lengths, groups, FEWEST_BATCHES * batch_tokens, lengths[1])
+    classes = tuple(pad_class(pairs, each) for each in held)
+    sizes = tuple(_pairs_per_batch(each, batch_size, batch_tokens) for each in classes)
+    return TrainingBatches(classes, sizes, seed)
+
+
+def _pairs_per_batch(held: Batch, batch_size: int, batch_tokens: int | None) -> int:
+    """How many pairs of a class make a batch."""
+    if batch_tokens is None:
+        return batch_size
+    return max(1, round(batch_tokens / float(held.target_lengths.mean())))
 
 
 @lru_cache(maxsize=8)
-def epoch_plan(sizes: tuple[int, ...], batch_size: int, seed: int, epoch: int) -> tuple[Place, ...]:
+def epoch_plan(
+    sizes: tuple[int, ...], batch_sizes: tuple[int, ...], seed: int, epoch: int
+) -> tuple[Place, ...]:
     """The batches of one epoch: shapes in an order of the epoch, members in one of the seed too."""
     members = np.random.default_rng([seed % 2**64, epoch])
-    batches = [_class_batches(size, batch_size, members) for size in sizes]
+    batches = [
+        _class_batches(size, batch_size, members)
+        for size, batch_size in zip(sizes, batch_sizes, strict=True)
+    ]
     shapes = np.repeat(np.arange(len(sizes)), [len(cut) for cut in batches])
     order = np.random.default_rng(epoch).permutation(shapes)
     turns = [iter(cut) for cut in batches]

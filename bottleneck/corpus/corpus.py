@@ -1,6 +1,7 @@
 """From settings to a corpus: splits, vocabularies, a fingerprint, and a description of them."""
 
 from dataclasses import dataclass
+from functools import partial
 from hashlib import sha256
 from statistics import fmean
 
@@ -9,6 +10,7 @@ from ..settings.concerns import CorpusSettings
 from ..settings.errors import UserError
 from .copying import Copying
 from .drawing import draw_splits
+from .joining import chained
 from .pair import SentencePair
 from .splits import Splits
 from .splitting import split_files
@@ -88,7 +90,7 @@ def load_corpus(corpus: CorpusSettings, edges: tuple[int, ...]) -> Corpus:
             (tokenize(pair.target) for pair in splits.train), corpus.target_vocabulary
         ),
         fingerprint=fingerprint(splits),
-        notes=splits.notes + _test_notes(splits.test, corpus.max_words, edges),
+        notes=splits.notes + _test_notes(splits.test, corpus, edges),
     )
 
 
@@ -101,7 +103,9 @@ def _make_splits(corpus: CorpusSettings, edges: tuple[int, ...]) -> Splits:
     # Imported here, so that other corpora do not pay for building the grammar.
     from .grammar import LECTURE_SENTENCES, english_french
 
-    return draw_splits(english_french(), corpus, edges, frozenset(LECTURE_SENTENCES))
+    grammar = english_french()
+    held_out = frozenset(LECTURE_SENTENCES)
+    return draw_splits(grammar, corpus, edges, held_out, partial(chained, grammar.parse))
 
 
 def check_buckets(test: Pairs, edges: tuple[int, ...]) -> None:
@@ -130,13 +134,14 @@ def fingerprint(splits: Splits) -> str:
     return digest.hexdigest()[:16]
 
 
-def _test_notes(test: Pairs, max_words: int, edges: tuple[int, ...]) -> tuple[str, ...]:
+def _test_notes(test: Pairs, corpus: CorpusSettings, edges: tuple[int, ...]) -> tuple[str, ...]:
     """Notes on test sentences that are in no bucket or longer than any trained on."""
     outside = sum(bucket_of(pair.words, edges) == OUTSIDE for pair in test)
-    longer = sum(pair.words > max_words for pair in test)
+    longer = sum(pair.words > corpus.longest_trained for pair in test)
+    setting = "max_words" if corpus.train_max_words is None else "train_max_words"
     notes = [
         (outside, f"test sentence(s) under {edges[0]} words are in no bucket"),
-        (longer, f"test sentence(s) are longer than corpus.max_words={max_words}"),
+        (longer, f"test sentence(s) are longer than corpus.{setting}={corpus.longest_trained}"),
     ]
     return tuple(f"{count:,} {text}" for count, text in notes if count)
 

@@ -15,6 +15,7 @@ from typing import Protocol, runtime_checkable
 from ..settings.buckets import span_label
 from ..settings.concerns import CorpusSettings
 from ..settings.errors import UsageError, UserError
+from .joining import Join, join_test, side_by_side
 from .lengths import length_groups, length_probabilities, shares
 from .pair import SentencePair, sources
 from .splits import Splits
@@ -47,29 +48,38 @@ def draw_splits(
     corpus: CorpusSettings,
     edges: tuple[int, ...],
     held_out: frozenset[str] = frozenset(),
+    join: Join = side_by_side,
 ) -> Splits:
     """Draw test, then validation, then training pairs; no source sentence is in two of them.
 
     Test and validation are stratified by length group and hold no sentence twice; training
     draws its lengths at random and repeats what the language repeats. The test set depends on
-    nothing that concerns the other two; ``held_out`` sentences are in none.
+    nothing that concerns the other two, which keep to ``corpus.longest_trained`` words; those
+    share neither a joined test sentence nor a part of one. ``held_out`` sentences are in none.
     """
     check_lengths(source, corpus)
-    chances = length_probabilities(
-        corpus.lengths, corpus.min_words, corpus.max_words, edges, source.weight
-    )
-    groups = length_groups(corpus.min_words, corpus.max_words, edges)
-    test = draw_stratified(
+    chances, groups = _lengths(source, corpus, corpus.max_words, edges)
+    parts = draw_stratified(
         source, corpus.test_pairs, chances, groups, f"{corpus.seed}:test", held_out
     )
-    taken = held_out | sources(test)
+    test, notes = join_test(parts, corpus, edges, join)
+    taken = held_out | sources(parts) | sources(test)
+    chances, groups = _lengths(source, corpus, corpus.longest_trained, edges)
     valid = draw_stratified(
         source, corpus.valid_pairs, chances, groups, f"{corpus.seed}:valid", taken
     )
     taken |= sources(valid)
     random = Random(f"{corpus.seed}:train")
     train = draw_pairs(source, corpus.train_pairs, chances, random, exclude=taken)
-    return Splits(train, valid, test)
+    return Splits(train, valid, test, notes)
+
+
+def _lengths(
+    source: SentenceSource, corpus: CorpusSettings, longest: int, edges: tuple[int, ...]
+) -> tuple[dict[int, float], tuple[range, ...]]:
+    """The chance of every length up to ``longest``, and the lengths in groups."""
+    chances = length_probabilities(corpus.lengths, corpus.min_words, longest, edges, source.weight)
+    return chances, length_groups(corpus.min_words, longest, edges)
 
 
 def check_lengths(source: SentenceSource, corpus: CorpusSettings) -> None:

@@ -30,6 +30,11 @@ class PairFiles(NamedTuple):
         return self.setting.replace("source", "target")
 
 
+def with_option(setting: str) -> str:
+    """A setting and its option: ``corpus.test_source (--test-source)``."""
+    return f"{setting} (--{setting.removeprefix('corpus.').replace('_', '-')})"
+
+
 class PairsRead(NamedTuple):
     """Pairs in the order of the file, and how many lines were dropped for an empty side."""
 
@@ -41,8 +46,9 @@ def training_files(corpus: CorpusSettings) -> PairFiles:
     """The files to train on, checked to be given together."""
     if corpus.source is None:
         raise UsageError(
-            "corpus.name is 'files' but corpus.source is not set; give corpus.source and "
-            "corpus.target, or one .tsv file as corpus.source"
+            f"corpus.name is 'files' but corpus.source is not set; give "
+            f"{with_option('corpus.source')} and {with_option('corpus.target')}, "
+            "or one .tsv file as the source"
         )
     return _checked(PairFiles("corpus.source", corpus.source, corpus.target))
 
@@ -52,7 +58,8 @@ def given_test_files(corpus: CorpusSettings) -> PairFiles | None:
     if corpus.test_source is not None:
         return _checked(PairFiles("corpus.test_source", corpus.test_source, corpus.test_target))
     if corpus.test_target is not None:
-        raise UsageError("corpus.test_target is set without corpus.test_source; give both")
+        missing = with_option("corpus.test_source")
+        raise UsageError(f"corpus.test_target is set without {missing}; give both")
     return None
 
 
@@ -65,7 +72,7 @@ def _checked(files: PairFiles) -> PairFiles:
         )
     if not _is_columns(files.source) and files.target is None:
         raise UsageError(
-            f"{files.setting} is set without {files.target_setting}; give both, "
+            f"{files.setting} is set without {with_option(files.target_setting)}; give both, "
             "or one .tsv file of two columns"
         )
     return files

@@ -27,15 +27,21 @@ class ShapeClass(NamedTuple):
 
 
 def shape_classes(
-    source_lengths: Sequence[int], target_lengths: Sequence[int], groups: int, smallest: int
+    source_lengths: Sequence[int],
+    target_lengths: Sequence[int],
+    groups: int,
+    smallest: int,
+    sizes: Sequence[int] | None = None,
 ) -> tuple[ShapeClass, ...]:
     """Put every sentence into one of at most ``groups`` classes, the shortest first.
 
-    A class holds at least ``smallest`` sentences; few sentences make fewer classes, at least one.
+    A class holds at least ``smallest`` sentences, or with ``sizes`` of the sentences a sum of at
+    least that; few sentences make fewer classes, at least one.
     """
     source, target = np.asarray(source_lengths), np.asarray(target_lengths)
-    groups = max(1, min(groups, len(source) // smallest))
-    number = _class_numbers(source, target, groups, smallest)
+    counted = np.ones_like(source) if sizes is None else np.asarray(sizes)
+    groups = max(1, min(groups, int(counted.sum()) // smallest))
+    number = _class_numbers(source, target, counted, groups, smallest)
     members = [np.flatnonzero(number == chosen) for chosen in range(int(number.max()) + 1)]
     return tuple(
         ShapeClass(rows, round_up(int(source[rows].max())), round_up(int(target[rows].max())))
@@ -61,6 +67,7 @@ def padded_fraction(
 def _class_numbers(
     source: Int[np.ndarray, "sentence"],
     target: Int[np.ndarray, "sentence"],
+    counted: Int[np.ndarray, "sentence"],
     groups: int,
     smallest: int,
 ) -> Int[np.ndarray, "sentence"]:
@@ -71,20 +78,25 @@ def _class_numbers(
     longest = np.zeros((2, len(keys)), dtype=np.int64)
     np.maximum.at(longest[0], place, source)
     np.maximum.at(longest[1], place, target)
-    cost = _costs(counts, longest, smallest)
+    sizes = np.zeros(len(keys), dtype=np.int64)
+    np.add.at(sizes, place, counted)
+    cost = _costs(counts, sizes, longest, smallest)
     return np.searchsorted(np.array(_cuts(cost, min(groups, len(keys))), dtype=np.int64), place)
 
 
 def _costs(
-    counts: Int[np.ndarray, "key"], longest: Int[np.ndarray, "2 key"], smallest: int
+    counts: Int[np.ndarray, "key"],
+    sizes: Int[np.ndarray, "key"],
+    longest: Int[np.ndarray, "2 key"],
+    smallest: int,
 ) -> Float[np.ndarray, "key key"]:
-    """Padded places of a class from key i to key j, infinite where it holds too few sentences."""
+    """Padded places of a class from key i to key j, infinite where it is too small."""
     cost = np.full((len(counts), len(counts)), np.inf)
     for first in range(len(counts)):
         members = np.cumsum(counts[first:])
         longest_so_far = np.maximum.accumulate(longest[:, first:], axis=1)
         places = members * (-(-longest_so_far // MULTIPLE) * MULTIPLE).sum(axis=0)
-        cost[first, first:] = np.where(members >= smallest, places, np.inf)
+        cost[first, first:] = np.where(np.cumsum(sizes[first:]) >= smallest, places, np.inf)
     return cost
 
 

@@ -13,6 +13,7 @@ from ..settings.buckets import OUTSIDE, bucket_of, span_label
 from ..settings.concerns import CorpusSettings
 from ..settings.errors import UserError
 from .files import given_test_files, read_pairs, training_files
+from .joining import join_test, side_by_side
 from .pair import SentencePair, sources
 from .splits import Splits
 
@@ -28,29 +29,30 @@ def split_files(corpus: CorpusSettings, edges: tuple[int, ...]) -> Splits:
     A given test set is used whole, repeated pairs once; else one is split off, spread evenly
     over the length buckets as far as there are sentences. Validation is a random part of the
     training text, so like training in its lengths. Only training and validation keep to
-    min_words and max_words.
+    min_words and longest_trained; they share neither a joined test sentence nor a part of one.
     """
     pairs, blank = read_pairs(training_files(corpus), corpus.lowercase)
     notes = _note(blank, "line(s) with an empty side were dropped")
-    test, test_notes = _test_set(corpus, pairs, edges)
-    apart = _without(pairs, sources(test))
-    fitting = [pair for pair in apart if corpus.min_words <= pair.words <= corpus.max_words]
+    parts, test_notes = _test_set(corpus, pairs, edges)
+    test, joining_notes = join_test(tuple(parts), corpus, edges, side_by_side)
+    apart = _without(pairs, sources(parts) | sources(test))
+    fitting = [pair for pair in apart if corpus.min_words <= pair.words <= corpus.longest_trained]
     valid = split_off_random(fitting, corpus.valid_pairs, f"{corpus.seed}:valid")
     left = _without(fitting, sources(valid))
-    span = span_label(corpus.min_words, corpus.max_words)
+    span = span_label(corpus.min_words, corpus.longest_trained)
     if not valid or not left:
         raise UserError(
             f"{training_files(corpus).setting} leaves no pairs of {span} words to train on; "
             "give more text, other lengths or another test set"
         )
     held = len(pairs) - len(apart) + len(fitting) - len(left)
-    notes += test_notes
+    notes += test_notes + joining_notes
     notes += _note(held, "pair(s) left training: their source is in the test or validation set")
     notes += _note(len(apart) - len(fitting), f"pair(s) outside {span} words left training")
     train = sample(left, corpus.train_pairs, f"{corpus.seed}:train")
     notes += _short(len(valid), corpus.valid_pairs, "validation")
     notes += _capped(len(train), len(left))
-    return Splits(tuple(train), tuple(valid), tuple(test), notes)
+    return Splits(tuple(train), tuple(valid), test, notes)
 
 
 def _test_set(

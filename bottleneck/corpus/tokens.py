@@ -5,6 +5,7 @@ becomes ``l'￭ homme ￭, dit-il``. White space is folded to single spaces.
 """
 
 import re
+from functools import lru_cache
 
 JOINER = "\uffed"
 _STAND_IN = "\u25a0"  # what a joiner in the user's own text is read as
@@ -23,10 +24,11 @@ def tokenize(text: str) -> list[str]:
     return tokens
 
 
-def _split_chunk(chunk: str) -> list[str]:
+@lru_cache(maxsize=2**16)  # text repeats its words: half the time, for a grammar or for laws
+def _split_chunk(chunk: str) -> tuple[str, ...]:
     """Split one whitespace-free chunk; between two pieces exactly one carries the joiner."""
     if chunk.isalnum():
-        return [chunk]
+        return (chunk,)
     pieces = [(match.group(), match.lastindex) for match in _PIECES.finditer(chunk)]
     tokens = [text for text, _ in pieces]
     for place in range(1, len(pieces)):
@@ -34,7 +36,7 @@ def _split_chunk(chunk: str) -> list[str]:
             tokens[place] = JOINER + tokens[place]
         else:
             tokens[place - 1] += JOINER
-    return tokens
+    return tuple(tokens)
 
 
 def detokenize(tokens: list[str]) -> str:

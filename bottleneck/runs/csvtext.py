@@ -3,7 +3,7 @@
 import csv
 import io
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 
@@ -15,6 +15,12 @@ def csv_text(columns: Mapping[str, Iterable[Any]]) -> str:
     for row in zip(*columns.values(), strict=True):
         writer.writerow([cell(value) for value in row])
     return held.getvalue()
+
+
+def rows_text(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Rows as CSV text, blank where a row lacks a column of another."""
+    names = dict.fromkeys(name for row in rows for name in row)
+    return csv_text({name: [row.get(name) for row in rows] for name in names})
 
 
 def cell(value: Any) -> str:

@@ -50,6 +50,9 @@ class Outcome:
 
 Listener = Callable[[Job, dict[str, Any]], None]
 
+PATIENCE = 8.0
+"""Seconds that a worker has to write its checkpoint when asked to stop."""
+
 _ENDS = ("done", "diverged", "failed")
 
 
@@ -60,6 +63,11 @@ def has_accelerator() -> bool:
     return plugin and not on_cpu and Path("/dev/nvidia0").exists()
 
 
+def default_width() -> int:
+    """How many runs go at once where nothing else is said."""
+    return 1 if has_accelerator() else cores()
+
+
 def cores() -> int:
     """Processor cores this process may use."""
     if hasattr(os, "sched_getaffinity"):
@@ -67,17 +75,26 @@ def cores() -> int:
     return os.cpu_count() or 1
 
 
-def run_jobs(jobs: Sequence[Job], store: Path, listener: Listener) -> list[Outcome]:
-    """Execute all jobs into ``store``, at most one a core; outcomes in the order of the jobs.
+def run_jobs(
+    jobs: Sequence[Job],
+    store: Path,
+    listener: Listener,
+    width: int | None = None,
+    force: bool = False,
+) -> list[Outcome]:
+    """Execute all jobs into ``store``, ``width`` at once (default: one a core; one on a GPU).
 
-    A run that diverges or fails does not stop the others; a KeyboardInterrupt stops them all.
+    Jobs start in the order given, outcomes come in that order.
+
+    A run that diverges or fails does not stop the others; a KeyboardInterrupt stops them all,
+    each with a checkpoint from which the same command goes on.
     """
     waiting, outcomes = list(reversed(jobs)), {}
-    width = 1 if has_accelerator() else cores()
+    width = width or default_width()
     events: Queue[tuple[Job, dict[str, Any]]] = Queue()
     with _processes() as processes:
         for _ in range(min(width, len(jobs))):
-            processes.append(_start(waiting.pop(), store, events))
+            processes.append(_start(waiting.pop(), store, force, events))
         while len(outcomes) < len(jobs):
             job, event = events.get()
             listener(job, event)
@@ -85,7 +102,7 @@ def run_jobs(jobs: Sequence[Job], store: Path, listener: Listener) -> list[Outco
                 continue
             outcomes[job.name] = Outcome(job, **event)
             if waiting:
-                processes.append(_start(waiting.pop(), store, events))
+                processes.append(_start(waiting.pop(), store, force, events))
     return [outcomes[job.name] for job in jobs]
 
 
@@ -100,10 +117,14 @@ def _processes() -> Iterator[list[subprocess.Popen]]:
             if process.poll() is None:
                 process.terminate()
         for process in processes:
-            process.wait()
+            try:
+                process.wait(timeout=PATIENCE)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
 
 
-def _start(job: Job, store: Path, events: Queue) -> subprocess.Popen:
+def _start(job: Job, store: Path, force: bool, events: Queue) -> subprocess.Popen:
     """Start a worker and a thread that reads it."""
     errors = tempfile.TemporaryFile("w+", encoding="utf8")  # noqa: SIM115 (the reader closes it)
     process = subprocess.Popen(
@@ -117,9 +138,8 @@ def _start(job: Job, store: Path, events: Queue) -> subprocess.Popen:
         # A Ctrl-C in the terminal is the parent's to handle.
         start_new_session=True,
     )
-    process.stdin.write(
-        json.dumps({"settings": job.settings.model_dump(), "store": str(store.resolve())})
-    )
+    order = {"settings": job.settings.model_dump(), "store": str(store.resolve()), "force": force}
+    process.stdin.write(json.dumps(order))
     process.stdin.close()
     Thread(target=_read, args=(job, process, errors, events), daemon=True).start()
     return process

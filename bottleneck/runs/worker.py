@@ -1,29 +1,43 @@
-"""A process that executes one run: the job as JSON on stdin, events as JSON lines on stdout."""
+"""A process that executes one run: the job as JSON on stdin, events as JSON lines on stdout.
+
+SIGTERM asks it to stop: in training it first writes a checkpoint. So does the end of the process
+that reads its events.
+"""
 
 import json
 import os
+import signal
 import sys
 from pathlib import Path
 from typing import Any
 
 from ..settings.errors import UserError
 from ..settings.run import parse_settings
+from .checkpoint import StopRequest
 from .environment import use_cache
 from .run import execute
-
-
-def emit(event: dict[str, Any]) -> None:
-    """Send one event to the process that started this one."""
-    print(json.dumps(event), flush=True)
 
 
 def main() -> None:
     """Read the job, execute it; an error the user can mend is an event, not a traceback."""
     job = json.loads(sys.stdin.read())
+    stop = StopRequest()
+    signal.signal(signal.SIGTERM, lambda *_: stop.ask())
+
+    def emit(event: dict[str, Any]) -> None:
+        try:
+            print(json.dumps(event), flush=True)
+        except BrokenPipeError:
+            # Nobody reads any more; what is left in the buffer must not be flushed at exit.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            stop.ask()
+
     emit({"phase": "starting", "process": os.getpid()})
     use_cache()
     try:
-        execute(parse_settings(job["settings"]), Path(job["store"]), emit)
+        execute(
+            parse_settings(job["settings"]), Path(job["store"]), emit, stop, job.get("force", False)
+        )
     except UserError as error:
         emit({"phase": "failed", "reason": str(error), "exit_code": error.exit_code})
 

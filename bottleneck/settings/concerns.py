@@ -18,7 +18,11 @@ _FILES = ("source", "target", "test_source", "test_target")
 
 
 class CorpusSettings(Concern):
-    """Which sentence pairs, how many, how long, and how they become tokens."""
+    """Which sentence pairs, how many, how long, and how they become tokens.
+
+    ``train_max_words`` shortens training and validation alone; ``joined`` test sentences are made
+    into one, and nothing else changes.
+    """
 
     name: Literal["grammar", "copy", "files"] = "grammar"
     seed: int = Field(1, ge=0)
@@ -28,6 +32,8 @@ class CorpusSettings(Concern):
     lengths: Literal["buckets", "uniform", "natural"] = "buckets"
     min_words: int = Field(2, ge=1)
     max_words: int = Field(60, ge=1)
+    train_max_words: int | None = Field(None, ge=1)
+    joined: int = Field(1, ge=1)
     copy_words: int = Field(1_000, ge=2)
     source: str | None = None
     target: str | None = None
@@ -37,10 +43,20 @@ class CorpusSettings(Concern):
     target_vocabulary: int = Field(10_000, ge=1)
     lowercase: bool = False
 
+    @property
+    def longest_trained(self) -> int:
+        """Most source words of a training or validation sentence."""
+        return self.max_words if self.train_max_words is None else self.train_max_words
+
     @model_validator(mode="after")
     def _ordered(self) -> "CorpusSettings":
         if self.min_words > self.max_words:
             raise ValueError(f"min_words {self.min_words} is above max_words {self.max_words}")
+        if not self.min_words <= self.longest_trained <= self.max_words:
+            raise ValueError(
+                f"train_max_words {self.train_max_words} is not from min_words {self.min_words} "
+                f"to max_words {self.max_words}"
+            )
         return self
 
     @model_validator(mode="after")
@@ -91,12 +107,14 @@ class ModelSettings(Concern):
 class TrainingSettings(Concern):
     """How the weights are found: Adam with warm-up and linear decay, clipped gradients.
 
-    ``shapes`` is the number of padded shapes: more pad less and compile longer.
+    ``shapes`` is the number of padded shapes: more pad less and compile longer. With
+    ``batch_tokens`` a batch holds about that many target tokens instead of ``batch_size`` pairs.
     """
 
     seed: int = Field(1, ge=0)
     updates: int = Field(3_000, ge=1)
     batch_size: int = Field(64, ge=1)
+    batch_tokens: int | None = Field(None, ge=1)
     learning_rate: float = Field(2e-3, gt=0)
     warmup_updates: int = Field(200, ge=0)
     final_learning_rate: float = Field(0.05, ge=0, le=1)

@@ -67,6 +67,8 @@ def _intervals(settings: RunSettings) -> str:
 def _what_ran(settings: RunSettings, bundle: Bundle) -> str:
     model, training = settings.model, settings.training
     first = bundle.runs.iloc[0]
+    tokens = training.batch_tokens
+    batch = f"about {tokens:,} target tokens" if tokens else f"{training.batch_size} pairs"
     encoder = "two-way" if model.bidirectional else "one-way"
     if model.reverse_source:
         encoder += ", reversed source"
@@ -74,7 +76,7 @@ def _what_ran(settings: RunSettings, bundle: Bundle) -> str:
         f"Run: corpus {settings.corpus.name}, {int(first['train_pairs']):,} training pairs; "
         f"{model.cell.upper()}, {encoder}, embedding {model.embedding_size}, context "
         f"{model.context_size}, hidden {model.hidden}, placement {model.placement}; "
-        f"{training.updates:,} updates of {training.batch_size} pairs for each arm."
+        f"{training.updates:,} updates of {batch} for each arm."
     )
 
 

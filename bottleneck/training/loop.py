@@ -1,11 +1,11 @@
-"""The training loop: updates, validation, the best weights kept, divergence noticed."""
+"""The training loop: updates, validation, the best weights kept, divergence noticed, resumed."""
 
 import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple, Protocol, runtime_checkable
 
-import jax
 import numpy as np
 from flax import nnx
 
@@ -44,6 +44,30 @@ class Trained:
     reason: str = ""
 
 
+class Snapshot(NamedTuple):
+    """All that is needed to go on as if training had not been stopped.
+
+    ``losses`` are those of the updates since the last report.
+    """
+
+    state: TrainState
+    trained: Trained
+    losses: list[float]
+
+
+@runtime_checkable
+class Keeper(Protocol):
+    """Where snapshots go."""
+
+    def wanted(self) -> bool:
+        """Asked after every update: is a snapshot due?"""
+        ...
+
+    def keep(self, snapshot: Snapshot) -> None:
+        """Store a snapshot; may raise to stop the training."""
+        ...
+
+
 Report = Callable[[Progress], None]
 
 
@@ -54,29 +78,37 @@ def train(
     batches: TrainingBatches,
     validation: Sequence[EvaluationBatch],
     report: Report,
+    keeper: Keeper | None = None,
+    resumed: Snapshot | None = None,
 ) -> Trained:
-    """Train for ``settings.updates`` updates; a loss that is not finite ends it as diverged."""
+    """Train for ``settings.updates`` updates; a loss that is not finite ends it as diverged.
+
+    A resumed training gives the same weights, bit for bit, as one that was never stopped: the
+    batch and the random numbers of an update depend on the seed and the update's number alone.
+    """
     update = make_update(graph, settings)
-    evaluate = make_sentence_losses(graph)
-    state, trained = initial_state(weights, settings), Trained(weights)
-    clock = _Clock(settings.updates)
-    due = set(validation_updates(settings))
-    losses: list[jax.Array] = []
-    for number in range(1, settings.updates + 1):
+    judge = _Judge(make_sentence_losses(graph), validation, set(validation_updates(settings)))
+    state, trained, losses = resumed or Snapshot(
+        initial_state(weights, settings), Trained(weights), []
+    )
+    clock = _Clock(settings.updates, trained)
+    for number in range(int(state.update) + 1, settings.updates + 1):
         batch = batches.batch(number - 1)
         state, loss = update(state, batch)
         losses.append(loss)
         clock.count(batch.target_lengths)
-        if number % REPORT_EVERY and number not in due:
-            continue
-        mean, losses = float(np.mean(losses)), []
-        valid_loss = _validate(trained, state, evaluate, validation, number, due)
-        if not math.isfinite(mean) or not math.isfinite(valid_loss or 0.0):
-            _end_diverged(trained, number)
-            break
-        trained.log.append(clock.progress(number, mean, valid_loss))
-        report(trained.log[-1])
-    trained.target_tokens, trained.seconds = clock.tokens, clock.seconds()
+        if number % REPORT_EVERY == 0 or number in judge.due:
+            mean, losses = float(np.mean(losses)), []
+            valid_loss = judge.judge(trained, state, number)
+            if not math.isfinite(mean) or not math.isfinite(valid_loss or 0.0):
+                _end_diverged(trained, number)
+                break
+            trained.log.append(clock.progress(number, mean, valid_loss))
+            report(trained.log[-1])
+        if keeper is not None and keeper.wanted():
+            clock.stop()
+            keeper.keep(Snapshot(state, trained, [float(loss) for loss in losses]))
+    clock.stop()
     return trained
 
 
@@ -103,21 +135,22 @@ def sentence_losses(
     return np.array(restore(results, list(batches)), dtype=np.float64)
 
 
-def _validate(
-    trained: Trained,
-    state: TrainState,
-    evaluate: SentenceLosses,
-    validation: Sequence[EvaluationBatch],
-    number: int,
-    due: set[int],
-) -> float | None:
-    """When due: the validation loss, and the weights kept if it is the least so far."""
-    if number not in due:
-        return None
-    loss = token_loss(evaluate, state.weights, validation)
-    if loss < trained.valid_loss:
-        trained.weights, trained.valid_loss, trained.best_update = state.weights, loss, number
-    return loss
+@dataclass(frozen=True)
+class _Judge:
+    """Validation: when it is due, on what, and by which loss."""
+
+    evaluate: SentenceLosses
+    validation: Sequence[EvaluationBatch]
+    due: set[int]
+
+    def judge(self, trained: Trained, state: TrainState, number: int) -> float | None:
+        """When due: the validation loss, and the weights kept if it is the least so far."""
+        if number not in self.due:
+            return None
+        loss = token_loss(self.evaluate, state.weights, self.validation)
+        if loss < trained.valid_loss:
+            trained.weights, trained.valid_loss, trained.best_update = state.weights, loss, number
+        return loss
 
 
 def _end_diverged(trained: Trained, number: int) -> None:
@@ -129,18 +162,20 @@ def _end_diverged(trained: Trained, number: int) -> None:
 
 
 class _Clock:
-    """Counts target tokens and time; the first updates, which compile, count towards both."""
+    """Counts target tokens and time into ``trained``; time spent compiling counts."""
 
-    def __init__(self, updates: int):
-        self.updates, self.tokens, self._start = updates, 0, time.perf_counter()
+    def __init__(self, updates: int, trained: Trained):
+        self.updates, self.trained = updates, trained
+        self._start = time.perf_counter() - trained.seconds
 
     def count(self, target_lengths: np.ndarray) -> None:
-        self.tokens += int(target_lengths.sum())
+        self.trained.target_tokens += int(target_lengths.sum())
 
-    def seconds(self) -> float:
-        return time.perf_counter() - self._start
+    def stop(self) -> None:
+        self.trained.seconds = time.perf_counter() - self._start
 
     def progress(self, number: int, loss: float, valid_loss: float | None) -> Progress:
-        seconds = self.seconds()
-        left = seconds / number * (self.updates - number)
-        return Progress(number, self.updates, loss, self.tokens / seconds, left, valid_loss)
+        self.stop()
+        speed = self.trained.target_tokens / self.trained.seconds
+        left = self.trained.seconds / number * (self.updates - number)
+        return Progress(number, self.updates, loss, speed, left, valid_loss)

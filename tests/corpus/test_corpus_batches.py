@@ -149,6 +149,41 @@ def test_seeds_share_their_shapes_but_not_their_sentences() -> None:
     assert [p.shape for p in ours[:epoch]] != [p.shape for p in ours[epoch : 2 * epoch]]
 
 
+def test_batches_of_a_number_of_pairs_take_equally_many_of_every_class() -> None:
+    stream = training_batches(spread(2_000), batch_size=16, seed=1)
+    assert stream.batch_sizes == (16,) * 6
+
+
+def target_tokens(longest: int, updates: int) -> int:
+    """Real target tokens, EOS included, of so many updates of about 800 each."""
+    stream = training_batches(spread(6_000, longest), 64, seed=1, groups=8, batch_tokens=800)
+    return sum(int(stream.batch(update).target_lengths.sum()) for update in range(updates))
+
+
+def test_updates_hold_equally_many_tokens_whatever_the_lengths() -> None:
+    short, long = (target_tokens(longest, 300) for longest in (10, 60))
+    assert short == pytest.approx(long, rel=0.03)
+    assert long == pytest.approx(300 * 800, rel=0.03)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(1, 300), st.integers(1, 900), st.integers(1, 6))
+def test_every_epoch_of_equal_tokens_visits_every_pair(count: int, size: int, groups: int) -> None:
+    stream = training_batches(spread(count), 1, 1, groups, batch_tokens=size)
+    batches = [stream.batch(update) for update in range(stream.updates_per_epoch)]
+    seen = Counter(int(row[0]) for batch in batches for row in batch.source)
+    assert set(seen) == set(range(4, 4 + count))
+    for shape, (held, pairs) in enumerate(zip(stream.classes, stream.batch_sizes, strict=True)):
+        sizes = {
+            len(stream.place(update).members)
+            for update in range(stream.updates_per_epoch)
+            if stream.place(update).shape == shape
+        }
+        assert sizes == {pairs}
+        assert pairs == max(1, round(size / held.target_lengths.mean()))
+        assert len(stream.classes) == 1 or held.target_lengths.sum() >= 4 * size
+
+
 def test_negative_seed() -> None:
     assert training_batches(spread(20), 4, seed=-1).batch(0).source.shape[0] == 4
 

@@ -122,6 +122,29 @@ def test_the_test_set_hangs_on_nothing_but_itself() -> None:
     assert draw_splits(Copying(100), ours.model_copy(update={"seed": 2}), EDGES).test != one.test
 
 
+@pytest.mark.parametrize("kind", ["buckets", "uniform", "natural"])
+def test_short_training_has_the_same_test_set(kind) -> None:
+    all_ = CorpusSettings(lengths=kind, train_pairs=3_000, valid_pairs=60, test_pairs=60)
+    short = all_.model_copy(update={"train_max_words": 10})
+    one, other = (draw_splits(Copying(100), corpus, EDGES) for corpus in (all_, short))
+    assert one.test == other.test
+    assert (len(other.train), len(other.valid)) == (3_000, 60)
+    chances = length_probabilities(kind, 2, 10, EDGES, Copying(100).weight)
+    for words, chance in chances.items():
+        share = sum(pair.words == words for pair in other.train) / 3_000
+        assert share == pytest.approx(chance, abs=4 * (chance / 3_000) ** 0.5)
+    for pair in (*other.train[:50], *other.valid):
+        assert pair.bits == pytest.approx(pair.words * log2(100) - log2(chances[pair.words]))
+
+
+def test_lengths_trained_on_lie_between_the_least_and_the_most() -> None:
+    assert CorpusSettings(train_max_words=2).longest_trained == 2
+    assert CorpusSettings(max_words=30).longest_trained == 30
+    for words in (1, 61):
+        with pytest.raises(ValueError, match=f"train_max_words {words} is not from min_words 2 to"):
+            CorpusSettings(train_max_words=words)
+
+
 def test_groups_do_not_disturb_each_other() -> None:
     chances = length_probabilities("uniform", 2, 20, EDGES, float)
     wide = draw_stratified(Copying(9), 38, chances, [range(2, 11), range(11, 21)], "s", frozenset())

@@ -147,8 +147,11 @@ def test_wrong_columns(tmp_path: Path, line: str, columns: int) -> None:
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({}, r"corpus\.source is not set; give corpus\.source and corpus\.target"),
-        ({"source": "a"}, r"^corpus\.source is set without corpus\.target; give both"),
+        (
+            {},
+            r"source is not set; give corpus\.source \(--source\) and corpus\.target \(--target\)",
+        ),
+        ({"source": "a"}, r"^corpus\.source is set without corpus\.target \(--target\); give both"),
         ({"target": "a"}, r"corpus\.source is not set"),
         ({"source": "a.tsv", "target": "b"}, r"'a\.tsv' is a \.tsv and holds both sides; leave"),
     ],
@@ -161,8 +164,14 @@ def test_training_files_go_together(given: dict[str, str], message: str) -> None
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"test_source": "a"}, r"^corpus\.test_source is set without corpus\.test_target; give"),
-        ({"test_target": "a"}, r"^corpus\.test_target is set without corpus\.test_source; give"),
+        (
+            {"test_source": "a"},
+            r"test_source is set without corpus\.test_target \(--test-target\);",
+        ),
+        (
+            {"test_target": "a"},
+            r"test_target is set without corpus\.test_source \(--test-source\);",
+        ),
         ({"test_source": "a.tsv", "test_target": "b"}, r"leave corpus\.test_target unset$"),
     ],
 )

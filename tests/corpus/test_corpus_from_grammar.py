@@ -1,17 +1,29 @@
 """The grammar corpus as a run meets it, small."""
 
+from collections.abc import Iterator
+
 import pytest
+from jaxtyping import config
 
 from seq2seq_bottleneck.corpus.batches import encode_pairs, training_batches
 from seq2seq_bottleneck.corpus.corpus import Corpus, describe, load_corpus
 from seq2seq_bottleneck.corpus.grammar import LECTURE_SENTENCES, english_french
-from seq2seq_bottleneck.corpus.pair import sources
+from seq2seq_bottleneck.corpus.pair import SentencePair, sources
+from seq2seq_bottleneck.corpus.tokens import tokenize
 from seq2seq_bottleneck.settings.concerns import CorpusSettings
 from seq2seq_bottleneck.settings.errors import UsageError
 from seq2seq_bottleneck.settings.symbols import EOS
 
 EDGES = (5, 11, 21, 31, 41)
 SETTINGS = CorpusSettings(train_pairs=2_000, valid_pairs=60, test_pairs=1_200)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def unchecked() -> Iterator[None]:
+    """No types checked at run time: it makes drawing from the grammar a hundred times slower."""
+    config.update("jaxtyping_disable", True)
+    yield
+    config.update("jaxtyping_disable", False)
 
 
 @pytest.fixture(scope="module")
@@ -50,6 +62,39 @@ def test_batches_hold_what_was_drawn(corpus: Corpus) -> None:
     for row, length in zip(batch.source.tolist(), batch.source_lengths, strict=True):
         assert tuple(row[:length]) in texts
         assert row[length - 1] == EOS
+
+
+def test_joined_sentences_are_clauses_of_the_grammar(corpus: Corpus) -> None:
+    """Ordinary test sentences in pairs, chained as the grammar chains, links and all."""
+    joined = load_corpus(SETTINGS.model_copy(update={"joined": 2}), EDGES)
+    assert (joined.train, joined.valid) == (corpus.train, corpus.valid)
+    assert 290 <= len(joined.test) <= 300
+    parts = {
+        f"{one.source}, and {other.source}": (one, other)
+        for one, other in zip(corpus.test[::2], corpus.test[1::2], strict=True)
+    }
+    for pair in joined.test:
+        assert pair == chain_by_hand(*parts[pair.source])
+        assert 11 <= pair.words <= 60
+
+
+def chain_by_hand(one: SentencePair, other: SentencePair) -> SentencePair:
+    """Both with a comma and a conjunction between, which are two tokens on either side."""
+    source, target = len(tokenize(one.source)), len(tokenize(one.target))
+    links = (
+        *one.links,
+        (source, target),
+        (source + 1, target + 1),
+        *((source + 2 + ours, target + 2 + theirs) for ours, theirs in other.links),
+    )
+    texts = f"{one.source}, and {other.source}", f"{one.target}, et {other.target}"
+    return SentencePair(*texts, links)
+
+
+def test_short_training_has_the_same_test_set(corpus: Corpus) -> None:
+    short = load_corpus(SETTINGS.model_copy(update={"train_max_words": 10}), EDGES)
+    assert short.test == corpus.test
+    assert {pair.words for pair in (*short.train, *short.valid)} == set(range(2, 11))
 
 
 def test_lengths_beyond_the_grammar() -> None:

@@ -114,3 +114,8 @@ def test_test_sentences_beyond_training_are_noted(tmp_path: Path) -> None:
     assert longer > 0
     assert f"{longer} test sentence(s) are longer than corpus.max_words=20" in corpus.notes
     assert max(pair.words for pair in (*corpus.train, *corpus.valid)) == 20
+
+
+def test_test_sentences_beyond_short_training_are_noted() -> None:
+    corpus = load_corpus(COPY.model_copy(update={"train_max_words": 20}), EDGES)
+    assert "30 test sentence(s) are longer than corpus.train_max_words=20" in corpus.notes

@@ -124,6 +124,36 @@ def test_given_test_set_is_used_whole(tmp_path: Path) -> None:
     )
 
 
+def test_short_training_filters_training_and_validation_alone(tmp_path: Path) -> None:
+    rows = sentences(100, 7) + sentences(100, 15)
+    path = write(tmp_path / "a.tsv", rows)
+    corpus = CorpusSettings(name="files", source=path, test_pairs=10, train_max_words=8)
+    splits = split_files(corpus, EDGES)
+    assert splits.test == split_files(corpus.model_copy(update={"train_max_words": None}), EDGES)[2]
+    assert {pair.words for pair in splits.test} == {7, 15}
+    assert {pair.words for pair in (*splits.train, *splits.valid)} == {7}
+    assert "95 pair(s) outside 2-8 words left training" in splits.notes
+
+
+def test_joined_sentences_and_their_parts_stay_out_of_training(tmp_path: Path) -> None:
+    given = sentences(4, 5)
+    whole = [(f"{one[0]} {other[0]}", "t") for one, other in (given[:2], given[2:])]
+    rows = sentences(60, 5) + sentences(60, 12) + whole
+    corpus = CorpusSettings(
+        name="files",
+        source=write(tmp_path / "a.tsv", rows),
+        test_source=write(tmp_path / "b.tsv", given),
+        joined=2,
+    )
+    splits = split_files(corpus, EDGES)
+    assert [(pair.source, pair.target) for pair in splits.test] == [
+        (whole[0][0], "t0 t1"),
+        (whole[1][0], "t2 t3"),
+    ]
+    kept = sources((*splits.train, *splits.valid))
+    assert kept == sources(pairs_of(rows)) - sources(pairs_of(given + whole))
+
+
 def test_nothing_left_to_train_on(tmp_path: Path) -> None:
     path = write(tmp_path / "a.tsv", sentences(10, 7))
     corpus = CorpusSettings(name="files", source=path, test_source=path)

@@ -1,0 +1,140 @@
+"""A trained run on its test set: translations, counts, scores, examples, all written down."""
+
+import json
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from flax import nnx
+
+from ..corpus.batches import (
+    EncodedPairs,
+    EvaluationBatch,
+    encode_pairs,
+    evaluation_batches,
+    restore,
+)
+from ..corpus.corpus import Corpus
+from ..corpus.tokens import detokenize
+from ..decoding.search import make_search
+from ..model.translator import Weights, count_parameters
+from ..settings.atomic import write_text
+from ..settings.run import RunSettings
+from ..training.loop import Trained, sentence_losses
+from ..training.step import make_sentence_losses
+from .csvtext import csv_text, rows_text
+from .examples import make_examples
+from .scores import bucket_rows, sentence_columns
+from .store import RunFolder
+
+EVALUATION_BATCH = 64
+
+
+class Decoded(NamedTuple):
+    """The translations of a test set, in its order."""
+
+    tokens: list[list[str]]
+    ended: np.ndarray
+
+    @property
+    def texts(self) -> list[str]:
+        """The translations as a person reads them, and as they are scored."""
+        return [detokenize(tokens) for tokens in self.tokens]
+
+
+def encode(corpus: Corpus, split: str, settings: RunSettings) -> EncodedPairs:
+    """Token ids of a split, the source reversed where the model wants it so."""
+    return encode_pairs(
+        corpus.splits[split],
+        corpus.source_vocabulary,
+        corpus.target_vocabulary,
+        settings.model.reverse_source,
+    )
+
+
+def evaluate(
+    graph: nnx.GraphDef, trained: Trained, settings: RunSettings, corpus: Corpus, folder: RunFolder
+) -> None:
+    """Translate and score the test set with the best weights; write what was found."""
+    encoded = encode(corpus, "test", settings)
+    batches = evaluation_batches(encoded, EVALUATION_BATCH, settings.training.shapes)
+    decoded = decode(graph, trained.weights, settings, corpus, batches)
+    columns = sentence_columns(
+        decoded.texts,
+        [pair.target for pair in corpus.test],
+        np.array([pair.words for pair in corpus.test]),
+        sentence_losses(make_sentence_losses(graph), trained.weights, batches),
+        np.array(encoded.target_lengths),
+        decoded.ended,
+    )
+    facts = _facts(settings, corpus, trained)
+    rows = [facts | row for row in bucket_rows(columns, settings)]
+    write_text(folder.path / "sentences.csv", csv_text(columns))
+    write_text(folder.path / "scores.csv", rows_text(rows))
+    _write_hypotheses(folder.path, corpus, decoded)
+    examples = make_examples(graph, trained.weights, settings, corpus, decoded.tokens)
+    folder.write_json("examples.json", examples)
+
+
+def decode(
+    graph: nnx.GraphDef,
+    weights: Weights,
+    settings: RunSettings,
+    corpus: Corpus,
+    batches: list[EvaluationBatch],
+) -> Decoded:
+    """Translate every sentence of the batches with the search that the settings name."""
+    search = make_search(graph, settings.decoding)
+    outputs = [search(weights, held.batch.source, held.batch.source_lengths) for held in batches]
+    rows = restore([np.asarray(output.tokens) for output in outputs], batches)
+    ended = restore([np.asarray(output.finished) for output in outputs], batches)
+    words = [corpus.target_vocabulary.decode(row.tolist()) for row in rows]
+    return Decoded(words, np.array(ended))
+
+
+def _facts(settings: RunSettings, corpus: Corpus, trained: Trained) -> dict[str, Any]:
+    """What is the same for every bucket of the run."""
+    model, training = settings.model, settings.training
+    facts = {
+        name: getattr(model, name)
+        for name in [
+            "attention",
+            "context_size",
+            "placement",
+            "cell",
+            "embedding_size",
+            "layers",
+            "bidirectional",
+            "reverse_source",
+        ]
+    }
+    return facts | {
+        "seed": training.seed,
+        "hidden_size": model.hidden,
+        "beam_size": settings.decoding.beam_size,
+        "corpus": settings.corpus.name,
+        "train_pairs": len(corpus.train),
+        "updates": training.updates,
+        "best_update": trained.best_update,
+        "valid_loss": trained.valid_loss,
+        "train_tokens": trained.target_tokens,
+        "parameters": count_parameters(trained.weights),
+        "train_seconds": round(trained.seconds, 3),
+        "train_tokens_per_second": round(trained.target_tokens / max(trained.seconds, 1e-9), 1),
+    }
+
+
+def _write_hypotheses(folder: Path, corpus: Corpus, decoded: Decoded) -> None:
+    lines = [
+        json.dumps(
+            {
+                "sentence": place,
+                "source": pair.source,
+                "reference": pair.target,
+                "hypothesis": text,
+            },
+            ensure_ascii=False,
+        )
+        for place, (pair, text) in enumerate(zip(corpus.test, decoded.texts, strict=True))
+    ]
+    write_text(folder / "hypotheses.jsonl", "".join(f"{line}\n" for line in lines))
