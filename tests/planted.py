@@ -32,26 +32,30 @@ def write_run(
     words = np.array([len(reference.split()) for reference in references])
     ended = np.ones(len(words), bool)
     columns = sentence_columns(hypotheses, references, words, words * 1.5, words + 1, ended)
-    model = settings.model
     facts = {
-        "attention": model.attention,
-        "context_size": model.context_size,
-        "placement": model.placement,
-        "cell": model.cell,
-        "embedding_size": model.embedding_size,
-        "hidden_size": model.hidden,
+        "attention": settings.model.attention,
+        "context_size": settings.model.context_size,
+        "seed": settings.training.seed,
+        "placement": settings.model.placement,
+        "cell": "gru",
+        "embedding_size": settings.model.embedding_size,
+        "hidden_size": settings.model.hidden,
         "layers": 1,
+        "dropout": 0.0,
         "bidirectional": False,
         "reverse_source": False,
+        "initial_state": "context",
         "beam_size": 1,
         "corpus": "copy",
-        "seed": settings.training.seed,
-        "train_pairs": 10,
+        "joined": 1,
+        "train_max_words": 60,
+        "teacher_forcing": 1.0,
         "updates": settings.training.updates,
+        "train_pairs": 10,
         "best_update": settings.training.updates,
         "valid_loss": 1.0,
         "train_tokens": 100,
-        "parameters": 1000 if model.attention == "none" else 1300,
+        "parameters": 1000 if settings.model.attention == "none" else 1300,
         "train_seconds": 1.0,
         "train_tokens_per_second": 100.0,
     }
@@ -97,5 +101,5 @@ def write_planted(
                 runs.append(write_run(folder, name, settings, texts, references))
                 if factor == factors[0]:
                     made[arm].append(texts)
-    write_bundle(runs, folder)
+    write_bundle(runs, folder, {})
     return made

@@ -1,7 +1,8 @@
 """Reading a results bundle: checked, typed data frames; nothing here imports jax."""
 
-import json
-from collections.abc import Mapping
+import io
+import zlib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,8 @@ import pandas as pd
 
 from ..settings.errors import UserError
 from ..settings.run import RunSettings, parse_settings
+from .export import environment, runs_text, sentences_text
+from .folders import finished_runs, read_groups, read_json
 from .schema import (
     ENVIRONMENT,
     EXAMPLES,
@@ -42,11 +45,15 @@ class Bundle:
 
     def examples(self) -> Mapping[str, Any]:
         """Example sentences of each run, with attention weights."""
-        return read_json(self.folder / EXAMPLES)
+        if (self.folder / EXAMPLES).is_file():
+            return read_json(self.folder / EXAMPLES)
+        return {run.name: read_json(run / EXAMPLES) for run in finished_runs(self.folder)}
 
 
 def load_bundle(folder: Path) -> Bundle:
-    """Read a bundle; a missing, damaged or newer one is a ``UserError`` that names the file."""
+    """Read a bundle, or the finished runs of a store; faults are a ``UserError`` with the file."""
+    if not (folder / RUNS).exists() and (runs := finished_runs(folder)):
+        return _from_store(folder, runs)
     environment = read_json(folder / ENVIRONMENT)
     if environment.get("schema") != VERSION:
         raise UserError(
@@ -61,26 +68,36 @@ def load_bundle(folder: Path) -> Bundle:
     )
 
 
-def read_json(path: Path) -> Any:
-    """Read one JSON file of a bundle or a run."""
-    try:
-        return json.loads(path.read_text(encoding="utf8"))
-    except FileNotFoundError:
-        raise UserError(
-            f"no {path.name} in {str(path.parent)!r}: name a folder that `bottleneck reproduce` "
-            "wrote"
-        ) from None
-    except (OSError, ValueError) as error:
-        raise UserError(f"{str(path)!r} cannot be read ({error}); make it again") from None
+def load_results(folder: str | Path) -> pd.DataFrame:
+    """The tidy table of a bundle or a store: a row a run x bucket, columns as in ``schema``."""
+    return load_bundle(Path(folder)).runs
+
+
+def _from_store(folder: Path, runs: Sequence[Path]) -> Bundle:
+    """The same from run folders, nothing written."""
+    return Bundle(
+        folder,
+        _parse(io.StringIO(runs_text(runs, read_groups(folder))), RUN_COLUMNS),
+        _parse(io.StringIO(sentences_text(runs)), SENTENCE_COLUMNS),
+        environment(runs),
+    )
 
 
 def _read_table(path: Path, columns: Mapping[str, str]) -> pd.DataFrame:
-    """Read a CSV file with the documented columns and types; blanks are missing values."""
-    kinds = {name: _NULLABLE.get(kind, kind) for name, kind in columns.items()}
+    """Read a CSV file of the bundle."""
     try:
-        return pd.read_csv(path, dtype=kinds, keep_default_na=False, na_values=[""])[list(columns)]
+        return _parse(path, columns)
     except FileNotFoundError:
         raise UserError(f"no {path.name} in {str(path.parent)!r}: it is no whole bundle") from None
-    except (OSError, EOFError, ValueError, KeyError) as error:
+    except (OSError, EOFError, ValueError, KeyError, zlib.error) as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise UserError(f"{str(path)!r} cannot be read ({reason}); export it again") from None
+
+
+def _parse(source: Path | io.StringIO, columns: Mapping[str, str]) -> pd.DataFrame:
+    """CSV with the documented columns and types; blanks are missing values."""
+    kinds = {name: _NULLABLE.get(kind, kind) for name, kind in columns.items()}
+    frame = pd.read_csv(source, dtype=kinds, keep_default_na=False, na_values=[""])
+    frame = frame[list(columns)]
+    texts = [name for name, kind in columns.items() if kind == "str"]
+    return frame.fillna(dict.fromkeys(texts, ""))

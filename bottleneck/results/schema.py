@@ -14,11 +14,31 @@ SENTENCES = "sentences.csv.gz"
 EXAMPLES = "examples.json"
 ENVIRONMENT = "environment.json"
 
+SETTING_COLUMNS: dict[str, tuple[str, str]] = {
+    "attention": ("model.attention", "str"),
+    "context_size": ("model.context_size", "int64"),
+    "seed": ("training.seed", "int64"),
+    "placement": ("model.placement", "str"),
+    "cell": ("model.cell", "str"),
+    "embedding_size": ("model.embedding_size", "int64"),
+    "hidden_size": ("model.hidden", "int64"),
+    "layers": ("model.layers", "int64"),
+    "dropout": ("model.dropout", "float64"),
+    "bidirectional": ("model.bidirectional", "bool"),
+    "reverse_source": ("model.reverse_source", "bool"),
+    "initial_state": ("model.initial_state", "str"),
+    "beam_size": ("decoding.beam_size", "int64"),
+    "corpus": ("corpus.name", "str"),
+    "joined": ("corpus.joined", "int64"),
+    "train_max_words": ("corpus.longest_trained", "int64"),
+    "teacher_forcing": ("training.teacher_forcing", "float64"),
+    "updates": ("training.updates", "int64"),
+}
+"""Columns that repeat a run's settings: which setting, and its type."""
+
 RUN_COLUMNS: dict[str, str] = {
     "run": "str",
-    "attention": "str",
-    "context_size": "int64",
-    "seed": "int64",
+    **{name: SETTING_COLUMNS[name][1] for name in ("attention", "context_size", "seed")},
     "bucket": "str",
     "n": "int64",
     "compression_ratio": "float64",
@@ -27,36 +47,28 @@ RUN_COLUMNS: dict[str, str] = {
     "bleu_high": "float64",
     "brevity_penalty": "float64",
     "length_ratio": "float64",
-    "precision_1": "float64",
-    "precision_2": "float64",
-    "precision_3": "float64",
-    "precision_4": "float64",
+    **{f"precision_{order}": "float64" for order in range(1, 5)},
     "chrf": "float64",
     "nll_per_token": "float64",
     "source_words": "float64",
     "reference_tokens": "int64",
     "empty": "int64",
     "unfinished": "int64",
-    "placement": "str",
-    "cell": "str",
-    "embedding_size": "int64",
-    "hidden_size": "int64",
-    "layers": "int64",
-    "bidirectional": "bool",
-    "reverse_source": "bool",
-    "beam_size": "int64",
-    "corpus": "str",
+    **{name: kind for name, (_, kind) in SETTING_COLUMNS.items()},
     "train_pairs": "int64",
-    "updates": "int64",
     "best_update": "int64",
     "valid_loss": "float64",
     "train_tokens": "int64",
     "parameters": "int64",
     "train_seconds": "float64",
     "train_tokens_per_second": "float64",
+    "group": "str",
     "signature": "str",
 }
-"""Columns of ``runs.csv`` in order. Scores are 0-100, losses nats a target token; empty = none."""
+"""Columns of ``runs.csv`` in order. Scores are 0-100, losses nats a target token; empty = none.
+
+``group`` is the name of the sweep's group that the run belongs to, blank outside of groups.
+"""
 
 BLEU_COLUMNS = (
     "hypothesis_tokens",

@@ -18,6 +18,7 @@ from ..corpus.corpus import Corpus
 from ..corpus.tokens import detokenize
 from ..decoding.search import make_search
 from ..model.translator import Weights, count_parameters
+from ..results.schema import SETTING_COLUMNS
 from ..settings.atomic import write_text
 from ..settings.run import RunSettings
 from ..training.loop import Trained, sentence_losses
@@ -94,27 +95,8 @@ def decode(
 
 def _facts(settings: RunSettings, corpus: Corpus, trained: Trained) -> dict[str, Any]:
     """What is the same for every bucket of the run."""
-    model, training = settings.model, settings.training
-    facts = {
-        name: getattr(model, name)
-        for name in [
-            "attention",
-            "context_size",
-            "placement",
-            "cell",
-            "embedding_size",
-            "layers",
-            "bidirectional",
-            "reverse_source",
-        ]
-    }
-    return facts | {
-        "seed": training.seed,
-        "hidden_size": model.hidden,
-        "beam_size": settings.decoding.beam_size,
-        "corpus": settings.corpus.name,
+    return {name: _value(settings, place) for name, (place, _) in SETTING_COLUMNS.items()} | {
         "train_pairs": len(corpus.train),
-        "updates": training.updates,
         "best_update": trained.best_update,
         "valid_loss": trained.valid_loss,
         "train_tokens": trained.target_tokens,
@@ -122,6 +104,12 @@ def _facts(settings: RunSettings, corpus: Corpus, trained: Trained) -> dict[str,
         "train_seconds": round(trained.seconds, 3),
         "train_tokens_per_second": round(trained.target_tokens / max(trained.seconds, 1e-9), 1),
     }
+
+
+def _value(settings: RunSettings, place: str) -> Any:
+    """The setting ``concern.field``."""
+    concern, _, field = place.partition(".")
+    return getattr(getattr(settings, concern), field)
 
 
 def _write_hypotheses(folder: Path, corpus: Corpus, decoded: Decoded) -> None:

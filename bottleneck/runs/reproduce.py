@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ..results.export import write_bundle
+from ..results.folders import STORE
 from ..settings.errors import UsageError, UserError
 from ..settings.run import RunSettings
 from .pool import Job, Listener, Outcome, run_jobs
-from .stored import STORE
 
 
 def plan(settings: RunSettings, seeds: int, check_schedule: bool) -> list[Job]:
@@ -43,7 +43,7 @@ def reproduce(jobs: Sequence[Job], out: Path, listener: Listener) -> None:
     outcomes = run_jobs(jobs, out / STORE, listener)
     for outcome in outcomes:
         _raise_unless_done(outcome)
-    write_bundle([out / STORE / outcome.run for outcome in outcomes], out)
+    write_bundle([out / STORE / outcome.run for outcome in outcomes], out, {})
 
 
 def _raise_unless_done(outcome: Outcome) -> None:

@@ -15,11 +15,10 @@ from typing import Any
 
 from filelock import FileLock, Timeout
 
+from ..results.folders import STATUS, read_json
 from ..settings.atomic import write_text
 from ..settings.errors import UserError
-from .stored import read_json
 
-STATUS = "status.json"
 ENDED = ("done", "diverged")
 
 

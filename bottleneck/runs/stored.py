@@ -1,25 +1,11 @@
 """Finding finished runs on disk."""
 
 import csv
-import json
 from pathlib import Path
-from typing import Any
 
+from ..results.folders import STORE, read_json
 from ..results.schema import RUNS
 from ..settings.errors import UserError
-
-STORE = "runs"
-"""Folder of the run folders, inside an output folder."""
-
-
-def read_json(path: Path) -> Any:
-    """Read one JSON file of a run."""
-    try:
-        return json.loads(path.read_text(encoding="utf8"))
-    except FileNotFoundError:
-        raise UserError(f"no {path.name} in {str(path.parent)!r}: it is no run's folder") from None
-    except (OSError, ValueError) as error:
-        raise UserError(f"{str(path)!r} cannot be read ({error}); run it again") from None
 
 
 def latest_output(results: Path) -> Path:

@@ -14,9 +14,9 @@ from ..corpus.tokens import detokenize, plain, tokenize
 from ..corpus.vocabulary import Vocabulary
 from ..decoding.search import make_search
 from ..model.translator import Weights, create
+from ..results.folders import read_json
 from ..settings.errors import UserError
 from ..settings.run import RunSettings, parse_settings
-from .stored import read_json
 from .weights import load_weights
 
 

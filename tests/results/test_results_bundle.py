@@ -54,7 +54,7 @@ def test_the_same_runs_make_the_same_bytes(folder):
     first = {name: (folder / name).read_bytes() for name in ("runs.csv", "sentences.csv.gz")}
     from seq2seq_bottleneck.results.export import write_bundle
 
-    write_bundle([folder / "runs" / "none1x1", folder / "runs" / "additive1x1"], folder)
+    write_bundle([folder / "runs" / "none1x1", folder / "runs" / "additive1x1"], folder, {})
     assert first == {name: (folder / name).read_bytes() for name in first}
 
 

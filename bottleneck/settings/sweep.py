@@ -1,0 +1,275 @@
+"""A sweep: one question as a TOML file, from which the cells of a grid are made.
+
+A file opens with its question in a comment. ``preset`` names where the settings start; the tables
+``[corpus] [model] [training] [decoding] [scoring]`` change them by the run settings' own names. A
+setting may be a list, and lists multiply. ``[[group]]`` tables, each with a ``name`` and settings
+of its own, multiply with them: every group is crossed with the lists of the tables, and where both
+state a setting the group's counts. Flags come last: ``--set`` before ``--seeds``.
+
+Order of the cells: groups as the file has them; within a group the product of the lists, taken in
+the order in which ``concerns.py`` declares the settings, the last of them varying fastest (so the
+seeds of a cell stand together). A cell whose settings an earlier one has is left out.
+"""
+
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import resources
+from importlib.resources.abc import Traversable
+from itertools import product, takewhile
+from pathlib import Path
+from typing import Any
+
+from .errors import UsageError, did_you_mean
+from .run import RunSettings, override, parse_settings, preset_values
+
+DEFAULT_PRESET = "lecture"
+SEED = "training.seed"
+
+Settings = dict[str, Any]
+"""Settings by their full names, ``model.context_size``; a list is the values to try."""
+
+NAMES: dict[str, Any] = {
+    f"{concern}.{field}": declared.annotation
+    for concern, info in RunSettings.model_fields.items()
+    for field, declared in info.annotation.model_fields.items()  # type: ignore[union-attr]
+}
+"""Every setting's full name, in the order of declaration, and its type."""
+
+
+@dataclass(frozen=True)
+class Group:
+    """Settings that belong together; a sweep without groups has one, without a name."""
+
+    name: str
+    settings: Settings
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """A sweep as its file has it; ``place`` is the file's name as a person knows it."""
+
+    name: str
+    place: str
+    question: str
+    preset: str
+    settings: Settings
+    groups: tuple[Group, ...]
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One point of the grid: the settings of one run, and the group they came from."""
+
+    group: str
+    settings: RunSettings
+
+    def value(self, name: str) -> Any:
+        """The value of a setting by its full name."""
+        concern, _, field = name.partition(".")
+        return getattr(getattr(self.settings, concern), field)
+
+    def label(self, names: Sequence[str]) -> str:
+        """The group and the named settings: ``reversed source: attention=none seed=1``."""
+        values = " ".join(f"{_short(name)}={self.value(name)}" for name in names)
+        return ": ".join(part for part in (self.group, values) if part) or "the only cell"
+
+
+def _short(name: str) -> str:
+    """The setting's name without its concern where no other has it; the run's seed is ``seed``."""
+    field = name.partition(".")[2]
+    alone = sum(known.partition(".")[2] == field for known in NAMES) == 1
+    return field if alone or name == SEED else name
+
+
+def varying(cells: Sequence[Cell]) -> list[str]:
+    """Full names of the settings that are not the same in all cells, in order of declaration."""
+    return [name for name in NAMES if len({cell.value(name) for cell in cells}) > 1]
+
+
+def labels(cells: Sequence[Cell]) -> list[str]:
+    """A name for each cell: its group, and the settings that differ within the group."""
+    groups = {cell.group: [other for other in cells if other.group == cell.group] for cell in cells}
+    names = {group: varying(members) for group, members in groups.items()}
+    return [cell.label(names[cell.group]) for cell in cells]
+
+
+def experiment_names() -> list[str]:
+    """Names of the sweeps that are installed, sorted."""
+    files = [entry.name for entry in _folder().iterdir()]
+    return sorted(name.removesuffix(".toml") for name in files if name.endswith(".toml"))
+
+
+def _folder() -> Traversable:
+    return resources.files("seq2seq_bottleneck.experiments")
+
+
+def load_sweep(name_or_path: str | Path) -> Sweep:
+    """Read an installed sweep by its name, or a TOML file by its path."""
+    name = str(name_or_path)
+    if name in experiment_names():
+        text = (_folder() / f"{name}.toml").read_text(encoding="utf8")
+        return parse_sweep(text, f"experiments/{name}.toml")
+    path = Path(name)
+    if path.suffix != ".toml" and not path.exists():
+        hint = did_you_mean(name, experiment_names())
+        raise UsageError(f"unknown sweep {name!r}{hint} (a file of your own ends in .toml)")
+    return parse_sweep(_read(path), name)
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise UsageError(f"cannot read sweep {str(path)!r}: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        line = error.object.count(b"\n", 0, error.start) + 1
+        raise UsageError(f"{path}: not UTF-8 text (at line {line})") from None
+
+
+def parse_sweep(text: str, place: str) -> Sweep:
+    """Read a sweep from TOML text; every fault is named by ``place`` and its key."""
+    try:
+        table = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise UsageError(f"{place}: not TOML: {error}") from None
+    preset, groups = table.pop("preset", DEFAULT_PRESET), table.pop("group", [])
+    _check_keys(table, ["preset", "group"], place)
+    settings = _flat(table, place)
+    return Sweep(
+        Path(place).stem, place, _question(text), str(preset), settings, _groups(groups, place)
+    )
+
+
+def _question(text: str) -> str:
+    """The comment that a file opens with, as one paragraph; empty where it opens otherwise."""
+    lines = takewhile(lambda line: line.startswith("#"), text.lstrip().splitlines())
+    return " ".join(line.lstrip("#").strip() for line in lines).strip()
+
+
+def _check_keys(table: Mapping[str, Any], others: Sequence[str], place: str) -> None:
+    """Refuse a key that is neither a table of settings nor one of the others that may stand."""
+    known = [*RunSettings.model_fields, *others]
+    for key in table:
+        if key not in known:
+            raise UsageError(f"{place}: unknown key {key!r}{did_you_mean(key, known)}")
+
+
+def _groups(tables: Any, place: str) -> tuple[Group, ...]:
+    """The ``[[group]]`` tables, or the one nameless group of a sweep without any."""
+    if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
+        raise UsageError(f"{place}: write each group as a table [[group]]")
+    groups = tuple(_group(table, place, number) for number, table in enumerate(tables, 1))
+    names = [group.name for group in groups]
+    for name in names:
+        if names.count(name) > 1:
+            raise UsageError(f"{place}: two groups are named {name!r}")
+    return groups or (Group("", {}),)
+
+
+def _group(table: Mapping[str, Any], place: str, number: int) -> Group:
+    name = table.get("name")
+    if not isinstance(name, str) or not name:
+        raise UsageError(f'{place}: group {number} has no name; give it one: name = "..."')
+    inside = _in_group(place, name)
+    settings = {key: value for key, value in table.items() if key != "name"}
+    _check_keys(settings, ["name"], inside)
+    return Group(name, _flat(settings, inside))
+
+
+def _in_group(place: str, group: str) -> str:
+    return f"{place}, group {group!r}" if group else place
+
+
+def _flat(table: Mapping[str, Any], place: str) -> Settings:
+    """Settings by full name; unknown names and empty lists are refused."""
+    settings: Settings = {}
+    for concern, fields in table.items():
+        if not isinstance(fields, dict):
+            raise UsageError(f"{place}: {concern!r} is a table of settings: write [{concern}]")
+        for field, value in fields.items():
+            name = f"{concern}.{field}"
+            if name not in NAMES:
+                raise UsageError(f"{place}: unknown setting {name!r}{did_you_mean(name, NAMES)}")
+            if value == []:
+                raise UsageError(f"{place}: setting {name!r}: the list is empty")
+            settings[name] = value
+    return settings
+
+
+def expand(sweep: Sweep, assignments: Sequence[str] = (), seeds: int | None = None) -> list[Cell]:
+    """The cells of a sweep with ``--set`` assignments and ``--seeds`` on top, without duplicates.
+
+    Every cell is checked: the first fault stops with its place.
+    """
+    flags = _assigned(assignments)
+    if seeds is not None and isinstance(flags.get(SEED), list):
+        raise UsageError(f"--seeds {seeds}: --set {SEED} lists seeds already; give one of the two")
+    preset = _preset(sweep)
+    cells: dict[RunSettings, Cell] = {}
+    for group in sweep.groups:
+        settings = _seeded(preset | sweep.settings | group.settings | flags, seeds)
+        place = _in_group(sweep.place, group.name)
+        place += f", with --set {' '.join(assignments)}" if assignments else ""
+        for chosen in _points(settings):
+            run = _run_settings(chosen, place)
+            cells.setdefault(run, Cell(group.name, run))
+    return list(cells.values())
+
+
+def _preset(sweep: Sweep) -> Settings:
+    try:
+        return _flat(preset_values(sweep.preset), f"preset {sweep.preset!r}")
+    except UsageError as error:
+        raise UsageError(f"{sweep.place}: {error}") from None
+
+
+def _assigned(assignments: Sequence[str]) -> Settings:
+    """``--set`` assignments by full name; commas make a list where the setting is not free text."""
+    settings: Settings = {}
+    for assignment in assignments:
+        found = _flat(override({}, [assignment]), "--set")
+        settings |= {name: _listed(name, value) for name, value in found.items()}
+    return settings
+
+
+def _listed(name: str, value: Any) -> Any:
+    """``"64,128"`` as the list of 64 and 128; free text (bucket edges, files) stays whole."""
+    if not isinstance(value, str) or "," not in value or NAMES[name] in (str, str | None):
+        return value
+    parts = [part.strip() for part in value.split(",")]
+    if "" in parts:
+        raise UsageError(f"--set {name}={value}: a value is missing beside a comma")
+    return [_flat(override({}, [f"{name}={part}"]), "--set")[name] for part in parts]
+
+
+def _seeded(settings: Settings, seeds: int | None) -> Settings:
+    """With ``--seeds``: as many seeds, from the first that the settings name."""
+    if seeds is None:
+        return settings
+    if seeds < 1:
+        raise UsageError(f"--seeds {seeds}: must be 1 or more")
+    stated = settings.get(SEED, RunSettings().training.seed)
+    first = stated[0] if isinstance(stated, list) else stated
+    if not isinstance(first, int):
+        raise UsageError(f"setting {SEED!r}: should be a whole number, not {first!r}")
+    return settings | {SEED: list(range(first, first + seeds))}
+
+
+def _points(settings: Settings) -> Iterator[Settings]:
+    """Every combination of the lists' values, beside what is no list."""
+    lists = {name: settings[name] for name in NAMES if isinstance(settings.get(name), list)}
+    for values in product(*lists.values()):
+        yield settings | dict(zip(lists, values, strict=True))
+
+
+def _run_settings(settings: Settings, place: str) -> RunSettings:
+    """One cell's settings, checked; a fault is named with its place."""
+    nested: dict[str, dict[str, Any]] = {}
+    for name, value in settings.items():
+        concern, _, field = name.partition(".")
+        nested.setdefault(concern, {})[field] = value
+    try:
+        return parse_settings(nested)
+    except UsageError as error:
+        raise UsageError(f"{place}: {error}") from None
