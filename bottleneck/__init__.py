@@ -4,9 +4,24 @@
 prints the lecture's tables with measured numbers beside the printed ones.
 """
 
+from typing import TYPE_CHECKING, Any
+
 if __name__ == "bottleneck":
     # pandas imports any module called "bottleneck" (PyData's accelerator). With the repository
     # root on sys.path it would find this folder; ImportError is what it reads as "not installed".
     raise ImportError("this folder is the package seq2seq_bottleneck, not PyData's bottleneck")
 
+if TYPE_CHECKING:
+    from .results.bundle import load_results
+
 __version__ = "0.1.0"
+__all__ = ["__version__", "load_results"]
+
+
+def __getattr__(name: str) -> Any:
+    """``load_results``, imported when it is asked for, so that the command starts at once."""
+    if name == "load_results":
+        from .results.bundle import load_results
+
+        return load_results
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from .. import __version__
-from . import corpus, reproduce, translate
+from . import corpus, reproduce, results, runs, sweep, translate
 
 app = typer.Typer(
     name="bottleneck",
@@ -20,6 +20,9 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 app.command()(reproduce.reproduce)
+app.command()(sweep.sweep)
+app.command()(results.export)
+app.add_typer(runs.app, name="runs")
 app.command()(translate.translate)
 app.add_typer(corpus.app, name="corpus")
 
@@ -54,7 +57,7 @@ def run(arguments: list[str]) -> int:
     except UserError as error:
         return _fail(str(error), error.exit_code)
     except (KeyboardInterrupt, typer.Abort):
-        return _fail("interrupted", 130)
+        return _fail("interrupted; the same command goes on from where it stopped", 130)
     except BrokenPipeError:
         # Whoever read our output has enough (`| head`); nothing more can be printed there.
         sys.stdout = None  # type: ignore[assignment]

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from rich.console import Console
+from rich.console import Console, Group
 from rich.live import Live
 from rich.table import Table
 
@@ -14,6 +14,9 @@ from ..runs.pool import Job, Listener
 
 LINE_EVERY = 10.0
 """Seconds between two plain lines of one run."""
+ALL_ROWS = 4
+"""Up to so many runs are all shown; of more, those that are under way."""
+ENDS = ("done", "diverged", "failed")
 
 
 @contextmanager
@@ -26,56 +29,112 @@ def display(jobs: Sequence[Job], quiet: bool) -> Iterator[Listener]:
         with Live(console=console, refresh_per_second=4, transient=True) as live:
             yield _Rows(jobs, live).listen
     else:
-        yield _Lines().listen
+        yield _Lines(jobs).listen
 
 
 def _ignore(job: Job, event: dict[str, Any]) -> None:
     """Show nothing."""
 
 
+class Tally:
+    """How the whole stands: runs by state, and the time left."""
+
+    def __init__(self, jobs: Sequence[Job]):
+        self.jobs = {job.name: job for job in jobs}
+        self.phase = dict.fromkeys(self.jobs, "waiting")
+        self.share = dict.fromkeys(self.jobs, 0.0)
+        self.trained: set[str] = set()
+        self._start = time.monotonic()
+
+    def count(self, job: Job, event: dict[str, Any]) -> None:
+        """Take in one event."""
+        self.phase[job.name] = event["phase"]
+        if event.get("update"):
+            self.trained.add(job.name)
+            self.share[job.name] = event["update"] / event["updates"]
+        if event["phase"] in ENDS:
+            self.share[job.name] = 1.0
+
+    def text(self) -> str:
+        """``2 of 12 done, 2 running, 1 failed, 7 left, about 0:14:00 to go``."""
+        phases = list(self.phase.values())
+        done, waiting = phases.count("done"), phases.count("waiting")
+        failed = phases.count("failed") + phases.count("diverged")
+        parts = [f"{done} of {len(phases)} done"]
+        parts += [f"{len(phases) - done - failed - waiting} running"]
+        parts += [f"{failed} failed"] if failed else []
+        parts += [f"{waiting} left"] if waiting else []
+        seconds = self.seconds_left()
+        parts += [f"about {clock(seconds)} to go"] if seconds else []
+        return ", ".join(parts)
+
+    def seconds_left(self) -> float | None:
+        """From the share of the work done since the start; runs found finished do not count."""
+        found = {n for n, phase in self.phase.items() if phase in ENDS and n not in self.trained}
+        costs = {name: job.cost for name, job in self.jobs.items() if name not in found}
+        work = sum(costs.values())
+        done = sum(cost * self.share[name] for name, cost in costs.items())
+        if done == 0 or done == work:
+            return None
+        return (time.monotonic() - self._start) * (work - done) / done
+
+
+def clock(seconds: float) -> str:
+    """``0:42``, ``12:05`` or ``1:20:00``."""
+    minutes, seconds = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02d}:{seconds:02d}" if hours else f"{minutes}:{seconds:02d}"
+
+
 class _Rows:
-    """The live table: one row a run, its latest numbers."""
+    """The live table: one row a run, its latest numbers; above it how the whole stands."""
 
     def __init__(self, jobs: Sequence[Job], live: Live):
         self.latest: dict[str, dict[str, Any]] = {job.name: {"phase": "waiting"} for job in jobs}
-        self.live = live
-        self.live.update(self._table())
+        self.tally, self.live = Tally(jobs), live
+        self.live.update(self._shown())
 
     def listen(self, job: Job, event: dict[str, Any]) -> None:
         known = {key: value for key, value in event.items() if value is not None}
         self.latest[job.name].update(known)
-        self.live.update(self._table())
+        self.tally.count(job, event)
+        self.live.update(self._shown())
 
-    def _table(self) -> Table:
+    def _shown(self) -> Group:
         table = Table(box=None, pad_edge=False)
-        for head in ("run", "", "update", "loss", "valid", "tokens/s", "left"):
+        for head in ("run", "", "epoch", "update", "loss", "valid", "tokens/s", "left"):
             table.add_column(head, justify="left" if head in ("run", "") else "right")
+        everything = len(self.latest) <= ALL_ROWS
         for name, held in self.latest.items():
-            table.add_row(name, held["phase"], *_numbers(held))
-        return table
+            if everything or held["phase"] not in (*ENDS, "waiting"):
+                table.add_row(name, held["phase"], *_numbers(held))
+        return Group(self.tally.text(), table)
 
 
 class _Lines:
     """Plain lines: every change of phase, and a progress line now and then."""
 
-    def __init__(self) -> None:
-        self.phase: dict[str, str] = {}
+    def __init__(self, jobs: Sequence[Job]) -> None:
+        self.tally = Tally(jobs)
         self.last: dict[str, float] = {}
 
     def listen(self, job: Job, event: dict[str, Any]) -> None:
         now = time.monotonic()
-        changed = self.phase.get(job.name) != event["phase"]
+        changed = self.tally.phase[job.name] != event["phase"]
+        self.tally.count(job, event)
         if not changed and now - self.last[job.name] < LINE_EVERY:
             return
-        self.phase[job.name], self.last[job.name] = event["phase"], now
-        print(_line(job, event), file=sys.stderr, flush=True)
+        self.last[job.name] = now
+        ended = f" ({self.tally.text()})" if event["phase"] in ENDS else ""
+        print(f"{_line(job, event)}{ended}", file=sys.stderr, flush=True)
 
 
 def _line(job: Job, event: dict[str, Any]) -> str:
     """``additive seed 1: training, update 60/300, loss 2.31, 11,200 tokens/s, 0:42 left``."""
-    update, loss, valid, speed, left = _numbers(event)
+    epoch, update, loss, valid, speed, left = _numbers(event)
     parts = [
         event["phase"],
+        epoch and f"epoch {epoch}",
         update and f"update {update}",
         loss and f"loss {loss}",
         valid and f"validation {valid}",
@@ -85,16 +144,16 @@ def _line(job: Job, event: dict[str, Any]) -> str:
     return f"{job.name}: {', '.join(part for part in parts if part)}"
 
 
-def _numbers(held: dict[str, Any]) -> tuple[str, str, str, str, str]:
-    """Update, loss, validation loss, speed and time left as text; empty where unknown."""
+def _numbers(held: dict[str, Any]) -> tuple[str, str, str, str, str, str]:
+    """Epoch, update, loss, validation loss, speed and time left; empty where unknown."""
     if held.get("update") is None:
-        return "", "", "", "", ""
+        return "", "", "", "", "", ""
     valid = held.get("valid_loss")
-    minutes, seconds = divmod(round(held["seconds_left"]), 60)
     return (
+        f"{held['epoch']:.1f}",
         f"{held['update']:,}/{held['updates']:,}",
         f"{held['loss']:.3f}",
         "" if valid is None else f"{valid:.3f}",
         f"{held['tokens_per_second']:,.0f}",
-        f"{minutes}:{seconds:02d}",
+        clock(held["seconds_left"]),
     )

@@ -1,7 +1,8 @@
-"""Columns as CSV text: full precision, empty where there is nothing, the same bytes every time."""
+"""Values as text: CSV with every digit and blanks where there is nothing, and JSON."""
 
 import csv
 import io
+import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -21,6 +22,11 @@ def rows_text(rows: Sequence[Mapping[str, Any]]) -> str:
     """Rows as CSV text, blank where a row lacks a column of another."""
     names = dict.fromkeys(name for row in rows for name in row)
     return csv_text({name: [row.get(name) for row in rows] for name in names})
+
+
+def json_text(values: Any) -> str:
+    """JSON as a person reads it, one value a line."""
+    return json.dumps(values, indent=1, ensure_ascii=False) + "\n"
 
 
 def cell(value: Any) -> str:

@@ -23,10 +23,12 @@ from ..settings.run import RunSettings
 
 @dataclass(frozen=True)
 class Job:
-    """One run to execute, and a name for the display."""
+    """One run to execute, a name for the display, its sweep's group, its estimated seconds."""
 
     name: str
     settings: RunSettings
+    group: str = ""
+    cost: float = 1.0
 
 
 @dataclass
@@ -49,6 +51,8 @@ class Outcome:
 
 
 Listener = Callable[[Job, dict[str, Any]], None]
+Executor = Callable[[Sequence[Job], Path, Listener], list[Outcome]]
+"""Maps jobs to outcomes: run folders in the store, events to the listener."""
 
 PATIENCE = 8.0
 """Seconds that a worker has to write its checkpoint when asked to stop."""

@@ -109,7 +109,8 @@ def _train(
     valid = evaluation_batches(encode(corpus, "valid", settings), EVALUATION_BATCH, training.shapes)
 
     def report_progress(progress: Progress) -> None:
-        report({"phase": "training", **asdict(progress)})
+        epoch = progress.update / batches.updates_per_epoch
+        report({"phase": "training", "epoch": round(epoch, 2), **asdict(progress)})
 
     resumed = keeper.read(weights, training)
     with keeper.stop.at_updates():

@@ -5,7 +5,6 @@ its lock), ``done``, ``diverged``, or ``failed`` with the traceback. It is writt
 calls done is whole.
 """
 
-import json
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,6 +17,7 @@ from filelock import FileLock, Timeout
 from ..results.folders import STATUS, read_json
 from ..settings.atomic import write_text
 from ..settings.errors import UserError
+from .csvtext import json_text
 
 ENDED = ("done", "diverged")
 
@@ -51,8 +51,7 @@ class RunFolder:
 
     def write_json(self, name: str, values: Any) -> None:
         """Write one JSON file of the run."""
-        text = json.dumps(values, indent=1, ensure_ascii=False) + "\n"
-        write_text(self.path / name, text)
+        write_text(self.path / name, json_text(values))
 
     def remove(self) -> None:
         """Delete the run."""

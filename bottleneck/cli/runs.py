@@ -1,0 +1,114 @@
+"""``bottleneck runs``: list, show and remove the runs of a store."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from .results import Results, Where, results_folder
+
+if TYPE_CHECKING:
+    from ..runs.store import RunFolder
+
+app = typer.Typer(help="List, show and remove runs.", invoke_without_command=True)
+Run = Annotated[str, typer.Argument(help="A run's name, or how it begins.")]
+
+
+@app.callback()
+def list_runs(context: typer.Context, results: Results = None, where: Where = None) -> None:
+    """List the runs of a store; --where attention=none filters by any setting."""
+    context.obj = results
+    if context.invoked_subcommand is None:
+        for folder in _filtered(_runs(results), where or []):
+            typer.echo(_line(folder))
+
+
+def _runs(results: Path | None) -> "list[RunFolder]":
+    from ..results.folders import STORE
+    from ..runs.store import run_folders
+    from ..settings.errors import UserError
+
+    folder = results_folder(results)
+    found = run_folders(folder / STORE) or run_folders(folder)
+    if not found:
+        raise UserError(f"{str(folder)!r} holds no run; make some with `bottleneck sweep`")
+    return found
+
+
+def _filtered(runs: "list[RunFolder]", where: list[str]) -> "list[RunFolder]":
+    """The runs whose settings are as the filters say."""
+    from ..settings.errors import UsageError, did_you_mean
+    from ..settings.sweep import NAMES
+
+    short = {name.partition(".")[2]: name for name in reversed(NAMES)} | {"seed": "training.seed"}
+    for text in where:
+        key, equals, wanted = text.partition("=")
+        name = short.get(key, key)
+        if not equals or name not in NAMES:
+            raise UsageError(f"--where {text!r}: write SETTING=VALUE{did_you_mean(key, short)}")
+        runs = [run for run in runs if str(_setting(run, name)) == wanted]
+    return runs
+
+
+def _setting(run: "RunFolder", name: str) -> object:
+    """One setting of a run; None where a run was stopped before it wrote them."""
+    from ..results.folders import read_json
+
+    path = run.path / "settings.json"
+    concern, _, field = name.partition(".")
+    return read_json(path)[concern][field] if path.is_file() else None
+
+
+def _line(run: "RunFolder") -> str:
+    """``0123456789ab  done      additive context 256 seed 1``."""
+    stopped = run.status == "running" and not run.in_use
+    names = ("model.attention", "model.context_size", "training.seed")
+    attention, context, seed = (_setting(run, name) for name in names)
+    status = "stopped" if stopped else run.status
+    return f"{run.run}  {status:<8}  {attention} context {context} seed {seed}"
+
+
+def _one(results: Path | None, name: str) -> "RunFolder":
+    """The one run whose name begins so."""
+    from ..settings.errors import UserError
+
+    found = [run for run in _runs(results) if run.run.startswith(name)]
+    if len(found) != 1:
+        raise UserError(f"{len(found)} runs begin with {name!r}; `bottleneck runs` lists them")
+    return found[0]
+
+
+@app.command()
+def show(context: typer.Context, run: Run) -> None:
+    """Print a run's status, settings and scores."""
+    import json
+
+    from ..results.folders import read_json
+
+    folder = _one(context.obj, run)
+    typer.echo(_line(folder))
+    reason = folder.read_status()["reason"]
+    if reason:
+        typer.echo(reason)
+    for name in ("settings.json", "environment.json"):
+        if (folder.path / name).is_file():
+            typer.echo(f"{name}: {json.dumps(read_json(folder.path / name), ensure_ascii=False)}")
+    if (folder.path / "scores.csv").is_file():
+        typer.echo((folder.path / "scores.csv").read_text(encoding="utf8"), nl=False)
+
+
+@app.command()
+def remove(
+    context: typer.Context,
+    run: Run,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+) -> None:
+    """Delete a run, after asking."""
+    from ..settings.errors import UserError
+
+    folder = _one(context.obj, run)
+    if folder.in_use:
+        raise UserError(f"run {folder.run} is under way; stop it first")
+    if yes or typer.confirm(f"Delete {_line(folder)}?"):
+        folder.remove()
+        typer.echo(f"deleted {folder.run}", err=True)
