@@ -53,6 +53,8 @@ def write_run(
         "updates": settings.training.updates,
         "train_pairs": 10,
         "best_update": settings.training.updates,
+        "epochs": 2.5,
+        "train_loss": 0.5,
         "valid_loss": 1.0,
         "train_tokens": 100,
         "parameters": 1000 if settings.model.attention == "none" else 1300,
@@ -90,9 +92,7 @@ def write_planted(
     for factor in factors:
         for seed in range(1, seeds + 1):
             for arm, shares in damage.items():
-                random = np.random.default_rng([seed, len(arm)])
-                share = dict(zip([3, 7, 15, 25, 35, 50], [0.0, *shares], strict=True))
-                texts = [damaged(r, share[len(r.split())], random) for r in references]
+                texts = translations(references, shares, [seed, len(arm)])
                 settings = resolve("smoke").changed(
                     model={"attention": arm},
                     training={"seed": seed, "updates": 10 * factor},
@@ -101,5 +101,37 @@ def write_planted(
                 runs.append(write_run(folder, name, settings, texts, references))
                 if factor == factors[0]:
                     made[arm].append(texts)
+    write_bundle(runs, folder, {})
+    return made
+
+
+def translations(references: list[str], shares: list[float], seed: list[int]) -> list[str]:
+    """The references with each bucket's share of words lost."""
+    random = np.random.default_rng(seed)
+    share = dict(zip([3, 7, 15, 25, 35, 50], [0.0, *shares], strict=True))
+    return [damaged(text, share[len(text.split())], random) for text in references]
+
+
+def write_sizes(
+    folder: Path,
+    damage: dict[tuple[int, str], list[float]],
+    seeds: int = 1,
+    changes: dict[str, object] | None = None,
+) -> dict[tuple[int, str], list[list[str]]]:
+    """A bundle of (context size, arm) cells, named such as ``none32s1``; returns hypotheses.
+
+    ``changes`` are further settings of the model for all runs.
+    """
+    references, runs = sentences(), []
+    made: dict[tuple[int, str], list[list[str]]] = {cell: [] for cell in damage}
+    for (size, arm), shares in damage.items():
+        for seed in range(1, seeds + 1):
+            texts = translations(references, shares, [seed, size, len(arm)])
+            settings = resolve("smoke").changed(
+                model={"attention": arm, "context_size": size} | (changes or {}),
+                training={"seed": seed, "updates": 10},
+            )
+            runs.append(write_run(folder, f"{arm}{size}s{seed}", settings, texts, references))
+            made[size, arm].append(texts)
     write_bundle(runs, folder, {})
     return made

@@ -10,25 +10,36 @@ from itertools import pairwise
 
 from ..scoring.bootstrap import Estimate, difference, interaction
 from .ceiling import ceiling_sentence
-from .verdict import BucketScores, Held, Verdict, filled, shown, small_buckets
+from .verdict import (
+    FLOOR_BLEU,
+    BucketScores,
+    Held,
+    Verdict,
+    at_floor,
+    filled,
+    shown,
+    small_buckets,
+)
 
 FAILURE_RULE = (
     "Held if no-attention BLEU falls from the first to the last filled bucket by an amount whose "
     "95 % interval lies above 0 and no step between neighbouring buckets is a rise whose interval "
     "lies above 0 (a step whose interval holds 0 is a tie, allowed and named); partly if the whole "
-    "fall is clear of 0 but some step is a clear rise; else not held."
+    "fall is clear of 0 but some step is a clear rise; else not held. Not measured where BLEU in "
+    f"the first filled bucket is under {FLOOR_BLEU:g}: what has not been learned cannot fall."
 )
 VINDICATION_RULE = (
     "Held if attention minus none, in BLEU, has a 95 % interval above 0 in the longest filled "
     "bucket, the interaction (gain in the longest minus gain in the shortest) has one above 0, and "
     "no bucket's gain has one below 0; partly if the gain in the longest bucket is clear of 0 but "
-    "one of the other two conditions fails; else not held."
+    "one of the other two conditions fails; else not held. Not measured where attention's BLEU is "
+    f"under {FLOOR_BLEU:g} in every bucket."
 )
 LARGEST_RULE = (
     "Call worst the buckets whose no-attention BLEU is the lowest or tied with it (95 % interval "
     "of the difference not above 0), and top those whose gain is the largest or tied with it; held "
     "if every top bucket is a worst one, partly if some are, not held if none is, if every bucket "
-    "is a worst one, or if the largest gain is not clear of 0."
+    "is a worst one, or if the largest gain is not clear of 0. Not measured as for L-VIND."
 )
 TOO_FEW = "fewer than two buckets are filled"
 
@@ -38,6 +49,8 @@ def failure_pattern(buckets: Sequence[BucketScores]) -> Verdict:
     rows = filled(buckets)
     if len(rows) < 2:
         return Verdict("L-FAIL", "not measured", FAILURE_RULE, TOO_FEW)
+    if at_floor([rows[0].none]):
+        return Verdict("L-FAIL", "not measured", FAILURE_RULE, _floor("none", rows[0].name))
     fall = difference(rows[0].none, rows[-1].none)
     steps = {f"{a.name} to {b.name}": difference(b.none, a.none) for a, b in pairwise(rows)}
     rises = [name for name, step in steps.items() if step.interval.above_zero]
@@ -109,7 +122,15 @@ def _unmeasured(rows: Sequence[BucketScores]) -> str:
     if len(rows) < 2:
         return TOO_FEW
     lacking = [r.name for r in rows if r.attention is None or not r.attention.filled]
-    return f"no score with attention in {', '.join(lacking)}" if lacking else ""
+    if lacking:
+        return f"no score with attention in {', '.join(lacking)}"
+    return _floor("attention", "every bucket") if at_floor([r.attention for r in rows]) else ""
+
+
+def _floor(arm: str, where: str) -> str:
+    """Why an arm that has not learned to translate is not judged."""
+    named = "without attention" if arm == "none" else "with attention"
+    return f"BLEU {named} is under {FLOOR_BLEU:g} in {where}: nothing has been learned to judge"
 
 
 def _attention(row: BucketScores) -> float:

@@ -9,6 +9,10 @@ from ..scoring.bootstrap import Estimate, difference
 MARKED_BELOW = 100
 """Sentences under which a bucket's row is marked; Koehn 2004 validates nothing below 300."""
 
+FLOOR_BLEU = 5.0
+"""BLEU under which an arm has not learned to translate. Near zero, corpus BLEU is mostly the
+smoothing of orders without a match, which falls as texts grow, whatever the translations are."""
+
 Held = Literal["held", "partly", "not held", "not measured"]
 
 
@@ -42,6 +46,12 @@ class BucketScores:
 def marked(sentences: int) -> bool:
     """Whether a row stands on too few sentences to be read without a mark."""
     return sentences < MARKED_BELOW
+
+
+def at_floor(estimates: Sequence[Estimate | None]) -> bool:
+    """Whether no estimate that was measured reaches the floor: there is nothing to judge."""
+    values = [held.value for held in estimates if held is not None and held.filled]
+    return not any(value >= FLOOR_BLEU for value in values)
 
 
 def filled(buckets: Sequence[BucketScores]) -> list[BucketScores]:

@@ -3,6 +3,8 @@
 Heavy libraries are imported inside commands, so that ``--help`` answers at once.
 """
 
+import os
+import signal
 import sys
 from typing import Annotated
 
@@ -10,6 +12,8 @@ import typer
 
 from .. import __version__
 from . import corpus, reproduce, results, runs, sweep, translate
+
+INTERRUPTED = 130
 
 app = typer.Typer(
     name="bottleneck",
@@ -21,8 +25,9 @@ app = typer.Typer(
 )
 app.command()(reproduce.reproduce)
 app.command()(sweep.sweep)
+app.command()(results.table)
 app.command()(results.export)
-app.add_typer(runs.app, name="runs")
+app.command()(runs.runs)
 app.command()(translate.translate)
 app.add_typer(corpus.app, name="corpus")
 
@@ -45,7 +50,22 @@ def options(
 
 def main() -> None:
     """Run the command; an error the user can mend is one line on stderr, never a traceback."""
-    sys.exit(run(sys.argv[1:]))
+    for name in ("SIGTERM", "SIGHUP"):
+        if hasattr(signal, name):  # Windows has no SIGHUP
+            signal.signal(getattr(signal, name), _interrupt)
+    code = run(sys.argv[1:])
+    try:
+        sys.stdout.flush()
+    except OSError as error:
+        # The buffer cannot be written now nor at exit, where Python would complain once more.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = code or _unwritten(error)
+    sys.exit(code)
+
+
+def _interrupt(*_: object) -> None:
+    """Being asked to stop is an interrupt like Ctrl-C: the runs keep their checkpoints."""
+    raise KeyboardInterrupt
 
 
 def run(arguments: list[str]) -> int:
@@ -53,20 +73,29 @@ def run(arguments: list[str]) -> int:
     from ..settings.errors import UserError
 
     try:
-        return app(arguments, prog_name="bottleneck", standalone_mode=False) or 0
+        code = app(arguments, prog_name="bottleneck", standalone_mode=False) or 0
     except UserError as error:
         return _fail(str(error), error.exit_code)
     except (KeyboardInterrupt, typer.Abort):
-        return _fail("interrupted; the same command goes on from where it stopped", 130)
-    except BrokenPipeError:
-        # Whoever read our output has enough (`| head`); nothing more can be printed there.
-        sys.stdout = None  # type: ignore[assignment]
-        return 0
+        code = INTERRUPTED
+    except OSError as error:
+        return _unwritten(error)
     except Exception as error:
         # Typer's own usage errors, under whatever class this version of it raises.
         if not hasattr(error, "format_message"):
             raise
         return _fail(error.format_message(), getattr(error, "exit_code", 2))
+    if code == INTERRUPTED:  # Typer may turn the interrupt into its code itself
+        return _fail("interrupted; the same command goes on from where it stopped", code)
+    return code
+
+
+def _unwritten(error: OSError) -> int:
+    """A file or the output that failed; whoever closed our output early (`| head`) knows."""
+    if isinstance(error, BrokenPipeError):
+        return 0
+    what = f"{error.filename!r}" if error.filename else "the output"
+    return _fail(f"{what}: {error.strerror}", 1)
 
 
 def _fail(message: str, code: int) -> int:

@@ -42,6 +42,31 @@ def export(
     typer.echo(f"Written to {bundle}: {len(runs)} runs", err=True)
 
 
+def table(
+    name: Annotated[
+        str, typer.Argument(help="failure-pattern, vindication, context-size or compression.")
+    ],
+    results: Results = None,
+    form: Annotated[
+        str, typer.Option("--format", help="rich, csv, markdown, latex or json.")
+    ] = "rich",
+    where: Where = None,
+) -> None:
+    """Print one table of finished results, with its verdicts and caption."""
+    from ..results.bundle import load_bundle
+    from ..tables.pages import make_page, print_page, render
+    from ..tables.selection import where as narrowed
+
+    bundle = narrowed(load_bundle(results_folder(results)), where or [])
+    page = make_page(name, bundle)
+    if form != "rich":
+        typer.echo(render(page, form), nl=False)
+        return
+    from rich.console import Console
+
+    print_page(page, Console(highlight=False))
+
+
 def results_folder(results: Path | None) -> Path:
     """The folder that was named, else the one written last."""
     from ..runs.stored import latest_output

@@ -1,5 +1,6 @@
 """``bottleneck runs``: list, show and remove the runs of a store."""
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,17 +11,26 @@ from .results import Results, Where, results_folder
 if TYPE_CHECKING:
     from ..runs.store import RunFolder
 
-app = typer.Typer(help="List, show and remove runs.", invoke_without_command=True)
-Run = Annotated[str, typer.Argument(help="A run's name, or how it begins.")]
 
+def runs(
+    run: Annotated[str | None, typer.Argument(help="Show this run: its name's beginning.")] = None,
+    results: Results = None,
+    where: Where = None,
+    remove: Annotated[bool, typer.Option("--remove", help="Delete the run, after asking.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+) -> None:
+    """List the runs of a store, show one, or remove it."""
+    from ..settings.errors import UsageError
 
-@app.callback()
-def list_runs(context: typer.Context, results: Results = None, where: Where = None) -> None:
-    """List the runs of a store; --where attention=none filters by any setting."""
-    context.obj = results
-    if context.invoked_subcommand is None:
+    if remove and run is None:
+        raise UsageError("--remove: say which run; `bottleneck runs` lists them")
+    if run is None:
         for folder in _filtered(_runs(results), where or []):
             typer.echo(_line(folder))
+    elif remove:
+        _remove(_one(results, run), yes)
+    else:
+        _show(_one(results, run))
 
 
 def _runs(results: Path | None) -> "list[RunFolder]":
@@ -78,14 +88,10 @@ def _one(results: Path | None, name: str) -> "RunFolder":
     return found[0]
 
 
-@app.command()
-def show(context: typer.Context, run: Run) -> None:
+def _show(folder: "RunFolder") -> None:
     """Print a run's status, settings and scores."""
-    import json
-
     from ..results.folders import read_json
 
-    folder = _one(context.obj, run)
     typer.echo(_line(folder))
     reason = folder.read_status()["reason"]
     if reason:
@@ -97,16 +103,10 @@ def show(context: typer.Context, run: Run) -> None:
         typer.echo((folder.path / "scores.csv").read_text(encoding="utf8"), nl=False)
 
 
-@app.command()
-def remove(
-    context: typer.Context,
-    run: Run,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
-) -> None:
+def _remove(folder: "RunFolder", yes: bool) -> None:
     """Delete a run, after asking."""
     from ..settings.errors import UserError
 
-    folder = _one(context.obj, run)
     if folder.in_use:
         raise UserError(f"run {folder.run} is under way; stop it first")
     if yes or typer.confirm(f"Delete {_line(folder)}?"):

@@ -12,7 +12,7 @@ def translate(
     sentence: Annotated[str, typer.Argument(help="An English sentence.")],
     run: Annotated[
         Path | None,
-        typer.Option(help="Folder of a run or of a reproduction [default: the latest]."),
+        typer.Option(help="Folder of a run or reproduction [default: latest in results/runs]."),
     ] = None,
 ) -> None:
     """Translate a sentence with the latest runs, every arm there is."""

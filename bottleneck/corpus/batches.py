@@ -28,6 +28,11 @@ FEWEST_BATCHES = 4
 sentences, and odd ones are not to be seen much more often than others."""
 
 
+ALONE = 256
+"""Tokens on either side above which a sentence is evaluated alone: one such line in a batch would
+have all the others computed at its length."""
+
+
 class EncodedPairs(NamedTuple):
     """Ids of every sentence, each with EOS at its end."""
 
@@ -214,13 +219,33 @@ def _class_batches(
 def evaluation_batches(
     pairs: EncodedPairs, batch_size: int, groups: int = GROUPS
 ) -> list[EvaluationBatch]:
-    """Every sentence once, in full batches, the shortest shapes first."""
-    classes = shape_classes(pairs.source_lengths, pairs.target_lengths, groups, batch_size)
+    """Every sentence once, in full batches, the shortest shapes first, the longest ones alone."""
+    longest = np.maximum(pairs.source_lengths, pairs.target_lengths)
+    together = np.flatnonzero(longest <= ALONE)
+    alone = [_alone(pairs, int(row)) for row in np.flatnonzero(longest > ALONE)]
+    return [*_in_classes(pairs, together, batch_size, groups), *alone]
+
+
+def _in_classes(
+    pairs: EncodedPairs, rows: Int[np.ndarray, "rows"], batch_size: int, groups: int
+) -> list[EvaluationBatch]:
+    """Batches of these rows of the corpus, by shape class."""
+    if not len(rows):
+        return []
+    part = EncodedPairs([pairs.source[row] for row in rows], [pairs.target[row] for row in rows])
+    classes = shape_classes(part.source_lengths, part.target_lengths, groups, batch_size)
     return [
-        _evaluation_batch(padded, held.rows, start, batch_size)
-        for held, padded in ((held, pad_class(pairs, held)) for held in classes)
+        _evaluation_batch(padded, rows[held.rows], start, batch_size)
+        for held, padded in ((held, pad_class(part, held)) for held in classes)
         for start in range(0, len(held.rows), batch_size)
     ]
+
+
+def _alone(pairs: EncodedPairs, row: int) -> EvaluationBatch:
+    """One long sentence as a batch; lengths are powers of two, so that such shapes are few."""
+    source, target = (1 << (len(side[row]) - 1).bit_length() for side in pairs)
+    batch = pad_class(pairs, ShapeClass(np.array([row]), source, target))
+    return EvaluationBatch(batch, np.array([row]))
 
 
 def _evaluation_batch(

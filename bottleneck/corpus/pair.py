@@ -12,7 +12,9 @@ class SentencePair:
 
     ``links`` are the gold word alignment as (source, target) positions, 0-based, over the tokens
     of ``tokens.tokenize``; empty where no gold is known. ``bits`` is the exact -log2 probability
-    of the pair under the corpus that drew it, ``None`` where that is unknown.
+    of the pair in the language that it was drawn from, before splits were kept apart and the
+    lecture's sentences held out (which matters at two words, hardly from five); ``None`` where
+    that is unknown.
     """
 
     source: str

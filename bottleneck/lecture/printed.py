@@ -1,8 +1,9 @@
-"""The slides' two tables, as printed: failure pattern (L-FAIL) and vindication (L-VIND).
+"""The slides' tables, as printed: failure pattern (L-FAIL), vindication (L-VIND), ratios (L4).
 
-Keys are our buckets. The slide's overlap at their edges ("10-20 words"), ours do not ("11-20");
-each row keeps the slide's own name. The numbers are the slide's illustration, not a measurement:
-a reproduction compares their shape (order, drop, gain, where the gain is largest), never the level.
+Keys of the first two are our buckets. The slide's overlap at their edges ("10-20 words"), ours do
+not ("11-20"); each row keeps the slide's own name. The numbers are the slide's illustration, not a
+measurement: a reproduction compares their shape (order, drop, gain, where the gain is largest),
+never the level.
 """
 
 from collections.abc import Mapping
@@ -44,3 +45,40 @@ L_VIND: Mapping[str, VindicationRow] = {
     "31-40": VindicationRow("30-40 words", 12.4, 24.8, 100.0),
     "41+": VindicationRow("40+ words", 8.1, 24.3, 200.0),
 }
+
+
+@dataclass(frozen=True)
+class CompressionRow:
+    """A row of L4: words of 100 numbers each, into 256; the ratio as printed; the slide's word."""
+
+    words: int
+    numbers: int
+    printed_ratio: int
+    word: str
+
+    @property
+    def ratio(self) -> float:
+        """The ratio before the slide rounds it: 1.95, 7.81, 19.5, 39.06."""
+        return self.numbers / L4_CONTEXT_SIZE
+
+
+L4_CONTEXT_SIZE = 256
+L4: tuple[CompressionRow, ...] = (
+    CompressionRow(5, 500, 2, "Good"),
+    CompressionRow(20, 2_000, 8, "Mediocre"),
+    CompressionRow(50, 5_000, 20, "Poor"),
+    CompressionRow(100, 10_000, 40, "Very Poor"),
+)
+
+
+@dataclass(frozen=True)
+class PrintedFit:
+    """BLEU = scale exp(-rate ratio), and the correlation of log BLEU with the ratio."""
+
+    scale: float
+    rate: float
+    correlation: float
+
+
+L_FAIL_FIT = PrintedFit(42.3, 0.082, -0.9997)
+"""The line through log BLEU of L-FAIL over its printed ratios: a shape to hold ours against."""

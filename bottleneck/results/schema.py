@@ -57,6 +57,8 @@ RUN_COLUMNS: dict[str, str] = {
     **{name: kind for name, (_, kind) in SETTING_COLUMNS.items()},
     "train_pairs": "int64",
     "best_update": "int64",
+    "epochs": "float64",
+    "train_loss": "float64",
     "valid_loss": "float64",
     "train_tokens": "int64",
     "parameters": "int64",

@@ -38,15 +38,21 @@ def threads() -> int:
 
 
 def _commit() -> str | None:
-    """The git commit of the checkout this package runs from, if it runs from one."""
+    """The git commit of the checkout this package runs from, if any; ``+`` if it was changed."""
     folder = Path(__file__).resolve().parents[2]
     if not (folder / ".git").exists():
         return None
-    command = ["git", "-C", str(folder), "rev-parse", "HEAD"]
     try:
-        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+        changed = _git(folder, "status", "--porcelain", "--untracked-files=no")
+        return _git(folder, "rev-parse", "HEAD") + ("+" if changed else "")
     except (OSError, subprocess.CalledProcessError):
         return None
+
+
+def _git(folder: Path, *arguments: str) -> str:
+    """What a git command prints."""
+    command = ["git", "-C", str(folder), *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
 
 
 def _processor() -> str:

@@ -2,7 +2,7 @@
 
 import json
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from flax import nnx
@@ -15,7 +15,7 @@ from ..corpus.batches import (
     restore,
 )
 from ..corpus.corpus import Corpus
-from ..corpus.tokens import detokenize
+from ..corpus.tokens import tokenize
 from ..decoding.search import make_search
 from ..model.translator import Weights, count_parameters
 from ..results.schema import SETTING_COLUMNS
@@ -24,23 +24,11 @@ from ..settings.run import RunSettings
 from ..training.loop import Trained, sentence_losses
 from ..training.step import make_sentence_losses
 from .csvtext import csv_text, rows_text
-from .examples import make_examples
+from .examples import Decoded, make_examples
 from .scores import bucket_rows, sentence_columns
 from .store import RunFolder
 
 EVALUATION_BATCH = 64
-
-
-class Decoded(NamedTuple):
-    """The translations of a test set, in its order."""
-
-    tokens: list[list[str]]
-    ended: np.ndarray
-
-    @property
-    def texts(self) -> list[str]:
-        """The translations as a person reads them, and as they are scored."""
-        return [detokenize(tokens) for tokens in self.tokens]
 
 
 def encode(corpus: Corpus, split: str, settings: RunSettings) -> EncodedPairs:
@@ -73,7 +61,7 @@ def evaluate(
     write_text(folder.path / "sentences.csv", csv_text(columns))
     write_text(folder.path / "scores.csv", rows_text(rows))
     _write_hypotheses(folder.path, corpus, decoded)
-    examples = make_examples(graph, trained.weights, settings, corpus, decoded.tokens)
+    examples = make_examples(graph, trained.weights, settings, corpus, decoded)
     folder.write_json("examples.json", examples)
 
 
@@ -98,12 +86,19 @@ def _facts(settings: RunSettings, corpus: Corpus, trained: Trained) -> dict[str,
     return {name: _value(settings, place) for name, (place, _) in SETTING_COLUMNS.items()} | {
         "train_pairs": len(corpus.train),
         "best_update": trained.best_update,
+        "epochs": round(trained.target_tokens / max(1, _target_tokens(corpus)), 3),
+        "train_loss": trained.log[-1].loss,
         "valid_loss": trained.valid_loss,
         "train_tokens": trained.target_tokens,
         "parameters": count_parameters(trained.weights),
         "train_seconds": round(trained.seconds, 3),
         "train_tokens_per_second": round(trained.target_tokens / max(trained.seconds, 1e-9), 1),
     }
+
+
+def _target_tokens(corpus: Corpus) -> int:
+    """Target tokens of the training set, end tokens included."""
+    return sum(len(tokenize(pair.target)) + 1 for pair in corpus.train)
 
 
 def _value(settings: RunSettings, place: str) -> Any:

@@ -1,12 +1,12 @@
 """A few test sentences of every length, with the attention behind each output."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from flax import nnx
 from jaxtyping import Float
 
-from ..corpus.batches import encode_pairs, evaluation_batches, restore
+from ..corpus.batches import EncodedPairs, encode_pairs, evaluation_batches, restore
 from ..corpus.corpus import Corpus
 from ..corpus.pair import SentencePair
 from ..corpus.tokens import detokenize, plain, tokenize
@@ -14,10 +14,22 @@ from ..decoding.search import make_attention_weights
 from ..model.translator import Weights
 from ..scoring.buckets import Buckets
 from ..settings.run import RunSettings
-from ..settings.symbols import BOS
+from ..settings.symbols import BOS, EOS
 
 PER_BUCKET = 2
 END = "</s>"
+
+
+class Decoded(NamedTuple):
+    """The translations of a test set, in its order."""
+
+    tokens: list[list[str]]
+    ended: np.ndarray
+
+    @property
+    def texts(self) -> list[str]:
+        """The translations as a person reads them, and as they are scored."""
+        return [detokenize(tokens) for tokens in self.tokens]
 
 
 def choose(corpus: Corpus, settings: RunSettings) -> list[int]:
@@ -36,27 +48,33 @@ def make_examples(
     weights: Weights,
     settings: RunSettings,
     corpus: Corpus,
-    outputs: list[list[str]],
+    decoded: Decoded,
 ) -> list[dict[str, Any]]:
-    """Source, reference, hypothesis and weights (hypothesis x source) of the chosen sentences."""
+    """Source, reference, hypothesis and weights (hypothesis x source) of the chosen sentences.
+
+    An output that was cut at its cap has no end token, and so no row for one.
+    """
     places = choose(corpus, settings)
-    pairs = [SentencePair(corpus.test[p].source, detokenize(outputs[p])) for p in places]
-    matrices = attended(graph, weights, settings, corpus, pairs)
+    sources = [corpus.test[place].source for place in places]
+    outputs = [decoded.tokens[place] for place in places]
+    matrices = attended(graph, weights, settings, corpus, sources, outputs)
     return [
         {
             "sentence": place,
-            "source": readable(tokenize(pair.source)),
+            "source": readable(tokenize(corpus.test[place].source), True),
             "reference": corpus.test[place].target,
-            "hypothesis": readable(tokenize(pair.target)),
-            "weights": matrix.round(3).tolist(),
+            "hypothesis": readable(decoded.tokens[place], bool(decoded.ended[place])),
+            "weights": matrix[: len(decoded.tokens[place]) + bool(decoded.ended[place])]
+            .round(3)
+            .tolist(),
         }
-        for place, pair, matrix in zip(places, pairs, matrices, strict=True)
+        for place, matrix in zip(places, matrices, strict=True)
     ]
 
 
-def readable(tokens: list[str]) -> list[str]:
-    """Words as a person reads them, the end token last."""
-    return [*(plain(token) for token in tokens), END]
+def readable(tokens: list[str], ended: bool) -> list[str]:
+    """Words as a person reads them, the end token last where there is one."""
+    return [*(plain(token) for token in tokens), *([END] if ended else [])]
 
 
 def attended(
@@ -64,11 +82,15 @@ def attended(
     weights: Weights,
     settings: RunSettings,
     corpus: Corpus,
-    pairs: list[SentencePair],
+    sources: list[str],
+    outputs: list[list[str]],
 ) -> list[Float[np.ndarray, "target source"]]:
-    """The attention weights behind each pair's target, in reading order, end tokens included."""
+    """The attention weights behind each output, in reading order, end tokens included."""
     reverse = settings.model.reverse_source
+    pairs = [SentencePair(source, "") for source in sources]
     encoded = encode_pairs(pairs, corpus.source_vocabulary, corpus.target_vocabulary, reverse)
+    targets = [[*corpus.target_vocabulary.encode(output), EOS] for output in outputs]
+    encoded = EncodedPairs(encoded.source, targets)
     (batch,) = evaluation_batches(encoded, len(pairs), groups=1)
     inputs = np.concatenate(
         [np.full((len(pairs), 1), BOS, np.int32), batch.batch.target[:, :-1]], axis=1

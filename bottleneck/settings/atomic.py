@@ -28,8 +28,15 @@ def write_text(path: Path, text: str) -> None:
 def check_writable(folder: Path) -> None:
     """Fail at once, before hours of work, where nothing can be written later."""
     probe = folder / ".writable"
-    write_bytes(probe, b"")
-    probe.unlink()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        probe.write_bytes(b"")
+        probe.unlink()
+    except OSError as error:
+        raise UserError(
+            f"cannot write into output folder {str(folder)!r} ({error.strerror}); "
+            "name another with --out"
+        ) from None
 
 
 def topmost_missing(folder: Path) -> Path | None:

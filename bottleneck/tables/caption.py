@@ -1,6 +1,6 @@
 """What stands under a table: what was run, what may be compared, and the verdicts; all computed."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,51 +10,110 @@ from ..claims.verdict import Verdict, marked
 from ..results.bundle import Bundle
 from ..scoring.bleu import SHORT_SENTENCES, bleu_signature
 from ..settings.run import RunSettings
-from .comparison import Arm, Comparison, compare, seed_points
+from .comparison import Comparison, seed_points
+from .schedule import schedule, training_line
 
 LEVELS = (
     "The slide's numbers are the slide's illustration: compare shapes (order, drop, gain), never "
     "levels. BLEU levels are not comparable across buckets either, since texts of other lengths "
-    "have other n-grams; the claim rests on attention minus none within a bucket."
+    "have other n-grams: what falls from bucket to bucket is read with that in mind, and the claim "
+    "for attention rests on attention minus none within a bucket."
 )
 
 
-def failure_verdicts(comparison: Comparison) -> list[str]:
+RATIO = (
+    "Compression ratio: mean source words of the bucket x embedding size / context size (L4). What "
+    "is said of all cells together does compare BLEU across buckets: it is as loose as that is."
+)
+
+
+def failure_verdicts(comparison: Comparison) -> list[Verdict]:
     """Whether the failure pattern held, and by which rule."""
-    return _verdict(failure_pattern(comparison.scores))
+    return [failure_pattern(comparison.scores)]
 
 
-def vindication_verdicts(comparison: Comparison) -> list[str]:
+def vindication_verdicts(comparison: Comparison) -> list[Verdict]:
     """Whether the vindication held, and by which rules."""
-    return [
-        *_verdict(vindication(comparison.scores)),
-        *_verdict(vindication_largest(comparison.scores)),
-    ]
-
-
-def _verdict(verdict: Verdict) -> list[str]:
-    return [f"{verdict.claim}: {verdict.verdict}: {verdict.because}.", f"Rule: {verdict.rule}"]
+    return [vindication(comparison.scores), vindication_largest(comparison.scores)]
 
 
 def common_caption(comparison: Comparison, bundle: Bundle) -> list[str]:
-    """What stands under both tables."""
-    arms = (comparison.none, comparison.attention)
+    """What stands under both of the slides' tables."""
+    arms = comparison.arms
     lines = [
         LEVELS,
         _intervals(comparison.settings),
         *(f"BLEU by bucket, {arm.name}, {point}" for arm in arms for point in seed_points(arm)),
-        _brevity(comparison),
-        _what_ran(comparison.settings, bundle),
-        _parameters(comparison),
-        _search(comparison.settings),
+        f"Brevity penalty by bucket: {_brevity(comparison)}.",
+        _what_ran([comparison]),
+        f"Parameters: {_parameters(comparison)}.",
+        training_line(comparison, bundle),
         schedule(comparison, bundle),
-        _vocabulary(comparison.facts),
-        *comparison.facts["notes"],
-        _small(comparison),
+        *_texts([comparison]),
+    ]
+    return [line for line in lines if line]
+
+
+def sizes_caption(sizes: Sequence[Comparison], bundle: Bundle) -> list[str]:
+    """What stands under a table of several context sizes."""
+    lines = [
+        LEVELS,
+        RATIO,
+        _intervals(sizes[0].settings),
+        *_points(sizes),
+        *(f"Brevity penalty by bucket, {_size(one)}: {_brevity(one)}." for one in sizes),
+        _what_ran(sizes),
+        *(f"Parameters, {_size(one)}: {_parameters(one)}." for one in sizes),
+        _left_out(sizes, bundle),
+        *_texts(sizes),
+    ]
+    return [line for line in lines if line]
+
+
+def _texts(sizes: Sequence[Comparison]) -> list[str]:
+    """Search, vocabulary and notes of the corpus, small buckets, and how BLEU was scored."""
+    notes = [note for one in sizes for note in one.facts["notes"]]
+    return [
+        _search(sizes[0].settings),
+        _vocabulary(sizes[0].facts),
+        *dict.fromkeys(notes),
+        _small(sizes[0]),
         SHORT_SENTENCES,
         f"sacreBLEU: {bleu_signature()}",
     ]
-    return [line for line in lines if line]
+
+
+def _size(comparison: Comparison) -> str:
+    return f"context {comparison.settings.model.context_size}"
+
+
+def _points(sizes: Sequence[Comparison]) -> list[str]:
+    """Each seed's BLEU where there are several; else which seed it is."""
+    arms = [(one, arm) for one in sizes for arm in one.arms]
+    seeds = {arm.seeds for _, arm in arms}
+    if len(seeds) == 1 and len(arms[0][1].seeds) == 1:
+        return [f"One seed ({arms[0][1].seeds[0]}): nothing is known of the spread over seeds."]
+    return [
+        f"BLEU by bucket, {_size(one)}, {arm.name}, {point}"
+        for one, arm in arms
+        for point in seed_points(arm)
+    ]
+
+
+def _left_out(sizes: Sequence[Comparison], bundle: Bundle) -> str:
+    """Runs of the results that the table does not show, and why."""
+    used = {run for one in sizes for arm in one.arms for run in arm.runs}
+    runs = bundle.runs.drop_duplicates("run")
+    rest = runs[~runs["run"].isin(used)]
+    updates = sizes[0].settings.training.updates
+    longer = int((rest["updates"] != updates).sum())
+    alone = sorted(rest.loc[rest["updates"] == updates, "context_size"].drop_duplicates())
+    reasons = [
+        f"{longer} runs of more updates" if longer else "",
+        f"context {', '.join(map(str, alone))} (no run without attention)" if alone else "",
+    ]
+    named = "; ".join(reason for reason in reasons if reason)
+    return f"Left out: {named}." if named else ""
 
 
 def _intervals(settings: RunSettings) -> str:
@@ -64,27 +123,35 @@ def _intervals(settings: RunSettings) -> str:
     )
 
 
-def _what_ran(settings: RunSettings, bundle: Bundle) -> str:
+def _what_ran(sizes: Sequence[Comparison]) -> str:
+    settings = sizes[0].settings
     model, training = settings.model, settings.training
-    first = bundle.runs.iloc[0]
     tokens = training.batch_tokens
     batch = f"about {tokens:,} target tokens" if tokens else f"{training.batch_size} pairs"
     encoder = "two-way" if model.bidirectional else "one-way"
     if model.reverse_source:
         encoder += ", reversed source"
+    contexts = [one.settings.model.context_size for one in sizes]
+    hidden = list(dict.fromkeys(one.settings.model.hidden for one in sizes))
     return (
-        f"Run: corpus {settings.corpus.name}, {int(first['train_pairs']):,} training pairs; "
+        f"Run: corpus {settings.corpus.name}, {sizes[0].train_pairs:,} training pairs; "
         f"{model.cell.upper()}, {encoder}, embedding {model.embedding_size}, context "
-        f"{model.context_size}, hidden {model.hidden}, placement {model.placement}; "
+        f"{_either(contexts)}, hidden {_either(hidden)}, placement {model.placement}; "
         f"{training.updates:,} updates of {batch} for each arm."
     )
 
 
+def _either(values: Sequence[int]) -> str:
+    return " / ".join(map(str, values))
+
+
 def _parameters(comparison: Comparison) -> str:
     none, other = comparison.none, comparison.attention
+    if other is None:
+        return f"none {none.parameters:,}"
     return (
-        f"Parameters: none {none.parameters:,}, {other.name} {other.parameters:,} "
-        f"(the score's own: {other.parameters - none.parameters:,})."
+        f"none {none.parameters:,}, {other.name} {other.parameters:,} "
+        f"(the score's own: {other.parameters - none.parameters:,})"
     )
 
 
@@ -106,10 +173,10 @@ def _search(settings: RunSettings) -> str:
 
 
 def _brevity(comparison: Comparison) -> str:
-    """Brevity penalties of both arms, for which the second table has no room."""
-    arms = (comparison.none, comparison.attention)
-    shown = [f"{arm.name} " + " ".join(_two(value) for value in arm.brevity) for arm in arms]
-    return f"Brevity penalty by bucket: {'; '.join(shown)}."
+    """Brevity penalties of the arms, for which most tables have no room."""
+    return "; ".join(
+        f"{arm.name} " + " ".join(_two(value) for value in arm.brevity) for arm in comparison.arms
+    )
 
 
 def _two(value: float) -> str:
@@ -120,36 +187,3 @@ def _small(comparison: Comparison) -> str:
     rows = zip(comparison.buckets, comparison.n, strict=True)
     small = [f"{name} (n = {n})" for name, n in rows if marked(n)]
     return f"* under 100 sentences: {', '.join(small)}." if small else ""
-
-
-def schedule(comparison: Comparison, bundle: Bundle) -> str:
-    """Whether training twice as long moves a bucket beyond its interval, where that was run."""
-    updates = comparison.settings.training.updates
-    doubled = bundle.runs[bundle.runs["updates"] == 2 * updates]
-    if doubled.empty:
-        return (
-            "Schedule: not checked against one twice as long (--check-schedule does); "
-            "what an arm lacks may be training."
-        )
-    longer = compare(bundle, 2 * updates)
-    moved = [
-        f"{arm.name} {bucket}"
-        for arm, twice in ((comparison.none, longer.none), (comparison.attention, longer.attention))
-        for bucket in _moved(arm, twice, comparison.buckets)
-    ]
-    if not moved:
-        return "Schedule: long enough; twice the updates move no bucket beyond its interval."
-    return (
-        "Schedule: not long enough; twice the updates move these buckets beyond their interval: "
-        f"{', '.join(moved)}."
-    )
-
-
-def _moved(arm: Arm, twice: Arm, buckets: tuple[str, ...]) -> list[str]:
-    """Buckets in which the first seed, trained twice as long, leaves the arm's interval."""
-    pairs = zip(buckets, arm.estimates, twice.estimates, strict=True)
-    return [
-        bucket
-        for bucket, once, double in pairs
-        if once.filled and not once.interval.low <= double.value <= once.interval.high
-    ]

@@ -1,4 +1,4 @@
-"""What both tables stand on: the two arms of a bundle, bucket by bucket, as paired estimates."""
+"""What all tables stand on: the two arms of a bundle, bucket by bucket, as paired estimates."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,8 +18,11 @@ from ..scoring.buckets import Buckets
 from ..scoring.spread import spread
 from ..settings.errors import UserError
 from ..settings.run import RunSettings
+from .selection import require_distinct_seeds, require_one
 
 NONE = "none"
+PAIRED = frozenset({"attention", "seed", "updates"})
+"""Columns in which the runs of one comparison may differ."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,73 +40,139 @@ class Arm:
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """The arm without attention and the one with it, on the same test sentences.
+    """The arm without attention and, where there is one, with it, on the same test sentences.
 
-    ``facts`` are what the first run ran on and what became of its corpus.
+    ``source_words`` is each bucket's mean; ``facts`` are what the first run ran on and what became
+    of its corpus.
     """
 
     settings: RunSettings
     buckets: tuple[str, ...]
     n: tuple[int, ...]
-    compression_ratio: tuple[float, ...]
+    source_words: tuple[float, ...]
     none: Arm
-    attention: Arm
+    attention: Arm | None
     facts: Mapping[str, Any]
+    train_pairs: int
+
+    @property
+    def arms(self) -> tuple[Arm, ...]:
+        """The arms that there are, none first."""
+        return (self.none, self.attention) if self.attention else (self.none,)
+
+    @property
+    def compression_ratio(self) -> tuple[float, ...]:
+        """Mean source words x embedding size / context size (L4); nan for an empty bucket."""
+        model = self.settings.model
+        return tuple(
+            words * (model.embedding_size / model.context_size) for words in self.source_words
+        )
 
     @property
     def scores(self) -> list[BucketScores]:
         """The arms' estimates as the rules of ``claims`` take them."""
-        rows = zip(self.buckets, self.n, self.none.estimates, self.attention.estimates, strict=True)
+        others = self.attention.estimates if self.attention else [None] * len(self.buckets)
+        rows = zip(self.buckets, self.n, self.none.estimates, others, strict=True)
         return [BucketScores(*row) for row in rows]
 
 
-def compare(bundle: Bundle, updates: int | None = None) -> Comparison:
-    """Compare none with the bundle's one attention, at ``updates`` (default: the fewest)."""
+def compare(bundle: Bundle, updates: int | None = None, *, alone: bool = False) -> Comparison:
+    """Compare none with the bundle's one attention, at ``updates`` (default: the fewest).
+
+    ``alone`` allows for a bundle without attention.
+    """
+    runs = _trained(bundle, updates)
+    _require_arms(runs, alone)
+    require_one(runs, PAIRED)
+    _require_one_test_set(bundle, runs)
+    return _comparison(bundle, runs)
+
+
+def compare_sizes(bundle: Bundle) -> list[Comparison]:
+    """The same at each context size that was run without attention, smallest first.
+
+    Attention may be missing; the hidden size may follow the context size.
+    """
+    runs = _trained(bundle, None)
+    _require_arms(runs, alone=True)
+    require_one(runs, {*PAIRED, "context_size", "hidden_size"})
+    _require_one_test_set(bundle, runs)
+    sizes = sorted(runs.loc[runs["attention"] == NONE, "context_size"].drop_duplicates())
+    chosen = [runs[runs["context_size"] == size] for size in sizes]
+    for same in chosen:
+        require_one(same, PAIRED)
+    return [_comparison(bundle, same) for same in chosen]
+
+
+def attentions(bundle: Bundle) -> list[str]:
+    """The bundle's arms other than none."""
+    return sorted(set(bundle.runs["attention"]) - {NONE})
+
+
+def _trained(bundle: Bundle, updates: int | None) -> pd.DataFrame:
+    """The runs of so many updates, by default of the fewest, a row a run."""
     runs = bundle.runs.drop_duplicates("run")
-    chosen = runs[runs["updates"] == (updates or runs["updates"].min())]
-    attention = _other_arm(chosen)
-    settings = bundle.settings(chosen["run"].iloc[0])
-    buckets = Buckets(settings.scoring.lower_edges)
-    none_runs = chosen[chosen["attention"] == NONE]
-    first = bundle.sentences[bundle.sentences["run"] == none_runs["run"].iloc[0]]
-    words = first["source_words"].to_numpy(dtype=np.int64)
-    assigned = buckets.assign(words)
-    arms = [
-        _arm(bundle, chosen[chosen["attention"] == name], assigned, settings)
-        for name in (NONE, attention)
-    ]
-    counts = [int((assigned == place).sum()) for place in range(len(buckets.names))]
-    ratio = settings.model.embedding_size / settings.model.context_size
-    ratios = [
-        float(words[assigned == place].mean()) * ratio if count else np.nan
-        for place, count in enumerate(counts)
-    ]
-    return Comparison(
-        settings=settings,
-        buckets=buckets.names,
-        n=tuple(counts),
-        compression_ratio=tuple(ratios),
-        none=arms[0],
-        attention=arms[1],
-        facts=bundle.facts(chosen["run"].iloc[0]),
+    return runs[runs["updates"] == (updates or runs["updates"].min())]
+
+
+def _require_arms(runs: pd.DataFrame, alone: bool) -> None:
+    """None and one attention must be there; ``alone``: or none on its own."""
+    kinds = sorted(set(runs["attention"]))
+    if NONE in kinds and (len(kinds) == 2 or (alone and len(kinds) == 1)):
+        return
+    way = "make such results with `bottleneck reproduce`"
+    if NONE in kinds and len(kinds) > 2:
+        other = next(kind for kind in kinds if kind != NONE)
+        way = f"choose with `--where attention={NONE},{other}`"
+    raise UserError(
+        f"the results hold the arms {', '.join(kinds)}: this table compares none with one "
+        f"attention; {way}"
     )
 
 
-def _other_arm(runs: pd.DataFrame) -> str:
-    """The one attention beside none; both must be there."""
-    kinds = sorted(set(runs["attention"]))
-    if len(kinds) != 2 or NONE not in kinds:
-        raise UserError(
-            f"the results hold the arms {', '.join(kinds)}: this table compares none with one "
-            "attention; make such results with `bottleneck reproduce`"
-        )
-    return next(kind for kind in kinds if kind != NONE)
+def _require_one_test_set(bundle: Bundle, runs: pd.DataFrame) -> None:
+    """Sentences of other lengths would fall into other buckets, and nothing would be paired."""
+    first = runs["run"].iloc[0]
+    words = _source_words(bundle, first)
+    for run in runs["run"]:
+        if not np.array_equal(words, _source_words(bundle, run)):
+            raise UserError(
+                f"runs {first} and {run} were tested on different sentences and cannot stand in "
+                f"one table: choose with `--where`, if need be `--where run={first}`"
+            )
+
+
+def _comparison(bundle: Bundle, runs: pd.DataFrame) -> Comparison:
+    """The arms of runs that differ in attention and seed alone."""
+    without, rest = runs[runs["attention"] == NONE], runs[runs["attention"] != NONE]
+    first = without.iloc[0]
+    settings = bundle.settings(first["run"])
+    buckets = Buckets(settings.scoring.lower_edges)
+    words = _source_words(bundle, first["run"])
+    assigned = buckets.assign(words)
+    held = [words[assigned == place] for place in range(len(buckets.names))]
+    return Comparison(
+        settings=settings,
+        buckets=buckets.names,
+        n=tuple(len(lengths) for lengths in held),
+        source_words=tuple(float(x.mean()) if len(x) else np.nan for x in held),
+        none=_arm(bundle, without, assigned, settings),
+        attention=None if rest.empty else _arm(bundle, rest, assigned, settings),
+        facts=bundle.facts(first["run"]),
+        train_pairs=int(first["train_pairs"]),
+    )
+
+
+def _source_words(bundle: Bundle, run: str) -> Int[ndarray, "sentences"]:
+    """Length of each test sentence in words."""
+    return _sentences(bundle, run)["source_words"].to_numpy(dtype=np.int64)
 
 
 def _arm(
     bundle: Bundle, runs: pd.DataFrame, assigned: Int[ndarray, "sentences"], settings: RunSettings
 ) -> Arm:
     """Mean over seeds of the corpus BLEU of each bucket, with its resamples."""
+    require_distinct_seeds(bundle, runs)
     runs = runs.sort_values("seed")
     statistics = np.stack([_statistics(bundle, run) for run in runs["run"]])
     places = range(len(settings.scoring.lower_edges))
@@ -120,8 +189,12 @@ def _arm(
 
 
 def _statistics(bundle: Bundle, run: str) -> Int[ndarray, "sentences 10"]:
-    rows = bundle.sentences[bundle.sentences["run"] == run].sort_values("sentence")
-    return rows[list(BLEU_COLUMNS)].to_numpy(dtype=np.int64)
+    return _sentences(bundle, run)[list(BLEU_COLUMNS)].to_numpy(dtype=np.int64)
+
+
+def _sentences(bundle: Bundle, run: str) -> pd.DataFrame:
+    """The rows of a run's test sentences, in the order of the test set."""
+    return bundle.sentences[bundle.sentences["run"] == run].sort_values("sentence")
 
 
 def _estimate(

@@ -1,68 +1,171 @@
 """A table with all that belongs to it, ready to print and to write."""
 
-from collections.abc import Sequence
+import io
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
+from rich.console import Console
 from rich.table import Table
 
+from ..claims.compression import compression_predicts_loss
+from ..claims.verdict import Verdict
 from ..results.bundle import Bundle
 from ..settings.atomic import write_text
-from .caption import common_caption, failure_verdicts, vindication_verdicts
-from .comparison import compare
-from .render import (
-    FAILURE_TITLE,
-    VINDICATION_TITLE,
-    csv,
-    failure_table,
-    markdown,
-    vindication_table,
-)
+from ..settings.errors import UsageError, did_you_mean
+from . import compression, context_size
+from .caption import common_caption, failure_verdicts, sizes_caption, vindication_verdicts
+from .comparison import NONE, Comparison, attentions, compare, compare_sizes
+from .formats import csv, json, latex, markdown
+from .render import FAILURE_TITLE, VINDICATION_TITLE, failure_table, vindication_table
+from .selection import where
 from .slides import failure_pattern, vindication
 
 
 @dataclass(frozen=True, eq=False)
 class Page:
-    """One table: its file name, title, data, form on a terminal, verdicts and caption."""
+    """One table: its file name, title, data, form on a terminal, judgements and caption."""
 
     name: str
     title: str
     frame: pd.DataFrame
     table: Table
-    verdicts: list[str]
+    judged: list[Verdict]
     caption: list[str]
+
+    @property
+    def verdicts(self) -> list[str]:
+        """The judgements in words, each followed by its rule."""
+        return [
+            line
+            for one in self.judged
+            for line in (f"{one.claim}: {one.verdict}: {one.because}.", f"Rule: {one.rule}")
+        ]
 
 
 def slide_pages(bundle: Bundle) -> list[Page]:
-    """The failure pattern and the vindication of a bundle."""
+    """The failure pattern and the vindication of a bundle of two arms."""
     comparison = compare(bundle)
-    caption = common_caption(comparison, bundle)
-    failure, gains = failure_pattern(comparison), vindication(comparison)
-    attention = comparison.attention.name
-    return [
-        Page(
-            "failure_pattern",
-            FAILURE_TITLE,
-            failure,
-            failure_table(failure),
-            failure_verdicts(comparison),
-            caption,
-        ),
-        Page(
-            "vindication",
-            VINDICATION_TITLE.format(attention=attention),
-            gains,
-            vindication_table(gains, attention),
-            vindication_verdicts(comparison),
-            caption,
-        ),
-    ]
+    return [_failure_page(comparison, bundle), _vindication_page(comparison, bundle)]
+
+
+def make_page(name: str, bundle: Bundle) -> Page:
+    """The table of a name in `TABLES` (underscores do as well), from a bundle."""
+    makers = _MAKERS.get(name.replace("_", "-"))
+    if makers is None:
+        raise UsageError(f"unknown table {name!r}{did_you_mean(name, TABLES)}")
+    return makers(bundle)
+
+
+def _failure(bundle: Bundle) -> Page:
+    """Its measured column needs no attention; the caption tells of one where there is just one."""
+    if len(attentions(bundle)) > 1:
+        bundle = where(bundle, [f"attention={NONE}"])
+    return _failure_page(compare(bundle, alone=True), bundle)
+
+
+def _failure_page(comparison: Comparison, bundle: Bundle) -> Page:
+    frame = failure_pattern(comparison)
+    return Page(
+        "failure_pattern",
+        FAILURE_TITLE,
+        frame,
+        failure_table(frame),
+        failure_verdicts(comparison),
+        common_caption(comparison, bundle),
+    )
+
+
+def _vindication(bundle: Bundle) -> Page:
+    return _vindication_page(compare(bundle), bundle)
+
+
+def _vindication_page(comparison: Comparison, bundle: Bundle) -> Page:
+    frame, attention = vindication(comparison), comparison.arms[1].name
+    return Page(
+        "vindication",
+        VINDICATION_TITLE.format(attention=attention),
+        frame,
+        vindication_table(frame, attention),
+        vindication_verdicts(comparison),
+        common_caption(comparison, bundle),
+    )
+
+
+def _context_size(bundle: Bundle) -> Page:
+    sizes = compare_sizes(bundle)
+    frame = context_size.context_size(sizes)
+    names = [one.attention.name for one in sizes if one.attention]
+    return Page(
+        "context_size",
+        context_size.TITLE,
+        frame,
+        context_size.context_size_table(frame, names[0] if names else None),
+        [compression_predicts_loss(compression.cells(sizes))],
+        sizes_caption(sizes, bundle),
+    )
+
+
+def _compression(bundle: Bundle) -> Page:
+    bundle = where(bundle, [f"attention={NONE}"])
+    sizes = compare_sizes(bundle)
+    frame = compression.compression(sizes)
+    return Page(
+        "compression",
+        compression.TITLE,
+        frame,
+        compression.compression_table(frame),
+        [compression_predicts_loss(compression.cells(sizes))],
+        [compression.SLIDE, *sizes_caption(sizes, bundle)],
+    )
+
+
+_MAKERS: Mapping[str, Callable[[Bundle], Page]] = {
+    "failure-pattern": _failure,
+    "vindication": _vindication,
+    "context-size": _context_size,
+    "compression": _compression,
+}
+TABLES = tuple(_MAKERS)
+"""The names of the tables."""
+
+
+def _rich(page: Page) -> str:
+    """What `print_page` prints, without colours, 80 columns wide."""
+    held = io.StringIO()
+    print_page(page, Console(file=held, width=80, highlight=False))
+    return held.getvalue()
+
+
+_WRITERS: Mapping[str, Callable[[Page], str]] = {
+    "rich": _rich,
+    "csv": lambda page: csv(page.frame),
+    "markdown": lambda page: markdown(page.frame, page.title, [*page.verdicts, *page.caption]),
+    "latex": lambda page: latex(page.frame, page.title, [*page.verdicts, *page.caption]),
+    "json": lambda page: json(page.name, page.title, page.frame, page.judged, page.caption),
+}
+FORMATS = tuple(_WRITERS)
+"""The forms of a table; ``rich`` is the terminal's."""
+
+
+def render(page: Page, form: str) -> str:
+    """The page as text in one of `FORMATS`."""
+    if form not in _WRITERS:
+        raise UsageError(f"unknown format {form!r}{did_you_mean(form, FORMATS)}")
+    return _WRITERS[form](page)
+
+
+def print_page(page: Page, console: Console) -> None:
+    """Print table, verdicts and caption."""
+    console.print(page.table)
+    console.print("\n".join(page.verdicts), markup=False)
+    console.print()
+    console.print("\n".join(page.caption), style="dim", markup=False)
 
 
 def write_pages(pages: Sequence[Page], folder: Path) -> None:
     """Write each page as ``NAME.csv`` and ``NAME.md``."""
     for page in pages:
-        write_text(folder / f"{page.name}.csv", csv(page.frame))
-        text = markdown(page.frame, page.title, [*page.verdicts, *page.caption])
-        write_text(folder / f"{page.name}.md", text)
+        for suffix, form in ((".csv", "csv"), (".md", "markdown")):
+            write_text(folder / f"{page.name}{suffix}", render(page, form))

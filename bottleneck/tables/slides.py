@@ -1,5 +1,6 @@
 """The two tables that mirror the slides: measured numbers beside the printed ones."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
@@ -18,7 +19,7 @@ def failure_pattern(comparison: Comparison) -> pd.DataFrame:
     rows = []
     for place, bucket in enumerate(comparison.buckets):
         measured, printed = comparison.none.estimates[place], L_FAIL.get(bucket)
-        drop = percent_change(measured, base) if base and measured.filled else None
+        drop = relative(measured, base)
         rows.append(
             {
                 "bucket": bucket,
@@ -28,20 +29,20 @@ def failure_pattern(comparison: Comparison) -> pd.DataFrame:
                 "quality_drop": drop.value if drop else None,
                 "slide_bleu": printed.bleu if printed else None,
                 "slide_drop": (printed.drop_percent or 0) if printed else None,
-                **_bounds("bleu", measured),
-                **_bounds("quality_drop", drop),
+                **bounds("bleu", measured),
+                **bounds("quality_drop", drop),
                 "brevity_penalty": comparison.none.brevity[place],
             }
         )
-    return _frame(rows)
+    return typed_frame(rows)
 
 
 def vindication(comparison: Comparison) -> pd.DataFrame:
     """L-VIND, a row a bucket: both arms, the paired gain in BLEU, the improvement in per cent."""
     rows = []
     for place, bucket in enumerate(comparison.buckets):
-        none, attention = (arm.estimates[place] for arm in (comparison.none, comparison.attention))
-        gain, improvement = difference(attention, none), percent_change(attention, none)
+        none, attention = (arm.estimates[place] for arm in comparison.arms)
+        gain, improvement = difference(attention, none), relative(attention, none)
         printed = L_VIND.get(bucket)
         rows.append(
             {
@@ -50,21 +51,33 @@ def vindication(comparison: Comparison) -> pd.DataFrame:
                 "bleu_none": none.value,
                 "bleu_attention": attention.value,
                 "gain": gain.value,
-                "improvement": improvement.value,
+                "improvement": improvement.value if improvement else None,
                 "slide_none": printed.none if printed else None,
                 "slide_attention": printed.attention if printed else None,
                 "slide_improvement": printed.improvement_percent if printed else None,
-                **_bounds("bleu_none", none),
-                **_bounds("bleu_attention", attention),
-                **_bounds("gain", gain),
+                **bounds("bleu_none", none),
+                **bounds("bleu_attention", attention),
+                **bounds("gain", gain),
+                **bounds("improvement", improvement),
                 "brevity_penalty_none": comparison.none.brevity[place],
-                "brevity_penalty_attention": comparison.attention.brevity[place],
+                "brevity_penalty_attention": comparison.arms[1].brevity[place],
             }
         )
-    return _frame(rows)
+    return typed_frame(rows)
 
 
-def _bounds(name: str, measured: Estimate | None) -> dict[str, Any]:
+LEAST_BASE = 1.0
+"""BLEU under which a change is not stated in per cent of it: that would be noise over noise."""
+
+
+def relative(measured: Estimate, base: Estimate | None) -> Estimate | None:
+    """Per cent over the base; None for an empty bucket or a base too small to divide by."""
+    if base is None or not measured.filled or not base.value >= LEAST_BASE:
+        return None
+    return percent_change(measured, base)
+
+
+def bounds(name: str, measured: Estimate | None) -> dict[str, Any]:
     """The 95 % interval as ``name_low`` and ``name_high``; blank for an empty bucket."""
     filled = measured is not None and measured.filled
     interval = measured.interval if filled else None
@@ -74,8 +87,8 @@ def _bounds(name: str, measured: Estimate | None) -> dict[str, Any]:
     }
 
 
-def _frame(rows: list[dict[str, Any]]) -> pd.DataFrame:
-    """A data frame in which all but the bucket and its count are floats."""
+def typed_frame(rows: list[dict[str, Any]], kept: Sequence[str] = ("bucket", "n")) -> pd.DataFrame:
+    """A data frame in which all but the ``kept`` columns (texts and counts) are floats."""
     frame = pd.DataFrame(rows)
-    numbers = [name for name in frame.columns if name not in ("bucket", "n")]
+    numbers = [name for name in frame.columns if name not in kept]
     return frame.astype(dict.fromkeys(numbers, "float64"))

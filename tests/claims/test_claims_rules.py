@@ -163,3 +163,20 @@ def test_ceiling_names_its_buckets_from_95_up():
     )
     rows = _buckets([60, 50, 40, 30, 20], [96, 94, 94, 94, 94])
     assert "in bucket 5-10 attention is at its ceiling" in vindication(rows).because
+
+
+@pytest.mark.parametrize(
+    ("none", "attention", "failure", "gains"),
+    [
+        ([0.02, 0.015, 0.01, 0.008, 0.006], [0.03] * 5, "not measured", "not measured"),
+        ([4.9, 3, 2, 1, 0.5], [60] * 5, "not measured", "held"),
+        ([5.0, 3, 2, 1, 0.5], [60] * 5, "held", "held"),
+        ([4.0, 3, 2, 1, 0.5], [4.9] * 5, "not measured", "not measured"),
+    ],
+)
+def test_an_arm_that_has_learned_nothing_is_not_judged(none, attention, failure, gains):
+    rows = _buckets(none, attention)
+    assert failure_pattern(rows).verdict == failure
+    assert vindication(rows).verdict == gains
+    if failure == "not measured":
+        assert "under 5 in 5-10" in failure_pattern(rows).because

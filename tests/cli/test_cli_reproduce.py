@@ -12,6 +12,7 @@ from sacrebleu import corpus_bleu, corpus_chrf
 
 from seq2seq_bottleneck.cli.main import run
 from seq2seq_bottleneck.results.bundle import load_bundle
+from seq2seq_bottleneck.runs.store import run_folders
 
 COMMAND = Path(sys.executable).parent / "bottleneck"
 LEARNING = ["--set", "training.updates=60", "--set", "corpus.train_pairs=300"]
@@ -106,7 +107,7 @@ def test_translate_answers_for_both_arms(done, capsys):
 
 def test_translate_repeats_the_runs_own_hypotheses(done, capsys):
     store = done[0] / "out" / "runs"
-    folder = next(store.iterdir())
+    folder = run_folders(store)[0].path
     lines = [json.loads(line) for line in (folder / "hypotheses.jsonl").read_text().splitlines()]
     for line in lines[:3]:
         assert run(["translate", line["source"], "--run", str(folder)]) == 0
@@ -135,4 +136,4 @@ def test_beam_and_a_checked_schedule(tmp_path, capsys):
     printed = capsys.readouterr().out
     assert "beam 3" in printed
     assert "Schedule: " in printed
-    assert "not checked" not in printed
+    assert "not shown" not in printed

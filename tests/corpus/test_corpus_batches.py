@@ -203,3 +203,14 @@ def test_the_last_batch_repeats_its_last_row() -> None:
     assert (held.real, held.rows.tolist()) == (3, [0, 1, 2])
     assert held.batch.source[:, 0].tolist() == [4, 5, 6, 6, 6]
     assert held.batch.target_lengths.tolist() == [3, 4, 2, 2, 2]
+
+
+def test_a_very_long_sentence_is_evaluated_alone() -> None:
+    lengths = [5, 900, 7, 6, 300]
+    pairs = EncodedPairs([[4] * n for n in lengths], [[5] * (n + 1) for n in lengths])
+    batches = evaluation_batches(pairs, 2)
+    shapes = [batch.batch.source.shape for batch in batches]
+    assert shapes[-2:] == [(1, 1024), (1, 512)]
+    assert max(shape[1] for shape in shapes[:-2]) < 10
+    rows = restore([batch.batch.source_lengths for batch in batches], batches)
+    assert [int(length) for length in rows] == lengths

@@ -1,6 +1,9 @@
 """The printed tables agree with the slides and with their own arithmetic."""
 
-from seq2seq_bottleneck.lecture.printed import L_FAIL, L_VIND
+import numpy as np
+import pytest
+
+from seq2seq_bottleneck.lecture.printed import L4, L_FAIL, L_FAIL_FIT, L_VIND
 
 BUCKETS = ["5-10", "11-20", "21-30", "31-40", "41+"]
 ON_THE_SLIDE = ["5-10 words", "10-20 words", "20-30 words", "30-40 words", "40+ words"]
@@ -33,3 +36,21 @@ def test_drops_round_to_the_printed_ones():
 def test_improvements_round_to_the_printed_ones():
     for row in L_VIND.values():
         assert round(100 * (row.attention / row.none - 1), 1) == row.improvement_percent
+
+
+def test_compression_rows_are_the_printed_ones_and_their_audit():
+    assert [row.words for row in L4] == [5, 20, 50, 100]
+    assert [row.numbers for row in L4] == [100 * row.words for row in L4]
+    assert [row.word for row in L4] == ["Good", "Mediocre", "Poor", "Very Poor"]
+    assert [row.ratio for row in L4] == pytest.approx([1.95, 7.81, 19.5, 39.06], abs=0.05)
+    # 19.5 to 20 and 39.06 to 40: the slide rounds up.
+    assert all(0 <= row.printed_ratio - row.ratio < 1 for row in L4)
+
+
+def test_the_fit_is_that_of_the_printed_table():
+    ratio = [row.compression_ratio for row in L_FAIL.values()]
+    logs = np.log([row.bleu for row in L_FAIL.values()])
+    slope, constant = np.polyfit(ratio, logs, 1)
+    assert round(np.exp(constant), 1) == L_FAIL_FIT.scale
+    assert round(-slope, 3) == L_FAIL_FIT.rate
+    assert round(np.corrcoef(ratio, logs)[0, 1], 4) == L_FAIL_FIT.correlation

@@ -110,12 +110,45 @@ def test_the_caption_says_all_that_an_honest_table_must(planted):
         "2 test sentences outside",
         "1,234 source and 60 target words; unknown in the test set: 25.00 % and 50.00 %",
         "greedy",
-        "not checked",
+        "not shown to be long enough",
         "|eff:no|tok:13a|",
     ):
         assert part in text
     assert failure.verdicts[0].startswith("L-FAIL: held")
     assert gains.verdicts[0].startswith("L-VIND: held")
+
+
+def test_nothing_is_stated_in_per_cent_of_next_to_nothing(tmp_path):
+    write_planted(tmp_path, {"none": [1.0] * 5, "additive": [0.1] * 5}, seeds=1)
+    failure, gains = slide_pages(load_bundle(tmp_path))
+    assert failure.frame["quality_drop"].isna().all()
+    assert gains.frame["improvement"].isna().all()
+    assert (gains.frame["gain"] > 50).all()
+    assert failure.verdicts[0].startswith("L-FAIL: not measured")
+
+
+def test_a_doubled_seed_is_held_against_the_same_seed(tmp_path):
+    """Two seeds apart from each other, one of them doubled without any change: long enough."""
+    write_planted(tmp_path, FALLING, seeds=2, factors=(1,))
+    bundle = load_bundle(tmp_path)
+    twice = tmp_path / "twice"
+    write_planted(twice, FALLING, seeds=1, factors=(2,))
+    other = load_bundle(twice)
+    merged = type(bundle)(
+        tmp_path,
+        pd.concat([bundle.runs, other.runs]),
+        pd.concat([bundle.sentences, other.sentences]),
+        {"runs": {**bundle.environment["runs"], **other.environment["runs"]}},
+    )
+    (line,) = [line for line in slide_pages(merged)[0].caption if line.startswith("Schedule")]
+    assert line.startswith("Schedule: long enough; twice the updates (seed 1)")
+
+
+def test_the_caption_tells_epochs_losses_and_a_loss_that_still_fell(planted):
+    text = "\n".join(slide_pages(load_bundle(planted[0]))[0].caption)
+    assert "2.5 epochs" in text
+    assert "none 0.50 / 1.00, additive 0.50 / 1.00" in text
+    assert "still falling at the end: none, additive" in text
 
 
 def test_a_flat_curve_is_not_called_a_fall(tmp_path):
@@ -128,7 +161,7 @@ def test_a_flat_curve_is_not_called_a_fall(tmp_path):
 def test_a_doubled_schedule_that_changes_nothing_is_long_enough(tmp_path):
     write_planted(tmp_path, FALLING, seeds=1, factors=(1, 2))
     caption = slide_pages(load_bundle(tmp_path))[0].caption
-    assert any("long enough; twice" in line for line in caption)
+    assert any(line.startswith("Schedule: long enough; twice") for line in caption)
 
 
 def test_a_doubled_schedule_that_moves_a_bucket_is_named(tmp_path):

@@ -1,0 +1,241 @@
+"""C1: does the compression ratio predict the loss, and does length say more than the ratio does?
+
+A cell is one context size x bucket of the arm without attention. All cells of a bucket are scored
+on the same resamples, and a statistic of all cells is computed once a resample, so its interval
+respects that pairing; it speaks of other test sentences, not of other seeds. A cell's ratio and
+length are taken as given: they are not resampled.
+
+Length is judged by two lines through the cells, log BLEU on log ratio, and on log ratio and log
+length: within one context size the two logarithms differ by a constant, so that the question has
+an answer from two context sizes on. Logarithms keep a bend in the curve from passing for length:
+on the lecture's own curve, which is no line in log ratio, length adds .02 points at 32 to 512.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float
+from numpy import ndarray
+
+from ..lecture.printed import L_FAIL_FIT
+from ..scoring.bootstrap import Estimate
+from .verdict import FLOOR_BLEU, BucketScores, Held, Verdict, at_floor, small_buckets
+
+CLEAR_CORRELATION = -0.8
+LENGTH_POINTS = 5.0
+LEAST_BLEU = 0.5
+"""Cells under this BLEU have a rank but no useful logarithm: they are left out of the fits, and
+named. In a resample, a fitted cell that falls below it counts as this much."""
+
+COMPRESSION_RULE = (
+    "Held if Spearman's rank correlation of no-attention BLEU with the compression ratio, over all "
+    f"cells (context size x filled bucket), has a 95 % interval below {CLEAR_CORRELATION} and log "
+    f"length adds under {LENGTH_POINTS:g} points of R2 to the line of log BLEU on log ratio; "
+    "partly if the correlation alone holds; else not held. Not measured with fewer than two "
+    f"context sizes or filled buckets, or where BLEU is under {FLOOR_BLEU:g} in every cell. Cells "
+    f"of BLEU under {LEAST_BLEU} count for the ranks and are left out of the fits."
+)
+
+Statistic = Callable[[Float[ndarray, "*rows cells"]], Float[ndarray, "*rows"]]
+"""From the BLEU (or log BLEU) of all cells to a number, for the test set and for each resample."""
+
+
+@dataclass(frozen=True, eq=False)
+class Cell:
+    """One context size x bucket: sentences, mean source words, ratio, BLEU without attention."""
+
+    context_size: int
+    bucket: str
+    sentences: int
+    source_words: float
+    compression_ratio: float
+    bleu: Estimate
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """BLEU = scale exp(-rate ratio) by least squares of log BLEU, and log BLEU's correlation."""
+
+    scale: Estimate
+    rate: Estimate
+    correlation: Estimate
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """What C1 is judged by; ``fit`` and the two R2 are absent where the cells cannot tell.
+
+    ``ratio_points`` and ``length_points`` are per cent of the variance of log BLEU: explained by
+    log ratio, and added by log length.
+    """
+
+    cells: tuple[Cell, ...]
+    left_out: tuple[Cell, ...]
+    rank_correlation: Estimate
+    fit: Fit | None
+    ratio_points: Estimate | None
+    length_points: Estimate | None
+
+
+def compression_predicts_loss(cells: Sequence[Cell]) -> Verdict:
+    """C1: the compression ratio predicts the loss of quality, and length adds little to it."""
+    rows = [cell for cell in cells if cell.bleu.filled]
+    if reason := _unmeasured(rows):
+        return Verdict("C1", "not measured", COMPRESSION_RULE, reason)
+    curve = measure_curve(rows)
+    clauses = [_correlation_clause(curve), _length_clause(curve), _fit_clause(curve)]
+    clauses += [_left_out(curve), small_buckets(_by_bucket(rows))]
+    because = "; ".join(clause for clause in clauses if clause)
+    return Verdict("C1", _graded(curve), COMPRESSION_RULE, because)
+
+
+def _unmeasured(rows: Sequence[Cell]) -> str:
+    """Why the filled cells cannot be judged; empty where they can."""
+    sizes, buckets = ({getattr(row, name) for row in rows} for name in ("context_size", "bucket"))
+    if len(sizes) < 2 or len(buckets) < 2:
+        return f"{len(sizes)} context size(s) and {len(buckets)} filled bucket(s)"
+    if at_floor([row.bleu for row in rows]):
+        return f"BLEU is under {FLOOR_BLEU:g} in every cell: nothing has been learned to judge"
+    return ""
+
+
+def measure_curve(cells: Sequence[Cell]) -> Curve:
+    """Rank correlation over filled cells; fit and variance over those that have a logarithm."""
+    ratio = np.array([cell.compression_ratio for cell in cells])
+    fitted = [cell for cell in cells if cell.bleu.value >= LEAST_BLEU]
+    points = _variance_points(fitted)
+    return Curve(
+        cells=tuple(cells),
+        left_out=tuple(cell for cell in cells if cell.bleu.value < LEAST_BLEU),
+        rank_correlation=_estimate(cells, lambda bleu: correlation(ranks(ratio), ranks(bleu))),
+        fit=exponential_fit(fitted) if len({c.compression_ratio for c in fitted}) > 2 else None,
+        ratio_points=points[0] if points else None,
+        length_points=points[1] if points else None,
+    )
+
+
+def ranks(values: Float[ndarray, "*rows cells"]) -> Float[ndarray, "*rows cells"]:
+    """Rank of each cell among its row's, 1 the lowest; ties share their mean rank."""
+    mine, others = values[..., :, None], values[..., None, :]
+    return (others < mine).sum(axis=-1) + ((others == mine).sum(axis=-1) + 1) / 2
+
+
+def correlation(
+    x: Float[ndarray, "cells"], y: Float[ndarray, "*rows cells"]
+) -> Float[ndarray, "*rows"]:
+    """Pearson's correlation of x with each row of y; nan where either is constant."""
+    varies = (np.ptp(y, axis=-1) > 0) & (np.ptp(x) > 0)
+    dx, dy = x - x.mean(), _centred(y)
+    spreads = np.sqrt((dx**2).sum() * (dy**2).sum(axis=-1))
+    return np.where(varies, dy @ dx / np.where(varies, spreads, 1.0), np.nan)
+
+
+def r_squared(
+    design: Float[ndarray, "cells terms"], y: Float[ndarray, "*rows cells"]
+) -> Float[ndarray, "*rows"]:
+    """Share of y's variance that the design's columns explain, a column of ones among them."""
+    varies = np.ptp(y, axis=-1) > 0
+    basis, _ = np.linalg.qr(design)
+    centred = _centred(y)
+    explained = ((centred @ basis) ** 2).sum(axis=-1)
+    return np.where(varies, explained / np.where(varies, (centred**2).sum(axis=-1), 1.0), np.nan)
+
+
+def exponential_fit(cells: Sequence[Cell]) -> Fit:
+    """Least squares of log BLEU on the ratio, as the printed table's fit (LECTURE B) was made."""
+    ratio = np.array([cell.compression_ratio for cell in cells])
+    centred = ratio - ratio.mean()
+    slopes = centred / (centred**2).sum()
+    at_zero = 1 / len(cells) - slopes * ratio.mean()
+    return Fit(
+        scale=_log_estimate(cells, lambda y: np.asarray(np.exp(y @ at_zero))),
+        rate=_log_estimate(cells, lambda y: np.asarray(-(y @ slopes))),
+        correlation=_log_estimate(cells, lambda y: correlation(ratio, y)),
+    )
+
+
+def _variance_points(cells: Sequence[Cell]) -> tuple[Estimate, Estimate] | None:
+    """R2 of log BLEU by log ratio, and what log length adds; None where they cannot be told apart.
+
+    That takes four cells (three always lie on a plane) that length and ratio order differently.
+    """
+    design = np.array(
+        [[1.0, np.log(cell.compression_ratio), np.log(cell.source_words)] for cell in cells]
+    ).reshape(-1, 3)
+    if len(cells) < 4 or np.linalg.matrix_rank(design, tol=1e-9) < 3:
+        return None
+    ratio = _log_estimate(cells, lambda y: 100 * r_squared(design[:, :2], y))
+    both = _log_estimate(cells, lambda y: 100 * r_squared(design, y))
+    return ratio, Estimate(both.value - ratio.value, both.draws - ratio.draws)
+
+
+def _estimate(cells: Sequence[Cell], statistic: Statistic) -> Estimate:
+    """A statistic of all cells' BLEU, on the test set and on each resample."""
+    values = np.array([cell.bleu.value for cell in cells])
+    draws = np.stack([cell.bleu.draws for cell in cells], axis=-1)
+    return Estimate(float(statistic(values)), statistic(draws))
+
+
+def _log_estimate(cells: Sequence[Cell], statistic: Statistic) -> Estimate:
+    """A statistic of all cells' log BLEU, of at least `LEAST_BLEU`."""
+    return _estimate(cells, lambda bleu: statistic(np.log(np.maximum(bleu, LEAST_BLEU))))
+
+
+def _centred(y: Float[ndarray, "*rows cells"]) -> Float[ndarray, "*rows cells"]:
+    """Each row less its mean."""
+    return y - y.mean(axis=-1, keepdims=True)
+
+
+def _graded(curve: Curve) -> Held:
+    """The rule; what length adds does not hold where it cannot be told."""
+    added = curve.length_points
+    if not curve.rank_correlation.interval.high < CLEAR_CORRELATION:
+        return "not held"
+    return "held" if added is not None and added.value < LENGTH_POINTS else "partly"
+
+
+def _correlation_clause(curve: Curve) -> str:
+    sizes = len({cell.context_size for cell in curve.cells})
+    return (
+        f"over {len(curve.cells)} cells of {sizes} context sizes the rank correlation of BLEU with "
+        f"the compression ratio is {_ranged(curve.rank_correlation, '{:.3f}')}"
+    )
+
+
+def _length_clause(curve: Curve) -> str:
+    if curve.ratio_points is None or curve.length_points is None:
+        return "what length adds cannot be told from these cells"
+    return (
+        f"of log BLEU's variance log ratio explains {curve.ratio_points.value:.1f} %, log "
+        f"length adds {_ranged(curve.length_points, '{:.1f}')} points"
+    )
+
+
+def _fit_clause(curve: Curve) -> str:
+    if curve.fit is None:
+        return "too few ratios for a fit"
+    fit, printed = curve.fit, L_FAIL_FIT
+    return (
+        f"the fit is BLEU = {fit.scale.value:.1f} exp(-b ratio), b {_ranged(fit.rate, '{:.3f}')}, "
+        f"correlation of log BLEU with the ratio {fit.correlation.value:.4f} (the slide's table: "
+        f"{printed.scale} exp(-b ratio), b {printed.rate}, {printed.correlation})"
+    )
+
+
+def _ranged(estimate: Estimate, form: str) -> str:
+    """A number with its 95 % interval."""
+    interval = estimate.interval
+    low, high = (form.format(end) for end in (interval.low, interval.high))
+    return f"{form.format(estimate.value)} [{low}, {high}]"
+
+
+def _left_out(curve: Curve) -> str:
+    named = ", ".join(f"{cell.context_size} x {cell.bucket}" for cell in curve.left_out)
+    return f"left out of the fits, BLEU under {LEAST_BLEU}: {named}" if named else ""
+
+
+def _by_bucket(cells: Sequence[Cell]) -> list[BucketScores]:
+    """Each bucket once; its sentences are the same at every context size."""
+    once = {cell.bucket: BucketScores(cell.bucket, cell.sentences, cell.bleu) for cell in cells}
+    return list(once.values())

@@ -1,0 +1,127 @@
+"""A table as text for other programs: CSV, Markdown, LaTeX, JSON."""
+
+import json as json_text
+from collections.abc import Sequence
+
+import pandas as pd
+
+from ..claims.verdict import Verdict
+
+LATEX_ESCAPES = str.maketrans(
+    {
+        "\\": r"\textbackslash{}",
+        "~": r"\textasciitilde{}",
+        "^": r"\textasciicircum{}",
+        "<": r"\textless{}",
+        ">": r"\textgreater{}",
+        "|": r"\textbar{}",
+        **{sign: f"\\{sign}" for sign in "&%$#_{}"},
+    }
+)
+MARKDOWN_ESCAPES = str.maketrans(
+    {"\\": r"\\", "|": r"\|", "*": r"\*", "_": r"\_", "`": r"\`", "<": "&lt;", "\n": " "}
+)
+
+
+def csv(frame: pd.DataFrame) -> str:
+    """The table as CSV, four decimals, blanks where there is no number."""
+    return frame.to_csv(index=False, float_format="%.4f", lineterminator="\n")
+
+
+def markdown(frame: pd.DataFrame, title: str, lines: Sequence[str]) -> str:
+    """The whole table as Markdown: title, rows, caption."""
+    heads = _markdown_row(list(frame.columns))
+    rule = "|" + "---|" * len(frame.columns)
+    rows = [_markdown_row([_shown(value) for value in row]) for row in _rows(frame)]
+    caption = [f"- {_markdown(line)}" for line in lines]
+    return "\n".join([f"# {_markdown(title)}", "", heads, rule, *rows, "", *caption]) + "\n"
+
+
+def _markdown_row(cells: Sequence[str]) -> str:
+    return "| " + " | ".join(_markdown(cell) for cell in cells) + " |"
+
+
+def _markdown(text: str) -> str:
+    """Text that Markdown reads as it stands."""
+    return text.translate(MARKDOWN_ESCAPES)
+
+
+def latex(frame: pd.DataFrame, title: str, lines: Sequence[str]) -> str:
+    """A booktabs table for LaTeX; an interval stands in its value's cell, the lines as notes."""
+    merged = with_intervals(frame)
+    columns = "".join("r" if _is_number(frame[name]) else "l" for name in merged.columns)
+    body = [_latex_row(list(merged.columns)), r"\midrule", *map(_latex_row, _rows(merged))]
+    return "\n".join(
+        [
+            r"% \usepackage{booktabs}",
+            r"\begin{table}",
+            r"\centering",
+            rf"\caption{{{_latex(title)}}}",
+            rf"\begin{{tabular}}{{{columns}}}",
+            r"\toprule",
+            *body,
+            r"\bottomrule",
+            r"\end{tabular}",
+            r"\par\raggedright\footnotesize",
+            *(rf"{_latex(line)}\par" for line in lines),
+            r"\end{table}",
+            "",
+        ]
+    )
+
+
+def with_intervals(frame: pd.DataFrame) -> pd.DataFrame:
+    """The table as text, each interval put into the cell of its value: ``35.2 [33.1, 37.0]``."""
+    made = {}
+    for name in frame.columns:
+        ends = [f"{name}_low", f"{name}_high"]
+        if set(ends) <= set(frame.columns):
+            rows = frame[[name, *ends]].itertuples(index=False)
+            made[name] = [_with_interval(*row) for row in rows]
+        elif not name.endswith(("_low", "_high")):
+            made[name] = [_shown(value) for value in frame[name].astype("object")]
+    return pd.DataFrame(made)
+
+
+def _with_interval(value: float, low: float, high: float) -> str:
+    return _shown(value) if pd.isna(low) else f"{value:.2f} [{low:.2f}, {high:.2f}]"
+
+
+def _is_number(column: pd.Series) -> bool:
+    return pd.api.types.is_numeric_dtype(column)
+
+
+def _latex_row(cells: Sequence[str]) -> str:
+    return " & ".join(_latex(cell) for cell in cells) + r" \\"
+
+
+def _latex(text: str) -> str:
+    """Text that LaTeX sets as it stands."""
+    return " ".join(text.split()).translate(LATEX_ESCAPES)
+
+
+def json(
+    name: str, title: str, frame: pd.DataFrame, verdicts: Sequence[Verdict], caption: Sequence[str]
+) -> str:
+    """The table as one JSON object: rows in full precision, null where there is no number."""
+    blanked = frame.astype("object").where(frame.notna(), None)
+    described = {
+        "name": name,
+        "title": title,
+        "rows": blanked.to_dict("records"),
+        "verdicts": [vars(verdict) for verdict in verdicts],
+        "caption": list(caption),
+    }
+    return json_text.dumps(described, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+
+
+def _rows(frame: pd.DataFrame) -> list[list[object]]:
+    """The rows, each value of its own type."""
+    return frame.astype("object").to_numpy().tolist()
+
+
+def _shown(value: object) -> str:
+    """A cell's text: two decimals, empty where there is no number."""
+    if isinstance(value, float):
+        return "" if pd.isna(value) else f"{value:.2f}"
+    return str(value)

@@ -1,0 +1,83 @@
+"""Was the training long enough? What the runs themselves say of it, for a table's caption."""
+
+from dataclasses import replace
+
+import pandas as pd
+
+from ..results.bundle import Bundle
+from .comparison import NONE, Arm, Comparison, compare
+
+
+def training_line(comparison: Comparison, bundle: Bundle) -> str:
+    """Epochs, and the losses at the end: where they part, an arm lacks data more than room."""
+    runs = bundle.runs.drop_duplicates("run").set_index("run")
+    losses = [
+        f"{arm.name} {runs.loc[list(arm.runs), 'train_loss'].mean():.2f} / "
+        f"{runs.loc[list(arm.runs), 'valid_loss'].mean():.2f}"
+        for arm in comparison.arms
+    ]
+    epochs = runs.loc[list(comparison.none.runs), "epochs"].mean()
+    return (
+        f"Training: {epochs:.1f} epochs; loss at the end in nats a target token, training / "
+        f"validation: {', '.join(losses)}."
+    )
+
+
+def schedule(comparison: Comparison, bundle: Bundle) -> str:
+    """Whether training twice as long moves a bucket beyond its interval, where that was run."""
+    updates = comparison.settings.training.updates
+    doubled = bundle.runs[bundle.runs["updates"] == 2 * updates]
+    if NONE not in set(doubled["attention"]):
+        return _unchecked(comparison, bundle, updates)
+    seeds = sorted({int(seed) for seed in doubled["seed"]})
+    same = _of_seeds(bundle, seeds)
+    once, twice = (compare(same, length, alone=True) for length in (updates, 2 * updates))
+    moved = [
+        f"{arm.name} {bucket}"
+        for arm, longer in zip(once.arms, twice.arms, strict=False)
+        for bucket in _moved(arm, longer, comparison.buckets)
+    ]
+    named = f"seed {', '.join(map(str, seeds))}"
+    if not moved:
+        return (
+            f"Schedule: long enough; twice the updates ({named}) move no bucket beyond its range."
+        )
+    return (
+        f"Schedule: not long enough; twice the updates ({named}) move these buckets beyond the "
+        f"range of the same seeds: {', '.join(moved)}."
+    )
+
+
+def _unchecked(comparison: Comparison, bundle: Bundle, updates: int) -> str:
+    """Without a doubled run: what the validation loss says."""
+    runs = bundle.runs.drop_duplicates("run").set_index("run")
+    falling = [
+        arm.name
+        for arm in comparison.arms
+        if (runs.loc[list(arm.runs), "best_update"] == updates).any()
+    ]
+    end = (
+        f"the validation loss was still falling at the end: {', '.join(falling)}"
+        if falling
+        else "the validation loss no longer fell at the end"
+    )
+    return (
+        f"Schedule: not shown to be long enough (--check-schedule trains twice as long); {end}. "
+        "What an arm lacks may be training."
+    )
+
+
+def _of_seeds(bundle: Bundle, seeds: list[int]) -> Bundle:
+    """The runs of these seeds alone."""
+    runs: pd.DataFrame = bundle.runs[bundle.runs["seed"].isin(seeds)]
+    return replace(bundle, runs=runs)
+
+
+def _moved(arm: Arm, longer: Arm, buckets: tuple[str, ...]) -> list[str]:
+    """Buckets in which the same seeds, trained twice as long, leave the arm's interval."""
+    pairs = zip(buckets, arm.estimates, longer.estimates, strict=True)
+    return [
+        bucket
+        for bucket, once, twice in pairs
+        if once.filled and not once.interval.low <= twice.value <= once.interval.high
+    ]

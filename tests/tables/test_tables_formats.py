@@ -1,0 +1,140 @@
+"""Every table in every form: parsed back, and escaped."""
+
+import io
+import json
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from planted import write_planted
+from rich.console import Console
+
+from seq2seq_bottleneck.claims.verdict import Verdict
+from seq2seq_bottleneck.results.bundle import load_bundle
+from seq2seq_bottleneck.settings.errors import UsageError
+from seq2seq_bottleneck.tables.formats import json as json_form
+from seq2seq_bottleneck.tables.formats import latex, markdown, with_intervals
+from seq2seq_bottleneck.tables.pages import FORMATS, TABLES, make_page, print_page, render
+
+FALLING = {"none": [0.1, 0.3, 0.5, 0.6, 0.7], "additive": [0.1, 0.1, 0.1, 0.1, 0.1]}
+AWKWARD = "50 % & $1_000 #{a|b} ~^ <x> *y* `z` \\"
+
+
+@pytest.fixture(scope="module")
+def bundle(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("planted")
+    write_planted(folder, FALLING, seeds=1, keep=frozenset({7, 15, 25, 35}))
+    return load_bundle(folder)
+
+
+@pytest.fixture(scope="module")
+def pages(bundle):
+    return {name: make_page(name, bundle) for name in TABLES}
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_csv_parses_back(pages, name):
+    frame = pages[name].frame
+    read = pd.read_csv(io.StringIO(render(pages[name], "csv")), keep_default_na=False, na_values="")
+    assert list(read.columns) == list(frame.columns)
+    assert read["bucket"].tolist() == frame["bucket"].tolist()
+    numbers = frame.select_dtypes("number").columns
+    np.testing.assert_allclose(read[numbers], frame[numbers], atol=5.1e-5)
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_json_parses_back_with_all_that_belongs_to_the_table(pages, name):
+    page = pages[name]
+    read = json.loads(render(page, "json"))
+    assert (read["name"], read["title"]) == (page.name, page.title)
+    assert [list(row) for row in read["rows"]] == [list(page.frame.columns)] * len(page.frame)
+    for row, expected in zip(read["rows"], page.frame.to_dict("records"), strict=True):
+        for key, value in expected.items():
+            assert row[key] == (None if pd.isna(value) else value)
+    assert [Verdict(**verdict) for verdict in read["verdicts"]] == page.judged
+    assert read["caption"] == page.caption
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_markdown_has_every_row_and_line(pages, name):
+    page = pages[name]
+    lines = render(page, "markdown").splitlines()
+    rows = [re.split(r"(?<!\\)\|", line)[1:-1] for line in lines if line.startswith("|")]
+    assert len(rows) == len(page.frame) + 2
+    assert {len(row) for row in rows} == {len(page.frame.columns)}
+    notes = [line for line in lines if line.startswith("- ")]
+    assert len(notes) == len(page.verdicts) + len(page.caption)
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_latex_has_every_row_and_as_many_cells_as_columns(pages, name):
+    text = render(pages[name], "latex")
+    body = text.split(r"\toprule")[1].split(r"\bottomrule")[0]
+    rows = [re.split(r"(?<!\\)&", line) for line in body.splitlines() if line.endswith(r"\\")]
+    (columns,) = re.findall(r"\\begin\{tabular\}\{([lr]+)\}", text)
+    assert len(rows) == len(pages[name].frame) + 1
+    assert {len(row) for row in rows} == {len(columns)}
+    assert text.count(r"\begin{") == text.count(r"\end{") == 2
+    depth = re.sub(r"\\[{}]", "", text)
+    assert depth.count("{") == depth.count("}")
+
+
+def test_awkward_text_is_escaped_in_latex():
+    text = latex(pd.DataFrame({"a_b": [AWKWARD], "n": [3]}), AWKWARD, [AWKWARD])
+    expected = (
+        r"50 \% \& \$1\_000 \#\{a\textbar{}b\} \textasciitilde{}\textasciicircum{} "
+        r"\textless{}x\textgreater{} *y* `z` \textbackslash{}"
+    )
+    assert rf"\caption{{{expected}}}" in text
+    assert rf"{expected} & 3 \\" in text
+    assert rf"{expected}\par" in text
+    assert r"a\_b & n \\" in text
+    assert r"\begin{tabular}{lr}" in text
+
+
+def test_awkward_text_is_escaped_in_markdown():
+    text = markdown(pd.DataFrame({"a_b": [AWKWARD]}), "t", [AWKWARD])
+    expected = r"50 % & $1\_000 #{a\|b} ~^ &lt;x> \*y\* \`z\` " + "\\\\"
+    assert f"| {expected} |" in text
+    assert f"- {expected}" in text
+
+
+def test_intervals_stand_with_their_value_and_blanks_stay_blank():
+    rows = {
+        "n": [2, 0],
+        "bleu": [1.5, np.nan],
+        "bleu_low": [1.25, np.nan],
+        "bleu_high": [2, np.nan],
+    }
+    merged = with_intervals(pd.DataFrame(rows))
+    assert merged.to_dict("list") == {"n": ["2", "0"], "bleu": ["1.50 [1.25, 2.00]", ""]}
+
+
+def test_json_keeps_texts_and_accents_and_has_no_nan():
+    frame = pd.DataFrame({"word": ["été"], "bleu": [np.nan]})
+    text = json_form("n", "t", frame, [], [AWKWARD])
+    assert "été" in text
+    assert json.loads(text)["rows"] == [{"word": "été", "bleu": None}]
+    assert json.loads(text)["caption"] == [AWKWARD]
+
+
+def test_the_terminals_form_is_what_is_printed(pages):
+    for page in pages.values():
+        held = io.StringIO()
+        print_page(page, Console(file=held, width=80, highlight=False))
+        text = render(page, "rich")
+        assert held.getvalue() == text
+        assert page.title in text
+        assert max(len(line) for line in text.splitlines()) <= 80
+        assert "Rule: " in text
+
+
+def test_unknown_names_are_usage_errors_with_the_nearest(bundle, pages):
+    with pytest.raises(
+        UsageError, match="unknown table 'contextsize'; did you mean 'context-size'"
+    ):
+        make_page("contextsize", bundle)
+    with pytest.raises(UsageError, match="unknown format 'markdwn'; did you mean 'markdown'"):
+        render(pages["vindication"], "markdwn")
+    assert FORMATS == ("rich", "csv", "markdown", "latex", "json")
