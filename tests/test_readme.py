@@ -22,7 +22,7 @@ def shown_commands() -> list[str]:
 
 def small(arguments: list[str]) -> list[str]:
     """The same command at a size for tests."""
-    if arguments[0] != "reproduce":
+    if arguments[0] not in ("reproduce", "sweep"):
         return arguments
     if "--preset" in arguments:
         arguments[arguments.index("--preset") + 1] = "smoke"

@@ -1,5 +1,6 @@
 """``bottleneck sweep``: a grid of runs, from a file or by name."""
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -83,12 +84,10 @@ def _executor(scheduler: str | None, width: int, force: bool) -> "Executor":
     if scheduler:
         from ..runs.cluster import run_jobs_on_cluster
 
-        return lambda jobs, store, listener: run_jobs_on_cluster(
-            jobs, store, listener, scheduler, force
-        )
+        return partial(run_jobs_on_cluster, scheduler=scheduler, force=force)
     from ..runs.pool import run_jobs
 
-    return lambda jobs, store, listener: run_jobs(jobs, store, listener, width, force)
+    return partial(run_jobs, width=width, force=force)
 
 
 def _execute(work: "list[Job]", folder: Path, quiet: bool, execute: "Executor") -> "list[Outcome]":

@@ -57,7 +57,8 @@ Executor = Callable[[Sequence[Job], Path, Listener], list[Outcome]]
 PATIENCE = 8.0
 """Seconds that a worker has to write its checkpoint when asked to stop."""
 
-_ENDS = ("done", "diverged", "failed")
+ENDS = ("done", "diverged", "failed")
+"""Phases of a run's last event."""
 
 
 def has_accelerator() -> bool:
@@ -96,13 +97,13 @@ def run_jobs(
     waiting, outcomes = list(reversed(jobs)), {}
     width = width or default_width()
     events: Queue[tuple[Job, dict[str, Any]]] = Queue()
-    with _processes() as processes:
+    with held_processes() as processes:
         for _ in range(min(width, len(jobs))):
             processes.append(_start(waiting.pop(), store, force, events))
         while len(outcomes) < len(jobs):
             job, event = events.get()
             listener(job, event)
-            if event["phase"] not in _ENDS:
+            if event["phase"] not in ENDS:
                 continue
             outcomes[job.name] = Outcome(job, **event)
             if waiting:
@@ -111,26 +112,40 @@ def run_jobs(
 
 
 @contextmanager
-def _processes() -> Iterator[list[subprocess.Popen]]:
+def held_processes() -> Iterator[list[subprocess.Popen]]:
     """A list of processes, none of which outlives the block."""
     processes: list[subprocess.Popen] = []
     try:
         yield processes
     finally:
-        for process in processes:
-            if process.poll() is None:
-                process.terminate()
-        for process in processes:
-            try:
-                process.wait(timeout=PATIENCE)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
+        end(processes)
+
+
+def end(processes: Sequence[subprocess.Popen]) -> None:
+    """Ask processes to stop and wait for them; those that do not are killed."""
+    for process in processes:
+        if process.poll() is None:
+            process.terminate()
+    for process in processes:
+        try:
+            process.wait(timeout=PATIENCE)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
 
 
 def _start(job: Job, store: Path, force: bool, events: Queue) -> subprocess.Popen:
     """Start a worker and a thread that reads it."""
     errors = tempfile.TemporaryFile("w+", encoding="utf8")  # noqa: SIM115 (the reader closes it)
+    process = start(job.settings, store, force, errors)
+    Thread(target=_read, args=(job, process, errors, events), daemon=True).start()
+    return process
+
+
+def start(
+    settings: RunSettings, store: Path, force: bool, errors: IO[str], folder: Path | None = None
+) -> subprocess.Popen:
+    """Start a worker, in ``folder`` where one is given: file names of the settings begin there."""
     process = subprocess.Popen(
         [sys.executable, "-m", "seq2seq_bottleneck.runs.worker"],
         stdin=subprocess.PIPE,
@@ -139,13 +154,13 @@ def _start(job: Job, store: Path, force: bool, events: Queue) -> subprocess.Pope
         text=True,
         encoding="utf8",
         env=_worker_environment(),
+        cwd=folder,
         # A Ctrl-C in the terminal is the parent's to handle.
         start_new_session=True,
     )
-    order = {"settings": job.settings.model_dump(), "store": str(store.resolve()), "force": force}
+    order = {"settings": settings.model_dump(), "store": str(store.resolve()), "force": force}
     process.stdin.write(json.dumps(order))
     process.stdin.close()
-    Thread(target=_read, args=(job, process, errors, events), daemon=True).start()
     return process
 
 
@@ -164,16 +179,23 @@ def _worker_environment() -> dict[str, str]:
 
 
 def _read(job: Job, process: subprocess.Popen, errors: IO[str], events: Queue) -> None:
-    """Pass a worker's events on; a worker that ends without an end event has failed."""
+    """Pass a worker's events on."""
+    with errors:
+        for event in read_events(process, errors):
+            events.put((job, event))
+
+
+def read_events(process: subprocess.Popen, errors: IO[str]) -> Iterator[dict[str, Any]]:
+    """A worker's events until its process has ended; without an end event it has failed."""
     ended = False
-    with errors, process.stdout:
+    with process.stdout:
         for line in process.stdout:
             event = json.loads(line)
-            ended = ended or event["phase"] in _ENDS
-            events.put((job, event))
-        process.wait()
-        if not ended:
-            events.put((job, {"phase": "failed", "reason": _last_words(process, errors)}))
+            ended = ended or event["phase"] in ENDS
+            yield event
+    process.wait()
+    if not ended:
+        yield {"phase": "failed", "reason": _last_words(process, errors)}
 
 
 def _last_words(process: subprocess.Popen, errors: IO[str]) -> str:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from filelock import FileLock, Timeout
+from filelock import BaseFileLock, FileLock, Timeout
 
 from ..results.folders import STATUS, read_json
 from ..settings.atomic import write_text
@@ -61,32 +61,35 @@ class RunFolder:
     @property
     def in_use(self) -> bool:
         """Whether some process is at this run now."""
-        lock = self._lock()
-        try:
-            with lock.acquire(timeout=0):
-                return False
-        except Timeout:
-            return True
+        lock = self.claim(wait=False)
+        if lock is not None:
+            lock.release()
+        return lock is None
 
     @contextmanager
     def alone(self) -> Iterator[None]:
-        """Wait for, then hold, the run: two sweeps on one store never run the same cell at once.
+        """Wait for, then hold, the run: two sweeps on one store never run the same cell at once."""
+        lock = self.claim()
+        try:
+            yield
+        finally:
+            if lock is not None:
+                lock.release()
+
+    def claim(self, wait: bool = True) -> BaseFileLock | None:
+        """Hold the run until the lock is released; None if another has it and we do not wait.
 
         The lock is the operating system's: it goes with the process, however that ends.
         """
         try:
             self.store.mkdir(parents=True, exist_ok=True)
-            lock = self._lock()
-            lock.acquire()
+            lock = FileLock(self.store / f".{self.run}.lock")
+            lock.acquire(timeout=-1 if wait else 0)
+        except Timeout:
+            return None
         except OSError as error:
             raise UserError(f"cannot write {str(self.store)!r}: {error.strerror}") from None
-        try:
-            yield
-        finally:
-            lock.release()
-
-    def _lock(self) -> FileLock:
-        return FileLock(self.store / f".{self.run}.lock")
+        return lock
 
 
 def run_folders(store: Path) -> list[RunFolder]:

@@ -14,7 +14,8 @@ class Concern(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
-_FILES = ("source", "target", "test_source", "test_target")
+FILES = ("source", "target", "test_source", "test_target")
+"""Settings that name the user's files: where the data lies, not what it is."""
 
 
 class CorpusSettings(Concern):
@@ -61,7 +62,7 @@ class CorpusSettings(Concern):
 
     @model_validator(mode="after")
     def _files_alone(self) -> "CorpusSettings":
-        given = [key for key in _FILES if getattr(self, key) is not None]
+        given = [key for key in FILES if getattr(self, key) is not None]
         if given and self.name != "files":
             raise ValueError(f"{given[0]} is for corpus 'files', not for {self.name!r}")
         return self

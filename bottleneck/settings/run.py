@@ -9,6 +9,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from .concerns import (
+    FILES,
     Concern,
     CorpusSettings,
     DecodingSettings,
@@ -32,8 +33,12 @@ class RunSettings(Concern):
     scoring: ScoringSettings = ScoringSettings()
 
     def identity(self, fingerprint: str) -> str:
-        """Hash of the settings, the data's fingerprint and the schema version (12 hex digits)."""
-        text = f"{SCHEMA_VERSION}\n{fingerprint}\n{self.model_dump_json()}"
+        """Hash of the settings, the data's fingerprint and the schema version (12 hex digits).
+
+        Where the user's files lie is left out: the fingerprint says what is in them.
+        """
+        settings = self.model_dump_json(exclude={"corpus": set(FILES)})
+        text = f"{SCHEMA_VERSION}\n{fingerprint}\n{settings}"
         return hashlib.sha256(text.encode()).hexdigest()[:12]
 
     def changed(self, **concerns: Mapping[str, Any]) -> "RunSettings":

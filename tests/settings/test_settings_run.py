@@ -97,6 +97,15 @@ def test_identity_depends_on_every_setting_and_on_the_data():
     assert settings.changed(training={"seed": 2}).identity("data") != identity
 
 
+def test_identity_does_not_depend_on_where_the_users_files_lie():
+    here, there = (
+        resolve("smoke", ["corpus.name=files", f"corpus.source={folder}/a.en"])
+        for folder in ("here", "there")
+    )
+    assert here.identity("data") == there.identity("data")
+    assert here.identity("data") != here.identity("other data")
+
+
 def test_changed_is_checked_again():
     with pytest.raises(UsageError, match="context_size"):
         resolve("smoke").changed(model={"context_size": -3})

@@ -1,0 +1,270 @@
+"""Runs on a real scheduler with two real workers, on loopback: what goes out comes back, once."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import psutil
+import pytest
+
+from seq2seq_bottleneck.runs import cluster
+from seq2seq_bottleneck.runs.checkpoint import Checkpoints
+from seq2seq_bottleneck.runs.cluster import run_jobs_on_cluster
+from seq2seq_bottleneck.runs.pool import ENDS, Job, run_jobs
+from seq2seq_bottleneck.runs.store import run_folders
+from seq2seq_bottleneck.settings.errors import UserError
+from seq2seq_bottleneck.settings.run import resolve
+
+QUICK = [
+    "training.updates=60",
+    "training.validations=1",
+    "training.shapes=1",
+    "scoring.resamples=9",
+]
+COPY = ["corpus.name=copy", "corpus.copy_words=20", "corpus.max_words=20", *QUICK]
+RESULTS = ("weights.safetensors", "hypotheses.jsonl", "sentences.csv")
+
+
+@dataclass
+class Cluster:
+    """A scheduler and its workers; the workers' folder is none that a test works in."""
+
+    folder: Path
+    address: str = ""
+    scheduler: subprocess.Popen | None = None
+    workers: list[subprocess.Popen] = field(default_factory=list)
+
+    def start(self, program: str, *arguments: str) -> subprocess.Popen:
+        log = (self.folder / "log").open("a")
+        with log:
+            return subprocess.Popen(
+                [sys.executable, "-m", f"distributed.cli.{program}", "--no-dashboard", *arguments],
+                cwd=self.folder,
+                stdout=log,
+                stderr=log,
+            )
+
+    def start_scheduler(self) -> None:
+        file = self.folder / "scheduler.json"
+        arguments = ["--host", "127.0.0.1", "--port", "0", "--scheduler-file", str(file)]
+        self.scheduler = self.start("dask_scheduler", *arguments)
+        wait_for(file.is_file)
+        self.address = json.loads(file.read_text())["address"]
+
+    def fill_up(self) -> None:
+        """Bring the number of living workers to two."""
+        self.workers = [worker for worker in self.workers if worker.poll() is None]
+        arguments = ["--nthreads", "1", "--no-nanny", "--host", "127.0.0.1"]
+        place = ["--local-directory", str(self.folder)]
+        while len(self.workers) < 2:
+            self.workers.append(self.start("dask_worker", self.address, *arguments, *place))
+
+    def stop(self) -> None:
+        """The workers first: one that finds no scheduler looks for it for a while."""
+        for processes in (self.workers, [self.scheduler]):
+            for process in processes:
+                process.terminate()
+            for process in processes:
+                try:
+                    process.wait(timeout=10)
+                except subprocess.TimeoutExpired:
+                    process.kill()
+                    process.wait()
+
+
+def wait_for(condition, seconds=30.0) -> None:
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "waited in vain"
+        time.sleep(0.05)
+
+
+def gone(process: int) -> bool:
+    """Whether a process has ended, or is but a name in the table of one that will not wait."""
+    try:
+        return psutil.Process(process).status() == psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return True
+
+
+@pytest.fixture(scope="module")
+def started(tmp_path_factory) -> Iterator[Cluster]:
+    held = Cluster(tmp_path_factory.mktemp("elsewhere"))
+    held.start_scheduler()
+    try:
+        yield held
+    finally:
+        held.stop()
+
+
+@pytest.fixture
+def two_workers(started) -> Cluster:
+    started.fill_up()
+    return started
+
+
+@dataclass
+class Heard:
+    """A listener that keeps what it hears."""
+
+    events: list[tuple[str, dict]] = field(default_factory=list)
+
+    def __call__(self, job, event) -> None:
+        self.events.append((job.name, event))
+
+    def process_of(self, name: str) -> int:
+        """The process that runs a job, the last if there were more."""
+        return [e["process"] for job, e in self.events if job == name and "process" in e][-1]
+
+    def ends(self) -> list[str]:
+        return sorted(job for job, event in self.events if event["phase"] in ENDS)
+
+
+def copy_job(name: str, *assignments: str) -> Job:
+    return Job(name, resolve("smoke", [*COPY, *assignments]))
+
+
+def same_results(first: Path, second: Path) -> None:
+    for name in RESULTS:
+        assert (first / name).read_bytes() == (second / name).read_bytes()
+
+
+def test_a_worker_killed_in_mid_run_costs_no_result_and_none_is_there_twice(two_workers, tmp_path):
+    long = copy_job("killed", "training.updates=80")
+    lost = Job("lost", resolve("smoke", ["corpus.name=files", "corpus.source=none.tsv"]))
+    jobs = [long, copy_job("other"), lost, copy_job("again", "training.updates=80")]
+    heard, killed = Heard(), []
+
+    def kill(job, event):
+        heard(job, event)
+        if job.name == "killed" and event.get("update") and not killed:
+            run = heard.process_of("killed")
+            killed.append(run)
+            os.kill(psutil.Process(run).ppid(), signal.SIGKILL)
+
+    outcomes = run_jobs_on_cluster(jobs, tmp_path / "store", kill, two_workers.address)
+    assert [outcome.phase for outcome in outcomes] == ["done", "done", "failed", "done"]
+    assert [outcome.job.name for outcome in outcomes] == [job.name for job in jobs]
+    assert "none.tsv" in outcomes[2].reason
+    assert outcomes[2].by_user
+    assert outcomes[0].run == outcomes[3].run
+    assert heard.process_of("killed") != killed[0]
+    assert heard.ends() == ["again", "killed", "lost", "other"]
+    assert {folder.status for folder in run_folders(tmp_path / "store")} == {"done"}
+    assert len(run_folders(tmp_path / "store")) == 2
+    wait_for(lambda: gone(killed[0]))
+
+    (local,) = run_jobs([long], tmp_path / "local", lambda *_: None)
+    assert local.run == outcomes[0].run
+    same_results(tmp_path / "local" / local.run, tmp_path / "store" / local.run)
+    names = [
+        {path.name for path in (tmp_path / at / local.run).iterdir()} for at in ("local", "store")
+    ]
+    assert names[0] == names[1]
+
+
+def test_a_finished_run_is_not_sent_out(two_workers, tmp_path):
+    job = copy_job("once")
+    (first,) = run_jobs_on_cluster([job], tmp_path, lambda *_: None, two_workers.address)
+    heard = Heard()
+    (second,) = run_jobs_on_cluster([job], tmp_path, heard, two_workers.address)
+    assert first == second
+    assert [event["phase"] for _, event in heard.events] == ["done"]
+
+
+def test_the_users_files_travel_though_the_workers_cannot_see_them(
+    two_workers, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    words = [f"word{number}" for number in range(20)]
+    sentences = [" ".join(words[(i + k) % 20] for k in range(5 + i % 10)) for i in range(400)]
+    Path("mine.TSV").write_text(
+        "".join(f"{text} {i}\t{text}\n" for i, text in enumerate(sentences))
+    )
+    settings = resolve("smoke", ["corpus.name=files", "corpus.source=mine.TSV", *QUICK])
+    heard = Heard()
+    (outcome,) = run_jobs_on_cluster(
+        [Job("mine", settings)], Path("store"), heard, two_workers.address
+    )
+    assert outcome.phase == "done", outcome.reason
+    found = json.loads((tmp_path / "store" / outcome.run / "settings.json").read_text())
+    assert found == settings.model_dump()
+    (local,) = run_jobs([Job("mine", settings)], Path("store"), heard)
+    assert heard.events[-1][1]["phase"] == "done"
+    assert local.run == outcome.run
+    assert len(run_folders(Path("store"))) == 1
+
+
+def test_an_interrupted_sweep_brings_its_checkpoints_home_and_goes_on(two_workers, tmp_path):
+    job = copy_job("long", "training.updates=100")
+    heard = Heard()
+
+    def interrupt(job, event):
+        heard(job, event)
+        if event.get("update"):
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run_jobs_on_cluster([job], tmp_path, interrupt, two_workers.address)
+    (folder,) = run_folders(tmp_path)
+    assert gone(heard.process_of("long"))
+    assert folder.status == "running"
+    assert not folder.in_use
+    assert (folder.path / Checkpoints.NAME).is_file()
+
+    resumed = Heard()
+    (outcome,) = run_jobs_on_cluster([job], tmp_path, resumed, two_workers.address)
+    assert outcome.phase == "done"
+    assert next(event["update"] for _, event in resumed.events if "update" in event) > 20
+    assert not (folder.path / Checkpoints.NAME).exists()
+
+
+DRIVER = """
+import json, sys
+from pathlib import Path
+from seq2seq_bottleneck.runs.cluster import run_jobs_on_cluster
+from seq2seq_bottleneck.runs.pool import Job
+from seq2seq_bottleneck.settings.run import resolve
+job = Job("endless", resolve("smoke", [*sys.argv[3:], "training.updates=100000"]))
+listener = lambda _, event: print(json.dumps(event), flush=True)
+run_jobs_on_cluster([job], Path(sys.argv[2]), listener, sys.argv[1])
+"""
+
+
+def test_a_killed_driver_leaves_no_process_behind(two_workers, tmp_path):
+    arguments = [two_workers.address, str(tmp_path), *COPY]
+    with subprocess.Popen(
+        [sys.executable, "-c", DRIVER, *arguments], stdout=subprocess.PIPE, text=True
+    ) as driver:
+        started = json.loads(driver.stdout.readline())
+        driver.kill()
+    wait_for(lambda: gone(started["process"]))
+
+
+def test_a_scheduler_that_cannot_be_reached_is_named(tmp_path, monkeypatch):
+    monkeypatch.setattr(cluster, "CONNECTING", 1.0)
+    with socket.socket() as held:
+        held.bind(("127.0.0.1", 0))
+        address = f"tcp://127.0.0.1:{held.getsockname()[1]}"
+        with pytest.raises(UserError, match=f"cannot reach scheduler '{address}'"):
+            run_jobs_on_cluster([], tmp_path, lambda *_: None, address)
+
+
+@pytest.mark.parametrize("address", ["nonsense", "foo://here:1", "tls://127.0.0.1:1"])
+def test_an_address_that_is_none_is_told_in_one_line(tmp_path, address):
+    with pytest.raises(UserError, match=address) as raised:
+        run_jobs_on_cluster([], tmp_path, lambda *_: None, address)
+    assert "\n" not in str(raised.value)
+
+
+def test_without_dask_the_extra_is_named(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(UserError, match=r"pip install \"seq2seq-bottleneck\[cluster\]\""):
+        run_jobs_on_cluster([], tmp_path, lambda *_: None, "tcp://127.0.0.1:1")

@@ -1,0 +1,41 @@
+"""Known losses: a change of numerics must raise SCHEMA_VERSION, so that runs are never mixed."""
+
+import numpy as np
+import pytest
+
+from seq2seq_bottleneck.corpus.batches import encode_pairs, evaluation_batches, training_batches
+from seq2seq_bottleneck.corpus.corpus import load_corpus
+from seq2seq_bottleneck.model.translator import create
+from seq2seq_bottleneck.settings.run import SCHEMA_VERSION, resolve
+from seq2seq_bottleneck.training.loop import train
+
+TINY = [
+    "corpus.name=copy",
+    "corpus.copy_words=20",
+    "corpus.train_pairs=64",
+    "model.context_size=12",
+    "model.dropout=0.1",
+    "training.updates=8",
+    "training.batch_size=16",
+]
+GOLDEN = {
+    (1, "none", "input"): (3.1618776, 3.1527410),
+    (1, "additive", "input"): (3.1684356, 3.1603561),
+    (1, "dot", "output"): (3.1685293, 3.1675199),
+}
+"""Training and validation loss after eight updates, by schema version and arm."""
+
+
+@pytest.mark.parametrize(("version", "attention", "placement"), GOLDEN)
+def test_losses_are_those_of_this_schema_version(version, attention, placement):
+    arm = [f"model.attention={attention}", f"model.placement={placement}"]
+    settings = resolve("smoke", [*TINY, *arm])
+    corpus = load_corpus(settings.corpus, settings.scoring.lower_edges)
+    vocabularies = (corpus.source_vocabulary, corpus.target_vocabulary)
+    graph, weights = create(settings.model, *map(len, vocabularies), settings.training.seed)
+    batches = training_batches(encode_pairs(corpus.train, *vocabularies), 16, 1, 2)
+    valid = evaluation_batches(encode_pairs(corpus.valid, *vocabularies), 16, 2)
+    trained = train(graph, weights, settings.training, batches, valid, lambda _: None)
+    found = (trained.log[-1].loss, trained.log[-1].valid_loss)
+    assert version == SCHEMA_VERSION
+    np.testing.assert_allclose(found, GOLDEN[version, attention, placement], rtol=2e-5)
