@@ -26,8 +26,7 @@ def export(
     """Print the one tidy CSV, a row a run and bucket; or write the whole bundle."""
     folder = results_folder(results)
     if bundle is None:
-        from ..results.bundle import load_results
-        from ..results.frames import tidy_csv
+        from ..results.bundle import load_results, tidy_csv
 
         typer.echo(tidy_csv(load_results(folder)), nl=False)
         return

@@ -73,6 +73,11 @@ def load_results(folder: str | Path) -> pd.DataFrame:
     return load_bundle(Path(folder)).runs
 
 
+def tidy_csv(runs: pd.DataFrame) -> str:
+    """The tidy table as CSV: every digit, blanks where there is nothing, Unix line ends."""
+    return runs.to_csv(index=False, lineterminator="\n")
+
+
 def _from_store(folder: Path, runs: Sequence[Path]) -> Bundle:
     """The same from run folders, nothing written."""
     return Bundle(
