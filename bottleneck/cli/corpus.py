@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from .console import output
 from .options import (
     Assignments,
     Preset,
@@ -69,8 +70,6 @@ def describe(
     assignments: Assignments = None,
 ) -> None:
     """Count lengths by bucket, vocabulary, unknown words and bits."""
-    from rich.console import Console
-
     from ..corpus.corpus import describe as describe_corpus
 
     files = {
@@ -81,7 +80,7 @@ def describe(
     }
     settings = resolve_settings(preset, assignments, {"name": name, **files})
     description = describe_corpus(_load(settings), settings.scoring.lower_edges)
-    console = Console(highlight=False)
+    console = output()
     console.print(_table(description))
     for line in _facts(description):
         console.print(line, markup=False)

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from .console import output
 from .options import (
     Assignments,
     CorpusName,
@@ -77,14 +78,12 @@ def _execute(jobs: "list[Job]", folder: Path, quiet: bool) -> None:
 
 def _print_tables(folder: Path) -> None:
     """Write both tables as CSV and Markdown beside the bundle, and print them."""
-    from rich.console import Console
-
     from ..results.bundle import load_bundle
     from ..tables.pages import slide_pages, write_pages
 
     pages = slide_pages(load_bundle(folder))
     write_pages(pages, folder)
-    console = Console(highlight=False)
+    console = output()
     for page in pages:
         console.print(page.table)
         console.print("\n".join(page.verdicts), markup=False)

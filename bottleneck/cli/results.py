@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from .console import output
 from .reproduce import DEFAULT_OUT
 
 Results = Annotated[
@@ -61,9 +62,7 @@ def table(
     if form != "rich":
         typer.echo(render(page, form), nl=False)
         return
-    from rich.console import Console
-
-    print_page(page, Console(highlight=False))
+    print_page(page, output())
 
 
 def results_folder(results: Path | None) -> Path:

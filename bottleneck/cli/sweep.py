@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from .console import output
 from .options import Assignments, Out
 from .reproduce import DEFAULT_OUT
 
@@ -102,9 +103,7 @@ def _execute(work: "list[Job]", folder: Path, quiet: bool, execute: "Executor") 
 
 def _print_plan(read: "Sweep", cells: "list[Cell]", estimate: "Estimate") -> None:
     """The question, the cells with what each costs, and the sums."""
-    from rich.console import Console
-
-    console = Console(highlight=False)
+    console = output()
     console.print(read.question, markup=False)
     console.print(_plan_table(cells, estimate))
     megabytes = estimate.disk_bytes / 1e6
@@ -130,9 +129,7 @@ def _plan_table(cells: "list[Cell]", estimate: "Estimate") -> "Table":
 
 def _print_summary(outcomes: "list[Outcome]", folder: Path) -> None:
     """Every cell with its BLEU by bucket, what failed and why, and where the results are."""
-    from rich.console import Console
-
-    console = Console(highlight=False)
+    console = output()
     done = [outcome for outcome in outcomes if outcome.phase == "done"]
     if done:
         console.print(_summary_table(done, folder))

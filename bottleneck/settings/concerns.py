@@ -5,7 +5,7 @@ Every field is a setting that ``--set section.field=value`` and a sweep file can
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 
 class Concern(BaseModel):
@@ -140,6 +140,12 @@ class ScoringSettings(Concern):
     edges: str = "5,11,21,31,41"
     resamples: int = Field(1_000, ge=1)
     seed: int = Field(1, ge=0)
+
+    @field_validator("edges", mode="before")
+    @classmethod
+    def _one_edge(cls, value: object) -> object:
+        """A single edge is read as a number; it is as wrong as text, and should be told so."""
+        return str(value) if isinstance(value, int) else value
 
     @property
     def lower_edges(self) -> tuple[int, ...]:

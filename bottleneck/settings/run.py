@@ -1,6 +1,7 @@
 """A run's settings as a whole: from a preset and overrides to a frozen, hashed description."""
 
 import hashlib
+import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from importlib import resources
@@ -65,7 +66,16 @@ def _fault(fault: Mapping[str, Any]) -> str:
         return f"unknown setting {name!r}{did_you_mean(name, _known_names(len(place)))}"
     message = fault["msg"].removeprefix("Value error, ")
     given = "" if isinstance(fault["input"], dict) else f", not {fault['input']!r}"
-    return f"setting {name!r}: {message[:1].lower()}{message[1:]}{given}"
+    return f"setting {name!r}: {message[:1].lower()}{message[1:]}{given}{_nearest_word(fault)}"
+
+
+def _nearest_word(fault: Mapping[str, Any]) -> str:
+    """For a setting that takes one of a few words: the nearest, if one is near."""
+    if fault["type"] != "literal_error":
+        return ""
+    words = re.findall(r"'([^']+)'", fault["ctx"]["expected"])
+    hint = did_you_mean(str(fault["input"]), words)
+    return hint if "did you mean" in hint else ""
 
 
 def _known_names(depth: int) -> list[str]:

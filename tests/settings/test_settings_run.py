@@ -67,6 +67,8 @@ def test_override_leaves_the_preset_alone():
         ("training.learning_rate=inf", ("training.learning_rate", "finite")),
         ("scoring.edges=5,x", ("scoring", "edges", "5,x")),
         ("scoring.edges=9,5", ("scoring", "ascending")),
+        ("scoring.edges=5", ("scoring", "two or more ascending")),
+        ("corpus.name=grammer", ("corpus.name", "did you mean 'grammar'")),
         ("corpus.min_words=70", ("corpus", "min_words 70", "max_words 60")),
         ("model.hidden_size=300", ("model", "hidden_size")),
         ("context_size=3", ("context_size=3", "section.key=value")),

@@ -1,4 +1,7 @@
-"""The built-in corpus: English-French sentences from a synchronous grammar."""
+"""The built-in corpus: English-French sentences from a synchronous grammar.
+
+"it" is always masculine in French (le, il): the English does not say what it stands for.
+"""
 
 from .grammar import Grammar, english_french
 from .lecture import LECTURE_SENTENCES

@@ -156,7 +156,7 @@ def going_to_city(group: VerbGroup, to: int, city: Leaf) -> VerbPhrase:
 
 def going_when(group: VerbGroup, to: int, noun_phrase: NounPhrase, time: Leaf) -> VerbPhrase:
     """A verb of motion, where to, and when."""
-    return placed(going(group, to, noun_phrase), phrase(time))
+    return placed(going(group, to, noun_phrase), time)
 
 
 def giving(group: VerbGroup, given: NounPhrase, to: int, receiver: NounPhrase) -> VerbPhrase:
@@ -228,18 +228,29 @@ def equalled(
 
 
 def one_of(group: VerbGroup, *parts: Any) -> VerbPhrase:
-    """Be one of the best ones, and perhaps what for."""
-    one, of, the, adjective, (agreement, items, _, _), *purpose = parts
-    female = "une" if agreement & 1 else "un"
-    forms, own = adjective
-    chosen = [("le~", (one,)), (female, (one,)), ("de", (of,)), ("les", (the,))]
-    return group, None, 0, None, [*chosen, (forms[agreement], own), *items, *chain(*purpose)]
+    """Be one of the best ones, who agree with the subject if they can, and perhaps what for."""
+    one, of, the, (forms, own), (kinds, links), *purpose = parts
+
+    def attribute(_person: int, agreement: int) -> list[Item]:
+        female = agreement & 1 if all(kinds) else int(not kinds[0])
+        chosen = [("le~", (one,)), (("un", "une")[female], (one,)), ("de", (of,)), ("les", (the,))]
+        return [*chosen, (forms[2 + female], own), (kinds[female], links)]
+
+    return group, None, 0, attribute, list(chain(*purpose))
 
 
-def placed(verb_phrase: VerbPhrase, tail: list[Item]) -> VerbPhrase:
-    """A verb phrase and the adverbials after it."""
+def placed(verb_phrase: VerbPhrase, *adverbials: Leaf | list[Item]) -> VerbPhrase:
+    """A verb phrase and the adverbials after it: set phrases or items."""
     group, clitic, agreement, attribute, items = verb_phrase
-    return group, clitic, agreement, attribute, items + tail
+    tails = (phrase(part) if isinstance(part, tuple) else part for part in adverbials)
+    return group, clitic, agreement, attribute, list(chain(items, *tails))
+
+
+def mannered(verb_phrase: VerbPhrase, manner: Leaf, *adverbials: Leaf | list[Item]) -> VerbPhrase:
+    """A verb phrase, how, and what follows; French says how right after the verb."""
+    group, clitic, agreement, attribute, items = verb_phrase
+    how = group, clitic, agreement, attribute, phrase(manner) + items
+    return placed(how, *adverbials)
 
 
 def placed_being(group: VerbGroup, place: list[Item]) -> VerbPhrase:

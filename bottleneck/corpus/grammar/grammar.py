@@ -105,7 +105,8 @@ class Grammar:
         """Draw a rewriting of a table's symbol; its English is appended, its value returned."""
         if not table.choices:
             self._tables.fill(table)
-        bits, tokens, steps, build = table.choices[bisect_right(table.cumulative, chance())]
+        place = bisect_right(table.cumulative, chance())
+        bits, tokens, steps, build = table.choices[place] or self._tables.lay_out(table, place)
         trace.append(bits)
         start = len(english)
         if steps is None:

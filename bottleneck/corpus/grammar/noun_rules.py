@@ -11,12 +11,12 @@ from collections.abc import Iterator
 from . import phrases, relatives, words
 from .adjectives import ADJECTIVES, LONG, SELECTING, UNGRADED, Adjective
 from .french import before_noun
-from .nouns import NOUNS, entries
+from .nouns import KINDS, NOUNS, entries
 from .rule import Choice, Word, rule
 
-COUNTED = "HAUTWRFPOV"
+COUNTED = "HAUTWRFPOCV"
 MASSES = "ML"
-SUBJECTS = "HAUTWRFPO"
+SUBJECTS = "HAUTWRFPOC"
 
 
 def phrase_word(symbol: str, entry: str, weight: float = 1.0) -> Word:
@@ -38,6 +38,7 @@ def noun_rules() -> Iterator[Choice]:
     yield from _determiners()
     yield from _names()
     yield from _topics()
+    yield from _kinds()
     for letter in COUNTED:
         for number in "sp":
             yield from _groups(letter, number)
@@ -46,7 +47,6 @@ def noun_rules() -> Iterator[Choice]:
         yield from _objects(letter)
     for number in "sp":
         yield from _groups("D", number)
-        yield from _groups("C", number)
     for letter in MASSES:
         yield from _groups(letter, "s")
         yield rule(f"Obj.{letter}", f"Group.{letter}.s", phrases.mass, 2)
@@ -66,9 +66,9 @@ def _nouns() -> Iterator[Word]:
 
 
 def _classes(adjective: Adjective) -> str:
-    """The noun classes of an adjective: leaders are people, gatherings act as bodies do."""
+    """The noun classes of an adjective: leaders are people, gatherings are events."""
     own = adjective.classes
-    return own + ("D" if "H" in own else "") + ("C" if "O" in own else "")
+    return own + ("D" if "H" in own else "") + ("C" if "V" in own else "")
 
 
 def _adjectives() -> Iterator[Word]:
@@ -126,6 +126,12 @@ def _topics() -> Iterator[Word]:
         yield Word("Topic", tuple(english.split()), value)
 
 
+def _kinds() -> Iterator[Word]:
+    for letter, table in KINDS.items():
+        for english, *forms in (entry.split() for entry in entries(table)):
+            yield Word(f"Kind.{letter}", (english,), tuple(form.strip("-") for form in forms))
+
+
 def _groups(letter: str, number: str) -> Iterator[Choice]:
     """Nouns with up to two adjectives."""
     group, noun = f"Group.{letter}.{number}", f"Noun.{letter}.{number}"
@@ -144,7 +150,7 @@ def _definite(letter: str, number: str) -> Iterator[Choice]:
     yield rule(symbol, f"The.{number} {group}", phrases.determined, 6)
     if letter == "H" and number == "s":
         yield rule(symbol, "Name", phrases.name, 3)
-    if letter not in "OVP":
+    if letter not in "OCVP":
         yield rule(symbol, f"Owner 's {group}", phrases.owned, 1)
 
 
@@ -156,13 +162,9 @@ def _closed(letter: str, number: str) -> Iterator[Choice]:
         yield rule(symbol, f"a {group}", phrases.indefinite, 2)
     else:
         yield rule(symbol, f"Number {group}", phrases.determined, 2)
-    if letter == "O":
-        head = f"The.{number} Group.C.{number}"
-        yield rule(symbol, head, phrases.determined, 1.5)
-        yield rule(symbol, f"{head} Modifier.O", _modified, 2)
-    if letter in "HRV":
-        head = f"The.{number} {group}"
-        yield rule(symbol, f"{head} Modifier.{letter}", _modified, 1)
+    if letter in "HRCV":
+        parts = f"The.{number} {group} Modifier.{letter}"
+        yield rule(symbol, parts, _modified, 5 if letter == "C" else 1)
     if letter == "H":
         yield rule(symbol, f"Just.{number} Group.D.{number} Whole", _modified, 1)
 
@@ -225,7 +227,7 @@ def _modifiers() -> Iterator[Choice]:
     yield rule("Owner", "The.s Group.H.s", phrases.determined, 1)
     yield rule("Modifier.H", "from City", relatives.from_city)
     yield rule("Modifier.H", "with the Group.W.s", relatives.wearing)
-    for letter in "ROV":
+    for letter in "RCV":
         yield rule(f"Modifier.{letter}", "on Topic", relatives.on_topic)
     yield rule("InTopic", "in Topic", relatives.in_topic)
     yield rule("From", "from Group.H.p", relatives.from_people, 2)

@@ -71,14 +71,34 @@ theater théâtre m; farm ferme f; factory usine f
 BODIES = """
 university université f; company entreprise f; committee comité m
 government gouvernement m; association association f; team équipe f; academy académie f
+institution institution f; organization organisation f
 """
 GATHERINGS = """
 conference conférence f; seminar séminaire m; symposium colloque m
 """
 EVENTS = """
-venue tribune f; meeting réunion f; workshop atelier m; event événement m
+meeting réunion f; workshop atelier m; event événement m
 festival festival/festivals m; exhibition exposition f
 """
+
+# What one may be one of, by the class of who is: English, then the French masculine and
+# feminine, "-" where there is none. Where there are both, it agrees with who is.
+KINDS = {
+    "H": """
+teachers professeurs professeures; students étudiants étudiantes; experts experts expertes
+researchers chercheurs chercheuses; neighbors voisins voisines; farmers fermiers fermières
+writers écrivains écrivaines; lawyers avocats avocates; engineers ingénieurs ingénieures
+judges juges juges; nurses infirmiers infirmières; painters peintres peintres
+bakers boulangers boulangères; soldiers soldats soldates; heroes héros héroïnes
+dancers danseurs danseuses; singers chanteurs chanteuses
+""",
+    "O": """
+institutions - institutions; organizations - organisations
+""",
+    "C": """
+venues - tribunes; events événements -
+""",
+}
 
 # one letter a class; the rules speak of nouns by these letters
 CLASSES = {

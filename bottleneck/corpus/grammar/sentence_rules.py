@@ -11,10 +11,15 @@ from .clauses import PAST, PRESENT
 from .noun_rules import phrase_word
 from .nouns import entries
 from .rule import Choice, Word, rule
-from .verb_rules import AGREEMENTS, TENSES, form_of
+from .verb_rules import AGREEMENTS, STILL, TENSES, form_of
 
 START = "Sentence"
-_SHARES = {"H": 6.0, "A": 2.0, "O": 2.0}
+_SHARES = {"H": 6.0, "A": 2.0, "O": 1.0, "C": 1.0}
+# pronoun, class and agreement, share
+_PRONOUNS = (
+    *(("Pron.I", "H.I", 1.0), ("Pron.3", "H.3", 1.5)),
+    *(("Pron.N", "H.N", 1.5), ("Pron.It", "A.3", 0.3)),
+)
 _EXISTING = "HATU"
 
 
@@ -22,17 +27,18 @@ def sentence_rules() -> Iterator[Choice]:
     """Every rule and word above the verb phrase."""
     yield from _pronouns()
     for tense in TENSES:
-        yield from _simple(tense)
         yield from _there(tense)
-        yield from _units(tense)
+        for still in STILL:
+            yield from _simple(tense, still)
+            yield from _units(tense, still)
     yield from _existing()
     yield from _saying()
     yield from _conjunctions()
-    yield from _items()
+    for place in words.BARRED:
+        yield from _openers(place)
+        yield from _items(place)
+    yield from _chains()
     yield from _greetings()
-    yield rule(START, "Chain", _same, 1)
-    yield rule("Chain", "Item", _same, 1)
-    yield rule("Chain", "Item , Coordinator Chain", relatives.chained, 1)
 
 
 def _same(value: object) -> object:
@@ -49,19 +55,18 @@ def _pronouns() -> Iterator[Choice]:
         yield rule(symbol, f"{symbol}.word", phrases.pronoun)
 
 
-def _simple(tense: str) -> Iterator[Choice]:
-    """Clauses without a conjunction."""
-    symbol = f"Simple.{tense}"
-    yield rule(symbol, f"Pron.I Vp.H.I.{tense}", clauses.clause, 1)
-    yield rule(symbol, f"Pron.3 Vp.H.3.{tense}", clauses.clause, 1.5)
-    yield rule(symbol, f"Pron.N Vp.H.N.{tense}", clauses.clause, 1.5)
-    yield rule(symbol, f"Pron.It Vp.A.3.{tense}", clauses.clause, 0.3)
+def _simple(tense: str, still: str) -> Iterator[Choice]:
+    """Clauses without a conjunction; a still one names no time."""
+    symbol, predicate = f"Simple{still}.{tense}", f"Vp{still}"
+    for subject, key, share in _PRONOUNS:
+        yield rule(symbol, f"{subject} {predicate}.{key}.{tense}", clauses.clause, share)
     for letter in AGREEMENTS:
         share = _SHARES.get(letter, 0.5)
-        yield rule(symbol, f"Sub.{letter}.s Vp.{letter}.3.{tense}", clauses.clause, share)
-        yield rule(symbol, f"Sub.{letter}.p Vp.{letter}.N.{tense}", clauses.clause, 0.6 * share)
+        one, many = f"{predicate}.{letter}.3.{tense}", f"{predicate}.{letter}.N.{tense}"
+        yield rule(symbol, f"Sub.{letter}.s {one}", clauses.clause, share)
+        yield rule(symbol, f"Sub.{letter}.p {many}", clauses.clause, 0.6 * share)
     for letter in "HA":
-        yield rule(symbol, f"Both.{letter} Vp.{letter}.N.{tense}", clauses.clause, 0.5)
+        yield rule(symbol, f"Both.{letter} {predicate}.{letter}.N.{tense}", clauses.clause, 0.5)
     yield rule(symbol, f"There.{tense}", _same, 0.5)
     yield rule(symbol, f"There.{tense} Place", relatives.chained, 0.7)
 
@@ -85,15 +90,16 @@ def _existing() -> Iterator[Choice]:
         yield rule("Exist.p", f"Quantity Group.{letter}.p", phrases.determined)
 
 
-def _units(tense: str) -> Iterator[Choice]:
-    """A clause, with at most one that explains it."""
-    yield rule(f"Unit.{tense}", f"Simple.{tense}", _same, 6)
-    if tense == PRESENT:
-        yield rule(f"Unit.{tense}", "Saying", _same, 1)
+def _units(tense: str, still: str) -> Iterator[Choice]:
+    """A clause, with at most one that explains it; none of a still unit names a time."""
+    symbol, clause = f"Unit{still}.{tense}", f"Simple{still}"
+    yield rule(symbol, f"{clause}.{tense}", _same, 6)
+    if tense == PRESENT and not still:
+        yield rule(symbol, "Saying", _same, 1)
     for main, other in words.CONJUNCTIONS:
         if main == tense:
-            parts = f"Simple.{tense} Conjunction.{main}.{other} Simple.{other}"
-            yield rule(f"Unit.{tense}", parts, relatives.chained, 1.5)
+            parts = f"{clause}.{tense} Conjunction.{main}.{other} {clause}.{other}"
+            yield rule(symbol, parts, relatives.chained, 1.5)
 
 
 def _saying() -> Iterator[Choice]:
@@ -115,27 +121,52 @@ def _saying() -> Iterator[Choice]:
 
 
 def _conjunctions() -> Iterator[Word]:
-    for kind, table in (("Conjunction", words.CONJUNCTIONS), ("Fronted", words.FRONTED)):
-        for (main, other), english in table.items():
-            for word in english.split():
-                entry = words.SUBORDINATORS[word.replace("+", " ")]
-                yield phrase_word(f"{kind}.{main}.{other}", entry)
-    for entry in entries(words.COORDINATORS):
-        yield phrase_word("Coordinator", entry, 3.0 if entry.startswith("and") else 1.0)
+    for (main, other), english in words.CONJUNCTIONS.items():
+        for word in english.split():
+            yield phrase_word(f"Conjunction.{main}.{other}", _subordinator(word))
+    for kind, table in words.COORDINATORS.items():
+        for entry in entries(table):
+            yield phrase_word(f"Coordinator.{kind}", entry)
+
+
+def _subordinator(word: str) -> str:
+    return words.SUBORDINATORS[word.replace("+", " ")]
+
+
+def _openers(place: str) -> Iterator[Word]:
+    """What opens a clause there: first, or after a coordinator."""
+    barred = words.BARRED[place].split()
+    for (main, other), english in words.FRONTED.items():
+        for word in english.split():
+            if word not in barred:
+                yield phrase_word(f"Fronted.{place}.{main}.{other}", _subordinator(word))
     for entry in entries(words.ATTITUDES):
-        yield phrase_word("Attitude", entry)
+        if entry.split("|")[0] not in barred:
+            yield phrase_word(f"Attitude.{place}", entry)
 
 
-def _items() -> Iterator[Choice]:
+def _items(place: str) -> Iterator[Choice]:
     """What a comma and a conjunction may join."""
+    symbol = f"Item.{place}"
     for tense in TENSES:
         share = 1.5 if tense == PAST else 1.0
-        yield rule("Item", f"Unit.{tense}", _same, 6 * share)
-        yield rule("Item", f"Time.{tense} , Unit.{tense}", relatives.chained, share)
-        yield rule("Item", f"Attitude , Unit.{tense}", relatives.chained, 0.5 * share)
+        yield rule(symbol, f"Unit.{tense}", _same, 6 * share)
+        yield rule(symbol, f"Time.{tense} , UnitStill.{tense}", relatives.chained, share)
+        parts = f"Attitude.{place} , Unit.{tense}"
+        yield rule(symbol, parts, relatives.chained, 0.5 * share)
     for main, other in words.FRONTED:
-        parts = f"Fronted.{main}.{other} Simple.{other} , Unit.{main}"
-        yield rule("Item", parts, relatives.chained, 0.7)
+        parts = f"Fronted.{place}.{main}.{other} Simple.{other} , Unit.{main}"
+        yield rule(symbol, parts, relatives.chained, 0.7)
+
+
+def _chains() -> Iterator[Choice]:
+    """Clauses joined: what may open one depends on the coordinator before it."""
+    yield rule(START, "Item.first", _same, 0.5)
+    yield rule(START, "Item.first More", relatives.chained, 0.5)
+    yield rule("More", "Next", _same, 1)
+    yield rule("More", "Next More", relatives.chained, 1)
+    for kind in words.COORDINATORS:
+        yield rule("Next", f", Coordinator.{kind} Item.{kind}", relatives.chained, 1)
 
 
 def _greetings() -> Iterator[Choice]:

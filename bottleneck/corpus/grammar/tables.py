@@ -109,15 +109,20 @@ def _close(whole: list[float], tail: list[float]) -> None:
 
 
 class Table:
-    """The choices of one symbol at one length, filled when first drawn from."""
+    """The choices of one symbol at one length, filled when first drawn from.
 
-    __slots__ = ("choices", "cumulative", "symbol", "words")
+    ``ways`` are the choices with the lengths of their parts; each has its place in ``choices``,
+    None until it is first drawn and laid out.
+    """
+
+    __slots__ = ("choices", "cumulative", "symbol", "ways", "words")
 
     def __init__(self, symbol: str, words: int) -> None:
         self.symbol = symbol
         self.words = words
         self.cumulative: list[float] = []
-        self.choices: list[tuple] = []
+        self.ways: list[tuple[Choice, tuple[int, ...]]] = []
+        self.choices: list[tuple | None] = []
 
 
 class Tables:
@@ -139,12 +144,13 @@ class Tables:
         return self._tables[key]
 
     def fill(self, table: Table) -> None:
-        """Lay out the choices of a table, each with its share of the whole length."""
+        """List the choices of a table, each with its share of the whole length."""
         weights: list[float] = []
         for choice in self.rules[table.symbol]:
             for lengths, weight in self.ways(choice, table.words):
                 weights.append(weight)
-                table.choices.append(self._laid_out(choice, lengths))
+                table.ways.append((choice, lengths))
+        table.choices = [None] * len(weights)
         cumulative = list(accumulate(weights))
         table.cumulative = [weight / cumulative[-1] for weight in cumulative[:-1]]
 
@@ -167,12 +173,21 @@ class Tables:
                 yield (), weight
             return
         first, *others = symbols
-        lengths = range(1, words + 1) if others else range(max(words, 1), words + 1)
         own = self.inside[first]
-        for length in lengths:
+        if not others:
+            if words > 0 and own[words]:
+                yield (words,), weight * own[words]
+            return
+        for length in range(1, words - len(others) + 1):
             if own[length]:
                 for more, whole in self._splits(others, words - length, weight * own[length]):
                     yield (length, *more), whole
+
+    def lay_out(self, table: Table, place: int) -> tuple:
+        """The choice at this place of a table, kept for the next draw."""
+        laid_out = self._laid_out(*table.ways[place])
+        table.choices[place] = laid_out
+        return laid_out
 
     def _laid_out(self, choice: Choice, lengths: tuple[int, ...]) -> tuple:
         """A choice as the drawing loop reads it: bits, tokens or steps, and what to build."""

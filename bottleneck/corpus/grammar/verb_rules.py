@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from . import clauses, relatives, words
 from .clauses import FUTURE, INFINITIVE, PAST, PRESENT
 from .noun_rules import SUBJECTS, phrase_word
-from .nouns import entries
+from .nouns import KINDS, entries
 from .rule import Choice, Word, rule
 from .verbs import GERUNDS, VERBS
 
@@ -37,9 +37,20 @@ _TAKES = {
     "H": "Sense Hear Mind Meet Handle Read Eat Cook Drink Visit Organize",
     "A": "Sense Hear Eat",
     "O": "Rule Organize",
+    "C": "Rule Organize",
 }
 _INTRANSITIVE = {"H": "Live Act", "A": "Live", "U": "Happen", "T": "Happen", "W": "Happen"}
 _LOCATED = "HAUTWR"
+# two verb phrases of one subject, with at most one time; things do not do two
+_TWO = (
+    *(("Act", "Act", 1.3), ("Timed", "Act", 0.1), ("Act", "Timed", 0.2)),
+    *(("Being", "Act", 0.3), ("Being", "Timed", 0.05)),
+    *(("Act", "Being", 0.3), ("Timed", "Being", 0.05)),
+)
+# what a relative clause says: who does something, which is somehow
+_DOES = (("Act", 0.9), ("Timed", 0.1))
+_IS = (("Being", 1.0),)
+STILL = ("", "Still")  # may name a time, names none
 _FORMS = ("third", "base", PAST, FUTURE, INFINITIVE)
 
 
@@ -54,8 +65,6 @@ def verb_rules() -> Iterator[Choice]:
     for tense in TENSES:
         for agreement in "I3N":
             yield from _be(agreement, tense)
-        yield from _tails(tense)
-    yield from _tails(INFINITIVE)
     for letter, agreements in AGREEMENTS.items():
         for agreement in agreements:
             for tense in TENSES:
@@ -130,6 +139,7 @@ def _adverbials() -> Iterator[Choice]:
     for symbol, table in (
         ("Often", words.FREQUENCIES),
         ("Manner", words.MANNERS),
+        ("Spot", words.SPOTS),
         ("Degree", words.DEGREES),
         ("PredicateDegree", words.PREDICATE_DEGREES),
         ("Inside", words.PREPOSITIONS),
@@ -144,6 +154,7 @@ def _adverbials() -> Iterator[Choice]:
     yield rule("Place", "Inside Def.P.s", relatives.inside, 3)
     yield rule("Place", "Upon Def.U.s", relatives.inside, 3)
     yield rule("Place", "in City", relatives.in_city, 1)
+    yield rule("Place", "Spot", clauses.phrase, 1)
 
 
 def _pronouns() -> Iterator[Word]:
@@ -162,32 +173,44 @@ def _pronouns() -> Iterator[Word]:
             yield Word(f"Pronoun.{kind}", (english,), (french, int(agreement)))
 
 
-def _tails(tense: str) -> Iterator[Choice]:
-    """What may follow a closed verb phrase."""
-    symbol, time = f"Tail.{tense}", f"Time.{tense}"
-    yield rule(symbol, "Place", _same, 5)
-    yield rule(symbol, "Manner", clauses.phrase, 3)
-    yield rule(symbol, time, clauses.phrase, 3)
-    yield rule(symbol, f"Manner {time}", relatives.chained, 0.5)
-    yield rule(symbol, "Manner Place", relatives.chained, 0.5)
-    yield rule(symbol, f"Place {time}", relatives.chained, 1)
+def _tailed(key: str, phrase: str, tense: str, share: float) -> Iterator[Choice]:
+    """A closed verb phrase, how, and when: no time (Act) or one (Timed)."""
+    act, timed, time = f"Act.{key}", f"Timed.{key}", f"Time.{tense}"
+    yield rule(act, phrase, _same, 6 * share)
+    yield rule(act, f"{phrase} Manner", clauses.mannered, 0.7 * share)
+    yield rule(timed, f"{phrase} {time}", clauses.placed, 0.7 * share)
+    yield rule(timed, f"{phrase} Manner {time}", clauses.mannered, 0.1 * share)
+
+
+def _located(key: str, phrase: str, tense: str) -> Iterator[Choice]:
+    """A closed verb phrase, where, and perhaps how or when."""
+    yield rule(f"Act.{key}", f"{phrase} Place", clauses.placed, 1.2)
+    yield rule(f"Act.{key}", f"{phrase} Manner Place", clauses.mannered, 0.1)
+    yield rule(f"Timed.{key}", f"{phrase} Place Time.{tense}", clauses.placed, 0.2)
 
 
 def _phrases(letter: str, agreement: str, tense: str) -> Iterator[Choice]:
     """Whole verb phrases: of doing, of being, or two of them."""
-    key = f"{letter}.{agreement}.{tense}"
-    doing = letter in _TAKES or letter in _INTRANSITIVE
     yield from _copular(letter, agreement, tense)
-    yield rule(f"Vp.{key}", f"Being.{key}", clauses.predicate, 2 if doing else 1)
-    if not doing:
+    if letter in _TAKES or letter in _INTRANSITIVE:
+        yield from _verbal(letter, agreement, tense)
+    for still in STILL:
+        yield from _predicates(letter, f"{letter}.{agreement}.{tense}", still)
+
+
+def _predicates(letter: str, key: str, still: str) -> Iterator[Choice]:
+    """Predicates; a still one names no time, any other at most one."""
+    symbol, taking = f"Vp{still}.{key}", letter in _TAKES
+    yield rule(symbol, f"Being.{key}", clauses.predicate, 2)
+    if not taking and letter not in _INTRANSITIVE:
         return
-    yield from _verbal(letter, agreement, tense)
-    yield rule(f"Vp.{key}", f"Act.{key}", clauses.predicate, 8 if letter in _TAKES else 2)
-    both = (("Act", "Act", 1.5), ("Being", "Act", 0.3), ("Act", "Being", 0.3))
-    for first, second, share in both if letter in _TAKES else both[1:]:
-        yield rule(f"Vp.{key}", f"{first}.{key} and {second}.{key}", clauses.two, share)
-    if letter in _TAKES:
-        yield rule(f"Vp.{key}", f"Open.{key}", clauses.predicate, 1)
+    for doing, share in (("Act", 7), ("Timed", 1))[: 1 if still else 2]:
+        yield rule(symbol, f"{doing}.{key}", clauses.predicate, share if taking else share / 4)
+    for first, second, share in _TWO if taking else _TWO[3:]:
+        if not (still and "Timed" in (first, second)):
+            yield rule(symbol, f"{first}.{key} and {second}.{key}", clauses.two, share)
+    if taking:
+        yield rule(symbol, f"Open.{key}", clauses.predicate, 1)
 
 
 def _copular(letter: str, agreement: str, tense: str) -> Iterator[Choice]:
@@ -199,13 +222,11 @@ def _copular(letter: str, agreement: str, tense: str) -> Iterator[Choice]:
     yield rule(symbol, f"{be} more Long.{letter} than {other}", clauses.compared, 0.6)
     if letter in _LOCATED:
         yield rule(symbol, f"{be} Place", clauses.placed_being, 2)
-    if letter in "HO" and agreement != "N":
-        parts = f"{be} one of the Selecting Group.{letter}.p"
+    if letter in KINDS and agreement != "N":
+        parts = f"{be} one of the Selecting Kind.{letter}"
         yield rule(symbol, parts, clauses.one_of, 0.5)
-    if letter == "O" and agreement == "3":
-        parts = f"{be} one of the Selecting Group.V.p"
-        yield rule(symbol, parts, clauses.one_of, 0.3)
-        yield rule(symbol, f"{parts} ForDoing", clauses.one_of, 0.6)
+        if letter == "C":
+            yield rule(symbol, f"{parts} ForDoing", clauses.one_of, 0.6)
 
 
 def _pronoun_kinds(kinds: str, agreement: str) -> list[str]:
@@ -220,18 +241,18 @@ def _pronoun_kinds(kinds: str, agreement: str) -> list[str]:
 def _verbal(letter: str, agreement: str, tense: str) -> Iterator[Choice]:
     """Verb phrases of doing, closed (Act) and open (Open)."""
     key, form = f"{letter}.{agreement}.{tense}", form_of(agreement, tense)
-    act, flat, tail = f"Act.{key}", f"Flat.{key}", f"Tail.{tense}"
-    yield rule(act, flat, _same, 6)
-    yield rule(act, f"{flat} {tail}", clauses.placed, 3)
+    act, flat = f"Act.{key}", f"Flat.{key}"
+    yield from _tailed(key, flat, tense, 1)
+    yield from _located(key, flat, tense)
     for frame in _INTRANSITIVE.get(letter, "").split():
         yield rule(flat, f"Vg.{frame}.{form}", clauses.alone, 4)
     for frame in _TAKES.get(letter, "").split():
         closed = act if frame == "Mind" else flat  # one does not love quickly
         yield from _transitive(closed, f"Open.{key}", frame, form, agreement)
     if letter in "HA":
-        yield from _motion(act, form, tense)
+        yield from _motion(key, form, tense)
     if letter == "H" and tense != INFINITIVE:
-        yield from _wanting(act, form, agreement)
+        yield from _wanting(key, form, agreement)
     if letter == "H":
         yield from _human(flat, form, agreement)
 
@@ -253,11 +274,13 @@ def _transitive(
         yield rule(closed, f"{group} Pronoun.{kind}", clauses.with_pronoun, 0.1 * share)
 
 
-def _motion(act: str, form: str, tense: str) -> Iterator[Choice]:
+def _motion(key: str, form: str, tense: str) -> Iterator[Choice]:
     group = f"Vg.Go.{form}"
-    yield rule(act, f"{group} to Def.P.s", clauses.going, 0.8)
-    yield rule(act, f"{group} to City", clauses.going_to_city, 0.2)
-    yield rule(act, f"{group} to Def.P.s Time.{tense}", clauses.going_when, 0.6)
+    yield rule(f"Act.{key}", f"{group} to Def.P.s", clauses.going, 0.8)
+    yield rule(f"Act.{key}", f"{group} to City", clauses.going_to_city, 0.2)
+    yield rule(f"Timed.{key}", f"{group} to Def.P.s Time.{tense}", clauses.going_when, 0.2)
+    yield rule(f"Away.{key}", f"Vg.Leave.{form}", clauses.alone)
+    yield from _tailed(key, f"Away.{key}", tense, 0.1)
 
 
 def _human(flat: str, form: str, agreement: str) -> Iterator[Choice]:
@@ -277,12 +300,13 @@ def _human(flat: str, form: str, agreement: str) -> Iterator[Choice]:
         yield rule(flat, f"{answer} Pronoun.{kind}", clauses.with_pronoun, 0.3)
 
 
-def _wanting(act: str, form: str, agreement: str) -> Iterator[Choice]:
-    infinitive = f"Act.H.{agreement}.{INFINITIVE}"
-    yield rule(act, f"Vg.Want.{form} {infinitive}", clauses.wanting, 1)
-    if form in ("third", "base"):
-        yield rule(act, f"Vg.Can.{form} {infinitive}", clauses.wanting, 0.8)
-        yield rule(act, f"cannot {infinitive}", clauses.cannot, 0.3)
+def _wanting(key: str, form: str, agreement: str) -> Iterator[Choice]:
+    for doing, share in (("Act", 1.0), ("Timed", 0.1)):
+        symbol, infinitive = f"{doing}.{key}", f"{doing}.H.{agreement}.{INFINITIVE}"
+        yield rule(symbol, f"Vg.Want.{form} {infinitive}", clauses.wanting, share)
+        if form in ("third", "base"):
+            yield rule(symbol, f"Vg.Can.{form} {infinitive}", clauses.wanting, 0.8 * share)
+            yield rule(symbol, f"cannot {infinitive}", clauses.cannot, 0.3 * share)
 
 
 def _relatives() -> Iterator[Choice]:
@@ -292,8 +316,9 @@ def _relatives() -> Iterator[Choice]:
             key = f"{letter}.{agreement}"
             who, whom = ("who", "whom") if letter == "H" else ("that", "that")
             for tense in TENSES:
-                phrase = "Act" if letter in _TAKES else "Being"
-                yield rule(f"Rel.{key}", f"{who} {phrase}.{key}.{tense}", relatives.as_subject)
+                for phrase, share in _DOES if letter in _TAKES else _IS:
+                    parts = f"{who} {phrase}.{key}.{tense}"
+                    yield rule(f"Rel.{key}", parts, relatives.as_subject, share)
                 aside = "who" if letter == "H" else "which"
                 parts = f"{aside} Vp.{key}.{tense}"
                 yield rule(f"Aside.{key}", parts, relatives.aside)

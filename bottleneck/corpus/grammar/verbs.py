@@ -14,7 +14,11 @@ from .nouns import entries
 _LIVES = """
 sleep/slept|dormir; sit/sat|s'asseoir; run/ran|courir; swim/swam|nager; fall/fell|tomber
 rest|se reposer; arrive|arriver; disappear|disparaître; hide/hid|se cacher
-wait|attendre; stop/stopped|s'arrêter; leave/left|partir; wake/woke up|se réveiller
+wait|attendre; stop/stopped|s'arrêter; wake/woke up|se réveiller
+"""
+# whoever lives, and nowhere: "left in paris" is not "est parti à paris", which leaves for there
+_LEAVES = """
+leave/left|partir
 """
 # people only
 _ACTS = """
@@ -96,6 +100,7 @@ can/can|pouvoir; must/must|devoir
 
 FRAMES = {
     "Live": _LIVES,
+    "Leave": _LEAVES,
     "Act": _ACTS,
     "Go": _GOES,
     "Sense": _SENSES,

@@ -43,8 +43,8 @@ def assignments() -> Iterator[tuple[str, str]]:
     for kind, table in (
         ("name", words.WOMEN + words.MEN.strip() + words.CITIES),
         ("numeral", words.NUMERALS),
-        ("adverb", words.FREQUENCIES + words.MANNERS.strip() + words.DEGREES),
-        ("adverb", words.PREDICATE_DEGREES + words.ATTITUDES.strip()),
+        ("adverb", words.FREQUENCIES + words.MANNERS.strip() + words.SPOTS),
+        ("adverb", words.DEGREES + words.PREDICATE_DEGREES.strip() + words.ATTITUDES),
     ):
         for entry in entries(table):
             yield entry.replace("|", " ").split()[0], kind

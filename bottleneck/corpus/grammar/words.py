@@ -53,13 +53,15 @@ often|souvent:0; always|toujours:0; sometimes|parfois:0; rarely|rarement:0
 MANNERS = """
 quickly|rapidement:0; quietly|doucement:0; slowly|lentement:0; calmly|calmement:0
 noisily|bruyamment:0; carefully|prudemment:0
+"""
+SPOTS = """
 here|ici:0; outside|dehors:0
 """
 DEGREES = """
 very|très:0; really|vraiment:0
 """
 PREDICATE_DEGREES = """
-very|très:0; really|vraiment:0; too|trop:0; quite|tout:0 à:0 fait:0
+very|très:0; really|vraiment:0; too|trop:0; quite|assez:0
 """
 ATTITUDES = """
 however|cependant:0; unfortunately|malheureusement:0; fortunately|heureusement:0
@@ -132,9 +134,9 @@ SUBORDINATORS = {
     "even though": "even though|même:0,1 si~:0,1",
     "as soon as": "as soon as|dès:0,1,2 que:0,1,2",
 }
-COORDINATORS = """
-and|et:0; but|mais:0; so|donc:0; then|puis:0
-"""
+COORDINATORS = {"and": "and|et:0", "other": "but|mais:0; so|donc:0; then|puis:0"}
+# what does not open a clause right after a coordinator: "but however", "then since"
+BARRED = {"first": "", "and": "however", "other": "however finally indeed since"}
 
 MORNINGS = """
 good morning|bonjour:0,1; good afternoon|bonjour:0,1; good evening|bonsoir:0,1
@@ -156,7 +158,8 @@ CLASSES = {
     "auxiliary": "do does did will am is are was were be can cannot must",
     "particle": "not",
     "interjection": "hello goodbye",
-    "noun": "world morning afternoon evening night day week month year learning science research",
+    "noun": "venues world morning afternoon evening night day week month year learning science"
+    " research",
     "name": "monday tuesday wednesday thursday friday saturday sunday january april june july"
     " august october december",
     "adverb": "today tonight yesterday tomorrow now later never more soon",
@@ -167,5 +170,5 @@ CLASSES = {
 # the genders of the nouns that stand in rules and set phrases alone
 GENDERS = {
     "m": "world learning morning evening afternoon day month",
-    "f": "science research night week year",
+    "f": "venues science research night week year",
 }

@@ -142,3 +142,27 @@ def test_english_articles(drawn: list[SentencePair]) -> None:
     for pair in drawn:
         assert not re.search(r"\ba (?:[aeio]|honest|u(?!niv|seful))", pair.source), pair.source
         assert not re.search(r"\ban (?:[^aeiouh]|univ|useful)", pair.source), pair.source
+
+
+def test_leaving_names_no_place(drawn: list[SentencePair]) -> None:
+    place = "dans|à|sur|sous|devant|derrière|près|ici|dehors"
+    manner = r"(?: \w+ment)?"
+    left = re.compile(rf"\bpart(?:i(?:e?s?|r\w*)|ent|s|t|ons|ez){manner} (?:{place})\b")
+    assert not [pair for pair in drawn if left.search(pair.target.replace("à côté", "côté"))]
+
+
+def test_no_connective_after_a_coordinator(drawn: list[SentencePair]) -> None:
+    clumsy = re.compile(r", (?:and|but|so|then) however|, (?:but|so|then) (?:finally|indeed|since)")
+    assert not [pair for pair in drawn if clumsy.search(pair.source)]
+
+
+def test_a_fronted_time_is_the_only_one_of_its_clause(drawn: list[SentencePair]) -> None:
+    time = "yesterday|tomorrow|today|now|(?<!as )soon|(?:next|last|every) [a-z]+|on [a-z]+day"
+    clause = re.compile(rf"(?:^|, (?:and|but|so|then) )(?:{time}), ([^,]+)")
+    met = 0
+    for pair in drawn:
+        for body in clause.findall(pair.source):
+            met += 1
+            if not re.search(r"\b(?:who|that)\b", body):
+                assert not re.search(rf"\b(?:{time})\b", body), pair.source
+    assert met > 100
