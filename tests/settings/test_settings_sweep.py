@@ -221,7 +221,7 @@ def test_seeds_replace_the_list_of_the_file():
         (
             "[[group]]\nname = 'a'\nmodel.cell = 'rn'",
             "mine.toml, group 'a': setting 'model.cell': input should be 'rnn', 'gru' or 'lstm', "
-            "not 'rn'",
+            "not 'rn'; did you mean 'rnn'?",
         ),
     ],
 )
