@@ -43,6 +43,7 @@ def folder(tmp_path_factory):
     return made
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", shown_commands())
 def test_a_command_of_readme_runs(command, folder, monkeypatch, capsys):
     monkeypatch.chdir(folder)

@@ -180,6 +180,7 @@ def test_a_faulty_sweep_stops_before_anything_runs(tmp_path, capsys, monkeypatch
     assert os.listdir(tmp_path) == ["mine.toml"]
 
 
+@pytest.mark.slow
 def test_a_killed_sweep_started_again_ends_as_if_undisturbed(swept, tmp_path, capsys):
     """SIGKILL to the whole command after its second finished cell; then the same command."""
     (tmp_path / "mine.toml").write_text(FOUR)
@@ -206,13 +207,14 @@ def test_a_killed_sweep_started_again_ends_as_if_undisturbed(swept, tmp_path, ca
 def test_ctrl_c_ends_cleanly_and_says_how_to_go_on(tmp_path):
     (tmp_path / "mine.toml").write_text(FOUR)
     arguments = ["sweep", "mine.toml", "--out", "out", "--set", "training.updates=100000"]
+    # Tests may themselves run in the background of a shell, where SIGINT is ignored.
+    heeding = "import os, signal, sys; signal.signal(signal.SIGINT, signal.SIG_DFL); "
+    heeding += "os.execv(sys.argv[1], sys.argv[1:])"
     with subprocess.Popen(
-        [COMMAND, *arguments],
+        [sys.executable, "-c", heeding, COMMAND, *arguments],
         cwd=tmp_path,
         stderr=subprocess.PIPE,
         text=True,
-        # Tests may themselves run in the background of a shell, where SIGINT is ignored.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     ) as process:
         for line in process.stderr:
             if "update " in line:

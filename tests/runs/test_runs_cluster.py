@@ -22,6 +22,8 @@ from seq2seq_bottleneck.runs.store import run_folders
 from seq2seq_bottleneck.settings.errors import UserError
 from seq2seq_bottleneck.settings.run import resolve
 
+pytestmark = pytest.mark.slow
+
 QUICK = [
     "training.updates=60",
     "training.validations=1",
