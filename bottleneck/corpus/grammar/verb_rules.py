@@ -242,7 +242,7 @@ def _verbal(letter: str, agreement: str, tense: str) -> Iterator[Choice]:
     """Verb phrases of doing, closed (Act) and open (Open)."""
     key, form = f"{letter}.{agreement}.{tense}", form_of(agreement, tense)
     act, flat = f"Act.{key}", f"Flat.{key}"
-    yield from _tailed(key, flat, tense, 1)
+    yield from _tailed(key, flat, tense, 1.0)
     yield from _located(key, flat, tense)
     for frame in _INTRANSITIVE.get(letter, "").split():
         yield rule(flat, f"Vg.{frame}.{form}", clauses.alone, 4)
