@@ -28,6 +28,10 @@ def sweep(
     assignments: Assignments = None,
     seeds: Annotated[int | None, typer.Option(min=1, help="Runs of each cell.")] = None,
     jobs: Annotated[int | None, typer.Option(min=1, help="Runs at once [default: cores].")] = None,
+    seeds_together: Annotated[
+        str,
+        typer.Option(help="Seeds trained as one program: a number, or auto (on a GPU, else 1)."),
+    ] = "auto",
     scheduler: Annotated[
         str | None, typer.Option(help="A Dask scheduler's address: tcp://HOST:PORT.")
     ] = None,
@@ -44,6 +48,7 @@ def sweep(
     read = replace(read, preset=preset) if preset else read
     cells = expand(read, assignments or [], seeds)
     width = jobs or _width()
+    execute = _executor(scheduler, width, force, _together(seeds_together, scheduler))
     estimate = _estimate(cells, width)
     if dry_run:
         _print_plan(read, cells, estimate)
@@ -52,7 +57,7 @@ def sweep(
 
     work = plan(cells, [cost.seconds for cost in estimate.costs])
     folder = out or DEFAULT_OUT / read.name
-    outcomes = _execute(work, folder, quiet, _executor(scheduler, width, force))
+    outcomes = _execute(work, folder, quiet, execute)
     _print_summary(outcomes, folder)
     if any(outcome.phase != "done" for outcome in outcomes):
         raise typer.Exit(INCOMPLETE)
@@ -80,7 +85,21 @@ def _estimate(cells: "list[Cell]", width: int) -> "Estimate":
     return estimate([cell.settings for cell in cells], sizes, (sources, targets), width)
 
 
-def _executor(scheduler: str | None, width: int, force: bool) -> "Executor":
+def _together(text: str, scheduler: str | None) -> int:
+    """How many seeds are trained as one program."""
+    from ..runs.pool import default_together
+    from ..settings.errors import UsageError
+
+    if text == "auto":
+        return 1 if scheduler else default_together()
+    if not text.isdecimal() or int(text) < 1:
+        raise UsageError(f"--seeds-together {text!r}: give a number from 1 up, or auto")
+    if scheduler and int(text) > 1:
+        raise UsageError("--seeds-together: on a cluster every run goes by itself; leave it out")
+    return int(text)
+
+
+def _executor(scheduler: str | None, width: int, force: bool, together: int) -> "Executor":
     """Local processes, or the cluster behind a scheduler's address."""
     if scheduler:
         from ..runs.cluster import run_jobs_on_cluster
@@ -88,7 +107,7 @@ def _executor(scheduler: str | None, width: int, force: bool) -> "Executor":
         return partial(run_jobs_on_cluster, scheduler=scheduler, force=force)
     from ..runs.pool import run_jobs
 
-    return partial(run_jobs, width=width, force=force)
+    return partial(run_jobs, width=width, force=force, together=together)
 
 
 def _execute(work: "list[Job]", folder: Path, quiet: bool, execute: "Executor") -> "list[Outcome]":

@@ -1,12 +1,13 @@
-"""Checkpoints: one safetensors file that holds all a stopped training needs to go on."""
+"""Checkpoints: one safetensors file that holds all a stopped stack of runs needs to go on."""
 
 import json
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import jax
 import numpy as np
@@ -15,8 +16,8 @@ from safetensors.numpy import save
 
 from ..model.translator import Weights
 from ..settings.atomic import write_bytes
-from ..settings.concerns import TrainingSettings
-from ..training.loop import Progress, Snapshot, Trained
+from ..training.loop import Learner, Progress, Snapshot, Trained
+from ..training.stack import Stack
 from ..training.step import initial_state
 
 
@@ -48,14 +49,12 @@ class StopRequest:
 
 
 class Checkpoints:
-    """Keeps a run's checkpoint up to date, at intervals and when the run is asked to stop."""
+    """Keeps one file up to date, at intervals and when the runs it speaks of are asked to stop."""
 
-    NAME = "checkpoint.safetensors"
     EVERY = 60.0  # seconds
 
-    def __init__(self, folder: Path, stop: StopRequest):
-        self.path = folder / self.NAME
-        self.stop = stop
+    def __init__(self, path: Path, stop: StopRequest):
+        self.path, self.stop = path, stop
         self._last = time.monotonic()
 
     def wanted(self) -> bool:
@@ -69,43 +68,50 @@ class Checkpoints:
         if self.stop.asked:
             raise Stopped(0)
 
-    def read(self, weights: Weights, settings: TrainingSettings) -> Snapshot | None:
-        """The last checkpoint, in the form of ``weights``; None without one or a damaged one."""
+    def read(self, learners: Sequence[Learner]) -> Snapshot | None:
+        """The last checkpoint, in the form of these learners; None without a whole one."""
         try:
-            return from_file(self.path, weights, settings)
+            return from_file(self.path, learners)
         except (FileNotFoundError, SafetensorError, KeyError, ValueError):
             return None
 
 
+FACTS = ("status", "best_update", "valid_loss", "log", "target_tokens", "seconds", "reason")
+
+
 def to_bytes(snapshot: Snapshot) -> bytes:
     """All arrays by place, and what is no array as JSON in the file's own metadata."""
-    trained = snapshot.trained
-    leaves = jax.tree.leaves((snapshot.state, trained.weights))
+    weights = [trained.weights for trained in snapshot.trained]
+    leaves = jax.tree.leaves((snapshot.state, weights))
     tensors = {str(place): np.asarray(leaf, order="C") for place, leaf in enumerate(leaves)}
     facts = {
-        "losses": snapshot.losses,
-        "best_update": trained.best_update,
-        "valid_loss": None if math.isinf(trained.valid_loss) else trained.valid_loss,
-        "log": [asdict(progress) for progress in trained.log],
-        "target_tokens": trained.target_tokens,
-        "seconds": trained.seconds,
+        "losses": [losses.tolist() for losses in snapshot.losses],
+        "trained": [_facts(trained) for trained in snapshot.trained],
     }
     return save(tensors, metadata={"facts": json.dumps(facts)})
 
 
-def from_file(path: Path, weights: Weights, settings: TrainingSettings) -> Snapshot:
-    """Read a checkpoint into the structure that these weights and settings give."""
-    like = (initial_state(weights, settings), weights)
+def _facts(trained: Trained) -> dict[str, Any]:
+    """What is no array; JSON knows no infinity."""
+    facts = {name: getattr(trained, name) for name in FACTS}
+    facts["log"] = [asdict(progress) for progress in trained.log]
+    return facts | {"valid_loss": None if math.isinf(trained.valid_loss) else trained.valid_loss}
+
+
+def from_file(path: Path, learners: Sequence[Learner]) -> Snapshot:
+    """Read a checkpoint into the structure that these learners give."""
+    states = [initial_state(learner.weights, learner.settings) for learner in learners]
+    like = Stack(len(learners)).join(states), [learner.weights for learner in learners]
     with safe_open(path, "np") as file:
         facts = json.loads(file.metadata()["facts"])
         leaves = [file.get_tensor(str(place)) for place in range(len(jax.tree.leaves(like)))]
-    state, best = jax.tree.unflatten(jax.tree.structure(like), map(jax.numpy.asarray, leaves))
-    trained = Trained(
-        best,
-        best_update=facts["best_update"],
-        valid_loss=math.inf if facts["valid_loss"] is None else facts["valid_loss"],
-        log=[Progress(**progress) for progress in facts["log"]],
-        target_tokens=facts["target_tokens"],
-        seconds=facts["seconds"],
-    )
-    return Snapshot(state, trained, facts["losses"])
+    state, weights = jax.tree.unflatten(jax.tree.structure(like), map(jax.numpy.asarray, leaves))
+    pairs = zip(weights, facts["trained"], strict=True)
+    trained = [_trained(best, held) for best, held in pairs]
+    return Snapshot(state, trained, [np.array(losses) for losses in facts["losses"]])
+
+
+def _trained(weights: Weights, facts: dict[str, Any]) -> Trained:
+    valid_loss = math.inf if facts["valid_loss"] is None else facts["valid_loss"]
+    log = [Progress(**progress) for progress in facts["log"]]
+    return Trained(weights, **facts | {"valid_loss": valid_loss, "log": log})

@@ -1,7 +1,8 @@
 """Runs in processes of their own, one single-threaded process a core.
 
 Two processes with a thread each do more than one with two: the products of a small model are too
-small to share. On an accelerator the runs go one after the other.
+small to share. On an accelerator one process goes after the other, and each trains the seeds of
+equal shape together.
 """
 
 import json
@@ -73,6 +74,18 @@ def default_width() -> int:
     return 1 if has_accelerator() else cores()
 
 
+TOGETHER = 16
+"""Most seeds that an accelerator trains as one program where nothing else is said."""
+
+
+def default_together() -> int:
+    """How many seeds of equal shape make one program where nothing else is said.
+
+    A small model leaves an accelerator mostly idle, and seeds fill it up; a core has no room.
+    """
+    return TOGETHER if has_accelerator() else 1
+
+
 def cores() -> int:
     """Processor cores this process may use."""
     if hasattr(os, "sched_getaffinity"):
@@ -86,29 +99,51 @@ def run_jobs(
     listener: Listener,
     width: int | None = None,
     force: bool = False,
+    together: int = 1,
 ) -> list[Outcome]:
     """Execute all jobs into ``store``, ``width`` at once (default: one a core; one on a GPU).
 
-    Jobs start in the order given, outcomes come in that order.
+    Up to ``together`` jobs that differ in their seed alone are one stack, trained by one program
+    in one process. Stacks start in the order of their first jobs, outcomes come in the order given.
 
     A run that diverges or fails does not stop the others; a KeyboardInterrupt stops them all,
     each with a checkpoint from which the same command goes on.
     """
-    waiting, outcomes = list(reversed(jobs)), {}
+    waiting, outcomes = list(reversed(stacks(jobs, together))), {}
     width = width or default_width()
-    events: Queue[tuple[Job, dict[str, Any]]] = Queue()
+    events: Queue[tuple[list[Job], dict[str, Any]]] = Queue()
     with held_processes() as processes:
-        for _ in range(min(width, len(jobs))):
+        for _ in range(min(width, len(waiting))):
             processes.append(_start(waiting.pop(), store, force, events))
         while len(outcomes) < len(jobs):
-            job, event = events.get()
+            stack, event = events.get()
+            job = stack[event.pop("place")]
             listener(job, event)
             if event["phase"] not in ENDS:
                 continue
             outcomes[job.name] = Outcome(job, **event)
-            if waiting:
+            if waiting and all(other.name in outcomes for other in stack):
                 processes.append(_start(waiting.pop(), store, force, events))
     return [outcomes[job.name] for job in jobs]
+
+
+def stacks(jobs: Sequence[Job], together: int) -> list[list[Job]]:
+    """Jobs that differ in their seed alone, at most ``together`` of them in each list.
+
+    No seed comes twice in one: runs of a stack are different runs.
+    """
+    found: dict[str, list[list[Job]]] = {}
+    order: list[list[Job]] = []
+    for job in jobs:
+        without_seed = job.settings.changed(training={"seed": 0}).model_dump_json()
+        alike = found.setdefault(without_seed, [])
+        seed = job.settings.training.seed
+        taken = [[each.settings.training.seed for each in stack] for stack in alike]
+        if not alike or len(alike[-1]) >= together or seed in taken[-1]:
+            alike.append([])
+            order.append(alike[-1])
+        alike[-1].append(job)
+    return order
 
 
 @contextmanager
@@ -134,16 +169,20 @@ def end(processes: Sequence[subprocess.Popen]) -> None:
             process.wait()
 
 
-def _start(job: Job, store: Path, force: bool, events: Queue) -> subprocess.Popen:
+def _start(stack: list[Job], store: Path, force: bool, events: Queue) -> subprocess.Popen:
     """Start a worker and a thread that reads it."""
     errors = tempfile.TemporaryFile("w+", encoding="utf8")  # noqa: SIM115 (the reader closes it)
-    process = start(job.settings, store, force, errors)
-    Thread(target=_read, args=(job, process, errors, events), daemon=True).start()
+    process = start([job.settings for job in stack], store, force, errors)
+    Thread(target=_read, args=(stack, process, errors, events), daemon=True).start()
     return process
 
 
 def start(
-    settings: RunSettings, store: Path, force: bool, errors: IO[str], folder: Path | None = None
+    stack: Sequence[RunSettings],
+    store: Path,
+    force: bool,
+    errors: IO[str],
+    folder: Path | None = None,
 ) -> subprocess.Popen:
     """Start a worker, in ``folder`` where one is given: file names of the settings begin there."""
     process = subprocess.Popen(
@@ -158,7 +197,8 @@ def start(
         # A Ctrl-C in the terminal is the parent's to handle.
         start_new_session=True,
     )
-    order = {"settings": settings.model_dump(), "store": str(store.resolve()), "force": force}
+    settings = [each.model_dump() for each in stack]
+    order = {"stack": settings, "store": str(store.resolve()), "force": force}
     process.stdin.write(json.dumps(order))
     process.stdin.close()
     return process
@@ -178,24 +218,27 @@ def _worker_environment() -> dict[str, str]:
     return environment
 
 
-def _read(job: Job, process: subprocess.Popen, errors: IO[str], events: Queue) -> None:
+def _read(stack: list[Job], process: subprocess.Popen, errors: IO[str], events: Queue) -> None:
     """Pass a worker's events on."""
     with errors:
-        for event in read_events(process, errors):
-            events.put((job, event))
+        for event in read_events(process, errors, len(stack)):
+            events.put((stack, event))
 
 
-def read_events(process: subprocess.Popen, errors: IO[str]) -> Iterator[dict[str, Any]]:
-    """A worker's events until its process has ended; without an end event it has failed."""
-    ended = False
+def read_events(
+    process: subprocess.Popen, errors: IO[str], runs: int = 1
+) -> Iterator[dict[str, Any]]:
+    """A worker's events until its process has ended; a run without an end event has failed."""
+    live = set(range(runs))
     with process.stdout:
         for line in process.stdout:
             event = json.loads(line)
-            ended = ended or event["phase"] in ENDS
+            if event["phase"] in ENDS:
+                live.discard(event["place"])
             yield event
     process.wait()
-    if not ended:
-        yield {"phase": "failed", "reason": _last_words(process, errors)}
+    for place in sorted(live):
+        yield {"place": place, "phase": "failed", "reason": _last_words(process, errors)}
 
 
 def _last_words(process: subprocess.Popen, errors: IO[str]) -> str:

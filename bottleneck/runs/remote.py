@@ -97,7 +97,9 @@ class Runner(WorkerPlugin):
         ):
             folder = Path(store, order.run)
             write_files(folder, order.files)
-            held.append(start(order.settings, Path(store), False, errors, Path(self._folder.name)))
+            held.append(
+                start([order.settings], Path(store), False, errors, Path(self._folder.name))
+            )
             event = self._follow(held[0], errors)
             return Result(event, read_files(folder))
 
@@ -109,6 +111,7 @@ class Runner(WorkerPlugin):
             process.terminate()
         try:
             for event in read_events(process, errors):
+                del event["place"]
                 if event["phase"] in ENDS:
                     last = event
                 else:

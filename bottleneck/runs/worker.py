@@ -1,4 +1,6 @@
-"""A process that executes one run: the job as JSON on stdin, events as JSON lines on stdout.
+"""A process that executes a stack of runs: as JSON on stdin, events as JSON lines on stdout.
+
+An event names its run by ``place``, counted from 0 in the order given.
 
 SIGTERM asks it to stop: in training it first writes a checkpoint. So does the end of the process
 that reads its events.
@@ -24,22 +26,23 @@ def main() -> None:
     stop = StopRequest()
     signal.signal(signal.SIGTERM, lambda *_: stop.ask())
 
-    def emit(event: dict[str, Any]) -> None:
+    def emit(place: int, event: dict[str, Any]) -> None:
         try:
-            print(json.dumps(event), flush=True)
+            print(json.dumps({"place": place} | event), flush=True)
         except BrokenPipeError:
             # Nobody reads any more; what is left in the buffer must not be flushed at exit.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             stop.ask()
 
-    emit({"phase": "starting", "process": os.getpid()})
+    stack = [parse_settings(settings) for settings in job["stack"]]
+    for place in range(len(stack)):
+        emit(place, {"phase": "starting", "process": os.getpid()})
     use_cache()
     try:
-        execute(
-            parse_settings(job["settings"]), Path(job["store"]), emit, stop, job.get("force", False)
-        )
+        execute(stack, Path(job["store"]), emit, stop, job["force"])
     except UserError as error:
-        emit({"phase": "failed", "reason": str(error), "exit_code": error.exit_code})
+        for place in range(len(stack)):
+            emit(place, {"phase": "failed", "reason": str(error), "exit_code": error.exit_code})
 
 
 if __name__ == "__main__":

@@ -2,16 +2,18 @@
 
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from flax import nnx
+from jaxtyping import Float
 
-from ..corpus.batches import EvaluationBatch, TrainingBatches, restore
+from ..corpus.batches import Batch, EvaluationBatch, TrainingBatches, restore
 from ..model.translator import Weights
 from ..settings.concerns import TrainingSettings
+from .stack import Stack
 from .step import SentenceLosses, TrainState, initial_state, make_sentence_losses, make_update
 
 REPORT_EVERY = 20
@@ -44,15 +46,30 @@ class Trained:
     reason: str = ""
 
 
+class Learner(NamedTuple):
+    """One seed before its training: fresh weights, settings, and the batches to learn from."""
+
+    weights: Weights
+    settings: TrainingSettings
+    batches: TrainingBatches
+
+
 class Snapshot(NamedTuple):
     """All that is needed to go on as if training had not been stopped.
 
-    ``losses`` are those of the updates since the last report.
+    ``state`` is that of the whole stack, ``trained`` one a seed; ``losses`` are those of the
+    updates since the last report, a number a seed each.
     """
 
     state: TrainState
-    trained: Trained
-    losses: list[float]
+    trained: list[Trained]
+    losses: list[np.ndarray]
+
+    def part(self, place: int) -> "Snapshot":
+        """One seed's own."""
+        stack = Stack(len(self.trained))
+        losses = [each[place : place + 1] for each in self.losses]
+        return Snapshot(stack.part(self.state, place), [self.trained[place]], losses)
 
 
 @runtime_checkable
@@ -68,48 +85,61 @@ class Keeper(Protocol):
         ...
 
 
-Report = Callable[[Progress], None]
+Report = Callable[[int, Progress], None]
+"""Told how one learner stands, by its place in the stack."""
 
 
 def train(
     graph: nnx.GraphDef,
-    weights: Weights,
-    settings: TrainingSettings,
-    batches: TrainingBatches,
+    learners: Sequence[Learner],
     validation: Sequence[EvaluationBatch],
     report: Report,
     keeper: Keeper | None = None,
     resumed: Snapshot | None = None,
-) -> Trained:
-    """Train for ``settings.updates`` updates; a loss that is not finite ends it as diverged.
+) -> Snapshot:
+    """Train learners that differ in their seed alone, as one stack, to their last update.
 
-    A resumed training gives the same weights, bit for bit, as one that was never stopped: the
-    batch and the random numbers of an update depend on the seed and the update's number alone.
+    What ``trained`` holds of each is the result. One whose loss is not finite ends as diverged,
+    and the others go on. A resumed training gives the same weights, bit for bit, as one that was
+    never stopped: the batch and the random numbers of an update depend on the seed and the
+    update's number alone.
     """
-    update = make_update(graph, settings)
-    judge = _Judge(make_sentence_losses(graph), validation, set(validation_updates(settings)))
-    state, trained, losses = resumed or Snapshot(
-        initial_state(weights, settings), Trained(weights), []
-    )
+    stack, settings = Stack(len(learners)), learners[0].settings
+    update = make_update(graph, settings, stack)
+    state, trained, losses = resumed or _beginning(stack, learners)
+    judge = _Judge(stack, make_sentence_losses(graph, stack), validation, trained)
+    due = set(validation_updates(settings))
     clock = _Clock(settings.updates, trained)
-    for number in range(int(state.update) + 1, settings.updates + 1):
-        batch = batches.batch(number - 1)
-        state, loss = update(state, batch)
+    for number in range(updates_done(state) + 1, settings.updates + 1):
+        batches = [learner.batches.batch(number - 1) for learner in learners]
+        state, loss = update(state, stack.join(batches))
         losses.append(loss)
-        clock.count(batch.target_lengths)
-        if number % REPORT_EVERY == 0 or number in judge.due:
-            mean, losses = float(np.mean(losses)), []
-            valid_loss = judge.judge(trained, state, number)
-            if not math.isfinite(mean) or not math.isfinite(valid_loss or 0.0):
-                _end_diverged(trained, number)
+        clock.count(batches)
+        if number % REPORT_EVERY == 0 or number in due:
+            means = np.mean([stack.numbers(loss) for loss in losses], axis=0)
+            losses = []
+            for place, valid in judge.judge(state, number, means, number in due):
+                progress = clock.progress(place, number, float(means[place]), valid)
+                trained[place].log.append(progress)
+                report(place, progress)
+            if not judge.live:
                 break
-            trained.log.append(clock.progress(number, mean, valid_loss))
-            report(trained.log[-1])
         if keeper is not None and keeper.wanted():
             clock.stop()
-            keeper.keep(Snapshot(state, trained, [float(loss) for loss in losses]))
+            keeper.keep(Snapshot(state, trained, [stack.numbers(loss) for loss in losses]))
     clock.stop()
-    return trained
+    return Snapshot(state, trained, [])
+
+
+def updates_done(state: TrainState) -> int:
+    """The same for every seed of a stack."""
+    return int(np.max(state.update))
+
+
+def _beginning(stack: Stack, learners: Sequence[Learner]) -> Snapshot:
+    """The state of a stack before its first update."""
+    states = [initial_state(learner.weights, learner.settings) for learner in learners]
+    return Snapshot(stack.join(states), [Trained(learner.weights) for learner in learners], [])
 
 
 def validation_updates(settings: TrainingSettings) -> list[int]:
@@ -120,37 +150,50 @@ def validation_updates(settings: TrainingSettings) -> list[int]:
 
 def token_loss(
     evaluate: SentenceLosses, weights: Weights, batches: Sequence[EvaluationBatch]
-) -> float:
-    """Mean -log P in nats a target token over all sentences."""
+) -> Float[np.ndarray, "*seeds"]:
+    """Mean -log P in nats a target token over all sentences, of each seed of a stack."""
     losses = sentence_losses(evaluate, weights, batches)
     tokens = sum(int(batch.batch.target_lengths[: batch.real].sum()) for batch in batches)
-    return float(losses.sum()) / tokens
+    return np.asarray(losses.sum(axis=0) / tokens)
 
 
 def sentence_losses(
     evaluate: SentenceLosses, weights: Weights, batches: Sequence[EvaluationBatch]
-) -> np.ndarray:
-    """-log P in nats of each reference, in the order of the corpus; shape (sentences,)."""
-    results = [np.asarray(evaluate(weights, batch.batch)) for batch in batches]
+) -> Float[np.ndarray, "sentences *seeds"]:
+    """-log P in nats of each reference, in the order of the corpus."""
+    results = [np.asarray(evaluate(weights, batch.batch)).T for batch in batches]
     return np.array(restore(results, list(batches)), dtype=np.float64)
 
 
 @dataclass(frozen=True)
 class _Judge:
-    """Validation: when it is due, on what, and by which loss."""
+    """Notices divergence; on validation keeps the best weights of every seed."""
 
+    stack: Stack
     evaluate: SentenceLosses
     validation: Sequence[EvaluationBatch]
-    due: set[int]
+    trained: list[Trained]
 
-    def judge(self, trained: Trained, state: TrainState, number: int) -> float | None:
-        """When due: the validation loss, and the weights kept if it is the least so far."""
-        if number not in self.due:
-            return None
-        loss = token_loss(self.evaluate, state.weights, self.validation)
-        if loss < trained.valid_loss:
-            trained.weights, trained.valid_loss, trained.best_update = state.weights, loss, number
-        return loss
+    @property
+    def live(self) -> list[int]:
+        """Which seeds have not diverged."""
+        return [place for place, each in enumerate(self.trained) if each.status == "done"]
+
+    def judge(
+        self, state: TrainState, number: int, means: Float[np.ndarray, " seeds"], validate: bool
+    ) -> Iterator[tuple[int, float | None]]:
+        """The seeds that go on, each with its validation loss where one is due."""
+        losses = token_loss(self.evaluate, state.weights, self.validation) if validate else None
+        for place in self.live:
+            loss = None if losses is None else float(np.reshape(losses, -1)[place])
+            trained = self.trained[place]
+            if not math.isfinite(means[place]) or not math.isfinite(loss or 0.0):
+                _end_diverged(trained, number)
+                continue
+            if loss is not None and loss < trained.valid_loss:
+                trained.weights = self.stack.part(state.weights, place)
+                trained.valid_loss, trained.best_update = loss, number
+            yield place, loss
 
 
 def _end_diverged(trained: Trained, number: int) -> None:
@@ -162,20 +205,26 @@ def _end_diverged(trained: Trained, number: int) -> None:
 
 
 class _Clock:
-    """Counts target tokens and time into ``trained``; time spent compiling counts."""
+    """Counts target tokens and time into ``trained``; time spent compiling counts.
 
-    def __init__(self, updates: int, trained: Trained):
+    Every seed of a stack is said to have taken the time that all of them took together.
+    """
+
+    def __init__(self, updates: int, trained: list[Trained]):
         self.updates, self.trained = updates, trained
-        self._start = time.perf_counter() - trained.seconds
+        self._start = time.perf_counter() - trained[0].seconds
 
-    def count(self, target_lengths: np.ndarray) -> None:
-        self.trained.target_tokens += int(target_lengths.sum())
+    def count(self, batches: Sequence[Batch]) -> None:
+        for trained, batch in zip(self.trained, batches, strict=True):
+            trained.target_tokens += int(batch.target_lengths.sum())
 
     def stop(self) -> None:
-        self.trained.seconds = time.perf_counter() - self._start
+        for trained in self.trained:
+            trained.seconds = time.perf_counter() - self._start
 
-    def progress(self, number: int, loss: float, valid_loss: float | None) -> Progress:
+    def progress(self, place: int, number: int, loss: float, valid_loss: float | None) -> Progress:
         self.stop()
-        speed = self.trained.target_tokens / self.trained.seconds
-        left = self.trained.seconds / number * (self.updates - number)
+        trained = self.trained[place]
+        speed = trained.target_tokens / trained.seconds
+        left = trained.seconds / number * (self.updates - number)
         return Progress(number, self.updates, loss, speed, left, valid_loss)

@@ -7,19 +7,27 @@ import jax
 import jax.numpy as jnp
 import optax
 from flax import nnx
-from jaxtyping import Array, Float, Int
+from jaxtyping import Array, Float, Int, PRNGKeyArray, UInt32
 
 from ..model.translator import Weights
 from ..settings.concerns import TrainingSettings
 from .loss import Sentences, mean_loss, token_losses
+from .stack import Stack
+
+ONE = Stack(1)
 
 
 class TrainState(NamedTuple):
-    """All that changes from update to update."""
+    """All that changes from update to update, and ``random``: the seed, as a key's two words."""
 
     weights: Weights
     optimizer: optax.OptState
-    update: Int[Array, ""]
+    update: Int[Array, "*seeds"]
+    random: UInt32[Array, "*seeds 2"]
+
+    def key(self) -> PRNGKeyArray:
+        """The update's own key: it depends on the seed and the update's number alone."""
+        return jax.random.fold_in(jax.random.wrap_key_data(self.random), self.update)
 
 
 def learning_rates(settings: TrainingSettings) -> optax.Schedule:
@@ -44,21 +52,20 @@ def make_optimizer(settings: TrainingSettings) -> optax.GradientTransformation:
 
 
 def initial_state(weights: Weights, settings: TrainingSettings) -> TrainState:
-    """The state before the first update."""
-    return TrainState(weights, make_optimizer(settings).init(weights), jnp.int32(0))
+    """The state of one seed before the first update."""
+    random = jax.random.key_data(jax.random.fold_in(jax.random.key(settings.seed), 1))
+    return TrainState(weights, make_optimizer(settings).init(weights), jnp.int32(0), random)
 
 
-UpdateStep = Callable[[TrainState, Sentences], tuple[TrainState, Float[Array, ""]]]
+UpdateStep = Callable[[TrainState, Sentences], tuple[TrainState, Float[Array, "*seeds"]]]
 
 
-def make_update(graph: nnx.GraphDef, settings: TrainingSettings) -> UpdateStep:
-    """The jitted update. Its random numbers depend on the seed and the update's number alone."""
+def make_update(graph: nnx.GraphDef, settings: TrainingSettings, stack: Stack = ONE) -> UpdateStep:
+    """The jitted update; of the settings, all but the seed, which the state holds."""
     optimizer = make_optimizer(settings)
-    base = jax.random.fold_in(jax.random.key(settings.seed), 1)
 
-    @jax.jit
     def update(state: TrainState, batch: Sentences) -> tuple[TrainState, Float[Array, ""]]:
-        key = jax.random.fold_in(base, state.update)
+        key = state.key()
 
         def objective(weights: Weights) -> Float[Array, ""]:
             return mean_loss(nnx.merge(graph, weights), batch, settings.teacher_forcing, key)
@@ -66,19 +73,21 @@ def make_update(graph: nnx.GraphDef, settings: TrainingSettings) -> UpdateStep:
         loss, gradient = jax.value_and_grad(objective)(state.weights)
         change, optimizer_state = optimizer.update(gradient, state.optimizer, state.weights)
         weights = optax.apply_updates(state.weights, change)
-        return TrainState(weights, optimizer_state, state.update + 1), loss
+        return TrainState(weights, optimizer_state, state.update + 1, state.random), loss
 
-    return update
-
-
-SentenceLosses = Callable[[Weights, Sentences], Float[Array, " batch"]]
+    return stack.program(update)
 
 
-def make_sentence_losses(graph: nnx.GraphDef) -> SentenceLosses:
-    """The jitted evaluation: -log P in nats of each reference, summed over its tokens."""
+SentenceLosses = Callable[[Weights, Sentences], Float[Array, "*seeds batch"]]
 
-    @jax.jit
+
+def make_sentence_losses(graph: nnx.GraphDef, stack: Stack = ONE) -> SentenceLosses:
+    """The jitted evaluation: -log P in nats of each reference, summed over its tokens.
+
+    All seeds of a stack are evaluated on the same batch.
+    """
+
     def losses(weights: Weights, batch: Sentences) -> Float[Array, " batch"]:
         return jnp.sum(token_losses(nnx.merge(graph, weights), batch), axis=1)
 
-    return losses
+    return stack.program(losses, shared=(1,))

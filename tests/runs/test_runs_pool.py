@@ -3,10 +3,12 @@
 import os
 import signal
 
+import numpy as np
+import pandas as pd
 import pytest
 
-from seq2seq_bottleneck.runs.checkpoint import Checkpoints
-from seq2seq_bottleneck.runs.pool import Job, run_jobs
+from seq2seq_bottleneck.runs.pool import Job, run_jobs, stacks
+from seq2seq_bottleneck.runs.run import CHECKPOINT
 from seq2seq_bottleneck.runs.store import run_folders
 from seq2seq_bottleneck.settings.run import resolve
 
@@ -33,7 +35,7 @@ def test_a_killed_worker_fails_alone(tmp_path):
 
 def test_an_interrupted_run_goes_on_to_the_same_weights(tmp_path):
     """Stopped in mid-training, then started again: bit for bit what an undisturbed run gives."""
-    job = Job("long", resolve("smoke", [*COPY, "training.updates=400", "model.dropout=0.1"]))
+    job = Job("long", resolve("smoke", [*COPY, "training.updates=90", "model.dropout=0.1"]))
 
     def interrupt(_, event):
         if event.get("update"):
@@ -44,7 +46,7 @@ def test_an_interrupted_run_goes_on_to_the_same_weights(tmp_path):
     (folder,) = run_folders(tmp_path / "stopped")
     assert folder.status == "running"
     assert not folder.in_use
-    assert (folder.path / Checkpoints.NAME).is_file()
+    assert (folder.path / CHECKPOINT).is_file()
 
     events = []
     (resumed,) = run_jobs([job], tmp_path / "stopped", lambda _, event: events.append(event))
@@ -54,7 +56,7 @@ def test_an_interrupted_run_goes_on_to_the_same_weights(tmp_path):
     for name in ("weights.safetensors", "hypotheses.jsonl", "sentences.csv"):
         first = (tmp_path / "stopped" / resumed.run / name).read_bytes()
         assert first == (tmp_path / "whole" / whole.run / name).read_bytes()
-    assert not (folder.path / Checkpoints.NAME).exists()
+    assert not (folder.path / CHECKPOINT).exists()
 
 
 def test_a_finished_run_is_left_alone_unless_forced(tmp_path):
@@ -88,3 +90,79 @@ def test_a_store_that_cannot_be_written_is_told_as_a_users_error(tmp_path):
     )
     assert outcome.phase == "failed"
     assert "cannot write" in outcome.reason
+
+
+def stack_of(*seeds, **changes):
+    """Jobs that differ in their seed alone."""
+    more = [f"training.{name}={value}" for name, value in changes.items()]
+    return [
+        Job(f"seed {seed}", resolve("smoke", [*COPY, *more, f"training.seed={seed}"]))
+        for seed in seeds
+    ]
+
+
+def test_stacks_hold_runs_that_differ_in_their_seed_alone():
+    wide = Job("wide", resolve("smoke", [*COPY, "model.context_size=8", "training.seed=2"]))
+    jobs = [*stack_of(1, 2), wide, *stack_of(3, 4, 5)]
+    names = [[job.name for job in stack] for stack in stacks(jobs, 3)]
+    assert names == [["seed 1", "seed 2", "seed 3"], ["wide"], ["seed 4", "seed 5"]]
+    assert stacks(jobs, 1) == [[job] for job in jobs]
+    twice = [*stack_of(1, 2), *stack_of(1)]
+    assert [len(stack) for stack in stacks(twice, 9)] == [2, 1]
+
+
+def test_seeds_together_give_what_they_give_alone(tmp_path):
+    jobs = stack_of(1, 2, 3)
+    events = []
+    together = run_jobs(
+        jobs, tmp_path / "together", lambda job, event: events.append((job.name, event)), together=3
+    )
+    alone = run_jobs(jobs, tmp_path / "alone", lambda *_: None)
+    assert [outcome.phase for outcome in together] == ["done"] * 3
+    assert [outcome.run for outcome in together] == [outcome.run for outcome in alone]
+    assert len({event["process"] for _, event in events if "process" in event}) == 1
+    for outcome in together:
+        losses = [
+            pd.read_csv(tmp_path / kind / outcome.run / "scores.csv")["nll_per_token"]
+            for kind in ("together", "alone")
+        ]
+        np.testing.assert_allclose(*losses, rtol=1e-4)
+        assert not list((tmp_path / "together" / outcome.run).glob("checkpoint*"))
+
+
+def test_an_interrupted_stack_goes_on_to_the_same_weights(tmp_path):
+    jobs = stack_of(1, 2, updates=90)
+
+    def interrupt(_, event):
+        if event.get("update"):
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run_jobs(jobs, tmp_path / "stopped", interrupt, together=2)
+    events = []
+    resumed = run_jobs(
+        jobs, tmp_path / "stopped", lambda _, event: events.append(event), together=2
+    )
+    whole = run_jobs(jobs, tmp_path / "whole", lambda *_: None, together=2)
+    assert next(event["update"] for event in events if "update" in event) > 20
+    for one, other in zip(resumed, whole, strict=True):
+        for name in ("weights.safetensors", "hypotheses.jsonl", "sentences.csv"):
+            first = (tmp_path / "stopped" / one.run / name).read_bytes()
+            assert first == (tmp_path / "whole" / other.run / name).read_bytes()
+
+
+def test_what_was_trained_together_is_not_trained_again(tmp_path):
+    """Killed while the first of a stack is scored: both go on from their own last update."""
+    jobs, process = stack_of(1, 2), {}
+
+    def kill(_, event):
+        process.setdefault("id", event.get("process"))
+        if event["phase"] == "scoring":
+            os.kill(process["id"], signal.SIGKILL)
+
+    failed = run_jobs(jobs, tmp_path, kill, together=2)
+    assert "failed" in [outcome.phase for outcome in failed]
+    events = []
+    done = run_jobs(jobs, tmp_path, lambda _, event: events.append(event), together=2)
+    assert [outcome.phase for outcome in done] == ["done", "done"]
+    assert not [event for event in events if event.get("update")]

@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
+from tiny_training import train_one
 
 from seq2seq_bottleneck.corpus.batches import encode_pairs, evaluation_batches, training_batches
 from seq2seq_bottleneck.corpus.corpus import load_corpus
 from seq2seq_bottleneck.model.translator import create
 from seq2seq_bottleneck.settings.run import SCHEMA_VERSION, resolve
-from seq2seq_bottleneck.training.loop import train
 
 TINY = [
     "corpus.name=copy",
@@ -35,7 +35,7 @@ def test_losses_are_those_of_this_schema_version(version, attention, placement):
     graph, weights = create(settings.model, *map(len, vocabularies), settings.training.seed)
     batches = training_batches(encode_pairs(corpus.train, *vocabularies), 16, 1, 2)
     valid = evaluation_batches(encode_pairs(corpus.valid, *vocabularies), 16, 2)
-    trained = train(graph, weights, settings.training, batches, valid, lambda _: None)
+    trained = train_one((graph, weights), settings.training, batches, valid)
     found = (trained.log[-1].loss, trained.log[-1].valid_loss)
     assert version == SCHEMA_VERSION
     np.testing.assert_allclose(found, GOLDEN[version, attention, placement], rtol=2e-5)

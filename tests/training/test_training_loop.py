@@ -4,12 +4,19 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from tiny_training import copies, settings_of, spread_out, stream, translator, validation
+from tiny_training import (
+    copies,
+    settings_of,
+    spread_out,
+    stream,
+    train_one,
+    translator,
+    validation,
+)
 
 from seq2seq_bottleneck.training.loop import (
     sentence_losses,
     token_loss,
-    train,
     validation_updates,
 )
 from seq2seq_bottleneck.training.step import make_sentence_losses
@@ -33,12 +40,8 @@ def restless():
     graph, weights = translator()
     settings = settings_of(updates=50, validations=10, learning_rate=0.5, final_learning_rate=1.0)
     reports = []
-    trained = train(graph, weights, settings, stream(), validation(), reports.append)
+    trained = train_one((graph, weights), settings, stream(), validation(), reports.append)
     return graph, settings, trained, reports
-
-
-def silent(progress):
-    """A report to nobody."""
 
 
 def validated(trained):
@@ -90,7 +93,7 @@ def test_it_learns_to_copy():
     )
     batches = stream(count=64, batch_size=16, longest=3)
     held_out = validation(count=16, batch_size=16, longest=3)
-    trained = train(graph, weights, settings, batches, held_out, silent)
+    trained = train_one((graph, weights), settings, batches, held_out)
     assert trained.log[0].loss > 1.0
     assert trained.log[-1].loss < 0.1
     assert trained.valid_loss < 0.5
@@ -101,7 +104,7 @@ def run_from(start, **changes):
     graph, weights = translator()
     settings = settings_of(updates=3, validations=1, **changes)
     given = jax.tree.map(start, weights)
-    return given, train(graph, given, settings, stream(), validation(), silent)
+    return given, train_one((graph, given), settings, stream(), validation())
 
 
 @pytest.mark.parametrize("number", [jnp.inf, jnp.nan])
@@ -122,5 +125,5 @@ def test_the_last_update_can_diverge_too():
     """The training loss is from before the update; validation alone sees what it did."""
     graph, weights = translator()
     settings = settings_of(updates=1, validations=1, learning_rate=1e38)
-    trained = train(graph, weights, settings, stream(), validation(), silent)
+    trained = train_one((graph, weights), settings, stream(), validation())
     assert trained.status == "diverged"

@@ -7,12 +7,11 @@ PROGRAM = """
 import hashlib, sys
 import jax, numpy as np
 sys.path.insert(0, sys.argv[1])
-from tiny_training import settings_of, stream, translator, validation
-from seq2seq_bottleneck.training.loop import train
+from tiny_training import settings_of, stream, train_one, translator, validation
 seed = int(sys.argv[2])
 graph, weights = translator(seed=seed, dropout=0.2)
 settings = settings_of(seed=seed, updates=6)
-trained = train(graph, weights, settings, stream(seed=seed), validation(), lambda progress: None)
+trained = train_one((graph, weights), settings, stream(seed=seed), validation())
 assert trained.best_update > 0
 state = b"".join(np.asarray(leaf).tobytes() for leaf in jax.tree.leaves(trained.weights))
 print(hashlib.sha256(state).hexdigest())

@@ -13,6 +13,7 @@ from seq2seq_bottleneck.corpus.batches import (
 )
 from seq2seq_bottleneck.model.translator import create
 from seq2seq_bottleneck.settings.concerns import ModelSettings, TrainingSettings
+from seq2seq_bottleneck.training.loop import Learner, train
 
 BOS, EOS, WORDS = 1, 2, 8
 
@@ -66,3 +67,10 @@ def one_batch():
 def merged(model):
     """The translator of (structure, weights)."""
     return nnx.merge(*model)
+
+
+def train_one(model, settings, batches, held_out, report=lambda _: None):
+    """One learner by itself, trained; ``model`` is (structure, weights)."""
+    graph, weights = model
+    learners = [Learner(weights, settings, batches)]
+    return train(graph, learners, held_out, lambda _, progress: report(progress)).trained[0]
