@@ -192,7 +192,7 @@ def start(
         stderr=errors,
         text=True,
         encoding="utf8",
-        env=_worker_environment(),
+        env=worker_environment(),
         cwd=folder,
         # A Ctrl-C in the terminal is the parent's to handle.
         start_new_session=True,
@@ -204,16 +204,19 @@ def start(
     return process
 
 
-def _worker_environment() -> dict[str, str]:
-    """One thread for XLA's CPU backend, and large pages for its large buffers.
+MEMORY = "glibc.malloc." + ":glibc.malloc.".join(
+    ("hugetlb=1", "arena_max=1", "mmap_threshold=4000000000", "trim_threshold=4000000000")
+)
+"""What glibc (from 2.35; others ignore it) is told about a worker's memory: large pages, and no
+giving back. XLA allocates its buffers anew at every step, and a third of a step goes into having
+them mapped otherwise (results/LOG.md, 2026-11-20)."""
 
-    XLA counts cores by NPROC where that is set. It allocates its buffers anew at every step, and
-    with pages of 4 KiB a fifth to a third of a step goes into having them mapped (results/LOG.md,
-    2026-11-20); glibc from 2.35 asks for large ones when told to, others ignore the word.
-    """
+
+def worker_environment() -> dict[str, str]:
+    """One thread for XLA's CPU backend, which counts cores by NPROC, and its memory kept."""
     environment = dict(os.environ)
     environment.setdefault("NPROC", "1")
-    environment.setdefault("GLIBC_TUNABLES", "glibc.malloc.hugetlb=1")
+    environment.setdefault("GLIBC_TUNABLES", MEMORY)
     environment.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
     return environment
 
