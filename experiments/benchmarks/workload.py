@@ -1,0 +1,139 @@
+"""What the programs train on: the same batches and starting weights for all, as files.
+
+Three kinds: random words in sentences of one length (nothing is padded), the stream of batches
+that a preset draws from the grammar, and the same from the user's own parallel text.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from seq2seq_bottleneck.corpus.batches import Batch, encode_pairs, training_batches
+from seq2seq_bottleneck.corpus.corpus import load_corpus
+from seq2seq_bottleneck.settings.concerns import ModelSettings, TrainingSettings
+from seq2seq_bottleneck.settings.run import RunSettings
+from seq2seq_bottleneck.settings.symbols import EOS, UNK
+
+ARMS = {
+    "none": {"attention": "none", "placement": "input"},
+    "additive": {"attention": "additive", "placement": "input"},
+    "dot": {"attention": "dot", "placement": "input"},
+    "dot-output": {"attention": "dot", "placement": "output"},
+}
+"""Attention and placement of each arm."""
+
+
+@dataclass(frozen=True)
+class Workload:
+    """Batches in the order of training, and the sizes that a model for them needs.
+
+    ``vocabularies`` are the source's and the target's, special tokens included.
+    """
+
+    model: ModelSettings
+    training: TrainingSettings
+    vocabularies: tuple[int, int]
+    batches: tuple[Batch, ...]
+
+    @property
+    def target_tokens(self) -> int:
+        """Real target tokens, end tokens included, of all batches."""
+        return sum(int(batch.target_lengths.sum()) for batch in self.batches)
+
+    def arm(self, name: str) -> ModelSettings:
+        """The model of one arm."""
+        return self.model.model_copy(update=ARMS[name])
+
+    def one_of_each_shape(self) -> list[int]:
+        """Places of the first batch of every padded shape: what has to be compiled."""
+        first: dict[tuple, int] = {}
+        for place, batch in enumerate(self.batches):
+            first.setdefault((batch.source.shape, batch.target.shape), place)
+        return list(first.values())
+
+    def save(self, folder: Path) -> None:
+        """Write ``workload.json`` and ``batches.npz``."""
+        settings = {
+            "model": self.model.model_dump(),
+            "training": self.training.model_dump(),
+            "vocabularies": self.vocabularies,
+        }
+        (folder / "workload.json").write_text(json.dumps(settings))
+        arrays = {
+            f"{place}.{field}": values
+            for place, batch in enumerate(self.batches)
+            for field, values in batch._asdict().items()
+        }
+        np.savez(folder / "batches.npz", **arrays)
+
+    @classmethod
+    def load(cls, folder: Path) -> "Workload":
+        """Read what ``save`` wrote."""
+        settings = json.loads((folder / "workload.json").read_text())
+        with np.load(folder / "batches.npz") as arrays:
+            count = len(arrays.files) // len(Batch._fields)
+            batches = tuple(
+                Batch(*(arrays[f"{place}.{field}"] for field in Batch._fields))
+                for place in range(count)
+            )
+        return cls(
+            ModelSettings(**settings["model"]),
+            TrainingSettings(**settings["training"]),
+            tuple(settings["vocabularies"]),
+            batches,
+        )
+
+
+def constant_rate(training: TrainingSettings, steps: int) -> TrainingSettings:
+    """The same settings without warm-up or decay, so that both programs' Adam is the same."""
+    return training.model_copy(
+        update={"updates": max(steps, 1), "warmup_updates": 0, "final_learning_rate": 1.0}
+    )
+
+
+def random_words(
+    model: ModelSettings, words: int, batch_size: int, length: int, steps: int
+) -> Workload:
+    """Sentences of ``length`` tokens on both sides; vocabularies of ``words``, symbols included."""
+    draw = np.random.default_rng(1)
+    training = constant_rate(TrainingSettings(batch_size=batch_size), steps)
+    batches = tuple(_random_batch(draw, words, batch_size, length) for _ in range(steps))
+    return Workload(model, training, (words, words), batches)
+
+
+def _random_batch(draw: np.random.Generator, words: int, batch_size: int, length: int) -> Batch:
+    sides = [draw.integers(UNK + 1, words, (batch_size, length), dtype=np.int32) for _ in range(2)]
+    for side in sides:
+        side[:, -1] = EOS
+    lengths = np.full(batch_size, length, np.int32)
+    return Batch(sides[0], lengths, sides[1], lengths)
+
+
+def stream(settings: RunSettings, steps: int) -> Workload:
+    """The first batches that a run of these settings trains on."""
+    corpus = load_corpus(settings.corpus, settings.scoring.lower_edges)
+    vocabularies = corpus.source_vocabulary, corpus.target_vocabulary
+    training = settings.training
+    batches = training_batches(
+        encode_pairs(corpus.train, *vocabularies, settings.model.reverse_source),
+        training.batch_size,
+        training.seed,
+        training.shapes,
+        training.batch_tokens,
+    )
+    return Workload(
+        settings.model,
+        constant_rate(training, steps),
+        (len(vocabularies[0]), len(vocabularies[1])),
+        tuple(batches.batch(update) for update in range(steps)),
+    )
+
+
+def padding_share(batches: Sequence[Batch]) -> float:
+    """Share of source and target places that hold padding."""
+    places = sum(batch.source.size + batch.target.size for batch in batches)
+    real = sum(int(batch.source_lengths.sum() + batch.target_lengths.sum()) for batch in batches)
+    return 1 - real / places

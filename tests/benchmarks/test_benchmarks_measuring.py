@@ -1,0 +1,121 @@
+"""What the benchmarks count and print, without timing anything."""
+
+import csv
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from figures import as_text, cells, ratio, shown, spread, write_csv
+from products import training_operations
+from translation_task import joey_settings, make_settings, write_task
+from workload import ARMS, Workload, padding_share, random_words, stream
+
+from seq2seq_bottleneck.corpus.batches import Batch
+from seq2seq_bottleneck.settings.concerns import ModelSettings
+from seq2seq_bottleneck.settings.run import resolve
+
+FOLDER = Path(__file__).parents[2] / "experiments" / "benchmarks"
+
+
+def batch_of(source_lengths, target_lengths):
+    longest = max(source_lengths), max(target_lengths)
+    shapes = [(len(source_lengths), length) for length in longest]
+    lengths = np.array(source_lengths, np.int32), np.array(target_lengths, np.int32)
+    return Batch(
+        np.zeros(shapes[0], np.int32), lengths[0], np.zeros(shapes[1], np.int32), lengths[1]
+    )
+
+
+@pytest.mark.parametrize(
+    ("arm", "context"),
+    [
+        ("none", 3 * 3 * 3),
+        ("dot", 6 * 3 * 9 + 2 * 4 * 6 * 3),
+        ("additive", 6 * 3 * 9 + 4 * 9 + 6 * 9 + 2 * 4 * 6 * 3),
+        ("dot-output", 6 * 6 * 3 + 2 * 4 * 6 * 3),
+    ],
+)
+def test_operations_are_those_of_the_formula(arm, context):
+    model = ModelSettings(embedding_size=2, context_size=3, **ARMS[arm])
+    recurrence, output = (4 + 6) * (3 * 2 * 3 + 3 * 3 * 3), 6 * 3 * 5
+    counted = training_operations(model, 5, [batch_of([4], [6])])
+    assert counted == 6 * (recurrence + output + context)
+
+
+@pytest.mark.parametrize("arm", ARMS)
+def test_padding_counts_for_nothing(arm):
+    model = ModelSettings(embedding_size=2, context_size=3, **ARMS[arm])
+    apart = [batch_of([4], [6]), batch_of([2], [3])]
+    together = [batch_of([4, 2], [6, 3])]
+    assert training_operations(model, 5, apart) == training_operations(model, 5, together)
+    assert padding_share(apart) == 0
+    assert padding_share(together) == pytest.approx(1 - 15 / 20)
+
+
+def test_a_workload_is_read_back_as_it_was_written(tmp_path):
+    model = ModelSettings(embedding_size=3, context_size=4)
+    work = random_words(model, 9, batch_size=4, length=5, steps=3)
+    work.save(tmp_path)
+    again = Workload.load(tmp_path)
+    assert (again.model, again.training) == (work.model, work.training)
+    assert (again.vocabularies, again.target_tokens) == ((9, 9), 3 * 4 * 5)
+    for one, other in zip(work.batches, again.batches, strict=True):
+        assert all((left == right).all() for left, right in zip(one, other, strict=True))
+
+
+def test_the_stream_is_that_of_a_run():
+    work = stream(resolve("smoke"), steps=4)
+    assert len(work.batches) == 4
+    assert work.training.warmup_updates == 0
+    shapes = {(batch.source.shape, batch.target.shape) for batch in work.batches}
+    assert len(work.one_of_each_shape()) == len(shapes)
+    assert 0 < padding_share(work.batches) < 0.7
+
+
+def test_ranges_and_ratios():
+    assert spread([3.0, 1.0, 2.0]) == (2.0, 1.0, 3.0)
+    assert ratio([2.0, 4.0, 9.0], [1.0, 4.0, 3.0]) == (4.0 / 3.0, 1.0, 3.0)
+    row = {"program": "ours", **cells("rate", spread([1000.0])), **cells("ratio", None)}
+    assert shown(row, "rate", ",.0f") == "1,000 [1,000, 1,000]"
+    assert shown(row, "ratio", ".2f") == ""
+
+
+def test_tables(tmp_path):
+    rows = [{"arm": "none", "rate": "1"}, {"arm": "additive", "rate": "22"}]
+    assert as_text(rows).splitlines() == [
+        "arm       rate", "--------  ----", "none         1", "additive    22"
+    ]  # fmt: skip
+    write_csv(tmp_path / "rows.csv", rows)
+    with (tmp_path / "rows.csv").open() as file:
+        assert list(csv.DictReader(file)) == rows
+
+
+def test_joey_gets_our_sizes_and_sentences(tmp_path):
+    settings = make_settings(train_pairs=40, test_pairs=20, updates=10, width=8, embedding=4)
+    write_task(tmp_path, settings, logging=5)
+    sides = [(tmp_path / f"train.{side}").read_text("utf8").splitlines() for side in ("en", "fr")]
+    assert [len(side) for side in sides] == [40, 40]
+    lengths = [len(line.split()) for line in (tmp_path / "sorted.en").read_text().splitlines()]
+    assert lengths == sorted(lengths)
+    text = joey_settings(tmp_path, settings, logging=5)
+    assert "hidden_size: 4\n    bidirectional: True" in text
+    assert "hidden_size: 8\n" in text
+    assert json.loads((tmp_path / "settings.json").read_text())["model"]["attention"] == "additive"
+
+
+@pytest.mark.slow
+def test_training_is_timed_from_the_command_line(tmp_path):
+    pytest.importorskip("torch", reason="PyTorch (extra `bench`) is not installed")
+    tiny = "--arms dot --steps 2 --repeats 1 --embedding 4 --context 6 --batch 3 --length 4"
+    command = [sys.executable, str(FOLDER / "train_speed.py"), *tiny.split(), "--product", "16"]
+    done = subprocess.run(
+        [*command, "--csv", str(tmp_path / "rows.csv")], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert [line.split()[:2] for line in done.stdout.splitlines()[2:]] == [
+        ["dot", "ours"], ["dot", "torch"]
+    ]  # fmt: skip
+    assert len((tmp_path / "rows.csv").read_text().splitlines()) == 3
