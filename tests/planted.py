@@ -5,10 +5,12 @@ from pathlib import Path
 
 import numpy as np
 
+from seq2seq_bottleneck.results.columns import setting_columns
 from seq2seq_bottleneck.results.export import write_bundle
+from seq2seq_bottleneck.results.folders import STATUS
 from seq2seq_bottleneck.runs.csvtext import csv_text
 from seq2seq_bottleneck.runs.scores import bucket_rows, sentence_columns
-from seq2seq_bottleneck.settings.run import RunSettings, resolve
+from seq2seq_bottleneck.settings.run import SCHEMA_VERSION, RunSettings, resolve
 
 LENGTHS = [3] * 2 + [7] * 12 + [15] * 12 + [25] * 12 + [35] * 12 + [50] * 12
 
@@ -26,31 +28,18 @@ def damaged(reference: str, share: float, random: np.random.Generator) -> str:
 
 
 def write_run(
-    folder: Path, name: str, settings: RunSettings, hypotheses: list[str], references: list[str]
+    folder: Path,
+    name: str,
+    settings: RunSettings,
+    hypotheses: list[str],
+    references: list[str],
+    **facts: object,
 ) -> Path:
-    """A run folder of the files that the bundle is made from."""
+    """A finished run in the store of ``folder``; ``facts`` are further ones of its data."""
     words = np.array([len(reference.split()) for reference in references])
     ended = np.ones(len(words), bool)
     columns = sentence_columns(hypotheses, references, words, words * 1.5, words + 1, ended)
-    facts = {
-        "attention": settings.model.attention,
-        "context_size": settings.model.context_size,
-        "seed": settings.training.seed,
-        "placement": settings.model.placement,
-        "cell": "gru",
-        "embedding_size": settings.model.embedding_size,
-        "hidden_size": settings.model.hidden,
-        "layers": 1,
-        "dropout": 0.0,
-        "bidirectional": False,
-        "reverse_source": False,
-        "initial_state": "context",
-        "beam_size": 1,
-        "corpus": "copy",
-        "joined": 1,
-        "train_max_words": 60,
-        "teacher_forcing": 1.0,
-        "updates": settings.training.updates,
+    known = setting_columns(settings) | {
         "train_pairs": 10,
         "best_update": settings.training.updates,
         "epochs": 2.5,
@@ -61,18 +50,40 @@ def write_run(
         "train_seconds": 1.0,
         "train_tokens_per_second": 100.0,
     }
-    rows = [facts | row for row in bucket_rows(columns, settings)]
-    run = folder / "runs" / name
-    run.mkdir(parents=True)
+    rows = [known | row for row in bucket_rows(columns, settings)]
     keys = dict.fromkeys(key for row in rows for key in row)
+    run = write_begun(folder, name, settings, "done", **facts)
     (run / "scores.csv").write_text(csv_text({key: [r.get(key) for r in rows] for key in keys}))
     (run / "sentences.csv").write_text(csv_text(columns))
-    (run / "settings.json").write_text(json.dumps(settings.model_dump()))
-    facts = {"notes": ["2 test sentences outside"], "source_unknown": 0.25, "target_unknown": 0.5}
-    facts |= {"source_vocabulary": 1234, "target_vocabulary": 60}
-    (run / "environment.json").write_text(json.dumps(facts))
     (run / "examples.json").write_text("[]")
     return run
+
+
+def write_begun(
+    folder: Path,
+    name: str,
+    settings: RunSettings,
+    status: str = "running",
+    reason: str = "",
+    **facts: object,
+) -> Path:
+    """A run's folder as it is before there are scores, or where there will never be any."""
+    run = folder / "runs" / name
+    run.mkdir(parents=True)
+    (run / "settings.json").write_text(json.dumps(settings.model_dump()))
+    known = {"notes": ["2 test sentences outside"], "source_unknown": 0.25, "target_unknown": 0.5}
+    known |= {"source_vocabulary": 1234, "target_vocabulary": 60}
+    known |= {"fingerprint": "planted", "schema": SCHEMA_VERSION}
+    (run / "environment.json").write_text(json.dumps(known | facts))
+    (run / STATUS).write_text(json.dumps({"status": status, "reason": reason}))
+    return run
+
+
+def planted_settings(arm: str, seed: int = 1, **concerns: dict[str, object]) -> RunSettings:
+    """The settings of the planted runs of one arm and seed, with changes by concern."""
+    model = {"attention": arm} | concerns.pop("model", {})
+    training = {"seed": seed, "updates": 10} | concerns.pop("training", {})
+    return resolve("smoke").changed(model=model, training=training, **concerns)
 
 
 def write_planted(
@@ -93,10 +104,7 @@ def write_planted(
         for seed in range(1, seeds + 1):
             for arm, shares in damage.items():
                 texts = translations(references, shares, [seed, len(arm)])
-                settings = resolve("smoke").changed(
-                    model={"attention": arm},
-                    training={"seed": seed, "updates": 10 * factor},
-                )
+                settings = planted_settings(arm, seed, training={"updates": 10 * factor})
                 name = f"{arm}{seed}x{factor}"
                 runs.append(write_run(folder, name, settings, texts, references))
                 if factor == factors[0]:
@@ -127,10 +135,8 @@ def write_sizes(
     for (size, arm), shares in damage.items():
         for seed in range(1, seeds + 1):
             texts = translations(references, shares, [seed, size, len(arm)])
-            settings = resolve("smoke").changed(
-                model={"attention": arm, "context_size": size} | (changes or {}),
-                training={"seed": seed, "updates": 10},
-            )
+            model = {"context_size": size} | (changes or {})
+            settings = planted_settings(arm, seed, model=model)
             runs.append(write_run(folder, f"{arm}{size}s{seed}", settings, texts, references))
             made[size, arm].append(texts)
     write_bundle(runs, folder, {})

@@ -3,13 +3,21 @@
 import re
 import tomllib
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from seq2seq_bottleneck.runs.estimate import parameters_of
-from seq2seq_bottleneck.settings.run import RunSettings, preset_values, resolve
-from seq2seq_bottleneck.settings.sweep import Cell, expand, experiment_names, load_sweep, varying
+from seq2seq_bottleneck.settings.run import RunSettings, resolve
+from seq2seq_bottleneck.settings.sweep import (
+    Cell,
+    expand,
+    experiment_names,
+    load_sweep,
+    make_grid,
+    varying,
+)
 
 FOLDER = Path(__file__).parents[1] / "experiments"
 
@@ -144,10 +152,35 @@ def test_every_control_changes_one_thing_of_the_baseline():
     }
 
 
-def test_twice_the_training_is_twice_that_of_the_preset():
-    (first, second) = group("twice the training", cells_of("controls"))
-    assert first.value("training.updates") == 2 * preset_values("lecture")["training"]["updates"]
+@pytest.mark.parametrize(
+    ("preset", "flags"),
+    [("lecture", []), ("quick", []), ("paper", []), ("lecture", ["training.updates=1000"])],
+)
+def test_twice_the_training_is_twice_that_of_the_baseline(preset, flags):
+    grid = make_grid(replace(load_sweep("controls"), preset=preset), flags)
+    cells = list(grid.cells)
+    (first, second) = group("twice the training", cells)
+    (baseline,) = group("baseline none", cells)
+    assert first.value("training.updates") == 2 * baseline.value("training.updates")
     assert second.value("training.updates") == first.value("training.updates")
+
+
+@pytest.mark.parametrize(
+    ("preset", "flags", "size"),
+    [("smoke", [], 32), ("paper", [], 1000), ("lecture", ["model.context_size=64"], 64)],
+)
+def test_the_wide_none_is_left_out_where_it_would_not_have_as_many_parameters(preset, flags, size):
+    grid = make_grid(replace(load_sweep("controls"), preset=preset), flags)
+    assert not group("none with as many parameters", list(grid.cells))
+    assert len(grid.cells) == CELLS["controls"] - 1
+    (note,) = grid.notes
+    assert f"is for model.context_size=256, not {size}: left out" in note
+
+
+def test_the_plan_tells_what_else_comes_with_the_training_lengths():
+    question = load_sweep("training_length").question
+    for part in ("vocabulary", "validation set", "epochs", "between the lengths, not between"):
+        assert part in question
 
 
 def test_the_wide_none_has_as_many_parameters_as_additive_attention():

@@ -5,10 +5,13 @@ on the same resamples, and a statistic of all cells is computed once a resample,
 respects that pairing; it speaks of other test sentences, not of other seeds. A cell's ratio and
 length are taken as given: they are not resampled.
 
-Length is judged by two lines through the cells, log BLEU on log ratio, and on log ratio and log
-length: within one context size the two logarithms differ by a constant, so that the question has
-an answer from two context sizes on. Logarithms keep a bend in the curve from passing for length:
-on the lecture's own curve, which is no line in log ratio, length adds .02 points at 32 to 512.
+Length is judged as the correlation is, in ranks: by two lines through the cells, the rank of BLEU
+on the rank of the ratio, and on the ranks of ratio and length. Within one context size the two
+order alike, so that the question has an answer from two context sizes on. Ranks keep a bend in the
+curve from passing for length: whatever falls with the ratio alone, the lecture's own curve among
+it, has the ratio's order reversed, and length adds exactly nothing, whichever context sizes were
+run; and every cell has a rank, however low its BLEU. What ranks cannot see is an effect of length
+too small to put two cells into another order; the closer the ratios, the less escapes.
 """
 
 from collections.abc import Callable, Sequence
@@ -19,22 +22,24 @@ from jaxtyping import Float
 from numpy import ndarray
 
 from ..lecture.printed import L_FAIL_FIT
-from ..scoring.bootstrap import Estimate
+from ..scoring.bootstrap import Estimate, difference
 from .verdict import FLOOR_BLEU, BucketScores, Held, Verdict, at_floor, small_buckets
 
 CLEAR_CORRELATION = -0.8
 LENGTH_POINTS = 5.0
 LEAST_BLEU = 0.5
-"""Cells under this BLEU have a rank but no useful logarithm: they are left out of the fits, and
-named. In a resample, a fitted cell that falls below it counts as this much."""
+"""Cells under this BLEU have a rank but no useful logarithm: they are left out of the exponential
+fit, on which no verdict stands, and named. In a resample, a fitted cell that falls below it counts
+as this much."""
 
 COMPRESSION_RULE = (
     "Held if Spearman's rank correlation of no-attention BLEU with the compression ratio, over all "
-    f"cells (context size x filled bucket), has a 95 % interval below {CLEAR_CORRELATION} and log "
-    f"length adds under {LENGTH_POINTS:g} points of R2 to the line of log BLEU on log ratio; "
-    "partly if the correlation alone holds; else not held. Not measured with fewer than two "
-    f"context sizes or filled buckets, or where BLEU is under {FLOOR_BLEU:g} in every cell. Cells "
-    f"of BLEU under {LEAST_BLEU} count for the ranks and are left out of the fits."
+    f"cells (context size x filled bucket), has a 95 % interval below {CLEAR_CORRELATION} and "
+    f"length adds under {LENGTH_POINTS:g} points of R2 once the ratio is known (R2 of BLEU's rank "
+    "by the ratio's, and by the ratio's and length's); partly if the correlation alone holds; else "
+    "not held. Not measured with fewer than two context sizes or filled buckets, or where BLEU is "
+    f"under {FLOOR_BLEU:g}, or the same, in every cell. A resample in which all cells score the "
+    "same counts as no correlation."
 )
 
 Statistic = Callable[[Float[ndarray, "*rows cells"]], Float[ndarray, "*rows"]]
@@ -64,18 +69,18 @@ class Fit:
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """What C1 is judged by; ``fit`` and the two R2 are absent where the cells cannot tell.
+    """What C1 is judged by, and the fit, which is absent where too few cells have a logarithm.
 
-    ``ratio_points`` and ``length_points`` are per cent of the variance of log BLEU: explained by
-    log ratio, and added by log length.
+    ``ratio_points`` and ``length_points`` are per cent of the variance of BLEU's rank: explained by
+    the ratio's rank, and added by length's. ``left_out`` are the cells that the fit leaves out.
     """
 
     cells: tuple[Cell, ...]
     left_out: tuple[Cell, ...]
     rank_correlation: Estimate
+    ratio_points: Estimate
+    length_points: Estimate
     fit: Fit | None
-    ratio_points: Estimate | None
-    length_points: Estimate | None
 
 
 def compression_predicts_loss(cells: Sequence[Cell]) -> Verdict:
@@ -95,24 +100,45 @@ def _unmeasured(rows: Sequence[Cell]) -> str:
     sizes, buckets = ({getattr(row, name) for row in rows} for name in ("context_size", "bucket"))
     if len(sizes) < 2 or len(buckets) < 2:
         return f"{len(sizes)} context size(s) and {len(buckets)} filled bucket(s)"
+    if np.ptp(_order(np.array([row.bleu.value for row in rows]))) == 0:
+        return f"BLEU is {rows[0].bleu.value:.1f} in every cell: there is no order to judge"
     if at_floor([row.bleu for row in rows]):
         return f"BLEU is under {FLOOR_BLEU:g} in every cell: nothing has been learned to judge"
     return ""
 
 
 def measure_curve(cells: Sequence[Cell]) -> Curve:
-    """Rank correlation over filled cells; fit and variance over those that have a logarithm."""
-    ratio = np.array([cell.compression_ratio for cell in cells])
+    """Ranks over all filled cells; the fit over those that have a logarithm."""
+    ratio, length = _ranks_of(cells, "compression_ratio"), _ranks_of(cells, "source_words")
+    alone = np.stack([np.ones(len(cells)), ratio], axis=1)
+    both = np.column_stack([alone, length])
+    by_ratio = _estimate(cells, lambda bleu: 100 * r_squared(alone, _order(bleu)))
+    by_both = _estimate(cells, lambda bleu: 100 * r_squared(both, _order(bleu)))
     fitted = [cell for cell in cells if cell.bleu.value >= LEAST_BLEU]
-    points = _variance_points(fitted)
     return Curve(
         cells=tuple(cells),
         left_out=tuple(cell for cell in cells if cell.bleu.value < LEAST_BLEU),
-        rank_correlation=_estimate(cells, lambda bleu: correlation(ranks(ratio), ranks(bleu))),
+        rank_correlation=_estimate(cells, lambda bleu: correlation(ratio, _order(bleu))),
+        ratio_points=by_ratio,
+        length_points=_added(by_both, by_ratio),
         fit=exponential_fit(fitted) if len({c.compression_ratio for c in fitted}) > 2 else None,
-        ratio_points=points[0] if points else None,
-        length_points=points[1] if points else None,
     )
+
+
+def _added(more: Estimate, less: Estimate) -> Estimate:
+    """What a further column adds to R2, which is never less than nothing."""
+    added = difference(more, less)
+    return Estimate(max(added.value, 0.0), np.maximum(added.draws, 0.0))
+
+
+def _order(bleu: Float[ndarray, "*rows cells"]) -> Float[ndarray, "*rows cells"]:
+    """Ranks of BLEU, in which what differs by rounding alone is a tie."""
+    return ranks(np.round(bleu, 9))
+
+
+def _ranks_of(cells: Sequence[Cell], name: str) -> Float[ndarray, "cells"]:
+    """The cells' ranks by what is given of them."""
+    return ranks(np.array([getattr(cell, name) for cell in cells]))
 
 
 def ranks(values: Float[ndarray, "*rows cells"]) -> Float[ndarray, "*rows cells"]:
@@ -124,22 +150,25 @@ def ranks(values: Float[ndarray, "*rows cells"]) -> Float[ndarray, "*rows cells"
 def correlation(
     x: Float[ndarray, "cells"], y: Float[ndarray, "*rows cells"]
 ) -> Float[ndarray, "*rows"]:
-    """Pearson's correlation of x with each row of y; nan where either is constant."""
-    varies = (np.ptp(y, axis=-1) > 0) & (np.ptp(x) > 0)
+    """Pearson's correlation of x with each row of y; none (0) with a row that is constant."""
+    varies = np.ptp(y, axis=-1) > 0
     dx, dy = x - x.mean(), _centred(y)
     spreads = np.sqrt((dx**2).sum() * (dy**2).sum(axis=-1))
-    return np.where(varies, dy @ dx / np.where(varies, spreads, 1.0), np.nan)
+    return np.where(varies, dy @ dx / np.where(varies, spreads, 1.0), 0.0)
 
 
 def r_squared(
     design: Float[ndarray, "cells terms"], y: Float[ndarray, "*rows cells"]
 ) -> Float[ndarray, "*rows"]:
-    """Share of y's variance that the design's columns explain, a column of ones among them."""
+    """Share of y's variance that the design's columns explain, a column of ones among them.
+
+    None of a constant row, which has no variance.
+    """
     varies = np.ptp(y, axis=-1) > 0
     basis, _ = np.linalg.qr(design)
     centred = _centred(y)
     explained = ((centred @ basis) ** 2).sum(axis=-1)
-    return np.where(varies, explained / np.where(varies, (centred**2).sum(axis=-1), 1.0), np.nan)
+    return np.where(varies, explained / np.where(varies, (centred**2).sum(axis=-1), 1.0), 0.0)
 
 
 def exponential_fit(cells: Sequence[Cell]) -> Fit:
@@ -153,21 +182,6 @@ def exponential_fit(cells: Sequence[Cell]) -> Fit:
         rate=_log_estimate(cells, lambda y: np.asarray(-(y @ slopes))),
         correlation=_log_estimate(cells, lambda y: correlation(ratio, y)),
     )
-
-
-def _variance_points(cells: Sequence[Cell]) -> tuple[Estimate, Estimate] | None:
-    """R2 of log BLEU by log ratio, and what log length adds; None where they cannot be told apart.
-
-    That takes four cells (three always lie on a plane) that length and ratio order differently.
-    """
-    design = np.array(
-        [[1.0, np.log(cell.compression_ratio), np.log(cell.source_words)] for cell in cells]
-    ).reshape(-1, 3)
-    if len(cells) < 4 or np.linalg.matrix_rank(design, tol=1e-9) < 3:
-        return None
-    ratio = _log_estimate(cells, lambda y: 100 * r_squared(design[:, :2], y))
-    both = _log_estimate(cells, lambda y: 100 * r_squared(design, y))
-    return ratio, Estimate(both.value - ratio.value, both.draws - ratio.draws)
 
 
 def _estimate(cells: Sequence[Cell], statistic: Statistic) -> Estimate:
@@ -188,11 +202,10 @@ def _centred(y: Float[ndarray, "*rows cells"]) -> Float[ndarray, "*rows cells"]:
 
 
 def _graded(curve: Curve) -> Held:
-    """The rule; what length adds does not hold where it cannot be told."""
-    added = curve.length_points
+    """The rule."""
     if not curve.rank_correlation.interval.high < CLEAR_CORRELATION:
         return "not held"
-    return "held" if added is not None and added.value < LENGTH_POINTS else "partly"
+    return "held" if curve.length_points.value < LENGTH_POINTS else "partly"
 
 
 def _correlation_clause(curve: Curve) -> str:
@@ -204,17 +217,15 @@ def _correlation_clause(curve: Curve) -> str:
 
 
 def _length_clause(curve: Curve) -> str:
-    if curve.ratio_points is None or curve.length_points is None:
-        return "what length adds cannot be told from these cells"
     return (
-        f"of log BLEU's variance log ratio explains {curve.ratio_points.value:.1f} %, log "
-        f"length adds {_ranged(curve.length_points, '{:.1f}')} points"
+        f"of the variance of BLEU's rank the ratio's explains {curve.ratio_points.value:.1f} %, "
+        f"length's adds {_ranged(curve.length_points, '{:.1f}')} points"
     )
 
 
 def _fit_clause(curve: Curve) -> str:
     if curve.fit is None:
-        return "too few ratios for a fit"
+        return "too few cells for a fit of log BLEU"
     fit, printed = curve.fit, L_FAIL_FIT
     return (
         f"the fit is BLEU = {fit.scale.value:.1f} exp(-b ratio), b {_ranged(fit.rate, '{:.3f}')}, "
@@ -232,7 +243,7 @@ def _ranged(estimate: Estimate, form: str) -> str:
 
 def _left_out(curve: Curve) -> str:
     named = ", ".join(f"{cell.context_size} x {cell.bucket}" for cell in curve.left_out)
-    return f"left out of the fits, BLEU under {LEAST_BLEU}: {named}" if named else ""
+    return f"left out of the fit, BLEU under {LEAST_BLEU}: {named}" if named else ""
 
 
 def _by_bucket(cells: Sequence[Cell]) -> list[BucketScores]:

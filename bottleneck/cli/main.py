@@ -50,9 +50,8 @@ def options(
 
 def main() -> None:
     """Run the command; an error the user can mend is one line on stderr, never a traceback."""
-    for name in ("SIGTERM", "SIGHUP"):
-        if hasattr(signal, name):  # Windows has no SIGHUP
-            signal.signal(getattr(signal, name), _interrupt)
+    for stop in _stop_signals():
+        signal.signal(stop, _interrupt)
     code = run(sys.argv[1:])
     try:
         sys.stdout.flush()
@@ -63,9 +62,26 @@ def main() -> None:
     sys.exit(code)
 
 
+def _stop_signals() -> list[int]:
+    """The signals that ask us to stop, but for those that our caller has us ignore (`nohup`)."""
+    names = ("SIGINT", "SIGTERM", "SIGHUP")
+    known = [getattr(signal, name) for name in names if hasattr(signal, name)]  # Windows: no HUP
+    return [stop for stop in known if signal.getsignal(stop) != signal.SIG_IGN]
+
+
 def _interrupt(*_: object) -> None:
-    """Being asked to stop is an interrupt like Ctrl-C: the runs keep their checkpoints."""
+    """Being asked to stop is an interrupt like Ctrl-C: the runs keep their checkpoints.
+
+    Once is enough: a second signal would break into what ends the runs and writes them down,
+    which takes seconds.
+    """
+    for stop in _stop_signals():
+        signal.signal(stop, _nothing)
     raise KeyboardInterrupt
+
+
+def _nothing(*_: object) -> None:
+    """Go on with stopping. (No process that we start inherits this, as it would SIG_IGN.)"""
 
 
 def run(arguments: list[str]) -> int:

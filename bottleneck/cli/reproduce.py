@@ -1,7 +1,7 @@
 """``bottleneck reproduce``: the main job."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -55,33 +55,45 @@ def reproduce(
 
     jobs = plan(settings, seeds, check_schedule)
     folder = out or DEFAULT_OUT / preset
-    _execute(jobs, folder, quiet)
-    _print_tables(folder)
+    runs = _execute(jobs, folder, quiet)
+    _print_tables(folder, runs)
 
 
-def _execute(jobs: "list[Job]", folder: Path, quiet: bool) -> None:
-    """Run the jobs with a display; leave no empty folder behind where nothing came of it."""
+def _execute(jobs: "list[Job]", folder: Path, quiet: bool) -> list[str]:
+    """Run the jobs with a display and name their runs of the store.
+
+    Where nothing came of it no empty folder is left behind.
+    """
     from ..runs.reproduce import reproduce as execute
     from ..settings.atomic import check_writable, remove_empty, topmost_missing
     from .progress import display
+
+    runs: list[str] = []
+
+    def heard(job: "Job", event: dict[str, Any]) -> None:
+        if event["phase"] == "done":
+            runs.append(event["run"])
+        listener(job, event)
 
     new = topmost_missing(folder)
     check_writable(folder)
     try:
         with display(jobs, quiet) as listener:
-            execute(jobs, folder, listener)
+            execute(jobs, folder, heard)
     except BaseException:
         if new:
             remove_empty(new)
         raise
+    return runs
 
 
-def _print_tables(folder: Path) -> None:
-    """Write both tables as CSV and Markdown beside the bundle, and print them."""
+def _print_tables(folder: Path, runs: list[str]) -> None:
+    """Write both tables of these runs, whatever else the store holds, and print them."""
     from ..results.bundle import load_bundle
     from ..tables.pages import slide_pages, write_pages
+    from ..tables.selection import where
 
-    pages = slide_pages(load_bundle(folder))
+    pages = slide_pages(where(load_bundle(folder), [f"run={','.join(runs)}"]))
     write_pages(pages, folder)
     console = output()
     for page in pages:

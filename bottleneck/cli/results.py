@@ -1,7 +1,8 @@
 """``bottleneck export`` and ``bottleneck table``: results as files and tables, jax not needed."""
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -25,12 +26,17 @@ def export(
     ] = None,
 ) -> None:
     """Print the one tidy CSV, a row a run and bucket; or write the whole bundle."""
+    from ..results.bundle import load_environment, load_results, tidy_csv
+
     folder = results_folder(results)
     if bundle is None:
-        from ..results.bundle import load_results, tidy_csv
-
         typer.echo(tidy_csv(load_results(folder)), nl=False)
-        return
+    else:
+        _write_bundle(folder, bundle)
+    _say_what_is_left_out(load_environment(folder))
+
+
+def _write_bundle(folder: Path, bundle: Path) -> None:
     from ..results.export import write_bundle
     from ..results.folders import finished_runs, read_groups
     from ..settings.errors import UserError
@@ -40,6 +46,14 @@ def export(
         raise UserError(f"{str(folder)!r} holds no finished run; a bundle is made from a store")
     write_bundle(runs, bundle, read_groups(folder))
     typer.echo(f"Written to {bundle}: {len(runs)} runs", err=True)
+
+
+def _say_what_is_left_out(held: Mapping[str, Any]) -> None:
+    """What the store has and the tidy table has not, a line each."""
+    from ..results.bundle import other_versions, without_result
+
+    for line in filter(None, (other_versions(held), without_result(held))):
+        typer.echo(line, err=True)
 
 
 def table(

@@ -1,6 +1,8 @@
 """``bottleneck runs``: list, show and remove the runs of a store."""
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -46,18 +48,33 @@ def _runs(results: Path | None) -> "list[RunFolder]":
 
 
 def _filtered(runs: "list[RunFolder]", where: list[str]) -> "list[RunFolder]":
-    """The runs whose settings are as the filters say."""
-    from ..settings.errors import UsageError, did_you_mean
-    from ..settings.sweep import NAMES
+    """The runs whose settings are as the filters say; a value is read as `table --where` does."""
+    if not where:
+        return runs
+    import pandas as pd
 
-    short = {name.partition(".")[2]: name for name in reversed(NAMES)} | {"seed": "training.seed"}
-    for text in where:
-        key, equals, wanted = text.partition("=")
-        name = short.get(key, key)
-        if not equals or name not in NAMES:
-            raise UsageError(f"--where {text!r}: write SETTING=VALUE{did_you_mean(key, short)}")
-        runs = [run for run in runs if str(_setting(run, name)) == wanted]
-    return runs
+    from ..results.folders import read_groups
+    from ..tables.selection import CONDITIONS, meeting
+
+    groups = read_groups(runs[0].store)
+    rows = [{"group": groups.get(run.run, "")} | _columns(run) for run in runs]
+    kept = set(meeting(pd.DataFrame(rows, columns=list(CONDITIONS), dtype=object), where)["run"])
+    return [run for run in runs if run.run in kept]
+
+
+def _columns(run: "RunFolder") -> dict[str, object]:
+    """What the tidy table says of a run, as far as it was written before the run was stopped."""
+    from ..results.columns import setting_columns
+    from ..results.folders import read_json
+    from ..settings.errors import UserError
+    from ..settings.run import parse_settings
+
+    known: dict[str, object] = {"run": run.run}
+    with suppress(UserError):  # a file that is not there, or is of another version
+        known |= setting_columns(parse_settings(read_json(run.path / "settings.json")))
+        facts = read_json(run.path / "environment.json")
+        known["corpus_fingerprint"] = facts.get("fingerprint", "")
+    return known
 
 
 def _setting(run: "RunFolder", name: str) -> object:
@@ -104,11 +121,29 @@ def _show(folder: "RunFolder") -> None:
 
 
 def _remove(folder: "RunFolder", yes: bool) -> None:
-    """Delete a run, after asking."""
+    """Delete a run, after asking, and take it out of the results bundle beside the store."""
+    from ..runs.gathered import forget
+
+    with _held(folder):
+        pass
+    if not (yes or typer.confirm(f"Delete {_line(folder)}?")):
+        return
+    # Held anew, for nobody is to wait for an answer; and meanwhile a sweep may have begun it.
+    with _held(folder):
+        folder.remove()
+    forget(folder.store, folder.run)
+    typer.echo(f"deleted {folder.run}", err=True)
+
+
+@contextmanager
+def _held(folder: "RunFolder") -> Iterator[None]:
+    """Hold the run; refused where some process is at it."""
     from ..settings.errors import UserError
 
-    if folder.in_use:
+    lock = folder.claim(wait=False)
+    if lock is None:
         raise UserError(f"run {folder.run} is under way; stop it first")
-    if yes or typer.confirm(f"Delete {_line(folder)}?"):
-        folder.remove()
-        typer.echo(f"deleted {folder.run}", err=True)
+    try:
+        yield
+    finally:
+        lock.release()

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from ..runs.estimate import Estimate
     from ..runs.pool import Executor, Job, Outcome
-    from ..settings.sweep import Cell, Sweep
+    from ..settings.sweep import Cell, Grid, Sweep
 
 INCOMPLETE = 3
 """Exit code of a sweep in which some cell failed or diverged."""
@@ -42,17 +42,20 @@ def sweep(
     """Run a grid over context size, attention, length or any setting; only what is missing."""
     from dataclasses import replace
 
-    from ..settings.sweep import expand, load_sweep
+    from ..settings.sweep import load_sweep, make_grid
 
     read = load_sweep(name)
     read = replace(read, preset=preset) if preset else read
-    cells = expand(read, assignments or [], seeds)
+    grid = make_grid(read, assignments or [], seeds)
+    cells = list(grid.cells)
     width = jobs or _width()
     execute = _executor(scheduler, width, force, _together(seeds_together, scheduler))
     estimate = _estimate(cells, width)
     if dry_run:
-        _print_plan(read, cells, estimate)
+        _print_plan(read, grid, estimate)
         return
+    for note in grid.notes:
+        typer.echo(note, err=True)
     from ..runs.sweep import plan
 
     work = plan(cells, [cost.seconds for cost in estimate.costs])
@@ -120,14 +123,14 @@ def _execute(work: "list[Job]", folder: Path, quiet: bool, execute: "Executor") 
         return run_sweep(work, folder, listener, execute)
 
 
-def _print_plan(read: "Sweep", cells: "list[Cell]", estimate: "Estimate") -> None:
-    """The question, the cells with what each costs, and the sums."""
+def _print_plan(read: "Sweep", grid: "Grid", estimate: "Estimate") -> None:
+    """The question, the cells with what each costs, what was left out, and the sums."""
     console = output()
     console.print(read.question, markup=False)
-    console.print(_plan_table(cells, estimate))
+    console.print(_plan_table(list(grid.cells), estimate))
     megabytes = estimate.disk_bytes / 1e6
-    line = f"{len(cells)} cells, {megabytes:,.0f} MB on disk, {estimate.text}"
-    console.print(line, markup=False)
+    line = f"{len(grid.cells)} cells, {megabytes:,.0f} MB on disk, {estimate.text}"
+    console.print("\n".join([*grid.notes, line]), markup=False)
 
 
 def _plan_table(cells: "list[Cell]", estimate: "Estimate") -> "Table":

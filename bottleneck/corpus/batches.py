@@ -5,8 +5,7 @@ the target shifted by one and made in the model.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from functools import lru_cache
+from dataclasses import dataclass, field
 from typing import NamedTuple, TypeVar
 
 import numpy as np
@@ -133,6 +132,9 @@ class TrainingBatches:
     classes: tuple[Batch, ...]
     batch_sizes: tuple[int, ...]
     seed: int
+    _plans: dict[int, tuple[Place, ...]] = field(default_factory=dict, init=False, repr=False)
+    """The plan of the epoch that was asked for last, by its number. Each stream has its own, so
+    that any number of seeds can be trained together without planning every update anew."""
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -153,7 +155,14 @@ class TrainingBatches:
     def place(self, update: int) -> Place:
         """Which class and which of its members update k (from 0) trains on."""
         epoch, within = divmod(update, self.updates_per_epoch)
-        return epoch_plan(self.sizes, self.batch_sizes, self.seed, epoch)[within]
+        return self._plan(epoch)[within]
+
+    def _plan(self, epoch: int) -> tuple[Place, ...]:
+        """The batches of an epoch, planned when its first is asked for."""
+        if epoch not in self._plans:
+            self._plans.clear()
+            self._plans[epoch] = epoch_plan(self.sizes, self.batch_sizes, self.seed, epoch)
+        return self._plans[epoch]
 
     def batch(self, update: int) -> Batch:
         """The batch of update k (from 0)."""
@@ -191,7 +200,6 @@ def _pairs_per_batch(held: Batch, batch_size: int, batch_tokens: int | None) -> 
     return max(1, round(batch_tokens / float(held.target_lengths.mean())))
 
 
-@lru_cache(maxsize=8)
 def epoch_plan(
     sizes: tuple[int, ...], batch_sizes: tuple[int, ...], seed: int, epoch: int
 ) -> tuple[Place, ...]:

@@ -11,8 +11,9 @@ import pandas as pd
 
 from ..settings.errors import UserError
 from ..settings.run import RunSettings, parse_settings
-from .export import environment, runs_text, sentences_text
-from .folders import finished_runs, read_groups, read_json
+from .columns import setting_columns
+from .export import environment, runs_text
+from .folders import find_runs, read_groups, read_json
 from .schema import (
     ENVIRONMENT,
     EXAMPLES,
@@ -20,20 +21,29 @@ from .schema import (
     RUNS,
     SENTENCE_COLUMNS,
     SENTENCES,
+    SETTING_COLUMNS,
     VERSION,
 )
 
 _NULLABLE = {"int64": "Int64", "bool": "boolean"}
+_UNFINISHED_COLUMNS = {
+    **dict.fromkeys(("run", "group", "status", "reason"), "str"),
+    **{column: kind for column, (_, kind) in SETTING_COLUMNS.items()},
+}
 
 
 @dataclass(frozen=True, eq=False)
 class Bundle:
-    """A results bundle in memory: see ``schema`` for its columns."""
+    """A results bundle in memory: see ``schema`` for its columns.
+
+    ``chosen`` are the setting columns of which `where` was given several values.
+    """
 
     folder: Path
     runs: pd.DataFrame
     sentences: pd.DataFrame
     environment: Mapping[str, Any]
+    chosen: frozenset[str] = frozenset()
 
     def settings(self, run: str) -> RunSettings:
         """The resolved settings of a run."""
@@ -43,34 +53,83 @@ class Bundle:
         """What the run ran on: versions, machine, and what became of its corpus."""
         return self.environment["runs"][run]["environment"]
 
+    def unfinished(self) -> pd.DataFrame:
+        """What else was in the store: run, group, status, reason, and the columns of settings.
+
+        The latter are blank for a run that was stopped before it wrote its settings down.
+        """
+        blank = {name: "" for name, kind in _UNFINISHED_COLUMNS.items() if kind == "str"}
+        rows = [
+            {**blank, "run": run, **held, **_columns_of(held["settings"])}
+            for run, held in self.environment.get("unfinished", {}).items()
+        ]
+        frame = pd.DataFrame(rows, columns=list(_UNFINISHED_COLUMNS))
+        return frame.astype(_kinds(_UNFINISHED_COLUMNS))
+
     def examples(self) -> Mapping[str, Any]:
         """Example sentences of each run, with attention weights."""
-        if (self.folder / EXAMPLES).is_file():
-            return read_json(self.folder / EXAMPLES)
-        return {run.name: read_json(run / EXAMPLES) for run in finished_runs(self.folder)}
+        runs = find_runs(self.folder).done
+        if runs:
+            return {run.name: read_json(run / EXAMPLES) for run in runs}
+        return read_json(self.folder / EXAMPLES)
 
 
 def load_bundle(folder: Path) -> Bundle:
-    """Read a bundle, or the finished runs of a store; faults are a ``UserError`` with the file."""
-    if not (folder / RUNS).exists() and (runs := finished_runs(folder)):
-        return _from_store(folder, runs)
-    environment = read_json(folder / ENVIRONMENT)
-    if environment.get("schema") != VERSION:
-        raise UserError(
-            f"{str(folder)!r} has results of schema {environment.get('schema')}, this program "
-            f"reads {VERSION}; use the version of bottleneck that wrote them"
-        )
-    return Bundle(
-        folder,
+    """Read the finished runs of a store, or a bundle where there is no store.
+
+    The store comes first, because the bundle beside it is older where a sweep was stopped. Faults
+    are a ``UserError`` with the file.
+    """
+    runs = _stored(folder)
+    if runs is not None:
+        tables = _stored_runs(folder, runs), _stored_sentences(runs)
+        return Bundle(folder, *tables, environment(runs))
+    held = load_environment(folder)
+    tables = (
         _read_table(folder / RUNS, RUN_COLUMNS),
         _read_table(folder / SENTENCES, SENTENCE_COLUMNS),
-        environment,
     )
+    return Bundle(folder, *tables, held)
 
 
 def load_results(folder: str | Path) -> pd.DataFrame:
     """The tidy table of a bundle or a store: a row a run x bucket, columns as in ``schema``."""
-    return load_bundle(Path(folder)).runs
+    folder = Path(folder)
+    runs = _stored(folder)
+    if runs is not None:
+        return _stored_runs(folder, runs)
+    load_environment(folder)  # for its version
+    return _read_table(folder / RUNS, RUN_COLUMNS)
+
+
+def load_environment(folder: Path) -> Mapping[str, Any]:
+    """The bundle's ``environment.json``, or the same from a store; its version is checked."""
+    runs = _stored(folder)
+    if runs is not None:
+        return environment(runs)
+    held = read_json(folder / ENVIRONMENT)
+    if held.get("schema") != VERSION:
+        raise UserError(
+            f"{str(folder)!r} has results of schema {held.get('schema')}, this program "
+            f"reads {VERSION}; use the version of bottleneck that wrote them"
+        )
+    return held
+
+
+def other_versions(held: Mapping[str, Any]) -> str:
+    """How many runs were left out as another version's, as a sentence; empty if none was."""
+    count = held.get("other_versions", 0)
+    return f"{_runs(count)} left out: made by another version of bottleneck." if count else ""
+
+
+def without_result(held: Mapping[str, Any]) -> str:
+    """How many runs of the store are not done, as a sentence; empty if all are."""
+    count = len(held.get("unfinished", {}))
+    return f"{_runs(count)} without a result: `bottleneck runs` lists them." if count else ""
+
+
+def _runs(count: int) -> str:
+    return "1 run is" if count == 1 else f"{count} runs are"
 
 
 def tidy_csv(runs: pd.DataFrame) -> str:
@@ -78,31 +137,67 @@ def tidy_csv(runs: pd.DataFrame) -> str:
     return runs.to_csv(index=False, lineterminator="\n")
 
 
-def _from_store(folder: Path, runs: Sequence[Path]) -> Bundle:
-    """The same from run folders, nothing written."""
-    return Bundle(
-        folder,
-        _parse(io.StringIO(runs_text(runs, read_groups(folder))), RUN_COLUMNS),
-        _parse(io.StringIO(sentences_text(runs)), SENTENCE_COLUMNS),
-        environment(runs),
-    )
+def _stored(folder: Path) -> list[Path] | None:
+    """The finished runs where the folder is a store or has one; None where not."""
+    found = find_runs(folder)
+    if found.any and not found.done:
+        raise UserError(
+            f"{str(folder)!r} holds no finished run ({len(found.unfinished)} not done, "
+            f"{len(found.other_versions)} of another version): `bottleneck runs` lists them, the "
+            "command that began them goes on"
+        )
+    return list(found.done) or None
 
 
-def _read_table(path: Path, columns: Mapping[str, str]) -> pd.DataFrame:
-    """Read a CSV file of the bundle."""
+def _stored_runs(folder: Path, runs: Sequence[Path]) -> pd.DataFrame:
+    return _parse(io.StringIO(runs_text(runs, read_groups(folder))), RUN_COLUMNS)
+
+
+def _stored_sentences(runs: Sequence[Path]) -> pd.DataFrame:
+    """The sentences of every run, the run in front."""
+    columns = {name: kind for name, kind in SENTENCE_COLUMNS.items() if name != "run"}
+    frames = [_read_table(run / "sentences.csv", columns, "run it again") for run in runs]
+    for run, frame in zip(runs, frames, strict=True):
+        frame.insert(0, "run", pd.Series(run.name, index=frame.index, dtype="str"))
+    return pd.concat(frames, ignore_index=True)
+
+
+def _columns_of(settings: Mapping[str, Any] | None) -> dict[str, Any]:
+    return {} if settings is None else setting_columns(parse_settings(settings))
+
+
+def _read_table(
+    path: Path, columns: Mapping[str, str], way: str = "export it again"
+) -> pd.DataFrame:
+    """Read a CSV file of the bundle, or of a run."""
     try:
         return _parse(path, columns)
     except FileNotFoundError:
-        raise UserError(f"no {path.name} in {str(path.parent)!r}: it is no whole bundle") from None
+        raise UserError(f"no {path.name} in {str(path.parent)!r}: not whole, {way}") from None
     except (OSError, EOFError, ValueError, KeyError, zlib.error) as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise UserError(f"{str(path)!r} cannot be read ({reason}); export it again") from None
+        raise UserError(f"{str(path)!r} cannot be read ({reason}); {way}") from None
 
 
 def _parse(source: Path | io.StringIO, columns: Mapping[str, str]) -> pd.DataFrame:
-    """CSV with the documented columns and types; blanks are missing values."""
-    kinds = {name: _NULLABLE.get(kind, kind) for name, kind in columns.items()}
-    frame = pd.read_csv(source, dtype=kinds, keep_default_na=False, na_values=[""])
+    """CSV with the documented columns and types; blanks are missing values.
+
+    Floats are read by Python, whose every digit counts; not all versions of pandas do the same.
+    """
+    floats = {name: _float for name, kind in columns.items() if kind == "float64"}
+    others = {name: kind for name, kind in _kinds(columns).items() if name not in floats}
+    frame = pd.read_csv(
+        source, dtype=others, converters=floats, keep_default_na=False, na_values=[""]
+    )
     frame = frame[list(columns)]
     texts = [name for name, kind in columns.items() if kind == "str"]
     return frame.fillna(dict.fromkeys(texts, ""))
+
+
+def _float(text: str) -> float:
+    return float(text) if text else float("nan")
+
+
+def _kinds(columns: Mapping[str, str]) -> dict[str, str]:
+    """Types as read: whole numbers and truths that may be missing."""
+    return {name: _NULLABLE.get(kind, kind) for name, kind in columns.items()}

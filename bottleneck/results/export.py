@@ -9,7 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from ..settings.atomic import write_bytes, write_text
-from .folders import read_json
+from ..settings.errors import UserError
+from ..settings.run import parse_settings
+from .columns import setting_columns
+from .folders import STATUS, find_runs, read_groups, read_json
 from .schema import (
     ENVIRONMENT,
     EXAMPLES,
@@ -33,32 +36,44 @@ def write_bundle(runs: Sequence[Path], bundle: Path, groups: Mapping[str, str]) 
 
 def runs_text(runs: Sequence[Path], groups: Mapping[str, str]) -> str:
     """The tidy table as CSV text: a row a run x bucket."""
-    return _joined(runs, "scores.csv", list(RUN_COLUMNS), groups)
+    known = {run: {"group": groups.get(run.name, "")} | _columns(run) for run in runs}
+    return _joined(known, "scores.csv", list(RUN_COLUMNS))
 
 
 def sentences_text(runs: Sequence[Path]) -> str:
     """The counts of every run's test sentences as CSV text."""
-    return _joined(runs, "sentences.csv", list(SENTENCE_COLUMNS), {})
+    return _joined({run: {} for run in runs}, "sentences.csv", list(SENTENCE_COLUMNS))
 
 
-def _joined(runs: Sequence[Path], name: str, columns: list[str], groups: Mapping[str, str]) -> str:
-    """One CSV text of a file of every run, with the run in front."""
+def _columns(run: Path) -> dict[str, Any]:
+    """What a run's settings and corpus say of its rows; its scores may be of an older table."""
+    settings = parse_settings(read_json(run / "settings.json"))
+    facts = read_json(run / "environment.json")
+    return setting_columns(settings) | {"corpus_fingerprint": facts.get("fingerprint", "")}
+
+
+def _joined(known: Mapping[Path, Mapping[str, Any]], name: str, columns: list[str]) -> str:
+    """One CSV text of a file of every run: its rows, the run and what else is known in them."""
     held = io.StringIO()
     writer = csv.DictWriter(held, columns, restval="", lineterminator="\n")
     writer.writeheader()
-    for run in runs:
-        known = {"run": run.name} | ({"group": groups[run.name]} if run.name in groups else {})
-        writer.writerows(known | row for row in _rows(run / name))
+    for run, values in known.items():
+        writer.writerows(row | values | {"run": run.name} for row in _rows(run / name))
     return held.getvalue()
 
 
-def _rows(path: Path) -> Iterator[dict[str, str]]:
-    with path.open(encoding="utf8", newline="") as file:
-        yield from csv.DictReader(file)
+def _rows(path: Path) -> Iterator[dict[str, Any]]:
+    try:
+        with path.open(encoding="utf8", newline="") as file:
+            yield from csv.DictReader(file)
+    except FileNotFoundError:
+        raise UserError(
+            f"no {path.name} in {str(path.parent)!r}: not whole, run it again"
+        ) from None
 
 
 def environment(runs: Sequence[Path]) -> dict[str, Any]:
-    """The schema, and for each run its settings and what it ran on."""
+    """The version, each run's settings and what it ran on, and what else was in their store."""
     described = {
         run.name: {
             "settings": read_json(run / "settings.json"),
@@ -66,7 +81,25 @@ def environment(runs: Sequence[Path]) -> dict[str, Any]:
         }
         for run in runs
     }
-    return {"schema": VERSION, "runs": described}
+    stores = [find_runs(store) for store in sorted({run.parent for run in runs})]
+    return {
+        "schema": VERSION,
+        "runs": described,
+        "unfinished": {run.name: _unfinished(run) for found in stores for run in found.unfinished},
+        "other_versions": sum(len(found.other_versions) for found in stores),
+    }
+
+
+def _unfinished(run: Path) -> dict[str, Any]:
+    """How a run stands that is not done, and which it is; of a traceback the last line."""
+    held, settings = read_json(run / STATUS), run / "settings.json"
+    lines = str(held.get("reason", "")).strip().splitlines()
+    return {
+        "status": held.get("status", ""),
+        "reason": lines[-1].strip() if lines else "",
+        "group": read_groups(run.parent).get(run.name, ""),
+        "settings": read_json(settings) if settings.is_file() else None,
+    }
 
 
 def _json(values: Any) -> str:

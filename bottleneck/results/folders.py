@@ -1,17 +1,35 @@
-"""Finding finished runs: a store offers what a bundle offers."""
+"""Finding the runs of a store: a store offers what a bundle offers."""
 
-import csv
 import json
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ..settings.errors import UserError
+from ..settings.run import SCHEMA_VERSION
 
 STORE = "runs"
 """Folder of the run folders, inside an output folder."""
 STATUS = "status.json"
 GROUPS = "groups.json"
 """Which group of its sweep each run belongs to, beside the store."""
+
+FIRST_VERSION = 1
+"""Of runs that do not say which version made them."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """The run folders of a store: done, in a fixed order; not done; done by another version."""
+
+    done: tuple[Path, ...]
+    unfinished: tuple[Path, ...]
+    other_versions: tuple[Path, ...]
+
+    @property
+    def any(self) -> bool:
+        """Whether this is a store at all."""
+        return bool(self.done or self.unfinished or self.other_versions)
 
 
 def read_json(path: Path) -> Any:
@@ -27,25 +45,44 @@ def read_json(path: Path) -> Any:
         raise UserError(f"{str(path)!r} cannot be read ({error}); make it again") from None
 
 
+def store_of(folder: Path) -> Path:
+    """The store of an output folder, or the folder itself where it is the store."""
+    return folder / STORE if (folder / STORE).is_dir() else folder
+
+
+def find_runs(folder: Path) -> Found:
+    """What an output folder or a store holds. Numbers of two versions are never mixed."""
+    runs = sorted(path.parent for path in store_of(folder).glob(f"*/{STATUS}"))
+    mine = {run for run in runs if _version(run) == SCHEMA_VERSION}
+    done = {run for run in runs if read_json(run / STATUS).get("status") == "done"}
+    return Found(
+        done=tuple(sorted(mine & done, key=_order)),
+        unfinished=tuple(sorted(mine - done)),
+        other_versions=tuple(sorted(done - mine)),
+    )
+
+
 def finished_runs(folder: Path) -> list[Path]:
     """Folders of the runs that are done, of an output folder or of a store, in a fixed order."""
-    store = folder / STORE if (folder / STORE).is_dir() else folder
-    runs = [path.parent for path in store.glob(f"*/{STATUS}")]
-    return sorted((run for run in runs if _is_done(run)), key=_order)
+    return list(find_runs(folder).done)
 
 
-def _is_done(run: Path) -> bool:
-    return read_json(run / STATUS).get("status") == "done"
+def _version(run: Path) -> int:
+    """Which version made a run; this one where it was stopped before it could say."""
+    path = run / "environment.json"
+    return read_json(path).get("schema", FIRST_VERSION) if path.is_file() else SCHEMA_VERSION
 
 
 def _order(run: Path) -> tuple[str, int, int, str]:
     """By attention, context size and seed, then by name."""
-    with (run / "scores.csv").open(encoding="utf8", newline="") as file:
-        row = next(csv.DictReader(file))
-    return row["attention"], int(row["context_size"]), int(row["seed"]), run.name
+    settings = read_json(run / "settings.json")
+    model = settings["model"]
+    return model["attention"], model["context_size"], settings["training"]["seed"], run.name
 
 
 def read_groups(folder: Path) -> dict[str, str]:
-    """Group by run; empty where nothing was grouped."""
-    path = folder / GROUPS
-    return read_json(path) if path.is_file() else {}
+    """Group by run, of an output folder or of the store inside it; empty where nothing has one."""
+    whole = folder.resolve()
+    places = (whole, whole.parent) if whole.name == STORE else (whole,)
+    found = [place / GROUPS for place in places if (place / GROUPS).is_file()]
+    return read_json(found[0]) if found else {}

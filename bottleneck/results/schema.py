@@ -1,13 +1,20 @@
-"""The results bundle: which files, which columns, which types. Version 1.
+"""The results bundle: which files, which columns, which types. Version 2.
 
 - ``runs.csv``: a row a run x bucket, tidy; ``run,attention,context_size,seed,bucket`` is a key.
 - ``sentences.csv.gz``: a row a run x test sentence: the counts from which every score, bucket and
   interval is a sum.
 - ``examples.json``: sentences with references, hypotheses and attention weights of each run.
-- ``environment.json``: schema, versions, machine, and for each run its settings and notes.
+- ``environment.json``: the version; ``runs``: for each run its settings and what it ran on;
+  ``unfinished``: what else was in the store, with status, reason and settings; ``other_versions``:
+  how many finished runs were left out because another version of the program made them.
+
+Types are pandas' own names. ``int64`` and ``bool`` columns may have blanks (a bucket without
+sentences, a setting that is not set); `load_results` reads them as ``Int64`` and ``boolean``.
+
+Since version 1: every setting has a column, and so has the corpus' fingerprint.
 """
 
-VERSION = 1
+VERSION = 2
 
 RUNS = "runs.csv"
 SENTENCES = "sentences.csv.gz"
@@ -22,19 +29,53 @@ SETTING_COLUMNS: dict[str, tuple[str, str]] = {
     "cell": ("model.cell", "str"),
     "embedding_size": ("model.embedding_size", "int64"),
     "hidden_size": ("model.hidden", "int64"),
+    "attention_size": ("model.attention_width", "int64"),
     "layers": ("model.layers", "int64"),
+    "residual": ("model.residual", "bool"),
     "dropout": ("model.dropout", "float64"),
     "bidirectional": ("model.bidirectional", "bool"),
     "reverse_source": ("model.reverse_source", "bool"),
     "initial_state": ("model.initial_state", "str"),
-    "beam_size": ("decoding.beam_size", "int64"),
     "corpus": ("corpus.name", "str"),
     "joined": ("corpus.joined", "int64"),
     "train_max_words": ("corpus.longest_trained", "int64"),
     "teacher_forcing": ("training.teacher_forcing", "float64"),
     "updates": ("training.updates", "int64"),
+    "learning_rate": ("training.learning_rate", "float64"),
+    "final_learning_rate": ("training.final_learning_rate", "float64"),
+    "warmup_updates": ("training.warmup_updates", "int64"),
+    "clip_norm": ("training.clip_norm", "float64"),
+    "batch_size": ("training.batch_size", "int64"),
+    "batch_tokens": ("training.batch_tokens", "int64"),
+    "shapes": ("training.shapes", "int64"),
+    "validations": ("training.validations", "int64"),
+    "corpus_seed": ("corpus.seed", "int64"),
+    "asked_train_pairs": ("corpus.train_pairs", "int64"),
+    "asked_valid_pairs": ("corpus.valid_pairs", "int64"),
+    "asked_test_pairs": ("corpus.test_pairs", "int64"),
+    "lengths": ("corpus.lengths", "str"),
+    "min_words": ("corpus.min_words", "int64"),
+    "max_words": ("corpus.max_words", "int64"),
+    "copy_words": ("corpus.copy_words", "int64"),
+    "source_vocabulary": ("corpus.source_vocabulary", "int64"),
+    "target_vocabulary": ("corpus.target_vocabulary", "int64"),
+    "lowercase": ("corpus.lowercase", "bool"),
+    "beam_size": ("decoding.beam_size", "int64"),
+    "length_penalty": ("decoding.length_penalty", "float64"),
+    "cap_factor": ("decoding.cap_factor", "float64"),
+    "cap_extra": ("decoding.cap_extra", "int64"),
+    "edges": ("scoring.edges", "str"),
+    "resamples": ("scoring.resamples", "int64"),
+    "scoring_seed": ("scoring.seed", "int64"),
 }
-"""Columns that repeat a run's settings: which setting, and its type."""
+"""Columns that repeat a run's settings: which setting, and its type.
+
+That is every setting but the names of the user's files, which say where the text lies:
+``corpus_fingerprint`` says what it is. Sizes that follow the context where they are not set
+(``hidden_size``, ``attention_size``) and ``train_max_words`` are as the run has them.
+``asked_..._pairs`` are the settings, ``train_pairs`` is what there was; the vocabularies are the
+most words allowed.
+"""
 
 RUN_COLUMNS: dict[str, str] = {
     "run": "str",
@@ -55,6 +96,7 @@ RUN_COLUMNS: dict[str, str] = {
     "empty": "int64",
     "unfinished": "int64",
     **{name: kind for name, (_, kind) in SETTING_COLUMNS.items()},
+    "corpus_fingerprint": "str",
     "train_pairs": "int64",
     "best_update": "int64",
     "epochs": "float64",

@@ -5,7 +5,6 @@ so other sweeps may use the store. What it keeps of a run is its settings and, w
 through, its files.
 """
 
-import json
 import time
 from collections import deque
 from collections.abc import Iterator, Sequence
@@ -24,9 +23,11 @@ from .. import __version__
 from ..results.folders import STATUS
 from ..settings.errors import UserError
 from ..settings.run import RunSettings
+from .csvtext import json_text
 from .pool import PATIENCE, Job, Listener, Outcome
 from .portable import Portable
-from .remote import STOPPED, Order, Result, Runner, execute_order, read_files, write_files
+from .remote import STOPPED, Files, Order, Result, Runner, execute_order, read_files
+from .stacked import take_part
 from .store import ENDED, RunFolder
 
 ATTEMPTS = 4
@@ -46,12 +47,16 @@ _LOOK = 1.0
 
 @dataclass
 class Cell:
-    """One run of the store, the jobs that ask for it, and its corpus' fingerprint."""
+    """One run of the store, the jobs that ask for it, and its corpus' fingerprint.
+
+    ``ours`` says that its folder was written by this sweep.
+    """
 
     folder: RunFolder
     jobs: list[Job]
     fingerprint: str
     attempts: int = 0
+    ours: bool = False
 
     @property
     def settings(self) -> RunSettings:
@@ -152,16 +157,22 @@ class Dispatch:
                 break
             cell = self.waiting.popleft()
             try:
-                lock = cell.folder.claim(wait=False)
+                self._try(cell)
             except UserError as error:
                 self._tell(cell.jobs, _failure(error))
-                continue
-            if lock is None:
-                self.waiting.append(cell)
-            elif not self.force and self._told(cell):
-                lock.release()
-            else:
+
+    def _try(self, cell: Cell) -> None:
+        """Send one run out, unless it has ended meanwhile or another sweep is at it."""
+        lock = cell.folder.claim(wait=False)
+        if lock is None:
+            self.waiting.append(cell)
+            return
+        try:
+            if self.force or not self._told(cell):
                 self._submit(cell, lock)
+        finally:
+            if all(sent.lock is not lock for sent in self.out.values()):
+                lock.release()
 
     def _room(self) -> int:
         """How many runs may be out, by the cluster's size now."""
@@ -170,11 +181,20 @@ class Dispatch:
             self._places = time.monotonic(), max(LEAST_OUT, AHEAD * threads)
         return self._places[1]
 
+    def _left(self, cell: Cell) -> Files:
+        """What a run goes on from: its folder; with ``force`` only if we have written it."""
+        if self.force and not cell.ours:
+            return {}
+        why = take_part(cell.folder.path)
+        if why:
+            for job in cell.jobs:
+                self.listener(job, {"phase": f"going on without {why}"})
+        return read_files(cell.folder.path)
+
     def _submit(self, cell: Cell, lock: BaseFileLock) -> None:
-        """Send one run out, its folder as it stands with it."""
+        """Send one run out, with the files that it goes on from."""
+        files = self._left(cell)
         cell.attempts += 1
-        begin_anew = self.force and cell.attempts == 1
-        files = {} if begin_anew else read_files(cell.folder.path)
         settings = self._portable.sent(cell.settings)
         run = settings.identity(cell.fingerprint)
         order = Order(run, settings, files)
@@ -293,18 +313,17 @@ def _keep(sent: Sent, result: Result) -> dict[str, Any]:
     if result.event.get("run", sent.run) != sent.run:
         reason = "the worker made another run of these settings; install the same version there"
         return {"phase": "failed", "reason": reason, "exit_code": UserError.exit_code}
-    if result.files:
-        _write(sent.cell, result.files)
+    if STATUS in result.files:
+        sent.cell.folder.replace(_as_here(sent.cell, result.files))
+        sent.cell.ours = True
     return result.event | ({"run": sent.cell.folder.run} if "run" in result.event else {})
 
 
-def _write(cell: Cell, files: dict[str, bytes]) -> None:
-    """Put a run's files in the place of what was there: the driver's settings, the status last."""
-    if "settings.json" in files:
-        text = json.dumps(cell.settings.model_dump(), indent=1, ensure_ascii=False) + "\n"
-        files = files | {"settings.json": text.encode()}
-    cell.folder.remove()
-    write_files(cell.folder.path, dict(sorted(files.items(), key=lambda file: file[0] == STATUS)))
+def _as_here(cell: Cell, files: Files) -> Files:
+    """A run's files as they are in this store: the user's own files by their names here."""
+    if "settings.json" not in files:
+        return files
+    return files | {"settings.json": json_text(cell.settings.model_dump()).encode()}
 
 
 def _failure(error: UserError) -> dict[str, Any]:

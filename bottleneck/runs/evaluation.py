@@ -18,7 +18,7 @@ from ..corpus.corpus import Corpus
 from ..corpus.tokens import tokenize
 from ..decoding.search import make_search
 from ..model.translator import Weights, count_parameters
-from ..results.schema import SETTING_COLUMNS
+from ..results.columns import setting_columns
 from ..settings.atomic import write_text
 from ..settings.run import RunSettings
 from ..training.loop import Trained, sentence_losses
@@ -83,7 +83,7 @@ def decode(
 
 def _facts(settings: RunSettings, corpus: Corpus, trained: Trained) -> dict[str, Any]:
     """What is the same for every bucket of the run."""
-    return {name: _value(settings, place) for name, (place, _) in SETTING_COLUMNS.items()} | {
+    return setting_columns(settings) | {
         "train_pairs": len(corpus.train),
         "best_update": trained.best_update,
         "epochs": round(trained.target_tokens / max(1, _target_tokens(corpus)), 3),
@@ -99,12 +99,6 @@ def _facts(settings: RunSettings, corpus: Corpus, trained: Trained) -> dict[str,
 def _target_tokens(corpus: Corpus) -> int:
     """Target tokens of the training set, end tokens included."""
     return sum(len(tokenize(pair.target)) + 1 for pair in corpus.train)
-
-
-def _value(settings: RunSettings, place: str) -> Any:
-    """The setting ``concern.field``."""
-    concern, _, field = place.partition(".")
-    return getattr(getattr(settings, concern), field)
 
 
 def _write_hypotheses(folder: Path, corpus: Corpus, decoded: Decoded) -> None:

@@ -171,7 +171,7 @@ def end(processes: Sequence[subprocess.Popen]) -> None:
 
 def _start(stack: list[Job], store: Path, force: bool, events: Queue) -> subprocess.Popen:
     """Start a worker and a thread that reads it."""
-    errors = tempfile.TemporaryFile("w+", encoding="utf8")  # noqa: SIM115 (the reader closes it)
+    errors = tempfile.TemporaryFile("w+", encoding="utf8", errors="replace")  # noqa: SIM115 (the reader closes it)
     process = start([job.settings for job in stack], store, force, errors)
     Thread(target=_read, args=(stack, process, errors, events), daemon=True).start()
     return process
@@ -192,6 +192,7 @@ def start(
         stderr=errors,
         text=True,
         encoding="utf8",
+        errors="replace",
         env=worker_environment(),
         cwd=folder,
         # A Ctrl-C in the terminal is the parent's to handle.
@@ -222,29 +223,38 @@ def worker_environment() -> dict[str, str]:
 
 
 def _read(stack: list[Job], process: subprocess.Popen, errors: IO[str], events: Queue) -> None:
-    """Pass a worker's events on."""
+    """Pass a worker's events on; of a run that it has not ended, that it failed."""
+    live = set(range(len(stack)))
     with errors:
-        for event in read_events(process, errors, len(stack)):
+        for event in read_events(process, live):
             events.put((stack, event))
+        reason = last_words(process, errors)
+    for place in sorted(live):
+        events.put((stack, {"place": place, "phase": "failed", "reason": reason}))
 
 
-def read_events(
-    process: subprocess.Popen, errors: IO[str], runs: int = 1
-) -> Iterator[dict[str, Any]]:
-    """A worker's events until its process has ended; a run without an end event has failed."""
-    live = set(range(runs))
+def read_events(process: subprocess.Popen, live: set[int]) -> Iterator[dict[str, Any]]:
+    """A worker's own events until its process has ended; takes runs that end out of ``live``."""
     with process.stdout:
         for line in process.stdout:
-            event = json.loads(line)
-            if event["phase"] in ENDS:
+            event = _event(line)
+            if event.get("phase") in ENDS:
                 live.discard(event["place"])
-            yield event
+            if event:
+                yield event
     process.wait()
-    for place in sorted(live):
-        yield {"place": place, "phase": "failed", "reason": _last_words(process, errors)}
 
 
-def _last_words(process: subprocess.Popen, errors: IO[str]) -> str:
+def _event(line: str) -> dict[str, Any]:
+    """The event of a line; empty if it is something else that has got into the pipe."""
+    try:
+        event = json.loads(line)
+    except ValueError:
+        return {}
+    return event if isinstance(event, dict) and {"place", "phase"} <= event.keys() else {}
+
+
+def last_words(process: subprocess.Popen, errors: IO[str]) -> str:
     """Why a worker died: the signal, or the last line of its traceback."""
     if process.returncode is not None and process.returncode < 0:
         return f"its process was ended by signal {-process.returncode}"

@@ -18,7 +18,7 @@ from distributed import Worker, WorkerPlugin, get_worker
 
 from ..settings.atomic import write_bytes
 from ..settings.run import RunSettings
-from .pool import ENDS, end, held_processes, read_events, start
+from .pool import ENDS, end, held_processes, last_words, read_events, start
 
 STOPPED = "stopped"
 """A phase beside those of ``pool``: something other than the run itself ended its process."""
@@ -92,7 +92,7 @@ class Runner(WorkerPlugin):
         """Execute one order, in the worker's thread for tasks."""
         with (
             self._temporary() as store,
-            TemporaryFile("w+", encoding="utf8") as errors,
+            TemporaryFile("w+", encoding="utf8", errors="replace") as errors,
             held_processes() as held,
         ):
             folder = Path(store, order.run)
@@ -105,12 +105,12 @@ class Runner(WorkerPlugin):
 
     def _follow(self, process: Popen, errors: IO[str]) -> dict[str, Any]:
         """Pass a run's events on, by its task, while its process lives; its last event."""
-        key, last = get_worker().get_current_task(), {}
+        key, live, last = get_worker().get_current_task(), {0}, {}
         self._processes[key] = process
         if self._closing:
             process.terminate()
         try:
-            for event in read_events(process, errors):
+            for event in read_events(process, live):
                 del event["place"]
                 if event["phase"] in ENDS:
                     last = event
@@ -118,12 +118,13 @@ class Runner(WorkerPlugin):
                     self._worker.log_event(self.name, {"task": key, "event": event})
         finally:
             del self._processes[key]
-        return last | {"phase": STOPPED} if _was_stopped(process, last) else last
+        return _without_a_word(process, errors) if live else last
 
 
-def _was_stopped(process: Popen, last: Mapping[str, Any]) -> bool:
-    """Whether the run has ended without a word of its own: by a signal, or as it was asked to."""
-    return last["phase"] == "failed" and "exit_code" not in last and process.returncode <= 0
+def _without_a_word(process: Popen, errors: IO[str]) -> dict[str, Any]:
+    """The end of a run that did not tell it: by a signal, as it was asked to, or by a fault."""
+    phase = STOPPED if process.returncode <= 0 else "failed"
+    return {"phase": phase, "reason": last_words(process, errors)}
 
 
 def read_files(folder: Path) -> Files:

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from ..results.export import write_bundle
 from ..results.folders import STORE
 from ..settings.errors import UsageError, UserError
 from ..settings.run import RunSettings
+from .gathered import gather
 from .pool import Job, Listener, Outcome, run_jobs
 
 
@@ -39,11 +39,14 @@ def _job(settings: RunSettings, attention: str, seed: int, times: int) -> Job:
 
 
 def reproduce(jobs: Sequence[Job], out: Path, listener: Listener) -> None:
-    """Execute the jobs and write their bundle into ``out``; nothing where a job did not end."""
+    """Execute the jobs; the bundle is left alone where one did not end.
+
+    The bundle in ``out`` then holds every finished run of its store, of this comparison or another.
+    """
     outcomes = run_jobs(jobs, out / STORE, listener)
     for outcome in outcomes:
         _raise_unless_done(outcome)
-    write_bundle([out / STORE / outcome.run for outcome in outcomes], out, {})
+    gather(out, {})
 
 
 def _raise_unless_done(outcome: Outcome) -> None:

@@ -4,10 +4,9 @@
 report), ``weights.safetensors``, ``source.vocabulary``, ``target.vocabulary``,
 ``hypotheses.jsonl`` (sentence by sentence), ``sentences.csv`` (counts), ``scores.csv`` (a row a
 bucket), ``examples.json`` (attention weights of a few sentences); while it runs,
-``checkpoint.safetensors``.
+``checkpoint.safetensors``, and while it is trained with others ``stack.json``.
 """
 
-import hashlib
 import json
 import traceback
 from collections.abc import Callable, Iterator, Sequence
@@ -22,13 +21,15 @@ from flax import nnx
 from ..corpus.batches import evaluation_batches, training_batches
 from ..corpus.corpus import Corpus, load_corpus
 from ..model.translator import count_parameters, create
+from ..results.folders import read_json
 from ..settings.atomic import write_bytes, write_text
 from ..settings.errors import UserError
-from ..settings.run import RunSettings
-from ..training.loop import Learner, Progress, Trained, train
-from .checkpoint import Checkpoints, StopRequest, to_bytes
+from ..settings.run import SCHEMA_VERSION, RunSettings
+from ..training.loop import Learner, Progress, Snapshot, Trained, train, updates_done
+from .checkpoint import Checkpoints, StopRequest, join, read_checkpoint, to_bytes
 from .environment import describe_environment
 from .evaluation import EVALUATION_BATCH, encode, evaluate
+from .stacked import CHECKPOINT, CheckpointError, begin_stack, leave_stack, take_part
 from .store import ENDED, RunFolder
 from .weights import save_weights
 
@@ -36,7 +37,7 @@ Event = dict[str, Any]
 Report = Callable[[int, Event], None]
 """Told what one run does, by its place among those given."""
 
-CHECKPOINT = "checkpoint.safetensors"
+ENVIRONMENT = "environment.json"
 
 
 @dataclass(frozen=True)
@@ -52,17 +53,40 @@ class Run:
         """Where the run's own checkpoint lies."""
         return self.folder.path / CHECKPOINT
 
+    @property
+    def seeds_together(self) -> int:
+        """How many seeds were trained together so far, by what its folder says."""
+        try:
+            return read_json(self.folder.path / ENVIRONMENT).get("seeds_together", 1)
+        except UserError:
+            return 1
+
     def end(self, status: str, reason: str = "") -> None:
-        """Write down how the run ended; no checkpoint is needed any more."""
+        """Write down how the run ended, and tell it."""
         self.folder.write_status(status, reason)
+        self.tell_end()
+
+    def tell_end(self) -> None:
+        """Report how the run ended, by what its folder says; it needs no checkpoint any more."""
         for checkpoint in self.folder.path.glob("checkpoint*.safetensors"):
             checkpoint.unlink()
-        self.tell()
-
-    def tell(self) -> None:
-        """Report how the run ended, by what its folder says."""
         held = self.folder.read_status()
         self.report({"phase": held["status"], "run": self.folder.run, "reason": held["reason"]})
+
+
+@dataclass(frozen=True)
+class Begun:
+    """A run with what it goes on from: fresh weights, or its checkpoint; ``note`` tells a loss."""
+
+    run: Run
+    learner: Learner
+    snapshot: Snapshot | None
+    note: str = ""
+
+    @property
+    def update(self) -> int:
+        """How many updates are done."""
+        return updates_done(self.snapshot.state) if self.snapshot else 0
 
 
 def execute(
@@ -89,33 +113,65 @@ def execute(
         # In one order everywhere, so that two stacks never wait for each other.
         for folder in sorted(folders, key=lambda folder: folder.run):
             held.enter_context(folder.alone())
-        for stack in _stacks(runs, force):
-            _bring_to_end(stack, corpus, stop)
+        waiting = _waiting(runs, force)
+        if waiting:
+            _go_on(waiting, corpus, stop)
 
 
-def _stacks(runs: Sequence[Run], force: bool) -> list[list[Run]]:
-    """What is to be done: all that has not begun at once; alone what has a checkpoint of its own.
-
-    What has ended is told.
-    """
+def _waiting(runs: Sequence[Run], force: bool) -> list[Run]:
+    """What is to be done; what has ended is told."""
     waiting = []
     for run in runs:
         if force:
             run.folder.remove()
         if run.folder.status in ENDED:
-            run.tell()
+            run.tell_end()
         else:
             waiting.append(run)
-    together = [run for run in waiting if not run.checkpoint.exists()]
-    alone = [[run] for run in waiting if run.checkpoint.exists()]
-    return [together, *alone] if together else alone
+    return waiting
 
 
-def _bring_to_end(runs: Sequence[Run], corpus: Corpus, stop: StopRequest) -> None:
-    """Train a stack, then evaluate each of its runs; what fails fails by itself."""
-    results: list[Trained] = []
+def _go_on(runs: Sequence[Run], corpus: Corpus, stop: StopRequest) -> None:
+    """Bring runs to their end: those that are equally far together."""
+    stacks: list[list[Begun]] = []
     with _failing(runs):
-        graph, results = _train(runs, corpus, stop)
+        graph, stacks = _begin(runs, corpus)
+    for stack in stacks:  # none where their beginning failed
+        _bring_to_end(stack, graph, corpus, stop)
+
+
+def _begin(runs: Sequence[Run], corpus: Corpus) -> tuple[nnx.GraphDef, list[list[Begun]]]:
+    """The structure that all share, and the runs by how far they are."""
+    graph, learners = _learners(runs, corpus)
+    stacks: dict[int, list[Begun]] = {}
+    for run, learner in zip(runs, learners, strict=True):
+        begun = _begun(run, learner)
+        stacks.setdefault(begun.update, []).append(begun)
+    return graph, list(stacks.values())
+
+
+def _begun(run: Run, learner: Learner) -> Begun:
+    """A run where it was left. A checkpoint that is of no use is told, and the run done anew."""
+    why = take_part(run.folder.path)
+    try:
+        snapshot = read_checkpoint(run.checkpoint, run.folder.run, learner)
+    except CheckpointError as error:
+        snapshot, why = None, f"its checkpoint, which {error}"
+    begun = Begun(run, learner, snapshot)
+    if not why:
+        return begun
+    note = f"going on from update {begun.update}, without {why}"
+    run.report({"phase": note})
+    return replace(begun, note=note)
+
+
+def _bring_to_end(
+    stack: Sequence[Begun], graph: nnx.GraphDef, corpus: Corpus, stop: StopRequest
+) -> None:
+    """Train a stack, then evaluate each of its runs; what fails fails by itself."""
+    runs, results = [begun.run for begun in stack], []
+    with _failing(runs):
+        results = _train(stack, graph, corpus, stop)
     for run, trained in zip(runs, results, strict=False):  # none where training failed
         with _failing([run]):
             _evaluate(run, trained, graph, corpus)
@@ -139,15 +195,12 @@ def _failing(runs: Sequence[Run]) -> Iterator[None]:
 
 
 def _train(
-    runs: Sequence[Run], corpus: Corpus, stop: StopRequest
-) -> tuple[nnx.GraphDef, list[Trained]]:
-    """Train a stack; of more than one, each then has a checkpoint of its own.
-
-    So whatever comes in between, a run that was trained is never trained again.
-    """
-    graph, learners = _learners(runs, corpus)
-    for run, learner in zip(runs, learners, strict=True):
-        _open(run, learner, corpus)
+    stack: Sequence[Begun], graph: nnx.GraphDef, corpus: Corpus, stop: StopRequest
+) -> list[Trained]:
+    """Train runs that are equally far, each to its last update."""
+    runs, learners = [begun.run for begun in stack], [begun.learner for begun in stack]
+    for begun in stack:
+        _open(begun, len(stack), corpus)
     settings = runs[0].settings
     pairs = encode(corpus, "valid", settings)
     valid = evaluation_batches(pairs, EVALUATION_BATCH, settings.training.shapes)
@@ -157,21 +210,31 @@ def _train(
         event = {"phase": "training", "epoch": round(epoch, 2), **asdict(progress)}
         runs[place].report(event)
 
-    keeper = Checkpoints(_checkpoint(runs), stop)
+    left = [begun.snapshot for begun in stack if begun.snapshot]
+    resumed = join(left) if len(left) == len(stack) else None
+    keeper = _keeper(runs, stop)
     with stop.at_updates():
-        end = train(graph, learners, valid, report, keeper, keeper.read(learners))
-    for place, run in enumerate(runs if len(runs) > 1 else []):
-        write_bytes(run.checkpoint, to_bytes(end.part(place)))
-    return graph, end.trained
+        end = train(graph, learners, valid, report, keeper, resumed)
+        _keep_end(runs, end, keeper)
+    return end.trained
 
 
-def _checkpoint(runs: Sequence[Run]) -> Path:
-    """Where these runs together keep their checkpoint: with the first, by the names of all."""
+def _keeper(runs: Sequence[Run], stop: StopRequest) -> Checkpoints:
+    """One file for all: the run's own, or that of the stack."""
+    names = [run.folder.run for run in runs]
     if len(runs) == 1:
-        return runs[0].checkpoint
-    names = " ".join(run.folder.run for run in runs)
-    digest = hashlib.sha256(names.encode()).hexdigest()[:12]
-    return runs[0].folder.path / f"checkpoint-{digest}.safetensors"
+        return Checkpoints(runs[0].checkpoint, names, stop)
+    return Checkpoints(begin_stack([run.folder.path for run in runs]), names, stop)
+
+
+def _keep_end(runs: Sequence[Run], end: Snapshot, keeper: Checkpoints) -> None:
+    """What is trained is never trained again: first all are kept as one, then each by itself."""
+    keeper.keep(end)
+    if len(runs) == 1:
+        return
+    for place, run in enumerate(runs):
+        write_bytes(run.checkpoint, to_bytes(end.part(place), [run.folder.run]))
+        leave_stack(run.folder.path)
 
 
 def _learners(runs: Sequence[Run], corpus: Corpus) -> tuple[nnx.GraphDef, list[Learner]]:
@@ -192,15 +255,27 @@ def _learners(runs: Sequence[Run], corpus: Corpus) -> tuple[nnx.GraphDef, list[L
     return graph, learners
 
 
-def _open(run: Run, learner: Learner, corpus: Corpus) -> None:
+def _open(begun: Begun, together: int, corpus: Corpus) -> None:
     """Write what is known of a run before its training."""
-    folder = run.folder
-    folder.write_status("running")
+    run, folder = begun.run, begun.run.folder
+    folder.write_status("running", begun.note)
     folder.write_json("settings.json", run.settings.model_dump())
-    folder.write_json("environment.json", describe_environment() | _corpus_facts(corpus))
+    folder.write_json(ENVIRONMENT, _environment(begun, together) | _corpus_facts(corpus))
     corpus.source_vocabulary.save(folder.path / "source.vocabulary")
     corpus.target_vocabulary.save(folder.path / "target.vocabulary")
-    run.report({"phase": "training", "parameters": count_parameters(learner.weights)})
+    parameters = count_parameters(begun.learner.weights)
+    run.report({"phase": "training", "run": folder.run, "parameters": parameters})
+
+
+def _environment(begun: Begun, together: int) -> dict[str, Any]:
+    """What the run's numbers were made with.
+
+    ``seeds_together``, how many seeds were trained as one program, is the most there were at any
+    time: a run of a stack that is only scored by itself is one of a stack.
+    """
+    if begun.snapshot:
+        together = max(together, begun.run.seeds_together)
+    return {"schema": SCHEMA_VERSION} | describe_environment() | {"seeds_together": together}
 
 
 def _evaluate(run: Run, trained: Trained, graph: nnx.GraphDef, corpus: Corpus) -> None:

@@ -3,10 +3,14 @@
 A run's folder holds ``status.json`` from its first moment: ``running`` (or stopped, if nobody holds
 its lock), ``done``, ``diverged``, or ``failed`` with the traceback. It is written last, so what it
 calls done is whole.
+
+A run comes and goes as one: what is put in or taken out lies in ``.RUN.aside``, where no reader
+looks. What a killed process left there is put right by whoever holds the run next, or sweeps up.
 """
 
+import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,9 +19,10 @@ from typing import Any
 from filelock import BaseFileLock, FileLock, Timeout
 
 from ..results.folders import STATUS, read_json
-from ..settings.atomic import write_text
+from ..settings.atomic import write_bytes, write_text
 from ..settings.errors import UserError
 from .csvtext import json_text
+from .stacked import leave_stack, remove_unmarked
 
 ENDED = ("done", "diverged")
 
@@ -54,9 +59,44 @@ class RunFolder:
         write_text(self.path / name, json_text(values))
 
     def remove(self) -> None:
-        """Delete the run."""
+        """Delete the run, which is held: for all who look it is there as a whole or gone."""
+        with _writing(self.store):
+            self._take_out()
+        shutil.rmtree(self._aside, ignore_errors=True)
+
+    def replace(self, files: Mapping[str, bytes]) -> None:
+        """Put these files, a status among them, in the place of the run, which is held.
+
+        Killed at any moment this leaves the run as it was or as it is to be.
+        """
+        for name in sorted(files, key=lambda name: name == STATUS):  # the status last
+            write_bytes(self._incoming / name, files[name])
+        with _writing(self.store):
+            self._settle()
+
+    @property
+    def _aside(self) -> Path:
+        return self.store / f".{self.run}.aside"
+
+    @property
+    def _incoming(self) -> Path:
+        return self._aside / "new"
+
+    def _settle(self) -> None:
+        """Put in place what is whole, and clear away the rest of what lies aside."""
+        if (self._incoming / STATUS).is_file():
+            self._take_out()
+            os.replace(self._incoming, self.path)
+        shutil.rmtree(self._aside, ignore_errors=True)
+
+    def _take_out(self) -> None:
+        """Put the run's folder, if there is one, aside."""
         if self.path.exists():
-            shutil.rmtree(self.path)
+            leave_stack(self.path)
+            old = self._aside / "old"
+            shutil.rmtree(old, ignore_errors=True)
+            self._aside.mkdir(exist_ok=True)
+            os.replace(self.path, old)
 
     @property
     def in_use(self) -> bool:
@@ -81,15 +121,28 @@ class RunFolder:
 
         The lock is the operating system's: it goes with the process, however that ends.
         """
-        try:
+        with _writing(self.store):
             self.store.mkdir(parents=True, exist_ok=True)
             lock = FileLock(self.store / f".{self.run}.lock")
-            lock.acquire(timeout=-1 if wait else 0)
-        except Timeout:
-            return None
-        except OSError as error:
-            raise UserError(f"cannot write {str(self.store)!r}: {error.strerror}") from None
+            try:
+                lock.acquire(timeout=-1 if wait else 0)
+            except Timeout:
+                return None
+            try:
+                self._settle()
+            except BaseException:
+                lock.release()
+                raise
         return lock
+
+
+@contextmanager
+def _writing(store: Path) -> Iterator[None]:
+    """What the system refuses in the block is told as the store's fault."""
+    try:
+        yield
+    except OSError as error:
+        raise UserError(f"cannot write {str(store)!r}: {error.strerror}") from None
 
 
 def run_folders(store: Path) -> list[RunFolder]:
@@ -97,3 +150,12 @@ def run_folders(store: Path) -> list[RunFolder]:
     if not store.is_dir():
         return []
     return [RunFolder(store, path.parent.name) for path in sorted(store.glob(f"*/{STATUS}"))]
+
+
+def sweep_up(store: Path) -> None:
+    """Put right what killed processes left of removals and of stacks."""
+    for aside in store.glob(".*.aside"):
+        lock = RunFolder(store, aside.name.split(".")[1]).claim(wait=False)  # puts it right
+        if lock is not None:
+            lock.release()
+    remove_unmarked(store)

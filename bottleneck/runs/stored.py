@@ -2,8 +2,9 @@
 
 import csv
 from pathlib import Path
+from typing import Any
 
-from ..results.folders import STORE, read_json
+from ..results.folders import STATUS, STORE, read_json
 from ..results.schema import RUNS
 from ..settings.errors import UserError
 
@@ -20,15 +21,41 @@ def latest_output(results: Path) -> Path:
 
 
 def arms(folder: Path) -> dict[str, Path]:
-    """Run folders by attention: of an output folder the first seed of each arm, or the one run."""
+    """Run folders by attention: the one run, or of an output folder the runs that ended last.
+
+    These are arms that differ in nothing else, the first seed of each.
+    """
     if (folder / "settings.json").is_file():
         return {read_json(folder / "settings.json")["model"]["attention"]: folder}
     if not (folder / RUNS).is_file():
         raise UserError(
             f"{str(folder)!r} holds no run; name a folder that `bottleneck reproduce` wrote"
         )
-    chosen: dict[str, Path] = {}
     with (folder / RUNS).open(encoding="utf8", newline="") as file:
-        for row in csv.DictReader(file):
-            chosen.setdefault(row["attention"], folder / STORE / row["run"])
+        found = {folder / STORE / row["run"]: row["attention"] for row in csv.DictReader(file)}
+    comparison = _others(max(found, key=_ended))
+    chosen: dict[str, Path] = {}
+    for run, attention in found.items():
+        if _others(run) == comparison:
+            chosen.setdefault(attention, run)
     return chosen
+
+
+def _ended(run: Path) -> float:
+    """When a run ended; of a bundle away from its store all are as old."""
+    status = run / STATUS
+    return status.stat().st_mtime if status.is_file() else 0.0
+
+
+def _others(run: Path) -> dict[str, Any]:
+    """A run's settings but for its arm and seed; empty where its folder is not there."""
+    if not (run / "settings.json").is_file():
+        return {}
+    settings = read_json(run / "settings.json")
+    apart = {"model": "attention", "training": "seed"}
+    return {
+        f"{concern}.{field}": value
+        for concern, fields in settings.items()
+        for field, value in fields.items()
+        if apart.get(concern) != field
+    }

@@ -2,12 +2,11 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
-from ..results.export import write_bundle
-from ..results.folders import GROUPS, STORE, finished_runs, read_groups
-from ..settings.atomic import write_text
+from ..results.folders import STORE
 from ..settings.sweep import Cell, labels
-from .csvtext import json_text
+from .gathered import gather
 from .pool import Executor, Job, Listener, Outcome
 
 
@@ -23,18 +22,17 @@ def run_sweep(
 ) -> list[Outcome]:
     """Execute what is missing; one cell's failure does not stop the rest.
 
-    The bundle in ``out`` then holds every finished run of its store, of this sweep or another.
+    The bundle in ``out`` then holds every finished run of its store, of this sweep or another;
+    that of a sweep which was interrupted too.
     """
-    outcomes = execute(jobs, out / STORE, listener)
-    _write_groups(outcomes, out)
-    runs = finished_runs(out)
-    if runs:
-        write_bundle(runs, out, read_groups(out))
-    return outcomes
+    groups: dict[str, str] = {}
 
+    def listen(job: Job, event: dict[str, Any]) -> None:
+        if job.group and "run" in event:
+            groups[event["run"]] = job.group
+        listener(job, event)
 
-def _write_groups(outcomes: Sequence[Outcome], out: Path) -> None:
-    """Remember which group each run belongs to, beside those of earlier sweeps."""
-    groups = {o.run: o.job.group for o in outcomes if o.run and o.job.group}
-    if groups:
-        write_text(out / GROUPS, json_text(read_groups(out) | groups))
+    try:
+        return execute(jobs, out / STORE, listen)
+    finally:
+        gather(out, groups)

@@ -2,6 +2,8 @@
 
 An event names its run by ``place``, counted from 0 in the order given.
 
+What any library prints goes to stderr, so that events alone are on stdout.
+
 SIGTERM asks it to stop: in training it first writes a checkpoint. So does the end of the process
 that reads its events.
 """
@@ -11,12 +13,13 @@ import os
 import signal
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from ..settings.errors import UserError
 from ..settings.run import parse_settings
 from .checkpoint import StopRequest
 from .environment import use_cache
+from .pool import ENDS
 from .run import execute
 
 
@@ -25,13 +28,16 @@ def main() -> None:
     job = json.loads(sys.stdin.read())
     stop = StopRequest()
     signal.signal(signal.SIGTERM, lambda *_: stop.ask())
+    events, live = _own_stdout(), set(range(len(job["stack"])))
 
     def emit(place: int, event: dict[str, Any]) -> None:
+        if event["phase"] in ENDS:
+            live.discard(place)
         try:
-            print(json.dumps({"place": place} | event), flush=True)
+            print(json.dumps({"place": place} | event), file=events, flush=True)
         except BrokenPipeError:
             # Nobody reads any more; what is left in the buffer must not be flushed at exit.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            os.dup2(os.open(os.devnull, os.O_WRONLY), events.fileno())
             stop.ask()
 
     stack = [parse_settings(settings) for settings in job["stack"]]
@@ -41,8 +47,15 @@ def main() -> None:
     try:
         execute(stack, Path(job["store"]), emit, stop, job["force"])
     except UserError as error:
-        for place in range(len(stack)):
+        for place in sorted(live):
             emit(place, {"phase": "failed", "reason": str(error), "exit_code": error.exit_code})
+
+
+def _own_stdout() -> TextIO:
+    """What was stdout, for us alone; who else writes to stdout now writes to stderr."""
+    events = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf8")
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    return events
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 import os
 from contextlib import suppress
 from pathlib import Path
+from uuid import uuid4
 
 from .errors import UserError
 
@@ -26,12 +27,15 @@ def write_text(path: Path, text: str) -> None:
 
 
 def check_writable(folder: Path) -> None:
-    """Fail at once, before hours of work, where nothing can be written later."""
-    probe = folder / ".writable"
+    """Fail at once, before hours of work, where nothing can be written later.
+
+    The file that tries it has a name of its own: two sweeps may begin in one folder at once.
+    """
+    probe = folder / f".writable.{uuid4().hex}"
     try:
         folder.mkdir(parents=True, exist_ok=True)
         probe.write_bytes(b"")
-        probe.unlink()
+        probe.unlink(missing_ok=True)
     except OSError as error:
         raise UserError(
             f"cannot write into output folder {str(folder)!r} ({error.strerror}); "

@@ -6,14 +6,19 @@ setting may be a list, and lists multiply. ``[[group]]`` tables, each with a ``n
 of its own, multiply with them: every group is crossed with the lists of the tables, and where both
 state a setting the group's counts. Flags come last: ``--set`` before ``--seeds``.
 
+A group may also state what is relative to all that, flags among it: ``times.training.updates = 2``
+makes it twice whatever the updates are. And it may say what its values were chosen for: with
+``needs.model.context_size = 256`` cells of another context size are left out, and that is said.
+
 Order of the cells: groups as the file has them; within a group the product of the lists, taken in
 the order in which ``concerns.py`` declares the settings, the last of them varying fastest (so the
-seeds of a cell stand together). A cell whose settings an earlier one has is left out.
+seeds of a cell stand together). A cell whose settings an earlier one has is left out; where the two
+are of different groups, that is said.
 """
 
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import resources
 from importlib.resources.abc import Traversable
 from itertools import product, takewhile
@@ -30,19 +35,24 @@ Settings = dict[str, Any]
 """Settings by their full names, ``model.context_size``; a list is the values to try."""
 
 NAMES: dict[str, Any] = {
-    f"{concern}.{field}": declared.annotation
+    f"{concern}.{key}": declared.annotation
     for concern, info in RunSettings.model_fields.items()
-    for field, declared in info.annotation.model_fields.items()  # type: ignore[union-attr]
+    for key, declared in info.annotation.model_fields.items()  # type: ignore[union-attr]
 }
 """Every setting's full name, in the order of declaration, and its type."""
 
 
 @dataclass(frozen=True)
 class Group:
-    """Settings that belong together; a sweep without groups has one, without a name."""
+    """Settings that belong together; a sweep without groups has one, without a name.
+
+    ``times`` are factors of settings, ``needs`` the values that a cell must have.
+    """
 
     name: str
     settings: Settings
+    times: Settings = field(default_factory=dict)
+    needs: Settings = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -66,8 +76,8 @@ class Cell:
 
     def value(self, name: str) -> Any:
         """The value of a setting by its full name."""
-        concern, _, field = name.partition(".")
-        return getattr(getattr(self.settings, concern), field)
+        concern, _, key = name.partition(".")
+        return getattr(getattr(self.settings, concern), key)
 
     def label(self, names: Sequence[str]) -> str:
         """The group and the named settings: ``reversed source: attention=none seed=1``."""
@@ -75,11 +85,19 @@ class Cell:
         return ": ".join(part for part in (self.group, values) if part) or "the only cell"
 
 
+@dataclass(frozen=True)
+class Grid:
+    """The cells of a sweep, and what a person should know of those that were left out."""
+
+    cells: tuple[Cell, ...]
+    notes: tuple[str, ...] = ()
+
+
 def _short(name: str) -> str:
     """The setting's name without its concern where no other has it; the run's seed is ``seed``."""
-    field = name.partition(".")[2]
-    alone = sum(known.partition(".")[2] == field for known in NAMES) == 1
-    return field if alone or name == SEED else name
+    key = name.partition(".")[2]
+    alone = sum(known.partition(".")[2] == key for known in NAMES) == 1
+    return key if alone or name == SEED else name
 
 
 def varying(cells: Sequence[Cell]) -> list[str]:
@@ -155,6 +173,10 @@ def _check_keys(table: Mapping[str, Any], others: Sequence[str], place: str) -> 
             raise UsageError(f"{place}: unknown key {key!r}{did_you_mean(key, known)}")
 
 
+_OF_GROUPS = ("name", "times", "needs")
+"""Keys of a group beside its tables of settings."""
+
+
 def _groups(tables: Any, place: str) -> tuple[Group, ...]:
     """The ``[[group]]`` tables, or the one nameless group of a sweep without any."""
     if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
@@ -172,9 +194,28 @@ def _group(table: Mapping[str, Any], place: str, number: int) -> Group:
     if not isinstance(name, str) or not name:
         raise UsageError(f'{place}: group {number} has no name; give it one: name = "..."')
     inside = _in_group(place, name)
-    settings = {key: value for key, value in table.items() if key != "name"}
-    _check_keys(settings, ["name"], inside)
-    return Group(name, _flat(settings, inside))
+    _check_keys(table, _OF_GROUPS, inside)
+    settings = {key: value for key, value in table.items() if key not in _OF_GROUPS}
+    times, needs = (_beside(table, key, inside) for key in ("times", "needs"))
+    _check_factors(times, inside)
+    return Group(name, _flat(settings, inside), times, needs)
+
+
+def _beside(table: Mapping[str, Any], key: str, place: str) -> Settings:
+    """A group's further table of settings, empty where it has none."""
+    held = table.get(key, {})
+    if not isinstance(held, dict):
+        raise UsageError(f"{place}, {key}: {key!r} is a table of settings")
+    return _flat(held, f"{place}, {key}")
+
+
+def _check_factors(times: Settings, place: str) -> None:
+    """Refuse factors that are no numbers, and of settings that are none."""
+    for name, factor in times.items():
+        if isinstance(factor, bool) or not isinstance(factor, int | float):
+            raise UsageError(f"{place}, times: {name!r} takes one number, not {factor!r}")
+        if NAMES[name] not in (int, float, int | None):
+            raise UsageError(f"{place}, times: setting {name!r} is no number")
 
 
 def _in_group(place: str, group: str) -> str:
@@ -187,8 +228,8 @@ def _flat(table: Mapping[str, Any], place: str) -> Settings:
     for concern, fields in table.items():
         if not isinstance(fields, dict):
             raise UsageError(f"{place}: {concern!r} is a table of settings: write [{concern}]")
-        for field, value in fields.items():
-            name = f"{concern}.{field}"
+        for key, value in fields.items():
+            name = f"{concern}.{key}"
             if name not in NAMES:
                 raise UsageError(f"{place}: unknown setting {name!r}{did_you_mean(name, NAMES)}")
             if value == []:
@@ -198,7 +239,12 @@ def _flat(table: Mapping[str, Any], place: str) -> Settings:
 
 
 def expand(sweep: Sweep, assignments: Sequence[str] = (), seeds: int | None = None) -> list[Cell]:
-    """The cells of a sweep with ``--set`` assignments and ``--seeds`` on top, without duplicates.
+    """The cells of a sweep with ``--set`` assignments and ``--seeds`` on top."""
+    return list(make_grid(sweep, assignments, seeds).cells)
+
+
+def make_grid(sweep: Sweep, assignments: Sequence[str] = (), seeds: int | None = None) -> Grid:
+    """The same without duplicates, with notes on what was left out.
 
     Every cell is checked: the first fault stops with its place.
     """
@@ -207,14 +253,50 @@ def expand(sweep: Sweep, assignments: Sequence[str] = (), seeds: int | None = No
         raise UsageError(f"--seeds {seeds}: --set {SEED} lists seeds already; give one of the two")
     preset = _preset(sweep)
     cells: dict[RunSettings, Cell] = {}
+    notes: dict[str, None] = {}
     for group in sweep.groups:
-        settings = _seeded(preset | sweep.settings | group.settings | flags, seeds)
         place = _in_group(sweep.place, group.name)
         place += f", with --set {' '.join(assignments)}" if assignments else ""
-        for chosen in _points(settings):
-            run = _run_settings(chosen, place)
-            cells.setdefault(run, Cell(group.name, run))
-    return list(cells.values())
+        stated = preset | sweep.settings | group.settings | flags
+        settings = stated | _multiplied(stated, group.times, place)
+        for chosen in _points(_seeded(settings, seeds)):
+            cell = Cell(group.name, _run_settings(chosen, place))
+            if note := _left_out(cell, group, cells.get(cell.settings)):
+                notes[note] = None
+            else:
+                cells.setdefault(cell.settings, cell)
+    if not cells:
+        raise UsageError(f"{sweep.place}: no cell is left: {'; '.join(notes)}")
+    return Grid(tuple(cells.values()), tuple(notes))
+
+
+def _left_out(cell: Cell, group: Group, earlier: Cell | None) -> str:
+    """Why a cell is not one of the grid: it is not what its group is for, or another group's."""
+    for name, wanted in group.needs.items():
+        if cell.value(name) != wanted:
+            return f"group {group.name!r} is for {name}={wanted}, not {cell.value(name)}: left out"
+    if earlier and earlier.group != cell.group:
+        return (
+            f"group {group.name!r} has cells that are those of group {earlier.group!r} here: they "
+            "are run once, as the latter"
+        )
+    return ""
+
+
+def _multiplied(settings: Settings, times: Settings, place: str) -> Settings:
+    """The settings that have factors, with them."""
+    default = Cell("", RunSettings())
+    stated = {name: settings.get(name, default.value(name)) for name in times}
+    if unset := [name for name, value in stated.items() if value is None]:
+        raise UsageError(f"{place}: times: setting {unset[0]!r} is not set; give it a value")
+    return {name: _product(value, times[name]) for name, value in stated.items()}
+
+
+def _product(value: Any, factor: int | float) -> Any:
+    """A value, or each of a list, times the factor; what is no number is refused later."""
+    if isinstance(value, list):
+        return [_product(each, factor) for each in value]
+    return value * factor if isinstance(value, int | float) else value
 
 
 def _preset(sweep: Sweep) -> Settings:
@@ -267,8 +349,8 @@ def _run_settings(settings: Settings, place: str) -> RunSettings:
     """One cell's settings, checked; a fault is named with its place."""
     nested: dict[str, dict[str, Any]] = {}
     for name, value in settings.items():
-        concern, _, field = name.partition(".")
-        nested.setdefault(concern, {})[field] = value
+        concern, _, key = name.partition(".")
+        nested.setdefault(concern, {})[key] = value
     try:
         return parse_settings(nested)
     except UsageError as error:

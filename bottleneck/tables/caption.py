@@ -11,6 +11,7 @@ from ..results.bundle import Bundle
 from ..scoring.bleu import SHORT_SENTENCES, bleu_signature
 from ..settings.run import RunSettings
 from .comparison import Comparison, seed_points
+from .missing import SPANNED, missing
 from .schedule import schedule, training_line
 
 LEVELS = (
@@ -46,9 +47,11 @@ def common_caption(comparison: Comparison, bundle: Bundle) -> list[str]:
         *(f"BLEU by bucket, {arm.name}, {point}" for arm in arms for point in seed_points(arm)),
         f"Brevity penalty by bucket: {_brevity(comparison)}.",
         _what_ran([comparison]),
+        _differences([comparison]),
         f"Parameters: {_parameters(comparison)}.",
         training_line(comparison, bundle),
         schedule(comparison, bundle),
+        *missing([comparison], bundle),
         *_texts([comparison]),
     ]
     return [line for line in lines if line]
@@ -63,8 +66,9 @@ def sizes_caption(sizes: Sequence[Comparison], bundle: Bundle) -> list[str]:
         *_points(sizes),
         *(f"Brevity penalty by bucket, {_size(one)}: {_brevity(one)}." for one in sizes),
         _what_ran(sizes),
+        _differences(sizes),
         *(f"Parameters, {_size(one)}: {_parameters(one)}." for one in sizes),
-        _left_out(sizes, bundle),
+        *missing(sizes, bundle, SPANNED),
         *_texts(sizes),
     ]
     return [line for line in lines if line]
@@ -76,6 +80,7 @@ def _texts(sizes: Sequence[Comparison]) -> list[str]:
     return [
         _search(sizes[0].settings),
         _vocabulary(sizes[0].facts),
+        _trained_lengths(sizes[0].settings),
         *dict.fromkeys(notes),
         _small(sizes[0]),
         SHORT_SENTENCES,
@@ -98,22 +103,6 @@ def _points(sizes: Sequence[Comparison]) -> list[str]:
         for one, arm in arms
         for point in seed_points(arm)
     ]
-
-
-def _left_out(sizes: Sequence[Comparison], bundle: Bundle) -> str:
-    """Runs of the results that the table does not show, and why."""
-    used = {run for one in sizes for arm in one.arms for run in arm.runs}
-    runs = bundle.runs.drop_duplicates("run")
-    rest = runs[~runs["run"].isin(used)]
-    updates = sizes[0].settings.training.updates
-    longer = int((rest["updates"] != updates).sum())
-    alone = sorted(rest.loc[rest["updates"] == updates, "context_size"].drop_duplicates())
-    reasons = [
-        f"{longer} runs of more updates" if longer else "",
-        f"context {', '.join(map(str, alone))} (no run without attention)" if alone else "",
-    ]
-    named = "; ".join(reason for reason in reasons if reason)
-    return f"Left out: {named}." if named else ""
 
 
 def _intervals(settings: RunSettings) -> str:
@@ -141,6 +130,12 @@ def _what_ran(sizes: Sequence[Comparison]) -> str:
     )
 
 
+def _differences(sizes: Sequence[Comparison]) -> str:
+    """In what the arms differ beside attention, which is nothing but what the user chose."""
+    held = dict.fromkeys(text for one in sizes for text in one.differences)
+    return f"The arms differ in more than attention, as chosen: {'; '.join(held)}." if held else ""
+
+
 def _either(values: Sequence[int]) -> str:
     return " / ".join(map(str, values))
 
@@ -149,10 +144,10 @@ def _parameters(comparison: Comparison) -> str:
     none, other = comparison.none, comparison.attention
     if other is None:
         return f"none {none.parameters:,}"
-    return (
-        f"none {none.parameters:,}, {other.name} {other.parameters:,} "
-        f"(the score's own: {other.parameters - none.parameters:,})"
-    )
+    counts = f"none {none.parameters:,}, {other.name} {other.parameters:,}"
+    if comparison.differences:
+        return counts
+    return f"{counts} (the score's own: {other.parameters - none.parameters:,})"
 
 
 def _vocabulary(facts: Mapping[str, Any]) -> str:
@@ -160,6 +155,20 @@ def _vocabulary(facts: Mapping[str, Any]) -> str:
         f"Vocabulary: {facts['source_vocabulary']:,} source and {facts['target_vocabulary']:,} "
         f"target words; unknown in the test set: {100 * facts['source_unknown']:.2f} % and "
         f"{100 * facts['target_unknown']:.2f} %."
+    )
+
+
+def _trained_lengths(settings: RunSettings) -> str:
+    """What else comes with shorter training sentences; empty where they are as long as the test's.
+
+    Such runs are compared over lengths, and differ in this as well.
+    """
+    corpus = settings.corpus
+    if corpus.longest_trained == corpus.max_words:
+        return ""
+    return (
+        f"Trained on sentences of at most {corpus.longest_trained} words: the vocabulary is "
+        "theirs, and the weights are the best on validation sentences no longer than that."
     )
 
 

@@ -18,11 +18,9 @@ from ..scoring.buckets import Buckets
 from ..scoring.spread import spread
 from ..settings.errors import UserError
 from ..settings.run import RunSettings
-from .selection import require_distinct_seeds, require_one
+from .alike import PAIRED, differences, following, require_alike, require_distinct_seeds
 
 NONE = "none"
-PAIRED = frozenset({"attention", "seed", "updates"})
-"""Columns in which the runs of one comparison may differ."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,8 +40,9 @@ class Arm:
 class Comparison:
     """The arm without attention and, where there is one, with it, on the same test sentences.
 
-    ``source_words`` is each bucket's mean; ``facts`` are what the first run ran on and what became
-    of its corpus.
+    Both have the same seeds. ``source_words`` is each bucket's mean; ``facts`` are what the first
+    run ran on and what became of its corpus; ``unpaired`` are seeds of one arm alone, which are
+    left out; ``differences`` are those beyond attention that the user chose.
     """
 
     settings: RunSettings
@@ -54,6 +53,8 @@ class Comparison:
     attention: Arm | None
     facts: Mapping[str, Any]
     train_pairs: int
+    unpaired: tuple[str, ...] = ()
+    differences: tuple[str, ...] = ()
 
     @property
     def arms(self) -> tuple[Arm, ...]:
@@ -82,26 +83,24 @@ def compare(bundle: Bundle, updates: int | None = None, *, alone: bool = False) 
     ``alone`` allows for a bundle without attention.
     """
     runs = _trained(bundle, updates)
-    _require_arms(runs, alone)
-    require_one(runs, PAIRED)
+    _require_arms(bundle, runs, alone)
+    require_alike(bundle, runs)
     _require_one_test_set(bundle, runs)
-    return _comparison(bundle, runs)
+    return _comparison(bundle, runs, alone)
 
 
 def compare_sizes(bundle: Bundle) -> list[Comparison]:
     """The same at each context size that was run without attention, smallest first.
 
-    Attention may be missing; the hidden size may follow the context size.
+    Attention may be missing. Widths are the context's own in all runs, or one in all: a curve over
+    context sizes is not to be one over something else as well.
     """
     runs = _trained(bundle, None)
-    _require_arms(runs, alone=True)
-    require_one(runs, {*PAIRED, "context_size", "hidden_size"})
+    _require_arms(bundle, runs, alone=True)
+    require_alike(bundle, runs, {*PAIRED, "context_size", *following(runs)})
     _require_one_test_set(bundle, runs)
     sizes = sorted(runs.loc[runs["attention"] == NONE, "context_size"].drop_duplicates())
-    chosen = [runs[runs["context_size"] == size] for size in sizes]
-    for same in chosen:
-        require_one(same, PAIRED)
-    return [_comparison(bundle, same) for same in chosen]
+    return [_comparison(bundle, runs[runs["context_size"] == size], alone=True) for size in sizes]
 
 
 def attentions(bundle: Bundle) -> list[str]:
@@ -115,7 +114,7 @@ def _trained(bundle: Bundle, updates: int | None) -> pd.DataFrame:
     return runs[runs["updates"] == (updates or runs["updates"].min())]
 
 
-def _require_arms(runs: pd.DataFrame, alone: bool) -> None:
+def _require_arms(bundle: Bundle, runs: pd.DataFrame, alone: bool) -> None:
     """None and one attention must be there; ``alone``: or none on its own."""
     kinds = sorted(set(runs["attention"]))
     if NONE in kinds and (len(kinds) == 2 or (alone and len(kinds) == 1)):
@@ -124,6 +123,8 @@ def _require_arms(runs: pd.DataFrame, alone: bool) -> None:
     if NONE in kinds and len(kinds) > 2:
         other = next(kind for kind in kinds if kind != NONE)
         way = f"choose with `--where attention={NONE},{other}`"
+    elif missing := len(bundle.unfinished()):
+        way = f"{missing} more did not end, `bottleneck runs` lists them"
     raise UserError(
         f"the results hold the arms {', '.join(kinds)}: this table compares none with one "
         f"attention; {way}"
@@ -142,9 +143,9 @@ def _require_one_test_set(bundle: Bundle, runs: pd.DataFrame) -> None:
             )
 
 
-def _comparison(bundle: Bundle, runs: pd.DataFrame) -> Comparison:
-    """The arms of runs that differ in attention and seed alone."""
-    without, rest = runs[runs["attention"] == NONE], runs[runs["attention"] != NONE]
+def _comparison(bundle: Bundle, runs: pd.DataFrame, alone: bool) -> Comparison:
+    """The arms of runs that differ in attention and seed alone, of the seeds that both have."""
+    without, rest, unpaired = _paired(runs, alone)
     first = without.iloc[0]
     settings = bundle.settings(first["run"])
     buckets = Buckets(settings.scoring.lower_edges)
@@ -160,7 +161,33 @@ def _comparison(bundle: Bundle, runs: pd.DataFrame) -> Comparison:
         attention=None if rest.empty else _arm(bundle, rest, assigned, settings),
         facts=bundle.facts(first["run"]),
         train_pairs=int(first["train_pairs"]),
+        unpaired=unpaired,
+        differences=differences(runs),
     )
+
+
+def _paired(runs: pd.DataFrame, alone: bool) -> tuple[pd.DataFrame, pd.DataFrame, tuple[str, ...]]:
+    """Both arms' runs of common seeds, and the others by name; a gain pairs seed with seed.
+
+    With no seed in common none stands ``alone`` where it may.
+    """
+    without, rest = runs[runs["attention"] == NONE], runs[runs["attention"] != NONE]
+    common = set(without["seed"]) & set(rest["seed"])
+    if rest.empty or (alone and not common):
+        return without, rest[:0], tuple(_named(rest))
+    if not common:
+        raise UserError(
+            f"{', '.join(_named(runs))} have no seed in common: run both arms with the same seeds"
+        )
+    kept, others = runs[runs["seed"].isin(common)], runs[~runs["seed"].isin(common)]
+    arms = kept["attention"] == NONE
+    return kept[arms], kept[~arms], tuple(_named(others))
+
+
+def _named(runs: pd.DataFrame) -> list[str]:
+    """``none seed 2`` of each run."""
+    rows = runs.sort_values(["attention", "seed"])
+    return [f"{row.attention} seed {row.seed}" for row in rows.itertuples()]
 
 
 def _source_words(bundle: Bundle, run: str) -> Int[ndarray, "sentences"]:
@@ -172,7 +199,7 @@ def _arm(
     bundle: Bundle, runs: pd.DataFrame, assigned: Int[ndarray, "sentences"], settings: RunSettings
 ) -> Arm:
     """Mean over seeds of the corpus BLEU of each bucket, with its resamples."""
-    require_distinct_seeds(bundle, runs)
+    require_distinct_seeds(runs)
     runs = runs.sort_values("seed")
     statistics = np.stack([_statistics(bundle, run) for run in runs["run"]])
     places = range(len(settings.scoring.lower_edges))

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pandas as pd
 
 from ..results.bundle import Bundle
+from .alike import PAIRED, like
 from .comparison import NONE, Arm, Comparison, compare
 
 
@@ -26,11 +27,11 @@ def training_line(comparison: Comparison, bundle: Bundle) -> str:
 def schedule(comparison: Comparison, bundle: Bundle) -> str:
     """Whether training twice as long moves a bucket beyond its interval, where that was run."""
     updates = comparison.settings.training.updates
-    doubled = bundle.runs[bundle.runs["updates"] == 2 * updates]
+    doubled = _doubled(comparison, bundle)
     if NONE not in set(doubled["attention"]):
         return _unchecked(comparison, bundle, updates)
     seeds = sorted({int(seed) for seed in doubled["seed"]})
-    same = _of_seeds(bundle, seeds)
+    same = _of(bundle, comparison, doubled, seeds)
     once, twice = (compare(same, length, alone=True) for length in (updates, 2 * updates))
     moved = [
         f"{arm.name} {bucket}"
@@ -46,6 +47,19 @@ def schedule(comparison: Comparison, bundle: Bundle) -> str:
         f"Schedule: not long enough; twice the updates ({named}) move these buckets beyond the "
         f"range of the same seeds: {', '.join(moved)}."
     )
+
+
+def _doubled(comparison: Comparison, bundle: Bundle) -> pd.DataFrame:
+    """The rows of runs of the same seeds and arms that differ in twice the updates alone."""
+    runs = bundle.runs
+    text = runs.loc[runs["run"] == comparison.none.runs[0], "corpus_fingerprint"].iloc[0]
+    return runs[
+        (runs["updates"] == 2 * comparison.settings.training.updates)
+        & runs["attention"].isin([arm.name for arm in comparison.arms])
+        & runs["seed"].isin(comparison.none.seeds)
+        & (runs["corpus_fingerprint"] == text)
+        & like(runs, comparison.settings, PAIRED)
+    ]
 
 
 def _unchecked(comparison: Comparison, bundle: Bundle, updates: int) -> str:
@@ -67,10 +81,11 @@ def _unchecked(comparison: Comparison, bundle: Bundle, updates: int) -> str:
     )
 
 
-def _of_seeds(bundle: Bundle, seeds: list[int]) -> Bundle:
-    """The runs of these seeds alone."""
-    runs: pd.DataFrame = bundle.runs[bundle.runs["seed"].isin(seeds)]
-    return replace(bundle, runs=runs)
+def _of(bundle: Bundle, comparison: Comparison, doubled: pd.DataFrame, seeds: list[int]) -> Bundle:
+    """The comparison's own runs of these seeds and the doubled ones alone."""
+    names = {*doubled["run"], *(run for arm in comparison.arms for run in arm.runs)}
+    runs = bundle.runs
+    return replace(bundle, runs=runs[runs["run"].isin(names) & runs["seed"].isin(seeds)])
 
 
 def _moved(arm: Arm, longer: Arm, buckets: tuple[str, ...]) -> list[str]:

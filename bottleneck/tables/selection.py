@@ -1,6 +1,7 @@
-"""Which runs a table stands on: chosen by the user, and checked to differ in nothing else."""
+"""Which runs a table stands on, as the user chooses them with ``--where``."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
@@ -9,8 +10,11 @@ from ..results.bundle import Bundle
 from ..results.schema import RUN_COLUMNS, SETTING_COLUMNS
 from ..settings.errors import UsageError, UserError, did_you_mean
 
-CONDITIONS = ("run", "group", *SETTING_COLUMNS)
+CONDITIONS = ("run", "group", "corpus_fingerprint", *SETTING_COLUMNS)
 """Columns that say which run a row belongs to, so that a choice by them keeps runs whole."""
+
+BLANK = "none"
+"""How the blank of a setting that is not set is written in a condition."""
 
 
 def where(bundle: Bundle, conditions: Sequence[str]) -> Bundle:
@@ -19,22 +23,49 @@ def where(bundle: Bundle, conditions: Sequence[str]) -> Bundle:
     A column is one of `CONDITIONS` or a setting's own name (``model.context_size``); several
     conditions on one column are alternatives. Nothing left is a ``UserError`` with what there is.
     """
-    runs = bundle.runs
-    for column, texts in _parsed(conditions).items():
+    runs, unfinished, wanted = bundle.runs, bundle.unfinished(), _parsed(conditions)
+    for column, texts in wanted.items():
         kept = runs[_meets(runs[column], column, texts)]
         if kept.empty:
             raise UserError(
-                f"no run with {column}={','.join(texts)}; there are {_listed(runs[column])}"
+                f"no run with {column}={','.join(texts)}; there are {listed(runs[column])}"
             )
         runs = kept
-    names = set(runs["run"])
-    return Bundle(
-        bundle.folder,
-        runs,
-        bundle.sentences[bundle.sentences["run"].isin(names)],
-        bundle.environment
-        | {"runs": {name: bundle.environment["runs"][name] for name in runs["run"]}},
+        if column in unfinished:
+            unknown = unfinished["attention"] == ""
+            unfinished = unfinished[unknown | _meets(unfinished[column], column, texts)]
+    return replace(
+        bundle,
+        runs=runs,
+        sentences=bundle.sentences[bundle.sentences["run"].isin(set(runs["run"]))],
+        environment=_environment(bundle.environment, runs["run"], unfinished["run"]),
+        chosen=bundle.chosen | _several(wanted),
     )
+
+
+def _environment(
+    held: Mapping[str, Any], runs: Iterable[str], unfinished: Iterable[str]
+) -> dict[str, Any]:
+    """The same for these runs."""
+    return dict(held) | {
+        "runs": {run: held["runs"][run] for run in runs},
+        "unfinished": {run: held["unfinished"][run] for run in unfinished},
+    }
+
+
+def _several(wanted: Mapping[str, Sequence[str]]) -> frozenset[str]:
+    """The settings' columns of which several values are wanted."""
+    parts = {column: ",".join(texts).split(",") for column, texts in wanted.items()}
+    return frozenset(
+        column for column, values in parts.items() if column in SETTING_COLUMNS and values[1:]
+    )
+
+
+def meeting(runs: pd.DataFrame, conditions: Sequence[str]) -> pd.DataFrame:
+    """The rows of any table with the columns of `CONDITIONS` that `where` would choose."""
+    for column, texts in _parsed(conditions).items():
+        runs = runs[_meets(runs[column], column, texts)]
+    return runs
 
 
 def _parsed(conditions: Iterable[str]) -> dict[str, list[str]]:
@@ -49,8 +80,10 @@ def _parsed(conditions: Iterable[str]) -> dict[str, list[str]]:
 
 
 def _column(name: str) -> str:
-    """The column of a name: its own, or that of the setting it repeats."""
-    settings = {setting: column for column, (setting, _) in SETTING_COLUMNS.items()}
+    """The column of a name: its own, or that of the setting it repeats, resolved or not."""
+    places = {column: place for column, (place, _) in SETTING_COLUMNS.items()}
+    settings = {f"{place.partition('.')[0]}.{column}": column for column, place in places.items()}
+    settings |= {place: column for column, place in places.items()}
     column = settings.get(name, name)
     if column not in CONDITIONS:
         raise UsageError(f"--where: unknown column {name!r}{did_you_mean(name, CONDITIONS)}")
@@ -63,65 +96,31 @@ def _meets(values: pd.Series, column: str, texts: Sequence[str]) -> pd.Series:
     if RUN_COLUMNS[column] == "str":
         return values.isin([*texts, *parts])
     read = _truth if RUN_COLUMNS[column] == "bool" else float
+    blank = values.isna() & (BLANK in parts)
     try:
-        wanted = [read(part) for part in parts]
+        wanted = [read(part) for part in parts if part != BLANK]
     except (ValueError, KeyError):
         kind = "true or false" if read is _truth else "a number"
         raise UsageError(f"--where {column}={','.join(texts)}: {column} is {kind}") from None
-    return values.astype("object").isin(wanted)
+    return blank | values.astype("object").isin(wanted)
 
 
 def _truth(text: str) -> bool:
     return {"true": True, "false": False}[text.lower()]
 
 
-def require_one(runs: pd.DataFrame, free: Collection[str]) -> None:
-    """Refuse runs that differ in a setting outside ``free``: a table shows one of each."""
-    for column in SETTING_COLUMNS:
-        values = runs[column].drop_duplicates()
-        if column not in free and len(values) > 1:
-            raise UserError(
-                f"the results hold several values of {column} ({_listed(values)}), this table "
-                f"takes one: choose with `--where {column}={_text(sorted(values)[0])}`"
-            )
-
-
-def require_distinct_seeds(bundle: Bundle, runs: pd.DataFrame) -> None:
-    """Refuse two runs of one seed in one arm: they differ in a setting that has no column."""
-    for _, alike in runs.groupby("seed"):
-        if len(alike) > 1:
-            first, second = alike["run"].iloc[:2]
-            groups = list(alike["group"].iloc[:2])
-            column, choice = ("group", groups[0]) if len(set(groups)) > 1 else ("run", first)
-            raise UserError(
-                f"runs {first} and {second} are one arm and seed of this table but differ"
-                f"{_difference(bundle, first, second)}: choose with `--where '{column}={choice}'`"
-            )
-
-
-def _difference(bundle: Bundle, first: str, second: str) -> str:
-    """The settings in which two runs differ, as ``" in training.learning_rate"``."""
-    one, other = (_flat(bundle.settings(run).model_dump()) for run in (first, second))
-    names = [name for name in one if one[name] != other[name]]
-    return f" in {', '.join(names)}" if names else " in their corpus"
-
-
-def _flat(settings: dict[str, dict[str, Any]]) -> dict[str, Any]:
-    """Values by the settings' full names."""
-    return {
-        f"{concern}.{field}": value
-        for concern, fields in settings.items()
-        for field, value in fields.items()
-    }
-
-
-def _listed(values: pd.Series) -> str:
+def listed(values: pd.Series) -> str:
     """The distinct values in order, as they are written in a condition."""
-    return ", ".join(_text(value) for value in sorted(values.drop_duplicates()))
+    distinct = values.drop_duplicates()
+    return ", ".join(
+        written(value) for value in [*sorted(distinct.dropna()), *distinct[distinct.isna()]]
+    )
 
 
-def _text(value: Any) -> str:
+def written(value: Any) -> str:
     """A value as it is written in a condition."""
+    if pd.isna(value):
+        return BLANK
     if isinstance(value, float):
-        return f"{value:g}"
+        return f"{value:g}" if float(f"{value:g}") == value else repr(value)
     return str(value).lower() if pd.api.types.is_bool(value) else str(value)

@@ -1,8 +1,10 @@
 """C1 from planted cells: its numbers against scipy and least squares, its verdict at the edges."""
 
+from itertools import combinations
+
 import numpy as np
 import pytest
-from scipy.stats import spearmanr
+from scipy.stats import rankdata, spearmanr
 
 from seq2seq_bottleneck.claims.compression import (
     Cell,
@@ -16,6 +18,9 @@ from seq2seq_bottleneck.scoring.bootstrap import Estimate
 
 WORDS = {"5-10": 7.5, "11-20": 15.5, "21-30": 25.5, "31-40": 35.5, "41+": 50.0}
 SIZES = (32, 64, 128, 256, 512)
+
+
+SUBSETS = [chosen for count in range(2, 7) for chosen in combinations((16, *SIZES), count)]
 
 
 def _cells(bleu, sizes=SIZES, words=WORDS, noise=0.0, sentences=300):
@@ -36,6 +41,11 @@ def _printed(ratio, _words):
     return 42.3 * np.exp(-0.02 * ratio)
 
 
+def _slide(ratio, _words):
+    """The printed table's own curve: at 16 numbers all but two cells fall under BLEU .5."""
+    return 42.3 * np.exp(-0.082 * ratio)
+
+
 def _bent(ratio, _words):
     """Another curve of the ratio alone: no loss at first, then a steep one."""
     return 2 + 90 / (1 + (ratio / 20) ** 2)
@@ -49,33 +59,42 @@ def test_cells_on_one_curve_of_the_ratio_hold(bleu):
     assert "compression ratio is -1.000 [-1.000, -1.000]" in verdict.because
 
 
-def test_the_printed_curve_is_found_again_and_length_adds_next_to_nothing():
+@pytest.mark.parametrize("sizes", SUBSETS)
+def test_whatever_falls_with_the_ratio_alone_holds_at_any_sizes(sizes):
+    """No bend of the curve and no cell under BLEU .5 may pass for an effect of length."""
+    for bleu in (_slide, _printed, _bent, lambda ratio, _: 130 / ratio):
+        curve = measure_curve(_cells(bleu, sizes))
+        assert curve.length_points.value == pytest.approx(0, abs=1e-9)
+        assert compression_predicts_loss(_cells(bleu, sizes, noise=0.002)).verdict == "held"
+
+
+@pytest.mark.parametrize("sizes", SUBSETS)
+def test_length_alone_holds_at_no_sizes(sizes):
+    for bleu in (lambda _, words: 90 / words, lambda _, words: 90 - words):
+        verdict = compression_predicts_loss(_cells(bleu, sizes))
+        assert verdict.verdict in ("not held", "partly")
+        assert measure_curve(_cells(bleu, sizes)).length_points.value > 20
+
+
+def test_the_printed_curve_is_found_again():
     curve = measure_curve(_cells(_printed))
     assert curve.fit.scale.value == pytest.approx(42.3)
     assert curve.fit.rate.value == pytest.approx(0.02)
     assert curve.fit.correlation.value == pytest.approx(-1)
-    assert 0 <= curve.length_points.value < 0.1
     because = compression_predicts_loss(_cells(_printed)).because
     assert "BLEU = 42.3 exp(-b ratio), b 0.020 [0.020, 0.020]" in because
     assert "(the slide's table: 42.3 exp(-b ratio), b 0.082, -0.9997)" in because
-
-
-@pytest.mark.parametrize("bleu", [lambda _, words: 90 / words, lambda _, words: 90 - words])
-def test_length_alone_does_not_hold(bleu):
-    curve = measure_curve(_cells(bleu))
-    assert curve.rank_correlation.value > -0.8
-    assert curve.length_points.value > 50
-    assert compression_predicts_loss(_cells(bleu)).verdict == "not held"
+    assert "the ratio's explains 100.0 %, length's adds 0.0 [0.0, 0.0] points" in because
 
 
 def test_length_beside_the_ratio_makes_it_partly_from_five_points_on():
     def with_length(power):
         return _cells(lambda ratio, words: 90 * (ratio**-1 * words**-power) ** 0.5)
 
-    added = {power: measure_curve(with_length(power)).length_points.value for power in (0.5, 0.6)}
-    assert added[0.5] < 5 < added[0.6]
-    assert compression_predicts_loss(with_length(0.5)).verdict == "held"
-    assert compression_predicts_loss(with_length(0.6)).verdict == "partly"
+    added = {power: measure_curve(with_length(power)).length_points.value for power in (0.4, 0.7)}
+    assert added[0.4] < 5 < added[0.7]
+    assert compression_predicts_loss(with_length(0.4)).verdict == "held"
+    assert compression_predicts_loss(with_length(0.7)).verdict == "partly"
 
 
 def test_the_interval_and_not_the_value_decides():
@@ -115,17 +134,16 @@ def test_a_cell_without_a_logarithm_keeps_its_rank_and_is_named():
     outside = spearmanr([cell.compression_ratio for cell in cells], bleu).statistic
     assert curve.rank_correlation.value == pytest.approx(outside)
     because = compression_predicts_loss(cells).because
-    assert "left out of the fits, BLEU under 0.5: 32 x 31-40, 32 x 41+" in because
+    assert "left out of the fit, BLEU under 0.5: 32 x 31-40, 32 x 41+" in because
 
 
-def test_without_logarithms_the_fits_say_so_and_length_is_not_given_away():
+def test_without_logarithms_there_is_no_fit_and_still_a_verdict():
     def tiny(ratio, _words):
         return 5.0 if ratio < 1.5 else 0.4 / ratio
 
     verdict = compression_predicts_loss(_cells(tiny))
-    assert verdict.verdict == "partly"
-    assert "what length adds cannot be told from these cells" in verdict.because
-    assert "too few ratios for a fit" in verdict.because
+    assert verdict.verdict == "held"
+    assert "too few cells for a fit of log BLEU" in verdict.because
 
 
 def test_a_sweep_that_learned_nothing_is_not_judged():
@@ -137,10 +155,24 @@ def test_a_sweep_that_learned_nothing_is_not_judged():
     assert verdicts[7.4].verdict == "held"
 
 
-def test_equal_scores_have_no_correlation():
-    verdict = compression_predicts_loss(_cells(lambda *_: 30.0))
-    assert verdict.verdict == "not held"
-    assert "nan" in verdict.because
+@pytest.mark.parametrize("least", [0.0, 1e-14])
+def test_equal_scores_are_not_judged(least):
+    verdict = compression_predicts_loss(_cells(lambda ratio, _: 30.0 - ratio * least))
+    assert verdict.verdict == "not measured"
+    assert verdict.because == "BLEU is 30.0 in every cell: there is no order to judge"
+
+
+def test_a_resample_in_which_all_score_alike_leaves_the_interval_defined():
+    cells = _cells(_printed)
+    for cell in cells:
+        cell.bleu.draws[:2] = 30.0
+    verdict = compression_predicts_loss(cells)
+    assert verdict.verdict == "held"
+    assert "nan" not in verdict.because
+    for cell in cells:
+        cell.bleu.draws[:20] = 30.0
+    assert measure_curve(cells).rank_correlation.interval.high == 0
+    assert compression_predicts_loss(cells).verdict == "not held"
 
 
 def test_small_buckets_are_named_once():
@@ -168,11 +200,14 @@ def test_variance_explained_is_that_of_least_squares():
     np.testing.assert_allclose(r_squared(design, y), outside, atol=1e-12)
 
 
-def test_what_length_adds_is_the_squared_part_correlation():
+def test_what_length_adds_is_the_squared_part_correlation_of_ranks():
     random = np.random.default_rng(3)
-    cells = _cells(lambda ratio, _: 60 * ratio**-0.4 * np.exp(random.normal() / 9))
-    logs = np.log([[c.bleu.value, c.compression_ratio, c.source_words] for c in cells]).T
-    slope, constant = np.polyfit(logs[1], logs[2], 1)
-    rest = logs[2] - slope * logs[1] - constant
-    expected = 100 * np.corrcoef(logs[0], rest)[0, 1] ** 2
-    assert measure_curve(cells).length_points.value == pytest.approx(expected)
+    noise = iter(random.normal(size=99))
+    cells = _cells(lambda ratio, _: 60 * ratio**-0.4 * np.exp(next(noise) / 9))
+    held = [[c.bleu.value, c.compression_ratio, c.source_words] for c in cells]
+    bleu, ratio, length = (rankdata(column) for column in np.transpose(held))
+    slope, constant = np.polyfit(ratio, length, 1)
+    expected = 100 * np.corrcoef(bleu, length - slope * ratio - constant)[0, 1] ** 2
+    curve = measure_curve(cells)
+    assert curve.length_points.value == pytest.approx(expected)
+    assert curve.ratio_points.value == pytest.approx(100 * curve.rank_correlation.value**2)

@@ -1,7 +1,9 @@
 """Sweeps through the command: what is missing runs, what failed is named, what is cut goes on."""
 
 import io
+import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -87,11 +89,40 @@ def test_the_export_is_tidy_and_reads_back_the_same(swept, capsys):
 
 
 def test_the_store_alone_gives_the_same_table(swept, capsys):
-    bundle = exported(swept[0] / "out", capsys)
-    store = exported(swept[0] / "out" / "runs", capsys)
-    pd.testing.assert_frame_equal(
-        untimed(bundle).drop(columns="group"), untimed(store).drop(columns="group")
-    )
+    whole = exported(swept[0] / "out", capsys)
+    assert exported(swept[0] / "out" / "runs", capsys) == whole
+
+
+def test_export_reads_the_store_and_says_what_it_lacks(swept, tmp_path, capsys):
+    """As after an interrupt: the bundle is that of fewer runs than the store has."""
+    shutil.copytree(swept[0] / "out", tmp_path / "out")
+    whole = exported(tmp_path / "out", capsys)
+    lines = (tmp_path / "out" / "runs.csv").read_text().splitlines(keepends=True)
+    (tmp_path / "out" / "runs.csv").write_text("".join(lines[:6]))
+    assert run(["export", "--results", str(tmp_path / "out")]) == 0
+    printed = capsys.readouterr()
+    assert printed.out == whole
+    said = "1 run is without a result: `bottleneck runs` lists them.\n"
+    assert printed.err == said
+    shutil.rmtree(tmp_path / "out" / "runs")
+    assert run(["export", "--results", str(tmp_path / "out")]) == 0
+    assert capsys.readouterr().err == said
+
+
+def test_a_caption_names_the_cell_that_diverged(swept, tmp_path, capsys):
+    """It differs from the others in its learning rate, so only it is made alike here."""
+    shutil.copytree(swept[0] / "out", tmp_path / "out")
+    for path in (tmp_path / "out" / "runs").glob("*/status.json"):
+        settings = json.loads((path.parent / "settings.json").read_text())
+        if settings["training"]["learning_rate"] == 1e30:
+            settings["training"] |= {"learning_rate": 2e-3, "clip_norm": 1.0, "seed": 2}
+            (path.parent / "settings.json").write_text(json.dumps(settings))
+    assert run(["table", "compression", "--results", str(tmp_path / "out"), "--format", "csv"]) == 0
+    capsys.readouterr()
+    out = ["--results", str(tmp_path / "out"), "--format", "json"]
+    assert run(["table", "context-size", *out]) == 0
+    caption = json.loads(capsys.readouterr().out)["caption"]
+    assert any("none context 8 seed 2 (diverged: the loss was no" in line for line in caption)
 
 
 def test_a_bundle_can_be_written_elsewhere(swept, tmp_path, capsys):
@@ -160,6 +191,18 @@ def test_a_dry_run_prints_the_cells_and_runs_nothing(tmp_path, capsys, monkeypat
     assert "Which is better" in printed
     assert "12 cells" in printed
     assert os.listdir(tmp_path) == ["mine.toml"]
+
+
+def test_a_plan_says_which_groups_fall_together(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.toml").write_text(FOUR + DIVERGES)
+    same = ["--set", "training.learning_rate=1e-3", "--set", "training.clip_norm=1"]
+    assert run(["sweep", "mine.toml", "--dry-run", *same]) == 0
+    printed = " ".join(capsys.readouterr().out.split())
+    assert "group 'wild' has cells that are those of group 'steady' here" in printed
+    assert "4 cells" in printed
+    assert run(["sweep", "mine.toml", "--dry-run"]) == 0
+    assert "has cells" not in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """Shape classes, the training stream and evaluation batches."""
 
 from collections import Counter
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -8,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from seq2seq_bottleneck.corpus import batches
 from seq2seq_bottleneck.corpus.batches import (
     EncodedPairs,
     encode_pairs,
@@ -136,6 +138,22 @@ def test_equal_seeds_equal_streams_from_any_update() -> None:
     straight = [one.batch(update) for update in range(150)]
     for update in (149, 3, 80):
         assert all(map(np.array_equal, straight[update], other.batch(update)))
+
+
+def test_an_epoch_is_planned_once_however_many_seeds_go_together(monkeypatch) -> None:
+    planned, plan = [], batches.epoch_plan
+
+    def counting(*arguments):
+        planned.append(arguments[2:])
+        return plan(*arguments)
+
+    monkeypatch.setattr(batches, "epoch_plan", counting)
+    first = training_batches(spread(100), 8, seed=0)
+    streams = [replace(first, seed=seed) for seed in range(20)]
+    for update in range(2 * first.updates_per_epoch):
+        for stream in streams:
+            stream.batch(update)
+    assert len(planned) == len(set(planned)) == 2 * 20
 
 
 def test_seeds_share_their_shapes_but_not_their_sentences() -> None:

@@ -2,12 +2,14 @@
 
 import gzip
 import json
+import shutil
 
 import pandas as pd
 import pytest
 from planted import write_planted
 
 from seq2seq_bottleneck.results.bundle import load_bundle
+from seq2seq_bottleneck.results.export import write_bundle
 from seq2seq_bottleneck.results.schema import RUN_COLUMNS, SENTENCE_COLUMNS
 from seq2seq_bottleneck.settings.errors import UserError
 
@@ -16,7 +18,9 @@ DAMAGE = {"none": [0.1, 0.3, 0.5, 0.6, 0.7], "additive": [0.1] * 5}
 
 @pytest.fixture
 def folder(tmp_path):
+    """A bundle away from its store."""
     write_planted(tmp_path, DAMAGE, seeds=1)
+    shutil.move(tmp_path / "runs", tmp_path / "elsewhere")
     return tmp_path
 
 
@@ -52,9 +56,8 @@ def test_runs_csv_has_a_unique_key_and_reads_the_same_with_plain_pandas(folder):
 
 def test_the_same_runs_make_the_same_bytes(folder):
     first = {name: (folder / name).read_bytes() for name in ("runs.csv", "sentences.csv.gz")}
-    from seq2seq_bottleneck.results.export import write_bundle
-
-    write_bundle([folder / "runs" / "none1x1", folder / "runs" / "additive1x1"], folder, {})
+    runs = [folder / "elsewhere" / name for name in ("none1x1", "additive1x1")]
+    write_bundle(runs, folder, {})
     assert first == {name: (folder / name).read_bytes() for name in first}
 
 

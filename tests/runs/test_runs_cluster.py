@@ -15,9 +15,9 @@ import psutil
 import pytest
 
 from seq2seq_bottleneck.runs import cluster
-from seq2seq_bottleneck.runs.checkpoint import Checkpoints
 from seq2seq_bottleneck.runs.cluster import run_jobs_on_cluster
 from seq2seq_bottleneck.runs.pool import ENDS, Job, run_jobs
+from seq2seq_bottleneck.runs.stacked import CHECKPOINT
 from seq2seq_bottleneck.runs.store import run_folders
 from seq2seq_bottleneck.settings.errors import UserError
 from seq2seq_bottleneck.settings.run import resolve
@@ -219,13 +219,30 @@ def test_an_interrupted_sweep_brings_its_checkpoints_home_and_goes_on(two_worker
     assert gone(heard.process_of("long"))
     assert folder.status == "running"
     assert not folder.in_use
-    assert (folder.path / Checkpoints.NAME).is_file()
+    assert (folder.path / CHECKPOINT).is_file()
 
     resumed = Heard()
     (outcome,) = run_jobs_on_cluster([job], tmp_path, resumed, two_workers.address)
     assert outcome.phase == "done"
     assert next(event["update"] for _, event in resumed.events if "update" in event) > 20
-    assert not (folder.path / Checkpoints.NAME).exists()
+    assert not (folder.path / CHECKPOINT).exists()
+
+
+def test_a_stack_that_was_stopped_here_goes_on_there(two_workers, tmp_path):
+    jobs = [copy_job(f"seed {seed}", f"training.seed={seed}") for seed in (1, 2)]
+
+    def interrupt(_, event):
+        if event.get("update") == 20:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run_jobs(jobs, tmp_path, interrupt, together=2)
+    assert list(tmp_path.glob(".*.stack.safetensors"))
+    heard = Heard()
+    outcomes = run_jobs_on_cluster(jobs, tmp_path, heard, two_workers.address)
+    assert [outcome.phase for outcome in outcomes] == ["done", "done"]
+    assert min(event["update"] for _, event in heard.events if event.get("update")) > 20
+    assert not list(tmp_path.glob(".*.stack.safetensors"))
 
 
 DRIVER = """

@@ -1,14 +1,17 @@
 """Processes that run: what happens when one dies, and that nothing half-written stays."""
 
+import json
 import os
 import signal
+import subprocess
+import sys
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from seq2seq_bottleneck.runs.pool import Job, run_jobs, stacks
-from seq2seq_bottleneck.runs.run import CHECKPOINT
+from seq2seq_bottleneck.runs.pool import Job, read_events, run_jobs, stacks
+from seq2seq_bottleneck.runs.stacked import CHECKPOINT
 from seq2seq_bottleneck.runs.store import run_folders
 from seq2seq_bottleneck.settings.run import resolve
 
@@ -130,6 +133,7 @@ def test_seeds_together_give_what_they_give_alone(tmp_path):
         assert not list((tmp_path / "together" / outcome.run).glob("checkpoint*"))
 
 
+@pytest.mark.slow
 def test_an_interrupted_stack_goes_on_to_the_same_weights(tmp_path):
     jobs = stack_of(1, 2, updates=90)
 
@@ -151,6 +155,7 @@ def test_an_interrupted_stack_goes_on_to_the_same_weights(tmp_path):
             assert first == (tmp_path / "whole" / other.run / name).read_bytes()
 
 
+@pytest.mark.slow
 def test_what_was_trained_together_is_not_trained_again(tmp_path):
     """Killed while the first of a stack is scored: both go on from their own last update."""
     jobs, process = stack_of(1, 2), {}
@@ -166,3 +171,62 @@ def test_what_was_trained_together_is_not_trained_again(tmp_path):
     done = run_jobs(jobs, tmp_path, lambda _, event: events.append(event), together=2)
     assert [outcome.phase for outcome in done] == ["done", "done"]
     assert not [event for event in events if event.get("update")]
+
+
+NOISE = r"""
+import os, sys
+print("a library's word")
+print(3)
+sys.stdout.flush()
+os.write(1, b"caf\xe9\n")
+print('{"place": 1, "phase": "done"}')
+print('{"place": 0')
+"""
+
+
+def process_of(program, *arguments, given=""):
+    """A process as the pool starts it."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", program, *arguments],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        encoding="utf8",
+        errors="replace",
+    )
+    process.stdin.write(given)
+    process.stdin.close()
+    return process
+
+
+def test_a_line_that_is_no_event_is_not_taken_for_one():
+    live = {0, 1}
+    assert list(read_events(process_of(NOISE), live)) == [{"place": 1, "phase": "done"}]
+    assert live == {0}
+
+
+WORKER = """
+import os, sys
+from seq2seq_bottleneck.runs import worker
+from seq2seq_bottleneck.settings.errors import UserError
+
+def execute(stack, store, emit, stop, force):
+    print("a library's word")
+    os.write(1, b"another's, without an end")
+    emit(1, {"phase": "done", "run": "b", "reason": ""})
+    raise UserError("the disk is full")
+
+worker.execute = execute
+worker.main()
+"""
+
+
+def test_a_workers_events_are_its_own_and_no_run_ends_twice():
+    """Whatever is printed beside them; and a fault of the user's is that of the runs it ends."""
+    stack = [resolve("smoke", COPY).model_dump()] * 3
+    order = json.dumps({"stack": stack, "store": "nowhere", "force": False})
+    with process_of(WORKER, given=order) as process:
+        events = [json.loads(line) for line in process.stdout]
+    ends = {event["place"]: event["phase"] for event in events if event["phase"] != "starting"}
+    assert ends == {0: "failed", 1: "done", 2: "failed"}
+    assert len(events) == 6

@@ -1,6 +1,7 @@
 """Files appear whole or not at all, and faults name the file."""
 
 import os
+from pathlib import Path
 
 import pytest
 
@@ -43,6 +44,23 @@ def test_a_folder_that_is_a_file_is_named(tmp_path):
 def test_check_writable_leaves_nothing(tmp_path):
     check_writable(tmp_path / "out")
     assert os.listdir(tmp_path / "out") == []
+
+
+def test_two_that_try_one_folder_at_once_do_not_meet(tmp_path, monkeypatch):
+    tried, write = [], Path.write_bytes
+
+    def slowly(path, content):
+        """Another sweep tries the folder, and is through, while this one is at it."""
+        written = write(path, content)
+        tried.append(path.name)
+        if len(tried) == 1:
+            check_writable(tmp_path)
+        return written
+
+    monkeypatch.setattr(Path, "write_bytes", slowly)
+    check_writable(tmp_path)
+    assert len(set(tried)) == 2
+    assert os.listdir(tmp_path) == []
 
 
 def test_the_topmost_missing_folder_is_where_a_clean_up_begins(tmp_path):

@@ -13,6 +13,7 @@ from seq2seq_bottleneck.settings.sweep import (
     experiment_names,
     labels,
     load_sweep,
+    make_grid,
     parse_sweep,
     varying,
 )
@@ -124,10 +125,64 @@ def test_labels_write_a_name_in_full_where_two_concerns_share_it():
     assert labels(cells)[0] == "corpus.seed=1 seed=1"
 
 
-def test_equal_cells_are_made_once_for_the_first_group_that_has_them():
-    text = GROUPS.replace("updates = 80", "updates = 40")
-    assert [cell.group for cell in expand(sweep(text))] == ["plain"] * 2 + ["reversed"] * 4
-    assert len(expand(sweep(PLAIN.replace("[32, 64]", "[32, 32]")))) == 2
+def test_equal_cells_are_made_once_for_the_first_group_that_has_them_and_that_is_said():
+    assert make_grid(sweep(GROUPS)).notes == ()
+    for grid in (
+        make_grid(sweep(GROUPS.replace("updates = 80", "updates = 40"))),
+        make_grid(sweep(GROUPS), ["training.updates=40"]),
+    ):
+        assert [cell.group for cell in grid.cells] == ["plain"] * 2 + ["reversed"] * 4
+        assert grid.notes == (
+            "group 'long' has cells that are those of group 'plain' here: they are run once, as "
+            "the latter",
+        )
+    twice = make_grid(sweep(PLAIN.replace("[32, 64]", "[32, 32]")))
+    assert (len(twice.cells), twice.notes) == (2, ())
+
+
+RELATIVE = """\
+preset = "smoke"
+[[group]]
+name = "once"
+[[group]]
+name = "twice"
+times.training.updates = 2
+times.training.learning_rate = 0.5
+"""
+
+
+@pytest.mark.parametrize(
+    ("preset", "assignments", "updates"),
+    [
+        ("smoke", [], [40, 80]),
+        ("quick", [], [500, 1000]),
+        ("lecture", ["training.updates=300"], [300, 600]),
+        ("smoke", ["training.updates=10,15"], [10, 15, 20, 30]),
+    ],
+)
+def test_a_factor_is_on_whatever_the_preset_the_file_or_a_flag_says(preset, assignments, updates):
+    grid = make_grid(replace(sweep(RELATIVE), preset=preset), assignments)
+    assert [cell.value("training.updates") for cell in grid.cells] == updates
+    rates = {cell.group: cell.value("training.learning_rate") for cell in grid.cells}
+    assert rates["twice"] == rates["once"] / 2
+    assert grid.notes == ()
+
+
+def test_a_factor_is_on_a_default_where_nothing_is_stated():
+    cells = expand(sweep(RELATIVE + "times.model.layers = 3"))
+    assert [cell.value("model.layers") for cell in cells] == [1, 3]
+
+
+def test_cells_that_are_not_what_their_group_is_for_are_left_out_and_that_is_said():
+    text = GROUPS + "[group.needs.model]\ncontext_size = 32\n"
+    assert len(expand(sweep(text))) == 8
+    grid = make_grid(sweep(text), ["model.context_size=32,64"])
+    assert points(list(grid.cells)[-2:], "model.context_size") == [(32,), (32,)]
+    assert grid.notes == ("group 'long' is for model.context_size=32, not 64: left out",)
+    grid = make_grid(replace(sweep(text), preset="quick"))
+    assert {cell.group for cell in grid.cells} == {"plain", "reversed"}
+    with pytest.raises(UsageError, match=r"no cell is left: group 'only' is for model\.layers=2"):
+        expand(sweep("[[group]]\nname = 'only'\nneeds.model.layers = 2"))
 
 
 def test_set_replaces_a_value_or_a_list_also_that_of_a_group():
@@ -217,6 +272,33 @@ def test_seeds_replace_the_list_of_the_file():
         (
             "[[group]]\nname = 'a'\nmodel.cel = 'rnn'",
             "mine.toml, group 'a': unknown setting 'model.cel'; did you mean 'model.cell'?",
+        ),
+        (
+            "[[group]]\nname = 'a'\ntimes.model.layer = 2",
+            "mine.toml, group 'a', times: unknown setting 'model.layer'; did you mean "
+            "'model.layers'?",
+        ),
+        (
+            "[[group]]\nname = 'a'\ntimes.model.layers = '2'",
+            "mine.toml, group 'a', times: 'model.layers' takes one number, not '2'",
+        ),
+        (
+            "[[group]]\nname = 'a'\ntimes.model.cell = 2",
+            "mine.toml, group 'a', times: setting 'model.cell' is no number",
+        ),
+        (
+            "[[group]]\nname = 'a'\ntimes.training.batch_tokens = 2",
+            "mine.toml, group 'a': times: setting 'training.batch_tokens' is not set; give it a "
+            "value",
+        ),
+        (
+            "[[group]]\nname = 'a'\ntimes.model.layers = 0.5",
+            "mine.toml, group 'a': setting 'model.layers': input should be a valid integer, got a "
+            "number with a fractional part, not 0.5",
+        ),
+        (
+            "[[group]]\nname = 'a'\nneeds = 3",
+            "mine.toml, group 'a', needs: 'needs' is a table of settings",
         ),
         (
             "[[group]]\nname = 'a'\nmodel.cell = 'rn'",

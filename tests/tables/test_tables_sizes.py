@@ -5,7 +5,15 @@ import io
 import numpy as np
 import pandas as pd
 import pytest
-from planted import LENGTHS, sentences, write_planted, write_sizes
+from planted import (
+    LENGTHS,
+    planted_settings,
+    sentences,
+    translations,
+    write_planted,
+    write_run,
+    write_sizes,
+)
 from rich.console import Console
 from sacrebleu import corpus_bleu
 
@@ -189,17 +197,36 @@ def test_the_hidden_size_may_follow_the_context_but_not_vary_within_one(tmp_path
     bundle = load_bundle(tmp_path / "a")
     assert any("hidden 8 / 16 / 32" in line for line in make_page("compression", bundle).caption)
     write_sizes(tmp_path / "b", {(8, "none"): [0.1] * 5}, seeds=2, changes={"hidden_size": 9})
-    with pytest.raises(UserError, match=r"several values of hidden_size \(8, 9\)"):
+    with pytest.raises(UserError, match=r"several values of hidden_size \(8, 9, 16, 32\)"):
         make_page("compression", merged(tmp_path))
+
+
+@pytest.mark.parametrize("name", ["compression", "context-size"])
+def test_a_hidden_size_that_varies_beside_the_context_is_refused(tmp_path, name):
+    """A curve over context sizes is not to be one over other sizes as well (C1)."""
+    for size, hidden in ((8, 32), (16, 16), (32, 4)):
+        for arm in ("none", "additive"):
+            settings = planted_settings(
+                arm, model={"context_size": size, "hidden_size": hidden, "attention_size": 8}
+            )
+            texts = translations(sentences(), NONE[size, "none"], [1])
+            write_run(tmp_path, f"{arm}{size}", settings, texts, sentences())
+    with pytest.raises(UserError) as error:
+        make_page(name, load_bundle(tmp_path))
+    assert str(error.value) == (
+        "the results hold several values of hidden_size (4, 16, 32), this table takes one: "
+        "choose with `--where hidden_size=4`"
+    )
+    assert len(make_page(name, where(load_bundle(tmp_path), ["hidden_size=16"])).frame) == 5
 
 
 def test_two_runs_of_one_seed_are_refused_with_their_difference(tmp_path):
     write_sizes(tmp_path / "a", {(8, "additive"): [0.1] * 5, (8, "none"): [0.1] * 5})
     other = {(8, "none"): [0.2] * 5}
     write_sizes(tmp_path / "b", other, changes={"attention_size": 5})
-    with pytest.raises(UserError) as error:
+    message = r"several values of attention_size \(5, 8\).*--where attention_size=8"
+    with pytest.raises(UserError, match=message):
         make_page("vindication", merged(tmp_path))
-    assert "differ in model.attention_size: choose with `--where 'run=" in str(error.value)
 
 
 def test_other_test_sentences_are_refused(tmp_path):

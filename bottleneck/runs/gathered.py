@@ -1,0 +1,79 @@
+"""The results bundle of an output folder, kept to what the store in it holds.
+
+One process at a time writes it, whoever else works in the folder.
+"""
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from filelock import FileLock
+
+from ..results.export import write_bundle
+from ..results.folders import GROUPS, STORE, finished_runs, read_groups
+from ..results.schema import ENVIRONMENT, EXAMPLES, RUNS, SENTENCES
+from ..settings.atomic import write_text
+from ..settings.errors import UserError
+from .csvtext import json_text
+from .store import sweep_up
+
+_LOCK = ".bundle.lock"
+
+
+def gather(out: Path, groups: Mapping[str, str]) -> None:
+    """Write the bundle of all finished runs in the store of ``out``; nothing where there is none.
+
+    ``groups`` are those of one sweep, by run. A run that two sweeps share has one folder and one
+    group, that of the sweep that ended last.
+    """
+    if not (out / STORE).is_dir():
+        return
+    sweep_up(out / STORE)
+    with _alone(out):
+        if groups:
+            write_text(out / GROUPS, json_text(read_groups(out) | groups))
+        _write(out)
+
+
+def forget(store: Path, run: str) -> None:
+    """Take a run that was removed from its store out of the bundle beside it, if there is one.
+
+    The folder is not the latest for that, so its bundle keeps its age.
+    """
+    sweep_up(store)
+    out = store.resolve().parent
+    if store.resolve().name != STORE or not (out / RUNS).is_file():
+        return
+    with _alone(out):
+        written = (out / RUNS).stat().st_mtime_ns
+        groups = read_groups(out)
+        if groups.pop(run, None):
+            write_text(out / GROUPS, json_text(groups))
+        if _write(out):
+            os.utime(out / RUNS, ns=(written, written))
+            return
+        for name in (RUNS, SENTENCES, EXAMPLES, ENVIRONMENT):
+            (out / name).unlink(missing_ok=True)
+
+
+def _write(out: Path) -> bool:
+    """Write the bundle, if any run is finished."""
+    runs = finished_runs(out)
+    if runs:
+        write_bundle(runs, out, read_groups(out))
+    return bool(runs)
+
+
+@contextmanager
+def _alone(out: Path) -> Iterator[None]:
+    """What is read and written in the block is read and written by one process at a time."""
+    try:
+        lock = FileLock(out / STORE / _LOCK)
+        lock.acquire()
+    except OSError as error:
+        raise UserError(f"cannot write {str(out)!r}: {error.strerror}") from None
+    try:
+        yield
+    finally:
+        lock.release()

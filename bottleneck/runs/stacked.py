@@ -1,0 +1,157 @@
+"""Checkpoints as files, and how a run takes its own out of that of a stack; no jax needed.
+
+Runs that are trained together keep one checkpoint, so that none is ever behind the others. It lies
+beside the run folders, and a mark in the folder of each member names it. Whatever comes next, in
+this grouping or another, here or on a cluster: a run that is gone on with first takes its own part
+out and its mark off. With the last mark the file goes too.
+
+A checkpoint is a safetensors file: ``state.N`` (of a stack with the seeds as first axis),
+``best.SEED.N``, and in its metadata as JSON what is no array.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from safetensors import SafetensorError, safe_open
+from safetensors.numpy import save
+
+from ..settings.atomic import write_bytes, write_text
+from .csvtext import json_text
+
+FORMAT = 2
+"""Raised when what a checkpoint holds changes; one of another format is begun anew."""
+
+CHECKPOINT = "checkpoint.safetensors"
+"""A run's own checkpoint, in its folder."""
+
+MARK = "stack.json"
+"""In a member's folder: whose stack it is in, and which file holds the stack's checkpoint."""
+
+_ENDING = ".stack.safetensors"
+
+FACTS = "facts"
+BROKEN = (SafetensorError, OSError, KeyError, IndexError, TypeError, ValueError, AttributeError)
+"""What reading a file that is no whole checkpoint may raise."""
+
+Facts = dict[str, Any]
+Tensors = dict[str, np.ndarray]
+
+
+class CheckpointError(Exception):
+    """A checkpoint that nothing can go on from; says what it is: ``is of another run``."""
+
+
+def checkpoint_bytes(tensors: Tensors, facts: Facts) -> bytes:
+    """A checkpoint file's content."""
+    return save(tensors, metadata={FACTS: json.dumps({"format": FORMAT} | facts)})
+
+
+def read_facts(file: Any) -> Facts:
+    """What an open checkpoint says of itself; refused where it is of another format."""
+    facts = json.loads((file.metadata() or {})[FACTS])
+    if facts["format"] != FORMAT:
+        raise CheckpointError(f"is of format {facts['format']}, not {FORMAT}")
+    return facts
+
+
+def broken(error: Exception) -> CheckpointError:
+    """The same fault, in words for a person."""
+    return CheckpointError(
+        f"cannot be read ({type(error).__name__}: {' '.join(str(error).split())})"
+    )
+
+
+def part_of(file: Path, run: str) -> bytes:
+    """One member's own checkpoint, out of its stack's."""
+    with safe_open(file, "np") as held:
+        facts = read_facts(held)
+        place = facts["members"].index(run)
+        return checkpoint_bytes(dict(_own(held, place)), _own_facts(facts, place))
+
+
+def _own(held: Any, place: int) -> Iterator[tuple[str, np.ndarray]]:
+    """The tensors of one seed, by the names that they have in a checkpoint of one."""
+    for name in held.keys():  # noqa: SIM118 (an open safetensors file is no mapping)
+        kind, *seed, number = name.split(".")
+        if kind == "state":
+            part = held.get_slice(name)[place : place + 1][0]
+            yield name, np.asarray(part, order="C")
+        elif seed == [str(place)]:
+            yield f"{kind}.0.{number}", held.get_tensor(name)
+
+
+def _own_facts(facts: Facts, place: int) -> Facts:
+    return {
+        "members": [facts["members"][place]],
+        "losses": [[losses[place]] for losses in facts["losses"]],
+        "trained": [facts["trained"][place]],
+    }
+
+
+def begin_stack(folders: Sequence[Path]) -> Path:
+    """Mark runs as a stack; where it keeps its checkpoint.
+
+    Whoever does this holds all the runs, so a file of that name is nobody's any more.
+    """
+    members = [folder.name for folder in folders]
+    digest = hashlib.sha256(" ".join(members).encode()).hexdigest()[:12]
+    file = folders[0].parent / f".{digest}{_ENDING}"
+    file.unlink(missing_ok=True)
+    for folder in folders:
+        write_text(folder / MARK, json_text({"file": file.name, "members": members}))
+    return file
+
+
+def take_part(folder: Path) -> str:
+    """Make a member of a stack a run by itself, with its own checkpoint.
+
+    If that cannot be: a few words on what it goes on without. Killed anywhere, it can be done
+    again.
+    """
+    mark, why = _mark(folder), ""
+    if not mark:
+        return why
+    file = folder.parent / mark["file"]
+    if file.is_file():
+        try:
+            part = part_of(file, folder.name)
+        except CheckpointError as error:
+            why = f"the stack's checkpoint, which {error}"
+        except BROKEN as error:
+            why = f"the stack's checkpoint, which {broken(error)}"
+        else:
+            write_bytes(folder / CHECKPOINT, part)
+    leave_stack(folder)
+    return why
+
+
+def leave_stack(folder: Path) -> None:
+    """Take the run's mark off; if it was the last, the stack's checkpoint goes."""
+    mark = _mark(folder)
+    (folder / MARK).unlink(missing_ok=True)
+    if not mark:
+        return
+    others = (_mark(folder.parent / member) for member in mark["members"])
+    if all(other.get("file") != mark["file"] for other in others):
+        (folder.parent / mark["file"]).unlink(missing_ok=True)
+
+
+def remove_unmarked(store: Path) -> None:
+    """Remove the checkpoints of stacks that no run is in any more."""
+    files = list(store.glob(f".*{_ENDING}"))
+    marked = {_mark(mark.parent).get("file") for mark in store.glob(f"*/{MARK}")}
+    for file in files:
+        if file.name not in marked:
+            file.unlink(missing_ok=True)
+
+
+def _mark(folder: Path) -> dict[str, Any]:
+    """The mark of a run; empty where it is in no stack."""
+    try:
+        return json.loads((folder / MARK).read_text(encoding="utf8"))
+    except (OSError, ValueError):
+        return {}

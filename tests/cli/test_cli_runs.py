@@ -1,0 +1,110 @@
+"""``bottleneck runs`` on a planted store: filters that read values as tables do, and removal."""
+
+import pytest
+import typer
+from planted import sentences, write_run
+
+from seq2seq_bottleneck.cli.main import run
+from seq2seq_bottleneck.results.bundle import load_results
+from seq2seq_bottleneck.results.folders import STORE
+from seq2seq_bottleneck.results.schema import RUNS
+from seq2seq_bottleneck.runs.gathered import gather
+from seq2seq_bottleneck.runs.store import RunFolder
+from seq2seq_bottleneck.settings.run import resolve
+
+RUN_SETTINGS = {
+    "aaaa": ["model.attention=none", "training.seed=1"],
+    "bbbb": ["model.attention=additive", "training.learning_rate=0.004", "training.seed=2"],
+    "cccc": ["model.attention=dot", "model.bidirectional=true", "training.batch_tokens=90"],
+}
+
+
+@pytest.fixture
+def out(tmp_path):
+    """Three runs in a store, with their bundle, and one that was stopped before it said a word."""
+    texts = sentences()
+    for name, assignments in RUN_SETTINGS.items():
+        write_run(tmp_path, name, resolve("smoke", assignments), texts, texts)
+    RunFolder(tmp_path / STORE, "dddd").write_status("running")
+    gather(tmp_path, {"aaaa": "steady"})
+    return tmp_path
+
+
+def listed(out, capsys, *conditions):
+    """First letters of the runs that meet the conditions."""
+    where = [part for condition in conditions for part in ("--where", condition)]
+    assert run(["runs", "--results", str(out), *where]) == 0
+    return [line[0] for line in capsys.readouterr().out.splitlines()]
+
+
+@pytest.mark.parametrize(
+    ("conditions", "expected"),
+    [
+        ([], "abcd"),
+        (["attention=none"], "a"),
+        (["bidirectional=false"], "ab"),
+        (["model.bidirectional=True"], "c"),
+        (["learning_rate=4e-3"], "b"),
+        (["learning_rate=2e-3"], "ac"),
+        (["training.learning_rate=0.0040"], "b"),
+        (["batch_tokens=90"], "c"),
+        (["hidden_size=32"], "abc"),
+        (["attention=none,dot"], "ac"),
+        (["seed=1", "seed=2", "attention=additive"], "b"),
+        (["group=steady"], "a"),
+        (["run=bbbb"], "b"),
+    ],
+)
+def test_filters_read_a_value_as_tables_do(out, capsys, conditions, expected):
+    assert "".join(listed(out, capsys, *conditions)) == expected
+
+
+@pytest.mark.parametrize(
+    ("condition", "parts"),
+    [
+        ("sed=1", ["sed", "seed"]),
+        ("attention", ["attention", "value"]),
+        ("learning_rate=high", ["learning_rate", "a number"]),
+        ("bidirectional=0", ["bidirectional", "true or false"]),
+    ],
+)
+def test_a_filter_that_cannot_be_read_says_why(out, capsys, condition, parts):
+    assert run(["runs", "--results", str(out), "--where", condition]) == 2
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert all(part in printed.err for part in parts), printed.err
+
+
+def remove(out, *arguments):
+    return run(["runs", "bb", "--remove", "--results", str(out), *arguments])
+
+
+def test_a_removed_run_is_gone_from_the_bundle_too(out, capsys):
+    assert remove(out, "--yes") == 0
+    assert "deleted bbbb" in capsys.readouterr().err
+    assert sorted(set(load_results(out)["run"])) == ["aaaa", "cccc"]
+    assert "bbbb" not in (out / RUNS).read_text()
+    assert listed(out, capsys) == ["a", "c", "d"]
+
+
+def test_a_run_that_is_kept_after_all_is_untouched(out, monkeypatch):
+    monkeypatch.setattr(typer, "confirm", lambda _: False)
+    assert remove(out) == 0
+    assert "bbbb" in (out / RUNS).read_text()
+    assert not RunFolder(out / STORE, "bbbb").in_use
+
+
+@pytest.mark.parametrize("begun", ["before the question", "during the question"])
+def test_a_run_under_way_is_not_removed(out, capsys, monkeypatch, begun):
+    folder = RunFolder(out / STORE, "bbbb")
+    held = [folder.claim()] if begun == "before the question" else []
+
+    def confirm(_):
+        held.append(folder.claim(wait=False))
+        return True
+
+    monkeypatch.setattr(typer, "confirm", confirm)
+    assert remove(out) == 1
+    assert "bbbb is under way" in capsys.readouterr().err
+    assert (folder.path / "scores.csv").is_file()
+    held[0].release()

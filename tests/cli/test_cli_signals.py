@@ -1,0 +1,68 @@
+"""Being asked to stop: once or several times at once, the ends are tied up and the code is 130."""
+
+import signal
+import subprocess
+import sys
+
+import pytest
+
+COMMAND = """
+import signal, sys, time
+signal.signal(signal.SIGINT, signal.default_int_handler)  # tests may run where it is ignored
+if "ignored" in sys.argv:
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+from seq2seq_bottleneck.cli import main
+
+def app(*_, **__):
+    try:
+        print("begun", flush=True)
+        time.sleep(2 if "ignored" in sys.argv else 60)
+    finally:
+        print("tying up", flush=True)
+        time.sleep(0.5)
+        print("tied up", flush=True)
+
+main.app = app
+main.main()
+"""
+
+
+def started(*arguments):
+    process = subprocess.Popen(
+        [sys.executable, "-c", COMMAND, *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout.readline() == "begun\n"
+    return process
+
+
+@pytest.mark.parametrize(
+    ("first", "later"),
+    [
+        (["SIGINT"], []),
+        (["SIGINT", "SIGTERM"], []),
+        (["SIGTERM"], ["SIGINT", "SIGHUP"]),
+        (["SIGHUP"], ["SIGINT", "SIGINT"]),
+    ],
+)
+def test_a_second_signal_does_not_break_into_the_ending(first, later):
+    process = started()
+    for name in first:
+        process.send_signal(getattr(signal, name))
+    assert process.stdout.readline() == "tying up\n"
+    for name in later:
+        process.send_signal(getattr(signal, name))
+    printed, errors = process.communicate(timeout=30)
+    assert printed == "tied up\n"
+    assert errors == "bottleneck: interrupted; the same command goes on from where it stopped\n"
+    assert process.returncode == 130
+
+
+def test_a_signal_that_the_caller_has_us_ignore_stays_ignored():
+    """`nohup bottleneck sweep ...` goes on when its terminal is closed."""
+    process = started("ignored")
+    process.send_signal(signal.SIGHUP)
+    printed, errors = process.communicate(timeout=30)
+    assert (printed, errors, process.returncode) == ("tying up\ntied up\n", "", 0)

@@ -1,0 +1,208 @@
+"""A store read as a bundle: what is in it now, whole columns, and what is left out by name."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from planted import planted_settings, sentences, translations, write_begun, write_run
+
+from seq2seq_bottleneck.results import folders
+from seq2seq_bottleneck.results.bundle import (
+    load_bundle,
+    load_environment,
+    load_results,
+    other_versions,
+    tidy_csv,
+    without_result,
+)
+from seq2seq_bottleneck.results.columns import setting_columns
+from seq2seq_bottleneck.results.export import write_bundle
+from seq2seq_bottleneck.results.folders import finished_runs, read_groups
+from seq2seq_bottleneck.results.schema import RUN_COLUMNS, SETTING_COLUMNS
+from seq2seq_bottleneck.settings.concerns import FILES
+from seq2seq_bottleneck.settings.errors import UserError
+from seq2seq_bottleneck.settings.run import SCHEMA_VERSION, RunSettings
+from seq2seq_bottleneck.settings.sweep import NAMES
+
+RESOLVED = {
+    "model.hidden": "model.hidden_size",
+    "model.attention_width": "model.attention_size",
+    "corpus.longest_trained": "corpus.train_max_words",
+}
+
+
+def add(folder, name, settings=None, **facts):
+    """A finished run of the store, one word in five lost."""
+    references = sentences()
+    texts = translations(references, [0.2] * 5, [1])
+    return write_run(folder, name, settings or planted_settings("none"), texts, references, **facts)
+
+
+@pytest.fixture
+def store(tmp_path):
+    """An output folder with one run and its bundle."""
+    write_bundle([add(tmp_path, "first")], tmp_path, {})
+    return tmp_path
+
+
+def test_every_setting_but_the_names_of_files_has_a_column():
+    covered = {RESOLVED.get(place, place) for place, _ in SETTING_COLUMNS.values()}
+    assert covered == set(NAMES) - {f"corpus.{name}" for name in FILES}
+    assert list(RUN_COLUMNS)[:6] == ["run", "attention", "context_size", "seed", "bucket", "n"]
+
+
+def test_a_columns_type_is_that_of_its_setting():
+    kinds = {"int64": int, "float64": float, "bool": bool, "str": str}
+    for column, value in setting_columns(RunSettings()).items():
+        if value is not None:
+            assert type(value) is kinds[SETTING_COLUMNS[column][1]], column
+    assert setting_columns(RunSettings())["batch_tokens"] is None
+
+
+@pytest.mark.parametrize(
+    ("concern", "changes", "column"),
+    [
+        ("training", {"learning_rate": 0.1234567890123}, "learning_rate"),
+        ("training", {"batch_tokens": 900}, "batch_tokens"),
+        ("corpus", {"seed": 7}, "corpus_seed"),
+        ("decoding", {"cap_extra": 11}, "cap_extra"),
+        ("model", {"residual": True}, "residual"),
+        ("scoring", {"seed": 3}, "scoring_seed"),
+    ],
+)
+def test_runs_that_differ_in_a_setting_differ_in_its_column(store, concern, changes, column):
+    settings = planted_settings("none", **{concern: changes})
+    add(store, "second", settings)
+    frame = load_results(store).drop_duplicates("run").set_index("run")
+    names = [name for name in SETTING_COLUMNS if frame[name].nunique(dropna=False) > 1]
+    assert names == [column]
+    assert frame.loc["second", column] == next(iter(changes.values()))
+
+
+def test_texts_that_differ_have_other_fingerprints(store):
+    add(store, "second", fingerprint="other")
+    frame = load_results(store).drop_duplicates("run")
+    assert sorted(frame["corpus_fingerprint"]) == ["other", "planted"]
+
+
+def test_the_columns_come_from_the_settings_of_runs_with_older_scores(store):
+    path = store / "runs" / "first" / "scores.csv"
+    whole = load_results(store)
+    pd.read_csv(path).drop(columns=["learning_rate", "edges"]).to_csv(path, index=False)
+    pd.testing.assert_frame_equal(load_results(store), whole)
+
+
+def test_the_table_survives_a_round_trip_through_pandas(store, tmp_path):
+    add(store, "second", planted_settings("additive", training={"learning_rate": 0.1 + 0.2}))
+    frame = load_results(store)
+    bundle = tmp_path / "bundle"
+    write_bundle(finished_runs(store), bundle, {})
+    assert tidy_csv(frame) == (bundle / "runs.csv").read_text()
+    pd.testing.assert_frame_equal(load_results(bundle), frame)
+    assert frame["batch_tokens"].isna().all()
+    assert frame["edges"].iloc[0] == "5,11,21,31,41"
+
+
+def test_the_store_counts_where_its_bundle_is_older(store):
+    """A sweep that was interrupted leaves the bundle of the one before."""
+    add(store, "second", planted_settings("additive"))
+    (store / "groups.json").write_text(json.dumps({"second": "later"}))
+    assert set(pd.read_csv(store / "runs.csv")["run"]) == {"first"}
+    for folder in (store, store / "runs"):
+        groups = load_results(folder).drop_duplicates("run").set_index("run")["group"]
+        assert groups.to_dict() == {"first": "", "second": "later"}
+        assert set(load_bundle(folder).sentences["run"]) == {"first", "second"}
+        assert set(load_environment(folder)["runs"]) == {"first", "second"}
+        assert set(load_bundle(folder).examples()) == {"first", "second"}
+
+
+def test_a_store_from_within_has_the_groups_beside_it(store, monkeypatch):
+    (store / "groups.json").write_text(json.dumps({"first": "one"}))
+    monkeypatch.chdir(store / "runs")
+    assert read_groups(Path()) == {"first": "one"}
+
+
+def test_a_bundle_away_from_its_store_is_read_as_it_was_written(store, tmp_path):
+    whole = load_bundle(store)
+    bundle = tmp_path / "bundle"
+    write_bundle(finished_runs(store), bundle, {})
+    read = load_bundle(bundle)
+    pd.testing.assert_frame_equal(read.runs, whole.runs)
+    pd.testing.assert_frame_equal(read.sentences, whole.sentences)
+    assert read.environment == whole.environment
+    assert read.examples() == whole.examples()
+
+
+@pytest.mark.parametrize("lost", ["scores.csv", "sentences.csv", "settings.json"])
+def test_a_run_that_is_not_whole_is_named(store, lost):
+    (store / "runs" / "first" / lost).unlink()
+    with pytest.raises(UserError, match=lost.replace(".", r"\.")) as caught:
+        load_bundle(store)
+    assert "first" in str(caught.value)
+
+
+def test_runs_of_another_version_are_left_out_and_counted(store, tmp_path):
+    add(store, "old", planted_settings("additive"), schema=SCHEMA_VERSION + 1)
+    write_begun(store, "oldstopped", planted_settings("dot"), schema=SCHEMA_VERSION + 1)
+    bundle = load_bundle(store)
+    assert set(bundle.runs["run"]) == set(bundle.sentences["run"]) == {"first"}
+    assert set(load_results(store)["run"]) == {"first"}
+    said = "1 run is left out: made by another version of bottleneck."
+    assert other_versions(bundle.environment) == said
+    assert without_result(bundle.environment) == ""
+    add(store, "older", planted_settings("dot"), schema=SCHEMA_VERSION + 2)
+    write_bundle(finished_runs(store), tmp_path / "bundle", {})
+    assert other_versions(load_environment(tmp_path / "bundle")).startswith("2 runs are left out")
+
+
+def test_a_run_that_does_not_say_its_version_is_of_the_first(store, monkeypatch):
+    path = store / "runs" / "first" / "environment.json"
+    path.write_text(
+        json.dumps({k: v for k, v in json.loads(path.read_text()).items() if k != "schema"})
+    )
+    monkeypatch.setattr(folders, "SCHEMA_VERSION", 1)
+    assert len(finished_runs(store)) == 1
+    monkeypatch.setattr(folders, "SCHEMA_VERSION", 2)
+    assert finished_runs(store) == []
+
+
+def test_runs_without_a_result_are_listed_with_their_reason(store, tmp_path):
+    write_begun(store, "wild", planted_settings("dot", 2), "diverged", "the loss was not finite")
+    write_begun(
+        store, "broken", planted_settings("dot", 3), "failed", "Traceback\n  x\nKeyError: 3\n"
+    )
+    write_begun(store, "stopped", planted_settings("dot", 4))
+    (store / "runs" / "stopped" / "settings.json").unlink()
+    (store / "runs" / "stopped" / "environment.json").unlink()
+    write_bundle(finished_runs(store), tmp_path / "bundle", {})
+    for folder in (store, tmp_path / "bundle"):
+        bundle = load_bundle(folder)
+        listed = bundle.unfinished().set_index("run")
+        assert list(listed.index) == ["broken", "stopped", "wild"]
+        assert listed["status"].to_dict() == {
+            "broken": "failed",
+            "stopped": "running",
+            "wild": "diverged",
+        }
+        assert listed.loc["wild", ["attention", "seed", "reason"]].tolist() == [
+            "dot",
+            2,
+            "the loss was not finite",
+        ]
+        assert listed.loc["broken", "reason"] == "KeyError: 3"
+        assert listed.loc["stopped", "attention"] == ""
+        assert without_result(bundle.environment).startswith("3 runs are without a result")
+
+
+def test_a_store_without_a_finished_run_says_so(store):
+    write_begun(store, "stopped", planted_settings("dot"))
+    shutil.rmtree(store / "runs" / "first")
+    with pytest.raises(UserError, match=r"no finished run \(1 not done, 0 of another version\)"):
+        load_results(store)
+
+
+def test_a_store_that_was_emptied_leaves_its_bundle(store):
+    shutil.rmtree(store / "runs" / "first")
+    assert set(load_results(store)["run"]) == {"first"}

@@ -1,0 +1,154 @@
+"""Checkpoints: what is read is what was written, for the run that asks, or nothing at all."""
+
+import json
+
+import jax
+import numpy as np
+import pytest
+from safetensors.numpy import load, save
+
+from seq2seq_bottleneck.corpus.batches import EncodedPairs, training_batches
+from seq2seq_bottleneck.model.translator import create
+from seq2seq_bottleneck.runs.checkpoint import StopRequest, join, read_checkpoint, to_bytes
+from seq2seq_bottleneck.runs.run import execute
+from seq2seq_bottleneck.runs.stacked import (
+    CHECKPOINT,
+    FORMAT,
+    CheckpointError,
+    begin_stack,
+    part_of,
+    take_part,
+)
+from seq2seq_bottleneck.runs.store import RunFolder
+from seq2seq_bottleneck.settings.concerns import ModelSettings, TrainingSettings
+from seq2seq_bottleneck.settings.run import resolve
+from seq2seq_bottleneck.training.loop import Learner, Progress, Snapshot, Trained
+from seq2seq_bottleneck.training.stack import Stack
+from seq2seq_bottleneck.training.step import initial_state
+
+NAMES = ["one", "two", "three"]
+
+
+def learner(seed=1, **model):
+    sizes = {"embedding_size": 3, "context_size": 4} | model
+    _, weights = create(ModelSettings(**sizes), 7, 8, seed)
+    batches = training_batches(EncodedPairs([[4, 3]] * 4, [[4, 3]] * 4), 2, seed)
+    return Learner(weights, TrainingSettings(seed=seed), batches)
+
+
+def snapshot(*learners):
+    """A stack as it may stand in mid-training; one seed has diverged."""
+    stack = Stack(len(learners))
+    states = [initial_state(each.weights, each.settings) for each in learners]
+    log = [Progress(20, 90, 1.5, 10.0, 3.0, valid_loss=0.1 + 0.2)]
+    trained = [
+        Trained(each.weights, best_update=seed, valid_loss=0.1 * seed, log=log, target_tokens=seed)
+        for seed, each in enumerate(learners, 1)
+    ]
+    trained[-1].status, trained[-1].reason, trained[-1].valid_loss = "diverged", "too far", np.inf
+    losses = [np.arange(len(learners)) / 3 + update for update in range(2)]
+    return Snapshot(stack.join(states), trained, losses)
+
+
+def same(one, other):
+    pairs = zip(jax.tree.leaves(one.state), jax.tree.leaves(other.state), strict=True)
+    assert all(np.array_equal(a, b) and a.dtype == b.dtype for a, b in pairs)
+    for mine, theirs in zip(one.trained, other.trained, strict=True):
+        weights = zip(jax.tree.leaves(mine.weights), jax.tree.leaves(theirs.weights), strict=True)
+        assert all(np.array_equal(a, b) for a, b in weights)
+        assert (mine.log, mine.valid_loss, mine.reason) == (
+            theirs.log,
+            theirs.valid_loss,
+            theirs.reason,
+        )
+    assert [each.tolist() for each in one.losses] == [each.tolist() for each in other.losses]
+
+
+def test_what_is_read_is_what_was_written(tmp_path):
+    held = snapshot(learner())
+    (tmp_path / CHECKPOINT).write_bytes(to_bytes(held, ["one"]))
+    same(read_checkpoint(tmp_path / CHECKPOINT, "one", learner(seed=5)), held)
+    assert read_checkpoint(tmp_path / "none", "one", learner()) is None
+
+
+def test_the_parts_of_a_stack_are_its_seeds_own_and_make_it_up_again(tmp_path):
+    learners = [learner(seed) for seed in (1, 2, 3)]
+    held = snapshot(*learners)
+    folders = [tmp_path / name for name in NAMES]
+    begin_stack(folders).write_bytes(to_bytes(held, NAMES))
+    parts = []
+    for place, folder in enumerate(folders):
+        assert take_part(folder) == ""
+        assert (folder / CHECKPOINT).read_bytes() == to_bytes(held.part(place), [NAMES[place]])
+        parts.append(read_checkpoint(folder / CHECKPOINT, NAMES[place], learners[0]))
+    same(join(parts), held)
+    same(join(parts[:1]), parts[0])
+    assert list(tmp_path.glob(".*")) == []
+
+
+def changed(content: bytes, tensors=(), facts=None) -> bytes:
+    """A checkpoint with some arrays and facts replaced."""
+    size = int.from_bytes(content[:8], "little")
+    held = json.loads(json.loads(content[8 : 8 + size])["__metadata__"]["facts"])
+    metadata = {"facts": json.dumps(held | (facts or {}))}
+    return save(load(content) | dict(tensors), metadata=metadata)
+
+
+@pytest.mark.parametrize(
+    ("spoil", "words"),
+    [
+        (lambda content: save(load(content)), "cannot be read"),  # no metadata at all
+        (lambda content: save(load(content), metadata={"facts": "[]"}), "cannot be read"),
+        (lambda content: content[:-1], "cannot be read"),
+        (lambda _: b"", "cannot be read"),
+        (lambda content: changed(content, facts={"format": FORMAT - 1}), "format"),
+        (lambda content: changed(content, facts={"members": ["two"]}), "of run two"),
+        (lambda content: changed(content, facts={"trained": []}), "cannot be read"),
+        (lambda content: changed(content, facts={"trained": [{}]}), "cannot be read"),
+        (lambda content: changed(content, facts={"losses": [[1.0, 2.0]]}), "losses"),
+        (lambda content: changed(content, {"state.0": np.zeros(3, np.float32)}), "arrays"),
+        (lambda content: changed(content, {"state.99": np.zeros(3, np.float32)}), "arrays"),
+        (
+            lambda content: changed(content, {"state.0": load(content)["state.0"].astype("f8")}),
+            "arrays",
+        ),
+    ],
+)
+def test_a_file_that_is_no_whole_checkpoint_of_this_run_is_refused(tmp_path, spoil, words):
+    path = tmp_path / CHECKPOINT
+    path.write_bytes(spoil(to_bytes(snapshot(learner()), ["one"])))
+    with pytest.raises(CheckpointError, match=words):
+        read_checkpoint(path, "one", learner())
+
+
+def test_the_checkpoint_of_another_model_is_refused(tmp_path):
+    path = tmp_path / CHECKPOINT
+    path.write_bytes(to_bytes(snapshot(learner()), ["one"]))
+    with pytest.raises(CheckpointError, match="arrays"):
+        read_checkpoint(path, "one", learner(context_size=5))
+
+
+def test_a_stack_that_does_not_hold_a_run_has_no_part_of_it(tmp_path):
+    file = tmp_path / "stack"
+    file.write_bytes(to_bytes(snapshot(learner(1), learner(2)), NAMES[:2]))
+    with pytest.raises(ValueError, match="three"):
+        part_of(file, "three")
+
+
+def test_a_run_with_a_useless_checkpoint_says_so_and_begins_anew(tmp_path):
+    settings = resolve("smoke", ["corpus.name=copy", "corpus.copy_words=20", "training.updates=20"])
+    events = []
+    go = (lambda _, event: events.append(event)), StopRequest()
+    execute([settings], tmp_path, *go)
+    folder = RunFolder(tmp_path, events[-1]["run"])
+    scores = (folder.path / "weights.safetensors").read_bytes()
+
+    folder.write_status("running")
+    (folder.path / CHECKPOINT).write_bytes(save({"0": np.zeros(1)}))
+    events.clear()
+    execute([settings], tmp_path, *go)
+    assert "going on from update 0, without its checkpoint, which cannot be read" in " ".join(
+        event["phase"] for event in events
+    )
+    assert events[-1]["phase"] == "done"
+    assert (folder.path / "weights.safetensors").read_bytes() == scores

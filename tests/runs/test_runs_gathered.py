@@ -1,0 +1,120 @@
+"""The bundle of an output folder is what its store holds: after a stop, a removal, two sweeps."""
+
+import csv
+import os
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from planted import sentences, write_run
+
+from seq2seq_bottleneck.results.folders import STORE, read_groups
+from seq2seq_bottleneck.results.schema import ENVIRONMENT, EXAMPLES, RUNS, SENTENCES
+from seq2seq_bottleneck.runs import gathered, reproduce, sweep
+from seq2seq_bottleneck.runs.gathered import forget, gather
+from seq2seq_bottleneck.runs.pool import Job, Outcome
+from seq2seq_bottleneck.runs.store import RunFolder
+from seq2seq_bottleneck.runs.stored import arms
+from seq2seq_bottleneck.settings.run import resolve
+
+BUNDLE = (RUNS, SENTENCES, EXAMPLES, ENVIRONMENT)
+
+
+def planted(out, name, *assignments):
+    """A finished run in the store of ``out``."""
+    texts = sentences()
+    return write_run(out, name, resolve("smoke", assignments), texts, texts)
+
+
+def bundled(out):
+    """Runs and groups of the bundle, in its order."""
+    with (out / RUNS).open() as file:
+        return {row["run"]: row["group"] for row in csv.DictReader(file)}
+
+
+def silent(job, event):
+    """A listener that hears nothing."""
+
+
+def test_an_interrupted_sweep_has_a_bundle_of_what_is_finished(tmp_path):
+    job = Job("cell", resolve("smoke"), "wild")
+
+    def execute(_jobs, _store, listener):
+        planted(tmp_path, "first")
+        listener(job, {"phase": "training", "run": "second", "parameters": 1})
+        listener(job, {"phase": "done", "run": "first", "reason": ""})
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        sweep.run_sweep([job], tmp_path, silent, execute)
+    assert bundled(tmp_path) == {"first": "wild"}
+    assert read_groups(tmp_path) == {"first": "wild", "second": "wild"}
+
+
+def test_a_sweep_that_ends_with_nothing_leaves_nothing(tmp_path):
+    assert sweep.run_sweep([], tmp_path, silent, lambda *_: []) == []
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_reproduction_bundles_the_whole_store_in_its_order_with_its_groups(tmp_path, monkeypatch):
+    planted(tmp_path, "a", "model.attention=none", "training.updates=9")
+    planted(tmp_path, "b", "model.attention=dot")
+    gather(tmp_path, {"a": "earlier"})
+    planted(tmp_path, "c", "model.attention=additive")
+    job = Job("additive", resolve("smoke"))
+    monkeypatch.setattr(reproduce, "run_jobs", lambda *_: [Outcome(job, "done", run="c")])
+    reproduce.reproduce([job], tmp_path, silent)
+    assert list(bundled(tmp_path).items()) == [("c", ""), ("b", ""), ("a", "earlier")]
+
+
+def test_two_sweeps_that_end_at_once_lose_no_group(tmp_path, monkeypatch):
+    planted(tmp_path, "a")
+
+    def slowly(out):
+        groups = read_groups(out)
+        time.sleep(0.2)
+        return groups
+
+    monkeypatch.setattr(gathered, "read_groups", slowly)
+    with ThreadPoolExecutor() as both:
+        list(both.map(lambda name: gather(tmp_path, {name: "g"}), ["a", "b"]))
+    assert read_groups(tmp_path) == {"a": "g", "b": "g"}
+
+
+def test_a_removed_run_is_in_no_bundle(tmp_path):
+    planted(tmp_path, "a", "training.seed=1")
+    planted(tmp_path, "b", "training.seed=2")
+    gather(tmp_path, {"a": "g", "b": "g"})
+    os.utime(tmp_path / RUNS, (1000, 1000))
+    RunFolder(tmp_path / STORE, "a").remove()
+    forget(tmp_path / STORE, "a")
+    assert bundled(tmp_path) == {"b": "g"}
+    assert read_groups(tmp_path) == {"b": "g"}
+    assert (tmp_path / RUNS).stat().st_mtime == 1000
+    RunFolder(tmp_path / STORE, "b").remove()
+    forget(tmp_path / STORE, "b")
+    assert not [name for name in BUNDLE if (tmp_path / name).exists()]
+
+
+def test_a_store_by_itself_has_no_bundle_to_forget_in(tmp_path):
+    forget(tmp_path, "a")
+    planted(tmp_path, "a")
+    forget(tmp_path / STORE, "b")
+    assert not (tmp_path / RUNS).exists()
+
+
+def test_translations_are_by_the_comparison_that_ended_last(tmp_path):
+    for age, (name, *assignments) in enumerate(
+        [
+            ("new-none", "model.attention=none", "training.updates=7"),
+            ("new-dot", "model.attention=dot", "training.updates=7"),
+            ("new-dot-2", "model.attention=dot", "training.updates=7", "training.seed=2"),
+            ("old-none", "model.attention=none"),
+            ("old-additive", "model.attention=additive"),
+        ]
+    ):
+        run = planted(tmp_path, name, *assignments)
+        os.utime(run / "status.json", (9000 - age, 9000 - age))
+    gather(tmp_path, {})
+    found = {attention: run.name for attention, run in arms(tmp_path).items()}
+    assert found == {"none": "new-none", "dot": "new-dot"}

@@ -1,0 +1,199 @@
+"""The checkpoint of a stack survives whatever comes next: other groupings, a kill at any place."""
+
+import json
+import shutil
+from itertools import count
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from seq2seq_bottleneck.runs import run as run_module
+from seq2seq_bottleneck.runs.checkpoint import Checkpoints, StopRequest
+from seq2seq_bottleneck.runs.run import execute
+from seq2seq_bottleneck.runs.stacked import CHECKPOINT, begin_stack, leave_stack, take_part
+from seq2seq_bottleneck.runs.store import RunFolder, run_folders
+from seq2seq_bottleneck.settings.atomic import write_bytes
+from seq2seq_bottleneck.settings.run import SCHEMA_VERSION, resolve
+
+COPY = [
+    "corpus.name=copy",
+    "corpus.copy_words=20",
+    "corpus.max_words=20",
+    "training.updates=50",
+    "training.validations=1",
+    "training.shapes=1",
+    "scoring.resamples=9",
+]
+LAST_KEPT = 39
+"""The last update of a stack that was killed as it reported its 40th."""
+
+
+class Killed(BaseException):
+    """The end of the process, in a test."""
+
+
+def settings_of(seed):
+    return resolve("smoke", [*COPY, f"training.seed={seed}"])
+
+
+def go(store: Path, *seeds: int, kill_at: int | None = None) -> dict[int, list[dict]]:
+    """Execute runs of these seeds as one stack; what each reported."""
+    heard = {seed: [] for seed in seeds}
+
+    def report(place, event):
+        heard[seeds[place]].append(event)
+        if kill_at and event.get("update") == kill_at:
+            raise Killed
+
+    execute([settings_of(seed) for seed in seeds], store, report, StopRequest())
+    return heard
+
+
+def first_update(events):
+    return next((event["update"] for event in events if event.get("update")), None)
+
+
+def folder_of(heard, store, seed):
+    return store / heard[seed][-1]["run"]
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """Three seeds together, undisturbed: folder by seed."""
+    store = tmp_path_factory.mktemp("whole")
+    heard = go(store, 1, 2, 3)
+    return {seed: folder_of(heard, store, seed) for seed in (1, 2, 3)}
+
+
+@pytest.fixture(scope="module")
+def killed_once(tmp_path_factory):
+    """A store in which three seeds were killed together in mid-training."""
+    store = tmp_path_factory.mktemp("killed")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Checkpoints, "EVERY", 0)
+        with pytest.raises(Killed):
+            go(store, 1, 2, 3, kill_at=40)
+    return store
+
+
+@pytest.fixture
+def killed(killed_once, tmp_path):
+    return Path(shutil.copytree(killed_once, tmp_path / "store"))
+
+
+def same_weights(one: Path, other: Path) -> bool:
+    names = ("weights.safetensors", "hypotheses.jsonl", "sentences.csv")
+    return all((one / name).read_bytes() == (other / name).read_bytes() for name in names)
+
+
+def left(store):
+    return [path for path in store.rglob("*") if "stack" in path.name or "checkpoint" in path.name]
+
+
+def seeds_together(folder):
+    """What the environment says, after a look at the schema that it names."""
+    held = json.loads((folder / "environment.json").read_text())
+    assert held["schema"] == SCHEMA_VERSION
+    return held["seeds_together"]
+
+
+def test_with_more_seeds_the_old_ones_go_on_as_they_were(killed, whole):
+    heard = go(killed, 1, 2, 3, 4, 5)
+    assert [first_update(heard[seed]) for seed in (1, 2, 3, 4, 5)] == [40, 40, 40, 20, 20]
+    assert {events[-1]["phase"] for events in heard.values()} == {"done"}
+    assert all(same_weights(folder_of(heard, killed, seed), whole[seed]) for seed in (1, 2, 3))
+    together = [seeds_together(folder_of(heard, killed, seed)) for seed in (1, 2, 3, 4, 5)]
+    assert together == [3, 3, 3, 2, 2]
+    assert left(killed) == []
+
+
+def test_one_of_a_stack_goes_on_alone_and_the_others_after_it(killed):
+    alone = go(killed, 1)
+    assert (first_update(alone[1]), alone[1][-1]["phase"]) == (40, "done")
+    assert seeds_together(folder_of(alone, killed, 1)) == 3  # its first updates were
+    rest = go(killed, 3, 2, 1)
+    assert [first_update(rest[seed]) for seed in (3, 2, 1)] == [40, 40, None]
+    assert {events[-1]["phase"] for events in rest.values()} == {"done"}
+    assert left(killed) == []
+
+
+slow = pytest.mark.slow
+
+
+@pytest.mark.parametrize("kept", [pytest.param(0, marks=slow), 1, pytest.param(2, marks=slow)])
+def test_killed_between_the_last_update_and_the_own_checkpoints_nothing_is_trained_again(
+    tmp_path, monkeypatch, whole, kept
+):
+    written = count()
+
+    def write(path, content):
+        if next(written) == kept:
+            raise Killed
+        write_bytes(path, content)
+
+    monkeypatch.setattr(run_module, "write_bytes", write)
+    with pytest.raises(Killed):
+        go(tmp_path, 1, 2, 3)
+    monkeypatch.undo()
+    heard = go(tmp_path, 1, 2, 3)
+    assert [first_update(heard[seed]) for seed in (1, 2, 3)] == [None] * 3
+    assert all(same_weights(folder_of(heard, tmp_path, seed), whole[seed]) for seed in (1, 2, 3))
+    assert left(tmp_path) == []
+
+
+@pytest.mark.slow
+def test_a_removed_member_begins_anew_and_the_others_go_on(killed):
+    (first, *_) = run_folders(killed)
+    first.remove()
+    heard = go(killed, 1, 2, 3)
+    begun = {folder_of(heard, killed, seed).name: first_update(heard[seed]) for seed in (1, 2, 3)}
+    assert begun.pop(first.run) == 20
+    assert set(begun.values()) == {LAST_KEPT + 1}
+
+
+def marked(store, *names):
+    folders = [store / name for name in names]
+    for folder in folders:
+        folder.mkdir()
+    file = begin_stack(folders)
+    file.write_bytes(b"something")
+    return folders, file
+
+
+def test_the_stacks_file_goes_with_the_last_mark(tmp_path):
+    folders, file = marked(tmp_path, "a", "b", "c")
+    for folder in folders[:2]:
+        leave_stack(folder)
+        assert file.exists()
+    RunFolder(tmp_path, "c").remove()
+    assert not file.exists()
+    assert list(tmp_path.rglob("*.json")) == []
+
+
+def test_a_new_stack_does_not_take_up_the_file_of_an_old_one(tmp_path):
+    folders, file = marked(tmp_path, "a", "b")
+    assert begin_stack(folders) == file
+    assert not file.exists()
+    assert take_part(folders[0]) == ""
+    assert not (folders[0] / CHECKPOINT).exists()
+
+
+def test_a_part_that_cannot_be_read_is_gone_on_without(tmp_path):
+    folders, file = marked(tmp_path, "a", "b")
+    for folder in folders:
+        assert take_part(folder).startswith("the stack's checkpoint, which cannot be read")
+        assert not (folder / CHECKPOINT).exists()
+    assert not file.exists()
+
+
+def test_a_run_in_no_stack_is_left_alone(tmp_path):
+    assert take_part(tmp_path) == ""
+    leave_stack(tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_weights_of_the_whole_are_not_all_alike(whole):
+    """What the comparisons above rest on."""
+    assert not same_weights(whole[1], whole[2])
+    assert np.unique([folder.name for folder in whole.values()]).size == 3
