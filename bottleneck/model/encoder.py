@@ -15,8 +15,8 @@ _DROPOUT_PLACE = 100  # the decoder's places start at 200
 class Encoder(nnx.Module):
     """Embedding, recurrent layers in one or both directions, a linear map to the context size.
 
-    The map is there whenever the states are not of context size (hidden size set apart, or two
-    directions), in every arm alike; the lecture's own model has none.
+    The map is there whenever the hidden size is set apart or there are two directions, in every arm
+    alike; the lecture's own model has none.
     """
 
     def __init__(self, settings: ModelSettings, vocabulary: int, rngs: nnx.Rngs):
@@ -38,7 +38,7 @@ class Encoder(nnx.Module):
                 for size in sizes
             ]
         )
-        mapped = width != settings.context_size
+        mapped = settings.bidirectional or settings.hidden_apart
         glorot = nnx.initializers.glorot_uniform()
         self.to_context = (
             nnx.Param(glorot(rngs.params(), (width, settings.context_size))) if mapped else None

@@ -48,6 +48,16 @@ class Translator(nnx.Module):
         values, last = self.encoder(embedded, mask, key)
         return Memory(values, self.decoder.attention.keys(values), mask, last)
 
+    def read_outs(
+        self,
+        source: Int[Array, "batch source"],
+        lengths: Int[Array, " batch"],
+        inputs: Int[Array, "batch target"],
+        key: PRNGKeyArray | None = None,
+    ) -> tuple[Float[Array, "target batch hidden"], Float[Array, "target batch source"]]:
+        """Teacher forcing: what the output layer reads, and weights, given the words before."""
+        return self.decoder(self.decoder.embed(inputs), self.encode(source, lengths, key), key)
+
     def logits(
         self,
         source: Int[Array, "batch source"],
@@ -55,8 +65,9 @@ class Translator(nnx.Module):
         inputs: Int[Array, "batch target"],
         key: PRNGKeyArray | None = None,
     ) -> tuple[Float[Array, "batch target vocabulary"], Float[Array, "batch target source"]]:
-        """Teacher forcing: logits and weights, given the words before each position."""
-        return self.decoder(self.decoder.embed(inputs), self.encode(source, lengths, key), key)
+        """Teacher forcing: logits and weights at every position, all kept."""
+        outputs, weights = self.read_outs(source, lengths, inputs, key)
+        return jnp.swapaxes(self.decoder.logits(outputs), 0, 1), jnp.swapaxes(weights, 0, 1)
 
 
 def real_positions(lengths: Int[Array, " batch"], width: int) -> Bool[Array, "batch width"]:

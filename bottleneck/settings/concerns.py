@@ -91,6 +91,15 @@ class ModelSettings(Concern):
         return self.context_size if self.hidden_size is None else self.hidden_size
 
     @property
+    def hidden_apart(self) -> bool:
+        """Whether linear maps lie between hidden states and the context.
+
+        They do wherever the hidden size is set, even to the context's, so that runs over context
+        sizes differ in that size alone.
+        """
+        return self.hidden_size is not None
+
+    @property
     def attention_width(self) -> int:
         """Width of the additive score's hidden layer: the context's unless set apart."""
         return self.context_size if self.attention_size is None else self.attention_size
