@@ -131,7 +131,7 @@ class TrainingSettings(Concern):
     clip_norm: float = Field(1.0, gt=0)
     teacher_forcing: float = Field(1.0, ge=0.5, le=1.0)
     validations: int = Field(10, ge=1)
-    shapes: int = Field(8, ge=1)
+    shapes: int = Field(14, ge=1)
 
 
 class DecodingSettings(Concern):
