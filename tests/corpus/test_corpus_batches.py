@@ -221,7 +221,7 @@ def test_a_very_long_sentence_is_evaluated_alone() -> None:
 @pytest.mark.slow
 def test_the_lecture_preset_pads_less_than_a_tenth() -> None:
     """Both sides together, over an epoch of the grammar, with as many shapes as the preset has."""
-    chosen = resolve("lecture", ["corpus.train_pairs=8000"])
+    chosen = resolve("lecture", ["corpus.train_pairs=4000"])
     corpus = load_corpus(chosen.corpus, chosen.scoring.lower_edges)
     pairs = encode_pairs(corpus.train, corpus.source_vocabulary, corpus.target_vocabulary)
     stream = training_batches(pairs, 64, 1, chosen.training.shapes)
