@@ -7,7 +7,7 @@ of one block keeps XLA's CPU backend from vectorising the loop.
 
 import jax.numpy as jnp
 from flax import nnx
-from jaxtyping import Array, Float
+from jaxtyping import Array, Float, Int
 
 from .steps import GATES, Gates, Recurrence, State, advance
 
@@ -32,6 +32,18 @@ class GateInput(nnx.Module):
             return products
         paired = zip(products, self.biases, strict=True)
         return tuple(add_bias(product, bias[...]) for product, bias in paired)
+
+    def of_words(
+        self, table: Float[Array, "vocabulary size"], words: Int[Array, "*steps"]
+    ) -> Gates:
+        """Gate inputs of the words' vectors, (steps, hidden).
+
+        Where a batch has more words than the vocabulary, the vectors of all are mapped once and
+        then looked up.
+        """
+        if words.size <= len(table):
+            return self.project(table[words])
+        return tuple(mapped[words] for mapped in self.project(table))
 
 
 def add_bias(

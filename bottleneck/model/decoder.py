@@ -104,13 +104,12 @@ class Decoder(nnx.Module):
 
     def __call__(
         self,
-        inputs: Float[Array, "batch target embedding"],
+        inputs: Int[Array, "batch target"],
         memory: Memory,
         key: PRNGKeyArray | None = None,
     ) -> tuple[Float[Array, "target batch hidden"], Float[Array, "target batch source"]]:
         """Teacher forcing: what the output layer reads, and attention weights, steps first."""
-        embedded = dropout(inputs, self.rate, key, _DROPOUT_PLACE)
-        gates = self.inputs[0].project(jnp.swapaxes(embedded, 0, 1))
+        gates = self._word_gates(inputs, key)
         if self.placement == "output":
             outputs = self._states(gates, memory, key)
             read = self._read_all(outputs, memory)
@@ -124,6 +123,13 @@ class Decoder(nnx.Module):
         else:
             outputs, weights = self._scan(gates, memory, key)
         return dropout(outputs, self.rate, key, _DROPOUT_PLACE + 1), weights
+
+    def _word_gates(self, inputs: Int[Array, "batch target"], key: PRNGKeyArray | None) -> Gates:
+        """What the words put into the lowest layer's gates, steps first."""
+        if self.rate > 0.0 and key is not None:
+            embedded = dropout(self.embed(inputs), self.rate, key, _DROPOUT_PLACE)
+            return self.inputs[0].project(jnp.swapaxes(embedded, 0, 1))
+        return self.inputs[0].of_words(self.embedding[...], inputs.T)
 
     def _read_all(self, queries: Float[Array, "target batch hidden"], memory: Memory) -> Read:
         """The reads of every step; one that never changes is read once."""

@@ -9,6 +9,7 @@ from .attention import last_position
 from .dropout import dropout
 from .recurrence import RecurrentLayer
 
+Encoded = tuple[Float[Array, "batch source context"], Float[Array, "batch context"]]
 _DROPOUT_PLACE = 100  # the decoder's places start at 200
 
 
@@ -53,12 +54,36 @@ class Encoder(nnx.Module):
         embedded: Float[Array, "batch source embedding"],
         mask: Bool[Array, "batch source"],
         key: PRNGKeyArray | None = None,
-    ) -> tuple[Float[Array, "batch source context"], Float[Array, "batch context"]]:
-        """States at every position and the one vector after the whole sentence, context wide."""
+    ) -> Encoded:
+        """Read word vectors: states at every position, and the one vector after the sentence."""
         values = dropout(embedded, self.rate, key, _DROPOUT_PLACE)
-        for place, directions in enumerate(self.layers):
+        lowest = [layer(values, mask) for layer in self.layers[0]]
+        return self._from_lowest(jnp.concatenate(lowest, axis=-1), mask, key)
+
+    def of_words(
+        self,
+        source: Int[Array, "batch source"],
+        mask: Bool[Array, "batch source"],
+        key: PRNGKeyArray | None = None,
+    ) -> Encoded:
+        """Read words."""
+        if self.rate > 0.0 and key is not None:
+            return self(self.embed(source), mask, key)
+        table = self.embedding[...]
+        lowest = [layer.of_words(table, source, mask) for layer in self.layers[0]]
+        return self._from_lowest(jnp.concatenate(lowest, axis=-1), mask, key)
+
+    def _from_lowest(
+        self,
+        states: Float[Array, "batch source states"],
+        mask: Bool[Array, "batch source"],
+        key: PRNGKeyArray | None,
+    ) -> Encoded:
+        """The layers above the lowest, and the map to the context size."""
+        values = dropout(states, self.rate, key, _DROPOUT_PLACE + 1)
+        for place, directions in enumerate(self.layers[1:], start=1):
             joined = jnp.concatenate([layer(values, mask) for layer in directions], axis=-1)
-            if self.residual and place > 0:
+            if self.residual:
                 joined = joined + values
             values = dropout(joined, self.rate, key, _DROPOUT_PLACE + 1 + place)
         return self._map(values), self._map(self._after_all(values, mask))

@@ -10,7 +10,7 @@ from functools import partial
 import jax
 import jax.numpy as jnp
 from flax import nnx
-from jaxtyping import Array, Bool, Float
+from jaxtyping import Array, Bool, Float, Int
 
 from .cells import Cell, GateInput
 from .steps import GATES, STEPS, Gates, Matrices, Recurrence, State, advance
@@ -115,9 +115,23 @@ class RecurrentLayer(nnx.Module):
     def __call__(
         self, inputs: Float[Array, "batch source size"], mask: Bool[Array, "batch source"]
     ) -> Float[Array, "batch source hidden"]:
-        """The state after each word, in reading order; on padding the last one stands."""
-        gates = self.inputs.project(jnp.swapaxes(inputs, 0, 1))
-        start = self.cell.initial(jnp.zeros((inputs.shape[0], self.cell.hidden), inputs.dtype))
+        """The state after each place, in reading order; on padding the last one stands."""
+        return self.run(self.inputs.project(jnp.swapaxes(inputs, 0, 1)), mask)
+
+    def of_words(
+        self,
+        table: Float[Array, "vocabulary size"],
+        words: Int[Array, "batch source"],
+        mask: Bool[Array, "batch source"],
+    ) -> Float[Array, "batch source hidden"]:
+        """The same, of words."""
+        return self.run(self.inputs.of_words(table, words.T), mask)
+
+    def run(
+        self, gates: Gates, mask: Bool[Array, "batch source"]
+    ) -> Float[Array, "batch source hidden"]:
+        """The states, given what enters the gates, (source, batch, hidden)."""
+        start = self.cell.initial(jnp.zeros_like(gates[0][0]))
         states = hidden_states(
             self.cell.kind, self.backward, self.cell.parameters(), start, gates, mask.T
         )

@@ -10,7 +10,7 @@ from flax import nnx
 from plain_paths import plain_mean_loss, plain_states, plain_token_losses
 from tiny_model import ATTENTIONS, CELLS, PLACEMENTS, padded, random_translator, settings_of
 
-from seq2seq_bottleneck.model.cells import Cell
+from seq2seq_bottleneck.model.cells import Cell, GateInput
 from seq2seq_bottleneck.model.output import OutputLayer
 from seq2seq_bottleneck.model.recurrence import hidden_states
 from seq2seq_bottleneck.training import cross_entropy
@@ -98,6 +98,19 @@ def test_a_cells_gradient_by_hand_is_autodiffs(kind, reverse):
     )
     for one, other in zip(found[1], expected[1], strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("vocabulary", [3, 40])
+def test_looking_up_and_mapping_may_change_places(vocabulary):
+    """A batch of ten words, of a vocabulary that is smaller and of one that is larger."""
+    random = np.random.default_rng(1)
+    table = jnp.asarray(random.normal(size=(vocabulary, 4)), jnp.float32)
+    words = jnp.asarray(random.integers(0, vocabulary, (5, 2)), jnp.int32)
+    gates = GateInput(4, 3, 3, bias=True, rngs=nnx.Rngs(0))
+    for found, expected in zip(
+        gates.of_words(table, words), gates.project(table[words]), strict=True
+    ):
+        np.testing.assert_allclose(found, expected, rtol=1e-6)
 
 
 @pytest.mark.usefixtures("float64")
