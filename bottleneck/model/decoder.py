@@ -11,9 +11,13 @@ from flax import nnx
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from ..settings.concerns import ModelSettings
-from .attention import Memory, NoAttention, make_attention
-from .cells import GATES, Cell, GateInput, Gates, State, add_bias, add_gates
+from .attended import Fixed, Reader, attended_states
+from .attention import Memory, Read, make_attention
+from .cells import Cell, GateInput, add_gates
 from .dropout import dropout
+from .output import OutputLayer
+from .recurrence import hidden_states
+from .steps import GATES, Gates, State
 
 States = tuple[State, ...]  # one a layer, the lowest first
 
@@ -35,7 +39,7 @@ class Decoder(nnx.Module):
         self.inputs = nnx.List([GateInput(size, hidden, gates, True, rngs) for size in sizes])
         self.cells = nnx.List([Cell(settings.cell, hidden, rngs) for _ in sizes])
         self.to_hidden = (
-            nnx.Param(_glorot(rngs.params(), (context, hidden))) if hidden != context else None
+            nnx.Param(_glorot(rngs.params(), (context, hidden))) if settings.hidden_apart else None
         )
         self.context_input = self.join = nnx.data(None)
         if self.placement == "input":
@@ -50,7 +54,7 @@ class Decoder(nnx.Module):
         )
 
     def initial(self, memory: Memory) -> States:
-        """s_0 = c where the widths agree, else tanh(W c); the control starts from 0."""
+        """s_0 = c, or tanh(W c) where the hidden size is set apart; the control starts from 0."""
         start = memory.last
         if self.to_hidden is not None:
             start = jnp.tanh(start @ self.to_hidden[...])
@@ -62,18 +66,29 @@ class Decoder(nnx.Module):
         """Word vectors of target tokens."""
         return self.embedding[...][tokens]
 
+    def output_layer(self) -> OutputLayer:
+        """W_o and b_o."""
+        return OutputLayer(self.output[...], self.output_bias[...])
+
     def logits(self, read_out: Float[Array, "*steps hidden"]) -> Float[Array, "*steps vocabulary"]:
         """W_o s_t + b_o, of the state (input placement) or of the joined one (output)."""
-        return add_bias(read_out @ self.output[...], self.output_bias[...])
+        return self.output_layer().logits(read_out)
 
     def step(
+        self, states: States, token: Int[Array, " batch"], memory: Memory
+    ) -> tuple[States, Float[Array, "batch vocabulary"], Float[Array, "batch source"]]:
+        """One word: new states, logits of the next word, attention weights."""
+        states, output, weights = self.advance(states, token, memory)
+        return states, self.logits(output), weights
+
+    def advance(
         self,
         states: States,
         token: Int[Array, " batch"],
         memory: Memory,
         key: PRNGKeyArray | None = None,
-    ) -> tuple[States, Float[Array, "batch vocabulary"], Float[Array, "batch source"]]:
-        """One word: new states, logits of the next word, attention weights.
+    ) -> tuple[States, Float[Array, "batch hidden"], Float[Array, "batch source"]]:
+        """One word: new states, what the output layer reads, attention weights.
 
         With a key, units are dropped, the same ones at every step of a sentence.
         """
@@ -85,66 +100,84 @@ class Decoder(nnx.Module):
             states, output = self._run(states, gates, key)
             read = self.attention.read(output, memory)
             output, weights = self._joined(read.context, output), read.weights
-        output = dropout(output, self.rate, key, _DROPOUT_PLACE + 1)
-        return states, self.logits(output), weights
+        return states, dropout(output, self.rate, key, _DROPOUT_PLACE + 1), weights
 
     def __call__(
         self,
-        inputs: Float[Array, "batch target embedding"],
+        inputs: Int[Array, "batch target"],
         memory: Memory,
         key: PRNGKeyArray | None = None,
-    ) -> tuple[Float[Array, "batch target vocabulary"], Float[Array, "batch target source"]]:
-        """Teacher forcing: logits and attention weights at every position, in one scan."""
-        embedded = dropout(inputs, self.rate, key, _DROPOUT_PLACE)
-        gates = self.inputs[0].project(jnp.swapaxes(embedded, 0, 1))
-        if self.placement == "input":
-            outputs, weights = self._scan_input_placed(gates, memory, key)
+    ) -> tuple[Float[Array, "target batch hidden"], Float[Array, "target batch source"]]:
+        """Teacher forcing: what the output layer reads, and attention weights, steps first."""
+        gates = self._word_gates(inputs, key)
+        if self.placement == "output":
+            outputs = self._states(gates, memory, key)
+            read = self._read_all(outputs, memory)
+            outputs, weights = self._joined(read.context, outputs), read.weights
+        elif self.attention.constant:
+            read = self._read_all(gates[0], memory)
+            outputs = self._states(self._with_constant(gates, memory), memory, key)
+            weights = read.weights
+        elif len(self.cells) == 1:
+            outputs, weights = self._attended(gates, memory)
         else:
-            outputs, weights = self._scan_output_placed(gates, memory, key)
-        outputs = dropout(outputs, self.rate, key, _DROPOUT_PLACE + 1)
-        return jnp.swapaxes(self.logits(outputs), 0, 1), jnp.swapaxes(weights, 0, 1)
+            outputs, weights = self._scan(gates, memory, key)
+        return dropout(outputs, self.rate, key, _DROPOUT_PLACE + 1), weights
 
-    def _scan_input_placed(
+    def _word_gates(self, inputs: Int[Array, "batch target"], key: PRNGKeyArray | None) -> Gates:
+        """What the words put into the lowest layer's gates, steps first."""
+        if self.rate > 0.0 and key is not None:
+            embedded = dropout(self.embed(inputs), self.rate, key, _DROPOUT_PLACE)
+            return self.inputs[0].project(jnp.swapaxes(embedded, 0, 1))
+        return self.inputs[0].of_words(self.embedding[...], inputs.T)
+
+    def _read_all(self, queries: Float[Array, "target batch hidden"], memory: Memory) -> Read:
+        """The reads of every step; one that never changes is read once."""
+        if not self.attention.constant:
+            return self.attention.read_all(queries, memory)
+        read = self.attention.read(queries[0], memory)
+        return jax.tree.map(lambda one: jnp.broadcast_to(one, (len(queries), *one.shape)), read)
+
+    def _with_constant(self, gates: Gates, memory: Memory) -> Gates:
+        """Bahdanau's order with a context that never changes: it enters once, outside the scan."""
+        constant = self.context_input.project(self.attention.read(gates[0][0], memory).context)
+        pairs = zip(gates, constant, strict=True)
+        return tuple(gate + jnp.broadcast_to(add, gate.shape) for gate, add in pairs)
+
+    def _states(
+        self, gates: Gates, memory: Memory, key: PRNGKeyArray | None
+    ) -> Float[Array, "target batch hidden"]:
+        """All layers over all steps where no read is in the recurrence, layer by layer."""
+        starts, outputs = self.initial(memory), None
+        for place, (cell, start) in enumerate(zip(self.cells, starts, strict=True)):
+            if place > 0:
+                below = dropout(outputs, self.rate, key, _DROPOUT_PLACE + 1 + place)
+                gates = self.inputs[place].project(below)
+            new = hidden_states(cell.kind, False, cell.parameters(), start, gates, None)
+            outputs = new + below if self.residual and place > 0 else new
+        return outputs
+
+    def _attended(
+        self, gates: Gates, memory: Memory
+    ) -> tuple[Float[Array, "target batch hidden"], Float[Array, "target batch source"]]:
+        """One layer, Bahdanau's order."""
+        cell, context = self.cells[0], self.context_input
+        reader = Reader(
+            cell.parameters(), tuple(m[...] for m in context.weights), self.attention.score()
+        )
+        fixed = Fixed(cell.kind, self.attention.scale)
+        return attended_states(fixed, reader, self.initial(memory)[0], gates, memory)
+
+    def _scan(
         self, gates: Gates, memory: Memory, key: PRNGKeyArray | None
     ) -> tuple[Float[Array, "target batch hidden"], Float[Array, "target batch source"]]:
-        """Bahdanau's order; a context that never changes enters once, outside the scan."""
-        if isinstance(self.attention, NoAttention):
-            return self._scan_constant(gates, memory, key)
+        """More layers, Bahdanau's order: the lowest one's input needs the highest one's state."""
 
         def step(states: States, at: Gates) -> tuple[States, tuple[Array, Array]]:
             states, output, weights = self._attend_then_run(states, at, memory, key)
             return states, (output, weights)
 
-        return jax.lax.scan(step, self.initial(memory), gates)[1]
-
-    def _scan_constant(
-        self, gates: Gates, memory: Memory, key: PRNGKeyArray | None
-    ) -> tuple[Float[Array, "target batch hidden"], Float[Array, "target batch source"]]:
-        read = self.attention.read(memory.last, memory)
-        constant = self.context_input.project(read.context)
-        gates = tuple(
-            gate + jnp.broadcast_to(add[None], gate.shape)
-            for gate, add in zip(gates, constant, strict=True)
-        )
-        outputs = self._scan_states(gates, memory, key)
-        weights = jnp.broadcast_to(read.weights[None], (outputs.shape[0], *read.weights.shape))
-        return outputs, weights
-
-    def _scan_output_placed(
-        self, gates: Gates, memory: Memory, key: PRNGKeyArray | None
-    ) -> tuple[Float[Array, "target batch hidden"], Float[Array, "target batch source"]]:
-        """Luong's order: the recurrence knows no attention, so the reads follow it."""
-        outputs = self._scan_states(gates, memory, key)
-        reads = jax.lax.map(lambda query: self.attention.read(query, memory), outputs)
-        return self._joined(reads.context, outputs), reads.weights
-
-    def _scan_states(
-        self, gates: Gates, memory: Memory, key: PRNGKeyArray | None
-    ) -> Float[Array, "target batch hidden"]:
-        def step(states: States, at: Gates) -> tuple[States, Array]:
-            return self._run(states, at, key)
-
-        return jax.lax.scan(step, self.initial(memory), gates)[1]
+        return jax.lax.scan(jax.checkpoint(step), self.initial(memory), gates)[1]
 
     def _attend_then_run(
         self, states: States, gates: Gates, memory: Memory, key: PRNGKeyArray | None = None

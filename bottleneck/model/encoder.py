@@ -9,14 +9,15 @@ from .attention import last_position
 from .dropout import dropout
 from .recurrence import RecurrentLayer
 
+Encoded = tuple[Float[Array, "batch source context"], Float[Array, "batch context"]]
 _DROPOUT_PLACE = 100  # the decoder's places start at 200
 
 
 class Encoder(nnx.Module):
     """Embedding, recurrent layers in one or both directions, a linear map to the context size.
 
-    The map is there whenever the states are not of context size (hidden size set apart, or two
-    directions), in every arm alike; the lecture's own model has none.
+    The map is there whenever the hidden size is set apart or there are two directions, in every arm
+    alike; the lecture's own model has none.
     """
 
     def __init__(self, settings: ModelSettings, vocabulary: int, rngs: nnx.Rngs):
@@ -38,7 +39,7 @@ class Encoder(nnx.Module):
                 for size in sizes
             ]
         )
-        mapped = width != settings.context_size
+        mapped = settings.bidirectional or settings.hidden_apart
         glorot = nnx.initializers.glorot_uniform()
         self.to_context = (
             nnx.Param(glorot(rngs.params(), (width, settings.context_size))) if mapped else None
@@ -53,12 +54,36 @@ class Encoder(nnx.Module):
         embedded: Float[Array, "batch source embedding"],
         mask: Bool[Array, "batch source"],
         key: PRNGKeyArray | None = None,
-    ) -> tuple[Float[Array, "batch source context"], Float[Array, "batch context"]]:
-        """States at every position and the one vector after the whole sentence, context wide."""
+    ) -> Encoded:
+        """Read word vectors: states at every position, and the one vector after the sentence."""
         values = dropout(embedded, self.rate, key, _DROPOUT_PLACE)
-        for place, directions in enumerate(self.layers):
+        lowest = [layer(values, mask) for layer in self.layers[0]]
+        return self._from_lowest(jnp.concatenate(lowest, axis=-1), mask, key)
+
+    def of_words(
+        self,
+        source: Int[Array, "batch source"],
+        mask: Bool[Array, "batch source"],
+        key: PRNGKeyArray | None = None,
+    ) -> Encoded:
+        """Read words."""
+        if self.rate > 0.0 and key is not None:
+            return self(self.embed(source), mask, key)
+        table = self.embedding[...]
+        lowest = [layer.of_words(table, source, mask) for layer in self.layers[0]]
+        return self._from_lowest(jnp.concatenate(lowest, axis=-1), mask, key)
+
+    def _from_lowest(
+        self,
+        states: Float[Array, "batch source states"],
+        mask: Bool[Array, "batch source"],
+        key: PRNGKeyArray | None,
+    ) -> Encoded:
+        """The layers above the lowest, and the map to the context size."""
+        values = dropout(states, self.rate, key, _DROPOUT_PLACE + 1)
+        for place, directions in enumerate(self.layers[1:], start=1):
             joined = jnp.concatenate([layer(values, mask) for layer in directions], axis=-1)
-            if self.residual and place > 0:
+            if self.residual:
                 joined = joined + values
             values = dropout(joined, self.rate, key, _DROPOUT_PLACE + 1 + place)
         return self._map(values), self._map(self._after_all(values, mask))

@@ -9,7 +9,7 @@ from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 from ..settings.concerns import ModelSettings
 from .attention import Memory
 from .decoder import Decoder
-from .encoder import Encoder
+from .encoder import Encoded, Encoder
 
 Weights = nnx.State
 """The parameters of a translator as a pytree."""
@@ -35,7 +35,8 @@ class Translator(nnx.Module):
         key: PRNGKeyArray | None = None,
     ) -> Memory:
         """Read the source; padding behind ``lengths`` never matters."""
-        return self.encode_embedded(self.encoder.embed(source), lengths, key)
+        mask = real_positions(lengths, source.shape[1])
+        return self._memory(self.encoder.of_words(source, mask, key), mask)
 
     def encode_embedded(
         self,
@@ -45,8 +46,21 @@ class Translator(nnx.Module):
     ) -> Memory:
         """Read source word vectors (gradients with respect to them are a probe's business)."""
         mask = real_positions(lengths, embedded.shape[1])
-        values, last = self.encoder(embedded, mask, key)
+        return self._memory(self.encoder(embedded, mask, key), mask)
+
+    def _memory(self, encoded: Encoded, mask: Bool[Array, "batch source"]) -> Memory:
+        values, last = encoded
         return Memory(values, self.decoder.attention.keys(values), mask, last)
+
+    def read_outs(
+        self,
+        source: Int[Array, "batch source"],
+        lengths: Int[Array, " batch"],
+        inputs: Int[Array, "batch target"],
+        key: PRNGKeyArray | None = None,
+    ) -> tuple[Float[Array, "target batch hidden"], Float[Array, "target batch source"]]:
+        """Teacher forcing: what the output layer reads, and weights, given the words before."""
+        return self.decoder(inputs, self.encode(source, lengths, key), key)
 
     def logits(
         self,
@@ -55,8 +69,9 @@ class Translator(nnx.Module):
         inputs: Int[Array, "batch target"],
         key: PRNGKeyArray | None = None,
     ) -> tuple[Float[Array, "batch target vocabulary"], Float[Array, "batch target source"]]:
-        """Teacher forcing: logits and weights, given the words before each position."""
-        return self.decoder(self.decoder.embed(inputs), self.encode(source, lengths, key), key)
+        """Teacher forcing: logits and weights at every position, all kept."""
+        outputs, weights = self.read_outs(source, lengths, inputs, key)
+        return jnp.swapaxes(self.decoder.logits(outputs), 0, 1), jnp.swapaxes(weights, 0, 1)
 
 
 def real_positions(lengths: Int[Array, " batch"], width: int) -> Bool[Array, "batch width"]:

@@ -46,7 +46,7 @@ def evaluate(
 ) -> None:
     """Translate and score the test set with the best weights; write what was found."""
     encoded = encode(corpus, "test", settings)
-    batches = evaluation_batches(encoded, EVALUATION_BATCH, settings.training.shapes)
+    batches = evaluation_batches(encoded, EVALUATION_BATCH)
     decoded = decode(graph, trained.weights, settings, corpus, batches)
     columns = sentence_columns(
         decoded.texts,

@@ -91,7 +91,7 @@ def attended(
     encoded = encode_pairs(pairs, corpus.source_vocabulary, corpus.target_vocabulary, reverse)
     targets = [[*corpus.target_vocabulary.encode(output), EOS] for output in outputs]
     encoded = EncodedPairs(encoded.source, targets)
-    (batch,) = evaluation_batches(encoded, len(pairs), groups=1)
+    (batch,) = evaluation_batches(encoded, len(pairs))
     inputs = np.concatenate(
         [np.full((len(pairs), 1), BOS, np.int32), batch.batch.target[:, :-1]], axis=1
     )

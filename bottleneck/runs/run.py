@@ -203,7 +203,7 @@ def _train(
         _open(begun, len(stack), corpus)
     settings = runs[0].settings
     pairs = encode(corpus, "valid", settings)
-    valid = evaluation_batches(pairs, EVALUATION_BATCH, settings.training.shapes)
+    valid = evaluation_batches(pairs, EVALUATION_BATCH)
 
     def report(place: int, progress: Progress) -> None:
         epoch = progress.update / learners[place].batches.updates_per_epoch

@@ -91,6 +91,15 @@ class ModelSettings(Concern):
         return self.context_size if self.hidden_size is None else self.hidden_size
 
     @property
+    def hidden_apart(self) -> bool:
+        """Whether linear maps lie between hidden states and the context.
+
+        They do wherever the hidden size is set, even to the context's, so that runs over context
+        sizes differ in that size alone.
+        """
+        return self.hidden_size is not None
+
+    @property
     def attention_width(self) -> int:
         """Width of the additive score's hidden layer: the context's unless set apart."""
         return self.context_size if self.attention_size is None else self.attention_size
@@ -122,7 +131,7 @@ class TrainingSettings(Concern):
     clip_norm: float = Field(1.0, gt=0)
     teacher_forcing: float = Field(1.0, ge=0.5, le=1.0)
     validations: int = Field(10, ge=1)
-    shapes: int = Field(8, ge=1)
+    shapes: int = Field(14, ge=1)
 
 
 class DecodingSettings(Concern):

@@ -4,10 +4,12 @@ from typing import Protocol, runtime_checkable
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
+from jaxtyping import Array, Float, Int, PRNGKeyArray
 
+from ..model.output import OutputLayer
 from ..model.translator import Translator, real_positions
 from ..settings.symbols import BOS
+from .cross_entropy import position_losses, summed_loss
 
 
 @runtime_checkable
@@ -26,59 +28,62 @@ def decoder_inputs(target: Int[Array, "batch target"]) -> Int[Array, "batch targ
     return jnp.concatenate([start, target[:, :-1]], axis=1)
 
 
-def negative_log_likelihood(
-    logits: Float[Array, "batch target vocabulary"],
-    target: Int[Array, "batch target"],
-    real: Bool[Array, "batch target"],
-) -> Float[Array, "batch target"]:
-    """-log P(y*_t) in nats at every position, 0 on padding."""
-    log_norm = jax.nn.logsumexp(logits, axis=-1)
-    chosen = jnp.take_along_axis(logits, target[:, :, None], axis=-1)[:, :, 0]
-    return jnp.where(real, log_norm - chosen, 0.0)
-
-
-def token_losses(
-    translator: Translator, batch: Sentences, key: PRNGKeyArray | None = None
-) -> Float[Array, "batch target"]:
-    """Teacher-forced -log P in nats of every target token, 0 on padding."""
+def read_outs(
+    translator: Translator, batch: Sentences, ratio: float = 1.0, key: PRNGKeyArray | None = None
+) -> Float[Array, "target batch hidden"]:
+    """What the output layer reads at every position, under teacher forcing at a ratio."""
+    if ratio < 1.0 and key is not None:
+        return _sampled(translator, batch, ratio, key)
     inputs = decoder_inputs(batch.target)
-    logits, _ = translator.logits(batch.source, batch.source_lengths, inputs, key)
-    real = real_positions(batch.target_lengths, batch.target.shape[1])
-    return negative_log_likelihood(logits, batch.target, real)
+    return translator.read_outs(batch.source, batch.source_lengths, inputs, key)[0]
 
 
-def sampled_token_losses(
+def _sampled(
     translator: Translator, batch: Sentences, ratio: float, key: PRNGKeyArray
-) -> Float[Array, "batch target"]:
-    """Like ``token_losses``, but each word before is the true one with probability ``ratio``,
+) -> Float[Array, "target batch hidden"]:
+    """Each word before is the true one with probability ``ratio``, else the model's own best.
 
-    else the model's own best word (scheduled sampling, Bengio et al. 2015). No gradient flows
-    through the choice.
+    Scheduled sampling (Bengio et al. 2015); no gradient flows through the choice.
     """
     memory = translator.encode(batch.source, batch.source_lengths, jax.random.fold_in(key, 0))
     true_words = decoder_inputs(batch.target).T
     forced = jax.random.bernoulli(jax.random.fold_in(key, 1), ratio, true_words.shape)
+    decoder = translator.decoder
 
     def step(carry: tuple, at: tuple) -> tuple[tuple, Array]:
         states, own_word = carry
         true_word, use_true = at
         word = jnp.where(use_true, true_word, own_word)
-        states, logits, _ = translator.decoder.step(states, word, memory, key)
-        return (states, jnp.argmax(logits, axis=-1).astype(word.dtype)), logits
+        states, output, _ = decoder.advance(states, word, memory, key)
+        best = jnp.argmax(decoder.logits(jax.lax.stop_gradient(output)), axis=-1)
+        return (states, best.astype(word.dtype)), output
 
     # The start token is nobody's guess.
-    start = (translator.decoder.initial(memory), true_words[0])
-    logits = jax.lax.scan(step, start, (true_words, forced))[1]
-    real = real_positions(batch.target_lengths, batch.target.shape[1])
-    return negative_log_likelihood(jnp.swapaxes(logits, 0, 1), batch.target, real)
+    return jax.lax.scan(step, (decoder.initial(memory), true_words[0]), (true_words, forced))[1]
+
+
+def token_losses(
+    translator: Translator, batch: Sentences, ratio: float = 1.0, key: PRNGKeyArray | None = None
+) -> Float[Array, "batch target"]:
+    """-log P in nats of every target token, 0 on padding; teacher-forced unless told otherwise."""
+    outputs = read_outs(translator, batch, ratio, key)
+    losses = position_losses(*_flat(translator, batch, outputs))
+    return losses.reshape(outputs.shape[:2]).T
 
 
 def mean_loss(
     translator: Translator, batch: Sentences, ratio: float, key: PRNGKeyArray | None
 ) -> Float[Array, ""]:
     """Mean -log P in nats per real target token of the batch."""
-    if ratio < 1.0 and key is not None:
-        losses = sampled_token_losses(translator, batch, ratio, key)
-    else:
-        losses = token_losses(translator, batch, key)
-    return jnp.sum(losses) / jnp.sum(batch.target_lengths)
+    outputs = read_outs(translator, batch, ratio, key)
+    return summed_loss(*_flat(translator, batch, outputs)) / jnp.sum(batch.target_lengths)
+
+
+def _flat(
+    translator: Translator, batch: Sentences, outputs: Float[Array, "target batch hidden"]
+) -> tuple[Array, OutputLayer, Array, Array]:
+    """Positions of all steps in one row, as the cross-entropy takes them."""
+    real = real_positions(batch.target_lengths, batch.target.shape[1])
+    states = outputs.reshape(-1, outputs.shape[-1])
+    target = jnp.asarray(batch.target).T.reshape(-1)
+    return states, translator.decoder.output_layer(), target, real.T.reshape(-1)

@@ -1,4 +1,4 @@
-"""One update: gradient, clipping, Adam; a pure function jitted once for each padded shape."""
+"""One update: gradient, clipping, Adam; pure functions of state and batch."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -61,21 +61,32 @@ UpdateStep = Callable[[TrainState, Sentences], tuple[TrainState, Float[Array, "*
 
 
 def make_update(graph: nnx.GraphDef, settings: TrainingSettings, stack: Stack = ONE) -> UpdateStep:
-    """The jitted update; of the settings, all but the seed, which the state holds."""
+    """The update; of the settings, all but the seed, which the state holds.
+
+    Two programs: only the gradient's depends on the padded shape and is compiled for each.
+    """
     optimizer = make_optimizer(settings)
 
-    def update(state: TrainState, batch: Sentences) -> tuple[TrainState, Float[Array, ""]]:
+    def slope(state: TrainState, batch: Sentences) -> tuple[Float[Array, ""], Weights]:
         key = state.key()
 
         def objective(weights: Weights) -> Float[Array, ""]:
             return mean_loss(nnx.merge(graph, weights), batch, settings.teacher_forcing, key)
 
-        loss, gradient = jax.value_and_grad(objective)(state.weights)
+        return jax.value_and_grad(objective)(state.weights)
+
+    def apply(state: TrainState, gradient: Weights) -> TrainState:
         change, optimizer_state = optimizer.update(gradient, state.optimizer, state.weights)
         weights = optax.apply_updates(state.weights, change)
-        return TrainState(weights, optimizer_state, state.update + 1, state.random), loss
+        return TrainState(weights, optimizer_state, state.update + 1, state.random)
 
-    return stack.program(update)
+    slope, apply = stack.program(slope), stack.program(apply)
+
+    def update(state: TrainState, batch: Sentences) -> tuple[TrainState, Float[Array, "*seeds"]]:
+        loss, gradient = slope(state, batch)
+        return apply(state, gradient), loss
+
+    return update
 
 
 SentenceLosses = Callable[[Weights, Sentences], Float[Array, "*seeds batch"]]

@@ -17,9 +17,11 @@ from seq2seq_bottleneck.corpus.batches import (
     restore,
     training_batches,
 )
+from seq2seq_bottleneck.corpus.corpus import load_corpus
 from seq2seq_bottleneck.corpus.pair import SentencePair
 from seq2seq_bottleneck.corpus.shapes import padded_fraction, round_up, shape_classes
 from seq2seq_bottleneck.corpus.vocabulary import Vocabulary, build_vocabulary
+from seq2seq_bottleneck.settings.run import resolve
 from seq2seq_bottleneck.settings.symbols import EOS, PAD
 
 
@@ -87,7 +89,7 @@ def test_classes_hold_every_sentence_once(
     assert len(classes) <= groups
     assert len(classes) == 1 or min(len(held.rows) for held in classes) >= smallest
     for held in classes:
-        assert held.source_length % 4 == held.target_length % 4 == 0
+        assert held.source_length % 2 == held.target_length % 2 == 0
         assert held.source_length - max(source[row] for row in held.rows) in range(4)
         assert held.target_length - max(target[row] for row in held.rows) in range(4)
 
@@ -218,9 +220,9 @@ def test_results_come_back_in_order(count: int, size: int) -> None:
 
 def test_the_last_batch_repeats_its_last_row() -> None:
     held = evaluation_batches(numbered([(3, 3), (3, 4), (2, 2)]), 5)[0]
-    assert (held.real, held.rows.tolist()) == (3, [0, 1, 2])
-    assert held.batch.source[:, 0].tolist() == [4, 5, 6, 6, 6]
-    assert held.batch.target_lengths.tolist() == [3, 4, 2, 2, 2]
+    assert (held.real, held.rows.tolist()) == (3, [2, 0, 1])
+    assert held.batch.source[:, 0].tolist() == [6, 4, 5, 5, 5]
+    assert held.batch.target_lengths.tolist() == [2, 3, 4, 4, 4]
 
 
 def test_a_very_long_sentence_is_evaluated_alone() -> None:
@@ -228,7 +230,21 @@ def test_a_very_long_sentence_is_evaluated_alone() -> None:
     pairs = EncodedPairs([[4] * n for n in lengths], [[5] * (n + 1) for n in lengths])
     batches = evaluation_batches(pairs, 2)
     shapes = [batch.batch.source.shape for batch in batches]
-    assert shapes[-2:] == [(1, 1024), (1, 512)]
-    assert max(shape[1] for shape in shapes[:-2]) < 10
+    assert shapes[-2:] == [(1, 512), (1, 1024)]
+    assert {shape[1] for shape in shapes[:-2]} == {16}
     rows = restore([batch.batch.source_lengths for batch in batches], batches)
     assert [int(length) for length in rows] == lengths
+
+
+@pytest.mark.slow
+def test_the_lecture_preset_pads_less_than_a_tenth() -> None:
+    """Both sides together, over an epoch of the grammar, with as many shapes as the preset has."""
+    chosen = resolve("lecture", ["corpus.train_pairs=4000"])
+    corpus = load_corpus(chosen.corpus, chosen.scoring.lower_edges)
+    pairs = encode_pairs(corpus.train, corpus.source_vocabulary, corpus.target_vocabulary)
+    stream = training_batches(pairs, 64, 1, chosen.training.shapes)
+    batches = [stream.batch(update) for update in range(stream.updates_per_epoch)]
+    real = sum(int(held.source_lengths.sum() + held.target_lengths.sum()) for held in batches)
+    places = sum(held.source.size + held.target.size for held in batches)
+    assert len(stream.shapes) == chosen.training.shapes
+    assert real / places > 0.9

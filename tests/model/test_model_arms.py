@@ -99,12 +99,12 @@ def slopes_of(settings):
     batch = padded()
     translator = nnx.merge(graph, weights)
     memory = translator.encode(batch.source, batch.source_lengths)
-    embedded = translator.decoder.embed(jax.numpy.asarray(decoder_inputs_of(batch)))
+    inputs = jax.numpy.asarray(decoder_inputs_of(batch))
 
     def squares(floats):
         values, keys, last = floats
         given = memory._replace(values=values, keys=keys, last=last)
-        return (translator.decoder(embedded, given)[0] ** 2).sum()
+        return (translator.decoder(inputs, given)[0] ** 2).sum()
 
     return jax.jit(jax.grad(squares))((memory.values, memory.keys, memory.last))
 
@@ -129,8 +129,8 @@ def test_without_attention_other_states_change_no_logit():
     graph, weights = random_translator(settings_of(attention="none", cell="lstm"))
     translator, batch = nnx.merge(graph, weights), padded()
     memory = translator.encode(batch.source, batch.source_lengths)
-    embedded = translator.decoder.embed(jax.numpy.asarray(decoder_inputs_of(batch)))
-    decode = jax.jit(lambda given: translator.decoder(embedded, given)[0])
+    inputs = jax.numpy.asarray(decoder_inputs_of(batch))
+    decode = jax.jit(lambda given: translator.decoder(inputs, given)[0])
     other = memory._replace(values=memory.values + 9.0, keys=memory.keys - 9.0)
     np.testing.assert_array_equal(decode(memory), decode(other))
     assert np.all(decode(memory) != decode(memory._replace(last=memory.last + 0.1)))

@@ -19,9 +19,9 @@ TINY = [
     "training.batch_size=16",
 ]
 GOLDEN = {
-    (1, "none", "input"): (3.1618776, 3.1527410),
-    (1, "additive", "input"): (3.1684356, 3.1603561),
-    (1, "dot", "output"): (3.1685293, 3.1675199),
+    (2, "none", "input"): (3.1608145, 3.1528116),
+    (2, "additive", "input"): (3.1676561, 3.1603849),
+    (2, "dot", "output"): (3.1690100, 3.1675240),
 }
 """Training and validation loss after eight updates, by schema version and arm."""
 
@@ -34,7 +34,7 @@ def test_losses_are_those_of_this_schema_version(version, attention, placement):
     vocabularies = (corpus.source_vocabulary, corpus.target_vocabulary)
     graph, weights = create(settings.model, *map(len, vocabularies), settings.training.seed)
     batches = training_batches(encode_pairs(corpus.train, *vocabularies), 16, 1, 2)
-    valid = evaluation_batches(encode_pairs(corpus.valid, *vocabularies), 16, 2)
+    valid = evaluation_batches(encode_pairs(corpus.valid, *vocabularies), 16)
     trained = train_one((graph, weights), settings.training, batches, valid)
     found = (trained.log[-1].loss, trained.log[-1].valid_loss)
     assert version == SCHEMA_VERSION

@@ -53,7 +53,7 @@ def stream(count=12, batch_size=4, seed=1, longest=4):
 
 def validation(count=6, batch_size=4, longest=4):
     """Evaluation batches of one shape, the last filled up."""
-    return evaluation_batches(copies(count, longest, seed=9), batch_size, groups=1)
+    return evaluation_batches(copies(count, longest, seed=9), batch_size)
 
 
 def one_batch():

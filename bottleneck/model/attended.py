@@ -1,0 +1,185 @@
+"""A recurrence that reads the memory before every step (Bahdanau's order), gradient by hand.
+
+As in ``recurrence``, the scan back collects slopes, and the gradient of a weight matrix is then one
+product over all steps. The additive score's tanh layer (batch x source x width) is computed again
+rather than kept. The tests hold all equal to autodiff of the plain scan.
+"""
+
+from functools import partial
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from .attention import Memory, Score, masked_softmax, weighted_sum
+from .recurrence import back_through, matrix_slopes, recurrence_slopes
+from .steps import STEPS, Gates, Matrices, Recurrence, State, advance
+
+Weights = Float[Array, "steps batch source"]
+
+
+class Reader(NamedTuple):
+    """Parameters of the cell, of the context's entry into its gates, and of the score."""
+
+    cell: Recurrence
+    context: Matrices
+    score: Score
+
+
+class Kept(NamedTuple):
+    """What a step leaves for its gradient: each (steps, batch, ...)."""
+
+    state: State
+    query: Array
+    weights: Array
+    context: Array
+    cell: Gates
+
+
+class Slopes(NamedTuple):
+    """What a step back leaves: slopes of gate inputs, products and query."""
+
+    inputs: Gates
+    products: Gates
+    query: Array
+
+
+class Sums(NamedTuple):
+    """Gradients of the memory and of the additive score's v, added to at every step.
+
+    (A product over all steps would first have to bring the sentences forward in large arrays.)
+    """
+
+    values: Float[Array, "batch source context"]
+    keys: Float[Array, "batch source key"]
+    vector: Float[Array, " key"] | None
+
+
+class Fixed(NamedTuple):
+    """What is no array: the cell's kind, and the score's scale."""
+
+    kind: str
+    scale: float
+
+
+def _step(
+    fixed: Fixed, reader: Reader, memory: Memory, state: State, inputs: Gates
+) -> tuple[State, Kept]:
+    query = reader.score.query(state[0], fixed.scale)
+    weights = masked_softmax(reader.score.of(query, memory.keys), memory.mask)
+    context = weighted_sum(weights, memory.values)
+    entered = tuple(
+        given + context @ matrix for given, matrix in zip(inputs, reader.context, strict=True)
+    )
+    new, kept = advance(fixed.kind, reader.cell, state, entered)
+    return new, Kept(state, query, weights, context, kept)
+
+
+@partial(jax.custom_vjp, nondiff_argnums=(0,))
+def attended_states(
+    fixed: Fixed, reader: Reader, start: State, inputs: Gates, memory: Memory
+) -> tuple[Float[Array, "steps batch hidden"], Weights]:
+    """Hidden state and attention weights of every step.
+
+    Args:
+        fixed: what is no array.
+        reader: parameters.
+        start: the state before the first step.
+        inputs: what enters each gate but for the context, (steps, batch, hidden).
+        memory: what the encoder left; ``last`` is not used.
+    """
+
+    def step(state: State, at: Gates) -> tuple[State, tuple[Array, Array]]:
+        new, kept = _step(fixed, reader, memory, state, at)
+        return new, (new[0], kept.weights)
+
+    return jax.lax.scan(step, start, inputs)[1]
+
+
+def _forward(
+    fixed: Fixed, reader: Reader, start: State, inputs: Gates, memory: Memory
+) -> tuple[tuple[Array, Array], tuple]:
+    def step(state: State, at: Gates) -> tuple[State, tuple[Array, Kept]]:
+        new, kept = _step(fixed, reader, memory, state, at)
+        return new, (new[0], kept)
+
+    states, kept = jax.lax.scan(step, start, inputs)[1]
+    return (states, kept.weights), (reader, memory, kept)
+
+
+def _backward(fixed: Fixed, saved: tuple, slopes: tuple[Array, Array]) -> tuple:
+    reader, memory, kept = saved
+
+    def step(carry: tuple, at: tuple) -> tuple[tuple, Slopes]:
+        later, sums = carry
+        own, d_weights, here = at
+        cell = STEPS[fixed.kind].backward(here.cell, here.state, (later[0] + own, *later[1:]))
+        d_context = back_through(cell.inputs, reader.context)
+        through = here.weights * (d_weights + jnp.einsum("bc,bsc->bs", d_context, memory.values))
+        d_scores = through - here.weights * jnp.sum(through, axis=1, keepdims=True)
+        d_query, sums = _score_back(reader.score.vector, memory.keys, here.query, d_scores, sums)
+        sums = sums._replace(values=sums.values + _outer(here.weights, d_context))
+        d_state = (
+            cell.state[0]
+            + back_through(cell.products, reader.cell.matrices)
+            + _query_back(reader.score, fixed.scale, d_query)
+        )
+        return ((d_state, *cell.state[1:]), sums), Slopes(cell.inputs, cell.products, d_query)
+
+    start = tuple(jnp.zeros_like(each[0]) for each in kept.state)
+    nothing = Sums(memory.values, memory.keys, reader.score.vector)
+    carry = start, jax.tree.map(jnp.zeros_like, nothing)
+    (first, sums), found = jax.lax.scan(step, carry, (*slopes, kept), reverse=True)
+    d_memory = Memory(sums.values, sums.keys, None, jnp.zeros_like(memory.last))
+    return _reader_slopes(fixed, reader, kept, found, sums), first, found.inputs, d_memory
+
+
+def _outer(
+    weights: Float[Array, "batch source"], vectors: Float[Array, "batch width"]
+) -> Float[Array, "batch source width"]:
+    return weights[:, :, None] * vectors[:, None, :]
+
+
+def _score_back(
+    vector: Array | None,
+    keys: Array,
+    query: Array,
+    d_scores: Float[Array, "batch source"],
+    sums: Sums,
+) -> tuple[Float[Array, "batch key"], Sums]:
+    """Slope of the query; those of keys and vector are added to ``sums``."""
+    if vector is None:
+        d_query = jnp.einsum("bs,bsk->bk", d_scores, keys)
+        return d_query, sums._replace(keys=sums.keys + _outer(d_scores, query))
+    # The layer is written once and read three times; left alone, XLA computes it three times.
+    layer = jax.lax.optimization_barrier(
+        jnp.tanh(keys + jnp.broadcast_to(query[:, None, :], keys.shape))
+    )
+    d_query = jnp.sum(d_scores[:, :, None] * (1 - layer**2), axis=1)
+    spread = jnp.broadcast_to(vector, query.shape)
+    d_keys = (1 - layer**2) * _outer(d_scores, spread)
+    d_vector = jnp.einsum("bs,bsk->k", d_scores, layer)
+    return d_query * spread, sums._replace(keys=sums.keys + d_keys, vector=sums.vector + d_vector)
+
+
+def _query_back(score: Score, scale: float, slope: Array) -> Float[Array, "batch hidden"]:
+    """Slope of the state that the query was made of."""
+    scaled = slope * scale
+    return scaled if score.matrix is None else scaled @ score.matrix.T
+
+
+def _reader_slopes(fixed: Fixed, reader: Reader, kept: Kept, found: Slopes, sums: Sums) -> Reader:
+    """Gradients of the parameters, a matrix's as one product over the steps."""
+    hidden = kept.state[0]
+    d_matrix = None
+    if reader.score.matrix is not None:
+        (d_matrix,) = matrix_slopes(hidden, (found.query * fixed.scale,))
+    return Reader(
+        recurrence_slopes(fixed.kind, reader.cell, hidden, found.products),
+        matrix_slopes(kept.context, found.inputs),
+        Score(d_matrix, sums.vector),
+    )
+
+
+attended_states.defvjp(_forward, _backward)

@@ -1,0 +1,126 @@
+"""Output layer and cross-entropy in one, a chunk of real positions at a time.
+
+Logits are the largest arrays of a training step (positions x vocabulary). Here they exist a chunk
+at a time, are never computed on padding, and the gradient of the sum of losses is taken while
+they are there, so that they are neither kept nor computed twice. ``loss.negative_log_likelihood``
+is the plain formula, and the tests hold both equal.
+"""
+
+from functools import partial
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float, Int
+
+from ..model.output import OutputLayer
+
+CHUNK = 256
+"""Positions whose logits exist at once."""
+
+
+Gradients = tuple[Float[Array, "positions hidden"], OutputLayer]
+
+
+class _Packed(NamedTuple):
+    """Real positions first, filled up to whole chunks; ``place`` says where each one went."""
+
+    states: Float[Array, "places hidden"]
+    target: Int[Array, " places"]
+    real: Bool[Array, " places"]
+    place: Int[Array, " positions"]
+
+    @property
+    def chunks(self) -> Int[Array, ""]:
+        """How many chunks hold all real positions."""
+        return -(-jnp.sum(self.real, dtype=jnp.int32) // CHUNK)
+
+    def chunk(self, number: Int[Array, ""]) -> tuple[Array, Array, Array]:
+        """States, targets and real positions of one chunk."""
+        parts = (self.states, self.target, self.real)
+        return tuple(jax.lax.dynamic_slice_in_dim(each, number * CHUNK, CHUNK) for each in parts)
+
+
+def _pack(
+    states: Float[Array, "positions hidden"],
+    target: Int[Array, " positions"],
+    real: Bool[Array, " positions"],
+) -> _Packed:
+    order = jnp.argsort(jnp.logical_not(real), stable=True)
+    place = jnp.argsort(order)
+    filler = -len(order) % CHUNK
+    whole = jnp.concatenate([order, jnp.zeros(filler, order.dtype)])
+    known = jnp.concatenate([real[order], jnp.zeros(filler, bool)])
+    return _Packed(states[whole], target[whole], known, place)
+
+
+def _losses(logits: Array, target: Array, real: Array) -> tuple[Array, Array, Array]:
+    """Losses of one chunk, 0 on fillers; beside them exp(logit - max) and its sum."""
+    peak = jnp.max(logits, axis=1, keepdims=True)
+    exponentials = jnp.exp(logits - peak)
+    total = jnp.sum(exponentials, axis=1, keepdims=True)
+    chosen = jnp.take_along_axis(logits, target[:, None], axis=1)
+    losses = (jnp.log(total) + peak - chosen)[:, 0]
+    return jnp.where(real, losses, 0.0), exponentials, total
+
+
+def position_losses(
+    states: Float[Array, "positions hidden"],
+    layer: OutputLayer,
+    target: Int[Array, " positions"],
+    real: Bool[Array, " positions"],
+) -> Float[Array, " positions"]:
+    """-log P(y*) in nats at every position, 0 on padding."""
+    packed = _pack(states, target, real)
+
+    def body(number: Array, found: Array) -> Array:
+        chunk, words, known = packed.chunk(number)
+        losses = _losses(layer.logits(chunk), words, known)[0]
+        return jax.lax.dynamic_update_slice_in_dim(found, losses, number * CHUNK, 0)
+
+    start = jnp.zeros(len(packed.target), states.dtype)
+    return jax.lax.fori_loop(0, packed.chunks, body, start)[packed.place]
+
+
+@jax.custom_vjp
+def summed_loss(
+    states: Float[Array, "positions hidden"],
+    layer: OutputLayer,
+    target: Int[Array, " positions"],
+    real: Bool[Array, " positions"],
+) -> Float[Array, ""]:
+    """Sum of ``position_losses``; its gradient comes with it."""
+    return jnp.sum(position_losses(states, layer, target, real))
+
+
+def _forward(
+    states: Array, layer: OutputLayer, target: Array, real: Array
+) -> tuple[Array, Gradients]:
+    packed = _pack(states, target, real)
+
+    def body(number: Array, found: tuple) -> tuple:
+        total, d_states, d_matrix, d_bias = found
+        chunk, words, known = packed.chunk(number)
+        losses, exponentials, sums = _losses(layer.logits(chunk), words, known)
+        share = jnp.where(known, 1.0, 0.0)[:, None] / sums
+        hit = jax.nn.one_hot(words, exponentials.shape[1], dtype=bool) & known[:, None]
+        d_logits = exponentials * share - jnp.where(hit, 1.0, 0.0)
+        d_chunk = d_logits @ layer.matrix.T
+        return (
+            total + jnp.sum(losses),
+            jax.lax.dynamic_update_slice_in_dim(d_states, d_chunk, number * CHUNK, 0),
+            d_matrix + chunk.T @ d_logits,
+            d_bias + jnp.sum(d_logits, axis=0),
+        )
+
+    start = (0.0, jnp.zeros_like(packed.states), *map(jnp.zeros_like, layer))
+    total, d_states, *d_layer = jax.lax.fori_loop(0, packed.chunks, body, start)
+    return total, (d_states[packed.place], OutputLayer(*d_layer))
+
+
+def _backward(gradients: Gradients, scale: Array) -> tuple[Array, OutputLayer, None, None]:
+    scaled = jax.tree.map(partial(jnp.multiply, scale), gradients)
+    return *scaled, None, None
+
+
+summed_loss.defvjp(_forward, _backward)
