@@ -1,4 +1,4 @@
-"""Where tables are printed."""
+"""Where tables are printed, and how counts and sizes are written."""
 
 from typing import TYPE_CHECKING
 
@@ -16,3 +16,16 @@ def output() -> "Console":
 
     console = Console(highlight=False)
     return Console(highlight=False, width=max(console.width, NARROWEST))
+
+
+def counted(count: int, noun: str) -> str:
+    """``1 cell``, ``12 cells``."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+def size(count: int) -> str:
+    """Bytes for people: ``120 kB``, ``3.4 MB``, ``1.2 GB``."""
+    kilobytes = count / 1e3
+    if kilobytes < 1000:
+        return f"{kilobytes:,.0f} kB"
+    return f"{kilobytes / 1e3:,.1f} MB" if kilobytes < 1e6 else f"{kilobytes / 1e6:,.1f} GB"

@@ -100,6 +100,9 @@ def run(arguments: list[str]) -> int:
         # Typer's own usage errors, under whatever class this version of it raises.
         if not hasattr(error, "format_message"):
             raise
+        if type(error).__name__ == "NoArgsIsHelpError":
+            typer.echo(error.format_message())
+            return 0
         return _fail(error.format_message(), getattr(error, "exit_code", 2))
     if code == INTERRUPTED:  # Typer may turn the interrupt into its code itself
         return _fail("interrupted; the same command goes on from where it stopped", code)

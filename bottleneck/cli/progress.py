@@ -9,13 +9,19 @@ from typing import Any
 from rich.console import Console, Group
 from rich.live import Live
 from rich.table import Table
+from rich.text import Text
 
 from ..runs.pool import Job, Listener
+
+Widths = dict[str, int]
+"""Columns that each head of the live table takes, names of runs apart."""
 
 LINE_EVERY = 10.0
 """Seconds between two plain lines of one run."""
 ALL_ROWS = 4
 """Up to so many runs are all shown; of more, those that are under way."""
+DROPPED = ("tokens/s", "valid", "epoch", "loss", "update", "left")
+"""Columns that a narrow terminal does without, the first first: names keep half of its width."""
 ENDS = ("done", "diverged", "failed")
 
 
@@ -92,6 +98,7 @@ class _Rows:
     def __init__(self, jobs: Sequence[Job], live: Live):
         self.latest: dict[str, dict[str, Any]] = {job.name: {"phase": "waiting"} for job in jobs}
         self.tally, self.live = Tally(jobs), live
+        self.widths = _widths(jobs)
         self.live.update(self._shown())
 
     def listen(self, job: Job, event: dict[str, Any]) -> None:
@@ -101,14 +108,41 @@ class _Rows:
         self.live.update(self._shown())
 
     def _shown(self) -> Group:
-        table = Table(box=None, pad_edge=False)
-        for head in ("run", "", "epoch", "update", "loss", "valid", "tokens/s", "left"):
-            table.add_column(head, justify="left" if head in ("run", "") else "right")
+        longest = max(len(name) for name in (*self.latest, "run"))
+        name_width, widths = fitting(self.widths, longest, self.live.console.width)
+        table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
+        for head, width in {"run": name_width, **widths}.items():
+            side = "left" if head in ("run", "") else "right"
+            table.add_column(head, justify=side, width=width, no_wrap=True, overflow="ellipsis")
         everything = len(self.latest) <= ALL_ROWS
         for name, held in self.latest.items():
             if everything or held["phase"] not in (*ENDS, "waiting"):
-                table.add_row(name, held["phase"], *_numbers(held))
-        return Group(self.tally.text(), table)
+                told = dict(zip(self.widths, (held["phase"], *_numbers(held)), strict=True))
+                table.add_row(Text(name), *(Text(told[head]) for head in widths))
+        return Group(Text(self.tally.text()), table)
+
+
+def _widths(jobs: Sequence[Job]) -> Widths:
+    """Widths that hold whatever comes, so that nothing moves as numbers grow."""
+    most = max((job.settings.training.updates for job in jobs), default=1)
+    update = 2 * len(f"{most:,}") + 1
+    widths = {"": 9, "epoch": 6, "update": max(update, 6), "loss": 6, "valid": 6}
+    return widths | {"tokens/s": 9, "left": 8}
+
+
+def fitting(widths: Widths, longest: int, console: int) -> tuple[int, Widths]:
+    """The width of names, the longest of which is given, and the columns that fit beside them."""
+    kept, wanted = dict(widths), min(longest, console // 2)
+    for head in DROPPED:
+        if _room(kept, console) >= wanted:
+            break
+        kept.pop(head, None)
+    return max(1, min(longest, _room(kept, console))), kept
+
+
+def _room(widths: Widths, console: int) -> int:
+    """What is left for names, a space between any two columns."""
+    return console - sum(width + 1 for width in widths.values())
 
 
 class _Lines:

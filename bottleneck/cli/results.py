@@ -2,12 +2,15 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .console import output
+from .console import counted, output
 from .reproduce import DEFAULT_OUT
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Results = Annotated[
     Path | None,
@@ -21,31 +24,44 @@ Where = Annotated[
 
 def export(
     results: Results = None,
+    where: Where = None,
     bundle: Annotated[
         Path | None, typer.Option(help="Write the whole results bundle into this folder.")
     ] = None,
 ) -> None:
     """Print the one tidy CSV, a row a run and bucket; or write the whole bundle."""
-    from ..results.bundle import load_environment, load_results, tidy_csv
+    from ..results.bundle import tidy_csv
 
     folder = results_folder(results)
+    runs, held = _chosen(folder, where or [])
     if bundle is None:
-        typer.echo(tidy_csv(load_results(folder)), nl=False)
+        typer.echo(tidy_csv(runs), nl=False)
     else:
-        _write_bundle(folder, bundle)
-    _say_what_is_left_out(load_environment(folder))
+        _write_bundle(folder, set(runs["run"]), bundle)
+    _say_what_is_left_out(held)
 
 
-def _write_bundle(folder: Path, bundle: Path) -> None:
+def _chosen(folder: Path, where: list[str]) -> "tuple[pd.DataFrame, Mapping[str, Any]]":
+    """The tidy table and the environment of the runs that meet the conditions."""
+    from ..results.bundle import load_bundle, load_environment, load_results
+    from ..tables.selection import where as narrowed
+
+    if not where:
+        return load_results(folder), load_environment(folder)
+    chosen = narrowed(load_bundle(folder), where)
+    return chosen.runs, chosen.environment
+
+
+def _write_bundle(folder: Path, chosen: set[str], bundle: Path) -> None:
     from ..results.export import write_bundle
     from ..results.folders import finished_runs, read_groups
     from ..settings.errors import UserError
 
-    runs = finished_runs(folder)
+    runs = [run for run in finished_runs(folder) if run.name in chosen]
     if not runs:
         raise UserError(f"{str(folder)!r} holds no finished run; a bundle is made from a store")
     write_bundle(runs, bundle, read_groups(folder))
-    typer.echo(f"Written to {bundle}: {len(runs)} runs", err=True)
+    typer.echo(f"Written to {bundle}: {counted(len(runs), 'run')}", err=True)
 
 
 def _say_what_is_left_out(held: Mapping[str, Any]) -> None:
@@ -68,9 +84,12 @@ def table(
 ) -> None:
     """Print one table of finished results, with its verdicts and caption."""
     from ..results.bundle import load_bundle
-    from ..tables.pages import make_page, print_page, render
+    from ..settings.errors import UsageError
+    from ..tables.pages import FORMATS, make_page, print_page, render
     from ..tables.selection import where as narrowed
 
+    if form not in FORMATS:
+        raise UsageError(f"unknown format {form!r}; known are {', '.join(FORMATS)}")
     bundle = narrowed(load_bundle(results_folder(results)), where or [])
     page = make_page(name, bundle)
     if form != "rich":
@@ -81,6 +100,10 @@ def table(
 
 def results_folder(results: Path | None) -> Path:
     """The folder that was named, else the one written last."""
+    from ..results.folders import check_named
     from ..runs.stored import latest_output
 
-    return latest_output(DEFAULT_OUT) if results is None else results
+    if results is None:
+        return latest_output(DEFAULT_OUT, "--results")
+    check_named(results)
+    return results

@@ -1,17 +1,25 @@
 """``bottleneck runs``: list, show and remove the runs of a store."""
 
 import json
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from .console import output
 from .results import Results, Where, results_folder
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
     from ..runs.store import RunFolder
+    from ..settings.run import RunSettings
+
+ALWAYS = ("model.attention", "model.context_size", "training.seed")
+"""Settings by which a run is named, whether another has them too or not."""
 
 
 def runs(
@@ -26,9 +34,10 @@ def runs(
 
     if remove and run is None:
         raise UsageError("--remove: say which run; `bottleneck runs` lists them")
+    if yes and not remove:
+        raise UsageError("--yes answers the question of --remove; give both")
     if run is None:
-        for folder in _filtered(_runs(results), where or []):
-            typer.echo(_line(folder))
+        _list(_filtered(_runs(results), where or []))
     elif remove:
         _remove(_one(results, run), yes)
     else:
@@ -77,22 +86,62 @@ def _columns(run: "RunFolder") -> dict[str, object]:
     return known
 
 
-def _setting(run: "RunFolder", name: str) -> object:
-    """One setting of a run; None where a run was stopped before it wrote them."""
-    from ..results.folders import read_json
+def _settings(run: "RunFolder") -> "RunSettings | None":
+    """The settings of a run; None where they are not written yet, or damaged."""
+    from ..results.folders import SETTINGS, read_json
+    from ..settings.errors import UserError
+    from ..settings.run import parse_settings
 
-    path = run.path / "settings.json"
-    concern, _, field = name.partition(".")
-    return read_json(path)[concern][field] if path.is_file() else None
+    with suppress(UserError):
+        return parse_settings(read_json(run.path / SETTINGS))
+    return None
+
+
+def standing(run: "RunFolder") -> str:
+    """A run's status, ``stopped`` where nobody is at it, ``damaged`` where that cannot be read."""
+    from ..settings.errors import UserError
+
+    try:
+        status = run.status
+    except UserError:
+        return "damaged"
+    return "stopped" if status == "running" and not run.in_use else status
+
+
+def _list(runs: "Sequence[RunFolder]") -> None:
+    """A line a run, below a head."""
+    names = _names(runs)
+    rows = [("run", "status", "settings")]
+    rows += [(run.run, standing(run), names[run.run]) for run in runs]
+    widths = [max(len(row[place]) for row in rows) for place in range(2)]
+    for run, status, name in rows:
+        typer.echo(f"{run:<{widths[0]}}  {status:<{widths[1]}}  {name}")
+
+
+def _names(runs: "Sequence[RunFolder]") -> dict[str, str]:
+    """Each run's group, and what tells it from the others of that group; by run."""
+    from ..results.folders import read_groups
+    from ..settings.sweep import NAMES, Cell, varying
+
+    groups = read_groups(runs[0].store) if runs else {}
+    known = {run.run: _settings(run) for run in runs}
+    cells = {
+        run: Cell(groups.get(run, ""), settings) for run, settings in known.items() if settings
+    }
+    told: dict[str, set[str]] = {}
+    for group in {cell.group for cell in cells.values()}:
+        alike = [cell for cell in cells.values() if cell.group == group]
+        told[group] = {*varying(alike), *ALWAYS}
+    shown = {
+        run: cell.label([name for name in NAMES if name in told[cell.group]])
+        for run, cell in cells.items()
+    }
+    return {run: shown.get(run, "(settings not known)") for run in known}
 
 
 def _line(run: "RunFolder") -> str:
-    """``0123456789ab  done      additive context 256 seed 1``."""
-    stopped = run.status == "running" and not run.in_use
-    names = ("model.attention", "model.context_size", "training.seed")
-    attention, context, seed = (_setting(run, name) for name in names)
-    status = "stopped" if stopped else run.status
-    return f"{run.run}  {status:<8}  {attention} context {context} seed {seed}"
+    """``0123456789ab  done  attention=additive context_size=256 seed=1``."""
+    return f"{run.run}  {standing(run)}  {_names([run])[run.run]}"
 
 
 def _one(results: Path | None, name: str) -> "RunFolder":
@@ -106,18 +155,60 @@ def _one(results: Path | None, name: str) -> "RunFolder":
 
 
 def _show(folder: "RunFolder") -> None:
-    """Print a run's status, settings and scores."""
-    from ..results.folders import read_json
+    """Print how a run stands, its scores, what it ran on and every setting."""
+    from ..results.folders import SETTINGS, read_object
 
     typer.echo(_line(folder))
-    reason = folder.read_status()["reason"]
-    if reason:
+    if reason := folder.read_status().get("reason"):
         typer.echo(reason)
-    for name in ("settings.json", "environment.json"):
-        if (folder.path / name).is_file():
-            typer.echo(f"{name}: {json.dumps(read_json(folder.path / name), ensure_ascii=False)}")
     if (folder.path / "scores.csv").is_file():
-        typer.echo((folder.path / "scores.csv").read_text(encoding="utf8"), nl=False)
+        output().print(_scores(folder.path / "scores.csv"))
+    if (folder.path / SETTINGS).is_file():
+        for concern, fields in read_object(folder.path / SETTINGS).items():
+            _print_facts(concern, fields)
+    if (folder.path / "environment.json").is_file():
+        _print_facts("environment", read_object(folder.path / "environment.json"))
+
+
+def _print_facts(head: str, facts: Mapping[str, object]) -> None:
+    """A head and a line for each fact; a list has a line for each of its entries."""
+    from ..settings.sweep import toml_word
+
+    typer.echo(f"\n{head}")
+    for name, value in facts.items():
+        if isinstance(value, list) and value:
+            typer.echo(f"  {name}")
+            for entry in value:
+                typer.echo(f"    {entry}")
+        else:
+            inside = isinstance(value, dict | list)
+            word = json.dumps(value, ensure_ascii=False) if inside else toml_word(value)
+            typer.echo(f"  {name} = {word}")
+
+
+def _scores(path: Path) -> "Table":
+    """A run's scores by bucket."""
+    from ..results.export import run_rows
+    from ..tables.render import count, new_table
+
+    heads = ["source\nwords", "n", "BLEU", "95 % range", "BP", "chrF", "nats a\ntoken"]
+    table = new_table("Scores by source words", heads)
+    for row in run_rows(path):
+        bleu, low, high, chrf = (
+            _rounded(row.get(name), 1) for name in ("bleu", "bleu_low", "bleu_high", "chrf")
+        )
+        brevity, nll = (
+            _rounded(row.get("brevity_penalty"), 2),
+            _rounded(row.get("nll_per_token"), 3),
+        )
+        table.add_row(
+            row["bucket"], count(int(row["n"])), bleu, low and f"{low}..{high}", brevity, chrf, nll
+        )
+    return table
+
+
+def _rounded(text: str | None, digits: int) -> str:
+    return f"{float(text):.{digits}f}" if text else ""
 
 
 def _remove(folder: "RunFolder", yes: bool) -> None:
@@ -126,13 +217,24 @@ def _remove(folder: "RunFolder", yes: bool) -> None:
 
     with _held(folder):
         pass
-    if not (yes or typer.confirm(f"Delete {_line(folder)}?")):
+    if not (yes or _confirmed(f"Delete {_line(folder)}?")):
         return
     # Held anew, for nobody is to wait for an answer; and meanwhile a sweep may have begun it.
     with _held(folder):
         folder.remove()
     forget(folder.store, folder.run)
     typer.echo(f"deleted {folder.run}", err=True)
+
+
+def _confirmed(question: str) -> bool:
+    from ..settings.errors import UserError
+
+    try:
+        return typer.confirm(question)
+    except typer.Abort:
+        if sys.stdin.isatty():  # Ctrl-C
+            raise
+        raise UserError("nothing deleted: nobody answers here; --yes deletes unasked") from None
 
 
 @contextmanager

@@ -1,32 +1,52 @@
 """``bottleneck sweep``: a grid of runs, from a file or by name."""
 
+import re
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .console import output
-from .options import Assignments, Out
+from .console import counted, output, size
+from .options import Assignments
 from .reproduce import DEFAULT_OUT
+from .runs import standing
 
 if TYPE_CHECKING:
+    import pandas as pd
+    from rich.console import Console
     from rich.table import Table
 
+    from ..corpus.corpus import Corpus
     from ..runs.estimate import Estimate
     from ..runs.pool import Executor, Job, Outcome
+    from ..runs.store import RunFolder
     from ..settings.sweep import Cell, Grid, Sweep
 
 INCOMPLETE = 3
 """Exit code of a sweep in which some cell failed or diverged."""
 
+ADDRESS = re.compile(
+    r"(tcp|tls|ws|wss|ucx)://([^\s/:\[\]]+|\[[0-9A-Fa-f:.%]+\]):(?P<port>\d{1,5})/?"
+)
+HIGHEST_PORT = 65_535
+
+NAME_WIDTH = 15
+"""Columns that a cell's name gets, folded into them if it must be, before ranges are left out."""
+NARROWEST_NAME = 8
+
 
 def sweep(
     name: Annotated[str, typer.Argument(help="A sweep of experiments/ by name, or a TOML file.")],
-    out: Out = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Output folder [default: results/runs/NAME].")
+    ] = None,
     preset: Annotated[str | None, typer.Option(help="Another preset than the file's.")] = None,
     assignments: Assignments = None,
-    seeds: Annotated[int | None, typer.Option(min=1, help="Runs of each cell.")] = None,
+    seeds: Annotated[
+        int | None, typer.Option(min=1, help="Runs of each cell [default: the file's, else 1].")
+    ] = None,
     jobs: Annotated[int | None, typer.Option(min=1, help="Runs at once [default: cores].")] = None,
     seeds_together: Annotated[
         str,
@@ -47,21 +67,23 @@ def sweep(
     read = load_sweep(name)
     read = replace(read, preset=preset) if preset else read
     grid = make_grid(read, assignments or [], seeds)
-    cells = list(grid.cells)
+    cells, folder = list(grid.cells), out or DEFAULT_OUT / read.name
     width = jobs or _width()
-    execute = _executor(scheduler, width, force, _together(seeds_together, scheduler))
-    estimate = _estimate(cells, width)
+    execute = _executor(scheduler, width, force, _together(seeds_together, scheduler), quiet)
+    corpus = _corpus(cells[0])
+    estimate = _estimate(cells, corpus, width)
     if dry_run:
-        _print_plan(read, grid, estimate)
+        statuses = ["-"] * len(cells) if force else _statuses(cells, folder, corpus)
+        _print_plan(read, grid, estimate, statuses)
         return
     for note in grid.notes:
         typer.echo(note, err=True)
     from ..runs.sweep import plan
 
     work = plan(cells, [cost.seconds for cost in estimate.costs])
-    folder = out or DEFAULT_OUT / read.name
-    outcomes = _execute(work, folder, quiet, execute)
-    _print_summary(outcomes, folder)
+    ended = _execute(work, folder, quiet, execute)
+    outcomes = _in_order(ended, cells)
+    _print_summary(outcomes, read.question, folder)
     if any(outcome.phase != "done" for outcome in outcomes):
         raise typer.Exit(INCOMPLETE)
 
@@ -72,20 +94,53 @@ def _width() -> int:
     return default_width()
 
 
-def _estimate(cells: "list[Cell]", width: int) -> "Estimate":
+def _corpus(cell: "Cell") -> "Corpus":
+    from ..corpus.corpus import load_corpus
+
+    return load_corpus(cell.settings.corpus, cell.settings.scoring.lower_edges)
+
+
+def _estimate(cells: "list[Cell]", corpus: "Corpus", width: int) -> "Estimate":
     """What the cells cost, by the vocabulary and mean lengths of the first cell's corpus."""
     from statistics import fmean
 
-    from ..corpus.corpus import load_corpus
     from ..corpus.tokens import tokenize
     from ..runs.estimate import estimate
 
-    first = cells[0].settings
-    corpus = load_corpus(first.corpus, first.scoring.lower_edges)
     sizes = len(corpus.source_vocabulary), len(corpus.target_vocabulary)
     sources = fmean(len(tokenize(pair.source)) + 1 for pair in corpus.train)
     targets = fmean(len(tokenize(pair.target)) + 1 for pair in corpus.train)
     return estimate([cell.settings for cell in cells], sizes, (sources, targets), width)
+
+
+def _statuses(cells: "list[Cell]", folder: Path, first: "Corpus") -> list[str]:
+    """How each cell's run stands in the store: ``done``, ``stopped``, ...; ``-`` if not begun.
+
+    Which run is a cell's depends on the text; ``first`` is the first cell's, others are read once.
+    """
+    from ..results.folders import STORE
+    from ..runs.store import RunFolder, run_folders
+
+    if not run_folders(folder / STORE):
+        return ["-"] * len(cells)
+    known = {_place(cells[0]): first.fingerprint}
+    statuses = []
+    for cell in cells:
+        if _place(cell) not in known:
+            known[_place(cell)] = _corpus(cell).fingerprint
+        run = cell.settings.identity(known[_place(cell)])
+        statuses.append(_status(RunFolder(folder / STORE, run)))
+    return statuses
+
+
+def _place(cell: "Cell") -> tuple[object, object]:
+    """The settings that make a cell's corpus."""
+    return cell.settings.corpus, cell.settings.scoring.lower_edges
+
+
+def _status(folder: "RunFolder") -> str:
+    status = standing(folder)
+    return "-" if status == "missing" else status
 
 
 def _together(text: str, scheduler: str | None) -> int:
@@ -102,15 +157,31 @@ def _together(text: str, scheduler: str | None) -> int:
     return int(text)
 
 
-def _executor(scheduler: str | None, width: int, force: bool, together: int) -> "Executor":
+def _executor(
+    scheduler: str | None, width: int, force: bool, together: int, quiet: bool
+) -> "Executor":
     """Local processes, or the cluster behind a scheduler's address."""
-    if scheduler:
+    if scheduler is not None:
+        _check_address(scheduler)
         from ..runs.cluster import run_jobs_on_cluster
 
-        return partial(run_jobs_on_cluster, scheduler=scheduler, force=force)
+        tell = str if quiet else partial(typer.echo, err=True)
+        return partial(run_jobs_on_cluster, scheduler=scheduler, force=force, tell=tell)
     from ..runs.pool import run_jobs
 
     return partial(run_jobs, width=width, force=force, together=together)
+
+
+def _check_address(scheduler: str) -> None:
+    """Refuse what no scheduler can have as its address: Dask would say so in many lines."""
+    from ..settings.errors import UsageError
+
+    found = ADDRESS.fullmatch(scheduler)
+    if not found or int(found["port"]) > HIGHEST_PORT:
+        raise UsageError(
+            f"--scheduler {scheduler!r}: give the address that `dask scheduler` prints, "
+            "tcp://HOST:PORT"
+        )
 
 
 def _execute(work: "list[Job]", folder: Path, quiet: bool, execute: "Executor") -> "list[Outcome]":
@@ -123,69 +194,133 @@ def _execute(work: "list[Job]", folder: Path, quiet: bool, execute: "Executor") 
         return run_sweep(work, folder, listener, execute)
 
 
-def _print_plan(read: "Sweep", grid: "Grid", estimate: "Estimate") -> None:
+def _in_order(outcomes: "list[Outcome]", cells: "list[Cell]") -> "list[Outcome]":
+    """The outcomes in the order of the file's cells; they were run in another."""
+    from ..settings.sweep import labels
+
+    places = {label: place for place, label in enumerate(labels(cells))}
+    return sorted(outcomes, key=lambda outcome: places[outcome.job.name])
+
+
+def _print_plan(read: "Sweep", grid: "Grid", estimate: "Estimate", statuses: Sequence[str]) -> None:
     """The question, the cells with what each costs, what was left out, and the sums."""
     console = output()
     console.print(read.question, markup=False)
-    console.print(_plan_table(list(grid.cells), estimate))
-    megabytes = estimate.disk_bytes / 1e6
-    line = f"{len(grid.cells)} cells, {megabytes:,.0f} MB on disk, {estimate.text}"
+    console.print(_plan_table(list(grid.cells), estimate, statuses))
+    line = f"{counted(len(grid.cells), 'cell')}, {size(estimate.disk_bytes)} on disk, "
+    line += estimate.text + _left(estimate, statuses)
     console.print("\n".join([*grid.notes, line]), markup=False)
 
 
-def _plan_table(cells: "list[Cell]", estimate: "Estimate") -> "Table":
-    from rich import box
-    from rich.table import Table
+def _left(estimate: "Estimate", statuses: Sequence[str]) -> str:
+    """``; 3 done, about 12 min left to do``, a stopped run taken as whole; empty if none began."""
+    from ..runs.estimate import duration, wall_seconds
+    from ..runs.store import ENDED
 
+    counts = {status: statuses.count(status) for status in statuses if status != "-"}
+    if not counts:
+        return ""
+    told = ", ".join(f"{count} {status}" for status, count in counts.items())
+    costs = zip(statuses, estimate.costs, strict=True)
+    left = [cost.seconds for status, cost in costs if status not in ENDED]
+    rest = f"about {duration(wall_seconds(left, estimate.jobs))} left" if left else "nothing left"
+    return f"; {told}, {rest} to do"
+
+
+def _plan_table(cells: "list[Cell]", estimate: "Estimate", statuses: Sequence[str]) -> "Table":
     from ..runs.estimate import duration
     from ..settings.sweep import labels
 
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for head in ("cell", "parameters", "disk", "time"):
-        table.add_column(head, justify="left" if head == "cell" else "right")
-    for label, cost in zip(labels(cells), estimate.costs, strict=True):
-        disk = f"{cost.disk_bytes / 1e6:.1f} MB"
-        table.add_row(label, f"{cost.parameters:,}", disk, duration(cost.seconds))
+    begun = any(status != "-" for status in statuses)
+    table = _new_table(["parameters", "disk", "time", *(["status"] if begun else [])])
+    for label, cost, status in zip(labels(cells), estimate.costs, statuses, strict=True):
+        row = [f"{cost.parameters:,}", size(cost.disk_bytes), duration(cost.seconds)]
+        table.add_row(label, *row, *([status] if begun else []))
     return table
 
 
-def _print_summary(outcomes: "list[Outcome]", folder: Path) -> None:
+def _new_table(heads: Sequence[str]) -> "Table":
+    """A table of cells: their names may be folded, nothing else is."""
+    from rich import box
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    table.add_column("cell", min_width=NARROWEST_NAME)
+    for head in heads:
+        table.add_column(head, justify="right", no_wrap=True)
+    return table
+
+
+def _print_summary(outcomes: "list[Outcome]", question: str, folder: Path) -> None:
     """Every cell with its BLEU by bucket, what failed and why, and where the results are."""
     console = output()
+    console.print(question, markup=False)
     done = [outcome for outcome in outcomes if outcome.phase == "done"]
     if done:
-        console.print(_summary_table(done, folder))
+        _print_scores(console, done, folder)
     for outcome in outcomes:
         if outcome.phase != "done":
             console.print(
                 f"{outcome.job.name}: {outcome.phase}: {outcome.reason}", markup=False, style="bold"
             )
     console.print(
-        f"{len(done)} of {len(outcomes)} cells done. Results in {folder}; "
+        f"{len(done)} of {counted(len(outcomes), 'cell')} done. Results in {folder}; "
         f"the tidy table: bottleneck export --results {folder}",
         markup=False,
     )
 
 
-def _summary_table(done: "list[Outcome]", folder: Path) -> "Table":
-    from rich import box
-    from rich.table import Table
-
+def _print_scores(console: "Console", done: "list[Outcome]", folder: Path) -> None:
+    """BLEU of each cell by bucket, with its range below it where the width allows."""
     from ..results.bundle import load_results
 
     runs = load_results(folder)
+    runs = runs[runs["run"].isin([outcome.run for outcome in done])]
+    table = _summary_table(done, runs, ranges=True)
+    whole = _fits(table, console)
+    console.print("BLEU by source words", style="italic")
+    console.print(table if whole else _summary_table(done, runs, ranges=False))
+    below = "below each" if whole else "bleu_low and bleu_high of the tidy table"
+    console.print(
+        f"n: test sentences (*: few); 95 % ranges over them ({below}). Brevity penalties are in "
+        "the tidy table.",
+        markup=False,
+        style="dim",
+    )
+
+
+def _fits(table: "Table", console: "Console") -> bool:
+    """Whether there is room for all of a table but its names, which can be folded."""
+    names = table.columns[0]
+    names.max_width = NAME_WIDTH
+    wide = console.options.update(width=10 * console.width)
+    needed = console.measure(table, options=wide).maximum
+    names.max_width = None
+    return needed <= console.width
+
+
+def _summary_table(done: "list[Outcome]", runs: "pd.DataFrame", ranges: bool) -> "Table":
     buckets = list(dict.fromkeys(runs["bucket"]))
-    bleu = runs.set_index(["run", "bucket"])["bleu"]
-    table = Table(title="BLEU by source words", box=box.SIMPLE_HEAD, pad_edge=False)
-    table.title_justify = "left"
-    table.add_column("cell")
-    for bucket in buckets:
-        table.add_column(bucket, justify="right")
-    for outcome in sorted(done, key=lambda outcome: outcome.job.name):
-        values = [bleu.get((outcome.run, bucket)) for bucket in buckets]
-        table.add_row(outcome.job.name, *(_shown(value) for value in values))
+    table = _new_table([f"{bucket}\n{_n(runs, bucket)}" for bucket in buckets])
+    rows = {(row["run"], row["bucket"]): row for row in runs.to_dict("records")}
+    for outcome in done:
+        held = [rows.get((outcome.run, bucket), {}) for bucket in buckets]
+        table.add_row(outcome.job.name, *(_shown(row, ranges) for row in held))
     return table
 
 
-def _shown(value: float | None) -> str:
-    return "" if value is None or value != value else f"{value:.1f}"
+def _n(runs: "pd.DataFrame", bucket: str) -> str:
+    """How many test sentences a bucket has: ``n=200``, or ``n=75*..150`` where cells differ."""
+    from ..tables.render import count
+
+    counts = [int(n) for n in sorted(set(runs.loc[runs["bucket"] == bucket, "n"]))]
+    return f"n={'..'.join(count(n) for n in dict.fromkeys((counts[0], counts[-1])))}"
+
+
+def _shown(row: Mapping[str, object], ranges: bool) -> str:
+    """BLEU, and its range on a second line; empty where there is none."""
+    from ..tables.render import number, ranged
+
+    if "bleu" not in row:
+        return ""
+    return ranged(row, "bleu", "{:.1f}") if ranges else number(row["bleu"], "{:.1f}")

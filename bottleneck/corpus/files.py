@@ -31,8 +31,8 @@ class PairFiles(NamedTuple):
 
 
 def with_option(setting: str) -> str:
-    """A setting and its option: ``corpus.test_source (--test-source)``."""
-    return f"{setting} (--{setting.removeprefix('corpus.').replace('_', '-')})"
+    """How a setting is given to any command: ``--set corpus.test_source=FILE``."""
+    return f"--set {setting}=FILE"
 
 
 class PairsRead(NamedTuple):

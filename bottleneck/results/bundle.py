@@ -13,7 +13,7 @@ from ..settings.errors import UserError
 from ..settings.run import RunSettings, parse_settings
 from .columns import setting_columns
 from .export import environment, runs_text
-from .folders import find_runs, read_groups, read_json
+from .folders import check_named, damaged, find_runs, read_groups, read_json
 from .schema import (
     ENVIRONMENT,
     EXAMPLES,
@@ -139,6 +139,7 @@ def tidy_csv(runs: pd.DataFrame) -> str:
 
 def _stored(folder: Path) -> list[Path] | None:
     """The finished runs where the folder is a store or has one; None where not."""
+    check_named(folder)
     found = find_runs(folder)
     if found.any and not found.done:
         raise UserError(
@@ -150,13 +151,20 @@ def _stored(folder: Path) -> list[Path] | None:
 
 
 def _stored_runs(folder: Path, runs: Sequence[Path]) -> pd.DataFrame:
-    return _parse(io.StringIO(runs_text(runs, read_groups(folder))), RUN_COLUMNS)
+    groups = read_groups(folder)
+    try:
+        return _parse(io.StringIO(runs_text(runs, groups)), RUN_COLUMNS)
+    except ValueError as error:
+        if len(runs) > 1:  # which it is, is told of one
+            for run in runs:
+                _stored_runs(folder, [run])
+        raise damaged(runs[0] / "scores.csv", error) from None
 
 
 def _stored_sentences(runs: Sequence[Path]) -> pd.DataFrame:
     """The sentences of every run, the run in front."""
     columns = {name: kind for name, kind in SENTENCE_COLUMNS.items() if name != "run"}
-    frames = [_read_table(run / "sentences.csv", columns, "run it again") for run in runs]
+    frames = [_read_table(run / "sentences.csv", columns) for run in runs]
     for run, frame in zip(runs, frames, strict=True):
         frame.insert(0, "run", pd.Series(run.name, index=frame.index, dtype="str"))
     return pd.concat(frames, ignore_index=True)
@@ -166,17 +174,12 @@ def _columns_of(settings: Mapping[str, Any] | None) -> dict[str, Any]:
     return {} if settings is None else setting_columns(parse_settings(settings))
 
 
-def _read_table(
-    path: Path, columns: Mapping[str, str], way: str = "export it again"
-) -> pd.DataFrame:
+def _read_table(path: Path, columns: Mapping[str, str]) -> pd.DataFrame:
     """Read a CSV file of the bundle, or of a run."""
     try:
         return _parse(path, columns)
-    except FileNotFoundError:
-        raise UserError(f"no {path.name} in {str(path.parent)!r}: not whole, {way}") from None
     except (OSError, EOFError, ValueError, KeyError, zlib.error) as error:
-        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise UserError(f"{str(path)!r} cannot be read ({reason}); {way}") from None
+        raise damaged(path, error, "export it again") from None
 
 
 def _parse(source: Path | io.StringIO, columns: Mapping[str, str]) -> pd.DataFrame:

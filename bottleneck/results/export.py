@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from ..settings.atomic import write_bytes, write_text
-from ..settings.errors import UserError
-from ..settings.run import parse_settings
+from ..settings.errors import UsageError
+from ..settings.run import RunSettings, parse_settings
 from .columns import setting_columns
-from .folders import STATUS, find_runs, read_groups, read_json
+from .folders import STATUS, damaged, find_runs, read_groups, read_json
 from .schema import (
     ENVIRONMENT,
     EXAMPLES,
@@ -47,9 +47,17 @@ def sentences_text(runs: Sequence[Path]) -> str:
 
 def _columns(run: Path) -> dict[str, Any]:
     """What a run's settings and corpus say of its rows; its scores may be of an older table."""
-    settings = parse_settings(read_json(run / "settings.json"))
+    settings = _settings(run)
     facts = read_json(run / "environment.json")
     return setting_columns(settings) | {"corpus_fingerprint": facts.get("fingerprint", "")}
+
+
+def _settings(run: Path) -> RunSettings:
+    path = run / "settings.json"
+    try:
+        return parse_settings(read_json(path))
+    except UsageError as error:
+        raise damaged(path, error) from None
 
 
 def _joined(known: Mapping[Path, Mapping[str, Any]], name: str, columns: list[str]) -> str:
@@ -58,18 +66,23 @@ def _joined(known: Mapping[Path, Mapping[str, Any]], name: str, columns: list[st
     writer = csv.DictWriter(held, columns, restval="", lineterminator="\n")
     writer.writeheader()
     for run, values in known.items():
-        writer.writerows(row | values | {"run": run.name} for row in _rows(run / name))
+        writer.writerows(row | values | {"run": run.name} for row in run_rows(run / name))
     return held.getvalue()
 
 
-def _rows(path: Path) -> Iterator[dict[str, Any]]:
+def run_rows(path: Path) -> Iterator[dict[str, Any]]:
+    """The rows of a run's CSV file, which has some, each as long as the first line."""
     try:
         with path.open(encoding="utf8", newline="") as file:
-            yield from csv.DictReader(file)
-    except FileNotFoundError:
-        raise UserError(
-            f"no {path.name} in {str(path.parent)!r}: not whole, run it again"
-        ) from None
+            rows = list(csv.DictReader(file))
+    except (OSError, ValueError, csv.Error) as error:
+        raise damaged(path, error) from None
+    if not rows:
+        raise damaged(path, "it is empty")
+    for place, row in enumerate(rows, 1):
+        if None in row or None in row.values():  # longer, or shorter
+            raise damaged(path, f"row {place} is not whole")
+    yield from rows
 
 
 def environment(runs: Sequence[Path]) -> dict[str, Any]:

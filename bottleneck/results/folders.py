@@ -32,17 +32,65 @@ class Found:
         return bool(self.done or self.unfinished or self.other_versions)
 
 
+SETTINGS = "settings.json"
+
+
+def is_run(folder: Path) -> bool:
+    """Whether this is the folder of one run."""
+    return (folder / STATUS).is_file() or (folder / SETTINGS).is_file()
+
+
+def check_named(folder: Path) -> None:
+    """Refuse what was named as results and cannot be: a file, or one run of a store."""
+    if folder.is_file():
+        raise UserError(
+            f"{str(folder)!r} is not a folder: name one that `bottleneck reproduce` or "
+            "`bottleneck sweep` wrote"
+        )
+    if is_run(folder):
+        store = _named(folder.resolve().parent)
+        raise UserError(f"{str(folder)!r} is one run: name its store, {store!r}")
+
+
+def damaged(path: Path, reason: object, otherwise: str = "make it again") -> UserError:
+    """The error of a file that cannot be read, with the way out; of a run, to take it away."""
+    run, way = path.parent, otherwise
+    if is_run(run):
+        way = (
+            f"`bottleneck runs {run.name} --remove --results {_named(run.parent)}` takes the run "
+            "away, `--force` makes it anew"
+        )
+    words = (getattr(reason, "strerror", None) or str(reason)).splitlines()
+    told = words[0] if words else type(reason).__name__
+    return UserError(f"{str(path)!r} cannot be read ({told}); {way}")
+
+
+def _named(store: Path) -> str:
+    """A store as a person names it: by the output folder that it is in."""
+    return str(store.parent if store.name == STORE else store)
+
+
+def read_object(path: Path) -> dict[str, Any]:
+    """Read a JSON file that holds an object."""
+    held = read_json(path)
+    if not isinstance(held, dict):
+        raise damaged(path, "no JSON object")
+    return held
+
+
 def read_json(path: Path) -> Any:
     """Read one JSON file of a bundle or a run."""
     try:
         return json.loads(path.read_text(encoding="utf8"))
-    except FileNotFoundError:
+    except FileNotFoundError as error:
+        if is_run(path.parent):
+            raise damaged(path, error) from None
         raise UserError(
             f"no {path.name} in {str(path.parent)!r}: name a folder that `bottleneck reproduce` "
             "or `bottleneck sweep` wrote"
         ) from None
     except (OSError, ValueError) as error:
-        raise UserError(f"{str(path)!r} cannot be read ({error}); make it again") from None
+        raise damaged(path, error) from None
 
 
 def store_of(folder: Path) -> Path:
@@ -54,7 +102,7 @@ def find_runs(folder: Path) -> Found:
     """What an output folder or a store holds. Numbers of two versions are never mixed."""
     runs = sorted(path.parent for path in store_of(folder).glob(f"*/{STATUS}"))
     mine = {run for run in runs if _version(run) == SCHEMA_VERSION}
-    done = {run for run in runs if read_json(run / STATUS).get("status") == "done"}
+    done = {run for run in runs if read_object(run / STATUS).get("status") == "done"}
     return Found(
         done=tuple(sorted(mine & done, key=_order)),
         unfinished=tuple(sorted(mine - done)),
@@ -70,14 +118,17 @@ def finished_runs(folder: Path) -> list[Path]:
 def _version(run: Path) -> int:
     """Which version made a run; this one where it was stopped before it could say."""
     path = run / "environment.json"
-    return read_json(path).get("schema", FIRST_VERSION) if path.is_file() else SCHEMA_VERSION
+    return read_object(path).get("schema", FIRST_VERSION) if path.is_file() else SCHEMA_VERSION
 
 
 def _order(run: Path) -> tuple[str, int, int, str]:
     """By attention, context size and seed, then by name."""
-    settings = read_json(run / "settings.json")
-    model = settings["model"]
-    return model["attention"], model["context_size"], settings["training"]["seed"], run.name
+    settings = read_object(run / SETTINGS)
+    try:
+        model, seed = settings["model"], settings["training"]["seed"]
+        return model["attention"], model["context_size"], seed, run.name
+    except (KeyError, TypeError):
+        raise damaged(run / SETTINGS, "it has not all settings") from None
 
 
 def read_groups(folder: Path) -> dict[str, str]:
@@ -85,4 +136,4 @@ def read_groups(folder: Path) -> dict[str, str]:
     whole = folder.resolve()
     places = (whole, whole.parent) if whole.name == STORE else (whole,)
     found = [place / GROUPS for place in places if (place / GROUPS).is_file()]
-    return read_json(found[0]) if found else {}
+    return read_object(found[0]) if found else {}

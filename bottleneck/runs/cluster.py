@@ -15,7 +15,7 @@ on all machines alike, and then speaks with holders of a certificate of that aut
 """
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -27,12 +27,17 @@ CONNECTING = 10.0
 
 
 def run_jobs_on_cluster(
-    jobs: Sequence[Job], store: Path, listener: Listener, scheduler: str, force: bool = False
+    jobs: Sequence[Job],
+    store: Path,
+    listener: Listener,
+    scheduler: str,
+    force: bool = False,
+    tell: Callable[[str], object] = str,
 ) -> list[Outcome]:
     """Execute all jobs into ``store`` on the workers of ``scheduler``, as ``run_jobs`` does here.
 
     A run that diverges or fails does not stop the others; a KeyboardInterrupt stops them all, and
-    their checkpoints come back.
+    their checkpoints come back. ``tell`` takes what the user should know.
     """
     if find_spec("distributed") is None:
         raise UserError('--scheduler needs Dask: pip install "seq2seq-bottleneck[cluster]"')
@@ -49,6 +54,8 @@ def run_jobs_on_cluster(
     # What Dask has to say of a lost scheduler is a traceback; we say it in a line.
     logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
     with client:
+        if not client.ncores():
+            tell(f"waiting for workers at {scheduler}: dask worker {scheduler} --nthreads 1")
         return Dispatch(client, store, listener, force).run(jobs)
 
 

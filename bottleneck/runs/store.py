@@ -18,7 +18,7 @@ from typing import Any
 
 from filelock import BaseFileLock, FileLock, Timeout
 
-from ..results.folders import STATUS, read_json
+from ..results.folders import STATUS, read_object
 from ..settings.atomic import write_bytes, write_text
 from ..settings.errors import UserError
 from .csvtext import json_text
@@ -48,7 +48,7 @@ class RunFolder:
         """The whole of ``status.json``; empty where there is none."""
         if not (self.path / STATUS).is_file():
             return {}
-        return dict(read_json(self.path / STATUS))
+        return read_object(self.path / STATUS)
 
     def write_status(self, status: str, reason: str = "") -> None:
         """Say how the run stands."""

@@ -3,7 +3,7 @@
 Every field is a setting that ``--set section.field=value`` and a sweep file can name.
 """
 
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
@@ -12,6 +12,17 @@ class Concern(BaseModel):
     """A frozen group of settings; unknown names are refused."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _true_or_false(cls, value: object, info: Any) -> object:
+        """Pydantic would take "yes" or 0 for a truth, and a truth for a number."""
+        kind = cls.model_fields[info.field_name].annotation
+        if kind is bool and not isinstance(value, bool):
+            raise ValueError("write true or false")
+        if kind in (int, float, int | None) and isinstance(value, bool):
+            raise ValueError("input should be a number")
+        return value
 
 
 FILES = ("source", "target", "test_source", "test_target")
@@ -154,6 +165,8 @@ class ScoringSettings(Concern):
     @classmethod
     def _one_edge(cls, value: object) -> object:
         """A single edge is read as a number; it is as wrong as text, and should be told so."""
+        if isinstance(value, list):
+            raise ValueError('write all edges as one string, "5,11,21"')
         return str(value) if isinstance(value, int) else value
 
     @property

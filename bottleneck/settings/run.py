@@ -4,6 +4,7 @@ import hashlib
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
 from importlib import resources
 from typing import Any
 
@@ -110,9 +111,18 @@ def override(values: dict[str, Any], assignments: Sequence[str]) -> dict[str, An
         key, equals, text = assignment.partition("=")
         concern, dot, field = key.strip().partition(".")
         if not (equals and dot and field):
-            raise UsageError(f"--set {assignment!r}: write section.key=value")
+            hint = "" if dot else _full_name(key.strip())
+            raise UsageError(f"--set {assignment!r}: write section.key=value{hint}")
         result.setdefault(concern, {})[field] = _toml_value(text.strip())
     return result
+
+
+def _full_name(key: str) -> str:
+    """For a setting named without its section: the whole name, if one is near."""
+    full = {name.partition(".")[2]: name for name in _known_names(2)}
+    full["seed"] = "training.seed"  # there are others, but a run's seed is this
+    nearest = get_close_matches(key, full, n=1, cutoff=0.7)
+    return f"; did you mean {full[nearest[0]]!r}?" if nearest else ""
 
 
 def _toml_value(text: str) -> Any:

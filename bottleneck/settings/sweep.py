@@ -30,6 +30,7 @@ from .run import RunSettings, override, parse_settings, preset_values
 
 DEFAULT_PRESET = "lecture"
 SEED = "training.seed"
+EDGES = "scoring.edges"
 
 Settings = dict[str, Any]
 """Settings by their full names, ``model.context_size``; a list is the values to try."""
@@ -81,7 +82,7 @@ class Cell:
 
     def label(self, names: Sequence[str]) -> str:
         """The group and the named settings: ``reversed source: attention=none seed=1``."""
-        values = " ".join(f"{_short(name)}={self.value(name)}" for name in names)
+        values = " ".join(f"{_short(name)}={toml_word(self.value(name))}" for name in names)
         return ": ".join(part for part in (self.group, values) if part) or "the only cell"
 
 
@@ -91,6 +92,13 @@ class Grid:
 
     cells: tuple[Cell, ...]
     notes: tuple[str, ...] = ()
+
+
+def toml_word(value: Any) -> str:
+    """A value as a sweep file has it, but text without its quotes; ``none`` where it is not set."""
+    if value is None:
+        return "none"
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _short(name: str) -> str:
@@ -151,18 +159,39 @@ def parse_sweep(text: str, place: str) -> Sweep:
         table = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise UsageError(f"{place}: not TOML: {error}") from None
-    preset, groups = table.pop("preset", DEFAULT_PRESET), table.pop("group", [])
     _check_keys(table, ["preset", "group"], place)
+    if not any(value != {} for value in table.values()):
+        raise UsageError(
+            f"{place} sets nothing; give settings to try, such as model.context_size = [64, 256]"
+        )
+    preset, groups = table.pop("preset", DEFAULT_PRESET), table.pop("group", [])
+    _check_preset(preset, place)
     settings = _flat(table, place)
-    return Sweep(
-        Path(place).stem, place, _question(text), str(preset), settings, _groups(groups, place)
-    )
+    members = _groups(groups, place)
+    return Sweep(Path(place).stem, place, _question(text, place), preset, settings, members)
 
 
-def _question(text: str) -> str:
-    """The comment that a file opens with, as one paragraph; empty where it opens otherwise."""
+def _check_preset(preset: Any, place: str) -> None:
+    """A preset is where all cells start, so there is one."""
+    if isinstance(preset, list):
+        raise UsageError(
+            f"{place}: preset cannot be a list: write the name of one; a second one takes a "
+            "second sweep, with --preset"
+        )
+    if not isinstance(preset, str):
+        raise UsageError(f"{place}: preset is the name of one, not {preset!r}")
+
+
+def _question(text: str, place: str) -> str:
+    """The comment that a file opens with, as one paragraph; it may not be missing."""
     lines = takewhile(lambda line: line.startswith("#"), text.lstrip().splitlines())
-    return " ".join(line.lstrip("#").strip() for line in lines).strip()
+    question = " ".join(line.lstrip("#").strip() for line in lines).strip()
+    if not question:
+        raise UsageError(
+            f"{place}: no question; open the file with it, as a comment: "
+            "# Does a larger context help long sentences?"
+        )
+    return question
 
 
 def _check_keys(table: Mapping[str, Any], others: Sequence[str], place: str) -> None:
@@ -232,10 +261,18 @@ def _flat(table: Mapping[str, Any], place: str) -> Settings:
             name = f"{concern}.{key}"
             if name not in NAMES:
                 raise UsageError(f"{place}: unknown setting {name!r}{did_you_mean(name, NAMES)}")
-            if value == []:
-                raise UsageError(f"{place}: setting {name!r}: the list is empty")
+            _check_list(name, value, place)
             settings[name] = value
     return settings
+
+
+def _check_list(name: str, value: Any, place: str) -> None:
+    """Refuse an empty list, and the one list of edges where each value would be tried alone."""
+    if value == []:
+        raise UsageError(f"{place}: setting {name!r}: the list is empty")
+    if name == EDGES and isinstance(value, list) and all(isinstance(edge, int) for edge in value):
+        edges = ",".join(str(edge) for edge in value)
+        raise UsageError(f'{place}: setting {name!r}: write all edges as one string, "{edges}"')
 
 
 def expand(sweep: Sweep, assignments: Sequence[str] = (), seeds: int | None = None) -> list[Cell]:
@@ -274,7 +311,8 @@ def _left_out(cell: Cell, group: Group, earlier: Cell | None) -> str:
     """Why a cell is not one of the grid: it is not what its group is for, or another group's."""
     for name, wanted in group.needs.items():
         if cell.value(name) != wanted:
-            return f"group {group.name!r} is for {name}={wanted}, not {cell.value(name)}: left out"
+            found, needed = toml_word(cell.value(name)), toml_word(wanted)
+            return f"group {group.name!r} is for {name}={needed}, not {found}: left out"
     if earlier and earlier.group != cell.group:
         return (
             f"group {group.name!r} has cells that are those of group {earlier.group!r} here: they "

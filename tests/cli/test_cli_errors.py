@@ -147,3 +147,12 @@ def test_a_run_that_diverges_ends_with_a_clear_word(capsys, tmp_path):
     smoke = ["reproduce", "--preset", "smoke", "--corpus", "copy", "--out", str(out), "--quiet"]
     fails(capsys, [*smoke, *arguments], 1, "diverged", "learning_rate")
     assert not (out / "runs.csv").exists()
+
+
+@pytest.mark.parametrize(("arguments", "part"), [([], "reproduce"), (["corpus"], "describe")])
+def test_a_bare_command_prints_its_help(capsys, arguments, part):
+    assert run(arguments) == 0
+    printed = capsys.readouterr()
+    assert printed.err == ""
+    assert printed.out.startswith("Usage: bottleneck")
+    assert any(line.strip().startswith(part) for line in printed.out.splitlines())

@@ -1,12 +1,15 @@
 """What commands show of a store that holds more than they were asked for."""
 
+import io
+
 import pandas as pd
 import pytest
-from planted import sentences, translations, write_run
+from planted import sentences, translations, write_planted, write_run
 
 from seq2seq_bottleneck.cli.main import run
-from seq2seq_bottleneck.results.bundle import load_bundle
+from seq2seq_bottleneck.results.bundle import load_bundle, load_results
 from seq2seq_bottleneck.runs.pool import Outcome
+from seq2seq_bottleneck.settings.errors import UserError
 from seq2seq_bottleneck.settings.run import SCHEMA_VERSION
 
 SMOKE = ["reproduce", "--preset", "smoke", "--quiet"]
@@ -53,3 +56,53 @@ def test_reproduce_shows_the_runs_just_asked_for_whatever_else_is_in_the_store(t
     capsys.readouterr()
     assert run(["export", "--results", str(out)]) == 0
     assert "4 runs are left out: made by another version" in capsys.readouterr().err
+
+
+ARMS = {"none": [0.2, 0.4, 0.6, 0.7, 0.8], "additive": [0.1] * 5}
+
+
+@pytest.mark.parametrize("command", [["table", "vindication"], ["export"], ["runs"]])
+def test_without_results_the_option_of_the_command_is_named(command, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert run(command) == 1
+    said = capsys.readouterr().err
+    assert "or name one with --results DIR" in said
+
+
+@pytest.mark.parametrize("command", [["table", "vindication"], ["export"], ["runs"]])
+def test_what_is_no_output_folder_is_named_for_what_it_is(command, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_planted(tmp_path / "out", ARMS, seeds=1)
+    (tmp_path / "mine.toml").write_text("")
+    assert run([*command, "--results", "out/runs/none1x1"]) == 1
+    said = " ".join(capsys.readouterr().err.split())
+    assert said.startswith("bottleneck: 'out/runs/none1x1' is one run: name its store, ")
+    assert said.endswith("/out'")
+    assert run([*command, "--results", "mine.toml"]) == 1
+    assert "'mine.toml' is not a folder" in capsys.readouterr().err
+
+
+def test_load_results_of_one_run_says_so(tmp_path):
+    write_planted(tmp_path, ARMS, seeds=1)
+    with pytest.raises(UserError, match="is one run: name its store"):
+        load_results(tmp_path / "runs" / "none1x1")
+
+
+def test_export_takes_conditions_as_tables_do(tmp_path, capsys):
+    write_planted(tmp_path / "out", ARMS, seeds=2)
+    arguments = ["export", "--results", str(tmp_path / "out"), "--where", "attention=none"]
+    assert run(arguments) == 0
+    frame = pd.read_csv(io.StringIO(capsys.readouterr().out), keep_default_na=False)
+    assert set(frame["run"]) == {"none1x1", "none2x1"}
+    assert run([*arguments, "--where", "seed=2", "--bundle", str(tmp_path / "b")]) == 0
+    assert capsys.readouterr().err == f"Written to {tmp_path / 'b'}: 1 run\n"
+    assert set(load_results(tmp_path / "b")["run"]) == {"none2x1"}
+    assert run([*arguments, "--where", "sed=2"]) == 2
+    assert "did you mean 'seed'" in capsys.readouterr().err
+
+
+def test_an_unknown_format_is_told_before_anything_else(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert run(["table", "vindicaton", "--format", "txt"]) == 2
+    said = capsys.readouterr().err
+    assert said == "bottleneck: unknown format 'txt'; known are rich, csv, markdown, latex, json\n"

@@ -1,5 +1,7 @@
 """``bottleneck runs`` on a planted store: filters that read values as tables do, and removal."""
 
+import io
+
 import pytest
 import typer
 from planted import sentences, write_run
@@ -34,7 +36,59 @@ def listed(out, capsys, *conditions):
     """First letters of the runs that meet the conditions."""
     where = [part for condition in conditions for part in ("--where", condition)]
     assert run(["runs", "--results", str(out), *where]) == 0
-    return [line[0] for line in capsys.readouterr().out.splitlines()]
+    head, *lines = capsys.readouterr().out.splitlines()
+    assert head.split() == ["run", "status", "settings"]
+    return [line[0] for line in lines]
+
+
+def test_a_line_has_the_group_and_the_settings_that_differ_in_it(out, capsys):
+    assert run(["runs", "--results", str(out)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    differ = "context_size=32 bidirectional={} seed={} batch_tokens={} learning_rate={}"
+    assert lines == [
+        "run   status   settings",
+        "aaaa  done     steady: attention=none context_size=32 seed=1",
+        f"bbbb  done     attention=additive {differ.format('false', 2, 'none', 0.004)}",
+        f"cccc  done     attention=dot {differ.format('true', 1, 90, 0.002)}",
+        "dddd  stopped  (settings not known)",
+    ]
+
+
+def test_a_run_is_shown_as_a_page_of_short_lines(out, capsys):
+    assert run(["runs", "bb", "--results", str(out)]) == 0
+    text = capsys.readouterr().out
+    lines = text.splitlines()
+    assert all(len(line) <= 80 for line in lines)
+    assert lines[0] == "bbbb  done  attention=additive context_size=32 seed=2"
+    for row in load_results(out).query("run == 'bbbb'").to_dict("records"):
+        ranged = f"{row['bleu_low']:.1f}..{row['bleu_high']:.1f}"
+        parts = [row["bucket"], f"{row['n']}*", f"{row['bleu']:.1f}", ranged]
+        assert any(line.split()[:4] == parts for line in lines), parts
+    assert "\ntraining\n  seed = 2\n" in text
+    assert "\n  learning_rate = 0.004\n" in text
+    assert "\n  bidirectional = false\n" in text
+    assert "\nenvironment\n  notes\n    2 test sentences outside\n" in text
+
+
+def test_a_damaged_run_is_listed_all_the_same(out, capsys):
+    (out / "runs" / "bbbb" / "status.json").write_text("{")
+    (out / "runs" / "cccc" / "settings.json").write_text("")
+    assert run(["runs", "--results", str(out)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[2].startswith("bbbb  damaged  attention=additive")
+    assert lines[3].split(maxsplit=1) == ["cccc", "done     (settings not known)"]
+
+
+def test_yes_without_remove_is_refused(out, capsys):
+    assert run(["runs", "bb", "--yes", "--results", str(out)]) == 2
+    assert "--remove" in capsys.readouterr().err
+
+
+def test_where_nobody_can_be_asked_the_way_out_is_yes(out, capsys, monkeypatch):
+    monkeypatch.setattr("sys.stdin", io.StringIO())
+    assert remove(out) == 1
+    assert "--yes" in capsys.readouterr().err.splitlines()[-1]
+    assert (out / "runs" / "bbbb").is_dir()
 
 
 @pytest.mark.parametrize(

@@ -149,9 +149,9 @@ def test_wrong_columns(tmp_path: Path, line: str, columns: int) -> None:
     [
         (
             {},
-            r"source is not set; give corpus\.source \(--source\) and corpus\.target \(--target\)",
+            r"source is not set; give --set corpus\.source=FILE and --set corpus\.target=FILE,",
         ),
-        ({"source": "a"}, r"^corpus\.source is set without corpus\.target \(--target\); give both"),
+        ({"source": "a"}, r"^corpus\.source is set without --set corpus\.target=FILE; give both"),
         ({"target": "a"}, r"corpus\.source is not set"),
         ({"source": "a.tsv", "target": "b"}, r"'a\.tsv' is a \.tsv and holds both sides; leave"),
     ],
@@ -166,11 +166,11 @@ def test_training_files_go_together(given: dict[str, str], message: str) -> None
     [
         (
             {"test_source": "a"},
-            r"test_source is set without corpus\.test_target \(--test-target\);",
+            r"test_source is set without --set corpus\.test_target=FILE;",
         ),
         (
             {"test_target": "a"},
-            r"test_target is set without corpus\.test_source \(--test-source\);",
+            r"test_target is set without --set corpus\.test_source=FILE;",
         ),
         ({"test_source": "a.tsv", "test_target": "b"}, r"leave corpus\.test_target unset$"),
     ],

@@ -53,7 +53,8 @@ updates = 80
 
 
 def sweep(text: str) -> Sweep:
-    return parse_sweep(text, "mine.toml")
+    """A sweep with a question, if it has none of its own."""
+    return parse_sweep(text if text.startswith("#") else f"# Why?\n{text}", "mine.toml")
 
 
 def points(cells: list[Cell], *names: str) -> list[tuple]:
@@ -67,17 +68,29 @@ def test_a_sweep_without_lists_is_one_cell_of_the_preset():
 
 
 def test_the_preset_is_lecture_unless_stated():
-    assert expand(sweep(""))[0].settings == resolve("lecture")
+    assert expand(sweep("model.layers = 1"))[0].settings == resolve("lecture")
 
 
 def test_the_preset_can_be_replaced():
-    (cell,) = expand(replace(sweep(""), preset="smoke"))
+    (cell,) = expand(replace(sweep("model.layers = 1"), preset="smoke"))
     assert cell.settings == resolve("smoke")
 
 
 def test_the_question_is_the_comment_that_the_file_opens_with():
     assert sweep(PLAIN).question == "Does a bigger context help? Said in two lines."
-    assert sweep('preset = "smoke"\n# later').question == ""
+    with pytest.raises(UsageError, match=r"mine\.toml: no question; open the file with it"):
+        parse_sweep('preset = "smoke"\n# later', "mine.toml")
+
+
+@pytest.mark.parametrize("text", ["", "# Why?\n", "# Why?\n[model]\n"])
+def test_a_file_that_sets_nothing_is_refused(text):
+    with pytest.raises(UsageError, match=r"^mine\.toml sets nothing; give settings to try"):
+        parse_sweep(text, "mine.toml")
+
+
+def test_labels_write_truths_as_toml_does():
+    cells = expand(sweep("model.bidirectional = [true, false]"))
+    assert labels(cells) == ["bidirectional=true", "bidirectional=false"]
 
 
 def test_lists_multiply_in_the_order_of_declaration_the_last_fastest():
@@ -232,6 +245,23 @@ def test_seeds_replace_the_list_of_the_file():
     ("text", "message"),
     [
         ('preset = "lectur"', "mine.toml: unknown preset 'lectur'; did you mean 'lecture'?"),
+        (
+            'preset = ["smoke", "quick"]',
+            "mine.toml: preset cannot be a list: write the name of one; a second one takes a "
+            "second sweep, with --preset",
+        ),
+        (
+            "[scoring]\nedges = [5, 10, 20]",
+            "mine.toml: setting 'scoring.edges': write all edges as one string, \"5,10,20\"",
+        ),
+        (
+            '[model]\nbidirectional = ["yes", 0]',
+            "mine.toml: setting 'model.bidirectional': write true or false, not 'yes'",
+        ),
+        (
+            "[model]\nlayers = [1, true]",
+            "mine.toml: setting 'model.layers': input should be a number, not True",
+        ),
         ('preest = "smoke"', "mine.toml: unknown key 'preest'; did you mean 'preset'?"),
         ("[modle]", "mine.toml: unknown key 'modle'; did you mean 'model'?"),
         ("model = 3", "mine.toml: 'model' is a table of settings: write [model]"),
@@ -326,7 +356,17 @@ def test_what_is_no_toml_is_named_with_its_line():
             None,
             "--set: unknown setting 'model.contxt_size'; did you mean 'model.context_size'?",
         ),
-        (["context_size=3"], None, "--set 'context_size=3': write section.key=value"),
+        (
+            ["context_size=3"],
+            None,
+            "--set 'context_size=3': write section.key=value; did you mean 'model.context_size'?",
+        ),
+        (
+            ["model.bidirectional=true,1"],
+            None,
+            "mine.toml, with --set model.bidirectional=true,1: setting 'model.bidirectional': "
+            "write true or false, not 1",
+        ),
         (
             ["model.context_size=0"],
             None,
