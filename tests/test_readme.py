@@ -44,11 +44,12 @@ def folder(tmp_path_factory):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("command", shown_commands())
-def test_a_command_of_readme_runs(command, folder, monkeypatch, capsys):
+def test_the_commands_of_readme_run(folder, monkeypatch, capsys):
+    """In one folder and in the page's order: later commands read what earlier ones wrote."""
     monkeypatch.chdir(folder)
-    assert run(small(shlex.split(command)[1:])) == 0
-    assert capsys.readouterr().out.strip()
+    for command in shown_commands():
+        assert run(small(shlex.split(command)[1:])) == 0, command
+        assert capsys.readouterr().out.strip(), command
 
 
 def test_readme_shows_the_commands_that_matter():

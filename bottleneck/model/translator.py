@@ -9,7 +9,7 @@ from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 from ..settings.concerns import ModelSettings
 from .attention import Memory
 from .decoder import Decoder
-from .encoder import Encoded, Encoder
+from .encoder import Encoder
 
 Weights = nnx.State
 """The parameters of a translator as a pytree."""
@@ -36,20 +36,7 @@ class Translator(nnx.Module):
     ) -> Memory:
         """Read the source; padding behind ``lengths`` never matters."""
         mask = real_positions(lengths, source.shape[1])
-        return self._memory(self.encoder.of_words(source, mask, key), mask)
-
-    def encode_embedded(
-        self,
-        embedded: Float[Array, "batch source embedding"],
-        lengths: Int[Array, " batch"],
-        key: PRNGKeyArray | None = None,
-    ) -> Memory:
-        """Read source word vectors (gradients with respect to them are a probe's business)."""
-        mask = real_positions(lengths, embedded.shape[1])
-        return self._memory(self.encoder(embedded, mask, key), mask)
-
-    def _memory(self, encoded: Encoded, mask: Bool[Array, "batch source"]) -> Memory:
-        values, last = encoded
+        values, last = self.encoder.of_words(source, mask, key)
         return Memory(values, self.decoder.attention.keys(values), mask, last)
 
     def read_outs(

@@ -242,7 +242,7 @@ def test_the_lecture_preset_pads_less_than_a_tenth() -> None:
     chosen = resolve("lecture", ["corpus.train_pairs=4000"])
     corpus = load_corpus(chosen.corpus, chosen.scoring.lower_edges)
     pairs = encode_pairs(corpus.train, corpus.source_vocabulary, corpus.target_vocabulary)
-    stream = training_batches(pairs, 64, 1, chosen.training.shapes)
+    stream = training_batches(pairs, 16, 1, chosen.training.shapes)
     batches = [stream.batch(update) for update in range(stream.updates_per_epoch)]
     real = sum(int(held.source_lengths.sum() + held.target_lengths.sum()) for held in batches)
     places = sum(held.source.size + held.target.size for held in batches)
