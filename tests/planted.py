@@ -5,7 +5,6 @@ from pathlib import Path
 
 import numpy as np
 
-from seq2seq_bottleneck.results.columns import setting_columns
 from seq2seq_bottleneck.results.export import write_bundle
 from seq2seq_bottleneck.results.folders import STATUS
 from seq2seq_bottleneck.runs.csvtext import csv_text
@@ -39,7 +38,7 @@ def write_run(
     words = np.array([len(reference.split()) for reference in references])
     ended = np.ones(len(words), bool)
     columns = sentence_columns(hypotheses, references, words, words * 1.5, words + 1, ended)
-    known = setting_columns(settings) | {
+    known = {
         "train_pairs": 10,
         "best_update": settings.training.updates,
         "epochs": 2.5,

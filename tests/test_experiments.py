@@ -9,20 +9,15 @@ from pathlib import Path
 import pytest
 
 from seq2seq_bottleneck.runs.estimate import parameters_of
+from seq2seq_bottleneck.settings.grid import Cell, expand, make_grid, varying
 from seq2seq_bottleneck.settings.run import RunSettings, resolve
-from seq2seq_bottleneck.settings.sweep import (
-    Cell,
-    expand,
-    experiment_names,
-    load_sweep,
-    make_grid,
-    varying,
-)
+from seq2seq_bottleneck.settings.sweep import experiment_names, load_sweep
 
 FOLDER = Path(__file__).parents[1] / "experiments"
 
 CELLS = {
     "attention_types": 12,
+    "capacity": 24,
     "cells": 6,
     "context_is_hidden": 10,
     "context_size": 10,
@@ -35,6 +30,7 @@ CELLS = {
 
 VARYING = {
     "attention_types": ["model.attention", "model.placement"],
+    "capacity": ["corpus.name", "model.context_size", "training.updates"],
     "cells": ["model.attention", "model.cell"],
     "context_is_hidden": ["model.attention", "model.context_size"],
     "context_size": ["model.attention", "model.context_size"],
@@ -74,8 +70,9 @@ def test_a_file_opens_with_its_question_and_the_claims_it_is_for(name):
 
 
 @EVERY
-def test_a_file_starts_from_the_lecture_and_makes_its_cells(name):
-    assert tomllib.loads((FOLDER / f"{name}.toml").read_text())["preset"] == "lecture"
+def test_a_file_starts_from_the_lecture_or_its_own_preset_and_makes_its_cells(name):
+    preset = name if name == "capacity" else "lecture"
+    assert tomllib.loads((FOLDER / f"{name}.toml").read_text())["preset"] == preset
     assert len(cells_of(name)) == CELLS[name]
 
 
@@ -115,6 +112,21 @@ def test_context_size_leaves_all_other_widths_alone():
         cell.settings.model.hidden == cell.value("model.context_size")
         for cell in cells_of("context_is_hidden")
     )
+
+
+def test_capacity_has_both_corpora_and_budgets_at_every_context_and_one_hidden_size():
+    cells = cells_of("capacity")
+    updates = resolve("capacity").training.updates
+    for corpus in ("copy", "grammar"):
+        found = {
+            (cell.value("model.context_size"), cell.value("training.updates"))
+            for cell in cells
+            if cell.value("corpus.name") == corpus
+        }
+        assert found == {(2**power, times * updates) for power in range(4, 10) for times in (1, 2)}
+    assert {cell.settings.model.hidden for cell in cells} == {512}
+    # The text, test sentences among it, is one for all budgets and contexts of a corpus.
+    assert len({cell.settings.corpus for cell in cells}) == 2
 
 
 def test_attention_types_has_all_of_them_at_both_placements():

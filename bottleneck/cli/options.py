@@ -24,7 +24,21 @@ TestSource = Annotated[
     str | None, typer.Option(help="Test set, source side; without one it is split off.")
 ]
 TestTarget = Annotated[str | None, typer.Option(help="Test set, target side.")]
+UpdatesTogether = Annotated[
+    str, typer.Option(help="Updates sent as one program: a number, or auto (20 on a GPU, else 1).")
+]
 Out = Annotated[Path | None, typer.Option(help="Output folder [default: results/runs/PRESET].")]
+
+
+def number_or_auto(option: str, text: str) -> int | None:
+    """The number that an option was given, from 1 up; None for ``auto``."""
+    from ..settings.errors import UsageError
+
+    if text == "auto":
+        return None
+    if not text.isdecimal() or int(text) < 1:
+        raise UsageError(f"{option} {text!r}: give a number from 1 up, or auto")
+    return int(text)
 
 
 def resolve_settings(

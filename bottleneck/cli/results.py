@@ -38,7 +38,7 @@ def export(
         typer.echo(tidy_csv(runs), nl=False)
     else:
         _write_bundle(folder, set(runs["run"]), bundle)
-    _say_what_is_left_out(held)
+    say_what_is_left_out(held)
 
 
 def _chosen(folder: Path, where: list[str]) -> "tuple[pd.DataFrame, Mapping[str, Any]]":
@@ -60,11 +60,17 @@ def _write_bundle(folder: Path, chosen: set[str], bundle: Path) -> None:
     runs = [run for run in finished_runs(folder) if run.name in chosen]
     if not runs:
         raise UserError(f"{str(folder)!r} holds no finished run; a bundle is made from a store")
-    write_bundle(runs, bundle, read_groups(folder))
+    lacking = write_bundle(runs, bundle, read_groups(folder))
     typer.echo(f"Written to {bundle}: {counted(len(runs), 'run')}", err=True)
+    if lacking:
+        typer.echo(
+            f"Not in it, for they rest on runs that are left out: {', '.join(lacking)} "
+            "(`bottleneck study` with the same --where measures the chosen ones alone)",
+            err=True,
+        )
 
 
-def _say_what_is_left_out(held: Mapping[str, Any]) -> None:
+def say_what_is_left_out(held: Mapping[str, Any]) -> None:
     """What the store has and the tidy table has not, a line each."""
     from ..results.bundle import other_versions, without_result
 

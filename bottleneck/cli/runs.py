@@ -62,38 +62,26 @@ def _filtered(runs: "list[RunFolder]", where: list[str]) -> "list[RunFolder]":
         return runs
     import pandas as pd
 
+    from ..results.columns import run_columns
     from ..results.folders import read_groups
     from ..tables.selection import CONDITIONS, meeting
 
     groups = read_groups(runs[0].store)
-    rows = [{"group": groups.get(run.run, "")} | _columns(run) for run in runs]
+    rows = [
+        {"run": run.run, "group": groups.get(run.run, "")} | run_columns(run.path, partly=True)
+        for run in runs
+    ]
     kept = set(meeting(pd.DataFrame(rows, columns=list(CONDITIONS), dtype=object), where)["run"])
     return [run for run in runs if run.run in kept]
 
 
-def _columns(run: "RunFolder") -> dict[str, object]:
-    """What the tidy table says of a run, as far as it was written before the run was stopped."""
-    from ..results.columns import setting_columns
-    from ..results.folders import read_json
-    from ..settings.errors import UserError
-    from ..settings.run import parse_settings
-
-    known: dict[str, object] = {"run": run.run}
-    with suppress(UserError):  # a file that is not there, or is of another version
-        known |= setting_columns(parse_settings(read_json(run.path / "settings.json")))
-        facts = read_json(run.path / "environment.json")
-        known["corpus_fingerprint"] = facts.get("fingerprint", "")
-    return known
-
-
 def _settings(run: "RunFolder") -> "RunSettings | None":
     """The settings of a run; None where they are not written yet, or damaged."""
-    from ..results.folders import SETTINGS, read_json
+    from ..results.folders import read_settings
     from ..settings.errors import UserError
-    from ..settings.run import parse_settings
 
-    with suppress(UserError):
-        return parse_settings(read_json(run.path / SETTINGS))
+    with suppress(UserError):  # a file that is not there, or is of another version
+        return read_settings(run.path)
     return None
 
 
@@ -121,7 +109,8 @@ def _list(runs: "Sequence[RunFolder]") -> None:
 def _names(runs: "Sequence[RunFolder]") -> dict[str, str]:
     """Each run's group, and what tells it from the others of that group; by run."""
     from ..results.folders import read_groups
-    from ..settings.sweep import NAMES, Cell, varying
+    from ..settings.grid import Cell, varying
+    from ..settings.run import NAMES
 
     groups = read_groups(runs[0].store) if runs else {}
     known = {run.run: _settings(run) for run in runs}
@@ -156,23 +145,23 @@ def _one(results: Path | None, name: str) -> "RunFolder":
 
 def _show(folder: "RunFolder") -> None:
     """Print how a run stands, its scores, what it ran on and every setting."""
-    from ..results.folders import SETTINGS, read_object
+    from ..results.folders import ENVIRONMENT, SCORES, SETTINGS, read_object
 
     typer.echo(_line(folder))
     if reason := folder.read_status().get("reason"):
         typer.echo(reason)
-    if (folder.path / "scores.csv").is_file():
-        output().print(_scores(folder.path / "scores.csv"))
+    if (folder.path / SCORES).is_file():
+        output().print(_scores(folder.path / SCORES))
     if (folder.path / SETTINGS).is_file():
         for concern, fields in read_object(folder.path / SETTINGS).items():
             _print_facts(concern, fields)
-    if (folder.path / "environment.json").is_file():
-        _print_facts("environment", read_object(folder.path / "environment.json"))
+    if (folder.path / ENVIRONMENT).is_file():
+        _print_facts("environment", read_object(folder.path / ENVIRONMENT))
 
 
 def _print_facts(head: str, facts: Mapping[str, object]) -> None:
     """A head and a line for each fact; a list has a line for each of its entries."""
-    from ..settings.sweep import toml_word
+    from ..settings.grid import toml_word
 
     typer.echo(f"\n{head}")
     for name, value in facts.items():

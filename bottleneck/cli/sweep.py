@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from .console import counted, output, size
-from .options import Assignments
+from .options import Assignments, UpdatesTogether, number_or_auto
 from .reproduce import DEFAULT_OUT
 from .runs import standing
 
@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from ..runs.estimate import Estimate
     from ..runs.pool import Executor, Job, Outcome
     from ..runs.store import RunFolder
-    from ..settings.sweep import Cell, Grid, Sweep
+    from ..settings.grid import Cell, Grid
+    from ..settings.sweep import Sweep
 
 INCOMPLETE = 3
 """Exit code of a sweep in which some cell failed or diverged."""
@@ -52,6 +53,7 @@ def sweep(
         str,
         typer.Option(help="Seeds trained as one program: a number, or auto (on a GPU, else 1)."),
     ] = "auto",
+    updates_together: UpdatesTogether = "auto",
     scheduler: Annotated[
         str | None, typer.Option(help="A Dask scheduler's address: tcp://HOST:PORT.")
     ] = None,
@@ -62,14 +64,16 @@ def sweep(
     """Run a grid over context size, attention, length or any setting; only what is missing."""
     from dataclasses import replace
 
-    from ..settings.sweep import load_sweep, make_grid
+    from ..settings.grid import make_grid
+    from ..settings.sweep import load_sweep
 
     read = load_sweep(name)
     read = replace(read, preset=preset) if preset else read
     grid = make_grid(read, assignments or [], seeds)
     cells, folder = list(grid.cells), out or DEFAULT_OUT / read.name
     width = jobs or _width()
-    execute = _executor(scheduler, width, force, _together(seeds_together, scheduler), quiet)
+    together = _together(seeds_together, updates_together, scheduler)
+    execute = _executor(scheduler, width, force, together, quiet)
     corpus = _corpus(cells[0])
     estimate = _estimate(cells, corpus, width)
     if dry_run:
@@ -143,22 +147,21 @@ def _status(folder: "RunFolder") -> str:
     return "-" if status == "missing" else status
 
 
-def _together(text: str, scheduler: str | None) -> int:
-    """How many seeds are trained as one program."""
+def _together(seeds: str, updates: str, scheduler: str | None) -> dict[str, int | None]:
+    """How many seeds are trained as one program, and updates sent as one."""
     from ..runs.pool import default_together
     from ..settings.errors import UsageError
 
-    if text == "auto":
-        return 1 if scheduler else default_together()
-    if not text.isdecimal() or int(text) < 1:
-        raise UsageError(f"--seeds-together {text!r}: give a number from 1 up, or auto")
-    if scheduler and int(text) > 1:
+    given = number_or_auto("--seeds-together", seeds), number_or_auto("--updates-together", updates)
+    if scheduler and (given[0] or 1) > 1:
         raise UsageError("--seeds-together: on a cluster every run goes by itself; leave it out")
-    return int(text)
+    if scheduler and given[1]:
+        raise UsageError("--updates-together: on a cluster every worker chooses; leave it out")
+    return {"together": given[0] or default_together(), "updates_together": given[1]}
 
 
 def _executor(
-    scheduler: str | None, width: int, force: bool, together: int, quiet: bool
+    scheduler: str | None, width: int, force: bool, together: dict[str, int | None], quiet: bool
 ) -> "Executor":
     """Local processes, or the cluster behind a scheduler's address."""
     if scheduler is not None:
@@ -169,7 +172,7 @@ def _executor(
         return partial(run_jobs_on_cluster, scheduler=scheduler, force=force, tell=tell)
     from ..runs.pool import run_jobs
 
-    return partial(run_jobs, width=width, force=force, together=together)
+    return partial(run_jobs, width=width, force=force, **together)
 
 
 def _check_address(scheduler: str) -> None:
@@ -196,7 +199,7 @@ def _execute(work: "list[Job]", folder: Path, quiet: bool, execute: "Executor") 
 
 def _in_order(outcomes: "list[Outcome]", cells: "list[Cell]") -> "list[Outcome]":
     """The outcomes in the order of the file's cells; they were run in another."""
-    from ..settings.sweep import labels
+    from ..settings.grid import labels
 
     places = {label: place for place, label in enumerate(labels(cells))}
     return sorted(outcomes, key=lambda outcome: places[outcome.job.name])
@@ -229,7 +232,7 @@ def _left(estimate: "Estimate", statuses: Sequence[str]) -> str:
 
 def _plan_table(cells: "list[Cell]", estimate: "Estimate", statuses: Sequence[str]) -> "Table":
     from ..runs.estimate import duration
-    from ..settings.sweep import labels
+    from ..settings.grid import labels
 
     begun = any(status != "-" for status in statuses)
     table = _new_table(["parameters", "disk", "time", *(["status"] if begun else [])])

@@ -131,7 +131,8 @@ def _backward(fixed: Fixed, saved: tuple, slopes: tuple[Array, Array]) -> tuple:
     nothing = Sums(memory.values, memory.keys, reader.score.vector)
     carry = start, jax.tree.map(jnp.zeros_like, nothing)
     (first, sums), found = jax.lax.scan(step, carry, (*slopes, kept), reverse=True)
-    d_memory = Memory(sums.values, sums.keys, None, jnp.zeros_like(memory.last))
+    d_keys = _key_slopes(reader.score.vector, sums.keys)
+    d_memory = Memory(sums.values, d_keys, None, jnp.zeros_like(memory.last))
     return _reader_slopes(fixed, reader, kept, found, sums), first, found.inputs, d_memory
 
 
@@ -148,19 +149,23 @@ def _score_back(
     d_scores: Float[Array, "batch source"],
     sums: Sums,
 ) -> tuple[Float[Array, "batch key"], Sums]:
-    """Slope of the query; those of keys and vector are added to ``sums``."""
+    """Slope of the query; those of keys (but for v, see ``_key_slopes``) and v go to ``sums``."""
     if vector is None:
         d_query = jnp.einsum("bs,bsk->bk", d_scores, keys)
         return d_query, sums._replace(keys=sums.keys + _outer(d_scores, query))
-    # The layer is written once and read three times; left alone, XLA computes it three times.
+    # Layer and slope are written once and read twice; left alone, XLA computes them twice.
     layer = jax.lax.optimization_barrier(
         jnp.tanh(keys + jnp.broadcast_to(query[:, None, :], keys.shape))
     )
-    d_query = jnp.sum(d_scores[:, :, None] * (1 - layer**2), axis=1)
-    spread = jnp.broadcast_to(vector, query.shape)
-    d_keys = (1 - layer**2) * _outer(d_scores, spread)
+    slope = jax.lax.optimization_barrier(d_scores[:, :, None] * (1 - layer**2))
+    d_query = jnp.sum(slope, axis=1) * jnp.broadcast_to(vector, query.shape)
     d_vector = jnp.einsum("bs,bsk->k", d_scores, layer)
-    return d_query * spread, sums._replace(keys=sums.keys + d_keys, vector=sums.vector + d_vector)
+    return d_query, sums._replace(keys=sums.keys + slope, vector=sums.vector + d_vector)
+
+
+def _key_slopes(vector: Array | None, keys: Array) -> Float[Array, "batch source key"]:
+    """What was added up, times v where the score is additive."""
+    return keys if vector is None else keys * jnp.broadcast_to(vector, keys.shape)
 
 
 def _query_back(score: Score, scale: float, slope: Array) -> Float[Array, "batch hidden"]:

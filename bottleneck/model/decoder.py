@@ -3,6 +3,9 @@
 Placement ``input`` (Bahdanau): score with s_(t-1), feed c_t to the cell. Placement ``output``
 (Luong): the cell runs without c_t, score with s_t, join [c_t; s_t] before the output layer. Each
 has its own ``none``, in which the constant c stands where c_t would.
+
+A tied output layer (Press and Wolf 2017; Inan et al. 2017) scores a word by its own vector: the
+state is mapped to the embedding's width and multiplied with the embedding.
 """
 
 import jax
@@ -22,6 +25,7 @@ from .steps import GATES, Gates, State
 States = tuple[State, ...]  # one a layer, the lowest first
 
 _DROPOUT_PLACE = 200
+_EMBEDDING_DEVIATION = 0.1
 _glorot = nnx.initializers.glorot_uniform()
 
 
@@ -33,9 +37,10 @@ class Decoder(nnx.Module):
         gates = GATES[settings.cell]
         self.placement, self.residual = settings.placement, settings.residual
         self.rate, self.start_at_zero = settings.dropout, settings.initial_state == "zero"
-        init = nnx.initializers.normal(0.1)
-        self.embedding = nnx.Param(init(rngs.params(), (vocabulary, settings.embedding_size)))
-        sizes = [settings.embedding_size] + [hidden] * (settings.layers - 1)
+        embedding = settings.embedding_size
+        init = nnx.initializers.normal(_EMBEDDING_DEVIATION)
+        self.embedding = nnx.Param(init(rngs.params(), (vocabulary, embedding)))
+        sizes = [embedding] + [hidden] * (settings.layers - 1)
         self.inputs = nnx.List([GateInput(size, hidden, gates, True, rngs) for size in sizes])
         self.cells = nnx.List([Cell(settings.cell, hidden, rngs) for _ in sizes])
         self.to_hidden = (
@@ -46,7 +51,12 @@ class Decoder(nnx.Module):
             self.context_input = nnx.data(GateInput(context, hidden, gates, False, rngs))
         else:
             self.join = nnx.Param(_glorot(rngs.params(), (context + hidden, hidden)))
-        self.output = nnx.Param(_glorot(rngs.params(), (hidden, vocabulary)))
+        self.output = self.to_embedding = nnx.data(None)
+        if settings.tied_output:
+            init = nnx.initializers.normal(_tied_deviation(hidden, embedding))
+            self.to_embedding = nnx.Param(init(rngs.params(), (hidden, embedding)))
+        else:
+            self.output = nnx.Param(_glorot(rngs.params(), (hidden, vocabulary)))
         self.output_bias = nnx.Param(jnp.zeros(vocabulary))
         # Drawn last, so that every arm starts from the same values in all it shares.
         self.attention = make_attention(
@@ -68,9 +78,10 @@ class Decoder(nnx.Module):
 
     def output_layer(self) -> OutputLayer:
         """W_o and b_o."""
-        return OutputLayer(self.output[...], self.output_bias[...])
+        matrix = self.embedding[...].T if self.output is None else self.output[...]
+        return OutputLayer(matrix, self.output_bias[...])
 
-    def logits(self, read_out: Float[Array, "*steps hidden"]) -> Float[Array, "*steps vocabulary"]:
+    def logits(self, read_out: Float[Array, "*steps width"]) -> Float[Array, "*steps vocabulary"]:
         """W_o s_t + b_o, of the state (input placement) or of the joined one (output)."""
         return self.output_layer().logits(read_out)
 
@@ -87,7 +98,7 @@ class Decoder(nnx.Module):
         token: Int[Array, " batch"],
         memory: Memory,
         key: PRNGKeyArray | None = None,
-    ) -> tuple[States, Float[Array, "batch hidden"], Float[Array, "batch source"]]:
+    ) -> tuple[States, Float[Array, "batch width"], Float[Array, "batch source"]]:
         """One word: new states, what the output layer reads, attention weights.
 
         With a key, units are dropped, the same ones at every step of a sentence.
@@ -100,14 +111,14 @@ class Decoder(nnx.Module):
             states, output = self._run(states, gates, key)
             read = self.attention.read(output, memory)
             output, weights = self._joined(read.context, output), read.weights
-        return states, dropout(output, self.rate, key, _DROPOUT_PLACE + 1), weights
+        return states, self._read_out(output, key), weights
 
     def __call__(
         self,
         inputs: Int[Array, "batch target"],
         memory: Memory,
         key: PRNGKeyArray | None = None,
-    ) -> tuple[Float[Array, "target batch hidden"], Float[Array, "target batch source"]]:
+    ) -> tuple[Float[Array, "target batch width"], Float[Array, "target batch source"]]:
         """Teacher forcing: what the output layer reads, and attention weights, steps first."""
         gates = self._word_gates(inputs, key)
         if self.placement == "output":
@@ -122,7 +133,14 @@ class Decoder(nnx.Module):
             outputs, weights = self._attended(gates, memory)
         else:
             outputs, weights = self._scan(gates, memory, key)
-        return dropout(outputs, self.rate, key, _DROPOUT_PLACE + 1), weights
+        return self._read_out(outputs, key), weights
+
+    def _read_out(
+        self, outputs: Float[Array, "*steps hidden"], key: PRNGKeyArray | None
+    ) -> Float[Array, "*steps width"]:
+        """What the output layer reads: units dropped, and mapped where the layer is tied."""
+        kept = dropout(outputs, self.rate, key, _DROPOUT_PLACE + 1)
+        return kept if self.to_embedding is None else kept @ self.to_embedding[...]
 
     def _word_gates(self, inputs: Int[Array, "batch target"], key: PRNGKeyArray | None) -> Gates:
         """What the words put into the lowest layer's gates, steps first."""
@@ -208,3 +226,15 @@ class Decoder(nnx.Module):
     ) -> Float[Array, "*steps hidden"]:
         """tanh(W [c_t; s_t]) (Luong et al. 2015, eq. 5)."""
         return jnp.tanh(jnp.concatenate([context, state], axis=-1) @ self.join[...])
+
+
+def _tied_deviation(hidden: int, embedding: int) -> float:
+    """Deviation of the map to the embedding's width at the start.
+
+    Word vectors start as what a cell reads, 0.1 a number, not as what a softmax multiplies with;
+    the map makes up for it. With this deviation a logit varies as much as a unit of the state does,
+    which is below 1, whatever the sizes: the softmax starts near uniform and the loss near log V,
+    as untied. Under Glorot's, logits grow with the sizes (1.2 units at the lecture's, 2.8 at the
+    paper's).
+    """
+    return 1 / (_EMBEDDING_DEVIATION * (hidden * embedding) ** 0.5)

@@ -11,24 +11,24 @@ import pandas as pd
 
 from ..settings.errors import UserError
 from ..settings.run import RunSettings, parse_settings
+from . import schema
 from .columns import setting_columns
 from .export import environment, runs_text
-from .folders import check_named, damaged, find_runs, read_groups, read_json
-from .schema import (
-    ENVIRONMENT,
+from .folders import (
     EXAMPLES,
-    RUN_COLUMNS,
-    RUNS,
-    SENTENCE_COLUMNS,
+    SCORES,
     SENTENCES,
-    SETTING_COLUMNS,
-    VERSION,
+    check_named,
+    damaged,
+    find_runs,
+    read_groups,
+    read_json,
 )
 
 _NULLABLE = {"int64": "Int64", "bool": "boolean"}
 _UNFINISHED_COLUMNS = {
     **dict.fromkeys(("run", "group", "status", "reason"), "str"),
-    **{column: kind for column, (_, kind) in SETTING_COLUMNS.items()},
+    **{column: kind for column, (_, kind) in schema.SETTING_COLUMNS.items()},
 }
 
 
@@ -71,7 +71,7 @@ class Bundle:
         runs = find_runs(self.folder).done
         if runs:
             return {run.name: read_json(run / EXAMPLES) for run in runs}
-        return read_json(self.folder / EXAMPLES)
+        return read_json(self.folder / schema.EXAMPLES)
 
 
 def load_bundle(folder: Path) -> Bundle:
@@ -86,8 +86,8 @@ def load_bundle(folder: Path) -> Bundle:
         return Bundle(folder, *tables, environment(runs))
     held = load_environment(folder)
     tables = (
-        _read_table(folder / RUNS, RUN_COLUMNS),
-        _read_table(folder / SENTENCES, SENTENCE_COLUMNS),
+        read_table(folder / schema.RUNS, schema.RUN_COLUMNS),
+        read_table(folder / schema.SENTENCES, schema.SENTENCE_COLUMNS),
     )
     return Bundle(folder, *tables, held)
 
@@ -99,7 +99,7 @@ def load_results(folder: str | Path) -> pd.DataFrame:
     if runs is not None:
         return _stored_runs(folder, runs)
     load_environment(folder)  # for its version
-    return _read_table(folder / RUNS, RUN_COLUMNS)
+    return read_table(folder / schema.RUNS, schema.RUN_COLUMNS)
 
 
 def load_environment(folder: Path) -> Mapping[str, Any]:
@@ -107,11 +107,11 @@ def load_environment(folder: Path) -> Mapping[str, Any]:
     runs = _stored(folder)
     if runs is not None:
         return environment(runs)
-    held = read_json(folder / ENVIRONMENT)
-    if held.get("schema") != VERSION:
+    held = read_json(folder / schema.ENVIRONMENT)
+    if held.get("schema") != schema.VERSION:
         raise UserError(
             f"{str(folder)!r} has results of schema {held.get('schema')}, this program "
-            f"reads {VERSION}; use the version of bottleneck that wrote them"
+            f"reads {schema.VERSION}; use the version of bottleneck that wrote them"
         )
     return held
 
@@ -153,18 +153,18 @@ def _stored(folder: Path) -> list[Path] | None:
 def _stored_runs(folder: Path, runs: Sequence[Path]) -> pd.DataFrame:
     groups = read_groups(folder)
     try:
-        return _parse(io.StringIO(runs_text(runs, groups)), RUN_COLUMNS)
+        return _parse(io.StringIO(runs_text(runs, groups)), schema.RUN_COLUMNS)
     except ValueError as error:
         if len(runs) > 1:  # which it is, is told of one
             for run in runs:
                 _stored_runs(folder, [run])
-        raise damaged(runs[0] / "scores.csv", error) from None
+        raise damaged(runs[0] / SCORES, error) from None
 
 
 def _stored_sentences(runs: Sequence[Path]) -> pd.DataFrame:
     """The sentences of every run, the run in front."""
-    columns = {name: kind for name, kind in SENTENCE_COLUMNS.items() if name != "run"}
-    frames = [_read_table(run / "sentences.csv", columns) for run in runs]
+    columns = {name: kind for name, kind in schema.SENTENCE_COLUMNS.items() if name != "run"}
+    frames = [read_table(run / SENTENCES, columns) for run in runs]
     for run, frame in zip(runs, frames, strict=True):
         frame.insert(0, "run", pd.Series(run.name, index=frame.index, dtype="str"))
     return pd.concat(frames, ignore_index=True)
@@ -174,7 +174,7 @@ def _columns_of(settings: Mapping[str, Any] | None) -> dict[str, Any]:
     return {} if settings is None else setting_columns(parse_settings(settings))
 
 
-def _read_table(path: Path, columns: Mapping[str, str]) -> pd.DataFrame:
+def read_table(path: Path, columns: Mapping[str, str]) -> pd.DataFrame:
     """Read a CSV file of the bundle, or of a run."""
     try:
         return _parse(path, columns)

@@ -1,9 +1,22 @@
 """A run's settings as the columns of the tidy table."""
 
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
+from ..settings.errors import UserError
 from ..settings.run import RunSettings
+from .folders import ENVIRONMENT, read_json, read_settings
 from .schema import SETTING_COLUMNS
+
+
+def run_columns(run: Path, partly: bool = False) -> dict[str, Any]:
+    """What a run's settings and corpus say of its rows; ``partly``: as far as they can be read."""
+    known: dict[str, Any] = {}
+    with suppress(*([UserError] if partly else [])):
+        known |= setting_columns(read_settings(run))
+        known["corpus_fingerprint"] = read_json(run / ENVIRONMENT).get("fingerprint", "")
+    return known
 
 
 def setting_columns(settings: RunSettings) -> dict[str, Any]:

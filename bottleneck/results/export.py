@@ -9,55 +9,64 @@ from pathlib import Path
 from typing import Any
 
 from ..settings.atomic import write_bytes, write_text
-from ..settings.errors import UsageError
-from ..settings.run import RunSettings, parse_settings
-from .columns import setting_columns
-from .folders import STATUS, damaged, find_runs, read_groups, read_json
-from .schema import (
+from . import schema
+from .columns import run_columns
+from .folders import (
     ENVIRONMENT,
     EXAMPLES,
-    RUN_COLUMNS,
-    RUNS,
-    SENTENCE_COLUMNS,
+    SCORES,
     SENTENCES,
-    VERSION,
+    SETTINGS,
+    STATUS,
+    STORE,
+    damaged,
+    find_runs,
+    read_groups,
+    read_json,
 )
+from .study_files import copy_tables
 
 
-def write_bundle(runs: Sequence[Path], bundle: Path, groups: Mapping[str, str]) -> None:
-    """Write the bundle of finished runs, a folder each, named by the run; groups by run."""
-    write_text(bundle / RUNS, runs_text(runs, groups))
+def write_bundle(runs: Sequence[Path], bundle: Path, groups: Mapping[str, str]) -> list[str]:
+    """Write the bundle of finished runs, a folder each, named by the run; groups by run.
+
+    With them go the studies' tables of the folder that they lie in, but for those that rest on a
+    run of its store that is left out: these are named.
+    """
+    write_text(bundle / schema.RUNS, runs_text(runs, groups))
     # No time and no name in the header: equal results are equal bytes.
-    write_bytes(bundle / SENTENCES, gzip.compress(sentences_text(runs).encode(), mtime=0))
-    examples = {run.name: read_json(run / "examples.json") for run in runs}
-    write_text(bundle / EXAMPLES, _json(examples))
-    write_text(bundle / ENVIRONMENT, _json(environment(runs)))
+    write_bytes(bundle / schema.SENTENCES, gzip.compress(sentences_text(runs).encode(), mtime=0))
+    examples = {run.name: read_json(run / EXAMPLES) for run in runs}
+    write_text(bundle / schema.EXAMPLES, _json(examples))
+    write_text(bundle / schema.ENVIRONMENT, _json(environment(runs)))
+    return [name for store in _stores(runs) for name in _copy_tables(store, runs, bundle)]
+
+
+def _stores(runs: Sequence[Path]) -> list[Path]:
+    """The stores that the runs lie in."""
+    return sorted({run.parent for run in runs})
+
+
+def _copy_tables(store: Path, runs: Sequence[Path], bundle: Path) -> list[str]:
+    """Copy the studies' tables that lie beside a store; name what cannot be."""
+    folder = store.parent if store.name == STORE else store
+    chosen = {run.name for run in runs}
+    left_out = {run.name for run in find_runs(store).done} - chosen
+    return copy_tables(folder, bundle, left_out)
 
 
 def runs_text(runs: Sequence[Path], groups: Mapping[str, str]) -> str:
-    """The tidy table as CSV text: a row a run x bucket."""
-    known = {run: {"group": groups.get(run.name, "")} | _columns(run) for run in runs}
-    return _joined(known, "scores.csv", list(RUN_COLUMNS))
+    """The tidy table as CSV text: a row a run x bucket.
+
+    What the settings say is in them alone; the scores of an older run may say some of it too.
+    """
+    known = {run: {"group": groups.get(run.name, "")} | run_columns(run) for run in runs}
+    return _joined(known, SCORES, list(schema.RUN_COLUMNS))
 
 
 def sentences_text(runs: Sequence[Path]) -> str:
     """The counts of every run's test sentences as CSV text."""
-    return _joined({run: {} for run in runs}, "sentences.csv", list(SENTENCE_COLUMNS))
-
-
-def _columns(run: Path) -> dict[str, Any]:
-    """What a run's settings and corpus say of its rows; its scores may be of an older table."""
-    settings = _settings(run)
-    facts = read_json(run / "environment.json")
-    return setting_columns(settings) | {"corpus_fingerprint": facts.get("fingerprint", "")}
-
-
-def _settings(run: Path) -> RunSettings:
-    path = run / "settings.json"
-    try:
-        return parse_settings(read_json(path))
-    except UsageError as error:
-        raise damaged(path, error) from None
+    return _joined({run: {} for run in runs}, SENTENCES, list(schema.SENTENCE_COLUMNS))
 
 
 def _joined(known: Mapping[Path, Mapping[str, Any]], name: str, columns: list[str]) -> str:
@@ -89,14 +98,14 @@ def environment(runs: Sequence[Path]) -> dict[str, Any]:
     """The version, each run's settings and what it ran on, and what else was in their store."""
     described = {
         run.name: {
-            "settings": read_json(run / "settings.json"),
-            "environment": read_json(run / "environment.json"),
+            "settings": read_json(run / SETTINGS),
+            "environment": read_json(run / ENVIRONMENT),
         }
         for run in runs
     }
-    stores = [find_runs(store) for store in sorted({run.parent for run in runs})]
+    stores = [find_runs(store) for store in _stores(runs)]
     return {
-        "schema": VERSION,
+        "schema": schema.VERSION,
         "runs": described,
         "unfinished": {run.name: _unfinished(run) for found in stores for run in found.unfinished},
         "other_versions": sum(len(found.other_versions) for found in stores),
@@ -105,7 +114,7 @@ def environment(runs: Sequence[Path]) -> dict[str, Any]:
 
 def _unfinished(run: Path) -> dict[str, Any]:
     """How a run stands that is not done, and which it is; of a traceback the last line."""
-    held, settings = read_json(run / STATUS), run / "settings.json"
+    held, settings = read_json(run / STATUS), run / SETTINGS
     lines = str(held.get("reason", "")).strip().splitlines()
     return {
         "status": held.get("status", ""),

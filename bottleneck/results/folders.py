@@ -1,18 +1,30 @@
-"""Finding the runs of a store: a store offers what a bundle offers."""
+"""Run folders: the names of their files, and finding them; a store offers what a bundle offers."""
 
 import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..settings.errors import UserError
-from ..settings.run import SCHEMA_VERSION
+from ..settings.errors import UsageError, UserError
+from ..settings.run import SCHEMA_VERSION, RunSettings, parse_settings
 
 STORE = "runs"
 """Folder of the run folders, inside an output folder."""
-STATUS = "status.json"
 GROUPS = "groups.json"
 """Which group of its sweep each run belongs to, beside the store."""
+
+# Files of a run's folder; what a stopped run goes on from has its names in runs/stacked.py.
+STATUS = "status.json"
+SETTINGS = "settings.json"
+ENVIRONMENT = "environment.json"
+LOG = "log.jsonl"
+WEIGHTS = "weights.safetensors"
+SOURCE_VOCABULARY = "source.vocabulary"
+TARGET_VOCABULARY = "target.vocabulary"
+HYPOTHESES = "hypotheses.jsonl"
+SENTENCES = "sentences.csv"
+SCORES = "scores.csv"
+EXAMPLES = "examples.json"
 
 FIRST_VERSION = 1
 """Of runs that do not say which version made them."""
@@ -30,9 +42,6 @@ class Found:
     def any(self) -> bool:
         """Whether this is a store at all."""
         return bool(self.done or self.unfinished or self.other_versions)
-
-
-SETTINGS = "settings.json"
 
 
 def is_run(folder: Path) -> bool:
@@ -93,6 +102,15 @@ def read_json(path: Path) -> Any:
         raise damaged(path, error) from None
 
 
+def read_settings(run: Path) -> RunSettings:
+    """The settings of a run."""
+    path = run / SETTINGS
+    try:
+        return parse_settings(read_json(path))
+    except UsageError as error:
+        raise damaged(path, error) from None
+
+
 def store_of(folder: Path) -> Path:
     """The store of an output folder, or the folder itself where it is the store."""
     return folder / STORE if (folder / STORE).is_dir() else folder
@@ -117,7 +135,7 @@ def finished_runs(folder: Path) -> list[Path]:
 
 def _version(run: Path) -> int:
     """Which version made a run; this one where it was stopped before it could say."""
-    path = run / "environment.json"
+    path = run / ENVIRONMENT
     return read_object(path).get("schema", FIRST_VERSION) if path.is_file() else SCHEMA_VERSION
 
 

@@ -1,4 +1,4 @@
-"""The results bundle: which files, which columns, which types. Version 2.
+"""The results bundle: which files, which columns, which types. Version 3.
 
 - ``runs.csv``: a row a run x bucket, tidy; ``run,attention,context_size,seed,bucket`` is a key.
 - ``sentences.csv.gz``: a row a run x test sentence: the counts from which every score, bucket and
@@ -7,14 +7,17 @@
 - ``environment.json``: the version; ``runs``: for each run its settings and what it ran on;
   ``unfinished``: what else was in the store, with status, reason and settings; ``other_versions``:
   how many finished runs were left out because another version of the program made them.
+- ``probes/NAME.csv``: the numbers of a study of `STUDIES`, in long form (`PROBE_COLUMNS`); and the
+  benchmark's ``probes/cost.csv`` and ``probes/cost_exponents.csv``, whose columns are in ``cost``.
 
 Types are pandas' own names. ``int64`` and ``bool`` columns may have blanks (a bucket without
 sentences, a setting that is not set); `load_results` reads them as ``Int64`` and ``boolean``.
 
 Since version 1: every setting has a column, and so has the corpus' fingerprint.
+Since version 2: the columns ``tied_output``, ``source`` and ``products``, for new settings.
 """
 
-VERSION = 2
+VERSION = 3
 
 RUNS = "runs.csv"
 SENTENCES = "sentences.csv.gz"
@@ -33,6 +36,8 @@ SETTING_COLUMNS: dict[str, tuple[str, str]] = {
     "layers": ("model.layers", "int64"),
     "residual": ("model.residual", "bool"),
     "dropout": ("model.dropout", "float64"),
+    "tied_output": ("model.tied_output", "bool"),
+    "source": ("model.source", "str"),
     "bidirectional": ("model.bidirectional", "bool"),
     "reverse_source": ("model.reverse_source", "bool"),
     "initial_state": ("model.initial_state", "str"),
@@ -48,6 +53,7 @@ SETTING_COLUMNS: dict[str, tuple[str, str]] = {
     "batch_size": ("training.batch_size", "int64"),
     "batch_tokens": ("training.batch_tokens", "int64"),
     "shapes": ("training.shapes", "int64"),
+    "products": ("training.products", "str"),
     "validations": ("training.validations", "int64"),
     "corpus_seed": ("corpus.seed", "int64"),
     "asked_train_pairs": ("corpus.train_pairs", "int64"),
@@ -137,3 +143,47 @@ SENTENCE_COLUMNS: dict[str, str] = {
     **dict.fromkeys(CHRF_COLUMNS, "int64"),
 }
 """Columns of ``sentences.csv.gz``: ``nll`` in nats of the whole reference, end token included."""
+
+STUDIES: tuple[str, ...] = (
+    "survival",
+    "dimensions",
+    "information",
+    "capacity",
+    "alignment",
+    "gradients",
+    "length",
+    "embeddings",
+    "reading",
+)
+"""The studies in the lecture's order. Each has a module of its name in ``studies``, whose ``STUDY``
+measures, and one in ``tables``, whose ``page`` shows ``probes/NAME.csv``."""
+
+PROBES = "probes"
+"""Folder of the studies' tables, ``probes/NAME.csv``; in a run's folder of what was measured on it.
+"""
+
+PROBE_COLUMNS: dict[str, str] = {
+    "run": "str",
+    "arm": "str",
+    **{
+        name: SETTING_COLUMNS[name][1]
+        for name in ("attention", "placement", "context_size", "corpus", "updates", "seed")
+    },
+    "control": "str",
+    "bucket": "str",
+    "part": "str",
+    "measure": "str",
+    "value": "float64",
+    "low": "float64",
+    "high": "float64",
+    "n": "int64",
+    "note": "str",
+}
+"""Columns of ``probes/NAME.csv``: a row a number.
+
+``arm`` tells runs apart that differ in more than their seed. A row with a ``seed`` is one run's
+number; where it is blank, so is ``run``, and the number is the mean over seeds, with its 95 %
+interval over test sentences where it has one. ``control`` is blank for what was trained (else
+``untrained``, ``shuffled``, ...); ``bucket`` is blank where all lengths are meant, ``part`` where
+there is but one (else a word class, a distance, ...). ``n`` counts what was averaged over.
+"""

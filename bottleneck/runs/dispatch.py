@@ -20,7 +20,7 @@ from distributed import Client, Future
 from filelock import BaseFileLock
 
 from .. import __version__
-from ..results.folders import STATUS
+from ..results.folders import SETTINGS, STATUS
 from ..settings.errors import UserError
 from ..settings.run import RunSettings
 from .csvtext import json_text
@@ -321,9 +321,9 @@ def _keep(sent: Sent, result: Result) -> dict[str, Any]:
 
 def _as_here(cell: Cell, files: Files) -> Files:
     """A run's files as they are in this store: the user's own files by their names here."""
-    if "settings.json" not in files:
+    if SETTINGS not in files:
         return files
-    return files | {"settings.json": json_text(cell.settings.model_dump()).encode()}
+    return files | {SETTINGS: json_text(cell.settings.model_dump()).encode()}
 
 
 def _failure(error: UserError) -> dict[str, Any]:

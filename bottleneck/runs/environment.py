@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import jax
+from jax import monitoring
 
 from .. import __version__
 
@@ -77,7 +78,10 @@ def cache_folder() -> Path:
 
 
 def use_cache() -> None:
-    """Keep compiled programs between runs; without a writable cache folder, go on without."""
+    """Keep compiled programs between runs; without a writable cache folder, go on without.
+
+    All are kept, the smallest too: dozens that each take some ms would add up to a second a run.
+    """
     folder = cache_folder()
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -85,4 +89,40 @@ def use_cache() -> None:
         return
     if os.access(folder, os.W_OK):
         jax.config.update("jax_compilation_cache_dir", str(folder))
-        jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.1)
+        jax.config.update("jax_persistent_cache_min_compile_time_secs", 0)
+        jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
+
+
+class Programs:
+    """How many programs this process has needed since ``start``, and had from the cache."""
+
+    def __init__(self) -> None:
+        self._needed = self._cached = 0
+        self._counting = False
+
+    def start(self) -> None:
+        """Count from now on."""
+        if not self._counting:
+            monitoring.register_event_duration_secs_listener(self._count_needed)
+            monitoring.register_event_listener(self._count_cached)
+        self._counting = True
+
+    def _count_needed(self, event: str, seconds: float, **_: Any) -> None:  # noqa: ARG002
+        self._needed += event == _NEEDED
+
+    def _count_cached(self, event: str, **_: Any) -> None:
+        self._cached += event == _CACHED
+
+    def described(self) -> dict[str, Any]:
+        """As facts of the environment; none where nobody counts."""
+        if not self._counting:
+            return {}
+        counts = {"compiled": self._needed - self._cached, "from_cache": self._cached}
+        return {"programs": counts}
+
+
+PROGRAMS = Programs()
+"""Those of this process."""
+
+_NEEDED = "/jax/core/compile/backend_compile_duration"  # also where the cache has it
+_CACHED = "/jax/compilation_cache/cache_hits"

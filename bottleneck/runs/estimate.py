@@ -8,7 +8,8 @@ own, V the target vocabulary; a product of a vector and an m x n matrix is 2mn o
   the states (d directions) are mapped to the context size;
 - decoder: 2gH(in + H) for each layer; the context 2gCH (placement input, wherever it changes from
   step to step) or 2(C + H)H (placement output);
-- the score: 2rCA + 2HA (additive) or 2HC (general); output layer: 2HV.
+- the score: 2rCA + 2HA (additive) or 2HC (general); output layer: 2HV, or 2(HE + EV)
+  where it is tied to the embedding.
 
 Forward and backward together are three times that. Reading S states a step is no matrix product
 and is counted apart, as ``READ`` operations' worth of time for each state and unit.
@@ -153,7 +154,7 @@ def forward_operations(cell: RunSettings, target_vocabulary: int, ratio: float) 
         + _stack(model, 1)
         + _context(cell)
         + _score(model, ratio)
-        + 2 * model.hidden * target_vocabulary
+        + _output(model, target_vocabulary)
     )
 
 
@@ -190,6 +191,13 @@ def _score(model: ModelSettings, ratio: float) -> float:
     if model.attention == "additive":
         return 2 * model.attention_width * (ratio * model.context_size + model.hidden)
     return 0.0
+
+
+def _output(model: ModelSettings, target_vocabulary: int) -> int:
+    """The output layer; tied, the way to the embedding's width and the embedding."""
+    if model.tied_output:
+        return 2 * model.embedding_size * (model.hidden + target_vocabulary)
+    return 2 * model.hidden * target_vocabulary
 
 
 def _read_operations(model: ModelSettings, source: float) -> float:

@@ -18,7 +18,7 @@ from ..corpus.corpus import Corpus
 from ..corpus.tokens import tokenize
 from ..decoding.search import make_search
 from ..model.translator import Weights, count_parameters
-from ..results.columns import setting_columns
+from ..results.folders import EXAMPLES, HYPOTHESES, SCORES, SENTENCES
 from ..settings.atomic import write_text
 from ..settings.run import RunSettings
 from ..training.loop import Trained, sentence_losses
@@ -56,13 +56,13 @@ def evaluate(
         np.array(encoded.target_lengths),
         decoded.ended,
     )
-    facts = _facts(settings, corpus, trained)
+    facts = _facts(corpus, trained)
     rows = [facts | row for row in bucket_rows(columns, settings)]
-    write_text(folder.path / "sentences.csv", csv_text(columns))
-    write_text(folder.path / "scores.csv", rows_text(rows))
+    write_text(folder.path / SENTENCES, csv_text(columns))
+    write_text(folder.path / SCORES, rows_text(rows))
     _write_hypotheses(folder.path, corpus, decoded)
     examples = make_examples(graph, trained.weights, settings, corpus, decoded)
-    folder.write_json("examples.json", examples)
+    folder.write_json(EXAMPLES, examples)
 
 
 def decode(
@@ -81,9 +81,9 @@ def decode(
     return Decoded(words, np.array(ended))
 
 
-def _facts(settings: RunSettings, corpus: Corpus, trained: Trained) -> dict[str, Any]:
-    """What is the same for every bucket of the run."""
-    return setting_columns(settings) | {
+def _facts(corpus: Corpus, trained: Trained) -> dict[str, Any]:
+    """What is the same for every bucket of the run, but for its settings: they have a file."""
+    return {
         "train_pairs": len(corpus.train),
         "best_update": trained.best_update,
         "epochs": round(trained.target_tokens / max(1, _target_tokens(corpus)), 3),
@@ -114,4 +114,4 @@ def _write_hypotheses(folder: Path, corpus: Corpus, decoded: Decoded) -> None:
         )
         for place, (pair, text) in enumerate(zip(corpus.test, decoded.texts, strict=True))
     ]
-    write_text(folder / "hypotheses.jsonl", "".join(f"{line}\n" for line in lines))
+    write_text(folder / HYPOTHESES, "".join(f"{line}\n" for line in lines))

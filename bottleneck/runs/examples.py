@@ -6,18 +6,17 @@ import numpy as np
 from flax import nnx
 from jaxtyping import Float
 
-from ..corpus.batches import EncodedPairs, encode_pairs, evaluation_batches, restore
+from ..corpus.batches import EncodedPairs, encode_pairs
 from ..corpus.corpus import Corpus
 from ..corpus.pair import SentencePair
 from ..corpus.tokens import detokenize, plain, tokenize
-from ..decoding.search import make_attention_weights
 from ..model.translator import Weights
 from ..scoring.buckets import Buckets
 from ..settings.run import RunSettings
-from ..settings.symbols import BOS, EOS
+from ..settings.symbols import EOS
+from .attention import END, attention_matrices
 
 PER_BUCKET = 2
-END = "</s>"
 
 
 class Decoded(NamedTuple):
@@ -91,21 +90,4 @@ def attended(
     encoded = encode_pairs(pairs, corpus.source_vocabulary, corpus.target_vocabulary, reverse)
     targets = [[*corpus.target_vocabulary.encode(output), EOS] for output in outputs]
     encoded = EncodedPairs(encoded.source, targets)
-    (batch,) = evaluation_batches(encoded, len(pairs))
-    inputs = np.concatenate(
-        [np.full((len(pairs), 1), BOS, np.int32), batch.batch.target[:, :-1]], axis=1
-    )
-    read = make_attention_weights(graph)
-    matrices = np.asarray(read(weights, batch.batch.source, batch.batch.source_lengths, inputs))
-    lengths = zip(encoded.target_lengths, encoded.source_lengths, strict=True)
-    ordered = restore([matrices], [batch])
-    return [
-        matrix[:rows, :columns][:, _order(columns - 1, reverse)].astype(np.float64)
-        for matrix, (rows, columns) in zip(ordered, lengths, strict=True)
-    ]
-
-
-def _order(words: int, reverse: bool) -> list[int]:
-    """Columns that put a reversed source back into reading order, its end token last."""
-    places = list(range(words))
-    return [*(reversed(places) if reverse else places), words]
+    return attention_matrices(graph, weights, encoded, reverse, len(pairs))

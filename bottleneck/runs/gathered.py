@@ -13,6 +13,7 @@ from filelock import FileLock
 from ..results.export import write_bundle
 from ..results.folders import GROUPS, STORE, finished_runs, read_groups
 from ..results.schema import ENVIRONMENT, EXAMPLES, RUNS, SENTENCES
+from ..results.study_files import drop_tables
 from ..settings.atomic import write_text
 from ..settings.errors import UserError
 from .csvtext import json_text
@@ -39,7 +40,8 @@ def gather(out: Path, groups: Mapping[str, str]) -> None:
 def forget(store: Path, run: str) -> None:
     """Take a run that was removed from its store out of the bundle beside it, if there is one.
 
-    The folder is not the latest for that, so its bundle keeps its age.
+    With it goes every study's table that rests on it. The folder is not the latest for that, so its
+    bundle keeps its age.
     """
     sweep_up(store)
     out = store.resolve().parent
@@ -52,9 +54,10 @@ def forget(store: Path, run: str) -> None:
             write_text(out / GROUPS, json_text(groups))
         if _write(out):
             os.utime(out / RUNS, ns=(written, written))
-            return
-        for name in (RUNS, SENTENCES, EXAMPLES, ENVIRONMENT):
-            (out / name).unlink(missing_ok=True)
+        else:
+            for name in (RUNS, SENTENCES, EXAMPLES, ENVIRONMENT):
+                (out / name).unlink(missing_ok=True)
+        drop_tables(out, {run})
 
 
 def _write(out: Path) -> bool:

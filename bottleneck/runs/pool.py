@@ -13,6 +13,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from queue import Queue
@@ -100,11 +101,13 @@ def run_jobs(
     width: int | None = None,
     force: bool = False,
     together: int = 1,
+    updates_together: int | None = None,
 ) -> list[Outcome]:
     """Execute all jobs into ``store``, ``width`` at once (default: one a core; one on a GPU).
 
     Up to ``together`` jobs that differ in their seed alone are one stack, trained by one program
     in one process. Stacks start in the order of their first jobs, outcomes come in the order given.
+    ``updates_together`` updates are one dispatch; left out, each process chooses.
 
     A run that diverges or fails does not stop the others; a KeyboardInterrupt stops them all,
     each with a checkpoint from which the same command goes on.
@@ -112,9 +115,10 @@ def run_jobs(
     waiting, outcomes = list(reversed(stacks(jobs, together))), {}
     width = width or default_width()
     events: Queue[tuple[list[Job], dict[str, Any]]] = Queue()
+    begin = partial(_start, store=store, force=force, updates=updates_together, events=events)
     with held_processes() as processes:
         for _ in range(min(width, len(waiting))):
-            processes.append(_start(waiting.pop(), store, force, events))
+            processes.append(begin(waiting.pop()))
         while len(outcomes) < len(jobs):
             stack, event = events.get()
             job = stack[event.pop("place")]
@@ -123,7 +127,7 @@ def run_jobs(
                 continue
             outcomes[job.name] = Outcome(job, **event)
             if waiting and all(other.name in outcomes for other in stack):
-                processes.append(_start(waiting.pop(), store, force, events))
+                processes.append(begin(waiting.pop()))
     return [outcomes[job.name] for job in jobs]
 
 
@@ -169,10 +173,13 @@ def end(processes: Sequence[subprocess.Popen]) -> None:
             process.wait()
 
 
-def _start(stack: list[Job], store: Path, force: bool, events: Queue) -> subprocess.Popen:
+def _start(
+    stack: list[Job], store: Path, force: bool, updates: int | None, events: Queue
+) -> subprocess.Popen:
     """Start a worker and a thread that reads it."""
     errors = tempfile.TemporaryFile("w+", encoding="utf8", errors="replace")  # noqa: SIM115 (the reader closes it)
-    process = start([job.settings for job in stack], store, force, errors)
+    settings = [job.settings for job in stack]
+    process = start(settings, store, force, errors, updates_together=updates)
     Thread(target=_read, args=(stack, process, errors, events), daemon=True).start()
     return process
 
@@ -183,6 +190,7 @@ def start(
     force: bool,
     errors: IO[str],
     folder: Path | None = None,
+    updates_together: int | None = None,
 ) -> subprocess.Popen:
     """Start a worker, in ``folder`` where one is given: file names of the settings begin there."""
     process = subprocess.Popen(
@@ -198,8 +206,12 @@ def start(
         # A Ctrl-C in the terminal is the parent's to handle.
         start_new_session=True,
     )
-    settings = [each.model_dump() for each in stack]
-    order = {"stack": settings, "store": str(store.resolve()), "force": force}
+    order = {
+        "stack": [each.model_dump() for each in stack],
+        "store": str(store.resolve()),
+        "force": force,
+        "updates_together": updates_together,
+    }
     process.stdin.write(json.dumps(order))
     process.stdin.close()
     return process
@@ -214,9 +226,14 @@ them mapped otherwise (results/LOG.md, 2026-11-20)."""
 
 
 def worker_environment() -> dict[str, str]:
-    """One thread for XLA's CPU backend, which counts cores by NPROC, and its memory kept."""
+    """One thread for XLA's CPU backend, which counts cores by NPROC, and its memory kept.
+
+    For OpenBLAS too: its threads wait by spinning, and with a worker on every core the orthogonal
+    start of a cell's weights (256 x 256) took a second a matrix instead of milliseconds.
+    """
     environment = dict(os.environ)
     environment.setdefault("NPROC", "1")
+    environment.setdefault("OPENBLAS_NUM_THREADS", "1")
     environment.setdefault("GLIBC_TUNABLES", MEMORY)
     environment.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
     return environment

@@ -21,13 +21,22 @@ from flax import nnx
 from ..corpus.batches import evaluation_batches, training_batches
 from ..corpus.corpus import Corpus, load_corpus
 from ..model.translator import count_parameters, create
-from ..results.folders import read_json
+from ..results.folders import (
+    ENVIRONMENT,
+    LOG,
+    SETTINGS,
+    SOURCE_VOCABULARY,
+    TARGET_VOCABULARY,
+    WEIGHTS,
+    read_json,
+)
 from ..settings.atomic import write_bytes, write_text
 from ..settings.errors import UserError
 from ..settings.run import SCHEMA_VERSION, RunSettings
+from ..training.device import updates_together
 from ..training.loop import Learner, Progress, Snapshot, Trained, train, updates_done
 from .checkpoint import Checkpoints, StopRequest, join, read_checkpoint, to_bytes
-from .environment import describe_environment
+from .environment import PROGRAMS, describe_environment
 from .evaluation import EVALUATION_BATCH, encode, evaluate
 from .stacked import CHECKPOINT, CheckpointError, begin_stack, leave_stack, take_part
 from .store import ENDED, RunFolder
@@ -37,27 +46,28 @@ Event = dict[str, Any]
 Report = Callable[[int, Event], None]
 """Told what one run does, by its place among those given."""
 
-ENVIRONMENT = "environment.json"
-
 
 @dataclass(frozen=True)
 class Run:
-    """One run under way: its settings, its place in the store, who hears of it."""
+    """One run under way: its settings, its place in the store, who hears of it.
+
+    ``updates_together`` are a dispatch's, as asked; none leaves it to the machine.
+    """
 
     settings: RunSettings
     folder: RunFolder
     report: Callable[[Event], None]
+    updates_together: int | None = None
 
     @property
     def checkpoint(self) -> Path:
         """Where the run's own checkpoint lies."""
         return self.folder.path / CHECKPOINT
 
-    @property
-    def seeds_together(self) -> int:
-        """How many seeds were trained together so far, by what its folder says."""
+    def together(self, what: str) -> int:
+        """How many seeds or updates were one program so far, by what its folder says."""
         try:
-            return read_json(self.folder.path / ENVIRONMENT).get("seeds_together", 1)
+            return read_json(self.folder.path / ENVIRONMENT).get(what, 1)
         except UserError:
             return 1
 
@@ -68,8 +78,7 @@ class Run:
 
     def tell_end(self) -> None:
         """Report how the run ended, by what its folder says; it needs no checkpoint any more."""
-        for checkpoint in self.folder.path.glob("checkpoint*.safetensors"):
-            checkpoint.unlink()
+        self.checkpoint.unlink(missing_ok=True)
         held = self.folder.read_status()
         self.report({"phase": held["status"], "run": self.folder.run, "reason": held["reason"]})
 
@@ -95,18 +104,20 @@ def execute(
     report: Report,
     stop: StopRequest,
     force: bool = False,
+    updates_together: int | None = None,
 ) -> None:
     """Bring runs that differ in their seed alone to their end in the store, trained together.
 
     A run that has ended is left as it is (``force`` begins it anew), stopped ones go on from
-    their checkpoint, and one that another process is at is waited for.
+    their checkpoint, and one that another process is at is waited for. ``updates_together`` is
+    how many updates one dispatch has; left out, that depends on the machine.
     """
     for place in range(len(given)):
         report(place, {"phase": "preparing"})
     corpus = load_corpus(given[0].corpus, given[0].scoring.lower_edges)
     folders = [RunFolder(store, each.identity(corpus.fingerprint)) for each in given]
     runs = [
-        Run(settings, folder, partial(report, place))
+        Run(settings, folder, partial(report, place), updates_together)
         for place, (settings, folder) in enumerate(zip(given, folders, strict=True))
     ]
     with ExitStack() as held:
@@ -199,8 +210,9 @@ def _train(
 ) -> list[Trained]:
     """Train runs that are equally far, each to its last update."""
     runs, learners = [begun.run for begun in stack], [begun.learner for begun in stack]
+    together = updates_together(runs[0].updates_together, learners[0].batches)
     for begun in stack:
-        _open(begun, len(stack), corpus)
+        _open(begun, len(stack), together, corpus)
     settings = runs[0].settings
     pairs = encode(corpus, "valid", settings)
     valid = evaluation_batches(pairs, EVALUATION_BATCH)
@@ -214,7 +226,7 @@ def _train(
     resumed = join(left) if len(left) == len(stack) else None
     keeper = _keeper(runs, stop)
     with stop.at_updates():
-        end = train(graph, learners, valid, report, keeper, resumed)
+        end = train(graph, learners, valid, report, keeper, resumed, together)
         _keep_end(runs, end, keeper)
     return end.trained
 
@@ -255,37 +267,40 @@ def _learners(runs: Sequence[Run], corpus: Corpus) -> tuple[nnx.GraphDef, list[L
     return graph, learners
 
 
-def _open(begun: Begun, together: int, corpus: Corpus) -> None:
+def _open(begun: Begun, seeds: int, updates: int, corpus: Corpus) -> None:
     """Write what is known of a run before its training."""
     run, folder = begun.run, begun.run.folder
     folder.write_status("running", begun.note)
-    folder.write_json("settings.json", run.settings.model_dump())
-    folder.write_json(ENVIRONMENT, _environment(begun, together) | _corpus_facts(corpus))
-    corpus.source_vocabulary.save(folder.path / "source.vocabulary")
-    corpus.target_vocabulary.save(folder.path / "target.vocabulary")
+    folder.write_json(SETTINGS, run.settings.model_dump())
+    folder.write_json(ENVIRONMENT, _environment(begun, seeds, updates) | _corpus_facts(corpus))
+    corpus.source_vocabulary.save(folder.path / SOURCE_VOCABULARY)
+    corpus.target_vocabulary.save(folder.path / TARGET_VOCABULARY)
     parameters = count_parameters(begun.learner.weights)
     run.report({"phase": "training", "run": folder.run, "parameters": parameters})
 
 
-def _environment(begun: Begun, together: int) -> dict[str, Any]:
+def _environment(begun: Begun, seeds: int, updates: int) -> dict[str, Any]:
     """What the run's numbers were made with.
 
-    ``seeds_together``, how many seeds were trained as one program, is the most there were at any
-    time: a run of a stack that is only scored by itself is one of a stack.
+    How many seeds were trained as one program, and how many updates were one dispatch, are the
+    most there were at any time: a run of a stack that is only scored by itself is one of a stack.
     """
+    together = {"seeds_together": seeds, "updates_together": updates}
     if begun.snapshot:
-        together = max(together, begun.run.seeds_together)
-    return {"schema": SCHEMA_VERSION} | describe_environment() | {"seeds_together": together}
+        together = {what: max(now, begun.run.together(what)) for what, now in together.items()}
+    return {"schema": SCHEMA_VERSION} | describe_environment() | together
 
 
 def _evaluate(run: Run, trained: Trained, graph: nnx.GraphDef, corpus: Corpus) -> None:
     """Write what training gave, translate and score the test set, end the run."""
     lines = [json.dumps(asdict(progress)) for progress in trained.log]
-    write_text(run.folder.path / "log.jsonl", "".join(f"{line}\n" for line in lines))
-    save_weights(run.folder.path / "weights.safetensors", trained.weights)
+    write_text(run.folder.path / LOG, "".join(f"{line}\n" for line in lines))
+    save_weights(run.folder.path / WEIGHTS, trained.weights)
     if trained.status == "done":
         run.report({"phase": "scoring"})
         evaluate(graph, trained, run.settings, corpus, run.folder)
+    known = read_json(run.folder.path / ENVIRONMENT)
+    run.folder.write_json(ENVIRONMENT, known | PROGRAMS.described())
     run.end(trained.status, trained.reason)
 
 

@@ -4,7 +4,7 @@ import csv
 from pathlib import Path
 from typing import Any
 
-from ..results.folders import STATUS, STORE, read_json
+from ..results.folders import SETTINGS, STATUS, STORE, read_json
 from ..results.schema import RUNS
 from ..settings.errors import UserError
 
@@ -25,8 +25,8 @@ def arms(folder: Path) -> dict[str, Path]:
 
     These are arms that differ in nothing else, the first seed of each.
     """
-    if (folder / "settings.json").is_file():
-        return {read_json(folder / "settings.json")["model"]["attention"]: folder}
+    if (folder / SETTINGS).is_file():
+        return {read_json(folder / SETTINGS)["model"]["attention"]: folder}
     if not (folder / RUNS).is_file():
         raise UserError(
             f"{str(folder)!r} holds no run; name a folder that `bottleneck reproduce` wrote"
@@ -49,9 +49,9 @@ def _ended(run: Path) -> float:
 
 def _others(run: Path) -> dict[str, Any]:
     """A run's settings but for its arm and seed; empty where its folder is not there."""
-    if not (run / "settings.json").is_file():
+    if not (run / SETTINGS).is_file():
         return {}
-    settings = read_json(run / "settings.json")
+    settings = read_json(run / SETTINGS)
     apart = {"model": "attention", "training": "seed"}
     return {
         f"{concern}.{field}": value

@@ -14,7 +14,13 @@ from ..corpus.tokens import detokenize, plain, tokenize
 from ..corpus.vocabulary import Vocabulary
 from ..decoding.search import make_search
 from ..model.translator import Weights, create
-from ..results.folders import read_json
+from ..results.folders import (
+    SETTINGS,
+    SOURCE_VOCABULARY,
+    TARGET_VOCABULARY,
+    WEIGHTS,
+    read_json,
+)
 from ..settings.errors import UserError
 from ..settings.run import RunSettings, parse_settings
 from .weights import load_weights
@@ -58,15 +64,15 @@ class TrainedRun:
 
 def load_run(folder: Path) -> TrainedRun:
     """Read a run's folder; a missing or damaged one is a ``UserError`` that names the file."""
-    settings = parse_settings(read_json(folder / "settings.json"))
-    source = Vocabulary.load(folder / "source.vocabulary")
-    target = Vocabulary.load(folder / "target.vocabulary")
+    settings = parse_settings(read_json(folder / SETTINGS))
+    source = Vocabulary.load(folder / SOURCE_VOCABULARY)
+    target = Vocabulary.load(folder / TARGET_VOCABULARY)
     graph, like = create(settings.model, len(source), len(target), settings.training.seed)
     return TrainedRun(settings, source, target, graph, load_weights(_weights(folder), like))
 
 
 def _weights(folder: Path) -> Path:
-    path = folder / "weights.safetensors"
+    path = folder / WEIGHTS
     if not path.is_file():
         raise UserError(f"no weights in {str(folder)!r}; run `bottleneck reproduce` first")
     return path

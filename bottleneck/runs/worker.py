@@ -18,7 +18,7 @@ from typing import Any, TextIO
 from ..settings.errors import UserError
 from ..settings.run import parse_settings
 from .checkpoint import StopRequest
-from .environment import use_cache
+from .environment import PROGRAMS, use_cache
 from .pool import ENDS
 from .run import execute
 
@@ -44,8 +44,9 @@ def main() -> None:
     for place in range(len(stack)):
         emit(place, {"phase": "starting", "process": os.getpid()})
     use_cache()
+    PROGRAMS.start()
     try:
-        execute(stack, Path(job["store"]), emit, stop, job["force"])
+        execute(stack, Path(job["store"]), emit, stop, job["force"], job.get("updates_together"))
     except UserError as error:
         for place in sorted(live):
             emit(place, {"phase": "failed", "reason": str(error), "exit_code": error.exit_code})

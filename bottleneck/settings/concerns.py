@@ -80,7 +80,13 @@ class CorpusSettings(Concern):
 
 
 class ModelSettings(Concern):
-    """The translator (LECTURE D): cells, sizes, attention and its placement."""
+    """The translator (LECTURE D): cells, sizes, attention and its placement.
+
+    With ``tied_output`` the output layer's matrix is the target embedding, behind a linear map to
+    its width: on a large vocabulary fewer numbers to train and a cheaper softmax. With ``source``
+    hidden the decoder learns that there is a source and nothing of it: it is a model of the target
+    language.
+    """
 
     attention: Literal["none", "dot", "scaled-dot", "general", "additive", "uniform"] = "additive"
     placement: Literal["input", "output"] = "input"
@@ -95,6 +101,8 @@ class ModelSettings(Concern):
     initial_state: Literal["context", "zero"] = "context"
     residual: bool = False
     dropout: float = Field(0.0, ge=0.0, lt=1.0)
+    tied_output: bool = False
+    source: Literal["seen", "hidden"] = "seen"
 
     @property
     def hidden(self) -> int:
@@ -130,6 +138,8 @@ class TrainingSettings(Concern):
 
     ``shapes`` is the number of padded shapes: more pad less and compile longer. With
     ``batch_tokens`` a batch holds about that many target tokens instead of ``batch_size`` pairs.
+    ``products`` bfloat16 rounds what enters the matrix products of an update, forward and backward;
+    sums, weights and losses stay float32, and so do validation and search.
     """
 
     seed: int = Field(1, ge=0)
@@ -143,6 +153,7 @@ class TrainingSettings(Concern):
     teacher_forcing: float = Field(1.0, ge=0.5, le=1.0)
     validations: int = Field(10, ge=1)
     shapes: int = Field(14, ge=1)
+    products: Literal["float32", "bfloat16"] = "float32"
 
 
 class DecodingSettings(Concern):

@@ -51,6 +51,14 @@ class RunSettings(Concern):
         return parse_settings(values)
 
 
+NAMES: dict[str, Any] = {
+    f"{concern}.{key}": declared.annotation
+    for concern, info in RunSettings.model_fields.items()
+    for key, declared in info.annotation.model_fields.items()  # type: ignore[union-attr]
+}
+"""Every setting's full name, in the order of declaration, and its type."""
+
+
 def parse_settings(values: Mapping[str, Any]) -> RunSettings:
     """Check a nested mapping; the first fault is named by its key, with the nearest known name."""
     try:
@@ -64,7 +72,8 @@ def _fault(fault: Mapping[str, Any]) -> str:
     place = [str(part) for part in fault["loc"]]
     name = ".".join(place)
     if fault["type"] == "extra_forbidden":
-        return f"unknown setting {name!r}{did_you_mean(name, _known_names(len(place)))}"
+        known = RunSettings.model_fields if len(place) == 1 else NAMES
+        return f"unknown setting {name!r}{did_you_mean(name, known)}"
     message = fault["msg"].removeprefix("Value error, ")
     given = "" if isinstance(fault["input"], dict) else f", not {fault['input']!r}"
     return f"setting {name!r}: {message[:1].lower()}{message[1:]}{given}{_nearest_word(fault)}"
@@ -77,17 +86,6 @@ def _nearest_word(fault: Mapping[str, Any]) -> str:
     words = re.findall(r"'([^']+)'", fault["ctx"]["expected"])
     hint = did_you_mean(str(fault["input"]), words)
     return hint if "did you mean" in hint else ""
-
-
-def _known_names(depth: int) -> list[str]:
-    """Names of all concerns (depth 1) or of all settings as ``concern.field`` (depth 2)."""
-    if depth == 1:
-        return list(RunSettings.model_fields)
-    return [
-        f"{concern}.{field}"
-        for concern, info in RunSettings.model_fields.items()
-        for field in info.annotation.model_fields  # type: ignore[union-attr]
-    ]
 
 
 def preset_names() -> list[str]:
@@ -119,7 +117,7 @@ def override(values: dict[str, Any], assignments: Sequence[str]) -> dict[str, An
 
 def _full_name(key: str) -> str:
     """For a setting named without its section: the whole name, if one is near."""
-    full = {name.partition(".")[2]: name for name in _known_names(2)}
+    full = {name.partition(".")[2]: name for name in NAMES}
     full["seed"] = "training.seed"  # there are others, but a run's seed is this
     nearest = get_close_matches(key, full, n=1, cutoff=0.7)
     return f"; did you mean {full[nearest[0]]!r}?" if nearest else ""

@@ -134,9 +134,9 @@ def _require_arms(bundle: Bundle, runs: pd.DataFrame, alone: bool) -> None:
 def _require_one_test_set(bundle: Bundle, runs: pd.DataFrame) -> None:
     """Sentences of other lengths would fall into other buckets, and nothing would be paired."""
     first = runs["run"].iloc[0]
-    words = _source_words(bundle, first)
+    words = source_words(bundle, first)
     for run in runs["run"]:
-        if not np.array_equal(words, _source_words(bundle, run)):
+        if not np.array_equal(words, source_words(bundle, run)):
             raise UserError(
                 f"runs {first} and {run} were tested on different sentences and cannot stand in "
                 f"one table: choose with `--where`, if need be `--where run={first}`"
@@ -149,7 +149,7 @@ def _comparison(bundle: Bundle, runs: pd.DataFrame, alone: bool) -> Comparison:
     first = without.iloc[0]
     settings = bundle.settings(first["run"])
     buckets = Buckets(settings.scoring.lower_edges)
-    words = _source_words(bundle, first["run"])
+    words = source_words(bundle, first["run"])
     assigned = buckets.assign(words)
     held = [words[assigned == place] for place in range(len(buckets.names))]
     return Comparison(
@@ -157,8 +157,8 @@ def _comparison(bundle: Bundle, runs: pd.DataFrame, alone: bool) -> Comparison:
         buckets=buckets.names,
         n=tuple(len(lengths) for lengths in held),
         source_words=tuple(float(x.mean()) if len(x) else np.nan for x in held),
-        none=_arm(bundle, without, assigned, settings),
-        attention=None if rest.empty else _arm(bundle, rest, assigned, settings),
+        none=arm_of(bundle, without, assigned, settings),
+        attention=None if rest.empty else arm_of(bundle, rest, assigned, settings),
         facts=bundle.facts(first["run"]),
         train_pairs=int(first["train_pairs"]),
         unpaired=unpaired,
@@ -190,12 +190,12 @@ def _named(runs: pd.DataFrame) -> list[str]:
     return [f"{row.attention} seed {row.seed}" for row in rows.itertuples()]
 
 
-def _source_words(bundle: Bundle, run: str) -> Int[ndarray, "sentences"]:
+def source_words(bundle: Bundle, run: str) -> Int[ndarray, "sentences"]:
     """Length of each test sentence in words."""
     return _sentences(bundle, run)["source_words"].to_numpy(dtype=np.int64)
 
 
-def _arm(
+def arm_of(
     bundle: Bundle, runs: pd.DataFrame, assigned: Int[ndarray, "sentences"], settings: RunSettings
 ) -> Arm:
     """Mean over seeds of the corpus BLEU of each bucket, with its resamples."""

@@ -19,13 +19,13 @@ CHUNK = 256
 """Positions whose logits exist at once."""
 
 
-Gradients = tuple[Float[Array, "positions hidden"], OutputLayer]
+Gradients = tuple[Float[Array, "positions width"], OutputLayer]
 
 
 class _Packed(NamedTuple):
     """Real positions first, filled up to whole chunks; ``place`` says where each one went."""
 
-    states: Float[Array, "places hidden"]
+    states: Float[Array, "places width"]
     target: Int[Array, " places"]
     real: Bool[Array, " places"]
     place: Int[Array, " positions"]
@@ -42,7 +42,7 @@ class _Packed(NamedTuple):
 
 
 def _pack(
-    states: Float[Array, "positions hidden"],
+    states: Float[Array, "positions width"],
     target: Int[Array, " positions"],
     real: Bool[Array, " positions"],
 ) -> _Packed:
@@ -65,7 +65,7 @@ def _losses(logits: Array, target: Array, real: Array) -> tuple[Array, Array, Ar
 
 
 def position_losses(
-    states: Float[Array, "positions hidden"],
+    states: Float[Array, "positions width"],
     layer: OutputLayer,
     target: Int[Array, " positions"],
     real: Bool[Array, " positions"],
@@ -84,7 +84,7 @@ def position_losses(
 
 @jax.custom_vjp
 def summed_loss(
-    states: Float[Array, "positions hidden"],
+    states: Float[Array, "positions width"],
     layer: OutputLayer,
     target: Int[Array, " positions"],
     real: Bool[Array, " positions"],

@@ -10,11 +10,12 @@ import numpy as np
 from flax import nnx
 from jaxtyping import Float
 
-from ..corpus.batches import Batch, EvaluationBatch, TrainingBatches, restore
+from ..corpus.batches import EvaluationBatch, TrainingBatches, restore
 from ..model.translator import Weights
 from ..settings.concerns import TrainingSettings
+from .device import make_updates
 from .stack import Stack
-from .step import SentenceLosses, TrainState, initial_state, make_sentence_losses, make_update
+from .step import SentenceLosses, TrainState, initial_state, make_sentence_losses
 
 REPORT_EVERY = 20
 """Updates between two looks at the loss; each look waits for the device."""
@@ -77,7 +78,7 @@ class Keeper(Protocol):
     """Where snapshots go."""
 
     def wanted(self) -> bool:
-        """Asked after every update: is a snapshot due?"""
+        """Asked after every dispatch: is a snapshot due?"""
         ...
 
     def keep(self, snapshot: Snapshot) -> None:
@@ -96,25 +97,27 @@ def train(
     report: Report,
     keeper: Keeper | None = None,
     resumed: Snapshot | None = None,
+    together: int = 1,
 ) -> Snapshot:
     """Train learners that differ in their seed alone, as one stack, to their last update.
 
     What ``trained`` holds of each is the result. One whose loss is not finite ends as diverged,
     and the others go on. A resumed training gives the same weights, bit for bit, as one that was
     never stopped: the batch and the random numbers of an update depend on the seed and the
-    update's number alone.
+    update's number alone. ``together`` updates at most are one dispatch.
     """
     stack, settings = Stack(len(learners)), learners[0].settings
-    update = make_update(graph, settings, stack)
+    batches = [learner.batches for learner in learners]
+    update = make_updates(graph, settings, stack, batches, together)
     state, trained, losses = resumed or _beginning(stack, learners)
     judge = _Judge(stack, make_sentence_losses(graph, stack), validation, trained)
     due = set(validation_updates(settings))
     clock = _Clock(settings.updates, trained)
-    for number in range(updates_done(state) + 1, settings.updates + 1):
-        batches = [learner.batches.batch(number - 1) for learner in learners]
-        state, loss = update(state, stack.join(batches))
-        losses.append(loss)
-        clock.count(batches)
+    for numbers in dispatches(updates_done(state), settings, together):
+        state, found = update(state, numbers)
+        losses.extend(found)
+        clock.count(batches, numbers)
+        number = numbers.stop
         if number % REPORT_EVERY == 0 or number in due:
             means = np.mean([stack.numbers(loss) for loss in losses], axis=0)
             losses = []
@@ -148,6 +151,18 @@ def validation_updates(settings: TrainingSettings) -> list[int]:
     return [round(settings.updates * share / count) for share in range(1, count + 1)]
 
 
+def dispatches(done: int, settings: TrainingSettings, together: int) -> Iterator[range]:
+    """The updates left, counted from 0, at most ``together`` a dispatch.
+
+    After each dispatch training can be looked at, so no report or validation falls inside one.
+    """
+    reports = range(REPORT_EVERY, settings.updates, REPORT_EVERY)
+    for stop in sorted({*reports, *validation_updates(settings)}):
+        for start in range(done, stop, together):
+            yield range(start, min(start + together, stop))
+        done = max(done, stop)
+
+
 def token_loss(
     evaluate: SentenceLosses, weights: Weights, batches: Sequence[EvaluationBatch]
 ) -> Float[np.ndarray, "*seeds"]:
@@ -161,8 +176,10 @@ def sentence_losses(
     evaluate: SentenceLosses, weights: Weights, batches: Sequence[EvaluationBatch]
 ) -> Float[np.ndarray, "sentences *seeds"]:
     """-log P in nats of each reference, in the order of the corpus."""
-    results = [np.asarray(evaluate(weights, batch.batch)).T for batch in batches]
-    return np.array(restore(results, list(batches)), dtype=np.float64)
+    # All are under way before the first is waited for.
+    results = [evaluate(weights, batch.batch) for batch in batches]
+    rows = [np.asarray(result).T for result in results]
+    return np.array(restore(rows, list(batches)), dtype=np.float64)
 
 
 @dataclass(frozen=True)
@@ -214,9 +231,11 @@ class _Clock:
         self.updates, self.trained = updates, trained
         self._start = time.perf_counter() - trained[0].seconds
 
-    def count(self, batches: Sequence[Batch]) -> None:
-        for trained, batch in zip(self.trained, batches, strict=True):
-            trained.target_tokens += int(batch.target_lengths.sum())
+    def count(self, batches: Sequence[TrainingBatches], numbers: range) -> None:
+        for trained, each in zip(self.trained, batches, strict=True):
+            places = [each.place(number) for number in numbers]
+            lengths = [each.classes[at.shape].target_lengths[at.members] for at in places]
+            trained.target_tokens += sum(int(each.sum()) for each in lengths)
 
     def stop(self) -> None:
         for trained in self.trained:

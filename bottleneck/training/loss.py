@@ -30,7 +30,7 @@ def decoder_inputs(target: Int[Array, "batch target"]) -> Int[Array, "batch targ
 
 def read_outs(
     translator: Translator, batch: Sentences, ratio: float = 1.0, key: PRNGKeyArray | None = None
-) -> Float[Array, "target batch hidden"]:
+) -> Float[Array, "target batch width"]:
     """What the output layer reads at every position, under teacher forcing at a ratio."""
     if ratio < 1.0 and key is not None:
         return _sampled(translator, batch, ratio, key)
@@ -40,7 +40,7 @@ def read_outs(
 
 def _sampled(
     translator: Translator, batch: Sentences, ratio: float, key: PRNGKeyArray
-) -> Float[Array, "target batch hidden"]:
+) -> Float[Array, "target batch width"]:
     """Each word before is the true one with probability ``ratio``, else the model's own best.
 
     Scheduled sampling (Bengio et al. 2015); no gradient flows through the choice.
@@ -80,7 +80,7 @@ def mean_loss(
 
 
 def _flat(
-    translator: Translator, batch: Sentences, outputs: Float[Array, "target batch hidden"]
+    translator: Translator, batch: Sentences, outputs: Float[Array, "target batch width"]
 ) -> tuple[Array, OutputLayer, Array, Array]:
     """Positions of all steps in one row, as the cross-entropy takes them."""
     real = real_positions(batch.target_lengths, batch.target.shape[1])

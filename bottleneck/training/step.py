@@ -12,6 +12,7 @@ from jaxtyping import Array, Float, Int, PRNGKeyArray, UInt32
 from ..model.translator import Weights
 from ..settings.concerns import TrainingSettings
 from .loss import Sentences, mean_loss, token_losses
+from .products import bfloat16_products
 from .stack import Stack
 
 ONE = Stack(1)
@@ -80,6 +81,8 @@ def make_update(graph: nnx.GraphDef, settings: TrainingSettings, stack: Stack = 
         weights = optax.apply_updates(state.weights, change)
         return TrainState(weights, optimizer_state, state.update + 1, state.random)
 
+    if settings.products == "bfloat16":
+        slope = bfloat16_products(slope)
     slope, apply = stack.program(slope), stack.program(apply)
 
     def update(state: TrainState, batch: Sentences) -> tuple[TrainState, Float[Array, "*seeds"]]:

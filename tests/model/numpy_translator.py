@@ -163,7 +163,15 @@ def decoder_step(p, settings, states, word, values, last):
         states, output = run_layers(p, settings, states, gates)
         context, weights = read(settings.attention, attention, output, values, last)
         top = np.tanh(np.concatenate([context, output]) @ p["join"])
-    return states, top @ p["output"] + p["output_bias"], weights
+    return states, logits_of(p, top), weights
+
+
+def logits_of(p, top):
+    """W_o s + b_o; tied, a word's number is its own vector times the mapped state."""
+    if "output" in p:
+        return top @ p["output"] + p["output_bias"]
+    mapped = top @ p["to_embedding"]
+    return np.array([mapped @ word for word in p["embedding"]]) + p["output_bias"]
 
 
 def translate(p, settings, source, inputs):

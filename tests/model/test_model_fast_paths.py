@@ -26,10 +26,15 @@ QUICK = [
     {"cell": "gru", "attention": "none", "layers": 2, "residual": True},
     {"cell": "gru", "attention": "additive", "layers": 2, "residual": True},
     {"cell": "rnn", "attention": "uniform", "initial_state": "zero"},
+    {"cell": "gru", "attention": "additive", "tied_output": True},
+    {"cell": "lstm", "attention": "dot", "placement": "output", "tied_output": True},
+    {"cell": "rnn", "attention": "general", "hidden_size": 4, "layers": 2, "tied_output": True},
 ]
 ALL = [
-    {"cell": cell, "attention": attention, "placement": placement}
-    for cell, attention, placement in itertools.product(CELLS, ATTENTIONS, PLACEMENTS)
+    {"cell": cell, "attention": attention, "placement": placement, "tied_output": tied}
+    for cell, attention, placement, tied in itertools.product(
+        CELLS, ATTENTIONS, PLACEMENTS, (False, True)
+    )
 ]
 
 

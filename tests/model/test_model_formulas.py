@@ -36,6 +36,8 @@ DEEPER = [
     {"hidden_size": 4, "attention": "none", "placement": "output", "initial_state": "zero"},
     {"initial_state": "zero", "attention": "additive", "layers": 2},
     {"bidirectional": True, "attention": "none", "cell": "rnn"},
+    {"tied_output": True, "attention": "dot", "placement": "output"},
+    {"tied_output": True, "hidden_size": 4, "attention": "general", "layers": 2, "cell": "lstm"},
 ]
 
 
@@ -96,6 +98,13 @@ def test_gradients_of_a_deep_translator_equal_the_formulas():
     check_gradient(settings, PAIRS[:2])
 
 
+@pytest.mark.parametrize("placement", PLACEMENTS)
+@pytest.mark.parametrize("pairs", [PAIRS[1:], PAIRS[1:2]], ids=["more words", "fewer words"])
+def test_gradients_of_a_tied_output_equal_the_formulas(placement, pairs):
+    """The embedding's is that of both its uses; batches of more and fewer words than there are."""
+    check_gradient(settings_of(tied_output=True, hidden_size=4, placement=placement), pairs)
+
+
 def test_float32_is_as_close_as_it_can_be():
     settings = settings_of(attention="additive")
     with jax.enable_x64(False):
@@ -108,16 +117,21 @@ def test_float32_is_as_close_as_it_can_be():
 
 
 @pytest.mark.parametrize(
-    ("attention", "placement", "cell"),
+    ("attention", "placement", "cell", "tied"),
     [
-        ("additive", "input", "lstm"),
-        ("general", "output", "gru"),
-        ("none", "input", "rnn"),
+        ("additive", "input", "lstm", False),
+        ("general", "output", "gru", True),
+        ("none", "input", "rnn", True),
     ],
 )
-def test_word_by_word_equals_the_scan(attention, placement, cell):
+def test_word_by_word_equals_the_scan(attention, placement, cell, tied):
     settings = settings_of(
-        attention=attention, placement=placement, cell=cell, layers=2, residual=True
+        attention=attention,
+        placement=placement,
+        cell=cell,
+        tied_output=tied,
+        layers=2,
+        residual=True,
     )
     graph, weights = random_translator(settings)
     batch = padded()

@@ -23,8 +23,7 @@ from seq2seq_bottleneck.results.folders import finished_runs, read_groups
 from seq2seq_bottleneck.results.schema import RUN_COLUMNS, SETTING_COLUMNS
 from seq2seq_bottleneck.settings.concerns import FILES
 from seq2seq_bottleneck.settings.errors import UserError
-from seq2seq_bottleneck.settings.run import SCHEMA_VERSION, RunSettings
-from seq2seq_bottleneck.settings.sweep import NAMES
+from seq2seq_bottleneck.settings.run import NAMES, SCHEMA_VERSION, RunSettings
 
 RESOLVED = {
     "model.hidden": "model.hidden_size",
@@ -87,10 +86,11 @@ def test_texts_that_differ_have_other_fingerprints(store):
     assert sorted(frame["corpus_fingerprint"]) == ["other", "planted"]
 
 
-def test_the_columns_come_from_the_settings_of_runs_with_older_scores(store):
+def test_the_columns_come_from_the_settings_whatever_older_scores_say(store):
     path = store / "runs" / "first" / "scores.csv"
     whole = load_results(store)
-    pd.read_csv(path).drop(columns=["learning_rate", "edges"]).to_csv(path, index=False)
+    assert not set(pd.read_csv(path).columns) & set(SETTING_COLUMNS)
+    pd.read_csv(path).assign(learning_rate=9.0, edges="5").to_csv(path, index=False)
     pd.testing.assert_frame_equal(load_results(store), whole)
 
 

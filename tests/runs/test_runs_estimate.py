@@ -38,6 +38,7 @@ def speed(lengths: tuple[float, float], *assignments: str) -> float:
         (),
         ("model.attention=none", "model.hidden_size=24", "model.cell=lstm"),
         ("model.placement=output", "model.bidirectional=true", "model.layers=2"),
+        ("model.tied_output=true", "model.hidden_size=24"),
     ],
 )
 def test_parameters_are_those_of_the_model(assignments):
@@ -66,6 +67,14 @@ def test_operations_of_layers_directions_maps_and_placement():
     joined, score, output = 2 * (30 + 20) * 20, 2 * 20 * 30, 2 * 20 * 50
     expected = encoder + decoder + joined + score + output
     assert forward_operations(wide, 50, 1.0) == expected
+
+
+def test_a_tied_output_costs_the_map_and_the_embedding():
+    untied, tied = (
+        forward_operations(cell(f"model.tied_output={tied}"), 2033, 0.5)
+        for tied in ("false", "true")
+    )
+    assert untied - tied == 2 * 256 * 2033 - 2 * (256 * 100 + 100 * 2033)
 
 
 def test_a_constant_context_enters_at_every_step_when_words_are_not_forced():

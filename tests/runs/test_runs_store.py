@@ -50,18 +50,24 @@ def kill_at(monkeypatch, step):
     monkeypatch.setattr(os, "rmdir", stepping(os.rmdir))
 
 
-@pytest.mark.parametrize("step", range(15))
-def test_a_run_whose_removal_is_killed_is_there_as_a_whole_or_gone(run, monkeypatch, step):
+def is_killed(monkeypatch, step, run, work):
+    """Do the work on the run, held, and say whether the process was killed in it at this step."""
     lock = run.claim()
     kill_at(monkeypatch, step)
     try:
-        run.remove()
+        work()
     except Killed:
-        killed = True
+        return True
     else:
-        killed = False
-    monkeypatch.undo()
-    lock.release()
+        return False
+    finally:
+        monkeypatch.undo()
+        lock.release()
+
+
+@pytest.mark.parametrize("step", range(15))
+def test_a_run_whose_removal_is_killed_is_there_as_a_whole_or_gone(run, monkeypatch, step):
+    killed = is_killed(monkeypatch, step, run, run.remove)
     assert killed or step > 3
     if run.path.exists():
         assert files(run) == OLD
@@ -73,16 +79,7 @@ def test_a_run_whose_removal_is_killed_is_there_as_a_whole_or_gone(run, monkeypa
 
 @pytest.mark.parametrize("step", range(20))
 def test_a_run_whose_replacement_is_killed_is_the_old_or_the_new(run, monkeypatch, step):
-    lock = run.claim()
-    kill_at(monkeypatch, step)
-    try:
-        run.replace(NEW)
-    except Killed:
-        killed = True
-    else:
-        killed = False
-    monkeypatch.undo()
-    lock.release()
+    killed = is_killed(monkeypatch, step, run, lambda: run.replace(NEW))
     assert killed or step > 8
     run.claim().release()
     assert files(run) in (OLD, NEW)

@@ -13,8 +13,8 @@ from seq2seq_bottleneck.settings.run import (
 )
 
 
-def test_the_four_presets_are_there_and_valid():
-    assert preset_names() == ["lecture", "paper", "quick", "smoke"]
+def test_the_presets_are_there_and_valid():
+    assert preset_names() == ["capacity", "lecture", "paper", "quick", "smoke"]
     for name in preset_names():
         assert isinstance(resolve(name), RunSettings)
 

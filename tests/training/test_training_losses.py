@@ -96,6 +96,15 @@ def test_sampling_with_no_word_forced_reads_the_models_own_words(model, sampled,
     assert np.any(np.abs(found - forced) > 0.1)
 
 
+def test_a_tied_output_reads_its_own_words_too():
+    graph, weights = translator(attention="dot", tied_output=True)
+    model = merged((graph, spread_out(weights)))
+    batch = jax.tree.map(jax.numpy.asarray, one_batch())
+    found = jax.jit(lambda: token_losses(model, batch, 0.0, KEY))()
+    expected = losses_by_hand(model, own_word)
+    np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6)
+
+
 def test_sampling_depends_on_its_key_alone(sampled, forced):
     one = np.asarray(sampled(0.5, KEY))
     np.testing.assert_array_equal(one, sampled(0.5, KEY))

@@ -1,0 +1,45 @@
+"""``sweep``: how many seeds and updates make one program."""
+
+import pytest
+
+from seq2seq_bottleneck.cli.main import run
+from seq2seq_bottleneck.runs import pool
+
+NUMBERS = ["--seeds-together", "--updates-together"]
+
+
+@pytest.mark.usefixtures("planted")
+@pytest.mark.parametrize("option", NUMBERS)
+@pytest.mark.parametrize("given", ["0", "-1", "2.5", "many", ""])
+def test_what_is_no_number_is_refused(capsys, option, given):
+    assert run(["sweep", "mine.toml", option, given]) == 2
+    (said,) = capsys.readouterr().err.splitlines()
+    assert said == f"bottleneck: {option} {given!r}: give a number from 1 up, or auto"
+
+
+@pytest.mark.usefixtures("planted")
+@pytest.mark.parametrize("option", NUMBERS)
+def test_a_cluster_leaves_no_choice(capsys, option):
+    command = ["sweep", "mine.toml", "--scheduler", "tcp://10.0.0.1:8786", option, "2"]
+    assert run(command) == 2
+    (said,) = capsys.readouterr().err.splitlines()
+    assert said.startswith(f"bottleneck: {option}: on a cluster ")
+
+
+@pytest.mark.usefixtures("planted")
+@pytest.mark.parametrize(
+    ("options", "seeds", "updates"),
+    [([], 1, None), (["--seeds-together", "3", "--updates-together", "7"], 3, 7)],
+)
+def test_the_numbers_are_handed_on(monkeypatch, options, seeds, updates):
+    """With ``auto`` a core trains each seed alone, and each worker chooses its dispatches."""
+    handed, planted = [], pool.run_jobs
+
+    def run_jobs(*given, **choices):
+        handed.append((choices["together"], choices["updates_together"]))
+        return planted(*given, **choices)
+
+    monkeypatch.setattr(pool, "run_jobs", run_jobs)
+    monkeypatch.setattr(pool, "has_accelerator", lambda: False)
+    assert run(["sweep", "mine.toml", "--quiet", *options]) == 0
+    assert handed == [(seeds, updates)]

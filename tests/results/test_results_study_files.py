@@ -1,0 +1,80 @@
+"""The studies' tables travel with a bundle, and go with a run that they rest on."""
+
+import pytest
+from planted import write_planted
+
+from seq2seq_bottleneck.cli.main import run
+from seq2seq_bottleneck.results.export import write_bundle
+from seq2seq_bottleneck.results.folders import finished_runs
+from seq2seq_bottleneck.results.study_files import drop_tables, rests_on
+from seq2seq_bottleneck.runs.gathered import gather
+from seq2seq_bottleneck.settings.errors import UserError
+
+ARMS = {"none": [0.2, 0.4, 0.6, 0.7, 0.8], "additive": [0.1] * 5}
+TABLES = {
+    "length": "run,arm,value\n,none,1\nnone1x1,none,1\nnone2x1,none,1\n",
+    "survival": "run,arm,value\nnone1x1,none,0.5\n",
+    "cost": "varied,arm\nlength,none\n",
+}
+
+
+@pytest.fixture
+def studied(tmp_path):
+    """A store of two arms and seeds, with tables beside it."""
+    folder = tmp_path / "out"
+    write_planted(folder, ARMS)
+    (folder / "probes").mkdir()
+    for name, text in TABLES.items():
+        (folder / "probes" / f"{name}.csv").write_text(text)
+    return folder
+
+
+def names(folder):
+    return sorted(path.stem for path in (folder / "probes").glob("*"))
+
+
+def test_a_table_rests_on_the_runs_whose_numbers_it_has(studied):
+    probes = studied / "probes"
+    assert rests_on(probes / "length.csv") == {"none1x1", "none2x1"}
+    assert rests_on(probes / "cost.csv") == frozenset()
+
+
+def test_the_whole_bundle_has_them_byte_for_byte(studied, tmp_path):
+    assert run(["export", "--results", str(studied), "--bundle", str(tmp_path / "bundle")]) == 0
+    assert names(tmp_path / "bundle") == sorted(TABLES)
+    for name, text in TABLES.items():
+        assert (tmp_path / "bundle" / "probes" / f"{name}.csv").read_text() == text
+
+
+def test_a_table_that_rests_on_a_run_left_out_does_not_travel(studied, tmp_path, capsys):
+    arguments = ["export", "--results", str(studied), "--bundle", str(tmp_path / "bundle")]
+    assert run(arguments) == 0
+    capsys.readouterr()
+    assert run([*arguments, "--where", "seed=1"]) == 0
+    said = capsys.readouterr().err
+    assert "Not in it, for they rest on runs that are left out: length (" in said
+    # Nor does the one of the earlier export stay beside runs that are no longer there.
+    assert names(tmp_path / "bundle") == ["cost", "survival"]
+    assert names(studied) == sorted(TABLES)
+
+
+def test_gathering_a_store_keeps_its_tables(studied):
+    gather(studied, {})
+    assert write_bundle(finished_runs(studied), studied, {}) == []
+    assert {name: (studied / "probes" / f"{name}.csv").read_text() for name in TABLES} == TABLES
+
+
+def test_a_removed_run_takes_the_tables_along_that_rest_on_it(studied):
+    assert run(["runs", "none2x1", "--remove", "--yes", "--results", str(studied)]) == 0
+    assert names(studied) == ["cost", "survival"]
+
+
+def test_dropping_names_what_was_dropped(studied):
+    assert drop_tables(studied, {"none1x1"}) == ["length", "survival"]
+    assert drop_tables(studied, {"none1x1"}) == []
+
+
+def test_a_table_that_cannot_be_read_is_named_with_the_way_out(studied, tmp_path):
+    (studied / "probes" / "length.csv").write_bytes(b"run,arm\n\xff\xfe,none\n")
+    with pytest.raises(UserError, match=r"length\.csv' cannot be read .*bottleneck study length"):
+        write_bundle(finished_runs(studied), tmp_path / "bundle", {})
