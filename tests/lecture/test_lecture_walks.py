@@ -1,0 +1,137 @@
+"""Walk-throughs: the project's own attention, the known numbers, slips where they happen."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from seq2seq_bottleneck.lecture.attention_walks import WALKS, walk
+from seq2seq_bottleneck.lecture.audit import AUDITS
+from seq2seq_bottleneck.lecture.evidence import Evidence
+from seq2seq_bottleneck.lecture.formulas import ON_PAPER, attention_in_code
+from seq2seq_bottleneck.lecture.grid import Grid
+from seq2seq_bottleneck.lecture.slides import SLIDES
+from seq2seq_bottleneck.runs.lecture import own_attention
+from seq2seq_bottleneck.tables.audit import grammar_alignment
+
+
+@pytest.fixture(scope="module")
+def evidence():
+    return Evidence(grammar_alignment(SLIDES.l16.english))
+
+
+@pytest.fixture(scope="module")
+def own():
+    return own_attention()
+
+
+def text(steps):
+    return "\n".join(
+        line for step in steps for line in (step.title, step.formula, *step.lines, *step.slips)
+    )
+
+
+def slips(steps):
+    return {step.title: step.slips for step in steps if step.slips}
+
+
+def test_the_issues_ids_have_a_worked_example():
+    assert list(WALKS) == ["L2", "L3", "L4", "L5", "L6", "L7", "L8", "L9", "L10", "L16", "L18"]
+
+
+@pytest.mark.parametrize("name", AUDITS)
+def test_every_id_has_a_walk_alike_by_the_formulas_and_the_projects_functions(name, evidence, own):
+    steps = walk(name, evidence, own)
+    assert steps
+    by_formula = text(walk(name, evidence, ON_PAPER))
+    alike = (line for line in by_formula.splitlines() if "difference" not in line)
+    assert [line for line in text(steps).splitlines() if "difference" not in line] == list(alike)
+
+
+def test_the_projects_attention_is_the_formulas(own):
+    random = np.random.default_rng(5)
+    query, states = random.normal(size=6), random.normal(size=(4, 6))
+    scores = own.scores(query, states)
+    np.testing.assert_allclose(scores, states @ query, rtol=1e-5)
+    weights = own.softmax(scores)
+    np.testing.assert_allclose(weights, ON_PAPER.softmax(scores), rtol=1e-5)
+    context = own.weighted_sum(weights, states)
+    np.testing.assert_allclose(context, weights @ states, rtol=1e-5)
+    code_weights, code_context = attention_in_code(query, states)
+    np.testing.assert_allclose(weights, code_weights, rtol=1e-5)
+    np.testing.assert_allclose(context, code_context, rtol=1e-5)
+
+
+def test_the_worked_example_shows_each_number_and_slip_at_its_step(evidence, own):
+    steps = {step.title: step for step in walk("L7", evidence, own)}
+    assert list(steps) == ["Given", "Scores", "Exponentials", "Weights", "Context"]
+    assert "0.5 x 0.8 + (-0.2) x 0.1 + 0.8 x 0.7  = 0.94  slide 0.94" in steps["Scores"].lines[1]
+    for value in ("1.094", "2.560", "1.221", "4.876"):
+        assert value in "\n".join(steps["Exponentials"].lines)
+    for value in ("0.224", "0.525", "0.251"):
+        assert value in "\n".join(steps["Weights"].lines)
+    assert steps["Context"].lines[-1] == "= (0.493, 0.173, 0.440)"
+    assert not steps["Scores"].slips
+    assert steps["Exponentials"].slips == ("The slide prints the sum 4.02, not 4.876.",)
+    weights = " ".join(steps["Weights"].slips)
+    assert "the slide's own 1.22 / 4.02 is 0.30, not 0.10" in weights
+    assert "0.10, 0.22, 0.30 in different printings" in weights
+    assert "sum to 1.00, 1.12, 1.20" in weights
+    assert "63, not 52.5" in " ".join(steps["Context"].slips)
+
+
+def test_a_slide_without_slips_shows_none(evidence, own):
+    mended = replace(
+        SLIDES.l7,
+        total="4.88",
+        weights=("0.22", "0.53", "0.25"),
+        third=("0.25",),
+        share="53",
+    )
+    slides = replace(SLIDES, l7=mended)
+    assert slips(walk("L7", replace(evidence, slides=slides), own)) == {}
+    for name in ("L2", "L3", "L4", "L5", "L6", "L16", "L18"):
+        assert slips(walk(name, evidence, own)) == {}
+
+
+def test_slips_of_planted_slides_are_told(evidence, own):
+    planted = replace(
+        SLIDES,
+        l3=replace(SLIDES.l3, ratio="2.9"),
+        l6=replace(SLIDES.l6, products={("cat", "chat"): "0.66"}),
+        l16=replace(SLIDES.l16, links=(("cat", "noir"),)),
+        l18=replace(SLIDES.l18, code=lambda query, states: (states @ query, query)),
+    )
+    evidence = replace(evidence, slides=planted)
+    assert "2.9, not 2.73" in str(slips(walk("L3", evidence, own)))
+    assert "0.66, not 0.60" in str(slips(walk("L6", evidence, own)))
+    assert "links cat to noir, the grammar to chat" in str(slips(walk("L16", evidence, own)))
+    assert "do not agree" in str(slips(walk("L18", evidence, own)))
+
+
+def test_the_softmax_that_flattens_is_told_where_it_does(evidence, own):
+    first, second, _ = walk("L8", evidence, own)
+    assert "flattened" in " ".join(first.slips)
+    assert second.slips == ()
+    assert "55:1 after" in second.lines[-1]
+
+
+def test_the_matrix_is_the_slides_with_a_learned_one_beside_it(evidence, own):
+    slide = SLIDES.l10
+    weights = np.full((7, 7), 0.05)
+    weights[range(7), list(slide.gold)] = 0.7
+    learned = Grid("learned", slide.french, (*slide.english, "</s>"), weights, slide.gold)
+    step = walk("L10", replace(evidence, learned=learned), own)[0]
+    np.testing.assert_array_equal(step.grids[0].weights, np.array(slide.weights, float))
+    assert step.grids[1] is learned
+    assert learned.right == list(slide.french)
+    assert learned.gold_mean == pytest.approx(0.7)
+    assert walk("L10", evidence, own)[0].grids[1:] == ()
+
+
+def test_ids_without_a_worked_example_show_what_their_audit_checks(evidence, own):
+    steps = walk("L14", evidence, own)
+    titles = ["Words", "Words elsewhere", "Numbers for 42 words", "Capacity"]
+    assert [step.title for step in steps] == titles
+    assert "30" in steps[0].lines[1]
+    assert steps[0].slips == ("Wrong.",)
