@@ -1,0 +1,217 @@
+"""``bottleneck bench``: what a training step costs, in time and memory (C9)."""
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from .console import counted, output
+from .reproduce import DEFAULT_OUT
+
+if TYPE_CHECKING:
+    from ..bench.grid import Arm, Point
+    from ..bench.measure import Listener
+
+OUT = DEFAULT_OUT / "bench"
+REPEATS, QUICK_REPEATS = 5, 3
+INTERRUPTED = 130
+
+
+def bench(
+    out: Annotated[Path, typer.Option(help="Output folder.")] = OUT,
+    vary: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME[=N,N..],..",
+            help="length, context, batch, vocabulary; with sizes of your own: length=10,100.",
+        ),
+    ] = "length,context,batch,vocabulary",
+    arms: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ARM,..",
+            help="Attentions, with -output for Luong's placement "
+            "[default: none, additive, dot, dot-output].",
+        ),
+    ] = None,
+    repeats: Annotated[
+        int | None, typer.Option(min=1, help="Groups of steps that are timed [default: 5].")
+    ] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="Few sizes, in a minute.")] = False,
+    threads: Annotated[int, typer.Option(min=1, help="Threads of XLA; a run has 1.")] = 1,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the points and stop.")] = False,
+    results: Annotated[
+        Path | None, typer.Option(help="Print what is in this folder; measure nothing.")
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", help="No progress on stderr.")] = False,
+    form: Annotated[
+        str, typer.Option("--format", help="rich, csv, markdown, latex or json.")
+    ] = "rich",
+) -> None:
+    """Measure what a training step costs by length, context, batch and vocabulary."""
+    from ..bench import grid
+
+    _check_format(form)
+    if results is not None:
+        _print(results, form)
+        return
+    default = grid.QUICK_ARMS if quick else grid.DEFAULT_ARMS
+    chosen = grid.parse_arms(",".join(default) if arms is None else arms)
+    points = grid.points(grid.parse_variation(vary, grid.QUICK if quick else grid.DEFAULT))
+    repeats = repeats or (QUICK_REPEATS if quick else REPEATS)
+    if dry_run:
+        _print_plan(points, chosen, repeats)
+        return
+    _measure(points, chosen, repeats, threads, out, quiet)
+    _print(out, form)
+    typer.echo(f"Written to {out / 'probes'}: cost.csv, cost_exponents.csv", err=True)
+
+
+def _check_format(form: str) -> None:
+    from ..settings.errors import UsageError
+    from ..tables.pages import FORMATS
+
+    if form not in FORMATS:
+        raise UsageError(f"unknown format {form!r}; known are {', '.join(FORMATS)}")
+
+
+def _print(folder: Path, form: str) -> None:
+    """The tables of a folder; as CSV what was measured alone, as JSON a list of both."""
+    from ..tables.cost import cost_pages, load_cost
+    from ..tables.pages import print_page, render
+
+    pages = cost_pages(*load_cost(folder))
+    if form == "rich":
+        for page in pages:
+            print_page(page, output())
+            typer.echo()
+        return
+    texts = [render(page, form) for page in pages]
+    if form == "csv":
+        typer.echo(texts[0], nl=False)
+    elif form == "json":
+        typer.echo(f"[{','.join(texts)}]")
+    else:
+        typer.echo("\n".join(texts), nl=False)
+
+
+def _print_plan(points: "Sequence[Point]", arms: "Sequence[Arm]", repeats: int) -> None:
+    """The points, what each takes, and the sum."""
+    from ..bench.estimate import point_seconds
+    from ..runs.estimate import duration
+    from ..tables.render import new_table
+
+    costs = point_seconds(points, arms, repeats)
+    table = new_table("", ["source\npoint", "time"])
+    table.columns[0].header = "point"
+    for point, cost in zip(points, costs, strict=True):
+        table.add_row(point.name, duration(cost))
+    console = output()
+    console.print(table)
+    names = ", ".join(arm.name for arm in arms)
+    console.print(
+        f"{counted(len(points), 'point')} x {counted(len(arms), 'arm')} ({names}), at most about "
+        f"{duration(sum(costs))}; less where programs have been compiled before.",
+        markup=False,
+    )
+
+
+def _measure(
+    points: "Sequence[Point]",
+    arms: "Sequence[Arm]",
+    repeats: int,
+    threads: int,
+    out: Path,
+    quiet: bool,
+) -> None:
+    """Measure all points and write both files; an interrupt writes nothing."""
+    from ..bench.estimate import point_seconds
+    from ..bench.measure import measure, write
+    from ..settings.atomic import check_writable, remove_empty, topmost_missing
+    from ..settings.errors import UserError
+
+    costs = dict(zip(points, point_seconds(points, arms, repeats), strict=True))
+    made = topmost_missing(out)
+    check_writable(out)
+    try:
+        with shown(costs, quiet) as listener:
+            rows = measure(points, arms, repeats, threads, listener)
+        write(out, rows)
+    except KeyboardInterrupt:
+        stopped = UserError("interrupted; what was measured so far is not kept")
+        stopped.exit_code = INTERRUPTED
+        raise stopped from None
+    finally:
+        if made is not None:
+            remove_empty(made)
+
+
+@contextmanager
+def shown(costs: "Mapping[Point, float]", quiet: bool) -> "Iterator[Listener]":
+    """A listener that shows how far the benchmark is: a line that changes, or a line a point.
+
+    ``costs`` are the points' estimated seconds.
+    """
+    from rich.console import Console
+
+    console = Console(stderr=True)
+    if quiet:
+        yield lambda _point, _event: None
+    elif console.is_terminal:
+        with console.status("starting") as status:
+            yield Told(costs, live=status.update).listen
+    else:
+        yield Told(costs, done=lambda line: typer.echo(line, err=True)).listen
+
+
+class Told:
+    """Events as lines: ``live`` gets one for each, ``done`` one for each point that has ended."""
+
+    def __init__(
+        self,
+        costs: "Mapping[Point, float]",
+        live: Callable[[str], None] | None = None,
+        done: Callable[[str], None] | None = None,
+    ):
+        self.costs, self.live, self.done = costs, live, done
+        self.ended: list[Point] = []
+        self.start = time.monotonic()
+
+    def listen(self, point: "Point", event: dict[str, Any]) -> None:
+        """Take in one event of a point."""
+        if event["phase"] == "ended":
+            self.ended.append(point)
+            if self.done:
+                self.done(f"{point.name}: {_steps(event['rows'])} ({self.standing()})")
+        elif self.live:
+            self.live(f"{point.name}: {_phase(event)} ({self.standing()})")
+
+    def standing(self) -> str:
+        """``5 of 19 points, about 2:10 to go``."""
+        from .progress import clock
+
+        passed, whole = sum(map(self.costs.get, self.ended)), sum(self.costs.values())
+        text = f"{len(self.ended)} of {len(self.costs)} points"
+        if not self.ended or passed == whole:
+            return text
+        left = (time.monotonic() - self.start) * (whole - passed) / passed
+        return f"{text}, about {clock(left)} to go"
+
+
+def _phase(event: dict[str, Any]) -> str:
+    """``compiled dot``, ``round 3``."""
+    what = event.get("arm", event.get("round"))
+    return event["phase"] if what is None else f"{event['phase']} {what}"
+
+
+def _steps(rows: Sequence[dict[str, Any]]) -> str:
+    """``none 12.3 ms, dot 14.5 ms``; of an arm that failed the reason."""
+    told = [
+        f"{row['arm']} {row['reason']}" if row["seconds"] is None
+        else f"{row['arm']} {1e3 * row['seconds']:,.1f} ms"
+        for row in rows
+    ]  # fmt: skip
+    return ", ".join(told)
