@@ -1,0 +1,1 @@
+"""What is measured of a translator or its output: pure functions of arrays, no jax."""

@@ -1,0 +1,122 @@
+"""C5, C6: bits of the source that reach the decoder, and how they grow with length.
+
+What a sentence's bits are without the context, less what they are given it, is what the context
+tells of it. Without: the exact bits (copying, the grammar), or the bits under a translator whose
+source is hidden. Given it: the cross-entropy of a probe, or of the translator itself. On average
+over sentences that is a lower bound on the information, for no probe beats the truth; but where a
+hidden-source translator stands for the language and is undertrained, it has bits too many, and the
+difference flatters.
+
+Of one sentence the difference may be negative: a probe is unlucky as often as it is lucky. So the
+sentences are summed as they are, and only a total is floored at zero (`at_least_zero`), as
+information is never negative: flooring each sentence would make bits out of noise. A line through
+totals, again, takes them unfloored.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float, Real
+from numpy import ndarray
+
+from ..scoring.bootstrap import Estimate, estimate
+from ..scoring.sums import ratio_of_sums
+
+BITS_PER_NAT = 1 / float(np.log(2.0))
+
+
+def to_bits(nats: Float[ndarray, "*rows"]) -> Float[ndarray, "*rows"]:
+    """Bits of so many nats."""
+    return nats * BITS_PER_NAT
+
+
+def recovered_bits(
+    without: Float[ndarray, "*#rows"], given: Float[ndarray, "*#rows"]
+) -> Float[ndarray, "..."]:
+    """Bits of each sentence that the context tells: may be negative, and must not be floored.
+
+    Both in bits. The translator's own bits are the same difference, of the reference.
+    """
+    return without - given
+
+
+def mean_bits(
+    recovered: Float[ndarray, "seeds sentences"], weights: Float[ndarray, "resamples sentences"]
+) -> Estimate:
+    """Bits a sentence of a bucket; nan for an empty one."""
+    return bits_per(recovered, np.ones(recovered.shape[-1]), weights)
+
+
+def bits_per(
+    recovered: Float[ndarray, "seeds sentences"],
+    units: Real[ndarray, "sentences"],
+    weights: Float[ndarray, "resamples sentences"],
+) -> Estimate:
+    """Sum of bits over the sum of units: bits a source word, or the share of the exact bits."""
+    columns = np.stack(np.broadcast_arrays(recovered, units), axis=-1)
+    return estimate(ratio_of_sums, columns, weights)
+
+
+def at_least_zero(total: Estimate) -> Estimate:
+    """A bucket's bits or share for print: no less than none, in the value and in each draw."""
+    return Estimate(max(total.value, 0.0), np.maximum(total.draws, 0.0))
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """Some neighbouring buckets: the slope of bits over words, and its share of the exact slope.
+
+    ``kept`` is the share of each further word's bits that arrives: 0 where the bits have levelled
+    off, 1 where they rise as the source does.
+    """
+
+    slope: Estimate
+    exact: Estimate
+    kept: Estimate
+
+
+@dataclass(frozen=True, eq=False)
+class Growth:
+    """Bits against length, in two parts that share the bucket in the middle."""
+
+    lower: Part
+    upper: Part
+
+
+def growth(
+    words: Sequence[float], recovered: Sequence[Estimate], exact: Sequence[Estimate]
+) -> Growth:
+    """Slopes of bits a sentence over source words, by buckets from short to long.
+
+    ``words`` are the buckets' means. A bucket's two estimates come from the same weights. Empty
+    buckets are left out; under three others raise ValueError.
+    """
+    filled = [place for place, bits in enumerate(recovered) if bits.filled]
+    if len(filled) < 3:
+        raise ValueError(f"growth with length needs three filled buckets, not {len(filled)}")
+    middle = len(filled) // 2
+    lower, upper = (
+        _part([words[i] for i in part], [recovered[i] for i in part], [exact[i] for i in part])
+        for part in (filled[: middle + 1], filled[middle:])
+    )
+    return Growth(lower, upper)
+
+
+def slope(words: Sequence[float], bits: Sequence[Estimate]) -> Estimate:
+    """Least squares of bits a sentence on words; each bucket is one point."""
+    centred = np.array(words, dtype=np.float64) - np.mean(words)
+    line = centred / (centred**2).sum()
+    values, draws = np.array([one.value for one in bits]), np.stack([one.draws for one in bits])
+    return Estimate(float(line @ values), line @ draws)
+
+
+def ratio(top: Estimate, bottom: Estimate) -> Estimate:
+    """First over second, draw by draw; nan where the second is 0."""
+    value = ratio_of_sums(np.array([top.value, bottom.value]))
+    return Estimate(float(value), ratio_of_sums(np.stack([top.draws, bottom.draws], axis=-1)))
+
+
+def _part(words: Sequence[float], bits: Sequence[Estimate], exact: Sequence[Estimate]) -> Part:
+    ours, whole = slope(words, bits), slope(words, exact)
+    return Part(ours, whole, ratio(ours, whole))

@@ -1,0 +1,145 @@
+"""Survival by group and position from per-sentence sums, ready for the bootstrap.
+
+Columns are (group, band, cell): groups are word classes or frequency bands, bands are places in
+the sentence, and a cell is (words found, found by chance, words). Sums over sentences keep the
+columns; every score here takes such sums in the last axis and keeps the axes before it.
+
+Classes stand in different places (a name often last, a determiner first), and places differ in
+how well they survive. So classes are compared at equal positions by direct standardisation: the
+class's rate in each band, averaged with one weight for all classes, the band's share of all words,
+
+    r_g = sum_b w_b found_gb / words_gb,   w_b = sum_g words_gb / sum_gb words_gb.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float, Int, Real
+from numpy import ndarray
+
+from ..scoring.bootstrap import Score
+from ..scoring.sums import ratio_of_sums
+
+CELL = ("found", "by_chance", "words")
+
+Measure = Callable[[Float[ndarray, "*rows 2"]], Float[ndarray, "*rows"]]
+"""From the rates (recall, chance) to a number."""
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The names of the groups, and the number of position bands."""
+
+    groups: tuple[str, ...]
+    bands: int
+
+    @property
+    def columns(self) -> int:
+        """Columns of a row of sums."""
+        return len(self.groups) * self.bands * len(CELL)
+
+    def cells(self, sums: Real[ndarray, "*rows columns"]) -> Real[ndarray, "*rows groups bands 3"]:
+        """Sums with an axis for groups, one for bands, one for the cell."""
+        return sums.reshape(*sums.shape[:-1], len(self.groups), self.bands, len(CELL))
+
+
+def survival_sums(
+    layout: Layout,
+    survived: Sequence[Float[ndarray, "_"]],
+    by_chance: Sequence[Float[ndarray, "_"]],
+    groups: Sequence[Int[ndarray, "_"]],
+    bands: Sequence[Int[ndarray, "_"]],
+) -> Float[ndarray, "sentences columns"]:
+    """Count every sentence's words by group and band; all arguments are one array a sentence.
+
+    Left out are words without a link (nan in ``survived``), group or band (-1). The sums by
+    chance are nan for a sentence that had no partner.
+    """
+    sentences = len(survived)
+    _check_same_lengths(survived, by_chance, groups, bands)
+    found, chance, group, band = map(_joined, (survived, by_chance, groups, bands))
+    owner = np.repeat(np.arange(sentences), [len(words) for words in survived])
+    kept = ~np.isnan(found) & (group >= 0) & (band >= 0)
+    cells = (owner * len(layout.groups) + group.astype(np.int64)) * layout.bands
+    cells = (cells + band.astype(np.int64))[kept]
+    size = sentences * len(layout.groups) * layout.bands
+    sums = [np.bincount(cells, values[kept], size) for values in (found, chance, found * 0 + 1)]
+    # bincount of nothing is of integers
+    return np.stack(sums, axis=-1).reshape(sentences, layout.columns).astype(np.float64)
+
+
+def _check_same_lengths(*columns: Sequence[ndarray]) -> None:
+    """All must speak of the same words."""
+    lengths = [[len(words) for words in column] for column in columns]
+    if any(own != lengths[0] for own in lengths):
+        raise ValueError("survival, chance, groups and bands differ in sentences or words")
+
+
+def _joined(arrays: Sequence[ndarray]) -> Float[ndarray, "words"]:
+    """All sentences' words in a row."""
+    return np.concatenate([np.zeros(0), *arrays])
+
+
+def rates(cells: Real[ndarray, "*rows 3"]) -> Float[ndarray, "*rows 2"]:
+    """Recall and chance of cells (found, by chance, words); nan where there are no words."""
+    recall, chance = (ratio_of_sums(cells[..., [column, 2]]) for column in (0, 1))
+    return np.stack([recall, chance], axis=-1)
+
+
+def standardised_rates(
+    cells: Real[ndarray, "*rows groups bands 3"],
+) -> Float[ndarray, "*rows groups 2"]:
+    """Recall and chance of each group, averaged over bands with the weights of all words.
+
+    A group without words in a band that others fill cannot be compared at equal positions: nan.
+    Groups too rare to have a rate in every band are therefore better joined beforehand.
+    """
+    words = cells[..., 2].sum(axis=-2)
+    weights = words / np.maximum(words.sum(axis=-1, keepdims=True), 1)
+    used = weights[..., None, :, None] > 0
+    weighted = weights[..., None, :, None] * np.where(used, rates(cells), 0.0)
+    filled = words.sum(axis=-1) > 0
+    return np.where(filled[..., None, None], weighted.sum(axis=-2), np.nan)
+
+
+def recall(rates: Float[ndarray, "*rows 2"]) -> Float[ndarray, "*rows"]:
+    """Share of words that survived."""
+    return rates[..., 0]
+
+
+def chance(rates: Float[ndarray, "*rows 2"]) -> Float[ndarray, "*rows"]:
+    """Share of words that stand in other sentences' outputs."""
+    return rates[..., 1]
+
+
+def beyond_chance(rates: Float[ndarray, "*rows 2"]) -> Float[ndarray, "*rows"]:
+    """Recall minus chance: r - c."""
+    return np.asarray(rates[..., 0] - rates[..., 1])
+
+
+def normalised(rates: Float[ndarray, "*rows 2"]) -> Float[ndarray, "*rows"]:
+    """What was won of what chance leaves to win, (r - c) / (1 - c); nan where chance is 1."""
+    return ratio_of_sums(np.stack([beyond_chance(rates), 1 - chance(rates)], axis=-1))
+
+
+def overall_score(layout: Layout, measure: Measure) -> Score:
+    """A score of all words together."""
+    return lambda sums: measure(rates(layout.cells(sums).sum(axis=(-3, -2))))
+
+
+def group_score(layout: Layout, group: str, measure: Measure) -> Score:
+    """A score of one group wherever its words stand."""
+    place = layout.groups.index(group)
+    return lambda sums: measure(rates(layout.cells(sums)[..., place, :, :].sum(axis=-2)))
+
+
+def band_score(layout: Layout, band: int, measure: Measure) -> Score:
+    """A score of one position band, all groups together."""
+    return lambda sums: measure(rates(layout.cells(sums)[..., band, :].sum(axis=-2)))
+
+
+def standardised_score(layout: Layout, group: str, measure: Measure) -> Score:
+    """A score of one group at the positions of all words, to compare with other groups."""
+    place = layout.groups.index(group)
+    return lambda sums: measure(standardised_rates(layout.cells(sums))[..., place, :])
