@@ -22,6 +22,8 @@ def shown_commands() -> list[str]:
 
 def small(arguments: list[str]) -> list[str]:
     """The same command at a size for tests."""
+    if arguments[0] == "bench":
+        return [*arguments, "--vary", "length=2,4", "--arms", "dot", "--repeats", "1"]
     if arguments[0] not in ("reproduce", "sweep"):
         return arguments
     if "--preset" in arguments:

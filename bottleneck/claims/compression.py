@@ -23,7 +23,7 @@ from numpy import ndarray
 
 from ..lecture.printed import L_FAIL_FIT
 from ..scoring.bootstrap import Estimate, difference
-from .verdict import FLOOR_BLEU, BucketScores, Held, Verdict, at_floor, small_buckets
+from .verdict import FLOOR_BLEU, BucketScores, Held, Verdict, at_floor, estimated, small_buckets
 
 CLEAR_CORRELATION = -0.8
 LENGTH_POINTS = 5.0
@@ -92,7 +92,8 @@ def compression_predicts_loss(cells: Sequence[Cell]) -> Verdict:
     clauses = [_correlation_clause(curve), _length_clause(curve), _fit_clause(curve)]
     clauses += [_left_out(curve), small_buckets(_by_bucket(rows))]
     because = "; ".join(clause for clause in clauses if clause)
-    return Verdict("C1", _graded(curve), COMPRESSION_RULE, because)
+    told = estimated("rank correlation of BLEU with the ratio", curve.rank_correlation)
+    return Verdict("C1", _graded(curve), COMPRESSION_RULE, because, **told)
 
 
 def _unmeasured(rows: Sequence[Cell]) -> str:

@@ -16,6 +16,7 @@ from .verdict import (
     Held,
     Verdict,
     at_floor,
+    estimated,
     filled,
     shown,
     small_buckets,
@@ -61,7 +62,8 @@ def failure_pattern(buckets: Sequence[BucketScores]) -> Verdict:
         _steps("ties", ties, steps),
     ]
     verdict = _graded(fall.interval.above_zero, not rises)
-    return Verdict("L-FAIL", verdict, FAILURE_RULE, _sentence(clauses, rows))
+    told = estimated(f"fall of BLEU without attention, {rows[0].name} to {rows[-1].name}", fall)
+    return Verdict("L-FAIL", verdict, FAILURE_RULE, _sentence(clauses, rows), **told)
 
 
 def vindication(buckets: Sequence[BucketScores]) -> Verdict:
@@ -83,7 +85,8 @@ def vindication(buckets: Sequence[BucketScores]) -> Verdict:
     ]
     holds = more.interval.above_zero and not losses
     verdict = _graded(gains[longest].interval.above_zero, holds)
-    return Verdict("L-VIND", verdict, VINDICATION_RULE, _sentence(clauses, rows))
+    told = estimated(f"attention minus none, BLEU, {longest}", gains[longest])
+    return Verdict("L-VIND", verdict, VINDICATION_RULE, _sentence(clauses, rows), **told)
 
 
 def vindication_largest(buckets: Sequence[BucketScores]) -> Verdict:
@@ -102,7 +105,8 @@ def vindication_largest(buckets: Sequence[BucketScores]) -> Verdict:
     clear = gains[top[0]].interval.above_zero and len(worst) < len(rows)
     some = clear and not set(top).isdisjoint(worst)
     verdict = _graded(some, set(top) <= set(worst))
-    return Verdict("L-VIND-largest", verdict, LARGEST_RULE, _sentence(clauses, rows))
+    told = estimated(f"the largest gain, BLEU, {top[0]}", gains[top[0]])
+    return Verdict("L-VIND-largest", verdict, LARGEST_RULE, _sentence(clauses, rows), **told)
 
 
 def _graded(main: bool, rest: bool) -> Held:

@@ -1,8 +1,9 @@
 """What a rule takes in, what it gives out, and how it puts numbers into words."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from ..scoring.bootstrap import Estimate, difference
 
@@ -18,12 +19,20 @@ Held = Literal["held", "partly", "not held", "not measured"]
 
 @dataclass(frozen=True)
 class Verdict:
-    """Whether a claim of the lecture held, by which rule, because of which numbers."""
+    """Whether a claim of the lecture held, by which rule, because of which numbers.
+
+    ``value`` is the number that the rule turns on first, ``low`` to ``high`` its 95 % interval, and
+    ``measure`` says of what; None, and empty, where there is none.
+    """
 
     claim: str
     verdict: Held
     rule: str
     because: str
+    measure: str = ""
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +50,19 @@ class BucketScores:
         if self.attention is None:
             raise ValueError(f"bucket {self.name} has no score with attention")
         return difference(self.attention, self.none)
+
+
+def numbers(measure: str, value: float, low: float, high: float) -> dict[str, Any]:
+    """The fields of a `Verdict` that hold its number; what is not a number is None."""
+    known = {"value": value, "low": low, "high": high}
+    return {"measure": measure} | {
+        name: None if math.isnan(each) else float(each) for name, each in known.items()
+    }
+
+
+def estimated(measure: str, estimate: Estimate) -> dict[str, Any]:
+    """The same of an estimate."""
+    return numbers(measure, estimate.value, estimate.interval.low, estimate.interval.high)
 
 
 def marked(sentences: int) -> bool:

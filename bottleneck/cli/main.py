@@ -11,7 +11,19 @@ from typing import Annotated
 import typer
 
 from .. import __version__
-from . import corpus, reproduce, results, runs, sweep, translate
+from . import (
+    bench,
+    claims,
+    corpus,
+    diagnose,
+    lecture,
+    reproduce,
+    results,
+    runs,
+    study,
+    sweep,
+    translate,
+)
 
 INTERRUPTED = 130
 
@@ -27,8 +39,13 @@ app.command()(reproduce.reproduce)
 app.command()(sweep.sweep)
 app.command()(results.table)
 app.command()(results.export)
+app.command()(study.study)
+app.command()(claims.claims)
 app.command()(runs.runs)
 app.command()(translate.translate)
+app.command()(diagnose.diagnose)
+app.command()(bench.bench)
+app.command()(lecture.lecture)
 app.add_typer(corpus.app, name="corpus")
 
 

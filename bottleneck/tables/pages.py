@@ -2,46 +2,25 @@
 
 import io
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 
-import pandas as pd
 from rich.console import Console
-from rich.table import Table
 
 from ..claims.compression import compression_predicts_loss
-from ..claims.verdict import Verdict
 from ..results.bundle import Bundle
+from ..results.probes import load_probe
+from ..results.schema import STUDIES
 from ..settings.atomic import write_text
 from ..settings.errors import UsageError, did_you_mean
 from . import compression, context_size
 from .caption import common_caption, failure_verdicts, sizes_caption, vindication_verdicts
 from .comparison import NONE, Comparison, attentions, compare, compare_sizes
 from .formats import csv, json, latex, markdown
+from .page import Page
 from .render import FAILURE_TITLE, VINDICATION_TITLE, failure_table, vindication_table
 from .selection import where
 from .slides import failure_pattern, vindication
-
-
-@dataclass(frozen=True, eq=False)
-class Page:
-    """One table: its file name, title, data, form on a terminal, judgements and caption."""
-
-    name: str
-    title: str
-    frame: pd.DataFrame
-    table: Table
-    judged: list[Verdict]
-    caption: list[str]
-
-    @property
-    def verdicts(self) -> list[str]:
-        """The judgements in words, each followed by its rule."""
-        return [
-            line
-            for one in self.judged
-            for line in (f"{one.claim}: {one.verdict}: {one.because}.", f"Rule: {one.rule}")
-        ]
 
 
 def slide_pages(bundle: Bundle) -> list[Page]:
@@ -50,11 +29,18 @@ def slide_pages(bundle: Bundle) -> list[Page]:
     return [_failure_page(comparison, bundle), _vindication_page(comparison, bundle)]
 
 
+def study_page(study: str, folder: Path) -> Page:
+    """The table of a study of `STUDIES`, from ``probes/NAME.csv`` of a bundle."""
+    return import_module(f".{study}", __package__).page(load_probe(folder, study))
+
+
 def make_page(name: str, bundle: Bundle) -> Page:
-    """The table of a name in `TABLES` (underscores do as well), from a bundle."""
+    """The table of a name in `TABLES` (underscores do as well) or `STUDIES`, from a bundle."""
+    if name in STUDIES:
+        return study_page(name, bundle.folder)
     makers = _MAKERS.get(name.replace("_", "-"))
     if makers is None:
-        raise UsageError(f"unknown table {name!r}{did_you_mean(name, TABLES)}")
+        raise UsageError(f"unknown table {name!r}{did_you_mean(name, (*TABLES, *STUDIES))}")
     return makers(bundle)
 
 
@@ -128,7 +114,7 @@ _MAKERS: Mapping[str, Callable[[Bundle], Page]] = {
     "compression": _compression,
 }
 TABLES = tuple(_MAKERS)
-"""The names of the tables."""
+"""The names of the tables of runs; those of `STUDIES` have one each beside them."""
 
 
 def _rich(page: Page) -> str:

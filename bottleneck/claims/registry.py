@@ -1,0 +1,155 @@
+"""The lecture's claims in order: what each says, what is measured, and what produces the numbers.
+
+A claim with a ``study`` is decided from the study's table alone: the module of that name in this
+room has ``verdict(frame)``, which takes ``probes/NAME.csv`` as a DataFrame, or None where the study
+was not made, and gives one `Verdict`, or several where the study decides several claims. The other
+claims are decided from the runs themselves, or from the benchmark (`tables.decided`).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import import_module
+
+import pandas as pd
+
+from .verdict import Verdict
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A claim of the lecture.
+
+    ``makes`` are the words of the command that produces what decides it, without the folder; a
+    study's is its name.
+    """
+
+    id: str
+    says: str
+    measure: str
+    makes: str = ""
+    study: str = ""
+
+    @property
+    def command(self) -> str:
+        """The words of the command, without the folder."""
+        return self.makes or f"study {self.study}"
+
+    @property
+    def folder_option(self) -> str:
+        """The option of that command that names the folder."""
+        return "--results" if self.study else "--out"
+
+
+CLAIMS: tuple[Claim, ...] = (
+    Claim(
+        "L-FAIL",
+        "Without attention quality falls as sentences grow longer",
+        "BLEU without attention by sentence length",
+        makes="reproduce",
+    ),
+    Claim(
+        "L-VIND",
+        "Attention helps where sentences are long, more than where they are short",
+        "attention minus none, BLEU, by sentence length",
+        makes="reproduce",
+    ),
+    Claim(
+        "L-VIND-largest",
+        "The gain is largest where the bottleneck hurt most",
+        "the bucket of the largest gain, and that of the lowest BLEU without attention",
+        makes="reproduce",
+    ),
+    Claim(
+        "C1",
+        "The compression ratio predicts the loss of quality",
+        "rank correlation of BLEU without attention with the ratio, over sizes and lengths",
+        makes="sweep context_size",
+    ),
+    Claim(
+        "C2",
+        "256 numbers hold so many words and no more",
+        "length at which half of the words survive, by context size",
+        study="capacity",
+    ),
+    Claim(
+        "C3",
+        "Gist survives, detail is lost",
+        "recall of source content in the output, by word class and position",
+        study="survival",
+    ),
+    Claim(
+        "C4",
+        "A sentence uses part of the context: capacity used, 200 of 256",
+        "effective dimensions of the context vectors, by length",
+        study="dimensions",
+    ),
+    Claim(
+        "C5",
+        "Numbers are lost: 91 % of 30 words are discarded",
+        "bits of the source recovered, of those that it has, by length",
+        study="information",
+    ),
+    Claim(
+        "C6",
+        "Attention keeps every state: capacity Tx x 256",
+        "bits of the source recovered with attention, by length",
+        study="information",
+    ),
+    Claim(
+        "C7",
+        "Alignment is learned for free, and can be read off",
+        "alignment error rate of the attention weights against the grammar's own alignment",
+        study="alignment",
+    ),
+    Claim(
+        "C8",
+        "Attention shortens the path for gradients",
+        "norm of the loss gradient at source words, by distance, with and without attention",
+        study="gradients",
+    ),
+    Claim(
+        "C9",
+        "Attention's cost grows with Tx x Ty",
+        "exponent of the length in the time that attention adds to a training step",
+        makes="bench",
+    ),
+    Claim(
+        "C10",
+        "Selection beats compression",
+        "attention minus each control that does not select, BLEU of the longest sentences",
+        makes="sweep controls",
+    ),
+    Claim(
+        "C11",
+        "The same network serves any length, in and out",
+        "length of outputs against references; empty, unfinished, repeating outputs",
+        study="length",
+    ),
+    Claim(
+        "C12",
+        "It is training, not only capacity",
+        "what twice the updates add without attention, BLEU, by sentence length",
+        makes="reproduce --check-schedule",
+    ),
+    Claim(
+        "C13",
+        "Training places similar words near each other",
+        "neighbours of a trained embedding of its own word class, against an untrained one",
+        study="embeddings",
+    ),
+    Claim(
+        "C14",
+        "The state is the understanding so far, word by word",
+        "what can be read from the encoder's state of the words so far, by distance",
+        study="reading",
+    ),
+)
+
+
+def studied(claim: Claim, frame: pd.DataFrame | None) -> Verdict:
+    """The verdict on a claim that a study decides, by the rule of the study's module here."""
+    found = import_module(f".{claim.study}", __package__).verdict(frame)
+    verdicts: Mapping[str, Verdict] = {
+        each.claim: each for each in ([found] if isinstance(found, Verdict) else found)
+    }
+    return verdicts[claim.id]

@@ -1,0 +1,163 @@
+"""C3: does the gist of a sentence survive the fixed context, and is its detail lost?
+
+The slide's own list for its long sentence: the topic, the main fact and who does what are kept;
+adjectives, names and what describes the nouns are lost. In word classes: gist is nouns and verbs;
+detail is modifiers (adjectives, adverbs, numerals) and names. Exact wording has no class of its
+own: every word here counts by its exact form.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+
+from .dimensions import SLIDE_SIZE
+from .verdict import Held, Verdict, marked, numbers
+
+SURVIVES = 0.5
+LEARNED = 0.1
+DETAILS = ("modifiers", "names")
+
+SURVIVAL_RULE = (
+    "Read is recall beyond chance, (recall - chance) / (1 - chance) at equal positions, without "
+    "attention, in the two longest filled buckets: of the gist (nouns and verbs), and by how much "
+    "it exceeds that of modifiers (adjectives, adverbs, numerals) and that of names. Gist survives "
+    "better than one of these if the 95 % interval of the difference lies above 0 in both buckets. "
+    f"Held if it survives better than both, and itself by at least {SURVIVES:.0%} in both buckets; "
+    "partly if it survives better than one of them at least; else not held. The context of "
+    f"{SLIDE_SIZE} is read where there is one, else the largest. Not measured without word "
+    "classes, without two filled buckets, with too few words of a class for an interval, or where "
+    f"recall beyond chance of all words is under {LEARNED:.0%} in the shortest bucket: what was "
+    "not learned cannot be lost."
+)
+UNMEASURED = "no word's survival was measured: `bottleneck study survival` does it"
+
+
+@dataclass(frozen=True)
+class Share:
+    """A share, or a difference of two, with its 95 % interval."""
+
+    value: float
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        return f"{100 * self.value:.0f} [{100 * self.low:.0f}, {100 * self.high:.0f}] %"
+
+    @property
+    def signed(self) -> str:
+        """As a difference."""
+        ends = ", ".join(f"{100 * end:+.0f}" for end in (self.low, self.high))
+        return f"{100 * self.value:+.0f} [{ends}]"
+
+
+@dataclass(frozen=True)
+class Survival:
+    """What survives of one arm's sentences of one bucket.
+
+    ``details`` and ``more`` go by the names of `DETAILS`: recall beyond chance, and what that of
+    the gist is more.
+    """
+
+    bucket: str
+    sentences: int
+    words: float
+    gist: Share
+    details: dict[str, Share]
+    more: dict[str, Share]
+
+    @property
+    def known(self) -> bool:
+        """Whether every difference has an interval."""
+        return all(each.low <= each.high for each in self.more.values())
+
+
+def verdict(frame: pd.DataFrame | None) -> Verdict:
+    """C3, from the table of the study ``survival`` (columns `PROBE_COLUMNS`)."""
+    if frame is None:
+        return Verdict("C3", "not measured", SURVIVAL_RULE, UNMEASURED)
+    if "gist" not in set(frame["part"]):
+        return _unmeasured("the corpus knows no word classes; the grammar does")
+    means = frame[frame["seed"].isna()]
+    sizes = set(means["context_size"])
+    size = SLIDE_SIZE if SLIDE_SIZE in sizes else max(sizes)
+    means = means[means["context_size"] == size]
+    without = means[means["attention"] == "none"]
+    others = means[means["attention"] != "none"]
+    beside = {str(arm): read_survival(rows) for arm, rows in others.groupby("arm", sort=False)}
+    first = without["arm"].iloc[0] if len(without) else None
+    return gist_survives(read_survival(without[without["arm"] == first]), beside)
+
+
+def _unmeasured(reason: str) -> Verdict:
+    return Verdict("C3", "not measured", SURVIVAL_RULE, reason)
+
+
+def gist_survives(
+    without: Sequence[Survival], beside: dict[str, list[Survival]] | None = None
+) -> Verdict:
+    """C3 from the filled buckets of the arm without attention, and of other arms, told beside."""
+    if not without:
+        return _unmeasured("there is no arm without attention")
+    if len(without) < 2:
+        return _unmeasured("fewer than two buckets are filled")
+    if not without[0].words >= LEARNED:
+        return _unmeasured(
+            f"recall beyond chance is {without[0].words:.0%} in {without[0].bucket}: nothing has "
+            "been learned to judge"
+        )
+    judged = without[-2:]
+    if not all(each.known for each in judged):
+        return _unmeasured("a class has too few words in the two longest buckets")
+    clear = [name for name in DETAILS if all(each.more[name].low > 0 for each in judged)]
+    last = judged[-1]
+    least = min(DETAILS, key=lambda name: last.more[name].value)
+    told = numbers(
+        f"gist less {least}, recall beyond chance, none, {last.bucket}",
+        last.more[least].value, last.more[least].low, last.more[least].high,
+    )  # fmt: skip
+    clauses = [_clause("without attention", each) for each in judged]
+    clauses += [f"beside: {_clause(arm, held[-1])}" for arm, held in (beside or {}).items() if held]
+    return Verdict("C3", _graded(judged, clear), SURVIVAL_RULE,
+                   "; ".join(filter(None, [*clauses, _small(judged)])), **told)  # fmt: skip
+
+
+def _graded(judged: Sequence[Survival], clear: Sequence[str]) -> Held:
+    """The rule."""
+    survives = all(each.gist.value >= SURVIVES for each in judged)
+    if len(clear) == len(DETAILS) and survives:
+        return "held"
+    return "partly" if clear else "not held"
+
+
+def _clause(arm: str, held: Survival) -> str:
+    """``without attention, 41+: gist 40 [38, 42] %, +4 [+1, +7] over modifiers, ...``."""
+    more = ", ".join(f"{held.more[name].signed} over {name}" for name in DETAILS)
+    return f"{arm}, {held.bucket}: gist {held.gist}, {more}"
+
+
+def _small(judged: Sequence[Survival]) -> str:
+    small = [f"{each.bucket} (n = {each.sentences})" for each in judged if marked(each.sentences)]
+    return f"under 100 sentences: {', '.join(small)}" if small else ""
+
+
+def read_survival(rows: pd.DataFrame) -> list[Survival]:
+    """The filled buckets of one arm, shortest first, from its rows that are means over seeds."""
+    read = [_survival(str(bucket), held) for bucket, held in rows.groupby("bucket", sort=False)]
+    return [each for each in read if each.sentences]
+
+
+def _survival(bucket: str, rows: pd.DataFrame) -> Survival:
+    held = {(row["part"], row["measure"]): row for row in rows.to_dict("records")}
+    return Survival(
+        bucket=bucket,
+        sentences=int(held["", "corrected"]["n"]),
+        words=float(held["", "corrected"]["value"]),
+        gist=_share(held["gist", "corrected"]),
+        details={name: _share(held[name, "corrected"]) for name in DETAILS},
+        more={name: _share(held[name, "gist_more"]) for name in DETAILS},
+    )
+
+
+def _share(row: dict) -> Share:
+    return Share(float(row["value"]), float(row["low"]), float(row["high"]))

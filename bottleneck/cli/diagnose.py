@@ -1,0 +1,62 @@
+"""``bottleneck diagnose``: which words of a sentence reach the translation, in every arm."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .console import counted, output
+from .reproduce import DEFAULT_OUT
+
+
+def diagnose(
+    sentence: Annotated[
+        str | None,
+        typer.Argument(help="An English sentence [default: the lecture's own long sentence]."),
+    ] = None,
+    results: Annotated[
+        Path | None,
+        typer.Option(
+            "--results", "--run", help="Results or the folder of one run [default: the latest]."
+        ),
+    ] = None,
+    form: Annotated[
+        str, typer.Option("--format", help="rich, csv, markdown, latex or json.")
+    ] = "rich",
+) -> None:
+    """Show which words of a sentence survive translation and which are lost, word by word."""
+    from ..lecture.slides import SLIDES
+    from ..runs.environment import use_cache
+    from ..runs.stored import arms, latest_output
+    from ..settings.errors import UsageError, did_you_mean
+    from ..studies.diagnosis import diagnose as diagnosed
+    from ..tables.diagnosis import diagnosis_page
+    from ..tables.pages import FORMATS, render
+
+    if form not in FORMATS:
+        raise UsageError(f"unknown format {form!r}{did_you_mean(form, FORMATS)}")
+    if sentence is not None and not any(sign.isalnum() for sign in sentence):
+        raise UsageError("the sentence has no words; write it in quotes")
+    found = arms(results if results is not None else latest_output(DEFAULT_OUT, "--results"))
+    use_cache()
+    ordered = {arm: found[arm] for arm in sorted(found, key=lambda arm: (arm != "none", arm))}
+    slide = SLIDES.l14
+    held = diagnosed(
+        slide.sentence if sentence is None else sentence,
+        ordered,
+        lambda words: typer.echo(words, err=True),
+    )
+    length, notes = counted(held.words, "word"), []
+    if sentence is None:
+        length += f" (the slide says {slide.words}, elsewhere {slide.words_elsewhere})"
+        notes.append(
+            "Slide (L-LOST): topic, main fact, frame and tone are said to survive; "
+            f"{', '.join(SLIDES.lost.phrases)} and the conference's exact name to be lost."
+        )
+    page = diagnosis_page(held, length, notes)
+    if form != "rich":
+        typer.echo(render(page, form), nl=False)
+        return
+    console = output()
+    console.print(page.table)
+    console.print("\n".join(page.caption), markup=False)

@@ -1,0 +1,82 @@
+"""``bottleneck study alignment --gold``: the study put to a gold set of the user's own."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from ..studies.study import Study
+    from ..tables.page import Page
+
+Gold = Annotated[
+    Path | None,
+    typer.Option(
+        help="alignment: links of your own, a sentence a line, i-j sure, i?j possible, source "
+        "first; needs --source and --target."
+    ),
+]
+Source = Annotated[Path | None, typer.Option(help="Source sentences of --gold, words by spaces.")]
+Target = Annotated[Path | None, typer.Option(help="Their translations, line by line.")]
+FirstWord = Annotated[
+    int, typer.Option(min=0, max=1, help="Number of a sentence's first word in --gold.")
+]
+
+
+def check_gold_options(
+    name: str, gold: Path | None, source: Path | None, target: Path | None
+) -> None:
+    """Refuse what does not go together."""
+    from ..settings.errors import UsageError
+
+    given = {"--gold": gold, "--source": source, "--target": target}
+    missing = [option for option, path in given.items() if path is None]
+    if len(missing) == len(given):
+        return
+    if name != "alignment":
+        raise UsageError(f"--gold, --source and --target are for study alignment, not {name}")
+    if missing:
+        raise UsageError(f"{' and '.join(missing)} missing: --gold, --source, --target go together")
+
+
+def for_gold(asked: "Study") -> "Study":
+    """The study, put to every run whose weights can be read, on whatever text it was trained."""
+    from dataclasses import replace
+
+    from ..studies.alignment import attends
+
+    return replace(asked, suits=attends)
+
+
+def study_gold(
+    runs: Sequence[Path], folder: Path, files: tuple[Path, Path, Path], first: int, quiet: bool
+) -> "Page":
+    """Measure the runs on the gold set, write the table, and give its page."""
+    from ..results.probes import load_probe, probe_file
+    from ..results.schema import PROBE_COLUMNS
+    from ..runs.csvtext import csv_text
+    from ..runs.environment import use_cache
+    from ..settings.atomic import check_writable, write_text
+    from ..studies.alignment_gold import TABLE, probe_gold, read_gold, summarise_gold
+    from ..studies.study import Probed
+    from ..studies.subject import open_subject
+    from ..tables.alignment import gold_page
+
+    held = read_gold(*files, first)
+    check_writable(folder)
+    use_cache()
+    probed = []
+    for run in runs:
+        subject = open_subject(run)
+        columns = probe_gold(subject, held, lambda words, run=run: _tell(run, words, quiet))
+        probed.append(Probed(run, subject.settings, columns))
+    rows = summarise_gold(probed)
+    columns = {name: [row.get(name) for row in rows] for name in PROBE_COLUMNS}
+    write_text(probe_file(folder, TABLE), csv_text(columns))
+    return gold_page(load_probe(folder, TABLE))
+
+
+def _tell(run: Path, words: str, quiet: bool) -> None:
+    if not quiet:
+        typer.echo(f"{run.name}: {words}", err=True)

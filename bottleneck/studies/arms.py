@@ -1,0 +1,110 @@
+"""Runs that differ in their seed alone, and rows of a study's table for them."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+
+from ..scoring.bootstrap import Estimate, Score, draw, estimate
+from ..scoring.buckets import Buckets
+from ..settings.grid import Cell, labels
+from ..settings.run import RunSettings
+from .study import Probed, Row
+
+
+@dataclass(frozen=True, eq=False)
+class Arm:
+    """Runs that differ in their seed alone, by seed; ``name`` tells the arm from the others."""
+
+    name: str
+    runs: tuple[Probed, ...]
+
+    @property
+    def settings(self) -> RunSettings:
+        """The settings of the first seed."""
+        return self.runs[0].settings
+
+    def row(self, measure: str, value: float, **others: Any) -> Row:
+        """The mean over seeds; ``others`` are control, bucket, part, low, high, n, note."""
+        return _row(self.name, self.settings) | {"measure": measure, "value": value} | others
+
+    def seed_row(self, run: Probed, measure: str, value: float, **others: Any) -> Row:
+        """One run's own number."""
+        mine = {"run": run.folder.name, "seed": run.settings.training.seed}
+        return self.row(measure, value, **others) | mine
+
+    def rows(
+        self, measure: str, score: Score, statistics: Float[np.ndarray, "seeds sentences columns"],
+        *, place: int, **others: Any,
+    ) -> list[Row]:  # fmt: skip
+        """The mean over seeds with its interval over sentences, then a row a seed.
+
+        ``place`` is the bucket's: its resamples are those of every other table of this bucket.
+        """
+        found = self.estimate(score, statistics, place)
+        others = {"n": statistics.shape[1]} | others
+        rows = [self.row(measure, found.value, **interval_of(found), **others)]
+        alone = score(statistics.sum(axis=1))
+        for run, value in zip(self.runs, alone, strict=True):
+            rows.append(self.seed_row(run, measure, float(value), **others))
+        return rows
+
+    def estimate(
+        self, score: Score, statistics: Float[np.ndarray, "seeds sentences columns"], place: int
+    ) -> Estimate:
+        """The mean over seeds with its resamples: the same sentences for every seed and arm."""
+        scoring = self.settings.scoring
+        weights = draw(statistics.shape[1], scoring.resamples, seed=scoring.seed, bucket=place)
+        return estimate(score, statistics, weights)
+
+
+def interval_of(found: Estimate) -> dict[str, float]:
+    """``low`` and ``high`` of a row."""
+    return {"low": found.interval.low, "high": found.interval.high}
+
+
+def arms_of(probed: Sequence[Probed]) -> list[Arm]:
+    """Runs by arm, attention none first, seeds ascending."""
+    held: dict[RunSettings, list[Probed]] = {}
+    for one in sorted(probed, key=lambda one: one.settings.training.seed):
+        held.setdefault(without_seed(one.settings), []).append(one)
+    known = sorted(held, key=_order)
+    return [Arm(name, tuple(held[key])) for name, key in zip(_names(known), known, strict=True)]
+
+
+def _names(known: Sequence[RunSettings]) -> list[str]:
+    """The attention, and what else differs: ``additive context_size=64``."""
+    if len(known) == 1:
+        return [known[0].model.attention]
+    told = labels([Cell("", settings) for settings in known])
+    return [name.replace("attention=", "") for name in told]
+
+
+def without_seed(settings: RunSettings) -> RunSettings:
+    """The same for all seeds of an arm."""
+    return settings.changed(training={"seed": 0})
+
+
+def in_buckets(run: Probed, words: Float[np.ndarray, "sentences"]) -> Iterator[tuple]:
+    """Place, name and members (a mask) of each of the run's length buckets."""
+    buckets = Buckets(run.settings.scoring.lower_edges)
+    assigned = buckets.assign(words.astype(np.int64))
+    for place, name in enumerate(buckets.names):
+        yield place, name, assigned == place
+
+
+def _order(settings: RunSettings) -> tuple:
+    return settings.model.attention != "none", settings.model.attention, settings.model.context_size
+
+
+def _row(arm: str, settings: RunSettings) -> Row:
+    return {
+        "arm": arm,
+        "attention": settings.model.attention,
+        "placement": settings.model.placement,
+        "context_size": settings.model.context_size,
+        "corpus": settings.corpus.name,
+        "updates": settings.training.updates,
+    }

@@ -1,0 +1,14 @@
+"""The studies by name."""
+
+from importlib import import_module
+
+from ..results.schema import STUDIES
+from ..settings.errors import UsageError, did_you_mean
+from .study import Study
+
+
+def find_study(name: str) -> Study:
+    """The study of a name; only its own module is imported."""
+    if name not in STUDIES:
+        raise UsageError(f"unknown study {name!r}{did_you_mean(name, STUDIES)}")
+    return import_module(f".{name}", __package__).STUDY

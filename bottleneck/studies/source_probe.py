@@ -1,0 +1,136 @@
+"""A probe of the source: a fresh decoder learns to write it from a frozen encoder's memory.
+
+It is the project's own decoder and reads what the translator's reads: the last state without
+attention, all states through a score of its own with it. It writes words and then the end token, so
+that -log P of the whole is what is left to tell once the memory is known, the length included.
+"""
+
+from collections.abc import Iterable
+
+import jax
+import numpy as np
+from flax import nnx
+from jaxtyping import Array, Float, Int, PRNGKeyArray
+
+from ..corpus.batches import (
+    EncodedPairs,
+    TrainingBatches,
+    encode_pairs,
+    evaluation_batches,
+    training_batches,
+)
+from ..corpus.pair import SentencePair
+from ..model.attention import Memory
+from ..model.translator import Translator, Weights, real_positions
+from ..settings.concerns import TrainingSettings
+from ..settings.errors import UserError
+from ..training.loop import Learner, Progress, sentence_losses, train
+from ..training.step import make_sentence_losses
+from .study import Tell
+from .subject import Subject
+
+PART = 2
+"""The probe is trained for the translator's updates over this."""
+VALIDATIONS = 5
+SHAPES = 8
+"""Padded shapes at most: source and what is written are equally long."""
+BATCH = 64
+"""Sentences evaluated at once."""
+
+
+class SourceReader(Translator):
+    """A translator from the source to itself whose encoder is never changed."""
+
+    def encode(
+        self,
+        source: Int[Array, "batch source"],
+        lengths: Int[Array, " batch"],
+        key: PRNGKeyArray | None = None,  # noqa: ARG002 (nothing is dropped)
+    ) -> Memory:
+        """The memory without a way back for the gradient; the keys are the probe's own."""
+        mask = real_positions(lengths, source.shape[1])
+        values, last = jax.lax.stop_gradient(self.encoder.of_words(source, mask))
+        return Memory(values, self.decoder.attention.keys(values), mask, last)
+
+
+def probe_updates(updates: int) -> int:
+    """How many updates the probe of a translator of so many gets."""
+    return max(1, updates // PART)
+
+
+def train_reader(
+    subject: Subject, encoder: Weights, tell: Tell, name: str
+) -> tuple[nnx.GraphDef, Weights]:
+    """Structure and weights of the probe of an encoder (a whole translator's weights)."""
+    graph, weights = fresh_reader(subject, encoder)
+    settings = _settings(subject.settings.training)
+    learner = Learner(weights, settings, _batches(subject, settings))
+    validation = evaluation_batches(written_back(subject, subject.corpus.valid), BATCH)
+
+    def report(_: int, progress: Progress) -> None:
+        if progress.valid_loss is not None:
+            tell(f"{name}: update {progress.update:,} of {progress.updates:,}")
+
+    (trained,) = train(graph, [learner], validation, report).trained
+    if trained.status != "done":
+        raise UserError(f"the {name} of run {subject.folder.name} failed: {trained.reason}")
+    return graph, trained.weights
+
+
+def fresh_reader(subject: Subject, encoder: Weights) -> tuple[nnx.GraphDef, Weights]:
+    """The probe before its training; nothing is dropped, and s_0 is made of the context."""
+    plain = {"dropout": 0.0, "initial_state": "context"}
+    model = subject.settings.changed(model=plain).model
+    words = len(subject.vocabularies[0])
+    rngs = nnx.Rngs(params=jax.random.key(subject.settings.training.seed))
+    graph, weights = nnx.split(SourceReader(model, words, words, rngs))
+    weights["encoder"] = encoder["encoder"]
+    return graph, weights
+
+
+def written_back(subject: Subject, pairs: Iterable[SentencePair]) -> EncodedPairs:
+    """The source as the encoder reads it, and as the probe is to write it: in its own order."""
+    pairs = list(pairs)
+    words = subject.vocabularies[0]
+    return EncodedPairs(subject.encode(pairs).source, encode_pairs(pairs, words, words).source)
+
+
+def losses(
+    graph: nnx.GraphDef, weights: Weights, pairs: EncodedPairs
+) -> Float[np.ndarray, "sentences"]:
+    """-log P in nats of each source, end token included, given its memory."""
+    evaluate = make_sentence_losses(graph)
+    return sentence_losses(evaluate, weights, evaluation_batches(pairs, BATCH))
+
+
+def shuffled(pairs: EncodedPairs, groups: Int[np.ndarray, "sentences"]) -> EncodedPairs:
+    """Each sentence with the memory of another one of its group; one that is alone keeps its own.
+
+    Half of a group apart, so that no neighbours in a text of the user's meet.
+    """
+    order = np.arange(len(groups))
+    for group in np.unique(groups):
+        rows = np.flatnonzero(groups == group)
+        order[rows] = np.roll(rows, max(1, len(rows) // 2))
+    return EncodedPairs([pairs.source[place] for place in order], pairs.target)
+
+
+def _settings(training: TrainingSettings) -> TrainingSettings:
+    changes = {
+        "updates": probe_updates(training.updates),
+        "validations": VALIDATIONS,
+        "teacher_forcing": 1.0,
+        "products": "float32",
+        "shapes": min(training.shapes, SHAPES),
+    }
+    return training.model_copy(update=changes)
+
+
+def _batches(subject: Subject, settings: TrainingSettings) -> TrainingBatches:
+    return training_batches(
+        written_back(subject, subject.corpus.train),
+        settings.batch_size,
+        settings.seed,
+        settings.shapes,
+        settings.batch_tokens,
+    )

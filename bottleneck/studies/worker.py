@@ -1,0 +1,33 @@
+"""A process that probes one run: as JSON on stdin, what it is at as JSON lines on stdout."""
+
+import json
+import os
+import sys
+from pathlib import Path
+
+from ..runs.environment import use_cache
+from ..settings.errors import UserError
+from .catalogue import find_study
+from .kept import keep
+from .subject import open_subject
+
+
+def main() -> None:
+    """Read the task, probe, keep what was found; the user's own error is a line as well."""
+    task = json.loads(sys.stdin.read())
+    events = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf8")
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+
+    def tell(**event: object) -> None:
+        print(json.dumps(event), file=events, flush=True)
+
+    use_cache()
+    study, run = find_study(task["study"]), Path(task["run"])
+    try:
+        keep(run, study, study.probe(open_subject(run), lambda words: tell(phase=words)))
+    except UserError as error:
+        tell(failed=str(error))
+
+
+if __name__ == "__main__":
+    main()

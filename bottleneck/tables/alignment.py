@@ -1,0 +1,103 @@
+"""The table of the study ``alignment`` (C7)."""
+
+import pandas as pd
+
+from ..claims.alignment import verdict
+from .page import Page
+from .render import count, new_table, number
+from .studied import arms, caption, cell, means, wide
+
+TITLE = "Alignment (C7): attention weights against gold links"
+METHODS = {
+    "": "weights",
+    "untrained": "un-\ntrained",
+    "diagonal": "diag-\nonal",
+    "ibm1": "IBM 1",
+}
+ALL = "all"
+TOLD = [
+    "AER: alignment error rate in %, 0 is best. Weights: each target word is linked to the source "
+    "word with its largest weight, on the references, end tokens left out. Untrained: the same "
+    "network before training. Diagonal: target word j to the source word at the same share of the "
+    "sentence. IBM 1: IBM model 1, 5 iterations on the run's own training pairs.",
+    "P, R: precision and recall of the weights' links. Gold: % of a target word's weight that lies "
+    "on its gold source words; equal: what equal weights have there.",
+]
+UNIFORM = (
+    "uniform: equal weights have no largest, so that an alignment read off them would mean "
+    "nothing; their weight on gold is their equal share."
+)
+RATES = ["aer", "precision", "recall", "aer_gap", "weight", "weight_after"]
+
+
+def page(frame: pd.DataFrame) -> Page:
+    """A row an arm and bucket, all lengths last."""
+    return _page(frame, "alignment", TITLE)
+
+
+def gold_page(frame: pd.DataFrame) -> Page:
+    """The same of a gold set of the user's."""
+    return _page(frame, "alignment_gold", f"{TITLE} of the user's")
+
+
+def _page(frame: pd.DataFrame, name: str, title: str) -> Page:
+    heads = ["source\nwords", "source", "n", *METHODS.values(), "P", "R", "gold\n(equal)"]
+    table = new_table(f"{title}: AER in %", heads)
+    table.columns[1].header = "arm"
+    shown = means(frame)
+    for bucket in dict.fromkeys(shown["bucket"]):
+        for arm in arms(shown):
+            cells = _cells(shown[(shown["arm"] == arm) & (shown["bucket"] == bucket)])
+            if cells:
+                table.add_row(bucket or ALL, arm, *cells)
+    told = [*TOLD, *([UNIFORM] if "uniform" in set(frame["attention"]) else [])]
+    told += [*_beside(shown), *_notes(shown), *caption(frame)]
+    return Page(name, title, wide(frame, RATES), table, [verdict(frame)], told)
+
+
+def _cells(rows: pd.DataFrame) -> list[str]:
+    """n, error rates, precision, recall and weights of an arm in a bucket; none without rows."""
+    if rows.empty:
+        return []
+    keys = {"arm": rows["arm"].iloc[0], "bucket": rows["bucket"].iloc[0]}
+    wanted = [("aer", control) for control in METHODS]
+    wanted += [("precision", ""), ("recall", ""), ("weight", ""), ("weight", "equal")]
+    held = [cell(rows, measure=measure, control=control, **keys) for measure, control in wanted]
+    *shown, weight, equal = map(_percent, held)
+    return [count(int(rows["n"].iloc[0])), *shown, f"{weight}\n({equal})"]
+
+
+def _percent(row: dict | None) -> str:
+    """Per cent; with the interval below where the claim is judged by it."""
+    if row is None:
+        return "-"
+    if row["measure"] != "aer":
+        return number(100 * row["value"], "{:.0f}")
+    value = number(100 * row["value"], "{:.1f}")
+    if row["control"] == "untrained":
+        return value
+    low, high = (number(100 * row[end], "{:.0f}") for end in ("low", "high"))
+    return f"{value}\n{low}..{high}"
+
+
+def _beside(shown: pd.DataFrame) -> list[str]:
+    """The least error that was possible, and the weight on the very next word; all lengths."""
+    rows = shown[shown["bucket"] == ""]
+    best = rows[(rows["measure"] == "aer") & (rows["control"] == "best")]
+    after = rows[rows["measure"] == "weight_after"]
+    told = [
+        ("The least AER that one link a target word can have (gold links may be more, or none)",
+         _listed(best, "{:.1f} %")),
+        ("Weight on the place right after the gold source words", _listed(after, "{:.0f} %")),
+    ]  # fmt: skip
+    return [f"{what}: {values}." for what, values in told if values]
+
+
+def _listed(rows: pd.DataFrame, form: str) -> str:
+    return ", ".join(
+        f"{row['arm']} {form.format(100 * row['value'])}" for row in rows.to_dict("records")
+    )
+
+
+def _notes(shown: pd.DataFrame) -> list[str]:
+    return list(dict.fromkeys(f"{note}." for note in shown["note"] if note))

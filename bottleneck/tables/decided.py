@@ -1,0 +1,230 @@
+"""The verdict on every claim, from what a results folder holds: C1 to C14 and the two tables.
+
+Each claim picks the runs that it needs; nothing is refused. What cannot be decided is "not
+measured", with the reason and the command that would produce what is lacking.
+"""
+
+import shlex
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pandas as pd
+
+from ..claims.compression import COMPRESSION_RULE, compression_predicts_loss
+from ..claims.controls import CONTROLS_RULE, selection_beats_compression
+from ..claims.cost import COST_RULE, ArmCost, cost_grows_with_product
+from ..claims.registry import CLAIMS, Claim, studied
+from ..claims.rules import FAILURE_RULE, LARGEST_RULE, VINDICATION_RULE
+from ..claims.training import TRAINING_RULE, training_moves_curve
+from ..claims.training import UNMEASURED as NOT_TWICE
+from ..claims.verdict import Verdict, numbers
+from ..results.bundle import Bundle, load_bundle
+from ..results.cost import COST, COST_EXPONENTS
+from ..results.folders import find_runs
+from ..results.probes import has_probe, load_probe
+from ..results.schema import RUNS
+from ..settings.errors import UserError
+from .caption import failure_verdicts, vindication_verdicts
+from .comparison import compare, compare_sizes
+from .compression import cells
+from .controlled import control_names, controlled, losses, only, trained_lengths, twice_trained
+from .cost import load_cost
+from .cost_growth import arm_costs
+from .families import alone, counted, describe, listed_runs, over_sizes, pairs
+from .selection import where
+
+NO_RUNS = "the folder holds no finished run"
+NO_PAIR = "no runs with and without attention of one seed that differ in nothing else"
+
+Judged = tuple[Verdict, pd.DataFrame]
+"""A verdict, and the runs it rests on, a row each."""
+
+
+@dataclass(frozen=True)
+class Decision:
+    """A claim, its verdict, the runs it rests on in words, and the command that it lacks."""
+
+    claim: Claim
+    verdict: Verdict
+    runs: str
+    command: str
+
+
+def decide_results(folder: Path, conditions: Sequence[str] = ()) -> list[Decision]:
+    """The same of the runs in a folder that meet the conditions (`selection.where`).
+
+    A folder without finished runs is not refused: a benchmark or a study may lie in it.
+    """
+    if not holds_results(folder):
+        return decide(folder, None)
+    bundle = load_bundle(folder)
+    chosen = where(bundle, conditions)
+    return decide(folder, chosen, set(bundle.runs["run"]) - set(chosen.runs["run"]))
+
+
+def holds_results(folder: Path) -> bool:
+    """Whether there are finished runs in a folder, or a bundle of them."""
+    return bool(find_runs(folder).done) or (folder / RUNS).is_file()
+
+
+def decide(
+    folder: Path, bundle: Bundle | None, left_out: Collection[str] = frozenset()
+) -> list[Decision]:
+    """Every claim of `CLAIMS` in order; ``bundle`` is None for a folder without finished runs.
+
+    ``left_out`` are runs of the folder that the user did not choose: a study's table that rests on
+    one of them decides nothing.
+    """
+    return [decision(claim, folder, bundle, left_out) for claim in CLAIMS]
+
+
+def decision(
+    claim: Claim,
+    folder: Path,
+    bundle: Bundle | None,
+    left_out: Collection[str] = frozenset(),
+) -> Decision:
+    """One claim of `CLAIMS`; the rest as for all of them."""
+    if claim.study:
+        verdict, runs = _studied(claim, folder, left_out)
+    elif claim.id == "C9":
+        verdict, runs = _cost(folder), ""
+    else:
+        verdict, rows = _from_runs(claim, bundle)
+        runs = describe(rows) if len(rows) else ""
+    lacking = verdict.verdict == "not measured"
+    return Decision(claim, verdict, runs, _command(claim, folder) if lacking else "")
+
+
+def _command(claim: Claim, folder: Path) -> str:
+    """The command that produces what decides the claim.
+
+    It names the folder where that can take what is lacking: for runs one with a store, or with no
+    results yet.
+    """
+    store = find_runs(folder).any or not (folder / RUNS).is_file()
+    takes = store or claim.makes == "bench"
+    named = f" {claim.folder_option} {shlex.quote(str(folder))}" if takes else ""
+    return f"bottleneck {claim.command}{named}"
+
+
+def _from_runs(claim: Claim, bundle: Bundle | None) -> Judged:
+    """A claim that the runs themselves decide."""
+    judge, rule = _JUDGES[claim.id]
+    reason = NO_RUNS
+    if bundle is not None:
+        try:
+            found = judge(bundle)
+        except UserError as error:
+            reason = str(error)
+        else:
+            if not isinstance(found, str):
+                return found
+            reason = found
+    return Verdict(claim.id, "not measured", rule, reason), pd.DataFrame()
+
+
+def _failure(bundle: Bundle) -> Judged | str:
+    """L-FAIL: of the pair that L-VIND reads, else of none on its own."""
+    runs = listed_runs(bundle)
+    found = pairs(runs)
+    rows = found[0].runs if found else alone(runs)
+    if rows is None:
+        return "no run without attention"
+    return failure_verdicts(compare(only(bundle, rows), alone=True))[0], rows[
+        rows["attention"] == "none"
+    ]
+
+
+def _vindication(place: int) -> Callable[[Bundle], Judged | str]:
+    """L-VIND, and its stronger sentence."""
+
+    def judge(bundle: Bundle) -> Judged | str:
+        found = pairs(listed_runs(bundle))
+        if not found:
+            return NO_PAIR
+        rows = found[0].runs
+        return vindication_verdicts(compare(only(bundle, rows)))[place], rows
+
+    return judge
+
+
+def _compression(bundle: Bundle) -> Judged | str:
+    """C1."""
+    rows = over_sizes(listed_runs(bundle))
+    if rows is None:
+        return "no run without attention"
+    sizes = compare_sizes(only(bundle, rows))
+    used = rows[rows["run"].isin({run for one in sizes for run in one.none.runs})]
+    return compression_predicts_loss(cells(sizes)), used
+
+
+def _controls(bundle: Bundle) -> Judged | str:
+    """C10: of the first of the pairs that have the most controls beside them."""
+    runs = listed_runs(bundle)
+    found = pairs(runs)
+    if not found:
+        return NO_PAIR
+    pair = max(found, key=lambda pair: len(set(control_names(runs, pair))))
+    measured, rows = controlled(bundle, pair)
+    return selection_beats_compression(measured), rows
+
+
+def _training(bundle: Bundle) -> Judged | str:
+    """C12: of the first pair that was trained twice as long."""
+    found = pairs(listed_runs(bundle))
+    if not found:
+        return NO_PAIR
+    for pair in found:
+        if measured := twice_trained(bundle, pair):
+            buckets, rows = measured
+            beside = [losses(rows), trained_lengths(bundle)]
+            return training_moves_curve(buckets, [told for told in beside if told]), rows
+    return NOT_TWICE
+
+
+_JUDGES: Mapping[str, tuple[Callable[[Bundle], Judged | str], str]] = {
+    "L-FAIL": (_failure, FAILURE_RULE),
+    "L-VIND": (_vindication(0), VINDICATION_RULE),
+    "L-VIND-largest": (_vindication(1), LARGEST_RULE),
+    "C1": (_compression, COMPRESSION_RULE),
+    "C10": (_controls, CONTROLS_RULE),
+    "C12": (_training, TRAINING_RULE),
+}
+"""By claim: what gives the verdict or, in words, why there is none; and the rule."""
+
+
+def _studied(claim: Claim, folder: Path, left_out: Collection[str]) -> tuple[Verdict, str]:
+    """A claim that a study's table decides, where that rests on no run that was left out."""
+    if not has_probe(folder, claim.study):
+        return studied(claim, None), ""
+    frame = load_probe(folder, claim.study)
+    own = frame[frame["run"] != ""].drop_duplicates("run")
+    if others := sorted(set(own["run"]) & set(left_out)):
+        reason = (
+            f"probes/{claim.study}.csv rests on runs that were not chosen ({', '.join(others)}): "
+            "measure the chosen ones alone, with the same --where"
+        )
+        return replace(studied(claim, None), because=reason), ""
+    arms = own.groupby("arm", sort=False)["seed"]
+    seeds = {str(arm): [int(seed) for seed in held] for arm, held in arms}
+    return studied(claim, frame), counted(len(own), seeds)
+
+
+def _cost(folder: Path) -> Verdict:
+    """C9, from the benchmark's files."""
+    if not all((folder / name).is_file() for name in (COST, COST_EXPONENTS)):
+        reason = f"no {COST}: the cost of a step has not been measured"
+        return Verdict("C9", "not measured", COST_RULE, reason)
+    arms = arm_costs(*load_cost(folder))
+    return replace(cost_grows_with_product(arms), **_exponent(arms))
+
+
+def _exponent(arms: list[ArmCost]) -> dict[str, object]:
+    """The exponent of the first arm that is judged."""
+    for arm in arms:
+        if arm.judged:
+            measure = f"exponent of the length, attention's own seconds, {arm.arm}"
+            return numbers(measure, arm.upper.value, arm.upper.low, arm.upper.high)
+    return {}

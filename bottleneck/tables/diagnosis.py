@@ -1,0 +1,114 @@
+"""One sentence as the slide L-LOST shows it: what each arm kept of it, word by word."""
+
+from collections.abc import Iterator, Sequence
+
+import pandas as pd
+from rich.table import Table
+from rich.text import Text
+
+from ..corpus.grammar import FUNCTION
+from ..probes.diagnosis import Diagnosed, Diagnosis
+from ..probes.word_report import LOST, PARTLY, SURVIVED, UNLINKED, WordReport
+from .page import Page
+from .render import new_table
+
+TITLE = "Survived and lost, word by word (C3, L-LOST)"
+MARKS = {SURVIVED: "+", PARTLY: "~", LOST: "-", UNLINKED: "?"}
+STYLES = {SURVIVED: "green", PARTLY: "yellow", LOST: "red", UNLINKED: "dim"}
+AROUND = {SURVIVED: "{}", PARTLY: "({})", LOST: "[{}]", UNLINKED: "{}?"}
+LEGEND = (
+    "+ survived, with the output's words for it; ~ (in part); - [lost]; ? not judged, for lack of "
+    "a link or a word that training never showed. Function words are often there by chance."
+)
+
+
+def diagnosis_page(diagnosis: Diagnosis, length: str, notes: Sequence[str] = ()) -> Page:
+    """The page of a diagnosis; ``length`` is the sentence's in words, as it is to be told."""
+    unknown = ", ".join(diagnosis.unknown)
+    told = [
+        f"Sentence: {length}.",
+        *(line for each in diagnosis.arms for line in _fates(each)),
+        *notes,
+        diagnosis.judged_by,
+        *([f"Not in the training vocabulary: {unknown}."] if unknown else []),
+        LEGEND,
+    ]
+    return Page("diagnosis", TITLE, _frame(diagnosis), _picture(diagnosis), [], told)
+
+
+def _fates(held: Diagnosed) -> Iterator[str]:
+    """An arm's words in a sentence, then as on the slide which of them survived and were lost."""
+    judged = [report for report in held.words if report.share is not None]
+    survived = sum(report.fate == SURVIVED for report in judged)
+    parts = sum(report.fate == PARTLY for report in judged)
+    partly = f", {parts} in part" if parts else ""
+    yield f"{held.arm}: {survived} of {len(judged)} words survived{partly}. Output: {held.output}"
+    content = [report for report in judged if report.word_class not in FUNCTION]
+    for fate in (SURVIVED, PARTLY, LOST):
+        words = [report.word for report in content if report.fate == fate]
+        told = [", ".join(words), _small_words(judged, fate)]
+        if any(told) or fate != PARTLY:
+            yield f"{held.arm}, {fate}: {' and '.join(filter(None, told)) or 'none'}."
+
+
+def _small_words(judged: Sequence[WordReport], fate: str) -> str:
+    """How many function words share this fate; empty where there is none, or classes unknown."""
+    small = [report.fate for report in judged if report.word_class in FUNCTION]
+    count = small.count(fate)
+    return f"{count} of {len(small)} function words" if count else ""
+
+
+def _picture(diagnosis: Diagnosis) -> Table:
+    """The sentence with the lost words marked, an arm under the other; then the words in a list."""
+    grid = Table.grid()
+    grid.add_row(Text(TITLE, "bold"))
+    lines = Table.grid(padding=(0, 2, 0, 0))
+    if diagnosis.reference is not None:
+        lines.add_row("reference", Text(diagnosis.reference))
+    for held in diagnosis.arms:
+        lines.add_row(held.arm, _marked(held))
+    grid.add_row(lines)
+    grid.add_row(_words(diagnosis))
+    return grid
+
+
+def _marked(held: Diagnosed) -> Text:
+    """``the [black] cat (sat)``, in the colours of the words' fates."""
+    words = [Text(AROUND[each.fate].format(each.word), STYLES[each.fate]) for each in held.words]
+    return Text(" ").join(words)
+
+
+def _words(diagnosis: Diagnosis) -> Table:
+    """A row a source word, a column an arm."""
+    known = diagnosis.reference is not None
+    heads = ["source word", "source", *(["source"] if known else [])]
+    table = new_table("", [*heads, *("source" for _ in diagnosis.arms)])
+    names = ["word", "class", *(["reference"] if known else [])]
+    for column, name in zip(table.columns, [*names, *(a.arm for a in diagnosis.arms)], strict=True):
+        column.header = name
+    table.title = None
+    for each in zip(*(held.words for held in diagnosis.arms), strict=True):
+        targets = [" ".join(each[0].targets)] if known else []
+        table.add_row(each[0].word, each[0].word_class, *targets, *map(_fate, each))
+    return table
+
+
+def _fate(report: WordReport) -> Text:
+    """``+ chat``, ``~ assis``, ``- lost``."""
+    told = " ".join(report.found) if report.share else report.fate
+    return Text(f"{MARKS[report.fate]} {told}", STYLES[report.fate])
+
+
+def _frame(diagnosis: Diagnosis) -> pd.DataFrame:
+    """A row a source word: its class and reference; of each arm fate, share and words found."""
+    first = diagnosis.arms[0].words
+    columns = {
+        "word": [each.word for each in first],
+        "class": [each.word_class for each in first],
+        "reference": [" ".join(each.targets) for each in first],
+    }
+    for held in diagnosis.arms:
+        columns[held.arm] = [each.fate for each in held.words]
+        columns[f"{held.arm}_share"] = [each.share for each in held.words]
+        columns[f"{held.arm}_found"] = [" ".join(each.found) for each in held.words]
+    return pd.DataFrame(columns)

@@ -1,0 +1,191 @@
+"""Which runs of a bundle decide a claim: a bundle may hold those of several sweeps.
+
+A family are runs that differ in nothing but the columns named: what a claim is about. Where several
+would do, the one nearest the lecture's own settings is taken. Which sweep or group a run was made
+for does not count: what it is stands in its settings.
+"""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import pandas as pd
+
+from ..results.bundle import Bundle
+from ..results.columns import setting_columns
+from ..results.schema import SETTING_COLUMNS
+from ..settings.run import resolve
+from .alike import PAIRED, WIDTHS, following
+from .comparison import NONE
+from .selection import written
+
+UNIFORM = "uniform"
+TEXT = "corpus_fingerprint"
+
+
+@dataclass(frozen=True, eq=False)
+class Pair:
+    """Two arms that differ in attention alone: one row a run, of the seeds that both have.
+
+    ``family`` are all runs of both arms, of any updates.
+    """
+
+    none: pd.DataFrame
+    attention: pd.DataFrame
+    family: pd.DataFrame
+
+    @property
+    def runs(self) -> pd.DataFrame:
+        """The rows of both arms."""
+        return pd.concat([self.none, self.attention])
+
+
+def listed_runs(bundle: Bundle) -> pd.DataFrame:
+    """A row a run."""
+    return bundle.runs.drop_duplicates("run")
+
+
+def pairs(runs: pd.DataFrame) -> list[Pair]:
+    """None with one attention each, nearest the lecture's settings first.
+
+    Of a family's updates the fewest at which both arms were trained are taken.
+    """
+    found = [
+        pair
+        for family in families(runs, PAIRED)
+        for name in sorted(set(family["attention"]) - {NONE, UNIFORM})
+        if (pair := _pair(family[family["attention"].isin([NONE, name])]))
+    ]
+    return sorted(found, key=_order)
+
+
+def _pair(family: pd.DataFrame) -> Pair | None:
+    for updates in sorted(set(family["updates"])):
+        held = family[family["updates"] == updates]
+        arms = held["attention"] == NONE
+        seeds = set(held.loc[arms, "seed"]) & set(held.loc[~arms, "seed"])
+        if seeds:
+            held = held[held["seed"].isin(seeds)]
+            arms = held["attention"] == NONE
+            return Pair(held[arms], held[~arms], family)
+    return None
+
+
+def _order(pair: Pair) -> tuple[int, int, str]:
+    """Distance from the lecture's settings, most seeds, name."""
+    row = first(pair.attention)
+    return distance(row), -len(pair.none), row["run"]
+
+
+def alone(runs: pd.DataFrame) -> pd.DataFrame | None:
+    """The runs without attention of one family, nearest the lecture's settings; None without."""
+    found = families(runs[runs["attention"] == NONE], PAIRED)
+    return min(found, key=lambda family: distance(first(family)), default=None)
+
+
+def over_sizes(runs: pd.DataFrame) -> pd.DataFrame | None:
+    """The runs without attention of one family over context sizes; None where there are none.
+
+    Most sizes first; of as many those in which the context's size alone varies, then the nearest to
+    the lecture's settings.
+    """
+    none = runs[runs["attention"] == NONE]
+    free = PAIRED | {"context_size"}
+    found = families(none, free)
+    same = (none[list(WIDTHS)].to_numpy() == none[["context_size"]].to_numpy()).all(axis=1)
+    found += families(none[same], free | set(WIDTHS))
+    return max(found, key=_spread, default=None)
+
+
+def over_trained_lengths(runs: pd.DataFrame) -> pd.DataFrame | None:
+    """The runs of one family over the longest sentence trained on; None where that does not vary.
+
+    Most lengths first, then the nearest to the lecture's settings. The vocabulary, and so the text,
+    differs with the length.
+    """
+    found = families(runs, {"attention", "seed", "train_max_words"}, text=False)
+    found = [family for family in found if _lengths(family)[0] > 1]
+    return max(found, key=_lengths, default=None)
+
+
+def _lengths(family: pd.DataFrame) -> tuple[int, int]:
+    """How many lengths were trained on, and how near the lecture's settings."""
+    return family["train_max_words"].nunique(), -distance(first(family))
+
+
+def _spread(family: pd.DataFrame) -> tuple[int, bool, int]:
+    """How many context sizes, whether the widths stay, and how near the lecture's settings."""
+    widths = all(family[name].nunique() == 1 for name in WIDTHS)
+    nearest = min(map(distance, family.to_dict("records")))
+    return family["context_size"].nunique(), widths, -nearest
+
+
+def families(runs: pd.DataFrame, free: Collection[str], text: bool = True) -> list[pd.DataFrame]:
+    """Runs that are the same outside ``free``, and read the same text unless it is not asked."""
+    columns = [name for name in SETTING_COLUMNS if name not in free] + [TEXT] * text
+    held: dict[tuple[str, ...], list[int]] = {}
+    for place, row in enumerate(runs[columns].to_dict("records")):
+        held.setdefault(tuple(map(written, row.values())), []).append(place)
+    return [runs.iloc[places] for places in held.values()]
+
+
+def changed(row: Mapping[str, Any], base: Mapping[str, Any]) -> set[str]:
+    """The settings' columns, but for the seed, in which two runs differ."""
+    return {
+        name
+        for name in SETTING_COLUMNS
+        if name != "seed" and written(row[name]) != written(base[name])
+    }
+
+
+def first(runs: pd.DataFrame) -> dict[str, Any]:
+    """The first of these runs, by column."""
+    return runs.iloc[:1].to_dict("records")[0]
+
+
+def distance(row: Mapping[str, Any]) -> int:
+    """In how many settings, but for seed and updates, a run is not as the lecture's preset."""
+    wanted = _lecture()
+    return sum(
+        written(row[name]) != value
+        for name, value in wanted.items()
+        if name not in ("seed", "updates")
+    )
+
+
+@cache
+def _lecture() -> dict[str, str]:
+    return {name: written(value) for name, value in setting_columns(resolve("lecture")).items()}
+
+
+def describe(runs: pd.DataFrame) -> str:
+    """``4 runs: none, additive, seed 1, 2``, with what else tells the arms apart."""
+    runs = runs.drop_duplicates("run")
+    told = [
+        name
+        for name in SETTING_COLUMNS
+        if name not in ("attention", "seed", *following(runs))
+        and runs[name].nunique(dropna=False) > 1
+    ]
+    usual = {name: runs[name].mode(dropna=False)[0] for name in told}
+    seeds: dict[str, list[int]] = {}
+    for row in runs.to_dict("records"):
+        apart = [
+            f"{name}={written(row[name])}"
+            for name in told
+            if told == ["context_size"] or written(row[name]) != written(usual[name])
+        ]
+        seeds.setdefault(" ".join([row["attention"], *apart]), []).append(int(row["seed"]))
+    return counted(len(runs), seeds)
+
+
+def counted(count: int, seeds: dict[str, list[int]]) -> str:
+    """``2 runs: none, additive, seed 1``: arms of the same seeds share them; empty for none."""
+    if not count:
+        return ""
+    shared: dict[str, list[str]] = {}
+    for arm, held in seeds.items():
+        shared.setdefault(", ".join(map(str, sorted(held))), []).append(arm)
+    arms = "; ".join(f"{', '.join(names)}, seed {held}" for held, names in shared.items())
+    return f"{count} run{'s' if count > 1 else ''}: {arms}"

@@ -1,0 +1,86 @@
+"""The table of the study ``gradients`` (C8)."""
+
+import pandas as pd
+from rich.table import Table
+
+from ..claims.gradients import read_half, verdict
+from .page import Page
+from .render import new_table, number
+from .studied import arms, caption, cell, means, wide
+
+TITLE = "Gradients (C8): at the aligned source word, relative to the last position"
+NETWORKS = {"untrained": "start of\ntraining", "": "end of\ntraining"}
+HALVES = {
+    "half_distance": "half-distance, steps",
+    "half_distance_chain": "the same, steps through s_0",
+}
+ALL = "all"
+TOLD = [
+    "Each target word's own loss: the norm of its gradient at the embedding of its aligned source "
+    "word over the norm at the last source position, the end token, whose state is h_Tx. Geometric "
+    "means; n are links (target words with several source words count for each).",
+    "Steps: what lies between the two without attention, from the source word through the encoder "
+    "to h_Tx and one on into the decoder, which reads h_Tx at every step; the same count for every "
+    "arm. Through s_0: by way of every decoder step as well. Half-distance: steps over which the "
+    "ratio halves, by the exponential that fits all words best; at least N: it does not halve "
+    "within the N steps that were tested. * under 100 links.",
+]
+FEW = 100
+
+
+def page(frame: pd.DataFrame) -> Page:
+    """The ratio by band of steps, then half-distances by bucket, for every arm."""
+    shown = means(frame)
+    heads = ["source\nsteps", "source\narm", "n", *NETWORKS.values()]
+    table = new_table(TITLE, heads)
+    table.columns[0].header, table.columns[1].header = "steps", "arm"
+    ratios = shown[shown["measure"] == "ratio"]
+    for band in sorted(set(ratios["part"]), key=_first):
+        for arm in arms(shown):
+            _add(table, band, arm, shown, measure="ratio", part=band)
+    for measure, title in HALVES.items():
+        table.add_row(f"[bold]{title}[/bold]", end_section=False)
+        for bucket in dict.fromkeys(shown["bucket"]):
+            for arm in arms(shown):
+                label = f"{bucket} words" if bucket else ALL
+                _add(table, label, arm, shown, measure=measure, bucket=bucket)
+    told = [*TOLD, *_lost(shown), *caption(frame)]
+    measures = ["ratio", *HALVES]
+    return Page("gradients", TITLE, wide(frame, measures), table, [verdict(frame)], told)
+
+
+def _first(band: str) -> int:
+    return int(band.rstrip("+").partition("-")[0])
+
+
+def _add(table: Table, label: str, arm: str, shown: pd.DataFrame, **keys: str) -> None:
+    """A row of both networks; nothing where neither was measured."""
+    rows = [cell(shown, arm=arm, control=control, **keys) for control in NETWORKS]
+    held = [row for row in rows if row is not None]
+    if held:
+        n = int(held[0]["n"])
+        table.add_row(label, arm, f"{n:,}{'*' if n < FEW else ''}", *map(_shown, rows))
+
+
+def _shown(row: dict | None) -> str:
+    """A ratio or a half-distance with its interval below."""
+    if row is None:
+        return "-"
+    if row["measure"] != "ratio":
+        value, _, ends = read_half(row).shown("{:.1f}").partition(" [")
+        return f"{value}\n{ends.removesuffix(']').replace(', ', '..')}"
+    low, high = (number(row[end], "{:.2g}") for end in ("low", "high"))
+    return f"{number(row['value'], '{:.2g}')}\n{low}..{high}"
+
+
+def _lost(shown: pd.DataFrame) -> list[str]:
+    """What cannot be seen in a curve: words whose gradient is as good as none."""
+    rows = shown[shown["measure"].isin(["vanished", "left_out"]) & (shown["value"] > 0)]
+    told = [
+        f"{row['arm']}{', ' + row['control'] if row['control'] else ''}: "
+        + (f"{100 * row['value']:.1f} % of the ratios are under 1e-12 and count as that"
+           if row["measure"] == "vanished" else
+           f"{row['value']:.0f} links without any gradient at the last position are left out")
+        for row in rows.to_dict("records")
+    ]  # fmt: skip
+    return ["; ".join(told) + "."] if told else []

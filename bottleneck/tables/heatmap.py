@@ -1,0 +1,57 @@
+"""Attention weights as text: shades that need neither colour nor a wide window."""
+
+from collections.abc import Iterator, Sequence
+
+from jaxtyping import Float
+from numpy import ndarray
+
+SHADES = " ░▒▓█"
+LOWEST = (0.0, 0.1, 0.3, 0.5, 0.8)
+"""The least weight of each shade."""
+CELL = 2
+"""Columns of the terminal for a source word."""
+LEGEND = "weight: ' ' < .1 <= ░ < .3 <= ▒ < .5 <= ▓ < .8 <= █"
+
+
+def heatmap(
+    source: Sequence[str],
+    output: Sequence[str],
+    weights: Float[ndarray, "output source"],
+    width: int,
+) -> list[str]:
+    """Lines of at most ``width`` columns: a row an output word, a column a source word.
+
+    Source words are written downwards. Where they do not fit beside each other, the matrix is cut
+    into pieces, one below the other. Raises ValueError where words and weights do not agree.
+    """
+    if weights.shape != (len(output), len(source)):
+        raise ValueError(f"{len(output)} x {len(source)} words for weights {weights.shape}")
+    label = max(map(len, output), default=0)
+    fit = max(1, (width - label - 1) // CELL)
+    lines: list[str] = []
+    for start in range(0, len(source), fit):
+        part = slice(start, start + fit)
+        lines += [*([""] if lines else []), *_piece(source[part], output, weights[:, part], label)]
+    return lines
+
+
+def _piece(
+    source: Sequence[str], output: Sequence[str], weights: Float[ndarray, "output part"], label: int
+) -> Iterator[str]:
+    """The source words downwards, then a line an output word."""
+    for row in range(max(map(len, source))):
+        letters = "".join(_letter(word, row, source).ljust(CELL) for word in source)
+        yield f"{'':<{label}} {letters}".rstrip()
+    for word, row in zip(output, weights.tolist(), strict=True):
+        cells = "".join(_shade(weight) * CELL for weight in row)
+        yield f"{word:>{label}} {cells}".rstrip()
+
+
+def _letter(word: str, row: int, words: Sequence[str]) -> str:
+    """The letter of a word in this line; words end in the last one."""
+    place = row - (max(map(len, words)) - len(word))
+    return word[place] if place >= 0 else " "
+
+
+def _shade(weight: float) -> str:
+    return SHADES[sum(weight >= least for least in LOWEST[1:])]

@@ -1,0 +1,58 @@
+"""What the tables of all studies share: picking numbers out of ``probes/NAME.csv``."""
+
+from collections.abc import Sequence
+
+import pandas as pd
+
+KEYS = ["arm", "control", "bucket", "part"]
+"""What a number is of, but for its measure."""
+
+
+def means(frame: pd.DataFrame) -> pd.DataFrame:
+    """The rows that are means over seeds."""
+    return frame[frame["seed"].isna()]
+
+
+def arms(frame: pd.DataFrame) -> list[str]:
+    """The arms in the order of the file."""
+    return list(dict.fromkeys(frame["arm"]))
+
+
+def cell(frame: pd.DataFrame, **keys: str) -> dict | None:
+    """The one row with these keys, blank where they are not named; None where there is none."""
+    wanted = dict.fromkeys(("control", "bucket", "part"), "") | keys
+    for name, value in wanted.items():
+        frame = frame[frame[name] == value]
+    rows = frame.to_dict("records")
+    if len(rows) > 1:
+        raise ValueError(f"{len(rows)} rows for {wanted}")
+    return rows[0] if rows else None
+
+
+def wide(frame: pd.DataFrame, measures: Sequence[str]) -> pd.DataFrame:
+    """A row an arm, control, bucket and part; value, low and high of each measure as columns."""
+    held = means(frame)
+    held = held[held["measure"].isin(measures)]
+    rows = held.drop_duplicates(KEYS)[KEYS].reset_index(drop=True)
+    for measure in measures:
+        mine = held[held["measure"] == measure][[*KEYS, "value", "low", "high", "n"]]
+        names = {"value": measure, "n": f"{measure}_n"}
+        names |= {end: f"{measure}_{end}" for end in ("low", "high")}
+        rows = rows.merge(mine.rename(columns=names), on=KEYS, how="left", validate="1:1")
+    return rows
+
+
+def caption(frame: pd.DataFrame) -> list[str]:
+    """Of which runs: corpus, updates, sizes and seeds."""
+    alone = frame[~frame["seed"].isna()]
+    seeds = {arm: sorted(held["seed"].unique()) for arm, held in alone.groupby("arm", sort=False)}
+    told = "; ".join(f"{arm}: {', '.join(map(str, own))}" for arm, own in seeds.items())
+    text = ", ".join(sorted(set(frame["corpus"])))
+    updates = ", ".join(f"{count:,}" for count in sorted(set(frame["updates"])))
+    sizes = ", ".join(map(str, sorted(set(frame["context_size"]))))
+    return [
+        f"Corpus {text}; context {sizes}; {updates} updates. Seeds ({told}): the value is their "
+        "mean.",
+        "Ranges are 95 % over test sentences (bootstrap), the same resamples for every seed and "
+        "arm; they say nothing of other seeds.",
+    ]

@@ -1,0 +1,64 @@
+"""A made-up store of any arms: what each run differs in, and how much of its words is lost."""
+
+import csv
+from pathlib import Path
+
+from planted import planted_settings, sentences, translations, write_run
+
+from seq2seq_bottleneck.results.export import write_bundle
+
+LOW = [0.1, 0.3, 0.5, 0.6, 0.7]
+HIGH = [0.05, 0.08, 0.08, 0.1, 0.1]
+
+
+class Store:
+    """A store in a folder, run by run; ``write`` makes the bundle beside it."""
+
+    def __init__(self, folder: Path):
+        self.folder, self.runs = folder, []
+
+    def add(
+        self, name: str, arm: str, shares: list[float], seed: int = 1,
+        parameters: int | None = None, fingerprint: str = "planted", **concerns: dict,
+    ) -> "Store":  # fmt: skip
+        """A run that loses these shares of words by bucket.
+
+        Runs of one seed lose the same words if their names are the same up to a hyphen.
+        """
+        settings, references = planted_settings(arm, seed, **concerns), sentences()
+        texts = translations(references, shares, [seed, *map(ord, name.split("-")[0])])
+        facts = {"fingerprint": fingerprint}
+        run = write_run(self.folder, f"{name}s{seed}", settings, texts, references, **facts)
+        if parameters is not None:
+            _change(run / "scores.csv", "parameters", parameters)
+        self.runs.append(run)
+        return self
+
+    def write(self) -> Path:
+        """The bundle of all runs."""
+        write_bundle(self.runs, self.folder, {})
+        return self.folder
+
+
+def _change(path: Path, column: str, value: object) -> None:
+    with path.open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    with path.open("w", newline="") as file:
+        writer = csv.DictWriter(file, rows[0])
+        writer.writeheader()
+        writer.writerows(row | {column: value} for row in rows)
+
+
+def with_controls(
+    folder: Path,
+    uniform: list[float] = LOW,
+    reversed_source: list[float] = LOW,
+    seeds: tuple[int, ...] = (1,),
+) -> Store:
+    """Both arms, and two controls that lose these shares."""
+    store = Store(folder)
+    for seed in seeds:
+        store.add("none", "none", LOW, seed).add("additive", "additive", HIGH, seed)
+        store.add("uniform", "uniform", uniform, seed)
+        store.add("reversed", "none", reversed_source, seed, model={"reverse_source": True})
+    return store

@@ -1,0 +1,30 @@
+"""One small comparison, trained once: two arms of a handful of updates."""
+
+from pathlib import Path
+
+import pytest
+
+from seq2seq_bottleneck.results.folders import STORE, finished_runs
+from seq2seq_bottleneck.runs.gathered import gather
+from seq2seq_bottleneck.runs.pool import run_jobs
+from seq2seq_bottleneck.runs.reproduce import plan
+from seq2seq_bottleneck.settings.run import resolve
+
+TINY = ["training.updates=20", "corpus.test_pairs=40", "training.validations=1"]
+
+
+@pytest.fixture(scope="session")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An output folder with a run without attention and one with it, two seeds each."""
+    out = tmp_path_factory.mktemp("finished")
+    jobs = plan(resolve("smoke", TINY), 2, False)
+    outcomes = run_jobs(jobs, out / STORE, lambda *_: None)
+    assert [outcome.phase for outcome in outcomes] == ["done"] * 4
+    gather(out, {})
+    return out
+
+
+@pytest.fixture
+def runs(finished: Path) -> list[Path]:
+    """The folders of the four runs, attention additive first."""
+    return finished_runs(finished)

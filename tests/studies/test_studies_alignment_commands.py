@@ -1,0 +1,67 @@
+"""Alignment from the command line: a gold set of the user's, and heatmaps of any sentence."""
+
+import pytest
+
+from seq2seq_bottleneck.cli.main import run
+from seq2seq_bottleneck.results.probes import load_probe
+
+GOLD = {
+    "gold": "0-0 1?1\n0-0 2-1\n",
+    "source": "the cat\na black cat\n",
+    "target": "le chat\nun x\n",
+}
+
+
+@pytest.fixture
+def options(tmp_path):
+    """The three options, of files in a folder."""
+    arguments = []
+    for name, text in GOLD.items():
+        (tmp_path / name).write_text(text, encoding="utf8")
+        arguments += [f"--{name}", str(tmp_path / name)]
+    return arguments
+
+
+def test_a_gold_set_has_a_table_of_its_own(finished, options, capsys):
+    arguments = ["study", "alignment", "--results", str(finished), "--quiet", *options]
+    assert run([*arguments, "--format", "csv"]) == 0
+    assert capsys.readouterr().out.startswith("arm,control,bucket,part,aer,")
+    frame = load_probe(finished, "alignment_gold")
+    assert set(frame["arm"]) == {"additive"}
+    assert set(frame["n"]) == {2}
+    assert set(frame["seed"].dropna()) == {1, 2}
+    assert {"aer", "precision", "recall", "weight"} <= set(frame["measure"])
+    assert all("of the target tokens" in note for note in frame["note"])
+
+
+def test_links_that_count_from_one_say_so(finished, options, capsys):
+    arguments = ["study", "alignment", "--results", str(finished), *options]
+    assert run([*arguments, "--first-word", "1"]) == 1
+    assert "read as 1-based" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("study", "missing", "named"),
+    [("length", [], "study alignment"), ("alignment", ["--gold"], "--gold missing"),
+     ("alignment", ["--source", "--target"], "--source and --target missing")],
+)  # fmt: skip
+def test_options_go_together(finished, options, capsys, study, missing, named):
+    kept = dict(zip(options[::2], options[1::2], strict=True))
+    given = [each for name, path in kept.items() if name not in missing for each in (name, path)]
+    assert run(["study", study, "--results", str(finished), *given]) == 2
+    assert named in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("beam", [[], ["--beam", "2"]])
+def test_a_translation_shows_what_each_word_was_read_from(finished, capsys, beam):
+    arguments = ["translate", "the black cat sat on the mat", "--run", str(finished)]
+    assert run([*arguments, "--alignment", *beam]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].split()[0] == "none"
+    assert "no weights to show" in lines[1]
+    said = next(line.split()[1:] for line in lines if line.startswith("additive"))
+    start = lines.index("", lines.index(lines[0]) + 3)
+    rows = [line.split()[0] for line in lines[start:] if line.strip()]
+    place = rows.index(said[0]) if said else 0
+    assert rows[place : place + len(said)] == said
+    assert lines[-2].startswith("weight: ")

@@ -1,0 +1,111 @@
+"""The linear probe on planted inputs: what is there is read, what is not is not."""
+
+import numpy as np
+import pytest
+
+from seq2seq_bottleneck.studies.linear_reader import NO_ANSWER, fit_reader, whiten
+
+CLASSES, SIZE = 6, 16
+
+
+def _planted(rows, seed, noise=0.05):
+    """Two words a row: the first shows in the inputs, the second is not there at all."""
+    rng = np.random.default_rng(seed)
+    words = rng.integers(CLASSES, size=(rows, 2))
+    shown = np.random.default_rng(9).normal(size=(CLASSES, SIZE))
+    inputs = shown[words[:, 0]] + noise * rng.normal(size=(rows, SIZE))
+    return inputs.astype(np.float32), words
+
+
+def _share_right(reader, inputs, words):
+    return (reader.read(inputs) == words).mean(axis=0)
+
+
+@pytest.mark.parametrize("steps", [0, 30])
+def test_a_word_that_shows_is_read_and_one_that_does_not_is_guessed(steps):
+    inputs, words = _planted(2000, 1)
+    reader = fit_reader(inputs, words, classes=CLASSES, seed=1, steps=steps)
+    shown, absent = _share_right(reader, *_planted(1500, 2))
+    assert shown == 1.0
+    assert abs(absent - 1 / CLASSES) < 0.05
+
+
+def test_faint_directions_are_read_as_well_as_strong_ones():
+    inputs, words = _planted(2000, 1)
+    scales = np.logspace(0, -2, SIZE).astype(np.float32)
+    reader = fit_reader(inputs * scales, words, classes=CLASSES, seed=1, steps=30)
+    others, asked = _planted(1500, 2)
+    assert _share_right(reader, others * scales, asked)[0] == 1.0
+
+
+def test_adam_finds_what_the_discriminant_cannot():
+    """Classes of very unequal spread: the discriminant's one covariance is wrong for them."""
+    rng = np.random.default_rng(3)
+
+    def planted(rows):
+        words = rng.integers(2, size=(rows, 1))
+        spread = np.where(words == 0, 0.05, 3.0)
+        # class 1 lies to the right of 0.5, far or near; class 0 close to 0
+        first = np.where(words == 0, 0.0, 0.5 + np.abs(rng.normal(size=(rows, 1)) * 3.0))
+        rest = rng.normal(size=(rows, 3)) * spread
+        return np.concatenate([first, rest], axis=1).astype(np.float32), words
+
+    inputs, words = planted(4000)
+    others, asked = planted(4000)
+    start = fit_reader(inputs, words, classes=2, seed=1, steps=0)
+    fitted = fit_reader(inputs, words, classes=2, seed=1, steps=200)
+    before = _share_right(start, others, asked)[0]
+    after = _share_right(fitted, others, asked)[0]
+    assert after > before + 0.03
+
+
+def test_rows_without_an_answer_are_left_out():
+    inputs, words = _planted(2000, 1)
+    misleading = inputs.copy()
+    misleading[1000:] = misleading[1000:][::-1]
+    asked = words.copy()
+    asked[1000:, 0] = NO_ANSWER
+    reader = fit_reader(misleading, asked, classes=CLASSES, seed=1, steps=20)
+    assert _share_right(reader, *_planted(1500, 2))[0] == 1.0
+
+
+def test_a_place_that_is_never_asked_for_does_no_harm():
+    inputs, words = _planted(600, 1)
+    asked = np.stack([words[:, 0], np.full(600, NO_ANSWER)], axis=1)
+    reader = fit_reader(inputs, asked, classes=CLASSES, seed=1, steps=20)
+    assert (reader.read(inputs)[:, 0] == words[:, 0]).all()
+
+
+def test_the_same_seed_gives_the_same_answers():
+    inputs, words = _planted(600, 1, noise=3.0)
+    read = [fit_reader(inputs, words, classes=CLASSES, seed=s, steps=5).read(inputs)
+            for s in (1, 1, 2)]  # fmt: skip
+    np.testing.assert_array_equal(read[0], read[1])
+    assert (read[0] != read[2]).any()
+
+
+def test_the_discriminant_is_bayes_rule_for_normal_classes_of_one_covariance():
+    rng = np.random.default_rng(5)
+    means = rng.normal(size=(3, 4)) * 2
+    root = rng.normal(size=(4, 4))
+    chances = np.array([0.6, 0.3, 0.1])
+    words = rng.choice(3, p=chances, size=(40_000, 1))
+    inputs = means[words[:, 0]] + rng.normal(size=(40_000, 4)) @ root.T
+    read = fit_reader(inputs, words, classes=3, seed=1, steps=0).read(inputs)[:, 0]
+    inverse = np.linalg.inv(root @ root.T)
+    apart = inputs[:, None] - means
+    logs = np.log(chances) - 0.5 * np.einsum("ncs,st,nct->nc", apart, inverse, apart)
+    assert (read == logs.argmax(axis=1)).mean() > 0.99
+
+
+def test_whitened_inputs_have_no_mean_and_variances_of_one():
+    inputs, _ = _planted(3000, 1)
+    white = whiten(inputs).apply(inputs)
+    np.testing.assert_allclose(white.mean(axis=0), 0, atol=1e-4)
+    np.testing.assert_allclose(np.cov(white, rowvar=False), np.eye(SIZE), atol=1e-3)
+
+
+def test_a_direction_without_variance_stays_small():
+    inputs, _ = _planted(500, 1)
+    flat = np.concatenate([inputs, np.full((500, 1), 7.0, np.float32)], axis=1)
+    assert np.isfinite(whiten(flat).apply(flat)).all()

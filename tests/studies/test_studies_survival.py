@@ -1,0 +1,224 @@
+"""Survival of runs: outputs whose survival is known, put into a real run's folder."""
+
+import json
+from collections import defaultdict
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from seq2seq_bottleneck.corpus.grammar import word_class
+from seq2seq_bottleneck.corpus.tokens import tokenize
+from seq2seq_bottleneck.probes.survival_sums import Layout
+from seq2seq_bottleneck.results.folders import HYPOTHESES, finished_runs
+from seq2seq_bottleneck.results.schema import PROBE_COLUMNS
+from seq2seq_bottleneck.settings.run import resolve
+from seq2seq_bottleneck.studies.kept import keep, read_kept
+from seq2seq_bottleneck.studies.subject import Subject, open_subject
+from seq2seq_bottleneck.studies.survival import (
+    CLASSES,
+    LAYOUTS,
+    STUDY,
+    class_of,
+    lexicon,
+    probe,
+    regrouped,
+    summarise,
+)
+
+SENTENCES = 400
+
+
+@pytest.fixture(scope="module")
+def subject(finished):
+    """One of the runs with a test set of more sentences, from its training text."""
+    found = open_subject(finished_runs(finished)[0])
+    corpus = replace(found.corpus, test=found.corpus.train[:SENTENCES])
+    return _like(found, found.folder, found.settings, corpus)
+
+
+def _like(subject, folder, settings, corpus):
+    made = Subject(folder, replace(subject.trained, settings=settings))
+    made.__dict__["corpus"] = corpus
+    return made
+
+
+def _silent(_):
+    pass
+
+
+def _quick(settings):
+    return settings.changed(scoring={"resamples": 40})
+
+
+def _with_outputs(subject, folder, outputs):
+    """The same run, as if these had been its translations."""
+    folder.mkdir()
+    rows = [json.dumps({"hypothesis": text}) + "\n" for text in outputs]
+    (folder / HYPOTHESES).write_text("".join(rows), encoding="utf8")
+    return _like(subject, folder, subject.settings, subject.corpus)
+
+
+def _rows(subject, tmp_path, outputs):
+    """The mean rows for these translations, by bucket, part and measure."""
+    made = _with_outputs(subject, tmp_path / "run", outputs)
+    keep(tmp_path, STUDY, probe(made, _silent))
+    rows = summarise([read_kept(tmp_path, _quick(subject.settings), STUDY)])
+    assert set().union(*rows) <= set(PROBE_COLUMNS)
+    held = {(r["bucket"], r.get("part", ""), r["measure"]): r for r in rows if "seed" not in r}
+    assert len(rows) == 2 * len(held)  # a row a seed beside each mean, and no key twice
+    return held
+
+
+def _filled(subject):
+    words = np.array([pair.words for pair in subject.corpus.test])
+    return subject.buckets.names[: subject.buckets.assign(words).max() + 1]
+
+
+def test_references_survive_whole(subject, tmp_path):
+    rows = _rows(subject, tmp_path, [pair.target for pair in subject.corpus.test])
+    for bucket in _filled(subject):
+        row = rows[bucket, "", "recall"]
+        assert (row["value"], row["low"], row["high"]) == (1, 1, 1)
+        assert rows[bucket, "", "corrected"]["value"] == 1
+        chance = rows[bucket, "", "chance"]["value"]
+        assert 0.02 < chance < 0.6
+        assert rows[bucket, "", "beyond_chance"]["value"] == pytest.approx(1 - chance)
+        classes = [rows[bucket, name, "corrected"]["value"] for name in CLASSES]
+        known = [value for value in classes if not np.isnan(value)]
+        assert known == pytest.approx([1] * len(known))
+    longest = _filled(subject)[-1]
+    assert rows[longest, "modifiers", "gist_more"]["value"] == pytest.approx(0, abs=1e-12)
+
+
+def test_others_references_survive_by_chance(subject, tmp_path):
+    test = subject.corpus.test
+    places = subject.buckets.assign(np.array([pair.words for pair in test]))
+    outputs = [""] * len(test)
+    for bucket in np.unique(places):
+        ids = np.flatnonzero(places == bucket)
+        for own, other in zip(ids, np.roll(ids, 1), strict=True):
+            outputs[own] = test[other].target
+    rows = _rows(subject, tmp_path, outputs)
+    for bucket in _filled(subject):
+        assert rows[bucket, "", "recall"]["value"] > 0.02
+        row = rows[bucket, "", "beyond_chance"]
+        assert abs(row["value"]) < 0.05
+        assert abs(rows[bucket, "noun", "corrected"]["value"]) < 0.05
+
+
+def test_one_output_for_all_sources_is_chance_exactly(subject, tmp_path):
+    outputs = ["le chat de la ville a été vu, et les hommes l'ont dit"] * len(subject.corpus.test)
+    rows = _rows(subject, tmp_path, outputs)
+    for bucket in _filled(subject):
+        assert rows[bucket, "", "recall"]["value"] > 0.05
+        for part in ("", "fifth 1", "noun", "function word"):
+            assert rows[bucket, part, "beyond_chance"]["value"] == pytest.approx(0, abs=1e-12)
+
+
+def test_a_lost_class_is_lost_alone_and_words_are_counted_as_a_loop_does(subject, tmp_path):
+    test, expected, outputs = subject.corpus.test, defaultdict(int), []
+    for pair in test:
+        source, target = tokenize(pair.source), tokenize(pair.target)
+        gone = {j for i, j in pair.links if word_class(source[i]) == "adjective"}
+        outputs.append(" ".join(word for j, word in enumerate(target) if j not in gone))
+        place = subject.buckets.assign(np.array([pair.words]))[0]
+        for i in {i for i, _ in pair.links}:
+            expected[subject.buckets.names[place] if place >= 0 else "", class_of(source[i])] += 1
+    rows = _rows(subject, tmp_path, outputs)
+    longest = _filled(subject)[-1]
+    for name in CLASSES:
+        assert rows[longest, name, "recall"]["n"] == expected[longest, name]
+    assert rows[longest, "adjective", "recall"]["value"] < 0.15
+    assert rows[longest, "verb", "recall"]["value"] > 0.9
+    more = rows[longest, "modifiers", "gist_more"]
+    assert more["low"] > 0.2
+    own = (
+        rows[longest, "gist", "corrected"]["value"]
+        - rows[longest, "modifiers", "corrected"]["value"]
+    )
+    assert more["value"] == pytest.approx(own)
+
+
+def test_early_words_survive_where_outputs_are_cut(subject, tmp_path):
+    test = subject.corpus.test
+    cut = [" ".join(pair.target.split()[: len(pair.target.split()) // 2]) for pair in test]
+    rows = _rows(subject, tmp_path, cut)
+    longest = _filled(subject)[-1]
+    kept = [rows[longest, f"fifth {place}", "recall"]["value"] for place in range(1, 6)]
+    assert kept[0] > 0.85
+    assert kept[-1] < 0.5
+    assert kept[0] > kept[2] > kept[4]
+
+
+def test_arms_and_seeds_meet_the_same_shuffled_sources(subject, tmp_path):
+    outputs = [pair.target for pair in subject.corpus.test]
+    one = _with_outputs(subject, tmp_path / "run", outputs)
+    settings = subject.settings.changed(model={"attention": "none"}, training={"seed": 7})
+    other = _like(one, one.folder, settings, one.corpus)
+    first, second = (probe(each, _silent) for each in (one, other))
+    assert list(first) == list(second)
+    for name in first:
+        np.testing.assert_array_equal(first[name], second[name])
+    scoring = _like(one, one.folder, settings.changed(scoring={"seed": 8}), one.corpus)
+    name = "position word 1 by_chance"
+    assert (np.asarray(probe(scoring, _silent)[name]) != np.asarray(first[name])).any()
+
+
+def test_a_real_runs_own_outputs_are_measured(finished, tmp_path):
+    own = open_subject(finished_runs(finished)[0])
+    keep(tmp_path, STUDY, probe(own, _silent))
+    rows = summarise([read_kept(tmp_path, _quick(own.settings), STUDY)])
+    whole = [row for row in rows if row["measure"] == "recall" and not row.get("part")]
+    assert len(whole) == 2 * len(own.buckets.names)
+    assert sum(row["n"] for row in whole) > 0
+    assert all(0 <= row["value"] < 0.5 for row in whole if row["n"])
+
+
+def test_files_have_frequencies_in_place_of_classes_and_links_of_their_own(subject, tmp_path):
+    settings = resolve("smoke", ["corpus.name=files", "corpus.source=a", "corpus.target=b"])
+    targets = [pair.target for pair in subject.corpus.test]
+    made = _with_outputs(subject, tmp_path / "run", targets)
+    unlinked = [replace(pair, links=()) for pair in made.corpus.test]
+    corpus = replace(made.corpus, test=tuple(unlinked))
+    told = []
+    columns = probe(_like(made, made.folder, settings, corpus), told.append)
+    assert told == ["IBM model 1", "counting"]
+    assert not any(name.startswith("class ") for name in columns)
+    keep(tmp_path, STUDY, columns)
+    rows = summarise([read_kept(tmp_path, _quick(settings), STUDY)])
+    parts = {row["part"].split()[0] for row in rows if row.get("part")}
+    assert parts == {"fifth", "frequency"}
+    recalls = [row["value"] for row in rows if row["measure"] == "recall" and row["n"]]
+    known = [value for value in recalls if not np.isnan(value)]
+    assert known == pytest.approx([1.0] * len(known))
+
+
+def test_the_lexicon_of_a_long_text_is_taught_by_a_sample_of_it(subject, monkeypatch):
+    monkeypatch.setattr("seq2seq_bottleneck.studies.survival.LEXICON_PAIRS", 4)
+    pairs = subject.corpus.train[:10]
+    model = lexicon(pairs)
+    assert set(model.source_ids) == {w for pair in pairs[::3] for w in tokenize(pair.source)}
+
+
+def test_regrouping_adds_groups_up():
+    layout = Layout(("a", "b", "c"), 2)
+    sums = np.arange(2.0 * layout.columns).reshape(2, -1)
+    made, merged = regrouped(layout, sums, {"ac": ("a", "c"), "b": ("b",)})
+    assert made == Layout(("ac", "b"), 2)
+    cells, before = made.cells(merged), layout.cells(sums)
+    np.testing.assert_array_equal(cells[:, 0], before[:, 0] + before[:, 2])
+    np.testing.assert_array_equal(cells[:, 1], before[:, 1])
+
+
+@pytest.mark.parametrize(
+    ("token", "kind"),
+    [
+        ("cat", "noun"), ("sat", "verb"), ("two", "adverb, numeral"), ("often", "adverb, numeral"),
+        ("paris", "name"), ("the", "function word"), ("￭'s", "function word"), ("￭,", ""),
+        ("bottleneck", ""),
+    ],
+)  # fmt: skip
+def test_classes_of_words(token, kind):
+    assert class_of(token) == kind
+    assert not kind or kind in LAYOUTS["class"].groups

@@ -1,0 +1,139 @@
+"""The tables of the studies ``alignment`` and ``gradients`` on planted bundle files."""
+
+import pandas as pd
+import pytest
+from rich.console import Console
+
+from seq2seq_bottleneck.results.schema import PROBE_COLUMNS
+from seq2seq_bottleneck.tables import alignment, gradients
+
+ERRORS = {"": 0.197, "untrained": 0.964, "diagonal": 0.601, "ibm1": 0.124, "best": 0.033}
+WEIGHTS = {"": 0.73, "untrained": 0.04, "equal": 0.03}
+BUCKETS = {"5-10": 200, "11-20": 200, "41+": 99, "": 1000}
+
+
+def _facts(arm):
+    return {
+        "arm": arm, "attention": arm, "placement": "input", "context_size": 256,
+        "corpus": "grammar", "updates": 2000, "part": "", "bucket": "", "control": "", "note": "",
+    }  # fmt: skip
+
+
+def _rated(arm, bucket, n, errors=True):
+    facts = _facts(arm) | {"bucket": bucket, "n": n}
+    for measure in ("aer", "precision", "recall") if errors else ():
+        for control, value in ERRORS.items():
+            yield facts | {"measure": measure, "control": control, "value": value}
+    for control in ("untrained", "diagonal", "ibm1") if errors else ():
+        value = ERRORS[control] - ERRORS[""]
+        yield facts | {"measure": "aer_gap", "control": control, "value": value}
+    for control, value in WEIGHTS.items():
+        yield facts | {"measure": "weight", "control": control, "value": value}
+    yield facts | {"measure": "weight_after", "value": 0.11}
+
+
+def _ranged(rows):
+    """Each mean with its interval, and a seed's row that no table shows."""
+    for row in rows:
+        yield row | {"low": row["value"] - 0.01, "high": row["value"] + 0.01}
+        yield row | {"run": "r1", "seed": 1, "value": 5.0}
+
+
+def _frame(rows):
+    return pd.DataFrame([*rows], columns=list(PROBE_COLUMNS))
+
+
+def _alignment(arms=("additive", "scaled-dot"), buckets=BUCKETS):
+    rows = [row for bucket, n in buckets.items() for arm in arms
+            for row in _rated(arm, bucket, n, arm != "uniform")]  # fmt: skip
+    return _frame(_ranged(rows))
+
+
+def _printed(page):
+    console = Console(width=80, color_system=None)
+    with console.capture() as held:
+        console.print(page.table)
+    return held.get()
+
+
+def test_alignment_has_a_row_a_bucket_and_arm_within_80_columns():
+    text = _printed(alignment.page(_alignment()))
+    assert "…" not in text
+    lines = [line.split() for line in text.splitlines()]
+    at = lines.index(["5-10", "additive", "200", "19.7", "96.4", "60.1", "12.4", "20", "20", "73"])
+    assert lines[at + 1] == ["19..21", "59..61", "11..13", "(3)"]
+    assert ["41+", "scaled-dot", "99*"] in [line[:3] for line in lines]
+    assert sum(line[:1] == ["all"] for line in lines) == 2
+
+
+def test_alignment_judges_and_tells_what_was_possible():
+    made = alignment.page(_alignment(("additive",)))
+    assert [(one.claim, one.verdict) for one in made.judged] == [("C7", "partly")]
+    told = " ".join(made.caption)
+    assert "(gold links may be more, or none): additive 3.3 %." in told
+    assert "right after the gold source words: additive 11 %." in told
+    row = made.frame[(made.frame["bucket"] == "41+") & (made.frame["control"] == "ibm1")]
+    assert row["aer"].item() == 0.124
+    assert row["aer_gap_high"].item() == pytest.approx(0.124 - 0.197 + 0.01)
+
+
+def test_equal_weights_have_dashes_for_an_error_rate_and_a_reason():
+    made = alignment.page(_alignment(("uniform",)))
+    lines = [line.split() for line in _printed(made).splitlines()]
+    assert ["all", "uniform", "1,000", "-", "-", "-", "-", "-", "-", "73"] in lines
+    assert any("equal weights have no largest" in line for line in made.caption)
+
+
+def test_a_gold_set_is_one_row_with_its_note():
+    frame = _alignment(("additive",), {"": 447})
+    frame["note"] = "additive: unknown to the run are 2.0 % of the source"
+    made = alignment.gold_page(frame)
+    assert made.name == "alignment_gold"
+    assert "additive: unknown to the run are 2.0 % of the source." in made.caption
+    assert sum(line.split()[:1] == ["all"] for line in _printed(made).splitlines()) == 1
+
+
+def _fading(arm, control, note=";;"):
+    facts = _facts(arm) | {"control": control, "n": 2345}
+    for part, value in (("1-5", 0.9), ("6-10", 0.05), ("41+", 0.00012)):
+        own = {"measure": "ratio", "part": part, "n": 99 if part == "41+" else 2345}
+        yield facts | own | {"value": value, "low": value / 2, "high": value * 2}
+    for measure in ("half_distance", "half_distance_chain"):
+        for bucket in ("5-10", ""):
+            own = {"measure": measure, "bucket": bucket, "note": note}
+            yield facts | own | {"value": 8.0, "low": 7.0, "high": 40.0}
+    yield facts | {"measure": "vanished", "value": 0.25 if control else 0.0}
+    yield facts | {"measure": "left_out", "value": 0.0}
+
+
+def _gradients():
+    open_above = ";;at least"
+    return _frame(
+        row
+        for arm, note in (("none", ";;"), ("additive", open_above))
+        for control in ("", "untrained")
+        for row in _fading(arm, control, note)
+    )
+
+
+def test_gradients_have_ratios_by_band_and_half_distances_within_80_columns():
+    text = _printed(gradients.page(_gradients()))
+    assert "…" not in text
+    lines = [line.split() for line in text.splitlines()]
+    at = lines.index(["41+", "none", "99*", "0.00012", "0.00012"])
+    assert lines[at + 1] == ["6e-05..0.00024", "6e-05..0.00024"]
+    at = lines.index(["5-10", "words", "additive", "2,345", "8.0", "8.0"])
+    assert lines[at + 1] == ["7.0..at", "least", "40.0", "7.0..at", "least", "40.0"]
+    first = [line[0] for line in lines if len(line) > 1 and line[1] == "none"]
+    assert first[:3] == ["1-5", "6-10", "41+"]
+    assert text.count("all ") == 4
+
+
+def test_gradients_judge_and_tell_what_vanished():
+    made = gradients.page(_gradients())
+    assert [(one.claim, one.verdict) for one in made.judged] == [("C8", "not held")]
+    told = " ".join(made.caption)
+    assert "none, untrained: 25.0 % of the ratios are under 1e-12" in told
+    assert "without any gradient" not in told
+    row = made.frame[(made.frame["arm"] == "none") & (made.frame["part"] == "6-10")]
+    assert row["ratio"].tolist() == [0.05, 0.05]

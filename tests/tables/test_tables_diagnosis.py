@@ -1,0 +1,96 @@
+"""The picture of one sentence, from a made-up diagnosis."""
+
+import pytest
+from rich.console import Console
+
+from seq2seq_bottleneck.probes.diagnosis import Diagnosed, Diagnosis
+from seq2seq_bottleneck.probes.word_report import WordReport
+from seq2seq_bottleneck.tables.diagnosis import diagnosis_page
+
+
+def _words(*shares):
+    facts = [("the", "determiner", ("le",)), ("cat", "noun", ("chat",)),
+             ("sat", "verb", ("s'", "est", "assis"))]  # fmt: skip
+    return tuple(
+        WordReport(word, kind, share, targets, targets[: round(len(targets) * share)])
+        for (word, kind, targets), share in zip(facts, shares, strict=True)
+    )
+
+
+def _diagnosis(reference="le chat s'est assis", unknown=()):
+    lost = (*_words(1.0, 0.0, 1 / 3), WordReport("zebra", "", None, (), ()))
+    kept = (*_words(1.0, 1.0, 1.0), WordReport("zebra", "", None, (), ()))
+    held = (Diagnosed("none", "le s'", lost), Diagnosed("additive", "le chat s'est assis", kept))
+    return Diagnosis("the cat sat zebra", 4, reference, "Judged somehow.", unknown, held)
+
+
+def _printed(diagnosis, color=None):
+    console = Console(width=80, color_system=color, force_terminal=color is not None)
+    with console.capture() as held:
+        console.print(diagnosis_page(diagnosis, "4 words").table)
+    return [line.rstrip() for line in held.get().splitlines()]
+
+
+def test_each_arm_has_the_sentence_with_its_losses_marked_without_colour():
+    lines = _printed(_diagnosis())
+    assert "reference  le chat s'est assis" in lines
+    assert "none       the [cat] (sat) zebra?" in lines
+    assert "additive   the cat sat zebra?" in lines
+
+
+def test_each_word_has_a_row_with_its_fate_in_each_arm():
+    rows = [line.split() for line in _printed(_diagnosis())]
+    assert ["the", "determiner", "le", "+", "le", "+", "le"] in rows
+    assert ["cat", "noun", "chat", "-", "lost", "+", "chat"] in rows
+    assert ["sat", "verb", "s'", "est", "assis", "~", "s'", "+", "s'", "est", "assis"] in rows
+    assert ["zebra", "?", "not", "linked", "?", "not", "linked"] in rows
+
+
+def test_colours_come_on_top_of_the_marks():
+    text = "\n".join(_printed(_diagnosis(), "standard"))
+    assert "\x1b[31m[cat]" in text
+    assert "\x1b[32mthe" in text
+
+
+def test_a_sentence_sums_each_arm_up_as_the_slide_does():
+    told = diagnosis_page(_diagnosis(unknown=("zebra",)), "4 words", ["A note."]).caption
+    assert told[0] == "Sentence: 4 words."
+    assert told[1:5] == [
+        "none: 1 of 3 words survived, 1 in part. Output: le s'",
+        "none, survived: 1 of 1 function words.",
+        "none, in part: sat.",
+        "none, lost: cat.",
+    ]
+    assert told[5:8] == [
+        "additive: 3 of 3 words survived. Output: le chat s'est assis",
+        "additive, survived: cat, sat and 1 of 1 function words.",
+        "additive, lost: none.",
+    ]
+    assert told[8:11] == ["A note.", "Judged somehow.", "Not in the training vocabulary: zebra."]
+
+
+def test_without_a_reference_none_is_shown():
+    lines = _printed(_diagnosis(reference=None))
+    assert not any("reference" in line for line in lines)
+
+
+def test_the_data_have_a_row_a_word():
+    frame = diagnosis_page(_diagnosis(), "4 words").frame
+    assert list(frame.columns[3:6]) == ["none", "none_share", "none_found"]
+    row = frame[frame["word"] == "sat"].iloc[0]
+    assert row["reference"] == "s' est assis"
+    assert (row["none"], row["none_found"], row["additive"]) == ("in part", "s'", "survived")
+    assert row["none_share"] == pytest.approx(1 / 3)
+
+
+def test_a_long_sentence_fits_80_columns():
+    words = tuple(
+        WordReport(f"unquestionably{place}", "adjective", 0.0, ("indiscutablement",), ())
+        for place in range(40)
+    )
+    sentence = " ".join(each.word for each in words)
+    arms = tuple(Diagnosed(arm, "output", words) for arm in ("none", "additive"))
+    lines = _printed(Diagnosis(sentence, 40, "mot " * 40, "Judged.", (), arms))
+    assert max(map(len, lines)) <= 80
+    assert "".join(lines).count("[unquestionably39]") == 2
+    assert not any("…" in line for line in lines)
