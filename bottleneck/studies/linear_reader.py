@@ -68,7 +68,7 @@ def fit_reader(
     *,
     classes: int,
     seed: int,
-    steps: int = STEPS,
+    steps: int,
 ) -> LinearReader:
     """Fit to rows whose answers are from 0 to ``classes`` - 1, or `NO_ANSWER`: such are left out.
 

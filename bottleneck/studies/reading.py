@@ -18,7 +18,7 @@ from ..scoring.bootstrap import draw
 from ..settings.buckets import bucket_labels
 from .arms import Arm, arms_of, interval_of
 from .encoding import states
-from .linear_reader import NO_ANSWER, fit_reader
+from .linear_reader import NO_ANSWER, STEPS, fit_reader
 from .study import Columns, Probed, Row, Study, Tell
 from .subject import Subject
 
@@ -34,11 +34,11 @@ Questions = tuple[Int[ndarray, "states"], Int[ndarray, "states"], Int[ndarray, "
 
 def probe(subject: Subject, tell: Tell) -> Columns:
     """A row a state of a test sentence: which words back were right, nearest first (``yyn``)."""
-    return measure(subject, tell, SENTENCES)
+    return measure(subject, tell, SENTENCES, STEPS)
 
 
-def measure(subject: Subject, tell: Tell, sentences: int) -> Columns:
-    """With so many training sentences."""
+def measure(subject: Subject, tell: Tell, sentences: int, steps: int) -> Columns:
+    """With so many training sentences, and so many steps of fitting to them."""
     train, test = subject.corpus.train[:sentences], subject.corpus.test
     known, asked = questions(subject, train), questions(subject, test)
     sentence, step, words = asked
@@ -47,7 +47,7 @@ def measure(subject: Subject, tell: Tell, sentences: int) -> Columns:
         tell(f"{control} states, fitting")
         found = np.concatenate(states(subject, weights, train))
         classes = len(subject.vocabularies[0])
-        reader = fit_reader(found, known[2], classes=classes, seed=SEED)
+        reader = fit_reader(found, known[2], classes=classes, seed=SEED, steps=steps)
         tell(f"{control} states, reading")
         read = reader.read(np.concatenate(states(subject, weights, test)))
         columns[control] = _letters(read, words)

@@ -25,7 +25,7 @@ def subject(finished):
 @pytest.fixture(scope="module")
 def found(subject):
     """What the probe finds on it, fitted to a few sentences."""
-    return reading.measure(subject, lambda _: None, 60)
+    return reading.measure(subject, lambda _: None, 60, 10)
 
 
 def test_words_back_begin_with_the_word_itself():
