@@ -1,5 +1,7 @@
 """The table of the study ``gradients`` (C8)."""
 
+from math import isinf
+
 import pandas as pd
 from rich.table import Table
 
@@ -11,8 +13,8 @@ from .studied import arms, caption, cell, means, wide
 TITLE = "Gradients (C8): at the aligned source word, relative to the last position"
 NETWORKS = {"untrained": "start of\ntraining", "": "end of\ntraining"}
 HALVES = {
-    "half_distance": "half-distance, steps",
-    "half_distance_chain": "the same, steps through s_0",
+    "half_distance": "half-distance",
+    "half_distance_chain": "through s_0",
 }
 ALL = "all"
 TOLD = [
@@ -22,8 +24,8 @@ TOLD = [
     "Steps: what lies between the two without attention, from the source word through the encoder "
     "to h_Tx and one on into the decoder, which reads h_Tx at every step; the same count for every "
     "arm. Through s_0: by way of every decoder step as well. Half-distance: steps over which the "
-    "ratio halves, by the exponential that fits all words best; at least N: it does not halve "
-    "within the N steps that were tested. * under 100 links.",
+    "ratio halves, by the exponential that fits all words best; over N: it does not halve "
+    "within the N steps that were tested (alone: nor does its whole range). * under 100 links.",
 ]
 FEW = 100
 
@@ -39,7 +41,7 @@ def page(frame: pd.DataFrame) -> Page:
         for arm in arms(shown):
             _add(table, band, arm, shown, measure="ratio", part=band)
     for measure, title in HALVES.items():
-        table.add_row(f"[bold]{title}[/bold]", end_section=False)
+        table.add_row(f"[bold]{title}[/bold]")
         for bucket in dict.fromkeys(shown["bucket"]):
             for arm in arms(shown):
                 label = f"{bucket} words" if bucket else ALL
@@ -67,8 +69,12 @@ def _shown(row: dict | None) -> str:
     if row is None:
         return "-"
     if row["measure"] != "ratio":
-        value, _, ends = read_half(row).shown("{:.1f}").partition(" [")
-        return f"{value}\n{ends.removesuffix(']').replace(', ', '..')}"
+        half = read_half(row)
+        if isinf(half.low):
+            return f"over {half.tested:.0f}"
+        ends = (f"over {half.tested:.0f}" if isinf(end) else f"{end:.1f}"
+                for end in (half.value, half.low, half.high))  # fmt: skip
+        return "{}\n{}..{}".format(*ends)
     low, high = (number(row[end], "{:.2g}") for end in ("low", "high"))
     return f"{number(row['value'], '{:.2g}')}\n{low}..{high}"
 
