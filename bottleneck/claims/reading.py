@@ -85,7 +85,8 @@ def understanding_so_far(
         reason = "no arm without attention was measured"
         return Verdict("C14", "not measured", READING_RULE, reason)
     least = min(cells, key=lambda cell: cell.read.value / cell.readable)
-    clauses = [_clause(cell) for cell in cells]
+    clauses = [f"read beyond the most frequent word are {_clause(cells[0])}"]
+    clauses += [_clause(cell) for cell in cells[1:]]
     clauses += [_beside(cell) for cell in attending if cell.bucket == least.bucket]
     name = f"words read of the last {least.asked}, after {least.bucket} words"
     told = numbers(name, least.read.value, least.read.low, least.read.high)
@@ -101,9 +102,8 @@ def _graded(cells: Sequence[StateRead]) -> Held:
 
 def _clause(cell: StateRead) -> str:
     return (
-        f"after {cell.bucket} words {cell.read} of the last {cell.asked} are read beyond the most "
-        f"frequent word ({cell.readable:.1f} could be), {cell.untrained} from an untrained "
-        f"encoder's states, {cell.last_word} from the word just read"
+        f"after {cell.bucket} words {cell.read} of the last {cell.asked} ({cell.readable:.1f} "
+        f"could be; untrained {cell.untrained}; from the word just read {cell.last_word})"
     )
 
 

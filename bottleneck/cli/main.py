@@ -17,6 +17,7 @@ from . import (
     corpus,
     diagnose,
     lecture,
+    plot,
     reproduce,
     results,
     runs,
@@ -39,6 +40,7 @@ app.command()(reproduce.reproduce)
 app.command()(sweep.sweep)
 app.command()(results.table)
 app.command()(results.export)
+app.command()(plot.plot)
 app.command()(study.study)
 app.command()(claims.claims)
 app.command()(runs.runs)

@@ -201,7 +201,7 @@ def _columns(
     arm: Arm, method: str, names: Sequence[str], inside: ndarray
 ) -> Float[ndarray, "seeds sentences columns"]:
     held = [[run.found[_at(method, name)][inside] for name in names] for run in arm.runs]
-    return np.moveaxis(np.array(held), 1, 2)
+    return np.moveaxis(np.array(held, np.float64), 1, 2)
 
 
 def _gap(sums: Float[ndarray, "*rows 8"]) -> Float[ndarray, "*rows"]:

@@ -37,7 +37,7 @@ def page(frame: pd.DataFrame) -> Page:
 
 def gold_page(frame: pd.DataFrame) -> Page:
     """The same of a gold set of the user's."""
-    return _page(frame, "alignment_gold", f"{TITLE} of the user's")
+    return _page(frame, "alignment_gold", TITLE.replace("gold", "the user's gold"))
 
 
 def _page(frame: pd.DataFrame, name: str, title: str) -> Page:

@@ -20,8 +20,9 @@ TITLE = "The lecture's printed numbers, recomputed"
 COLUMNS = ("id", "topic", "printed", "recomputed", "verdict", "why")
 
 
-SLIDES_SCORE = "dot"
-"""The arm that L15 is about; the first one measured stands in for it."""
+SLIDES_SCORES = ("dot-output", "dot")
+"""The arms that L15 is about, the one first whose attention is scores and sums alone (read after
+the recurrence); the first one measured stands in for them."""
 
 
 def audit_page(audits: Sequence[Audit]) -> Page:
@@ -102,5 +103,10 @@ def measured_exponent(folder: Path) -> Exponent | None:
         frame = frame[frame[column] == value]
     if frame.empty:
         return None
-    row = min(frame.to_dict("records"), key=lambda row: row["arm"] != SLIDES_SCORE)
+    row = min(frame.to_dict("records"), key=lambda row: _preference(row["arm"]))
     return Exponent(*(row[name] for name in ("arm", "exponent", "low", "high")))
+
+
+def _preference(arm: str) -> int:
+    """Place of an arm among those that measure the slide's score; others come last."""
+    return SLIDES_SCORES.index(arm) if arm in SLIDES_SCORES else len(SLIDES_SCORES)

@@ -80,11 +80,11 @@ def _ranged(row: dict | None, counted: bool, sign: str = "") -> str:
     """A value with its interval below it."""
     if row is None or pd.isna(row["value"]):
         return ""
-    form = _form(row["value"], counted)
+    form = _form(row["value"], counted, 10 if sign else 100)
     low, high = (number(row[end], form) for end in ("low", "high"))
     return f"{number(row['value'], form.replace(':', f':{sign}'))}\n{low}..{high}"
 
 
-def _form(value: float, counted: bool) -> str:
-    """A decimal where there are few: more would not fit, nor mean anything."""
-    return "{:.0f}" if counted or abs(value) >= 100 else "{:.1f}"
+def _form(value: float, counted: bool, large: int = 100) -> str:
+    """A decimal unless the number is large: more would not fit, nor mean anything."""
+    return "{:z.0f}" if counted or abs(value) >= large else "{:z.1f}"

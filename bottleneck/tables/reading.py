@@ -85,4 +85,4 @@ def _ranged(row: dict | None, form: str, scale: int = 1) -> str:
     if row is None:
         return ""
     low, high = (number(scale * row[end], form.replace("+", "")) for end in ("low", "high"))
-    return f"{number(scale * row['value'], form)}\n{low}..{high}"
+    return f"{number(scale * row['value'], form)}\n{low}..{high}".replace("100.0", "100")

@@ -179,7 +179,7 @@ def _written(folder, pairs):
 def test_the_runs_own_test_set_as_a_gold_set_gives_the_studys_numbers(subject, found, tmp_path):
     held = read_gold(*_written(tmp_path, subject.corpus.test[:8]), 0)
     columns = probe_gold(subject, held, lambda _: None)
-    for name in found:
+    for name in set(found) - {"source_words"}:  # a gold set's words are its tokens
         np.testing.assert_allclose(columns[name][:8], np.array(found[name])[:8], rtol=1e-5,
                                    err_msg=name)  # fmt: skip
     (mean, *_) = summarise_gold([Probed(subject.folder, subject.settings, columns)])

@@ -120,7 +120,7 @@ def test_the_grammars_alignment_joins_the_tokens_of_a_word():
         grammar_alignment("colourless green ideas")
 
 
-def test_the_exponent_is_that_of_dot_attention_over_length(tmp_path):
+def test_the_exponent_is_that_of_dot_attentions_own_part_over_length(tmp_path):
     assert measured_exponent(tmp_path) is None
     path = tmp_path / COST_EXPONENTS
     path.parent.mkdir()
@@ -135,7 +135,9 @@ def test_the_exponent_is_that_of_dot_attention_over_length(tmp_path):
     ]
     path.write_text(HEADS + "\n".join(rows) + "\n")
     found = measured_exponent(tmp_path)
-    assert (found.arm, found.value, found.low, found.high) == ("dot", 1.95, 1.9, 2.0)
+    assert (found.arm, found.value, found.low, found.high) == ("dot-output", 1.7, 1.6, 1.8)
+    path.write_text(HEADS + "\n".join([rows[0], *rows[2:]]) + "\n")
+    assert measured_exponent(tmp_path).value == 1.95
     path.write_text(HEADS + rows[0] + "\n")
     assert measured_exponent(tmp_path).arm == "additive"
     path.write_text(HEADS + rows[-1] + "\n")

@@ -28,7 +28,8 @@ def _rows(attention, place, bucket):
             yield own | {"low": value - 3.2, "high": value + 3.2}
             yield own | {"run": "r1", "seed": 1}
         added = facts | {"measure": f"{measure}_added", "value": base - 101.6}
-        yield added | {"low": base - 106, "high": base - 97}
+        lost = {"value": -19.2, "low": -19.9, "high": -18.6}
+        yield added | ({"low": base - 106, "high": base - 97} if attention == "none" else lost)
 
 
 def _frame():
@@ -58,6 +59,7 @@ def test_a_row_a_bucket_and_arm_in_each_table_within_80_columns():
     assert first.split()[:8] == ["21-30", "none", "2,500", "190", "102", "+89", "183", "97"]
     ends = lines[lines.index(first) + 1]
     assert ends.split()[:3] == ["187..194", "98..105", "84..93"]
+    assert text.count("-20..-19") == 9
 
 
 def test_the_slides_number_stands_beside_its_sentences_bucket_alone():

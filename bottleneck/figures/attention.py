@@ -1,0 +1,99 @@
+"""The figure of attention: heatmaps of the weights of example sentences of one run."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.colors import LinearSegmentedColormap
+from matplotlib.figure import Figure
+
+from ..results.bundle import Bundle
+from ..settings.errors import UserError
+from ..tables.comparison import NONE
+from .style import BASE, SIZE, SMALL, TITLE, Theme
+
+SHOWN = 2
+MOST_WORDS = 26
+"""A longer source cannot be read on a slide."""
+
+
+def chart(bundle: Bundle, theme: Theme) -> tuple[Figure, pd.DataFrame]:
+    """The shortest example and the longest that a slide has room for; each weight as a row."""
+    run, examples = _run(bundle)
+    shown = pick(examples)
+    figure = Figure(figsize=SIZE, layout="constrained", facecolor=theme.ground)
+    colours = LinearSegmentedColormap.from_list("weights", [theme.ground, theme.weights])
+    widths = [max(8, len(one["source"])) for one in shown]
+    grid = figure.subplots(1, len(shown), squeeze=False, width_ratios=widths).ravel()
+    for axes, one in zip(grid, shown, strict=True):
+        image = _heatmap(axes, one, colours, theme)
+    bar = figure.colorbar(image, ax=list(grid), shrink=0.7, pad=0.02)
+    bar.set_label("attention weight", fontsize=BASE, color=theme.ink)
+    bar.ax.tick_params(colors=theme.ink, labelsize=SMALL)
+    bar.outline.set_edgecolor(theme.grid)
+    title = "Where does the decoder look?"
+    figure.suptitle(title, fontsize=TITLE, color=theme.ink, fontweight="bold")
+    held = bundle.runs[bundle.runs["run"] == run].iloc[0]
+    note = (
+        f"One run: attention {held['attention']}, context {held['context_size']}, "
+        f"{held['updates']:,} updates, seed {held['seed']}. Each row sums to 1."
+    )
+    figure.supxlabel(note, fontsize=SMALL, color=theme.ink)
+    return figure, weights_frame(run, shown)
+
+
+def _run(bundle: Bundle) -> tuple[str, Sequence[Mapping[str, Any]]]:
+    """The first run with attention, and its examples."""
+    examples = bundle.examples()
+    held = bundle.runs[bundle.runs["attention"] != NONE]
+    for run in held["run"].drop_duplicates():
+        if examples.get(run):
+            return run, examples[run]
+    raise UserError(
+        f"no run with attention and examples in {str(bundle.folder)!r}: `bottleneck reproduce` "
+        "makes one"
+    )
+
+
+def pick(examples: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """The shortest and the longest of those with room, the shortest where none has."""
+    ordered = sorted(examples, key=lambda one: len(one["source"]))
+    fitting = [one for one in ordered if len(one["source"]) <= MOST_WORDS] or ordered[:1]
+    return [fitting[0], fitting[-1]][: min(SHOWN, len(fitting))]
+
+
+def _heatmap(axes: Axes, one: Mapping[str, Any], colours: Any, theme: Theme) -> Any:
+    """A row an output word, a column a source word."""
+    weights = np.array(one["weights"], dtype=np.float64)
+    image = axes.imshow(weights, cmap=colours, vmin=0, vmax=1, aspect="auto")
+    size = SMALL + 2 if max(weights.shape) <= 14 else SMALL - 1
+    axes.set_xticks(range(len(one["source"])), one["source"], rotation=90, fontsize=size)
+    axes.set_yticks(range(len(one["hypothesis"])), one["hypothesis"], fontsize=size)
+    axes.tick_params(colors=theme.ink, length=0)
+    axes.set_facecolor(theme.ground)
+    for spine in axes.spines.values():
+        spine.set_color(theme.grid)
+    axes.set_xlabel(f"source, {len(one['source'])} tokens", fontsize=BASE, color=theme.ink)
+    axes.set_ylabel("output", fontsize=BASE, color=theme.ink)
+    return image
+
+
+def weights_frame(run: str, shown: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
+    """A row a weight: run, sentence, output and source place (from 1) and word."""
+    rows = [
+        {
+            "run": run,
+            "sentence": one["sentence"],
+            "output_place": row + 1,
+            "output": output,
+            "source_place": column + 1,
+            "source": source,
+            "weight": float(one["weights"][row][column]),
+        }
+        for one in shown
+        for row, output in enumerate(one["hypothesis"])
+        for column, source in enumerate(one["source"])
+    ]
+    return pd.DataFrame(rows)

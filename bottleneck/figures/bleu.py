@@ -1,0 +1,58 @@
+"""The figure of BLEU by length (L-FAIL, L-VIND), from the runs of a bundle."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from ..lecture.printed import L_FAIL, L_VIND
+from ..results.bundle import Bundle
+from ..tables.comparison import NONE, Arm, Comparison, attentions, compare
+from .plot import MEAN, SEED, Panel, Plot, data_frame, slide_rows
+
+NAME = "Bars: 95 %, over test sentences; small points: seeds; dotted: the slide's illustration"
+
+
+def plot(bundle: Bundle) -> Plot:
+    """Both arms, or the one without attention alone, beside the slide's numbers."""
+    comparison = compare(bundle, alone=attentions(bundle) == [])
+    panel = Panel(NAME, "words in the source (n: sentences)", "BLEU, of 100", limits=(0, None))
+    rows = [row for arm in comparison.arms for row in _rows(arm, comparison)]
+    rows += _slide(comparison)
+    both = comparison.attention is not None
+    title = "BLEU by sentence length" + (", with and without attention" if both else "")
+    return Plot(title, (panel,), data_frame(rows), (_facts(comparison),))
+
+
+def _rows(arm: Arm, comparison: Comparison) -> Iterator[dict[str, Any]]:
+    """The mean over seeds with its interval in each filled bucket, then each seed."""
+    held = zip(comparison.buckets, comparison.n, arm.estimates, arm.by_seed.T, strict=True)
+    for bucket, n, estimate, alone in held:
+        if not estimate.filled:
+            continue
+        row = {"panel": NAME, "x": bucket, "arm": arm.name, "n": n}
+        ends = {"low": estimate.interval.low, "high": estimate.interval.high}
+        yield row | {"kind": MEAN, "value": estimate.value} | ends
+        for seed, value in zip(arm.seeds, alone.tolist(), strict=True):
+            yield row | {"kind": SEED, "seed": seed, "value": value}
+
+
+def _slide(comparison: Comparison) -> list[dict[str, Any]]:
+    """What the slides print for the buckets that were measured."""
+    filled = [bucket for bucket, n in zip(comparison.buckets, comparison.n, strict=True) if n]
+    if comparison.attention is None:
+        printed = {bucket: L_FAIL[bucket].bleu for bucket in filled if bucket in L_FAIL}
+        return slide_rows(NAME, NONE, printed)
+    known = [bucket for bucket in filled if bucket in L_VIND]
+    with_attention = {bucket: L_VIND[bucket].attention for bucket in known}
+    without = {bucket: L_VIND[bucket].none for bucket in known}
+    named = comparison.attention.name
+    return slide_rows(NAME, NONE, without) + slide_rows(NAME, named, with_attention)
+
+
+def _facts(comparison: Comparison) -> str:
+    settings = comparison.settings
+    seeds = comparison.none.seeds
+    return (
+        f"Corpus {settings.corpus.name}; context {settings.model.context_size}; "
+        f"{settings.training.updates:,} updates; seed{'s' if len(seeds) > 1 else ''} "
+        f"{', '.join(map(str, seeds))}. Compare the slide's shape, never its level."
+    )

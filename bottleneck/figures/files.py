@@ -1,0 +1,52 @@
+"""Figures as files: the format by the name's ending, equal bytes for equal data, whole or none."""
+
+import io
+from pathlib import Path
+
+import matplotlib
+import pandas as pd
+from matplotlib.figure import Figure
+
+from ..settings.atomic import write_bytes
+from ..settings.errors import UsageError
+from .style import DOTS
+
+METADATA = {
+    ".png": {"Software": None},
+    ".svg": {"Date": None},
+    ".pdf": {"CreationDate": None},
+}
+"""Per ending what is left out of a file, which would differ from day to day."""
+NUMBERS = ".csv"
+SALT = "bottleneck"
+"""The names inside an SVG are hashes; with a salt of ours they are the same each time."""
+
+
+def check_ending(path: Path) -> None:
+    """Refuse a name that no format goes by, before anything is drawn."""
+    if path.suffix.lower() not in METADATA:
+        known = ", ".join(METADATA)
+        raise UsageError(f"{str(path)!r}: the name of a figure ends in {known}")
+
+
+def image(figure: Figure, ending: str) -> bytes:
+    """The figure's file, for an ending of `METADATA`."""
+    held = io.BytesIO()
+    with matplotlib.rc_context({"svg.hashsalt": SALT}):
+        figure.savefig(held, format=ending[1:], dpi=DOTS, metadata=METADATA[ending])
+    return held.getvalue()
+
+
+def write_figure(figure: Figure, data: pd.DataFrame, path: Path) -> Path:
+    """Write the figure, and what was drawn as CSV beside it, whose path is returned."""
+    check_ending(path)
+    numbers = path.with_suffix(NUMBERS)
+    content = image(figure, path.suffix.lower())
+    write_bytes(numbers, table(data).encode("utf8"))
+    write_bytes(path, content)
+    return numbers
+
+
+def table(data: pd.DataFrame) -> str:
+    """What was drawn as CSV, to six digits, for some quantities are tiny."""
+    return data.to_csv(index=False, float_format="%.6g", lineterminator="\n")

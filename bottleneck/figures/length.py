@@ -1,0 +1,20 @@
+"""The figure of the study ``length`` (C11): whether outputs are as long as they should be."""
+
+import pandas as pd
+
+from .plot import Panel, Plot, chosen, data_frame, drawn, facts
+
+RATIO, FAULTS = "Length of outputs", "Outputs that repeat a stretch of words"
+X = "words in the source (n: sentences)"
+
+
+def plot(frame: pd.DataFrame) -> Plot:
+    """Tokens of outputs over those of references, and outputs that repeat themselves."""
+    rows = drawn(RATIO, chosen(frame, "length_ratio"))
+    rows += drawn(FAULTS, chosen(frame, "repeating"), scale=100)
+    panels = (
+        Panel(RATIO, X, "output tokens / reference tokens"),
+        Panel(FAULTS, X, "% of outputs", limits=(0, None)),
+    )
+    title = "Is a long output as long as it should be?"
+    return Plot(title, panels, data_frame(rows), facts(frame))

@@ -1,0 +1,70 @@
+"""The figures by name: those of studies, of the benchmark, and of the runs of a bundle."""
+
+from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
+from pathlib import Path
+
+import pandas as pd
+from matplotlib.figure import Figure
+
+from ..results.bundle import Bundle, load_bundle
+from ..results.probes import load_probe
+from ..results.schema import STUDIES
+from ..settings.errors import UsageError, UserError, did_you_mean
+from ..tables.cost import load_cost
+from ..tables.selection import where as narrowed
+from . import attention, bleu, cost
+from .curves import draw
+from .plot import Plot
+from .style import DARK, LIGHT, Theme
+
+Chart = tuple[Figure, pd.DataFrame]
+"""A figure, and a data frame of all that is drawn in it."""
+
+
+def _bleu(bundle: Bundle, theme: Theme) -> Chart:
+    return _drawn(bleu.plot(bundle), theme)
+
+
+def _drawn(plot: Plot, theme: Theme) -> Chart:
+    return draw(plot, theme), plot.data
+
+
+OF_RUNS: Mapping[str, Callable[[Bundle, Theme], Chart]] = {
+    "bleu": _bleu,
+    "attention": attention.chart,
+}
+COST = "cost"
+FIGURES = (*OF_RUNS, *STUDIES, COST)
+
+
+def make_figure(name: str, folder: Path, *, dark: bool = False, where: Sequence[str] = ()) -> Chart:
+    """The figure of a name in `FIGURES` from a bundle or a store.
+
+    ``where`` chooses among runs, for the figures of runs alone. Without the numbers a
+    ``UserError`` that names the command that measures them.
+    """
+    check_name(name, where)
+    theme = DARK if dark else LIGHT
+    if name in OF_RUNS:
+        return OF_RUNS[name](narrowed(load_bundle(folder), where), theme)
+    plot = cost.plot(load_cost(folder)[0]) if name == COST else study_plot(name, folder)
+    if plot.data.empty:
+        raise UserError(f"the {name} study in {str(folder)!r} has no numbers to draw")
+    return _drawn(plot, theme)
+
+
+def check_name(name: str, where: Sequence[str]) -> None:
+    """Refuse what cannot be drawn, as a ``UsageError``."""
+    if name not in FIGURES:
+        raise UsageError(f"unknown figure {name!r}{did_you_mean(name, FIGURES)}")
+    if where and name not in OF_RUNS:
+        command = "bench" if name == COST else f"study {name}"
+        raise UsageError(
+            f"--where chooses runs, and figure {name} is of what `bottleneck {command}` measured"
+        )
+
+
+def study_plot(study: str, folder: Path) -> Plot:
+    """What the figure of a study of `STUDIES` shows, from ``probes/NAME.csv``."""
+    return import_module(f".{study}", __package__).plot(load_probe(folder, study))
