@@ -2,27 +2,23 @@
 
 import pandas as pd
 
-from .plot import Panel, Plot, chosen, data_frame, drawn, facts
+from .plot import Panel, Plot, chosen, data_frame, drawn, facts, shared
 
-ERROR, WEIGHT = "Alignment error rate (0: as the gold links)", "Weight on the gold source words"
+ERROR, WEIGHT = "Alignment error rate (0: as gold)", "Weight on the gold source words"
 METHODS = ("", "untrained", "diagonal", "ibm1")
-CONTROLS = {"ibm1": "IBM model 1", "equal": "equal weights"}
-X = "words in the source (n: sentences)"
+SHARED = {"diagonal": "diagonal", "ibm1": "IBM model 1", "equal": "equal weights"}
+X, COUNTED = "source words", "sentences"
 
 
 def plot(frame: pd.DataFrame) -> Plot:
     """Error rate of weights and of other aligners by length, and the weight on gold."""
     own = frame[frame["bucket"] != ""]
-    rows = drawn(ERROR, _named(chosen(own, "aer", control=METHODS)), scale=100)
+    rows = drawn(ERROR, shared(chosen(own, "aer", control=METHODS), SHARED), scale=100)
     held = chosen(own, "weight", control=("", "untrained", "equal"))
-    rows += drawn(WEIGHT, _named(held), scale=100)
+    rows += drawn(WEIGHT, shared(held, SHARED), scale=100)
     panels = (
-        Panel(ERROR, X, "AER, %", limits=(0, None)),
-        Panel(WEIGHT, X, "% of a target word's weight", limits=(0, 102)),
+        Panel(ERROR, X, "AER, %", COUNTED, limits=(0, None)),
+        Panel(WEIGHT, X, "% of a target word's weight", COUNTED, limits=(0, 102)),
     )
     title = "Do the attention weights align words?"
     return Plot(title, panels, data_frame(rows), facts(frame))
-
-
-def _named(rows: pd.DataFrame) -> pd.DataFrame:
-    return rows.assign(control=rows["control"].replace(CONTROLS))

@@ -12,7 +12,8 @@ from matplotlib.figure import Figure
 from ..results.bundle import Bundle
 from ..settings.errors import UserError
 from ..tables.comparison import NONE
-from .style import BASE, SIZE, SMALL, TITLE, Theme
+from .frame import write_around
+from .style import BASE, SMALL, Theme
 
 SHOWN = 2
 MOST_WORDS = 26
@@ -23,7 +24,13 @@ def chart(bundle: Bundle, theme: Theme) -> tuple[Figure, pd.DataFrame]:
     """The shortest example and the longest that a slide has room for; each weight as a row."""
     run, examples = _run(bundle)
     shown = pick(examples)
-    figure = Figure(figsize=SIZE, layout="constrained", facecolor=theme.ground)
+    held = bundle.runs[bundle.runs["run"] == run].iloc[0]
+    note = (
+        f"n = {len(shown)} sentences of one run: attention {held['attention']}, "
+        f"context {held['context_size']}, {held['updates']:,} updates, seed {held['seed']}. "
+        "Each row sums to 1."
+    )
+    figure = write_around("Where does the decoder look?", [note], theme)
     colours = LinearSegmentedColormap.from_list("weights", [theme.ground, theme.weights])
     widths = [max(8, len(one["source"])) for one in shown]
     grid = figure.subplots(1, len(shown), squeeze=False, width_ratios=widths).ravel()
@@ -33,14 +40,6 @@ def chart(bundle: Bundle, theme: Theme) -> tuple[Figure, pd.DataFrame]:
     bar.set_label("attention weight", fontsize=BASE, color=theme.ink)
     bar.ax.tick_params(colors=theme.ink, labelsize=SMALL)
     bar.outline.set_edgecolor(theme.grid)
-    title = "Where does the decoder look?"
-    figure.suptitle(title, fontsize=TITLE, color=theme.ink, fontweight="bold")
-    held = bundle.runs[bundle.runs["run"] == run].iloc[0]
-    note = (
-        f"One run: attention {held['attention']}, context {held['context_size']}, "
-        f"{held['updates']:,} updates, seed {held['seed']}. Each row sums to 1."
-    )
-    figure.supxlabel(note, fontsize=SMALL, color=theme.ink)
     return figure, weights_frame(run, shown)
 
 
@@ -69,8 +68,12 @@ def _heatmap(axes: Axes, one: Mapping[str, Any], colours: Any, theme: Theme) -> 
     weights = np.array(one["weights"], dtype=np.float64)
     image = axes.imshow(weights, cmap=colours, vmin=0, vmax=1, aspect="auto")
     size = SMALL + 2 if max(weights.shape) <= 14 else SMALL - 1
-    axes.set_xticks(range(len(one["source"])), one["source"], rotation=90, fontsize=size)
-    axes.set_yticks(range(len(one["hypothesis"])), one["hypothesis"], fontsize=size)
+    axes.set_xticks(
+        range(len(one["source"])), one["source"], rotation=90, parse_math=False, fontsize=size
+    )
+    axes.set_yticks(
+        range(len(one["hypothesis"])), one["hypothesis"], parse_math=False, fontsize=size
+    )
     axes.tick_params(colors=theme.ink, length=0)
     axes.set_facecolor(theme.ground)
     for spine in axes.spines.values():

@@ -8,13 +8,13 @@ from ..results.bundle import Bundle
 from ..tables.comparison import NONE, Arm, Comparison, attentions, compare
 from .plot import MEAN, SEED, Panel, Plot, data_frame, slide_rows
 
-NAME = "Bars: 95 %, over test sentences; small points: seeds; dotted: the slide's illustration"
+NAME = "BLEU by length"
 
 
 def plot(bundle: Bundle) -> Plot:
     """Both arms, or the one without attention alone, beside the slide's numbers."""
     comparison = compare(bundle, alone=attentions(bundle) == [])
-    panel = Panel(NAME, "words in the source (n: sentences)", "BLEU, of 100", limits=(0, None))
+    panel = Panel(NAME, "source words", "BLEU (0 to 100)", "sentences", limits=(0, None))
     rows = [row for arm in comparison.arms for row in _rows(arm, comparison)]
     rows += _slide(comparison)
     both = comparison.attention is not None
@@ -51,8 +51,11 @@ def _slide(comparison: Comparison) -> list[dict[str, Any]]:
 def _facts(comparison: Comparison) -> str:
     settings = comparison.settings
     seeds = comparison.none.seeds
+    points = " Small points: single seeds." if len(seeds) > 1 else ""
     return (
-        f"Corpus {settings.corpus.name}; context {settings.model.context_size}; "
+        f"Bars: 95 %, over test sentences.{points} Corpus {settings.corpus.name}; "
+        f"context {settings.model.context_size}; "
         f"{settings.training.updates:,} updates; seed{'s' if len(seeds) > 1 else ''} "
-        f"{', '.join(map(str, seeds))}. Compare the slide's shape, never its level."
+        f"{', '.join(map(str, seeds))}. The slide's numbers are an illustration: compare shapes, "
+        "never levels."
     )

@@ -19,7 +19,8 @@ def plot(costs: pd.DataFrame) -> Plot:
     panels = tuple(_panel(varied) for varied in shown)
     machines = ", ".join(dict.fromkeys(costs["machine"] + ", " + costs["device"]))
     note = (
-        "Median of groups of steps; bars: the least and the greatest group; n: groups. "
+        "Median of groups of steps; bars: least and greatest; output: attention after the "
+        "recurrence. "
         f"Measured on {machines}."
     )
     return Plot("What does a training step cost?", panels, data_frame(rows), (note,))
@@ -28,11 +29,12 @@ def plot(costs: pd.DataFrame) -> Plot:
 def _panel(varied: str) -> Panel:
     x = f"{NAMES[varied].lower()}, {UNITS[varied]}"
     y = "ms a training step"
-    return Panel(NAMES[varied], x, y, numeric=True, log_x=True, log_y=True)
+    return Panel(NAMES[varied], x, y, "groups", numeric=True, log_x=True, log_y=True)
 
 
 def _row(row: dict) -> dict:
     ends = {"value": "seconds", "low": "seconds_low", "high": "seconds_high"}
     numbers = {end: MILLISECONDS * row[name] for end, name in ends.items()}
-    place = {"panel": NAMES[row["varied"]], "x": str(row[row["varied"]]), "arm": row["arm"]}
-    return place | {"kind": MEAN, "n": row["repeats"]} | numbers
+    place = {"panel": NAMES[row["varied"]], "x": str(row[row["varied"]]), "arm": row["attention"]}
+    placement = "" if row["placement"] == "input" else row["placement"]
+    return place | {"control": placement} | {"kind": MEAN, "n": row["repeats"]} | numbers

@@ -7,64 +7,90 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.ticker import FuncFormatter, NullFormatter
+from matplotlib.ticker import FuncFormatter, MaxNLocator, NullFormatter
 
+from .frame import TOP, write_around
 from .plot import MEAN, SEED, SLIDE, Panel, Plot
-from .style import BASE, SIZE, SMALL, TITLE, Mark, Theme, dash, marks
+from .style import BASE, SMALL, Mark, Theme, line_of, mark_of, marks
 
-SPREAD = {True: 0.16, False: 0.5}
+SPREAD = {True: 0.16, False: 0.4}
 """Width over which the series of a category stand, where they are joined and where not."""
 BOUNDS = {"value at least": "^", "value under": "v"}
 """Notes of numbers that are bounds, and the marker of such a point."""
 BAR = 2.2
-CROWDED = 4
-"""So many panels or more, or text for so many, and the text is smaller."""
+BESIDE = 0.07
+"""How far right of the mean its seeds stand: of a category's width, of a logarithmic x's value."""
+CROWDED = 3
+"""So many panels or more, and their text is smaller."""
+LEGEND_ROOM = 118
+"""Letters that one row of the legend has room for, a sample of a line taken for some."""
+SAMPLE = 9
+
+
+class Look:
+    """What all panels of a figure share: marks, controls in their order, colours, sizes of text."""
+
+    def __init__(self, plot: Plot, theme: Theme):
+        self.theme = theme
+        self.arms = marks(list(plot.data["arm"]), theme)
+        self.controls = list(dict.fromkeys(plot.data.loc[plot.data["kind"] == MEAN, "control"]))
+        self.size = BASE - 3 if len(plot.panels) >= CROWDED else BASE
+
+    def mark(self, arm: str, control: str) -> Mark:
+        """Colour and marker of a series."""
+        return mark_of(arm, control, self.arms, self.controls)
+
+    def line(self, control: str) -> str | tuple:
+        """The line's style."""
+        return line_of(self.controls, control)
 
 
 def draw(plot: Plot, theme: Theme) -> Figure:
-    """The whole figure at slide size."""
-    figure = Figure(figsize=SIZE, layout="constrained", facecolor=theme.ground)
-    figure.get_layout_engine().set(w_pad=0.12, h_pad=0.1, wspace=0.03, hspace=0.04)
-    columns = len(plot.panels) if len(plot.panels) < CROWDED else ceil(len(plot.panels) / 2)
-    grid = figure.subplots(ceil(len(plot.panels) / columns), columns, squeeze=False).ravel()
-    found = marks(list(plot.data["arm"]), theme)
-    controls = list(dict.fromkeys(plot.data["control"]))
-    for axes, panel in zip(grid, plot.panels, strict=False):
-        rows = plot.data[plot.data["panel"] == panel.name]
-        draw_panel(axes, panel, rows, found, controls, theme)
-    for axes in grid[len(plot.panels) :]:
-        axes.set_visible(False)
-    _title(figure, plot, theme)
-    _legend(figure, plot, found, controls, theme)
+    """The whole figure at slide size; a panel of which there is nothing is left out."""
+    look = Look(plot, theme)
+    panels = [panel for panel in plot.panels if (plot.data["panel"] == panel.name).any()]
+    handles = _handles(plot, look)
+    longest = max((len(handle.get_label()) for handle in handles), default=1)
+    columns = max(1, min(len(handles), LEGEND_ROOM // (longest + SAMPLE)))
+    lines = max(1, ceil(len(handles) / columns))
+    figure = write_around(plot.title, plot.notes, theme, rows=lines)
+    rows = 1 if len(panels) <= CROWDED else 2
+    grid = figure.subplots(rows, ceil(len(panels) / rows), squeeze=False).ravel()
+    for axes, panel in zip(grid, panels, strict=False):
+        draw_panel(axes, panel, plot.data[plot.data["panel"] == panel.name], look)
+    for axes in grid[len(panels) :]:
+        axes.remove()
+    if len(panels) == 1:
+        grid[0].set_title("")
+    figure.legend(
+        handles=handles, loc="upper center", bbox_to_anchor=(0.5, TOP),
+        ncols=max(1, ceil(len(handles) / lines)), fontsize=BASE - 1, frameon=False,
+        labelcolor=theme.ink, handlelength=3.2, borderpad=0,
+    )  # fmt: skip
     return figure
 
 
-def _title(figure: Figure, plot: Plot, theme: Theme) -> None:
-    figure.suptitle(plot.title, fontsize=TITLE, color=theme.ink, fontweight="bold")
-    figure.supxlabel("\n".join(plot.notes), fontsize=SMALL, color=theme.ink)
-
-
-def draw_panel(
-    axes: Axes, panel: Panel, rows: pd.DataFrame, found: dict[str, Mark], controls: list[str],
-    theme: Theme,
-) -> None:  # fmt: skip
+def draw_panel(axes: Axes, panel: Panel, rows: pd.DataFrame, look: Look) -> None:
     """Every series of a panel, then its axes."""
     names = list(dict.fromkeys(rows["x"]))
     if panel.numeric:
         names = sorted(names, key=float)
-    series = [key for key, _ in rows[rows["kind"] == MEAN].groupby(["arm", "control"], sort=False)]
-    _axes(axes, panel, theme)
+    _axes(axes, panel, look)
+    series = _series_of(rows)
     for place, (arm, control) in enumerate(series):
         own = rows[(rows["arm"] == arm) & (rows["control"] == control)]
         shift = _shift(place, len(series), panel)
-        _series(axes, panel, own, names, shift, found[arm], dash(controls, control), theme)
-    for arm, own in rows[rows["kind"] == SLIDE].groupby("arm", sort=False):
-        at = _places(own, names, panel, 0.0)
-        axes.plot(
-            at, own["value"], color=found[arm].colour, lw=2, ls=":", alpha=0.6,
-            marker="_" if len(own) == 1 else None, ms=30, mew=3, zorder=1,
-        )  # fmt: skip
-    _ticks(axes, panel, rows, names)
+        _means(axes, panel, own, names, shift, look)
+        _seeds(axes, panel, own, names, shift, look)
+    _slide(axes, panel, rows[rows["kind"] == SLIDE], names, look)
+    _limits(axes, panel)
+    _ticks(axes, panel, rows, names, look)
+
+
+def _series_of(rows: pd.DataFrame) -> list[tuple[str, str]]:
+    """Arm and control of each line, in the order of the data."""
+    means = rows[rows["kind"] == MEAN]
+    return list(dict.fromkeys(zip(means["arm"], means["control"], strict=True)))
 
 
 def _shift(place: int, count: int, panel: Panel) -> float:
@@ -81,109 +107,135 @@ def _places(rows: pd.DataFrame, names: list[str], panel: Panel, shift: float) ->
     return np.array([names.index(x) for x in rows["x"]], dtype=np.float64) + shift
 
 
-def _series(
-    axes: Axes, panel: Panel, rows: pd.DataFrame, names: list[str], shift: float, mark: Mark,
-    line: str | tuple, theme: Theme,
-) -> None:  # fmt: skip
-    """Means with their intervals and their line; seeds; bounds with a marker of their own."""
+def _means(
+    axes: Axes, panel: Panel, rows: pd.DataFrame, names: list[str], shift: float, look: Look
+) -> None:
+    """A series' means with their intervals and its line; bounds with a marker of their own."""
     means = rows[rows["kind"] == MEAN].sort_values("x", key=lambda x: x.map(names.index))
+    arm, control = means[["arm", "control"]].iloc[0]
+    mark, line = look.mark(arm, control), look.line(control)
     at, values = _places(means, names, panel, shift), means["value"].to_numpy()
-    ends = [np.abs(means[end].to_numpy() - values) for end in ("low", "high")]
-    fill = mark.colour if line == "-" else theme.ground
+    ends = [means["low"].to_numpy() - values, means["high"].to_numpy() - values]
+    fill = mark.colour if line == "-" else look.theme.ground
+    crowded = len(names) > 12
     axes.errorbar(
-        at, values, yerr=np.nan_to_num(ends), fmt=mark.marker, color=mark.colour, mfc=fill, mew=2,
-        ms=9, lw=2.6, ls=line if panel.joined else "none", elinewidth=BAR, capsize=5, capthick=BAR,
-        zorder=3,
-    )  # fmt: skip
-    seeds = rows[rows["kind"] == SEED]
-    beside = 0.0 if panel.numeric else 0.07
-    axes.plot(
-        _places(seeds, names, panel, shift + beside), seeds["value"], ls="none", marker="o", ms=4,
-        color=mark.colour, mec=theme.ground, mew=0.6, zorder=4,
+        at, values, yerr=np.abs(np.nan_to_num(ends)), fmt=mark.marker, color=mark.colour,
+        mfc=fill, mew=2, ms=6 if crowded else 9, lw=2.6, ls=line if panel.joined else "none",
+        elinewidth=BAR, capsize=2 if crowded else 5, capthick=BAR, zorder=3,
     )  # fmt: skip
     for note, marker in BOUNDS.items():
         held = means["note"].str.contains(note).to_numpy()
         axes.plot(
             at[held], values[held], ls="none", marker=marker, ms=15, mew=2, color=mark.colour,
-            mfc=theme.ground, zorder=5,
+            mfc=fill, zorder=5,
         )  # fmt: skip
 
 
-def _axes(axes: Axes, panel: Panel, theme: Theme) -> None:
+def _seeds(
+    axes: Axes, panel: Panel, rows: pd.DataFrame, names: list[str], shift: float, look: Look
+) -> None:
+    """Each seed of a series as a small point, right of the mean where there is room."""
+    seeds = rows[rows["kind"] == SEED]
+    if seeds.empty:
+        return
+    at = _places(seeds, names, panel, shift)
+    beside = at + BESIDE if not panel.numeric else at * (1 + BESIDE) if panel.log_x else at
+    axes.plot(
+        beside, seeds["value"], ls="none", marker="o", ms=5,
+        color=look.arms[seeds["arm"].iloc[0]].colour, mec=look.theme.ground, mew=0.8, zorder=4,
+    )  # fmt: skip
+
+
+def _slide(axes: Axes, panel: Panel, rows: pd.DataFrame, names: list[str], look: Look) -> None:
+    """The printed numbers of an arm as a faint line; of a single one across its category."""
+    for arm, own in rows.groupby("arm", sort=False):
+        at, values = _places(own, names, panel, 0.0), own["value"].to_numpy()
+        if len(own) == 1:
+            at, values = np.array([at[0] - 0.5, at[0] + 0.5]), values.repeat(2)
+        axes.plot(at, values, color=look.arms[arm].colour, lw=2.4, ls=":", alpha=0.7, zorder=1)
+
+
+def _axes(axes: Axes, panel: Panel, look: Look) -> None:
     """Colours, names and scales."""
-    axes.set_facecolor(theme.ground)
-    axes.grid(axis="y", color=theme.grid, lw=1)
+    ink = look.theme.ink
+    axes.set_facecolor(look.theme.ground)
+    axes.grid(axis="y", color=look.theme.grid, lw=1)
     axes.set_axisbelow(True)
     for side, spine in axes.spines.items():
         spine.set_visible(side in ("left", "bottom"))
-        spine.set_color(theme.ink)
-    axes.tick_params(colors=theme.ink, labelsize=BASE - 2)
-    axes.set_title(panel.name, fontsize=BASE, color=theme.ink)
-    axes.set_ylabel(panel.y, fontsize=BASE, color=theme.ink)
+        spine.set_color(ink)
+    axes.tick_params(which="both", colors=ink, labelsize=max(look.size - 2, SMALL))
+    axes.set_title(panel.name, fontsize=look.size, color=ink)
+    axes.set_ylabel(panel.y, fontsize=look.size, color=ink)
     if panel.log_x:
         axes.set_xscale("log", base=2)
     if panel.log_y:
         axes.set_yscale("log")
 
 
-def _ticks(axes: Axes, panel: Panel, rows: pd.DataFrame, names: list[str]) -> None:
-    """n under each category; of a quantity, behind the axis' name."""
-    counted = rows[rows["kind"] == MEAN]
-    label = panel.x
-    if panel.numeric:
-        label = f"{panel.x}{_count(counted, '; n = ')}"
-        if panel.log_x:
-            shown = sorted(map(float, names))
-            axes.set_xticks(shown, [f"{value:,.0f}" for value in shown])
-            axes.xaxis.set_minor_formatter(NullFormatter())
+def _limits(axes: Axes, panel: Panel) -> None:
+    """Of a linear y axis; marks that stand on its ends are not cut in half."""
+    if panel.log_y:
+        return
+    axes.set_ylim(*panel.limits)
+    low, high = axes.get_ylim()
+    above = 0.04 if panel.limits[1] is None else 0.0
+    axes.set_ylim(low - 0.02 * (high - low), high + above * (high - low))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
+
+
+def _ticks(axes: Axes, panel: Panel, rows: pd.DataFrame, names: list[str], look: Look) -> None:
+    """n with the axis' name where it is one number, else below each category."""
+    means = rows[rows["kind"] == MEAN]
+    whole = _count(means)
+    once = panel.numeric or "–" not in whole
+    told = f"n = {whole} {panel.counted}" if once else f"n: {panel.counted}"
+    label = f"{panel.x} ({told})" if panel.x else told
+    axes.set_xlabel(label if whole else panel.x, fontsize=look.size, color=look.theme.ink)
+    if panel.log_x:
+        shown = sorted(map(float, names))
+        axes.set_xticks(shown, [f"{value:,.0f}" for value in shown])
+        axes.xaxis.set_minor_formatter(NullFormatter())
+    elif panel.numeric:
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     else:
-        texts = [f"{name}{_count(counted[counted['x'] == name], chr(10) + 'n ')}" for name in names]
+        counts = ["" if once else _count(means[means["x"] == name]) for name in names]
+        lines = 1 + max(name.count("\n") for name in names)
+        texts = [_tick(name, n, lines) for name, n in zip(names, counts, strict=True)]
         axes.set_xticks(range(len(names)), texts)
         axes.set_xlim(-0.5, len(names) - 0.5)
-    axes.set_xlabel(label, fontsize=BASE, color=axes.yaxis.label.get_color())
-    if not panel.log_y:
-        axes.set_ylim(*panel.limits)
-        axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
 
 
-def _count(rows: pd.DataFrame, before: str) -> str:
+def _tick(name: str, n: str, lines: int) -> str:
+    """A category's name over so many lines, then its n."""
+    rest = "\n" * (lines - name.count("\n"))
+    return f"{name}{rest}n {n}" if n else name
+
+
+def _count(rows: pd.DataFrame) -> str:
     """How many were averaged over, as one number or the least and the most."""
     counts = rows["n"].dropna()
     if counts.empty:
         return ""
     least, most = int(counts.min()), int(counts.max())
-    return f"{before}{least:,}" if least == most else f"{before}{least:,}–{most:,}"
+    return f"{least:,}" if least == most else f"{least:,}–{most:,}"
 
 
-def _legend(
-    figure: Figure, plot: Plot, found: dict[str, Mark], controls: list[str], theme: Theme
-) -> None:
-    """Each series once, in the order of the data; the slide's after them."""
-    handles = [
-        _handle(arm, control, found[arm], dash(controls, control), plot, theme)
-        for (arm, control), _ in plot.data[plot.data["kind"] == MEAN].groupby(
-            ["arm", "control"], sort=False
-        )
-    ]
-    for arm in dict.fromkeys(plot.data.loc[plot.data["kind"] == SLIDE, "arm"]):
-        text = f"{arm}, slide" if arm else "slide"
-        colour = found[arm].colour
-        handles.append(Line2D([], [], color=colour, lw=2, ls=":", alpha=0.6, label=text))
-    columns = min(len(handles), 4 if len(handles) > 6 else 6)
-    size = BASE - 1 if len(handles) <= 6 else SMALL
-    figure.legend(
-        handles=handles, loc="outside upper center", ncols=max(1, columns), fontsize=size,
-        frameon=False, labelcolor=theme.ink, handlelength=3.2,
-    )  # fmt: skip
-
-
-def _handle(
-    arm: str, control: str, mark: Mark, line: str | tuple, plot: Plot, theme: Theme
-) -> Line2D:
-    """A sample of a series, hollow where it is a control."""
+def _handles(plot: Plot, look: Look) -> list[Line2D]:
+    """A sample of each series, in the order of the data; the slide's after them."""
     joined = any(panel.joined for panel in plot.panels)
+    handles = [_sample(arm, control, look, joined) for arm, control in _series_of(plot.data)]
+    for arm in dict.fromkeys(plot.data.loc[plot.data["kind"] == SLIDE, "arm"]):
+        text, colour = f"{arm}, slide" if arm else "slide", look.arms[arm].colour
+        handles.append(Line2D([], [], color=colour, lw=2, ls=":", alpha=0.7, label=text))
+    return handles
+
+
+def _sample(arm: str, control: str, look: Look, joined: bool) -> Line2D:
+    """A piece of a series' line with its marker, and its name."""
+    mark, line = look.mark(arm, control), look.line(control)
     return Line2D(
         [], [], color=mark.colour, marker=mark.marker, ls=line if joined else "none", lw=2.6, ms=9,
-        mew=2, mfc=mark.colour if line == "-" else theme.ground,
+        mew=2, mfc=mark.colour if line == "-" else look.theme.ground,
         label=", ".join(filter(None, (arm, control))),
     )  # fmt: skip

@@ -6,11 +6,11 @@ from ..claims.dimensions import SENTENCE_WORDS, SLIDE_SIZE, SLIDE_USED, holds
 from .plot import Panel, Plot, chosen, data_frame, drawn, facts, slide_rows
 
 MEASURES = {
-    "components": "Components for 95 % of the variance",
+    "components": "Components, 95 % of variance",
     "effective_rank": "Effective rank",
     "participation_ratio": "Participation ratio",
 }
-X, Y = "words in the source (n: sentences)", "dimensions"
+X, Y = "source words", "dimensions"
 
 
 def plot(frame: pd.DataFrame) -> Plot:
@@ -19,7 +19,7 @@ def plot(frame: pd.DataFrame) -> Plot:
     for measure, name in MEASURES.items():
         own = chosen(frame, measure, part="", control=("", "untrained"))
         rows += drawn(name, own)
-        panels.append(Panel(name, X, Y, limits=(0, None)))
+        panels.append(Panel(name, X, Y, "sentences", limits=(0, None)))
     buckets = dict.fromkeys(frame["bucket"])
     said = {bucket: SLIDE_USED for bucket in buckets if bucket and holds(bucket, SENTENCE_WORDS)}
     if SLIDE_SIZE in set(frame["context_size"]):

@@ -6,7 +6,7 @@ from .plot import Panel, Plot, chosen, data_frame, drawn, facts
 
 SIDES = {"source": "encoder", "target": "decoder"}
 LABELS = {"class": "word class", "gender": "gender of nouns"}
-CONTROLS = {"": "trained", "untrained": "untrained", "frequency": "next in\nfrequency",
+CONTROLS = {"": "trained", "untrained": "untrained", "frequency": "next in frequency",
             "chance": "chance"}  # fmt: skip
 
 
@@ -21,7 +21,7 @@ def plot(frame: pd.DataFrame) -> Plot:
             name = f"{told.capitalize()}, {network}"
             for row in drawn(name, own, "control", 100, CONTROLS):
                 rows.append(row | {"control": ""})
-            y = "% of the nearest five"
-            panels.append(Panel(name, "n: words", y, joined=False, limits=(0, 102)))
+            y = "% of nearest five"
+            panels.append(Panel(name, "", y, "words", joined=False, limits=(0, 102)))
     title = "Are neighbours among the embeddings alike?"
     return Plot(title, tuple(panels), data_frame(rows), facts(frame, "words"))

@@ -4,7 +4,9 @@ import pandas as pd
 
 from .plot import Panel, Plot, chosen, data_frame, drawn, facts
 
-RATIO = "At the aligned source word, over that at the last position (geometric mean)"
+RATIO = "Gradient norm by distance"
+X = "steps from the source word to the target word, without attention"
+Y = "gradient norm at the source word\nover that at the last position"
 
 
 def plot(frame: pd.DataFrame) -> Plot:
@@ -12,8 +14,7 @@ def plot(frame: pd.DataFrame) -> Plot:
     own = chosen(frame, "ratio")
     order = sorted(set(own["part"]), key=lambda band: int(band.rstrip("+").partition("-")[0]))
     own = own.sort_values("part", key=lambda part: part.map(order.index), kind="stable")
-    panel = Panel(RATIO, "steps between them without attention (n: links)",
-                  "gradient norm, relative", log_y=True)  # fmt: skip
+    panel = Panel(RATIO, X, Y, "links", log_y=True)
     rows = sorted(drawn(RATIO, own, "part"), key=lambda row: row["control"] != "")
     title = "How far does a gradient reach?"
     return Plot(title, (panel,), data_frame(rows), facts(frame))

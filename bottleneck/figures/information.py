@@ -4,8 +4,8 @@ import pandas as pd
 
 from .plot import Panel, Plot, chosen, data_frame, drawn, facts, longest
 
-BITS = "Bits of the source that a probe reads from the memory"
-COARSE = "BLEU when each number has few bits, {} words"
+BITS = "Bits that a probe reads from the memory"
+COARSE = "BLEU of coarse contexts, {} words"
 SOURCE = "in the source"
 LEVELS = {"full": "all"}
 
@@ -21,8 +21,8 @@ def plot(frame: pd.DataFrame) -> Plot:
     coarse = COARSE.format(longest(bleu))
     rows += drawn(coarse, chosen(bleu, "bleu", bucket=longest(bleu)), "part", names=LEVELS)
     panels = (
-        Panel(BITS, "words in the source (n: sentences)", "bits a sentence", limits=(0, None)),
-        Panel(coarse, "bits a number (n: sentences)", "BLEU", limits=(0, None)),
+        Panel(BITS, "source words", "bits a sentence", "sentences", limits=(0, None)),
+        Panel(coarse, "bits a number", "BLEU (0 to 100)", "sentences", limits=(0, None)),
     )
     title = "How much of the source reaches the decoder?"
     return Plot(title, panels, data_frame(rows), facts(frame))

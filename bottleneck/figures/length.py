@@ -5,7 +5,7 @@ import pandas as pd
 from .plot import Panel, Plot, chosen, data_frame, drawn, facts
 
 RATIO, FAULTS = "Length of outputs", "Outputs that repeat a stretch of words"
-X = "words in the source (n: sentences)"
+X, COUNTED = "source words", "sentences"
 
 
 def plot(frame: pd.DataFrame) -> Plot:
@@ -13,8 +13,8 @@ def plot(frame: pd.DataFrame) -> Plot:
     rows = drawn(RATIO, chosen(frame, "length_ratio"))
     rows += drawn(FAULTS, chosen(frame, "repeating"), scale=100)
     panels = (
-        Panel(RATIO, X, "output tokens / reference tokens"),
-        Panel(FAULTS, X, "% of outputs", limits=(0, None)),
+        Panel(RATIO, X, "output tokens / reference tokens", COUNTED, limits=(0, None)),
+        Panel(FAULTS, X, "% of outputs", COUNTED, limits=(0, None)),
     )
     title = "Is a long output as long as it should be?"
     return Plot(title, panels, data_frame(rows), facts(frame))

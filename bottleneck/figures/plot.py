@@ -11,6 +11,7 @@ DRAWN = ("panel", "x", "arm", "control", "kind", "seed", "value", "low", "high",
 
 ``kind`` is ``mean`` (over seeds, with its interval), ``seed`` (one run) or ``slide`` (printed).
 """
+Number = float | int
 MEAN, SEED, SLIDE = "mean", "seed", "slide"
 
 
@@ -18,18 +19,20 @@ MEAN, SEED, SLIDE = "mean", "seed", "slide"
 class Panel:
     """One pair of axes; ``name`` is its title and its key in the data.
 
-    ``x`` and ``y`` are the axes' names with their units. ``joined``: whether a line goes from
-    point to point; ``numeric``: whether x is a quantity. ``limits``: of y, None where free.
+    ``x`` and ``y`` are the axes' names with their units, ``counted`` what n counts. ``joined``:
+    whether a line goes from point to point; ``numeric``: whether x is a quantity. ``limits``: of y,
+    None where free.
     """
 
     name: str
     x: str
     y: str
+    counted: str
     numeric: bool = False
     joined: bool = True
     log_x: bool = False
     log_y: bool = False
-    limits: tuple[float | None, float | None] = (None, None)
+    limits: tuple[Number | None, Number | None] = (None, None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,9 +49,9 @@ def drawn(
     panel: str,
     frame: pd.DataFrame,
     x: str = "bucket",
-    scale: float = 1.0,
+    scale: Number = 1,
     names: Mapping[str, str] | None = None,
-    floor: float = float("-inf"),
+    floor: Number = float("-inf"),
 ) -> list[dict[str, Any]]:
     """Rows of a study's table as rows of a panel, with their place on x from a column.
 
@@ -66,7 +69,7 @@ def drawn(
     return rows
 
 
-def slide_rows(panel: str, arm: str, printed: Mapping[str, float]) -> list[dict[str, Any]]:
+def slide_rows(panel: str, arm: str, printed: Mapping[str, Number]) -> list[dict[str, Any]]:
     """The slide's numbers of an arm, by x."""
     return [
         {"panel": panel, "x": x, "arm": arm, "kind": SLIDE, "value": float(value)}
@@ -75,13 +78,29 @@ def slide_rows(panel: str, arm: str, printed: Mapping[str, float]) -> list[dict[
 
 
 def data_frame(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
-    """The drawn rows with the columns `DRAWN`; rows without a number are not drawn."""
+    """The drawn rows with the columns `DRAWN`.
+
+    Rows without a number are not drawn, nor are seeds where there is one alone: it is the mean.
+    """
     frame = pd.DataFrame(rows, columns=list(DRAWN))
     texts = ["panel", "x", "arm", "control", "kind", "note"]
     frame[texts] = frame[texts].astype("object").fillna("").astype(str)
     numbers = dict.fromkeys(("value", "low", "high"), "float64")
     frame = frame.astype(numbers | dict.fromkeys(("seed", "n"), "Int64"))
+    if frame["seed"].nunique() < 2:
+        frame = frame[frame["kind"] != SEED]
     return frame[frame["value"].notna()].reset_index(drop=True)
+
+
+def shared(rows: pd.DataFrame, names: Mapping[str, str]) -> pd.DataFrame:
+    """Controls that are the same for every arm stand once, last, under these names, as no arm's.
+
+    Other rows stay as they are.
+    """
+    common = rows["control"].isin(list(names))
+    once = rows[common & rows["seed"].isna()].drop_duplicates(["control", "bucket", "part"])
+    once = once.assign(arm="", control=once["control"].replace(names))
+    return pd.concat([rows[~common], once])
 
 
 def chosen(frame: pd.DataFrame, measure: str, **keys: str | Sequence[str]) -> pd.DataFrame:
@@ -99,7 +118,7 @@ def longest(frame: pd.DataFrame) -> str:
 
 
 def facts(frame: pd.DataFrame, bars: str = "test sentences") -> tuple[str, ...]:
-    """Of which runs, and what the bars and points are; empty ``bars``: there are none."""
+    """Of which runs, and what the bars and points are."""
     seeds = sorted({int(seed) for seed in frame["seed"].dropna()})
     told = [
         f"corpus {_listed(frame['corpus'])}",
@@ -107,8 +126,9 @@ def facts(frame: pd.DataFrame, bars: str = "test sentences") -> tuple[str, ...]:
         f"{_listed(frame['updates'].dropna(), '{:,}')} updates",
         f"seed{'s' if len(seeds) != 1 else ''} {', '.join(map(str, seeds)) or 'unknown'}",
     ]
-    shown = f"Bars: 95 %, over {bars}. " if bars else ""
-    return (f"{shown}Small points: single seeds. {'; '.join(told).capitalize()}.",)
+    points = " Small points: single seeds." if len(seeds) > 1 else ""
+    text = "; ".join(told)
+    return (f"Bars: 95 %, over {bars}.{points} {text[:1].upper()}{text[1:]}.",)
 
 
 def _listed(values: pd.Series, form: str = "{}") -> str:

@@ -61,7 +61,10 @@ DARK = Theme(
 MARKERS = {
     "none": "o", "additive": "s", "dot": "D", "general": "P", "scaled-dot": "d", "uniform": "X",
 }  # fmt: skip
-OTHER_MARKERS = ("h", "p", "*", "8", ">", "<")
+OTHER_MARKERS = ("h", "p", "*", "8", "H")
+UNTRAINED = "untrained"
+"""The control of most figures has the same line in all of them."""
+SHARED_MARKERS = ("v", "^", "<", ">")
 DASHES = ("--", ":", "-.", (0, (6, 2, 1, 2, 1, 2)), (0, (1, 3)))
 
 
@@ -98,7 +101,19 @@ def marks(arms: Sequence[str], theme: Theme) -> dict[str, Mark]:
     return found
 
 
-def dash(controls: Sequence[str], control: str) -> str | tuple:
-    """The line of what was trained is drawn through, those of controls are broken."""
-    others = [one for one in controls if one]
-    return DASHES[others.index(control) % len(DASHES)] if control else "-"
+def line_of(controls: Sequence[str], control: str) -> str | tuple:
+    """The line of what was trained is drawn through, those of controls are broken.
+
+    Where nothing is without a control, the first of them is drawn through.
+    """
+    plain = "" if "" in controls else controls[0]
+    others = sorted({*controls} - {plain}, key=lambda one: (one != UNTRAINED, controls.index(one)))
+    return "-" if control == plain else DASHES[others.index(control) % len(DASHES)]
+
+
+def mark_of(arm: str, control: str, found: dict[str, Mark], controls: Sequence[str]) -> Mark:
+    """The arm's; what is no arm's has a marker for each control."""
+    mark = found[arm]
+    if arm:
+        return mark
+    return Mark(mark.colour, SHARED_MARKERS[controls.index(control) % len(SHARED_MARKERS)])

@@ -26,8 +26,8 @@ def plot(frame: pd.DataFrame) -> Plot:
     rows = drawn(POSITION, chosen(own, "corrected", part=fifths), "part", 100, names)
     rows += drawn(second, chosen(own, "corrected", part=groups), "part", 100, names | SHORT)
     panels = (
-        Panel(POSITION, "fifth of the source (n: words)", Y, limits=(0, 102)),
-        Panel(second, "n: words", Y, joined=False, limits=(0, 102)),
+        Panel(POSITION, "fifth of the source", Y, "words", limits=(0, 102)),
+        Panel(second, "", Y, "words", joined=False, limits=(0, 102)),
     )
     title = f"Which words survive in sentences of {bucket} words?"
     return Plot(title, panels, data_frame(rows), facts(frame))

@@ -1,0 +1,33 @@
+"""What stands around every figure: the title above, room for a legend, and the notes below."""
+
+from collections.abc import Sequence
+from textwrap import wrap
+
+from matplotlib.figure import Figure
+
+from .style import BASE, SIZE, SMALL, TITLE, Theme
+
+TOP = 0.915
+"""Height of the legend's upper end, as a share of the figure."""
+LINE = 1.45 / (72 * SIZE[1])
+"""Height of a line of text of one point."""
+LETTERS = 150
+"""Letters of a line of notes."""
+
+
+def write_around(title: str, notes: Sequence[str], theme: Theme, rows: int = 0) -> Figure:
+    """A figure of slide size with its title and notes, and room for a legend of so many rows."""
+    figure = Figure(figsize=SIZE, layout="constrained", facecolor=theme.ground)
+    lines = [line for note in notes for line in wrap(note, LETTERS)]
+    below = 0.02 + len(lines) * SMALL * LINE
+    above = TOP - rows * BASE * LINE
+    engine = figure.get_layout_engine()
+    engine.set(rect=(0, below, 1, above - below), w_pad=0.12, h_pad=0.1, hspace=0.03, wspace=0.02)
+    figure.text(
+        0.5, 0.985, title, ha="center", va="top", fontsize=TITLE, color=theme.ink,
+        fontweight="bold",
+    )  # fmt: skip
+    figure.text(
+        0.5, 0.015, "\n".join(lines), ha="center", va="bottom", fontsize=SMALL, color=theme.ink
+    )
+    return figure

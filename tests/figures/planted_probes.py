@@ -1,0 +1,82 @@
+"""Made-up tables of every study, with two arms and two seeds: what is drawn can be known."""
+
+import csv
+from pathlib import Path
+
+from seq2seq_bottleneck.results.probes import probe_file
+from seq2seq_bottleneck.results.schema import PROBE_COLUMNS
+
+BUCKETS = ("5-10", "11-20", "21-30")
+ARMS = ("none", "additive")
+BASE = {"none": 0.3, "additive": 0.6}
+CLASSES = ("noun", "adverb, numeral", "function word")
+
+# Of each study: measure, controls, buckets, parts.
+TABLES = {
+    "survival": [
+        ("corrected", ("",), BUCKETS, ("", "fifth 1", "fifth 2", *CLASSES, "frequency 1-9")),
+    ],
+    "dimensions": [
+        (measure, ("", "untrained"), BUCKETS, ("", "half"))
+        for measure in ("components", "effective_rank", "participation_ratio")
+    ],
+    "information": [
+        ("source_bits", ("",), BUCKETS, ("",)),
+        ("recovered", ("", "untrained", "shuffled"), BUCKETS, ("probe", "translator")),
+        ("bleu", ("",), BUCKETS, ("1", "8", "full")),
+    ],
+    "capacity": [("length", ("",), ("",), ("90 %", "50 %"))],
+    "alignment": [
+        ("aer", ("", "untrained", "diagonal", "ibm1", "best"), (*BUCKETS, ""), ("",)),
+        ("weight", ("", "untrained", "equal"), (*BUCKETS, ""), ("",)),
+    ],
+    "gradients": [("ratio", ("", "untrained"), ("",), ("6-10", "1-5", "11-20", "41+"))],
+    "length": [("length_ratio", ("",), BUCKETS, ("",)), ("repeating", ("",), BUCKETS, ("",))],
+    "embeddings": [
+        ("same_class", ("", "untrained", "frequency", "chance"), ("",), ("source", "target")),
+        ("same_gender", ("", "untrained", "frequency", "chance"), ("",), ("source", "target")),
+    ],
+    "reading": [
+        ("words_read", ("", "untrained", "last_word"), BUCKETS, ("",)),
+        ("accuracy", ("", "most_frequent"), BUCKETS[1:], ("0", "1", "2", "10")),
+    ],
+}  # fmt: skip
+
+
+def rows_of(study: str, seeds: int = 2) -> list[dict]:
+    """The rows of a study's table: each mean, then its seeds near it; no two are equal."""
+    rows, place = [], 0
+    for measure, controls, buckets, parts in TABLES[study]:
+        for arm in ARMS:
+            for control in controls:
+                for bucket in buckets:
+                    for part in parts:
+                        place += 1
+                        keys = {"control": control, "bucket": bucket, "part": part}
+                        mean = _row(arm, measure, BASE[arm] + place / 1000) | keys
+                        rows.append(mean)
+                        rows += [_seed(mean, seed) for seed in range(1, seeds + 1)]
+    return rows
+
+
+def _row(arm: str, measure: str, value: float) -> dict:
+    ends = {"low": round(value - 0.02, 4), "high": round(value + 0.03, 4)}
+    facts = {"attention": arm, "placement": "input", "context_size": 256, "corpus": "grammar"}
+    keys = {"arm": arm, "measure": measure, "updates": 2000, "n": 1234}
+    return facts | keys | {"value": round(value, 4)} | ends
+
+
+def _seed(mean: dict, seed: int) -> dict:
+    value = round(mean["value"] + 0.0003 * (2 * seed - 3), 4)
+    return mean | {"run": f"r{seed}", "seed": seed, "value": value, "low": "", "high": ""}
+
+
+def plant(folder: Path, study: str, rows: list[dict] | None = None) -> Path:
+    """Write a study's table into a folder."""
+    path = probe_file(folder, study)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w", encoding="utf8", newline="") as file:
+        writer = csv.DictWriter(file, list(PROBE_COLUMNS), restval="")
+        writer.writeheader()
+        writer.writerows(rows_of(study) if rows is None else rows)
+    return folder

@@ -1,0 +1,68 @@
+"""``bottleneck plot`` as a user meets it: files, their bytes, and errors."""
+
+import csv
+
+import pytest
+from planted_probes import plant
+
+from seq2seq_bottleneck.cli.main import run
+from seq2seq_bottleneck.figures.files import image
+from seq2seq_bottleneck.figures.registry import FIGURES, make_figure
+
+BEGINS = {".png": b"\x89PNG", ".svg": b"<?xml", ".pdf": b"%PDF"}
+
+
+@pytest.mark.parametrize("ending", BEGINS)
+def test_equal_data_give_equal_bytes_in_each_format(ending, tmp_path):
+    plant(tmp_path, "length")
+    first, again = (image(make_figure("length", tmp_path)[0], ending) for _ in range(2))
+    assert first.startswith(BEGINS[ending])
+    assert first == again
+    assert image(make_figure("length", tmp_path, dark=True)[0], ending) != first
+
+
+def test_the_numbers_lie_beside_the_figure(tmp_path, capsys):
+    plant(tmp_path, "length")
+    made = tmp_path / "slides" / "how long.SVG"
+    assert run(["plot", "length", "--results", str(tmp_path), "-o", str(made), "--dark"]) == 0
+    assert capsys.readouterr().out == f"{made}: its numbers are in {made.with_suffix('.csv')}\n"
+    assert made.read_bytes().startswith(b"<?xml")
+    with made.with_suffix(".csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    _, data = make_figure("length", tmp_path)
+    assert [float(row["value"]) for row in rows] == pytest.approx(list(data["value"]), rel=1e-5)
+    assert [row["kind"] for row in rows] == list(data["kind"])
+
+
+def test_without_a_file_it_is_named_as_the_figure(tmp_path, monkeypatch):
+    monkeypatch.chdir(plant(tmp_path, "reading"))
+    assert run(["plot", "reading", "--results", str(tmp_path)]) == 0
+    assert sorted(path.name for path in tmp_path.iterdir() if path.is_file()) == [
+        "reading.csv",
+        "reading.png",
+    ]
+
+
+def test_without_a_name_the_figures_are_listed(capsys):
+    assert run(["plot"]) == 0
+    assert capsys.readouterr().out.split() == list(FIGURES)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "told"),
+    [
+        (["length", "-o", "a.jpg"], 2, "'a.jpg': the name of a figure ends in .png, .svg, .pdf"),
+        (["survivals"], 2, "did you mean 'survival'?"),
+        (["survival"], 1, "`bottleneck study survival --results"),
+        (["length", "--where", "seed=1"], 2, "--where chooses runs"),
+    ],
+)  # fmt: skip
+def test_errors_name_the_way_out_and_leave_no_file(
+    arguments, code, told, tmp_path, capsys, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    assert run(["plot", *arguments, "--results", str(tmp_path)]) == code
+    said = capsys.readouterr().err
+    assert told in said
+    assert said.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []

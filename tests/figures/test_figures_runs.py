@@ -1,0 +1,101 @@
+"""The figures of runs and of the benchmark."""
+
+import json
+
+import pandas as pd
+import pytest
+from planted import write_planted
+
+from seq2seq_bottleneck.figures.attention import pick
+from seq2seq_bottleneck.figures.cost import plot as cost_plot
+from seq2seq_bottleneck.figures.curves import draw
+from seq2seq_bottleneck.figures.registry import make_figure
+from seq2seq_bottleneck.figures.style import LIGHT
+from seq2seq_bottleneck.lecture.printed import L_FAIL, L_VIND
+from seq2seq_bottleneck.results.bundle import load_bundle
+from seq2seq_bottleneck.results.cost import COST_COLUMNS
+from seq2seq_bottleneck.settings.errors import UsageError, UserError
+from seq2seq_bottleneck.tables.comparison import compare
+from seq2seq_bottleneck.tables.slides import vindication
+
+ARMS = {"none": [0.2, 0.4, 0.6, 0.7, 0.8], "additive": [0.1] * 5}
+
+
+@pytest.fixture(scope="module")
+def bundle(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("planted")
+    write_planted(folder, ARMS)
+    return folder
+
+
+def test_bleu_is_that_of_the_table_with_seeds_and_the_slides_numbers(bundle):
+    _, data = make_figure("bleu", bundle)
+    table = vindication(compare(load_bundle(bundle)))
+    for arm, column in (("none", "none"), ("additive", "attention")):
+        mine = data[data["arm"] == arm]
+        means = mine[mine["kind"] == "mean"]
+        for end, name in (("value", ""), ("low", "_low"), ("high", "_high")):
+            assert list(means[end]) == list(table[f"bleu_{column}{name}"])
+        assert list(means["n"]) == list(table["n"])
+        seeds = mine[mine["kind"] == "seed"].groupby("x", sort=False)["value"]
+        assert seeds.mean().to_numpy() == pytest.approx(means["value"].to_numpy())
+        slide = mine[mine["kind"] == "slide"]
+        assert list(slide["value"]) == [getattr(row, column) for row in L_VIND.values()]
+
+
+def test_bleu_of_one_arm_stands_beside_the_failure_pattern(bundle):
+    _, data = make_figure("bleu", bundle, where=["attention=none"])
+    assert set(data["arm"]) == {"none"}
+    slide = data[data["kind"] == "slide"]
+    assert list(slide["value"]) == [row.bleu for row in L_FAIL.values()]
+    with pytest.raises(UsageError, match="--where chooses runs"):
+        make_figure("length", bundle, where=["attention=none"])
+
+
+def _example(sentence, words):
+    source = [f"s{place}" for place in range(words)]
+    weights = [[1.0 / words] * words, [1.0] + [0.0] * (words - 1)]
+    return {"sentence": sentence, "source": source, "hypothesis": ["a", "b"], "weights": weights}
+
+
+def test_heatmaps_show_an_example_of_a_run_with_attention(bundle, tmp_path):
+    with pytest.raises(UserError, match="no run with attention and examples"):
+        make_figure("attention", bundle)
+    write_planted(tmp_path, ARMS, seeds=1)
+    for run in (tmp_path / "runs").iterdir():
+        (run / "examples.json").write_text(json.dumps([_example(1, 3), _example(2, 5)]))
+    figure, data = make_figure("attention", tmp_path)
+    assert set(data["run"]) == {"additive1x1"}
+    assert len(data) == 2 * 3 + 2 * 5
+    assert list(data.loc[data["sentence"] == 1, "weight"]) == [1 / 3] * 3 + [1.0, 0.0, 0.0]
+    assert figure.axes[0].images[0].get_array().shape == (2, 3)
+
+
+def test_an_example_too_long_for_a_slide_is_shown_only_where_there_is_no_other():
+    found = [_example(1, 60), _example(2, 20), _example(3, 5), _example(4, 70)]
+    assert [one["sentence"] for one in pick(found)] == [3, 2]
+    assert [one["sentence"] for one in pick(found[::3])] == [1]
+
+
+def test_cost_has_a_panel_a_quantity_in_milliseconds():
+    rows = [
+        {"varied": varied, "arm": arm, "attention": arm.removesuffix("-output"),
+         "placement": "output" if "-" in arm else "input", "length": size, "context_size": size,
+         "seconds": seconds, "seconds_low": 0.9 * seconds, "seconds_high": 1.2 * seconds,
+         "repeats": 3, "machine": "m", "device": "d"}
+        for varied in ("length", "context_size")
+        for arm in ("none", "dot-output")
+        for size, seconds in ((10, 0.001), (20, 0.004), (40, float("nan")))
+    ]  # fmt: skip
+    frame = pd.DataFrame(rows, columns=list(COST_COLUMNS))
+    plot = cost_plot(frame)
+    assert [panel.name for panel in plot.panels] == ["Length", "Context size"]
+    first = plot.data[plot.data["panel"] == "Length"]
+    assert first[["arm", "control", "x", "value"]].to_numpy().tolist() == [
+        ["none", "", "10", 1.0], ["none", "", "20", 4.0],
+        ["dot", "output", "10", 1.0], ["dot", "output", "20", 4.0],
+    ]  # fmt: skip
+    assert list(first["high"]) == pytest.approx([1.2, 4.8, 1.2, 4.8])
+    figure = draw(plot, LIGHT)
+    assert [axes.get_yscale() for axes in figure.axes] == ["log", "log"]
+    assert all("n = 3 groups" in axes.get_xlabel() for axes in figure.axes)

@@ -1,0 +1,122 @@
+"""What the figures of studies show is what the studies' tables hold."""
+
+import pytest
+from matplotlib.colors import to_hex
+from planted_probes import TABLES, plant, rows_of
+
+from seq2seq_bottleneck.figures.curves import draw
+from seq2seq_bottleneck.figures.registry import FIGURES, make_figure, study_plot
+from seq2seq_bottleneck.figures.style import DARK, LIGHT
+from seq2seq_bottleneck.results.schema import STUDIES
+from seq2seq_bottleneck.settings.errors import UsageError, UserError
+
+PERCENT = {"survival", "alignment", "embeddings"}
+
+
+def test_every_study_has_a_figure():
+    assert set(STUDIES) <= set(FIGURES)
+    assert set(STUDIES) == set(TABLES)
+
+
+@pytest.mark.parametrize("study", STUDIES)
+def test_each_drawn_number_stands_in_the_studys_table(study, tmp_path):
+    data = study_plot(study, plant(tmp_path, study)).data
+    scale = 100 if study in PERCENT else 1
+    known = {round(scale * row["value"], 6): row for row in rows_of(study)}
+    known |= {round(100 * row["value"], 6): row for row in rows_of(study)}
+    shown = data[data["kind"] != "slide"]
+    assert len(shown) > 6
+    for row in shown.to_dict("records"):
+        held = known[round(row["value"], 6)]
+        assert row["arm"] in (held["arm"], "")
+        assert row["n"] == 1234
+        assert (row["kind"] == "seed") == ("seed" in held)
+        if row["kind"] == "mean":
+            times = row["value"] / held["value"]
+            assert row["low"] == pytest.approx(times * held["low"])
+            assert row["high"] == pytest.approx(times * held["high"])
+
+
+@pytest.mark.parametrize("study", STUDIES)
+def test_every_panel_has_series_an_axis_with_its_unit_and_n(study, tmp_path):
+    figure, data = make_figure(study, plant(tmp_path, study))
+    assert len(figure.axes) == data["panel"].nunique()
+    for axes in figure.axes:
+        assert axes.get_ylabel()
+        assert "1,234" in axes.get_xlabel()
+        assert axes.lines
+
+
+def test_the_points_lie_at_the_means_with_their_seeds_beside(tmp_path):
+    figure, data = make_figure("length", plant(tmp_path, "length"))
+    means = data[(data["kind"] == "mean") & (data["panel"] == "Length of outputs")]
+    drawn = figure.axes[0].containers[0].lines[0].get_ydata()
+    assert list(drawn) == list(means.loc[means["arm"] == "none", "value"])
+    alone, _ = make_figure("length", plant(tmp_path / "one", "length", rows_of("length", seeds=1)))
+    assert len(alone.axes[0].lines) < len(figure.axes[0].lines)
+
+
+def test_an_arm_has_one_colour_in_all_figures_and_another_marker(tmp_path):
+    for theme in (LIGHT, DARK):
+        looks = set()
+        for study in ("length", "survival", "information"):
+            figure = draw(study_plot(study, plant(tmp_path, study)), theme)
+            for handle in figure.legends[0].legend_handles:
+                if handle.get_label() in ("none", "additive"):
+                    colour = to_hex(handle.get_color()).upper()
+                    looks.add((handle.get_label(), colour, handle.get_marker()))
+        markers = {"none": "o", "additive": "s"}
+        assert looks == {(arm, theme.attention[arm], mark) for arm, mark in markers.items()}
+
+
+def test_of_text_without_classes_survival_is_shown_by_frequency(tmp_path):
+    rows = [row for row in rows_of("survival") if row["part"].startswith(("fifth", "freq"))]
+    plot = study_plot("survival", plant(tmp_path, "survival", rows))
+    assert plot.panels[1].name == "By times seen in training"
+    assert set(plot.data.loc[plot.data["panel"] == plot.panels[1].name, "x"]) == {"1-9"}
+
+
+def test_bits_below_0_are_drawn_at_0(tmp_path):
+    rows = [row | {"value": -5.0, "low": -9.0} for row in rows_of("information", seeds=0)]
+    data = study_plot("information", plant(tmp_path, "information", rows)).data
+    kept = data[(data["control"] == "untrained")]
+    assert set(kept["value"]) == {0.0} == set(kept["low"])
+
+
+def test_gradients_are_in_the_order_of_distance(tmp_path):
+    data = study_plot("gradients", plant(tmp_path, "gradients")).data
+    assert list(dict.fromkeys(data["x"])) == ["1-5", "6-10", "11-20", "41+"]
+
+
+def test_the_slides_dimensions_stand_at_its_sentences_length_alone(tmp_path):
+    data = study_plot("dimensions", plant(tmp_path, "dimensions")).data
+    slide = data[data["kind"] == "slide"]
+    assert slide[["x", "value"]].to_numpy().tolist() == [["21-30", 200.0]]
+
+
+def test_a_length_beyond_the_tested_ones_has_a_marker_of_its_own(tmp_path):
+    rows = rows_of("capacity", seeds=0)
+    plain, _ = make_figure("capacity", plant(tmp_path, "capacity", rows))
+    rows = [row | {"note": "value at least, high at least"} for row in rows]
+    marked, data = make_figure("capacity", plant(tmp_path, "capacity", rows))
+    found = [sum(line.get_marker() == "^" and len(line.get_xdata()) > 0 for line in axes.lines)
+             for axes in (plain.axes[0], marked.axes[0])]  # fmt: skip
+    assert found == [0, 2]
+    assert set(data["note"]) == {"value at least, high at least"}
+
+
+def test_a_panel_of_which_nothing_was_measured_is_left_out(tmp_path):
+    rows = [row for row in rows_of("information") if row["measure"] == "bleu"]
+    figure, _ = make_figure("information", plant(tmp_path, "information", rows))
+    assert [axes.get_xlabel() for axes in figure.axes] == ["bits a number (n = 1,234 sentences)"]
+
+
+def test_without_numbers_the_command_that_measures_them_is_named(tmp_path):
+    with pytest.raises(UserError, match="bottleneck study reading --results"):
+        make_figure("reading", tmp_path)
+    with pytest.raises(UserError, match="bottleneck bench --out"):
+        make_figure("cost", tmp_path)
+    with pytest.raises(UserError, match="no numbers to draw"):
+        make_figure("length", plant(tmp_path, "length", []))
+    with pytest.raises(UsageError, match="did you mean 'length'"):
+        make_figure("lenght", tmp_path)
