@@ -2,19 +2,17 @@
 
 import json
 import subprocess
-import sys
 import tempfile
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from statistics import median
-from typing import IO, Any
+from typing import Any
 
 from ..results.cost import COST, COST_COLUMNS, COST_EXPONENTS, EXPONENT_COLUMNS, VARIED
 from ..runs.csvtext import csv_text
-from ..runs.pool import cores, held_processes, last_words, worker_environment
+from ..runs.pool import cores, held_processes, last_words, start_worker
 from ..settings.atomic import write_text
 from ..settings.errors import UserError
 from .fit import exponents
@@ -66,10 +64,8 @@ def _events_of(
         "repeats": repeats,
     }
     with tempfile.TemporaryFile("w+", encoding="utf8", errors="replace") as errors:
-        process = _start(threads, errors)
+        process = start_worker("bench", order, errors, threads=threads)
         processes[:] = [process]
-        with suppress(BrokenPipeError), process.stdin:  # one that has died says so below
-            process.stdin.write(json.dumps(order))
         events = []
         for event in _read(process):
             events.append(event)
@@ -78,21 +74,6 @@ def _events_of(
         if not any(event["phase"] == "done" for event in events):
             events.append({"phase": "broken", "reason": last_words(process, errors)})
     return events
-
-
-def _start(threads: int, errors: IO[str]) -> subprocess.Popen:
-    """A worker that waits for its order; its environment is a run's, but for the threads."""
-    return subprocess.Popen(
-        [sys.executable, "-m", "seq2seq_bottleneck.bench.worker"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=errors,
-        text=True,
-        encoding="utf8",
-        errors="replace",
-        env=worker_environment() | {"NPROC": str(threads)},
-        start_new_session=True,  # a Ctrl-C in the terminal is ours to handle
-    )
 
 
 def _read(process: subprocess.Popen) -> Iterable[Event]:

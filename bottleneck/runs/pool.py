@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from importlib.util import find_spec
@@ -193,27 +193,43 @@ def start(
     updates_together: int | None = None,
 ) -> subprocess.Popen:
     """Start a worker, in ``folder`` where one is given: file names of the settings begin there."""
-    process = subprocess.Popen(
-        [sys.executable, "-m", "seq2seq_bottleneck.runs.worker"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=errors,
-        text=True,
-        encoding="utf8",
-        errors="replace",
-        env=worker_environment(),
-        cwd=folder,
-        # A Ctrl-C in the terminal is the parent's to handle.
-        start_new_session=True,
-    )
     order = {
         "stack": [each.model_dump() for each in stack],
         "store": str(store.resolve()),
         "force": force,
         "updates_together": updates_together,
     }
-    process.stdin.write(json.dumps(order))
-    process.stdin.close()
+    return start_worker("runs", order, errors, folder)
+
+
+def start_worker(
+    room: str,
+    order: dict[str, Any],
+    errors: IO[str],
+    folder: Path | None = None,
+    threads: int | None = None,
+) -> subprocess.Popen:
+    """Start the worker of a room, which reads its order from stdin and tells events on stdout.
+
+    ``threads`` are XLA's, one where nothing is said. A worker that dies at once takes no order:
+    whoever reads it sees that.
+    """
+    own = {} if threads is None else {"NPROC": str(threads)}
+    process = subprocess.Popen(
+        [sys.executable, "-m", f"seq2seq_bottleneck.{room}.worker"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=errors,
+        text=True,
+        encoding="utf8",
+        errors="replace",
+        env=worker_environment() | own,
+        cwd=folder,
+        # A Ctrl-C in the terminal is the parent's to handle.
+        start_new_session=True,
+    )
+    with suppress(BrokenPipeError), process.stdin:
+        process.stdin.write(json.dumps(order))
     return process
 
 

@@ -2,7 +2,6 @@
 
 import json
 import subprocess
-import sys
 import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -12,7 +11,7 @@ from threading import Thread
 from ..results.folders import read_settings
 from ..results.schema import PROBE_COLUMNS, PROBES
 from ..runs.csvtext import csv_text
-from ..runs.pool import held_processes, last_words, worker_environment
+from ..runs.pool import held_processes, last_words, start_worker
 from ..settings.atomic import write_text
 from ..settings.errors import UserError
 from .kept import is_kept, read_kept
@@ -61,18 +60,8 @@ def write_table(study: Study, runs: Sequence[Path], folder: Path) -> Path:
 
 def _start(study: Study, run: Path, events: Queue) -> subprocess.Popen:
     errors = tempfile.TemporaryFile("w+", encoding="utf8", errors="replace")  # noqa: SIM115 (the reader closes it)
-    process = subprocess.Popen(
-        [sys.executable, "-m", "seq2seq_bottleneck.studies.worker"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=errors,
-        text=True,
-        encoding="utf8",
-        env=worker_environment(),
-        start_new_session=True,  # a Ctrl-C in the terminal is the parent's to handle
-    )
-    process.stdin.write(json.dumps({"study": study.name, "run": str(run.resolve())}))
-    process.stdin.close()
+    order = {"study": study.name, "run": str(run.resolve())}
+    process = start_worker("studies", order, errors)
     Thread(target=_read, args=(run, process, errors, events), daemon=True).start()
     return process
 

@@ -9,6 +9,7 @@ import pytest
 from seq2seq_bottleneck.bench import measure
 from seq2seq_bottleneck.cli.main import run
 from seq2seq_bottleneck.results.cost import COST_COLUMNS
+from seq2seq_bottleneck.runs import pool
 
 TINY = ["bench", "--vary", "length=2,4", "--arms", "dot", "--repeats", "1"]
 
@@ -103,7 +104,7 @@ def test_results_without_a_benchmark(capsys, tmp_path):
 
 
 def test_where_nothing_could_be_measured_nothing_is_written(capsys, tmp_path, monkeypatch):
-    monkeypatch.setattr(measure, "worker_environment", lambda: {"PYTHONPATH": os.devnull})
+    monkeypatch.setattr(pool, "worker_environment", lambda: {"PYTHONPATH": os.devnull})
     monkeypatch.setattr("sys.executable", "/bin/false")
     fails(capsys, ["--out", str(tmp_path / "new")], 1, "nothing could be measured", "code 1")
     assert os.listdir(tmp_path) == []
