@@ -119,7 +119,7 @@ def _means(
     fill = mark.colour if line == "-" else look.theme.ground
     crowded = len(names) > 12
     axes.errorbar(
-        at, values, yerr=np.abs(np.nan_to_num(ends)), fmt=mark.marker, color=mark.colour,
+        at, values, yerr=np.abs(ends), fmt=mark.marker, color=mark.colour,
         mfc=fill, mew=2, ms=6 if crowded else 9, lw=2.6, ls=line if panel.joined else "none",
         elinewidth=BAR, capsize=2 if crowded else 5, capthick=BAR, zorder=3,
     )  # fmt: skip

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 DRAWN = ("panel", "x", "arm", "control", "kind", "seed", "value", "low", "high", "n", "note")
@@ -61,7 +62,8 @@ def drawn(
     names = names or {}
     rows = []
     for row in frame.to_dict("records"):
-        ends = {end: max(floor, scale * row[end]) for end in ("value", "low", "high")}
+        # A missing end stays missing: Python's own max would make it the floor.
+        ends = {end: float(np.maximum(floor, scale * row[end])) for end in ("value", "low", "high")}
         kept = {name: row[name] for name in ("arm", "control", "seed", "n", "note")}
         kind = MEAN if pd.isna(row["seed"]) else SEED
         place = names.get(row[x], str(row[x]))

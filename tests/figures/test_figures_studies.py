@@ -83,6 +83,16 @@ def test_bits_below_0_are_drawn_at_0(tmp_path):
     assert set(kept["value"]) == {0.0} == set(kept["low"])
 
 
+@pytest.mark.parametrize("study", STUDIES)
+def test_a_mean_without_an_interval_is_drawn_without_one(study, tmp_path):
+    rows = [row | {"low": None, "high": None} for row in rows_of(study, seeds=0)]
+    figure, data = make_figure(study, plant(tmp_path, study, rows))
+    shown = data[data["kind"] == "mean"]
+    assert len(shown)
+    assert shown[["low", "high"]].isna().all(axis=None)
+    figure.canvas.draw()
+
+
 def test_gradients_are_in_the_order_of_distance(tmp_path):
     data = study_plot("gradients", plant(tmp_path, "gradients")).data
     assert list(dict.fromkeys(data["x"])) == ["1-5", "6-10", "11-20", "41+"]
