@@ -38,22 +38,20 @@ class Kept(NamedTuple):
 
 
 class Slopes(NamedTuple):
-    """What a step back leaves: slopes of gate inputs, products and query."""
+    """What a step back leaves: slopes of gate inputs, products, query, scores and context."""
 
     inputs: Gates
     products: Gates
     query: Array
+    scores: Weights
+    context: Array
 
 
 class Sums(NamedTuple):
-    """Gradients of the memory and of the additive score's v, added to at every step.
+    """Gradients of an additive score's keys and v: no product gives them, so each step adds."""
 
-    (A product over all steps would first have to bring the sentences forward in large arrays.)
-    """
-
-    values: Float[Array, "batch source context"]
     keys: Float[Array, "batch source key"]
-    vector: Float[Array, " key"] | None
+    vector: Float[Array, " key"]
 
 
 class Fixed(NamedTuple):
@@ -119,27 +117,33 @@ def _backward(fixed: Fixed, saved: tuple, slopes: tuple[Array, Array]) -> tuple:
         through = here.weights * (d_weights + jnp.einsum("bc,bsc->bs", d_context, memory.values))
         d_scores = through - here.weights * jnp.sum(through, axis=1, keepdims=True)
         d_query, sums = _score_back(reader.score.vector, memory.keys, here.query, d_scores, sums)
-        sums = sums._replace(values=sums.values + _outer(here.weights, d_context))
         d_state = (
             cell.state[0]
             + back_through(cell.products, reader.cell.matrices)
             + _query_back(reader.score, fixed.scale, d_query)
         )
-        return ((d_state, *cell.state[1:]), sums), Slopes(cell.inputs, cell.products, d_query)
+        left = Slopes(cell.inputs, cell.products, d_query, d_scores, d_context)
+        return ((d_state, *cell.state[1:]), sums), left
 
-    start = tuple(jnp.zeros_like(each[0]) for each in kept.state)
-    nothing = Sums(memory.values, memory.keys, reader.score.vector)
-    carry = start, jax.tree.map(jnp.zeros_like, nothing)
+    carry = tuple(jnp.zeros_like(each[0]) for each in kept.state), _nothing(reader, memory)
     (first, sums), found = jax.lax.scan(step, carry, (*slopes, kept), reverse=True)
-    d_keys = _key_slopes(reader.score.vector, sums.keys)
-    d_memory = Memory(sums.values, d_keys, None, jnp.zeros_like(memory.last))
+    d_values = _over_steps(kept.weights, found.context)
+    d_keys = _key_slopes(reader.score.vector, sums, kept.query, found.scores)
+    d_memory = Memory(d_values, d_keys, None, jnp.zeros_like(memory.last))
     return _reader_slopes(fixed, reader, kept, found, sums), first, found.inputs, d_memory
 
 
-def _outer(
-    weights: Float[Array, "batch source"], vectors: Float[Array, "batch width"]
+def _nothing(reader: Reader, memory: Memory) -> Sums | None:
+    if reader.score.vector is None:
+        return None
+    return Sums(jnp.zeros_like(memory.keys), jnp.zeros_like(reader.score.vector))
+
+
+def _over_steps(
+    weights: Weights, vectors: Float[Array, "steps batch width"]
 ) -> Float[Array, "batch source width"]:
-    return weights[:, :, None] * vectors[:, None, :]
+    """Gradient of what was summed with these weights at every step: one product a sentence."""
+    return jnp.einsum("tbs,tbw->bsw", weights, vectors)
 
 
 def _score_back(
@@ -147,12 +151,11 @@ def _score_back(
     keys: Array,
     query: Array,
     d_scores: Float[Array, "batch source"],
-    sums: Sums,
-) -> tuple[Float[Array, "batch key"], Sums]:
-    """Slope of the query; those of keys (but for v, see ``_key_slopes``) and v go to ``sums``."""
+    sums: Sums | None,
+) -> tuple[Float[Array, "batch key"], Sums | None]:
+    """Slope of the query; an additive score's of keys (but for v) and of v go to ``sums``."""
     if vector is None:
-        d_query = jnp.einsum("bs,bsk->bk", d_scores, keys)
-        return d_query, sums._replace(keys=sums.keys + _outer(d_scores, query))
+        return jnp.einsum("bs,bsk->bk", d_scores, keys), None
     # Layer and slope are written once and read twice; left alone, XLA computes them twice.
     layer = jax.lax.optimization_barrier(
         jnp.tanh(keys + jnp.broadcast_to(query[:, None, :], keys.shape))
@@ -160,12 +163,16 @@ def _score_back(
     slope = jax.lax.optimization_barrier(d_scores[:, :, None] * (1 - layer**2))
     d_query = jnp.sum(slope, axis=1) * jnp.broadcast_to(vector, query.shape)
     d_vector = jnp.einsum("bs,bsk->k", d_scores, layer)
-    return d_query, sums._replace(keys=sums.keys + slope, vector=sums.vector + d_vector)
+    return d_query, Sums(sums.keys + slope, sums.vector + d_vector)
 
 
-def _key_slopes(vector: Array | None, keys: Array) -> Float[Array, "batch source key"]:
-    """What was added up, times v where the score is additive."""
-    return keys if vector is None else keys * jnp.broadcast_to(vector, keys.shape)
+def _key_slopes(
+    vector: Array | None, sums: Sums | None, queries: Array, d_scores: Weights
+) -> Float[Array, "batch source key"]:
+    """Of an additive score what was added up, times v; of the others a product over the steps."""
+    if vector is None:
+        return _over_steps(d_scores, queries)
+    return sums.keys * jnp.broadcast_to(vector, sums.keys.shape)
 
 
 def _query_back(score: Score, scale: float, slope: Array) -> Float[Array, "batch hidden"]:
@@ -174,7 +181,9 @@ def _query_back(score: Score, scale: float, slope: Array) -> Float[Array, "batch
     return scaled if score.matrix is None else scaled @ score.matrix.T
 
 
-def _reader_slopes(fixed: Fixed, reader: Reader, kept: Kept, found: Slopes, sums: Sums) -> Reader:
+def _reader_slopes(
+    fixed: Fixed, reader: Reader, kept: Kept, found: Slopes, sums: Sums | None
+) -> Reader:
     """Gradients of the parameters, a matrix's as one product over the steps."""
     hidden = kept.state[0]
     d_matrix = None
@@ -183,7 +192,7 @@ def _reader_slopes(fixed: Fixed, reader: Reader, kept: Kept, found: Slopes, sums
     return Reader(
         recurrence_slopes(fixed.kind, reader.cell, hidden, found.products),
         matrix_slopes(kept.context, found.inputs),
-        Score(d_matrix, sums.vector),
+        Score(d_matrix, None if sums is None else sums.vector),
     )
 
 

@@ -26,8 +26,7 @@ def back_through(slopes: Gates, matrices: Matrices) -> Float[Array, "batch from"
 
 def matrix_slopes(entered: Float[Array, "steps batch from"], slopes: Gates) -> Matrices:
     """Gradients of matrices from what entered at every step, and the products' slopes."""
-    rows = entered.reshape(-1, entered.shape[-1]).T
-    return tuple(rows @ slope.reshape(-1, slope.shape[-1]) for slope in slopes)
+    return tuple(jnp.tensordot(entered, slope, ((0, 1), (0, 1))) for slope in slopes)
 
 
 def recurrence_slopes(
