@@ -25,6 +25,8 @@ class Concern(BaseModel):
         return value
 
 
+NAMED = ("multi30k", "tatoeba", "europarl", "news-commentary", "canada-laws")
+"""Real text that ``bottleneck corpus fetch`` brings."""
 FILES = ("source", "target", "test_source", "test_target")
 """Settings that name the user's files: where the data lies, not what it is."""
 
@@ -33,10 +35,15 @@ class CorpusSettings(Concern):
     """Which sentence pairs, how many, how long, and how they become tokens.
 
     ``train_max_words`` shortens training and validation alone; ``joined`` test sentences are made
-    into one, and nothing else changes.
+    into one, and nothing else changes. ``test`` names a test set that sacreBLEU knows.
+    ``reverse_direction`` translates French to English: lengths are then those of the French.
+    ``tokens`` subwords are learned on the training side, as many as the vocabularies say.
     """
 
-    name: Literal["grammar", "copy", "files"] = "grammar"
+    name: Literal[
+        "grammar", "copy", "files",
+        "multi30k", "tatoeba", "europarl", "news-commentary", "canada-laws",
+    ] = "grammar"  # fmt: skip
     seed: int = Field(1, ge=0)
     train_pairs: int = Field(20_000, ge=1)
     valid_pairs: int = Field(500, ge=1)
@@ -51,6 +58,9 @@ class CorpusSettings(Concern):
     target: str | None = None
     test_source: str | None = None
     test_target: str | None = None
+    test: str | None = None
+    reverse_direction: bool = False
+    tokens: Literal["words", "subwords"] = "words"
     source_vocabulary: int = Field(10_000, ge=1)
     target_vocabulary: int = Field(10_000, ge=1)
     lowercase: bool = False
@@ -139,7 +149,10 @@ class TrainingSettings(Concern):
     ``shapes`` is the number of padded shapes: more pad less and compile longer. With
     ``batch_tokens`` a batch holds about that many target tokens instead of ``batch_size`` pairs.
     ``products`` bfloat16 rounds what enters the matrix products of an update, forward and backward;
-    sums, weights and losses stay float32, and so do validation and search.
+    sums, weights and losses stay float32, and so do validation and search. ``label_smoothing`` is
+    the share of the target's probability that the training loss spreads evenly over the vocabulary
+    (Szegedy et al. 2016, section 7). The weights that are kept are the mean over the last
+    ``average_last`` share of all updates (Polyak and Juditsky 1992); 0 keeps the last ones.
     """
 
     seed: int = Field(1, ge=0)
@@ -154,15 +167,22 @@ class TrainingSettings(Concern):
     validations: int = Field(10, ge=1)
     shapes: int = Field(14, ge=1)
     products: Literal["float32", "bfloat16"] = "float32"
+    label_smoothing: float = Field(0.0, ge=0, lt=1)
+    average_last: float = Field(0.0, ge=0, lt=1)
 
 
 class DecodingSettings(Concern):
-    """Greedy (beam 1) or beam search; the output cap is ``cap_factor * source + cap_extra``."""
+    """Greedy (beam 1) or beam search; the output cap is ``cap_factor * source + cap_extra``.
+
+    With ``copy_unknown`` an unknown word in the output is replaced by the source word that got the
+    largest attention weight (Luong et al. 2015b, section 3.3).
+    """
 
     beam_size: int = Field(1, ge=1)
     length_penalty: float = Field(1.0, ge=0)
     cap_factor: float = Field(2.0, gt=0)
     cap_extra: int = Field(10, ge=0)
+    copy_unknown: bool = False
 
 
 class ScoringSettings(Concern):

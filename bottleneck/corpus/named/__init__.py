@@ -1,0 +1,1 @@
+"""Real text by name: where it lies, how it is fetched, how it becomes pairs."""
