@@ -4,12 +4,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from . import named
 from .console import output
 from .options import (
     Assignments,
     Preset,
+    ReverseDirection,
     Source,
     Target,
+    TestSet,
     TestSource,
     TestTarget,
     resolve_settings,
@@ -22,9 +25,11 @@ if TYPE_CHECKING:
     from ..corpus.pair import SentencePair
     from ..settings.run import RunSettings
 
-app = typer.Typer(help="Look at the built-in corpora and at your own text.", no_args_is_help=True)
+app = typer.Typer(help="Fetch real text, and look at any corpus.", no_args_is_help=True)
+app.command("list")(named.list_corpora)
+app.command()(named.fetch)
 
-Name = Annotated[str, typer.Argument(help="grammar, copy or files.")]
+Name = Annotated[str, typer.Argument(help="grammar, copy, files, or a name of `corpus list`.")]
 
 
 @app.command()
@@ -34,19 +39,34 @@ def show(
     preset: Preset = "lecture",
     source: Source = None,
     target: Target = None,
+    test: TestSet = None,
+    reverse_direction: ReverseDirection = False,
     assignments: Assignments = None,
 ) -> None:
-    """Print training pairs with their word alignment and their information in bits."""
+    """Print training pairs with their word alignment, bits, and subwords where these are asked."""
     settings = resolve_settings(
-        preset, assignments, {"name": name, "source": source, "target": target}
+        preset,
+        assignments,
+        {
+            "name": name,
+            "source": source,
+            "target": target,
+            "test": test,
+            "reverse_direction": reverse_direction,
+        },
     )
-    if settings.corpus.name != "files":
+    subwords = settings.corpus.tokens == "subwords"
+    if settings.corpus.name != "files" and not subwords:
         settings = settings.changed(corpus={"train_pairs": count})
-    for pair in _load(settings).train[:count]:
-        typer.echo(_pair_text(pair) + "\n")
+    corpus = _load(settings)
+    vocabularies = (corpus.source_vocabulary, corpus.target_vocabulary) if subwords else ()
+    for pair in corpus.train[:count]:
+        sides = zip(vocabularies, (pair.source, pair.target), strict=False)
+        cut = [f"    {' '.join(vocabulary.pieces(text))}" for vocabulary, text in sides]
+        typer.echo("\n".join([_pair_text(pair, settings.corpus.reverse_direction), *cut]) + "\n")
 
 
-def _pair_text(pair: "SentencePair") -> str:
+def _pair_text(pair: "SentencePair", reverse: bool) -> str:
     """A pair as lines: both sentences, then what is known of them."""
     from ..corpus.tokens import plain, tokenize
 
@@ -55,7 +75,8 @@ def _pair_text(pair: "SentencePair") -> str:
     facts = [f"{pair.words} words"]
     if pair.bits is not None:
         facts.append(f"{pair.bits:.1f} bits")
-    lines = [f"en  {pair.source}", f"fr  {pair.target}", f"    {', '.join(facts)}"]
+    ours, theirs = ("fr", "en") if reverse else ("en", "fr")
+    lines = [f"{ours}  {pair.source}", f"{theirs}  {pair.target}", f"    {', '.join(facts)}"]
     return "\n".join([*lines, f"    {' '.join(links)}"] if links else lines)
 
 
@@ -67,6 +88,8 @@ def describe(
     target: Target = None,
     test_source: TestSource = None,
     test_target: TestTarget = None,
+    test: TestSet = None,
+    reverse_direction: ReverseDirection = False,
     assignments: Assignments = None,
 ) -> None:
     """Count lengths by bucket, vocabulary, unknown words and bits."""
@@ -77,12 +100,14 @@ def describe(
         "target": target,
         "test_source": test_source,
         "test_target": test_target,
+        "test": test,
     }
-    settings = resolve_settings(preset, assignments, {"name": name, **files})
+    direction = {"reverse_direction": reverse_direction}
+    settings = resolve_settings(preset, assignments, {"name": name, **files, **direction})
     description = describe_corpus(_load(settings), settings.scoring.lower_edges)
     console = output()
     console.print(_table(description))
-    for line in _facts(description):
+    for line in _facts(description, settings.corpus.tokens):
         console.print(line, markup=False)
 
 
@@ -108,12 +133,19 @@ def _table(description: "Description") -> "Table":
     return table
 
 
-def _facts(description: "Description") -> list[str]:
+def _facts(description: "Description", tokens: str) -> list[str]:
+    """Lines below the table; ``tokens`` says what the vocabularies hold."""
+    near = description.near_copies
     return [
         f"vocabulary: {description.source_vocabulary:,} source, "
-        f"{description.target_vocabulary:,} target words",
-        f"unknown words in the test set: {100 * description.source_unknown:.2f} % source, "
+        f"{description.target_vocabulary:,} target {tokens}",
+        f"unknown {tokens} in the test set: {100 * description.source_unknown:.2f} % source, "
         f"{100 * description.target_unknown:.2f} % target",
+        *([] if near is None else [_near(near)]),
         *description.notes,
         f"fingerprint: {description.fingerprint}",
     ]
+
+
+def _near(share: float) -> str:
+    return f"near-copies: training holds {100 * share:.1f} % of the test set's source 5-grams"

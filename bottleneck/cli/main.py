@@ -14,6 +14,7 @@ from .. import __version__
 from . import (
     bench,
     claims,
+    compare,
     corpus,
     diagnose,
     lecture,
@@ -21,6 +22,7 @@ from . import (
     reproduce,
     results,
     runs,
+    score,
     study,
     sweep,
     translate,
@@ -46,6 +48,8 @@ app.command()(claims.claims)
 app.command()(runs.runs)
 app.command()(translate.translate)
 app.command()(diagnose.diagnose)
+app.command()(score.score)
+app.command()(compare.compare)
 app.command()(bench.bench)
 app.command()(lecture.lecture)
 app.add_typer(corpus.app, name="corpus")

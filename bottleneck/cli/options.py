@@ -15,7 +15,9 @@ Assignments = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="SECTION.KEY=VALUE", help="Change one setting; repeatable."),
 ]
-CorpusName = Annotated[str | None, typer.Option("--corpus", help="grammar, copy or files.")]
+CorpusName = Annotated[
+    str | None, typer.Option("--corpus", help="grammar, copy, files, or a name of `corpus list`.")
+]
 Source = Annotated[
     str | None, typer.Option(help="Parallel text: source side, or a TSV of both. May be .gz.")
 ]
@@ -24,6 +26,12 @@ TestSource = Annotated[
     str | None, typer.Option(help="Test set, source side; without one it is split off.")
 ]
 TestTarget = Annotated[str | None, typer.Option(help="Test set, target side.")]
+TestSet = Annotated[
+    str | None, typer.Option("--test", metavar="NAME", help="Test set of sacreBLEU, as wmt14.")
+]
+ReverseDirection = Annotated[
+    bool, typer.Option("--reverse-direction", help="French to English; lengths are the French's.")
+]
 UpdatesTogether = Annotated[
     str, typer.Option(help="Updates sent as one program: a number, or auto (20 on a GPU, else 1).")
 ]
@@ -42,14 +50,20 @@ def number_or_auto(option: str, text: str) -> int | None:
 
 
 def resolve_settings(
-    preset: str, assignments: list[str] | None, corpus: dict[str, str | None]
+    preset: str, assignments: list[str] | None, corpus: dict[str, str | bool | None]
 ) -> "RunSettings":
     """Settings of a preset, then the corpus options that were given, then ``--set``."""
     from ..settings.run import override, parse_settings, preset_values
 
     values = preset_values(preset)
-    given = {key: value for key, value in corpus.items() if value is not None}
+    given = {key: value for key, value in corpus.items() if value not in (None, False)}
     if "source" in given and "name" not in given:
         given["name"] = "files"
     values.setdefault("corpus", {}).update(given)
     return parse_settings(override(values, assignments or []))
+
+
+def corpus_assignments(corpus: dict[str, str | bool | None]) -> list[str]:
+    """The corpus options that were given, as ``--set`` would have them."""
+    given = {key: value for key, value in corpus.items() if value not in (None, False)}
+    return [f"corpus.{key}={'true' if value is True else value}" for key, value in given.items()]

@@ -11,8 +11,10 @@ from .options import (
     CorpusName,
     Out,
     Preset,
+    ReverseDirection,
     Source,
     Target,
+    TestSet,
     TestSource,
     TestTarget,
     resolve_settings,
@@ -33,6 +35,8 @@ def reproduce(
     target: Target = None,
     test_source: TestSource = None,
     test_target: TestTarget = None,
+    test: TestSet = None,
+    reverse_direction: ReverseDirection = False,
     assignments: Assignments = None,
     check_schedule: Annotated[
         bool, typer.Option("--check-schedule", help="Train once more, twice as long.")
@@ -49,6 +53,8 @@ def reproduce(
             "target": target,
             "test_source": test_source,
             "test_target": test_target,
+            "test": test,
+            "reverse_direction": reverse_direction,
         },
     )
     from ..runs.reproduce import plan

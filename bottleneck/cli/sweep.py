@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from .console import counted, output, size
-from .options import Assignments, UpdatesTogether, number_or_auto
+from .options import (
+    Assignments,
+    CorpusName,
+    ReverseDirection,
+    TestSet,
+    UpdatesTogether,
+    corpus_assignments,
+    number_or_auto,
+)
 from .reproduce import DEFAULT_OUT
 from .runs import standing
 
@@ -44,6 +52,9 @@ def sweep(
         Path | None, typer.Option(help="Output folder [default: results/runs/NAME].")
     ] = None,
     preset: Annotated[str | None, typer.Option(help="Another preset than the file's.")] = None,
+    corpus: CorpusName = None,
+    test: TestSet = None,
+    reverse_direction: ReverseDirection = False,
     assignments: Assignments = None,
     seeds: Annotated[
         int | None, typer.Option(min=1, help="Runs of each cell [default: the file's, else 1].")
@@ -69,15 +80,16 @@ def sweep(
 
     read = load_sweep(name)
     read = replace(read, preset=preset) if preset else read
-    grid = make_grid(read, assignments or [], seeds)
+    given = {"name": corpus, "test": test, "reverse_direction": reverse_direction}
+    grid = make_grid(read, [*corpus_assignments(given), *(assignments or [])], seeds)
     cells, folder = list(grid.cells), out or DEFAULT_OUT / read.name
     width = jobs or _width()
     together = _together(seeds_together, updates_together, scheduler)
     execute = _executor(scheduler, width, force, together, quiet)
-    corpus = _corpus(cells[0])
-    estimate = _estimate(cells, corpus, width)
+    first = _corpus(cells[0])
+    estimate = _estimate(cells, first, width)
     if dry_run:
-        statuses = ["-"] * len(cells) if force else _statuses(cells, folder, corpus)
+        statuses = ["-"] * len(cells) if force else _statuses(cells, folder, first)
         _print_plan(read, grid, estimate, statuses)
         return
     for note in grid.notes:
@@ -108,12 +120,12 @@ def _estimate(cells: "list[Cell]", corpus: "Corpus", width: int) -> "Estimate":
     """What the cells cost, by the vocabulary and mean lengths of the first cell's corpus."""
     from statistics import fmean
 
-    from ..corpus.tokens import tokenize
     from ..runs.estimate import estimate
 
     sizes = len(corpus.source_vocabulary), len(corpus.target_vocabulary)
-    sources = fmean(len(tokenize(pair.source)) + 1 for pair in corpus.train)
-    targets = fmean(len(tokenize(pair.target)) + 1 for pair in corpus.train)
+    ours, theirs = corpus.source_vocabulary, corpus.target_vocabulary
+    sources = fmean(len(ours.pieces(pair.source)) + 1 for pair in corpus.train)
+    targets = fmean(len(theirs.pieces(pair.target)) + 1 for pair in corpus.train)
     return estimate([cell.settings for cell in cells], sizes, (sources, targets), width)
 
 

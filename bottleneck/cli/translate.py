@@ -1,7 +1,10 @@
-"""``bottleneck translate``: a sentence through the trained arms."""
+"""``bottleneck translate``: a sentence through the trained arms, or a text through one of them."""
 
+import sys
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -9,57 +12,161 @@ from .console import output
 from .reproduce import DEFAULT_OUT
 
 if TYPE_CHECKING:
-    from ..runs.translate import TrainedRun
+    from ..runs.translate import TrainedRun, Translation
+
+STANDARD_INPUT = "-"
+Lines = Iterator[str] | None
 
 
 def translate(
-    sentence: Annotated[str, typer.Argument(help="An English sentence.")],
+    sentence: Annotated[
+        str | None,
+        typer.Argument(help="A sentence; - or none: standard input, a line a sentence."),
+    ] = None,
+    file: Annotated[
+        Path | None, typer.Option(help="Text file (or .gz), a line a sentence.")
+    ] = None,
     run: Annotated[
         Path | None,
         typer.Option(help="Folder of a run or reproduction [default: latest in results/runs]."),
+    ] = None,
+    arm: Annotated[
+        str | None,
+        typer.Option(help="Attention of the run [default: all, of text the one with attention]."),
     ] = None,
     beam: Annotated[
         int | None, typer.Option(min=1, help="Beam size, 1 for greedy [default: the run's own].")
     ] = None,
     alignment: Annotated[
-        bool, typer.Option("--alignment", help="Show the attention weights behind each word.")
+        bool,
+        typer.Option(
+            "--alignment",
+            help="Show the attention weights behind each word; of text, columns behind each "
+            "translation: links i-j (source-output, from 0), source tokens, output tokens.",
+        ),
     ] = False,
+    copy_unknown: Annotated[
+        bool | None,
+        typer.Option(
+            "--copy-unknown/--no-copy-unknown",
+            help="For an unknown word write the source word it looked at [default: the run's own].",
+        ),
+    ] = None,
 ) -> None:
-    """Translate a sentence with the latest runs, every arm there is."""
+    """Translate a sentence with every arm of the latest runs, or text with one arm.
+
+    Of a file or standard input, as many lines come out as went in.
+    """
+    from ..settings.errors import UsageError
+
+    given = {"beam_size": beam, "copy_unknown": copy_unknown}
+    decoding = {name: value for name, value in given.items() if value is not None}
+    with _text(sentence, file) as lines:
+        if lines is None and not (sentence or "").strip():
+            raise UsageError("the sentence is empty; write it in quotes")
+        found = _load(run, arm, lines is not None, decoding)
+        if lines is None:
+            _translate_sentence(found, sentence or "", alignment)
+        else:
+            _translate_text(found, lines, alignment)
+
+
+def _text(sentence: str | None, file: Path | None) -> AbstractContextManager[Lines]:
+    """The text to translate, open; None where it is a sentence on the command line."""
+    from ..runs.lines import open_file, read_lines
+    from ..settings.errors import UsageError
+
+    if file is not None:
+        if sentence is not None:
+            raise UsageError("a sentence and --file are two texts; give one of them")
+        return open_file(file)
+    if sentence not in (None, STANDARD_INPUT):
+        return nullcontext()
+    if sentence is None and (sys.stdin is None or sys.stdin.isatty()):
+        raise UsageError("give a sentence in quotes, --file FILE, or text on standard input")
+    return nullcontext(read_lines(sys.stdin.buffer, "standard input"))
+
+
+def _load(
+    run: Path | None, arm: str | None, one: bool, decoding: dict[str, Any]
+) -> "dict[str, TrainedRun]":
+    """The arms to translate with, by name; ``one`` alone for a text."""
     from dataclasses import replace
 
+    from ..runs.copying import check_pointing
     from ..runs.environment import use_cache
     from ..runs.stored import arms, latest_output
     from ..runs.translate import load_run
-    from ..settings.errors import UsageError
 
-    if not sentence.strip():
-        raise UsageError("the sentence is empty; write it in quotes")
-    found = arms(run if run is not None else latest_output(DEFAULT_OUT))
+    folders = _chosen(arms(run if run is not None else latest_output(DEFAULT_OUT)), arm, one)
     use_cache()
-    width = max(len(name) for name in found)
-    unknown: list[str] = []
-    for name, folder in sorted(found.items(), reverse=True):
+    found = {}
+    for name, folder in sorted(folders.items(), reverse=True):
         trained = load_run(folder)
+        trained = replace(trained, settings=trained.settings.changed(decoding=decoding))
+        if trained.settings.decoding.copy_unknown:
+            check_pointing(trained.settings, "--copy-unknown")
+        found[name] = trained
+    return found
+
+
+def _chosen(folders: dict[str, Path], arm: str | None, one: bool) -> dict[str, Path]:
+    """The arm asked for; for a text, else, one with attention, and what it is is told."""
+    from ..runs.copying import NO_CHOICE
+    from ..settings.errors import UsageError, did_you_mean
+
+    if arm is not None:
+        if arm not in folders:
+            raise UsageError(f"no arm {arm!r} in this folder{did_you_mean(arm, folders)}")
+        return {arm: folders[arm]}
+    if not one or len(folders) == 1:
+        return folders
+    first = min(folders, key=lambda name: name in NO_CHOICE)
+    others = ", ".join(name for name in folders if name != first)
+    typer.echo(f"arm {first} (there are also: {others}; choose with --arm)", err=True)
+    return {first: folders[first]}
+
+
+def _translate_text(found: "dict[str, TrainedRun]", lines: Iterator[str], alignment: bool) -> None:
+    """Plain lines on standard output, what is to be known of them on standard error."""
+    from ..runs.copying import check_pointing
+    from ..runs.lines import Tally, translate_lines
+
+    (trained,) = found.values()
+    if alignment:
+        check_pointing(trained.settings, "--alignment")
+    tally = Tally()
+    for chunk in translate_lines(trained, lines, tally, alignment):
+        typer.echo("\n".join(chunk))
+    for note in tally.notes(trained.settings):
+        typer.echo(note, err=True)
+
+
+def _translate_sentence(found: "dict[str, TrainedRun]", sentence: str, alignment: bool) -> None:
+    """A line an arm, each followed by its weights where they are asked for."""
+    width, unknown = max(map(len, found)), []
+    for name, trained in found.items():
         unknown = trained.unknown(sentence)
-        if beam is not None:
-            decoding = {"beam_size": beam}
-            trained = replace(trained, settings=trained.settings.changed(decoding=decoding))
-        typer.echo(f"{name:<{width}}  {trained.translate([sentence])[0]}")
+        shown = alignment and trained.settings.model.attention != "none"
+        (translation,) = trained.translations([sentence], 1, shown)
+        typer.echo(f"{name:<{width}}  {translation.text}")
         if alignment:
-            _show_weights(trained, sentence)
+            _show_weights(trained, translation)
+        if not translation.ended:
+            typer.echo(f"{name}: cut at the cap, without an end", err=True)
     if unknown:
         typer.echo(f"not in the training vocabulary: {', '.join(unknown)}", err=True)
 
 
-def _show_weights(trained: "TrainedRun", sentence: str) -> None:
+def _show_weights(trained: "TrainedRun", translation: "Translation") -> None:
     """A heatmap: the output's words down, the source's across."""
-    from ..runs.attention import translate_attended
+    from ..runs.translate import attended
     from ..tables.heatmap import LEGEND, heatmap
 
     if trained.settings.model.attention == "none":
         typer.echo("  (reads the last state alone: there are no weights to show)\n")
+    if translation.weights is None:
         return
-    found = translate_attended(trained, sentence, trained.settings.decoding)
+    found = attended(trained, translation)
     lines = heatmap(found.source, found.output, found.weights, output().width)
     typer.echo("\n".join(["", *lines, "", LEGEND, ""]))

@@ -14,7 +14,6 @@ from jaxtyping import Int, Int32
 from ..settings.symbols import EOS, PAD
 from .pair import SentencePair
 from .shapes import ShapeClass, shape_classes
-from .tokens import tokenize
 from .vocabulary import Vocabulary
 
 Result = TypeVar("Result")
@@ -90,12 +89,12 @@ def encode_pairs(
     target_vocabulary: Vocabulary,
     reverse_source: bool = False,
 ) -> EncodedPairs:
-    """Ids of both sides; reversing turns the words round and leaves EOS last."""
+    """Ids of both sides; reversing turns the pieces round and leaves EOS last."""
     encoded = EncodedPairs([], [])
     for pair in pairs:
-        ids = source_vocabulary.encode(tokenize(pair.source))
+        ids = source_vocabulary.numbers(pair.source)
         encoded.source.append([*(reversed(ids) if reverse_source else ids), EOS])
-        encoded.target.append([*target_vocabulary.encode(tokenize(pair.target)), EOS])
+        encoded.target.append([*target_vocabulary.numbers(pair.target), EOS])
     return encoded
 
 

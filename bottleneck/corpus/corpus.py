@@ -1,21 +1,24 @@
 """From settings to a corpus: splits, vocabularies, a fingerprint, and a description of them."""
 
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from hashlib import sha256
 from statistics import fmean
 
 from ..settings.buckets import OUTSIDE, bucket_labels, bucket_of
-from ..settings.concerns import CorpusSettings
-from ..settings.errors import UserError
+from ..settings.concerns import NAMED, CorpusSettings
+from ..settings.errors import UsageError, UserError
 from .copying import Copying
 from .drawing import draw_splits
 from .joining import chained
+from .learning import learn_vocabularies
+from .near_copies import Held, near_copies, share
 from .pair import SentencePair
 from .splits import Splits
 from .splitting import split_files
-from .tokens import tokenize
-from .vocabulary import Vocabulary, build_vocabulary
+from .tokens import WORDS, Tokenizer
+from .turned import Turned, turned_join
+from .vocabulary import Vocabulary
 
 Pairs = tuple[SentencePair, ...]
 
@@ -40,9 +43,15 @@ class Corpus:
         """Shares of the test set's source and target tokens that are not in the vocabularies."""
         source, target = self.source_vocabulary, self.target_vocabulary
         return (
-            source.unknown_rate(tokenize(pair.source) for pair in self.test),
-            target.unknown_rate(tokenize(pair.target) for pair in self.test),
+            source.unknown_rate(source.pieces(pair.source) for pair in self.test),
+            target.unknown_rate(target.pieces(pair.target) for pair in self.test),
         )
+
+    @cached_property
+    def near_copies(self) -> list[Held]:
+        """Of each test sentence: how many of its source 5-grams training holds."""
+        test, train = self.test, self.train
+        return near_copies([pair.source for pair in test], (pair.source for pair in train))
 
     @property
     def splits(self) -> dict[str, Pairs]:
@@ -64,13 +73,18 @@ class SplitRow:
 
 @dataclass(frozen=True)
 class Description:
-    """What a corpus holds; vocabulary sizes are without the special tokens."""
+    """What a corpus holds; vocabulary sizes are without the special tokens.
+
+    ``near_copies`` is the share of the test set's source 5-grams that training holds, None where it
+    has none.
+    """
 
     rows: tuple[SplitRow, ...]
     source_vocabulary: int
     target_vocabulary: int
     source_unknown: float
     target_unknown: float
+    near_copies: float | None
     fingerprint: str
     notes: tuple[str, ...]
 
@@ -79,33 +93,41 @@ def load_corpus(corpus: CorpusSettings, edges: tuple[int, ...]) -> Corpus:
     """Make or read the corpus; vocabularies come from the training side alone."""
     splits = _make_splits(corpus, edges)
     check_buckets(splits.test, edges)
+    source, target = learn_vocabularies(splits.train, corpus)
     return Corpus(
         train=splits.train,
         valid=splits.valid,
         test=splits.test,
-        source_vocabulary=build_vocabulary(
-            (tokenize(pair.source) for pair in splits.train), corpus.source_vocabulary
-        ),
-        target_vocabulary=build_vocabulary(
-            (tokenize(pair.target) for pair in splits.train), corpus.target_vocabulary
-        ),
-        fingerprint=fingerprint(splits),
+        source_vocabulary=source,
+        target_vocabulary=target,
+        fingerprint=fingerprint(splits, corpus.reverse_direction),
         notes=splits.notes + _test_notes(splits.test, corpus, edges),
     )
 
 
 def _make_splits(corpus: CorpusSettings, edges: tuple[int, ...]) -> Splits:
     """The splits of the corpus that the settings name."""
-    if corpus.name == "files":
+    if corpus.name in ("files", *NAMED):
         return split_files(corpus, edges)
-    if corpus.name == "copy":
+    if corpus.test is not None:
+        raise UsageError(f"corpus.test is for real text, not for corpus {corpus.name!r}")
+    if corpus.name == "copy":  # a copy turned round is the same copy
         return draw_splits(Copying(corpus.copy_words), corpus, edges)
     # Imported here, so that other corpora do not pay for building the grammar.
     from .grammar import LECTURE_SENTENCES, english_french
 
     grammar = english_french()
-    held_out = frozenset(LECTURE_SENTENCES)
-    return draw_splits(grammar, corpus, edges, held_out, partial(chained, grammar.parse))
+    join = partial(chained, grammar.parse)
+    if not corpus.reverse_direction:
+        return draw_splits(grammar, corpus, edges, frozenset(LECTURE_SENTENCES), join)
+    if corpus.lengths == "natural":
+        raise UsageError(
+            "corpus.lengths=natural is not known for the grammar's French; with "
+            "corpus.reverse_direction give buckets or uniform"
+        )
+    known = map(grammar.parse, LECTURE_SENTENCES)
+    held_out = frozenset(pair.target for pair in known if pair is not None)
+    return draw_splits(Turned(grammar), corpus, edges, held_out, turned_join(join))
 
 
 def check_buckets(test: Pairs, edges: tuple[int, ...]) -> None:
@@ -121,12 +143,12 @@ def check_buckets(test: Pairs, edges: tuple[int, ...]) -> None:
         )
 
 
-def fingerprint(splits: Splits) -> str:
-    """Sixteen hex digits over the text and links of all pairs in order.
+def fingerprint(splits: Splits, reverse: bool = False) -> str:
+    """Sixteen hex digits over the text and links of all pairs in order, and the direction.
 
     Bits stay out: their last digit may differ between machines.
     """
-    digest = sha256()
+    digest = sha256(b"reversed\n" if reverse else b"")
     for name, pairs in zip(Splits._fields, splits[:3], strict=False):
         digest.update(f"{name}\t{len(pairs)}\n".encode())
         for pair in pairs:
@@ -148,7 +170,11 @@ def _test_notes(test: Pairs, corpus: CorpusSettings, edges: tuple[int, ...]) -> 
 
 def describe(corpus: Corpus, edges: tuple[int, ...]) -> Description:
     """Counts and means per split and bucket, vocabulary sizes and unknown words of the test set."""
-    rows = [row for name, pairs in corpus.splits.items() for row in split_rows(name, pairs, edges)]
+    rows = [
+        row
+        for name, pairs in corpus.splits.items()
+        for row in split_rows(name, pairs, edges, corpus.target_vocabulary.tokenizer)
+    ]
     source_unknown, target_unknown = corpus.unknown_rates
     return Description(
         rows=tuple(rows),
@@ -156,21 +182,27 @@ def describe(corpus: Corpus, edges: tuple[int, ...]) -> Description:
         target_vocabulary=len(corpus.target_vocabulary.words),
         source_unknown=source_unknown,
         target_unknown=target_unknown,
+        near_copies=share(corpus.near_copies),
         fingerprint=corpus.fingerprint,
         notes=corpus.notes,
     )
 
 
-def split_rows(name: str, pairs: Pairs, edges: tuple[int, ...]) -> list[SplitRow]:
-    """One row a bucket, the sentences below every bucket first; empty buckets have their row."""
+def split_rows(
+    name: str, pairs: Pairs, edges: tuple[int, ...], target: Tokenizer = WORDS
+) -> list[SplitRow]:
+    """One row a bucket, the sentences below every bucket first; empty buckets have their row.
+
+    ``target`` counts the target's tokens.
+    """
     held: list[list[SentencePair]] = [[] for _ in range(len(edges) + 1)]
     for pair in pairs:
         held[bucket_of(pair.words, edges) - OUTSIDE].append(pair)
     labels = (f"under {edges[0]}", *bucket_labels(edges))
-    return [_row(name, label, inside) for label, inside in zip(labels, held, strict=True)]
+    return [_row(name, label, inside, target) for label, inside in zip(labels, held, strict=True)]
 
 
-def _row(split: str, bucket: str, pairs: list[SentencePair]) -> SplitRow:
+def _row(split: str, bucket: str, pairs: list[SentencePair], target: Tokenizer) -> SplitRow:
     """Means over the pairs of one split and bucket."""
     bits = [pair.bits for pair in pairs if pair.bits is not None]
     return SplitRow(
@@ -178,6 +210,6 @@ def _row(split: str, bucket: str, pairs: list[SentencePair]) -> SplitRow:
         bucket=bucket,
         pairs=len(pairs),
         source_words=fmean(pair.words for pair in pairs) if pairs else None,
-        target_tokens=fmean(len(tokenize(pair.target)) for pair in pairs) if pairs else None,
+        target_tokens=fmean(len(target.pieces(pair.target)) for pair in pairs) if pairs else None,
         bits=fmean(bits) if bits else None,
     )

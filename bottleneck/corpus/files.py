@@ -1,4 +1,8 @@
-"""The user's own parallel text: two files line by line, or one of tab-separated columns.
+"""Parallel text: two files line by line, or one of tab-separated columns.
+
+The user's own, a named corpus that was fetched, or a test set that sacreBLEU has. English is the
+first side of all but the user's own, whose first side is the source unless the direction is
+reversed.
 
 Plain or gzip, UTF-8 (a byte-order mark is dropped), lines ended by LF or CRLF. Text is brought
 to Unicode form NFC and its white space folded to single spaces.
@@ -10,8 +14,10 @@ from pathlib import Path
 from typing import NamedTuple
 from unicodedata import normalize
 
-from ..settings.concerns import CorpusSettings
+from ..settings.concerns import NAMED, CorpusSettings
 from ..settings.errors import UsageError, UserError
+from .named.places import split_files_of
+from .named.testsets import test_set_files
 from .pair import SentencePair
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -43,7 +49,15 @@ class PairsRead(NamedTuple):
 
 
 def training_files(corpus: CorpusSettings) -> PairFiles:
-    """The files to train on, checked to be given together."""
+    """The files to train on; the user's own are checked to be given together.
+
+    Raises UserError for a named corpus that is not on this machine.
+    """
+    if corpus.name in NAMED:
+        found = _named_files(corpus.name, "train")
+        if found is None:
+            raise UserError(f"corpus {corpus.name!r} has no training text; fetch it again")
+        return found
     if corpus.source is None:
         raise UsageError(
             f"corpus.name is 'files' but corpus.source is not set; give "
@@ -54,13 +68,33 @@ def training_files(corpus: CorpusSettings) -> PairFiles:
 
 
 def given_test_files(corpus: CorpusSettings) -> PairFiles | None:
-    """The files to test on, None where the test set is to be split off the training text."""
+    """The files to test on, None where the test set is to be split off the training text.
+
+    A test set by name goes before the one that a named corpus has.
+    """
+    if corpus.test is not None:
+        if corpus.test_source or corpus.test_target:
+            raise UsageError("corpus.test and corpus.test_source both name a test set; give one")
+        return PairFiles("corpus.test", *test_set_files(corpus.test, corpus.reverse_direction))
+    if corpus.name in NAMED:
+        return _named_files(corpus.name, "test")
     if corpus.test_source is not None:
         return _checked(PairFiles("corpus.test_source", corpus.test_source, corpus.test_target))
     if corpus.test_target is not None:
         missing = with_option("corpus.test_source")
         raise UsageError(f"corpus.test_target is set without {missing}; give both")
     return None
+
+
+def given_valid_files(corpus: CorpusSettings) -> PairFiles | None:
+    """The validation set that a named corpus has, None where it is to be split off."""
+    return _named_files(corpus.name, "valid") if corpus.name in NAMED else None
+
+
+def _named_files(name: str, split: str) -> PairFiles | None:
+    """The files of a split of a named corpus, None where it has no such split."""
+    found = split_files_of(name, split)
+    return None if found is None else PairFiles(f"corpus {name!r}", *found)
 
 
 def _checked(files: PairFiles) -> PairFiles:
@@ -121,13 +155,29 @@ def _read_columns(files: PairFiles, lowercase: bool) -> list[tuple[str, str]]:
 
 
 def read_lines(path: str, setting: str, lowercase: bool = False) -> list[str]:
-    """The lines of a text file; only LF and CRLF end a line."""
+    """The lines of a text file in form NFC; only LF and CRLF end a line."""
+    text = _read_text(path, setting)
+    if not text.strip():
+        raise _empty(path, setting)
+    return normalize("NFC", text.lower() if lowercase else text).split("\n")
+
+
+def lines_as_given(path: str, setting: str) -> list[str]:
+    """The same lines with every character as it stands, as a score needs them; all may be blank."""
+    return _read_text(path, setting).split("\n")
+
+
+def _read_text(path: str, setting: str) -> str:
+    """A file's text without byte-order mark and last line end; every other line ends in LF."""
     name = f"{setting} {path!r}"
     data = _read_bytes(path, name).removeprefix(_BYTE_ORDER_MARK)
-    if not data.strip():
-        raise UserError(f"{name} is empty; give a file with a sentence a line")
-    text = _decode(data, name).replace("\r\n", "\n").removesuffix("\n")
-    return normalize("NFC", text.lower() if lowercase else text).split("\n")
+    if not data:
+        raise _empty(path, setting)
+    return _decode(data, name).replace("\r\n", "\n").removesuffix("\n")
+
+
+def _empty(path: str, setting: str) -> UserError:
+    return UserError(f"{setting} {path!r} is empty; give a file with a sentence a line")
 
 
 def _read_bytes(path: str, name: str) -> bytes:

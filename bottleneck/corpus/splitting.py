@@ -1,4 +1,4 @@
-"""Splitting the user's text by source sentence, so that no test sentence was trained on.
+"""Splitting text by source sentence, so that no test sentence was trained on.
 
 What is chosen hangs on the seed and the sentences alone, not on their place in the file: two
 files that share lines make like choices.
@@ -12,10 +12,18 @@ from random import Random
 from ..settings.buckets import OUTSIDE, bucket_of, span_label
 from ..settings.concerns import CorpusSettings
 from ..settings.errors import UserError
-from .files import given_test_files, read_pairs, training_files
+from .files import (
+    PairFiles,
+    PairsRead,
+    given_test_files,
+    given_valid_files,
+    read_pairs,
+    training_files,
+)
 from .joining import join_test, side_by_side
 from .pair import SentencePair, sources
 from .splits import Splits
+from .turned import turned
 
 LARGEST_PART = 10
 """At most one in this many source sentences is split off: training text is to be left."""
@@ -24,20 +32,21 @@ Pairs = list[SentencePair]
 
 
 def split_files(corpus: CorpusSettings, edges: tuple[int, ...]) -> Splits:
-    """Read the user's text and split it by source sentence.
+    """Read the text and split it by source sentence.
 
     A given test set is used whole, repeated pairs once; else one is split off, spread evenly
-    over the length buckets as far as there are sentences. Validation is a random part of the
-    training text, so like training in its lengths. Only training and validation keep to
-    min_words and longest_trained; they share neither a joined test sentence nor a part of one.
+    over the length buckets as far as there are sentences. Validation is a random part of a given
+    set, else of the training text, so like training in its lengths. Only training and validation
+    keep to min_words and longest_trained; they share neither a joined test sentence nor a part of
+    one.
     """
-    pairs, blank = read_pairs(training_files(corpus), corpus.lowercase)
+    pairs, blank = _read(training_files(corpus), corpus)
     notes = _note(blank, "line(s) with an empty side were dropped")
     parts, test_notes = _test_set(corpus, pairs, edges)
     test, joining_notes = join_test(tuple(parts), corpus, edges, side_by_side)
     apart = _without(pairs, sources(parts) | sources(test))
-    fitting = [pair for pair in apart if corpus.min_words <= pair.words <= corpus.longest_trained]
-    valid = split_off_random(fitting, corpus.valid_pairs, f"{corpus.seed}:valid")
+    fitting = _fitting(apart, corpus)
+    valid = _validation(corpus, fitting, sources(parts) | sources(test))
     left = _without(fitting, sources(valid))
     span = span_label(corpus.min_words, corpus.longest_trained)
     if not valid or not left:
@@ -50,9 +59,33 @@ def split_files(corpus: CorpusSettings, edges: tuple[int, ...]) -> Splits:
     notes += _note(held, "pair(s) left training: their source is in the test or validation set")
     notes += _note(len(apart) - len(fitting), f"pair(s) outside {span} words left training")
     train = sample(left, corpus.train_pairs, f"{corpus.seed}:train")
-    notes += _short(len(valid), corpus.valid_pairs, "validation")
+    if given_valid_files(corpus) is None:
+        notes += _short(len(valid), corpus.valid_pairs, "validation")
     notes += _capped(len(train), len(left))
     return Splits(tuple(train), tuple(valid), test, notes)
+
+
+def _read(files: PairFiles, corpus: CorpusSettings) -> PairsRead:
+    """The pairs of the files, source first."""
+    read = read_pairs(files, corpus.lowercase)
+    if not corpus.reverse_direction:
+        return read
+    return PairsRead([turned(pair) for pair in read.pairs], read.blank)
+
+
+def _fitting(pairs: Pairs, corpus: CorpusSettings) -> Pairs:
+    """The pairs of lengths to train on."""
+    return [pair for pair in pairs if corpus.min_words <= pair.words <= corpus.longest_trained]
+
+
+def _validation(corpus: CorpusSettings, fitting: Pairs, tested: frozenset[str]) -> Pairs:
+    """Some of a given set, without what is tested on, else a part of the training text."""
+    files, seed = given_valid_files(corpus), f"{corpus.seed}:valid"
+    if files is None:
+        return split_off_random(fitting, corpus.valid_pairs, seed)
+    first = _first_pairs(_fitting(_without(_read(files, corpus).pairs, tested), corpus))
+    chosen = sources(_ranked(first, seed)[: corpus.valid_pairs])
+    return [pair for pair in first if pair.source in chosen]
 
 
 def _test_set(
@@ -63,7 +96,7 @@ def _test_set(
     if files is None:
         test = split_off_even(pairs, corpus.test_pairs, f"{corpus.seed}:test", edges)
         return test, _short(len(test), corpus.test_pairs, "test")
-    given, blank = read_pairs(files, corpus.lowercase)
+    given, blank = _read(files, corpus)
     test = list(dict.fromkeys(given))
     notes = _note(blank, "test line(s) with an empty side were dropped")
     return test, notes + _note(len(given) - len(test), "repeated test pair(s) were dropped")

@@ -2,10 +2,16 @@
 
 A token that was glued to its neighbour carries the joiner on that side: ``"l'homme, dit-il"``
 becomes ``l'￭ homme ￭, dit-il``. White space is folded to single spaces.
+
+Word tokens are what gold links, IBM model 1 and word classes speak of, in any run. What a model
+reads and writes are the pieces of its run's `Tokenizer`: these word tokens, or `subwords`.
 """
 
 import re
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import lru_cache
+from typing import Protocol, runtime_checkable
 
 JOINER = "\uffed"
 _STAND_IN = "\u25a0"  # what a joiner in the user's own text is read as
@@ -48,3 +54,44 @@ def detokenize(tokens: list[str]) -> str:
 def plain(token: str) -> str:
     """The token as a person reads it, without joiners."""
     return token.replace(JOINER, "")
+
+
+@runtime_checkable  # so that beartype can check it in tests
+class Tokenizer(Protocol):
+    """How text becomes the pieces that a model reads and writes, and text again."""
+
+    def pieces(self, text: str) -> list[str]:
+        """The pieces of a text; they are as many as the model has tokens, less its end token."""
+
+    def text(self, pieces: Sequence[str]) -> str:
+        """The text of pieces, a model's own too; of ``pieces(text)`` it is the folded text."""
+
+    def shown(self, piece: str) -> str:
+        """A piece as a person reads it."""
+
+    def size(self, piece: str) -> int:
+        """How many bytes of the text, in UTF-8 and without its spaces, a piece stands for."""
+
+
+@dataclass(frozen=True)
+class Words:
+    """Word tokens as pieces."""
+
+    def pieces(self, text: str) -> list[str]:
+        """The word tokens."""
+        return tokenize(text)
+
+    def text(self, pieces: Sequence[str]) -> str:
+        """The word tokens joined."""
+        return detokenize(list(pieces))
+
+    def shown(self, piece: str) -> str:
+        """Without joiners."""
+        return plain(piece)
+
+    def size(self, piece: str) -> int:
+        """Bytes without joiners."""
+        return len(plain(piece).encode())
+
+
+WORDS = Words()

@@ -1,8 +1,11 @@
-"""Words as numbers: the most frequent training tokens, the rest is unknown."""
+"""Pieces of text as numbers: word tokens, the most frequent of training, or subwords.
+
+What is in no vocabulary is unknown.
+"""
 
 import os
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
@@ -10,6 +13,7 @@ from pathlib import Path
 
 from ..settings.errors import UserError
 from ..settings.symbols import BOS, EOS, PAD, UNK
+from .tokens import WORDS, Tokenizer
 
 UNKNOWN = "⁇"
 """How an unknown word prints: U+2047, which sacreBLEU's 13a tokenizer leaves whole."""
@@ -18,26 +22,42 @@ SPECIAL = ("<pad>", "<s>", "</s>", UNKNOWN)
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """Tokens by id: the four special ones, then words, the most frequent first."""
+    """Tokens by id: the four special ones, then pieces of text, of words the most frequent first.
+
+    ``tokenizer`` says how text becomes such pieces.
+    """
 
     tokens: tuple[str, ...]
+    tokenizer: Tokenizer = WORDS
 
     def __len__(self) -> int:
         return len(self.tokens)
 
     @property
     def words(self) -> tuple[str, ...]:
-        """The ordinary words, without the special tokens."""
+        """The ordinary pieces, without the special tokens."""
         return self.tokens[len(SPECIAL) :]
 
     @cached_property
     def _ids(self) -> dict[str, int]:
-        """Ids of the words; a special token in the text is no word."""
+        """Ids of the pieces; a special token in the text is none of them."""
         return {token: place for place, token in enumerate(self.words, start=len(SPECIAL))}
 
     def encode(self, tokens: Iterable[str]) -> list[int]:
         """Ids of tokens, ``UNK`` for those not known; nothing is put before or after."""
         return [self._ids.get(token, UNK) for token in tokens]
+
+    def pieces(self, text: str) -> list[str]:
+        """The pieces of a text, known or not."""
+        return self.tokenizer.pieces(text)
+
+    def numbers(self, text: str) -> list[int]:
+        """Ids of a text's pieces."""
+        return self.encode(self.pieces(text))
+
+    def text(self, pieces: Sequence[str]) -> str:
+        """The text of pieces; the unknown one prints as `UNKNOWN`."""
+        return self.tokenizer.text(pieces)
 
     def decode(self, ids: Iterable[int]) -> list[str]:
         """Tokens up to the first ``EOS``, without padding."""
@@ -61,7 +81,7 @@ class Vocabulary:
         os.replace(part, path)
 
     @classmethod
-    def load(cls, path: Path) -> "Vocabulary":
+    def load(cls, path: Path, tokenizer: Tokenizer = WORDS) -> "Vocabulary":
         """Read what ``save`` wrote."""
         tokens = tuple(path.read_bytes().decode().removesuffix("\n").split("\n"))
         if tokens[: len(SPECIAL)] != SPECIAL:
@@ -69,7 +89,7 @@ class Vocabulary:
                 f"{str(path)!r} is no vocabulary: it must start with {' '.join(SPECIAL)}, "
                 "one a line; make it again by training"
             )
-        return cls(tokens)
+        return cls(tokens, tokenizer)
 
 
 def build_vocabulary(sentences: Iterable[list[str]], cap: int) -> Vocabulary:

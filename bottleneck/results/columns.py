@@ -20,11 +20,12 @@ def run_columns(run: Path, partly: bool = False) -> dict[str, Any]:
 
 
 def setting_columns(settings: RunSettings) -> dict[str, Any]:
-    """Value by column; None where a setting is not set."""
-    return {column: _value(settings, place) for column, (place, _) in SETTING_COLUMNS.items()}
+    """Value by column; where a setting is not set, a blank text or None for other types."""
+    return {column: _value(settings, *held) for column, held in SETTING_COLUMNS.items()}
 
 
-def _value(settings: RunSettings, place: str) -> Any:
+def _value(settings: RunSettings, place: str, kind: str) -> Any:
     """The setting ``concern.field``."""
     concern, _, field = place.partition(".")
-    return getattr(getattr(settings, concern), field)
+    value = getattr(getattr(settings, concern), field)
+    return "" if value is None and kind == "str" else value

@@ -1,4 +1,4 @@
-"""The results bundle: which files, which columns, which types. Version 3.
+"""The results bundle: which files, which columns, which types. Version 4.
 
 - ``runs.csv``: a row a run x bucket, tidy; ``run,attention,context_size,seed,bucket`` is a key.
 - ``sentences.csv.gz``: a row a run x test sentence: the counts from which every score, bucket and
@@ -15,9 +15,11 @@ sentences, a setting that is not set); `load_results` reads them as ``Int64`` an
 
 Since version 1: every setting has a column, and so has the corpus' fingerprint.
 Since version 2: the columns ``tied_output``, ``source`` and ``products``, for new settings.
+Since version 3: ``tokens``, ``test_set``, ``reverse_direction``, ``label_smoothing``,
+``average_last`` and ``copy_unknown``, for new settings; ``near_copies``.
 """
 
-VERSION = 3
+VERSION = 4
 
 RUNS = "runs.csv"
 SENTENCES = "sentences.csv.gz"
@@ -54,6 +56,8 @@ SETTING_COLUMNS: dict[str, tuple[str, str]] = {
     "batch_tokens": ("training.batch_tokens", "int64"),
     "shapes": ("training.shapes", "int64"),
     "products": ("training.products", "str"),
+    "label_smoothing": ("training.label_smoothing", "float64"),
+    "average_last": ("training.average_last", "float64"),
     "validations": ("training.validations", "int64"),
     "corpus_seed": ("corpus.seed", "int64"),
     "asked_train_pairs": ("corpus.train_pairs", "int64"),
@@ -63,6 +67,9 @@ SETTING_COLUMNS: dict[str, tuple[str, str]] = {
     "min_words": ("corpus.min_words", "int64"),
     "max_words": ("corpus.max_words", "int64"),
     "copy_words": ("corpus.copy_words", "int64"),
+    "test_set": ("corpus.test", "str"),
+    "reverse_direction": ("corpus.reverse_direction", "bool"),
+    "tokens": ("corpus.tokens", "str"),
     "source_vocabulary": ("corpus.source_vocabulary", "int64"),
     "target_vocabulary": ("corpus.target_vocabulary", "int64"),
     "lowercase": ("corpus.lowercase", "bool"),
@@ -70,6 +77,7 @@ SETTING_COLUMNS: dict[str, tuple[str, str]] = {
     "length_penalty": ("decoding.length_penalty", "float64"),
     "cap_factor": ("decoding.cap_factor", "float64"),
     "cap_extra": ("decoding.cap_extra", "int64"),
+    "copy_unknown": ("decoding.copy_unknown", "bool"),
     "edges": ("scoring.edges", "str"),
     "resamples": ("scoring.resamples", "int64"),
     "scoring_seed": ("scoring.seed", "int64"),
@@ -80,7 +88,7 @@ That is every setting but the names of the user's files, which say where the tex
 ``corpus_fingerprint`` says what it is. Sizes that follow the context where they are not set
 (``hidden_size``, ``attention_size``) and ``train_max_words`` are as the run has them.
 ``asked_..._pairs`` are the settings, ``train_pairs`` is what there was; the vocabularies are the
-most words allowed.
+most words or subwords allowed. ``test_set`` is blank but for one that sacreBLEU knows.
 """
 
 RUN_COLUMNS: dict[str, str] = {
@@ -101,6 +109,7 @@ RUN_COLUMNS: dict[str, str] = {
     "reference_tokens": "int64",
     "empty": "int64",
     "unfinished": "int64",
+    "near_copies": "float64",
     **{name: kind for name, (_, kind) in SETTING_COLUMNS.items()},
     "corpus_fingerprint": "str",
     "train_pairs": "int64",
@@ -117,7 +126,9 @@ RUN_COLUMNS: dict[str, str] = {
 }
 """Columns of ``runs.csv`` in order. Scores are 0-100, losses nats a target token; empty = none.
 
-``group`` is the name of the sweep's group that the run belongs to, blank outside of groups.
+``near_copies`` is the share, from 0 to 1, of the bucket's source 5-grams (word tokens) that the
+training side holds, blank where there are none. ``group`` is the name of the sweep's group that the
+run belongs to, blank outside of groups.
 """
 
 BLEU_COLUMNS = (

@@ -1,23 +1,20 @@
 """The attention weights behind given outputs: a network's own, or references it is made to say."""
 
 from functools import lru_cache
-from typing import NamedTuple
 
 import numpy as np
 from flax import nnx
 from jaxtyping import Float
 
-from ..corpus.batches import EncodedPairs, encode_pairs, evaluation_batches, restore
-from ..corpus.pair import SentencePair
-from ..corpus.tokens import plain, tokenize
-from ..decoding.search import AttentionWeights, make_attention_weights, make_search
+from ..corpus.batches import EncodedPairs, evaluation_batches, restore
+from ..decoding.search import AttentionWeights, make_attention_weights
 from ..model.translator import Weights
-from ..settings.concerns import DecodingSettings
 from ..settings.symbols import BOS, EOS
-from .translate import TrainedRun
 
 END = "</s>"
 """How the end token is shown."""
+
+BATCH = 64
 
 _reader = lru_cache(maxsize=4)(make_attention_weights)
 
@@ -61,29 +58,14 @@ def _order(words: int, reverse: bool) -> list[int]:
     return [*(reversed(places) if reverse else places), words]
 
 
-class Attended(NamedTuple):
-    """A translation and what it was read from: words as a person reads them, ends included."""
-
-    source: list[str]
-    output: list[str]
-    weights: Float[np.ndarray, "output source"]
-
-
-def translate_attended(trained: TrainedRun, sentence: str, decoding: DecodingSettings) -> Attended:
-    """Translate the user's sentence by this search, with the weights behind every output token.
-
-    An output that ran into the cap has no end token, and so no row for one.
-    """
-    pair = SentencePair(trained.prepare(sentence), "")
-    vocabularies = trained.source_vocabulary, trained.target_vocabulary
-    reverse = trained.settings.model.reverse_source
-    encoded = encode_pairs([pair], *vocabularies, reverse)
-    (held,) = evaluation_batches(encoded, 1)
-    search = make_search(trained.graph, decoding)
-    found = search(trained.weights, held.batch.source, held.batch.source_lengths)
-    ids = np.asarray(found.tokens)[0, : int(found.lengths[0])].tolist()
-    said = EncodedPairs(encoded.source, [ids or [EOS]])
-    (weights,) = attention_matrices(trained.graph, trained.weights, said, reverse, 1)
-    output = [END if word == EOS else plain(vocabularies[1].tokens[word]) for word in ids]
-    source = [*map(plain, tokenize(pair.source)), END]
-    return Attended(source, output, weights[: len(output)])
+def weights_behind(
+    graph: nnx.GraphDef,
+    weights: Weights,
+    reverse: bool,
+    sources: list[list[int]],
+    outputs: list[list[int]],
+) -> list[Float[np.ndarray, "_ _"]]:
+    """``attention_matrices`` of outputs that may be empty, and then have no row."""
+    said = EncodedPairs(sources, [ids or [EOS] for ids in outputs])
+    found = attention_matrices(graph, weights, said, reverse, BATCH)
+    return [matrix[: len(ids)] for matrix, ids in zip(found, outputs, strict=True)]

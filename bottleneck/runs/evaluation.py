@@ -15,14 +15,16 @@ from ..corpus.batches import (
     restore,
 )
 from ..corpus.corpus import Corpus
-from ..corpus.tokens import tokenize
+from ..corpus.near_copies import share
 from ..decoding.search import make_search
 from ..model.translator import Weights, count_parameters
 from ..results.folders import EXAMPLES, HYPOTHESES, SCORES, SENTENCES
+from ..scoring.buckets import Buckets
 from ..settings.atomic import write_text
 from ..settings.run import RunSettings
 from ..training.loop import Trained, sentence_losses
 from ..training.step import make_sentence_losses
+from .copying import Said, with_copies
 from .csvtext import csv_text, rows_text
 from .examples import Decoded, make_examples
 from .scores import bucket_rows, sentence_columns
@@ -48,6 +50,9 @@ def evaluate(
     encoded = encode(corpus, "test", settings)
     batches = evaluation_batches(encoded, EVALUATION_BATCH)
     decoded = decode(graph, trained.weights, settings, corpus, batches)
+    if settings.decoding.copy_unknown:
+        texts = _copied_texts(graph, trained.weights, settings, corpus, encoded, decoded)
+        decoded = decoded._replace(texts=texts)
     columns = sentence_columns(
         decoded.texts,
         [pair.target for pair in corpus.test],
@@ -57,7 +62,8 @@ def evaluate(
         decoded.ended,
     )
     facts = _facts(corpus, trained)
-    rows = [facts | row for row in bucket_rows(columns, settings)]
+    near = _near_copies(corpus, settings)
+    rows = [facts | row for row in map(dict.__or__, bucket_rows(columns, settings), near)]
     write_text(folder.path / SENTENCES, csv_text(columns))
     write_text(folder.path / SCORES, rows_text(rows))
     _write_hypotheses(folder.path, corpus, decoded)
@@ -77,8 +83,26 @@ def decode(
     outputs = [search(weights, held.batch.source, held.batch.source_lengths) for held in batches]
     rows = restore([np.asarray(output.tokens) for output in outputs], batches)
     ended = restore([np.asarray(output.finished) for output in outputs], batches)
-    words = [corpus.target_vocabulary.decode(row.tolist()) for row in rows]
-    return Decoded(words, np.array(ended))
+    tokens = [corpus.target_vocabulary.decode(row.tolist()) for row in rows]
+    texts = [corpus.target_vocabulary.text(each) for each in tokens]
+    return Decoded(tokens, texts, np.array(ended))
+
+
+def _copied_texts(
+    graph: nnx.GraphDef,
+    weights: Weights,
+    settings: RunSettings,
+    corpus: Corpus,
+    encoded: EncodedPairs,
+    decoded: Decoded,
+) -> list[str]:
+    """The translations with source words in the place of unknown ones."""
+    source, target = corpus.source_vocabulary, corpus.target_vocabulary
+    said = [
+        Said(ids, target.encode(tokens), tokens, source.pieces(pair.source))
+        for ids, tokens, pair in zip(encoded.source, decoded.tokens, corpus.test, strict=True)
+    ]
+    return list(map(target.text, with_copies(graph, weights, settings.model.reverse_source, said)))
 
 
 def _facts(corpus: Corpus, trained: Trained) -> dict[str, Any]:
@@ -98,7 +122,18 @@ def _facts(corpus: Corpus, trained: Trained) -> dict[str, Any]:
 
 def _target_tokens(corpus: Corpus) -> int:
     """Target tokens of the training set, end tokens included."""
-    return sum(len(tokenize(pair.target)) + 1 for pair in corpus.train)
+    return sum(len(corpus.target_vocabulary.pieces(pair.target)) + 1 for pair in corpus.train)
+
+
+def _near_copies(corpus: Corpus, settings: RunSettings) -> list[dict[str, Any]]:
+    """Of each bucket the share of its source 5-grams that training holds; None without any."""
+    buckets = Buckets(settings.scoring.lower_edges)
+    assigned = buckets.assign(np.array([pair.words for pair in corpus.test]))
+    held = list(zip(corpus.near_copies, assigned.tolist(), strict=True))
+    return [
+        {"near_copies": share(counts for counts, place in held if place == bucket)}
+        for bucket in range(len(buckets.names))
+    ]
 
 
 def _write_hypotheses(folder: Path, corpus: Corpus, decoded: Decoded) -> None:

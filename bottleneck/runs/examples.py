@@ -9,7 +9,7 @@ from jaxtyping import Float
 from ..corpus.batches import EncodedPairs, encode_pairs
 from ..corpus.corpus import Corpus
 from ..corpus.pair import SentencePair
-from ..corpus.tokens import detokenize, plain, tokenize
+from ..corpus.tokens import WORDS, Tokenizer
 from ..model.translator import Weights
 from ..scoring.buckets import Buckets
 from ..settings.run import RunSettings
@@ -20,15 +20,14 @@ PER_BUCKET = 2
 
 
 class Decoded(NamedTuple):
-    """The translations of a test set, in its order."""
+    """The translations of a test set, in its order.
+
+    ``texts`` are as a person reads them, and as they are scored.
+    """
 
     tokens: list[list[str]]
+    texts: list[str]
     ended: np.ndarray
-
-    @property
-    def texts(self) -> list[str]:
-        """The translations as a person reads them, and as they are scored."""
-        return [detokenize(tokens) for tokens in self.tokens]
 
 
 def choose(corpus: Corpus, settings: RunSettings) -> list[int]:
@@ -57,12 +56,13 @@ def make_examples(
     sources = [corpus.test[place].source for place in places]
     outputs = [decoded.tokens[place] for place in places]
     matrices = attended(graph, weights, settings, corpus, sources, outputs)
+    ours, theirs = corpus.source_vocabulary, corpus.target_vocabulary.tokenizer
     return [
         {
             "sentence": place,
-            "source": readable(tokenize(corpus.test[place].source), True),
+            "source": readable(ours.pieces(corpus.test[place].source), True, ours.tokenizer),
             "reference": corpus.test[place].target,
-            "hypothesis": readable(decoded.tokens[place], bool(decoded.ended[place])),
+            "hypothesis": readable(decoded.tokens[place], bool(decoded.ended[place]), theirs),
             "weights": matrix[: len(decoded.tokens[place]) + bool(decoded.ended[place])]
             .round(3)
             .tolist(),
@@ -71,9 +71,9 @@ def make_examples(
     ]
 
 
-def readable(tokens: list[str], ended: bool) -> list[str]:
-    """Words as a person reads them, the end token last where there is one."""
-    return [*(plain(token) for token in tokens), *([END] if ended else [])]
+def readable(tokens: list[str], ended: bool, tokenizer: Tokenizer = WORDS) -> list[str]:
+    """Tokens as a person reads them, the end token last where there is one."""
+    return [*map(tokenizer.shown, tokens), *([END] if ended else [])]
 
 
 def attended(

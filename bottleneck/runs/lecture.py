@@ -6,7 +6,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..corpus.corpus import Corpus
-from ..corpus.tokens import plain, tokenize
+from ..corpus.pieces import by_word, shares_of
+from ..corpus.tokens import tokenize
 from ..lecture.formulas import Attention, States, Vector, Weights
 from ..lecture.grid import Grid
 from ..lecture.slides import SLIDES
@@ -43,32 +44,39 @@ def own_attention() -> Attention:
 def learned_weights(folder: Path) -> Grid | None:
     """Weights of a trained run for the words of L10, the slide's French given word by word.
 
-    The folder is an output folder or that of one run; None where no run there has learned weights.
+    The folder is an output folder or that of one run; None where no run there has learned weights
+    for English to French.
     """
     found = {arm: run for arm, run in arms(folder).items() if (run / SETTINGS).is_file()}
     arm = next((arm for arm in found if arm not in NOT_LEARNED), None)
     if arm is None:
         return None
     use_cache()
-    return _grid(arm, load_run(found[arm]))
+    trained = load_run(found[arm])
+    return None if trained.settings.corpus.reverse_direction else _grid(arm, trained)
 
 
 def _grid(arm: str, trained: TrainedRun) -> Grid:
-    """The run's matrix; its last column is the source's end, its rows are the words alone."""
+    """The run's matrix, word by word; its last column is the source's end, its rows are words."""
     slide = SLIDES.l10
     source, target = (trained.prepare(" ".join(words)) for words in (slide.english, slide.french))
     vocabularies = trained.source_vocabulary, trained.target_vocabulary
     corpus = Corpus((), (), (), *vocabularies, fingerprint="", notes=())
-    words = tokenize(target)
+    pieces = vocabularies[1].pieces(target)
     facts = trained.graph, trained.weights, trained.settings, corpus
-    (matrix,) = attended(*facts, [source], [words])
-    known = set(trained.target_vocabulary.words)
-    unknown = [*trained.unknown(source), *(plain(word) for word in words if word not in known)]
+    (matrix,) = attended(*facts, [source], [pieces])
+    known = set(vocabularies[1].words)
+    unknown = [*trained.unknown(source), *(trained.shown(p) for p in pieces if p not in known)]
+    words = tokenize(source), tokenize(target)
+    shares = [
+        shares_of(vocabulary.pieces(text), own, vocabulary.tokenizer)
+        for vocabulary, text, own in zip(vocabularies, (source, target), words, strict=True)
+    ]
     return Grid(
         f"learned: {arm}",
-        tuple(readable(words, False)),
-        tuple(readable(tokenize(source), True)),
-        matrix[: len(words)],
+        tuple(readable(words[1], False)),
+        tuple(readable(words[0], True)),
+        by_word(matrix, *shares)[: len(words[1])],
         slide.gold,
         _note(trained.translate([source])[0], unknown),
     )

@@ -1,9 +1,10 @@
 """One run: settings in, a folder of plain files out.
 
 ``settings.json`` (resolved), ``environment.json``, ``status.json``, ``log.jsonl`` (a line a
-report), ``weights.safetensors``, ``source.vocabulary``, ``target.vocabulary``,
-``hypotheses.jsonl`` (sentence by sentence), ``sentences.csv`` (counts), ``scores.csv`` (a row a
-bucket), ``examples.json`` (attention weights of a few sentences); while it runs,
+report), ``weights.safetensors``, ``source.vocabulary``, ``target.vocabulary`` (with subwords also
+``source.subwords.model``, ``target.subwords.model``: sentencepiece's files), ``hypotheses.jsonl``
+(sentence by sentence), ``sentences.csv`` (counts), ``scores.csv`` (a row a bucket),
+``examples.json`` (attention weights of a few sentences); while it runs,
 ``checkpoint.safetensors``, and while it is trained with others ``stack.json``.
 """
 
@@ -20,13 +21,12 @@ from flax import nnx
 
 from ..corpus.batches import evaluation_batches, training_batches
 from ..corpus.corpus import Corpus, load_corpus
+from ..corpus.near_copies import share
 from ..model.translator import count_parameters, create
 from ..results.folders import (
     ENVIRONMENT,
     LOG,
     SETTINGS,
-    SOURCE_VOCABULARY,
-    TARGET_VOCABULARY,
     WEIGHTS,
     read_json,
 )
@@ -36,10 +36,12 @@ from ..settings.run import SCHEMA_VERSION, RunSettings
 from ..training.device import updates_together
 from ..training.loop import Learner, Progress, Snapshot, Trained, train, updates_done
 from .checkpoint import Checkpoints, StopRequest, join, read_checkpoint, to_bytes
+from .copying import check_pointing
 from .environment import PROGRAMS, describe_environment
 from .evaluation import EVALUATION_BATCH, encode, evaluate
 from .stacked import CHECKPOINT, CheckpointError, begin_stack, leave_stack, take_part
 from .store import ENDED, RunFolder
+from .vocabularies import save_vocabularies
 from .weights import save_weights
 
 Event = dict[str, Any]
@@ -112,8 +114,10 @@ def execute(
     their checkpoint, and one that another process is at is waited for. ``updates_together`` is
     how many updates one dispatch has; left out, that depends on the machine.
     """
-    for place in range(len(given)):
+    for place, settings in enumerate(given):
         report(place, {"phase": "preparing"})
+        if settings.decoding.copy_unknown:
+            check_pointing(settings, "decoding.copy_unknown")
     corpus = load_corpus(given[0].corpus, given[0].scoring.lower_edges)
     folders = [RunFolder(store, each.identity(corpus.fingerprint)) for each in given]
     runs = [
@@ -273,8 +277,7 @@ def _open(begun: Begun, seeds: int, updates: int, corpus: Corpus) -> None:
     folder.write_status("running", begun.note)
     folder.write_json(SETTINGS, run.settings.model_dump())
     folder.write_json(ENVIRONMENT, _environment(begun, seeds, updates) | _corpus_facts(corpus))
-    corpus.source_vocabulary.save(folder.path / SOURCE_VOCABULARY)
-    corpus.target_vocabulary.save(folder.path / TARGET_VOCABULARY)
+    save_vocabularies(folder.path, (corpus.source_vocabulary, corpus.target_vocabulary))
     parameters = count_parameters(begun.learner.weights)
     run.report({"phase": "training", "run": folder.run, "parameters": parameters})
 
@@ -314,4 +317,5 @@ def _corpus_facts(corpus: Corpus) -> dict[str, Any]:
         "target_vocabulary": len(corpus.target_vocabulary.words),
         "source_unknown": source_unknown,
         "target_unknown": target_unknown,
+        "near_copies": share(corpus.near_copies),
     }

@@ -1,29 +1,60 @@
-"""Translating with a finished run: the folder read back, the user's sentence put through."""
+"""Translating with a finished run: the folder read back, the user's sentences put through."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
+from typing import NamedTuple
+from unicodedata import normalize
 
 import numpy as np
 from flax import nnx
+from jaxtyping import Float
 
-from ..corpus.batches import encode_pairs, evaluation_batches, restore
+from ..corpus.batches import EncodedPairs, encode_pairs, evaluation_batches, restore
 from ..corpus.pair import SentencePair
 from ..corpus.prepare import prepare_source
-from ..corpus.tokens import detokenize, plain, tokenize
 from ..corpus.vocabulary import Vocabulary
 from ..decoding.search import make_search
 from ..model.translator import Weights, create
-from ..results.folders import (
-    SETTINGS,
-    SOURCE_VOCABULARY,
-    TARGET_VOCABULARY,
-    WEIGHTS,
-    read_json,
-)
+from ..results.folders import SETTINGS, WEIGHTS, read_json
 from ..settings.errors import UserError
 from ..settings.run import RunSettings, parse_settings
+from ..settings.symbols import EOS, UNK
+from .attention import END, weights_behind
+from .copying import Said, with_copies
+from .vocabularies import load_vocabularies
 from .weights import load_weights
+
+_searcher = lru_cache(maxsize=4)(make_search)
+
+
+class Translation(NamedTuple):
+    """A sentence's tokens and those of its translation, end tokens left out.
+
+    ``unknown`` counts source tokens that the run has never seen; ``ended`` is False where the
+    translation was cut at its cap. ``weights`` have the end tokens as last row (if it ended) and
+    last column, and are there where they were asked for.
+    """
+
+    source: list[str]
+    output: list[str]
+    text: str
+    ended: bool = True
+    unknown: int = 0
+    weights: Float[np.ndarray, "output source"] | None = None
+
+
+EMPTY = Translation([], [], "")
+"""What nothing is translated as."""
+
+
+class Attended(NamedTuple):
+    """A translation and what it was read from: words as a person reads them, ends included."""
+
+    source: list[str]
+    output: list[str]
+    weights: Float[np.ndarray, "output source"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,33 +71,99 @@ class TrainedRun:
         """The user's sentence in the form that the corpus has."""
         return prepare_source(sentence, self.settings.corpus)
 
+    def tokens(self, sentence: str) -> list[str]:
+        """The tokens that the model reads."""
+        return self.source_vocabulary.pieces(self.prepare(sentence))
+
+    def written(self, sentence: str) -> list[str]:
+        """The same tokens in the user's own case; as the model reads them where it cut others."""
+        read = self.tokens(sentence)
+        own = self.source_vocabulary.pieces(normalize("NFC", sentence))[: len(read)]
+        return (
+            own if [token.lower() for token in own] == [token.lower() for token in read] else read
+        )
+
+    def text(self, tokens: list[str]) -> str:
+        """Tokens of the target as a person writes them."""
+        return self.target_vocabulary.text(tokens)
+
+    def shown(self, token: str) -> str:
+        """One token as a person reads it."""
+        return self.target_vocabulary.tokenizer.shown(token)
+
     def unknown(self, sentence: str) -> list[str]:
         """Words of the sentence that the run has never seen."""
         known = set(self.source_vocabulary.words)
-        words = tokenize(self.prepare(sentence))
-        return [plain(word) for word in words if word not in known]
+        return [self.shown(word) for word in self.tokens(sentence) if word not in known]
 
     def translate(self, sentences: Sequence[str]) -> list[str]:
         """Translate with the search that the run's settings name."""
+        return [found.text for found in self.translations(sentences, len(sentences))]
+
+    def translations(
+        self, sentences: Sequence[str], batch_size: int, attended: bool = False
+    ) -> list[Translation]:
+        """The same token by token, with attention weights if so asked; of nothing, nothing.
+
+        Unknown words are copied from the source where the settings say so.
+        """
+        real = [bool(self.tokens(sentence)) for sentence in sentences]
+        given = [sentence for sentence, held in zip(sentences, real, strict=True) if held]
+        found = iter(self._translations(given, batch_size, attended) if given else [])
+        return [next(found) if held else EMPTY for held in real]
+
+    def _translations(
+        self, sentences: Sequence[str], batch_size: int, attended: bool
+    ) -> list[Translation]:
+        """Translations of sentences that have words."""
+        encoded = self._encode(sentences)
+        outputs = self._search(encoded, batch_size)
+        reader = self.graph, self.weights, self.settings.model.reverse_source
+        words = [self.written(sentence) for sentence in sentences]
+        tokens = [self.target_vocabulary.decode(ids) for ids in outputs]
+        if self.settings.decoding.copy_unknown:
+            said = zip(encoded.source, outputs, tokens, words, strict=True)
+            tokens = with_copies(*reader, [Said(*each) for each in said])
+        weights: list = [None] * len(outputs)
+        if attended:
+            weights = weights_behind(*reader, encoded.source, outputs)
+        return [
+            Translation(source, output, self.text(output), EOS in ids, read.count(UNK), matrix)
+            for source, output, ids, read, matrix in zip(
+                words, tokens, outputs, encoded.source, weights, strict=True
+            )
+        ]
+
+    def _encode(self, sentences: Sequence[str]) -> EncodedPairs:
+        """Sources as the model reads them; there are no targets."""
         pairs = [SentencePair(self.prepare(sentence), "") for sentence in sentences]
-        encoded = encode_pairs(
-            pairs,
-            self.source_vocabulary,
-            self.target_vocabulary,
-            self.settings.model.reverse_source,
-        )
-        batches = evaluation_batches(encoded, len(pairs))
-        search = make_search(self.graph, self.settings.decoding)
-        outputs = [search(self.weights, b.batch.source, b.batch.source_lengths) for b in batches]
-        rows = restore([np.asarray(output.tokens) for output in outputs], batches)
-        return [detokenize(self.target_vocabulary.decode(row.tolist())) for row in rows]
+        vocabularies = self.source_vocabulary, self.target_vocabulary
+        return encode_pairs(pairs, *vocabularies, self.settings.model.reverse_source)
+
+    def _search(self, encoded: EncodedPairs, batch_size: int) -> list[list[int]]:
+        """Ids of the outputs, the end token with those that have one."""
+        batches = evaluation_batches(encoded, batch_size)
+        search = _searcher(self.graph, self.settings.decoding)
+        found = [search(self.weights, b.batch.source, b.batch.source_lengths) for b in batches]
+        rows = restore([np.asarray(output.tokens) for output in found], batches)
+        lengths = restore([np.asarray(output.lengths) for output in found], batches)
+        return [row[:length].tolist() for row, length in zip(rows, lengths, strict=True)]
+
+
+def attended(trained: TrainedRun, found: Translation) -> Attended:
+    """A translation whose weights were asked for, for people to look at.
+
+    An output that ran into the cap has no end token, and so no row for one.
+    """
+    assert found.weights is not None
+    output = [*map(trained.shown, found.output), *([END] if found.ended else [])]
+    return Attended([*map(trained.shown, found.source), END], output, found.weights)
 
 
 def load_run(folder: Path) -> TrainedRun:
     """Read a run's folder; a missing or damaged one is a ``UserError`` that names the file."""
     settings = parse_settings(read_json(folder / SETTINGS))
-    source = Vocabulary.load(folder / SOURCE_VOCABULARY)
-    target = Vocabulary.load(folder / TARGET_VOCABULARY)
+    source, target = load_vocabularies(folder, settings.corpus)
     graph, like = create(settings.model, len(source), len(target), settings.training.seed)
     return TrainedRun(settings, source, target, graph, load_weights(_weights(folder), like))
 

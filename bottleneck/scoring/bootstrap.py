@@ -6,7 +6,7 @@ is then paired. Buckets have their own weights, so a difference between buckets 
 The interval speaks of other test sentences, not of other seeds: for those see `spread`.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,6 +19,8 @@ Score = Callable[[Real[ndarray, "..."]], Float[ndarray, "..."]]
 """From sums of statistics in the last axis to scores: `bleu`, `chrf`, `ratio_of_sums`."""
 
 LEVEL = 0.95
+BLOCK = 2**22
+"""Numbers in one block of weights: 32 MiB."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +67,30 @@ def draw(
 
     The stream is PCG64 seeded by (seed, bucket). Whole numbers, kept as floats for fast products.
     """
-    stream = np.random.Generator(np.random.PCG64([seed, bucket]))
+    return _counts(_stream(seed, bucket), sentences, resamples)
+
+
+def draw_blocks(
+    sentences: int, resamples: int, *, seed: int, bucket: int, cells: int = BLOCK
+) -> Iterator[Float[ndarray, "block sentences"]]:
+    """The rows of `draw` in order, a block of about so many numbers at a time.
+
+    A test set of any size then needs little memory.
+    """
+    stream = _stream(seed, bucket)
+    rows = max(1, cells // max(1, sentences))
+    for done in range(0, resamples, rows):
+        yield _counts(stream, sentences, min(rows, resamples - done))
+
+
+def _stream(seed: int, bucket: int) -> np.random.Generator:
+    return np.random.Generator(np.random.PCG64([seed, bucket]))
+
+
+def _counts(
+    stream: np.random.Generator, sentences: int, resamples: int
+) -> Float[ndarray, "resamples sentences"]:
+    """The next resamples of a stream."""
     ids = stream.integers(sentences, size=(resamples, sentences))
     cells = ids + sentences * np.arange(resamples)[:, None]
     counts = np.bincount(cells.ravel(), minlength=resamples * sentences)

@@ -14,6 +14,7 @@ from jaxtyping import Float, Int
 from numpy import ndarray
 
 from ..corpus.pair import SentencePair
+from ..corpus.pieces import by_word
 from ..corpus.tokens import tokenize
 from ..model.translator import Weights
 from ..probes import ibm1
@@ -34,7 +35,7 @@ from ..runs.attention import attention_matrices
 from ..settings.run import RunSettings
 from .arms import Arm, arms_of, in_buckets
 from .study import Columns, Probed, Row, Study, Tell
-from .subject import Subject, source_words
+from .subject import Subject, is_drawn, source_words
 
 METHODS = ("trained", "untrained", "diagonal", "ibm1", "best")
 COUNTS = ("sure_found", "possible_found", "links", "sure")
@@ -88,13 +89,16 @@ def networks(subject: Subject) -> list[tuple[str, Weights]]:
 def matrices_of(
     subject: Subject, weights: Weights, pairs: tuple[SentencePair, ...]
 ) -> list[Matrix]:
-    """Weights on the references, in reading order."""
+    """Weights on the references, in reading order and word by word."""
     reverse = subject.settings.model.reverse_source
-    return attention_matrices(subject.graph, weights, subject.encode(pairs), reverse, BATCH)
+    found = attention_matrices(subject.graph, weights, subject.encode(pairs), reverse, BATCH)
+    return [
+        by_word(matrix, *subject.shares(pair)) for matrix, pair in zip(found, pairs, strict=True)
+    ]
 
 
 def tokens_of(pair: SentencePair) -> tuple[Tokens, Tokens]:
-    """Tokens of both sides."""
+    """Word tokens of both sides."""
     return tokenize(pair.source), tokenize(pair.target)
 
 
@@ -226,5 +230,5 @@ STUDY = Study(
     sweep="vindication",
     probe=probe,
     summarise=summarise,
-    suits=lambda settings: attends(settings) and settings.corpus.name != "files",
+    suits=lambda settings: attends(settings) and is_drawn(settings.corpus),
 )

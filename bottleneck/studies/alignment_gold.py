@@ -1,22 +1,24 @@
 """C7 on the user's own gold set: sentences outside the run's corpus, words linked by people.
 
-The words are those between the spaces of the files. Where the run's own tokens are finer, weights
-of the pieces of a source word are added and those of the pieces of a target word averaged. Where a
-gold set stands in tokens (``l' homme ,``), a piece that the run does not know is tried with the
-mark of a token that was glued to its neighbour, as the run's own text has it.
+The words are those between the spaces of the files. Where the run's own tokens are finer, their
+weights are put together word by word (`corpus.pieces`). Where a gold set stands in tokens
+(``l' homme ,``), a piece that is not known is tried with the mark of a token that was glued to its
+neighbour, as the run's own text has it; for a run of subwords such words are glued again. IBM model
+1 knows the word tokens of the run's training text, whatever the run reads.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Float
-from numpy import ndarray
 
 from ..corpus.batches import EncodedPairs
 from ..corpus.files import read_lines
-from ..corpus.tokens import JOINER, tokenize
+from ..corpus.pieces import Shares, by_word, overlaps, whole
+from ..corpus.subwords import START
+from ..corpus.tokens import JOINER, WORDS, Words, detokenize, tokenize
 from ..corpus.vocabulary import Vocabulary
 from ..probes.alignment import GoldLinks, Links, check_gold, parse_gold
 from ..probes.ibm1 import IBM1
@@ -41,7 +43,15 @@ from .subject import Subject
 TABLE = "alignment_gold"
 """The study's file for gold sets, ``probes/alignment_gold.csv``."""
 Pieces = list[list[str]]
-"""The tokens of each word of a sentence."""
+"""The word tokens of each word of a sentence."""
+OPENING, APOSTROPHES = ("(", "[", "{"), ("'", "’")
+
+
+class Read(NamedTuple):
+    """A sentence as a run's model reads it: its tokens, and whose words they are."""
+
+    tokens: list[str]
+    shares: Shares
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,8 +98,9 @@ def probe_gold(subject: Subject, held: GoldSet, tell: Tell) -> Columns:
     ]
     if not rows:
         raise UserError("no sentence of --gold has links; nothing can be measured")
+    lower = is_lower(subject.settings)
     source, target = (
-        [pieces(side[row], vocabulary, is_lower(subject.settings)) for row in rows]
+        [read_as(side[row], vocabulary, lower) for row in rows]
         for side, vocabulary in zip((held.source, held.target), subject.vocabularies, strict=True)
     )
     tell("reading weights")
@@ -100,9 +111,9 @@ def probe_gold(subject: Subject, held: GoldSet, tell: Tell) -> Columns:
         [held.links[row] for row in rows],
     )
     tell("training IBM model 1")
-    aligned = _align(train_ibm1(subject.corpus.train), source, target)
+    aligned = _align(train_ibm1(subject.corpus.train), held, rows, lower)
     shares = {
-        f"unknown_{name}": np.full(len(rows), unknown_share(side, vocabulary))
+        f"unknown_{name}": np.full(len(rows), vocabulary.unknown_rate(read.tokens for read in side))
         for name, side, vocabulary in zip(
             ("source", "target"), (source, target), subject.vocabularies, strict=True
         )
@@ -115,27 +126,54 @@ def is_lower(settings: RunSettings) -> bool:
     return settings.corpus.lowercase or settings.corpus.name == "grammar"
 
 
-def pieces(words: Sequence[str], vocabulary: Vocabulary, lower: bool) -> Pieces:
-    """The run's tokens of each word, which is not cut where the run has it whole."""
+def read_as(words: Sequence[str], vocabulary: Vocabulary, lower: bool) -> Read:
+    """The tokens that the run's model has for these words."""
+    held = _plain(words, lower)
     known = set(vocabulary.words)
-    held = [word.lower() if lower else word for word in words]
-    return [[whole] if (whole := _as_known(word, known)) in known else _cut(word, known)
-            for word in held]  # fmt: skip
+    tokenizer = vocabulary.tokenizer
+    if isinstance(tokenizer, Words):
+        cut = pieces(held, known)
+        return Read(flat(cut), whole([*map(len, cut)]))
+    tokens = tokenizer.pieces(detokenize(as_written(held, known)))
+    sizes = [tokenizer.size(token) for token in tokens]
+    return Read(tokens, overlaps(sizes, [*map(WORDS.size, held)]))
 
 
-def _cut(word: str, known: set[str]) -> list[str]:
+def _plain(words: Sequence[str], lower: bool) -> list[str]:
+    """Words in the run's case, and without what word tokens keep for themselves."""
+    return [detokenize(tokenize(word.lower() if lower else word)) for word in words]
+
+
+def pieces(words: Sequence[str], known: Container[str]) -> Pieces:
+    """The word tokens of each word, which is not cut where they are known whole."""
+    return [[token] if (token := _as_known(word, known)) in known else _cut(word, known)
+            for word in words]  # fmt: skip
+
+
+def _cut(word: str, known: Container[str]) -> list[str]:
     return [_as_known(token, known) for token in tokenize(word)]
 
 
-def _as_known(token: str, known: set[str]) -> str:
+def _as_known(token: str, known: Container[str]) -> str:
     """The token as the run writes it: as it is, or glued to the left or to the right."""
     forms = (token, JOINER + token, token + JOINER)
     return next((form for form in forms if form in known), token)
 
 
-def unknown_share(sentences: Iterable[Pieces], vocabulary: Vocabulary) -> float:
-    """Share of the tokens that the run does not know."""
-    return vocabulary.unknown_rate(flat(sentence) for sentence in sentences)
+def as_written(words: Sequence[str], known: Container[str]) -> list[str]:
+    """The words as tokens of running text, for a run whose subwords these are.
+
+    A sign is glued to its left unless the run knows it behind a space, "(" and "l'" to their right,
+    "'s" to its left.
+    """
+    return [_glued(word, known) for word in words]
+
+
+def _glued(word: str, known: Container[str]) -> str:
+    if word in OPENING or (len(word) > 1 and word.endswith(APOSTROPHES)):
+        return word + JOINER
+    sign = not any(map(str.isalnum, word)) and START + word not in known
+    return JOINER + word if sign or word.startswith(APOSTROPHES) else word
 
 
 def flat(sentence: Pieces) -> list[str]:
@@ -143,44 +181,35 @@ def flat(sentence: Pieces) -> list[str]:
     return [token for word in sentence for token in word]
 
 
-def _matrices(
-    subject: Subject, source: list[Pieces], target: list[Pieces]
-) -> dict[str, list[Matrix]]:
+def _matrices(subject: Subject, source: list[Read], target: list[Read]) -> dict[str, list[Matrix]]:
     """Weights word by word, the end token's row and column last, by network."""
     reverse = subject.settings.model.reverse_source
     ours, theirs = subject.vocabularies
     encoded = EncodedPairs([], [])
     for own, other in zip(source, target, strict=True):
-        ids = ours.encode(flat(own))
+        ids = ours.encode(own.tokens)
         encoded.source.append([*(reversed(ids) if reverse else ids), EOS])
-        encoded.target.append([*theirs.encode(flat(other)), EOS])
+        encoded.target.append([*theirs.encode(other.tokens), EOS])
     found: dict[str, list[Matrix]] = {}
     for name, weights in networks(subject):
         matrices = attention_matrices(subject.graph, weights, encoded, reverse, BATCH)
-        found[name] = [by_word(*each) for each in zip(matrices, source, target, strict=True)]
+        found[name] = [
+            by_word(matrix, own.shares, other.shares)
+            for matrix, own, other in zip(matrices, source, target, strict=True)
+        ]
     return found
 
 
-def by_word(
-    weights: Float[ndarray, "tokens others"], source: Pieces, target: Pieces
-) -> Float[ndarray, "target source"]:
-    """Weights of source pieces added, of target pieces averaged; end tokens are words."""
-    columns = np.add.reduceat(weights, _starts(source), axis=1)
-    sizes = np.array([*map(len, target), 1])
-    return np.add.reduceat(columns, _starts(target), axis=0) / sizes[:, None]
-
-
-def _starts(sentence: Pieces) -> list[int]:
-    """Where each word begins, and the end token."""
-    return np.cumsum([0, *map(len, sentence)]).tolist()
-
-
-def _align(model: IBM1, source: list[Pieces], target: list[Pieces]) -> list[Links]:
-    """IBM model 1's links, a word linked where any of its pieces is."""
-    pairs = [(flat(own), flat(other)) for own, other in zip(source, target, strict=True)]
+def _align(model: IBM1, held: GoldSet, rows: Sequence[int], lower: bool) -> list[Links]:
+    """IBM model 1's links, a word linked where any of its word tokens is."""
+    cut = [
+        [pieces(_plain(side[row], lower), ids) for row in rows]
+        for side, ids in ((held.source, model.source_ids), (held.target, model.target_ids))
+    ]
+    pairs = [(flat(own), flat(other)) for own, other in zip(*cut, strict=True)]
     return [
         frozenset((_words(own)[i], _words(other)[j]) for i, j in links)
-        for links, own, other in zip(model.align(pairs), source, target, strict=True)
+        for links, own, other in zip(model.align(pairs), *cut, strict=True)
     ]
 
 

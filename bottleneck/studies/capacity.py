@@ -24,7 +24,7 @@ from ..settings.grid import Cell, toml_word, varying
 from .arms import Arm, arms_of
 from .capacity_rows import Contexts, family_rows
 from .study import Columns, Probed, Row, Study, Tell
-from .subject import Subject, source_words
+from .subject import Subject, is_drawn, source_words
 from .survival import is_word
 
 FEWEST = 20
@@ -141,6 +141,6 @@ STUDY = Study(
     sweep="capacity",
     probe=probe,
     summarise=summarise,
-    suits=lambda settings: settings.corpus.name != "files",
+    suits=lambda settings: is_drawn(settings.corpus),
     own_runs=True,
 )

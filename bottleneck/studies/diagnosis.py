@@ -13,7 +13,7 @@ from ..probes.survival import LinkedReference
 from ..probes.word_report import WordReport, word_reports
 from ..settings.concerns import CorpusSettings
 from .study import Tell
-from .subject import Subject, open_subject
+from .subject import Subject, has_classes, open_subject
 from .survival import is_word, lexicon
 
 GOLD = (
@@ -56,7 +56,7 @@ def reference_of(source: str, corpus: CorpusSettings) -> SentencePair | None:
         copied = all(_is_copy_word(word, corpus.copy_words) for word in words)
         links = tuple((place, place) for place in range(len(words)))
         return SentencePair(source, source, links) if copied else None
-    if corpus.name == "grammar":
+    if has_classes(corpus):
         # Imported here, so that other corpora do not pay for building the grammar.
         from ..corpus.grammar import english_french
 
@@ -69,7 +69,8 @@ def _is_copy_word(word: str, words: int) -> bool:
 
 
 def _why(corpus: CorpusSettings) -> str:
-    return "" if corpus.name == "files" else ", which is not of the run's own language"
+    parsed = corpus.name == "copy" or has_classes(corpus)
+    return ", which is not of the run's own language" if parsed else ""
 
 
 def _judge(subject: Subject, source: str, pair: SentencePair | None, tell: Tell) -> Judge:
@@ -85,7 +86,7 @@ def _judge(subject: Subject, source: str, pair: SentencePair | None, tell: Tell)
 
 def _class(token: str, corpus: CorpusSettings) -> str:
     """The grammar's class of a word; empty where it has none."""
-    if corpus.name != "grammar":
+    if not has_classes(corpus):
         return ""
     from ..corpus.grammar import word_class
 

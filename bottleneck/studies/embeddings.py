@@ -24,7 +24,7 @@ from ..scoring.sums import ratio_of_sums
 from ..settings.symbols import UNK
 from .arms import Arm, arms_of
 from .study import Columns, Probed, Row, Study, Tell
-from .subject import Subject
+from .subject import Subject, has_classes
 
 NEAREST = 5
 SMALLEST_CLASS = 4 * NEAREST
@@ -39,6 +39,7 @@ Labels = dict[str, tuple[str, str]]
 
 def probe(subject: Subject, tell: Tell) -> Columns:
     """A row a word of either vocabulary: what share of its neighbours is like it."""
+    subject.require_words()
     tell("labelling words")
     labels = (_english(subject), french_labels(subject.corpus.train))
     columns: dict[str, list] = defaultdict(list)
@@ -195,5 +196,5 @@ STUDY = Study(
     sweep="vindication",
     probe=probe,
     summarise=summarise,
-    suits=lambda settings: settings.corpus.name == "grammar",
+    suits=lambda settings: has_classes(settings.corpus),
 )

@@ -6,10 +6,11 @@ from ..corpus.copying import Copying
 from ..corpus.drawing import SentenceSource, draw_pairs
 from ..corpus.lengths import length_groups, length_probabilities
 from ..corpus.pair import SentencePair, sources
+from ..corpus.turned import Turned
 from ..settings.buckets import OUTSIDE, bucket_of
 from ..settings.concerns import CorpusSettings
 from ..settings.errors import UserError
-from .subject import Subject
+from .subject import Subject, is_drawn
 
 Pairs = tuple[SentencePair, ...]
 
@@ -17,11 +18,11 @@ Pairs = tuple[SentencePair, ...]
 def fresh_sentences(subject: Subject, wanted: int) -> list[Pairs]:
     """For each length bucket so many new sentences, none twice; the same for every run of a corpus.
 
-    Files hold no new ones: there it is at most so many of their test and validation sentences.
+    Real text holds no new ones: there it is at most so many of their test and validation sentences.
     Raises UserError where the language has too few.
     """
     corpus, edges = subject.settings.corpus, subject.settings.scoring.lower_edges
-    if corpus.name == "files":
+    if not is_drawn(corpus):
         return _held_out(subject.corpus.test + subject.corpus.valid, edges, wanted)
     known = frozenset().union(*map(sources, subject.corpus.splits.values()))
     try:
@@ -48,7 +49,8 @@ def _language(corpus: CorpusSettings) -> SentenceSource:
     # Imported here, so that other corpora do not pay for building the grammar.
     from ..corpus.grammar import english_french
 
-    return english_french()
+    grammar = english_french()
+    return Turned(grammar) if corpus.reverse_direction else grammar
 
 
 def _drawn(

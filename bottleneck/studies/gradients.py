@@ -9,6 +9,9 @@ attention, from the source word's state through the encoder to h_Tx and, as the 
 every step of the decoder, one step on (``steps``); and through s_0 and every step of the decoder
 (``chain``). The gradient at the last position has the decoder's part of both ways in it, so that
 the ratio is of the encoder's part. In a two-way encoder steps are the forward direction's.
+
+Steps are counted in words. Where a run reads subwords, the norm at a word is that of the gradient
+at all of its pieces, and of the losses of a target word's pieces it is the root mean square.
 """
 
 from collections import defaultdict
@@ -24,6 +27,8 @@ from numpy import ndarray
 
 from ..corpus.batches import evaluation_batches, restore
 from ..corpus.pair import SentencePair
+from ..corpus.pieces import backwards, by_word
+from ..corpus.tokens import tokenize
 from ..model.attention import Memory
 from ..model.translator import Translator, Weights, real_positions
 from ..probes.gradients import GradientRecords, gradient_curve, half_distance
@@ -32,7 +37,7 @@ from ..settings.buckets import bucket_labels
 from ..training.loss import decoder_inputs
 from .arms import Arm, arms_of, in_buckets, interval_of
 from .study import Columns, Probed, Row, Study, Tell
-from .subject import Subject, source_words
+from .subject import Subject, is_drawn, source_words
 
 SENTENCES, BATCH = 60, 20
 """Test sentences of each bucket, the first ones; and how many of them at once."""
@@ -44,7 +49,7 @@ WAYS = {"half_distance": "steps", "half_distance_chain": "chain"}
 EVERYWHERE = ""
 """The bucket of all lengths together."""
 Norms = Float[ndarray, "_ _"]
-"""Target x source tokens of one sentence."""
+"""Target x source words of one sentence."""
 
 
 def probe(subject: Subject, tell: Tell) -> Columns:
@@ -75,7 +80,7 @@ def chosen(subject: Subject, sentences: int) -> tuple[SentencePair, ...]:
 def links_of(subject: Subject, pairs: Sequence[SentencePair]) -> dict[str, ndarray]:
     """Sentence, length, places of both words (the source's as read) and steps of each link."""
     reverse = subject.settings.model.reverse_source
-    ends = [len(ids) - 1 for ids in subject.encode(list(pairs)).source]
+    ends = [len(tokenize(pair.source)) for pair in pairs]
     rows: dict[str, list[int]] = defaultdict(list)
     for sentence, (pair, end) in enumerate(zip(pairs, ends, strict=True)):
         for source, target in pair.links:
@@ -93,7 +98,7 @@ def links_of(subject: Subject, pairs: Sequence[SentencePair]) -> dict[str, ndarr
 def gradient_norms(
     subject: Subject, weights: Weights, pairs: Sequence[SentencePair]
 ) -> list[Norms]:
-    """Of each pair's every target token, the norms of its loss's gradient at the source tokens.
+    """Of each pair's every target word, the norms of its loss's gradient at the source words.
 
     Sources are in the order in which they were read, end tokens included.
     """
@@ -102,9 +107,21 @@ def gradient_norms(
     found = [np.asarray(_norms(subject.graph, weights, *held.batch[:3])) for held in batches]
     lengths = zip(encoded.target_lengths, encoded.source_lengths, strict=True)
     return [
-        norms[:rows, :columns].astype(np.float64)
-        for norms, (rows, columns) in zip(restore(found, batches), lengths, strict=True)
+        _of_words(subject, pair, norms[:rows, :columns].astype(np.float64))
+        for pair, norms, (rows, columns) in zip(
+            pairs, restore(found, batches), lengths, strict=True
+        )
     ]
+
+
+def _of_words(
+    subject: Subject, pair: SentencePair, norms: Float[ndarray, "target_pieces source_pieces"]
+) -> Norms:
+    """The norms at the model's tokens as norms at words; the same where tokens are words."""
+    source, target = subject.shares(pair)
+    if subject.settings.model.reverse_source:
+        source = backwards(source)
+    return np.sqrt(by_word(norms**2, source, target))
 
 
 @partial(jax.jit, static_argnums=0)
@@ -274,5 +291,5 @@ STUDY = Study(
     sweep="vindication",
     probe=probe,
     summarise=summarise,
-    suits=lambda settings: settings.model.source == "seen" and settings.corpus.name != "files",
+    suits=lambda settings: settings.model.source == "seen" and is_drawn(settings.corpus),
 )

@@ -39,6 +39,7 @@ def probe(subject: Subject, tell: Tell) -> Columns:
 
 def measure(subject: Subject, tell: Tell, sentences: int, steps: int) -> Columns:
     """With so many training sentences, and so many steps of fitting to them."""
+    subject.require_words()
     train, test = subject.corpus.train[:sentences], subject.corpus.test
     known, asked = questions(subject, train), questions(subject, test)
     sentence, step, words = asked

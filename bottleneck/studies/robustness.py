@@ -9,7 +9,6 @@ from flax import nnx
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from ..corpus.batches import EncodedPairs, EvaluationBatch, evaluation_batches, restore
-from ..corpus.tokens import detokenize
 from ..decoding.search import make_search
 from ..model.attention import Memory
 from ..model.translator import Translator, Weights, real_positions
@@ -119,7 +118,8 @@ def translate(
         weights["values"], weights["last"] = nnx.Variable(values), nnx.Variable(last)
         outputs.append(search(weights, held.batch.source, held.batch.source_lengths).tokens)
     rows = restore(map(np.asarray, outputs), batches)
-    return [detokenize(subject.vocabularies[1].decode(row.tolist())) for row in rows]
+    words = subject.vocabularies[1]
+    return [words.text(words.decode(row.tolist())) for row in rows]
 
 
 def _handed(subject: Subject, states: States) -> tuple[nnx.GraphDef, Weights]:

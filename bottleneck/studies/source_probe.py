@@ -121,6 +121,8 @@ def _settings(training: TrainingSettings) -> TrainingSettings:
         "validations": VALIDATIONS,
         "teacher_forcing": 1.0,
         "products": "float32",
+        "label_smoothing": 0.0,
+        "average_last": 0.0,
         "shapes": min(training.shapes, SHAPES),
     }
     return training.model_copy(update=changes)

@@ -11,11 +11,14 @@ from jaxtyping import Int
 from ..corpus.batches import EncodedPairs, encode_pairs
 from ..corpus.corpus import Corpus, load_corpus
 from ..corpus.pair import SentencePair
+from ..corpus.pieces import Shares, shares_of
+from ..corpus.tokens import tokenize
 from ..corpus.vocabulary import Vocabulary
 from ..model.translator import Weights, create
 from ..results.folders import ENVIRONMENT, read_object
 from ..runs.translate import TrainedRun, load_run
 from ..scoring.buckets import Buckets
+from ..settings.concerns import CorpusSettings
 from ..settings.errors import UserError
 from ..settings.run import RunSettings
 
@@ -75,10 +78,36 @@ class Subject:
         """Token ids as the run's model reads them."""
         return encode_pairs(list(pairs), *self.vocabularies, self.settings.model.reverse_source)
 
+    def shares(self, pair: SentencePair) -> tuple[Shares, Shares]:
+        """Of the source and the target: whose words the model's tokens are, in reading order."""
+        ours, theirs = (
+            shares_of(vocabulary.pieces(text), tokenize(text), vocabulary.tokenizer)
+            for vocabulary, text in zip(self.vocabularies, (pair.source, pair.target), strict=True)
+        )
+        return ours, theirs
+
+    def require_words(self) -> None:
+        """UserError for a run of subwords, where a study speaks of the model's tokens as words."""
+        if self.settings.corpus.tokens != "words":
+            raise UserError(
+                "it asks for words one by one, and the run reads subwords: choose runs that read "
+                "words with `--where tokens=words`, or train some with corpus.tokens=words"
+            )
+
 
 def open_subject(folder: Path) -> Subject:
     """Open a finished run's folder; what is missing or damaged is a UserError that names it."""
     return Subject(folder, load_run(folder))
+
+
+def is_drawn(corpus: CorpusSettings) -> bool:
+    """Whether a language whose rules are known made the text: links and bits are then known too."""
+    return corpus.name in ("grammar", "copy")
+
+
+def has_classes(corpus: CorpusSettings) -> bool:
+    """Whether the class of every source word is known: of the grammar's English."""
+    return corpus.name == "grammar" and not corpus.reverse_direction
 
 
 def source_words(pairs: tuple[SentencePair, ...]) -> Int[np.ndarray, "sentences"]:

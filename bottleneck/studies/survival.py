@@ -1,9 +1,10 @@
 """C3: which source words reach the output? By word class, frequency, place and sentence length.
 
 A word survives by the reference's words that it is linked to (`probes.survival`): gold links on the
-grammar and the copying corpus; on files those of IBM model 1, trained on the run's own training
-pairs. Chance is the same outputs against other sources of their length bucket, the same other
-sources for every arm and seed of a corpus. A token without a letter or a digit is no word here.
+grammar and the copying corpus; on real text those of IBM model 1, trained on the run's own
+training pairs. Chance is the same outputs against other sources of their length bucket, the same
+other sources for every arm and seed of a corpus. A token without a letter or a digit is no word
+here.
 """
 
 import json
@@ -36,7 +37,7 @@ from ..results.folders import HYPOTHESES
 from ..scoring.bootstrap import Score
 from .arms import Arm, arms_of, in_buckets
 from .study import Columns, Probed, Row, Study, Tell
-from .subject import Subject, source_words
+from .subject import Subject, has_classes, is_drawn, source_words
 
 SHUFFLES = 10
 LEXICON_PAIRS = 50_000
@@ -95,7 +96,7 @@ def probe(subject: Subject, tell: Tell) -> Columns:
 
 def _links(subject: Subject, tell: Tell) -> list[Sequence[Link]]:
     """Gold links where the corpus knows them, else those of IBM model 1."""
-    if subject.settings.corpus.name != "files":
+    if is_drawn(subject.settings.corpus):
         return [pair.links for pair in subject.corpus.test]
     tell("IBM model 1")
     model = lexicon(subject.corpus.train)
@@ -120,7 +121,7 @@ def _groups(subject: Subject) -> dict[str, Groups]:
         "frequency": [_words_alone(own, frequency_bands(own, counts)) for own in sentences],
         "position": [_words_alone(own, np.zeros(len(own), np.int64)) for own in sentences],
     }
-    if subject.settings.corpus.name == "grammar":
+    if has_classes(subject.settings.corpus):
         kinds = [list(map(class_of, own)) for own in sentences]
         found["class"] = [class_places(own, CLASSES) for own in kinds]
     return found

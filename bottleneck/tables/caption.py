@@ -79,7 +79,8 @@ def _texts(sizes: Sequence[Comparison]) -> list[str]:
     notes = [note for one in sizes for note in one.facts["notes"]]
     return [
         _search(sizes[0].settings),
-        _vocabulary(sizes[0].facts),
+        _vocabulary(sizes[0].settings, sizes[0].facts),
+        _near_copies(sizes[0].facts),
         _trained_lengths(sizes[0].settings),
         *dict.fromkeys(notes),
         _small(sizes[0]),
@@ -150,12 +151,20 @@ def _parameters(comparison: Comparison) -> str:
     return f"{counts} (the score's own: {other.parameters - none.parameters:,})"
 
 
-def _vocabulary(facts: Mapping[str, Any]) -> str:
+def _vocabulary(settings: RunSettings, facts: Mapping[str, Any]) -> str:
     return (
         f"Vocabulary: {facts['source_vocabulary']:,} source and {facts['target_vocabulary']:,} "
-        f"target words; unknown in the test set: {100 * facts['source_unknown']:.2f} % and "
-        f"{100 * facts['target_unknown']:.2f} %."
+        f"target {settings.corpus.tokens}; unknown in the test set: "
+        f"{100 * facts['source_unknown']:.2f} % and {100 * facts['target_unknown']:.2f} %."
     )
+
+
+def _near_copies(facts: Mapping[str, Any]) -> str:
+    """How near the test text is to the training text; empty where nobody counted."""
+    near = facts.get("near_copies")
+    if near is None:
+        return ""
+    return f"Of the test set's source 5-grams training holds {100 * near:.1f} %."
 
 
 def _trained_lengths(settings: RunSettings) -> str:

@@ -42,7 +42,7 @@ LOST = (
 
 
 def page(frame: pd.DataFrame) -> Page:
-    """The tables under each other; on files frequencies stand in the place of classes."""
+    """The tables under each other; on real text frequencies stand in the place of classes."""
     shown = means(frame)
     buckets = list(dict.fromkeys(shown["bucket"]))
     classes, frequencies = (_parts(shown, prefix) for prefix in ("", FREQUENCY))
@@ -51,7 +51,7 @@ def page(frame: pd.DataFrame) -> Page:
     grid.add_row(_longest_table(shown, [*classes, *frequencies], _longest(shown, buckets)))
     grid.add_row(_by_position(shown, buckets))
     grid.add_row(_by_length(shown, buckets))
-    aligned = [ALIGNED] if "files" in set(frame["corpus"]) else []
+    aligned = [ALIGNED] if set(frame["corpus"]) - {"grammar", "copy"} else []
     told = [*TOLD, *aligned, LOST, *caption(frame)]
     data = wide(frame, [*MEASURES, "gist_more"])
     return Page("survival", TITLE, data, grid, [verdict(frame)], told)

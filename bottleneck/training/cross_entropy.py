@@ -2,8 +2,12 @@
 
 Logits are the largest arrays of a training step (positions x vocabulary). Here they exist a chunk
 at a time, are never computed on padding, and the gradient of the sum of losses is taken while
-they are there, so that they are neither kept nor computed twice. ``loss.negative_log_likelihood``
-is the plain formula, and the tests hold both equal.
+they are there, so that they are neither kept nor computed twice. The tests hold it equal to the
+plain formula: log-softmax of all logits, and autodiff.
+
+With label smoothing (Szegedy et al. 2016, section 7) a position's loss is its cross-entropy against
+(1 - smoothing) on the target and the rest spread evenly over all that an output may hold: words,
+the unknown word, the end. Padding and the start token get nothing, since no search may say them.
 """
 
 from functools import partial
@@ -14,6 +18,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
 from ..model.output import OutputLayer
+from ..settings.symbols import BOS, PAD
 
 CHUNK = 256
 """Positions whose logits exist at once."""
@@ -54,14 +59,33 @@ def _pack(
     return _Packed(states[whole], target[whole], known, place)
 
 
-def _losses(logits: Array, target: Array, real: Array) -> tuple[Array, Array, Array]:
+def _even(logits: Float[Array, "positions vocabulary"]) -> Float[Array, "1 vocabulary"]:
+    """Equal probability for whatever an output may hold."""
+    said = jnp.ones((1, logits.shape[1]), logits.dtype).at[:, jnp.array([PAD, BOS])].set(0)
+    return said / (logits.shape[1] - 2)
+
+
+def _losses(
+    logits: Array, target: Array, real: Array, smoothing: float
+) -> tuple[Array, Array, Array]:
     """Losses of one chunk, 0 on fillers; beside them exp(logit - max) and its sum."""
     peak = jnp.max(logits, axis=1, keepdims=True)
     exponentials = jnp.exp(logits - peak)
     total = jnp.sum(exponentials, axis=1, keepdims=True)
     chosen = jnp.take_along_axis(logits, target[:, None], axis=1)
+    if smoothing:
+        # A sum, no product: products may be rounded (``products``), losses never are.
+        evenly = jnp.sum(logits * jnp.broadcast_to(_even(logits), logits.shape), axis=1)[:, None]
+        chosen = (1.0 - smoothing) * chosen + smoothing * evenly
     losses = (jnp.log(total) + peak - chosen)[:, 0]
     return jnp.where(real, losses, 0.0), exponentials, total
+
+
+def _aim(logits: Array, target: Array, real: Array, smoothing: float) -> Array:
+    """The probabilities that a chunk's losses are against, 0 on fillers."""
+    hit = jax.nn.one_hot(target, logits.shape[1], dtype=bool) & real[:, None]
+    aim = jnp.where(hit, 1.0 - smoothing, 0.0)
+    return aim + jnp.where(real[:, None], smoothing * _even(logits), 0.0) if smoothing else aim
 
 
 def position_losses(
@@ -69,42 +93,43 @@ def position_losses(
     layer: OutputLayer,
     target: Int[Array, " positions"],
     real: Bool[Array, " positions"],
+    smoothing: float = 0.0,
 ) -> Float[Array, " positions"]:
-    """-log P(y*) in nats at every position, 0 on padding."""
+    """-log P(y*) in nats at every position, 0 on padding; smoothed only if so asked."""
     packed = _pack(states, target, real)
 
     def body(number: Array, found: Array) -> Array:
         chunk, words, known = packed.chunk(number)
-        losses = _losses(layer.logits(chunk), words, known)[0]
+        losses = _losses(layer.logits(chunk), words, known, smoothing)[0]
         return jax.lax.dynamic_update_slice_in_dim(found, losses, number * CHUNK, 0)
 
     start = jnp.zeros(len(packed.target), states.dtype)
     return jax.lax.fori_loop(0, packed.chunks, body, start)[packed.place]
 
 
-@jax.custom_vjp
+@partial(jax.custom_vjp, nondiff_argnums=(4,))
 def summed_loss(
     states: Float[Array, "positions width"],
     layer: OutputLayer,
     target: Int[Array, " positions"],
     real: Bool[Array, " positions"],
+    smoothing: float = 0.0,
 ) -> Float[Array, ""]:
     """Sum of ``position_losses``; its gradient comes with it."""
-    return jnp.sum(position_losses(states, layer, target, real))
+    return jnp.sum(position_losses(states, layer, target, real, smoothing))
 
 
 def _forward(
-    states: Array, layer: OutputLayer, target: Array, real: Array
+    states: Array, layer: OutputLayer, target: Array, real: Array, smoothing: float
 ) -> tuple[Array, Gradients]:
     packed = _pack(states, target, real)
 
     def body(number: Array, found: tuple) -> tuple:
         total, d_states, d_matrix, d_bias = found
         chunk, words, known = packed.chunk(number)
-        losses, exponentials, sums = _losses(layer.logits(chunk), words, known)
+        losses, exponentials, sums = _losses(layer.logits(chunk), words, known, smoothing)
         share = jnp.where(known, 1.0, 0.0)[:, None] / sums
-        hit = jax.nn.one_hot(words, exponentials.shape[1], dtype=bool) & known[:, None]
-        d_logits = exponentials * share - jnp.where(hit, 1.0, 0.0)
+        d_logits = exponentials * share - _aim(exponentials, words, known, smoothing)
         d_chunk = d_logits @ layer.matrix.T
         return (
             total + jnp.sum(losses),
@@ -118,7 +143,9 @@ def _forward(
     return total, (d_states[packed.place], OutputLayer(*d_layer))
 
 
-def _backward(gradients: Gradients, scale: Array) -> tuple[Array, OutputLayer, None, None]:
+def _backward(
+    _: float, gradients: Gradients, scale: Array
+) -> tuple[Array, OutputLayer, None, None]:
     scaled = jax.tree.map(partial(jnp.multiply, scale), gradients)
     return *scaled, None, None
 

@@ -23,7 +23,11 @@ REPORT_EVERY = 20
 
 @dataclass(frozen=True)
 class Progress:
-    """How training stands: loss in nats a target token (mean since the last report)."""
+    """How training stands: loss in nats a target token (mean since the last report).
+
+    ``loss`` is what training makes small: with label smoothing more than -log P, and not to be
+    compared with ``valid_loss``, which is always -log P.
+    """
 
     update: int
     updates: int
@@ -35,7 +39,11 @@ class Progress:
 
 @dataclass
 class Trained:
-    """What training leaves: ``weights`` are those with the least validation loss."""
+    """What training leaves: ``weights`` are those with the least validation loss.
+
+    With ``average_last`` they are the mean over the last updates, whatever the losses before.
+    ``valid_loss`` is theirs; the least validation loss was after ``best_update``.
+    """
 
     weights: Weights
     status: str = "done"
@@ -110,7 +118,7 @@ def train(
     batches = [learner.batches for learner in learners]
     update = make_updates(graph, settings, stack, batches, together)
     state, trained, losses = resumed or _beginning(stack, learners)
-    judge = _Judge(stack, make_sentence_losses(graph, stack), validation, trained)
+    judge = _Judge(stack, settings, make_sentence_losses(graph, stack), validation, trained)
     due = set(validation_updates(settings))
     clock = _Clock(settings.updates, trained)
     for numbers in dispatches(updates_done(state), settings, together):
@@ -184,9 +192,14 @@ def sentence_losses(
 
 @dataclass(frozen=True)
 class _Judge:
-    """Notices divergence; on validation keeps the best weights of every seed."""
+    """Notices divergence; on validation keeps the best weights of every seed.
+
+    With averaging, a validation inside the window judges the mean so far, one before it the weights
+    as they are; the last one judges the whole mean, and that is kept whatever came before.
+    """
 
     stack: Stack
+    settings: TrainingSettings
     evaluate: SentenceLosses
     validation: Sequence[EvaluationBatch]
     trained: list[Trained]
@@ -200,16 +213,19 @@ class _Judge:
         self, state: TrainState, number: int, means: Float[np.ndarray, " seeds"], validate: bool
     ) -> Iterator[tuple[int, float | None]]:
         """The seeds that go on, each with its validation loss where one is due."""
-        losses = token_loss(self.evaluate, state.weights, self.validation) if validate else None
+        losses = token_loss(self.evaluate, state.kept, self.validation) if validate else None
+        whole = state.mean is not None and number == self.settings.updates
         for place in self.live:
             loss = None if losses is None else float(np.reshape(losses, -1)[place])
             trained = self.trained[place]
             if not math.isfinite(means[place]) or not math.isfinite(loss or 0.0):
                 _end_diverged(trained, number)
                 continue
-            if loss is not None and loss < trained.valid_loss:
-                trained.weights = self.stack.part(state.weights, place)
-                trained.valid_loss, trained.best_update = loss, number
+            best = loss is not None and loss < trained.valid_loss
+            if best:
+                trained.best_update = number
+            if best or whole:
+                trained.weights, trained.valid_loss = self.stack.part(state.kept, place), loss
             yield place, loss
 
 

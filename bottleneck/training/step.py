@@ -1,4 +1,4 @@
-"""One update: gradient, clipping, Adam; pure functions of state and batch."""
+"""One update: gradient, clipping, Adam, a mean of weights; pure functions of state and batch."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -19,12 +19,22 @@ ONE = Stack(1)
 
 
 class TrainState(NamedTuple):
-    """All that changes from update to update, and ``random``: the seed, as a key's two words."""
+    """All that changes from update to update, and ``random``: the seed, as a key's two words.
+
+    ``mean`` is that of the weights after each update of the averaging window so far; before the
+    window it is the weights, and without averaging there is none.
+    """
 
     weights: Weights
     optimizer: optax.OptState
     update: Int[Array, "*seeds"]
     random: UInt32[Array, "*seeds 2"]
+    mean: Weights | None = None
+
+    @property
+    def kept(self) -> Weights:
+        """What would be kept if training ended here."""
+        return self.weights if self.mean is None else self.mean
 
     def key(self) -> PRNGKeyArray:
         """The update's own key: it depends on the seed and the update's number alone."""
@@ -55,7 +65,28 @@ def make_optimizer(settings: TrainingSettings) -> optax.GradientTransformation:
 def initial_state(weights: Weights, settings: TrainingSettings) -> TrainState:
     """The state of one seed before the first update."""
     random = jax.random.key_data(jax.random.fold_in(jax.random.key(settings.seed), 1))
-    return TrainState(weights, make_optimizer(settings).init(weights), jnp.int32(0), random)
+    mean = weights if averaged_updates(settings) else None
+    return TrainState(weights, make_optimizer(settings).init(weights), jnp.int32(0), random, mean)
+
+
+def averaged_updates(settings: TrainingSettings) -> int:
+    """How many of the last updates the kept weights are the mean of; 0 without averaging."""
+    if settings.average_last == 0:
+        return 0
+    return max(1, round(settings.average_last * settings.updates))
+
+
+def running_mean(mean: Weights, weights: Weights, count: Int[Array, ""]) -> Weights:
+    """The mean of ``count`` weights, from that of all but the last; up to the first, the last.
+
+    By differences, so that float32 is enough: what is added is small beside the mean.
+    """
+    parts = jnp.maximum(count, 1)
+
+    def leaf(mean: Array, new: Array) -> Array:
+        return jnp.where(count > 1, mean + (new - mean) / parts, new)
+
+    return jax.tree.map(leaf, mean, weights)
 
 
 UpdateStep = Callable[[TrainState, Sentences], tuple[TrainState, Float[Array, "*seeds"]]]
@@ -67,19 +98,23 @@ def make_update(graph: nnx.GraphDef, settings: TrainingSettings, stack: Stack = 
     Two programs: only the gradient's depends on the padded shape and is compiled for each.
     """
     optimizer = make_optimizer(settings)
+    before = settings.updates - averaged_updates(settings)
 
     def slope(state: TrainState, batch: Sentences) -> tuple[Float[Array, ""], Weights]:
         key = state.key()
 
         def objective(weights: Weights) -> Float[Array, ""]:
-            return mean_loss(nnx.merge(graph, weights), batch, settings.teacher_forcing, key)
+            translator = nnx.merge(graph, weights)
+            given = settings.teacher_forcing, key, settings.label_smoothing
+            return mean_loss(translator, batch, *given)
 
         return jax.value_and_grad(objective)(state.weights)
 
     def apply(state: TrainState, gradient: Weights) -> TrainState:
         change, optimizer_state = optimizer.update(gradient, state.optimizer, state.weights)
-        weights = optax.apply_updates(state.weights, change)
-        return TrainState(weights, optimizer_state, state.update + 1, state.random)
+        weights, done = optax.apply_updates(state.weights, change), state.update + 1
+        mean = None if state.mean is None else running_mean(state.mean, weights, done - before)
+        return TrainState(weights, optimizer_state, done, state.random, mean)
 
     if settings.products == "bfloat16":
         slope = bfloat16_products(slope)

@@ -73,7 +73,6 @@ def fails(capsys, arguments: list[str], code: int, *parts: str) -> None:
         (["corpus", "show", "grammar", "-n", "0"], ["-n", "1"]),
         (["corpus", "shw"], ["shw"]),
         (["translate", "   "], ["empty"]),
-        (["translate"], ["sentence"]),
     ],
 )
 def test_usage_errors_end_with_two(capsys, tmp_path, monkeypatch, arguments, parts):

@@ -29,17 +29,20 @@ from seq2seq_bottleneck.training.step import initial_state
 NAMES = ["one", "two", "three"]
 
 
-def learner(seed=1, **model):
+def learner(seed=1, average_last=0.0, **model):
     sizes = {"embedding_size": 3, "context_size": 4} | model
     _, weights = create(ModelSettings(**sizes), 7, 8, seed)
     batches = training_batches(EncodedPairs([[4, 3]] * 4, [[4, 3]] * 4), 2, seed)
-    return Learner(weights, TrainingSettings(seed=seed), batches)
+    return Learner(weights, TrainingSettings(seed=seed, average_last=average_last), batches)
 
 
 def snapshot(*learners):
     """A stack as it may stand in mid-training; one seed has diverged."""
     stack = Stack(len(learners))
     states = [initial_state(each.weights, each.settings) for each in learners]
+    states = [
+        state._replace(mean=jax.tree.map(lambda leaf: leaf / 3, state.mean)) for state in states
+    ]
     log = [Progress(20, 90, 1.5, 10.0, 3.0, valid_loss=0.1 + 0.2)]
     trained = [
         Trained(each.weights, best_update=seed, valid_loss=0.1 * seed, log=log, target_tokens=seed)
@@ -64,15 +67,18 @@ def same(one, other):
     assert [each.tolist() for each in one.losses] == [each.tolist() for each in other.losses]
 
 
-def test_what_is_read_is_what_was_written(tmp_path):
-    held = snapshot(learner())
+@pytest.mark.parametrize("average_last", [0.0, 0.5])
+def test_what_is_read_is_what_was_written(tmp_path, average_last):
+    held = snapshot(learner(1, average_last))
+    assert (held.state.mean is not None) == (average_last > 0)
     (tmp_path / CHECKPOINT).write_bytes(to_bytes(held, ["one"]))
-    same(read_checkpoint(tmp_path / CHECKPOINT, "one", learner(seed=5)), held)
+    same(read_checkpoint(tmp_path / CHECKPOINT, "one", learner(5, average_last)), held)
     assert read_checkpoint(tmp_path / "none", "one", learner()) is None
 
 
-def test_the_parts_of_a_stack_are_its_seeds_own_and_make_it_up_again(tmp_path):
-    learners = [learner(seed) for seed in (1, 2, 3)]
+@pytest.mark.parametrize("average_last", [0.0, 0.5])
+def test_the_parts_of_a_stack_are_its_seeds_own_and_make_it_up_again(tmp_path, average_last):
+    learners = [learner(seed, average_last) for seed in (1, 2, 3)]
     held = snapshot(*learners)
     folders = [tmp_path / name for name in NAMES]
     begin_stack(folders).write_bytes(to_bytes(held, NAMES))
@@ -126,6 +132,13 @@ def test_the_checkpoint_of_another_model_is_refused(tmp_path):
     path.write_bytes(to_bytes(snapshot(learner()), ["one"]))
     with pytest.raises(CheckpointError, match="arrays"):
         read_checkpoint(path, "one", learner(context_size=5))
+
+
+def test_a_checkpoint_without_the_mean_that_a_run_needs_is_refused(tmp_path):
+    path = tmp_path / CHECKPOINT
+    path.write_bytes(to_bytes(snapshot(learner()), ["one"]))
+    with pytest.raises(CheckpointError, match="arrays"):
+        read_checkpoint(path, "one", learner(average_last=0.5))
 
 
 def test_a_stack_that_does_not_hold_a_run_has_no_part_of_it(tmp_path):

@@ -21,6 +21,7 @@ COPY = [
     "corpus.copy_words=20",
     "corpus.max_words=20",
     "training.updates=50",
+    "training.average_last=0.4",
     "training.validations=1",
     "training.shapes=1",
     "scoring.resamples=9",

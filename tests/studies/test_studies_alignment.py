@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from seq2seq_bottleneck.corpus.pair import SentencePair
-from seq2seq_bottleneck.corpus.tokens import plain, tokenize
-from seq2seq_bottleneck.corpus.vocabulary import Vocabulary
+from seq2seq_bottleneck.corpus.tokens import detokenize, plain, tokenize
 from seq2seq_bottleneck.probes.alignment import GoldLinks, alignment_statistics
 from seq2seq_bottleneck.results.folders import finished_runs
 from seq2seq_bottleneck.runs.attention import attention_matrices
@@ -22,7 +21,7 @@ from seq2seq_bottleneck.studies.alignment import (
     train_ibm1,
 )
 from seq2seq_bottleneck.studies.alignment_gold import (
-    by_word,
+    as_written,
     pieces,
     probe_gold,
     read_gold,
@@ -187,17 +186,17 @@ def test_the_runs_own_test_set_as_a_gold_set_gives_the_studys_numbers(subject, f
     assert mean["note"].startswith("additive: unknown to the run are 0.0 % of the source")
 
 
-def test_weights_of_pieces_are_added_and_averaged():
-    tokens = np.array([[0.1, 0.2, 0.3, 0.4], [0.4, 0.3, 0.2, 0.1], [0.7, 0.1, 0.1, 0.1]])
-    found = by_word(tokens, [["a"], ["b￭", "c"]], [["d", "￭e"]])
-    np.testing.assert_allclose(found, [[0.25, 0.5, 0.25], [0.7, 0.2, 0.1]])
-
-
 def test_a_token_that_stands_alone_is_found_glued():
-    known = Vocabulary(("<pad>", "<s>", "</s>", "<unk>", "l'￭", "￭,", "homme", "o￭", "￭!"))
-    assert pieces(["L'", "homme", ",", "x", "o!"], known, True) == [
+    known = {"l'￭", "￭,", "homme", "o￭", "￭!"}
+    assert pieces(["l'", "homme", ",", "x", "o!"], known) == [
         ["l'￭"], ["homme"], ["￭,"], ["x"], ["o￭", "￭!"],
     ]  # fmt: skip
+
+
+def test_tokens_are_glued_again_for_a_run_of_subwords():
+    words = ["l'", "homme", "(", "Bob", ")", "’s", "dit", ":", "oui", ",", "'", "non", "."]
+    text = "l'homme (Bob)’s dit : oui,' non."
+    assert detokenize(as_written(words, {"▁:", "▁non"})) == text
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,39 @@
+"""``bottleneck compare``: two systems on one test set, by sentence length."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .score import Edges, Form, Resamples, Seed, check_format, scoring_settings, show
+
+KINDS = "a run's folder, or a file of translations, a sentence a line."
+
+
+def compare(
+    a: Annotated[Path, typer.Argument(metavar="A", help=f"One system: {KINDS}")],
+    b: Annotated[Path, typer.Argument(metavar="B", help=f"The other: {KINDS}")],
+    references: Annotated[
+        Path | None, typer.Option(help="References, line by line; needed with a file.")
+    ] = None,
+    sources: Annotated[
+        Path | None, typer.Option(help="Sources, line by line; needed with a file.")
+    ] = None,
+    edges: Edges = "5,11,21,31,41",
+    resamples: Resamples = 1000,
+    trials: Annotated[
+        int, typer.Option(min=1, help="Trials of approximate randomisation.")
+    ] = 10_000,
+    seed: Seed = 1,
+    form: Form = "rich",
+) -> None:
+    """Compare two systems in BLEU, by sentence length: B minus A, intervals, paired tests."""
+    from ..scoring.paired import Resampling
+    from ..tables.outputs import read_systems
+    from ..tables.paired import paired_page
+
+    check_format(form)
+    scoring = scoring_settings(edges, resamples, seed)
+    systems = read_systems(a, b, references, sources)
+    how = Resampling(resamples, trials, seed)
+    show(paired_page(*systems, scoring.lower_edges, how), form)

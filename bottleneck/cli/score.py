@@ -1,0 +1,73 @@
+"""``bottleneck score``: the length-bucket table for the output of any system."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from .console import output
+
+if TYPE_CHECKING:
+    from ..settings.concerns import ScoringSettings
+    from ..tables.page import Page
+
+Edges = Annotated[str, typer.Option(help="Lower edges of the length buckets, in source words.")]
+Resamples = Annotated[int, typer.Option(min=1, help="Bootstrap resamples of the sentences.")]
+Seed = Annotated[int, typer.Option(min=0, help="Seed of the resampling.")]
+Form = Annotated[str, typer.Option("--format", help="rich, csv, markdown, latex or json.")]
+
+
+def score(
+    hypotheses: Annotated[
+        Path, typer.Option(help="The translations, detokenised, a sentence a line. May be .gz.")
+    ],
+    references: Annotated[Path, typer.Option(help="How they should be, line by line.")],
+    sources: Annotated[Path, typer.Option(help="What was translated, line by line.")],
+    edges: Edges = "5,11,21,31,41",
+    resamples: Resamples = 1000,
+    seed: Seed = 1,
+    form: Form = "rich",
+) -> None:
+    """Print BLEU by sentence length of any system's translations, with intervals."""
+    from ..tables.outputs import read_files
+    from ..tables.score import score_page
+
+    check_format(form)
+    scoring = scoring_settings(edges, resamples, seed)
+    show(score_page(read_files(hypotheses, references, sources), scoring), form)
+
+
+def check_format(form: str) -> None:
+    """Refuse an unknown format, before anything is read."""
+    from ..settings.errors import UsageError, did_you_mean
+    from ..tables.pages import FORMATS
+
+    if form not in FORMATS:
+        raise UsageError(f"unknown format {form!r}{did_you_mean(form, FORMATS)}")
+
+
+def scoring_settings(edges: str, resamples: int, seed: int) -> "ScoringSettings":
+    """The settings of a score; edges that are none are a usage error."""
+    from ..settings.errors import UsageError
+    from ..settings.run import parse_settings
+
+    values = {"edges": edges, "resamples": resamples, "seed": seed}
+    try:
+        return parse_settings({"scoring": values}).scoring
+    except UsageError:
+        raise UsageError(
+            f"--edges {edges!r}: give two or more ascending whole numbers above 0 with commas, "
+            "such as 5,11,21"
+        ) from None
+
+
+def show(page: "Page", form: str) -> None:
+    """Print a page that has no verdicts."""
+    from ..tables.pages import render
+
+    if form != "rich":
+        typer.echo(render(page, form), nl=False)
+        return
+    console = output()
+    console.print(page.table)
+    console.print("\n".join(page.caption), style="dim", markup=False)

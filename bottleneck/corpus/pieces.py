@@ -1,0 +1,75 @@
+"""From the pieces that a model reads to words: whose pieces they are, and weights word by word.
+
+Gold links, IBM model 1 and word classes speak of words; attention weights and gradients are of a
+model's own tokens. Where these are finer, the weights of the pieces of a source word are added, and
+those of the pieces of a target word averaged: so the weights of each target word still add up to 1.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+from jaxtyping import Float, Int
+from numpy import ndarray
+
+from .tokens import WORDS, Tokenizer
+
+Shares = Float[ndarray, "_ _"]
+"""How much of each piece lies in each word, pieces x words: rows add up to 1. The end token is the
+last of both."""
+
+
+def shares_of(pieces: Sequence[str], words: Sequence[str], tokenizer: Tokenizer) -> Shares:
+    """The shares of pieces in word tokens (or words between spaces) of the same text, by bytes.
+
+    A piece that reaches over a border of word tokens, ``).``, belongs to both. Raises ValueError
+    where the two are not the same text.
+    """
+    return overlaps([tokenizer.size(piece) for piece in pieces], [*map(WORDS.size, words)])
+
+
+def overlaps(pieces: Sequence[int], words: Sequence[int]) -> Shares:
+    """The shares of pieces of these sizes in words of these sizes, end tokens put behind.
+
+    A piece of no size belongs to the word that follows.
+    """
+    if sum(pieces) != sum(words):
+        raise ValueError(f"pieces of {sum(pieces)} bytes for words of {sum(words)}")
+    # The end token is a piece of size 1 behind the text, and so is the end word.
+    sizes, ends = np.array([*pieces, 1], np.int64), _ends([*words, 1])
+    starts = _ends([*pieces, 1]) - sizes
+    stops = starts + np.maximum(sizes, 1)
+    begins = ends - np.array([*words, 1], np.int64)
+    common = np.minimum.outer(stops, ends) - np.maximum.outer(starts, begins)
+    held = np.maximum(common, 0).astype(np.float64)
+    return held / held.sum(axis=1, keepdims=True)
+
+
+def _ends(sizes: Sequence[int]) -> Int[ndarray, "_"]:
+    return np.cumsum(np.array(sizes, np.int64))
+
+
+def whole(counts: Sequence[int]) -> Shares:
+    """The shares of pieces in words that have so many each, end tokens put behind."""
+    return np.repeat(np.eye(len(counts) + 1), [*counts, 1], axis=0)
+
+
+def backwards(shares: Shares) -> Shares:
+    """The shares of a text that is read from its end; the end token stays the last."""
+    rows, columns = shares.shape
+    return shares[[*reversed(range(rows - 1)), rows - 1]][
+        :, [*reversed(range(columns - 1)), columns - 1]
+    ]
+
+
+def by_word(
+    weights: Float[ndarray, "target_pieces source_pieces"],
+    source: Float[ndarray, "source_pieces source_words"],
+    target: Float[ndarray, "target_pieces target_words"],
+) -> Float[ndarray, "target_words source_words"]:
+    """Weights of the pieces of a source word added, of those of a target word averaged.
+
+    A source piece of two words gives each its share; a target piece of two words counts in both.
+    Where pieces are words, nothing changes.
+    """
+    touching = (target > 0).astype(np.float64)
+    return (touching / touching.sum(axis=0)).T @ weights @ source

@@ -1,0 +1,179 @@
+"""Subwords: pieces of words that byte-pair encoding found in the training text (sentencepiece).
+
+Byte-pair encoding (Sennrich et al. 2016) rather than the unigram model: it goes by counts alone, so
+that the same text gives the same model, byte for byte, on any machine. It is taught chunks (what
+stands between spaces) with their counts, which is all that it looks at: no sentence is sampled. A
+piece that begins a chunk begins with ``▁``; none reaches over a space. A character that training
+hardly showed is spelled in bytes (``<0xC5>``), so that no text has an unknown piece. Text is kept
+as it is (no normalisation of sentencepiece's own) and comes back exactly, but for white space,
+which is folded to single spaces.
+"""
+
+import io
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from itertools import chain
+from types import ModuleType
+from typing import Any
+
+from ..settings.errors import UserError
+from ..settings.symbols import BOS, EOS, PAD, UNK
+from .vocabulary import SPECIAL, UNKNOWN
+
+START = "▁"
+"""What the first piece of a chunk begins with; of a text's own such signs the bytes are spelled."""
+COVERAGE = 0.9999
+"""Share of the training text's characters that have pieces; the rest is spelled in bytes."""
+BYTES = 256
+
+_BYTE = re.compile(r"<0x([0-9A-F]{2})>")
+_SPELLED_START = tuple(f"<0x{byte:02X}>" for byte in START.encode())
+
+
+@dataclass(frozen=True)
+class Subwords:
+    """A learned model: ``model`` are the bytes of sentencepiece's own file format."""
+
+    model: bytes
+
+    def check(self) -> None:
+        """Raise UserError where sentencepiece is missing, ValueError where this is no model."""
+        _ = self._processor
+
+    def pieces(self, text: str) -> list[str]:
+        """The pieces of every chunk, none of them unknown."""
+        return list(chain.from_iterable(map(self._cut, text.split())))
+
+    def text(self, pieces: Sequence[str]) -> str:
+        """Bytes put together, spaces where chunks begin; bytes that are no UTF-8 become U+FFFD."""
+        held = b"".join(map(_bytes_of, pieces)).decode(errors="replace")
+        return " ".join(held.split())
+
+    def shown(self, piece: str) -> str:
+        """The piece itself: its ``▁`` tells where a chunk begins."""
+        return piece
+
+    def size(self, piece: str) -> int:
+        """Bytes, of which ``▁`` has none."""
+        return len(_bytes_of(piece).strip())
+
+    @cached_property
+    def tokens(self) -> tuple[str, ...]:
+        """All pieces by id, the special tokens first, then the bytes."""
+        ids = range(self._processor.get_piece_size())
+        return tuple(self._processor.id_to_piece(place) for place in ids)
+
+    @cached_property
+    def _processor(self) -> Any:
+        """sentencepiece's own object; ValueError where these are not the bytes of a model."""
+        processor = _sentencepiece().SentencePieceProcessor()
+        try:
+            processor.load_from_serialized_proto(self.model)
+        except RuntimeError:
+            raise ValueError("no model of sentencepiece") from None
+        return processor
+
+    @cached_property
+    def _cut(self) -> Callable[[str], tuple[str, ...]]:
+        """The pieces of a chunk; text repeats its chunks."""
+        return lru_cache(maxsize=2**18)(self._cut_chunk)
+
+    def _cut_chunk(self, chunk: str) -> tuple[str, ...]:
+        first, *others = chunk.split(START)  # sentencepiece would read its own sign as a space
+        pieces = self._encode(f" {first}")
+        for part in others:
+            pieces += [*_SPELLED_START, *self._encode(part)]
+        return tuple(pieces)
+
+    def _encode(self, text: str) -> list[str]:
+        return self._processor.encode(text, out_type=str)
+
+
+def _bytes_of(piece: str) -> bytes:
+    """What a piece stands for, a space before it where it begins a chunk or is unknown."""
+    spelled = _BYTE.fullmatch(piece)
+    if spelled:
+        return bytes([int(spelled[1], 16)])
+    return f" {piece} ".encode() if piece == UNKNOWN else piece.replace(START, " ").encode()
+
+
+def learn_subwords(texts: Iterable[str], size: int, setting: str) -> Subwords:
+    """Learn at most ``size`` pieces, bytes among them, from a side of the training text.
+
+    A text that supports fewer gives fewer. Raises UserError, naming ``setting``, where ``size`` is
+    too small for the bytes and the text's characters.
+    """
+    sentencepiece = _sentencepiece()
+    counts = Counter(chain.from_iterable(text.split() for text in texts))
+    held = io.BytesIO()
+    try:
+        sentencepiece.SentencePieceTrainer.train(
+            sentence_iterator=_counted(counts),
+            model_writer=held,
+            vocab_size=size + len(SPECIAL),
+            **_options(),
+        )
+    except RuntimeError as error:
+        raise _too_small(counts, size, setting) or _refused(error, setting) from None
+    return Subwords(held.getvalue())
+
+
+def _counted(counts: Counter[str]) -> Iterator[str]:
+    """Chunks with their counts, the most frequent first, ties in string order."""
+    for chunk in sorted(counts, key=lambda chunk: (-counts[chunk], chunk)):
+        yield f" {chunk.replace(START, ' ')}\t{counts[chunk]}"
+
+
+def _options() -> dict[str, Any]:
+    """Text as it is, whole chunks alone, bytes for the rest, ids as every vocabulary has them."""
+    ids = {"pad": PAD, "bos": BOS, "eos": EOS, "unk": UNK}
+    special = {f"{name}_id": place for name, place in ids.items()}
+    special |= {f"{name}_piece": SPECIAL[place] for name, place in ids.items()}
+    return {
+        **special,
+        "model_type": "bpe",
+        "input_format": "tsv",
+        "normalization_rule_name": "identity",
+        "remove_extra_whitespaces": False,
+        "add_dummy_prefix": False,
+        "byte_fallback": True,
+        "character_coverage": COVERAGE,
+        "hard_vocab_limit": False,
+        "shuffle_input_sentence": False,
+        "num_threads": 1,
+        "minloglevel": 2,
+    }
+
+
+def _too_small(counts: Counter[str], size: int, setting: str) -> UserError | None:
+    """The error of a vocabulary that has no room for bytes and characters."""
+    least = BYTES + len(set(chain.from_iterable(counts))) + 1
+    if size >= least:
+        return None
+    return UserError(
+        f"{setting}={size} is too small for corpus.tokens=subwords: {BYTES} bytes and the text's "
+        f"characters come first; give {least} or more"
+    )
+
+
+def _refused(error: RuntimeError, setting: str) -> UserError:
+    words = (str(error).strip().splitlines() or [type(error).__name__])[-1]
+    return UserError(
+        f"sentencepiece cannot learn subwords for {setting} from this text ({words}); "
+        "give more text, or corpus.tokens=words"
+    )
+
+
+def _sentencepiece() -> ModuleType:
+    """The library, which is an extra."""
+    try:
+        import sentencepiece
+    except ImportError:
+        raise UserError(
+            "corpus.tokens=subwords needs sentencepiece: "
+            '`pip install "seq2seq-bottleneck[subword]"`'
+        ) from None
+    return sentencepiece

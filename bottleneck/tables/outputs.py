@@ -1,0 +1,189 @@
+"""The output of a system, ours or any other, beside its references and sources, line by line.
+
+Text is scored as it stands: nothing is normalised, so that scores are those of sacreBLEU's own
+command on the same files. (A byte-order mark alone is dropped: it is no part of the first word.)
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from unicodedata import normalize
+
+import numpy as np
+from jaxtyping import Int
+from numpy import ndarray
+
+from ..corpus.files import lines_as_given
+from ..results.folders import find_runs, is_run, read_settings
+from ..results.outputs import read_outputs
+from ..scoring.bleu import REFERENCE
+from ..scoring.buckets import Buckets
+from ..settings.buckets import bucket_labels
+from ..settings.errors import UsageError, UserError
+
+TOKENISED_END = " ."
+TOKENISED_LINES = 100
+"""So many hypotheses that end in a full stop set apart look tokenised; sacreBLEU warns as well."""
+
+
+@dataclass(frozen=True)
+class Output:
+    """What one system made of a test set: ``name`` as the caption gives it, then line by line."""
+
+    name: str
+    sources: Sequence[str]
+    references: Sequence[str]
+    hypotheses: Sequence[str]
+
+    @property
+    def words(self) -> Int[ndarray, "sentences"]:
+        """Source length: whitespace-separated words."""
+        return np.array([len(source.split()) for source in self.sources], dtype=np.int64)
+
+
+def read_files(hypotheses: Path, references: Path, sources: Path) -> Output:
+    """The output of a system in three files of equally many lines, named by their options."""
+    files = {"--references": references, "--sources": sources}
+    return _from_file("--hypotheses", hypotheses, files)
+
+
+def read_systems(
+    a: Path, b: Path, references: Path | None, sources: Path | None
+) -> tuple[Output, Output]:
+    """Two systems, a run's folder or a file of translations each, checked to be of one test set.
+
+    A file needs the two files of its test set; a run that is given with them is checked against
+    them.
+    """
+    files = _test_files(references, sources)
+    first, second = (_read(f"system {name}", path, files) for name, path in (("A", a), ("B", b)))
+    _require_one_text(first, second)
+    return first, second
+
+
+def _test_files(references: Path | None, sources: Path | None) -> dict[str, Path]:
+    """The files of the test set by their options: both, or none."""
+    given = {"--references": references, "--sources": sources}
+    files = {option: path for option, path in given.items() if path is not None}
+    if len(files) == 1:
+        missing = next(option for option in given if option not in files)
+        raise UsageError(f"{missing} missing: --references and --sources go together")
+    return files
+
+
+def _read(label: str, path: Path, files: dict[str, Path]) -> Output:
+    """One system; with a run, the files of the test set must hold the run's own text."""
+    if not path.is_dir():
+        if not files:
+            raise UsageError(
+                f"{label} {str(path)!r} is no run's folder; for a file of translations give "
+                "--references and --sources too"
+            )
+        return _from_file(label, path, files)
+    held = _from_run(label, path)
+    if files:
+        given = [_lines(option, file) for option, file in files.items()]
+        named = f"--references {str(files['--references'])!r}"
+        _require_one_text(held, Output(named, given[1], given[0], ()))
+    return held
+
+
+def _from_file(label: str, path: Path, files: dict[str, Path]) -> Output:
+    """A file of translations with the files of its test set, a line for a line."""
+    hypotheses = _lines(label, path)
+    held = {}
+    for option, file in files.items():
+        held[option] = _lines(option, file)
+        if len(held[option]) != len(hypotheses):
+            raise UserError(
+                f"{label} {str(path)!r} has {len(hypotheses):,} lines and {option} {str(file)!r} "
+                f"has {len(held[option]):,}; each line must be of the same sentence"
+            )
+    return Output(str(path), held["--sources"], held["--references"], hypotheses)
+
+
+def _lines(label: str, path: Path) -> list[str]:
+    return lines_as_given(str(path), label)
+
+
+def _from_run(label: str, run: Path) -> Output:
+    """The test set of a run as the run wrote it down."""
+    if not is_run(run):
+        done = find_runs(run).done
+        way = f"; name one run in it, such as {str(done[0])!r}" if done else ""
+        raise UserError(f"{label} {str(run)!r} is not the folder of one run{way}")
+    held, settings = read_outputs(run), read_settings(run)
+    name = f"{run} ({settings.model.attention}, seed {settings.training.seed})"
+    return Output(name, held.sources, held.references, held.hypotheses)
+
+
+def _require_one_text(first: Output, second: Output) -> None:
+    """Refuse another test set: nothing would be paired. White space does not matter to a score."""
+    for what in ("references", "sources"):
+        ours, theirs = (list(map(_folded, getattr(each, what))) for each in (first, second))
+        if ours == theirs:
+            continue
+        if len(ours) != len(theirs):
+            how = f"{len(ours):,} and {len(theirs):,} lines"
+        else:
+            how = _first_difference(ours, theirs)
+        raise UserError(
+            f"{first.name} and {second.name} are not of one test set: their {what} differ ({how})"
+        )
+
+
+def _folded(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _first_difference(ours: list[str], theirs: list[str]) -> str:
+    """Where two texts differ first, and whether in their Unicode form alone."""
+    pairs = list(zip(ours, theirs, strict=True))
+    line = next(number for number, (x, y) in enumerate(pairs, 1) if x != y)
+    alike = all(normalize("NFC", x) == normalize("NFC", y) for x, y in pairs)
+    form = " in Unicode form alone; a run's text is in form NFC" if alike else ""
+    return f"first in line {line:,}{form}"
+
+
+def assign(
+    output: Output, counts: Int[ndarray, "sentences columns"], edges: tuple[int, ...]
+) -> Int[ndarray, "sentences"]:
+    """The bucket of each sentence, -1 outside; `UserError` if fewer than two can be scored.
+
+    ``counts`` are the sentences' BLEU statistics: empty references leave nothing to score.
+    """
+    assigned = Buckets(edges).assign(output.words)
+    labels = bucket_labels(edges)
+    filled = [
+        name for place, name in enumerate(labels) if counts[assigned == place, REFERENCE].sum() > 0
+    ]
+    if len(filled) < 2:
+        named = f"only bucket {filled[0]}" if filled else "no bucket"
+        raise UserError(
+            f"the {len(assigned):,} sources fill {named} of {', '.join(labels)}; two are needed: "
+            "give sentences of more lengths or other --edges"
+        )
+    return assigned
+
+
+def notes(output: Output, assigned: Int[ndarray, "sentences"], edges: tuple[int, ...]) -> list[str]:
+    """What a reader should know of the text: sentences outside, empty lines, tokenised text."""
+    outside = int((assigned < 0).sum())
+    blank, empty = (
+        sum(not text.strip() for text in side) for side in (output.references, output.hypotheses)
+    )
+    apart = sum(text.endswith(TOKENISED_END) for text in output.hypotheses)
+    lines = [
+        f"Outside the buckets, in no row of them: {outside:,} sentences of fewer than "
+        f"{edges[0]} source words."
+    ]
+    if blank:
+        lines.append(f"Empty references: {blank:,}.")
+    if empty:
+        lines.append(f"Empty hypotheses of {output.name}: {empty:,}.")
+    if apart >= TOKENISED_LINES:
+        lines.append(
+            f"{apart:,} hypotheses of {output.name} end in a full stop set apart: tokenised text "
+            "must be detokenised before it is scored."
+        )
+    return lines

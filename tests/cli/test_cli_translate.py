@@ -1,0 +1,158 @@
+"""``bottleneck translate``: an argument, a file, standard input; real runs, hardly trained."""
+
+import io
+import sys
+
+import pytest
+
+from seq2seq_bottleneck.cli.main import run
+
+SETTINGS = [
+    "corpus.copy_words=20",
+    "corpus.target_vocabulary=8",
+    "corpus.max_words=12",
+    "corpus.test_pairs=40",
+    "training.shapes=1",
+    "scoring.edges=3,7",
+    "training.updates=40",
+    "training.validations=1",
+    "scoring.resamples=9",
+]
+TEXT = "w1 w2 w3\n\nw4 W5 w6 w7\n  \nw1 zyzzyva w3 w2\nw9\n"
+
+
+@pytest.fixture(scope="module")
+def out(tmp_path_factory):
+    """Both arms of one comparison."""
+    folder = tmp_path_factory.mktemp("translate") / "out"
+    changes = [part for setting in SETTINGS for part in ("--set", setting)]
+    arguments = ["reproduce", "--preset", "smoke", "--corpus", "copy", "--quiet"]
+    assert run([*arguments, *changes, "--out", str(folder)]) == 0
+    return folder
+
+
+@pytest.fixture
+def translate(out, capsys, tmp_path, monkeypatch):
+    """Arguments and standard input -> output and what was told."""
+    capsys.readouterr()
+    (tmp_path / "text").write_text(TEXT)
+    monkeypatch.chdir(tmp_path)
+
+    def translated(*arguments, given="", code=0):
+        held = io.TextIOWrapper(io.BytesIO(given.encode()))
+        monkeypatch.setattr(sys, "stdin", held)
+        assert run(["translate", *arguments, "--run", str(out)]) == code
+        printed = capsys.readouterr()
+        return printed.out, printed.err
+
+    return translated
+
+
+def test_a_file_has_as_many_lines_out_as_in(translate):
+    printed, told = translate("--file", "text")
+    lines = printed.split("\n")
+    assert lines.pop() == ""
+    assert [bool(line) for line in lines] == [bool(line.strip()) for line in TEXT.splitlines()]
+    assert "arm additive (there are also: none; choose with --arm)" in told
+    assert "6 line(s) translated, 2 of them empty" in told
+    assert "of 12 source tokens are not in the training vocabulary" in told
+
+
+@pytest.mark.parametrize("arguments", [[], ["-"]])
+def test_standard_input_gives_what_the_file_gives(translate, arguments):
+    expected = translate("--file", "text")
+    assert translate(*arguments, given=TEXT) == expected
+    assert translate(*arguments, given=TEXT.removesuffix("\n")) == expected
+    assert translate(*arguments, given="")[0] == ""
+
+
+def test_a_line_is_translated_as_the_argument_is(translate):
+    lines = translate("--file", "text", "--arm", "none", "--beam", "3")[0].splitlines()
+    for sentence, line in zip(TEXT.splitlines(), lines, strict=True):
+        if sentence.strip():
+            printed, _ = translate(sentence, "--arm", "none", "--beam", "3")
+            assert printed.removeprefix("none").strip() == line
+
+
+def test_an_argument_goes_through_every_arm_or_one(translate):
+    both, _ = translate("w1 w2 w3")
+    assert [line.split()[0] for line in both.splitlines()] == ["none", "additive"]
+    one, _ = translate("w1 w2 w3", "--arm", "additive")
+    assert one.split() == both.splitlines()[1].split()
+
+
+def test_the_alignment_of_an_argument_is_a_picture(translate):
+    printed, _ = translate("w1 w2 w3", "--alignment")
+    assert "there are no weights to show" in printed
+    assert "weight:" in printed
+
+
+def test_the_alignment_of_a_text_is_links(translate):
+    plain, _ = translate("--file", "text")
+    aligned, _ = translate("--file", "text", "--alignment")
+    for sentence, text, line in zip(
+        TEXT.splitlines(), plain.splitlines(), aligned.splitlines(), strict=True
+    ):
+        if not sentence.strip():
+            assert line == ""
+            continue
+        first, links, source, output = line.split("\t")
+        assert first == text
+        assert source == sentence
+        ends = [tuple(map(int, link.split("-"))) for link in links.split()]
+        assert [j for _, j in ends] == list(range(len(output.split())))
+        assert all(0 <= i < len(source.split()) for i, _ in ends)
+
+
+def test_unknown_words_of_the_output_are_copied_when_asked(translate):
+    text = "w1 w2 Zyzzyva w3\n" * 3 + "w4 w5 w6 w7 w8\n"
+    plain, copying = (translate("-", *flag, given=text)[0] for flag in ([], ["--copy-unknown"]))
+    assert "⁇" in plain
+    assert "⁇" not in copying
+    for source, before, after in zip(
+        text.splitlines(), plain.splitlines(), copying.splitlines(), strict=True
+    ):
+        for word, filled in zip(before.split(), after.split(), strict=True):
+            assert filled in source.split() if word == "⁇" else filled == word
+    assert translate("-", "--no-copy-unknown", given=text)[0] == plain
+
+
+def test_long_lines_are_told_and_not_cut(translate):
+    printed, told = translate("-", given=" ".join(["w1"] * 40) + "\nw1 w2\n")
+    assert len(printed.splitlines()) == 2
+    assert (
+        "1 line(s) longer than any trained on (12 words), translated all the same: line 1" in told
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "parts"),
+    [
+        (["w1", "--file", "text"], 2, ["--file", "one of them"]),
+        (["--file", "none"], 1, ["none", "No such file"]),
+        (["w1", "--arm", "aditive"], 2, ["'aditive'", "did you mean 'additive'"]),
+        (["w1", "--copy-unknown"], 2, ["--copy-unknown", "arm none", "--arm"]),
+        (["--file", "text", "--arm", "none", "--alignment"], 2, ["--alignment", "arm none"]),
+    ],
+)
+def test_what_cannot_be_is_one_line(translate, arguments, code, parts):
+    printed, told = translate(*arguments, code=code)
+    assert printed == ""
+    assert len(told.splitlines()) == 1
+    assert all(part in told for part in parts), told
+
+
+def test_at_a_terminal_nobody_waits_for_text(monkeypatch, capsys):
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+    monkeypatch.setattr(sys, "stdin", Terminal())
+    assert run(["translate"]) == 2
+    assert "sentence" in capsys.readouterr().err
+
+
+def test_text_that_is_not_utf8_is_named_by_its_line(out, capsys, tmp_path):
+    (tmp_path / "latin").write_bytes("w1\nété\n".encode("latin1"))
+    assert run(["translate", "--file", str(tmp_path / "latin"), "--run", str(out)]) == 1
+    assert "line 2 is not UTF-8" in capsys.readouterr().err

@@ -1,0 +1,177 @@
+"""Subwords: text comes back, the same text gives the same model, and pieces are those of BPE."""
+
+import sys
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+import sentencepiece
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from seq2seq_bottleneck.corpus.corpus import describe, load_corpus
+from seq2seq_bottleneck.corpus.subwords import BYTES, START, Subwords, learn_subwords
+from seq2seq_bottleneck.corpus.tokens import JOINER, Tokenizer
+from seq2seq_bottleneck.corpus.vocabulary import SPECIAL, UNKNOWN, Vocabulary
+from seq2seq_bottleneck.settings.concerns import CorpusSettings
+from seq2seq_bottleneck.settings.errors import UserError
+
+TEXTS = (
+    ["the lower house of the newest parliament", "l'été, les maisons (basses) étaient vides."] * 20
+    + ["the newest law lowers the lowest rate", "Article 12.5 : la loi du 3 mai"] * 7
+    + ["a sign of its own: ▁ and <s> and <0x41> and ⁇ and ▅", "une fois 日"]
+)
+SIZE = 400
+
+
+@pytest.fixture(scope="module")
+def subwords() -> Subwords:
+    """Learned on a few sentences."""
+    return learn_subwords(TEXTS, SIZE, "corpus.source_vocabulary")
+
+
+LEARNED = learn_subwords(TEXTS, SIZE, "corpus.source_vocabulary")  # for hypothesis
+
+
+@given(st.text())
+@example(f"a{START}b {START} {START}{START} {JOINER}x {JOINER}")
+@example("\x00 \x01\x7f \u0085 \u2028 \ufeff\u200b  e\u0301 é")
+@example("<s> </s> <pad> <0x41> <unk> ⁇ ▅ a<s>b")
+@example("l'été du 日本 𝄞")
+def test_text_comes_back(text: str) -> None:
+    pieces = LEARNED.pieces(text)
+    assert LEARNED.text(pieces) == " ".join(text.split())
+    vocabulary = Vocabulary(LEARNED.tokens, LEARNED)
+    assert vocabulary.unknown_rate([pieces]) == 0
+    assert vocabulary.decode(vocabulary.numbers(text)) == pieces
+    assert sum(map(LEARNED.size, pieces)) == len("".join(text.split()).encode())
+
+
+@given(st.text(alphabet="abdehlmnorstuwé'.12", min_size=1, max_size=12))
+def test_pieces_are_those_of_merging_the_earliest_learned_first(chunk: str) -> None:
+    ranks = {token: place for place, token in enumerate(LEARNED.tokens[len(SPECIAL) + BYTES :])}
+    parts = [START, *chunk]
+    while True:
+        pairs = [a + b for a, b in pairwise(parts)]
+        known = [pair for pair in pairs if pair in ranks]
+        if not known:
+            break
+        place = pairs.index(min(known, key=ranks.__getitem__))
+        parts[place : place + 2] = [pairs[place]]
+    spelled = [
+        part if part in ranks else "".join(f"<0x{byte:02X}>" for byte in part.encode())
+        for part in parts
+    ]
+    assert "".join(LEARNED.pieces(chunk)) == "".join(spelled)
+    assert [piece for piece in LEARNED.pieces(chunk) if piece in ranks] == [
+        part for part in parts if part in ranks
+    ]
+
+
+def test_the_same_text_gives_the_same_bytes(subwords: Subwords) -> None:
+    again = learn_subwords(reversed(TEXTS), SIZE, "corpus.source_vocabulary")
+    assert again.model == subwords.model
+    assert again == subwords
+    assert learn_subwords(TEXTS[1:], SIZE, "x").model != subwords.model
+
+
+def test_the_file_is_sentencepieces_own(subwords: Subwords, tmp_path: Path) -> None:
+    (tmp_path / "side.model").write_bytes(subwords.model)
+    theirs = sentencepiece.SentencePieceProcessor(model_file=str(tmp_path / "side.model"))
+    text = "the lowest house, l'été de 1905 (vide)"
+    assert theirs.encode(f" {text}", out_type=str) == subwords.pieces(text)
+    ids = Vocabulary(subwords.tokens, subwords).numbers(text)
+    assert theirs.encode(f" {text}") == ids
+    assert theirs.decode(ids).strip() == text
+
+
+def test_special_tokens_come_first_and_bytes_follow(subwords: Subwords) -> None:
+    assert isinstance(subwords, Tokenizer)
+    assert subwords.tokens[: len(SPECIAL)] == SPECIAL
+    spelled = subwords.tokens[len(SPECIAL) : len(SPECIAL) + BYTES]
+    assert spelled == tuple(f"<0x{byte:02X}>" for byte in range(BYTES))
+    assert len(subwords.tokens) == len(set(subwords.tokens)) <= SIZE + len(SPECIAL)
+    assert not any(set(token) & set("\u2047▅") for token in subwords.tokens[len(SPECIAL) :])
+
+
+def test_a_size_beyond_the_text_is_capped() -> None:
+    few = learn_subwords(["le chat le chat"], 30_000, "x")
+    assert BYTES + len(SPECIAL) < len(few.tokens) < 300
+    assert few.pieces("chat le") == ["▁chat", "▁le"]
+
+
+def test_no_piece_reaches_over_a_space(subwords: Subwords) -> None:
+    assert not any(START in token[1:] for token in subwords.tokens)
+    assert "▁the" in subwords.tokens
+
+
+@pytest.mark.parametrize(
+    ("pieces", "text"),
+    [
+        (["▁le", UNKNOWN, "s"], "le ⁇ s"),
+        (["le", "▁▁", "s"], "le s"),
+        (["▁", "<0xC3>", "<0xA9>", "t"], "ét"),
+        (["▁a", "<0xC3>", "b"], "a\ufffdb"),
+        (["▁a", "<0x0A>", "b"], "a b"),
+        ([], ""),
+    ],
+)
+def test_whatever_a_model_says_is_one_line(
+    subwords: Subwords, pieces: list[str], text: str
+) -> None:
+    assert subwords.text(pieces) == text
+
+
+def test_a_size_without_room_is_refused() -> None:
+    message = r"corpus\.target_vocabulary=100 is too small .*: 256 bytes .*; give 26\d or more"
+    with pytest.raises(UserError, match=message):
+        learn_subwords(["abcd abc"], 100, "corpus.target_vocabulary")
+    assert learn_subwords(["abcd abc"], 261, "corpus.target_vocabulary").pieces("abcd")
+
+
+def test_text_that_teaches_nothing_is_refused() -> None:
+    with pytest.raises(UserError, match=r"cannot learn subwords for x from this text"):
+        learn_subwords([" ", ""], 1_000, "x")
+
+
+@pytest.mark.parametrize("model", [b"", b"no model", b"\x00" * 50])
+def test_a_file_that_is_no_model_is_told(model: bytes) -> None:
+    with pytest.raises(ValueError, match="no model of sentencepiece"):
+        Subwords(model).check()
+
+
+def test_without_sentencepiece_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "sentencepiece", None)
+    with pytest.raises(UserError) as raised:
+        learn_subwords(TEXTS, SIZE, "x")
+    assert 'pip install "seq2seq-bottleneck[subword]"' in str(raised.value)
+    assert "\n" not in str(raised.value)
+
+
+def test_a_corpus_of_subwords(tmp_path: Path) -> None:
+    """Learned on the training side alone, in the corpus' case; lengths stay words."""
+    lines = [f"Word{n} " + " ".join("XY" * (1 + n % 3) for _ in range(4 + n % 30))
+             for n in range(300)]  # fmt: skip
+    path = tmp_path / "a.tsv"
+    path.write_text("".join(f"{line}\tLe {line}\n" for line in lines))
+    settings = CorpusSettings(
+        name="files", source=str(path), lowercase=True, tokens="subwords",
+        source_vocabulary=350, target_vocabulary=360,
+    )  # fmt: skip
+    corpus = load_corpus(settings, (5, 11, 21, 31, 41))
+    source, target = corpus.source_vocabulary, corpus.target_vocabulary
+    own = learn_subwords((pair.source for pair in corpus.train), 350, "x")
+    assert source.tokenizer == own
+    assert source.tokens == own.tokens
+    assert "▁le" in target.tokens
+    assert "▁le" not in source.tokens
+    assert not any(token.isupper() for token in source.tokens[len(SPECIAL) + BYTES :])
+    assert corpus.unknown_rates == (0, 0)
+    described = describe(corpus, (5, 11))
+    assert described.source_vocabulary == len(source) - len(SPECIAL) <= 350
+    pairs = [pair for pair in corpus.test if 5 <= pair.words <= 10]
+    row = next(row for row in described.rows if (row.split, row.bucket) == ("test", "5-10"))
+    assert row.pairs == len(pairs)
+    assert row.target_tokens == pytest.approx(
+        sum(len(target.pieces(pair.target)) for pair in pairs) / len(pairs)
+    )

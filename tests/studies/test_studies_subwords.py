@@ -1,0 +1,238 @@
+"""A run of subwords from its training to the studies put to it."""
+
+import json
+import shutil
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from seq2seq_bottleneck.corpus.batches import encode_pairs, evaluation_batches, restore
+from seq2seq_bottleneck.corpus.pieces import by_word, shares_of
+from seq2seq_bottleneck.corpus.subwords import Subwords
+from seq2seq_bottleneck.corpus.tokens import WORDS, plain, tokenize
+from seq2seq_bottleneck.results.export import write_bundle
+from seq2seq_bottleneck.results.folders import STORE, finished_runs
+from seq2seq_bottleneck.results.schema import RUN_COLUMNS
+from seq2seq_bottleneck.runs.attention import attention_matrices
+from seq2seq_bottleneck.runs.gathered import gather
+from seq2seq_bottleneck.runs.lecture import learned_weights
+from seq2seq_bottleneck.runs.pool import run_jobs
+from seq2seq_bottleneck.runs.reproduce import plan
+from seq2seq_bottleneck.runs.translate import load_run
+from seq2seq_bottleneck.settings.concerns import CorpusSettings
+from seq2seq_bottleneck.settings.errors import UserError
+from seq2seq_bottleneck.settings.run import resolve
+from seq2seq_bottleneck.studies import capacity, embeddings, gradients, reading
+from seq2seq_bottleneck.studies.alignment import COUNTS, STUDY, matrices_of, probe, summarise
+from seq2seq_bottleneck.studies.alignment_gold import probe_gold, read_gold, summarise_gold
+from seq2seq_bottleneck.studies.gradients import (
+    BATCH,
+    _norms,
+    chosen,
+    gradient_norms,
+    links_of,
+)
+from seq2seq_bottleneck.studies.kept import keep, read_kept
+from seq2seq_bottleneck.studies.study import Probed
+from seq2seq_bottleneck.studies.subject import has_classes, is_drawn, open_subject
+from seq2seq_bottleneck.tables.caption import _near_copies, _vocabulary
+
+SETTINGS = [
+    "training.updates=12", "training.validations=1", "corpus.test_pairs=40", "corpus.max_words=25",
+    "corpus.tokens=subwords", "corpus.source_vocabulary=380", "corpus.target_vocabulary=400",
+    "model.reverse_source=true",
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """An output folder with a run without attention and one with it."""
+    out = tmp_path_factory.mktemp("subwords")
+    outcomes = run_jobs(plan(resolve("smoke", SETTINGS), 1, False), out / STORE, lambda *_: None)
+    assert [outcome.phase for outcome in outcomes] == ["done"] * 2
+    gather(out, {})
+    return out
+
+
+@pytest.fixture(scope="module")
+def subject(folder):
+    """The arm with attention."""
+    runs = [open_subject(run) for run in finished_runs(folder)]
+    return next(run for run in runs if run.settings.model.attention == "additive")
+
+
+@pytest.fixture(scope="module")
+def found(subject):
+    """What the study of alignment finds on it."""
+    return probe(subject, lambda _: None)
+
+
+def test_the_folder_holds_sentencepieces_files_and_the_pieces(subject):
+    for side, vocabulary in zip(("source", "target"), subject.vocabularies, strict=True):
+        model = (subject.folder / f"{side}.subwords.model").read_bytes()
+        assert vocabulary.tokenizer == Subwords(model)
+        lines = (subject.folder / f"{side}.vocabulary").read_text(encoding="utf8").splitlines()
+        assert tuple(lines) == vocabulary.tokens == Subwords(model).tokens
+    corpus = subject.corpus
+    assert (corpus.source_vocabulary, corpus.target_vocabulary) == subject.vocabularies
+    words = [len(tokenize(pair.source)) for pair in corpus.test]
+    pieces = [len(ids) - 1 for ids in subject.encode(corpus.test).source]
+    assert sum(pieces) > 1.3 * sum(words)  # words are cut, or the rest shows nothing
+
+
+def test_what_a_run_writes_is_text_again(subject, tmp_path):
+    lines = (subject.folder / "hypotheses.jsonl").read_text(encoding="utf8").splitlines()
+    held = [json.loads(line) for line in lines]
+    found = subject.trained.translate([each["source"] for each in held])
+    assert found == [each["hypothesis"] for each in held]
+    assert not any("▁" in text or text != " ".join(text.split()) for text in found)
+    example = json.loads((subject.folder / "examples.json").read_text(encoding="utf8"))[0]
+    assert example["source"][:-1] == subject.vocabularies[0].pieces(
+        subject.corpus.test[example["sentence"]].source
+    )
+    assert np.shape(example["weights"]) == (len(example["hypothesis"]), len(example["source"]))
+    facts = json.loads((subject.folder / "environment.json").read_text(encoding="utf8"))
+    assert (facts["source_unknown"], facts["target_unknown"]) == (0, 0)
+    assert facts["source_vocabulary"] <= 380
+    assert 0 < facts["near_copies"] < 1
+    assert "target subwords; unknown in the test set: 0.00 %" in _vocabulary(
+        subject.settings, facts
+    )
+    near = f"5-grams training holds {100 * facts['near_copies']:.1f} %."
+    assert _near_copies(facts).endswith(near)
+    assert _near_copies({"near_copies": None}) == _near_copies({}) == ""
+    write_bundle([subject.folder], tmp_path, {})
+    rows = pd.read_csv(tmp_path / "runs.csv")
+    assert list(rows) == list(RUN_COLUMNS)
+    assert set(rows["tokens"]) == {"subwords"}
+    filled = rows[rows["n"] > 0]["near_copies"]
+    assert filled.between(0, 1).all()
+    assert rows[rows["n"] == 0]["near_copies"].isna().all()
+
+
+def test_a_run_is_read_again_elsewhere_or_its_fault_is_told(subject, tmp_path, monkeypatch):
+    moved = shutil.copytree(subject.folder, tmp_path / "runs" / "moved")
+    sentence = subject.corpus.test[0].source
+    assert load_run(moved).translate([sentence]) == subject.trained.translate([sentence])
+    model = moved / "target.subwords.model"
+    model.write_bytes(model.read_bytes()[:100])
+    with pytest.raises(UserError, match=r"target\.subwords\.model' cannot be read"):
+        load_run(moved)
+    model.unlink()
+    with pytest.raises(UserError, match=r"target\.subwords\.model' cannot be read \(No such file"):
+        load_run(moved)
+    monkeypatch.setitem(sys.modules, "sentencepiece", None)
+    with pytest.raises(UserError, match=r'pip install "seq2seq-bottleneck\[subword\]"'):
+        load_run(subject.folder)
+
+
+def test_weights_are_held_against_gold_word_by_word(subject):
+    pairs = subject.corpus.test[:6]
+    words = [(len(tokenize(pair.target)) + 1, len(tokenize(pair.source)) + 1) for pair in pairs]
+    matrices = matrices_of(subject, subject.weights, pairs)
+    assert [matrix.shape for matrix in matrices] == words
+    for matrix, pair in zip(matrices, pairs, strict=True):
+        np.testing.assert_allclose(matrix.sum(axis=1), 1, rtol=1e-5)
+        encoded = encode_pairs([pair], *subject.vocabularies, True)
+        (raw,) = attention_matrices(subject.graph, subject.weights, encoded, True, 1)
+        owners = [np.argmax(shares, axis=1) for shares in subject.shares(pair)]
+        for j in range(matrix.shape[0]):
+            rows = raw[owners[1] == j].mean(axis=0)
+            for i in range(matrix.shape[1]):
+                assert matrix[j, i] == pytest.approx(rows[owners[0] == i].sum(), rel=1e-5)
+
+
+def test_the_study_of_alignment_counts_words(subject, found, tmp_path):
+    pairs = [pair for pair in subject.corpus.test if pair.links]
+    linked = [len({target for _, target in pair.links}) for pair in pairs]
+    assert np.asarray(found["trained_words"]).tolist() == linked
+    links = [len(tokenize(pair.target)) for pair in pairs]
+    assert np.asarray(found[f"trained_{COUNTS[2]}"]).tolist() == links
+    keep(tmp_path, STUDY, found)
+    rows = summarise([read_kept(tmp_path, subject.settings, STUDY)])
+    assert {row["measure"] for row in rows} >= {"aer", "weight"}
+
+
+def test_a_gold_set_in_tokens_is_read_as_the_runs_own_text(subject, found, tmp_path):
+    """The run's test set, its tokens apart and its marks gone, gives the study's own numbers."""
+    pairs = [pair for pair in subject.corpus.test if pair.links][:8]
+    lines = {
+        "source": [" ".join(map(plain, tokenize(pair.source))) for pair in pairs],
+        "target": [" ".join(map(plain, tokenize(pair.target))) for pair in pairs],
+        "gold": [" ".join(f"{i}-{j}" for i, j in pair.links) for pair in pairs],
+    }
+    for name, texts in lines.items():
+        (tmp_path / name).write_text("".join(f"{text}\n" for text in texts), encoding="utf8")
+    paths = (tmp_path / name for name in ("gold", "source", "target"))
+    columns = probe_gold(subject, read_gold(*paths, 0), lambda _: None)
+    for name in set(found) - {"source_words"}:
+        np.testing.assert_allclose(
+            columns[name], np.asarray(found[name])[:8], rtol=1e-4, err_msg=name
+        )
+    (mean, *_) = summarise_gold([Probed(subject.folder, subject.settings, columns)])
+    assert "unknown to the run are 0.0 % of the source" in mean["note"]
+
+
+def test_gradients_are_at_words(subject):
+    pairs = chosen(subject, 2)[:2]
+    norms = gradient_norms(subject, subject.weights, pairs)
+    columns = links_of(subject, pairs)
+    for row, pair in enumerate(pairs):
+        source, target = len(tokenize(pair.source)), len(tokenize(pair.target))
+        assert norms[row].shape == (target + 1, source + 1)
+        assert (columns["last"][columns["sentence"] == row] == source).all()
+    assert (columns["steps"] >= 2).all()
+    assert all((each > 0).all() and np.isfinite(each).all() for each in norms)
+
+
+def test_gradients_of_pieces_are_put_together_as_one_vector(subject):
+    """The first read word is the sentence's last: its norm is that of all its pieces."""
+    pairs = chosen(subject, 2)[:2]
+    pair, encoded = pairs[0], subject.encode(pairs)
+    norms = gradient_norms(subject, subject.weights, pairs)
+    (held,) = evaluation_batches(encoded, BATCH)
+    found = np.asarray(_norms(subject.graph, subject.weights, *held.batch[:3]))
+    raw = restore([found], [held])[0]
+    source, target = (np.argmax(shares, axis=1) for shares in subject.shares(pair))
+    last = int((source == source[:-1].max()).sum())  # pieces of the word that is read first
+    rows = raw[: len(target)][target == 0]
+    expected = np.sqrt((rows[:, :last].astype(np.float64) ** 2).sum(axis=1).mean())
+    assert norms[0][0, 0] == pytest.approx(expected, rel=1e-5)
+
+
+def test_what_is_known_of_a_text_decides_what_it_suits():
+    drawn = {"grammar": True, "copy": True, "files": False, "multi30k": False, "europarl": False}
+    for name, known in drawn.items():
+        corpus = CorpusSettings(name=name)
+        assert is_drawn(corpus) == known
+        settings = resolve("smoke").changed(corpus={"name": name})
+        for study in (STUDY, capacity.STUDY, gradients.STUDY):
+            assert study.suits(settings) == known
+        assert embeddings.STUDY.suits(settings) == has_classes(corpus) == (name == "grammar")
+    french = resolve("smoke").changed(corpus={"reverse_direction": True})
+    assert not embeddings.STUDY.suits(french)
+    assert STUDY.suits(french)
+
+
+@pytest.mark.parametrize("study", [reading, embeddings])
+def test_studies_of_single_words_say_that_they_need_them(study, subject):
+    with pytest.raises(UserError, match=r"asks for words one by one.*--where tokens=words") as told:
+        study.probe(subject, lambda _: None)
+    assert "\n" not in str(told.value)
+
+
+def test_the_lectures_weights_are_shown_word_by_word(folder):
+    grid = learned_weights(folder)
+    assert grid.weights.shape == (len(grid.rows), len(grid.columns))
+    np.testing.assert_allclose(np.sum(grid.weights, axis=1), 1, rtol=1e-5)
+    assert not any("▁" in word for word in (*grid.rows, *grid.columns))
+
+
+def test_words_are_left_as_they_are():
+    text = "the cat, and l'homme"
+    words = tokenize(text)
+    shares = shares_of(WORDS.pieces(text), words, WORDS)
+    weights = np.random.default_rng(1).random((len(words) + 1, len(words) + 1))
+    np.testing.assert_array_equal(by_word(weights, shares, shares), weights)

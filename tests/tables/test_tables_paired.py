@@ -1,0 +1,246 @@
+"""Two systems in one table: differences, the whole test set, the interaction, and who is who."""
+
+import numpy as np
+import pytest
+import sacrebleu
+from sacrebleu.metrics import BLEU
+from sacrebleu.significance import PairedTest
+from system_files import EDGES, outputs, reference_texts, write_lines, write_translated
+
+from seq2seq_bottleneck.scoring.bleu import bleu, bleu_signature, bleu_statistics
+from seq2seq_bottleneck.scoring.paired import Resampling, estimates
+from seq2seq_bottleneck.settings.errors import UsageError, UserError
+from seq2seq_bottleneck.tables.outputs import Output, read_systems
+from seq2seq_bottleneck.tables.pages import FORMATS, render
+from seq2seq_bottleneck.tables.paired import paired_page
+
+LENGTHS = [3] * 5 + [7] * 40 + [15] * 120 + [25] * 40 + [44] * 40
+REFERENCES = reference_texts(LENGTHS, seed=2)
+SHARE = {3: 0.3, 7: 0.3, 15: 0.3, 25: 0.3, 44: 0.15}
+"""Of words that system B loses; A loses 0.3 in every bucket."""
+A = outputs(REFERENCES, 0.3, 3)
+B = [outputs([text], SHARE[len(text.split())], 100 + n)[0] for n, text in enumerate(REFERENCES)]
+HOW = Resampling(resamples=500, trials=500, seed=1)
+INSIDE = {"5-10": 7, "11-20": 15, "21-30": 25, "31-40": 33, "41+": 44}
+MEASURES = ["difference", "difference_low", "difference_high", "bleu_a", "bleu_b"]
+P_VALUES = ["p_bootstrap", "p_shifted", "p_randomisation"]
+
+
+def of(name, hypotheses):
+    return Output(name, REFERENCES, REFERENCES, hypotheses)
+
+
+def page_of(first=A, second=B, how=HOW):
+    return paired_page(of("one", first), of("two", second), EDGES, how)
+
+
+@pytest.fixture(scope="module")
+def page():
+    return page_of()
+
+
+@pytest.fixture(scope="module")
+def rows(page):
+    return {row["bucket"]: row for row in page.frame.to_dict("records")}
+
+
+def texts_of(bucket):
+    """Both systems' and the references' texts of a bucket, or of the whole test set."""
+    places = [p for p, n in enumerate(LENGTHS) if bucket == "all" or n == INSIDE[bucket]]
+    return [[side[place] for place in places] for side in (A, B, REFERENCES)]
+
+
+def test_rows_are_the_buckets_then_the_whole_then_the_interaction(rows):
+    assert list(rows) == [*INSIDE, "all", "interaction"]
+    counts = [row["n"] for row in rows.values()]
+    assert counts == [40, 120, 40, 0, 40, 245, 80]
+
+
+@pytest.mark.parametrize("bucket", ["5-10", "11-20", "21-30", "41+", "all"])
+def test_scores_and_differences_are_sacrebleus_paired_tests(rows, bucket):
+    first, second, gold = texts_of(bucket)
+    metrics = {"BLEU": BLEU(references=[gold])}
+    test = PairedTest([("a", first), ("b", second)], metrics, None, test_type="bs", n_samples=10)
+    theirs = [result.score for result in test()[1]["BLEU"]]
+    row = rows[bucket]
+    assert [row["bleu_a"], row["bleu_b"]] == pytest.approx(theirs, abs=1e-10)
+    assert row["difference"] == pytest.approx(theirs[1] - theirs[0], abs=1e-10)
+    assert row["difference_low"] < row["difference"] < row["difference_high"]
+    for name, side in (("a", first), ("b", second)):
+        whole = sacrebleu.corpus_bleu(side, [gold])
+        assert row[f"brevity_penalty_{name}"] == pytest.approx(whole.bp, abs=1e-12)
+    assert all(0 < row[name] <= 1 for name in P_VALUES)
+
+
+def test_the_planted_difference_is_found_where_it_is(rows):
+    assert rows["41+"]["difference_low"] > 0
+    assert max(rows["41+"][name] for name in P_VALUES) < 0.01
+    assert rows["11-20"]["difference_low"] < 0 < rows["11-20"]["difference_high"]
+    assert min(rows["11-20"][name] for name in P_VALUES) > 0.05
+
+
+def test_interaction_is_the_longest_filled_bucket_minus_the_shortest(rows):
+    row = rows["interaction"]
+    parts = [rows[name]["difference"] for name in ("41+", "5-10")]
+    assert row["difference"] == pytest.approx(parts[0] - parts[1], abs=1e-12)
+    assert row["difference_low"] > 0
+    assert row["p_bootstrap"] < 0.05
+    blank = ["bleu_a", "bleu_b", "p_randomisation", "brevity_penalty_a", "bleu_a_low"]
+    assert np.isnan([row[name] for name in blank]).all()
+
+
+def test_interactions_interval_is_of_independent_resamples_of_both_buckets(rows):
+    gains = {}
+    for name, place in (("5-10", 0), ("41+", 4)):
+        *systems, gold = texts_of(name)
+        counts = [bleu_statistics(texts, gold) for texts in systems]
+        first, second = estimates(bleu, counts, HOW.resamples, seed=HOW.seed, bucket=place)
+        gains[name] = second.draws - first.draws
+    ends = np.quantile(gains["41+"] - gains["5-10"], [0.025, 0.975])
+    row = rows["interaction"]
+    assert [row["difference_low"], row["difference_high"]] == pytest.approx(list(ends), abs=1e-9)
+
+
+def test_swapping_the_systems_turns_every_sign(rows):
+    other = {row["bucket"]: row for row in page_of(B, A).frame.to_dict("records")}
+    for bucket, row in rows.items():
+        turned = other[bucket]
+        if bucket == "31-40":
+            continue
+        assert turned["difference"] == -row["difference"]
+        assert turned["difference_low"] == pytest.approx(-row["difference_high"], abs=1e-9)
+        assert turned["p_bootstrap"] == row["p_bootstrap"]
+        if bucket != "interaction":
+            assert turned["p_randomisation"] == row["p_randomisation"]
+            assert (turned["bleu_a"], turned["bleu_b"]) == (row["bleu_b"], row["bleu_a"])
+
+
+def test_a_system_against_itself_differs_by_nothing():
+    frame = page_of(A, A).frame
+    held = frame[frame["n"] > 0]
+    assert (held[["difference", "difference_low", "difference_high"]] == 0).all(axis=None)
+    assert (held["p_bootstrap"] == 1).all()
+    assert (held["p_randomisation"][:-1] == 1).all()
+
+
+def test_an_empty_bucket_is_a_row_of_blanks(rows):
+    row = rows["31-40"]
+    assert row["n"] == 0
+    assert np.isnan([row[name] for name in (*MEASURES, *P_VALUES)]).all()
+    assert row["signature"] == ""
+
+
+def test_the_same_seed_gives_the_same_bytes_and_another_seed_does_not(page):
+    assert render(page_of(), "csv") == render(page, "csv")
+    other = Resampling(HOW.resamples, HOW.trials, 2)
+    assert page_of(how=other).frame["p_bootstrap"].tolist() != page.frame["p_bootstrap"].tolist()
+
+
+def test_how_it_was_done_stands_in_columns_and_under_the_table(page):
+    frame, told = page.frame, "\n".join(page.caption)
+    constant = frame[["resamples", "trials", "seed"]].drop_duplicates()
+    assert constant.to_numpy().tolist() == [[500, 500, 1]]
+    assert set(frame["signature"]) == {bleu_signature(), ""}
+    for part in ("A: one.", "B: two.", "500 resamples", "500 trials", "seed 1", bleu_signature()):
+        assert part in told
+    assert "Interaction: the difference in 41+ minus that in 5-10." in told
+    assert "5 sentences of fewer than 5 source words" in told
+    assert "* under 100 sentences: 5-10 (n = 40)" in told
+    assert told.count("Outside the buckets") == 1
+    assert "Empty hypotheses" not in told
+    empty = "\n".join(page_of(A, ["", *B[1:]]).caption)
+    assert "Empty hypotheses of two: 1." in empty
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_every_form_shows_every_row(page, form):
+    text = render(page, form)
+    assert all(name in text for name in (*INSIDE, "all", "interaction"))
+    assert "nan" not in text
+    if form == "rich":
+        assert max(map(len, text.splitlines())) <= 80
+        assert "…" not in text
+
+
+# Which systems may be compared.
+
+
+@pytest.fixture
+def files(tmp_path):
+    texts = {"references": REFERENCES, "sources": REFERENCES, "a": A, "b": B}
+    for name, lines in texts.items():
+        write_lines(tmp_path / name, lines)
+    return {name: tmp_path / name for name in texts}
+
+
+def read(files, a, b):
+    return read_systems(a, b, files["references"], files["sources"])
+
+
+def test_two_runs_two_files_and_one_of_each_give_one_table(tmp_path, files):
+    systems = (("none", A), ("dot", B))
+    runs = [write_translated(tmp_path, arm, REFERENCES, texts) for arm, texts in systems]
+    pairs = [
+        read_systems(*runs, None, None),
+        read(files, files["a"], files["b"]),
+        read(files, runs[0], files["b"]),
+        read(files, files["a"], runs[1]),
+        read(files, *runs),
+    ]
+    quick = Resampling(resamples=50, trials=50, seed=1)
+    tables = [paired_page(*pair, EDGES, quick).frame for pair in pairs]
+    assert all(table.equals(tables[0]) for table in tables[1:])
+    assert pairs[0][0].name == f"{runs[0]} (none, seed 1)"
+    assert pairs[2][1].name == str(files["b"])
+
+
+def test_white_space_does_not_make_another_test_set(tmp_path, files):
+    run = write_translated(tmp_path, "none", REFERENCES, A)
+    wide = [text.replace(" ", "\u00a0 ") for text in REFERENCES]
+    write_lines(files["references"], [f"  {text} " for text in wide])
+    first, second = read(files, run, files["b"])
+    assert first.references != second.references
+    same = [bleu_statistics(B, each.references) for each in (first, second)]
+    assert np.array_equal(*same)
+
+
+@pytest.mark.parametrize("what", ["references", "sources"])
+def test_another_test_set_is_refused_with_the_line(tmp_path, files, what):
+    run = write_translated(tmp_path, "none", REFERENCES, A)
+    write_lines(files[what], [*REFERENCES[:9], "autre", *REFERENCES[10:]])
+    with pytest.raises(UserError, match=f"not of one test set: their {what} .*line 10\\)") as error:
+        read(files, run, files["b"])
+    assert str(run) in str(error.value)
+    assert str(files["references"]) in str(error.value)
+
+
+def test_runs_of_two_test_sets_are_refused(tmp_path):
+    first = write_translated(tmp_path, "none", REFERENCES, A)
+    second = write_translated(tmp_path, "dot", REFERENCES[:-1], B[:-1])
+    with pytest.raises(UserError, match=r"references differ \(245 and 244 lines\)"):
+        read_systems(first, second, None, None)
+
+
+def test_another_unicode_form_is_called_by_its_name(tmp_path, files):
+    run = write_translated(tmp_path, "none", REFERENCES, A)
+    apart = [text.replace("é", "e\u0301") for text in REFERENCES]
+    assert apart != REFERENCES
+    write_lines(files["references"], apart)
+    with pytest.raises(UserError, match="in Unicode form alone; a run's text is in form NFC"):
+        read(files, run, files["b"])
+
+
+def test_a_file_needs_its_test_set(files):
+    with pytest.raises(UsageError, match=r"system A .* give --references and --sources too"):
+        read_systems(files["a"], files["b"], None, None)
+    with pytest.raises(UsageError, match=r"--sources missing: .* go together"):
+        read_systems(files["a"], files["b"], files["references"], None)
+
+
+def test_a_store_is_no_run_and_one_of_its_runs_is_named(tmp_path, files):
+    run = write_translated(tmp_path / "out", "none", REFERENCES, A)
+    with pytest.raises(UserError, match=f"system B .*is not the folder of one run; .*{run}"):
+        read(files, files["a"], tmp_path / "out")
+    (tmp_path / "bare").mkdir()
+    with pytest.raises(UserError, match=r"not the folder of one run$"):
+        read(files, files["a"], tmp_path / "bare")

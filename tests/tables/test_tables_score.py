@@ -1,0 +1,212 @@
+"""The table of any system's output: sacreBLEU's scores of each bucket's sentences as given."""
+
+import math
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+import sacrebleu
+from system_files import EDGES, outputs, reference_texts, write_lines
+
+from seq2seq_bottleneck.scoring.bleu import bleu, bleu_signature, bleu_statistics
+from seq2seq_bottleneck.scoring.bootstrap import draw, estimate
+from seq2seq_bottleneck.settings.concerns import ScoringSettings
+from seq2seq_bottleneck.settings.errors import UserError
+from seq2seq_bottleneck.tables.outputs import Output, read_files
+from seq2seq_bottleneck.tables.pages import FORMATS, render
+from seq2seq_bottleneck.tables.score import score_page
+
+LENGTHS = [3] * 4 + [7] * 110 + [15] * 30 + [25] * 30 + [44] * 20
+SOURCES = reference_texts(LENGTHS, seed=1)
+REFERENCES = reference_texts([length + 1 for length in LENGTHS], seed=2)
+HYPOTHESES = ["", *outputs(REFERENCES, 0.3, 3)[1:-1], "  "]
+SCORING = ScoringSettings(resamples=200)
+INSIDE = {"5-10": 7, "11-20": 15, "21-30": 25, "31-40": 33, "41+": 44}
+
+
+def held(hypotheses=HYPOTHESES, references=REFERENCES, sources=SOURCES):
+    return Output("mine", sources, references, hypotheses)
+
+
+def rows_of(output, scoring=SCORING):
+    return score_page(output, scoring).frame.to_dict("records")
+
+
+@pytest.fixture(scope="module")
+def page():
+    return score_page(held(), SCORING)
+
+
+def members(length):
+    places = [place for place, words in enumerate(LENGTHS) if words == length]
+    return [[text[place] for place in places] for text in (HYPOTHESES, REFERENCES)]
+
+
+def test_every_bucket_is_sacrebleus_score_of_its_sentences(page):
+    rows = page.frame.to_dict("records")
+    assert [row["bucket"] for row in rows] == list(INSIDE)
+    for row in rows:
+        hypotheses, references = members(INSIDE[row["bucket"]])
+        assert row["n"] == len(hypotheses)
+        if not hypotheses:
+            continue
+        score = sacrebleu.corpus_bleu(hypotheses, [references])
+        assert row["bleu"] == pytest.approx(score.score, abs=1e-10)
+        assert row["brevity_penalty"] == pytest.approx(score.bp, abs=1e-12)
+        assert row["length_ratio"] == pytest.approx(score.ratio, abs=1e-12)
+        assert row["reference_tokens"] == score.ref_len
+        chrf = sacrebleu.corpus_chrf(hypotheses, [references]).score
+        assert row["chrf"] == pytest.approx(chrf, abs=1e-10)
+        assert row["source_words"] == INSIDE[row["bucket"]]
+        assert row["signature"] == bleu_signature()
+
+
+def plain_bleu(hypotheses, references):
+    """Papineni's formula on words as they stand, no smoothing."""
+    correct, total = Counter(), Counter()
+    for ours, gold in zip(hypotheses, references, strict=True):
+        for order in range(1, 5):
+            grams = [
+                Counter(tuple(words[i : i + order]) for i in range(len(words) - order + 1))
+                for words in (ours.split(), gold.split())
+            ]
+            correct[order] += (grams[0] & grams[1]).total()
+            total[order] += grams[0].total()
+    ours, gold = (sum(len(text.split()) for text in side) for side in (hypotheses, references))
+    mean = sum(math.log(correct[order] / total[order]) for order in range(1, 5)) / 4
+    return 100 * min(1, math.exp(1 - gold / ours)) * math.exp(mean)
+
+
+def test_a_buckets_bleu_is_the_plain_formula_over_its_sentences_alone():
+    """Buckets by source length, n-grams pooled over a bucket: what other tools call bucketed BLEU.
+
+    The words are such that sacreBLEU's tokeniser leaves them whole.
+    """
+    words = np.array([f"mot{n}" for n in range(40)])
+    random = np.random.default_rng(6)
+    references = [" ".join(random.choice(words, size=length)) for length in LENGTHS]
+    hypotheses = [" ".join(text.split()[:-1]) for text in outputs(references, 0.2, 8)]
+    for row in rows_of(held(hypotheses, references)):
+        places = [p for p, length in enumerate(LENGTHS) if length == INSIDE[row["bucket"]]]
+        if places:
+            texts = [[side[place] for place in places] for side in (hypotheses, references)]
+            assert row["bleu"] == pytest.approx(plain_bleu(*texts), abs=1e-9)
+
+
+def test_intervals_are_those_of_a_runs_own_table(page):
+    for place, row in enumerate(page.frame.to_dict("records")):
+        hypotheses, references = members(INSIDE[row["bucket"]])
+        if hypotheses:
+            weights = draw(len(hypotheses), SCORING.resamples, seed=SCORING.seed, bucket=place)
+            same = estimate(bleu, bleu_statistics(hypotheses, references)[None], weights).interval
+            assert (row["bleu_low"], row["bleu_high"]) == pytest.approx((same.low, same.high))
+            assert row["bleu_low"] < row["bleu"] < row["bleu_high"]
+
+
+def test_an_empty_bucket_is_a_row_of_blanks(page):
+    row = page.frame.set_index("bucket").loc["31-40"]
+    assert row["n"] == row["empty"] == row["reference_tokens"] == 0
+    assert row["signature"] == ""
+    names = ["bleu", "bleu_low", "bleu_high", "brevity_penalty", "length_ratio", "chrf"]
+    assert row[[*names, "source_words"]].isna().all()
+    line = render(page, "csv").splitlines()[4]
+    assert line == "31-40,0,,,,,,,,0,0,"
+
+
+def test_empty_hypotheses_are_scored_and_counted(page):
+    empty = page.frame.set_index("bucket")["empty"]
+    assert empty.to_dict() == {"5-10": 0, "11-20": 0, "21-30": 0, "31-40": 0, "41+": 1}
+    assert "Empty hypotheses of mine: 2." in page.caption  # one of them outside the buckets
+
+
+def test_the_caption_has_the_whole_files_scores_outsiders_marks_and_signatures(page):
+    told = "\n".join(page.caption)
+    whole = sacrebleu.corpus_bleu(HYPOTHESES, [REFERENCES]).score
+    chrf = sacrebleu.corpus_chrf(HYPOTHESES, [REFERENCES]).score
+    assert (
+        f"All 194 sentences, those outside the buckets too: BLEU {whole:.2f}, chrF {chrf:.2f}"
+        in told
+    )
+    assert "in no row of them: 4 sentences of fewer than 5 source words" in told
+    assert "* under 100 sentences: 11-20 (n = 30), 21-30 (n = 30), 31-40 (n = 0), 41+" in told
+    assert f"sacreBLEU: {bleu_signature()}" in page.caption
+    assert "Hypotheses: mine." in page.caption
+    text = render(page, "rich")
+    assert "30*" in text
+    assert "110*" not in text
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_every_form_has_the_buckets_in_order_and_no_total(page, form):
+    lines = render(page, form).splitlines()
+    if form == "csv":
+        assert [line.split(",")[0] for line in lines] == ["bucket", *INSIDE]
+        assert lines[0].split(",")[:5] == ["bucket", "n", "source_words", "bleu", "bleu_low"]
+    places = [next(i for i, line in enumerate(lines) if name in line) for name in INSIDE]
+    assert places == sorted(places)
+    assert "nan" not in "\n".join(lines)
+
+
+def test_other_edges_make_other_rows():
+    rows = rows_of(held(), ScoringSettings(edges="1,20", resamples=20))
+    assert [(row["bucket"], row["n"]) for row in rows] == [("1-19", 144), ("20+", 50)]
+    assert "in no row of them: 0 sentences" in "\n".join(
+        score_page(held(), ScoringSettings(edges="1,20", resamples=20)).caption
+    )
+
+
+@pytest.mark.parametrize(("edges", "named"), [("5,60", "only bucket 5-59"), ("80,90", "no bucket")])
+def test_fewer_than_two_filled_buckets_are_refused(edges, named):
+    with pytest.raises(UserError, match=f"194 sources fill {named} of .*two are needed.*--edges"):
+        score_page(held(), ScoringSettings(edges=edges))
+
+
+def test_a_bucket_whose_references_are_all_empty_has_no_score_and_is_not_filled():
+    references = [
+        text if length != 25 else " " for text, length in zip(REFERENCES, LENGTHS, strict=True)
+    ]
+    output = held(references=references)
+    row = {row["bucket"]: row for row in rows_of(output)}["21-30"]
+    assert row["n"] == 30
+    assert np.isnan(row["bleu"])
+    assert np.isnan(row["bleu_low"])
+    assert row["signature"] == ""
+    assert "Empty references: 30." in score_page(output, SCORING).caption
+    short = [text if length < 25 else "" for text, length in zip(REFERENCES, LENGTHS, strict=True)]
+    with pytest.raises(UserError, match="only bucket 5-24"):
+        score_page(held(references=short), ScoringSettings(edges="5,25"))
+
+
+def test_text_that_looks_tokenised_is_told():
+    apart = [f"{text} ." if place < 100 else text for place, text in enumerate(HYPOTHESES)]
+    told = "\n".join(score_page(held(apart), SCORING).caption)
+    assert "100 hypotheses of mine end in a full stop set apart" in told
+    told = "\n".join(score_page(held([*apart[1:], "."]), SCORING).caption)
+    assert "set apart" not in told
+
+
+def write(folder: Path, name: str, lines: list[str], **how) -> Path:
+    return Path(write_lines(folder / name, lines, **how))
+
+
+def test_files_are_read_sign_by_sign(tmp_path):
+    """No form is normalised and no space folded; only LF and CRLF end a line."""
+    lines = ["e\u0301te\u0301 ", "", "a\u2028b\x0bc\x85d\rf", "\u00a0x\u3000 y\t", "\ufeffz"]
+    files = [write(tmp_path, name, lines, end=end) for name, end in (("a", "\n"), ("b", "\r\n"))]
+    held = read_files(files[0], files[1], files[0])
+    assert held.hypotheses == held.references == lines
+    assert held.name == str(files[0])
+    assert held.words.tolist() == [1, 0, 5, 2, 1]
+
+
+def test_a_byte_order_mark_is_no_part_of_the_text_and_a_last_line_needs_no_end(tmp_path):
+    first, second = tmp_path / "a", tmp_path / "b"
+    first.write_bytes(b"\xef\xbb\xbfun\r\ndeux")
+    second.write_bytes(b"un\ndeux\n")
+    held = read_files(first, second, second)
+    assert held.hypotheses == held.references == ["un", "deux"]
+
+
+def test_edges_are_the_projects():
+    assert ScoringSettings().lower_edges == EDGES
