@@ -152,6 +152,7 @@ STUDIES: tuple[str, ...] = (
     "alignment",
     "gradients",
     "length",
+    "fit",
     "embeddings",
     "reading",
 )

@@ -71,12 +71,18 @@ def token_losses(
     return losses.reshape(outputs.shape[:2]).T
 
 
+def summed_losses(
+    translator: Translator, batch: Sentences, ratio: float, key: PRNGKeyArray | None
+) -> Float[Array, ""]:
+    """-log P in nats, summed over the real target tokens of the batch."""
+    return summed_loss(*_flat(translator, batch, read_outs(translator, batch, ratio, key)))
+
+
 def mean_loss(
     translator: Translator, batch: Sentences, ratio: float, key: PRNGKeyArray | None
 ) -> Float[Array, ""]:
     """Mean -log P in nats per real target token of the batch."""
-    outputs = read_outs(translator, batch, ratio, key)
-    return summed_loss(*_flat(translator, batch, outputs)) / jnp.sum(batch.target_lengths)
+    return summed_losses(translator, batch, ratio, key) / jnp.sum(batch.target_lengths)
 
 
 def _flat(
