@@ -195,5 +195,5 @@ STUDY = Study(
     sweep="vindication",
     probe=probe,
     summarise=summarise,
-    suits=lambda settings: settings.corpus.name == "grammar",
+    suits=lambda settings: settings.model.source == "seen" and settings.corpus.name == "grammar",
 )
