@@ -53,9 +53,11 @@ class Ahead(Stack):
 
     programs: list[Program] = field(default_factory=list)
 
-    def program(self, function: Callable, shared: Sequence[int] = ()) -> Callable:
+    def program(
+        self, function: Callable, shared: Sequence[int] = (), cut: Sequence[int] = ()
+    ) -> Callable:
         """The jitted function as a `Program`."""
-        self.programs.append(Program(super().program(function, shared)))
+        self.programs.append(Program(super().program(function, shared, cut)))
         return self.programs[-1]
 
 

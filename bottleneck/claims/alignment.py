@@ -33,7 +33,7 @@ class Rate:
     high: float
 
     def __str__(self) -> str:
-        return f"{self.value:.3f} [{self.low:.3f}, {self.high:.3f}]"
+        return f"{self.value:z.3f} [{self.low:z.3f}, {self.high:z.3f}]"
 
 
 @dataclass(frozen=True)

@@ -36,7 +36,8 @@ class Share:
     high: float
 
     def __str__(self) -> str:
-        return f"{100 * self.value:.0f} [{100 * self.low:.0f}, {100 * self.high:.0f}] %"
+        low, high = (f"{100 * end:z.0f}" for end in (self.low, self.high))
+        return f"{100 * self.value:z.0f} [{low}, {high}] %"
 
 
 @dataclass(frozen=True)

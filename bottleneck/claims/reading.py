@@ -36,7 +36,7 @@ class Words:
     high: float
 
     def __str__(self) -> str:
-        return f"{self.value:.1f} [{self.low:.1f}, {self.high:.1f}]"
+        return f"{self.value:z.1f} [{self.low:z.1f}, {self.high:z.1f}]"
 
 
 @dataclass(frozen=True)
@@ -57,6 +57,11 @@ class StateRead:
     untrained: Words
     last_word: Words
     added: Words
+
+    @property
+    def share(self) -> float:
+        """The words read as a share of those to be found; all of them where there is none."""
+        return self.read.value / self.readable if self.readable > 0 else 1.0
 
     @property
     def enough(self) -> bool:
@@ -84,11 +89,13 @@ def understanding_so_far(
     if not cells:
         reason = "no arm without attention was measured"
         return Verdict("C14", "not measured", READING_RULE, reason)
-    least = min(cells, key=lambda cell: cell.read.value / cell.readable)
-    clauses = [f"read beyond the most frequent word are {_clause(cells[0])}"]
-    clauses += [_clause(cell) for cell in cells[1:]]
+    least = min(cells, key=lambda cell: cell.share)
+    several = len({cell.arm for cell in cells}) > 1
+    each = [f"{cell.arm} {_clause(cell)}" if several else _clause(cell) for cell in cells]
+    clauses = [f"read beyond the most frequent word are {each[0]}", *each[1:]]
     clauses += [_beside(cell) for cell in attending if cell.bucket == least.bucket]
     name = f"words read of the last {least.asked}, after {least.bucket} words"
+    name += f", {least.arm}" if several else ""
     told = numbers(name, least.read.value, least.read.low, least.read.high)
     return Verdict("C14", _graded(cells), READING_RULE, "; ".join(clauses), **told)
 

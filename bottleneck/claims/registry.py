@@ -14,13 +14,19 @@ import pandas as pd
 
 from .verdict import Verdict
 
+NONE, ATTENTION = "none", "attention"
+"""Arms that a claim needs: no attention, and any attention whose weights are learned."""
+
 
 @dataclass(frozen=True)
 class Claim:
     """A claim of the lecture.
 
     ``makes`` are the words of the command that produces what decides it, without the folder; a
-    study's is its name.
+    study's is its name. ``arms`` are those that must have been trained for the study to decide it:
+    `NONE`, `ATTENTION`. ``known`` are the corpora that know what it asks for (links, word
+    classes), where not all do. With ``apart`` it is decided by runs of its own, in a folder of
+    their own.
     """
 
     id: str
@@ -28,16 +34,14 @@ class Claim:
     measure: str
     makes: str = ""
     study: str = ""
+    arms: tuple[str, ...] = ()
+    known: tuple[str, ...] = ()
+    apart: bool = False
 
     @property
     def command(self) -> str:
         """The words of the command, without the folder."""
         return self.makes or f"study {self.study}"
-
-    @property
-    def folder_option(self) -> str:
-        """The option of that command that names the folder."""
-        return "--results" if self.study else "--out"
 
 
 CLAIMS: tuple[Claim, ...] = (
@@ -70,42 +74,53 @@ CLAIMS: tuple[Claim, ...] = (
         "256 numbers hold so many words and no more",
         "length at which half of the words survive, by context size",
         study="capacity",
+        known=("grammar", "copy"),
+        apart=True,
     ),
     Claim(
         "C3",
         "Gist survives, detail is lost",
         "recall of source content in the output, by word class and position",
         study="survival",
+        arms=(NONE,),
+        known=("grammar",),
     ),
     Claim(
         "C4",
         "A sentence uses part of the context: capacity used, 200 of 256",
         "effective dimensions of the context vectors, by length",
         study="dimensions",
+        arms=(NONE,),
     ),
     Claim(
         "C5",
         "Numbers are lost: 91 % of 30 words are discarded",
         "bits of the source recovered, of those that it has, by length",
         study="information",
+        arms=(NONE,),
     ),
     Claim(
         "C6",
         "Attention keeps every state: capacity Tx x 256",
         "bits of the source recovered with attention, by length",
         study="information",
+        arms=(NONE, ATTENTION),
     ),
     Claim(
         "C7",
         "Alignment is learned for free, and can be read off",
         "alignment error rate of the attention weights against the grammar's own alignment",
         study="alignment",
+        arms=(ATTENTION,),
+        known=("grammar", "copy"),
     ),
     Claim(
         "C8",
         "Attention shortens the path for gradients",
         "norm of the loss gradient at source words, by distance, with and without attention",
         study="gradients",
+        arms=(NONE, ATTENTION),
+        known=("grammar", "copy"),
     ),
     Claim(
         "C9",
@@ -124,6 +139,7 @@ CLAIMS: tuple[Claim, ...] = (
         "The same network serves any length, in and out",
         "length of outputs against references; empty, unfinished, repeating outputs",
         study="length",
+        arms=(ATTENTION,),
     ),
     Claim(
         "C12",
@@ -136,12 +152,14 @@ CLAIMS: tuple[Claim, ...] = (
         "Training places similar words near each other",
         "neighbours of a trained embedding of its own word class, against an untrained one",
         study="embeddings",
+        known=("grammar",),
     ),
     Claim(
         "C14",
         "The state is the understanding so far, word by word",
         "what can be read from the encoder's state of the words so far, by distance",
         study="reading",
+        arms=(NONE,),
     ),
 )
 

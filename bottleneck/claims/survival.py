@@ -76,9 +76,10 @@ def verdict(frame: pd.DataFrame | None) -> Verdict:
     """C3, from the table of the study ``survival`` (columns `PROBE_COLUMNS`)."""
     if frame is None:
         return Verdict("C3", "not measured", SURVIVAL_RULE, UNMEASURED)
-    if "gist" not in set(frame["part"]):
+    classed = frame.loc[frame["part"] == "gist", "arm"]
+    if classed.empty:
         return _unmeasured("the corpus knows no word classes; the grammar does")
-    means = frame[frame["seed"].isna()]
+    means = frame[frame["seed"].isna() & frame["arm"].isin(set(classed))]
     sizes = set(means["context_size"])
     size = SLIDE_SIZE if SLIDE_SIZE in sizes else max(sizes)
     means = means[means["context_size"] == size]

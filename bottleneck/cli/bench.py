@@ -56,7 +56,7 @@ def bench(
 
     _check_format(form)
     if results is not None:
-        _print(results, form)
+        print_costs(results, form)
         return
     default = grid.QUICK_ARMS if quick else grid.DEFAULT_ARMS
     chosen = grid.parse_arms(",".join(default) if arms is None else arms)
@@ -66,7 +66,7 @@ def bench(
         _print_plan(points, chosen, repeats)
         return
     _measure(points, chosen, repeats, threads, out, quiet)
-    _print(out, form)
+    print_costs(out, form)
     typer.echo(f"Written to {out / 'probes'}: cost.csv, cost_exponents.csv", err=True)
 
 
@@ -78,7 +78,7 @@ def _check_format(form: str) -> None:
         raise UsageError(f"unknown format {form!r}; known are {', '.join(FORMATS)}")
 
 
-def _print(folder: Path, form: str) -> None:
+def print_costs(folder: Path, form: str) -> None:
     """The tables of a folder; as CSV what was measured alone, as JSON a list of both."""
     from ..tables.cost import cost_pages, load_cost
     from ..tables.pages import print_page, render

@@ -55,10 +55,11 @@ def study_gold(
     """Measure the runs on the gold set, write the table, and give its page."""
     from ..results.probes import load_probe, probe_file
     from ..results.schema import PROBE_COLUMNS
+    from ..results.study_files import GOLD
     from ..runs.csvtext import csv_text
     from ..runs.environment import use_cache
     from ..settings.atomic import check_writable, write_text
-    from ..studies.alignment_gold import TABLE, probe_gold, read_gold, summarise_gold
+    from ..studies.alignment_gold import probe_gold, read_gold, summarise_gold
     from ..studies.study import Probed
     from ..studies.subject import open_subject
     from ..tables.alignment import gold_page
@@ -73,8 +74,8 @@ def study_gold(
         probed.append(Probed(run, subject.settings, columns))
     rows = summarise_gold(probed)
     columns = {name: [row.get(name) for row in rows] for name in PROBE_COLUMNS}
-    write_text(probe_file(folder, TABLE), csv_text(columns))
-    return gold_page(load_probe(folder, TABLE))
+    write_text(probe_file(folder, GOLD), csv_text(columns))
+    return gold_page(load_probe(folder, GOLD))
 
 
 def _tell(run: Path, words: str, quiet: bool) -> None:

@@ -35,6 +35,10 @@ ReverseDirection = Annotated[
 UpdatesTogether = Annotated[
     str, typer.Option(help="Updates sent as one program: a number, or auto (20 on a GPU, else 1).")
 ]
+Threads = Annotated[
+    str,
+    typer.Option(help="Cores that train one run: a number, or auto (cores over runs)."),
+]
 Out = Annotated[Path | None, typer.Option(help="Output folder [default: results/runs/PRESET].")]
 
 

@@ -1,11 +1,20 @@
-"""``bottleneck plot``: a figure for a slide, with its numbers beside it; jax not needed."""
+"""``bottleneck plot``: a figure for a slide, with its numbers beside it.
 
+jax is needed for a sentence of the user's alone, which has to be translated.
+"""
+
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from .results import Results, Where, results_folder
+
+if TYPE_CHECKING:
+    from ..figures.attention import Chart
+
+OF_SENTENCES = "attention"
 
 
 def plot(
@@ -17,6 +26,13 @@ def plot(
     ] = None,
     dark: Annotated[bool, typer.Option("--dark", help="For a dark slide.")] = False,
     where: Where = None,
+    sentence: Annotated[
+        str | None, typer.Option(help="attention: a sentence of your own, in quotes.")
+    ] = None,
+    beam: Annotated[
+        int | None,
+        typer.Option(min=1, help="Its beam size, 1 for greedy [default: the run's own]."),
+    ] = None,
 ) -> None:
     """Draw one figure of finished results; the numbers in it go beside it as CSV."""
     from ..figures.files import check_ending, write_figure
@@ -27,7 +43,65 @@ def plot(
         return
     path = out or Path(f"{name}.png")
     check_name(name, where or [])
+    _check_sentence(name, sentence, beam)
     check_ending(path)
-    figure, data = make_figure(name, results_folder(results), dark=dark, where=where or [])
+    folder = results_folder(results)
+    if sentence is not None:
+        figure, data = _of_sentence(sentence, beam, folder, dark, where or [])
+    else:
+        figure, data = make_figure(name, folder, dark=dark, where=where or [])
     numbers = write_figure(figure, data, path)
     typer.echo(f"{path}: its numbers are in {numbers}")
+
+
+def _check_sentence(name: str, sentence: str | None, beam: int | None) -> None:
+    """Refuse what does not go together."""
+    from ..settings.errors import UsageError
+
+    if sentence is None:
+        if beam is not None:
+            raise UsageError('--beam is for a sentence of your own: --sentence "..."')
+        return
+    if name != OF_SENTENCES:
+        raise UsageError(f"--sentence is for figure {OF_SENTENCES}, not {name}")
+    if not sentence.strip():
+        raise UsageError("the sentence is empty; write it in quotes")
+
+
+def _of_sentence(
+    sentence: str, beam: int | None, folder: Path, dark: bool, where: Sequence[str]
+) -> "Chart":
+    """The weights behind each word that the first run with attention makes of the sentence."""
+    from dataclasses import replace
+
+    from ..figures.attention import attending_run, sentence_chart
+    from ..figures.style import DARK, LIGHT
+    from ..results.bundle import load_bundle
+    from ..results.folders import store_of
+    from ..runs.environment import use_cache
+    from ..runs.translate import attended, load_run
+    from ..settings.errors import UserError
+    from ..tables.selection import where as narrowed
+
+    bundle = narrowed(load_bundle(folder), where)
+    run = attending_run(bundle)
+    network = store_of(folder) / run
+    if not network.is_dir():
+        raise UserError(
+            f"{str(folder)!r} has the numbers of run {run} and not its network: name with "
+            "--results the store that it was exported from"
+        )
+    use_cache()
+    trained = load_run(network)
+    if beam is not None:
+        decoding = {"beam_size": beam}
+        trained = replace(trained, settings=trained.settings.changed(decoding=decoding))
+    (translation,) = trained.translations([sentence], 1, attended=True)
+    found = attended(trained, translation)
+    example = {"sentence": sentence, "source": found.source, "hypothesis": found.output,
+               "weights": found.weights}  # fmt: skip
+    size = trained.settings.decoding.beam_size
+    notes = [f"Translated {f'with a beam of {size}' if size > 1 else 'greedily'}."]
+    if unknown := trained.unknown(sentence):
+        notes.append(f"Not in its vocabulary: {', '.join(unknown)}.")
+    return sentence_chart(bundle, run, example, notes, DARK if dark else LIGHT)

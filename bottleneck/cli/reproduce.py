@@ -17,6 +17,8 @@ from .options import (
     TestSet,
     TestSource,
     TestTarget,
+    Threads,
+    number_or_auto,
     resolve_settings,
 )
 
@@ -41,6 +43,7 @@ def reproduce(
     check_schedule: Annotated[
         bool, typer.Option("--check-schedule", help="Train once more, twice as long.")
     ] = False,
+    threads: Threads = "auto",
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress on stderr.")] = False,
 ) -> None:
     """Train a translator without attention and one with it; print the lecture's two tables."""
@@ -57,15 +60,17 @@ def reproduce(
             "reverse_direction": reverse_direction,
         },
     )
+    from ..runs.pool import default_threads
     from ..runs.reproduce import plan
 
     jobs = plan(settings, seeds, check_schedule)
     folder = out or DEFAULT_OUT / preset
-    runs = _execute(jobs, folder, quiet)
+    each = number_or_auto("--threads", threads) or default_threads(len(jobs))
+    runs = _execute(jobs, folder, each, quiet)
     _print_tables(folder, runs)
 
 
-def _execute(jobs: "list[Job]", folder: Path, quiet: bool) -> list[str]:
+def _execute(jobs: "list[Job]", folder: Path, threads: int, quiet: bool) -> list[str]:
     """Run the jobs with a display and name their runs of the store.
 
     Where nothing came of it no empty folder is left behind.
@@ -85,7 +90,7 @@ def _execute(jobs: "list[Job]", folder: Path, quiet: bool) -> list[str]:
     check_writable(folder)
     try:
         with display(jobs, quiet) as listener:
-            execute(jobs, folder, heard)
+            execute(jobs, folder, heard, threads)
     except BaseException:
         if new:
             remove_empty(new)

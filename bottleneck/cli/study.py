@@ -51,30 +51,53 @@ def study(
         return
     from ..runs.pool import default_width
     from ..settings.errors import UsageError
-    from ..studies.catalogue import find_study
+    from ..studies.catalogue import COST, find_study
     from ..tables.pages import FORMATS, study_page
 
     if form not in FORMATS:
         raise UsageError(f"unknown format {form!r}; known are {', '.join(FORMATS)}")
-    asked = find_study(name)
     check_gold_options(name, gold, source, target)
+    if name == COST:
+        _show_cost(results, form, bool(assignments or seeds or where or preset))
+        return
+    asked = for_gold(find_study(name)) if gold is not None else find_study(name)
     folder = results or DEFAULT_OUT / (name if asked.own_runs else preset or "lecture")
-    if gold is not None:
-        runs = _chosen(for_gold(asked), folder, where or [])
-        _show(study_gold(runs, folder, (gold, source, target), first_word, quiet), form)
-        return
-    if not _finished(folder, asked):
-        _train(asked, folder, preset, assignments, seeds, jobs, dry_run, quiet)
-    elif assignments or seeds:
+    if (gold is not None or _finished(folder, asked)) and (assignments or seeds):
         raise UsageError(
-            f"{str(folder)!r} holds finished runs, and the study is put to them: choose among them "
-            "with --where, or train others into another folder with --results"
+            f"the study is put to the finished runs of {str(folder)!r}: choose among them with "
+            "--where, or train others into another folder with --results"
         )
-    if dry_run:
-        return
+    if gold is None and not _finished(folder, asked):
+        _train(asked, folder, preset, assignments, seeds, jobs, dry_run, quiet)
+        if dry_run:
+            return
     runs = _chosen(asked, folder, where or [])
-    _probe(asked, runs, folder, jobs or default_width(), force, quiet)
-    _show(study_page(name, folder), form)
+    if dry_run:
+        typer.echo(_plan(asked, runs, folder))
+    elif gold is not None:
+        _show(study_gold(runs, folder, (gold, source, target), first_word, quiet), form)
+    else:
+        _probe(asked, runs, folder, jobs or default_width(), force, quiet)
+        _show(study_page(name, folder), form)
+
+
+def _plan(asked: "Study", runs: Sequence[Path], folder: Path) -> str:
+    """What would be done, in one line."""
+    names = ", ".join(run.name for run in runs)
+    return f"study {asked.name} would be put to {counted(len(runs), 'run')} of {folder}: {names}"
+
+
+def _show_cost(results: Path | None, form: str, chosen: bool) -> None:
+    """The benchmark's tables (C9), which rest on no run."""
+    from ..settings.errors import UsageError
+    from .bench import OUT, print_costs
+
+    if chosen:
+        raise UsageError(
+            "study cost is of no runs: --preset, --set, --seeds and --where have no say in it; "
+            "`bottleneck bench` takes what is to be varied"
+        )
+    print_costs(results or OUT, form)
 
 
 def _show(page: "Page", form: str) -> None:
@@ -89,11 +112,12 @@ def _show(page: "Page", form: str) -> None:
 def _list_studies() -> None:
     """Each study's name, the ids of the lecture it belongs to, and its question."""
     from ..results.schema import STUDIES
-    from ..studies.catalogue import find_study
+    from ..studies.catalogue import COST, COST_QUESTION, find_study
 
     for name in STUDIES:
         each = find_study(name)
         typer.echo(f"{name:<12} {', '.join(each.ids):<12} {each.question}")
+    typer.echo(f"{COST:<12} {'C9, L15':<12} {COST_QUESTION}")
 
 
 def _finished(folder: Path, asked: "Study") -> list[Path]:
@@ -115,9 +139,39 @@ def _train(
 
     from .sweep import sweep
 
+    _refuse_bundle(asked, folder)
+    _refuse_beside(asked, folder)
     # The study's own table alone goes to stdout, where it may be CSV.
     with nullcontext() if dry_run else redirect_stdout(sys.stderr):
         sweep(asked.sweep, folder, preset, assignments, seeds, jobs, dry_run=dry_run, quiet=quiet)
+
+
+def _refuse_bundle(asked: "Study", folder: Path) -> None:
+    """Runs trained into a bundle without its store would take the place of its own."""
+    from ..results.folders import find_runs
+    from ..results.schema import RUNS
+    from ..settings.errors import UserError
+
+    if (folder / RUNS).is_file() and not find_runs(folder).any:
+        raise UserError(
+            f"{str(folder)!r} is a bundle without its run folders, to which alone a study can be "
+            f"put: `bottleneck table {asked.name} --results {folder}` prints what was measured"
+        )
+
+
+def _refuse_beside(asked: "Study", folder: Path) -> None:
+    """Runs on a text that the study cannot be put to get no runs on another beside them."""
+    from ..results.folders import finished_runs, read_settings
+    from ..settings.errors import UserError
+
+    texts = {read_settings(run).corpus.name for run in finished_runs(folder)} - {"grammar"}
+    if texts:
+        gold = asked.name == "alignment" and "files" in texts
+        raise UserError(
+            f"study {asked.name} cannot be put to the finished runs in {str(folder)!r} (corpus "
+            f"{', '.join(sorted(texts))}); without --results it trains its own on the grammar"
+            + (", --gold takes links of your own" if gold else "")
+        )
 
 
 def _chosen(asked: "Study", folder: Path, where: Sequence[str]) -> list[Path]:

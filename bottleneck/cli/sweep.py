@@ -14,6 +14,7 @@ from .options import (
     CorpusName,
     ReverseDirection,
     TestSet,
+    Threads,
     UpdatesTogether,
     corpus_assignments,
     number_or_auto,
@@ -65,6 +66,7 @@ def sweep(
         typer.Option(help="Seeds trained as one program: a number, or auto (on a GPU, else 1)."),
     ] = "auto",
     updates_together: UpdatesTogether = "auto",
+    threads: Threads = "auto",
     scheduler: Annotated[
         str | None, typer.Option(help="A Dask scheduler's address: tcp://HOST:PORT.")
     ] = None,
@@ -83,9 +85,10 @@ def sweep(
     given = {"name": corpus, "test": test, "reverse_direction": reverse_direction}
     grid = make_grid(read, [*corpus_assignments(given), *(assignments or [])], seeds)
     cells, folder = list(grid.cells), out or DEFAULT_OUT / read.name
-    width = jobs or _width()
+    each = _threads(threads, len(cells), jobs, scheduler)
+    width = jobs or _width(each)
     together = _together(seeds_together, updates_together, scheduler)
-    execute = _executor(scheduler, width, force, together, quiet)
+    execute = _executor(scheduler, width, force, together | {"threads": each}, quiet)
     first = _corpus(cells[0])
     estimate = _estimate(cells, first, width)
     if dry_run:
@@ -104,10 +107,21 @@ def sweep(
         raise typer.Exit(INCOMPLETE)
 
 
-def _width() -> int:
+def _width(threads: int) -> int:
     from ..runs.pool import default_width
 
-    return default_width()
+    return default_width(threads)
+
+
+def _threads(asked: str, cells: int, jobs: int | None, scheduler: str | None) -> int:
+    """Cores for each of so many cells; who says how many go at once wants no more than one each."""
+    from ..runs.pool import default_threads
+    from ..settings.errors import UsageError
+
+    given = number_or_auto("--threads", asked)
+    if scheduler and (given or 1) > 1:
+        raise UsageError("--threads: on a cluster every run has one; leave it out")
+    return given or (1 if jobs else default_threads(cells))
 
 
 def _corpus(cell: "Cell") -> "Corpus":
@@ -173,7 +187,7 @@ def _together(seeds: str, updates: str, scheduler: str | None) -> dict[str, int 
 
 
 def _executor(
-    scheduler: str | None, width: int, force: bool, together: dict[str, int | None], quiet: bool
+    scheduler: str | None, width: int, force: bool, shared: dict[str, int | None], quiet: bool
 ) -> "Executor":
     """Local processes, or the cluster behind a scheduler's address."""
     if scheduler is not None:
@@ -184,7 +198,7 @@ def _executor(
         return partial(run_jobs_on_cluster, scheduler=scheduler, force=force, tell=tell)
     from ..runs.pool import run_jobs
 
-    return partial(run_jobs, width=width, force=force, **together)
+    return partial(run_jobs, width=width, force=force, **shared)
 
 
 def _check_address(scheduler: str) -> None:

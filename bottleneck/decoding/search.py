@@ -1,11 +1,13 @@
 """The search that the settings name, jitted, and the attention behind an output."""
 
 from collections.abc import Callable
+from functools import cache
 
 import jax
 from flax import nnx
 from jaxtyping import Array, Float, Int
 
+from ..model.parts import parts_of, row_by_row
 from ..model.translator import Weights
 from ..settings.concerns import DecodingSettings
 from .beam import beam_search
@@ -16,14 +18,22 @@ Search = Callable[[Weights, Int[Array, "batch source"], Int[Array, " batch"]], O
 
 
 def make_search(graph: nnx.GraphDef, settings: DecodingSettings) -> Search:
-    """Greedy for ``beam_size`` 1, else beam search; compiled once for each padded shape."""
+    """Greedy for ``beam_size`` 1, else beam search; compiled once for each padded shape.
+
+    Where the process has several cores, each searches for its part of a batch.
+    """
     method = greedy if settings.beam_size == 1 else beam_search
 
-    @jax.jit
     def search(weights: Weights, source: Array, lengths: Array) -> Output:
         return method(nnx.merge(graph, weights), source, lengths, settings)
 
-    return search
+    @cache
+    def program(parts: int) -> Search:
+        return row_by_row(search, parts, (1, 2))
+
+    return lambda weights, source, lengths: program(parts_of(len(lengths)))(
+        weights, source, lengths
+    )
 
 
 AttentionWeights = Callable[[Weights, Array, Array, Array], Float[Array, "batch target source"]]

@@ -1,4 +1,7 @@
-"""The figure of attention: heatmaps of the weights of example sentences of one run."""
+"""The figure of attention: heatmaps of the weights of example sentences of one run.
+
+Or of a sentence of the user's, whose weights are handed in: to translate it takes the network.
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -18,19 +21,55 @@ from .style import BASE, SMALL, Theme
 SHOWN = 2
 MOST_WORDS = 26
 """A longer source cannot be read on a slide."""
+ROOM = (750, 330)
+"""Points that a slide has across and down for the words of a matrix."""
 
 
-def chart(bundle: Bundle, theme: Theme) -> tuple[Figure, pd.DataFrame]:
+Chart = tuple[Figure, pd.DataFrame]
+
+
+def chart(bundle: Bundle, theme: Theme) -> Chart:
     """The shortest example and the longest that a slide has room for; each weight as a row."""
     run, examples = _run(bundle)
-    shown = pick(examples)
+    return _drawn(bundle, run, pick(examples), (), theme)
+
+
+def sentence_chart(
+    bundle: Bundle, run: str, example: Mapping[str, Any], notes: Sequence[str], theme: Theme
+) -> Chart:
+    """One sentence of any length, as examples are kept: words, end tokens and weights.
+
+    ``notes`` are further lines below it.
+    """
+    return _drawn(bundle, run, [example], notes, theme)
+
+
+def attending_run(bundle: Bundle) -> str:
+    """The first run with attention; without one a ``UserError``."""
+    held = bundle.runs.loc[bundle.runs["attention"] != NONE, "run"]
+    if held.empty:
+        raise UserError(
+            f"no run with attention in {str(bundle.folder)!r}: `bottleneck reproduce` makes one"
+        )
+    return str(held.iloc[0])
+
+
+def _drawn(
+    bundle: Bundle,
+    run: str,
+    shown: Sequence[Mapping[str, Any]],
+    notes: Sequence[str],
+    theme: Theme,
+) -> Chart:
+    """The heatmaps beside each other, with one scale."""
     held = bundle.runs[bundle.runs["run"] == run].iloc[0]
+    counted = f"{len(shown)} sentence{'s' if len(shown) > 1 else ''}"
     note = (
-        f"n = {len(shown)} sentences of one run: attention {held['attention']}, "
+        f"n = {counted} of one run: attention {held['attention']}, "
         f"context {held['context_size']}, {held['updates']:,} updates, seed {held['seed']}. "
         "Each row sums to 1."
     )
-    figure = write_around("Where does the decoder look?", [note], theme)
+    figure = write_around("Where does the decoder look?", [note, *notes], theme)
     colours = LinearSegmentedColormap.from_list("weights", [theme.ground, theme.weights])
     widths = [max(8, len(one["source"])) for one in shown]
     grid = figure.subplots(1, len(shown), squeeze=False, width_ratios=widths).ravel()
@@ -68,6 +107,7 @@ def _heatmap(axes: Axes, one: Mapping[str, Any], colours: Any, theme: Theme) -> 
     weights = np.array(one["weights"], dtype=np.float64)
     image = axes.imshow(weights, cmap=colours, vmin=0, vmax=1, aspect="auto")
     size = SMALL + 2 if max(weights.shape) <= 14 else SMALL - 1
+    size = min(size, ROOM[0] / weights.shape[1], ROOM[1] / weights.shape[0])
     axes.set_xticks(
         range(len(one["source"])), one["source"], rotation=90, parse_math=False, fontsize=size
     )

@@ -4,7 +4,11 @@ import pandas as pd
 
 from .plot import Panel, Plot, chosen, data_frame, drawn, facts, longest
 
-BITS = "Bits that a probe reads from the memory"
+BITS = {
+    "probe": "Bits that a probe reads from the memory",
+    "translator": "Bits that the translator need not be told",
+}
+"""By part; of a text whose bits nobody knows there is no probe."""
 COARSE = "BLEU of coarse contexts, {} words"
 SOURCE = "in the source"
 LEVELS = {"full": "all"}
@@ -15,13 +19,14 @@ def plot(frame: pd.DataFrame) -> Plot:
 
     Totals are not below 0, as in the table.
     """
-    kept = chosen(frame, "recovered", part="probe", control=("", "untrained"))
-    rows = drawn(BITS, _source(frame)) + drawn(BITS, kept, floor=0)
+    part = next((each for each in BITS if len(chosen(frame, "recovered", part=each))), "probe")
+    kept = chosen(frame, "recovered", part=part, control=("", "untrained"))
+    rows = drawn(BITS[part], _source(frame)) + drawn(BITS[part], kept, floor=0)
     bleu = chosen(frame, "bleu")
     coarse = COARSE.format(longest(bleu))
     rows += drawn(coarse, chosen(bleu, "bleu", bucket=longest(bleu)), "part", names=LEVELS)
     panels = (
-        Panel(BITS, "source words", "bits a sentence", "sentences", limits=(0, None)),
+        Panel(BITS[part], "source words", "bits a sentence", "sentences", limits=(0, None)),
         Panel(coarse, "bits a number", "BLEU (0 to 100)", "sentences", limits=(0, None)),
     )
     title = "How much of the source reaches the decoder?"

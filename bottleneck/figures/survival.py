@@ -1,5 +1,6 @@
 """The figure of the study ``survival`` (C3): which source words reach the output."""
 
+import numpy as np
 import pandas as pd
 
 from ..claims.survival import DETAILS
@@ -25,9 +26,11 @@ def plot(frame: pd.DataFrame) -> Plot:
     second, groups = (CLASS, classes) if classes else (FREQUENCY, seen)
     rows = drawn(POSITION, chosen(own, "corrected", part=fifths), "part", 100, names)
     rows += drawn(second, chosen(own, "corrected", part=groups), "part", 100, names | SHORT)
+    # Less than chance is drawn as well: an axis from 0 would cut it off.
+    least = float(np.nanmin([0.0, *(row[end] for row in rows for end in ("value", "low"))]))
     panels = (
-        Panel(POSITION, "fifth of the source", Y, "words", limits=(0, 102)),
-        Panel(second, "", Y, "words", joined=False, limits=(0, 102)),
+        Panel(POSITION, "fifth of the source", Y, "words", limits=(least, 102)),
+        Panel(second, "", Y, "words", joined=False, limits=(least, 102)),
     )
     title = f"Which words survive in sentences of {bucket} words?"
     return Plot(title, panels, data_frame(rows), facts(frame))

@@ -19,7 +19,7 @@ from ..settings.errors import UserError
 Link = tuple[int, int]
 Links = frozenset[Link]
 
-_LINK = re.compile(r"(\d+)([-?])(\d+)")
+_LINK = re.compile(r"(\d{1,9})([-?])(\d{1,9})", re.ASCII)
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,7 @@ from .folders import (
     read_groups,
     read_json,
 )
+from .study_files import way_back
 
 _NULLABLE = {"int64": "Int64", "bool": "boolean"}
 _UNFINISHED_COLUMNS = {
@@ -179,7 +180,8 @@ def read_table(path: Path, columns: Mapping[str, str]) -> pd.DataFrame:
     try:
         return _parse(path, columns)
     except (OSError, EOFError, ValueError, KeyError, zlib.error) as error:
-        raise damaged(path, error, "export it again") from None
+        probe = path.parent.name == schema.PROBES
+        raise damaged(path, error, way_back(path) if probe else "export it again") from None
 
 
 def _parse(source: Path | io.StringIO, columns: Mapping[str, str]) -> pd.DataFrame:

@@ -163,6 +163,7 @@ STUDIES: tuple[str, ...] = (
     "alignment",
     "gradients",
     "length",
+    "fit",
     "embeddings",
     "reading",
 )

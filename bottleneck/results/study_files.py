@@ -6,12 +6,17 @@ or not at all. What a study found on each run is kept in the run's own folder, f
 """
 
 import csv
+import shlex
 from collections.abc import Collection
 from pathlib import Path
 
 from ..settings.atomic import write_bytes
-from .folders import damaged
-from .schema import PROBES
+from .cost import COST, COST_EXPONENTS
+from .folders import STATUS, damaged, store_of
+from .schema import PROBES, STUDIES
+
+GOLD = "alignment_gold"
+"""The table of the study ``alignment`` put to a gold set of the user's own."""
 
 
 def tables(folder: Path) -> list[Path]:
@@ -25,8 +30,26 @@ def rests_on(table: Path) -> frozenset[str]:
         with table.open(encoding="utf8", newline="") as file:
             return frozenset(row.get("run") or "" for row in csv.DictReader(file)) - {""}
     except (OSError, ValueError, csv.Error) as error:
-        way = f"`bottleneck study {table.stem}` makes it again"
-        raise damaged(table, error, way) from None
+        raise damaged(table, error, way_back(table)) from None
+
+
+def way_back(table: Path) -> str:
+    """What makes a table again that cannot be read, in words: a command where there is one.
+
+    A study is put to runs, so that a bundle without its store cannot make one itself.
+    """
+    folder = table.parent.parent
+    where = shlex.quote(str(folder))
+    if table.name in (Path(COST).name, Path(COST_EXPONENTS).name):
+        return f"`bottleneck bench --out {where}` measures it again"
+    if not any(store_of(folder).glob(f"*/{STATUS}")):
+        return "delete it, or export the bundle again"
+    if table.stem == GOLD:
+        files = "--gold FILE --source FILE --target FILE"
+        return f"`bottleneck study alignment {files} --results {where}` makes it again"
+    if table.stem in STUDIES:
+        return f"`bottleneck study {table.stem} --results {where}` makes it again"
+    return "no command of bottleneck makes it: take it away"
 
 
 def drop_tables(folder: Path, runs: Collection[str]) -> list[str]:
@@ -40,7 +63,8 @@ def drop_tables(folder: Path, runs: Collection[str]) -> list[str]:
 def copy_tables(folder: Path, bundle: Path, left_out: Collection[str]) -> list[str]:
     """Copy the tables of a folder into a bundle; name those that rest on a run that is left out.
 
-    These are not copied, and not left in the bundle from an earlier time either.
+    These are not copied, and not left in the bundle from an earlier time either; nor is one there
+    that rests on runs and that the folder no longer has.
     """
     if folder.resolve() == bundle.resolve():
         return []
@@ -49,4 +73,7 @@ def copy_tables(folder: Path, bundle: Path, left_out: Collection[str]) -> list[s
         if whole:
             write_bytes(bundle / PROBES / table.name, table.read_bytes())
     drop_tables(bundle, left_out)
+    for table in tables(bundle):
+        if table.name not in {each.name for each in held} and rests_on(table):
+            table.unlink()
     return [table.stem for table, whole in held.items() if not whole]

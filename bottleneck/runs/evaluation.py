@@ -17,13 +17,15 @@ from ..corpus.batches import (
 from ..corpus.corpus import Corpus
 from ..corpus.near_copies import share
 from ..decoding.search import make_search
+from ..model.parts import parts_of
 from ..model.translator import Weights, count_parameters
 from ..results.folders import EXAMPLES, HYPOTHESES, SCORES, SENTENCES
 from ..scoring.buckets import Buckets
 from ..settings.atomic import write_text
 from ..settings.run import RunSettings
 from ..training.loop import Trained, sentence_losses
-from ..training.step import make_sentence_losses
+from ..training.stack import Stack
+from ..training.step import SentenceLosses, make_sentence_losses
 from .copying import Said, with_copies
 from .csvtext import csv_text, rows_text
 from .examples import Decoded, make_examples
@@ -57,7 +59,7 @@ def evaluate(
         decoded.texts,
         [pair.target for pair in corpus.test],
         np.array([pair.words for pair in corpus.test]),
-        sentence_losses(make_sentence_losses(graph), trained.weights, batches),
+        sentence_losses(_losses(graph), trained.weights, batches),
         np.array(encoded.target_lengths),
         decoded.ended,
     )
@@ -69,6 +71,11 @@ def evaluate(
     _write_hypotheses(folder.path, corpus, decoded)
     examples = make_examples(graph, trained.weights, settings, corpus, decoded)
     folder.write_json(EXAMPLES, examples)
+
+
+def _losses(graph: nnx.GraphDef) -> SentenceLosses:
+    """-log P of references, every core of the process at its part of a batch."""
+    return make_sentence_losses(graph, Stack(1, parts_of(EVALUATION_BATCH)))
 
 
 def decode(

@@ -1,7 +1,7 @@
 """Runs in processes of their own, one single-threaded process a core.
 
-Two processes with a thread each do more than one with two: the products of a small model are too
-small to share. On an accelerator one process goes after the other, and each trains the seeds of
+Where there are more cores than runs, a run has several, each a device with its part of every batch
+(``model.parts``). On an accelerator one process goes after the other, and each trains the seeds of
 equal shape together.
 """
 
@@ -70,9 +70,18 @@ def has_accelerator() -> bool:
     return plugin and not on_cpu and Path("/dev/nvidia0").exists()
 
 
-def default_width() -> int:
-    """How many runs go at once where nothing else is said."""
-    return 1 if has_accelerator() else cores()
+def default_width(threads: int = 1) -> int:
+    """How many runs of so many threads go at once where nothing else is said."""
+    return 1 if has_accelerator() else max(1, cores() // threads)
+
+
+def default_threads(runs: int) -> int:
+    """How many cores each of so many runs has where nothing else is said.
+
+    All runs of a command count, those too that are done: what a run's sums are added up in must
+    not hang on how often the command was stopped.
+    """
+    return 1 if has_accelerator() else max(1, cores() // max(1, runs))
 
 
 TOGETHER = 16
@@ -102,8 +111,11 @@ def run_jobs(
     force: bool = False,
     together: int = 1,
     updates_together: int | None = None,
+    threads: int = 1,
 ) -> list[Outcome]:
     """Execute all jobs into ``store``, ``width`` at once (default: one a core; one on a GPU).
+
+    Each has so many ``threads``, of which it makes a device each.
 
     Up to ``together`` jobs that differ in their seed alone are one stack, trained by one program
     in one process. Stacks start in the order of their first jobs, outcomes come in the order given.
@@ -113,9 +125,10 @@ def run_jobs(
     each with a checkpoint from which the same command goes on.
     """
     waiting, outcomes = list(reversed(stacks(jobs, together))), {}
-    width = width or default_width()
+    width = width or default_width(threads)
     events: Queue[tuple[list[Job], dict[str, Any]]] = Queue()
-    begin = partial(_start, store=store, force=force, updates=updates_together, events=events)
+    order = {"force": force, "updates_together": updates_together, "threads": threads}
+    begin = partial(_start, store=store, order=order, events=events)
     with held_processes() as processes:
         for _ in range(min(width, len(waiting))):
             processes.append(begin(waiting.pop()))
@@ -173,13 +186,11 @@ def end(processes: Sequence[subprocess.Popen]) -> None:
             process.wait()
 
 
-def _start(
-    stack: list[Job], store: Path, force: bool, updates: int | None, events: Queue
-) -> subprocess.Popen:
+def _start(stack: list[Job], store: Path, order: dict[str, Any], events: Queue) -> subprocess.Popen:
     """Start a worker and a thread that reads it."""
     errors = tempfile.TemporaryFile("w+", encoding="utf8", errors="replace")  # noqa: SIM115 (the reader closes it)
     settings = [job.settings for job in stack]
-    process = start(settings, store, force, errors, updates_together=updates)
+    process = start(settings, store, errors=errors, **order)
     Thread(target=_read, args=(stack, process, errors, events), daemon=True).start()
     return process
 
@@ -191,6 +202,7 @@ def start(
     errors: IO[str],
     folder: Path | None = None,
     updates_together: int | None = None,
+    threads: int = 1,
 ) -> subprocess.Popen:
     """Start a worker, in ``folder`` where one is given: file names of the settings begin there."""
     order = {
@@ -199,7 +211,7 @@ def start(
         "force": force,
         "updates_together": updates_together,
     }
-    return start_worker("runs", order, errors, folder)
+    return start_worker("runs", order, errors, folder, threads if threads > 1 else None)
 
 
 def start_worker(
@@ -211,10 +223,10 @@ def start_worker(
 ) -> subprocess.Popen:
     """Start the worker of a room, which reads its order from stdin and tells events on stdout.
 
-    ``threads`` are XLA's, one where nothing is said. A worker that dies at once takes no order:
-    whoever reads it sees that.
+    ``threads`` are XLA's, each a device of its own (``model.parts``); one where nothing is said. A
+    worker that dies at once takes no order: whoever reads it sees that.
     """
-    own = {} if threads is None else {"NPROC": str(threads)}
+    own = {} if threads is None else in_threads(threads)
     process = subprocess.Popen(
         [sys.executable, "-m", f"seq2seq_bottleneck.{room}.worker"],
         stdin=subprocess.PIPE,
@@ -231,6 +243,11 @@ def start_worker(
     with suppress(BrokenPipeError), process.stdin:
         process.stdin.write(json.dumps(order))
     return process
+
+
+def in_threads(count: int) -> dict[str, str]:
+    """What tells XLA's CPU backend to have so many threads and as many devices."""
+    return {"NPROC": str(count), "JAX_NUM_CPU_DEVICES": str(count)}
 
 
 MEMORY = "glibc.malloc." + ":glibc.malloc.".join(

@@ -38,12 +38,12 @@ def _job(settings: RunSettings, attention: str, seed: int, times: int) -> Job:
     return Job(f"{attention} seed {seed}" + (f" x{times}" if times > 1 else ""), changed)
 
 
-def reproduce(jobs: Sequence[Job], out: Path, listener: Listener) -> None:
-    """Execute the jobs; the bundle is left alone where one did not end.
+def reproduce(jobs: Sequence[Job], out: Path, listener: Listener, threads: int = 1) -> None:
+    """Execute the jobs, on so many cores each; the bundle is left alone where one did not end.
 
     The bundle in ``out`` then holds every finished run of its store, of this comparison or another.
     """
-    outcomes = run_jobs(jobs, out / STORE, listener)
+    outcomes = run_jobs(jobs, out / STORE, listener, threads=threads)
     for outcome in outcomes:
         _raise_unless_done(outcome)
     gather(out, {})

@@ -23,7 +23,8 @@ def latest_output(results: Path, option: str = "--run") -> Path:
 def arms(folder: Path) -> dict[str, Path]:
     """Run folders by attention: the one run, or of an output folder the runs that ended last.
 
-    These are arms that differ in nothing else, the first seed of each.
+    These are arms that differ in nothing else, the first seed of each. A translator whose source is
+    hidden is no arm of a comparison: it is taken only where there is no other.
     """
     if (folder / SETTINGS).is_file():
         return {read_json(folder / SETTINGS)["model"]["attention"]: folder}
@@ -32,7 +33,9 @@ def arms(folder: Path) -> dict[str, Path]:
             f"{str(folder)!r} holds no run; name a folder that `bottleneck reproduce` wrote"
         )
     with (folder / RUNS).open(encoding="utf8", newline="") as file:
-        found = {folder / STORE / row["run"]: row["attention"] for row in csv.DictReader(file)}
+        rows = list(csv.DictReader(file))
+    rows = [row for row in rows if row.get("source") != "hidden"] or rows
+    found = {folder / STORE / row["run"]: row["attention"] for row in rows}
     comparison = _others(max(found, key=_ended))
     chosen: dict[str, Path] = {}
     for run, attention in found.items():

@@ -40,8 +40,6 @@ from .arms import arms_of
 from .study import Columns, Probed, Row, Tell
 from .subject import Subject
 
-TABLE = "alignment_gold"
-"""The study's file for gold sets, ``probes/alignment_gold.csv``."""
 Pieces = list[list[str]]
 """The word tokens of each word of a sentence."""
 OPENING, APOSTROPHES = ("(", "[", "{"), ("'", "’")

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -9,8 +10,8 @@ from jaxtyping import Float
 
 from ..scoring.bootstrap import Estimate, Score, draw, estimate
 from ..scoring.buckets import Buckets
-from ..settings.grid import Cell, labels
-from ..settings.run import RunSettings
+from ..settings.grid import SEED, Cell, labels, varying
+from ..settings.run import RunSettings, resolve
 from .study import Probed, Row
 
 
@@ -66,7 +67,11 @@ def interval_of(found: Estimate) -> dict[str, float]:
 
 
 def arms_of(probed: Sequence[Probed]) -> list[Arm]:
-    """Runs by arm, attention none first, seeds ascending."""
+    """Runs by arm, seeds ascending; attention none first, of equals the nearest to the lecture.
+
+    The claims read the first arm that they can: a run trained twice as long or with its source
+    hidden may stand beside the lecture's own, and must not come before it by chance.
+    """
     held: dict[RunSettings, list[Probed]] = {}
     for one in sorted(probed, key=lambda one: one.settings.training.seed):
         held.setdefault(without_seed(one.settings), []).append(one)
@@ -96,7 +101,20 @@ def in_buckets(run: Probed, words: Float[np.ndarray, "sentences"]) -> Iterator[t
 
 
 def _order(settings: RunSettings) -> tuple:
-    return settings.model.attention != "none", settings.model.attention, settings.model.context_size
+    """Attention, context size, settings unlike the lecture's, updates; then anything fixed."""
+    model, training = settings.model, settings.training
+    shown = model.attention != "none", model.attention, model.context_size
+    return *shown, _distance(settings), training.updates, settings.model_dump_json()
+
+
+def _distance(settings: RunSettings) -> int:
+    """In how many settings, but for seed and updates, these are not the lecture's preset."""
+    return len(set(varying([Cell("", settings), _lecture()])) - {SEED, "training.updates"})
+
+
+@cache
+def _lecture() -> Cell:
+    return Cell("", resolve("lecture"))
 
 
 def _row(arm: str, settings: RunSettings) -> Row:

@@ -110,7 +110,7 @@ def summarise(probed: Sequence[Probed]) -> list[Row]:
 def families(probed: Sequence[Probed]) -> Iterator[Contexts]:
     """Arms of one corpus and attention, by updates and context size; they differ in nothing else.
 
-    Raises UserError where they do.
+    Raises UserError where they do, and where a test set is too small for two lengths.
     """
     held: dict[tuple[str, ...], dict[tuple[int, int], Arm]] = {}
     for arm in arms_of(probed):
@@ -118,18 +118,32 @@ def families(probed: Sequence[Probed]) -> Iterator[Contexts]:
         family = held.setdefault((corpus, model.attention, model.placement), {})
         place = arm.settings.training.updates, model.context_size
         _require_alike([arm, *family.values()])
+        _require_lengths(arm)
         family[place] = arm
     yield from (dict(sorted(family.items())) for family in held.values())
+
+
+def _require_lengths(arm: Arm) -> None:
+    """Refuse a test set of which no curve over lengths can be drawn."""
+    points = arm.runs[0].found["point"]
+    if len(np.unique(points)) < 2:
+        raise UserError(
+            f"the {len(points):,} test sentences of the {arm.settings.corpus.name} runs are one "
+            f"point of the curve alone; two of {FEWEST} sentences each are needed: train with more "
+            "corpus.test_pairs"
+        )
 
 
 def _require_alike(arms: Sequence[Arm]) -> None:
     """Refuse arms that differ in more than a family's may."""
     cells = [Cell("", arm.settings) for arm in arms]
-    for name in set(varying(cells)) - MAY_DIFFER:
+    for name in [name for name in varying(cells) if name not in MAY_DIFFER]:
         values = list(dict.fromkeys(toml_word(cell.value(name)) for cell in cells))
+        # What is not set is listed as what it follows: a width, a length.
+        named = next((value for value in values if value != "none"), values[0])
         raise UserError(
             f"the runs differ in {name} ({' and '.join(values)}), and capacities of both cannot "
-            f"stand in one table: choose with `--where {name.partition('.')[2]}={values[0]}`"
+            f"stand in one table: choose with `--where {name}={named}`"
         )
 
 
@@ -141,6 +155,6 @@ STUDY = Study(
     sweep="capacity",
     probe=probe,
     summarise=summarise,
-    suits=lambda settings: is_drawn(settings.corpus),
+    suits=lambda settings: is_drawn(settings.corpus) and settings.model.source == "seen",
     own_runs=True,
 )

@@ -6,9 +6,13 @@ from ..results.schema import STUDIES
 from ..settings.errors import UsageError, did_you_mean
 from .study import Study
 
+COST = "cost"
+COST_QUESTION = "Does attention's cost grow with Tx x Ty? Measured by `bottleneck bench`."
+"""The study of no runs (C9): its numbers are the benchmark's."""
+
 
 def find_study(name: str) -> Study:
     """The study of a name; only its own module is imported."""
     if name not in STUDIES:
-        raise UsageError(f"unknown study {name!r}{did_you_mean(name, STUDIES)}")
+        raise UsageError(f"unknown study {name!r}{did_you_mean(name, (*STUDIES, COST))}")
     return import_module(f".{name}", __package__).STUDY

@@ -196,5 +196,5 @@ STUDY = Study(
     sweep="vindication",
     probe=probe,
     summarise=summarise,
-    suits=lambda settings: has_classes(settings.corpus),
+    suits=lambda settings: settings.model.source == "seen" and has_classes(settings.corpus),
 )

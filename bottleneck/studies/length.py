@@ -68,4 +68,5 @@ STUDY = Study(
     sweep="vindication",
     probe=probe,
     summarise=summarise,
+    suits=lambda settings: settings.model.source == "seen",
 )

@@ -3,6 +3,7 @@
 import pandas as pd
 
 from ..claims.alignment import verdict
+from ..results.study_files import GOLD
 from .page import Page
 from .render import count, new_table, number
 from .studied import arms, caption, cell, means, wide
@@ -37,7 +38,7 @@ def page(frame: pd.DataFrame) -> Page:
 
 def gold_page(frame: pd.DataFrame) -> Page:
     """The same of a gold set of the user's."""
-    return _page(frame, "alignment_gold", TITLE.replace("gold", "the user's gold"))
+    return _page(frame, GOLD, TITLE.replace("gold", "the user's gold"))
 
 
 def _page(frame: pd.DataFrame, name: str, title: str) -> Page:

@@ -1,5 +1,6 @@
 """What a training step costs, from the benchmark's files: time, memory, attention's share (C9)."""
 
+import shlex
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -32,8 +33,9 @@ def load_cost(folder: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Both files of a benchmark, columns as in `results.cost`; without them a ``UserError``."""
     for name in (COST, COST_EXPONENTS):
         if not (folder / name).is_file():
+            where = shlex.quote(str(folder))
             raise UserError(
-                f"no {name} in {str(folder)!r}: `bottleneck bench --out {folder}` measures it"
+                f"no {name} in {str(folder)!r}: `bottleneck bench --out {where}` measures it"
             )
     columns = {COST: COST_COLUMNS, COST_EXPONENTS: EXPONENT_COLUMNS}
     costs, exponents = (read_table(folder / name, columns[name]) for name in columns)

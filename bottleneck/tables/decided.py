@@ -4,7 +4,6 @@ Each claim picks the runs that it needs; nothing is refused. What cannot be deci
 measured", with the reason and the command that would produce what is lacking.
 """
 
-import shlex
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -24,8 +23,10 @@ from ..results.cost import COST, COST_EXPONENTS
 from ..results.folders import find_runs
 from ..results.probes import has_probe, load_probe
 from ..results.schema import RUNS
+from ..results.study_files import GOLD
 from ..settings.errors import UserError
 from .caption import failure_verdicts, vindication_verdicts
+from .commands import command
 from .comparison import compare, compare_sizes
 from .compression import cells
 from .controlled import control_names, controlled, losses, only, trained_lengths, twice_trained
@@ -60,7 +61,8 @@ def decide_results(folder: Path, conditions: Sequence[str] = ()) -> list[Decisio
         return decide(folder, None)
     bundle = load_bundle(folder)
     chosen = where(bundle, conditions)
-    return decide(folder, chosen, set(bundle.runs["run"]) - set(chosen.runs["run"]))
+    left_out = set(bundle.runs["run"]) - set(chosen.runs["run"])
+    return decide(folder, chosen, left_out, conditions)
 
 
 def holds_results(folder: Path) -> bool:
@@ -69,14 +71,17 @@ def holds_results(folder: Path) -> bool:
 
 
 def decide(
-    folder: Path, bundle: Bundle | None, left_out: Collection[str] = frozenset()
+    folder: Path,
+    bundle: Bundle | None,
+    left_out: Collection[str] = frozenset(),
+    conditions: Sequence[str] = (),
 ) -> list[Decision]:
     """Every claim of `CLAIMS` in order; ``bundle`` is None for a folder without finished runs.
 
-    ``left_out`` are runs of the folder that the user did not choose: a study's table that rests on
-    one of them decides nothing.
+    ``left_out`` are runs of the folder that the user did not choose by the ``conditions``: a
+    study's table that rests on one of them decides nothing.
     """
-    return [decision(claim, folder, bundle, left_out) for claim in CLAIMS]
+    return [decision(claim, folder, bundle, left_out, conditions) for claim in CLAIMS]
 
 
 def decision(
@@ -84,6 +89,7 @@ def decision(
     folder: Path,
     bundle: Bundle | None,
     left_out: Collection[str] = frozenset(),
+    conditions: Sequence[str] = (),
 ) -> Decision:
     """One claim of `CLAIMS`; the rest as for all of them."""
     if claim.study:
@@ -94,19 +100,8 @@ def decision(
         verdict, rows = _from_runs(claim, bundle)
         runs = describe(rows) if len(rows) else ""
     lacking = verdict.verdict == "not measured"
-    return Decision(claim, verdict, runs, _command(claim, folder) if lacking else "")
-
-
-def _command(claim: Claim, folder: Path) -> str:
-    """The command that produces what decides the claim.
-
-    It names the folder where that can take what is lacking: for runs one with a store, or with no
-    results yet.
-    """
-    store = find_runs(folder).any or not (folder / RUNS).is_file()
-    takes = store or claim.makes == "bench"
-    named = f" {claim.folder_option} {shlex.quote(str(folder))}" if takes else ""
-    return f"bottleneck {claim.command}{named}"
+    told = command(claim, folder, bundle, conditions) if lacking else ""
+    return Decision(claim, verdict, runs, told)
 
 
 def _from_runs(claim: Claim, bundle: Bundle | None) -> Judged:
@@ -196,14 +191,19 @@ _JUDGES: Mapping[str, tuple[Callable[[Bundle], Judged | str], str]] = {
 
 
 def _studied(claim: Claim, folder: Path, left_out: Collection[str]) -> tuple[Verdict, str]:
-    """A claim that a study's table decides, where that rests on no run that was left out."""
-    if not has_probe(folder, claim.study):
+    """A claim that a study's table decides, where that rests on no run that was left out.
+
+    Alignment's is that of the corpus' own links, or else of the user's gold links.
+    """
+    tables = [claim.study, *([GOLD] if claim.study == "alignment" else [])]
+    table = next((each for each in tables if has_probe(folder, each)), None)
+    if table is None:
         return studied(claim, None), ""
-    frame = load_probe(folder, claim.study)
+    frame = load_probe(folder, table)
     own = frame[frame["run"] != ""].drop_duplicates("run")
     if others := sorted(set(own["run"]) & set(left_out)):
         reason = (
-            f"probes/{claim.study}.csv rests on runs that were not chosen ({', '.join(others)}): "
+            f"probes/{table}.csv rests on runs that were not chosen ({', '.join(others)}): "
             "measure the chosen ones alone, with the same --where"
         )
         return replace(studied(claim, None), because=reason), ""

@@ -72,5 +72,5 @@ def _percent(row: dict | None, sign: str = "") -> str:
     """Per cent with the interval below."""
     if row is None:
         return ""
-    low, high = (number(100 * row[end], "{:.0f}") for end in ("low", "high"))
-    return f"{number(100 * row['value'], '{:' + sign + '.0f}')}\n{low}..{high}"
+    low, high = (number(100 * row[end], "{:z.0f}") for end in ("low", "high"))
+    return f"{number(100 * row['value'], '{:' + sign + 'z.0f}')}\n{low}..{high}"

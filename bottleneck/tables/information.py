@@ -171,7 +171,8 @@ def _left_out(shown: pd.DataFrame) -> str:
 
 def _excess(shown: pd.DataFrame) -> str:
     """How much a hidden-source translator would flatter, where the exact bits are known."""
-    rows = shown[shown["measure"] == "hidden_excess"].drop_duplicates("bucket")
+    rows = shown[(shown["measure"] == "hidden_excess") & shown["value"].notna()]
+    rows = rows.drop_duplicates("bucket")
     listed = ", ".join(f"{row['bucket']} {row['value']:+.1f}" for row in rows.to_dict("records"))
     return (
         "A translator whose source is hidden, trained as long, has of these references more bits "

@@ -40,7 +40,7 @@ def page(frame: pd.DataFrame) -> Page:
 
 def _shown(named: tuple[str, dict | None]) -> str:
     name, row = named
-    if row is None:
+    if row is None or pd.isna(row["value"]):
         return ""
     form, scale = ("{:.2f}", 1) if name == "length_ratio" else ("{:.0f}", 100)
     low, high = (number(scale * row[end], form) for end in ("low", "high"))

@@ -63,7 +63,9 @@ def new_table(title: str, heads: Sequence[str]) -> Table:
         pad_edge=False,
     )
     for head in heads:
-        table.add_column(head, justify="left" if head.startswith("source") else "right")
+        # A name that is cut short no longer tells its arm from the others.
+        side = "left" if head.startswith("source") else "right"
+        table.add_column(head, justify=side, overflow="fold")
     return table
 
 

@@ -45,7 +45,10 @@ def updates_together(asked: int | None, batches: TrainingBatches) -> int:
     """How many updates are one dispatch at most: as asked, or else many on an accelerator.
 
     A core gains nothing by it, and of a corpus too large for the device every batch is sent.
+    Batches that are cut among several cores are sent one by one as well.
     """
+    if jax.default_backend() == "cpu" and jax.local_device_count() > 1:
+        return 1
     if sum(ids.nbytes for held in batches.classes for ids in held) > LARGEST:
         return 1
     return asked or (1 if jax.default_backend() == "cpu" else MANY)

@@ -11,6 +11,7 @@ from flax import nnx
 from jaxtyping import Float
 
 from ..corpus.batches import EvaluationBatch, TrainingBatches, restore
+from ..model.parts import parts_of
 from ..model.translator import Weights
 from ..settings.concerns import TrainingSettings
 from .device import make_updates
@@ -114,7 +115,9 @@ def train(
     never stopped: the batch and the random numbers of an update depend on the seed and the
     update's number alone. ``together`` updates at most are one dispatch.
     """
-    stack, settings = Stack(len(learners)), learners[0].settings
+    settings = learners[0].settings
+    parts = parts_of(max(learners[0].batches.batch_sizes)) if len(learners) == 1 else 1
+    stack = Stack(len(learners), parts)
     batches = [learner.batches for learner in learners]
     update = make_updates(graph, settings, stack, batches, together)
     state, trained, losses = resumed or _beginning(stack, learners)

@@ -1,7 +1,8 @@
 """The loss (LECTURE D): -sum log P(y*_t), under teacher forcing at a ratio of 0.5 to 1.
 
-Label smoothing changes ``mean_loss`` alone, and that only where it is asked for: ``token_losses``,
-of which validation, the likelihood of references and the probes are made, are -log P.
+Label smoothing changes ``summed_losses`` alone, and that only where it is asked for:
+``token_losses``, of which validation, the likelihood of references and the probes are made, are
+-log P.
 """
 
 from typing import Protocol, runtime_checkable
@@ -75,21 +76,20 @@ def token_losses(
     return losses.reshape(outputs.shape[:2]).T
 
 
-def mean_loss(
+def summed_losses(
     translator: Translator,
     batch: Sentences,
     ratio: float,
     key: PRNGKeyArray | None,
     smoothing: float = 0.0,
 ) -> Float[Array, ""]:
-    """Mean -log P in nats per real target token of the batch; what training makes small.
+    """-log P in nats, summed over the real target tokens of the batch; what training makes small.
 
     With ``smoothing`` a token's loss is (1 - smoothing) of that, and smoothing times the mean of
     -log P over all that an output may hold (Szegedy et al. 2016, section 7).
     """
     outputs = read_outs(translator, batch, ratio, key)
-    total = summed_loss(*_flat(translator, batch, outputs), smoothing)
-    return total / jnp.sum(batch.target_lengths)
+    return summed_loss(*_flat(translator, batch, outputs), smoothing)
 
 
 def _flat(

@@ -5,13 +5,15 @@ from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 import optax
 from flax import nnx
 from jaxtyping import Array, Float, Int, PRNGKeyArray, UInt32
 
+from ..model.parts import fill
 from ..model.translator import Weights
 from ..settings.concerns import TrainingSettings
-from .loss import Sentences, mean_loss, token_losses
+from .loss import Sentences, summed_losses, token_losses
 from .products import bfloat16_products
 from .stack import Stack
 
@@ -95,20 +97,22 @@ UpdateStep = Callable[[TrainState, Sentences], tuple[TrainState, Float[Array, "*
 def make_update(graph: nnx.GraphDef, settings: TrainingSettings, stack: Stack = ONE) -> UpdateStep:
     """The update; of the settings, all but the seed, which the state holds.
 
-    Two programs: only the gradient's depends on the padded shape and is compiled for each.
+    Two programs: only the gradient's depends on the padded shape and is compiled for each. Where
+    the stack cuts batches, each part has the gradient of its own sentences' share of the loss.
     """
     optimizer = make_optimizer(settings)
     before = settings.updates - averaged_updates(settings)
 
     def slope(state: TrainState, batch: Sentences) -> tuple[Float[Array, ""], Weights]:
-        key = state.key()
+        key = stack.part_key(state.key())
+        tokens = stack.total(jnp.sum(batch.target_lengths))
 
         def objective(weights: Weights) -> Float[Array, ""]:
             translator = nnx.merge(graph, weights)
             given = settings.teacher_forcing, key, settings.label_smoothing
-            return mean_loss(translator, batch, *given)
+            return summed_losses(translator, batch, *given) / tokens
 
-        return jax.value_and_grad(objective)(state.weights)
+        return stack.total(jax.value_and_grad(objective)(state.weights))
 
     def apply(state: TrainState, gradient: Weights) -> TrainState:
         change, optimizer_state = optimizer.update(gradient, state.optimizer, state.weights)
@@ -118,13 +122,23 @@ def make_update(graph: nnx.GraphDef, settings: TrainingSettings, stack: Stack = 
 
     if settings.products == "bfloat16":
         slope = bfloat16_products(slope)
-    slope, apply = stack.program(slope), stack.program(apply)
+    slope, apply = stack.program(slope, cut=(1,)), stack.program(apply)
 
     def update(state: TrainState, batch: Sentences) -> tuple[TrainState, Float[Array, "*seeds"]]:
-        loss, gradient = slope(state, batch)
+        loss, gradient = slope(state, _even(batch, stack.parts))
         return apply(state, gradient), loss
 
     return update
+
+
+def _even(batch: Sentences, parts: int) -> Sentences:
+    """A batch whose rows divide evenly: fillers repeat the last, and their losses count nothing."""
+    rows = len(batch.target_lengths)
+    if rows % parts == 0:
+        return batch
+    filled = type(batch)(*(fill(parts, np.asarray(each)) for each in batch))
+    counted = np.where(np.arange(len(filled.target_lengths)) < rows, filled.target_lengths, 0)
+    return filled._replace(target_lengths=counted.astype(np.int32))
 
 
 SentenceLosses = Callable[[Weights, Sentences], Float[Array, "*seeds batch"]]
@@ -139,4 +153,4 @@ def make_sentence_losses(graph: nnx.GraphDef, stack: Stack = ONE) -> SentenceLos
     def losses(weights: Weights, batch: Sentences) -> Float[Array, " batch"]:
         return jnp.sum(token_losses(nnx.merge(graph, weights), batch), axis=1)
 
-    return stack.program(losses, shared=(1,))
+    return stack.by_row(losses, (1,))

@@ -19,11 +19,13 @@ from seq2seq_bottleneck.corpus.batches import (
     training_batches,
 )
 from seq2seq_bottleneck.decoding.search import Search, make_search
+from seq2seq_bottleneck.model.parts import parts_of
 from seq2seq_bottleneck.model.translator import count_parameters, create
 from seq2seq_bottleneck.runs.environment import use_cache
 from seq2seq_bottleneck.runs.evaluation import EVALUATION_BATCH
 from seq2seq_bottleneck.runs.weights import load_weights, save_weights
 from seq2seq_bottleneck.settings.concerns import DecodingSettings
+from seq2seq_bottleneck.training.stack import Stack
 from seq2seq_bottleneck.training.step import initial_state, make_update
 
 
@@ -41,7 +43,7 @@ class Ours:
         self.graph, weights = create(self.settings.model, *map(len, vocabularies), training.seed)
         self.parameters = count_parameters(weights)
         self.state = initial_state(weights, training)
-        self.update = make_update(self.graph, training)
+        self.update = make_update(self.graph, training, Stack(1, parts_of(training.batch_size)))
         self.stream = training_batches(
             self.encode(self.corpus.train), training.batch_size, training.seed, training.shapes
         )

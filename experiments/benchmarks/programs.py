@@ -44,6 +44,7 @@ def environment(threads: int, as_is: bool = False) -> dict[str, str]:
     given = dict(os.environ) if as_is else worker_environment()
     return given | {
         "NPROC": count,
+        "JAX_NUM_CPU_DEVICES": count,
         "OMP_NUM_THREADS": count,
         "MKL_NUM_THREADS": count,
         "JAX_PLATFORMS": "cpu",
@@ -80,14 +81,17 @@ class Ours:
     """The package's own update, as a run calls it."""
 
     def __init__(self, workload: Workload, arm: str):
+        from seq2seq_bottleneck.model.parts import parts_of
         from seq2seq_bottleneck.model.translator import create
+        from seq2seq_bottleneck.training.stack import Stack
         from seq2seq_bottleneck.training.step import initial_state, make_update
 
         training = workload.training
         graph, weights = create(workload.arm(arm), *workload.vocabularies, training.seed)
         self.batches = workload.batches
         self.state = initial_state(weights, training)
-        self.update = make_update(graph, training)
+        parts = parts_of(max(len(batch.source) for batch in workload.batches))
+        self.update = make_update(graph, training, Stack(1, parts))
 
     def train(self, places: Iterable[int]) -> np.ndarray:
         """Losses are looked at last, so that no step waits for the one before."""

@@ -8,6 +8,7 @@ from flax import nnx
 torch = pytest.importorskip("torch", reason="PyTorch (extra `bench`) is not installed")
 
 from from_ours import copy_into  # noqa: E402
+from losses import mean_loss
 from programs import Ours, Torch, weights_file, write_weights  # noqa: E402
 from safetensors.numpy import load_file  # noqa: E402
 from torch_translator import Translator, to_torch  # noqa: E402

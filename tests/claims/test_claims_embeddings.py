@@ -83,3 +83,7 @@ def test_what_was_not_measured_is_not_judged(frame):
     assert judged.verdict == "not measured"
     assert judged.because
     assert judged.value is None
+
+
+def test_nothing_is_not_written_as_less_than_nothing():
+    assert str(Share(-0.001, -0.011, 0.001)) == "0 [-1, 0] %"

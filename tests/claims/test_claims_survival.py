@@ -109,6 +109,16 @@ def test_an_empty_bucket_is_passed_over():
     assert "without attention, 41+" in verdict(held).because
 
 
+def test_runs_on_a_text_without_word_classes_are_passed_over():
+    """A folder of copying and grammar runs: of the former there is no gist to read."""
+    copied = frame(arms=("none", "additive"), sizes=(512,))
+    copied = copied[copied["part"] == ""].assign(arm=copied["arm"] + " copy")
+    for table in (pd.concat([copied, frame()]), pd.concat([frame(sizes=(64,)), copied])):
+        found = verdict(table)
+        assert (found.verdict, found.value) == ("held", 0.2)
+        assert "copy" not in found.because
+
+
 def test_small_buckets_are_named():
     assert "under 100 sentences: 31-40 (n = 99), 41+ (n = 99)" in verdict(frame(n=99)).because
     assert "under 100" not in verdict(frame(n=100)).because

@@ -1,6 +1,7 @@
 """``bottleneck diagnose`` on a run of a few updates, and what it says to mistakes."""
 
 import json
+import shutil
 
 import pytest
 
@@ -8,8 +9,9 @@ from seq2seq_bottleneck.cli.main import run
 from seq2seq_bottleneck.lecture.slides import SLIDES
 from seq2seq_bottleneck.results.folders import STORE
 from seq2seq_bottleneck.runs.gathered import gather
-from seq2seq_bottleneck.runs.pool import run_jobs
+from seq2seq_bottleneck.runs.pool import Job, run_jobs
 from seq2seq_bottleneck.runs.reproduce import plan
+from seq2seq_bottleneck.runs.stored import arms
 from seq2seq_bottleneck.settings.run import resolve
 
 TINY = ["training.updates=2", "corpus.test_pairs=20", "training.validations=1",
@@ -55,6 +57,22 @@ def test_a_single_run_is_diagnosed_alone(trained, capsys):
     head = capsys.readouterr().out.splitlines()[0]
     assert head.split(",")[:3] == ["word", "class", "reference"]
     assert len(head.split(",")) == 6
+
+
+def test_a_translator_whose_source_is_hidden_does_not_take_the_arms_place(
+    trained, capsys, tmp_path
+):
+    """The table of the study `information` asks for one in the same folder; it ends last."""
+    out = tmp_path / "out"
+    shutil.copytree(trained, out)
+    hidden = resolve("smoke", [*TINY, "model.attention=none", "model.source=hidden"])
+    run_jobs([Job("hidden", hidden)], out / STORE, lambda *_: None)
+    gather(out, {})
+    assert run(["diagnose", "the cat sat", "--results", str(out), "--format", "csv"]) == 0
+    head = capsys.readouterr().out.splitlines()[0].split(",")
+    assert [name for name in head if name in ("none", "additive")] == ["none", "additive"]
+    kept = [path.name for path in arms(trained).values()]
+    assert sorted(path.name for path in arms(out).values()) == sorted(kept)
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ SMOKE = ["reproduce", "--preset", "smoke", "--quiet"]
 def planted_runs(monkeypatch):
     """In the place of training: runs named by arm, seed and learning rate."""
 
-    def run_jobs(jobs, store, listener):
+    def run_jobs(jobs, store, listener, **_):
         outcomes = []
         for job in jobs:
             training, arm = job.settings.training, job.settings.model.attention

@@ -8,9 +8,9 @@ import pytest
 
 COMMAND = """
 import signal, sys, time
-signal.signal(signal.SIGINT, signal.default_int_handler)  # tests may run where it is ignored
-if "ignored" in sys.argv:
-    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+# Tests may run where either is ignored (under `nohup`, in the background of a script).
+signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGHUP, signal.SIG_IGN if "ignored" in sys.argv else signal.SIG_DFL)
 from seq2seq_bottleneck.cli import main
 
 def app(*_, **__):

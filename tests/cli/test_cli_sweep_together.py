@@ -1,11 +1,11 @@
-"""``sweep``: how many seeds and updates make one program."""
+"""``sweep``: how many seeds and updates make one program, and how many cores a run has."""
 
 import pytest
 
 from seq2seq_bottleneck.cli.main import run
 from seq2seq_bottleneck.runs import pool
 
-NUMBERS = ["--seeds-together", "--updates-together"]
+NUMBERS = ["--seeds-together", "--updates-together", "--threads"]
 
 
 @pytest.mark.usefixtures("planted")
@@ -28,18 +28,25 @@ def test_a_cluster_leaves_no_choice(capsys, option):
 
 @pytest.mark.usefixtures("planted")
 @pytest.mark.parametrize(
-    ("options", "seeds", "updates"),
-    [([], 1, None), (["--seeds-together", "3", "--updates-together", "7"], 3, 7)],
+    ("options", "expected"),
+    [
+        ([], (1, None, 1, 2)),
+        (["--seeds-together", "3", "--updates-together", "7"], (3, 7, 1, 2)),
+        (["--threads", "2"], (1, None, 2, 1)),
+        (["--jobs", "1"], (1, None, 1, 1)),
+    ],
 )
-def test_the_numbers_are_handed_on(monkeypatch, options, seeds, updates):
+def test_the_numbers_are_handed_on(monkeypatch, options, expected):
     """With ``auto`` a core trains each seed alone, and each worker chooses its dispatches."""
     handed, planted = [], pool.run_jobs
 
     def run_jobs(*given, **choices):
-        handed.append((choices["together"], choices["updates_together"]))
+        names = ("together", "updates_together", "threads", "width")
+        handed.append(tuple(choices[name] for name in names))
         return planted(*given, **choices)
 
     monkeypatch.setattr(pool, "run_jobs", run_jobs)
     monkeypatch.setattr(pool, "has_accelerator", lambda: False)
+    monkeypatch.setattr(pool, "cores", lambda: 2)
     assert run(["sweep", "mine.toml", "--quiet", *options]) == 0
-    assert handed == [(seeds, updates)]
+    assert handed == [expected]

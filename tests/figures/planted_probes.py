@@ -32,6 +32,7 @@ TABLES = {
     ],
     "gradients": [("ratio", ("", "untrained"), ("",), ("6-10", "1-5", "11-20", "41+"))],
     "length": [("length_ratio", ("",), BUCKETS, ("",)), ("repeating", ("",), BUCKETS, ("",))],
+    "fit": [(measure, ("",), BUCKETS, ("train", "test")) for measure in ("accuracy", "bleu")],
     "embeddings": [
         ("same_class", ("", "untrained", "frequency", "chance"), ("",), ("source", "target")),
         ("same_gender", ("", "untrained", "frequency", "chance"), ("",), ("source", "target")),

@@ -76,11 +76,28 @@ def test_of_text_without_classes_survival_is_shown_by_frequency(tmp_path):
     assert set(plot.data.loc[plot.data["panel"] == plot.panels[1].name, "x"]) == {"1-9"}
 
 
+def test_survival_below_chance_is_not_cut_off(tmp_path):
+    rows = [row | {"value": -0.05, "low": -0.09} for row in rows_of("survival", seeds=0)]
+    figure, _ = make_figure("survival", plant(tmp_path, "survival", rows))
+    assert all(axes.get_ylim()[0] < -9 for axes in figure.axes)
+    plain, _ = make_figure("survival", plant(tmp_path / "plain", "survival"))
+    assert all(-3 < axes.get_ylim()[0] < 0 for axes in plain.axes)
+
+
 def test_bits_below_0_are_drawn_at_0(tmp_path):
     rows = [row | {"value": -5.0, "low": -9.0} for row in rows_of("information", seeds=0)]
     data = study_plot("information", plant(tmp_path, "information", rows)).data
     kept = data[(data["control"] == "untrained")]
     assert set(kept["value"]) == {0.0} == set(kept["low"])
+
+
+def test_of_text_without_exact_bits_the_translators_are_drawn(tmp_path):
+    rows = [row for row in rows_of("information") if row["part"] != "probe"]
+    plot = study_plot("information", plant(tmp_path, "information", rows))
+    panel = plot.panels[0].name
+    assert panel == "Bits that the translator need not be told"
+    drawn = plot.data[(plot.data["panel"] == panel) & (plot.data["kind"] == "mean")]
+    assert set(drawn["arm"]) == {"none", "additive", ""}
 
 
 @pytest.mark.parametrize("study", STUDIES)

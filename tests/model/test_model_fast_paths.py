@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from flax import nnx
+from losses import mean_loss
 from plain_paths import plain_mean_loss, plain_states, plain_token_losses
 from tiny_model import ATTENTIONS, CELLS, PLACEMENTS, padded, random_translator, settings_of
 
@@ -14,7 +15,6 @@ from seq2seq_bottleneck.model.cells import Cell, GateInput
 from seq2seq_bottleneck.model.output import OutputLayer
 from seq2seq_bottleneck.model.recurrence import hidden_states
 from seq2seq_bottleneck.training import cross_entropy
-from seq2seq_bottleneck.training.loss import mean_loss
 
 TOLERANCE = 1e-5
 QUICK = [

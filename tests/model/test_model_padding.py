@@ -4,6 +4,7 @@ import jax
 import numpy as np
 import pytest
 from flax import nnx
+from losses import mean_loss
 from tiny_model import (
     PAIRS,
     decoder_inputs_of,
@@ -13,7 +14,7 @@ from tiny_model import (
     settings_of,
 )
 
-from seq2seq_bottleneck.training.loss import mean_loss, token_losses
+from seq2seq_bottleneck.training.loss import token_losses
 
 ARMS = [
     {"attention": "additive"},

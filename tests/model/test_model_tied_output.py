@@ -6,11 +6,11 @@ import numpy as np
 import numpy_translator as plain
 import pytest
 from flax import nnx
+from losses import mean_loss
 from tiny_model import SOURCE_WORDS, TARGET_WORDS, loss_and_gradient, padded, settings_of
 
 from seq2seq_bottleneck.model.translator import count_parameters, create
 from seq2seq_bottleneck.settings.concerns import ModelSettings
-from seq2seq_bottleneck.training.loss import mean_loss
 
 WIDE = {"hidden_size": 4, "embedding_size": 5}
 

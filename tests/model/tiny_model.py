@@ -6,10 +6,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from flax import nnx
+from losses import mean_loss
 
 from seq2seq_bottleneck.model.translator import create
 from seq2seq_bottleneck.settings.concerns import ModelSettings
-from seq2seq_bottleneck.training.loss import mean_loss
 
 ATTENTIONS = ("none", "uniform", "dot", "scaled-dot", "general", "additive")
 PLACEMENTS = ("input", "output")

@@ -110,7 +110,9 @@ def test_gold_files_from_0_and_from_1_read_alike() -> None:
     assert zero[2] == GoldLinks.all_sure([(0, 0)])
 
 
-@pytest.mark.parametrize("entry", ["0", "0-", "a-1", "0-1-2", "0:1", "-1-2", "0--1"])
+@pytest.mark.parametrize(
+    "entry", ["0", "0-", "a-1", "0-1-2", "0:1", "-1-2", "0--1", "\u0661-1", "0-" + 5000 * "9"]
+)
 def test_an_entry_that_is_no_link_names_file_and_line(entry: str) -> None:
     with pytest.raises(UserError, match=r"^my\.align line 2: '.*' is no link; write i-j"):
         parse_gold(["0-0", f"1-1 {entry}"], "my.align", base=0)

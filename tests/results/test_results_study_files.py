@@ -1,11 +1,15 @@
 """The studies' tables travel with a bundle, and go with a run that they rest on."""
 
+import shutil
+
 import pytest
 from planted import write_planted
 
 from seq2seq_bottleneck.cli.main import run
+from seq2seq_bottleneck.results.bundle import read_table
 from seq2seq_bottleneck.results.export import write_bundle
 from seq2seq_bottleneck.results.folders import finished_runs
+from seq2seq_bottleneck.results.schema import PROBE_COLUMNS
 from seq2seq_bottleneck.results.study_files import drop_tables, rests_on
 from seq2seq_bottleneck.runs.gathered import gather
 from seq2seq_bottleneck.settings.errors import UserError
@@ -58,6 +62,17 @@ def test_a_table_that_rests_on_a_run_left_out_does_not_travel(studied, tmp_path,
     assert names(studied) == sorted(TABLES)
 
 
+def test_what_the_store_has_no_more_is_not_left_in_a_bundle(studied, tmp_path):
+    bundle = tmp_path / "bundle"
+    arguments = ["export", "--results", str(studied), "--bundle", str(bundle)]
+    assert run(arguments) == 0
+    (bundle / "probes" / "cost_exponents.csv").write_text("varied,arm\nlength,none\n")
+    assert run(["runs", "none2x1", "--remove", "--yes", "--results", str(studied)]) == 0
+    assert run(arguments) == 0
+    # Its table rested on the run that is gone; the benchmark's files rest on none.
+    assert names(bundle) == ["cost", "cost_exponents", "survival"]
+
+
 def test_gathering_a_store_keeps_its_tables(studied):
     gather(studied, {})
     assert write_bundle(finished_runs(studied), studied, {}) == []
@@ -78,3 +93,32 @@ def test_a_table_that_cannot_be_read_is_named_with_the_way_out(studied, tmp_path
     (studied / "probes" / "length.csv").write_bytes(b"run,arm\n\xff\xfe,none\n")
     with pytest.raises(UserError, match=r"length\.csv' cannot be read .*bottleneck study length"):
         write_bundle(finished_runs(studied), tmp_path / "bundle", {})
+
+
+WAYS = {
+    "length": "`bottleneck study length --results {}` makes it again",
+    "alignment_gold": "`bottleneck study alignment --gold FILE --source FILE --target FILE "
+    "--results {}` makes it again",
+    "cost": "`bottleneck bench --out {}` measures it again",
+    "cost_exponents": "`bottleneck bench --out {}` measures it again",
+    "mine": "no command of bottleneck makes it: take it away",
+}
+
+
+@pytest.mark.parametrize("name", WAYS)
+def test_the_way_out_is_a_command_that_exists(name, studied):
+    table = studied / "probes" / f"{name}.csv"
+    table.write_bytes(b"run,arm\n\xff\xfe,none\n")
+    told = WAYS[name].format(studied)
+    for read in (lambda: rests_on(table), lambda: read_table(table, PROBE_COLUMNS)):
+        with pytest.raises(UserError) as raised:
+            read()
+        assert str(raised.value).endswith(f"; {told}")
+
+
+def test_a_bundle_without_its_store_cannot_measure_again(studied):
+    shutil.rmtree(studied / "runs")
+    table = studied / "probes" / "length.csv"
+    table.write_bytes(b"\xff")
+    with pytest.raises(UserError, match="delete it, or export the bundle again"):
+        rests_on(table)

@@ -62,7 +62,7 @@ def test_a_reproduction_bundles_the_whole_store_in_its_order_with_its_groups(tmp
     gather(tmp_path, {"a": "earlier"})
     planted(tmp_path, "c", "model.attention=additive")
     job = Job("additive", resolve("smoke"))
-    monkeypatch.setattr(reproduce, "run_jobs", lambda *_: [Outcome(job, "done", run="c")])
+    monkeypatch.setattr(reproduce, "run_jobs", lambda *_, **__: [Outcome(job, "done", run="c")])
     reproduce.reproduce([job], tmp_path, silent)
     assert list(bundled(tmp_path).items()) == [("c", ""), ("b", ""), ("a", "earlier")]
 

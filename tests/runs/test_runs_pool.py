@@ -5,11 +5,13 @@ import os
 import signal
 import subprocess
 import sys
+from functools import partial
 
 import numpy as np
 import pandas as pd
 import pytest
 
+from seq2seq_bottleneck.runs import pool
 from seq2seq_bottleneck.runs.pool import Job, read_events, run_jobs, stacks
 from seq2seq_bottleneck.runs.stacked import CHECKPOINT
 from seq2seq_bottleneck.runs.store import run_folders
@@ -36,30 +38,54 @@ def test_a_killed_worker_fails_alone(tmp_path):
     assert (tmp_path / second.run / "scores.csv").is_file()
 
 
-def test_an_interrupted_run_goes_on_to_the_same_weights(tmp_path):
+@pytest.mark.parametrize("threads", [1, 2])
+def test_an_interrupted_run_goes_on_to_the_same_weights(tmp_path, threads):
     """Stopped in mid-training, then started again: bit for bit what an undisturbed run gives."""
     job = Job("long", resolve("smoke", [*COPY, "training.updates=90", "model.dropout=0.1"]))
+    run = partial(run_jobs, [job], threads=threads)
 
     def interrupt(_, event):
         if event.get("update"):
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        run_jobs([job], tmp_path / "stopped", interrupt)
+        run(tmp_path / "stopped", interrupt)
     (folder,) = run_folders(tmp_path / "stopped")
     assert folder.status == "running"
     assert not folder.in_use
     assert (folder.path / CHECKPOINT).is_file()
 
     events = []
-    (resumed,) = run_jobs([job], tmp_path / "stopped", lambda _, event: events.append(event))
-    (whole,) = run_jobs([job], tmp_path / "whole", lambda *_: None)
+    (resumed,) = run(tmp_path / "stopped", lambda _, event: events.append(event))
+    (whole,) = run(tmp_path / "whole", lambda *_: None)
     assert next(event["update"] for event in events if "update" in event) > 20
     assert resumed.run == whole.run == folder.run
     for name in ("weights.safetensors", "hypotheses.jsonl", "sentences.csv"):
         first = (tmp_path / "stopped" / resumed.run / name).read_bytes()
         assert first == (tmp_path / "whole" / whole.run / name).read_bytes()
     assert not (folder.path / CHECKPOINT).exists()
+    assert json.loads((folder.path / "environment.json").read_text())["threads"] == threads
+
+
+def test_a_run_on_two_cores_ends_as_one_on_one_does(tmp_path):
+    """But for the order in which the gradients of sentences are added up."""
+    job = Job("short", resolve("smoke", [*COPY, "training.updates=40"]))
+    logs = []
+    for threads in (1, 2):
+        (outcome,) = run_jobs([job], tmp_path / str(threads), lambda *_: None, threads=threads)
+        lines = (tmp_path / str(threads) / outcome.run / "log.jsonl").read_text().splitlines()
+        logs.append([[json.loads(line)[name] for name in ("loss", "valid_loss")] for line in lines])
+    alone, cut = (np.array(log, dtype=np.float64) for log in logs)
+    np.testing.assert_allclose(cut, alone, rtol=1e-3)
+
+
+def test_runs_share_the_cores_that_there_are(monkeypatch):
+    monkeypatch.setattr(pool, "cores", lambda: 8)
+    monkeypatch.setattr(pool, "has_accelerator", lambda: False)
+    assert [pool.default_threads(runs) for runs in (1, 2, 3, 8, 100)] == [8, 4, 2, 1, 1]
+    assert [pool.default_width(threads) for threads in (1, 3, 8, 16)] == [8, 2, 1, 1]
+    monkeypatch.setattr(pool, "has_accelerator", lambda: True)
+    assert (pool.default_threads(1), pool.default_width(8)) == (1, 1)
 
 
 def test_a_finished_run_is_left_alone_unless_forced(tmp_path):

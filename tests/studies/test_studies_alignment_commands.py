@@ -1,9 +1,16 @@
 """Alignment from the command line: a gold set of the user's, and heatmaps of any sentence."""
 
+import csv
+from dataclasses import replace
+
+import numpy as np
 import pytest
 
 from seq2seq_bottleneck.cli.main import run
+from seq2seq_bottleneck.results.export import write_bundle
 from seq2seq_bottleneck.results.probes import load_probe
+from seq2seq_bottleneck.runs.attention import END
+from seq2seq_bottleneck.runs.translate import attended, load_run
 
 GOLD = {
     "gold": "0-0 1?1\n0-0 2-1\n",
@@ -65,3 +72,62 @@ def test_a_translation_shows_what_each_word_was_read_from(finished, capsys, beam
     shown = ["".join(words[start:]).removesuffix("</s>") for start in range(len(words))]
     assert "".join(said) in shown  # the rows are the output's tokens; its marks may be glued
     assert lines[end + 1].startswith("weight: ")
+
+
+SENTENCE = "The black cat sat on the mat"
+
+
+@pytest.mark.parametrize("beam", [None, 1, 3])
+def test_a_figure_of_any_sentence_holds_the_weights_behind_its_translation(
+    finished, runs, beam, tmp_path, capsys
+):
+    made = tmp_path / "where.svg"
+    arguments = ["plot", "attention", "--results", str(finished), "--sentence", SENTENCE]
+    arguments += ["--beam", str(beam)] if beam else []
+    assert run([*arguments, "-o", str(made)]) == 0
+    assert capsys.readouterr().out == f"{made}: its numbers are in {tmp_path / 'where.csv'}\n"
+    assert made.read_bytes().startswith(b"<?xml")
+    with (tmp_path / "where.csv").open(encoding="utf8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    trained = load_run(runs[0])
+    settings = trained.settings.changed(decoding={"beam_size": beam or 1})
+    trained = replace(trained, settings=settings)
+    (translation,) = trained.translations([SENTENCE], 1, attended=True)
+    found = attended(trained, translation)
+    assert {row["run"] for row in rows} == {runs[0].name}
+    assert {row["sentence"] for row in rows} == {SENTENCE}
+    shape = found.weights.shape
+    weights = np.array([float(row["weight"]) for row in rows]).reshape(shape)
+    np.testing.assert_allclose(weights, found.weights, atol=1e-6)
+    np.testing.assert_allclose(weights.sum(axis=1), 1, atol=1e-5)
+    assert [row["source"] for row in rows[: shape[1]]] == [*SENTENCE.lower().split(), END]
+    assert [row["output"] for row in rows[:: shape[1]]] == found.output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "told"),
+    [
+        (["length", "--sentence", "a cat"], 2, "--sentence is for figure attention, not length"),
+        (["attention", "--sentence", "  "], 2, "the sentence is empty"),
+        (["attention", "--beam", "2"], 2, "--beam is for a sentence of your own"),
+        (["attention", "--sentence", "a cat", "--where", "attention=none"], 1, "no run with att"),
+    ],
+)
+def test_a_figure_of_a_sentence_that_cannot_be_drawn(
+    finished, tmp_path, monkeypatch, capsys, arguments, code, told
+):
+    monkeypatch.chdir(tmp_path)
+    assert run(["plot", *arguments, "--results", str(finished)]) == code
+    said = capsys.readouterr().err
+    assert told in said
+    assert said.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_bundle_has_no_network_to_translate_with(runs, tmp_path, monkeypatch, capsys):
+    write_bundle(runs, tmp_path / "bundle", {})
+    monkeypatch.chdir(tmp_path)
+    arguments = ["plot", "attention", "--results", "bundle", "--sentence", "a cat"]
+    assert run(arguments) == 1
+    assert "not its network" in capsys.readouterr().err
+    assert not (tmp_path / "attention.png").exists()

@@ -5,18 +5,22 @@ import shutil
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from seq2seq_bottleneck.corpus.tokens import tokenize
 from seq2seq_bottleneck.probes.censored import Censored
+from seq2seq_bottleneck.results.columns import setting_columns
 from seq2seq_bottleneck.results.folders import ENVIRONMENT, HYPOTHESES, finished_runs
 from seq2seq_bottleneck.settings.errors import UserError
 from seq2seq_bottleneck.settings.run import resolve
 from seq2seq_bottleneck.studies.capacity import STUDY, in_place, points_of, probe, summarise
 from seq2seq_bottleneck.studies.capacity_rows import change
 from seq2seq_bottleneck.studies.kept import keep, read_kept
+from seq2seq_bottleneck.studies.study import Probed
 from seq2seq_bottleneck.studies.subject import open_subject, source_words
 from seq2seq_bottleneck.studies.survival import is_word
+from seq2seq_bottleneck.tables.selection import meeting
 
 LENGTHS = np.repeat(np.arange(2, 41), 20)
 CHANCE = 0.2
@@ -145,8 +149,38 @@ def test_corpora_and_attention_are_families_of_their_own(tmp_path):
 
 def test_runs_that_differ_in_something_else_are_refused_by_its_name(tmp_path):
     runs = [_probed(tmp_path / "a", 16), _probed(tmp_path / "b", 32, embedding_size=50)]
-    with pytest.raises(UserError, match=r"differ in model.embedding_size .*--where embedding_size"):
+    with pytest.raises(UserError, match=r"embedding_size .*--where model.embedding_size=50"):
         summarise(runs)
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"corpus": {"seed": 2}},
+        {"scoring": {"seed": 2}},
+        {"corpus": {"train_pairs": 70_000}},
+        {"model": {"hidden_size": None}},
+        {"model": {"hidden_size": 600}},
+        {"corpus": {"train_max_words": 20}},
+        {"scoring": {"edges": "2,6,11"}},
+        {"model": {"tied_output": True}},
+    ],
+)
+def test_the_condition_that_the_refusal_names_leaves_the_runs_that_have_it(tmp_path, changed):
+    one = _probed(tmp_path, 16)
+    other = Probed(tmp_path / "other", one.settings.changed(**changed), one.found)
+    table = pd.DataFrame([setting_columns(run.settings) for run in (one, other)])
+    with pytest.raises(UserError, match="--where") as refused:
+        summarise([one, other])
+    condition = str(refused.value).partition("--where ")[2].rstrip("`")
+    assert len(meeting(table, [condition])) == 1
+
+
+def test_a_test_set_of_one_point_is_refused_in_words(tmp_path):
+    one = _probed(tmp_path, 16)
+    few = {name: column[:30] for name, column in one.found.items()} | {"point": np.zeros(30)}
+    with pytest.raises(UserError, match=r"30 test sentences of the copy runs.*corpus.test_pairs"):
+        summarise([Probed(one.folder, one.settings, few)])
 
 
 def _censored(value, *draws):

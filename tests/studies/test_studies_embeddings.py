@@ -123,3 +123,4 @@ def test_the_study_is_for_the_grammar_alone():
     settings = resolve("smoke")
     assert STUDY.suits(settings)
     assert not STUDY.suits(settings.changed(corpus={"name": "copy"}))
+    assert not STUDY.suits(settings.changed(model={"source": "hidden"}))

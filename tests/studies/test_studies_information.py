@@ -5,12 +5,14 @@ from functools import cached_property
 from pathlib import Path
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
 from seq2seq_bottleneck.corpus.corpus import load_corpus
 from seq2seq_bottleneck.corpus.tokens import tokenize
-from seq2seq_bottleneck.model.translator import create
+from seq2seq_bottleneck.model.attention import Memory
+from seq2seq_bottleneck.model.translator import create, real_positions
 from seq2seq_bottleneck.probes.quantisation import cells
 from seq2seq_bottleneck.results.folders import HYPOTHESES, finished_runs
 from seq2seq_bottleneck.runs.translate import TrainedRun
@@ -242,6 +244,46 @@ def test_a_memory_that_holds_all_is_read_for_the_most_part_and_anothers_misleads
     groups = np.array([pair.words for pair in copier.corpus.test])
     others = exact - source_probe.losses(*reader, source_probe.shuffled(pairs, groups)) / NATS
     assert others.sum() < 0
+
+
+SLOTS = 3
+"""Words of the copier's longest sentence: so many of its vocabulary's one-hots fill its context."""
+
+
+class _OneHot(source_probe.SourceReader):
+    """A probe whose context is the sentence itself: a one-hot vector for each place."""
+
+    def encode(self, source, lengths, key=None):  # noqa: ARG002 (nothing is dropped)
+        return self._memory(source, lengths, jax.nn.one_hot(source[:, :SLOTS], self.words))
+
+    def _memory(self, source, lengths, held):
+        last = held.reshape(len(source), -1)
+        values = jnp.repeat(last[:, None], source.shape[1], axis=1)
+        mask = real_positions(lengths, source.shape[1])
+        return Memory(values, self.decoder.attention.keys(values), mask, last)
+
+    @property
+    def words(self):
+        return len(self.encoder.embedding[...])
+
+
+class _Noise(_OneHot):
+    """One whose context has nothing to do with the sentence."""
+
+    def encode(self, source, lengths, key=None):  # noqa: ARG002 (nothing is dropped)
+        noise = jax.random.normal(jax.random.key(5), (len(source), SLOTS, self.words))
+        return self._memory(source, lengths, noise)
+
+
+@pytest.mark.parametrize(("context", "least", "most"), [(_OneHot, 0.97, 1.0), (_Noise, -0.1, 0.0)])
+def test_of_one_hot_contexts_the_probe_recovers_all_bits_and_of_noise_none(
+    context, least, most, copier, monkeypatch
+):
+    monkeypatch.setattr(source_probe, "SourceReader", context)
+    found = source_probe.train_reader(copier, copier.weights, _silent, "probe")
+    exact = np.array([pair.bits for pair in copier.corpus.test])
+    left = source_probe.losses(*found, source_probe.written_back(copier, copier.corpus.test))
+    assert least * exact.sum() < (exact - left / NATS).sum() < most * exact.sum()
 
 
 def test_the_probe_learns_and_changes_no_weight_of_the_encoder(copier, reader):

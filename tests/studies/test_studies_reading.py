@@ -130,3 +130,9 @@ def test_buckets_are_spans_of_words_read():
     assert names == ("5-10", "11-20", "21+")
     assert spans[:2] == [(5, 10), (11, 20)]
     assert spans[2][0] == 21
+
+
+def test_a_model_of_the_language_alone_is_not_asked():
+    settings = resolve("smoke")
+    assert STUDY.suits(settings)
+    assert not STUDY.suits(settings.changed(model={"source": "hidden"}))

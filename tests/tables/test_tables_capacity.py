@@ -95,6 +95,9 @@ def test_the_caption_answers_the_question_for_each_corpus_first():
     facts = next(line for line in made.caption if line.startswith("copy: 1,600 test sentences"))
     assert "7.00 bits a word" in facts
     assert "by chance 2% to 25%" in facts
+    bits = next(line for line in made.caption if line.startswith("Bits a number"))
+    assert "up to a bit for each word of the sentence less is sure to be held" in bits
+    assert "of the grammar's those survive first that have fewer bits" in bits
     assert [(one.claim, one.verdict) for one in made.judged] == [("C2", "partly")]
 
 

@@ -231,6 +231,84 @@ def test_a_bundle_without_its_store_is_not_named_as_the_place_of_new_runs(tmp_pa
     assert commands["C9"] == f"bottleneck bench --out {folder}"
 
 
+@pytest.mark.parametrize(
+    ("arm", "claim", "chained"),
+    [("none", "C8", True), ("none", "C11", True), ("none", "C6", True), ("none", "C14", False),
+     ("additive", "C3", True), ("additive", "C14", True), ("additive", "C11", False),
+     ("uniform", "C7", True), ("none", "C13", False)],
+)  # fmt: skip
+def test_what_lacks_an_arm_is_told_to_train_it_first(arm, claim, chained, tmp_path):
+    folder = Store(tmp_path / "my runs").add("one", arm, LOW).write()
+    study = next(one.study for one in CLAIMS if one.id == claim)
+    put = f"bottleneck study {study} --results '{folder}'"
+    train = f"bottleneck reproduce --out '{folder}' && "
+    assert decided(folder, claim).command == (train if chained else "") + put
+
+
+def test_a_study_that_was_made_and_does_not_decide_is_not_told_to_be_made_again(tmp_path):
+    folder = Store(tmp_path).add("none", "none", LOW).add("a", "additive", LOW).write()
+    length_table(folder, 1.0, "as1")
+    frame = pd.read_csv(folder / "probes" / "length.csv")
+    frame[frame["bucket"] == "5-10"].to_csv(folder / "probes" / "length.csv", index=False)
+    found = decided(folder, "C11")
+    assert found.verdict.verdict == "not measured"
+    study = f"bottleneck study length --results {folder}"
+    assert found.command == f"bottleneck reproduce --out {folder} && {study}"
+    # One that was made of the other arm alone is.
+    frame.assign(attention="none").to_csv(folder / "probes" / "length.csv", index=False)
+    assert decided(folder, "C11").command == study
+
+
+def test_the_command_of_chosen_runs_chooses_them(tmp_path):
+    folder = Store(tmp_path).add("a", "additive", HIGH).add("b", "additive", LOW, 2).write()
+    length_table(folder, 1.0, "as1")
+    (other,) = [one for one in decide_results(folder, ["seed=2"]) if one.claim.id == "C11"]
+    assert other.command == f"bottleneck study length --results {folder} --where seed=2"
+
+
+def test_capacity_is_not_asked_of_the_runs_of_another_question(tmp_path):
+    folder = Store(tmp_path).add("none", "none", LOW).add("a", "additive", LOW).write()
+    assert decided(folder, "C2").command == "bottleneck study capacity"
+
+
+def test_what_the_users_own_text_does_not_know_is_asked_of_the_grammar(tmp_path):
+    store = Store(tmp_path).add("none", "none", LOW, corpus={"name": "files"})
+    folder = store.add("own", "additive", LOW, corpus={"name": "files"}).write()
+    commands = {one.claim.id: one.command for one in decide_results(folder)}
+    gold = "--gold FILE --source FILE --target FILE"
+    assert commands["C7"] == f"bottleneck study alignment {gold} --results {folder}"
+    assert commands["C8"] == "bottleneck study gradients"
+    assert commands["C13"] == "bottleneck study embeddings"
+    assert commands["C14"] == f"bottleneck study reading --results {folder}"
+
+
+def test_copied_words_have_links_and_no_classes(tmp_path):
+    store = Store(tmp_path).add("none", "none", LOW, corpus={"name": "copy"})
+    folder = store.add("own", "additive", LOW, corpus={"name": "copy"}).write()
+    commands = {one.claim.id: one.command for one in decide_results(folder)}
+    assert commands["C7"] == f"bottleneck study alignment --results {folder}"
+    assert commands["C13"] == "bottleneck study embeddings"
+    assert commands["C3"] == "bottleneck study survival"
+
+
+def test_c7_is_decided_by_the_users_gold_links_where_there_are_no_others(tmp_path):
+    folder = Store(tmp_path).add("own", "additive", LOW, corpus={"name": "files"}).write()
+    values = {("aer", ""): 0.3, ("aer", "diagonal"): 0.6, ("aer", "ibm1"): 0.4,
+              ("aer_gap", "diagonal"): 0.3, ("aer_gap", "ibm1"): 0.1}  # fmt: skip
+    rows = [
+        {"arm": "additive", "attention": "additive", "measure": measure, "control": control}
+        | {"value": value, "low": value - 0.05, "high": value + 0.05, "n": 300}
+        for (measure, control), value in values.items()
+    ]
+    rows.append(rows[0] | {"run": "owns1", "seed": 1})
+    frame = pd.DataFrame(rows, columns=list(PROBE_COLUMNS)).astype({"seed": "Int64"})
+    (folder / "probes").mkdir()
+    frame.to_csv(folder / "probes" / "alignment_gold.csv", index=False)
+    found = decided(folder, "C7")
+    assert (found.verdict.verdict, found.verdict.value) == ("held", 0.3)
+    assert found.runs == "1 run: additive, seed 1"
+
+
 def test_every_group_of_the_sweep_of_controls_is_known_to_c10():
     cells = make_grid(load_sweep("controls"), [], None).cells
     rows = [setting_columns(cell.settings) | {"group": cell.group} for cell in cells]

@@ -112,6 +112,14 @@ def test_the_caption_says_what_the_probe_is_and_who_was_left_out():
     assert "flatters" not in told
 
 
+def test_of_an_empty_bucket_no_excess_is_told():
+    frame = _frame()
+    rows = frame[frame["measure"] == "source_bits"].assign(measure="hidden_excess", value=6.0)
+    rows.loc[rows["bucket"] == "41+", ["value", "low", "high", "n"]] = [float("nan")] * 3 + [0]
+    told = "\n".join(page(pd.concat([frame, rows])).caption)
+    assert "would flatter by so many: 5-10 +6.0, 21-30 +6.0." in told
+
+
 def test_of_a_text_without_exact_bits_the_translators_are_shown():
     made = page(_frame("hidden"))
     assert "An undertrained one has bits too many, and flatters." in "\n".join(made.caption)

@@ -8,10 +8,10 @@ import ml_dtypes
 import numpy as np
 import pytest
 from flax import nnx
+from losses import mean_loss
 from tiny_training import one_batch, settings_of, spread_out, translator
 
 from seq2seq_bottleneck.settings.run import resolve
-from seq2seq_bottleneck.training.loss import mean_loss
 from seq2seq_bottleneck.training.products import bfloat16_products
 from seq2seq_bottleneck.training.stack import Stack
 from seq2seq_bottleneck.training.step import initial_state, make_update

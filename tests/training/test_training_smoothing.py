@@ -5,6 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from flax import nnx
+from losses import mean_loss
 from tiny_training import (
     EOS,
     WORDS,
@@ -21,7 +22,7 @@ from seq2seq_bottleneck.model.output import OutputLayer
 from seq2seq_bottleneck.settings.concerns import TrainingSettings
 from seq2seq_bottleneck.studies.source_probe import _settings
 from seq2seq_bottleneck.training import cross_entropy
-from seq2seq_bottleneck.training.loss import decoder_inputs, mean_loss
+from seq2seq_bottleneck.training.loss import decoder_inputs
 from seq2seq_bottleneck.training.products import bfloat16_products
 from seq2seq_bottleneck.training.step import initial_state, make_update
 

@@ -4,9 +4,9 @@ import jax
 import numpy as np
 import pytest
 from flax import nnx
+from losses import mean_loss
 from tiny_training import one_batch, settings_of, spread_out, translator
 
-from seq2seq_bottleneck.training.loss import mean_loss
 from seq2seq_bottleneck.training.step import initial_state, learning_rates, make_update
 
 

@@ -1,0 +1,73 @@
+"""A batch's rows cut among the cores of one process, each core a device with its part of them.
+
+The products of a small model are too small to share among threads: two threads gave a step 5 %
+where two devices, each with half of the sentences, gave 60 (results/LOG.md, 2026-11-21). A process
+has as many devices as ``JAX_NUM_CPU_DEVICES`` says when it starts, one where it says nothing.
+"""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from inspect import signature
+from typing import Any, TypeVar
+
+import jax
+import numpy as np
+from jax.sharding import Mesh, PartitionSpec
+
+Tree = TypeVar("Tree")
+
+AXIS = "rows"
+"""Name of the axis along which sums over all parts are taken."""
+
+LEAST_ROWS = 16
+"""A part with fewer rows is not worth its core."""
+
+
+def parts_of(rows: int) -> int:
+    """Into how many parts batches of so many rows are cut: one on an accelerator."""
+    if jax.default_backend() != "cpu":
+        return 1
+    return max(1, min(jax.local_device_count(), rows // LEAST_ROWS))
+
+
+def in_parts(
+    function: Callable, parts: int, cut: Sequence[int], *, by_row: bool = False
+) -> Callable:
+    """The jitted function, run on every device with its rows of the arguments in ``cut``.
+
+    The other arguments are the same everywhere, and so must the result be (a sum over ``AXIS``),
+    unless it is ``by_row``: then it is put together again. Rows must divide evenly among the parts.
+    """
+    mesh = Mesh(np.array(jax.local_devices()[:parts]), (AXIS,))
+    rows, same = PartitionSpec(AXIS), PartitionSpec()
+    places = range(len(signature(function).parameters))
+    given = tuple(rows if place in cut else same for place in places)
+    # What is the same everywhere is so by construction; the check does not know our own gradients.
+    return jax.jit(
+        jax.shard_map(
+            function, mesh=mesh, in_specs=given, out_specs=rows if by_row else same, check_vma=False
+        )
+    )
+
+
+def row_by_row(function: Callable, parts: int, cut: Sequence[int]) -> Callable:
+    """The jitted function of rows to rows, cut into parts; any number of rows will do."""
+    if parts == 1:
+        return jax.jit(function)
+    program = in_parts(function, parts, cut, by_row=True)
+
+    def run(*arguments: Any) -> Any:
+        rows = len(jax.tree.leaves(arguments[cut[0]])[0])
+        filled = [
+            jax.tree.map(partial(fill, parts), each) if place in cut else each
+            for place, each in enumerate(arguments)
+        ]
+        return jax.tree.map(lambda leaf: leaf[:rows], program(*filled))
+
+    return run
+
+
+def fill(parts: int, rows: np.ndarray) -> np.ndarray:
+    """Rows on the host, the last one repeated until they divide evenly."""
+    lacking = -len(rows) % parts
+    return np.concatenate([rows, np.repeat(rows[-1:], lacking, axis=0)]) if lacking else rows

@@ -1,0 +1,57 @@
+"""The command that produces what a claim still lacks, from what there is already."""
+
+import shlex
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from ..claims.registry import ATTENTION, NONE, Claim
+from ..results.bundle import Bundle
+from ..results.folders import find_runs
+from ..results.probes import has_probe, load_probe
+from ..results.schema import RUNS
+from .families import UNIFORM
+
+OWN_TEXT = "files"
+GOLD = "study alignment --gold FILE --source FILE --target FILE"
+
+
+def command(
+    claim: Claim, folder: Path, bundle: Bundle | None, conditions: Sequence[str] = ()
+) -> str:
+    """What to run, ``&&`` between two commands; ``conditions`` chose the bundle's runs.
+
+    It names the folder where that can take what is lacking: for runs one with a store, or with no
+    results yet.
+    """
+    where = shlex.quote(str(folder))
+    store = find_runs(folder).any or not (folder / RUNS).is_file()
+    if not claim.study:
+        takes = store or claim.makes == "bench"
+        return f"bottleneck {claim.command}" + (f" --out {where}" if takes else "")
+    study = f"bottleneck {claim.command}"
+    texts = set() if bundle is None else set(bundle.runs["corpus"])
+    if claim.known and texts and texts.isdisjoint(claim.known):
+        # Of the user's own text links alone can be had; the rest is asked of the default folder.
+        own = claim.id == "C7" and store and texts == {OWN_TEXT}
+        return f"bottleneck {GOLD} --results {where}" if own else study
+    if not store:
+        return study
+    chosen = "".join(f" --where {shlex.quote(each)}" for each in conditions)
+    put = f"{study} --results {where}{chosen}"
+    if bundle is None:
+        return put
+    made = has_probe(folder, claim.study)
+    if claim.apart:
+        return f"bottleneck sweep {claim.study} --out {where} && {put}" if made else study
+    # A table of all arms that does not decide is not mended by being made again.
+    spent = made and not _lacking(claim, load_probe(folder, claim.study)["attention"])
+    if not conditions and (spent or _lacking(claim, bundle.runs["attention"])):
+        return f"bottleneck reproduce --out {where} && {put}"
+    return put
+
+
+def _lacking(claim: Claim, attentions: Iterable[str]) -> set[str]:
+    """The arms that the claim needs and that are not among these."""
+    held = set(attentions)
+    there = {NONE} & held | ({ATTENTION} if held - {NONE, UNIFORM} else set())
+    return set(claim.arms) - there

@@ -1,0 +1,94 @@
+"""``bottleneck study`` as a user meets it, where nothing has to be measured."""
+
+import csv
+import io
+
+import pytest
+from planted import write_planted
+from planted_arms import LOW, Store
+
+from seq2seq_bottleneck.bench.grid import Point, Sizes, parse_arms
+from seq2seq_bottleneck.bench.measure import point_rows, write
+from seq2seq_bottleneck.cli.main import run
+from seq2seq_bottleneck.results.schema import STUDIES
+
+ARMS = {"none": LOW, "additive": [0.1] * 5}
+READY = {"phase": "ready", "machine": "Abacus 3", "device": "cpu: cpu", "threads": 1,
+         "version": "9.9", "jax": "8.8"}  # fmt: skip
+
+
+def plant_costs(folder):
+    """A benchmark of two arms: milliseconds as the length, attention's as its square."""
+    arms, rows = parse_arms("none,dot"), []
+    for length in (10, 20, 40, 80, 160):
+        seconds = {"none": 1e-3 * length, "dot": 1e-3 * length + 1e-5 * length**2}
+        peaks = [{"phase": "compiled", "arm": name, "peak_bytes": 9e6} for name in seconds]
+        done = {"phase": "done", "steps": {"none": 1, "dot": 1},
+                "seconds": {name: [each] * 3 for name, each in seconds.items()}}  # fmt: skip
+        point = Point(Sizes(length=length), ("length",))
+        rows += point_rows(point, arms, [READY, *peaks, done])
+    write(folder, rows)
+
+
+def fails(capsys, arguments, code, *parts):
+    """Run, and check the one line and the exit code."""
+    assert run(["study", *map(str, arguments)]) == code
+    said = capsys.readouterr()
+    assert said.out == ""
+    (line,) = said.err.splitlines()
+    for part in parts:
+        assert part in line, line
+
+
+def test_the_studies_are_listed_with_the_cost(capsys):
+    assert run(["study"]) == 0
+    listed = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in listed] == [*STUDIES, "cost"]
+    assert listed[-1].split()[1:3] == ["C9,", "L15"]
+
+
+def test_the_cost_is_what_the_benchmark_measured(tmp_path, capsys):
+    plant_costs(tmp_path)
+    assert run(["study", "cost", "--results", str(tmp_path)]) == 0
+    told = capsys.readouterr().out
+    assert "By length (tokens a side)" in told
+    assert "C9: " in told
+    assert run(["study", "cost", "--results", str(tmp_path), "--format", "csv"]) == 0
+    rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+    dot = {int(row["size"]): float(row["ms"]) for row in rows if row["arm"] == "dot"}
+    assert dot == {n: pytest.approx(n + n**2 / 100) for n in (10, 20, 40, 80, 160)}
+
+
+def test_without_a_benchmark_the_command_that_makes_one_is_named(tmp_path, capsys, monkeypatch):
+    folder = tmp_path / "my results"
+    fails(capsys, ["cost", "--results", folder], 1, f"`bottleneck bench --out '{folder}'`")
+    monkeypatch.chdir(tmp_path)
+    fails(capsys, ["cost"], 1, "`bottleneck bench --out results/runs/bench`")
+    fails(capsys, ["cost", "--results", folder, "--seeds", 2], 2, "of no runs", "bottleneck bench")
+    fails(capsys, ["costs"], 2, "did you mean 'cost'?")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_dry_run_on_finished_runs_names_them_and_measures_nothing(tmp_path, capsys):
+    write_planted(tmp_path, ARMS, seeds=1)
+    before = sorted(tmp_path.rglob("*"))
+    assert run(["study", "length", "--results", str(tmp_path), "--dry-run"]) == 0
+    told = f"study length would be put to 2 runs of {tmp_path}: additive1x1, none1x1\n"
+    assert capsys.readouterr().out == told
+    gold = [each for name in ("gold", "source", "target") for each in (f"--{name}", "absent")]
+    arguments = ["study", "alignment", "--results", str(tmp_path), *gold]
+    assert run([*arguments, "--dry-run"]) == 0
+    assert "would be put to 1 run of" in capsys.readouterr().out
+    fails(capsys, [*arguments[1:], "--seeds", 3], 2, "finished runs of", "--where")
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+@pytest.mark.parametrize("text", ["files", "copy"])
+def test_beside_runs_on_another_text_nothing_is_trained(text, tmp_path, capsys):
+    folder = Store(tmp_path).add("own", "none", LOW, corpus={"name": text}).write()
+    before = sorted(folder.rglob("*"))
+    told = f"in {str(folder)!r} (corpus {text}); without --results it trains its own"
+    fails(capsys, ["embeddings", "--results", folder], 1, "study embeddings", told)
+    gold = ["--gold takes links"] if text == "files" else []
+    fails(capsys, ["alignment", "--results", folder], 1, told, *gold)
+    assert sorted(folder.rglob("*")) == before

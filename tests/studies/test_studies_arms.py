@@ -1,0 +1,54 @@
+"""Which runs are one arm, and which arm comes first: the claims read the first that they can."""
+
+from itertools import permutations
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from seq2seq_bottleneck.settings.run import resolve
+from seq2seq_bottleneck.studies.arms import arms_of
+from seq2seq_bottleneck.studies.catalogue import find_study
+from seq2seq_bottleneck.studies.study import Probed
+
+
+def _run(*assignments):
+    return Probed(Path("run"), resolve("lecture", assignments), {"n": np.zeros(1)})
+
+
+def test_seeds_are_one_arm_in_their_order():
+    (arm,) = arms_of([_run(f"training.seed={seed}") for seed in (3, 1, 2)])
+    assert arm.name == "additive"
+    assert [run.settings.training.seed for run in arm.runs] == [1, 2, 3]
+
+
+def test_the_lectures_own_settings_come_first_whatever_the_order_of_the_folders():
+    """Twice the updates, a hidden source or another cell must not be judged in their place."""
+    none = "model.attention=none"
+    runs = [
+        _run(none),
+        _run(none, "training.updates=4000"),
+        _run(none, "model.source=hidden"),
+        _run(none, "model.cell=rnn"),
+        _run(),
+    ]
+    for order in permutations(runs):
+        found = [arm.settings for arm in arms_of(order)]
+        assert found[:2] == [run.settings for run in runs[:2]]
+        assert found[-1] == runs[-1].settings
+
+
+@pytest.mark.parametrize("study", ["survival", "dimensions", "capacity"])
+def test_a_translator_that_sees_no_source_has_nothing_of_it_to_keep_or_lose(study):
+    suits = find_study(study).suits
+    assert suits(resolve("lecture"))
+    assert not suits(resolve("lecture", ["model.source=hidden"]))
+
+
+def test_context_sizes_ascend_without_attention_first():
+    sizes = (512, 64, 256)
+    runs = [_run(f"model.attention={a}", f"model.context_size={s}")
+            for a in ("additive", "none") for s in sizes]  # fmt: skip
+    found = [(arm.settings.model.attention, arm.settings.model.context_size)
+             for arm in arms_of(runs)]  # fmt: skip
+    assert found == [(a, s) for a in ("none", "additive") for s in sorted(sizes)]

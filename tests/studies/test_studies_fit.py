@@ -1,0 +1,96 @@
+"""Training sentences beside test sentences: planted counts summed up, and a real run measured."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from flax import nnx
+
+from seq2seq_bottleneck.corpus.batches import evaluation_batches
+from seq2seq_bottleneck.results.export import run_rows
+from seq2seq_bottleneck.results.folders import SENTENCES, finished_runs
+from seq2seq_bottleneck.results.schema import BLEU_COLUMNS
+from seq2seq_bottleneck.scoring.bleu import bleu, bleu_statistics
+from seq2seq_bottleneck.settings.run import resolve
+from seq2seq_bottleneck.settings.symbols import BOS
+from seq2seq_bottleneck.studies.fit import MOST, STUDY, probe, right_tokens, summarise
+from seq2seq_bottleneck.studies.kept import keep, read_kept
+from seq2seq_bottleneck.studies.subject import open_subject
+
+
+@pytest.fixture(scope="module")
+def subject(finished):
+    """One of the runs, opened once."""
+    return open_subject(finished_runs(finished)[0])
+
+
+@pytest.fixture(scope="module")
+def found(subject):
+    """What the probe finds on it."""
+    return probe(subject, lambda _: None)
+
+
+def test_the_test_sentences_have_the_runs_own_losses_and_counts(subject, found):
+    own = {
+        (int(row["source_words"]), int(row["target_tokens"]), round(float(row["nll"]), 3)):
+        [int(row[name]) for name in BLEU_COLUMNS]
+        for row in run_rows(subject.folder / SENTENCES)
+    }  # fmt: skip
+    test = np.flatnonzero(found["split"] == "test")
+    assert len(test) > 20
+    for place in test:
+        key = (found["source_words"][place], found["tokens"][place], round(found["nll"][place], 3))
+        assert own[key] == [found[name][place] for name in BLEU_COLUMNS]
+
+
+def test_training_sentences_are_those_of_the_corpus_bucket_by_bucket(subject, found):
+    train = found["source_words"][found["split"] == "train"]
+    words = np.array([pair.words for pair in subject.corpus.train])
+    for place in range(len(subject.buckets.names)):
+        held = np.count_nonzero(subject.buckets.assign(words) == place)
+        assert np.count_nonzero(subject.buckets.assign(train) == place) == min(held, MOST)
+
+
+def test_right_tokens_are_the_likeliest_of_the_decoders_own_steps(subject):
+    """Against the decoder run word by word, which knows nothing of teacher forcing's scan."""
+    (held,) = evaluation_batches(subject.encode(subject.corpus.test[:6]), 6)
+    batch = jax.tree.map(jnp.asarray, held.batch)
+    translator = nnx.merge(subject.graph, subject.weights)
+    memory = translator.encode(batch.source, batch.source_lengths)
+    states = translator.decoder.initial(memory)
+    before, right = jnp.full(len(batch.target), BOS), np.zeros(len(batch.target), int)
+    for place in range(batch.target.shape[1]):
+        states, logits, _ = translator.decoder.step(states, before, memory)
+        before = batch.target[:, place]
+        real = place < batch.target_lengths
+        right += np.asarray(real & (jnp.argmax(logits, axis=1) == before))
+    assert right_tokens(subject.graph)(subject.weights, batch).tolist() == right.tolist()
+
+
+def _probed(tmp_path, seed, share):
+    """20 training and 20 test sentences of 8 words; of 10 tokens each so many are right."""
+    texts = ["a b c d e f g h"] * 40
+    wrong = ["a b c d x f g h"] * 20 + texts[:20]
+    columns = {
+        "split": ["train"] * 20 + ["test"] * 20,
+        "source_words": np.full(40, 8),
+        "right": np.concatenate([np.full(20, 10 * share), np.full(20, 5)]),
+        "nll": np.full(40, 20.0),
+        "tokens": np.full(40, 10),
+    } | dict(zip(BLEU_COLUMNS, bleu_statistics(wrong, texts).T, strict=True))
+    folder = tmp_path / str(seed)
+    keep(folder, STUDY, columns)
+    return read_kept(folder, resolve("smoke", [f"training.seed={seed}"]), STUDY)
+
+
+def test_sums_are_by_split_and_the_mean_is_over_seeds(tmp_path):
+    rows = summarise([_probed(tmp_path, 1, 0.6), _probed(tmp_path, 2, 0.8)])
+    held = {(r["bucket"], r["part"], r["measure"], r.get("seed")): r for r in rows if r["n"]}
+    assert held["5-10", "train", "accuracy", None]["value"] == pytest.approx(0.7)
+    assert held["5-10", "train", "accuracy", 2]["value"] == pytest.approx(0.8)
+    assert held["5-10", "test", "accuracy", None]["value"] == pytest.approx(0.5)
+    assert held["5-10", "train", "loss", None]["value"] == pytest.approx(2.0)
+    assert held["5-10", "test", "bleu", None]["value"] == pytest.approx(100)
+    one = bleu_statistics(["a b c d x f g h"], ["a b c d e f g h"])
+    assert held["5-10", "train", "bleu", None]["value"] == pytest.approx(float(bleu(one)[0]))
+    assert {bucket for bucket, *_ in held} == {"5-10"}
