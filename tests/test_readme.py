@@ -43,6 +43,8 @@ def folder(tmp_path_factory):
     for side in ("en", "fr"):
         (made / f"train.{side}.gz").write_bytes(gzip.compress(text.encode()))
         (made / f"test.{side}").write_text(test)
+    for system in ("system.fr", "other.fr"):
+        (made / system).write_text(test.replace("word3 ", "" if system[0] == "o" else "word4 "))
     (made / "train.tsv").write_text("".join(f"{line}\t{line}\n" for line in lines))
     return made
 

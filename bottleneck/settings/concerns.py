@@ -150,9 +150,10 @@ class TrainingSettings(Concern):
     ``batch_tokens`` a batch holds about that many target tokens instead of ``batch_size`` pairs.
     ``products`` bfloat16 rounds what enters the matrix products of an update, forward and backward;
     sums, weights and losses stay float32, and so do validation and search. ``label_smoothing`` is
-    the share of the target's probability that the training loss spreads evenly over the vocabulary
-    (Szegedy et al. 2016, section 7). The weights that are kept are the mean over the last
-    ``average_last`` share of all updates (Polyak and Juditsky 1992); 0 keeps the last ones.
+    the share of the target's probability that the training loss spreads evenly over all that an
+    output may hold (Szegedy et al. 2016, section 7). The weights that are kept are the mean over
+    the last ``average_last`` share of all updates (Polyak and Juditsky 1992); 0 keeps those of the
+    least validation loss.
     """
 
     seed: int = Field(1, ge=0)

@@ -8,7 +8,7 @@ from flax import nnx
 torch = pytest.importorskip("torch", reason="PyTorch (extra `bench`) is not installed")
 
 from from_ours import copy_into  # noqa: E402
-from losses import mean_loss
+from losses import mean_loss  # noqa: E402
 from programs import Ours, Torch, weights_file, write_weights  # noqa: E402
 from safetensors.numpy import load_file  # noqa: E402
 from torch_translator import Translator, to_torch  # noqa: E402
@@ -18,7 +18,6 @@ from seq2seq_bottleneck.corpus.batches import Batch  # noqa: E402
 from seq2seq_bottleneck.model.translator import create  # noqa: E402
 from seq2seq_bottleneck.runs.weights import save_weights  # noqa: E402
 from seq2seq_bottleneck.settings.concerns import ModelSettings, TrainingSettings  # noqa: E402
-from seq2seq_bottleneck.training.loss import mean_loss  # noqa: E402
 
 WORDS = (9, 8)
 EVERY = pytest.mark.parametrize("arm", ARMS)
