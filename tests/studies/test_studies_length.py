@@ -29,8 +29,7 @@ def test_ratio_and_unfinished_are_those_of_the_files(subject):
     found = {name: np.asarray(column, dtype=np.float64) for name, column in probed.items()}
     words = [len(pair.source.split()) for pair in subject.corpus.test]
     assert list(found["source_words"]) == words
-    kept = {name: np.asarray(column, np.float64) for name, column in found.items()}
-    table = STUDY.summarise([Probed(subject.folder, subject.settings, kept)])
+    table = STUDY.summarise([Probed(subject.folder, subject.settings, found)])
     inside = [place for place, count in enumerate(words) if 5 <= count <= 10]
     values = {
         row["measure"]: row["value"]
