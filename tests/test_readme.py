@@ -24,6 +24,9 @@ def small(arguments: list[str]) -> list[str]:
     """The same command at a size for tests."""
     if arguments[0] == "bench":
         return [*arguments, "--vary", "length=2,4", "--arms", "dot", "--repeats", "1"]
+    counted = arguments[0] == "study" and "--dry-run" in arguments
+    if counted or arguments[:2] == ["corpus", "describe"]:
+        return [*arguments, "--preset", "smoke"]  # to count words, the corpus is drawn
     if arguments[0] not in ("reproduce", "sweep"):
         return arguments
     if "--seeds" in arguments:  # studies of three would take most of the time
