@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol, runtime_checkable
 
+import jax
 import numpy as np
 from flax import nnx
 from jaxtyping import Float
@@ -142,6 +143,10 @@ def train(
             clock.stop()
             keeper.keep(Snapshot(state, trained, [stack.numbers(loss) for loss in losses]))
     clock.stop()
+    if stack.parts > 1:
+        # Weights that lie on these devices could not go into a program of more or fewer of them.
+        for each in trained:
+            each.weights = jax.device_get(each.weights)
     return Snapshot(state, trained, [])
 
 

@@ -6,7 +6,6 @@ import pytest
 from seq2seq_bottleneck.corpus.pair import SentencePair
 from seq2seq_bottleneck.corpus.tokens import detokenize, plain, tokenize
 from seq2seq_bottleneck.probes.alignment import GoldLinks, alignment_statistics
-from seq2seq_bottleneck.results.folders import finished_runs
 from seq2seq_bottleneck.runs.attention import attention_matrices
 from seq2seq_bottleneck.settings.errors import UserError
 from seq2seq_bottleneck.settings.run import resolve
@@ -29,17 +28,9 @@ from seq2seq_bottleneck.studies.alignment_gold import (
 )
 from seq2seq_bottleneck.studies.kept import keep, read_kept
 from seq2seq_bottleneck.studies.study import Probed
-from seq2seq_bottleneck.studies.subject import open_subject
 
 SENTENCES = 20
 SHORT, LONG = 6, 12
-
-
-@pytest.fixture(scope="module")
-def subject(finished):
-    """The first seed of the arm with attention."""
-    runs = [open_subject(run) for run in finished_runs(finished)]
-    return next(run for run in runs if run.settings.model.attention == "additive")
 
 
 @pytest.fixture(scope="module")

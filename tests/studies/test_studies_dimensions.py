@@ -7,7 +7,6 @@ import pytest
 
 from seq2seq_bottleneck.corpus.pair import sources
 from seq2seq_bottleneck.probes.dimensions import GROUPS, Jackknifed, dimensions
-from seq2seq_bottleneck.results.folders import finished_runs
 from seq2seq_bottleneck.settings.errors import UserError
 from seq2seq_bottleneck.settings.run import resolve
 from seq2seq_bottleneck.studies.dimensions import MEASURES, SEED, STUDY, measure, summarise
@@ -15,12 +14,6 @@ from seq2seq_bottleneck.studies.encoding import contexts, states
 from seq2seq_bottleneck.studies.fresh import fresh_sentences
 from seq2seq_bottleneck.studies.kept import keep, read_kept
 from seq2seq_bottleneck.studies.subject import Subject, open_subject
-
-
-@pytest.fixture(scope="module")
-def subject(finished):
-    """One of the runs, opened once: its corpus takes a second to make."""
-    return open_subject(finished_runs(finished)[0])
 
 
 def _silent(_):

@@ -6,17 +6,9 @@ import pytest
 from seq2seq_bottleneck.corpus.grammar import noun_gender, word_class
 from seq2seq_bottleneck.corpus.pair import SentencePair
 from seq2seq_bottleneck.probes.neighbours import same_label
-from seq2seq_bottleneck.results.folders import finished_runs
 from seq2seq_bottleneck.settings.run import resolve
 from seq2seq_bottleneck.studies.embeddings import CONTROLS, STUDY, french_labels, probe, summarise
 from seq2seq_bottleneck.studies.kept import keep, read_kept
-from seq2seq_bottleneck.studies.subject import open_subject
-
-
-@pytest.fixture(scope="module")
-def subject(finished):
-    """One of the runs, opened once."""
-    return open_subject(finished_runs(finished)[0])
 
 
 @pytest.fixture(scope="module")

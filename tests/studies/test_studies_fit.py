@@ -8,20 +8,13 @@ from flax import nnx
 
 from seq2seq_bottleneck.corpus.batches import evaluation_batches
 from seq2seq_bottleneck.results.export import run_rows
-from seq2seq_bottleneck.results.folders import SENTENCES, finished_runs
+from seq2seq_bottleneck.results.folders import SENTENCES
 from seq2seq_bottleneck.results.schema import BLEU_COLUMNS
 from seq2seq_bottleneck.scoring.bleu import bleu, bleu_statistics
 from seq2seq_bottleneck.settings.run import resolve
 from seq2seq_bottleneck.settings.symbols import BOS
 from seq2seq_bottleneck.studies.fit import MOST, STUDY, probe, right_tokens, summarise
 from seq2seq_bottleneck.studies.kept import keep, read_kept
-from seq2seq_bottleneck.studies.subject import open_subject
-
-
-@pytest.fixture(scope="module")
-def subject(finished):
-    """One of the runs, opened once."""
-    return open_subject(finished_runs(finished)[0])
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,6 @@ from flax import nnx
 
 from seq2seq_bottleneck.corpus.pair import SentencePair
 from seq2seq_bottleneck.model.translator import create
-from seq2seq_bottleneck.results.folders import finished_runs
 from seq2seq_bottleneck.settings.concerns import ModelSettings
 from seq2seq_bottleneck.settings.run import resolve
 from seq2seq_bottleneck.settings.symbols import EOS, PAD
@@ -23,19 +22,12 @@ from seq2seq_bottleneck.studies.gradients import (
     summarise,
 )
 from seq2seq_bottleneck.studies.kept import keep, read_kept
-from seq2seq_bottleneck.studies.subject import Subject, open_subject
+from seq2seq_bottleneck.studies.subject import Subject
 from seq2seq_bottleneck.training.loss import decoder_inputs
 
 WORDS, SIZE = 9, 3
 SOURCE, TARGET = [4, 7, 5, EOS], [6, 8, EOS]
 STEP = 1e-5
-
-
-@pytest.fixture(scope="module")
-def subject(finished):
-    """The first seed of the arm with attention."""
-    runs = [open_subject(run) for run in finished_runs(finished)]
-    return next(run for run in runs if run.settings.model.attention == "additive")
 
 
 def _double(**model):

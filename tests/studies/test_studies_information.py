@@ -14,7 +14,7 @@ from seq2seq_bottleneck.corpus.tokens import tokenize
 from seq2seq_bottleneck.model.attention import Memory
 from seq2seq_bottleneck.model.translator import create, real_positions
 from seq2seq_bottleneck.probes.quantisation import cells
-from seq2seq_bottleneck.results.folders import HYPOTHESES, finished_runs
+from seq2seq_bottleneck.results.folders import HYPOTHESES
 from seq2seq_bottleneck.runs.translate import TrainedRun
 from seq2seq_bottleneck.scoring.bleu import bleu_statistics
 from seq2seq_bottleneck.settings.errors import UserError
@@ -24,18 +24,12 @@ from seq2seq_bottleneck.studies.information import STUDY, summarise
 from seq2seq_bottleneck.studies.kept import keep, read_kept
 from seq2seq_bottleneck.studies.robustness import PARTS, names
 from seq2seq_bottleneck.studies.study import Probed
-from seq2seq_bottleneck.studies.subject import Subject, open_subject
+from seq2seq_bottleneck.studies.subject import Subject
 
 NATS = np.log(2.0)
 WORDS = np.repeat(np.arange(5, 51), 3).astype(float)
 BITS = 4.0 * WORDS
 """Of a language that says four bits a word."""
-
-
-@pytest.fixture(scope="module")
-def subject(finished):
-    """A run with attention, opened once: its corpus takes a second to make."""
-    return open_subject(finished_runs(finished)[0])
 
 
 @pytest.fixture(scope="module")

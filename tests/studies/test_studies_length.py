@@ -6,17 +6,10 @@ import json
 import numpy as np
 import pytest
 
-from seq2seq_bottleneck.results.folders import HYPOTHESES, SENTENCES, finished_runs
+from seq2seq_bottleneck.results.folders import HYPOTHESES, SENTENCES
 from seq2seq_bottleneck.settings.run import resolve
 from seq2seq_bottleneck.studies.length import STUDY
 from seq2seq_bottleneck.studies.study import Probed
-from seq2seq_bottleneck.studies.subject import open_subject
-
-
-@pytest.fixture(scope="module")
-def subject(finished):
-    """The first run with attention."""
-    return open_subject(finished_runs(finished)[0])
 
 
 def test_ratio_and_unfinished_are_those_of_the_files(subject):

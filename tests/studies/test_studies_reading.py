@@ -4,22 +4,14 @@ import numpy as np
 import pytest
 
 from seq2seq_bottleneck.probes.reading import reading_curve
-from seq2seq_bottleneck.results.folders import finished_runs
 from seq2seq_bottleneck.scoring.bootstrap import draw
 from seq2seq_bottleneck.settings.run import resolve
 from seq2seq_bottleneck.studies import reading
 from seq2seq_bottleneck.studies.encoding import states
 from seq2seq_bottleneck.studies.kept import keep, read_kept
 from seq2seq_bottleneck.studies.linear_reader import NO_ANSWER
-from seq2seq_bottleneck.studies.subject import open_subject
 
 STUDY = reading.STUDY
-
-
-@pytest.fixture(scope="module")
-def subject(finished):
-    """One of the runs, opened once."""
-    return open_subject(finished_runs(finished)[0])
 
 
 @pytest.fixture(scope="module")
