@@ -5,11 +5,11 @@ from functools import partial
 import jax
 import numpy as np
 import pytest
+from losses import mean_loss
 from tiny_training import BOS, merged, one_batch, spread_out, translator
 
 from seq2seq_bottleneck.training.loss import (
     decoder_inputs,
-    mean_loss,
     token_losses,
 )
 
