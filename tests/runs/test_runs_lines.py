@@ -54,7 +54,10 @@ def test_a_file_may_be_packed(tmp_path):
             assert list(lines) == ["a", "b"]
 
 
-@pytest.mark.parametrize(("name", "data"), [("none", None), ("cut.gz", gzip.compress(b"a", mtime=0)[:-9]),
+CUT = gzip.compress(b"a", mtime=0)[:-9]
+
+
+@pytest.mark.parametrize(("name", "data"), [("none", None), ("cut.gz", CUT),
                                             ("plain.gz", b"a\n")])  # fmt: skip
 def test_a_file_that_cannot_be_read_is_named(tmp_path, name, data):
     if data is not None:
