@@ -29,6 +29,11 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("filterwarnings", ignored)
 
 
+def pytest_make_parametrize_id(val: object) -> str | None:
+    """Archives hold the time at which they were made, and workers must agree on a test's name."""
+    return "bytes" if isinstance(val, bytes) else None
+
+
 @pytest.fixture
 def float64() -> Iterator[None]:
     """Double precision for one test; arrays must be made within it."""
