@@ -10,6 +10,7 @@ from math import hypot
 
 import pandas as pd
 
+from ..settings.concerns import UNSELECTIVE
 from .dimensions import SLIDE_SIZE, holds
 from .verdict import Held, Verdict, numbers
 
@@ -20,7 +21,6 @@ TOLERANCE = 0.10
 RISES = 0.75
 LEARNED = 0.10
 """Share of the shortest bucket's bits under which nothing has been learned to judge."""
-UNSELECTIVE = ("none", "uniform")
 
 DISCARDED_RULE = (
     "Lost is 1 minus the share of the source's bits that is recovered without attention, by the "

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from ..settings.concerns import UNSELECTIVE
 from .verdict import MARKED_BELOW, Held, Verdict, marked, numbers
 
 RATIO = (0.9, 1.1)
 MOST_FAULTS = 0.05
 ENOUGH = 0.5
-UNSELECTIVE = ("none", "uniform")
 
 LENGTH_RULE = (
     "An arm serves a bucket if the length ratio of its outputs to the references (tokens) has a "

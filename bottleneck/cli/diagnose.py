@@ -37,7 +37,8 @@ def diagnose(
         raise UsageError(f"unknown format {form!r}{did_you_mean(form, FORMATS)}")
     if sentence is not None and not any(sign.isalnum() for sign in sentence):
         raise UsageError("the sentence has no words; write it in quotes")
-    found = arms(results if results is not None else latest_output(DEFAULT_OUT, "--results"))
+    folder = results if results is not None else latest_output(DEFAULT_OUT, "--results")
+    found = arms(folder)
     use_cache()
     ordered = {arm: found[arm] for arm in sorted(found, key=lambda arm: (arm != "none", arm))}
     slide = SLIDES.l14
@@ -46,7 +47,9 @@ def diagnose(
         ordered,
         lambda words: typer.echo(words, err=True),
     )
-    length, notes = counted(held.words, "word"), []
+    length = counted(held.words, "word")
+    latest = " (the latest; --results names others)" if results is None else ""
+    notes = [f"Runs of {folder}{latest}: {', '.join(f'{a} {ordered[a].name}' for a in ordered)}."]
     if sentence is None:
         length += f" (the slide says {slide.words}, elsewhere {slide.words_elsewhere})"
         notes.append(

@@ -141,9 +141,30 @@ def _train(
 
     _refuse_bundle(asked, folder)
     _refuse_beside(asked, folder)
+    if not quiet:
+        typer.echo(_why_train(asked, folder), err=True)
     # The study's own table alone goes to stdout, where it may be CSV.
     with nullcontext() if dry_run else redirect_stdout(sys.stderr):
-        sweep(asked.sweep, folder, preset, assignments, seeds, jobs, dry_run=dry_run, quiet=quiet)
+        sweep(
+            asked.sweep,
+            out=folder,
+            preset=preset,
+            assignments=assignments,
+            seeds=seeds,
+            jobs=jobs,
+            dry_run=dry_run,
+            quiet=quiet,
+        )
+
+
+def _why_train(asked: "Study", folder: Path) -> str:
+    """Why there is training before an answer: a misspelt folder should not pass unseen."""
+    from ..results.folders import find_runs
+
+    old = len(find_runs(folder).other_versions)
+    told = f"no finished run in {str(folder)!r} that study {asked.name} can be put to"
+    others = f" ({counted(old, 'run')} by another version of this program)" if old else ""
+    return f"{told}{others}: training its own there first"
 
 
 def _refuse_bundle(asked: "Study", folder: Path) -> None:

@@ -103,16 +103,16 @@ def _load(
     found = {}
     for name, folder in sorted(folders.items(), reverse=True):
         trained = load_run(folder)
-        trained = replace(trained, settings=trained.settings.changed(decoding=decoding))
-        if trained.settings.decoding.copy_unknown:
+        if decoding.get("copy_unknown"):
             check_pointing(trained.settings, "--copy-unknown")
-        found[name] = trained
+        settings = trained.settings.changed(decoding=decoding)
+        found[name] = replace(trained, settings=settings)
     return found
 
 
 def _chosen(folders: dict[str, Path], arm: str | None, one: bool) -> dict[str, Path]:
     """The arm asked for; for a text, else, one with attention, and what it is is told."""
-    from ..runs.copying import NO_CHOICE
+    from ..settings.concerns import UNSELECTIVE
     from ..settings.errors import UsageError, did_you_mean
 
     if arm is not None:
@@ -121,7 +121,7 @@ def _chosen(folders: dict[str, Path], arm: str | None, one: bool) -> dict[str, P
         return {arm: folders[arm]}
     if not one or len(folders) == 1:
         return folders
-    first = min(folders, key=lambda name: name in NO_CHOICE)
+    first = min(folders, key=lambda name: name in UNSELECTIVE)
     others = ", ".join(name for name in folders if name != first)
     typer.echo(f"arm {first} (there are also: {others}; choose with --arm)", err=True)
     return {first: folders[first]}

@@ -17,17 +17,14 @@ from ..settings.run import RunSettings
 from ..settings.symbols import UNK
 from .attention import weights_behind
 
-NO_CHOICE = ("none", "uniform")
-"""Arms of which no source word gets a larger weight than another."""
-
 
 def check_pointing(settings: RunSettings, wish: str) -> None:
     """UsageError, which names the wish, for an arm whose weights point at no word."""
+    if settings.model.points:
+        return
     arm = settings.model.attention
     if settings.model.source == "hidden":
         arm = f"{arm} with its source hidden"
-    elif arm not in NO_CHOICE:
-        return
     raise UsageError(
         f"{wish} needs attention weights that point at a word, and arm {arm} has none; "
         f"take an arm with attention (model.attention, --arm) or leave {wish} out"

@@ -13,13 +13,11 @@ from ..lecture.grid import Grid
 from ..lecture.slides import SLIDES
 from ..model.attention import Score, masked_softmax, weighted_sum
 from ..results.folders import SETTINGS
+from ..settings.concerns import UNSELECTIVE
 from .environment import use_cache
 from .examples import attended, readable
 from .stored import arms
 from .translate import TrainedRun, load_run
-
-NOT_LEARNED = ("none", "uniform")
-"""Arms whose weights no training moves."""
 
 
 def own_attention() -> Attention:
@@ -48,7 +46,7 @@ def learned_weights(folder: Path) -> Grid | None:
     for English to French.
     """
     found = {arm: run for arm, run in arms(folder).items() if (run / SETTINGS).is_file()}
-    arm = next((arm for arm in found if arm not in NOT_LEARNED), None)
+    arm = next((arm for arm in found if arm not in UNSELECTIVE), None)
     if arm is None:
         return None
     use_cache()

@@ -36,7 +36,6 @@ from ..settings.run import SCHEMA_VERSION, RunSettings
 from ..training.device import updates_together
 from ..training.loop import Learner, Progress, Snapshot, Trained, train, updates_done
 from .checkpoint import Checkpoints, StopRequest, join, read_checkpoint, to_bytes
-from .copying import check_pointing
 from .environment import PROGRAMS, describe_environment
 from .evaluation import EVALUATION_BATCH, encode, evaluate
 from .stacked import CHECKPOINT, CheckpointError, begin_stack, leave_stack, take_part
@@ -114,10 +113,8 @@ def execute(
     their checkpoint, and one that another process is at is waited for. ``updates_together`` is
     how many updates one dispatch has; left out, that depends on the machine.
     """
-    for place, settings in enumerate(given):
+    for place in range(len(given)):
         report(place, {"phase": "preparing"})
-        if settings.decoding.copy_unknown:
-            check_pointing(settings, "decoding.copy_unknown")
     corpus = load_corpus(given[0].corpus, given[0].scoring.lower_edges)
     folders = [RunFolder(store, each.identity(corpus.fingerprint)) for each in given]
     runs = [

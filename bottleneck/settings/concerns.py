@@ -89,6 +89,10 @@ class CorpusSettings(Concern):
         return self
 
 
+UNSELECTIVE = ("none", "uniform")
+"""Values of ``model.attention`` with which no source word gets a larger weight than another."""
+
+
 class ModelSettings(Concern):
     """The translator (LECTURE D): cells, sizes, attention and its placement.
 
@@ -118,6 +122,11 @@ class ModelSettings(Concern):
     def hidden(self) -> int:
         """Width of the recurrent state: the context's own width unless set apart."""
         return self.context_size if self.hidden_size is None else self.hidden_size
+
+    @property
+    def points(self) -> bool:
+        """Whether the decoder can look at one source word more than at another."""
+        return self.source == "seen" and self.attention not in UNSELECTIVE
 
     @property
     def hidden_apart(self) -> bool:

@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from importlib import resources
 from typing import Any
 
-from pydantic import ValidationError
+from pydantic import ValidationError, model_validator
 
 from .concerns import (
     FILES,
@@ -33,6 +33,17 @@ class RunSettings(Concern):
     training: TrainingSettings = TrainingSettings()
     decoding: DecodingSettings = DecodingSettings()
     scoring: ScoringSettings = ScoringSettings()
+
+    @model_validator(mode="after")
+    def _copies_what_is_pointed_at(self) -> "RunSettings":
+        if self.decoding.copy_unknown and not self.model.points:
+            hidden = " with its source hidden" if self.model.source == "hidden" else ""
+            raise ValueError(
+                "decoding.copy_unknown needs attention weights that point at a word, and arm "
+                f"{self.model.attention!r}{hidden} has none; `bottleneck translate --copy-unknown` "
+                "copies with the arms that can"
+            )
+        return self
 
     def identity(self, fingerprint: str) -> str:
         """Hash of the settings, the data's fingerprint and the schema version (12 hex digits).
@@ -75,6 +86,8 @@ def _fault(fault: Mapping[str, Any]) -> str:
         known = RunSettings.model_fields if len(place) == 1 else NAMES
         return f"unknown setting {name!r}{did_you_mean(name, known)}"
     message = fault["msg"].removeprefix("Value error, ")
+    if not place:
+        return message
     given = "" if isinstance(fault["input"], dict) else f", not {fault['input']!r}"
     return f"setting {name!r}: {message[:1].lower()}{message[1:]}{given}{_nearest_word(fault)}"
 

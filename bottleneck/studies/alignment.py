@@ -32,6 +32,7 @@ from ..probes.alignment import (
     weight_on_gold,
 )
 from ..runs.attention import attention_matrices
+from ..settings.concerns import UNSELECTIVE
 from ..settings.run import RunSettings
 from .arms import Arm, arms_of, in_buckets
 from .study import Columns, Probed, Row, Study, Tell
@@ -198,7 +199,7 @@ def bucket_rows(arm: Arm, inside: ndarray, place: int, bucket: str) -> Iterator[
 
 def selects(settings: RunSettings) -> bool:
     """Whether the weights choose among the words: equal ones have no largest."""
-    return settings.model.attention not in ("none", "uniform")
+    return settings.model.attention not in UNSELECTIVE
 
 
 def _columns(

@@ -49,6 +49,9 @@ def test_another_sentence_as_json(trained, capsys):
     assert [row["word"] for row in held["rows"]] == ["the", "cat", "sat"]
     assert held["rows"][1]["reference"] == "chat"
     assert "Sentence: 3 words." in held["caption"]
+    names = {arm: folder.name for arm, folder in arms(trained).items()}
+    told = f"Runs of {trained}: none {names['none']}, additive {names['additive']}."
+    assert told in held["caption"]
 
 
 def test_a_single_run_is_diagnosed_alone(trained, capsys):

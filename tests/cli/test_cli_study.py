@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 
 import pytest
 from planted import write_planted
@@ -10,7 +11,9 @@ from planted_arms import LOW, Store
 from seq2seq_bottleneck.bench.grid import Point, Sizes, parse_arms
 from seq2seq_bottleneck.bench.measure import point_rows, write
 from seq2seq_bottleneck.cli.main import run
+from seq2seq_bottleneck.results.folders import ENVIRONMENT, STORE
 from seq2seq_bottleneck.results.schema import STUDIES
+from seq2seq_bottleneck.settings.run import SCHEMA_VERSION
 
 ARMS = {"none": LOW, "additive": [0.1] * 5}
 READY = {"phase": "ready", "machine": "Abacus 3", "device": "cpu: cpu", "threads": 1,
@@ -81,6 +84,26 @@ def test_a_dry_run_on_finished_runs_names_them_and_measures_nothing(tmp_path, ca
     assert "would be put to 1 run of" in capsys.readouterr().out
     fails(capsys, [*arguments[1:], "--seeds", 3], 2, "finished runs of", "--where")
     assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_a_folder_without_runs_is_told_before_runs_are_trained_in_it(tmp_path, capsys):
+    folder = tmp_path / "thre"
+    asked = ["study", "length", "--results", str(folder), "--preset", "smoke", "--dry-run"]
+    told = f"no finished run in {str(folder)!r} that study length can be put to: training its own"
+    assert run(asked) == 0
+    assert told in capsys.readouterr().err
+    assert run([*asked, "--quiet"]) == 0
+    assert told not in capsys.readouterr().err
+    assert not folder.exists()
+
+
+def test_runs_of_another_version_are_counted(tmp_path, capsys):
+    write_planted(tmp_path, ARMS, seeds=1)
+    for path in (tmp_path / STORE).glob(f"*/{ENVIRONMENT}"):
+        path.write_text(json.dumps(json.loads(path.read_text()) | {"schema": SCHEMA_VERSION - 1}))
+    asked = ["study", "length", "--results", str(tmp_path), "--preset", "smoke", "--dry-run"]
+    assert run(asked) == 0
+    assert "(2 runs by another version of this program)" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("text", ["files", "copy"])

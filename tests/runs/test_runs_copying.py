@@ -104,9 +104,3 @@ def test_a_runs_own_test_decoding_copies_by_setting(tmp_path):
             assert written in source.split() if word == "⁇" else written == word
             replaced += word == "⁇"
     assert replaced > 20
-
-
-def test_a_run_without_attention_is_refused_before_its_training(tmp_path):
-    with pytest.raises(UsageError, match=r"decoding.copy_unknown.*arm none"):
-        executed(tmp_path, "decoding.copy_unknown=true", "model.attention=none")
-    assert list(tmp_path.iterdir()) == []

@@ -90,6 +90,18 @@ def test_a_fault_is_one_line_with_its_place_and_the_way_out(assignment, parts):
         assert part in message
 
 
+@pytest.mark.parametrize(
+    "model", [["attention=none"], ["attention=uniform"], ["attention=dot", "source=hidden"]]
+)
+def test_only_an_arm_that_points_at_words_copies_them(model):
+    asked = [f"model.{each}" for each in model]
+    told = r"^decoding\.copy_unknown needs attention weights .* translate --copy-unknown"
+    with pytest.raises(UsageError, match=told):
+        resolve("smoke", [*asked, "decoding.copy_unknown=true"])
+    assert resolve("smoke", ["model.attention=dot", "decoding.copy_unknown=true"])
+    assert resolve("smoke", asked)
+
+
 def test_an_unknown_preset_names_the_nearest():
     with pytest.raises(UsageError, match="unknown preset 'lectur'; did you mean 'lecture'"):
         resolve("lectur")
