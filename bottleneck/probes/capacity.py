@@ -10,11 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Float, Real
+from jaxtyping import Float
 from numpy import ndarray
 
-from ..scoring.bootstrap import Estimate, estimate
-from ..scoring.sums import ratio_of_sums
+from ..scoring.bootstrap import Estimate
 from .censored import Censored
 
 
@@ -25,17 +24,6 @@ class SurvivalAt:
     length: float
     words: int
     share: Estimate
-
-
-def survival_at(
-    length: float,
-    kept: Real[ndarray, "seeds sentences"],
-    words: Real[ndarray, "sentences"],
-    weights: Float[ndarray, "resamples sentences"],
-) -> SurvivalAt:
-    """Share of the words of one length's sentences that survive, from counts per sentence."""
-    columns = np.stack(np.broadcast_arrays(kept, words), axis=-1)
-    return SurvivalAt(length, int(words.sum()), estimate(ratio_of_sums, columns, weights))
 
 
 def capacity(points: Sequence[SurvivalAt], share: float) -> Censored:

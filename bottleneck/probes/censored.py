@@ -29,7 +29,9 @@ class Censored:
     @property
     def side(self) -> Side:
         """What stands before `shown`: nothing where the value was reached."""
-        return _side(self.value)
+        if not isinf(self.value):
+            return ""
+        return "at least" if self.value > 0 else "under"
 
     @property
     def shown(self) -> float:
@@ -51,15 +53,3 @@ def censor(
 ) -> Float[ndarray, "*rows"]:
     """Infinite on the side on which a value leaves the range; nan stays."""
     return np.where(values > highest, inf, np.where(values < lowest, -inf, values))
-
-
-def censored_text(value: float, lowest: float, highest: float, form: str = "{:.1f}") -> str:
-    """A value or an interval's end in words: "at least 50.0", "under 5.0", "23.4"."""
-    shown = form.format(float(np.clip(value, lowest, highest)))
-    return f"{_side(value)} {shown}".strip()
-
-
-def _side(value: float) -> Side:
-    if not isinf(value):
-        return ""
-    return "at least" if value > 0 else "under"

@@ -8,7 +8,7 @@ hidden-source translator stands for the language and is undertrained, it has bit
 difference flatters.
 
 Of one sentence the difference may be negative: a probe is unlucky as often as it is lucky. So the
-sentences are summed as they are, and only a total is floored at zero (`at_least_zero`), as
+sentences are summed as they are, and only a total is floored at zero, where it is printed, as
 information is never negative: flooring each sentence would make bits out of noise. A line through
 totals, again, takes them unfloored.
 """
@@ -17,10 +17,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Float, Real
+from jaxtyping import Float
 from numpy import ndarray
 
-from ..scoring.bootstrap import Estimate, estimate
+from ..scoring.bootstrap import Estimate
 from ..scoring.sums import ratio_of_sums
 
 BITS_PER_NAT = 1 / float(np.log(2.0))
@@ -39,28 +39,6 @@ def recovered_bits(
     Both in bits. The translator's own bits are the same difference, of the reference.
     """
     return without - given
-
-
-def mean_bits(
-    recovered: Float[ndarray, "seeds sentences"], weights: Float[ndarray, "resamples sentences"]
-) -> Estimate:
-    """Bits a sentence of a bucket; nan for an empty one."""
-    return bits_per(recovered, np.ones(recovered.shape[-1]), weights)
-
-
-def bits_per(
-    recovered: Float[ndarray, "seeds sentences"],
-    units: Real[ndarray, "sentences"],
-    weights: Float[ndarray, "resamples sentences"],
-) -> Estimate:
-    """Sum of bits over the sum of units: bits a source word, or the share of the exact bits."""
-    columns = np.stack(np.broadcast_arrays(recovered, units), axis=-1)
-    return estimate(ratio_of_sums, columns, weights)
-
-
-def at_least_zero(total: Estimate) -> Estimate:
-    """A bucket's bits or share for print: no less than none, in the value and in each draw."""
-    return Estimate(max(total.value, 0.0), np.maximum(total.draws, 0.0))
 
 
 @dataclass(frozen=True, eq=False)

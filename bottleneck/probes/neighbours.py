@@ -3,40 +3,9 @@
 For gender, hand in the nouns alone: neighbours are sought among the words given.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 from jaxtyping import Float, Int
 from numpy import ndarray
-
-from ..scoring.bootstrap import Estimate, difference, estimate
-from ..scoring.sums import ratio_of_sums
-
-
-@dataclass(frozen=True, eq=False)
-class Neighbours:
-    """Mean share of same-label neighbours, what chance gives, and the first minus the second.
-
-    Resamples draw words, not other embeddings: neighbours stay as they are.
-    """
-
-    words: int
-    share: Estimate
-    chance: Estimate
-    beyond: Estimate
-
-
-def neighbours(
-    embeddings: Float[ndarray, "seeds words size"],
-    labels: Int[ndarray, "words"],
-    weights: Float[ndarray, "resamples words"],
-    *,
-    k: int,
-) -> Neighbours:
-    """Of the words given, the mean over words and seeds; two encoders are paired by the weights."""
-    ours = np.stack([same_label(seed, labels, k=k) for seed in embeddings])
-    share, expected = _mean(ours, weights), _mean(chance(labels)[None], weights)
-    return Neighbours(len(labels), share, expected, difference(share, expected))
 
 
 def same_label(
@@ -66,9 +35,3 @@ def _cosines(embeddings: Float[ndarray, "words size"]) -> Float[ndarray, "words 
     norms = np.linalg.norm(vectors, axis=1, keepdims=True)
     directions = vectors / np.where(norms > 0, norms, 1.0)
     return directions @ directions.T
-
-
-def _mean(
-    shares: Float[ndarray, "seeds words"], weights: Float[ndarray, "resamples words"]
-) -> Estimate:
-    return estimate(ratio_of_sums, np.stack([shares, np.ones_like(shares)], axis=-1), weights)

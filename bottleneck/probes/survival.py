@@ -41,12 +41,6 @@ class LinkedReference:
     reference: tuple[str, ...]
     links: tuple[Link, ...]
 
-    @classmethod
-    def of_target(cls, reference: Sequence[str]) -> "LinkedReference":
-        """The reference's words in place of the source's, where no links are to be had."""
-        places = range(len(reference))
-        return cls(len(reference), tuple(reference), tuple(zip(places, places, strict=True)))
-
 
 def found_shares(reference: Sequence[str], hypothesis: Sequence[str]) -> Float[ndarray, "target"]:
     """Share of each reference token that the hypothesis vouches for: min(m, k) / m, see above.

@@ -128,17 +128,6 @@ def overall_score(layout: Layout, measure: Measure) -> Score:
     return lambda sums: measure(rates(layout.cells(sums).sum(axis=(-3, -2))))
 
 
-def group_score(layout: Layout, group: str, measure: Measure) -> Score:
-    """A score of one group wherever its words stand."""
-    place = layout.groups.index(group)
-    return lambda sums: measure(rates(layout.cells(sums)[..., place, :, :].sum(axis=-2)))
-
-
-def band_score(layout: Layout, band: int, measure: Measure) -> Score:
-    """A score of one position band, all groups together."""
-    return lambda sums: measure(rates(layout.cells(sums)[..., band, :].sum(axis=-2)))
-
-
 def standardised_score(layout: Layout, group: str, measure: Measure) -> Score:
     """A score of one group at the positions of all words, to compare with other groups."""
     place = layout.groups.index(group)

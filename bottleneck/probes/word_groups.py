@@ -24,11 +24,6 @@ def relative_bands(words: int, bands: int) -> Int[ndarray, "words"]:
     return (2 * places + 1) * bands // (2 * max(words, 1))
 
 
-def absolute_bands(words: int, places: Buckets) -> Int[ndarray, "words"]:
-    """Band of each place counted from the sentence's start, 1-based as bands are named."""
-    return places.assign(np.arange(1, words + 1))
-
-
 def frequency_bands(
     tokens: Sequence[str], counts: Mapping[str, int], bands: Buckets = FREQUENCIES
 ) -> Int[ndarray, "words"]:

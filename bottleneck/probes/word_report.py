@@ -1,12 +1,11 @@
 """One sentence as the slide L-LOST shows it: what survived and what was lost, word by word."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from .survival import LinkedReference, found_shares, survival
 
 SURVIVED, PARTLY, LOST, UNLINKED = "survived", "in part", "lost", "not linked"
-FATES = (SURVIVED, PARTLY, LOST, UNLINKED)
 
 
 @dataclass(frozen=True)
@@ -25,7 +24,7 @@ class WordReport:
 
     @property
     def fate(self) -> str:
-        """One of ``FATES``."""
+        """`SURVIVED`, `PARTLY`, `LOST` or, without a link, `UNLINKED`."""
         if self.share is None:
             return UNLINKED
         return SURVIVED if self.share == 1 else PARTLY if self.share > 0 else LOST
@@ -53,21 +52,3 @@ def word_reports(
         )
         for word, word_class, share, own in zip(source, classes, survived, targets, strict=True)
     ]
-
-
-def summary(reports: Sequence[WordReport]) -> str:
-    """The reports in a sentence: "5 of 7 words survived, 1 in part (sat), 1 lost (black).".
-
-    The "of" counts words with links; those without are named last.
-    """
-    linked = sum(report.share is not None for report in reports)
-    survived = sum(report.fate == SURVIVED for report in reports)
-    return ", ".join([f"{survived} of {linked} words survived", *_rest(reports)]) + "."
-
-
-def _rest(reports: Sequence[WordReport]) -> Iterator[str]:
-    """Each other fate that some words had, with the words."""
-    for fate in FATES[1:]:
-        words = [report.word for report in reports if report.fate == fate]
-        if words:
-            yield f"{len(words)} {fate} ({', '.join(words)})"

@@ -12,10 +12,10 @@ from seq2seq_bottleneck.probes.capacity import (
     capacity,
     capacity_growth,
     falling,
-    survival_at,
 )
 from seq2seq_bottleneck.probes.censored import Censored
-from seq2seq_bottleneck.scoring.bootstrap import Estimate, draw
+from seq2seq_bottleneck.scoring.bootstrap import Estimate, draw, estimate
+from seq2seq_bottleneck.scoring.sums import ratio_of_sums
 
 SHARES = arrays(np.float64, 7, elements=st.floats(0.0, 1.0))
 COUNTS = arrays(np.float64, 7, elements=st.floats(1.0, 50.0))
@@ -36,7 +36,9 @@ def _sampled(lengths, curve, *, sentences, seed, resamples=300):
     for place, length in enumerate(lengths):
         kept = rng.binomial(length, curve(length), size=(1, sentences))
         weights = draw(sentences, resamples, seed=seed, bucket=place)
-        points.append(survival_at(float(length), kept, np.full(sentences, length), weights))
+        columns = np.stack([kept, np.full_like(kept, length)], axis=-1)
+        share = estimate(ratio_of_sums, columns, weights)
+        points.append(SurvivalAt(float(length), length * sentences, share))
     return points
 
 
@@ -90,13 +92,6 @@ def test_interval_covers_the_crossing_about_as_often_as_it_says():
         interval = capacity(points, 0.5).interval
         covered += interval.low <= 16.5 <= interval.high
     assert 0.90 <= covered / 200 <= 0.99
-
-
-def test_survival_is_of_words_and_over_seeds():
-    kept, words = np.array([[2, 3], [4, 5]]), np.array([4, 6])
-    point = survival_at(7.0, kept, words, np.array([[1.0, 1.0], [2.0, 0.0]]))
-    assert (point.words, point.share.value) == (10, pytest.approx(0.7))
-    assert point.share.draws == pytest.approx([0.7, 0.75])
 
 
 def test_lengths_that_end_too_early_give_bounds():

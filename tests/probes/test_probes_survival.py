@@ -44,7 +44,9 @@ def random_pairs(
     """Sentences of random words, each word linked to its own translation."""
     rng = np.random.default_rng(seed)
     texts = rng.integers(kinds, size=(sentences, words)).tolist()
-    return [LinkedReference.of_target([f"w{word}" for word in text]) for text in texts], rng
+    links = tuple((place, place) for place in range(words))
+    pairs = [LinkedReference(words, tuple(f"w{word}" for word in text), links) for text in texts]
+    return pairs, rng
 
 
 def test_lectures_sentence_by_hand() -> None:

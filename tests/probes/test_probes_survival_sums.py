@@ -11,10 +11,8 @@ from seq2seq_bottleneck.probes.survival import (
 )
 from seq2seq_bottleneck.probes.survival_sums import (
     Layout,
-    band_score,
     beyond_chance,
     chance,
-    group_score,
     normalised,
     overall_score,
     rates,
@@ -24,7 +22,7 @@ from seq2seq_bottleneck.probes.survival_sums import (
     survival_sums,
 )
 from seq2seq_bottleneck.probes.word_groups import class_places, relative_bands
-from seq2seq_bottleneck.scoring.bootstrap import difference, draw, estimate
+from seq2seq_bottleneck.scoring.bootstrap import draw, estimate
 
 LAYOUT = Layout(("noun", "name", "verb"), 5)
 
@@ -62,7 +60,7 @@ def test_sums_are_what_a_loop_counts() -> None:
 
 def test_equal_positions_undo_what_only_position_did() -> None:
     sums = survival_sums(LAYOUT, *_planted(2, sentences=6_000)).sum(axis=0)
-    crude = [group_score(LAYOUT, group, recall)(sums) for group in LAYOUT.groups]
+    crude = recall(rates(LAYOUT.cells(sums).sum(axis=-2)))
     equal = [standardised_score(LAYOUT, group, recall)(sums) for group in LAYOUT.groups]
     assert crude[0] - crude[1] > 0.1
     assert equal == pytest.approx([0.6] * 3, abs=0.02)
@@ -110,8 +108,8 @@ def test_scores_keep_leading_axes_and_fit_the_bootstrap() -> None:
     weights = draw(300, 60, seed=1, bucket=0)
     scores = [
         overall_score(LAYOUT, beyond_chance),
-        group_score(LAYOUT, "verb", recall),
-        band_score(LAYOUT, 4, normalised),
+        overall_score(LAYOUT, normalised),
+        standardised_score(LAYOUT, "verb", recall),
         standardised_score(LAYOUT, "name", beyond_chance),
     ]
     for score in scores:
@@ -124,14 +122,13 @@ def test_scores_keep_leading_axes_and_fit_the_bootstrap() -> None:
         ]
         assert ours.draws[7] == pytest.approx(np.mean(drawn))
         assert ours.interval.low < ours.value < ours.interval.high
-    first, last = (estimate(band_score(LAYOUT, b, recall), statistics, weights) for b in (0, 4))
-    assert difference(first, last).interval.above_zero
 
 
 def test_references_against_themselves_and_against_shuffled_ones() -> None:
     rng = np.random.default_rng(6)
     texts = [[f"w{word}" for word in rng.integers(40, size=9)] for _ in range(200)]
-    pairs = [LinkedReference.of_target(text) for text in texts]
+    links = tuple((place, place) for place in range(9))
+    pairs = [LinkedReference(9, tuple(text), links) for text in texts]
     bands = [relative_bands(9, 5)] * 200
     groups = [class_places(["noun"] * 9, LAYOUT.groups)] * 200
     others = partners(np.zeros(200, np.int64), 6, seed=0)
@@ -140,7 +137,7 @@ def test_references_against_themselves_and_against_shuffled_ones() -> None:
         by_chance = chance_survivals(pairs, outputs, others)
         sums = survival_sums(LAYOUT, survivals(pairs, outputs), by_chance, groups, bands)
         total = sums.sum(axis=0)
-        return tuple(float(group_score(LAYOUT, "noun", m)(total)) for m in (recall, beyond_chance))
+        return tuple(float(overall_score(LAYOUT, m)(total)) for m in (recall, beyond_chance))
 
     own = score(texts)
     assert own[0] == 1

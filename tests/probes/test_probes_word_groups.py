@@ -6,12 +6,10 @@ from hypothesis import strategies as st
 
 from seq2seq_bottleneck.probes.word_groups import (
     FREQUENCY_NAMES,
-    absolute_bands,
     class_places,
     frequency_bands,
     relative_bands,
 )
-from seq2seq_bottleneck.scoring.buckets import Buckets
 
 
 def test_fifths_by_hand() -> None:
@@ -31,12 +29,6 @@ def test_bands_mirror_each_other_ascend_and_are_filled(words: int, bands: int) -
     assert (np.diff(ours) >= 0).all()
     if words >= bands:
         assert set(ours) == set(range(bands))
-
-
-def test_absolute_places_count_from_one() -> None:
-    places = Buckets((1, 6, 11))
-    assert places.names == ("1-5", "6-10", "11+")
-    assert absolute_bands(12, places).tolist() == [0] * 5 + [1] * 5 + [2] * 2
 
 
 def test_frequency_bands_and_their_names() -> None:

@@ -83,6 +83,14 @@ def test_what_the_shuffled_probe_loses_is_floored_in_print_alone(text):
     assert frame.loc[frame["control"] == "shuffled", "share"].tolist() == [-0.25] * 6
 
 
+def test_a_total_is_floored_with_both_ends_of_its_interval():
+    frame = _frame()
+    untrained = (frame["control"] == "untrained") & (frame["measure"] == "share")
+    frame.loc[untrained, ["value", "low", "high"]] = [-0.01, -0.05, 0.03]
+    values, ends = _line(_printed(frame), "41+", "additive")
+    assert (values[6], ends[2]) == ("0", "0..3")
+
+
 def test_the_slides_number_stands_beside_thirty_words_without_attention(text):
     values, _ = _line(text, "21-30", "none")
     assert values[-1] == "9"
