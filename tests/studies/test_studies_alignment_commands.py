@@ -100,7 +100,7 @@ def test_a_figure_of_any_sentence_holds_the_weights_behind_its_translation(
     weights = np.array([float(row["weight"]) for row in rows]).reshape(shape)
     np.testing.assert_allclose(weights, found.weights, atol=1e-6)
     np.testing.assert_allclose(weights.sum(axis=1), 1, atol=1e-5)
-    assert [row["source"] for row in rows[: shape[1]]] == [*SENTENCE.lower().split(), END]
+    assert [row["source"] for row in rows[: shape[1]]] == [*SENTENCE.split(), END]
     assert [row["output"] for row in rows[:: shape[1]]] == found.output
 
 
