@@ -7,9 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from grids import expand
 
 from seq2seq_bottleneck.runs.estimate import parameters_of
-from seq2seq_bottleneck.settings.grid import Cell, expand, make_grid, varying
+from seq2seq_bottleneck.settings.grid import Cell, make_grid, varying
 from seq2seq_bottleneck.settings.run import RunSettings, resolve
 from seq2seq_bottleneck.settings.sweep import experiment_names, load_sweep
 
@@ -23,6 +24,8 @@ CELLS = {
     "context_size": 10,
     "controls": 14,
     "failure_pattern": 1,
+    "real_failure_pattern": 1,
+    "real_vindication": 2,
     "teacher_forcing": 6,
     "training_length": 10,
     "vindication": 2,
@@ -35,6 +38,8 @@ VARYING = {
     "context_is_hidden": ["model.attention", "model.context_size"],
     "context_size": ["model.attention", "model.context_size"],
     "failure_pattern": [],
+    "real_failure_pattern": [],
+    "real_vindication": ["model.attention"],
     "teacher_forcing": ["model.attention", "training.teacher_forcing"],
     "training_length": ["corpus.train_max_words", "model.attention"],
     "vindication": ["model.attention"],
@@ -71,7 +76,7 @@ def test_a_file_opens_with_its_question_and_the_claims_it_is_for(name):
 
 @EVERY
 def test_a_file_starts_from_the_lecture_or_its_own_preset_and_makes_its_cells(name):
-    preset = name if name == "capacity" else "lecture"
+    preset = {"capacity": "capacity"}.get(name, "real" if name.startswith("real") else "lecture")
     assert tomllib.loads((FOLDER / f"{name}.toml").read_text())["preset"] == preset
     assert len(cells_of(name)) == CELLS[name]
 
@@ -99,6 +104,13 @@ def test_vindication_is_what_reproduce_runs():
     assert second.settings == resolve("lecture")
     assert first.settings == without_attention(resolve("lecture"))
     assert cells_of("failure_pattern")[0].settings == first.settings
+
+
+def test_the_sweeps_of_real_text_are_the_presets_own_arms():
+    first, second = cells_of("real_vindication")
+    assert second.settings == resolve("real")
+    assert first.settings == without_attention(resolve("real"))
+    assert cells_of("real_failure_pattern")[0].settings == first.settings
 
 
 def test_context_size_leaves_all_other_widths_alone():

@@ -55,15 +55,13 @@ class Share:
 class Survival:
     """What survives of one arm's sentences of one bucket.
 
-    ``details`` and ``more`` go by the names of `DETAILS`: recall beyond chance, and what that of
-    the gist is more.
+    ``more`` goes by the names of `DETAILS`: how much more recall beyond chance the gist has.
     """
 
     bucket: str
     sentences: int
     words: float
     gist: Share
-    details: dict[str, Share]
     more: dict[str, Share]
 
     @property
@@ -155,7 +153,6 @@ def _survival(bucket: str, rows: pd.DataFrame) -> Survival:
         sentences=int(held["", "corrected"]["n"]),
         words=float(held["", "corrected"]["value"]),
         gist=_share(held["gist", "corrected"]),
-        details={name: _share(held[name, "corrected"]) for name in DETAILS},
         more={name: _share(held[name, "gist_more"]) for name in DETAILS},
     )
 

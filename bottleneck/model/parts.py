@@ -35,6 +35,8 @@ def in_parts(
 ) -> Callable:
     """The jitted function, run on every device with its rows of the arguments in ``cut``.
 
+    Unlike other jitted functions it returns when all is computed.
+
     The other arguments are the same everywhere, and so must the result be (a sum over ``AXIS``),
     unless it is ``by_row``: then it is put together again. Rows must divide evenly among the parts.
     """
@@ -43,11 +45,19 @@ def in_parts(
     places = range(len(signature(function).parameters))
     given = tuple(rows if place in cut else same for place in places)
     # What is the same everywhere is so by construction; the check does not know our own gradients.
-    return jax.jit(
+    program = jax.jit(
         jax.shard_map(
             function, mesh=mesh, in_specs=given, out_specs=rows if by_row else same, check_vma=False
         )
     )
+
+    def run(*arguments: Any) -> Any:
+        # One at a time. XLA's client has as many threads as devices, and from 32 computations under
+        # way on, a launch that waits for room keeps one. What a sum over the parts waits for may
+        # then be without a thread for ever: seen to hang (jax 0.10.2, results/LOG.md, 2026-11-21).
+        return jax.block_until_ready(program(*arguments))
+
+    return run
 
 
 def row_by_row(function: Callable, parts: int, cut: Sequence[int]) -> Callable:

@@ -70,15 +70,10 @@ def labels(cells: Sequence[Cell]) -> list[str]:
     return [cell.label(names[cell.group]) for cell in cells]
 
 
-def expand(sweep: Sweep, assignments: Sequence[str] = (), seeds: int | None = None) -> list[Cell]:
-    """The cells of a sweep with ``--set`` assignments and ``--seeds`` on top."""
-    return list(make_grid(sweep, assignments, seeds).cells)
-
-
 def make_grid(sweep: Sweep, assignments: Sequence[str] = (), seeds: int | None = None) -> Grid:
-    """The same without duplicates, with notes on what was left out.
+    """The cells of a sweep with ``--set`` assignments and ``--seeds`` on top, no cell twice.
 
-    Every cell is checked: the first fault stops with its place.
+    Notes say what was left out. Every cell is checked: the first fault stops with its place.
     """
     flags = _assigned(assignments)
     if seeds is not None and isinstance(flags.get(SEED), list):

@@ -191,7 +191,8 @@ def losses(runs: pd.DataFrame) -> str:
     means = none.groupby("updates")[["train_loss", "valid_loss"]].mean()
     told = [f"{row.Index:,} updates {row.train_loss:.2f} / {row.valid_loss:.2f}"
             for row in means.itertuples()]  # fmt: skip
-    told_of = "loss without attention at the end, training / validation, nats a target token"
+    smoothed = " with label smoothing" if none["label_smoothing"].any() else ""
+    told_of = f"loss without attention at the end, training{smoothed} / validation, nats a token"
     return f"{told_of}: {', '.join(told)}"
 
 

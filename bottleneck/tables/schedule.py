@@ -18,9 +18,11 @@ def training_line(comparison: Comparison, bundle: Bundle) -> str:
         for arm in comparison.arms
     ]
     epochs = runs.loc[list(comparison.none.runs), "epochs"].mean()
+    smoothing = comparison.settings.training.label_smoothing
+    smoothed = f" (with label smoothing {smoothing:g})" if smoothing else ""
     return (
-        f"Training: {epochs:.1f} epochs; loss at the end in nats a target token, training / "
-        f"validation: {', '.join(losses)}."
+        f"Training: {epochs:.1f} epochs; loss at the end in nats a target token, training"
+        f"{smoothed} / validation: {', '.join(losses)}."
     )
 
 

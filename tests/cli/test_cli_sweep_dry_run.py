@@ -3,13 +3,13 @@
 import os
 import re
 
+from grids import expand
 from planted import write_begun
 from small_sweeps import DIVERGES, FOUR
 
 from seq2seq_bottleneck.cli.main import run
 from seq2seq_bottleneck.corpus.corpus import load_corpus
 from seq2seq_bottleneck.runs.portable import Portable
-from seq2seq_bottleneck.settings.grid import expand
 from seq2seq_bottleneck.settings.run import resolve
 from seq2seq_bottleneck.settings.sweep import load_sweep
 

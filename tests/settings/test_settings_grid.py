@@ -3,10 +3,11 @@
 from dataclasses import replace
 
 import pytest
+from grids import expand
 from written_sweeps import GROUPS, PLAIN, sweep
 
 from seq2seq_bottleneck.settings.errors import UsageError
-from seq2seq_bottleneck.settings.grid import Cell, expand, labels, make_grid, varying
+from seq2seq_bottleneck.settings.grid import Cell, labels, make_grid, varying
 from seq2seq_bottleneck.settings.run import resolve
 
 

@@ -14,7 +14,7 @@ from seq2seq_bottleneck.settings.run import (
 
 
 def test_the_presets_are_there_and_valid():
-    assert preset_names() == ["capacity", "lecture", "paper", "quick", "smoke"]
+    assert preset_names() == ["capacity", "lecture", "paper", "quick", "real", "smoke"]
     for name in preset_names():
         assert isinstance(resolve(name), RunSettings)
 

@@ -1,10 +1,10 @@
 """Sweep files: what they are, where they are found, and what a user is told of a fault."""
 
 import pytest
+from grids import expand
 from written_sweeps import PLAIN, sweep
 
 from seq2seq_bottleneck.settings.errors import UsageError
-from seq2seq_bottleneck.settings.grid import expand
 from seq2seq_bottleneck.settings.sweep import experiment_names, load_sweep, parse_sweep
 
 

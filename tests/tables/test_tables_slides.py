@@ -6,12 +6,14 @@ import numpy as np
 import pandas as pd
 import pytest
 from planted import LENGTHS, sentences, write_planted
+from planted_arms import Store
 from rich.console import Console
 from sacrebleu import corpus_bleu
 
 from seq2seq_bottleneck.results.bundle import load_bundle
 from seq2seq_bottleneck.settings.errors import UserError
 from seq2seq_bottleneck.tables.comparison import compare
+from seq2seq_bottleneck.tables.controlled import losses
 from seq2seq_bottleneck.tables.pages import slide_pages, write_pages
 from seq2seq_bottleneck.tables.slides import failure_pattern, vindication
 
@@ -149,6 +151,20 @@ def test_the_caption_tells_epochs_losses_and_a_loss_that_still_fell(planted):
     assert "2.5 epochs" in text
     assert "none 0.50 / 1.00, additive 0.50 / 1.00" in text
     assert "still falling at the end: none, additive" in text
+
+
+@pytest.mark.parametrize(
+    ("smoothing", "told"), [(0.0, "training / validation"),
+                            (0.1, "training (with label smoothing 0.1) / validation")]
+)  # fmt: skip
+def test_a_smoothed_training_loss_is_called_so(tmp_path, smoothing, told):
+    store = Store(tmp_path)
+    for arm, shares in FALLING.items():
+        store.add(arm, arm, shares, training={"label_smoothing": smoothing})
+    page = slide_pages(load_bundle(store.write()))[0]
+    (line,) = [line for line in page.caption if line.startswith("Training")]
+    assert f"in nats a target token, {told}: none 0.50 / 1.00" in line
+    assert ("with label smoothing" in losses(load_bundle(tmp_path).runs)) == (smoothing > 0)
 
 
 def test_a_flat_curve_is_not_called_a_fall(tmp_path):

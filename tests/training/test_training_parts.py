@@ -30,6 +30,11 @@ def test_the_process_has_two_devices_and_cuts_what_has_rows_enough(two):
     assert two["parts"] == [2, 1]
 
 
+def test_nothing_is_left_under_way(two):
+    """Many programs under way at once can hang; see ``in_parts``."""
+    assert two["ready"]
+
+
 @pytest.mark.parametrize("arm", two_cores.ARMS, ids="-".join)
 def test_losses_weights_and_sentence_losses_are_those_of_one_device(two, arm):
     whole, cut = two["pairs"]["-".join(arm)]

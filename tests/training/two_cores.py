@@ -7,7 +7,7 @@ import numpy as np
 
 from seq2seq_bottleneck.corpus.batches import Batch
 from seq2seq_bottleneck.decoding.search import make_search
-from seq2seq_bottleneck.model.parts import parts_of
+from seq2seq_bottleneck.model.parts import AXIS, in_parts, parts_of
 from seq2seq_bottleneck.model.translator import create
 from seq2seq_bottleneck.settings.concerns import DecodingSettings, ModelSettings, TrainingSettings
 from seq2seq_bottleneck.training.stack import Stack
@@ -58,6 +58,19 @@ def searched(rows: int, beam: int) -> list:
     return [np.asarray(found.tokens).tolist(), np.asarray(found.log_probability).tolist()]
 
 
+def ready_on_return() -> bool:
+    """Whether a program in parts that takes a while has its result when it returns."""
+
+    def slow(rows: jax.Array) -> jax.Array:
+        product = jax.lax.fori_loop(0, 200, lambda _, held: jax.numpy.tanh(held @ held.T), rows)
+        return jax.lax.psum(product.sum(), AXIS)
+
+    program = in_parts(slow, 2, (0,))
+    rows = np.tile(np.eye(300, dtype=np.float32), (2, 1))
+    program(rows)  # compiled
+    return program(rows).is_ready()
+
+
 def main() -> None:
     """Everything, with the number of devices."""
     pairs = {
@@ -71,6 +84,7 @@ def main() -> None:
     dropped = [trained(8, Stack(1, parts), plain, drop=True)[0] for parts in (1, 2)]
     searches = {f"{rows} {beam}": searched(rows, beam) for rows in (33, 12) for beam in (1, 3)}
     facts = {"devices": jax.local_device_count(), "parts": [parts_of(rows) for rows in (33, 12)]}
+    facts["ready"] = ready_on_return()
     print(json.dumps(facts | {"pairs": pairs, "dropped": dropped, "searches": searches}))
 
 

@@ -1,0 +1,9 @@
+"""The cells that a sweep makes, as a list."""
+
+from seq2seq_bottleneck.settings.grid import Cell, make_grid
+from seq2seq_bottleneck.settings.sweep import Sweep
+
+
+def expand(sweep: Sweep, assignments: tuple[str, ...] | list[str] = (), seeds=None) -> list[Cell]:
+    """Cells with ``--set`` assignments and ``--seeds`` on top."""
+    return list(make_grid(sweep, assignments, seeds).cells)
