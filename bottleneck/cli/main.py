@@ -77,7 +77,8 @@ def main() -> None:
         signal.signal(stop, _interrupt)
     code = run(sys.argv[1:])
     try:
-        sys.stdout.flush()
+        if sys.stdout is not None:  # closed by our caller (`>&-`)
+            sys.stdout.flush()
     except OSError as error:
         # The buffer cannot be written now nor at exit, where Python would complain once more.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

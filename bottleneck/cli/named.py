@@ -80,7 +80,7 @@ def fetch(
     from ..corpus.named.listing import summary
 
     if name not in CATALOGUE:
-        _fetch_other(name)
+        _fetch_other(name, limit is not None or again)
         return
     tell = None if quiet else lambda line: typer.echo(line, err=True)
     with _Bars(quiet) as bars:
@@ -89,12 +89,14 @@ def fetch(
         typer.echo(line)
 
 
-def _fetch_other(name: str) -> None:
-    """A built-in corpus, which is here, or a test set of sacreBLEU."""
+def _fetch_other(name: str, options: bool) -> None:
+    """A built-in corpus, which is here, or a test set of sacreBLEU; neither takes options."""
     from ..corpus.named.catalogue import CATALOGUE
     from ..corpus.named.testsets import fetch_test_set, known_test_sets
     from ..settings.errors import UsageError, did_you_mean
 
+    if name in ("grammar", "copy", *known_test_sets()) and options:
+        raise UsageError(f"{name!r} takes no --limit and no --again")
     if name in ("grammar", "copy"):
         typer.echo(f"{name}: built in, there is nothing to fetch")
     elif name in known_test_sets():

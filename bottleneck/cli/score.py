@@ -62,12 +62,16 @@ def scoring_settings(edges: str, resamples: int, seed: int) -> "ScoringSettings"
 
 
 def show(page: "Page", form: str) -> None:
-    """Print a page that has no verdicts."""
+    """Print a page that has no verdicts.
+
+    It names files, whose names may look like rich's signs or hold bytes that are no text.
+    """
     from ..tables.pages import render
 
     if form != "rich":
-        typer.echo(render(page, form), nl=False)
+        typer.echo(render(page, form).encode(errors="replace"), nl=False)
         return
     console = output()
     console.print(page.table)
-    console.print("\n".join(page.caption), style="dim", markup=False)
+    told = "\n".join(page.caption).encode(errors="replace").decode()
+    console.print(told, style="dim", markup=False, emoji=False)

@@ -57,18 +57,28 @@ def translate(
 
     Of a file or standard input, as many lines come out as went in.
     """
-    from ..settings.errors import UsageError
-
     given = {"beam_size": beam, "copy_unknown": copy_unknown}
     decoding = {name: value for name, value in given.items() if value is not None}
     with _text(sentence, file) as lines:
-        if lines is None and not (sentence or "").strip():
-            raise UsageError("the sentence is empty; write it in quotes")
+        if lines is None:
+            _check_sentence(sentence or "")
         found = _load(run, arm, lines is not None, decoding)
         if lines is None:
             _translate_sentence(found, sentence or "", alignment)
         else:
             _translate_text(found, lines, alignment)
+
+
+def _check_sentence(sentence: str) -> None:
+    """Refuse a sentence of nothing, and bytes that the shell handed on and nobody can print."""
+    from ..settings.errors import UsageError
+
+    if not sentence.strip():
+        raise UsageError("the sentence is empty; write it in quotes")
+    try:
+        sentence.encode()
+    except UnicodeEncodeError:
+        raise UsageError("the sentence is not UTF-8; write it in UTF-8") from None
 
 
 def _text(sentence: str | None, file: Path | None) -> AbstractContextManager[Lines]:
@@ -82,7 +92,7 @@ def _text(sentence: str | None, file: Path | None) -> AbstractContextManager[Lin
         return open_file(file)
     if sentence not in (None, STANDARD_INPUT):
         return nullcontext()
-    if sentence is None and (sys.stdin is None or sys.stdin.isatty()):
+    if sys.stdin is None or (sentence is None and sys.stdin.isatty()):
         raise UsageError("give a sentence in quotes, --file FILE, or text on standard input")
     return nullcontext(read_lines(sys.stdin.buffer, "standard input"))
 
@@ -128,7 +138,10 @@ def _chosen(folders: dict[str, Path], arm: str | None, one: bool) -> dict[str, P
 
 
 def _translate_text(found: "dict[str, TrainedRun]", lines: Iterator[str], alignment: bool) -> None:
-    """Plain lines on standard output, what is to be known of them on standard error."""
+    """Plain lines on standard output, what is to be known of them on standard error.
+
+    In UTF-8 whatever the terminal's encoding: what is read is UTF-8, here and by ``score``.
+    """
     from ..runs.copying import check_pointing
     from ..runs.lines import Tally, translate_lines
 
@@ -137,7 +150,7 @@ def _translate_text(found: "dict[str, TrainedRun]", lines: Iterator[str], alignm
         check_pointing(trained.settings, "--alignment")
     tally = Tally()
     for chunk in translate_lines(trained, lines, tally, alignment):
-        typer.echo("\n".join(chunk))
+        typer.echo("\n".join(chunk).encode())
     for note in tally.notes(trained.settings):
         typer.echo(note, err=True)
 

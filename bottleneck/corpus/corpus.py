@@ -1,5 +1,6 @@
 """From settings to a corpus: splits, vocabularies, a fingerprint, and a description of them."""
 
+from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property, partial
 from hashlib import sha256
@@ -21,6 +22,8 @@ from .turned import Turned, turned_join
 from .vocabulary import Vocabulary
 
 Pairs = tuple[SentencePair, ...]
+REAL = ("files", *NAMED)
+"""Corpora of real text: their lengths and case are what people wrote."""
 
 
 @dataclass(frozen=True)
@@ -101,13 +104,15 @@ def load_corpus(corpus: CorpusSettings, edges: tuple[int, ...]) -> Corpus:
         source_vocabulary=source,
         target_vocabulary=target,
         fingerprint=fingerprint(splits, corpus.reverse_direction),
-        notes=splits.notes + _test_notes(splits.test, corpus, edges),
+        notes=splits.notes
+        + _test_notes(splits.test, corpus, edges)
+        + _text_notes(splits.train, corpus, edges),
     )
 
 
 def _make_splits(corpus: CorpusSettings, edges: tuple[int, ...]) -> Splits:
     """The splits of the corpus that the settings name."""
-    if corpus.name in ("files", *NAMED):
+    if corpus.name in REAL:
         return split_files(corpus, edges)
     if corpus.test is not None:
         raise UsageError(f"corpus.test is for real text, not for corpus {corpus.name!r}")
@@ -166,6 +171,17 @@ def _test_notes(test: Pairs, corpus: CorpusSettings, edges: tuple[int, ...]) -> 
         (longer, f"test sentence(s) are longer than corpus.{setting}={corpus.longest_trained}"),
     ]
     return tuple(f"{count:,} {text}" for count, text in notes if count)
+
+
+def _text_notes(train: Pairs, corpus: CorpusSettings, edges: tuple[int, ...]) -> tuple[str, ...]:
+    """Notes on real text: how long the training sentences are, by the test's buckets; the case."""
+    if corpus.name not in REAL:
+        return ()
+    counts = Counter(bucket_of(pair.words, edges) for pair in train)
+    names = (f"under {edges[0]}", *bucket_labels(edges))
+    held = "; ".join(f"{name} {counts[place]:,}" for place, name in enumerate(names, OUTSIDE))
+    lower = "all text is lower-case, so BLEU is of lower-case references (corpus.lowercase)"
+    return (f"training pairs by source words: {held}", *([lower] if corpus.lowercase else []))
 
 
 def describe(corpus: Corpus, edges: tuple[int, ...]) -> Description:

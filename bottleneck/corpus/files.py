@@ -183,7 +183,7 @@ def _empty(path: str, setting: str) -> UserError:
 def _read_bytes(path: str, name: str) -> bytes:
     """The bytes of a file, unpacked where its name ends in ``.gz``."""
     try:
-        data = Path(path).expanduser().read_bytes()
+        data = _located(path, name).read_bytes()
         return gzip.decompress(data) if path.lower().endswith(".gz") else data
     except FileNotFoundError:
         raise UserError(f"{name} does not exist; paths start at {str(Path.cwd())!r}") from None
@@ -193,6 +193,16 @@ def _read_bytes(path: str, name: str) -> bytes:
         raise UserError(f"{name} is no whole gzip file; pack it again or unpack it") from None
     except OSError as error:
         raise UserError(f"{name} cannot be read ({error.strerror}); check its rights") from None
+
+
+def _located(path: str, name: str) -> Path:
+    """The path with ``~`` and ``~user`` as the folders that they stand for."""
+    if "\0" in path:
+        raise UserError(f"{name} cannot be a path: it holds a character of number 0")
+    try:
+        return Path(path).expanduser()
+    except RuntimeError:
+        raise UserError(f"{name} begins with a home that is not known; write it out") from None
 
 
 def _decode(data: bytes, name: str) -> str:

@@ -6,8 +6,9 @@ from ..settings.concerns import CorpusSettings
 
 
 def prepare_source(sentence: str, corpus: CorpusSettings) -> str:
-    """Normalise as the corpus was: Unicode form, spaces, case; the grammar has no full stops."""
-    text = " ".join(unicodedata.normalize("NFC", sentence).split())
-    if corpus.name == "grammar":
-        return text.lower().rstrip(" .!?")
-    return text.lower() if corpus.lowercase else text
+    """Normalise as the corpus was: case, Unicode form, spaces; the grammar has no full stops."""
+    lower = corpus.lowercase or corpus.name == "grammar"
+    # Case first: the small letter may be one character where the capital is two.
+    text = unicodedata.normalize("NFC", sentence.lower() if lower else sentence)
+    folded = " ".join(text.split())
+    return folded.rstrip(" .!?") if corpus.name == "grammar" else folded

@@ -54,16 +54,6 @@ def round_up(length: int) -> int:
     return -(-length // MULTIPLE) * MULTIPLE
 
 
-def padded_fraction(
-    source_lengths: Sequence[int],
-    target_lengths: Sequence[int],
-    classes: tuple[ShapeClass, ...],
-) -> float:
-    """Share of places, both sides together, that hold padding when each sentence is seen once."""
-    places = sum(len(held.rows) * (held.source_length + held.target_length) for held in classes)
-    return 1 - (sum(source_lengths) + sum(target_lengths)) / places
-
-
 def _class_numbers(
     source: Int[np.ndarray, "sentence"],
     target: Int[np.ndarray, "sentence"],

@@ -46,9 +46,9 @@ def split_files(corpus: CorpusSettings, edges: tuple[int, ...]) -> Splits:
     test, joining_notes = join_test(tuple(parts), corpus, edges, side_by_side)
     apart = _without(pairs, sources(parts) | sources(test))
     fitting = _fitting(apart, corpus)
-    valid = _validation(corpus, fitting, sources(parts) | sources(test))
-    left = _without(fitting, sources(valid))
     span = span_label(corpus.min_words, corpus.longest_trained)
+    valid, valid_notes = _validation(corpus, fitting, sources(parts) | sources(test), span)
+    left = _without(fitting, sources(valid))
     if not valid or not left:
         raise UserError(
             f"{training_files(corpus).setting} leaves no pairs of {span} words to train on; "
@@ -59,9 +59,7 @@ def split_files(corpus: CorpusSettings, edges: tuple[int, ...]) -> Splits:
     notes += _note(held, "pair(s) left training: their source is in the test or validation set")
     notes += _note(len(apart) - len(fitting), f"pair(s) outside {span} words left training")
     train = sample(left, corpus.train_pairs, f"{corpus.seed}:train")
-    if given_valid_files(corpus) is None:
-        notes += _short(len(valid), corpus.valid_pairs, "validation")
-    notes += _capped(len(train), len(left))
+    notes += valid_notes + _capped(len(train), len(left), "train")
     return Splits(tuple(train), tuple(valid), test, notes)
 
 
@@ -78,14 +76,27 @@ def _fitting(pairs: Pairs, corpus: CorpusSettings) -> Pairs:
     return [pair for pair in pairs if corpus.min_words <= pair.words <= corpus.longest_trained]
 
 
-def _validation(corpus: CorpusSettings, fitting: Pairs, tested: frozenset[str]) -> Pairs:
-    """Some of a given set, without what is tested on, else a part of the training text."""
+def _validation(
+    corpus: CorpusSettings, fitting: Pairs, tested: frozenset[str], span: str
+) -> tuple[Pairs, tuple[str, ...]]:
+    """Some of a given set, without what is tested on, else a part of the training text; notes."""
     files, seed = given_valid_files(corpus), f"{corpus.seed}:valid"
     if files is None:
-        return split_off_random(fitting, corpus.valid_pairs, seed)
-    first = _first_pairs(_fitting(_without(_read(files, corpus).pairs, tested), corpus))
+        valid = split_off_random(fitting, corpus.valid_pairs, seed)
+        return valid, _short(len(valid), corpus.valid_pairs, "validation")
+    given, blank = _read(files, corpus)
+    apart = _without(given, tested)
+    of_length = _fitting(apart, corpus)
+    first = _first_pairs(of_length)
     chosen = sources(_ranked(first, seed)[: corpus.valid_pairs])
-    return [pair for pair in first if pair.source in chosen]
+    notes = (
+        *_note(blank, "validation line(s) with an empty side were dropped"),
+        *_note(len(given) - len(apart), "validation pair(s) dropped: their source is in the test"),
+        *_note(len(apart) - len(of_length), f"validation pair(s) outside {span} words dropped"),
+        *_note(len(of_length) - len(first), "validation pair(s) of a repeated source dropped"),
+        *_capped(len(chosen), len(first), "valid"),
+    )
+    return [pair for pair in first if pair.source in chosen], notes
 
 
 def _test_set(
@@ -174,6 +185,7 @@ def _short(found: int, wanted: int, split: str) -> tuple[str, ...]:
     return (f"{found:,} {split} pairs of {wanted:,}: at most 1 in {LARGEST_PART} is split off",)
 
 
-def _capped(kept: int, found: int) -> tuple[str, ...]:
-    """A note where training takes less than there is."""
-    return () if kept == found else (f"{kept:,} of {found:,} training pairs kept (train_pairs)",)
+def _capped(kept: int, found: int, split: str) -> tuple[str, ...]:
+    """A note where a split takes less than there is."""
+    name = {"train": "training", "valid": "validation"}[split]
+    return () if kept == found else (f"{kept:,} of {found:,} {name} pairs kept ({split}_pairs)",)

@@ -7,9 +7,11 @@ from pathlib import Path
 from typing import NamedTuple
 from unicodedata import normalize
 
+import jax
 import numpy as np
 from flax import nnx
 from jaxtyping import Float
+from safetensors import SafetensorError
 
 from ..corpus.batches import EncodedPairs, encode_pairs, evaluation_batches, restore
 from ..corpus.pair import SentencePair
@@ -17,9 +19,9 @@ from ..corpus.prepare import prepare_source
 from ..corpus.vocabulary import Vocabulary
 from ..decoding.search import make_search
 from ..model.translator import Weights, create
-from ..results.folders import SETTINGS, WEIGHTS, read_json
+from ..results.folders import WEIGHTS, damaged, read_settings
 from ..settings.errors import UserError
-from ..settings.run import RunSettings, parse_settings
+from ..settings.run import RunSettings
 from ..settings.symbols import EOS, UNK
 from .attention import END, weights_behind
 from .copying import Said, with_copies
@@ -162,14 +164,24 @@ def attended(trained: TrainedRun, found: Translation) -> Attended:
 
 def load_run(folder: Path) -> TrainedRun:
     """Read a run's folder; a missing or damaged one is a ``UserError`` that names the file."""
-    settings = parse_settings(read_json(folder / SETTINGS))
+    settings = read_settings(folder)
     source, target = load_vocabularies(folder, settings.corpus)
     graph, like = create(settings.model, len(source), len(target), settings.training.seed)
-    return TrainedRun(settings, source, target, graph, load_weights(_weights(folder), like))
+    return TrainedRun(settings, source, target, graph, _weights(folder, like))
 
 
-def _weights(folder: Path) -> Path:
+def _weights(folder: Path, like: Weights) -> Weights:
+    """The weights, checked to be whole and those of this model."""
     path = folder / WEIGHTS
     if not path.is_file():
         raise UserError(f"no weights in {str(folder)!r}; run `bottleneck reproduce` first")
-    return path
+    try:
+        weights = load_weights(path, like)
+    except (OSError, SafetensorError) as error:
+        raise damaged(path, error) from None
+    except KeyError as error:
+        raise damaged(path, f"it has no {error}") from None
+    shapes = [[leaf.shape for leaf in jax.tree.leaves(tree)] for tree in (weights, like)]
+    if shapes[0] != shapes[1]:
+        raise damaged(path, "its sizes are not those of the run's settings and vocabularies")
+    return weights

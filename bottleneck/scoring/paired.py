@@ -80,8 +80,9 @@ def bootstrap_p(gain: Estimate) -> float:
     """Two-sided p-value of the paired bootstrap; nan where there was nothing to score.
 
     Koehn 2004 (section 4) counts the resamples in which the other system is ahead; here that share
-    is doubled, for either of two may be. It is under 0.05 where the 95 % interval leaves zero out.
-    The resample that was observed counts as one (Riezler and Maxwell 2005, figure 2).
+    is doubled, for either of two may be. The resample that was observed counts as one (Riezler and
+    Maxwell 2005, figure 2). So it is about 0.05 where the 95 % interval begins to leave zero out,
+    one resample more or less, and with N of them never under 2 / (N + 1).
     """
     if np.isnan(gain.draws).any():
         return np.nan

@@ -13,6 +13,13 @@ from .study import Probed
 
 Bits = Float[np.ndarray, "seeds sentences"]
 
+# An arm that cannot point at words cannot copy them either.
+NO_ATTENTION = {
+    "model": {"attention": "none"},
+    "training": {"seed": 0},
+    "decoding": {"copy_unknown": False},
+}
+
 
 @dataclass(frozen=True, eq=False)
 class Language:
@@ -50,13 +57,12 @@ def twins_of(arm: Arm, hidden: Sequence[Probed]) -> list[Probed]:
     A hidden source makes all attentions one: they read nothing.
     """
     alike = without_attention(arm).changed(model={"source": "hidden"})
-    changes = {"model": {"attention": "none"}, "training": {"seed": 0}}
-    return [run for run in hidden if run.settings.changed(**changes) == alike]
+    return [run for run in hidden if run.settings.changed(**NO_ATTENTION) == alike]
 
 
 def without_attention(arm: Arm) -> RunSettings:
     """The settings of an arm's counterpart without attention, whatever the seed."""
-    return arm.settings.changed(model={"attention": "none"}, training={"seed": 0})
+    return arm.settings.changed(**NO_ATTENTION)
 
 
 def in_bits(runs: Sequence[Probed], column: str) -> Bits:

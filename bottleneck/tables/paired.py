@@ -35,11 +35,12 @@ TEXTS = ("bucket", "n", "resamples", "trials", "seed", "signature")
 
 P_VALUES = (
     "p: two-sided, not corrected for the number of rows. Of the bootstrap: twice the share of "
-    "resamples in which the difference has not the sign that it has (Koehn 2004), under 0.05 where "
-    "the range leaves zero out. Of approximate randomisation: the share of trials, each swapping "
-    "both outputs of a sentence or not by the toss of a coin, that differ as much (Riezler and "
-    "Maxwell 2005); the safer one where sentences are few. p_shifted, in the other formats, is "
-    "that of sacrebleu --paired-bs, in effect one-sided: about half of the first."
+    "resamples in which the difference has not the sign that it has (Koehn 2004), the test set "
+    "counted as one of them: about 0.05 where the range begins to leave zero out. Of approximate "
+    "randomisation: the share of trials, each swapping both outputs of a sentence or not by the "
+    "toss of a coin, that differ as much (Riezler and Maxwell 2005); the safer one where sentences "
+    "are few. p_shifted, in the other formats, is that of sacrebleu --paired-bs, in effect "
+    "one-sided: about half of the first."
 )
 
 Counts = Int[ndarray, "sentences 10"]

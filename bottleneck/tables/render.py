@@ -80,8 +80,14 @@ def number(value: float, form: str) -> str:
 
 
 def ranged(row: dict, name: str, form: str) -> str:
-    """A value with its interval on a second line, in the same unit; empty where there is none."""
+    """A value with its interval, where it has one, on a second line, in the same unit.
+
+    Empty where there is none.
+    """
     if pd.isna(row[name]):
         return ""
-    low, high = (form.format(row[f"{name}_{end}"]).strip("+%") for end in ("low", "high"))
+    ends = [row[f"{name}_{end}"] for end in ("low", "high")]
+    if any(pd.isna(end) for end in ends):
+        return form.format(row[name])
+    low, high = (form.format(end).strip("+%") for end in ends)
     return f"{form.format(row[name])}\n{low}..{high}"

@@ -81,8 +81,7 @@ class Ours:
         weights = load_weights(self.file, self.state.weights)
         search = self._search(beam)
         start = time.perf_counter()
-        groups = self.settings.training.shapes
-        batches = evaluation_batches(self.encode(self.corpus.test), batch, groups)
+        batches = evaluation_batches(self.encode(self.corpus.test), batch)
         found = [search(weights, held.batch.source, held.batch.source_lengths) for held in batches]
         rows = restore([np.asarray(output.tokens) for output in found], batches)
         words = [self.corpus.target_vocabulary.decode(row.tolist()) for row in rows]

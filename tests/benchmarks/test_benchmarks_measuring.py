@@ -106,6 +106,22 @@ def test_joey_gets_our_sizes_and_sentences(tmp_path):
     assert json.loads((tmp_path / "settings.json").read_text())["model"]["attention"] == "additive"
 
 
+def test_our_worker_learns_and_translates(tmp_path):
+    settings = make_settings(train_pairs=40, test_pairs=6, updates=2, width=8, embedding=4)
+    write_task(tmp_path, settings.changed(training={"shapes": 1}), logging=5)
+    orders = [{"do": "learn"}, {"do": "train", "steps": 1}]
+    orders += [{"do": "decode", "beam": beam, "batch": 4, "order": "test"} for beam in (1, 2)]
+    done = subprocess.run(
+        [sys.executable, str(FOLDER / "ours_worker.py"), str(tmp_path), "two-way"],
+        input="\n".join(map(json.dumps, orders)), capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    ready, learned, trained, *decoded = map(json.loads, done.stdout.splitlines())
+    assert ready["parameters"] > 0
+    assert learned["tokens"] > trained["tokens"] > 0
+    assert [len(each["texts"]) for each in decoded] == [6, 6]
+
+
 @pytest.mark.slow
 def test_training_is_timed_from_the_command_line(tmp_path):
     pytest.importorskip("torch", reason="PyTorch (extra `bench`) is not installed")

@@ -101,6 +101,8 @@ def test_the_hash_of_what_no_one_vouches_for_is_printed(capsys, site):
         (["corpus", "fetch", "multi3k"], 2, "unknown corpus or test set 'multi3k'; did you mean"),
         (["corpus", "fetch", "files"], 2, "unknown corpus or test set 'files'"),
         (["corpus", "fetch", "tatoeba", "--limit", "0"], 2, "--limit"),
+        (["corpus", "fetch", "wmt14", "--limit", "9"], 2, "'wmt14' takes no --limit"),
+        (["corpus", "fetch", "grammar", "--again"], 2, "'grammar' takes no --limit and no --again"),
         (
             ["corpus", "describe", "tatoeba"],
             1,

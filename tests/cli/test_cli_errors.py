@@ -2,6 +2,8 @@
 
 import gzip
 import os
+import subprocess
+import sys
 
 import pytest
 
@@ -155,3 +157,11 @@ def test_a_bare_command_prints_its_help(capsys, arguments, part):
     assert printed.err == ""
     assert printed.out.startswith("Usage: bottleneck")
     assert any(line.strip().startswith(part) for line in printed.out.splitlines())
+
+
+def test_standard_output_may_be_closed():
+    command = 'exec "$0" -m seq2seq_bottleneck --version >&-'
+    done = subprocess.run(
+        ["sh", "-c", command, sys.executable], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")

@@ -118,6 +118,15 @@ def test_score_prints_a_table_with_its_caption(capsys):
     assert max(map(len, text.splitlines())) <= 80
 
 
+def test_a_files_name_is_printed_as_it_is(folder, capsys):
+    """It may look like a sign of rich's, or hold bytes that are no text."""
+    for name, shown in ((":bug:[red]", ":bug:[red]"), ("h\udcff", "h?")):
+        (folder / name).write_bytes((folder / "a").read_bytes())
+        for form in ("rich", "json"):
+            asked = ["score", "--hypotheses", name, *TEST_SET, "--format", form]
+            assert f"Hypotheses: {shown}." in printed(capsys, asked)
+
+
 def test_a_runs_own_rows_come_back_from_its_texts(folder, capsys):
     """The same numbers and intervals as the run's own table, from files alone."""
     held = write_translated(folder, "none", REFERENCES, A)

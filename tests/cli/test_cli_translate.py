@@ -1,9 +1,12 @@
 """``bottleneck translate``: an argument, a file, standard input; real runs, hardly trained."""
 
 import io
+import shutil
 import sys
 
+import numpy as np
 import pytest
+from safetensors.numpy import save
 
 from seq2seq_bottleneck.cli.main import run
 
@@ -140,6 +143,51 @@ def test_what_cannot_be_is_one_line(translate, arguments, code, parts):
     assert printed == ""
     assert len(told.splitlines()) == 1
     assert all(part in told for part in parts), told
+
+
+def test_a_text_comes_out_in_utf8_whatever_the_terminals_encoding(translate, monkeypatch):
+    text = "w1 w2 Zyzzyva w3\n"
+    expected, _ = translate("-", given=text)
+    assert "⁇" in expected
+    held = io.TextIOWrapper(io.BytesIO(), encoding="cp1252")
+    monkeypatch.setattr(sys, "stdout", held)
+    translate("-", given=text)
+    assert held.buffer.getvalue().decode() == expected
+
+
+def test_a_sentence_that_is_no_text_is_refused(translate):
+    printed, told = translate("w1 \udce9t\udce9", code=2)
+    assert printed == ""
+    assert told.splitlines() == ["bottleneck: the sentence is not UTF-8; write it in UTF-8"]
+
+
+@pytest.mark.parametrize("arguments", [[], ["-"]])
+def test_standard_input_may_be_closed(arguments, monkeypatch, capsys):
+    monkeypatch.setattr(sys, "stdin", None)
+    assert run(["translate", *arguments]) == 2
+    assert "give a sentence in quotes" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "told"),
+    [
+        ("weights.safetensors", lambda data: data[:100], "cannot be read"),
+        ("weights.safetensors", lambda data: data[:-4], "cannot be read"),
+        ("weights.safetensors", lambda _: save({"other": np.zeros(3)}), "cannot be read (it has"),
+        ("source.vocabulary", lambda data: data + b"another\n", "its sizes are not those of"),
+        ("settings.json", lambda data: data.replace(b'"gru"', b'"gro"'), "model.cell"),
+    ],
+)
+def test_a_damaged_run_is_one_line(out, tmp_path, capsys, name, change, told):
+    whole = next(iter(sorted((out / "runs").glob("*/weights.safetensors")))).parent
+    folder = shutil.copytree(whole, tmp_path / "runs" / "one")
+    path = folder / name
+    path.write_bytes(change(path.read_bytes()))
+    capsys.readouterr()
+    assert run(["translate", "w1 w2", "--run", str(folder)]) == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert told in line
+    assert "weights.safetensors" in line or name in line
 
 
 def test_at_a_terminal_nobody_waits_for_text(monkeypatch, capsys):

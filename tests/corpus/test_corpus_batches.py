@@ -19,7 +19,7 @@ from seq2seq_bottleneck.corpus.batches import (
 )
 from seq2seq_bottleneck.corpus.corpus import load_corpus
 from seq2seq_bottleneck.corpus.pair import SentencePair
-from seq2seq_bottleneck.corpus.shapes import padded_fraction, round_up, shape_classes
+from seq2seq_bottleneck.corpus.shapes import ShapeClass, round_up, shape_classes
 from seq2seq_bottleneck.corpus.vocabulary import Vocabulary, build_vocabulary
 from seq2seq_bottleneck.settings.run import resolve
 from seq2seq_bottleneck.settings.symbols import EOS, PAD
@@ -39,6 +39,14 @@ def spread(count: int, longest: int = 60, seed: int = 0) -> EncodedPairs:
     words = random.integers(2, longest + 1, count)
     target = np.maximum(2, np.round(words * 1.08 + random.normal(0, 0.35, count) * words**0.5))
     return numbered(list(zip((words + 1).tolist(), (target + 1).astype(int).tolist(), strict=True)))
+
+
+def padded_fraction(
+    source_lengths: list[int], target_lengths: list[int], classes: tuple[ShapeClass, ...]
+) -> float:
+    """Share of places, both sides together, that hold padding when each sentence is seen once."""
+    places = sum(len(held.rows) * (held.source_length + held.target_length) for held in classes)
+    return 1 - (sum(source_lengths) + sum(target_lengths)) / places
 
 
 @pytest.fixture

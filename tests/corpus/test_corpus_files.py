@@ -12,6 +12,7 @@ from seq2seq_bottleneck.corpus.files import (
     read_pairs,
     training_files,
 )
+from seq2seq_bottleneck.corpus.prepare import prepare_source
 from seq2seq_bottleneck.settings.concerns import CorpusSettings
 from seq2seq_bottleneck.settings.errors import UsageError, UserError
 
@@ -121,6 +122,27 @@ def test_home_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     write(tmp_path / "a.txt", "x\n")
     assert read_lines("~/a.txt", "corpus.source") == ["x"]
+
+
+@pytest.mark.parametrize(
+    ("path", "message"),
+    [("~no_such_user/a.txt", "begins with a home that is not known"), ("a\0b", "cannot be a path")],
+)
+def test_paths_that_lead_nowhere(path: str, message: str) -> None:
+    with pytest.raises(UserError) as caught:
+        read_lines(path, "corpus.source")
+    assert str(caught.value).startswith(f"corpus.source {path!r} {message}")
+
+
+@pytest.mark.parametrize("lowercase", [True, False])
+@pytest.mark.parametrize("text", ["Cafe\u0301 \xa0 BAR", "\u03aa\u0301 J\u030c", "I\u0307STANBUL"])
+def test_a_users_sentence_gets_the_form_of_the_same_sentence_in_a_file(
+    tmp_path: Path, text: str, lowercase: bool
+) -> None:
+    """Also where a capital has no letter of its own with that accent and the small letter has."""
+    read = texts(two(tmp_path, text, "x"), lowercase)
+    corpus = CorpusSettings(name="files", source="a", lowercase=lowercase)
+    assert prepare_source(text, corpus) == read[0][0]
 
 
 def test_unequal_lines(tmp_path: Path) -> None:

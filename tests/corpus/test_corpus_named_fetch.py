@@ -174,6 +174,38 @@ def test_what_a_killed_process_left_is_no_hindrance(site: Site) -> None:
     assert left_over() == ["europarl"]
 
 
+def test_an_interrupt_between_the_two_renames_leaves_what_was_there(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fetch(moved("europarl", site))
+    rename, done = Path.rename, []
+
+    def interrupted(self: Path, target: Path) -> Path:
+        done.append(rename(self, target))
+        if len(done) == 1:
+            raise KeyboardInterrupt
+        return done[-1]
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "rename", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            fetch(moved("europarl", site), again=True)
+    assert text("europarl", "train", "en") == lines("word", 300)
+    assert left_over() == ["europarl"]
+
+
+def test_what_a_process_killed_between_them_moved_aside_is_put_back(site: Site) -> None:
+    corpus = moved("europarl", site)
+    fetch(corpus)
+    aside = corpora_folder() / ".europarl.part"
+    aside.mkdir()
+    folder_of("europarl").rename(aside / "old")
+    site.files.clear()
+    assert fetch(corpus)["pairs"] == {"train": 300}
+    assert text("europarl", "train", "en") == lines("word", 300)
+    assert left_over() == ["europarl"]
+
+
 def test_a_failing_fetch_leaves_what_was_there(site: Site) -> None:
     fetch(moved("europarl", site))
     site.cut.add("fr-en.tgz")

@@ -114,6 +114,12 @@ BOMB = (
 OUTSIDE = '<!DOCTYPE a [<!ENTITY x SYSTEM "file:///etc/passwd">]><a><Text>&x;</Text></a>'
 
 
+@pytest.mark.parametrize("encoding", ["klingon", "shift_jis", "rot13"])
+def test_an_encoding_that_cannot_be_read(encoding: str) -> None:
+    with pytest.raises(ParseError):
+        parse(f'<?xml version="1.0" encoding="{encoding}"?><a/>'.encode())
+
+
 @pytest.mark.parametrize("document", [BOMB, OUTSIDE, '<!DOCTYPE a SYSTEM "http://h/a.dtd"><a/>'])
 def test_a_doctype_stops_the_parser(document: str) -> None:
     with pytest.raises(_DoctypeError):

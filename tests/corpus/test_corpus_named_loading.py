@@ -2,14 +2,16 @@
 
 import gzip
 import json
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
 
 from seq2seq_bottleneck.corpus.corpus import load_corpus
 from seq2seq_bottleneck.corpus.named import testsets
+from seq2seq_bottleneck.corpus.named.listing import listed
 from seq2seq_bottleneck.corpus.named.places import folder_of
-from seq2seq_bottleneck.corpus.named.testsets import fetch_test_set, is_here, known_test_sets
+from seq2seq_bottleneck.corpus.named.testsets import fetch_test_set, known_test_sets
 from seq2seq_bottleneck.corpus.pair import sources
 from seq2seq_bottleneck.settings.concerns import NAMED, CorpusSettings
 from seq2seq_bottleneck.settings.errors import UsageError, UserError
@@ -38,12 +40,18 @@ def put(name: str, **splits: Rows) -> None:
     """The files of a corpus as a fetch leaves them."""
     folder = folder_of(name)
     folder.mkdir(parents=True)
+    hashes = {}
     for split, pairs in splits.items():
         for place, side in enumerate(("en", "fr")):
             text = "".join(f"{pair[place]}\n" for pair in pairs)
-            (folder / f"{split}.{side}.gz").write_bytes(gzip.compress(text.encode()))
-    counts = {split: len(pairs) for split, pairs in splits.items()}
-    held = {"pairs": counts, "files": {}, "sources": [], "left_out": {}, "limit": None}
+            packed = gzip.compress(text.encode())
+            hashes[f"{split}.{side}.gz"] = sha256(packed).hexdigest()
+            (folder / f"{split}.{side}.gz").write_bytes(packed)
+    held = {
+        **{"name": name, "licence": "any", "citation": "no one", "fetched": "2026-11-21"},
+        **{"files": hashes, "sources": [], "left_out": {}, "limit": None},
+        "pairs": {split: len(pairs) for split, pairs in splits.items()},
+    }
     (folder / "SOURCE.json").write_text(json.dumps(held))
 
 
@@ -57,11 +65,32 @@ def test_what_is_not_here_says_how_to_fetch_it(name: str) -> None:
     assert caught.value.exit_code == 1
 
 
-def test_a_damaged_record_is_told() -> None:
+@pytest.mark.parametrize("missing", ["pairs", "fetched", "limit", "left_out", "all"])
+def test_a_damaged_record_is_told(missing: str) -> None:
     put("europarl", train=rows(0, 5))
-    (folder_of("europarl") / "SOURCE.json").write_text("{")
+    record = folder_of("europarl") / "SOURCE.json"
+    held = json.loads(record.read_text())
+    held.pop(missing, None)
+    record.write_text("{" if missing == "all" else json.dumps(held))
     with pytest.raises(UserError, match=r"SOURCE\.json' is damaged; delete its folder and fetch"):
         load_corpus(CorpusSettings(name="europarl"), EDGES)
+    assert not next(row for row in listed() if row.name == "europarl").here
+
+
+@pytest.mark.parametrize("damage", ["missing", "cut off", "other text"])
+def test_files_that_are_not_as_they_were_fetched_say_how_to_mend_it(damage: str) -> None:
+    put("europarl", train=rows(0, 300))
+    path = folder_of("europarl") / "train.fr.gz"
+    whole = path.read_bytes()
+    path.unlink()
+    if damage != "missing":
+        text = gzip.decompress(whole).replace(b"y", b"z")
+        path.write_bytes(whole[:-9] if damage == "cut off" else gzip.compress(text))
+    with pytest.raises(UserError) as caught:
+        load_corpus(CorpusSettings(name="europarl"), EDGES)
+    assert str(caught.value) == (
+        f"{str(path)!r} is missing or is not as it was fetched; bottleneck corpus fetch europarl"
+    )
 
 
 def test_splits_of_the_corpus_are_used() -> None:
@@ -88,6 +117,44 @@ def test_no_split_shares_a_source_with_another() -> None:
     assert (len(train), len(valid), len(test)) == (200, 40, 80)
     note = "10 pair(s) left training: their source is in the test or validation set"
     assert note in corpus.notes
+
+
+def test_what_is_left_out_of_a_given_validation_set_is_counted() -> None:
+    put(
+        "canada-laws",
+        train=rows(0, 200),
+        valid=[*rows(300, 50), *rows(300, 3), ("", "f"), *rows(400, 2)],
+        test=rows(400, 80),
+    )
+    settings = CorpusSettings(name="canada-laws", max_words=12, valid_pairs=15)
+    notes = load_corpus(settings, EDGES).notes
+    held = [note for note in notes if "validation" in note and "left training" not in note]
+    assert held == [
+        "1 validation line(s) with an empty side were dropped",
+        "2 validation pair(s) dropped: their source is in the test",
+        "30 validation pair(s) outside 2-12 words dropped",
+        "3 validation pair(s) of a repeated source dropped",
+        "15 of 20 validation pairs kept (valid_pairs)",
+    ]
+
+
+def test_training_lengths_stand_under_the_buckets_of_the_test() -> None:
+    put("multi30k", train=rows(0, 300), test=rows(400, 80))
+    corpus = load_corpus(CorpusSettings(name="multi30k", valid_pairs=1), EDGES)
+    counts = [0, 0, 0, 0]
+    for pair in corpus.train:
+        counts[sum(len(pair.source.split()) >= edge for edge in EDGES)] += 1
+    shown = dict(zip(("under 5", "5-10", "11-20", "21+"), counts, strict=True))
+    held = "; ".join(f"{name} {count}" for name, count in shown.items())
+    assert f"training pairs by source words: {held}" in corpus.notes
+
+
+def test_lower_case_is_told() -> None:
+    put("multi30k", train=rows(0, 300), test=rows(400, 80))
+    notes = load_corpus(CorpusSettings(name="multi30k", lowercase=True), EDGES).notes
+    assert any("lower-case references" in note for note in notes)
+    notes = load_corpus(CorpusSettings(name="multi30k"), EDGES).notes
+    assert not any("lower-case" in note for note in notes)
 
 
 def test_validation_keeps_to_the_lengths_of_training() -> None:
@@ -177,9 +244,12 @@ def test_names_of_test_sets(wmt14: Path) -> None:
     put("multi30k", train=rows(0, 300))
     with pytest.raises(UsageError, match=r"^unknown test set 'wmt14s'; did you mean 'wmt14'\?$"):
         load_corpus(CorpusSettings(name="multi30k", test="wmt14s"), EDGES)
-    assert not is_here("wmt14")
+    for reverse in (False, True):
+        with pytest.raises(UserError, match="'wmt14' is not on this machine"):
+            testsets.test_set_files("wmt14", reverse)
     put_test_set(wmt14)
-    assert is_here("wmt14")
+    for reverse in (False, True):
+        assert all(Path(path).is_file() for path in testsets.test_set_files("wmt14", reverse))
 
 
 @pytest.mark.parametrize("name", ["grammar", "copy"])
@@ -197,6 +267,38 @@ def test_a_test_set_that_cannot_be_fetched(wmt14: Path, monkeypatch: pytest.Monk
     with pytest.raises(UserError, match=r"^test set 'wmt14' cannot be fetched \(.*refused.*\); is"):
         fetch_test_set("wmt14")
     assert not wmt14.exists()
+
+
+def test_what_a_failing_fetch_wrote_is_gone_and_nothing_else(
+    wmt14: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """sacreBLEU would take its half files for whole ones, with other test sets beside them."""
+    from sacrebleu import DATASETS
+
+    (wmt14 / "full").mkdir(parents=True)
+    (wmt14 / "full" / "wmt14_full.en-fr.src").write_text("of another set")
+    (tmp_path / "test.tgz").write_bytes(b"not the known file")
+    monkeypatch.setattr(DATASETS["wmt14"], "data", [(tmp_path / "test.tgz").as_uri()])
+    with pytest.raises(UserError, match=r"cannot be fetched \(what came is not the known file\)"):
+        fetch_test_set("wmt14")
+    assert [path.name for path in wmt14.rglob("*") if path.is_file()] == ["wmt14_full.en-fr.src"]
+
+
+def test_a_test_set_that_another_process_is_fetching(
+    wmt14: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import portalocker
+    from sacrebleu import DATASETS
+
+    lock, dataset = portalocker.Lock, DATASETS["wmt14"]
+    name = dataset._get_tarball_filename(dataset.data[0])
+    (wmt14 / "raw").mkdir(parents=True)
+    with (wmt14 / "raw" / f"{name}.lock").open("a") as held:
+        portalocker.lock(held, portalocker.LOCK_EX)
+        monkeypatch.setattr(portalocker, "Lock", lambda path, **_: lock(path, timeout=0.1))
+        with pytest.raises(UserError, match=r"^test set 'wmt14' is being fetched by another proc"):
+            fetch_test_set("wmt14")
+        assert (wmt14 / "raw").is_dir()
 
 
 def test_a_test_set_that_is_another_file(
@@ -227,7 +329,7 @@ def test_a_test_set_is_fetched_by_sacrebleu(
     monkeypatch.setattr(DATASETS["wmt14"], "data", [(tmp_path / "test.tgz").as_uri()])
     monkeypatch.setattr(DATASETS["wmt14"], "md5", None)
     assert fetch_test_set("wmt14") == wmt14
-    assert is_here("wmt14")
-    ours, theirs = testsets.test_set_files("wmt14", reverse=True)
-    assert Path(ours).read_text().splitlines() == sides["en"]
-    assert Path(theirs).read_text().splitlines() == sides["fr"]
+    for reverse in (False, True):
+        ours, theirs = testsets.test_set_files("wmt14", reverse)
+        assert Path(ours).read_text().splitlines() == sides["en"]
+        assert Path(theirs).read_text().splitlines() == sides["fr"]

@@ -9,6 +9,7 @@ import pytest
 from seq2seq_bottleneck.settings.run import resolve
 from seq2seq_bottleneck.studies.arms import arms_of
 from seq2seq_bottleneck.studies.catalogue import find_study
+from seq2seq_bottleneck.studies.language import twins_of, without_attention
 from seq2seq_bottleneck.studies.study import Probed
 
 
@@ -52,3 +53,10 @@ def test_context_sizes_ascend_without_attention_first():
     found = [(arm.settings.model.attention, arm.settings.model.context_size)
              for arm in arms_of(runs)]  # fmt: skip
     assert found == [(a, s) for a in ("none", "additive") for s in sorted(sizes)]
+
+
+def test_an_arm_that_copies_has_twins_that_cannot():
+    (arm,) = arms_of([_run("decoding.copy_unknown=true")])
+    hidden = _run("model.attention=none", "model.source=hidden")
+    assert without_attention(arm).model.attention == "none"
+    assert twins_of(arm, [hidden]) == [hidden]

@@ -16,6 +16,7 @@ from seq2seq_bottleneck.settings.errors import UsageError
 from seq2seq_bottleneck.tables.formats import json as json_form
 from seq2seq_bottleneck.tables.formats import latex, markdown, with_intervals
 from seq2seq_bottleneck.tables.pages import FORMATS, TABLES, make_page, print_page, render
+from seq2seq_bottleneck.tables.render import ranged
 
 FALLING = {"none": [0.1, 0.3, 0.5, 0.6, 0.7], "additive": [0.1, 0.1, 0.1, 0.1, 0.1]}
 AWKWARD = "50 % & $1_000 #{a|b} ~^ <x> *y* `z` \\"
@@ -138,3 +139,10 @@ def test_unknown_names_are_usage_errors_with_the_nearest(bundle, pages):
     with pytest.raises(UsageError, match="unknown format 'markdwn'; did you mean 'markdown'"):
         render(pages["vindication"], "markdwn")
     assert FORMATS == ("rich", "csv", "markdown", "latex", "json")
+
+
+def test_a_value_without_an_interval_stands_alone():
+    row = {"bleu": 12.34, "bleu_low": 11.0, "bleu_high": float("nan")}
+    assert ranged(row, "bleu", "{:.1f}") == "12.3"
+    assert ranged(row | {"bleu_high": 13.0}, "bleu", "{:.1f}") == "12.3\n11.0..13.0"
+    assert ranged(row | {"bleu": float("nan")}, "bleu", "{:.1f}") == ""

@@ -16,6 +16,7 @@ from seq2seq_bottleneck.training.step import initial_state, make_sentence_losses
 WORDS = 23
 ARMS = {("additive", "input", "gru"): 7, ("dot", "output", "lstm"): 8}
 """Attention, placement and cell, and rows of a batch: those that divide evenly, and others."""
+ROWS = {"-".join(arm): rows for arm, rows in ARMS.items()} | {"averaged": 7}
 
 
 def random_batch(rows: int) -> Batch:
@@ -31,7 +32,7 @@ def random_batch(rows: int) -> Batch:
 
 
 def trained(rows: int, stack: Stack, arm: tuple[str, str, str], **training: object) -> list:
-    """Losses of three updates, all weights after them, and losses of the sentences by them."""
+    """Losses of three updates, all kept weights after them, and losses of the sentences by them."""
     attention, placement, cell = arm
     model = ModelSettings(
         attention=attention, placement=placement, cell=cell, embedding_size=6, context_size=8,
@@ -44,8 +45,8 @@ def trained(rows: int, stack: Stack, arm: tuple[str, str, str], **training: obje
     for _ in range(3):
         state, loss = update(state, batch)
         losses.append(float(loss))
-    leaves = np.concatenate([np.ravel(leaf) for leaf in jax.tree.leaves(state.weights)])
-    after = make_sentence_losses(graph, stack)(state.weights, batch)
+    leaves = np.concatenate([np.ravel(leaf) for leaf in jax.tree.leaves(state.kept)])
+    after = make_sentence_losses(graph, stack)(state.kept, batch)
     return [losses, leaves.tolist(), np.asarray(after).tolist()]
 
 
@@ -80,6 +81,10 @@ def main() -> None:
     plain = ("none", "input", "rnn")
     pairs["bfloat16"] = [
         trained(8, Stack(1, parts), plain, products="bfloat16") for parts in (1, 2)
+    ]
+    smoothed = {"updates": 3, "label_smoothing": 0.2, "average_last": 0.7}
+    pairs["averaged"] = [
+        trained(ROWS["averaged"], Stack(1, parts), plain, **smoothed) for parts in (1, 2)
     ]
     dropped = [trained(8, Stack(1, parts), plain, drop=True)[0] for parts in (1, 2)]
     searches = {f"{rows} {beam}": searched(rows, beam) for rows in (33, 12) for beam in (1, 3)}

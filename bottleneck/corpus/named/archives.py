@@ -14,6 +14,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from errno import EINVAL
 from pathlib import Path
 from typing import IO, Any
 
@@ -27,6 +28,7 @@ SMALL = 1_000_000
 GZIP_MARK = b"\x1f\x8b"
 BROKEN = (
     EOFError,
+    NotImplementedError,  # zipfile, of a member or version that it does not know
     ValueError,  # zipfile and tarfile, of numbers that cannot be
     gzip.BadGzipFile,
     struct.error,
@@ -78,7 +80,15 @@ def reading(path: Path) -> Iterator[None]:
     except UnicodeDecodeError:
         raise UserError(f"{path.name!r} holds text that is not UTF-8; nothing was kept") from None
     except BROKEN:
-        raise UserError(f"{path.name!r} is damaged or cut off; fetch it again") from None
+        raise _damaged(path) from None
+    except OSError as error:
+        if error.errno != EINVAL:  # zipfile, sent to a place before the file's beginning
+            raise
+        raise _damaged(path) from None
+
+
+def _damaged(path: Path) -> UserError:
+    return UserError(f"{path.name!r} is damaged or cut off; fetch it again")
 
 
 @contextmanager

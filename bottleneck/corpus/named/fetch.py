@@ -5,20 +5,30 @@ import shutil
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from hashlib import file_digest
 from pathlib import Path
 from typing import Any
 
 from ...settings.errors import UserError
 from .catalogue import NamedCorpus
 from .download import Arrived, Bar, download
-from .places import SIDES, SOURCE, corpora_folder, folder_of, read_source, side_file
+from .places import (
+    SIDES,
+    SOURCE,
+    corpora_folder,
+    folder_of,
+    intact,
+    read_source,
+    sha256_of,
+    side_file,
+)
 from .unpacking import Built
 from .writing import thin
 
 Tell = Callable[[str], object]
 MakeBar = Callable[[str], Bar | None]
 """A progress bar for a file by its name; None shows nothing."""
+OLD = "old"
+"""Name, in the folder aside, of what is being replaced."""
 
 
 def fetch(
@@ -35,6 +45,7 @@ def fetch(
     a fetch that is cut off leaves what was there. Raises UserError in one line.
     """
     with _alone(corpus.name):
+        _recover(corpus.name)
         held = read_source(corpus.name)
         if held is not None and not again and held["limit"] == limit and _whole(corpus, held):
             return held
@@ -49,7 +60,7 @@ def fetch(
             built = corpus.unpack([each.path for each in arrived], _new(aside / "text"))
             made = _source(corpus, arrived, _limited(built, aside / "text", limit), limit)
             _describe(aside / "text", made)
-            _put(aside / "text", folder_of(corpus.name), aside / "old")
+            _put(aside / "text", folder_of(corpus.name), aside / OLD)
     return made
 
 
@@ -84,21 +95,14 @@ def _source(
 def _describe(folder: Path, made: dict[str, Any]) -> None:
     """Add the hashes of the text files, and write it all beside them."""
     paths = [side_file(folder, split, side) for split in made["pairs"] for side in SIDES]
-    made["files"] = {path.name: _sha256(path) for path in paths}
+    made["files"] = {path.name: sha256_of(path) for path in paths}
     text = json.dumps(made, indent=1, ensure_ascii=False) + "\n"
     (folder / SOURCE).write_text(text, encoding="utf8")
 
 
 def _whole(corpus: NamedCorpus, held: Mapping[str, Any]) -> bool:
     """Whether all files of the corpus are there as they were written."""
-    folder = folder_of(corpus.name)
-    paths = {folder / name: known for name, known in held["files"].items()}
-    return all(path.is_file() and _sha256(path) == known for path, known in paths.items())
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return file_digest(file, "sha256").hexdigest()
+    return all(intact(folder_of(corpus.name) / name, held) for name in held["files"])
 
 
 def _new(folder: Path) -> Path:
@@ -111,19 +115,31 @@ def _put(made: Path, place: Path, old: Path) -> None:
     if not place.exists():
         made.rename(place)
         return
-    place.rename(old)
     try:
+        place.rename(old)
         made.rename(place)
     except BaseException:
-        old.rename(place)
+        if not place.exists():
+            old.rename(place)
         raise
+
+
+def _recover(name: str) -> None:
+    """Clear up after a process that was killed; what it had moved aside goes back to its place."""
+    aside = _aside_folder(name)
+    if (aside / OLD).is_dir() and not folder_of(name).exists():
+        (aside / OLD).rename(folder_of(name))
+    shutil.rmtree(aside, ignore_errors=True)
+
+
+def _aside_folder(name: str) -> Path:
+    return corpora_folder() / f".{name}.part"
 
 
 @contextmanager
 def _aside(name: str) -> Iterator[Path]:
     """An empty folder for what is not whole yet; with all that is in it, it goes at the end."""
-    aside = corpora_folder() / f".{name}.part"
-    shutil.rmtree(aside, ignore_errors=True)  # of a process that was killed
+    aside = _aside_folder(name)
     try:
         yield _new(aside)
     finally:

@@ -117,8 +117,11 @@ def _read_document(held: ZipFile, english: str, french: str) -> list[tuple[str, 
 def parse(document: bytes) -> Element:
     """The root of a document. Raises ParseError; stops at a DOCTYPE, before any entity."""
     parser = XMLParser(target=_NoDoctype())
-    parser.feed(document)
-    root = parser.close()
+    try:
+        parser.feed(document)
+        root = parser.close()
+    except (LookupError, ValueError):  # an encoding that no one knows, or of several bytes
+        raise ParseError("an encoding that cannot be read") from None
     if not isinstance(root, Element):
         raise ParseError("no element")
     return root

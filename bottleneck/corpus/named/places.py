@@ -3,6 +3,7 @@
 import json
 import os
 from collections.abc import Mapping
+from hashlib import file_digest
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,11 @@ SOURCE = "SOURCE.json"
 """Where a corpus came from, and what is in its files."""
 SIDES = ("en", "fr")
 """Languages of the two files of a split, English first."""
+_RECORDED = {
+    **dict.fromkeys(("name", "licence", "citation", "fetched"), str),
+    **dict.fromkeys(("pairs", "left_out", "files"), dict),
+    "sources": list,
+}
 
 
 def corpora_folder() -> Path:
@@ -43,20 +49,47 @@ def read_source(name: str) -> Mapping[str, Any] | None:
         ) from None
     except ValueError:
         held = None
-    if not isinstance(held, dict) or not {"pairs", "files", "sources"} <= held.keys():
+    if not _is_record(held):
         raise UserError(f"{str(path)!r} is damaged; delete its folder and fetch {name!r} again")
     return held
+
+
+def _is_record(held: object) -> bool:
+    """Whether this is what a fetch writes down."""
+    return (
+        isinstance(held, dict)
+        and "limit" in held
+        and all(isinstance(held.get(key), kind) for key, kind in _RECORDED.items())
+    )
+
+
+def intact(path: Path, held: Mapping[str, Any]) -> bool:
+    """Whether a file of a corpus is there as it was written."""
+    return path.is_file() and sha256_of(path) == held["files"].get(path.name)
+
+
+def sha256_of(path: Path) -> str:
+    """The hash of a file, in hex digits."""
+    with path.open("rb") as file:
+        return file_digest(file, "sha256").hexdigest()
 
 
 def split_files_of(name: str, split: str) -> tuple[str, str] | None:
     """English and French file of a split, None where the corpus has no such split.
 
-    Raises UserError where the corpus is not on this machine.
+    Raises UserError where the corpus is not on this machine, or these files are not as they were
+    fetched.
     """
     held = read_source(name)
     if held is None:
         raise UserError(f"corpus {name!r} is not on this machine; bottleneck corpus fetch {name}")
     if split not in held["pairs"]:
         return None
-    english, french = (str(side_file(folder_of(name), split, side)) for side in SIDES)
-    return english, french
+    english, french = (side_file(folder_of(name), split, side) for side in SIDES)
+    for path in (english, french):
+        if not intact(path, held):
+            raise UserError(
+                f"{str(path)!r} is missing or is not as it was fetched; "
+                f"bottleneck corpus fetch {name}"
+            )
+    return str(english), str(french)

@@ -39,28 +39,40 @@ def test_set_files(name: str, reverse: bool) -> tuple[str, str]:
     return str(ours), str(theirs)
 
 
-def is_here(name: str) -> bool:
-    """Whether sacreBLEU's cache has a test set in both directions that it knows."""
-    dataset = _dataset(name)
-    pairs = [pair for pair in (FORTH, BACK) if pair in dataset.langpairs]
-    return all(path.is_file() for pair in pairs for path in _paths(dataset, pair))
-
-
 def fetch_test_set(name: str) -> Path:
     """Have sacreBLEU bring a test set; returns its folder. Raises UserError in one line."""
     dataset = _dataset(name)
     folder = _paths(dataset, FORTH)[0].parent
-    was_there = folder.exists()
+    was_there, before = folder.exists(), _files_of(folder)
     try:
         with _quietly():
             for pair in (FORTH, BACK):
                 if pair in dataset.langpairs:
                     dataset.get_files(pair)
     except BaseException as error:
-        if not was_there:  # it would take a half file for a whole one
-            shutil.rmtree(folder, ignore_errors=True)
+        if type(error).__module__.startswith("portalocker"):  # sacreBLEU waited for a minute
+            raise UserError(
+                f"test set {name!r} is being fetched by another process; try again later"
+            ) from None
+        _undo(folder, was_there, before)
         raise _explained(name, folder if was_there else None, error) from None
     return folder
+
+
+def _files_of(folder: Path) -> dict[Path, int]:
+    """The files of a test set, not of those below it, and when each was last written to (ns)."""
+    paths = (*folder.glob("*"), *(folder / "raw").rglob("*"))
+    return {path: path.stat().st_mtime_ns for path in paths if path.is_file()}
+
+
+def _undo(folder: Path, was_there: bool, before: dict[Path, int]) -> None:
+    """Delete what was written since: sacreBLEU would take a half file for a whole one."""
+    if not was_there:
+        shutil.rmtree(folder, ignore_errors=True)
+        return
+    for path, written in _files_of(folder).items():
+        if before.get(path) != written:
+            path.unlink(missing_ok=True)
 
 
 def _dataset(name: str) -> Any:
