@@ -1,9 +1,6 @@
 """The grammar corpus as a run meets it, small."""
 
-from collections.abc import Iterator
-
 import pytest
-from jaxtyping import config
 
 from seq2seq_bottleneck.corpus.batches import encode_pairs, training_batches
 from seq2seq_bottleneck.corpus.corpus import Corpus, describe, load_corpus
@@ -14,16 +11,10 @@ from seq2seq_bottleneck.settings.concerns import CorpusSettings
 from seq2seq_bottleneck.settings.errors import UsageError
 from seq2seq_bottleneck.settings.symbols import EOS
 
+pytestmark = pytest.mark.usefixtures("unchecked")
+
 EDGES = (5, 11, 21, 31, 41)
 SETTINGS = CorpusSettings(train_pairs=2_000, valid_pairs=60, test_pairs=1_200)
-
-
-@pytest.fixture(scope="module", autouse=True)
-def unchecked() -> Iterator[None]:
-    """No types checked at run time: it makes drawing from the grammar a hundred times slower."""
-    config.update("jaxtyping_disable", True)
-    yield
-    config.update("jaxtyping_disable", False)
 
 
 @pytest.fixture(scope="module")

@@ -1,11 +1,9 @@
 """The other direction: every corpus with its sides exchanged, and nothing else lost."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from random import Random
 
 import pytest
-from jaxtyping import config
 
 from seq2seq_bottleneck.corpus.corpus import Corpus, load_corpus
 from seq2seq_bottleneck.corpus.drawing import SentenceSource
@@ -15,17 +13,11 @@ from seq2seq_bottleneck.corpus.turned import Turned, turned
 from seq2seq_bottleneck.settings.concerns import CorpusSettings
 from seq2seq_bottleneck.settings.errors import UsageError, UserError
 
+pytestmark = pytest.mark.usefixtures("unchecked")
+
 EDGES = (5, 11, 21)
 SMALL = CorpusSettings(train_pairs=300, valid_pairs=40, test_pairs=80, max_words=30)
 REVERSED = SMALL.model_copy(update={"reverse_direction": True})
-
-
-@pytest.fixture(scope="module", autouse=True)
-def unchecked() -> Iterator[None]:
-    """No types checked at run time: it makes drawing from the grammar a hundred times slower."""
-    config.update("jaxtyping_disable", True)
-    yield
-    config.update("jaxtyping_disable", False)
 
 
 @pytest.fixture(scope="module")

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from flax import nnx
 from tiny_training import (
+    StopsAfter,
     copies,
     settings_of,
     spread_out,
@@ -190,21 +191,6 @@ def test_in_every_kind_of_training_it_is_the_same_mean():
     close(Stack(2).part(both.state.mean, 0), alone.state.mean, 2e-4)
     assert same(both.trained[0].weights, Stack(2).part(both.state.mean, 0))
     assert not same(both.trained[0].weights, both.trained[1].weights)
-
-
-class StopsAfter:
-    """Takes a snapshot after some dispatches, and ends the training there."""
-
-    def __init__(self, count):
-        self.left, self.held = count, None
-
-    def wanted(self):
-        self.left -= 1
-        return self.left == 0
-
-    def keep(self, snapshot):
-        self.held = snapshot
-        raise KeyboardInterrupt
 
 
 @pytest.mark.parametrize(("together", "seeds"), [(1, (4,)), (7, (3, 8))])

@@ -4,7 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from tiny_training import copies, settings_of, translator, validation
+from tiny_training import StopsAfter, copies, settings_of, translator, validation
 
 from seq2seq_bottleneck.corpus.batches import training_batches
 from seq2seq_bottleneck.training import device
@@ -151,21 +151,6 @@ def test_a_dispatch_trains_on_the_batches_of_single_updates(seeds):
             [padded(each.batch(n), rows, longest)[part] for each in batches] for n in numbers
         ]
         np.testing.assert_array_equal(found, np.reshape(expected, (together, *axes, *shape)))
-
-
-class StopsAfter:
-    """Takes a snapshot after some dispatches, and ends the training there."""
-
-    def __init__(self, count):
-        self.left, self.held = count, None
-
-    def wanted(self):
-        self.left -= 1
-        return self.left == 0
-
-    def keep(self, snapshot):
-        self.held = snapshot
-        raise KeyboardInterrupt
 
 
 def test_a_resumed_training_gives_the_same_bits(stacked):

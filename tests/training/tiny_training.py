@@ -74,3 +74,18 @@ def train_one(model, settings, batches, held_out, report=lambda _: None):
     graph, weights = model
     learners = [Learner(weights, settings, batches)]
     return train(graph, learners, held_out, lambda _, progress: report(progress)).trained[0]
+
+
+class StopsAfter:
+    """Takes a snapshot after some dispatches, and ends the training there."""
+
+    def __init__(self, count):
+        self.left, self.held = count, None
+
+    def wanted(self):
+        self.left -= 1
+        return self.left == 0
+
+    def keep(self, snapshot):
+        self.held = snapshot
+        raise KeyboardInterrupt

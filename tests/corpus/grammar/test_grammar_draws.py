@@ -1,11 +1,9 @@
 """Tokens, alignments, words and bytes of drawn pairs."""
 
-from collections.abc import Iterator
 from hashlib import sha256
 from random import Random
 
 import pytest
-from jaxtyping import config
 
 from seq2seq_bottleneck.corpus.grammar import (
     CONTENT,
@@ -19,21 +17,14 @@ from seq2seq_bottleneck.corpus.grammar.word_classes import assignments
 from seq2seq_bottleneck.corpus.pair import SentencePair
 from seq2seq_bottleneck.corpus.tokens import detokenize, tokenize
 
+pytestmark = pytest.mark.usefixtures("unchecked")
+
 GOLDEN = "61704d362ad0f9528b0b71e37a8874e6004591af2564649a62b4951677c6a04c"
 
 
 def _draw(seed: int, count: int) -> list[SentencePair]:
     random = Random(seed)
     return [english_french().draw(random, 2 + index % 59) for index in range(count)]
-
-
-@pytest.fixture(scope="module", autouse=True)
-def unchecked() -> Iterator[None]:
-    """No types checked at run time: it makes draws a hundred times slower, and the tests of
-    known answers go through every function with them on."""
-    config.update("jaxtyping_disable", True)
-    yield
-    config.update("jaxtyping_disable", False)
 
 
 @pytest.fixture(scope="module")

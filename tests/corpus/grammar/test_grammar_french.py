@@ -1,15 +1,15 @@
 """The French of drawn sentences, by rules and a lexicon written apart from the grammar's."""
 
 import re
-from collections.abc import Iterator
 from itertools import pairwise
 from random import Random
 
 import pytest
-from jaxtyping import config
 
 from seq2seq_bottleneck.corpus.grammar import english_french
 from seq2seq_bottleneck.corpus.pair import SentencePair
+
+pytestmark = pytest.mark.usefixtures("unchecked")
 
 FEMININE = """
 souris vache abeille table chaise voiture clé lampe fleur robe jupe lettre histoire pomme poire
@@ -50,15 +50,6 @@ NEVER = (
     r"\b(?:a|ai|as|ont|avons) (?:allé|tombé|arrivé|venu|retourné|parti)e?s?\b",
     r"~|￭|  | ,|^ | $",
 )
-
-
-@pytest.fixture(scope="module", autouse=True)
-def unchecked() -> Iterator[None]:
-    """No types checked at run time: it makes draws a hundred times slower, and the tests of
-    known answers go through every function with them on."""
-    config.update("jaxtyping_disable", True)
-    yield
-    config.update("jaxtyping_disable", False)
 
 
 @pytest.fixture(scope="module")

@@ -1,24 +1,15 @@
 """Probabilities, ambiguity and draws of the grammar."""
 
 from collections import Counter
-from collections.abc import Iterator
 from math import isclose
 from random import Random
 
 import pytest
-from jaxtyping import config
 
 from seq2seq_bottleneck.corpus.grammar import english_french
 from seq2seq_bottleneck.corpus.pair import SentencePair
 
-
-@pytest.fixture(scope="module", autouse=True)
-def unchecked() -> Iterator[None]:
-    """No types checked at run time: it makes draws a hundred times slower, and the tests of
-    known answers go through every function with them on."""
-    config.update("jaxtyping_disable", True)
-    yield
-    config.update("jaxtyping_disable", False)
+pytestmark = pytest.mark.usefixtures("unchecked")
 
 
 @pytest.fixture(scope="module")
