@@ -22,12 +22,9 @@ def check_pointing(settings: RunSettings, wish: str) -> None:
     """UsageError, which names the wish, for an arm whose weights point at no word."""
     if settings.model.points:
         return
-    arm = settings.model.attention
-    if settings.model.source == "hidden":
-        arm = f"{arm} with its source hidden"
     raise UsageError(
-        f"{wish} needs attention weights that point at a word, and arm {arm} has none; "
-        f"take an arm with attention (model.attention, --arm) or leave {wish} out"
+        f"{wish} needs attention weights that point at a word, and arm {settings.model.arm} has "
+        f"none; take an arm with attention (model.attention, --arm) or leave {wish} out"
     )
 
 

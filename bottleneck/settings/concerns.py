@@ -129,6 +129,12 @@ class ModelSettings(Concern):
         return self.source == "seen" and self.attention not in UNSELECTIVE
 
     @property
+    def arm(self) -> str:
+        """The attention, and that the source is hidden where it is, for messages."""
+        hidden = " with its source hidden" if self.source == "hidden" else ""
+        return f"{self.attention}{hidden}"
+
+    @property
     def hidden_apart(self) -> bool:
         """Whether linear maps lie between hidden states and the context.
 

@@ -37,11 +37,10 @@ class RunSettings(Concern):
     @model_validator(mode="after")
     def _copies_what_is_pointed_at(self) -> "RunSettings":
         if self.decoding.copy_unknown and not self.model.points:
-            hidden = " with its source hidden" if self.model.source == "hidden" else ""
             raise ValueError(
                 "decoding.copy_unknown needs attention weights that point at a word, and arm "
-                f"{self.model.attention!r}{hidden} has none; `bottleneck translate --copy-unknown` "
-                "copies with the arms that can"
+                f"{self.model.arm} has none; `bottleneck translate --copy-unknown` copies with the "
+                "arms that can"
             )
         return self
 
