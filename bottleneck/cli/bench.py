@@ -53,8 +53,9 @@ def bench(
 ) -> None:
     """Measure what a training step costs by length, context, batch and vocabulary."""
     from ..bench import grid
+    from ..tables.pages import check_format
 
-    _check_format(form)
+    check_format(form)
     if results is not None:
         print_costs(results, form)
         return
@@ -68,14 +69,6 @@ def bench(
     _measure(points, chosen, repeats, threads, out, quiet)
     print_costs(out, form)
     typer.echo(f"Written to {out / 'probes'}: cost.csv, cost_exponents.csv", err=True)
-
-
-def _check_format(form: str) -> None:
-    from ..settings.errors import UsageError
-    from ..tables.pages import FORMATS
-
-    if form not in FORMATS:
-        raise UsageError(f"unknown format {form!r}; known are {', '.join(FORMATS)}")
 
 
 def print_costs(folder: Path, form: str) -> None:

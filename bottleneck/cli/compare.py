@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from .score import Edges, Form, Resamples, Seed, check_format, scoring_settings, show
+from .score import Edges, Form, Resamples, Seed, scoring_settings, show
 
 KINDS = "a run's folder, or a file of translations, a sentence a line."
 
@@ -30,6 +30,7 @@ def compare(
     """Compare two systems in BLEU, by sentence length: B minus A, intervals, paired tests."""
     from ..scoring.paired import Resampling
     from ..tables.outputs import read_systems
+    from ..tables.pages import check_format
     from ..tables.paired import paired_page
 
     check_format(form)

@@ -28,13 +28,12 @@ def diagnose(
     from ..lecture.slides import SLIDES
     from ..runs.environment import use_cache
     from ..runs.stored import arms, latest_output
-    from ..settings.errors import UsageError, did_you_mean
+    from ..settings.errors import UsageError
     from ..studies.diagnosis import diagnose as diagnosed
     from ..tables.diagnosis import diagnosis_page
-    from ..tables.pages import FORMATS, render
+    from ..tables.pages import check_format, render
 
-    if form not in FORMATS:
-        raise UsageError(f"unknown format {form!r}{did_you_mean(form, FORMATS)}")
+    check_format(form)
     if sentence is not None and not any(sign.isalnum() for sign in sentence):
         raise UsageError("the sentence has no words; write it in quotes")
     folder = results if results is not None else latest_output(DEFAULT_OUT, "--results")

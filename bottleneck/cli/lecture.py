@@ -34,10 +34,9 @@ def lecture(
     from ..lecture.audit import AUDITS, audit_all
     from ..settings.errors import UsageError, did_you_mean
     from ..tables.audit import audit_page
-    from ..tables.pages import FORMATS, print_page, render
+    from ..tables.pages import check_format, print_page, render
 
-    if form not in FORMATS:
-        raise UsageError(f"unknown format {form!r}; known are {', '.join(FORMATS)}")
+    check_format(form)
     if name is not None and name.upper() not in AUDITS:
         raise UsageError(f"unknown id {name!r}{did_you_mean(name.upper(), AUDITS)}")
     evidence = _evidence(results)

@@ -90,12 +90,10 @@ def table(
 ) -> None:
     """Print one table of finished results, with its verdicts and caption."""
     from ..results.bundle import load_bundle
-    from ..settings.errors import UsageError
-    from ..tables.pages import FORMATS, make_page, print_page, render
+    from ..tables.pages import check_format, make_page, print_page, render
     from ..tables.selection import where as narrowed
 
-    if form not in FORMATS:
-        raise UsageError(f"unknown format {form!r}; known are {', '.join(FORMATS)}")
+    check_format(form)
     bundle = narrowed(load_bundle(results_folder(results)), where or [])
     page = make_page(name, bundle)
     if form != "rich":

@@ -30,20 +30,12 @@ def score(
 ) -> None:
     """Print BLEU by sentence length of any system's translations, with intervals."""
     from ..tables.outputs import read_files
+    from ..tables.pages import check_format
     from ..tables.score import score_page
 
     check_format(form)
     scoring = scoring_settings(edges, resamples, seed)
     show(score_page(read_files(hypotheses, references, sources), scoring), form)
-
-
-def check_format(form: str) -> None:
-    """Refuse an unknown format, before anything is read."""
-    from ..settings.errors import UsageError, did_you_mean
-    from ..tables.pages import FORMATS
-
-    if form not in FORMATS:
-        raise UsageError(f"unknown format {form!r}{did_you_mean(form, FORMATS)}")
 
 
 def scoring_settings(edges: str, resamples: int, seed: int) -> "ScoringSettings":

@@ -52,10 +52,9 @@ def study(
     from ..runs.pool import default_width
     from ..settings.errors import UsageError
     from ..studies.catalogue import COST, find_study
-    from ..tables.pages import FORMATS, study_page
+    from ..tables.pages import check_format, study_page
 
-    if form not in FORMATS:
-        raise UsageError(f"unknown format {form!r}; known are {', '.join(FORMATS)}")
+    check_format(form)
     check_gold_options(name, gold, source, target)
     if name == COST:
         _show_cost(results, form, bool(assignments or seeds or where or preset))

@@ -8,9 +8,8 @@ from rich.console import Console, Group
 from rich.table import Table
 from rich.text import Text
 
-from ..settings.errors import UsageError
 from .decided import Decision
-from .formats import csv
+from .formats import check_known, csv
 from .formats import markdown as markdown_table
 
 TITLE = "The lecture's claims"
@@ -135,8 +134,7 @@ FORMATS = ("rich", *_WRITERS)
 
 def check_format(form: str) -> None:
     """Refuse what is not in `FORMATS`."""
-    if form not in FORMATS:
-        raise UsageError(f"unknown format {form!r}; known are {', '.join(FORMATS)}")
+    check_known(form, FORMATS)
 
 
 def render(decisions: Sequence[Decision], form: str) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import pandas as pd
 
 from ..claims.verdict import Verdict
+from ..settings.errors import UsageError, did_you_mean
 
 LATEX_ESCAPES = str.maketrans(
     {
@@ -21,6 +22,12 @@ LATEX_ESCAPES = str.maketrans(
 MARKDOWN_ESCAPES = str.maketrans(
     {"\\": r"\\", "|": r"\|", "*": r"\*", "_": r"\_", "`": r"\`", "<": "&lt;", "\n": " "}
 )
+
+
+def check_known(form: str, known: Sequence[str]) -> None:
+    """Refuse a form of output that is none of these, with the nearest of them."""
+    if form not in known:
+        raise UsageError(f"unknown format {form!r}{did_you_mean(form, known)}")
 
 
 def csv(frame: pd.DataFrame) -> str:

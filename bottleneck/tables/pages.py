@@ -16,7 +16,7 @@ from ..settings.errors import UsageError, did_you_mean
 from . import compression, context_size
 from .caption import common_caption, failure_verdicts, sizes_caption, vindication_verdicts
 from .comparison import NONE, Comparison, attentions, compare, compare_sizes
-from .formats import csv, json, latex, markdown
+from .formats import check_known, csv, json, latex, markdown
 from .page import Page
 from .render import FAILURE_TITLE, VINDICATION_TITLE, failure_table, vindication_table
 from .selection import where
@@ -135,10 +135,14 @@ FORMATS = tuple(_WRITERS)
 """The forms of a table; ``rich`` is the terminal's."""
 
 
+def check_format(form: str) -> None:
+    """Refuse what is not in `FORMATS`, before anything is read or measured."""
+    check_known(form, FORMATS)
+
+
 def render(page: Page, form: str) -> str:
     """The page as text in one of `FORMATS`."""
-    if form not in _WRITERS:
-        raise UsageError(f"unknown format {form!r}{did_you_mean(form, FORMATS)}")
+    check_format(form)
     return _WRITERS[form](page)
 
 

@@ -75,4 +75,4 @@ def test_faults_are_one_line(tmp_path, capsys):
     assert run(["claims", "--results", str(tmp_path / "none")]) == 1
     assert "no folder" in capsys.readouterr().err
     assert run(["claims", "--format", "latex"]) == 2
-    assert "known are rich, csv, markdown, json" in capsys.readouterr().err
+    assert "known are csv, json, markdown, rich" in capsys.readouterr().err

@@ -105,4 +105,4 @@ def test_an_unknown_format_is_told_before_anything_else(tmp_path, capsys, monkey
     monkeypatch.chdir(tmp_path)
     assert run(["table", "vindicaton", "--format", "txt"]) == 2
     said = capsys.readouterr().err
-    assert said == "bottleneck: unknown format 'txt'; known are rich, csv, markdown, latex, json\n"
+    assert said == "bottleneck: unknown format 'txt'; did you mean 'latex'?\n"

@@ -93,5 +93,5 @@ def test_the_summary_counts_each_verdict(decisions):
 
 
 def test_an_unknown_format_is_refused_by_name(decisions):
-    with pytest.raises(UsageError, match="unknown format 'cvs'; known are rich, csv"):
+    with pytest.raises(UsageError, match="unknown format 'cvs'; did you mean 'csv'"):
         render(decisions, "cvs")
