@@ -39,7 +39,9 @@ def measure(
             one_each = {row["arm"]: row for row in rows[-len(arms) * len(point.varied) :]}
             listener(point, {"phase": "ended", "rows": list(one_each.values())})
     if all(row["seconds"] is None for row in rows):
-        raise UserError(f"nothing could be measured: {rows[0]['reason']}")
+        raise UserError(
+            f"nothing could be measured: {rows[0]['reason']}; try smaller sizes (--quick has some)"
+        )
     order = [arm.name for arm in arms]
     return sorted(rows, key=lambda row: _place(row, order))
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .console import counted, output
+from .options import Form, Quiet
 from .reproduce import DEFAULT_OUT
 
 if TYPE_CHECKING:
@@ -46,12 +47,10 @@ def bench(
     results: Annotated[
         Path | None, typer.Option(help="Print what is in this folder; measure nothing.")
     ] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", help="No progress on stderr.")] = False,
-    form: Annotated[
-        str, typer.Option("--format", help="rich, csv, markdown, latex or json.")
-    ] = "rich",
+    quiet: Quiet = False,
+    form: Form = "rich",
 ) -> None:
-    """Measure what a training step costs by length, context, batch and vocabulary."""
+    """Measure what a training step costs, by length, context and batch."""
     from ..bench import grid
     from ..tables.pages import check_format
 
@@ -95,6 +94,7 @@ def _print_plan(points: "Sequence[Point]", arms: "Sequence[Arm]", repeats: int) 
     """The points, what each takes, and the sum."""
     from ..bench.estimate import point_seconds
     from ..runs.estimate import duration
+    from ..tables.fitting import print_prose
     from ..tables.render import new_table
 
     costs = point_seconds(points, arms, repeats)
@@ -105,10 +105,10 @@ def _print_plan(points: "Sequence[Point]", arms: "Sequence[Arm]", repeats: int) 
     console = output()
     console.print(table)
     names = ", ".join(arm.name for arm in arms)
-    console.print(
+    print_prose(
+        console,
         f"{counted(len(points), 'point')} x {counted(len(arms), 'arm')} ({names}), at most about "
         f"{duration(sum(costs))}; less where programs have been compiled before.",
-        markup=False,
     )
 
 
@@ -134,7 +134,10 @@ def _measure(
             rows = measure(points, arms, repeats, threads, listener)
         write(out, rows)
     except KeyboardInterrupt:
-        stopped = UserError("interrupted; what was measured so far is not kept")
+        stopped = UserError(
+            "interrupted; what was measured so far is not kept: start again, with --quick for few "
+            "sizes"
+        )
         stopped.exit_code = INTERRUPTED
         raise stopped from None
     finally:

@@ -4,16 +4,21 @@ from typing import Annotated
 
 import typer
 
+from .completion import claim_formats
 from .console import output
-from .results import Results, Where, results_folder, say_what_is_left_out
+from .options import Where
+from .results import Results, results_folder, say_what_is_left_out
 
 
 def claims(
     results: Results = None,
     where: Where = None,
-    form: Annotated[str, typer.Option("--format", help="rich, csv, markdown or json.")] = "rich",
+    form: Annotated[
+        str,
+        typer.Option("--format", help="rich, csv, markdown or json.", autocompletion=claim_formats),
+    ] = "rich",
 ) -> None:
-    """Decide the lecture's claims from finished results, or say what would decide them."""
+    """Decide the lecture's claims, or say what would decide them."""
     from ..results.bundle import load_environment
     from ..settings.errors import UserError
     from ..tables.claims import check_format, print_claims, render
@@ -22,7 +27,10 @@ def claims(
     check_format(form)
     folder = results_folder(results)
     if not folder.is_dir():
-        raise UserError(f"no folder {str(folder)!r}: name one that a command of bottleneck wrote")
+        raise UserError(
+            f"{str(folder)!r} is not a folder: name one that `bottleneck reproduce` or "
+            "`bottleneck sweep` wrote"
+        )
     decisions = decide_results(folder, where or [])
     if form != "rich":
         typer.echo(render(decisions, form), nl=False)

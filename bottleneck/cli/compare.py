@@ -5,7 +5,8 @@ from typing import Annotated
 
 import typer
 
-from .score import Edges, Form, Resamples, Seed, scoring_settings, show
+from .options import Form
+from .score import Edges, Resamples, Seed, scoring_settings, show
 
 KINDS = "a run's folder, or a file of translations, a sentence a line."
 
@@ -27,7 +28,7 @@ def compare(
     seed: Seed = 1,
     form: Form = "rich",
 ) -> None:
-    """Compare two systems in BLEU, by sentence length: B minus A, intervals, paired tests."""
+    """Compare two systems by sentence length: B minus A, paired tests."""
     from ..scoring.paired import Resampling
     from ..tables.outputs import read_systems
     from ..tables.pages import check_format

@@ -1,5 +1,6 @@
 """Where tables are printed, and how counts and sizes are written."""
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -15,7 +16,23 @@ def output() -> "Console":
     from rich.console import Console
 
     console = Console(highlight=False)
-    return Console(highlight=False, width=max(console.width, NARROWEST))
+    width = max(console.width, NARROWEST)
+    return Console(highlight=False, emoji=False, width=width)
+
+
+def print_names(told: Mapping[str, str]) -> None:
+    """Names, each with what is told of it beside it."""
+    from rich.constrain import Constrain
+    from rich.table import Table
+    from rich.text import Text
+
+    from ..tables.fitting import MEASURE
+
+    grid = Table.grid(padding=(0, 2, 0, 0))
+    grid.add_column(no_wrap=True)
+    for name, text in told.items():
+        grid.add_row(Text(name), Text(text))
+    output().print(Constrain(grid, MEASURE))
 
 
 def counted(count: int, noun: str) -> str:

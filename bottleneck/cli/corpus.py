@@ -5,7 +5,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from . import named
+from .completion import corpora
 from .console import output
+from .help import Command, Commands
 from .options import (
     Assignments,
     Preset,
@@ -25,14 +27,21 @@ if TYPE_CHECKING:
     from ..corpus.pair import SentencePair
     from ..settings.run import RunSettings
 
-app = typer.Typer(help="Fetch real text, and look at any corpus.", no_args_is_help=True)
-app.command("list")(named.list_corpora)
-app.command()(named.fetch)
+app = typer.Typer(
+    help="Fetch real text, and look at any corpus.", cls=Commands, no_args_is_help=True
+)
+app.command("list", cls=Command)(named.list_corpora)
+app.command(cls=Command)(named.fetch)
 
-Name = Annotated[str, typer.Argument(help="grammar, copy, files, or a name of `corpus list`.")]
+Name = Annotated[
+    str,
+    typer.Argument(
+        help="grammar, copy, files, or a name of `corpus list`.", autocompletion=corpora
+    ),
+]
 
 
-@app.command()
+@app.command(cls=Command)
 def show(
     name: Name = "grammar",
     count: Annotated[int, typer.Option("-n", min=1, help="How many pairs.")] = 5,
@@ -43,7 +52,10 @@ def show(
     reverse_direction: ReverseDirection = False,
     assignments: Assignments = None,
 ) -> None:
-    """Print training pairs with their word alignment, bits, and subwords where these are asked."""
+    """Print training pairs with their word alignment and bits.
+
+    With corpus.tokens=subwords also the pieces that they are read in.
+    """
     settings = resolve_settings(
         preset,
         assignments,
@@ -80,7 +92,7 @@ def _pair_text(pair: "SentencePair", reverse: bool) -> str:
     return "\n".join([*lines, f"    {' '.join(links)}"] if links else lines)
 
 
-@app.command()
+@app.command(cls=Command)
 def describe(
     name: Name = "grammar",
     preset: Preset = "lecture",
@@ -94,6 +106,7 @@ def describe(
 ) -> None:
     """Count lengths by bucket, vocabulary, unknown words and bits."""
     from ..corpus.corpus import describe as describe_corpus
+    from ..tables.fitting import print_prose
 
     files = {
         "source": source,
@@ -107,8 +120,7 @@ def describe(
     description = describe_corpus(_load(settings), settings.scoring.lower_edges)
     console = output()
     console.print(_table(description))
-    for line in _facts(description, settings.corpus.tokens):
-        console.print(line, markup=False)
+    print_prose(console, _facts(description, settings.corpus.tokens))
 
 
 def _load(settings: "RunSettings") -> "Corpus":
@@ -119,13 +131,11 @@ def _load(settings: "RunSettings") -> "Corpus":
 
 def _table(description: "Description") -> "Table":
     """Pairs, mean lengths and mean bits by split and bucket."""
-    from rich import box
-    from rich.table import Table
+    from ..tables.render import new_table
 
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    heads = ("split", "source words", "pairs", "mean words", "mean target tokens", "mean bits")
-    for head in heads:
-        table.add_column(head, justify="left" if head in heads[:2] else "right")
+    heads = ["pairs", "mean\nwords", "mean target\ntokens", "mean\nbits"]
+    table = new_table("", ["source", "source\nwords", *heads])
+    table.columns[0].header = "split"
     for row in description.rows:
         means = (row.source_words, row.target_tokens, row.bits)
         shown = ["" if mean is None else f"{mean:.1f}" for mean in means]

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from .console import counted, output
+from .options import Form
 from .reproduce import DEFAULT_OUT
 
 
@@ -20,17 +21,16 @@ def diagnose(
             "--results", "--run", help="Results or the folder of one run [default: the latest]."
         ),
     ] = None,
-    form: Annotated[
-        str, typer.Option("--format", help="rich, csv, markdown, latex or json.")
-    ] = "rich",
+    form: Form = "rich",
 ) -> None:
-    """Show which words of a sentence survive translation and which are lost, word by word."""
+    """Show which words of a sentence survive and which are lost."""
     from ..lecture.slides import SLIDES
     from ..runs.environment import use_cache
     from ..runs.stored import arms, latest_output
     from ..settings.errors import UsageError
     from ..studies.diagnosis import diagnose as diagnosed
     from ..tables.diagnosis import diagnosis_page
+    from ..tables.fitting import print_prose
     from ..tables.pages import check_format, render
 
     check_format(form)
@@ -61,4 +61,4 @@ def diagnose(
         return
     console = output()
     console.print(page.table)
-    console.print("\n".join(page.caption), markup=False)
+    print_prose(console, page.caption)

@@ -5,7 +5,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from .completion import lecture_ids
 from .console import output
+from .options import Form
 from .reproduce import DEFAULT_OUT
 
 if TYPE_CHECKING:
@@ -17,11 +19,13 @@ TRAINED = DEFAULT_OUT / "lecture"
 def lecture(
     name: Annotated[
         str | None,
-        typer.Argument(metavar="ID", help="Walk through one: L1 to L18, L-FAIL, L-VIND ..."),
+        typer.Argument(
+            metavar="ID",
+            help="Walk through one: L1 to L18, L-FAIL, L-VIND ...",
+            autocompletion=lecture_ids,
+        ),
     ] = None,
-    form: Annotated[
-        str, typer.Option("--format", help="rich, csv, markdown, latex or json.")
-    ] = "rich",
+    form: Form = "rich",
     results: Annotated[
         Path | None,
         typer.Option(
@@ -30,7 +34,7 @@ def lecture(
         ),
     ] = None,
 ) -> None:
-    """Print the audit of the lecture's numbers, or walk through one of them."""
+    """Recompute the lecture's printed numbers, or walk through one."""
     from ..lecture.audit import AUDITS, audit_all
     from ..settings.errors import UsageError, did_you_mean
     from ..tables.audit import audit_page
@@ -85,6 +89,7 @@ def _walk(name: str, evidence: "Evidence", results: Path | None) -> None:
     from ..lecture.audit import AUDITS
     from ..results.schema import RUNS
     from ..runs.lecture import learned_weights, own_attention
+    from ..tables.fitting import print_prose
     from ..tables.walks import print_walk
 
     if name == "L10" and (results or (TRAINED / RUNS).is_file()):
@@ -92,7 +97,7 @@ def _walk(name: str, evidence: "Evidence", results: Path | None) -> None:
     console = output()
     print_walk(AUDITS[name](evidence), walk(name, evidence, own_attention()), console)
     if name == "L10" and evidence.learned is None:
-        console.print(f"No learned matrix beside it: {_way(results)}.", markup=False)
+        print_prose(console, f"No learned matrix beside it: {_way(results)}.")
 
 
 def _way(results: Path | None) -> str:

@@ -19,6 +19,7 @@ from . import (
     diagnose,
     lecture,
     plot,
+    report,
     reproduce,
     results,
     runs,
@@ -27,32 +28,32 @@ from . import (
     sweep,
     translate,
 )
+from .greeting import GREETING
+from .help import ASK, LOOK, RUN, TEXT, Command, Commands
 
 INTERRUPTED = 130
+COMPLETING = "_BOTTLENECK_COMPLETE"
+"""Set by a shell that asks, without arguments, how a line goes on."""
+
+PANELS = {
+    RUN: (reproduce.reproduce, sweep.sweep, lecture.lecture),
+    LOOK: (results.table, claims.claims, plot.plot, report.report, results.export, runs.runs),
+    ASK: (study.study, diagnose.diagnose, translate.translate, bench.bench),
+    TEXT: (score.score, compare.compare),
+}
+"""The commands by task, as ``--help`` lists them."""
 
 app = typer.Typer(
     name="bottleneck",
-    help="Does a fixed vector squeeze a sentence to death, and does attention bring it back?",
+    cls=Commands,
     add_completion=True,
-    no_args_is_help=True,
     pretty_exceptions_enable=False,
-    rich_markup_mode=None,
+    rich_markup_mode=None,  # `help` says why
 )
-app.command()(reproduce.reproduce)
-app.command()(sweep.sweep)
-app.command()(results.table)
-app.command()(results.export)
-app.command()(plot.plot)
-app.command()(study.study)
-app.command()(claims.claims)
-app.command()(runs.runs)
-app.command()(translate.translate)
-app.command()(diagnose.diagnose)
-app.command()(score.score)
-app.command()(compare.compare)
-app.command()(bench.bench)
-app.command()(lecture.lecture)
-app.add_typer(corpus.app, name="corpus")
+for panel, functions in PANELS.items():
+    for function in functions:
+        app.command(cls=Command, rich_help_panel=panel)(function)
+app.add_typer(corpus.app, name="corpus", rich_help_panel=TEXT)
 
 
 def _print_version(wanted: bool | None) -> None:
@@ -75,6 +76,8 @@ def main() -> None:
     """Run the command; an error the user can mend is one line on stderr, never a traceback."""
     for stop in _stop_signals():
         signal.signal(stop, _interrupt)
+    if hasattr(sys.stdout, "reconfigure"):  # not where it is closed
+        sys.stdout.reconfigure(errors="replace")  # a sign that the terminal lacks is no failure
     code = run(sys.argv[1:])
     try:
         if sys.stdout is not None:  # closed by our caller (`>&-`)
@@ -112,6 +115,9 @@ def run(arguments: list[str]) -> int:
     """Run with these arguments and return the exit code: 0, 1, 2 (usage) or 130 (interrupted)."""
     from ..settings.errors import UserError
 
+    if not arguments and COMPLETING not in os.environ:
+        typer.echo(GREETING, nl=False)
+        return 0
     try:
         code = app(arguments, prog_name="bottleneck", standalone_mode=False) or 0
     except UserError as error:
@@ -127,10 +133,17 @@ def run(arguments: list[str]) -> int:
         if type(error).__name__ == "NoArgsIsHelpError":
             typer.echo(error.format_message())
             return 0
-        return _fail(error.format_message(), getattr(error, "exit_code", 2))
+        return _fail(_usage(error), getattr(error, "exit_code", 2))
     if code == INTERRUPTED:  # Typer may turn the interrupt into its code itself
         return _fail("interrupted; the same command goes on from where it stopped", code)
     return code
+
+
+def _usage(error: Exception) -> str:
+    """What Typer has to say of the command line, and where to read how it is written."""
+    told = error.format_message()  # type: ignore[attr-defined]
+    context = getattr(error, "ctx", None)
+    return f"{told} (see `{context.command_path} --help`)" if context else told
 
 
 def _unwritten(error: OSError) -> int:

@@ -5,7 +5,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from .completion import named_corpora
 from .console import output
+from .options import Quiet
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
@@ -20,22 +22,23 @@ NAME_WIDTH = 24
 def list_corpora(
     form: Annotated[str, typer.Option("--format", help="rich or csv.")] = "rich",
 ) -> None:
-    """List the corpora by name: size, licence, citation, and whether they are on this machine."""
+    """List the corpora by name, and which are on this machine."""
     from ..corpus.named.listing import listed
     from ..settings.errors import UsageError, did_you_mean
+    from ..tables.fitting import print_prose
 
     if form not in ("rich", "csv"):
-        raise UsageError(f"--format {form!r}{did_you_mean(form, ('rich', 'csv'))}")
+        raise UsageError(f"unknown format {form!r}{did_you_mean(form, ('rich', 'csv'))}")
     if form == "csv":
         typer.echo(_csv(listed()), nl=False)
         return
     console = output()
     console.print(_table(listed()))
-    console.print(
+    print_prose(
+        console,
         "bottleneck corpus fetch NAME brings one here. Your own text: --corpus files --source FILE "
         "--target FILE.\nTest sets of sacreBLEU are fetched by name too: bottleneck corpus fetch "
         "wmt14, then --test wmt14.",
-        markup=False,
     )
 
 
@@ -66,13 +69,18 @@ def _table(rows: "list[Listed]") -> "Table":
 
 
 def fetch(
-    name: Annotated[str, typer.Argument(help="A name of `corpus list`, or a test set as wmt14.")],
+    name: Annotated[
+        str,
+        typer.Argument(
+            help="A name of `corpus list`, or a test set as wmt14.", autocompletion=named_corpora
+        ),
+    ],
     limit: Annotated[
         int | None,
         typer.Option(min=1, help="Keep so many training pairs, evenly spread over the text."),
     ] = None,
     again: Annotated[bool, typer.Option("--again", help="Fetch it anew if it is here.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", help="No progress on stderr.")] = False,
+    quiet: Quiet = False,
 ) -> None:
     """Bring a corpus to this machine, once: runs then read it offline."""
     from ..corpus.named.catalogue import CATALOGUE
@@ -96,7 +104,7 @@ def _fetch_other(name: str, options: bool) -> None:
     from ..settings.errors import UsageError, did_you_mean
 
     if name in ("grammar", "copy", *known_test_sets()) and options:
-        raise UsageError(f"{name!r} takes no --limit and no --again")
+        raise UsageError(f"{name!r} takes no --limit and no --again; leave them out")
     if name in ("grammar", "copy"):
         typer.echo(f"{name}: built in, there is nothing to fetch")
     elif name in known_test_sets():

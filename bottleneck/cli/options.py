@@ -5,40 +5,109 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from .completion import columns, corpora, formats, presets, settings
+from .help import CORPUS, SETTINGS, WORK
+
 if TYPE_CHECKING:
     from ..settings.run import RunSettings
 
 Preset = Annotated[
-    str, typer.Option(help="smoke, quick, lecture or paper: from seconds to a GPU's night.")
+    str,
+    typer.Option(
+        help="smoke, quick, lecture or paper: from seconds to a GPU's night.",
+        autocompletion=presets,
+        rich_help_panel=SETTINGS,
+    ),
+]
+OtherPreset = Annotated[
+    str | None,
+    typer.Option(
+        help="Another preset than the file's.", autocompletion=presets, rich_help_panel=SETTINGS
+    ),
 ]
 Assignments = Annotated[
     list[str] | None,
-    typer.Option("--set", metavar="SECTION.KEY=VALUE", help="Change one setting; repeatable."),
+    typer.Option(
+        "--set",
+        metavar="SECTION.KEY=VALUE",
+        help="Change one setting; repeatable.",
+        autocompletion=settings,
+        rich_help_panel=SETTINGS,
+    ),
 ]
 CorpusName = Annotated[
-    str | None, typer.Option("--corpus", help="grammar, copy, files, or a name of `corpus list`.")
+    str | None,
+    typer.Option(
+        "--corpus",
+        help="grammar, copy, files, or a name of `corpus list`.",
+        autocompletion=corpora,
+        rich_help_panel=CORPUS,
+    ),
 ]
 Source = Annotated[
-    str | None, typer.Option(help="Parallel text: source side, or a TSV of both. May be .gz.")
+    str | None,
+    typer.Option(
+        help="Parallel text: source side, or a TSV of both. May be .gz.", rich_help_panel=CORPUS
+    ),
 ]
-Target = Annotated[str | None, typer.Option(help="Parallel text: target side.")]
+Target = Annotated[
+    str | None, typer.Option(help="Parallel text: target side.", rich_help_panel=CORPUS)
+]
 TestSource = Annotated[
-    str | None, typer.Option(help="Test set, source side; without one it is split off.")
+    str | None,
+    typer.Option(
+        help="Test set, source side; without one it is split off.", rich_help_panel=CORPUS
+    ),
 ]
-TestTarget = Annotated[str | None, typer.Option(help="Test set, target side.")]
+TestTarget = Annotated[
+    str | None, typer.Option(help="Test set, target side.", rich_help_panel=CORPUS)
+]
 TestSet = Annotated[
-    str | None, typer.Option("--test", metavar="NAME", help="Test set of sacreBLEU, as wmt14.")
+    str | None,
+    typer.Option(
+        "--test",
+        metavar="NAME",
+        help="Test set of sacreBLEU, as wmt14.",
+        rich_help_panel=CORPUS,
+    ),
 ]
 ReverseDirection = Annotated[
-    bool, typer.Option("--reverse-direction", help="French to English; lengths are the French's.")
+    bool,
+    typer.Option(
+        "--reverse-direction",
+        help="French to English; lengths are the French's.",
+        rich_help_panel=CORPUS,
+    ),
 ]
 UpdatesTogether = Annotated[
-    str, typer.Option(help="Updates sent as one program: a number, or auto (20 on a GPU, else 1).")
+    str,
+    typer.Option(
+        help="Updates sent as one program: a number, or auto (20 on a GPU, else 1).",
+        rich_help_panel=WORK,
+    ),
 ]
 Threads = Annotated[
     str,
-    typer.Option(help="Cores that train one run: a number, or auto (cores over runs)."),
+    typer.Option(
+        help="Cores that train one run: a number, or auto (cores over runs).",
+        rich_help_panel=WORK,
+    ),
 ]
+Jobs = Annotated[
+    int | None,
+    typer.Option(min=1, help="Runs at once [default: cores].", rich_help_panel=WORK),
+]
+Where = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="COLUMN=VALUE", help="Only these runs; repeatable.", autocompletion=columns
+    ),
+]
+Form = Annotated[
+    str,
+    typer.Option("--format", help="rich, csv, markdown, latex or json.", autocompletion=formats),
+]
+Quiet = Annotated[bool, typer.Option("--quiet", help="No progress on stderr.")]
 Out = Annotated[Path | None, typer.Option(help="Output folder [default: results/runs/PRESET].")]
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from .completion import figures
 from .results import Results, Where, results_folder
 
 if TYPE_CHECKING:
@@ -18,7 +19,12 @@ OF_SENTENCES = "attention"
 
 
 def plot(
-    name: Annotated[str, typer.Argument(help="Which figure; without a name they are listed.")] = "",
+    name: Annotated[
+        str,
+        typer.Argument(
+            help="Which figure; without a name they are listed.", autocompletion=figures
+        ),
+    ] = "",
     results: Results = None,
     out: Annotated[
         Path | None,
@@ -34,7 +40,7 @@ def plot(
         typer.Option(min=1, help="Its beam size, 1 for greedy [default: the run's own]."),
     ] = None,
 ) -> None:
-    """Draw one figure of finished results; the numbers in it go beside it as CSV."""
+    """Draw a figure of finished results, its numbers beside it as CSV."""
     from ..figures.files import check_ending, write_figure
     from ..figures.registry import FIGURES, check_name, make_figure
 

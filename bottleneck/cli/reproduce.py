@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .console import output
+from .help import SETTINGS
 from .options import (
     Assignments,
     CorpusName,
     Out,
     Preset,
+    Quiet,
     ReverseDirection,
     Source,
     Target,
@@ -31,7 +33,10 @@ DEFAULT_OUT = Path("results") / "runs"
 def reproduce(
     preset: Preset = "lecture",
     out: Out = None,
-    seeds: Annotated[int, typer.Option(min=1, help="Runs of each arm, seeds 1, 2, ...")] = 1,
+    seeds: Annotated[
+        int,
+        typer.Option(min=1, help="Runs of each arm, seeds 1, 2, ...", rich_help_panel=SETTINGS),
+    ] = 1,
     corpus: CorpusName = None,
     source: Source = None,
     target: Target = None,
@@ -41,12 +46,15 @@ def reproduce(
     reverse_direction: ReverseDirection = False,
     assignments: Assignments = None,
     check_schedule: Annotated[
-        bool, typer.Option("--check-schedule", help="Train once more, twice as long.")
+        bool,
+        typer.Option(
+            "--check-schedule", help="Train once more, twice as long.", rich_help_panel=SETTINGS
+        ),
     ] = False,
     threads: Threads = "auto",
-    quiet: Annotated[bool, typer.Option("--quiet", help="No progress on stderr.")] = False,
+    quiet: Quiet = False,
 ) -> None:
-    """Train a translator without attention and one with it; print the lecture's two tables."""
+    """Train with and without attention; print the lecture's tables."""
     settings = resolve_settings(
         preset,
         assignments,
@@ -101,6 +109,7 @@ def _execute(jobs: "list[Job]", folder: Path, threads: int, quiet: bool) -> list
 def _print_tables(folder: Path, runs: list[str]) -> None:
     """Write both tables of these runs, whatever else the store holds, and print them."""
     from ..results.bundle import load_bundle
+    from ..tables.fitting import print_prose
     from ..tables.pages import slide_pages, write_pages
     from ..tables.selection import where
 
@@ -109,8 +118,8 @@ def _print_tables(folder: Path, runs: list[str]) -> None:
     console = output()
     for page in pages:
         console.print(page.table)
-        console.print("\n".join(page.verdicts), markup=False)
+        print_prose(console, page.verdicts)
         console.print()
-    console.print("\n".join(pages[0].caption), style="dim", markup=False)
+    print_prose(console, pages[0].caption, "dim")
     names = ", ".join(f"{page.name}.csv" for page in pages)
-    console.print(f"\nWritten to {folder}: {names}, the same as .md, runs.csv", markup=False)
+    print_prose(console, f"\nWritten to {folder}: {names}, the same as .md, runs.csv")

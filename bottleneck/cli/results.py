@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from .completion import tables
 from .console import counted, output
+from .options import Form, Where
 from .reproduce import DEFAULT_OUT
 
 if TYPE_CHECKING:
@@ -15,10 +17,6 @@ if TYPE_CHECKING:
 Results = Annotated[
     Path | None,
     typer.Option(help="A results bundle, a sweep's folder or a store [default: the latest]."),
-]
-Where = Annotated[
-    list[str] | None,
-    typer.Option(metavar="COLUMN=VALUE", help="Only these runs; repeatable."),
 ]
 
 
@@ -29,7 +27,7 @@ def export(
         Path | None, typer.Option(help="Write the whole results bundle into this folder.")
     ] = None,
 ) -> None:
-    """Print the one tidy CSV, a row a run and bucket; or write the whole bundle."""
+    """Print the tidy CSV, a row a run and bucket, or write a bundle."""
     from ..results.bundle import tidy_csv
 
     folder = results_folder(results)
@@ -59,7 +57,10 @@ def _write_bundle(folder: Path, chosen: set[str], bundle: Path) -> None:
 
     runs = [run for run in finished_runs(folder) if run.name in chosen]
     if not runs:
-        raise UserError(f"{str(folder)!r} holds no finished run; a bundle is made from a store")
+        raise UserError(
+            f"{str(folder)!r} holds no finished run, and a bundle is made from these: name the "
+            "folder of a store with --results"
+        )
     lacking = write_bundle(runs, bundle, read_groups(folder))
     typer.echo(f"Written to {bundle}: {counted(len(runs), 'run')}", err=True)
     if lacking:
@@ -80,15 +81,17 @@ def say_what_is_left_out(held: Mapping[str, Any]) -> None:
 
 def table(
     name: Annotated[
-        str, typer.Argument(help="failure-pattern, vindication, context-size or compression.")
-    ],
+        str,
+        typer.Argument(help="Which table; without a name they are listed.", autocompletion=tables),
+    ] = "",
     results: Results = None,
-    form: Annotated[
-        str, typer.Option("--format", help="rich, csv, markdown, latex or json.")
-    ] = "rich",
+    form: Form = "rich",
     where: Where = None,
 ) -> None:
-    """Print one table of finished results, with its verdicts and caption."""
+    """Print a table of finished results, with its verdicts."""
+    if not name:
+        _list_tables()
+        return
     from ..results.bundle import load_bundle
     from ..tables.pages import check_format, make_page, print_page, render
     from ..tables.selection import where as narrowed
@@ -100,6 +103,12 @@ def table(
         typer.echo(render(page, form), nl=False)
         return
     print_page(page, output())
+
+
+def _list_tables() -> None:
+    """The tables of runs, and what a study is to measure first."""
+    for each in tables():
+        typer.echo(each)
 
 
 def results_folder(results: Path | None) -> Path:

@@ -97,13 +97,30 @@ def standing(run: "RunFolder") -> str:
 
 
 def _list(runs: "Sequence[RunFolder]") -> None:
-    """A line a run, below a head."""
+    """A line a run, below a head; on a terminal names are folded into their column."""
     names = _names(runs)
     rows = [("run", "status", "settings")]
     rows += [(run.run, standing(run), names[run.run]) for run in runs]
+    console = output()
+    if console.is_terminal:
+        console.print(_grid(rows))
+        return
     widths = [max(len(row[place]) for row in rows) for place in range(2)]
     for run, status, name in rows:
         typer.echo(f"{run:<{widths[0]}}  {status:<{widths[1]}}  {name}")
+
+
+def _grid(rows: Sequence[tuple[str, str, str]]) -> "Table":
+    from rich.table import Table
+    from rich.text import Text
+
+    grid = Table.grid(padding=(0, 2, 0, 0))
+    for _ in range(2):
+        grid.add_column(no_wrap=True)
+    grid.add_column(overflow="fold")
+    for row in rows:
+        grid.add_row(*map(Text, row))
+    return grid
 
 
 def _names(runs: "Sequence[RunFolder]") -> dict[str, str]:
@@ -139,7 +156,9 @@ def _one(results: Path | None, name: str) -> "RunFolder":
 
     found = [run for run in _runs(results) if run.run.startswith(name)]
     if len(found) != 1:
-        raise UserError(f"{len(found)} runs begin with {name!r}; `bottleneck runs` lists them")
+        raise UserError(
+            f"{len(found)} runs begin with {name!r}, name one; `bottleneck runs` lists them"
+        )
     return found[0]
 
 
@@ -160,19 +179,25 @@ def _show(folder: "RunFolder") -> None:
 
 
 def _print_facts(head: str, facts: Mapping[str, object]) -> None:
-    """A head and a line for each fact; a list has a line for each of its entries."""
-    from ..settings.grid import toml_word
-
+    """A head and a line for each fact; lists and mappings have one for each of their entries."""
     typer.echo(f"\n{head}")
     for name, value in facts.items():
-        if isinstance(value, list) and value:
-            typer.echo(f"  {name}")
-            for entry in value:
-                typer.echo(f"    {entry}")
-        else:
-            inside = isinstance(value, dict | list)
-            word = json.dumps(value, ensure_ascii=False) if inside else toml_word(value)
-            typer.echo(f"  {name} = {word}")
+        entries: Sequence[str] = ()
+        if isinstance(value, list):
+            entries = list(map(str, value))
+        elif isinstance(value, dict):
+            entries = [f"{key} = {_word(each)}" for key, each in value.items()]
+        typer.echo(f"  {name}" if entries else f"  {name} = {_word(value)}")
+        for entry in entries:
+            typer.echo(f"    {entry}")
+
+
+def _word(value: object) -> str:
+    """A fact as a settings file has it; what holds others as JSON."""
+    from ..settings.grid import toml_word
+
+    inside = isinstance(value, dict | list)
+    return json.dumps(value, ensure_ascii=False) if inside else toml_word(value)
 
 
 def _scores(path: Path) -> "Table":
@@ -233,7 +258,7 @@ def _held(folder: "RunFolder") -> Iterator[None]:
 
     lock = folder.claim(wait=False)
     if lock is None:
-        raise UserError(f"run {folder.run} is under way; stop it first")
+        raise UserError(f"run {folder.run} is under way; stop the command that it belongs to first")
     try:
         yield
     finally:

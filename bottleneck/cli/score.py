@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from .console import output
+from .options import Form
 
 if TYPE_CHECKING:
     from ..settings.concerns import ScoringSettings
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
 Edges = Annotated[str, typer.Option(help="Lower edges of the length buckets, in source words.")]
 Resamples = Annotated[int, typer.Option(min=1, help="Bootstrap resamples of the sentences.")]
 Seed = Annotated[int, typer.Option(min=0, help="Seed of the resampling.")]
-Form = Annotated[str, typer.Option("--format", help="rich, csv, markdown, latex or json.")]
 
 
 def score(
@@ -28,7 +28,7 @@ def score(
     seed: Seed = 1,
     form: Form = "rich",
 ) -> None:
-    """Print BLEU by sentence length of any system's translations, with intervals."""
+    """Print BLEU by sentence length of any system's translations."""
     from ..tables.outputs import read_files
     from ..tables.pages import check_format
     from ..tables.score import score_page
@@ -56,8 +56,9 @@ def scoring_settings(edges: str, resamples: int, seed: int) -> "ScoringSettings"
 def show(page: "Page", form: str) -> None:
     """Print a page that has no verdicts.
 
-    It names files, whose names may look like rich's signs or hold bytes that are no text.
+    It names files, whose names may hold bytes that are no text.
     """
+    from ..tables.fitting import print_prose
     from ..tables.pages import render
 
     if form != "rich":
@@ -66,4 +67,4 @@ def show(page: "Page", form: str) -> None:
     console = output()
     console.print(page.table)
     told = "\n".join(page.caption).encode(errors="replace").decode()
-    console.print(told, style="dim", markup=False, emoji=False)
+    print_prose(console, told, "dim")

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .console import counted, output
+from .completion import presets, studies
+from .console import counted, output, print_names
 from .gold import FirstWord, Gold, Source, Target, check_gold_options, for_gold, study_gold
-from .options import Assignments
+from .help import SETTINGS
+from .options import Assignments, Form, Jobs, Quiet, Where
 from .reproduce import DEFAULT_OUT
-from .results import Where
 
 if TYPE_CHECKING:
     from ..studies.probing import Listener
@@ -21,31 +22,40 @@ if TYPE_CHECKING:
 
 def study(
     name: Annotated[
-        str, typer.Argument(help="Which question; without a name they are listed.")
+        str,
+        typer.Argument(
+            help="Which question; without a name they are listed.", autocompletion=studies
+        ),
     ] = "",
     results: Annotated[
         Path | None,
         typer.Option(help="Folder of finished runs to put it to [default: results/runs/PRESET]."),
     ] = None,
     preset: Annotated[
-        str | None, typer.Option(help="Of the runs to train [default: the study's own, lecture].")
+        str | None,
+        typer.Option(
+            help="Of the runs to train [default: the study's own, lecture].",
+            autocompletion=presets,
+            rich_help_panel=SETTINGS,
+        ),
     ] = None,
     assignments: Assignments = None,
-    seeds: Annotated[int | None, typer.Option(min=1, help="Runs of each arm to train.")] = None,
+    seeds: Annotated[
+        int | None,
+        typer.Option(min=1, help="Runs of each arm to train.", rich_help_panel=SETTINGS),
+    ] = None,
     where: Where = None,
     gold: Gold = None,
     source: Source = None,
     target: Target = None,
     first_word: FirstWord = 0,
-    form: Annotated[
-        str, typer.Option("--format", help="rich, csv, markdown, latex or json.")
-    ] = "rich",
-    jobs: Annotated[int | None, typer.Option(min=1, help="Runs at once [default: cores].")] = None,
+    form: Form = "rich",
+    jobs: Jobs = None,
     force: Annotated[bool, typer.Option("--force", help="Measure again what is measured.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what it would do.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", help="No progress on stderr.")] = False,
+    quiet: Quiet = False,
 ) -> None:
-    """Put a question of the lecture to finished runs; where there are none, train them first."""
+    """Put a question of the lecture to runs, and train them if need be."""
     if not name:
         _list_studies()
         return
@@ -113,10 +123,9 @@ def _list_studies() -> None:
     from ..results.schema import STUDIES
     from ..studies.catalogue import COST, COST_QUESTION, find_study
 
-    for name in STUDIES:
-        each = find_study(name)
-        typer.echo(f"{name:<12} {', '.join(each.ids):<12} {each.question}")
-    typer.echo(f"{COST:<12} {'C9, L15':<12} {COST_QUESTION}")
+    asked = {name: find_study(name) for name in STUDIES}
+    told = {name: f"{each.question} ({', '.join(each.ids)})" for name, each in asked.items()}
+    print_names(told | {COST: f"{COST_QUESTION} (C9, L15)"})
 
 
 def _finished(folder: Path, asked: "Study") -> list[Path]:
@@ -206,6 +215,7 @@ def _chosen(asked: "Study", folder: Path, where: Sequence[str]) -> list[Path]:
         raise UserError(
             f"no finished run in {str(folder)!r} that study {asked.name} can be put to"
             + (f" with {' '.join(where)}" if where else "")
+            + f"; `bottleneck runs --results {folder}` lists them all"
         )
     return runs
 

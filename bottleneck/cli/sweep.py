@@ -8,10 +8,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .console import counted, output, size
+from .completion import sweeps
+from .console import counted, output, print_names, size
+from .help import SETTINGS, WORK
 from .options import (
     Assignments,
     CorpusName,
+    Jobs,
+    OtherPreset,
+    Quiet,
     ReverseDirection,
     TestSet,
     Threads,
@@ -48,33 +53,51 @@ NARROWEST_NAME = 8
 
 
 def sweep(
-    name: Annotated[str, typer.Argument(help="A sweep of experiments/ by name, or a TOML file.")],
+    name: Annotated[
+        str,
+        typer.Argument(
+            help="A sweep of experiments/ by name, or a TOML file.", autocompletion=sweeps
+        ),
+    ] = "",
     out: Annotated[
         Path | None, typer.Option(help="Output folder [default: results/runs/NAME].")
     ] = None,
-    preset: Annotated[str | None, typer.Option(help="Another preset than the file's.")] = None,
+    preset: OtherPreset = None,
     corpus: CorpusName = None,
     test: TestSet = None,
     reverse_direction: ReverseDirection = False,
     assignments: Assignments = None,
     seeds: Annotated[
-        int | None, typer.Option(min=1, help="Runs of each cell [default: the file's, else 1].")
+        int | None,
+        typer.Option(
+            min=1, help="Runs of each cell [default: the file's, else 1].", rich_help_panel=SETTINGS
+        ),
     ] = None,
-    jobs: Annotated[int | None, typer.Option(min=1, help="Runs at once [default: cores].")] = None,
+    jobs: Jobs = None,
     seeds_together: Annotated[
         str,
-        typer.Option(help="Seeds trained as one program: a number, or auto (on a GPU, else 1)."),
+        typer.Option(
+            help="Seeds trained as one program: a number, or auto (on a GPU, else 1).",
+            rich_help_panel=WORK,
+        ),
     ] = "auto",
     updates_together: UpdatesTogether = "auto",
     threads: Threads = "auto",
     scheduler: Annotated[
-        str | None, typer.Option(help="A Dask scheduler's address: tcp://HOST:PORT.")
+        str | None,
+        typer.Option(help="A Dask scheduler's address: tcp://HOST:PORT.", rich_help_panel=WORK),
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the cells and stop.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Run again what is done.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", help="No progress on stderr.")] = False,
+    quiet: Quiet = False,
 ) -> None:
-    """Run a grid over context size, attention, length or any setting; only what is missing."""
+    """Run a grid of settings, as far as it has not been run.
+
+    Any setting can vary: context size, attention, lengths. Without a name the sweeps are listed.
+    """
+    if not name:
+        _list_sweeps()
+        return
     from dataclasses import replace
 
     from ..settings.grid import make_grid
@@ -105,6 +128,14 @@ def sweep(
     _print_summary(outcomes, read.question, folder)
     if any(outcome.phase != "done" for outcome in outcomes):
         raise typer.Exit(INCOMPLETE)
+
+
+def _list_sweeps() -> None:
+    """Each sweep of ``experiments/`` with its question; a dry run tells all that it opens with."""
+    from ..settings.sweep import experiment_names, load_sweep
+
+    questions = {name: load_sweep(name).question for name in experiment_names()}
+    print_names({name: f"{text.partition('?')[0]}?" for name, text in questions.items()})
 
 
 def _width(threads: int) -> int:
@@ -233,12 +264,14 @@ def _in_order(outcomes: "list[Outcome]", cells: "list[Cell]") -> "list[Outcome]"
 
 def _print_plan(read: "Sweep", grid: "Grid", estimate: "Estimate", statuses: Sequence[str]) -> None:
     """The question, the cells with what each costs, what was left out, and the sums."""
+    from ..tables.fitting import print_prose
+
     console = output()
-    console.print(read.question, markup=False)
+    print_prose(console, read.question)
     console.print(_plan_table(list(grid.cells), estimate, statuses))
     line = f"{counted(len(grid.cells), 'cell')}, {size(estimate.disk_bytes)} on disk, "
     line += estimate.text + _left(estimate, statuses)
-    console.print("\n".join([*grid.notes, line]), markup=False)
+    print_prose(console, [*grid.notes, line])
 
 
 def _left(estimate: "Estimate", statuses: Sequence[str]) -> str:
@@ -270,38 +303,39 @@ def _plan_table(cells: "list[Cell]", estimate: "Estimate", statuses: Sequence[st
 
 def _new_table(heads: Sequence[str]) -> "Table":
     """A table of cells: their names may be folded, nothing else is."""
-    from rich import box
-    from rich.table import Table
+    from ..tables.render import new_table
 
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
-    table.add_column("cell", min_width=NARROWEST_NAME)
-    for head in heads:
-        table.add_column(head, justify="right", no_wrap=True)
+    table = new_table("", ["source", *heads])
+    names, *numbers = table.columns
+    names.header, names.min_width = "cell", NARROWEST_NAME
+    for column in numbers:
+        column.no_wrap = True
     return table
 
 
 def _print_summary(outcomes: "list[Outcome]", question: str, folder: Path) -> None:
     """Every cell with its BLEU by bucket, what failed and why, and where the results are."""
+    from ..tables.fitting import print_prose
+
     console = output()
-    console.print(question, markup=False)
+    print_prose(console, question)
     done = [outcome for outcome in outcomes if outcome.phase == "done"]
     if done:
         _print_scores(console, done, folder)
     for outcome in outcomes:
         if outcome.phase != "done":
-            console.print(
-                f"{outcome.job.name}: {outcome.phase}: {outcome.reason}", markup=False, style="bold"
-            )
-    console.print(
+            print_prose(console, f"{outcome.job.name}: {outcome.phase}: {outcome.reason}", "bold")
+    print_prose(
+        console,
         f"{len(done)} of {counted(len(outcomes), 'cell')} done. Results in {folder}; "
         f"the tidy table: bottleneck export --results {folder}",
-        markup=False,
     )
 
 
 def _print_scores(console: "Console", done: "list[Outcome]", folder: Path) -> None:
     """BLEU of each cell by bucket, with its range below it where the width allows."""
     from ..results.bundle import load_results
+    from ..tables.fitting import print_prose
 
     runs = load_results(folder)
     runs = runs[runs["run"].isin([outcome.run for outcome in done])]
@@ -309,21 +343,22 @@ def _print_scores(console: "Console", done: "list[Outcome]", folder: Path) -> No
     whole = _fits(table, console)
     console.print("BLEU by source words", style="italic")
     console.print(table if whole else _summary_table(done, runs, ranges=False))
-    below = "below each" if whole else "bleu_low and bleu_high of the tidy table"
-    console.print(
-        f"n: test sentences (*: few); 95 % ranges over them ({below}). Brevity penalties are in "
+    ranges = "with each" if whole else "bleu_low and bleu_high of the tidy table"
+    print_prose(
+        console,
+        f"n: test sentences (*: few); 95 % ranges over them ({ranges}). Brevity penalties are in "
         "the tidy table.",
-        markup=False,
-        style="dim",
+        "dim",
     )
 
 
 def _fits(table: "Table", console: "Console") -> bool:
     """Whether there is room for all of a table but its names, which can be folded."""
+    from ..tables.fitting import least_width
+
     names = table.columns[0]
     names.max_width = NAME_WIDTH
-    wide = console.options.update(width=10 * console.width)
-    needed = console.measure(table, options=wide).maximum
+    needed = least_width(table, console)
     names.max_width = None
     return needed <= console.width
 

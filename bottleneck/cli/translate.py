@@ -53,9 +53,10 @@ def translate(
         ),
     ] = None,
 ) -> None:
-    """Translate a sentence with every arm of the latest runs, or text with one arm.
+    """Translate a sentence with every arm, or a text with one.
 
-    Of a file or standard input, as many lines come out as went in.
+    The arms are those of the latest runs. Of a file or standard input, as many lines come out as
+    went in.
     """
     given = {"beam_size": beam, "copy_unknown": copy_unknown}
     decoding = {name: value for name, value in given.items() if value is not None}
@@ -174,12 +175,14 @@ def _translate_sentence(found: "dict[str, TrainedRun]", sentence: str, alignment
 def _show_weights(trained: "TrainedRun", translation: "Translation") -> None:
     """A heatmap: the output's words down, the source's across."""
     from ..runs.translate import attended
-    from ..tables.heatmap import LEGEND, heatmap
+    from ..tables.heatmap import heatmap, legend, shades_for
 
     if trained.settings.model.attention == "none":
         typer.echo("  (reads the last state alone: there are no weights to show)\n")
     if translation.weights is None:
         return
     found = attended(trained, translation)
-    lines = heatmap(found.source, found.output, found.weights, output().width)
-    typer.echo("\n".join(["", *lines, "", LEGEND, ""]))
+    console = output()
+    shades = shades_for(console.encoding)
+    lines = heatmap(found.source, found.output, found.weights, console.width, shades)
+    typer.echo("\n".join(["", *lines, "", legend(shades), ""]))

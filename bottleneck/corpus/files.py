@@ -56,7 +56,10 @@ def training_files(corpus: CorpusSettings) -> PairFiles:
     if corpus.name in NAMED:
         found = _named_files(corpus.name, "train")
         if found is None:
-            raise UserError(f"corpus {corpus.name!r} has no training text; fetch it again")
+            raise UserError(
+                f"corpus {corpus.name!r} has no training text; `bottleneck corpus fetch "
+                f"{corpus.name} --again` brings it anew"
+            )
         return found
     if corpus.source is None:
         raise UsageError(
@@ -135,7 +138,8 @@ def _read_two(files: PairFiles, target: str, lowercase: bool) -> list[tuple[str,
     if len(ours) != len(theirs):
         raise UserError(
             f"{files.setting} {files.source!r} has {len(ours):,} lines and {files.target_setting} "
-            f"{target!r} has {len(theirs):,}; line by line one must translate the other"
+            f"{target!r} has {len(theirs):,}; line by line one must translate the other: give two "
+            "files of as many lines"
         )
     return list(zip(ours, theirs, strict=True))
 
@@ -198,7 +202,7 @@ def _read_bytes(path: str, name: str) -> bytes:
 def _located(path: str, name: str) -> Path:
     """The path with ``~`` and ``~user`` as the folders that they stand for."""
     if "\0" in path:
-        raise UserError(f"{name} cannot be a path: it holds a character of number 0")
+        raise UserError(f"{name} cannot be a path: it holds a character of number 0; leave it out")
     try:
         return Path(path).expanduser()
     except RuntimeError:

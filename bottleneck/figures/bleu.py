@@ -6,6 +6,7 @@ from typing import Any
 from ..lecture.printed import L_FAIL, L_VIND
 from ..results.bundle import Bundle
 from ..tables.comparison import NONE, Arm, Comparison, attentions, compare
+from .facts import SLIDE_NOTE, bars, run_facts
 from .plot import MEAN, SEED, Panel, Plot, data_frame, slide_rows
 
 NAME = "BLEU by length"
@@ -49,13 +50,4 @@ def _slide(comparison: Comparison) -> list[dict[str, Any]]:
 
 
 def _facts(comparison: Comparison) -> str:
-    settings = comparison.settings
-    seeds = comparison.none.seeds
-    points = " Small points: single seeds." if len(seeds) > 1 else ""
-    return (
-        f"Bars: 95 %, over test sentences.{points} Corpus {settings.corpus.name}; "
-        f"context {settings.model.context_size}; "
-        f"{settings.training.updates:,} updates; seed{'s' if len(seeds) > 1 else ''} "
-        f"{', '.join(map(str, seeds))}. The slide's numbers are an illustration: compare shapes, "
-        "never levels."
-    )
+    return f"{bars([comparison])} {run_facts([comparison])} {SLIDE_NOTE}"

@@ -6,12 +6,12 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
-from matplotlib.ticker import FuncFormatter, MaxNLocator, NullFormatter
+from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
 from .frame import TOP, write_around
+from .looks import CROWDED, Look, faint, legend_handles, series_of
 from .plot import MEAN, SEED, SLIDE, Panel, Plot
-from .style import BASE, SMALL, Mark, Theme, line_of, mark_of, marks
+from .style import BASE, SMALL, Theme
 
 SPREAD = {True: 0.16, False: 0.4}
 """Width over which the series of a category stand, where they are joined and where not."""
@@ -20,47 +20,37 @@ BOUNDS = {"value at least": "^", "value under": "v"}
 BAR = 2.2
 BESIDE = 0.07
 """How far right of the mean its seeds stand: of a category's width, of a logarithmic x's value."""
-CROWDED = 3
-"""So many panels or more, and their text is smaller."""
+NEAR = 0.014
+"""The same on a linear axis, of the whole of it."""
+CROWD = {True: 12, False: 6}
+"""More places than these on an axis, of a panel with room and of one of many, and its marks are
+smaller."""
 LEGEND_ROOM = 118
 """Letters that one row of the legend has room for, a sample of a line taken for some."""
 SAMPLE = 9
-
-
-class Look:
-    """What all panels of a figure share: marks, controls in their order, colours, sizes of text."""
-
-    def __init__(self, plot: Plot, theme: Theme):
-        self.theme = theme
-        self.arms = marks(list(plot.data["arm"]), theme)
-        self.controls = list(dict.fromkeys(plot.data.loc[plot.data["kind"] == MEAN, "control"]))
-        self.size = BASE - 3 if len(plot.panels) >= CROWDED else BASE
-
-    def mark(self, arm: str, control: str) -> Mark:
-        """Colour and marker of a series."""
-        return mark_of(arm, control, self.arms, self.controls)
-
-    def line(self, control: str) -> str | tuple:
-        """The line's style."""
-        return line_of(self.controls, control)
+FEW_DECADES = 1e3
+"""A logarithmic y axis of less than this from end to end has ticks within its decades too."""
+WIDE, NARROW = 9, 5
+"""Steps at most of a linear x axis; of one of many panels."""
 
 
 def draw(plot: Plot, theme: Theme) -> Figure:
     """The whole figure at slide size; a panel of which there is nothing is left out."""
     look = Look(plot, theme)
     panels = [panel for panel in plot.panels if (plot.data["panel"] == panel.name).any()]
-    handles = _handles(plot, look)
+    handles = legend_handles(plot, look)
     longest = max((len(handle.get_label()) for handle in handles), default=1)
     columns = max(1, min(len(handles), LEGEND_ROOM // (longest + SAMPLE)))
     lines = max(1, ceil(len(handles) / columns))
     figure = write_around(plot.title, plot.notes, theme, rows=lines)
     rows = 1 if len(panels) <= CROWDED else 2
-    grid = figure.subplots(rows, ceil(len(panels) / rows), squeeze=False).ravel()
+    across = ceil(len(panels) / rows)
+    grid = figure.subplots(rows, across, squeeze=False, sharex=bool(plot.steps)).ravel()
     for axes, panel in zip(grid, panels, strict=False):
         draw_panel(axes, panel, plot.data[plot.data["panel"] == panel.name], look)
     for axes in grid[len(panels) :]:
         axes.remove()
-    if len(panels) == 1:
+    if len(panels) == 1 and not panels[0].arm:
         grid[0].set_title("")
     figure.legend(
         handles=handles, loc="upper center", bbox_to_anchor=(0.5, TOP),
@@ -76,7 +66,7 @@ def draw_panel(axes: Axes, panel: Panel, rows: pd.DataFrame, look: Look) -> None
     if panel.numeric:
         names = sorted(names, key=float)
     _axes(axes, panel, look)
-    series = _series_of(rows)
+    series = series_of(rows)
     for place, (arm, control) in enumerate(series):
         own = rows[(rows["arm"] == arm) & (rows["control"] == control)]
         shift = _shift(place, len(series), panel)
@@ -87,17 +77,15 @@ def draw_panel(axes: Axes, panel: Panel, rows: pd.DataFrame, look: Look) -> None
     _ticks(axes, panel, rows, names, look)
 
 
-def _series_of(rows: pd.DataFrame) -> list[tuple[str, str]]:
-    """Arm and control of each line, in the order of the data."""
-    means = rows[rows["kind"] == MEAN]
-    return list(dict.fromkeys(zip(means["arm"], means["control"], strict=True)))
-
-
 def _shift(place: int, count: int, panel: Panel) -> float:
     """Side by side within a category, so that bars do not cover each other."""
     if panel.numeric or count < 2:
         return 0.0
     return SPREAD[panel.joined] * (place / (count - 1) - 0.5)
+
+
+def _crowded(names: list[str], look: Look) -> bool:
+    return len(names) > CROWD[look.size == BASE]
 
 
 def _places(rows: pd.DataFrame, names: list[str], panel: Panel, shift: float) -> np.ndarray:
@@ -117,7 +105,7 @@ def _means(
     at, values = _places(means, names, panel, shift), means["value"].to_numpy()
     ends = [means["low"].to_numpy() - values, means["high"].to_numpy() - values]
     fill = mark.colour if line == "-" else look.theme.ground
-    crowded = len(names) > 12
+    crowded = _crowded(names, look)
     axes.errorbar(
         at, values, yerr=np.abs(ends), fmt=mark.marker, color=mark.colour,
         mfc=fill, mew=2, ms=6 if crowded else 9, lw=2.6, ls=line if panel.joined else "none",
@@ -138,12 +126,21 @@ def _seeds(
     seeds = rows[rows["kind"] == SEED]
     if seeds.empty:
         return
-    at = _places(seeds, names, panel, shift)
-    beside = at + BESIDE if not panel.numeric else at * (1 + BESIDE) if panel.log_x else at
+    colour = look.mark(*seeds[["arm", "control"]].iloc[0]).colour
+    small = {"ms": 3, "mew": 0.0} if _crowded(names, look) else {"ms": 5, "mew": 0.8}
     axes.plot(
-        beside, seeds["value"], ls="none", marker="o", ms=5,
-        color=look.arms[seeds["arm"].iloc[0]].colour, mec=look.theme.ground, mew=0.8, zorder=4,
+        _beside(_places(seeds, names, panel, shift), names, panel), seeds["value"], ls="none",
+        marker="o", color=colour, mec=look.theme.ground, zorder=4, **small,
     )  # fmt: skip
+
+
+def _beside(at: np.ndarray, names: list[str], panel: Panel) -> np.ndarray:
+    """A little to the right."""
+    if not panel.numeric:
+        return at + BESIDE
+    if panel.log_x:
+        return at * (1 + BESIDE)
+    return at + NEAR * np.ptp(np.array(names, dtype=np.float64))
 
 
 def _slide(axes: Axes, panel: Panel, rows: pd.DataFrame, names: list[str], look: Look) -> None:
@@ -152,7 +149,7 @@ def _slide(axes: Axes, panel: Panel, rows: pd.DataFrame, names: list[str], look:
         at, values = _places(own, names, panel, 0.0), own["value"].to_numpy()
         if len(own) == 1:
             at, values = np.array([at[0] - 0.5, at[0] + 0.5]), values.repeat(2)
-        axes.plot(at, values, color=look.arms[arm].colour, lw=2.4, ls=":", alpha=0.7, zorder=1)
+        axes.plot(at, values, **faint(arm, look), zorder=1)
 
 
 def _axes(axes: Axes, panel: Panel, look: Look) -> None:
@@ -165,7 +162,10 @@ def _axes(axes: Axes, panel: Panel, look: Look) -> None:
         spine.set_visible(side in ("left", "bottom"))
         spine.set_color(ink)
     axes.tick_params(which="both", colors=ink, labelsize=max(look.size - 2, SMALL))
-    axes.set_title(panel.name, fontsize=look.size, color=ink)
+    own = look.arms[panel.arm].colour if panel.arm else ink
+    axes.set_title(
+        panel.name, fontsize=look.size, color=own, fontweight="bold" if panel.arm else None
+    )
     axes.set_ylabel(panel.y, fontsize=look.size, color=ink)
     if panel.log_x:
         axes.set_xscale("log", base=2)
@@ -174,8 +174,13 @@ def _axes(axes: Axes, panel: Panel, look: Look) -> None:
 
 
 def _limits(axes: Axes, panel: Panel) -> None:
-    """Of a linear y axis; marks that stand on its ends are not cut in half."""
+    """Of a linear y axis, where no mark is cut in half; the ticks of a short logarithmic one."""
     if panel.log_y:
+        low, high = axes.get_ylim()
+        if high / low < FEW_DECADES:
+            axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+            axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.6g}"))
+            axes.yaxis.set_minor_formatter(NullFormatter())
         return
     axes.set_ylim(*panel.limits)
     low, high = axes.get_ylim()
@@ -194,10 +199,14 @@ def _ticks(axes: Axes, panel: Panel, rows: pd.DataFrame, names: list[str], look:
     axes.set_xlabel(label if whole else panel.x, fontsize=look.size, color=look.theme.ink)
     if panel.log_x:
         shown = sorted(map(float, names))
-        axes.set_xticks(shown, [f"{value:,.0f}" for value in shown])
+        if all(place.is_integer() for place in shown):  # else powers of two
+            axes.set_xticks(shown)
+        axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.6g}"))
         axes.xaxis.set_minor_formatter(NullFormatter())
     elif panel.numeric:
-        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+        steps = WIDE if look.size == BASE else NARROW
+        axes.xaxis.set_major_locator(MaxNLocator(steps, integer=True))
+        axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
     else:
         counts = ["" if once else _count(means[means["x"] == name]) for name in names]
         lines = 1 + max(name.count("\n") for name in names)
@@ -219,23 +228,3 @@ def _count(rows: pd.DataFrame) -> str:
         return ""
     least, most = int(counts.min()), int(counts.max())
     return f"{least:,}" if least == most else f"{least:,}–{most:,}"
-
-
-def _handles(plot: Plot, look: Look) -> list[Line2D]:
-    """A sample of each series, in the order of the data; the slide's after them."""
-    joined = any(panel.joined for panel in plot.panels)
-    handles = [_sample(arm, control, look, joined) for arm, control in _series_of(plot.data)]
-    for arm in dict.fromkeys(plot.data.loc[plot.data["kind"] == SLIDE, "arm"]):
-        text, colour = f"{arm}, slide" if arm else "slide", look.arms[arm].colour
-        handles.append(Line2D([], [], color=colour, lw=2, ls=":", alpha=0.7, label=text))
-    return handles
-
-
-def _sample(arm: str, control: str, look: Look, joined: bool) -> Line2D:
-    """A piece of a series' line with its marker, and its name."""
-    mark, line = look.mark(arm, control), look.line(control)
-    return Line2D(
-        [], [], color=mark.colour, marker=mark.marker, ls=line if joined else "none", lw=2.6, ms=9,
-        mew=2, mfc=mark.colour if line == "-" else look.theme.ground,
-        label=", ".join(filter(None, (arm, control))),
-    )  # fmt: skip

@@ -16,7 +16,7 @@ def plot(frame: pd.DataFrame) -> Plot:
     rows += drawn(BLEU, chosen(frame, "bleu"))
     panels = (
         Panel(ACCURACY, X, "% of target tokens, true words before", COUNTED, limits=(0, 102)),
-        Panel(BLEU, X, "BLEU", COUNTED, limits=(0, 102)),
+        Panel(BLEU, X, "BLEU (0 to 100)", COUNTED, limits=(0, 102)),
     )
     title = "Does it translate what it was trained on?"
     return Plot(title, panels, data_frame(rows), facts(frame, "sentences"))

@@ -18,7 +18,7 @@ LETTERS = 150
 def write_around(title: str, notes: Sequence[str], theme: Theme, rows: int = 0) -> Figure:
     """A figure of slide size with its title and notes, and room for a legend of so many rows."""
     figure = Figure(figsize=SIZE, layout="constrained", facecolor=theme.ground)
-    lines = [line for note in notes for line in wrap(note, LETTERS)]
+    lines = [line for note in notes for line in balanced(note)]
     below = 0.02 + len(lines) * SMALL * LINE
     above = TOP - rows * BASE * LINE
     engine = figure.get_layout_engine()
@@ -31,3 +31,14 @@ def write_around(title: str, notes: Sequence[str], theme: Theme, rows: int = 0) 
         0.5, 0.015, "\n".join(lines), ha="center", va="bottom", fontsize=SMALL, color=theme.ink
     )
     return figure
+
+
+def balanced(note: str) -> list[str]:
+    """A note on as few lines as its letters need, none much shorter than the others."""
+    lines = wrap(note, LETTERS)
+    for width in range(LETTERS - 1, 0, -1):
+        closer = wrap(note, width)
+        if len(closer) != len(lines):
+            break
+        lines = closer
+    return lines

@@ -22,7 +22,7 @@ class Panel:
 
     ``x`` and ``y`` are the axes' names with their units, ``counted`` what n counts. ``joined``:
     whether a line goes from point to point; ``numeric``: whether x is a quantity. ``limits``: of y,
-    None where free.
+    None where free. ``arm``: whose the panel is, where it is one arm's own.
     """
 
     name: str
@@ -34,16 +34,22 @@ class Panel:
     log_x: bool = False
     log_y: bool = False
     limits: tuple[Number | None, Number | None] = (None, None)
+    arm: str = ""
 
 
 @dataclass(frozen=True, eq=False)
 class Plot:
-    """A figure to be drawn; ``notes`` are the lines below it."""
+    """A figure to be drawn; ``notes`` are the lines below it.
+
+    ``steps`` are controls that are steps of a quantity, the least first: each has a shade of its
+    arm's colour and a marker, not a style of line; the legend names the steps, a panel its arm.
+    """
 
     title: str
     panels: tuple[Panel, ...]
     data: pd.DataFrame
     notes: tuple[str, ...]
+    steps: tuple[str, ...] = ()
 
 
 def drawn(
@@ -92,6 +98,12 @@ def data_frame(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
     if frame["seed"].nunique() < 2:
         frame = frame[frame["kind"] != SEED]
     return frame[frame["value"].notna()].reset_index(drop=True)
+
+
+def roof(rows: Sequence[Mapping[str, Any]]) -> float:
+    """A little above the highest mark of all rows: the upper end of axes that are compared."""
+    ends = [row.get(end) for row in rows for end in ("value", "high")]
+    return 1.04 * max((end for end in ends if end is not None and not np.isnan(end)), default=1.0)
 
 
 def shared(rows: pd.DataFrame, names: Mapping[str, str]) -> pd.DataFrame:

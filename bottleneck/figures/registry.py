@@ -13,7 +13,7 @@ from ..results.schema import STUDIES
 from ..settings.errors import UsageError, UserError, did_you_mean
 from ..tables.cost import load_cost
 from ..tables.selection import where as narrowed
-from . import attention, bleu, cost
+from . import attention, bleu, compression, context_length, cost, learning
 from .curves import draw
 from .plot import Plot
 from .style import DARK, LIGHT, Theme
@@ -22,8 +22,9 @@ Chart = tuple[Figure, pd.DataFrame]
 """A figure, and a data frame of all that is drawn in it."""
 
 
-def _bleu(bundle: Bundle, theme: Theme) -> Chart:
-    return _drawn(bleu.plot(bundle), theme)
+def _of(plot: Callable[[Bundle], Plot]) -> Callable[[Bundle, Theme], Chart]:
+    """The chart of a plot of runs."""
+    return lambda bundle, theme: _drawn(plot(bundle), theme)
 
 
 def _drawn(plot: Plot, theme: Theme) -> Chart:
@@ -31,7 +32,10 @@ def _drawn(plot: Plot, theme: Theme) -> Chart:
 
 
 OF_RUNS: Mapping[str, Callable[[Bundle, Theme], Chart]] = {
-    "bleu": _bleu,
+    "bleu": _of(bleu.plot),
+    "compression": _of(compression.plot),
+    "context-length": context_length.chart,
+    "learning": _of(learning.plot),
     "attention": attention.chart,
 }
 COST = "cost"

@@ -8,6 +8,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from .colours import shades
+
 SIZE = (13.333, 7.5)
 """Inches: a slide of 16 to 9."""
 DOTS = 144
@@ -18,7 +20,10 @@ BASE, TITLE, SMALL = 16, 23, 12
 
 @dataclass(frozen=True)
 class Theme:
-    """Colours of ground, text and grid, and those of arms: by attention, then of any others."""
+    """Colours of ground, text and grid, and those of arms: by attention, then of any others.
+
+    ``weights`` is that of an attention weight of 1, ``plain`` of what is of no arm in a legend.
+    """
 
     ground: str
     ink: str
@@ -26,6 +31,7 @@ class Theme:
     attention: dict[str, str]
     others: tuple[str, ...]
     weights: str
+    plain: str
 
 
 OTHERS = {"scaled-dot": "#E69F00", "uniform": "#8A8A8A"}
@@ -42,6 +48,7 @@ LIGHT = Theme(
     },
     others=("#56B4E9", "#999933", "#7A7A7A"),
     weights="#00436B",
+    plain="#6E6E6E",
 )
 DARK = Theme(
     ground="#14171A",
@@ -56,6 +63,7 @@ DARK = Theme(
     },
     others=("#F0E442", "#999933", "#A0A0A0"),
     weights="#BFE3FA",
+    plain="#9A9A9A",
 )
 
 MARKERS = {
@@ -65,6 +73,8 @@ OTHER_MARKERS = ("h", "p", "*", "8", "H")
 UNTRAINED = "untrained"
 """The control of most figures has the same line in all of them."""
 SHARED_MARKERS = ("v", "^", "<", ">")
+STEP_MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*", "h")
+"""Of the steps of a quantity, the least first."""
 DASHES = ("--", ":", "-.", (0, (6, 2, 1, 2, 1, 2)), (0, (1, 3)))
 
 
@@ -109,6 +119,14 @@ def line_of(controls: Sequence[str], control: str) -> str | tuple:
     plain = "" if "" in controls else controls[0]
     others = sorted({*controls} - {plain}, key=lambda one: (one != UNTRAINED, controls.index(one)))
     return "-" if control == plain else DASHES[others.index(control) % len(DASHES)]
+
+
+def step_marks(colour: str, count: int, theme: Theme) -> list[Mark]:
+    """Marks of the steps of a quantity in an arm's colour: each has its shade and its marker."""
+    colours = shades(colour, count, theme.ground, theme.ink)
+    return [
+        Mark(shade, STEP_MARKERS[step % len(STEP_MARKERS)]) for step, shade in enumerate(colours)
+    ]
 
 
 def mark_of(arm: str, control: str, found: dict[str, Mark], controls: Sequence[str]) -> Mark:

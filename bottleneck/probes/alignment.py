@@ -55,7 +55,10 @@ def _parse_line(line: str, where: str, base: int) -> GoldLinks:
             raise UserError(f"{where}: {entry!r} is no link; write i-j (sure) or i?j (possible)")
         link = (int(match[1]) - base, int(match[3]) - base)
         if min(link) < 0:
-            raise UserError(f"{where}: {entry!r} counts from 0, but the file is read as 1-based")
+            raise UserError(
+                f"{where}: {entry!r} counts from 0, but the file is read as 1-based; leave "
+                "--first-word out"
+            )
         possible.add(link)
         if match[2] == "-":
             sure.add(link)

@@ -24,6 +24,7 @@ from .folders import (
     read_groups,
     read_json,
 )
+from .learning import learning_text
 from .study_files import way_back
 
 _NULLABLE = {"int64": "Int64", "bool": "boolean"}
@@ -73,6 +74,18 @@ class Bundle:
         if runs:
             return {run.name: read_json(run / EXAMPLES) for run in runs}
         return read_json(self.folder / schema.EXAMPLES)
+
+    def learning(self) -> pd.DataFrame:
+        """The validation loss of the bundle's runs as they were trained, by length bucket.
+
+        Columns as in ``schema.LEARNING_COLUMNS``; no rows of runs that did not log it.
+        """
+        runs, path = find_runs(self.folder).done, self.folder / schema.LEARNING
+        if runs or not path.is_file():
+            chosen = [run for run in runs if run.name in set(self.runs["run"])]
+            return _parse(io.StringIO(learning_text(chosen)), schema.LEARNING_COLUMNS)
+        frame = read_table(path, schema.LEARNING_COLUMNS)
+        return frame[frame["run"].isin(self.runs["run"])].reset_index(drop=True)
 
 
 def load_bundle(folder: Path) -> Bundle:
@@ -194,7 +207,7 @@ def _parse(source: Path | io.StringIO, columns: Mapping[str, str]) -> pd.DataFra
     frame = pd.read_csv(
         source, dtype=others, converters=floats, keep_default_na=False, na_values=[""]
     )
-    frame = frame[list(columns)]
+    frame = frame[list(columns)].astype(dict.fromkeys(floats, "float64"))  # without rows: object
     texts = [name for name, kind in columns.items() if kind == "str"]
     return frame.fillna(dict.fromkeys(texts, ""))
 

@@ -24,6 +24,7 @@ from .folders import (
     read_groups,
     read_json,
 )
+from .learning import learning_text
 from .study_files import copy_tables
 
 
@@ -36,6 +37,7 @@ def write_bundle(runs: Sequence[Path], bundle: Path, groups: Mapping[str, str]) 
     write_text(bundle / schema.RUNS, runs_text(runs, groups))
     # No time and no name in the header: equal results are equal bytes.
     write_bytes(bundle / schema.SENTENCES, gzip.compress(sentences_text(runs).encode(), mtime=0))
+    write_text(bundle / schema.LEARNING, learning_text(runs))
     examples = {run.name: read_json(run / EXAMPLES) for run in runs}
     write_text(bundle / schema.EXAMPLES, _json(examples))
     write_text(bundle / schema.ENVIRONMENT, _json(environment(runs)))

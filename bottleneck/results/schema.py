@@ -3,6 +3,8 @@
 - ``runs.csv``: a row a run x bucket, tidy; ``run,attention,context_size,seed,bucket`` is a key.
 - ``sentences.csv.gz``: a row a run x test sentence: the counts from which every score, bucket and
   interval is a sum.
+- ``learning.csv``: a row a run x validation x bucket, the validation loss while it was trained
+  (`LEARNING_COLUMNS`); no rows of a run that did not log it, no file in older bundles.
 - ``examples.json``: sentences with references, hypotheses and attention weights of each run.
 - ``environment.json``: the version; ``runs``: for each run its settings and what it ran on;
   ``unfinished``: what else was in the store, with status, reason and settings; ``other_versions``:
@@ -23,6 +25,7 @@ VERSION = 4
 
 RUNS = "runs.csv"
 SENTENCES = "sentences.csv.gz"
+LEARNING = "learning.csv"
 EXAMPLES = "examples.json"
 ENVIRONMENT = "environment.json"
 
@@ -154,6 +157,23 @@ SENTENCE_COLUMNS: dict[str, str] = {
     **dict.fromkeys(CHRF_COLUMNS, "int64"),
 }
 """Columns of ``sentences.csv.gz``: ``nll`` in nats of the whole reference, end token included."""
+
+LEARNING_COLUMNS: dict[str, str] = {
+    "run": "str",
+    "update": "int64",
+    "bucket": "str",
+    "sentences": "int64",
+    "tokens": "int64",
+    "loss": "float64",
+    "standard_error": "float64",
+}
+"""Columns of ``learning.csv``; ``run,update,bucket`` is a key.
+
+``loss`` is -log P in nats a target token over the validation sentences of the bucket, of which
+there are ``sentences`` with ``tokens`` target tokens, end tokens included; it is blank where there
+are none. ``standard_error`` is the loss' own, as sentences are drawn; blank for under two. Of
+``average_last`` the weights are those that would be kept if training ended there.
+"""
 
 STUDIES: tuple[str, ...] = (
     "survival",

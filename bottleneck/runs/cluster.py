@@ -50,7 +50,10 @@ def run_jobs_on_cluster(
     try:
         client = Client(scheduler, timeout=CONNECTING, set_as_default=False)
     except (OSError, ValueError, TypeError, RuntimeError) as error:
-        raise UserError(f"cannot reach scheduler {scheduler!r}: {_line(error)}") from None
+        raise UserError(
+            f"cannot reach scheduler {scheduler!r}: {_line(error)}; `dask scheduler` starts one "
+            "and prints its address"
+        ) from None
     # What Dask has to say of a lost scheduler is a traceback; we say it in a line.
     logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
     with client:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from flax import nnx
+from jaxtyping import Int
 
 from ..corpus.batches import (
     EncodedPairs,
@@ -43,6 +44,14 @@ def encode(corpus: Corpus, split: str, settings: RunSettings) -> EncodedPairs:
         corpus.target_vocabulary,
         settings.model.reverse_source,
     )
+
+
+def valid_buckets(corpus: Corpus, settings: RunSettings) -> dict[str, Int[np.ndarray, " rows"]]:
+    """Of each length bucket the places of its sentences in the validation set."""
+    buckets = Buckets(settings.scoring.lower_edges)
+    words = np.array([pair.words for pair in corpus.valid], dtype=np.int64)
+    assigned = buckets.assign(words)
+    return {name: np.flatnonzero(assigned == place) for place, name in enumerate(buckets.names)}
 
 
 def evaluate(

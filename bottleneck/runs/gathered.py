@@ -12,10 +12,10 @@ from filelock import FileLock
 
 from ..results.export import write_bundle
 from ..results.folders import GROUPS, STORE, finished_runs, read_groups
-from ..results.schema import ENVIRONMENT, EXAMPLES, RUNS, SENTENCES
+from ..results.schema import ENVIRONMENT, EXAMPLES, LEARNING, RUNS, SENTENCES
 from ..results.study_files import drop_tables
 from ..settings.atomic import write_text
-from ..settings.errors import UserError
+from ..settings.errors import unwritten
 from .csvtext import json_text
 from .store import sweep_up
 
@@ -55,7 +55,7 @@ def forget(store: Path, run: str) -> None:
         if _write(out):
             os.utime(out / RUNS, ns=(written, written))
         else:
-            for name in (RUNS, SENTENCES, EXAMPLES, ENVIRONMENT):
+            for name in (RUNS, SENTENCES, LEARNING, EXAMPLES, ENVIRONMENT):
                 (out / name).unlink(missing_ok=True)
         drop_tables(out, {run})
 
@@ -75,7 +75,7 @@ def _alone(out: Path) -> Iterator[None]:
         lock = FileLock(out / STORE / _LOCK)
         lock.acquire()
     except OSError as error:
-        raise UserError(f"cannot write {str(out)!r}: {error.strerror}") from None
+        raise unwritten(out, error) from None
     try:
         yield
     finally:

@@ -126,7 +126,9 @@ def open_file(path: Path) -> Iterator[Iterator[str]]:
     try:
         file = opened(path, "rb")
     except OSError as error:
-        raise UserError(f"{str(path)!r} cannot be read: {error.strerror}") from None
+        raise UserError(
+            f"{str(path)!r} cannot be read ({error.strerror}); name a text file, plain or .gz"
+        ) from None
     with file:
         yield read_lines(file, repr(str(path)))
 
@@ -141,4 +143,6 @@ def read_lines(stream: Iterable[bytes], name: str) -> Iterator[str]:
     except UnicodeDecodeError:
         raise UserError(f"{name} line {number:,} is not UTF-8; save it as UTF-8") from None
     except (OSError, EOFError, zlib.error) as error:
-        raise UserError(f"{name} cannot be read after line {number:,}: {error}") from None
+        raise UserError(
+            f"{name} cannot be read after line {number:,} ({error}); is the file whole?"
+        ) from None

@@ -1,7 +1,9 @@
 """One run: settings in, a folder of plain files out.
 
 ``settings.json`` (resolved), ``environment.json``, ``status.json``, ``log.jsonl`` (a line a
-report), ``weights.safetensors``, ``source.vocabulary``, ``target.vocabulary`` (with subwords also
+report: a ``Progress`` of ``training.loop``, in which ``valid_loss`` and ``valid_buckets`` are null
+where there was no validation; a line of an older version has no ``valid_buckets``),
+``weights.safetensors``, ``source.vocabulary``, ``target.vocabulary`` (with subwords also
 ``source.subwords.model``, ``target.subwords.model``: sentencepiece's files), ``hypotheses.jsonl``
 (sentence by sentence), ``sentences.csv`` (counts), ``scores.csv`` (a row a bucket),
 ``examples.json`` (attention weights of a few sentences); while it runs,
@@ -37,7 +39,7 @@ from ..training.device import updates_together
 from ..training.loop import Learner, Progress, Snapshot, Trained, train, updates_done
 from .checkpoint import Checkpoints, StopRequest, join, read_checkpoint, to_bytes
 from .environment import PROGRAMS, describe_environment
-from .evaluation import EVALUATION_BATCH, encode, evaluate
+from .evaluation import EVALUATION_BATCH, encode, evaluate, valid_buckets
 from .stacked import CHECKPOINT, CheckpointError, begin_stack, leave_stack, take_part
 from .store import ENDED, RunFolder
 from .vocabularies import save_vocabularies
@@ -215,7 +217,7 @@ def _train(
     for begun in stack:
         _open(begun, len(stack), together, corpus)
     settings = runs[0].settings
-    pairs = encode(corpus, "valid", settings)
+    pairs, buckets = encode(corpus, "valid", settings), valid_buckets(corpus, settings)
     valid = evaluation_batches(pairs, EVALUATION_BATCH)
 
     def report(place: int, progress: Progress) -> None:
@@ -227,7 +229,7 @@ def _train(
     resumed = join(left) if len(left) == len(stack) else None
     keeper = _keeper(runs, stop)
     with stop.at_updates():
-        end = train(graph, learners, valid, report, keeper, resumed, together)
+        end = train(graph, learners, valid, report, keeper, resumed, together, buckets)
         _keep_end(runs, end, keeper)
     return end.trained
 

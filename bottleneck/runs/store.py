@@ -20,7 +20,7 @@ from filelock import BaseFileLock, FileLock, Timeout
 
 from ..results.folders import STATUS, read_object
 from ..settings.atomic import write_bytes, write_text
-from ..settings.errors import UserError
+from ..settings.errors import unwritten
 from .csvtext import json_text
 from .stacked import leave_stack, remove_unmarked
 
@@ -142,7 +142,7 @@ def _writing(store: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise UserError(f"cannot write {str(store)!r}: {error.strerror}") from None
+        raise unwritten(store, error) from None
 
 
 def run_folders(store: Path) -> list[RunFolder]:

@@ -174,7 +174,9 @@ def _weights(folder: Path, like: Weights) -> Weights:
     """The weights, checked to be whole and those of this model."""
     path = folder / WEIGHTS
     if not path.is_file():
-        raise UserError(f"no weights in {str(folder)!r}; run `bottleneck reproduce` first")
+        raise UserError(
+            f"no weights in {str(folder)!r}: the run did not end; the command that began it goes on"
+        )
     try:
         weights = load_weights(path, like)
     except (OSError, SafetensorError) as error:

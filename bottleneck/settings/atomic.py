@@ -5,7 +5,7 @@ from contextlib import suppress
 from pathlib import Path
 from uuid import uuid4
 
-from .errors import UserError
+from .errors import UserError, unwritten
 
 
 def write_bytes(path: Path, content: bytes) -> None:
@@ -18,7 +18,7 @@ def write_bytes(path: Path, content: bytes) -> None:
     except OSError as error:
         with suppress(OSError):
             part.unlink()
-        raise UserError(f"cannot write {str(path)!r}: {error.strerror}") from None
+        raise unwritten(path, error) from None
 
 
 def write_text(path: Path, text: str) -> None:

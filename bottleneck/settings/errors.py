@@ -16,6 +16,14 @@ class UsageError(UserError):
     exit_code = 2
 
 
+def unwritten(path: object, error: OSError) -> UserError:
+    """The error of a file that cannot be written, with the way out."""
+    return UserError(
+        f"cannot write {str(path)!r} ({error.strerror}); see to the room and the rights there, or "
+        "name another place"
+    )
+
+
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """Return ``"; did you mean 'x'?"`` for the nearest known name, else the list of them."""
     known = list(known)

@@ -93,7 +93,10 @@ def make_grid(sweep: Sweep, assignments: Sequence[str] = (), seeds: int | None =
             else:
                 cells.setdefault(cell.settings, cell)
     if not cells:
-        raise UsageError(f"{sweep.place}: no cell is left: {'; '.join(notes)}")
+        raise UsageError(
+            f"{sweep.place}: no cell is left: {'; '.join(notes)}; change what --set or the file "
+            "gives that setting"
+        )
     return Grid(tuple(cells.values()), tuple(notes))
 
 
@@ -149,7 +152,10 @@ def _listed(name: str, value: Any) -> Any:
         return value
     parts = [part.strip() for part in value.split(",")]
     if "" in parts:
-        raise UsageError(f"--set {name}={value}: a value is missing beside a comma")
+        raise UsageError(
+            f"--set {name}={value}: a value is missing beside a comma; write it, or take the comma "
+            "away"
+        )
     return [by_full_name(override({}, [f"{name}={part}"]), "--set")[name] for part in parts]
 
 

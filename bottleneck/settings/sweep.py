@@ -82,10 +82,15 @@ def _read(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8-sig")
     except OSError as error:
-        raise UsageError(f"cannot read sweep {str(path)!r}: {error.strerror}") from None
+        raise UsageError(
+            f"cannot read sweep {str(path)!r} ({error.strerror}); name a TOML file that is there, "
+            f"or one of {', '.join(experiment_names())}"
+        ) from None
     except UnicodeDecodeError as error:
         line = error.object.count(b"\n", 0, error.start) + 1
-        raise UsageError(f"{path}: not UTF-8 text (at line {line})") from None
+        raise UsageError(
+            f"{path}: not UTF-8 text (at line {line}); save the file as UTF-8"
+        ) from None
 
 
 def parse_sweep(text: str, place: str) -> Sweep:
@@ -93,7 +98,9 @@ def parse_sweep(text: str, place: str) -> Sweep:
     try:
         table = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise UsageError(f"{place}: not TOML: {error}") from None
+        raise UsageError(
+            f"{place}: not TOML: {error}; `key = value` lines below [tables] are"
+        ) from None
     _check_keys(table, ["preset", "group"], place)
     if not any(value != {} for value in table.values()):
         raise UsageError(
@@ -114,7 +121,9 @@ def _check_preset(preset: Any, place: str) -> None:
             "second sweep, with --preset"
         )
     if not isinstance(preset, str):
-        raise UsageError(f"{place}: preset is the name of one, not {preset!r}")
+        raise UsageError(
+            f'{place}: preset is the name of one, not {preset!r}; write preset = "lecture"'
+        )
 
 
 def _question(text: str, place: str) -> str:
@@ -149,7 +158,7 @@ def _groups(tables: Any, place: str) -> tuple[Group, ...]:
     names = [group.name for group in groups]
     for name in names:
         if names.count(name) > 1:
-            raise UsageError(f"{place}: two groups are named {name!r}")
+            raise UsageError(f"{place}: two groups are named {name!r}; rename one")
     return groups or (Group("", {}),)
 
 
@@ -169,7 +178,9 @@ def _beside(table: Mapping[str, Any], key: str, place: str) -> Settings:
     """A group's further table of settings, empty where it has none."""
     held = table.get(key, {})
     if not isinstance(held, dict):
-        raise UsageError(f"{place}, {key}: {key!r} is a table of settings")
+        raise UsageError(
+            f"{place}, {key}: {key!r} is a table of settings; write {key}.SECTION.KEY = VALUE"
+        )
     return by_full_name(held, f"{place}, {key}")
 
 
@@ -179,7 +190,9 @@ def _check_factors(times: Settings, place: str) -> None:
         if isinstance(factor, bool) or not isinstance(factor, int | float):
             raise UsageError(f"{place}, times: {name!r} takes one number, not {factor!r}")
         if NAMES[name] not in (int, float, int | None):
-            raise UsageError(f"{place}, times: setting {name!r} is no number")
+            raise UsageError(
+                f"{place}, times: setting {name!r} is no number; set it by its own name"
+            )
 
 
 def in_group(place: str, group: str) -> str:
@@ -205,7 +218,7 @@ def by_full_name(table: Mapping[str, Any], place: str) -> Settings:
 def _check_list(name: str, value: Any, place: str) -> None:
     """Refuse an empty list, and the one list of edges where each value would be tried alone."""
     if value == []:
-        raise UsageError(f"{place}: setting {name!r}: the list is empty")
+        raise UsageError(f"{place}: setting {name!r}: the list is empty; give it a value")
     if name == EDGES and isinstance(value, list) and all(isinstance(edge, int) for edge in value):
         edges = ",".join(str(edge) for edge in value)
         raise UsageError(f'{place}: setting {name!r}: write all edges as one string, "{edges}"')

@@ -78,7 +78,8 @@ def read_gold(gold: Path, source: Path, target: Path, base: int) -> GoldSet:
     if len(sides[0]) != len(sides[1]):
         raise UserError(
             f"--source {str(source)!r} has {len(sides[0]):,} lines and --target {str(target)!r} "
-            f"has {len(sides[1]):,}; line by line one must translate the other"
+            f"has {len(sides[1]):,}; line by line one must translate the other: give two files of "
+            "as many lines"
         )
     name = f"--gold {str(gold)!r}"
     links = parse_gold(read_lines(str(gold), "--gold"), name, base=base)
@@ -95,7 +96,7 @@ def probe_gold(subject: Subject, held: GoldSet, tell: Tell) -> Columns:
         if min(lengths) and links.possible
     ]
     if not rows:
-        raise UserError("no sentence of --gold has links; nothing can be measured")
+        raise UserError("no sentence of --gold has links; write i-j (sure) or i?j (possible)")
     lower = is_lower(subject.settings)
     source, target = (
         [read_as(side[row], vocabulary, lower) for row in rows]

@@ -81,7 +81,7 @@ def summarise(probed: Sequence[Probed]) -> list[Row]:
     if not arms:
         raise UserError(
             "study information needs runs that see their source: all of these have "
-            "model.source=hidden"
+            "model.source=hidden; `bottleneck reproduce` trains others"
         )
     found = [_Found(arm, hidden) for arm in arms]
     bases = {without_attention(one.arm): one for one in found if one.attention == "none"}

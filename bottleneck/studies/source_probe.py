@@ -73,7 +73,10 @@ def train_reader(
 
     (trained,) = train(graph, [learner], validation, report).trained
     if trained.status != "done":
-        raise UserError(f"the {name} of run {subject.folder.name} failed: {trained.reason}")
+        raise UserError(
+            f"the {name} of run {subject.folder.name} failed: {trained.reason}; leave the run out "
+            "with --where, or train it with a lower training.learning_rate"
+        )
     return graph, trained.weights
 
 

@@ -14,9 +14,12 @@ from ..lecture.evidence import Alignment, Exponent
 from ..lecture.verdicts import RULES
 from ..results.bundle import read_table
 from ..results.cost import COST_EXPONENTS, EXPONENT_COLUMNS
+from .fitting import MEASURE
 from .page import Page
 
 TITLE = "The lecture's printed numbers, recomputed"
+LEFT = 22
+"""Columns of ids and labels, and between these and the rest."""
 COLUMNS = ("id", "topic", "printed", "recomputed", "verdict", "why")
 
 
@@ -50,7 +53,7 @@ def audit_table(audits: Sequence[Audit]) -> Table:
     )
     table.add_column(no_wrap=True, style="bold")
     table.add_column(no_wrap=True, style="dim")
-    table.add_column(overflow="fold")
+    table.add_column(overflow="fold", max_width=MEASURE - LEFT)
     for audit in audits:
         head = Text.assemble((f"{audit.topic}: ", ""), (audit.verdict, "bold"))
         table.add_row("", "", "")

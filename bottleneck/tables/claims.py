@@ -5,10 +5,12 @@ from collections.abc import Callable, Mapping, Sequence
 
 import pandas as pd
 from rich.console import Console, Group
+from rich.constrain import Constrain
 from rich.table import Table
 from rich.text import Text
 
 from .decided import Decision
+from .fitting import MEASURE, print_prose
 from .formats import check_known, csv
 from .formats import markdown as markdown_table
 
@@ -145,11 +147,11 @@ def render(decisions: Sequence[Decision], form: str) -> str:
 
 def print_claims(decisions: Sequence[Decision], console: Console) -> None:
     """Print every claim for a terminal of 80 columns or more."""
-    console.print(Text(f"{TITLE}. {summary(decisions)}", style="bold"))
+    print_prose(console, f"{TITLE}. {summary(decisions)}", "bold")
     for row in claims(decisions).to_dict("records"):
         console.print()
-        console.print(block(row))
+        console.print(Constrain(block(row), MEASURE))
         if row["command"]:  # it is copied, so that only the terminal may break it
             console.print(f"{' ' * (LEFT + GAP)}{row['command']}", markup=False, soft_wrap=True)
     console.print()
-    console.print("\n".join(CAPTION), style="dim", markup=False)
+    print_prose(console, CAPTION, "dim")

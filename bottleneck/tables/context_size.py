@@ -8,7 +8,8 @@ from rich.table import Table
 
 from ..scoring.bootstrap import difference
 from .comparison import Comparison
-from .render import count, new_table, number, ranged
+from .fitting import Fitted
+from .render import barred, count, new_table, number, ranged, with_bars
 from .slides import bounds, typed_frame
 
 TITLE = "BLEU by context size and source words"
@@ -43,25 +44,36 @@ def _row(comparison: Comparison, place: int) -> dict[str, Any]:
     }
 
 
-def context_size_table(frame: pd.DataFrame, attention: str | None) -> Table:
+def context_size_table(frame: pd.DataFrame, attention: str | None) -> Fitted:
     """Rows are context size x arm, columns buckets; ranges on second lines."""
+    return barred(lambda width: _table(frame, attention, width))
+
+
+def _table(frame: pd.DataFrame, attention: str | None, width: int) -> Table:
     buckets = frame.drop_duplicates("bucket")
     names = zip(buckets["bucket"], buckets["n"], strict=True)
     table = new_table(TITLE, ["source\nwords", *(f"{bucket}\nn={count(n)}" for bucket, n in names)])
     table.padding = 0  # five ranges as wide as 100.0..100.0 leave no room for more
+    lines = [(label, _cells(frame, column, width)) for label, column in _lines(attention)]
     for size, rows in frame.groupby("context_size"):
-        cells = rows.to_dict("records")
-        ratios = [number(cell["compression_ratio"], "{:.1f}:1") for cell in cells]
+        ratios = [number(ratio, "{:.1f}:1") for ratio in rows["compression_ratio"]]
         table.add_row(f"context {size}", *ratios, style="dim")
-        for label, column, form in _lines(attention):
-            table.add_row(f"  {label}", *(ranged(cell, column, form) for cell in cells))
+        for label, cells in lines:
+            table.add_row(f"  {label}", *cells[rows.index])
         table.add_section()
     return table
 
 
-def _lines(attention: str | None) -> list[tuple[str, str, str]]:
-    """The lines of one context size: label, column, form."""
-    none = ("none", "bleu_none", "{:.1f}")
-    if attention is None:
-        return [none]
-    return [none, (attention, "bleu_attention", "{:.1f}"), ("gain", "gain", "{:+.1f}")]
+def _cells(frame: pd.DataFrame, column: str, width: int) -> pd.Series:
+    """One column's cells: BLEU with a bar, a gain without."""
+    if column == "gain":
+        cells = [ranged(row, column, "{:+.1f}") for row in frame.to_dict("records")]
+    else:
+        cells = with_bars(frame, column, width)
+    return pd.Series(cells, index=frame.index, dtype="object")
+
+
+def _lines(attention: str | None) -> list[tuple[str, str]]:
+    """The lines of one context size: label and column."""
+    none = ("none", "bleu_none")
+    return [none, (attention, "bleu_attention"), ("gain", "gain")] if attention else [none]

@@ -5,13 +5,12 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pandas as pd
-from rich.table import Table
 
 from ..results.bundle import read_table
 from ..results.cost import COST, COST_COLUMNS, COST_EXPONENTS, EXPONENT_COLUMNS, VARIED
 from ..settings.errors import UserError
 from .cost_growth import NAMES, growth_page, present
-from .packing import ROOM, Column, packed, stacked, table_of
+from .packing import Column, Packed, Part
 from .page import Page
 
 TITLE = "Cost of a training step (C9)"
@@ -44,7 +43,7 @@ def load_cost(folder: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 def cost_pages(costs: pd.DataFrame, exponents: pd.DataFrame) -> list[Page]:
     """What was measured, and how it grows with the verdict on C9."""
-    table = stacked(cost_tables(costs))
+    table = Packed(cost_parts(costs))
     page = Page("cost", TITLE, measured(costs), table, [], caption(costs))
     return [page, growth_page(costs, exponents)]
 
@@ -68,15 +67,13 @@ def _sizes(costs: pd.DataFrame) -> pd.Series:
     return pd.Series(sizes, index=costs.index, dtype="int64")
 
 
-def cost_tables(costs: pd.DataFrame) -> list[tuple[str, Table]]:
-    """For a terminal: a row a size, columns by quantity and arm, as many tables as that takes."""
-    frame, tables = measured(costs), []
+def cost_parts(costs: pd.DataFrame) -> list[Part]:
+    """For a terminal: a row a size, columns by quantity and arm."""
+    frame, parts = measured(costs), []
     for varied in present(costs):
         rows = frame[frame["varied"] == varied]
         sizes = sorted(set(rows["size"]))
-        first = Column(
-            "words" if varied == "vocabulary" else NAMES[varied], [f"{size:,}" for size in sizes]
-        )
+        head = "words" if varied == "vocabulary" else NAMES[varied]
         blocks = [
             _block(rows, sizes, "ms", "ms", _milliseconds),
             _block(rows, sizes, "attention_share", "attn.", lambda value: f"{value:.0%}"),
@@ -84,9 +81,8 @@ def cost_tables(costs: pd.DataFrame) -> list[tuple[str, Table]]:
             _block(rows, sizes, "tokens_per_second", "tok/s", lambda value: f"{value:,.0f}"),
         ]
         title = _title(costs[costs["varied"] == varied], varied)
-        for place, columns in enumerate(packed(blocks, ROOM - first.width)):
-            tables.append(("" if place else title, table_of([first, *columns])))
-    return tables
+        parts.append(Part(title, Column(head, [f"{size:,}" for size in sizes]), blocks))
+    return parts
 
 
 def _title(rows: pd.DataFrame, varied: str) -> str:

@@ -1,14 +1,13 @@
 """How a training step's cost grows: fitted exponents, and what the rule of C9 takes (C9, L15)."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
-from rich.table import Table
 
 from ..claims.cost import ArmCost, Growth, cost_grows_with_product
 from ..results.cost import VARIED
-from .packing import ROOM, Column, packed, stacked, table_of
+from .packing import Column, Packed, Part
 from .page import Page
 
 TITLE = "How the cost grows (C9, L15): quantity = constant x size ^ exponent"
@@ -24,7 +23,7 @@ def growth_page(costs: pd.DataFrame, exponents: pd.DataFrame) -> Page:
     """The exponents with the verdict on C9."""
     fits = exponents.rename(columns={"low": "exponent_low", "high": "exponent_high"})
     verdict = cost_grows_with_product(arm_costs(costs, exponents))
-    table = stacked(exponent_tables(fits))
+    table = Packed([exponent_part(fits, varied) for varied in present(fits)])
     return Page("cost_exponents", TITLE, fits, table, [verdict], fit_caption(fits))
 
 
@@ -33,24 +32,19 @@ def present(frame: pd.DataFrame) -> list[str]:
     return [name for name in VARIED if (frame["varied"] == name).any()]
 
 
-def exponent_tables(fits: pd.DataFrame) -> Iterable[tuple[str, Table]]:
+def exponent_part(fits: pd.DataFrame, varied: str) -> Part:
     """For a terminal: a row an arm, each quantity over all sizes and over the upper ones."""
-    for varied in present(fits):
-        rows = fits[fits["varied"] == varied]
-        arms = list(dict.fromkeys(rows["arm"]))
-        first = Column("arm", arms)
-        blocks = [
-            [
-                _exponents(rows[rows["part"] == part], arms, name, head)
-                for part in dict.fromkeys(rows["part"])
-            ]
-            for name, head in FITTED.items()
-            if (rows["quantity"] == name).any()
+    rows = fits[fits["varied"] == varied]
+    arms = list(dict.fromkeys(rows["arm"]))
+    blocks = [
+        [
+            _exponents(rows[rows["part"] == part], arms, name, head)
+            for part in dict.fromkeys(rows["part"])
         ]
-        for place, columns in enumerate(packed(blocks, ROOM - first.width)):
-            table = table_of([first, *columns])
-            table.columns[0].justify = "left"
-            yield "" if place else f"By {NAMES[varied]}", table
+        for name, head in FITTED.items()
+        if (rows["quantity"] == name).any()
+    ]
+    return Part(f"By {NAMES[varied]}", Column("arm", arms, "left"), blocks)
 
 
 def _exponents(rows: pd.DataFrame, arms: Sequence[str], name: str, head: str) -> Column:

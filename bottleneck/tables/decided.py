@@ -11,11 +11,11 @@ from pathlib import Path
 import pandas as pd
 
 from ..claims.compression import COMPRESSION_RULE, compression_predicts_loss
-from ..claims.controls import CONTROLS_RULE, selection_beats_compression
+from ..claims.controls import CONTROLS_RULE, Controlled, selection_beats_compression
 from ..claims.cost import COST_RULE, ArmCost, cost_grows_with_product
 from ..claims.registry import CLAIMS, Claim, studied
 from ..claims.rules import FAILURE_RULE, LARGEST_RULE, VINDICATION_RULE
-from ..claims.training import TRAINING_RULE, training_moves_curve
+from ..claims.training import TRAINING_RULE, Trained, training_moves_curve
 from ..claims.training import UNMEASURED as NOT_TWICE
 from ..claims.verdict import Verdict, numbers
 from ..results.bundle import Bundle, load_bundle
@@ -156,27 +156,42 @@ def _compression(bundle: Bundle) -> Judged | str:
 
 
 def _controls(bundle: Bundle) -> Judged | str:
-    """C10: of the first of the pairs that have the most controls beside them."""
+    """C10."""
+    found = measured_controls(bundle)
+    return found if isinstance(found, str) else (selection_beats_compression(found[0]), found[1])
+
+
+def measured_controls(bundle: Bundle) -> tuple[Controlled, pd.DataFrame] | str:
+    """What C10 is judged by, and its runs: of the first of the pairs that have the most controls.
+
+    In words why there is none.
+    """
     runs = listed_runs(bundle)
     found = pairs(runs)
     if not found:
         return NO_PAIR
-    pair = max(found, key=lambda pair: len(set(control_names(runs, pair))))
-    measured, rows = controlled(bundle, pair)
-    return selection_beats_compression(measured), rows
+    return controlled(bundle, max(found, key=lambda pair: len(set(control_names(runs, pair)))))
 
 
 def _training(bundle: Bundle) -> Judged | str:
-    """C12: of the first pair that was trained twice as long."""
+    """C12."""
+    found = measured_training(bundle)
+    if isinstance(found, str):
+        return found
+    buckets, rows = found
+    beside = [losses(rows), trained_lengths(bundle)]
+    return training_moves_curve(buckets, [told for told in beside if told]), rows
+
+
+def measured_training(bundle: Bundle) -> tuple[list[Trained], pd.DataFrame] | str:
+    """What C12 is judged by, and its runs: of the first pair that was trained twice as long.
+
+    In words why there is none.
+    """
     found = pairs(listed_runs(bundle))
     if not found:
         return NO_PAIR
-    for pair in found:
-        if measured := twice_trained(bundle, pair):
-            buckets, rows = measured
-            beside = [losses(rows), trained_lengths(bundle)]
-            return training_moves_curve(buckets, [told for told in beside if told]), rows
-    return NOT_TWICE
+    return next(filter(None, (twice_trained(bundle, pair) for pair in found)), NOT_TWICE)
 
 
 _JUDGES: Mapping[str, tuple[Callable[[Bundle], Judged | str], str]] = {

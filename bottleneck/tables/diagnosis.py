@@ -16,6 +16,8 @@ TITLE = "Survived and lost, word by word (C3, L-LOST)"
 MARKS = {SURVIVED: "+", PARTLY: "~", LOST: "-", UNLINKED: "?"}
 STYLES = {SURVIVED: "green", PARTLY: "yellow", LOST: "red", UNLINKED: "dim"}
 AROUND = {SURVIVED: "{}", PARTLY: "({})", LOST: "[{}]", UNLINKED: "{}?"}
+SENTENCE_WIDTH = 84
+"""Columns of a marked sentence's lines at most."""
 LEGEND = (
     "+ survived, with the output's words for it; ~ (in part); - [lost]; ? not judged, for lack of "
     "a link or a word that training never showed. Function words are often there by chance."
@@ -63,6 +65,8 @@ def _picture(diagnosis: Diagnosis) -> Table:
     grid = Table.grid()
     grid.add_row(Text(TITLE, "bold"))
     lines = Table.grid(padding=(0, 2, 0, 0))
+    lines.add_column()
+    lines.add_column(max_width=SENTENCE_WIDTH)
     if diagnosis.reference is not None:
         lines.add_row("reference", Text(diagnosis.reference))
     for held in diagnosis.arms:

@@ -5,12 +5,15 @@ from collections.abc import Iterator, Sequence
 from jaxtyping import Float
 from numpy import ndarray
 
+from .fitting import shows
+
 SHADES = " ░▒▓█"
+PLAIN_SHADES = " .:+#"
+"""In place of these where the terminal's encoding has none."""
 LOWEST = (0.0, 0.1, 0.3, 0.5, 0.8)
 """The least weight of each shade."""
 CELL = 2
 """Columns of the terminal for a source word."""
-LEGEND = "weight: ' ' < .1 <= ░ < .3 <= ▒ < .5 <= ▓ < .8 <= █"
 
 
 def heatmap(
@@ -18,6 +21,7 @@ def heatmap(
     output: Sequence[str],
     weights: Float[ndarray, "output source"],
     width: int,
+    shades: str = SHADES,
 ) -> list[str]:
     """Lines of at most ``width`` columns: a row an output word, a column a source word.
 
@@ -31,19 +35,36 @@ def heatmap(
     lines: list[str] = []
     for start in range(0, len(source), fit):
         part = slice(start, start + fit)
-        lines += [*([""] if lines else []), *_piece(source[part], output, weights[:, part], label)]
+        piece = _piece(source[part], output, weights[:, part], label, shades)
+        lines += [*([""] if lines else []), *piece]
     return lines
 
 
+def shades_for(encoding: str) -> str:
+    """The shades that a terminal of this encoding can show."""
+    return SHADES if shows(encoding, SHADES) else PLAIN_SHADES
+
+
+def legend(shades: str = SHADES) -> str:
+    """What each shade stands for."""
+    steps = (f"{least:.1f} <= {shade}" for least, shade in zip(LOWEST, shades, strict=True))
+    _, *told = (step.removeprefix("0") for step in steps)
+    return f"weight: '{shades[0]}' < {' < '.join(told)}"
+
+
 def _piece(
-    source: Sequence[str], output: Sequence[str], weights: Float[ndarray, "output part"], label: int
+    source: Sequence[str],
+    output: Sequence[str],
+    weights: Float[ndarray, "output part"],
+    label: int,
+    shades: str,
 ) -> Iterator[str]:
     """The source words downwards, then a line an output word."""
     for row in range(max(map(len, source))):
         letters = "".join(_letter(word, row, source).ljust(CELL) for word in source)
         yield f"{'':<{label}} {letters}".rstrip()
     for word, row in zip(output, weights.tolist(), strict=True):
-        cells = "".join(_shade(weight) * CELL for weight in row)
+        cells = "".join(_shade(weight, shades) * CELL for weight in row)
         yield f"{word:>{label}} {cells}".rstrip()
 
 
@@ -53,5 +74,5 @@ def _letter(word: str, row: int, words: Sequence[str]) -> str:
     return word[place] if place >= 0 else " "
 
 
-def _shade(weight: float) -> str:
-    return SHADES[sum(weight >= least for least in LOWEST[1:])]
+def _shade(weight: float, shades: str) -> str:
+    return shades[sum(weight >= least for least in LOWEST[1:])]

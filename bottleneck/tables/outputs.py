@@ -128,7 +128,8 @@ def _require_one_text(first: Output, second: Output) -> None:
         else:
             how = _first_difference(ours, theirs)
         raise UserError(
-            f"{first.name} and {second.name} are not of one test set: their {what} differ ({how})"
+            f"{first.name} and {second.name} are not of one test set: their {what} differ ({how}); "
+            "give two outputs for the same sentences in the same order"
         )
 
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 import pandas as pd
-from rich.table import Table
+from rich.console import RenderableType
 
 from ..claims.verdict import Verdict
 
@@ -15,7 +15,7 @@ class Page:
     name: str
     title: str
     frame: pd.DataFrame
-    table: Table
+    table: RenderableType
     judged: list[Verdict]
     caption: list[str]
 

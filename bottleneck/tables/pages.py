@@ -16,7 +16,9 @@ from ..settings.errors import UsageError, did_you_mean
 from . import compression, context_size
 from .caption import common_caption, failure_verdicts, sizes_caption, vindication_verdicts
 from .comparison import NONE, Comparison, attentions, compare, compare_sizes
+from .fitting import print_prose
 from .formats import check_known, csv, json, latex, markdown
+from .names import FORMATS, TABLES
 from .page import Page
 from .render import FAILURE_TITLE, VINDICATION_TITLE, failure_table, vindication_table
 from .selection import where
@@ -107,14 +109,9 @@ def _compression(bundle: Bundle) -> Page:
     )
 
 
-_MAKERS: Mapping[str, Callable[[Bundle], Page]] = {
-    "failure-pattern": _failure,
-    "vindication": _vindication,
-    "context-size": _context_size,
-    "compression": _compression,
-}
-TABLES = tuple(_MAKERS)
-"""The names of the tables of runs; those of `STUDIES` have one each beside them."""
+_MAKERS: Mapping[str, Callable[[Bundle], Page]] = dict(
+    zip(TABLES, (_failure, _vindication, _context_size, _compression), strict=True)
+)
 
 
 def _rich(page: Page) -> str:
@@ -131,8 +128,6 @@ _WRITERS: Mapping[str, Callable[[Page], str]] = {
     "latex": lambda page: latex(page.frame, page.title, [*page.verdicts, *page.caption]),
     "json": lambda page: json(page.name, page.title, page.frame, page.judged, page.caption),
 }
-FORMATS = tuple(_WRITERS)
-"""The forms of a table; ``rich`` is the terminal's."""
 
 
 def check_format(form: str) -> None:
@@ -149,9 +144,10 @@ def render(page: Page, form: str) -> str:
 def print_page(page: Page, console: Console) -> None:
     """Print table, verdicts and caption."""
     console.print(page.table)
-    console.print("\n".join(page.verdicts), markup=False)
+    if page.verdicts:
+        print_prose(console, page.verdicts)
     console.print()
-    console.print("\n".join(page.caption), style="dim", markup=False)
+    print_prose(console, page.caption, "dim")
 
 
 def write_pages(pages: Sequence[Page], folder: Path) -> None:

@@ -1,28 +1,41 @@
 """Tables for a terminal of 80 columns or more (rich)."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import pandas as pd
 from rich import box
 from rich.table import Table
 
 from ..claims.verdict import marked
+from .fitting import Fitted, Layout, Spreading, tight
 
 FAILURE_TITLE = "The failure pattern (L-FAIL): no attention, by sentence length"
 VINDICATION_TITLE = "The vindication (L-VIND): no attention against {attention}"
 
 
-def failure_table(frame: pd.DataFrame) -> Table:
+BAR_WIDTHS = (10, 5)
+"""Columns of a bar, where there is much room and where there is little."""
+EIGHTHS = " ▏▎▍▌▋▊▉█"
+"""What fills so many eighths of a column."""
+SCALE = "Bars: BLEU from 0 to 100."
+
+
+def failure_table(frame: pd.DataFrame) -> Fitted:
     """The failure pattern for a terminal of 80 columns or more."""
+    return barred(lambda width: _failure_table(frame, width))
+
+
+def _failure_table(frame: pd.DataFrame, width: int) -> Table:
     table = new_table(FAILURE_TITLE, ["source\nwords", "n", "ratio", "BLEU", "BP", "drop"])
     for name in ("slide\nBLEU", "slide\ndrop"):
         table.add_column(name, justify="right", style="dim")
+    scores = with_bars(frame, "bleu", width)
     for place, row in enumerate(frame.to_dict("records")):
         table.add_row(
             row["bucket"],
             count(row["n"]),
             number(row["compression_ratio"], "{:.1f}:1"),
-            ranged(row, "bleu", "{:.1f}"),
+            scores[place],
             number(row["brevity_penalty"], "{:.2f}"),
             "baseline" if place == 0 else ranged(row, "quality_drop", "{:+.0f}%"),
             number(row["slide_bleu"], "{:.1f}"),
@@ -31,18 +44,22 @@ def failure_table(frame: pd.DataFrame) -> Table:
     return table
 
 
-def vindication_table(frame: pd.DataFrame, attention: str) -> Table:
+def vindication_table(frame: pd.DataFrame, attention: str) -> Fitted:
     """The vindication for a terminal of 80 columns or more."""
+    return barred(lambda width: _vindication_table(frame, attention, width))
+
+
+def _vindication_table(frame: pd.DataFrame, attention: str, width: int) -> Table:
     heads = ["source\nwords", "n", "BLEU\nnone", f"BLEU\n{attention}", "gain", "impr."]
     table = new_table(VINDICATION_TITLE.format(attention=attention), heads)
     for name in ("slide\nnone", "slide\nattn", "slide\nimpr."):
         table.add_column(name, justify="right", style="dim")
-    for row in frame.to_dict("records"):
+    arms = [with_bars(frame, name, width) for name in ("bleu_none", "bleu_attention")]
+    for place, row in enumerate(frame.to_dict("records")):
         table.add_row(
             row["bucket"],
             count(row["n"]),
-            ranged(row, "bleu_none", "{:.1f}"),
-            ranged(row, "bleu_attention", "{:.1f}"),
+            *(scores[place] for scores in arms),
             ranged(row, "gain", "{:+.1f}"),
             number(row["improvement"], "{:+.0f}%"),
             number(row["slide_none"], "{:.1f}"),
@@ -52,9 +69,50 @@ def vindication_table(frame: pd.DataFrame, attention: str) -> Table:
     return table
 
 
-def new_table(title: str, heads: Sequence[str]) -> Table:
+def barred(make: Callable[[int], Table]) -> Fitted:
+    """A table with bars as wide as there is room; `make` sets it with bars of so many columns.
+
+    The last layout has none.
+    """
+    wide, narrow = (_scaled(make(width)) for width in BAR_WIDTHS)
+    signs = EIGHTHS.strip()
+    tables = [Layout(table, signs) for table in (wide, narrow, tight(narrow))]
+    return Fitted([*tables, Layout(make(0))])
+
+
+def _scaled(table: Table) -> Table:
+    """The table with the bars' scale under it."""
+    table.caption = f"{SCALE}\n"
+    table.caption_justify, table.caption_style = "left", "dim"
+    return table
+
+
+def with_bars(frame: pd.DataFrame, name: str, width: int) -> list[str]:
+    """The `ranged` cells of a column of BLEU, each with its bar where ``width`` is not 0."""
+    rows = frame.to_dict("records")
+    cells = [ranged(row, name, "{:.1f}") for row in rows]
+    if not width:
+        return cells
+    values, ranges = zip(*(cell.partition("\n")[::2] for cell in cells), strict=True)
+    longest = max(map(len, (*values, "99.9")))  # so that bars begin at one place
+    return [
+        "\n".join(filter(None, [f"{bar(row[name], width)} {value:>{longest}}", span]))
+        if value
+        else ""
+        for row, value, span in zip(rows, values, ranges, strict=True)
+    ]
+
+
+def bar(bleu: float, width: int) -> str:
+    """BLEU as a bar of so many columns, which 100 fills; what is not 0 is seen."""
+    eighths = min(max(round(8 * width * bleu / 100), int(bleu > 0)), 8 * width)
+    whole, part = divmod(eighths, 8)
+    return f"{EIGHTHS[-1] * whole}{EIGHTHS[part].strip()}".ljust(width)
+
+
+def new_table(title: str, heads: Sequence[str]) -> Spreading:
     """A table without rows; texts (heads that begin with "source") on the left."""
-    table = Table(
+    table = Spreading(
         title=title,
         title_justify="left",
         title_style="bold",

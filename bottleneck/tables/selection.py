@@ -74,7 +74,7 @@ def _parsed(conditions: Iterable[str]) -> dict[str, list[str]]:
     for condition in conditions:
         name, equals, text = (part.strip() for part in condition.partition("="))
         if not (name and equals and text):
-            raise UsageError(f"--where {condition!r}: write column=value")
+            raise UsageError(f"--where {condition!r}: write column=value, as attention=none")
         wanted.setdefault(_column(name), []).append(text)
     return wanted
 
@@ -101,7 +101,10 @@ def _meets(values: pd.Series, column: str, texts: Sequence[str]) -> pd.Series:
         wanted = [read(part) for part in parts if part != BLANK]
     except (ValueError, KeyError):
         kind = "true or false" if read is _truth else "a number"
-        raise UsageError(f"--where {column}={','.join(texts)}: {column} is {kind}") from None
+        example = "true" if read is _truth else written(values.dropna().max()) or "1"
+        raise UsageError(
+            f"--where {column}={','.join(texts)}: {column} is {kind}; write {column}={example}"
+        ) from None
     return blank | values.astype("object").isin(wanted)
 
 

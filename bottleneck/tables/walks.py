@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from rich.columns import Columns
 from rich.console import Console, RenderableType
+from rich.constrain import Constrain
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
@@ -12,6 +13,7 @@ from ..lecture.checks import Audit
 from ..lecture.grid import Grid
 from ..lecture.steps import Step
 from ..lecture.verdicts import RULES
+from .fitting import MEASURE, print_prose
 
 ROW_WORD, CELL = 6, 7
 """Columns of the terminal for a matrix row's word, and for a cell with its marks."""
@@ -24,8 +26,9 @@ def print_walk(audit: Audit, steps: Sequence[Step], console: Console) -> None:
         console.print()
         _print_step(place, step, console)
     console.print()
-    console.print(Text.assemble("Verdict: ", (audit.verdict, "bold"), f": {audit.why}."))
-    console.print(Text(f"{audit.verdict}: {RULES[audit.verdict]}.", "dim"))
+    verdict = Text.assemble("Verdict: ", (audit.verdict, "bold"), f": {audit.why}.")
+    console.print(Constrain(verdict, MEASURE))
+    print_prose(console, f"{audit.verdict}: {RULES[audit.verdict]}.", "dim")
 
 
 def _print_step(place: int, step: Step, console: Console) -> None:
@@ -37,9 +40,9 @@ def _print_step(place: int, step: Step, console: Console) -> None:
         drawn = [Padding(grid_table(grid), (0, 0, 1, 0)) for grid in step.grids]
         console.print(_indented(Columns(drawn, padding=(0, 3))))
     for line in step.lines:
-        console.print(_indented(Text(line)))
+        console.print(Constrain(_indented(Text(line)), MEASURE))
     for line in step.slips:
-        console.print(_indented(Text(f"! {line}", "bold")))
+        console.print(Constrain(_indented(Text(f"! {line}", "bold")), MEASURE))
 
 
 def _indented(what: RenderableType) -> Padding:

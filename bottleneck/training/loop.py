@@ -15,6 +15,7 @@ from ..corpus.batches import EvaluationBatch, TrainingBatches, restore
 from ..model.parts import parts_of
 from ..model.translator import Weights
 from ..settings.concerns import TrainingSettings
+from .by_bucket import Buckets, ByBucket, by_bucket, target_tokens
 from .device import make_updates
 from .stack import Stack
 from .step import SentenceLosses, TrainState, initial_state, make_sentence_losses
@@ -28,7 +29,8 @@ class Progress:
     """How training stands: loss in nats a target token (mean since the last report).
 
     ``loss`` is what training makes small: with label smoothing more than -log P, and not to be
-    compared with ``valid_loss``, which is always -log P.
+    compared with ``valid_loss``, which is always -log P. ``valid_buckets`` are that one's sums by
+    length bucket, where buckets were given.
     """
 
     update: int
@@ -37,6 +39,7 @@ class Progress:
     tokens_per_second: float
     seconds_left: float
     valid_loss: float | None = None
+    valid_buckets: ByBucket | None = None
 
 
 @dataclass
@@ -108,13 +111,15 @@ def train(
     keeper: Keeper | None = None,
     resumed: Snapshot | None = None,
     together: int = 1,
+    buckets: Buckets | None = None,
 ) -> Snapshot:
     """Train learners that differ in their seed alone, as one stack, to their last update.
 
     What ``trained`` holds of each is the result. One whose loss is not finite ends as diverged,
     and the others go on. A resumed training gives the same weights, bit for bit, as one that was
     never stopped: the batch and the random numbers of an update depend on the seed and the
-    update's number alone. ``together`` updates at most are one dispatch.
+    update's number alone. ``together`` updates at most are one dispatch. ``buckets`` are those of
+    the validation's sentences, whose losses are then logged bucket by bucket.
     """
     settings = learners[0].settings
     parts = parts_of(max(learners[0].batches.batch_sizes)) if len(learners) == 1 else 1
@@ -122,7 +127,8 @@ def train(
     batches = [learner.batches for learner in learners]
     update = make_updates(graph, settings, stack, batches, together)
     state, trained, losses = resumed or _beginning(stack, learners)
-    judge = _Judge(stack, settings, make_sentence_losses(graph, stack), validation, trained)
+    evaluate = make_sentence_losses(graph, stack)
+    judge = _Judge(stack, settings, evaluate, validation, buckets, trained)
     due = set(validation_updates(settings))
     clock = _Clock(settings.updates, trained)
     for numbers in dispatches(updates_done(state), settings, together):
@@ -133,8 +139,8 @@ def train(
         if number % REPORT_EVERY == 0 or number in due:
             means = np.mean([stack.numbers(loss) for loss in losses], axis=0)
             losses = []
-            for place, valid in judge.judge(state, number, means, number in due):
-                progress = clock.progress(place, number, float(means[place]), valid)
+            for place, *valid in judge.judge(state, number, means, number in due):
+                progress = clock.progress(place, number, float(means[place]), *valid)
                 trained[place].log.append(progress)
                 report(place, progress)
             if not judge.live:
@@ -183,9 +189,14 @@ def token_loss(
     evaluate: SentenceLosses, weights: Weights, batches: Sequence[EvaluationBatch]
 ) -> Float[np.ndarray, "*seeds"]:
     """Mean -log P in nats a target token over all sentences, of each seed of a stack."""
-    losses = sentence_losses(evaluate, weights, batches)
-    tokens = sum(int(batch.batch.target_lengths[: batch.real].sum()) for batch in batches)
-    return np.asarray(losses.sum(axis=0) / tokens)
+    return _per_token(sentence_losses(evaluate, weights, batches), batches)
+
+
+def _per_token(
+    losses: Float[np.ndarray, "sentences *seeds"], batches: Sequence[EvaluationBatch]
+) -> Float[np.ndarray, "*seeds"]:
+    """Nats of all sentences over their target tokens."""
+    return np.asarray(losses.sum(axis=0) / target_tokens(batches).sum())
 
 
 def sentence_losses(
@@ -210,6 +221,7 @@ class _Judge:
     settings: TrainingSettings
     evaluate: SentenceLosses
     validation: Sequence[EvaluationBatch]
+    buckets: Buckets | None
     trained: list[Trained]
 
     @property
@@ -219,12 +231,13 @@ class _Judge:
 
     def judge(
         self, state: TrainState, number: int, means: Float[np.ndarray, " seeds"], validate: bool
-    ) -> Iterator[tuple[int, float | None]]:
-        """The seeds that go on, each with its validation loss where one is due."""
-        losses = token_loss(self.evaluate, state.kept, self.validation) if validate else None
+    ) -> Iterator[tuple[int, float | None, ByBucket | None]]:
+        """The seeds that go on; where validation is due, each with its loss, and that by bucket."""
+        rows = sentence_losses(self.evaluate, state.kept, self.validation) if validate else None
+        losses = None if rows is None else np.reshape(_per_token(rows, self.validation), -1)
         whole = state.mean is not None and number == self.settings.updates
         for place in self.live:
-            loss = None if losses is None else float(np.reshape(losses, -1)[place])
+            loss = None if losses is None else float(losses[place])
             trained = self.trained[place]
             if not math.isfinite(means[place]) or not math.isfinite(loss or 0.0):
                 _end_diverged(trained, number)
@@ -234,7 +247,16 @@ class _Judge:
                 trained.best_update = number
             if best or whole:
                 trained.weights, trained.valid_loss = self.stack.part(state.kept, place), loss
-            yield place, loss
+            yield place, loss, None if rows is None else self._by_bucket(rows, place)
+
+    def _by_bucket(
+        self, losses: Float[np.ndarray, "sentences *seeds"], place: int
+    ) -> ByBucket | None:
+        """One seed's losses, where there are buckets to sum them by."""
+        if self.buckets is None:
+            return None
+        own = losses.reshape(len(losses), -1)[:, place]
+        return by_bucket(own, target_tokens(self.validation), self.buckets)
 
 
 def _end_diverged(trained: Trained, number: int) -> None:
@@ -265,9 +287,11 @@ class _Clock:
         for trained in self.trained:
             trained.seconds = time.perf_counter() - self._start
 
-    def progress(self, place: int, number: int, loss: float, valid_loss: float | None) -> Progress:
+    def progress(
+        self, place: int, number: int, loss: float, valid: float | None, buckets: ByBucket | None
+    ) -> Progress:
         self.stop()
         trained = self.trained[place]
         speed = trained.target_tokens / trained.seconds
         left = trained.seconds / number * (self.updates - number)
-        return Progress(number, self.updates, loss, speed, left, valid_loss)
+        return Progress(number, self.updates, loss, speed, left, valid, buckets)

@@ -73,6 +73,6 @@ def test_every_form_tells_every_claim(form, tmp_path, capsys):
 
 def test_faults_are_one_line(tmp_path, capsys):
     assert run(["claims", "--results", str(tmp_path / "none")]) == 1
-    assert "no folder" in capsys.readouterr().err
+    assert "none' is not a folder: name one that" in capsys.readouterr().err
     assert run(["claims", "--format", "latex"]) == 2
     assert "known are csv, json, markdown, rich" in capsys.readouterr().err

@@ -106,17 +106,17 @@ def test_the_hash_of_what_no_one_vouches_for_is_printed(capsys, site):
         (
             ["corpus", "describe", "tatoeba"],
             1,
-            "corpus 'tatoeba' is not on this machine; bottleneck corpus fetch tatoeba",
+            "corpus 'tatoeba' is not on this machine; `bottleneck corpus fetch tatoeba`",
         ),
         (
             ["reproduce", *SMOKE, "--corpus", "europarl", "--out", "out", "--quiet"],
             1,
-            "corpus 'europarl' is not on this machine; bottleneck corpus fetch europarl",
+            "corpus 'europarl' is not on this machine; `bottleneck corpus fetch europarl`",
         ),
         (
             ["sweep", "context_size", *SMOKE, "--corpus", "europarl", "--dry-run"],
             1,
-            "corpus 'europarl' is not on this machine; bottleneck corpus fetch europarl",
+            "corpus 'europarl' is not on this machine; `bottleneck corpus fetch europarl`",
         ),
         (
             ["corpus", "describe", "grammar", "--test", "wmt14"],

@@ -54,6 +54,20 @@ def test_a_line_has_the_group_and_the_settings_that_differ_in_it(out, capsys):
     ]
 
 
+def test_on_a_terminal_settings_stay_in_their_column(out, capsys, monkeypatch):
+    assert run(["runs", "--results", str(out)]) == 0
+    whole = capsys.readouterr().out
+    monkeypatch.setenv("FORCE_COLOR", "1")  # a terminal, for rich
+    monkeypatch.setenv("COLUMNS", "80")
+    assert run(["runs", "--results", str(out)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert max(len(line) for line in lines) <= 80 < max(map(len, whole.splitlines()))
+    assert {line[:15].strip() for line in lines} - {""} == {
+        "run   status", "aaaa  done", "bbbb  done", "cccc  done", "dddd  stopped",
+    }  # fmt: skip
+    assert " ".join("".join(lines).split()) == " ".join(whole.split())
+
+
 def test_a_run_is_shown_as_a_page_of_short_lines(out, capsys):
     assert run(["runs", "bb", "--results", str(out)]) == 0
     text = capsys.readouterr().out

@@ -23,6 +23,7 @@ def app(*_, **__):
         print("tied up", flush=True)
 
 main.app = app
+sys.argv.append("sweep")  # without a command there would be a greeting
 main.main()
 """
 

@@ -22,7 +22,7 @@ def test_the_scores_have_n_and_ranges_in_the_order_of_the_file(planted, capsys):
     for row in runs.to_dict("records"):
         assert f"{row['bleu']:.1f}" in text
         assert f"{row['bleu_low']:.1f}..{row['bleu_high']:.1f}" in text
-    assert "95 % ranges over them (below each)" in " ".join(text.split())
+    assert "95 % ranges over them (with each)" in " ".join(text.split())
     assert "4 of 4 cells done" in text
 
 

@@ -151,7 +151,7 @@ def test_unequal_lines(tmp_path: Path) -> None:
         read_pairs(files, False)
     assert str(caught.value) == (
         f"corpus.source {files.source!r} has 2 lines and corpus.target {files.target!r} has 3; "
-        "line by line one must translate the other"
+        "line by line one must translate the other: give two files of as many lines"
     )
 
 

@@ -60,7 +60,7 @@ def test_what_is_not_here_says_how_to_fetch_it(name: str) -> None:
     with pytest.raises(UserError) as caught:
         load_corpus(CorpusSettings(name=name), EDGES)
     assert str(caught.value) == (
-        f"corpus {name!r} is not on this machine; bottleneck corpus fetch {name}"
+        f"corpus {name!r} is not on this machine; `bottleneck corpus fetch {name}` brings it"
     )
     assert caught.value.exit_code == 1
 
@@ -89,7 +89,8 @@ def test_files_that_are_not_as_they_were_fetched_say_how_to_mend_it(damage: str)
     with pytest.raises(UserError) as caught:
         load_corpus(CorpusSettings(name="europarl"), EDGES)
     assert str(caught.value) == (
-        f"{str(path)!r} is missing or is not as it was fetched; bottleneck corpus fetch europarl"
+        f"{str(path)!r} is missing or is not as it was fetched; `bottleneck corpus fetch europarl` "
+        "brings it anew"
     )
 
 
@@ -214,7 +215,7 @@ def test_a_test_set_of_sacrebleu(wmt14: Path) -> None:
     with pytest.raises(UserError) as caught:
         load_corpus(settings, EDGES)
     assert str(caught.value) == (
-        "test set 'wmt14' is not on this machine; bottleneck corpus fetch wmt14"
+        "test set 'wmt14' is not on this machine; `bottleneck corpus fetch wmt14` brings it"
     )
     put_test_set(wmt14)
     forth = load_corpus(settings, EDGES).test

@@ -43,6 +43,13 @@ def test_bleu_is_that_of_the_table_with_seeds_and_the_slides_numbers(bundle):
         assert list(slide["value"]) == [getattr(row, column) for row in L_VIND.values()]
 
 
+def test_the_slides_lines_are_faint_and_known_by_their_markers(bundle):
+    figure, _ = make_figure("bleu", bundle)
+    lines = [line for line in figure.axes[0].lines if line.get_linestyle() == ":"]
+    assert [line.get_marker() for line in lines] == ["o", "s"]
+    assert all(line.get_alpha() < 0.7 for line in lines)
+
+
 def test_bleu_of_one_arm_stands_beside_the_failure_pattern(bundle):
     _, data = make_figure("bleu", bundle, where=["attention=none"])
     assert set(data["arm"]) == {"none"}

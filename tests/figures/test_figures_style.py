@@ -2,6 +2,7 @@
 
 import pytest
 
+from seq2seq_bottleneck.figures.frame import LETTERS, balanced
 from seq2seq_bottleneck.figures.style import DARK, LIGHT, line_of, mark_of, marks
 
 ATTENTIONS = ["none", "dot", "scaled-dot", "general", "additive", "uniform"]
@@ -44,3 +45,14 @@ def test_what_is_no_arms_has_a_marker_a_control():
     shared = [mark_of("", control, found, controls) for control in controls[1:]]
     assert shared[0].marker != shared[1].marker
     assert mark_of("additive", "diagonal", found, controls) == found["additive"]
+
+
+@pytest.mark.parametrize("letters", [0, 1, 149, 150, 151, 290, 400])
+def test_a_note_has_as_few_lines_as_it_needs_and_no_short_one(letters):
+    note = ("abcd " * 100)[:letters].strip()
+    lines = balanced(note)
+    assert " ".join(lines) == note
+    assert len(lines) == -(-len(note) // LETTERS)
+    assert (
+        len({len(line) for line in lines}) <= 1 or max(map(len, lines)) - min(map(len, lines)) <= 10
+    )

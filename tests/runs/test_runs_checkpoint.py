@@ -43,7 +43,8 @@ def snapshot(*learners):
     states = [
         state._replace(mean=jax.tree.map(lambda leaf: leaf / 3, state.mean)) for state in states
     ]
-    log = [Progress(20, 90, 1.5, 10.0, 3.0, valid_loss=0.1 + 0.2)]
+    found = {"sentences": 3, "tokens": 9, "nats": 0.1 + 0.7, "standard_error": None}
+    log = [Progress(20, 90, 1.5, 10.0, 3.0, 0.1 + 0.2, {"5-10": found, "11+": found})]
     trained = [
         Trained(each.weights, best_update=seed, valid_loss=0.1 * seed, log=log, target_tokens=seed)
         for seed, each in enumerate(learners, 1)
@@ -125,6 +126,18 @@ def test_a_file_that_is_no_whole_checkpoint_of_this_run_is_refused(tmp_path, spo
     path.write_bytes(spoil(to_bytes(snapshot(learner()), ["one"])))
     with pytest.raises(CheckpointError, match=words):
         read_checkpoint(path, "one", learner())
+
+
+def test_a_log_of_an_older_version_is_gone_on_with(tmp_path):
+    """Its reports have no buckets, and nothing else about them has changed."""
+    path, content = tmp_path / CHECKPOINT, to_bytes(snapshot(learner()), ["one"])
+    size = int.from_bytes(content[:8], "little")
+    held = json.loads(json.loads(content[8 : 8 + size])["__metadata__"]["facts"])["trained"]
+    for report in held[0]["log"]:
+        assert report.pop("valid_buckets")
+    path.write_bytes(changed(content, facts={"trained": held}))
+    log = read_checkpoint(path, "one", learner()).trained[0].log
+    assert log == [Progress(20, 90, 1.5, 10.0, 3.0, valid_loss=0.1 + 0.2)]
 
 
 def test_the_checkpoint_of_another_model_is_refused(tmp_path):

@@ -9,7 +9,7 @@ import pytest
 from planted import sentences, write_run
 
 from seq2seq_bottleneck.results.folders import STORE, read_groups
-from seq2seq_bottleneck.results.schema import ENVIRONMENT, EXAMPLES, RUNS, SENTENCES
+from seq2seq_bottleneck.results.schema import ENVIRONMENT, EXAMPLES, LEARNING, RUNS, SENTENCES
 from seq2seq_bottleneck.runs import gathered, reproduce, sweep
 from seq2seq_bottleneck.runs.gathered import forget, gather
 from seq2seq_bottleneck.runs.pool import Job, Outcome
@@ -17,7 +17,7 @@ from seq2seq_bottleneck.runs.store import RunFolder
 from seq2seq_bottleneck.runs.stored import arms
 from seq2seq_bottleneck.settings.run import resolve
 
-BUNDLE = (RUNS, SENTENCES, EXAMPLES, ENVIRONMENT)
+BUNDLE = (RUNS, SENTENCES, LEARNING, EXAMPLES, ENVIRONMENT)
 
 
 def planted(out, name, *assignments):
@@ -85,6 +85,7 @@ def test_a_removed_run_is_in_no_bundle(tmp_path):
     planted(tmp_path, "a", "training.seed=1")
     planted(tmp_path, "b", "training.seed=2")
     gather(tmp_path, {"a": "g", "b": "g"})
+    assert all((tmp_path / name).is_file() for name in BUNDLE)
     os.utime(tmp_path / RUNS, (1000, 1000))
     RunFolder(tmp_path / STORE, "a").remove()
     forget(tmp_path / STORE, "a")

@@ -211,9 +211,14 @@ def test_seeds_replace_the_list_of_the_file():
         (
             ["model.context_size=64,"],
             None,
-            "--set model.context_size=64,: a value is missing beside a comma",
+            "--set model.context_size=64,: a value is missing beside a comma; write it, or take "
+            "the comma away",
         ),
-        (["model.context_size=[]"], None, "--set: setting 'model.context_size': the list is empty"),
+        (
+            ["model.context_size=[]"],
+            None,
+            "--set: setting 'model.context_size': the list is empty; give it a value",
+        ),
         (
             ["model.attention=dot", "model.hidden_size=300"],
             None,

@@ -50,7 +50,7 @@ def test_a_file_that_sets_nothing_is_refused(text):
         ),
         (
             "[model]\ncontext_size = []",
-            "mine.toml: setting 'model.context_size': the list is empty",
+            "mine.toml: setting 'model.context_size': the list is empty; give it a value",
         ),
         (
             "[model]\ncontext_size = [64, 0]",
@@ -73,7 +73,10 @@ def test_a_file_that_sets_nothing_is_refused(text):
             "[[group]]\nname = 'a'\n[[group]]\nmodel.cell = 'rnn'",
             'mine.toml: group 2 has no name; give it one: name = "..."',
         ),
-        ("[[group]]\nname = 'a'\n[[group]]\nname = 'a'", "mine.toml: two groups are named 'a'"),
+        (
+            "[[group]]\nname = 'a'\n[[group]]\nname = 'a'",
+            "mine.toml: two groups are named 'a'; rename one",
+        ),
         (
             "[[group]]\nname = 'a'\nmodle.cell = 'rnn'",
             "mine.toml, group 'a': unknown key 'modle'; did you mean 'model'?",
@@ -93,7 +96,8 @@ def test_a_file_that_sets_nothing_is_refused(text):
         ),
         (
             "[[group]]\nname = 'a'\ntimes.model.cell = 2",
-            "mine.toml, group 'a', times: setting 'model.cell' is no number",
+            "mine.toml, group 'a', times: setting 'model.cell' is no number; set it by its own "
+            "name",
         ),
         (
             "[[group]]\nname = 'a'\ntimes.training.batch_tokens = 2",
@@ -107,7 +111,8 @@ def test_a_file_that_sets_nothing_is_refused(text):
         ),
         (
             "[[group]]\nname = 'a'\nneeds = 3",
-            "mine.toml, group 'a', needs: 'needs' is a table of settings",
+            "mine.toml, group 'a', needs: 'needs' is a table of settings; write "
+            "needs.SECTION.KEY = VALUE",
         ),
         (
             "[[group]]\nname = 'a'\nmodel.cell = 'rn'",
@@ -146,7 +151,7 @@ def test_an_unknown_name_is_answered_with_the_nearest():
 
 
 def test_files_that_cannot_be_read_are_named(tmp_path):
-    with pytest.raises(UsageError, match=r"none\.toml': No such file"):
+    with pytest.raises(UsageError, match=r"none\.toml' \(No such file.* or one of .*cells,"):
         load_sweep(tmp_path / "none.toml")
     with pytest.raises(UsageError, match="Is a directory"):
         load_sweep(tmp_path)

@@ -102,7 +102,7 @@ def test_the_caption_answers_the_question_for_each_corpus_first():
 
 
 def test_without_twice_the_training_its_columns_are_left_out():
-    text = _printed(_frame(budgets=((1600, False),)))
+    text = _printed(_frame(budgets=((1600, False),)), 45)
     assert "twice" not in text
     lines = [line.split() for line in text.splitlines()]
     assert ["256", "8.0", "16.0", "1.25"] in lines

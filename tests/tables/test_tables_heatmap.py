@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from seq2seq_bottleneck.tables.heatmap import CELL, heatmap
+from seq2seq_bottleneck.tables.heatmap import CELL, SHADES, heatmap, legend, shades_for
 
 WEIGHTS = np.array([[0.95, 0.04, 0.01], [0.15, 0.35, 0.5]])
 
@@ -41,3 +41,15 @@ def test_a_long_source_is_cut_into_pieces_that_fit():
 def test_words_and_weights_must_agree():
     with pytest.raises(ValueError, match="2 x 2 words"):
         heatmap(["a", "b"], ["c", "d"], WEIGHTS, 80)
+
+
+def test_a_terminal_without_the_shades_gets_plain_ones_and_a_legend_of_them():
+    assert shades_for("utf-8") == SHADES
+    assert legend() == "weight: ' ' < .1 <= ░ < .3 <= ▒ < .5 <= ▓ < .8 <= █"
+    for encoding in ("ascii", "latin-1"):
+        shades = shades_for(encoding)
+        assert legend(shades) == "weight: ' ' < .1 <= . < .3 <= : < .5 <= + < .8 <= #"
+        assert heatmap(["a", "cat", "</s>"], ["chat", "</s>"], WEIGHTS, 80, shades)[-2:] == [
+            "chat ##",
+            "</s> ..::++",
+        ]

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from ...settings.errors import UserError
+from .places import NOTHING_KEPT
 
 RATIO = 100
 """Unpacked bytes to packed ones at most: text comes to 10, a bomb to 1,000."""
@@ -69,7 +70,7 @@ class Bounded:
 
 def refused(name: str, why: str) -> UserError:
     """The error for an archive that is not what it should be."""
-    return UserError(f"{name!r} was refused: it {why}; nothing of it was kept")
+    return UserError(f"{name!r} was refused: it {why}; {NOTHING_KEPT}")
 
 
 @contextmanager
@@ -78,7 +79,7 @@ def reading(path: Path) -> Iterator[None]:
     try:
         yield
     except UnicodeDecodeError:
-        raise UserError(f"{path.name!r} holds text that is not UTF-8; nothing was kept") from None
+        raise UserError(f"{path.name!r} holds text that is not UTF-8; {NOTHING_KEPT}") from None
     except BROKEN:
         raise _damaged(path) from None
     except OSError as error:

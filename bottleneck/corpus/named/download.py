@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 from ...settings.errors import UserError
 from .archives import refused
+from .places import NOTHING_KEPT
 
 TIMEOUT = 30
 """Seconds without a byte after which a host counts as gone."""
@@ -147,5 +148,5 @@ def _other_hash(remote: Remote, recorded: str | None) -> str:
         )
     return (
         f"{remote.url} gives a file that is not the known one (its sha256 is not "
-        f"{str(remote.sha256)[:12]}...); nothing was kept: try again, or report it"
+        f"{str(remote.sha256)[:12]}...); {NOTHING_KEPT}"
     )

@@ -18,6 +18,7 @@ from zipfile import ZipFile
 
 from ...settings.errors import UserError
 from .archives import Limits, open_zip, reading, refused
+from .places import NOTHING_KEPT
 from .unpacking import Built
 from .writing import pair_writer
 
@@ -70,7 +71,9 @@ def unpack_laws(paths: Sequence[Path], folder: Path) -> Built:
                     writers[split_of(Path(english).stem)].write(*pair)
     counts = {name: writer.count for name, writer in writers.items() if writer.count}
     if "train" not in counts:
-        raise UserError(f"{archive.name!r} holds no act or regulation in both languages")
+        raise UserError(
+            f"{archive.name!r} holds no act or regulation in both languages; {NOTHING_KEPT}"
+        )
     return Built(counts, {why: count for why, count in left_out.items() if count})
 
 

@@ -9,6 +9,12 @@ from typing import Any
 
 from ...settings.errors import UserError
 
+NOTHING_KEPT = (
+    "nothing was kept: the host may have changed the file, so try later or take another corpus "
+    "of `bottleneck corpus list`"
+)
+"""What becomes of a download that is not as it should be, and the way out."""
+
 SOURCE = "SOURCE.json"
 """Where a corpus came from, and what is in its files."""
 SIDES = ("en", "fr")
@@ -82,7 +88,9 @@ def split_files_of(name: str, split: str) -> tuple[str, str] | None:
     """
     held = read_source(name)
     if held is None:
-        raise UserError(f"corpus {name!r} is not on this machine; bottleneck corpus fetch {name}")
+        raise UserError(
+            f"corpus {name!r} is not on this machine; `bottleneck corpus fetch {name}` brings it"
+        )
     if split not in held["pairs"]:
         return None
     english, french = (side_file(folder_of(name), split, side) for side in SIDES)
@@ -90,6 +98,6 @@ def split_files_of(name: str, split: str) -> tuple[str, str] | None:
         if not intact(path, held):
             raise UserError(
                 f"{str(path)!r} is missing or is not as it was fetched; "
-                f"bottleneck corpus fetch {name}"
+                f"`bottleneck corpus fetch {name}` brings it anew"
             )
     return str(english), str(french)

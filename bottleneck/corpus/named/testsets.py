@@ -34,7 +34,9 @@ def test_set_files(name: str, reverse: bool) -> tuple[str, str]:
     pair = BACK if reverse and BACK in dataset.langpairs else FORTH
     source, reference = _paths(dataset, pair)
     if not (source.is_file() and reference.is_file()):
-        raise UserError(f"test set {name!r} is not on this machine; bottleneck corpus fetch {name}")
+        raise UserError(
+            f"test set {name!r} is not on this machine; `bottleneck corpus fetch {name}` brings it"
+        )
     ours, theirs = (reference, source) if pair == BACK else (source, reference)
     return str(ours), str(theirs)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ...settings.errors import UserError
 from .archives import Limits, open_zip, reading, refused, tar_members, unpacked
-from .places import SIDES, side_file
+from .places import NOTHING_KEPT, SIDES, side_file
 from .writing import copy_lines, equal_count, pair_writer
 
 
@@ -70,7 +70,7 @@ def unpack_columns(member: str) -> Unpack:
     def unpack(paths: Sequence[Path], folder: Path) -> Built:
         with reading(paths[0]), open_zip(paths[0], SHORT) as held:
             if member not in held.namelist():
-                raise UserError(f"{paths[0].name!r} holds no {member!r}; nothing was kept")
+                raise UserError(f"{paths[0].name!r} holds no {member!r}; {NOTHING_KEPT}")
             with held.open(member) as lines:
                 count = _copy_columns(lines, folder, f"{member!r} of {paths[0].name!r}")
         return Built({"train": count})
@@ -86,7 +86,7 @@ def _copy_columns(lines: Iterable[bytes], folder: Path, name: str) -> int:
             if len(columns) >= 2:
                 writer.write(*islice(columns, 2))
             elif columns[0].strip():
-                raise UserError(f"{name} line {number} has one column, not two; nothing was kept")
+                raise UserError(f"{name} line {number} has one column, not two; {NOTHING_KEPT}")
     if not writer.count:
-        raise UserError(f"{name} is empty; nothing was kept")
+        raise UserError(f"{name} is empty; {NOTHING_KEPT}")
     return writer.count

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ...settings.errors import UserError
-from .places import SIDES, side_file
+from .places import NOTHING_KEPT, SIDES, side_file
 
 CHUNK = 1 << 20
 
@@ -59,7 +59,7 @@ def equal_count(counts: dict[str, int], split: str) -> int:
         found = ", ".join(f"{count:,} {side}" for side, count in sorted(counts.items())) or "none"
         raise UserError(
             f"the {split} text does not have a French line for each English one ({found}); "
-            "nothing was kept"
+            f"{NOTHING_KEPT}"
         )
     return counts["en"]
 

@@ -1,0 +1,21 @@
+"""``bottleneck report``: all results as one page that needs no network; jax not needed."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .results import Results, results_folder
+
+
+def report(
+    results: Results = None,
+    out: Annotated[Path, typer.Option("-o", "--out", help="File of the page.")] = Path(
+        "report.html"
+    ),
+) -> None:
+    """Write all results as one page to put beside the slides."""
+    from ..report.page import write_report
+
+    size = write_report(results_folder(results), out)
+    typer.echo(f"{out}: {size / 1e6:.2f} MB")

@@ -1,0 +1,32 @@
+"""What the figures of runs say of the runs: an arm as a title, and the line below."""
+
+from collections.abc import Sequence
+
+from ..tables.comparison import NONE, Comparison
+
+SLIDE_NOTE = "The slide's numbers are an illustration: compare shapes, never levels."
+
+
+def arm_title(arm: str) -> str:
+    """An arm as the title of a panel."""
+    return "Without attention" if arm == NONE else f"With {arm} attention"
+
+
+def bars(sizes: Sequence[Comparison], over: str = "test sentences") -> str:
+    """What bars and points are."""
+    several = any(len(one.none.seeds) > 1 for one in sizes)
+    return f"Bars: 95 %, over {over}.{' Small points: single seeds.' if several else ''}"
+
+
+def run_facts(sizes: Sequence[Comparison]) -> str:
+    """Of which runs; of one context size or of several."""
+    settings = sizes[0].settings
+    seeds = sorted({seed for one in sizes for seed in one.none.seeds})
+    contexts = [str(one.settings.model.context_size) for one in sizes]
+    some = any(list(one.none.seeds) != seeds for one in sizes)
+    return (
+        f"Corpus {settings.corpus.name}; context {', '.join(contexts)}; "
+        f"{settings.training.updates:,} updates; "
+        f"seed{'s' if len(seeds) > 1 else ''} {', '.join(map(str, seeds))}"
+        f"{', not all at every context size' if some else ''}."
+    )

@@ -1,0 +1,79 @@
+"""How the series of a `Plot` look in all its panels and in the legend."""
+
+from typing import Any
+
+import pandas as pd
+from matplotlib.lines import Line2D
+
+from .plot import MEAN, SLIDE, Plot
+from .style import BASE, Mark, Theme, line_of, mark_of, marks, step_marks
+
+CROWDED = 3
+"""So many panels or more, and their text is smaller."""
+
+
+class Look:
+    """What all panels of a figure share: marks, controls in their order, colours, sizes of text."""
+
+    def __init__(self, plot: Plot, theme: Theme):
+        self.theme, self.steps = theme, plot.steps
+        self.arms = marks(list(plot.data["arm"]), theme)
+        self.controls = list(dict.fromkeys(plot.data.loc[plot.data["kind"] == MEAN, "control"]))
+        self.size = BASE - 3 if len(plot.panels) >= CROWDED else BASE
+
+    def mark(self, arm: str, control: str) -> Mark:
+        """Colour and marker of a series."""
+        if control in self.steps:
+            return self.step(control, self.arms[arm].colour)
+        return mark_of(arm, control, self.arms, self.controls)
+
+    def step(self, control: str, colour: str) -> Mark:
+        """The mark of a step, in a shade of this colour."""
+        return step_marks(colour, len(self.steps), self.theme)[self.steps.index(control)]
+
+    def line(self, control: str) -> str | tuple:
+        """The line's style."""
+        if control in self.steps:
+            return "-"
+        return line_of(self.controls, control)
+
+
+def series_of(rows: pd.DataFrame) -> list[tuple[str, str]]:
+    """Arm and control of each line, in the order of the data."""
+    means = rows[rows["kind"] == MEAN]
+    return list(dict.fromkeys(zip(means["arm"], means["control"], strict=True)))
+
+
+def faint(arm: str, look: Look) -> dict[str, Any]:
+    """How an arm's printed numbers are drawn: faintly, and in grey still known by its marker."""
+    mark = look.arms[arm]
+    marker = mark.marker if arm and not look.steps else "none"
+    small = {"marker": marker, "ms": 6, "mfc": look.theme.ground, "mew": 1.2}
+    return {"color": mark.colour, "lw": 2.2, "ls": ":", "alpha": 0.65} | small
+
+
+def legend_handles(plot: Plot, look: Look) -> list[Line2D]:
+    """A sample of each series, in the order of the data; the slide's after them."""
+    joined = any(panel.joined for panel in plot.panels)
+    if plot.steps:
+        handles = [_line(look.step(step, look.theme.plain), "-", step, joined, look)
+                   for step in plot.steps]  # fmt: skip
+    else:
+        handles = [_sample(arm, control, look, joined) for arm, control in series_of(plot.data)]
+    for arm in dict.fromkeys(plot.data.loc[plot.data["kind"] == SLIDE, "arm"]):
+        text = f"{arm}, slide" if arm else "slide"
+        handles.append(Line2D([], [], **faint(arm, look), label=text))
+    return handles
+
+
+def _sample(arm: str, control: str, look: Look, joined: bool) -> Line2D:
+    """A piece of a series' line with its marker, and its name."""
+    text = ", ".join(filter(None, (arm, control)))
+    return _line(look.mark(arm, control), look.line(control), text, joined, look)
+
+
+def _line(mark: Mark, line: str | tuple, text: str, joined: bool, look: Look) -> Line2D:
+    return Line2D(
+        [], [], color=mark.colour, marker=mark.marker, ls=line if joined else "none", lw=2.6, ms=9,
+        mew=2, mfc=mark.colour if line == "-" else look.theme.ground, label=text,
+    )  # fmt: skip

@@ -1,0 +1,176 @@
+"""The questions in the lecture's order: verdict, numbers, figures, tables, and the way to each.
+
+Which figures and tables belong to a claim is written here; what they show is read from the bundle
+by the rooms below.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..claims.registry import Claim
+from ..figures.registry import COST, OF_RUNS
+from ..results.bundle import Bundle
+from ..results.cost import COST as COST_FILE
+from ..results.cost import COST_EXPONENTS
+from ..results.probes import has_probe, load_probe
+from ..results.schema import STUDIES
+from ..results.study_files import GOLD
+from ..settings.errors import UserError
+from ..tables.alignment import gold_page
+from ..tables.controlled import only
+from ..tables.cost import cost_pages, load_cost
+from ..tables.decided import Decision, measured_controls, measured_training
+from ..tables.families import listed_runs, over_sizes
+from ..tables.page import Page
+from ..tables.pages import make_page, study_page
+from .beside import controls_grid, training_grid
+from .figures import Picture, of_folder, of_runs
+from .tables import Grid, grids
+
+FIT = "fit"
+FIGURES_OF: Mapping[str, Sequence[str]] = {
+    "C1": ("compression", "context-length"),
+    "C7": ("attention",),
+    "C9": (COST,),
+    "C12": ("learning", FIT),
+}
+"""Figures of a claim beside its study's own."""
+ALWAYS = frozenset({"attention", "learning"})
+"""Figures of runs that say something where the claim is not decided, as those of studies do."""
+TABLES_OF: Mapping[str, Sequence[str]] = {"C1": ("compression", "context-size")}
+"""Tables of runs."""
+STUDIED: Mapping[str, Sequence[str]] = {"C7": (GOLD,), "C9": (COST,), "C12": (FIT,)}
+"""Tables of what was measured, beside the study's own."""
+SLIDES: Mapping[str, Sequence[str]] = {
+    "C1": ("L3", "L4", "L12"),
+    "C2": ("L4", "L9"),
+    "C3": ("L14", "L-LOST"),
+    "C5": ("L9",),
+    "C6": ("L9",),
+    "C7": ("L5", "L10", "L16"),
+    "C9": ("L15",),
+    "C10": ("L13", "L18"),
+    "C13": ("L2", "L6"),
+}
+"""The printed numbers that a claim has to do with."""
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What stands with a claim beside its verdict.
+
+    ``notes`` are captions of the tables, and why a figure or table is not there. ``drawn`` and
+    ``tabled`` are the names that `bottleneck plot` and `bottleneck table` know it by. ``seen`` says
+    of what else belongs to the claim with which one it stands further up.
+    """
+
+    pictures: tuple[Picture, ...]
+    grids: tuple[Grid, ...]
+    notes: tuple[str, ...]
+    drawn: tuple[str, ...]
+    tabled: tuple[str, ...]
+    seen: Mapping[str, str]
+
+
+def shown(
+    decision: Decision,
+    folder: Path,
+    bundle: Bundle | None,
+    pair: Bundle | None,
+    seen: Mapping[str, str],
+) -> Shown:
+    """All that the bundle has on a claim; ``pair`` are the runs of the slides' two tables.
+
+    ``seen`` are the names of figures and tables that stand with an earlier claim.
+    """
+    claim = decision.claim
+    measured = decision.verdict.verdict != "not measured"
+    figures = {
+        name: found
+        for name in _figure_names(claim, folder)
+        if name not in seen and (measured or name in ALWAYS or name not in OF_RUNS)
+        if (found := _figure(name, folder, bundle, pair)) is not None
+    }
+    names = [name for name in _table_names(claim, folder, measured) if name not in seen]
+    tables = {name: _pages(name, folder, bundle) for name in names}
+    pages = [page for held in tables.values() if not isinstance(held, str) for page in held]
+    reasons = [held for held in (*figures.values(), *tables.values()) if isinstance(held, str)]
+    return Shown(
+        pictures=tuple(held for held in figures.values() if isinstance(held, Picture)),
+        grids=(
+            *(_of_runs(claim, bundle) if measured and bundle else ()),
+            *(grid for page in pages for grid in grids(page.table, page.title)),
+        ),
+        notes=(*reasons, *dict.fromkeys(line for page in pages for line in page.caption)),
+        drawn=tuple(name for name, held in figures.items() if isinstance(held, Picture)),
+        tabled=tuple(name for name, held in tables.items() if not isinstance(held, str)),
+        seen={claim.study: seen[claim.study]} if claim.study in seen else {},
+    )
+
+
+def _figure_names(claim: Claim, folder: Path) -> Iterator[str]:
+    """Figures that there are numbers of, the study's own first."""
+    for name in (claim.study, *FIGURES_OF.get(claim.id, ())):
+        if name in OF_RUNS or (name and _has_numbers(name, folder)):
+            yield name
+
+
+def _table_names(claim: Claim, folder: Path, measured: bool) -> Iterator[str]:
+    """Tables that there are numbers of."""
+    own = (claim.study, *STUDIED.get(claim.id, ()))
+    yield from (name for name in own if name and _has_numbers(name, folder))
+    if measured:
+        yield from TABLES_OF.get(claim.id, ())
+
+
+def _has_numbers(name: str, folder: Path) -> bool:
+    """Whether a study, or the benchmark, left its numbers here."""
+    if name == COST:
+        return all((folder / file).is_file() for file in (COST_FILE, COST_EXPONENTS))
+    return has_probe(folder, name)
+
+
+def _figure(
+    name: str, folder: Path, bundle: Bundle | None, pair: Bundle | None
+) -> Picture | str | None:
+    """A figure; in words why it cannot be drawn; None where it is of runs, and there are none."""
+    if name not in OF_RUNS:
+        return of_folder(name, folder)
+    # A bundle of several sweeps is not of one table: then those runs alone that the claim rests on.
+    sizes = name in FIGURES_OF["C1"]
+    found = None
+    for runs in (bundle, bundle and _over_sizes(bundle)) if sizes else (pair, bundle):
+        found = of_runs(name, runs) if runs else found
+        if isinstance(found, Picture):
+            break
+    return found
+
+
+def _over_sizes(bundle: Bundle) -> Bundle | None:
+    rows = over_sizes(listed_runs(bundle))
+    return None if rows is None else only(bundle, rows)
+
+
+def _pages(name: str, folder: Path, bundle: Bundle | None) -> list[Page] | str:
+    """The tables of a name; in words why there are none."""
+    if name == COST:
+        return cost_pages(*load_cost(folder))
+    if name == GOLD:
+        return [gold_page(load_probe(folder, GOLD))]
+    if bundle is None or name in STUDIES:
+        return [study_page(name, folder)]
+    for runs in filter(None, (bundle, _over_sizes(bundle))):
+        try:
+            return [make_page(name, runs)]
+        except UserError as error:
+            reason = str(error)
+    return reason
+
+
+def _of_runs(claim: Claim, bundle: Bundle) -> Iterator[Grid]:
+    """The numbers of a claim that the runs decide and that have no table elsewhere."""
+    if claim.id == "C10" and not isinstance(controls := measured_controls(bundle), str):
+        yield controls_grid(controls[0])
+    if claim.id == "C12" and not isinstance(training := measured_training(bundle), str):
+        yield training_grid(training[0])

@@ -1,0 +1,160 @@
+"""The page's sections, each a function of what was read from the bundle."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from ..claims.verdict import Verdict
+from ..lecture.checks import Audit
+from ..tables.audit import audit_page
+from ..tables.claims import VERDICTS, claims, number
+from ..tables.decided import Decision
+from .markup import Html, joined, prose, tag
+from .questions import SLIDES, Shown
+from .tables import captioned, listed, table_html
+
+SIGNS = {"held": "✓", "partly": "~", "not held": "✗", "not measured": "–"}
+"""Before a verdict's words: colour is not to be all that tells them apart."""
+RULE = "Rule, written before the runs: "
+
+
+def section(name: str, title: str, *children: Html | None, level: str = "h2") -> Html:
+    """A section with its head, which the contents link to."""
+    head = tag(level, title, id=f"{name}-head")
+    return tag("section", head, *children, id=name, aria_labelledby=f"{name}-head")
+
+
+def badge(verdict: str) -> Html:
+    """A verdict in words, with a sign and a colour."""
+    sign = tag("span", SIGNS[verdict], aria_hidden="true") if verdict in SIGNS else None
+    kind = verdict.replace(" ", "-") if verdict in VERDICTS else "plain"
+    return tag("span", sign, " " if sign else None, verdict, class_=f"badge {kind}")
+
+
+def sentence(text: str) -> str:
+    """A clause as a sentence."""
+    return f"{text[:1].upper()}{text[1:]}."
+
+
+def commands(lines: Iterable[str], told: str = "To get it again") -> Html:
+    """Commands, a line each."""
+    return tag("div", tag("p", told, class_="again"), tag("pre", tag("code", "\n".join(lines))))
+
+
+def details(title: str, *children: Html | None) -> Html:
+    """What is shown when it is asked for, and printed always."""
+    return tag("details", tag("summary", title), *children)
+
+
+def judged(verdicts: Sequence[Verdict]) -> Html:
+    """Each verdict with the sentence that its numbers make, and its rule."""
+    return joined(
+        tag(
+            "div",
+            tag("p", tag("strong", one.claim), " ", badge(one.verdict), " ",
+                prose(sentence(one.because))),
+            tag("p", RULE, prose(one.rule), class_="rule"),
+            class_="judged",
+        )
+        for one in verdicts
+    )  # fmt: skip
+
+
+def overview(decisions: Sequence[Decision]) -> Html:
+    """A row a claim: id, claim, verdict, number; the id leads to its section."""
+    rows = claims(decisions).to_dict("records")
+    lines = [
+        tag(
+            "tr",
+            tag("th", tag("a", row["id"], href=f"#{place_of(row['id'])}"), scope="row"),
+            tag("td", row["claim"], class_="text"),
+            tag("td", badge(row["verdict"]), class_="text"),
+            tag("td", number(row), class_="whole"),
+            tag("td", row["measure"] if number(row) else "", class_="text"),
+        )
+        for row in rows
+    ]
+    heads = {"id": "text", "the lecture says": "text", "verdict": "text", "number": None,
+             "of what": "text"}  # fmt: skip
+    cells = (tag("th", head, scope="col", class_=kind) for head, kind in heads.items())
+    return captioned(
+        "The lecture's claims, and what was measured of them",
+        tag("thead", tag("tr", *cells)),
+        tag("tbody", *lines),
+    )
+
+
+def place_of(claim: str) -> str:
+    """Where a claim has its section: those of the two tables share one."""
+    return "tables" if claim.startswith("L-") else claim
+
+
+def question(decision: Decision, shown: Shown, again: Sequence[str], both: bool) -> Html:
+    """One claim; not ``both``: its figures for light ground alone."""
+    claim, verdict = decision.claim, decision.verdict
+    (row,) = claims([decision]).to_dict("records")
+    value = number(row)
+    measured = tag("p", badge(verdict.verdict), " ", tag("strong", value) if value else None, " ",
+                   row["measure"] if value else f"To be measured: {claim.measure}.",
+                   class_="number")  # fmt: skip
+    title = joined([tag("span", claim.id, class_="id"), " ", claim.says])
+    told = commands(again, "To measure it" if decision.command else "To get it again")
+    return section(
+        claim.id,
+        title,
+        measured,
+        tag("p", prose(sentence(verdict.because)), class_="because"),
+        _slides(claim.id),
+        *(picture.html(_where(decision), both) for picture in shown.pictures),
+        _further_up(shown.seen),
+        *map(table_html, shown.grids[:1]),
+        details("More tables", *map(table_html, shown.grids[1:])) if shown.grids[1:] else None,
+        details("Rule and notes", tag("p", RULE, prose(verdict.rule)),
+                listed(shown.notes) if shown.notes else None),
+        told,
+        level="h3",
+    )  # fmt: skip
+
+
+def _where(decision: Decision) -> Html:
+    """Which runs a figure is of."""
+    told = f"{decision.runs}." if decision.runs else f"{decision.claim.says}."
+    return joined([f"{decision.claim.id}. {told}"])
+
+
+def _further_up(seen: Mapping[str, str]) -> Html | None:
+    """Where the figures and tables are that another claim shares."""
+    if not seen:
+        return None
+    links = [tag("a", f"{name} ({claim})", href=f"#{claim}") for name, claim in seen.items()]
+    return tag("p", "Figure and tables stand further up: ", joined(links, ", "), ".")
+
+
+def _slides(claim: str) -> Html | None:
+    """The printed numbers that belong to a claim."""
+    ids = SLIDES.get(claim)
+    if not ids:
+        return None
+    links = joined([tag("a", name, href=f"#printed-{name}") for name in ids], ", ")
+    return tag("p", "On the slides: ", links, ".", class_="slides")
+
+
+def printed(audits: Sequence[Audit]) -> Html:
+    """The audit: a row an id of what is printed, what the slide's own arithmetic gives, and why."""
+    page = audit_page(audits)
+    heads = ["on the slides", "printed", "recomputed", "why"]
+    table = captioned(
+        page.title,
+        tag("thead", tag("tr", *(tag("th", head, scope="col", class_="text") for head in heads))),
+        tag("tbody", *map(_audited, audits)),
+        kind="texts",
+    )
+    first, *rules = page.caption
+    meaning = details("What the verdicts mean", listed(rules))
+    return joined([tag("p", prose(first)), table, meaning])
+
+
+def _audited(audit: Audit) -> Html:
+    """An id with its verdict; what is printed, the same recomputed, and why."""
+    head = tag("th", audit.id, tag("span", audit.topic, class_="topic"), badge(audit.verdict),
+               scope="row", id=f"printed-{audit.id}")  # fmt: skip
+    texts = (audit.printed, audit.recomputed, audit.why)
+    return tag("tr", head, *(tag("td", prose(text), class_="text") for text in texts))

@@ -1,0 +1,100 @@
+"""The slides' two tables: printed and measured side by side, in one table each."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ..lecture.printed import L_FAIL, L_VIND
+from ..tables.page import Page
+from ..tables.render import count, number, ranged
+from .markup import Child, Html, joined, tag
+from .tables import captioned, interval, swatch
+
+SLIDE, MEASURED = "slide", "measured"
+Row = Mapping[str, Any]
+
+
+def failure_html(page: Page) -> Html:
+    """Sentence length, sentences, compression ratio, BLEU and its fall: slide beside measured."""
+    rows = [
+        [
+            *_words(row, L_FAIL),
+            _slide(_ratio_of(row["bucket"])),
+            tag("td", number(row["compression_ratio"], "{:.1f}:1"), class_="measured"),
+            _slide(number(row["slide_bleu"], "{:.1f}")),
+            _measured(row, "bleu", "{:.1f}"),
+            _slide("baseline" if not place else number(row["slide_drop"], "{:+.0f}%")),
+            tag("td", "baseline", class_="measured")
+            if not place
+            else _measured(row, "quality_drop", "{:+.0f}%"),
+            tag("td", number(row["brevity_penalty"], "{:.2f}")),
+        ]
+        for place, row in enumerate(page.frame.to_dict("records"))
+    ]
+    return _table(page, ["Compression ratio", "BLEU", "Quality drop"], "Brevity penalty", rows)
+
+
+def vindication_html(page: Page, attention: str) -> Html:
+    """Sentence length, sentences, both arms and what attention adds: slide beside measured."""
+    rows = [
+        [
+            *_words(row, L_VIND),
+            _slide(number(row["slide_none"], "{:.1f}")),
+            _measured(row, "bleu_none", "{:.1f}"),
+            _slide(number(row["slide_attention"], "{:.1f}")),
+            _measured(row, "bleu_attention", "{:.1f}"),
+            _slide(number(row["slide_improvement"], "{:+.3g}%")),
+            _measured(row, "improvement", "{:+.0f}%"),
+            _measured(row, "gain", "{:+.1f}", "gain"),
+        ]
+        for row in page.frame.to_dict("records")
+    ]
+    groups = [
+        joined([swatch("none"), "No attention, BLEU"]),
+        joined([swatch(attention), f"Attention ({attention}), BLEU"]),
+        "Improvement",
+    ]
+    return _table(page, groups, "Gain, BLEU", rows)
+
+
+def _table(page: Page, groups: Sequence[Child], last: str, rows: Sequence[Sequence[Html]]) -> Html:
+    """Two rows of heads: of what, then slide or measured."""
+    tall = {"scope": "col", "rowspan": "2"}
+    top = [
+        tag("th", "Source words", class_="first", **tall),
+        tag("th", "Sentences", **tall),
+        *(tag("th", group, scope="colgroup", colspan="2") for group in groups),
+        tag("th", last, **tall),
+    ]
+    pair = [tag("th", SLIDE, scope="col", class_="slide"), tag("th", MEASURED, scope="col")]
+    columns = [tag("colgroup", span="2") for _ in range(1 + len(groups))]
+    return captioned(
+        page.title,
+        *columns,
+        tag("colgroup"),
+        tag("thead", tag("tr", *top), tag("tr", *(pair * len(groups)))),
+        tag("tbody", *(tag("tr", *cells) for cells in rows)),
+        kind="pairs",
+    )
+
+
+def _words(row: Row, printed: Mapping[str, Any]) -> list[Html]:
+    """The bucket, the slide's name of it below, and how many sentences are in it."""
+    held = printed.get(row["bucket"])
+    told = tag("small", f"slide: {held.slide_bucket}") if held else None
+    head = tag("th", row["bucket"], told, scope="row", class_="first")
+    return [head, tag("td", count(row["n"]))]
+
+
+def _ratio_of(bucket: str) -> str:
+    held = L_FAIL.get(bucket)
+    return f"{held.compression_ratio}:1" if held else ""
+
+
+def _slide(text: str) -> Html:
+    return tag("td", text, class_="slide")
+
+
+def _measured(row: Row, name: str, form: str, kind: str = "measured") -> Html:
+    """A measured value with its interval below it; empty without one."""
+    first, _, ends = ranged(row, name, form).partition("\n")
+    return tag("td", first, interval(ends) if ends else None, class_=kind)

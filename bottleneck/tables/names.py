@@ -1,0 +1,7 @@
+"""The tables by name; apart from what makes them, so that the names can be had at once."""
+
+TABLES = ("failure-pattern", "vindication", "context-size", "compression")
+"""The tables of runs; those of `results.schema.STUDIES` have one each beside them."""
+
+FORMATS = ("rich", "csv", "markdown", "latex", "json")
+"""The forms of a table; ``rich`` is the terminal's."""

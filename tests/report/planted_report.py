@@ -1,0 +1,101 @@
+"""Made-up bundles for the page: two arms, examples, one study; and one full of markup."""
+
+import csv
+import json
+import shutil
+from pathlib import Path
+
+from planted import planted_settings, sentences, translations, write_planted, write_run
+
+from seq2seq_bottleneck.corpus.tokens import plain, tokenize
+from seq2seq_bottleneck.results.export import write_bundle
+from seq2seq_bottleneck.results.folders import STORE
+from seq2seq_bottleneck.results.probes import probe_file
+from seq2seq_bottleneck.results.schema import PROBE_COLUMNS
+
+ARMS = {"none": [0.2, 0.4, 0.6, 0.7, 0.8], "additive": [0.1] * 5}
+BUCKETS = ("5-10", "11-20", "21-30", "31-40", "41+")
+LENGTH_RATIO = {"none": 0.9375, "additive": 1.0625}
+
+SCRIPT = "<script>document.title='owned'</script>"
+CLOSING = "</script><img/src=x:y onerror=document.title='owned'>"
+QUOTES = "\"'><b>&amp;"
+SEPARATORS = "a\u2028b\u2029c"
+
+SOURCE = ["the", "cat", "sat", "</s>"]
+PAIR = ("the cat sat", "le chat s'est assis")
+"""A sentence of the grammar's own language, and its translation."""
+
+
+def write_results(folder: Path, seeds: int = 1) -> Path:
+    """A bundle with two arms, an example of the grammar and the study ``length``."""
+    write_planted(folder, ARMS, seeds=seeds)
+    _write_examples(folder, [_example(0, SOURCE, PAIR[1], ["le￭", "chat", "est", "assis"])])
+    write_length(folder)
+    return folder
+
+
+def write_hostile(folder: Path) -> Path:
+    """The same of a user's own text, whose words, file names and settings are markup."""
+    references = sentences()
+    corpus = {"name": "files", "source": f"{SCRIPT}.en", "target": f"{QUOTES}.fr"}
+    for arm, shares in ARMS.items():
+        settings = planted_settings(arm, corpus=corpus)
+        texts = translations(references, shares, [1, len(arm)])
+        facts = {"notes": [SCRIPT], "device": CLOSING}
+        write_run(folder, f"{arm}1", settings, texts, references, **facts)
+    words = [SCRIPT, CLOSING, QUOTES, SEPARATORS, "</s>"]
+    reference = " ".join([SCRIPT, CLOSING, QUOTES])
+    _write_examples(
+        folder, [_example(0, words, reference, [*tokenize(f"{CLOSING} {QUOTES}"), "</s>"])]
+    )
+    write_bundle(sorted((folder / STORE).iterdir()), folder, {})
+    return folder
+
+
+def without_store(folder: Path) -> Path:
+    """The bundle alone, as somebody else gets it."""
+    shutil.rmtree(folder / STORE)
+    return folder
+
+
+def write_length(folder: Path) -> None:
+    """The study ``length``, with values that no other table has."""
+    rows = []
+    for arm, ratio in LENGTH_RATIO.items():
+        for bucket in BUCKETS:
+            for measure in ("length_ratio", "empty", "unfinished", "repeating",
+                            "repeating_references"):  # fmt: skip
+                value = ratio if measure == "length_ratio" else 0.0
+                row = {"arm": arm, "attention": arm, "placement": "input", "context_size": 256,
+                       "corpus": "grammar", "updates": 10, "bucket": bucket, "measure": measure,
+                       "n": 120, "value": value, "low": value - 0.01,
+                       "high": value + 0.01}  # fmt: skip
+                rows += [row, row | {"run": f"{arm}1x1", "seed": 1, "low": "", "high": ""}]
+    path = probe_file(folder, "length")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w", encoding="utf8", newline="") as file:
+        writer = csv.DictWriter(file, list(PROBE_COLUMNS), restval="")
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def _write_examples(folder: Path, examples: list[dict]) -> None:
+    """The same examples for every run, in the store and in the bundle."""
+    runs = sorted((folder / STORE).iterdir())
+    for run in runs:
+        (run / "examples.json").write_text(json.dumps(examples), encoding="utf8")
+    held = {run.name: examples for run in runs}
+    (folder / "examples.json").write_text(json.dumps(held), encoding="utf8")
+
+
+def _example(place: int, source: list[str], reference: str, hypothesis: list[str]) -> dict:
+    """Each output word looks at one source word, the last at two."""
+    output = [plain(word) for word in hypothesis]
+    weights = [[float(row % len(source) == column) for column in range(len(source))]
+               for row in range(len(output))]  # fmt: skip
+    weights[-1] = [0.25] * 2 + [0.5] * (len(source) > 2) + [0.0] * (len(source) - 3)
+    return {
+        "sentence": place, "source": source, "reference": reference, "hypothesis": output,
+        "weights": weights,
+    }  # fmt: skip

@@ -1,0 +1,144 @@
+"""The page in a real browser: it runs, it answers, it asks nothing of anybody, it fits a phone."""
+
+import json
+
+import pytest
+from browser import executable, visit
+from page_parser import Page
+from planted_report import CLOSING, PAIR, SCRIPT, write_hostile, write_results
+
+from seq2seq_bottleneck.report.page import make_report
+
+pytestmark = pytest.mark.skipif(
+    executable() is None, reason="no chromium, chromium-browser or google-chrome on PATH"
+)
+PHONE = 360
+CHOOSE = """<!doctype html><body><iframe width=900 height=800 src="report.html"></iframe>
+<script>const frame = document.querySelector("iframe");
+frame.onload = () => {
+  const page = frame.contentDocument;
+  const choice = page.getElementById("explorer-choice");
+  choice.focus();
+  choice.value = "1";
+  choice.dispatchEvent(new Event("change"));
+  setTimeout(() => {
+    const shown = page.querySelector("#explorer-shown dd").textContent;
+    const focused = page.activeElement === choice;
+    const hash = frame.contentWindow.location.hash;
+    document.title = JSON.stringify([shown, focused, hash, choice.value]);
+  }, 500);
+}</script>"""
+FRAME = """<!doctype html><body><iframe width={width} height=800 src="report.html"></iframe>
+<script>document.querySelector("iframe").onload = (loaded) => {{
+  const page = loaded.target.contentDocument.documentElement;
+  document.title = JSON.stringify([page.clientWidth, page.scrollWidth]);
+}}</script>"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A page whose second sentence is another than its first."""
+    folder = tmp_path_factory.mktemp("site")
+    write_results(folder / "results")
+    for held in (folder / "results").glob("runs/*/examples.json"):
+        examples = json.loads(held.read_text())
+        other = dict(examples[0], sentence=1, source=["dogs", "run", "</s>"], reference="x")
+        other["weights"] = [row[:3] for row in examples[0]["weights"]]
+        held.write_text(json.dumps([*examples, other]))
+    (folder / "report.html").write_text(make_report(folder / "results"), encoding="utf8")
+    return folder
+
+
+def test_a_fault_would_be_seen(tmp_path):
+    """What the other tests look for, on a page that does it."""
+    page = tmp_path / "bad.html"
+    page.write_text(
+        "<!doctype html><img src='http://example.invalid/x.png'>"
+        "<script>console.error('told'); undefined.x;</script>"
+    )
+    found = visit(page.as_uri(), tmp_path)
+    assert any("told" in line for line in found.console)
+    assert any("TypeError" in line for line in found.console)
+    assert found.requests == ["http://example.invalid/x.png"]
+
+
+def test_a_page_that_was_tampered_with_does_not_run(folder, tmp_path):
+    """The policy holds: neither another style nor another script nor another image is taken."""
+    text = (folder / "report.html").read_text(encoding="utf8")
+    added = "<style>p{color:red}</style><script>document.title='owned'</script>"
+    image = "<img alt='' src='http://example.invalid/x.png'>"
+    page = tmp_path / "page.html"
+    page.write_text(text.replace("<main>", f"<main>{added}{image}", 1), encoding="utf8")
+    found = visit(page.as_uri(), tmp_path)
+    assert sum("Content Security Policy" in line for line in found.console) >= 3
+    assert found.requests == []
+    assert "<title>owned" not in found.dom
+
+
+@pytest.mark.parametrize(("fragment", "source"), [("", PAIR[0]), ("#sentence=2", "dogs run"),
+                                                  ("#sentence=99", PAIR[0])])  # fmt: skip
+def test_the_explorer_answers_without_an_error_or_a_request(fragment, source, folder, tmp_path):
+    found = visit((folder / "report.html").as_uri() + fragment, tmp_path)
+    assert found.console == []
+    assert found.requests == []
+    page = Page(found.dom.replace("<!DOCTYPE html>", ""))
+    assert "hidden" not in page.by_id("explorer-app").attributes
+    assert len(page.by_id("explorer-choice").all("option")) == 2
+    shown = page.by_id("explorer-shown")
+    assert shown.all("dd")[0].text == source
+    maps = [table for table in shown.all("table") if "heat" in table.attributes.get("class", "")]
+    assert [table.attributes["class"] for table in maps] == ["heat arm-none", "heat arm-additive"]
+    for table in maps:
+        rows = table.all("tbody")[0].all("tr")
+        assert len(rows) == 4
+        assert all(len(row.all("td")) == len(source.split()) + 1 for row in rows)
+        assert rows[-1].all("td")[0].attributes["title"].endswith(": 0.25")
+        assert "opacity: 0.25" in rows[-1].all("i")[0].attributes["style"]
+
+
+def test_choosing_a_sentence_shows_it_and_makes_its_address(folder, tmp_path):
+    frame = folder / "choose.html"
+    frame.write_text(CHOOSE)
+    found = visit(frame.as_uri(), tmp_path)
+    assert json.loads(Page(found.dom).named("title")[0].text) == [
+        "dogs run", True, "#sentence=2", "1"
+    ]  # fmt: skip
+    assert found.console == []
+
+
+def test_words_kept_and_lost_are_shown_for_each_arm(folder, tmp_path):
+    found = visit((folder / "report.html").as_uri(), tmp_path)
+    shown = Page(found.dom.replace("<!DOCTYPE html>", "")).by_id("explorer-shown")
+    heads = [head.text for head in shown.all("h3")]
+    assert heads == [
+        "none (no attention): 2 of 3 source words kept, 1 more in part",
+        "additive: 2 of 3 source words kept, 1 more in part",
+    ]
+    (fates,) = [table for table in shown.all("table") if table.attributes["class"] == "fates"]
+    last = fates.all("tbody")[0].all("tr")[-1]
+    assert [cell.text for cell in last.children] == [
+        "sat", "verb", "s' est assis", "in part: est assis", "in part: est assis"
+    ]  # fmt: skip
+
+
+def test_markup_in_the_text_stays_text(tmp_path):
+    write_hostile(tmp_path / "results")
+    page = tmp_path / "report.html"
+    page.write_text(make_report(tmp_path / "results"), encoding="utf8")
+    found = visit(page.as_uri(), tmp_path)
+    assert found.console == []
+    assert found.requests == []
+    held = Page(found.dom.replace("<!DOCTYPE html>", ""))
+    assert held.named("title")[0].text.startswith("The bottleneck, measured")
+    assert SCRIPT in held.by_id("explorer-shown").all("dd")[0].text
+    assert CLOSING in held.by_id("explorer-shown").all("thead")[0].text
+
+
+@pytest.mark.parametrize("width", [PHONE, 1280])
+def test_the_page_does_not_scroll_sideways(width, folder, tmp_path):
+    frame = folder / f"frame{width}.html"
+    frame.write_text(FRAME.format(width=width))
+    found = visit(frame.as_uri(), tmp_path, "--window-size=1400,900")
+    inner, scrolled = json.loads(Page(found.dom).named("title")[0].text)
+    assert width - 20 <= inner <= width
+    assert scrolled <= inner

@@ -1,0 +1,140 @@
+"""What stands with a claim: its figures, its tables, and the commands that give them again."""
+
+import shlex
+
+import pytest
+from page_parser import Page
+from planted import write_planted, write_sizes
+from planted_arms import with_controls
+from planted_report import without_store, write_length, write_results
+
+from seq2seq_bottleneck.claims.registry import CLAIMS
+from seq2seq_bottleneck.figures.registry import FIGURES
+from seq2seq_bottleneck.lecture.audit import AUDITS
+from seq2seq_bottleneck.report.beside import controls_grid
+from seq2seq_bottleneck.report.commands import of_claim, of_runs
+from seq2seq_bottleneck.report.figures import Picture, of_folder
+from seq2seq_bottleneck.report.markup import Html
+from seq2seq_bottleneck.report.questions import FIGURES_OF, SLIDES, TABLES_OF, shown
+from seq2seq_bottleneck.results.bundle import load_bundle
+from seq2seq_bottleneck.settings.run import resolve
+from seq2seq_bottleneck.tables.decided import decision, measured_controls
+from seq2seq_bottleneck.tables.names import TABLES
+
+LOSSES = [0.1, 0.3, 0.5, 0.6, 0.7]
+
+
+def _of(claim, folder, seen=None):
+    bundle = load_bundle(folder)
+    held = decision(next(one for one in CLAIMS if one.id == claim), folder, bundle)
+    return held, shown(held, folder, bundle, bundle, seen or {})
+
+
+def test_every_name_in_the_lists_is_known():
+    claims = {claim.id for claim in CLAIMS}
+    assert {*FIGURES_OF, *TABLES_OF, *SLIDES} <= claims
+    assert {name for held in FIGURES_OF.values() for name in held} <= set(FIGURES)
+    assert {name for held in TABLES_OF.values() for name in held} <= set(TABLES)
+    assert {name for held in SLIDES.values() for name in held} <= set(AUDITS)
+
+
+def test_compression_has_its_figures_and_both_tables(tmp_path):
+    low = [min(1.0, 1.3 * share) for share in LOSSES]
+    write_sizes(tmp_path, {(16, "none"): low, (32, "none"): LOSSES})
+    decided, held = _of("C1", tmp_path)
+    assert decided.verdict.verdict != "not measured"
+    assert held.drawn == ("compression", "context-length")
+    assert held.tabled == ("compression", "context-size")
+    by_ratio, by_size = held.grids
+    assert {"112:16", "112:32"} <= {row[3] for row in by_ratio.rows}
+    assert [row[0] for row in by_size.rows] == ["context 16", "  none", "context 32", "  none"]
+    told = of_claim(decided, held, tmp_path)
+    assert told[0] == f"bottleneck sweep context_size --out {tmp_path}"
+    assert f"bottleneck plot compression --results {tmp_path} -o compression.svg" in told
+
+
+def test_controls_stand_in_a_table_best_first_with_intervals(tmp_path):
+    folder = with_controls(tmp_path).write()
+    decided, held = _of("C10", folder)
+    assert decided.verdict.verdict in ("held", "partly", "not held")
+    (grid,) = held.grids
+    measured, _ = measured_controls(load_bundle(folder))
+    assert grid == controls_grid(measured)
+    assert {row[0] for row in grid.rows} >= {"uniform weights", "no attention", "source reversed"}
+    levels = [float(row[1].partition("\n")[0]) for row in grid.rows if row[1]]
+    assert levels == sorted(levels, reverse=True)
+    gains = {row[0]: row[2] for row in grid.rows}
+    uniform = next(one for one in measured.controls if one.name == "uniform weights")
+    ends = uniform.gain.interval
+    assert gains["uniform weights"] == (
+        f"{uniform.gain.value:+.1f}\n{ends.low:+.1f}..{ends.high:+.1f}"
+    )
+
+
+def test_longer_training_stands_in_a_table_by_bucket(tmp_path):
+    write_planted(tmp_path, {"none": LOSSES, "additive": [0.1] * 5}, seeds=1, factors=(1, 2))
+    decided, held = _of("C12", tmp_path)
+    assert decided.verdict.verdict != "not measured"
+    assert [row[0] for row in held.grids[0].rows] == ["5-10", "11-20", "21-30", "31-40", "41+"]
+    assert all(len(row) == 6 and "\n" in row[4] for row in held.grids[0].rows)
+    assert any("did not log their validation loss" in note for note in held.notes)
+
+
+def test_a_figure_and_a_table_stand_with_the_first_claim_alone(tmp_path):
+    folder = write_results(tmp_path)
+    _, first = _of("C11", folder)
+    assert (first.drawn, first.tabled, first.seen) == (("length",), ("length",), {})
+    _, again = _of("C11", folder, {"length": "C5"})
+    assert (again.drawn, again.tabled, again.seen) == ((), (), {"length": "C5"})
+    assert again.grids == ()
+
+
+def test_commands_name_the_folder_as_a_shell_takes_it(tmp_path):
+    folder = write_results(tmp_path / "two words")
+    decided, held = _of("C11", folder)
+    where = shlex.quote(str(folder))
+    assert of_claim(decided, held, folder) == [
+        f"bottleneck study length --results {where}",
+        f"bottleneck table length --results {where}",
+        f"bottleneck plot length --results {where} -o length.svg",
+    ]
+    decided, held = _of("C11", without_store(folder))  # no runs to put a study to
+    assert of_claim(decided, held, folder)[0] == f"bottleneck table length --results {where}"
+
+
+def test_the_runs_can_be_trained_again_by_one_command(tmp_path):
+    write_planted(tmp_path, {"none": LOSSES, "dot": LOSSES}, seeds=2)
+    told = shlex.split(of_runs(load_bundle(tmp_path), tmp_path))
+    assert told[:4] == ["bottleneck", "reproduce", "--preset", "smoke"]
+    assert told[-4:] == ["--seeds", "2", "--out", str(tmp_path)]
+    changes = [told[place + 1] for place, word in enumerate(told) if word == "--set"]
+    settings = load_bundle(tmp_path).settings("dot1x1")
+    assert resolve("smoke", [*changes, "training.seed=1"]) == settings
+
+
+def test_what_no_flag_can_say_has_no_command(tmp_path):
+    write_planted(tmp_path, {"none": LOSSES}, seeds=2)
+    bundle = load_bundle(tmp_path)
+    rows = bundle.runs[bundle.runs["seed"] == 2]
+    alone = type(bundle)(bundle.folder, rows, bundle.sentences, bundle.environment)
+    assert of_runs(alone, tmp_path) is None
+
+
+def test_a_picture_says_in_words_what_it_shows_or_why_it_is_not_there(tmp_path):
+    write_length(tmp_path)
+    held = of_folder("length", tmp_path)
+    assert isinstance(held, Picture)
+    assert held.alt == (
+        "Is a long output as long as it should be? Length of outputs. "
+        "Outputs that repeat a stretch of words."
+    )
+    assert len(Page(held.html(Html("x"))).named("img")) == 2
+    assert len(Page(held.html(Html("x"), both=False)).named("img")) == 1
+    assert "bottleneck study survival" in of_folder("survival", tmp_path)
+
+
+@pytest.mark.parametrize("claim", ["C3", "C9"])
+def test_without_numbers_nothing_is_drawn(claim, tmp_path):
+    decided, held = _of(claim, write_results(tmp_path))
+    assert (held.pictures, held.grids, held.drawn) == ((), (), ())
+    assert of_claim(decided, held, tmp_path) == [decided.command]
