@@ -67,12 +67,32 @@ def write_length(folder: Path) -> None:
             for measure in ("length_ratio", "empty", "unfinished", "repeating",
                             "repeating_references"):  # fmt: skip
                 value = ratio if measure == "length_ratio" else 0.0
-                row = {"arm": arm, "attention": arm, "placement": "input", "context_size": 256,
-                       "corpus": "grammar", "updates": 10, "bucket": bucket, "measure": measure,
-                       "n": 120, "value": value, "low": value - 0.01,
-                       "high": value + 0.01}  # fmt: skip
-                rows += [row, row | {"run": f"{arm}1x1", "seed": 1, "low": "", "high": ""}]
-    path = probe_file(folder, "length")
+                rows += _rows(arm, bucket, measure, value)
+    _write_probe(folder, "length", rows)
+
+
+def write_gold(folder: Path) -> None:
+    """The study ``alignment`` put to links of the user's own: error rates of three aligners."""
+    rows = []
+    for bucket in ("5-10", "11-20", ""):
+        for control, error in {"": 0.2, "diagonal": 0.6, "ibm1": 0.1}.items():
+            rows += _rows("additive", bucket, "aer", error, control)
+            if control:
+                rows += _rows("additive", bucket, "aer_gap", error - 0.2, control)
+    _write_probe(folder, "alignment_gold", rows)
+
+
+def _rows(arm: str, bucket: str, measure: str, value: float, control: str = "") -> list[dict]:
+    """A mean with its interval, and its one seed."""
+    row = {"arm": arm, "attention": arm, "placement": "input", "context_size": 256,
+           "corpus": "grammar", "updates": 10, "bucket": bucket, "measure": measure, "n": 120,
+           "value": value, "low": value - 0.01, "high": value + 0.01,
+           "control": control}  # fmt: skip
+    return [row, row | {"run": f"{arm}1x1", "seed": 1, "low": "", "high": ""}]
+
+
+def _write_probe(folder: Path, study: str, rows: list[dict]) -> None:
+    path = probe_file(folder, study)
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("w", encoding="utf8", newline="") as file:
         writer = csv.DictWriter(file, list(PROBE_COLUMNS), restval="")

@@ -6,7 +6,7 @@ import pytest
 from page_parser import Page
 from planted import write_planted, write_sizes
 from planted_arms import with_controls
-from planted_report import without_store, write_length, write_results
+from planted_report import without_store, write_gold, write_length, write_results
 
 from seq2seq_bottleneck.claims.registry import CLAIMS
 from seq2seq_bottleneck.figures.registry import FIGURES
@@ -87,6 +87,19 @@ def test_a_figure_and_a_table_stand_with_the_first_claim_alone(tmp_path):
     _, again = _of("C11", folder, {"length": "C5"})
     assert (again.drawn, again.tabled, again.seen) == ((), (), {"length": "C5"})
     assert again.grids == ()
+
+
+def test_links_of_the_users_own_have_their_table_and_their_command(tmp_path):
+    write_gold(write_results(tmp_path))
+    decided, held = _of("C7", tmp_path)
+    assert held.tabled == ("alignment_gold",)
+    assert "the user's gold links" in held.grids[0].caption
+    assert held.grids[0].rows[0][:2] == ("5-10", "additive")
+    files = "--gold FILE --source FILE --target FILE"
+    assert decided.verdict.verdict == "partly"
+    told = of_claim(decided, held, tmp_path)
+    assert told[0] == f"bottleneck study alignment {files} --results {tmp_path}"
+    assert not [line for line in told if line.startswith("bottleneck table")]
 
 
 def test_commands_name_the_folder_as_a_shell_takes_it(tmp_path):
