@@ -92,11 +92,12 @@ def question(decision: Decision, shown: Shown, again: Sequence[str], both: bool)
     claim, verdict = decision.claim, decision.verdict
     (row,) = claims([decision]).to_dict("records")
     value = number(row)
+    lacking = verdict.verdict == "not measured"
+    told = f"{'To be measured' if lacking else 'Measured'}: {claim.measure}."
     measured = tag("p", badge(verdict.verdict), " ", tag("strong", value) if value else None, " ",
-                   row["measure"] if value else f"To be measured: {claim.measure}.",
-                   class_="number")  # fmt: skip
+                   row["measure"] if value else told, class_="number")  # fmt: skip
     title = joined([tag("span", claim.id, class_="id"), " ", claim.says])
-    told = commands(again, "To measure it" if decision.command else "To get it again")
+    way = commands(again, "To measure it" if decision.command else "To get it again")
     return section(
         claim.id,
         title,
@@ -109,7 +110,7 @@ def question(decision: Decision, shown: Shown, again: Sequence[str], both: bool)
         details("More tables", *map(table_html, shown.grids[1:])) if shown.grids[1:] else None,
         details("Rule and notes", tag("p", RULE, prose(verdict.rule)),
                 listed(shown.notes) if shown.notes else None),
-        told,
+        way,
         level="h3",
     )  # fmt: skip
 

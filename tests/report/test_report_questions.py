@@ -3,18 +3,15 @@
 import shlex
 
 import pytest
-from page_parser import Page
 from planted import write_planted, write_sizes
 from planted_arms import with_controls
-from planted_report import without_store, write_gold, write_length, write_results
+from planted_report import without_store, write_gold, write_results
 
 from seq2seq_bottleneck.claims.registry import CLAIMS
 from seq2seq_bottleneck.figures.registry import FIGURES
 from seq2seq_bottleneck.lecture.audit import AUDITS
 from seq2seq_bottleneck.report.beside import controls_grid
 from seq2seq_bottleneck.report.commands import of_claim, of_runs
-from seq2seq_bottleneck.report.figures import Picture, of_folder
-from seq2seq_bottleneck.report.markup import Html
 from seq2seq_bottleneck.report.questions import FIGURES_OF, SLIDES, TABLES_OF, shown
 from seq2seq_bottleneck.results.bundle import load_bundle
 from seq2seq_bottleneck.settings.run import resolve
@@ -131,19 +128,6 @@ def test_what_no_flag_can_say_has_no_command(tmp_path):
     rows = bundle.runs[bundle.runs["seed"] == 2]
     alone = type(bundle)(bundle.folder, rows, bundle.sentences, bundle.environment)
     assert of_runs(alone, tmp_path) is None
-
-
-def test_a_picture_says_in_words_what_it_shows_or_why_it_is_not_there(tmp_path):
-    write_length(tmp_path)
-    held = of_folder("length", tmp_path)
-    assert isinstance(held, Picture)
-    assert held.alt == (
-        "Is a long output as long as it should be? Length of outputs. "
-        "Outputs that repeat a stretch of words."
-    )
-    assert len(Page(held.html(Html("x"))).named("img")) == 2
-    assert len(Page(held.html(Html("x"), both=False)).named("img")) == 1
-    assert "bottleneck study survival" in of_folder("survival", tmp_path)
 
 
 @pytest.mark.parametrize("claim", ["C3", "C9"])
