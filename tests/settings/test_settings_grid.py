@@ -110,7 +110,7 @@ times.training.learning_rate = 0.5
     ("preset", "assignments", "updates"),
     [
         ("smoke", [], [40, 80]),
-        ("quick", [], [500, 1000]),
+        ("quick", [], [1000, 2000]),
         ("lecture", ["training.updates=300"], [300, 600]),
         ("smoke", ["training.updates=10,15"], [10, 15, 20, 30]),
     ],
