@@ -31,11 +31,11 @@ def _experiments(*folders: str) -> list[str]:
 
 
 def tables() -> list[str]:
-    """The tables of runs and of studies."""
+    """The tables of runs, of studies and of the benchmark."""
     from ..results.schema import STUDIES
     from ..tables.names import TABLES
 
-    return [*TABLES, *STUDIES]
+    return [*TABLES, *STUDIES, COST]
 
 
 def figures() -> list[str]:

@@ -69,7 +69,7 @@ def _check_sentence(name: str, sentence: str | None, beam: int | None) -> None:
             raise UsageError('--beam is for a sentence of your own: --sentence "..."')
         return
     if name != OF_SENTENCES:
-        raise UsageError(f"--sentence is for figure {OF_SENTENCES}, not {name}")
+        raise UsageError(f"--sentence is for figure {OF_SENTENCES}, not {name}: leave it out")
     if not sentence.strip():
         raise UsageError("the sentence is empty; write it in quotes")
 

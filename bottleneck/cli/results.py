@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .completion import tables
+from .completion import COST, tables
 from .console import counted, output
 from .options import Form, Where
 from .reproduce import DEFAULT_OUT
@@ -97,6 +97,9 @@ def table(
     from ..tables.selection import where as narrowed
 
     check_format(form)
+    if name == COST:
+        _print_cost(results, form, bool(where))
+        return
     bundle = narrowed(load_bundle(results_folder(results)), where or [])
     page = make_page(name, bundle)
     if form != "rich":
@@ -105,8 +108,18 @@ def table(
     print_page(page, output())
 
 
+def _print_cost(results: Path | None, form: str, chosen: bool) -> None:
+    """The benchmark's tables, which rest on no run."""
+    from ..settings.errors import UsageError
+    from .bench import OUT, print_costs
+
+    if chosen:
+        raise UsageError("table cost is of what `bottleneck bench` measured, no runs: no --where")
+    print_costs(results or OUT, form)
+
+
 def _list_tables() -> None:
-    """The tables of runs, and what a study is to measure first."""
+    """The tables of runs, and those that a study or the benchmark is to measure first."""
     for each in tables():
         typer.echo(each)
 

@@ -8,8 +8,10 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from ..results.bundle import Bundle, load_bundle
-from ..results.probes import load_probe
+from ..results.cost import COST as COST_TABLE
+from ..results.probes import load_probe, probe_file
 from ..results.schema import STUDIES
+from ..results.study_files import way_back
 from ..settings.errors import UsageError, UserError, did_you_mean
 from ..tables.cost import load_cost
 from ..tables.selection import where as narrowed
@@ -54,8 +56,13 @@ def make_figure(name: str, folder: Path, *, dark: bool = False, where: Sequence[
         return OF_RUNS[name](narrowed(load_bundle(folder), where), theme)
     plot = cost.plot(load_cost(folder)[0]) if name == COST else study_plot(name, folder)
     if plot.data.empty:
-        raise UserError(f"the {name} study in {str(folder)!r} has no numbers to draw")
+        raise UserError(f"nothing to draw: {_emptiness(name, folder)}")
     return _drawn(plot, theme)
+
+
+def _emptiness(name: str, folder: Path) -> str:
+    table = folder / COST_TABLE if name == COST else probe_file(folder, name)
+    return f"{str(table)!r} has no numbers; {way_back(table)}"
 
 
 def check_name(name: str, where: Sequence[str]) -> None:

@@ -71,7 +71,7 @@ def test_a_shell_that_keeps_words_whole_is_offered_values_behind_the_equals_sign
 def test_what_is_offered_is_what_is_known():
     assert completion.sweeps() == experiment_names()
     assert completion.presets() == preset_names()
-    assert completion.tables() == [*TABLES, *STUDIES]
+    assert completion.tables() == [*TABLES, *STUDIES, "cost"]
     assert completion.figures() == list(FIGURES)
     assert completion.studies() == [*STUDIES, "cost"]
     assert completion.lecture_ids() == list(AUDITS)

@@ -62,6 +62,10 @@ def test_the_cost_is_what_the_benchmark_measured(tmp_path, capsys):
     rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
     dot = {int(row["size"]): float(row["ms"]) for row in rows if row["arm"] == "dot"}
     assert dot == {n: pytest.approx(n + n**2 / 100) for n in (10, 20, 40, 80, 160)}
+    assert run(["table", "cost", "--results", str(tmp_path)]) == 0
+    assert capsys.readouterr().out == told
+    assert run(["table", "cost", "--results", str(tmp_path), "--where", "seed=1"]) == 2
+    assert "no --where" in capsys.readouterr().err
 
 
 def test_without_a_benchmark_the_command_that_makes_one_is_named(tmp_path, capsys, monkeypatch):
