@@ -17,11 +17,13 @@ def shown_commands() -> list[str]:
     """The ``bottleneck`` lines of README's shell blocks, without comments."""
     blocks = re.findall(r"```sh\n(.*?)```", README, flags=re.DOTALL)
     lines = [line.split("  #")[0].strip() for block in blocks for line in block.splitlines()]
-    return [line for line in lines if line.startswith("bottleneck ")]
+    return [line for line in lines if line.split()[:1] == ["bottleneck"]]
 
 
 def small(arguments: list[str]) -> list[str]:
     """The same command at a size for tests."""
+    if not arguments:  # `bottleneck` alone
+        return arguments
     if arguments[0] == "bench":
         return [*arguments, "--vary", "length=2,4", "--arms", "dot", "--repeats", "1"]
     counted = arguments[0] == "study" and "--dry-run" in arguments
@@ -29,6 +31,8 @@ def small(arguments: list[str]) -> list[str]:
         return [*arguments, "--preset", "smoke"]  # to count words, the corpus is drawn
     if arguments[0] not in ("reproduce", "sweep"):
         return arguments
+    if arguments[1:] == ["context_size"]:  # two sizes are enough of a curve
+        arguments += ["--set", "model.context_size=32,64"]
     if "--seeds" in arguments:  # studies of three would take most of the time
         arguments[arguments.index("--seeds") + 1] = "1"
     if "--preset" in arguments:

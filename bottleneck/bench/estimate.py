@@ -3,7 +3,9 @@
 from collections.abc import Sequence
 from math import ceil
 
-from ..runs.estimate import EFFICIENCY, numpy_rate, run_operations
+from ..runs.estimate import EFFICIENCY
+from ..runs.operations import run_operations
+from ..runs.pace import update_rate
 from ..runs.pool import cores
 from ..settings.run import RunSettings
 from .grid import Arm, Point, Sizes
@@ -17,7 +19,7 @@ COMPILE_SECONDS = 3.0
 
 def point_seconds(points: Sequence[Point], arms: Sequence[Arm], repeats: int) -> list[float]:
     """Seconds that each point takes, as an estimate from above on one thread of this machine."""
-    speed = EFFICIENCY * numpy_rate()
+    speed = EFFICIENCY * update_rate()
     return [_point(point.sizes, arms, repeats, speed) for point in points]
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from .verdict import MARKED_BELOW, Held, Verdict, marked, numbers
+from .verdict import MARKED_BELOW, Held, Verdict, directed, marked, numbers, ranged
 
 BASELINES = {"diagonal": "the diagonal", "ibm1": "IBM model 1"}
 
@@ -33,7 +33,13 @@ class Rate:
     high: float
 
     def __str__(self) -> str:
-        return f"{self.value:z.3f} [{self.low:z.3f}, {self.high:z.3f}]"
+        return ranged(self.value, self.low, self.high, "{:z.3f}")
+
+    @property
+    def beside(self) -> str:
+        """A difference: ``higher by 0.423 [0.413, 0.434]``."""
+        ends = self.value, self.low, self.high
+        return directed(*ends, "{:z.3f}", "higher by {}", "lower by {}")
 
 
 @dataclass(frozen=True)
@@ -80,10 +86,10 @@ def _graded(arms: Sequence[Aligned]) -> Held:
 
 def _clause(arm: Aligned) -> str:
     against = ", ".join(
-        f"{BASELINES[name]} {arm.baselines[name]} (higher by {gap})"
+        f"that of {BASELINES[name]} {arm.baselines[name]} ({gap.beside})"
         for name, gap in arm.gaps.items()
     )
-    return f"{arm.arm}: AER {arm.error}, {against}"
+    return f"{arm.arm}: the AER of the weights is {arm.error}, {against}"
 
 
 def _small(arms: Sequence[Aligned]) -> list[str]:

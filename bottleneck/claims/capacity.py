@@ -133,9 +133,11 @@ def _told(found: Capacity) -> str:
     """The lengths, what training adds, and the growth, in words."""
     half = [f"{one.half.told()} words after {one.updates:,} updates" for one in found.budgets]
     clauses = [
-        f"on {found.corpus} half of the words survive in {found.context_size} numbers up to "
-        f"{', '.join(half)}",
-        f"twice the updates add {_bound(found.added, '{:+.1f}')}" if found.added else "",
+        f"on {found.corpus} half of the words survive in {found.context_size} numbers in sentences "
+        f"of up to {', of '.join(half)}",
+        f"twice the updates change that by {_bound(found.added, '{:+z.1f}')}"
+        if found.added
+        else "",
         f"the length grows with the context size to the power {found.growth.told('{:.2f}')}"
         if found.growth and not math.isnan(found.growth.value)
         else "",

@@ -100,7 +100,10 @@ def _unmeasured(rows: Sequence[Cell]) -> str:
     """Why the filled cells cannot be judged; empty where they can."""
     sizes, buckets = ({getattr(row, name) for row in rows} for name in ("context_size", "bucket"))
     if len(sizes) < 2 or len(buckets) < 2:
-        return f"{len(sizes)} context size(s) and {len(buckets)} filled bucket(s)"
+        return (
+            "two context sizes and two filled length buckets are needed, and there are "
+            f"{len(sizes)} and {len(buckets)}"
+        )
     if np.ptp(_order(np.array([row.bleu.value for row in rows]))) == 0:
         return f"BLEU is {rows[0].bleu.value:.1f} in every cell: there is no order to judge"
     if at_floor([row.bleu for row in rows]):
@@ -219,8 +222,8 @@ def _correlation_clause(curve: Curve) -> str:
 
 def _length_clause(curve: Curve) -> str:
     return (
-        f"of the variance of BLEU's rank the ratio's explains {curve.ratio_points.value:.1f} %, "
-        f"length's adds {_ranged(curve.length_points, '{:.1f}')} points"
+        f"of the variance of BLEU's rank the ratio explains {curve.ratio_points.value:.1f} %, and "
+        f"length adds {_ranged(curve.length_points, '{:.1f}')} points"
     )
 
 

@@ -16,6 +16,7 @@ from .verdict import (
     Held,
     Verdict,
     at_floor,
+    changed,
     estimated,
     marked,
     shown,
@@ -81,11 +82,12 @@ def selection_beats_compression(measured: Controlled) -> Verdict:
         return Verdict("C10", "not measured", CONTROLS_RULE, reason)
     best, *others = sorted(measured.controls, key=lambda control: -control.bleu.value)
     clauses = [
-        f"in {measured.bucket} attention has {measured.attention.value:.1f} BLEU",
-        f"above the best control, {best.name} ({best.bleu.value:.1f}), by {shown(best.gain)}",
-        _listed("above", [(each.name, each.gain) for each in others]),
+        f"in {measured.bucket} attention has {measured.attention.value:.1f} BLEU, "
+        + changed(best.gain, "{} more than", "{} less than")
+        + f" the best control, {best.name} ({best.bleu.value:.1f})",
+        _listed("attention minus", [(each.name, each.gain) for each in others]),
         _listed(
-            "above none with the same change of both arms",
+            "attention minus none where both arms have the same change:",
             [(each.name, each.gain) for each in measured.variations],
         ),
         f"not tried: {', '.join(measured.lacking)}" if measured.lacking else "",
@@ -124,7 +126,7 @@ def _graded(measured: Controlled) -> Held:
 
 
 def _listed(head: str, gains: Sequence[tuple[str, Estimate]]) -> str:
-    """``above uniform weights +60.1 [+58.0, +62.2], source reversed +70.0 [...]``."""
+    """``attention minus uniform weights +60.10 [+58.00, +62.20], source reversed ...``."""
     told = ", ".join(f"{name} {shown(gain)}" for name, gain in gains)
     return f"{head} {told}" if told else ""
 

@@ -114,10 +114,10 @@ def _clause(arm: ArmCost) -> str:
     """One arm's exponents, and its share at the ends that were measured."""
     shares = " and ".join(f"{share:.0%} at {length}" for length, share in arm.shares)
     told = [
-        f"attention's own seconds grow as length^{arm.upper}",
-        f"over all lengths {arm.whole}" if arm.whole else "",
-        f"the whole step's {arm.step}" if arm.step else "",
-        f"without attention {arm.none}",
-        f"attention's share of the step is {shares}" if shares else "",
+        f"attention's own seconds grow as the length to the power {arm.upper}",
+        f"over all lengths to the power {arm.whole}" if arm.whole else "",
+        f"those of the whole step to the power {arm.step}" if arm.step else "",
+        f"those of a step without attention to the power {arm.none}",
+        f"attention's share of the step is {shares} tokens" if shares else "",
     ]
     return f"{arm.arm}: {', '.join(part for part in told if part)}"

@@ -10,7 +10,7 @@ from math import hypot
 
 import pandas as pd
 
-from .verdict import Held, Verdict, numbers
+from .verdict import Held, Verdict, directed, numbers, ranged
 
 SLIDE_USED, SLIDE_SIZE = 200, 256
 SENTENCE_WORDS = 30
@@ -40,7 +40,11 @@ class Measured:
     high: float
 
     def __str__(self) -> str:
-        return f"{self.value:.0f} [{self.low:.0f}, {self.high:.0f}]"
+        return ranged(self.value, self.low, self.high, "{:z.0f}")
+
+    def directed(self, more: str, less: str) -> str:
+        """A difference in the phrase that says its direction."""
+        return directed(self.value, self.low, self.high, "{:z.0f}", more, less)
 
     @property
     def half(self) -> float:
@@ -115,9 +119,13 @@ def _because(found: InUse) -> str:
         f"{found.used} of {found.context_size} components ({percent:.0%}) hold 95 % of the "
         f"variance of {found.n:,} contexts of {found.bucket} words (the slide: {SLIDE_USED} of "
         f"{SLIDE_SIZE}, {SLIDE_USED / SLIDE_SIZE:.0%})",
-        f"of half of the sentences {found.at_half:.0f}",
-        f"training adds {found.added} to an untrained encoder's",
-        f"from the shortest bucket to the longest they grow by {found.growth}",
+        f"of half as many sentences it is {found.at_half:.0f}",
+        found.added.directed(
+            "training adds {} to an untrained encoder's",
+            "training takes {} away from an untrained encoder's",
+        ),
+        "from the shortest bucket to the longest the number "
+        + found.growth.directed("grows by {}", "shrinks by {}"),
         f"by other measures: {others}" if others else "",
     ]
     return "; ".join(clause for clause in clauses if clause)

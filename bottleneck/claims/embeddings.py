@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from .verdict import Held, Verdict, numbers
+from .verdict import POINTS, Held, Verdict, directed, numbers, ranged
 
 LEAST_ADDED = 0.2
 JUDGED, BESIDE = "source", "target"
@@ -35,9 +35,19 @@ class Share:
     low: float
     high: float
 
+    @property
+    def percent(self) -> tuple[float, float, float]:
+        """The same in per cent or, of a difference, in points."""
+        return 100 * self.value, 100 * self.low, 100 * self.high
+
     def __str__(self) -> str:
-        low, high = (f"{100 * end:z.0f}" for end in (self.low, self.high))
-        return f"{100 * self.value:z.0f} [{low}, {high}] %"
+        return ranged(*self.percent, "{:z.0f}", " %")
+
+    @property
+    def by_training(self) -> str:
+        """What training added, in words."""
+        told = [f"{{}} {word} than untrained" for word in ("more", "less")]
+        return directed(*self.percent, "{:z.0f}", *told, POINTS)
 
 
 @dataclass(frozen=True)
@@ -82,11 +92,10 @@ def similar_words_near(arms: Sequence[Placed], beside: Sequence[Placed] = ()) ->
         return Verdict("C13", "not measured", EMBEDDINGS_RULE, reason)
     least = min(arms, key=lambda arm: arm.added.value)
     added = least.added
-    told = numbers(f"same-class neighbours added by training, {least.arm}",
-                   added.value, added.low, added.high)  # fmt: skip
+    told = numbers(f"points, same-class neighbours added by training, {least.arm}", *added.percent)
     clauses = [_clause(arm) for arm in arms]
     if beside:
-        clauses.append(f"the decoder's: {', '.join(_short(arm) for arm in beside)}")
+        clauses.append(f"of the decoder's embeddings: {', '.join(_short(arm) for arm in beside)}")
     return Verdict("C13", _graded(arms), EMBEDDINGS_RULE, "; ".join(clauses), **told)
 
 
@@ -99,14 +108,15 @@ def _graded(arms: Sequence[Placed]) -> Held:
 
 def _clause(arm: Placed) -> str:
     return (
-        f"{arm.arm}: {arm.trained} of the neighbours of {arm.words:,} words are of the same class, "
-        f"{arm.added} added by training (next in frequency {arm.frequency}); of the same gender "
-        f"among nouns {arm.gender}, {arm.gender_added} added"
+        f"{arm.arm}: {arm.trained} of the neighbours of {arm.words:,} words are of the word's own "
+        f"class, {arm.added.by_training} (of the words next in frequency {arm.frequency}), and "
+        f"{arm.gender} of nouns' neighbours of the noun's own gender, "
+        f"{arm.gender_added.by_training}"
     )
 
 
 def _short(arm: Placed) -> str:
-    return f"{arm.arm} same class {arm.trained}, same gender {arm.gender}"
+    return f"{arm.arm} own class {arm.trained}, own gender {arm.gender}"
 
 
 def read_placed(frame: pd.DataFrame, side: str) -> list[Placed]:

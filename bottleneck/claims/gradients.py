@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from .verdict import MARKED_BELOW, Held, Verdict, marked, numbers
+from .verdict import MARKED_BELOW, Held, Verdict, marked, numbers, two_digits
 
 NONE, UNIFORM = "none", "uniform"
 
@@ -44,15 +44,24 @@ class Reach:
         """Whether the whole interval lies above the other's."""
         return self.low > other.high
 
-    def shown(self, form: str) -> str:
-        """In words, infinite ends as what was tested: ``at least 47``."""
-        ends = ", ".join(self._end(end, form) for end in (self.low, self.high))
-        return f"{self._end(self.value, form)} [{ends}]"
+    @property
+    def ratio(self) -> str:
+        """In words, of a ratio: ``4.7 [4.5, 4.9]``."""
+        value, *ends = map(two_digits, (self.value, self.low, self.high))
+        return f"{value} [{', '.join(ends)}]"
 
-    def _end(self, value: float, form: str) -> str:
-        if value == float("inf"):
-            return f"at least {form.format(self.tested)}"
-        return form.format(value)
+    @property
+    def half(self) -> str:
+        """In words, of a half-distance; beyond what was tested there is no number to tell."""
+        if self.value == float("inf"):
+            known = self.low < float("inf")
+            lower = f" (at the interval's lower end every {self.low:.1f})" if known else ""
+            return f"does not halve within {self.tested:.0f} steps{lower}"
+        value, *ends = map(self._end, (self.value, self.low, self.high))
+        return f"halves every {value} [{', '.join(ends)}] steps"
+
+    def _end(self, value: float) -> str:
+        return f"over {self.tested:.0f}" if value == float("inf") else f"{value:.1f}"
 
 
 @dataclass(frozen=True)
@@ -90,7 +99,7 @@ def shorter_path(trained: Sequence[Fading], untrained: Sequence[Fading] = ()) ->
     ]
     none = pairs[0][0]
     alone = [arm.arm for arm in others if all(arm is not held for _, held in pairs)]
-    clauses = [f"half-distance in steps: {_halves(trained)}"]
+    clauses = [f"how fast the gradient fades: {_halves(trained)}"]
     clauses += [_at_band(*pair, band) for pair, band in zip(pairs, shared, strict=True)]
     clauses += [f"no arm without attention beside {', '.join(alone)}"] if alone else []
     clauses += [f"before training: {_halves(untrained)}"] if untrained else []
@@ -129,13 +138,13 @@ def _farthest(none: Fading, other: Fading) -> str:
 
 
 def _halves(arms: Sequence[Fading]) -> str:
-    return ", ".join(f"{arm.arm} {arm.half.shown('{:.1f}')}" for arm in arms)
+    return ", ".join(f"of {arm.arm} it {arm.half.half}" for arm in arms)
 
 
 def _at_band(none: Fading, other: Fading, band: str) -> str:
     return (
-        f"over {band} steps {other.arm} has {other.ratios[band].shown('{:.2g}')} times the last "
-        f"position's gradient, {none.arm} {none.ratios[band].shown('{:.2g}')}"
+        f"over {band} steps it is, of {other.arm}, {other.ratios[band].ratio} times that at the "
+        f"last position, of {none.arm} {none.ratios[band].ratio} times"
     )
 
 

@@ -12,7 +12,7 @@ import pandas as pd
 
 from ..settings.concerns import UNSELECTIVE
 from .dimensions import SLIDE_SIZE, holds
-from .verdict import Held, Verdict, numbers
+from .verdict import POINTS, Held, Verdict, directed, numbers, ranged
 
 SLIDE_LOST = 0.91
 """L9: 2,744 of 3,000 numbers."""
@@ -58,9 +58,18 @@ class Share:
     low: float
     high: float
 
+    @property
+    def percent(self) -> tuple[float, float, float]:
+        """The same in per cent or, of a difference, in points."""
+        return 100 * self.value, 100 * self.low, 100 * self.high
+
     def __str__(self) -> str:
-        value, low, high = (round(100 * each) for each in (self.value, self.low, self.high))
-        return f"{value}% [{low}, {high}]"
+        return ranged(*self.percent, "{:z.0f}", "%")
+
+    @property
+    def points(self) -> str:
+        """A difference of two shares: ``44 points [42, 46] more``."""
+        return directed(*self.percent, "{:z.0f}", "{} more", "{} less", POINTS)
 
     @property
     def rest(self) -> "Share":
@@ -144,11 +153,11 @@ def discarded(found: Recovered | None) -> Verdict:
     clauses = [
         f"{lost} of the bits of {found.n:,} sentences of {found.bucket} words were not recovered "
         f"by the {found.part} from {found.context_size} numbers (the slide: {SLIDE_LOST:.0%})",
-        f"that is {found.growth} more than of the shortest",
-        f"recovered otherwise: {others}" if others else "",
+        f"that is {found.growth.points} than of the shortest sentences",
+        f"what was recovered otherwise: {others}" if others else "",
         "" if found.exact else STAND_IN,
     ]
-    told = numbers(f"share of the bits lost, {found.bucket} words", lost.value, lost.low, lost.high)
+    told = numbers(f"% of the bits lost, {found.bucket} words", *lost.percent)
     because = "; ".join(clause for clause in clauses if clause)
     return Verdict("C5", _lost(found), DISCARDED_RULE, because, **told)
 
@@ -168,13 +177,18 @@ def keeps(found: Kept | None) -> Verdict:
     if not found.shortest.low >= LEARNED:
         return Verdict("C6", "not measured", KEPT_RULE, UNLEARNED)
     because = (
-        f"in the longer half, of each further word's bits {found.attention} arrive with "
-        f"{found.arm} attention and {found.none} without, {found.gain} more "
-        f"(by the {found.part})" + ("" if found.exact else f"; {STAND_IN}")
+        f"in the longer half of the buckets {found.attention} of each further word's bits arrive "
+        f"with {found.arm} attention and {found.none} without{_falling(found.none)}, "
+        f"{found.gain.points} with it (by the {found.part})"
+        + ("" if found.exact else f"; {STAND_IN}")
     )
-    kept = found.attention
-    told = numbers(f"share of a further word's bits, {found.arm}", kept.value, kept.low, kept.high)
+    told = numbers(f"% of a further word's bits arrive, {found.arm}", *found.attention.percent)
     return Verdict("C6", _kept(found), KEPT_RULE, because, **told)
+
+
+def _falling(kept: Share) -> str:
+    """What a share below 0 means."""
+    return " (under 0: their total falls)" if kept.high < 0 else ""
 
 
 def _kept(found: Kept) -> Held:

@@ -108,7 +108,7 @@ def any_length(attending: Sequence[Outputs], others: Sequence[Outputs]) -> Verdi
     worst = max(attending, key=lambda each: abs(each.ratio - 1))
     clauses = [
         _clauses(attending),
-        f"the ratio furthest from 1 is {worst.shown} ({worst.arm}, {worst.bucket})",
+        f"the length ratio furthest from 1 is {worst.shown} ({worst.arm}, {worst.bucket})",
         f"beside: {_clauses(others)}" if others else "",
         _small(attending),
     ]
@@ -139,9 +139,9 @@ def _clauses(cells: Sequence[Outputs]) -> str:
 
 
 def _clause(arm: str, cells: Sequence[Outputs]) -> str:
-    """``additive serves 4 of 5 buckets, not 41+ (unfinished up to 7%)``."""
+    """``additive serves 4 of 5 length buckets, not 41+ (unfinished up to 7%)``."""
     lost = [f"{each.bucket} ({', '.join(each.wrong)})" for each in cells if not each.served]
-    told = f"{arm} serves {len(cells) - len(lost)} of {len(cells)} buckets"
+    told = f"{arm} serves {len(cells) - len(lost)} of {len(cells)} length buckets"
     return f"{told}, not {', '.join(lost)}" if lost else told
 
 

@@ -91,8 +91,8 @@ def understanding_so_far(
         return Verdict("C14", "not measured", READING_RULE, reason)
     least = min(cells, key=lambda cell: cell.share)
     several = len({cell.arm for cell in cells}) > 1
-    each = [f"{cell.arm} {_clause(cell)}" if several else _clause(cell) for cell in cells]
-    clauses = [f"read beyond the most frequent word are {each[0]}", *each[1:]]
+    each = [f"of {cell.arm} {_clause(cell)}" if several else _clause(cell) for cell in cells]
+    clauses = [f"beyond the most frequent word the probe reads {each[0]}", *each[1:]]
     clauses += [_beside(cell) for cell in attending if cell.bucket == least.bucket]
     name = f"words read of the last {least.asked}, after {least.bucket} words"
     name += f", {least.arm}" if several else ""
@@ -110,7 +110,8 @@ def _graded(cells: Sequence[StateRead]) -> Held:
 def _clause(cell: StateRead) -> str:
     return (
         f"after {cell.bucket} words {cell.read} of the last {cell.asked} ({cell.readable:.1f} "
-        f"could be; untrained {cell.untrained}; from the word just read {cell.last_word})"
+        f"could be read; {cell.untrained} from untrained states, {cell.last_word} from the word "
+        "just read alone)"
     )
 
 

@@ -5,7 +5,7 @@ not resampled and the intervals are not corrected for the number of buckets. "Cl
 that the whole interval is. All rules read the filled buckets, shortest first.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 
 from ..scoring.bootstrap import Estimate, difference, interaction
@@ -16,8 +16,10 @@ from .verdict import (
     Held,
     Verdict,
     at_floor,
+    changed,
     estimated,
     filled,
+    plain,
     shown,
     small_buckets,
 )
@@ -57,8 +59,9 @@ def failure_pattern(buckets: Sequence[BucketScores]) -> Verdict:
     rises = [name for name, step in steps.items() if step.interval.above_zero]
     ties = [name for name, step in steps.items() if _tie(step)]
     clauses = [
-        f"from {rows[0].name} to {rows[-1].name} BLEU without attention falls by {shown(fall)}",
-        _steps("clear rises", rises, steps),
+        f"from {rows[0].name} to {rows[-1].name} BLEU without attention "
+        + changed(fall, "falls by {}", "rises by {}"),
+        _steps("clear rises", rises, steps, plain),
         _steps("ties", ties, steps),
     ]
     verdict = _graded(fall.interval.above_zero, not rises)
@@ -77,9 +80,13 @@ def vindication(buckets: Sequence[BucketScores]) -> Verdict:
     losses = [name for name, gain in gains.items() if gain.interval.below_zero]
     best = max(gains, key=lambda name: gains[name].value)
     clauses = [
-        f"the gain in {longest} is {shown(gains[longest])}",
-        f"it exceeds the gain in {rows[0].name} by {shown(more)}",
-        f"the largest gain is in {best} ({shown(gains[best])})",
+        f"the gain in {longest} is {plain(gains[longest])}",
+        changed(
+            more,
+            f"it exceeds the gain in {rows[0].name} by {{}}",
+            f"it falls short of the gain in {rows[0].name} by {{}}",
+        ),
+        f"the largest gain is in {best} ({plain(gains[best])})",
         _steps("clear losses", losses, gains),
         ceiling_sentence([row.name for row in rows], [_attention(row) for row in rows]),
     ]
@@ -99,7 +106,7 @@ def vindication_largest(buckets: Sequence[BucketScores]) -> Verdict:
     top = _tied_with_largest(gains)
     worst = _tied_with_largest({row.name: _negative(row.none) for row in rows})
     clauses = [
-        f"the largest gain is in {top[0]} ({shown(gains[top[0]])}){_ties(top)}",
+        f"the largest gain is in {top[0]} ({plain(gains[top[0]])}){_ties(top)}",
         f"BLEU without attention is lowest in {worst[0]}{_ties(worst)}",
     ]
     clear = gains[top[0]].interval.above_zero and len(worst) < len(rows)
@@ -160,9 +167,14 @@ def _ties(names: Sequence[str]) -> str:
     return f", tied with {', '.join(names[1:])}" if len(names) > 1 else ""
 
 
-def _steps(title: str, names: Sequence[str], estimates: dict[str, Estimate]) -> str:
-    """The named estimates with their intervals; empty without names."""
-    listed = ", ".join(f"{name} ({shown(estimates[name])})" for name in names)
+def _steps(
+    title: str,
+    names: Sequence[str],
+    estimates: dict[str, Estimate],
+    tell: Callable[[Estimate], str] = shown,
+) -> str:
+    """The named differences with their intervals, signed or plain; empty without names."""
+    listed = ", ".join(f"{name} ({tell(estimates[name])})" for name in names)
     return f"{title}: {listed}" if names else ""
 
 

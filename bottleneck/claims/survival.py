@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from .dimensions import SLIDE_SIZE
-from .verdict import Held, Verdict, marked, numbers
+from .verdict import POINTS, Held, Verdict, directed, marked, numbers, ranged
 
 SURVIVES = 0.5
 LEARNED = 0.1
@@ -41,14 +41,18 @@ class Share:
     low: float
     high: float
 
-    def __str__(self) -> str:
-        return f"{100 * self.value:.0f} [{100 * self.low:.0f}, {100 * self.high:.0f}] %"
-
     @property
-    def signed(self) -> str:
-        """As a difference."""
-        ends = ", ".join(f"{100 * end:+.0f}" for end in (self.low, self.high))
-        return f"{100 * self.value:+.0f} [{ends}]"
+    def percent(self) -> tuple[float, float, float]:
+        """The same in per cent or, of a difference, in points."""
+        return 100 * self.value, 100 * self.low, 100 * self.high
+
+    def __str__(self) -> str:
+        return ranged(*self.percent, "{:z.0f}", " %")
+
+    def against(self, other: str) -> str:
+        """A difference in words: ``14 points [11, 16] less than of modifiers``."""
+        told = [f"{{}} {word} than of {other}" for word in ("more", "less")]
+        return directed(*self.percent, "{:z.0f}", *told, POINTS)
 
 
 @dataclass(frozen=True)
@@ -112,8 +116,8 @@ def gist_survives(
     last = judged[-1]
     least = min(DETAILS, key=lambda name: last.more[name].value)
     told = numbers(
-        f"gist less {least}, recall beyond chance, none, {last.bucket}",
-        last.more[least].value, last.more[least].low, last.more[least].high,
+        f"points, gist less {least}, recall beyond chance, none, {last.bucket}",
+        *last.more[least].percent,
     )  # fmt: skip
     clauses = [_clause("without attention", each) for each in judged]
     clauses += [f"beside: {_clause(arm, held[-1])}" for arm, held in (beside or {}).items() if held]
@@ -130,9 +134,9 @@ def _graded(judged: Sequence[Survival], clear: Sequence[str]) -> Held:
 
 
 def _clause(arm: str, held: Survival) -> str:
-    """``without attention, 41+: gist 40 [38, 42] %, +4 [+1, +7] over modifiers, ...``."""
-    more = ", ".join(f"{held.more[name].signed} over {name}" for name in DETAILS)
-    return f"{arm}, {held.bucket}: gist {held.gist}, {more}"
+    """``without attention, 41+: 40 % [38, 42] of the gist survives, 4 points [1, 7] more ...``."""
+    more = " and ".join(held.more[name].against(name) for name in DETAILS)
+    return f"{arm}, {held.bucket}: {held.gist} of the gist survives, {more}"
 
 
 def _small(judged: Sequence[Survival]) -> str:

@@ -15,7 +15,9 @@ from .verdict import (
     Held,
     Verdict,
     at_floor,
+    changed,
     estimated,
+    plain,
     shown,
     small_buckets,
 )
@@ -67,9 +69,10 @@ def training_moves_curve(buckets: Sequence[Trained], beside: Sequence[str] = ())
     longest = rows[-1]
     others = ", ".join(f"{row.bucket} {shown(row.move)}" for row in rows[:-1])
     clauses = [
-        f"in {longest.bucket} twice the updates add {shown(longest.move)} without attention, "
-        f"{_share(longest):.1%} of what attention adds ({shown(longest.gap)})",
-        f"in the others {others}" if others else "",
+        f"in {longest.bucket} without attention twice the updates "
+        + changed(longest.move, "add {} BLEU", "take away {} BLEU")
+        + f", {_share(longest):z.1%} of what attention adds ({plain(longest.gap)})",
+        f"what they add in the others: {others}" if others else "",
         *beside,
         small_buckets([BucketScores(row.bucket, row.sentences, row.once) for row in rows]),
     ]

@@ -14,6 +14,9 @@ FLOOR_BLEU = 5.0
 """BLEU under which an arm has not learned to translate. Near zero, corpus BLEU is mostly the
 smoothing of orders without a match, which falls as texts grow, whatever the translations are."""
 
+POINTS = " points"
+"""The unit of a difference of two shares."""
+
 Held = Literal["held", "partly", "not held", "not measured"]
 
 
@@ -84,7 +87,42 @@ def filled(buckets: Sequence[BucketScores]) -> list[BucketScores]:
 def shown(estimate: Estimate) -> str:
     """A difference in BLEU with its 95 % interval, signed."""
     interval = estimate.interval
-    return f"{estimate.value:+.2f} [{interval.low:+.2f}, {interval.high:+.2f}]"
+    return ranged(estimate.value, interval.low, interval.high, "{:+z.2f}")
+
+
+def ranged(value: float, low: float, high: float, form: str, unit: str = "") -> str:
+    """A number with its 95 % interval: ``44 points [42, 46]``; the form should have ``z``."""
+    shown, *ends = (form.format(end) for end in (value, low, high))
+    one = unit == POINTS and shown == "1"
+    return f"{shown}{unit.rstrip('s') if one else unit} [{', '.join(ends)}]"
+
+
+def directed(
+    value: float, low: float, high: float, form: str, more: str, less: str, unit: str = ""
+) -> str:
+    """An amount in the phrase that says its direction: ``falls by {}`` or ``rises by {}``.
+
+    ``less`` is for an amount below 0, which is told without its sign.
+    """
+    if value >= 0:
+        return more.format(ranged(value, low, high, form, unit))
+    return less.format(ranged(-value, -high, -low, form, unit))
+
+
+def changed(estimate: Estimate, more: str, less: str) -> str:
+    """`directed` of a difference in BLEU."""
+    interval = estimate.interval
+    return directed(estimate.value, interval.low, interval.high, "{:z.2f}", more, less)
+
+
+def plain(estimate: Estimate) -> str:
+    """A gain in BLEU with its 95 % interval, where the word says the direction: no plus sign."""
+    return ranged(estimate.value, estimate.interval.low, estimate.interval.high, "{:z.2f}")
+
+
+def two_digits(value: float) -> str:
+    """Two significant digits always, in columns of many sizes: ``6.0``, ``0.30``, ``2.5e-07``."""
+    return f"{value:.0f}" if abs(value) >= 9.95 else f"{value:#.2g}"
 
 
 def small_buckets(buckets: Sequence[BucketScores]) -> str:

@@ -1,5 +1,6 @@
 """``bottleneck claims``: the end of the study, every claim of the lecture with its verdict."""
 
+from shlex import quote
 from typing import Annotated
 
 import typer
@@ -38,3 +39,9 @@ def claims(
         print_claims(decisions, output())
     if holds_results(folder):
         say_what_is_left_out(load_environment(folder))
+    elif all(each.verdict.verdict == "not measured" for each in decisions):
+        typer.echo(
+            f"{str(folder)!r} holds no results: `bottleneck reproduce --out {quote(str(folder))}` "
+            "makes some there",
+            err=True,
+        )

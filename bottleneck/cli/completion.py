@@ -33,9 +33,9 @@ def _experiments(*folders: str) -> list[str]:
 def tables() -> list[str]:
     """The tables of runs, of studies and of the benchmark."""
     from ..results.schema import STUDIES
-    from ..tables.names import TABLES
+    from ..tables.names import GOLD_TABLE, TABLES
 
-    return [*TABLES, *STUDIES, COST]
+    return [*TABLES, *STUDIES, GOLD_TABLE, COST]
 
 
 def figures() -> list[str]:

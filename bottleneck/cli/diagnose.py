@@ -1,12 +1,12 @@
 """``bottleneck diagnose``: which words of a sentence reach the translation, in every arm."""
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from .console import counted, output
-from .options import Form
+from .learned import say_unlearned
+from .options import Form, OneRunOrMore
 from .reproduce import DEFAULT_OUT
 
 
@@ -15,12 +15,7 @@ def diagnose(
         str | None,
         typer.Argument(help="An English sentence [default: the lecture's own long sentence]."),
     ] = None,
-    results: Annotated[
-        Path | None,
-        typer.Option(
-            "--results", "--run", help="Results or the folder of one run [default: the latest]."
-        ),
-    ] = None,
+    results: OneRunOrMore = None,
     form: Form = "rich",
 ) -> None:
     """Show which words of a sentence survive and which are lost."""
@@ -36,7 +31,7 @@ def diagnose(
     check_format(form)
     if sentence is not None and not any(sign.isalnum() for sign in sentence):
         raise UsageError("the sentence has no words; write it in quotes")
-    folder = results if results is not None else latest_output(DEFAULT_OUT, "--results")
+    folder = results if results is not None else latest_output(DEFAULT_OUT)
     found = arms(folder)
     use_cache()
     ordered = {arm: found[arm] for arm in sorted(found, key=lambda arm: (arm != "none", arm))}
@@ -58,7 +53,8 @@ def diagnose(
     page = diagnosis_page(held, length, notes)
     if form != "rich":
         typer.echo(render(page, form), nl=False)
-        return
-    console = output()
-    console.print(page.table)
-    print_prose(console, page.caption)
+    else:
+        console = output()
+        console.print(page.table)
+        print_prose(console, page.caption)
+    say_unlearned(ordered)

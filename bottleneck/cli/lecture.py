@@ -1,5 +1,6 @@
 """``bottleneck lecture``: the slides' numbers recomputed, their examples step by step."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,6 +15,12 @@ if TYPE_CHECKING:
     from ..lecture.evidence import Evidence, Exponent
 
 TRAINED = DEFAULT_OUT / "lecture"
+ASKED = {
+    "L10": ("No learned matrix beside it", "with attention"),
+    "L17": ("None of ours beside it", "of English to French"),
+    "L-SHORT": ("None of ours beside it", "of English to French"),
+}
+"""Ids that show what trained runs say: what is missing without one, and which run that is."""
 
 
 def lecture(
@@ -29,7 +36,7 @@ def lecture(
     results: Annotated[
         Path | None,
         typer.Option(
-            help="Results with a trained run (L10) or a benchmark (L15) "
+            help="Results with a trained run (L10, L17, L-SHORT) or a benchmark (L15) "
             f"[default: {TRAINED}; the latest benchmark]."
         ),
     ] = None,
@@ -65,7 +72,7 @@ def _evidence(results: Path | None) -> "Evidence":
 
 
 def _exponent(results: Path | None) -> "Exponent | None":
-    """From the results that were named, else from the latest benchmark."""
+    """From the results that were named, else from the latest benchmark; with its folder."""
     from ..results.cost import COST_EXPONENTS
     from ..settings.errors import UserError
     from ..tables.audit import measured_exponent
@@ -76,31 +83,55 @@ def _exponent(results: Path | None) -> "Exponent | None":
                 f"{str(results)!r} is not a folder: name one that `bottleneck reproduce` or "
                 "`bottleneck bench` wrote"
             )
-        return measured_exponent(results)
-    found = sorted(DEFAULT_OUT.glob(f"*/{COST_EXPONENTS}"), key=lambda path: path.stat().st_mtime)
-    return measured_exponent(found[-1].parents[1]) if found else None
+        folder = results
+    else:
+        paths = DEFAULT_OUT.glob(f"*/{COST_EXPONENTS}")
+        found = sorted(paths, key=lambda path: path.stat().st_mtime)
+        if not found:
+            return None
+        folder = found[-1].parents[1]
+    measured = measured_exponent(folder)
+    return replace(measured, folder=str(folder)) if measured else None
 
 
 def _walk(name: str, evidence: "Evidence", results: Path | None) -> None:
     """Print an id's steps, computed with the project's own attention functions."""
-    from dataclasses import replace
-
     from ..lecture.attention_walks import walk
     from ..lecture.audit import AUDITS
-    from ..results.schema import RUNS
-    from ..runs.lecture import learned_weights, own_attention
+    from ..runs.lecture import own_attention
     from ..tables.fitting import print_prose
     from ..tables.walks import print_walk
 
-    if name == "L10" and (results or (TRAINED / RUNS).is_file()):
-        evidence = replace(evidence, learned=learned_weights(results or TRAINED))
+    evidence = _with_trained(name, evidence, results)
     console = output()
     print_walk(AUDITS[name](evidence), walk(name, evidence, own_attention()), console)
-    if name == "L10" and evidence.learned is None:
-        print_prose(console, f"No learned matrix beside it: {_way(results)}.")
+    if name in ASKED and (told := _asked(name, evidence, str(results or TRAINED))):
+        print_prose(console, told)
 
 
-def _way(results: Path | None) -> str:
-    """How to get a learned matrix, as a clause."""
-    where = str(results or TRAINED)
-    return f"{where!r} has no run with attention; `bottleneck reproduce` trains one"
+def _asked(name: str, evidence: "Evidence", folder: str) -> str:
+    """Which runs an id asked; where there is none, the command that makes one. May be empty."""
+    if arms := evidence.first or evidence.short:
+        return f"Runs of {folder}: {', '.join(f'{arm.arm} {arm.run}' for arm in arms)}."
+    if evidence.learned is not None:
+        return ""
+    missing, wanted = ASKED[name]
+    return f"{missing}: {folder!r} has no run {wanted}; `bottleneck reproduce` trains one."
+
+
+def _with_trained(name: str, evidence: "Evidence", results: Path | None) -> "Evidence":
+    """The evidence with what trained runs say of the id, where it asks them and they are there."""
+    from ..results.schema import RUNS
+    from ..runs.lecture import first_steps, learned_weights, short_translations
+
+    folder = results or TRAINED
+    if results is None and not (TRAINED / RUNS).is_file():
+        return evidence
+    match name:
+        case "L10":
+            return replace(evidence, learned=learned_weights(folder))
+        case "L17":
+            return replace(evidence, first=first_steps(folder))
+        case "L-SHORT":
+            return replace(evidence, short=short_translations(folder))
+    return evidence

@@ -32,6 +32,8 @@ from .greeting import GREETING
 from .help import ASK, LOOK, RUN, TEXT, Command, Commands
 
 INTERRUPTED = 130
+OF_SENTENCES = ("diagnose", "translate", "plot")
+"""Commands that take a sentence: without quotes its words are arguments too many."""
 COMPLETING = "_BOTTLENECK_COMPLETE"
 """Set by a shell that asks, without arguments, how a line goes on."""
 
@@ -143,6 +145,8 @@ def _usage(error: Exception) -> str:
     """What Typer has to say of the command line, and where to read how it is written."""
     told = error.format_message()  # type: ignore[attr-defined]
     context = getattr(error, "ctx", None)
+    if context and context.info_name in OF_SENTENCES and "unexpected extra argument" in told:
+        told = f"{told}: write a sentence in quotes"
     return f"{told} (see `{context.command_path} --help`)" if context else told
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 Preset = Annotated[
     str,
     typer.Option(
-        help="smoke, quick, lecture or paper: from seconds to a GPU's night.",
+        help=f"{', '.join(presets())}: from seconds to a GPU's night.",
         autocompletion=presets,
         rich_help_panel=SETTINGS,
     ),
@@ -106,6 +106,12 @@ Where = Annotated[
 Form = Annotated[
     str,
     typer.Option("--format", help="rich, csv, markdown, latex or json.", autocompletion=formats),
+]
+OneRunOrMore = Annotated[
+    Path | None,
+    typer.Option(
+        "--results", "--run", help="Results or the folder of one run [default: the latest]."
+    ),
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", help="No progress on stderr.")]
 Out = Annotated[Path | None, typer.Option(help="Output folder [default: results/runs/PRESET].")]

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from .completion import figures
+from .console import print_names
+from .listing import figure_lines
 from .results import Results, Where, results_folder
 
 if TYPE_CHECKING:
@@ -41,16 +43,18 @@ def plot(
     ] = None,
 ) -> None:
     """Draw a figure of finished results, its numbers beside it as CSV."""
-    from ..figures.files import check_ending, write_figure
-    from ..figures.registry import FIGURES, check_name, make_figure
-
     if not name:
-        typer.echo("\n".join(FIGURES))
+        print_names(figure_lines())
         return
+    from ..figures.files import check_ending, write_figure
+    from ..figures.registry import check_name, make_figure
+    from ..settings.atomic import check_file
+
     path = out or Path(f"{name}.png")
     check_name(name, where or [])
     _check_sentence(name, sentence, beam)
     check_ending(path)
+    check_file(path)
     folder = results_folder(results)
     if sentence is not None:
         figure, data = _of_sentence(sentence, beam, folder, dark, where or [])

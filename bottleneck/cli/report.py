@@ -16,6 +16,8 @@ def report(
 ) -> None:
     """Write all results as one page to put beside the slides."""
     from ..report.page import write_report
+    from ..settings.atomic import check_file
 
+    check_file(out)
     size = write_report(results_folder(results), out)
     typer.echo(f"{out}: {size / 1e6:.2f} MB")

@@ -70,8 +70,10 @@ def reproduce(
     )
     from ..runs.pool import default_threads
     from ..runs.reproduce import plan
+    from ..runs.texts import check_text
 
     jobs = plan(settings, seeds, check_schedule)
+    check_text(settings.corpus)
     folder = out or DEFAULT_OUT / preset
     each = number_or_auto("--threads", threads) or default_threads(len(jobs))
     runs = _execute(jobs, folder, each, quiet)

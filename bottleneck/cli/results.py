@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .completion import COST, tables
-from .console import counted, output
+from .console import counted, output, print_names
+from .listing import table_lines
 from .options import Form, Where
 from .reproduce import DEFAULT_OUT
 
@@ -26,17 +27,38 @@ def export(
     bundle: Annotated[
         Path | None, typer.Option(help="Write the whole results bundle into this folder.")
     ] = None,
+    out: Annotated[
+        Path | None, typer.Option("-o", "--out", help="Write the CSV into this file.")
+    ] = None,
 ) -> None:
     """Print the tidy CSV, a row a run and bucket, or write a bundle."""
     from ..results.bundle import tidy_csv
+    from ..settings.atomic import write_text
 
+    _check_written(out, bundle)
     folder = results_folder(results)
     runs, held = _chosen(folder, where or [])
-    if bundle is None:
-        typer.echo(tidy_csv(runs), nl=False)
-    else:
+    if bundle is not None:
         _write_bundle(folder, set(runs["run"]), bundle)
+    elif out is not None:
+        write_text(out, tidy_csv(runs))
+        typer.echo(f"Written to {out}: {counted(len(runs), 'row')}", err=True)
+    else:
+        typer.echo(tidy_csv(runs), nl=False)
     say_what_is_left_out(held)
+
+
+def _check_written(out: Path | None, bundle: Path | None) -> None:
+    """Refuse what cannot be written before anything is read."""
+    from ..settings.atomic import check_file, check_place
+    from ..settings.errors import UsageError
+
+    if out is not None and bundle is not None:
+        raise UsageError("-o names a file for the CSV, which --bundle writes too: give one of them")
+    if out is not None:
+        check_file(out)
+    if bundle is not None:
+        check_place(bundle)
 
 
 def _chosen(folder: Path, where: list[str]) -> "tuple[pd.DataFrame, Mapping[str, Any]]":
@@ -90,7 +112,7 @@ def table(
 ) -> None:
     """Print a table of finished results, with its verdicts."""
     if not name:
-        _list_tables()
+        print_names(table_lines())
         return
     from ..results.bundle import load_bundle
     from ..tables.pages import check_format, make_page, print_page, render
@@ -118,18 +140,12 @@ def _print_cost(results: Path | None, form: str, chosen: bool) -> None:
     print_costs(results or OUT, form)
 
 
-def _list_tables() -> None:
-    """The tables of runs, and those that a study or the benchmark is to measure first."""
-    for each in tables():
-        typer.echo(each)
-
-
 def results_folder(results: Path | None) -> Path:
     """The folder that was named, else the one written last."""
     from ..results.folders import check_named
     from ..runs.stored import latest_output
 
     if results is None:
-        return latest_output(DEFAULT_OUT, "--results")
+        return latest_output(DEFAULT_OUT)
     check_named(results)
     return results

@@ -13,6 +13,7 @@ from .console import output
 from .results import Results, Where, results_folder
 
 if TYPE_CHECKING:
+    import pandas as pd
     from rich.table import Table
 
     from ..runs.store import RunFolder
@@ -64,6 +65,7 @@ def _filtered(runs: "list[RunFolder]", where: list[str]) -> "list[RunFolder]":
 
     from ..results.columns import run_columns
     from ..results.folders import read_groups
+    from ..settings.errors import UserError
     from ..tables.selection import CONDITIONS, meeting
 
     groups = read_groups(runs[0].store)
@@ -71,8 +73,23 @@ def _filtered(runs: "list[RunFolder]", where: list[str]) -> "list[RunFolder]":
         {"run": run.run, "group": groups.get(run.run, "")} | run_columns(run.path, partly=True)
         for run in runs
     ]
-    kept = set(meeting(pd.DataFrame(rows, columns=list(CONDITIONS), dtype=object), where)["run"])
+    frame = pd.DataFrame(rows, columns=list(CONDITIONS), dtype=object)
+    kept = set(meeting(frame, where)["run"])
+    if not kept:
+        raise UserError(f"no run meets {' '.join(where)}; here {_there_are(frame, where)}")
     return [run for run in runs if run.run in kept]
+
+
+def _there_are(frame: "pd.DataFrame", where: list[str]) -> str:
+    """``attention is additive, none``: what the runs have in each column of a condition."""
+    from ..tables.selection import listed
+
+    known = frame[frame["attention"].notna()]  # a run whose settings cannot be read has nothing
+    told = []
+    for condition in dict.fromkeys(each.partition("=")[0].strip() for each in where):
+        column = condition if condition in frame else condition.rpartition(".")[2]
+        told += [f"{column} is {listed(known[column])}"] if column in frame else []
+    return " and ".join(told)
 
 
 def _settings(run: "RunFolder") -> "RunSettings | None":

@@ -1,5 +1,6 @@
 """``bottleneck study``: a question of the lecture, put to trained runs."""
 
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext, redirect_stdout
 from pathlib import Path
@@ -150,7 +151,7 @@ def _train(
     _refuse_bundle(asked, folder)
     _refuse_beside(asked, folder)
     if not quiet:
-        typer.echo(_why_train(asked, folder), err=True)
+        typer.echo(_why_train(asked, folder, dry_run), err=True)
     # The study's own table alone goes to stdout, where it may be CSV.
     with nullcontext() if dry_run else redirect_stdout(sys.stderr):
         sweep(
@@ -165,14 +166,14 @@ def _train(
         )
 
 
-def _why_train(asked: "Study", folder: Path) -> str:
+def _why_train(asked: "Study", folder: Path, dry_run: bool) -> str:
     """Why there is training before an answer: a misspelt folder should not pass unseen."""
     from ..results.folders import find_runs
 
     old = len(find_runs(folder).other_versions)
     told = f"no finished run in {str(folder)!r} that study {asked.name} can be put to"
     others = f" ({counted(old, 'run')} by another version of this program)" if old else ""
-    return f"{told}{others}: training its own there first"
+    return f"{told}{others}: {'would train' if dry_run else 'training'} its own there first"
 
 
 def _refuse_bundle(asked: "Study", folder: Path) -> None:
@@ -225,10 +226,12 @@ def _probe(
 ) -> None:
     """Measure, and write the study's table."""
     from ..settings.atomic import check_writable
+    from ..studies.kept import is_kept
     from ..studies.probing import probe_runs, write_table
 
     check_writable(folder)
-    with _shown(len(runs), quiet) as listener:
+    waiting = [run for run in runs if force or not is_kept(run, asked)]
+    with _shown(waiting, quiet) as listener:
         probe_runs(asked, runs, listener, width, force)
     path = write_table(asked, runs, folder)
     if not quiet:
@@ -236,15 +239,23 @@ def _probe(
 
 
 @contextmanager
-def _shown(runs: int, quiet: bool) -> "Iterator[Listener]":
-    """A listener that says on stderr, a line each, what is being measured."""
+def _shown(runs: Sequence[Path], quiet: bool) -> "Iterator[Listener]":
+    """A listener that says on stderr, a line each, what is being measured of which run."""
+    from .progress import clock
+
+    numbers = {run: number for number, run in enumerate(runs, 1)}
     done: list[Path] = []
+    begun = time.monotonic()
 
     def listen(run: Path, phase: str) -> None:
+        passed = time.monotonic() - begun
+        told = clock(passed)
         if phase == "done":
             done.append(run)
-            phase = f"done, {len(done)} of {runs}"
+            left = passed / len(done) * (len(runs) - len(done))
+            phase = f"done, {len(done)} of {len(runs)}"
+            told += f", about {clock(left)} left" if left else ""
         if not quiet:
-            typer.echo(f"{run.name}: {phase}", err=True)
+            typer.echo(f"{run.name} ({numbers[run]} of {len(runs)}): {phase} ({told})", err=True)
 
     yield listen

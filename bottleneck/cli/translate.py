@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .console import output
+from .learned import say_unlearned
+from .options import OneRunOrMore
 from .reproduce import DEFAULT_OUT
 
 if TYPE_CHECKING:
@@ -26,10 +28,7 @@ def translate(
     file: Annotated[
         Path | None, typer.Option(help="Text file (or .gz), a line a sentence.")
     ] = None,
-    run: Annotated[
-        Path | None,
-        typer.Option(help="Folder of a run or reproduction [default: latest in results/runs]."),
-    ] = None,
+    results: OneRunOrMore = None,
     arm: Annotated[
         str | None,
         typer.Option(help="Attention of the run [default: all, of text the one with attention]."),
@@ -63,11 +62,13 @@ def translate(
     with _text(sentence, file) as lines:
         if lines is None:
             _check_sentence(sentence or "")
-        found = _load(run, arm, lines is not None, decoding)
+        folders = _folders(results, arm, lines is not None)
+        found = _load(folders, decoding)
         if lines is None:
             _translate_sentence(found, sentence or "", alignment)
         else:
             _translate_text(found, lines, alignment)
+    say_unlearned(folders)
 
 
 def _check_sentence(sentence: str) -> None:
@@ -98,21 +99,25 @@ def _text(sentence: str | None, file: Path | None) -> AbstractContextManager[Lin
     return nullcontext(read_lines(sys.stdin.buffer, "standard input"))
 
 
-def _load(
-    run: Path | None, arm: str | None, one: bool, decoding: dict[str, Any]
-) -> "dict[str, TrainedRun]":
-    """The arms to translate with, by name; ``one`` alone for a text."""
+def _folders(results: Path | None, arm: str | None, one: bool) -> dict[str, Path]:
+    """The runs to translate with, by arm, none first; ``one`` alone for a text."""
+    from ..runs.stored import arms, latest_output
+
+    folder = results if results is not None else latest_output(DEFAULT_OUT)
+    return dict(sorted(_chosen(arms(folder), arm, one).items(), reverse=True))
+
+
+def _load(folders: dict[str, Path], decoding: dict[str, Any]) -> "dict[str, TrainedRun]":
+    """The arms of these runs, searching as is asked for."""
     from dataclasses import replace
 
     from ..runs.copying import check_pointing
     from ..runs.environment import use_cache
-    from ..runs.stored import arms, latest_output
     from ..runs.translate import load_run
 
-    folders = _chosen(arms(run if run is not None else latest_output(DEFAULT_OUT)), arm, one)
     use_cache()
     found = {}
-    for name, folder in sorted(folders.items(), reverse=True):
+    for name, folder in folders.items():
         trained = load_run(folder)
         if decoding.get("copy_unknown"):
             check_pointing(trained.settings, "--copy-unknown")

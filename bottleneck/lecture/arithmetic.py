@@ -203,7 +203,7 @@ def capacity(evidence: Evidence) -> Audit:
     checks = (
         counted("numbers", [slide.numbers], [numbers]),
         counted("lost", [slide.lost], [lost]),
-        rounded("discarded", [slide.discarded], [100 * lost / numbers], "{:.1f}", " %"),
+        rounded("discarded", [slide.discarded], [100 * lost / numbers], "{:.2f}", " %"),
         counted("with attention", [slide.kept], [kept]),
     )
     why = (

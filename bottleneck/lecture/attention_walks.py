@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from . import walks
+from . import trained_walks, walks
 from .arithmetic import second_slip
 from .audit import AUDITS
 from .checks import listed
@@ -184,8 +184,10 @@ WALKS: Mapping[str, Callable[[Evidence, Attention], Sequence[Step]]] = {
     "L10": example_matrix,
     "L16": gold_alignment,
     "L18": attention_code,
+    "L17": trained_walks.first_steps,
+    "L-SHORT": trained_walks.short_sentences,
 }
-"""The ids with a worked example."""
+"""The ids with a worked example; the last two ask trained arms."""
 
 
 def walk(name: str, evidence: Evidence, attention: Attention) -> list[Step]:

@@ -1,9 +1,10 @@
 """What an audit looks at: the slides, and what is handed in from outside."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from .grid import Grid
 from .slides import SLIDES, Slides
+from .trained import ArmOutputs, ArmSteps
 
 
 @dataclass(frozen=True)
@@ -46,19 +47,33 @@ class Alignment:
 
 @dataclass(frozen=True)
 class Exponent:
-    """How attention's seconds grow with the length: t = constant x length^value, 95 % interval."""
+    """How attention's seconds grow with the length: t = constant x length^value, 95 % interval.
+
+    Both sides are as long. ``folder`` holds the benchmark, for a reader who is to be told.
+    """
 
     arm: str
     value: float
     low: float
     high: float
+    folder: str = ""
+
+    @property
+    def a_step(self) -> "Exponent":
+        """The same seconds over the decoder's steps, which are as many as the length."""
+        return replace(self, value=self.value - 1, low=self.low - 1, high=self.high - 1)
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """The slides; L16's gold alignment; L15's measured exponent; L10's learned weights."""
+    """The slides; L16's gold alignment; L15's measured exponent; what trained runs hand in.
+
+    The last are L10's learned weights, and what each arm says of L17 and of L-SHORT.
+    """
 
     alignment: Alignment
     cost: Exponent | None = None
     learned: Grid | None = None
     slides: Slides = SLIDES
+    first: tuple[ArmSteps, ...] = ()
+    short: tuple[ArmOutputs, ...] = ()

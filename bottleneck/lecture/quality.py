@@ -130,7 +130,7 @@ def vindication(evidence: Evidence) -> Audit:
     most = int(np.argmax(gains))
     holds = most == int(np.argmin([row.none for row in rows]))
     check = Check(
-        "BLEU with attention",
+        "BLEU with attention:",
         listed([row.attention for row in rows], "{:g}"),
         f"gains {listed(gains, '{:.1f}')}",
         "illustration" if holds else "wrong",

@@ -7,6 +7,7 @@ from .checks import Audit, Check, claimed, counted, listed
 from .evidence import Evidence, Exponent
 from .grid import Grid
 from .slides import ExampleMatrix
+from .trained import as_printed
 from .verdicts import Judgement, rounds_to
 
 ROUNDING = 0.005
@@ -62,13 +63,15 @@ def long_sentence(evidence: Evidence) -> Audit:
 
 
 def attention_cost(evidence: Evidence) -> Audit:
-    """L15: the printed order against the measured exponent of attention's seconds."""
+    """L15: the printed orders against the measured exponent of attention's seconds.
+
+    Judged is the length, T on both sides: Tx is T and Tx Ty is T^2.
+    """
     slide, cost = evidence.slides.l15, evidence.cost
-    orders = f"O(T^{slide.a_step}) a step, O(T^{slide.in_all}) in all"
-    solved = slide.remedy_exponent < int(slide.in_all)
-    order = order_of(slide.in_all, cost)
+    solved = slide.remedy_exponent < lengths_in(slide.in_all)
     checks = (
-        Check("scores", orders, f"T^{cost.value:.2f} in all" if cost else order, order),
+        _order("a step:", slide.a_step, cost and cost.a_step),
+        _order("in all:", slide.in_all, cost),
         claimed(
             "quadratic:",
             f"{slide.remedy} address this",
@@ -77,27 +80,43 @@ def attention_cost(evidence: Evidence) -> Audit:
         ),
     )
     remark = "is not" if solved else "is"
-    why = f"{_measured(cost, order)}; self-attention {remark} quadratic in the length too"
+    measured = _measured(cost, "not measured" in {check.judgement for check in checks})
+    why = f"{measured}; self-attention {remark} quadratic in the length too"
     return Audit("L15", "Cost of attention", checks, why)
 
 
-def order_of(printed: str, cost: Exponent | None) -> Judgement:
+def lengths_in(order: str) -> int:
+    """How many lengths are multiplied in ``"O(Tx Ty dh)"``: 2."""
+    return order.count("T")
+
+
+def _order(name: str, printed: str, cost: Exponent | None) -> Check:
+    """An order against the exponent that was measured, if one was."""
+    judgement = order_of(lengths_in(printed), cost)
+    return Check(name, printed, f"T^{cost.value:.2f}" if cost else judgement, judgement)
+
+
+def order_of(exponent: int, cost: Exponent | None) -> Judgement:
     """Right where the whole interval rounds to the printed one, wrong where none of it does."""
     if cost is None:
         return "not measured"
-    ends = [rounds_to(printed, end) for end in (cost.low, cost.high)]
-    apart = cost.high < float(printed) or cost.low > float(printed)
+    ends = [rounds_to(str(exponent), end) for end in (cost.low, cost.high)]
+    apart = cost.high < exponent or cost.low > exponent
     if all(ends):
         return "right"
     return "wrong" if apart and not any(ends) else "not measured"
 
 
-def _measured(cost: Exponent | None, order: Judgement) -> str:
+def _measured(cost: Exponent | None, undecided: bool) -> str:
     if cost is None:
-        return "`bottleneck bench` measures the order"
-    wide = ", too wide an interval to tell" if order == "not measured" else ""
+        return "`bottleneck bench` measures the orders in the length"
+    wide = ", too wide an interval to tell" if undecided else ""
     interval = f"[{cost.low:.2f}, {cost.high:.2f}]"
-    return f"{cost.arm}: seconds grow as length^{cost.value:.2f} {interval}{wide}"
+    folder = f" ({cost.folder})" if cost.folder else ""
+    return (
+        f"{cost.arm}: seconds in all grow as T^{cost.value:.2f} {interval} with T tokens a "
+        f"side{folder}{wide}; a step's are these over T; dh is not judged"
+    )
 
 
 def gold_alignment(evidence: Evidence) -> Audit:
@@ -134,7 +153,8 @@ def first_steps(evidence: Evidence) -> Audit:
         printed = ", ".join(f"P({word}) {share}" for word, share in step.items())
         possible = "illustration" if total <= 1 + 1e-9 else "wrong"
         checks.append(Check(f"step {place}:", printed, f"sum {total:.1f}", possible))
-    why = f'nothing printed gives them; `bottleneck translate "{slide.source}"` shows ours'
+    way = "" if evidence.first else "; `bottleneck lecture L17` shows those of a trained run"
+    why = f"nothing printed gives them{way}"
     return Audit("L17", f"First steps for {slide.source}", tuple(checks), why)
 
 
@@ -153,17 +173,28 @@ def attention_code(evidence: Evidence) -> Audit:
 
 
 def short_sentences(evidence: Evidence) -> Audit:
-    """L-SHORT: the sentences' words against the lengths of their heading."""
+    """L-SHORT: the sentences' words against the lengths of their heading.
+
+    How many translations of trained arms are the slide's is told, and judges nothing: it hangs on
+    the run.
+    """
     slide = evidence.slides.short
     low, high = (int(edge) for edge in slide.heading.split()[0].split("-"))
     words = [len(source.split()) for source, _ in slide.pairs]
     check = claimed(
-        "",
+        "lengths:",
         f"{len(words)} sentences of {slide.heading}",
-        f"of {listed(words, '{}')} words",
+        f"{listed(words, '{}')} words",
         [low <= count <= high for count in words],
     )
-    why = f"counted: {min(words)} to {max(words)} words each, under the heading {slide.heading}"
+    counts = as_printed(evidence.short, slide.pairs)
+    said = ", ".join(" ".join(count) for count in counts)
+    way = "`bottleneck lecture L-SHORT` shows a trained run's translations"
+    told = f"as the slide has them: {said}" if said else way
+    why = (
+        f"judged are the lengths: {min(words)} to {max(words)} words each, under the heading "
+        f"{slide.heading}; {told}"
+    )
     return Audit("L-SHORT", "Short sentences", (check,), why)
 
 

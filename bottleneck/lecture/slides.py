@@ -124,7 +124,7 @@ class LongSentence:
 
 @dataclass(frozen=True)
 class AttentionCost:
-    """L15: exponents of the length (both sides equally long), and the remark on Transformers."""
+    """L15: the orders as printed, and the remark on Transformers with the order of these."""
 
     a_step: str
     in_all: str
@@ -268,7 +268,7 @@ SLIDES = Slides(
         width=100,
         context=256,
     ),
-    l15=AttentionCost(a_step="1", in_all="2", remedy="Transformers", remedy_exponent=2),
+    l15=AttentionCost("O(Tx dh)", "O(Tx Ty dh)", remedy="Transformers", remedy_exponent=2),
     l16=GoldAlignment(
         "The black cat sat on the mat",
         "Le chat noir s'est assis sur le tapis",

@@ -10,13 +10,18 @@ from .verdicts import rounds_to
 
 @dataclass(frozen=True, eq=False)
 class Step:
-    """One step: what is done, by which formula, the numbers line by line; slips of the slide."""
+    """One step: what is done, by which formula, the numbers line by line.
+
+    ``slips`` are what the slide prints or says and is not so; ``findings`` are ours, of which the
+    slide says nothing.
+    """
 
     title: str
     formula: str
     lines: tuple[str, ...] = ()
     slips: tuple[str, ...] = ()
     grids: tuple[Grid, ...] = ()
+    findings: tuple[str, ...] = ()
 
 
 def vector(values: Sequence[float], form: str = "{:g}") -> str:
@@ -54,11 +59,22 @@ def columns(rows: Sequence[Sequence[str]]) -> tuple[str, ...]:
 
 def check_steps(audit: Audit) -> list[Step]:
     """The walk of an id without a worked example: each thing printed, and the same recomputed."""
-    return [_check_step(check, audit.topic) for check in audit.checks]
+    return [_check_step(check, audit) for check in audit.checks]
 
 
-def _check_step(check: Check, topic: str) -> Step:
-    name = check.name.rstrip(":=").strip() or topic
+def _check_step(check: Check, audit: Audit) -> Step:
+    name = check.name.rstrip(":=").strip() or audit.topic
     lines = columns([("slide", check.printed), ("recomputed", check.recomputed)])
-    told = (check.judgement.capitalize() + ".",) if check.judgement in ("wrong", "in part") else ()
-    return Step(name[0].upper() + name[1:], "", lines, told)
+    return Step(name[0].upper() + name[1:], "", lines, _fault(check, audit))
+
+
+def _fault(check: Check, audit: Audit) -> tuple[str, ...]:
+    """That a part does not hold; of a whole that is not measured it is said to be a part."""
+    if check.judgement not in ("wrong", "in part"):
+        return ()
+    if audit.verdict == "not measured":
+        return (f"This part is {_FAULTS[check.judgement]}; others are not measured.",)
+    return (check.judgement.capitalize() + ".",)
+
+
+_FAULTS = {"wrong": "wrong", "in part": "right in part"}

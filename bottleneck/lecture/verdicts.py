@@ -11,14 +11,14 @@ RULES: Mapping[Judgement, str] = {
     "rounded freely": "not so rounded, but each printed number is that of some length in the "
     "range that its row names",
     "in part": "some of the numbers and claims are right, others are not",
-    "wrong": "none of them is right",
+    "wrong": "none of the numbers and claims is right",
     "illustration": "nothing printed gives the numbers, and what can be checked of them holds "
     "(probabilities sum to 1 at most, a table of BLEU keeps its own claim, words said to be lost "
     "are the sentence's); or, of L10, the row's largest weight is the word's translation in half "
     "of the rows or fewer",
-    "not measured": "a matter of measurement, and none is at hand that decides it; L15's order is "
-    "right where the whole interval of the exponent of attention's seconds in the length rounds "
-    "to the printed one, wrong where none of it does",
+    "not measured": "a matter of measurement, and none is at hand that decides it; an order of L15 "
+    "is right where the whole interval of the exponent of attention's seconds in the length rounds "
+    "to the printed one (T a step, T^2 in all, both sides T long), wrong where none of it does",
 }
 
 TOLERANCE = 1e-9

@@ -126,9 +126,9 @@ def amplification(evidence: Evidence, attention: Attention) -> list[Step]:
         exponentials = np.exp(pair)
         terms = " + ".join(f"{value:.3f}" for value in exponentials)
         after = weights[0] / weights[1]
-        slips = slip("the weights", printed, weights, "{:.3f}")
+        slips, found = slip("the weights", printed, weights, "{:.3f}"), ()
         if after < before:
-            slips += (f"{before:g}:1 becomes {after:.2g}:1: the difference is flattened.",)
+            found = (f"{before:g}:1 becomes {after:.2g}:1, the difference is flattened.",)
         lines = columns(
             [
                 ("exponentials", f"{listed(exponentials)}, sum {terms} = {exponentials.sum():.3f}"),
@@ -136,7 +136,8 @@ def amplification(evidence: Evidence, attention: Attention) -> list[Step]:
                 ("ratio", f"{before:g}:1 before, {after:.2g}:1 after"),
             ]
         )
-        steps.append(Step(f"Scores {vector(pair)}", "exp(e_i) / sum_j exp(e_j)", lines, slips))
+        title, formula = f"Scores {vector(pair)}", "exp(e_i) / sum_j exp(e_j)"
+        steps.append(Step(title, formula, lines, slips, findings=found))
     rule = "A softmax looks at differences: the ratio after is exp(e_1 - e_2)"
     ratios = columns(
         [
@@ -161,11 +162,13 @@ def capacity(evidence: Evidence, _: Attention) -> list[Step]:
             (
                 f"{slide.words} x {slide.width} = {numbers}",
                 f"{numbers} - {slide.context} = {lost}",
-                f"{lost} / {numbers} = {share:.1f} %",
+                f"{lost} / {numbers} = {share:.2f} %",
             ),
             slip("the numbers", [slide.numbers, slide.lost], [numbers, lost], "{}")
-            + slip("the share", [slide.discarded], [share], "{:.1f}")
-            + ("These are numbers, not information: bits that get through are measured (C5).",),
+            + slip("the share", [slide.discarded], [share], "{:.2f}"),
+            findings=(
+                "these are numbers, not information; bits that get through are measured (C5).",
+            ),
         ),
         Step(
             "With attention",

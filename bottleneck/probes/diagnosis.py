@@ -24,7 +24,8 @@ class Diagnosis:
     """A sentence through some arms.
 
     ``words`` is its length, ``reference`` its translation where that is known, ``judged_by`` says
-    in a sentence what decided a word's fate, ``unknown`` are words that training never showed.
+    in a sentence what decided a word's fate, ``unknown`` are words that training never showed,
+    ``longest_trained`` is the length in words at which training ended, None where nobody says.
     """
 
     sentence: str
@@ -33,6 +34,7 @@ class Diagnosis:
     judged_by: str
     unknown: tuple[str, ...]
     arms: tuple[Diagnosed, ...]
+    longest_trained: int | None = None
 
 
 def aligned_reports(

@@ -19,7 +19,7 @@ from .read import SLIDES_TABLES, Read
 
 APART = frozenset({"model.attention", "training.seed"})
 """Settings that the runs of two arms and several seeds do not share."""
-KNOWN = frozenset({*TABLES, *STUDIES})
+KNOWN = frozenset({*TABLES, *STUDIES, GOLD})
 """What `bottleneck table` prints."""
 ATTENTION = "additive"
 """What `bottleneck reproduce` compares with none unless it is told otherwise."""

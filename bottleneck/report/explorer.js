@@ -124,11 +124,11 @@
     choice.value = String(place);
   }
 
-  /** The sentence that the address names (#sentence=2), from 1; the first where it names none. */
+  /** The sentence that the address names (#sentence=2), from 1; a telling one if it names none. */
   function named() {
     const found = /^#sentence=(\d+)$/.exec(location.hash);
-    const place = found ? Number(found[1]) - 1 : 0;
-    return place in data.sentences ? place : 0;
+    const place = found ? Number(found[1]) - 1 : data.first;
+    return place in data.sentences ? place : data.first;
   }
 
   data.sentences.forEach((sentence, place) => {

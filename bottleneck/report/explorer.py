@@ -17,8 +17,9 @@ from ..corpus.tokens import detokenize, plain, tokenize
 from ..corpus.turned import turned
 from ..corpus.vocabulary import SPECIAL
 from ..probes.survival import LinkedReference, found_shares
-from ..probes.word_report import WordReport, word_reports
+from ..probes.word_report import LOST, WordReport, word_reports
 from ..results.bundle import Bundle
+from ..settings.buckets import bucket_of
 from ..settings.concerns import CorpusSettings
 from ..settings.symbols import EOS
 from ..tables.comparison import NONE
@@ -57,8 +58,11 @@ def explored(bundle: Bundle) -> Explored | None:
     corpus = bundle.settings(runs[0][0]["run"]).corpus
     sentences = [_sentence([held[place] for _, held in runs], corpus) for place in chosen]
     arms = [_arm(row) for row, _ in runs]
-    data = {"arms": arms, "sentences": sentences}
-    return Explored(data, len(places) - len(chosen)) if sentences else None
+    if not sentences:
+        return None
+    edges = bundle.settings(runs[0][0]["run"]).scoring.lower_edges
+    data = {"arms": arms, "sentences": sentences, "first": _telling(sentences, edges)}
+    return Explored(data, len(places) - len(chosen))
 
 
 def _runs(bundle: Bundle) -> list[tuple[dict[str, Any], dict[int, Example]]]:
@@ -83,6 +87,22 @@ def _fitting(
         if room < 0:
             return
         yield place
+
+
+def _telling(sentences: Sequence[Mapping[str, Any]], edges: tuple[int, ...]) -> int:
+    """The place of the sentence to open on: of the longest bucket, with the median of lost words.
+
+    Lost by the first arm, which is none where there is one; the earlier of equals.
+    """
+    buckets = [bucket_of(one["length"], edges) for one in sentences]
+    long = [place for place, bucket in enumerate(buckets) if bucket == max(buckets)]
+    ranked = sorted(long, key=lambda place: _lost(sentences[place]))
+    return ranked[(len(ranked) - 1) // 2]
+
+
+def _lost(sentence: Mapping[str, Any]) -> int:
+    """How many of a sentence's words the first arm lost."""
+    return sum(fate == LOST for fate, _ in sentence["arms"][0]["fates"])
 
 
 def _arm(row: Mapping[str, Any]) -> dict[str, Any]:

@@ -9,13 +9,13 @@ from ..results.schema import RUNS
 from ..settings.errors import UserError
 
 
-def latest_output(results: Path, option: str = "--run") -> Path:
-    """The output folder under ``results`` that was written last; ``option`` names another."""
+def latest_output(results: Path) -> Path:
+    """The output folder under ``results`` that was written last."""
     found = sorted(results.glob(f"*/{RUNS}"), key=lambda path: path.stat().st_mtime)
     if not found:
         raise UserError(
             f"no finished run in {str(results)!r}; run `bottleneck reproduce` first, "
-            f"or name one with {option} DIR"
+            "or name one with --results DIR"
         )
     return found[-1].parent
 

@@ -2,6 +2,7 @@
 
 import os
 from contextlib import suppress
+from errno import EACCES, ENOTDIR
 from pathlib import Path
 from uuid import uuid4
 
@@ -41,6 +42,26 @@ def check_writable(folder: Path) -> None:
             f"cannot write into output folder {str(folder)!r} ({error.strerror}); "
             "name another with --out"
         ) from None
+
+
+def check_file(path: Path) -> None:
+    """Fail at once where a file cannot be written later, and make nothing.
+
+    Folders that are missing are no failure: `write_bytes` makes them.
+    """
+    if path.is_dir():
+        raise UserError(f"cannot write {str(path)!r}: it is a folder; name a file in it")
+    check_place(path.parent)
+
+
+def check_place(folder: Path) -> None:
+    """The same of a folder that files are to be written into."""
+    new = topmost_missing(folder)
+    ground = new.parent if new else folder
+    if not ground.is_dir():
+        raise unwritten(folder, NotADirectoryError(ENOTDIR, os.strerror(ENOTDIR)))
+    if not os.access(ground, os.W_OK | os.X_OK):
+        raise unwritten(folder, PermissionError(EACCES, os.strerror(EACCES)))
 
 
 def topmost_missing(folder: Path) -> Path | None:

@@ -161,22 +161,26 @@ def _at(method: str, count: str) -> str:
 
 def summarise(probed: Sequence[Probed]) -> list[Row]:
     """Rates of every method and weight on gold, by bucket and over all of them."""
-    return [row for arm in arms_of(probed) for row in _rows(arm)]
+    return [row for arm in arms_of(probed) for row in arm_rows(arm)]
 
 
-def _rows(arm: Arm) -> Iterator[Row]:
-    words = arm.runs[0].found["source_words"]
-    inside = np.zeros(len(words), dtype=bool)
+def arm_rows(arm: Arm, outside: bool = False) -> Iterator[Row]:
+    """Rates and weights of each bucket that has sentences, then of all of them.
+
+    With ``outside`` those count among all that are in no bucket, being too short.
+    """
+    words = arm.runs[0].found["source_words"].astype(np.float64)  # a gold set's were not kept
+    inside = np.full(len(words), outside)
     place = -1
     for place, bucket, members in in_buckets(arm.runs[0], words):
         inside |= members
         if members.any():
-            yield from bucket_rows(arm, members, place, bucket)
+            yield from _bucket_rows(arm, members, place, bucket)
     if inside.any():
-        yield from bucket_rows(arm, inside, place + 1, EVERYWHERE)
+        yield from _bucket_rows(arm, inside, place + 1, EVERYWHERE)
 
 
-def bucket_rows(arm: Arm, inside: ndarray, place: int, bucket: str) -> Iterator[Row]:
+def _bucket_rows(arm: Arm, inside: ndarray, place: int, bucket: str) -> Iterator[Row]:
     """All numbers of these sentences."""
     keys = {"place": place, "bucket": bucket}
     if selects(arm.settings):

@@ -28,10 +28,9 @@ from ..settings.run import RunSettings
 from ..settings.symbols import EOS
 from .alignment import (
     BATCH,
-    EVERYWHERE,
     Attended,
     Matrix,
-    bucket_rows,
+    arm_rows,
     columns_of,
     networks,
     train_ibm1,
@@ -218,14 +217,13 @@ def _words(sentence: Pieces) -> list[int]:
 
 
 def summarise_gold(probed: Sequence[Probed]) -> list[Row]:
-    """The rows of the study over all sentences, with what the runs did not know as a note."""
+    """The rows of the study, with what the runs did not know as a note."""
     rows: list[Row] = []
     for arm in arms_of(probed):
         found = arm.runs[0].found
-        everything = np.ones(len(found["source_words"]), dtype=bool)
         note = (
             f"{arm.name}: unknown to the run are {100 * found['unknown_source'][0]:.1f} % of the "
             f"source and {100 * found['unknown_target'][0]:.1f} % of the target tokens"
         )
-        rows += [row | {"note": note} for row in bucket_rows(arm, everything, 0, EVERYWHERE)]
+        rows += [row | {"note": note} for row in arm_rows(arm, outside=True)]
     return rows

@@ -12,9 +12,10 @@ from ..probes.diagnosis import LEAST, Diagnosed, Diagnosis, aligned_reports
 from ..probes.survival import LinkedReference
 from ..probes.word_report import WordReport, word_reports
 from ..settings.concerns import CorpusSettings
+from .lexicon import lexicon_of
 from .study import Tell
 from .subject import Subject, has_classes, open_subject
-from .survival import is_word, lexicon
+from .survival import is_word
 
 GOLD = (
     "A word survives where the words that the reference has for it stand in the output: the "
@@ -32,7 +33,7 @@ Judge = Callable[[Sequence[str]], list[WordReport]]
 def diagnose(sentence: str, runs: Mapping[str, Path], tell: Tell) -> Diagnosis:
     """Put a sentence through runs of one corpus, by arm; arms are told in the order of ``runs``.
 
-    ``tell`` hears of what takes long: without a reference the training text is read again.
+    ``tell`` hears of what takes long: without a reference the training text is learned from.
     """
     subjects = {arm: open_subject(folder) for arm, folder in runs.items()}
     first = next(iter(subjects.values()))
@@ -46,6 +47,7 @@ def diagnose(sentence: str, runs: Mapping[str, Path], tell: Tell) -> Diagnosis:
         judged_by=GOLD if pair else ALIGNED.format(why=_why(first.settings.corpus)),
         unknown=tuple(filter(is_word, first.trained.unknown(sentence))),
         arms=tuple(_diagnosed(arm, each, sentence, judge) for arm, each in subjects.items()),
+        longest_trained=first.settings.corpus.longest_trained,
     )
 
 
@@ -78,8 +80,7 @@ def _judge(subject: Subject, source: str, pair: SentencePair | None, tell: Tell)
     tokens = tokenize(source)
     classes = [_class(token, subject.settings.corpus) for token in tokens]
     if pair is None:
-        tell("no reference: aligning by the training text")
-        return partial(aligned_reports, lexicon(subject.corpus.train), tokens, classes)
+        return partial(aligned_reports, lexicon_of(subject, tell), tokens, classes)
     linked = LinkedReference(len(tokens), tuple(tokenize(pair.target)), pair.links)
     return partial(word_reports, tokens, classes, linked)
 

@@ -4,14 +4,15 @@ Two measures, both of the test sentences. The *probe* learns to write the source
 encoder's memory: the exact bits of the sentence less what it still has to be told. The
 *translator*: the exact bits less what the translator has to be told of the reference, which is a
 function of the source. Where the language is unknown a translator whose source is hidden stands for
-it. What a decoder makes of a context in fewer bits is told beside, as robustness.
+it. The control of both puts another sentence of the length bucket in the source's place. What a
+decoder makes of a context in fewer bits is told beside, as robustness.
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
 from ..probes.information import Growth, growth, recovered_bits
 from ..results.export import run_rows
@@ -34,6 +35,7 @@ MEASURES = (
     ("probe", "untrained", "probe_untrained"),
     ("probe", "shuffled", "probe_shuffled"),
     ("translator", "", "nll"),
+    ("translator", "shuffled", "nll_shuffled"),
 )
 """Part, control, and the column of what is left to tell, in nats."""
 HALVES = ("shorter", "longer")
@@ -56,15 +58,19 @@ def probe(subject: Subject, tell: Tell) -> Columns:
     }
     if subject.settings.model.source == "hidden":
         return columns
+    groups = subject.buckets.assign(source_words(pairs))
     if all(pair.bits is not None for pair in pairs):
-        columns |= _probed(subject, tell)
+        columns |= _probed(subject, groups, tell)
+    tell("references of other sources")
+    columns["nll_shuffled"] = losses(subject.graph, subject.weights, shuffled(encoded, groups))
     return columns | robustness(subject, tell)
 
 
-def _probed(subject: Subject, tell: Tell) -> dict[str, np.ndarray]:
+def _probed(
+    subject: Subject, groups: Int[np.ndarray, "sentences"], tell: Tell
+) -> dict[str, np.ndarray]:
     """What the probes have to be told of each source, in nats."""
     test = written_back(subject, subject.corpus.test)
-    groups = subject.buckets.assign(source_words(subject.corpus.test))
     reader = train_reader(subject, subject.weights, tell, "probe of the source")
     untrained = train_reader(subject, subject.untrained, tell, "probe of an untrained encoder")
     return {
@@ -241,7 +247,7 @@ STUDY = Study(
     name="information",
     ids=("C5", "C6", "L9"),
     question="How many bits of the source reach the decoder: do they level off, or rise with it?",
-    version=1,
+    version=2,
     sweep="vindication",
     probe=probe,
     summarise=summarise,

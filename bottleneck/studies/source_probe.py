@@ -101,13 +101,13 @@ def written_back(subject: Subject, pairs: Iterable[SentencePair]) -> EncodedPair
 def losses(
     graph: nnx.GraphDef, weights: Weights, pairs: EncodedPairs
 ) -> Float[np.ndarray, "sentences"]:
-    """-log P in nats of each source, end token included, given its memory."""
+    """-log P in nats of each target, end token included: a probe's or a translator's."""
     evaluate = make_sentence_losses(graph)
     return sentence_losses(evaluate, weights, evaluation_batches(pairs, BATCH))
 
 
 def shuffled(pairs: EncodedPairs, groups: Int[np.ndarray, "sentences"]) -> EncodedPairs:
-    """Each sentence with the memory of another one of its group; one that is alone keeps its own.
+    """Each target with the source of another one of its group; one that is alone keeps its own.
 
     Half of a group apart, so that no neighbours in a text of the user's meet.
     """

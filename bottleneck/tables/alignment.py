@@ -1,5 +1,7 @@
 """The table of the study ``alignment`` (C7)."""
 
+from dataclasses import replace
+
 import pandas as pd
 
 from ..claims.alignment import verdict
@@ -38,7 +40,19 @@ def page(frame: pd.DataFrame) -> Page:
 
 def gold_page(frame: pd.DataFrame) -> Page:
     """The same of a gold set of the user's."""
-    return _page(frame, GOLD, TITLE.replace("gold", "the user's gold"))
+    made = _page(frame, GOLD, TITLE.replace("gold", "the user's gold"))
+    return replace(made, caption=[*_outside(means(frame)), *made.caption])
+
+
+def _outside(shown: pd.DataFrame) -> list[str]:
+    """How many sentences are in the row of all lengths alone, where there are rows of others."""
+    counts = shown.drop_duplicates("bucket").set_index("bucket")["n"]
+    by_length = counts.drop("", errors="ignore")
+    if by_length.empty or "" not in counts:
+        return []
+    outside = int(counts[""] - by_length.sum())
+    told = f"Sentences shorter than any bucket: {outside:,}, in the row {ALL} alone."
+    return [told] if outside else []
 
 
 def _page(frame: pd.DataFrame, name: str, title: str) -> Page:
@@ -82,16 +96,25 @@ def _percent(row: dict | None) -> str:
 
 
 def _beside(shown: pd.DataFrame) -> list[str]:
-    """The least error that was possible, and the weight on the very next word; all lengths."""
+    """The least error that was possible, and the weight on the very next word; all lengths.
+
+    The former is the gold links' own, and is told without arms unless these have several of them.
+    """
     rows = shown[shown["bucket"] == ""]
     best = rows[(rows["measure"] == "aer") & (rows["control"] == "best")]
     after = rows[rows["measure"] == "weight_after"]
     told = [
         ("The least AER that one link a target word can have (gold links may be more, or none)",
-         _listed(best, "{:.1f} %")),
+         _common(best, "{:.1f} %")),
         ("Weight on the place right after the gold source words", _listed(after, "{:.0f} %")),
     ]  # fmt: skip
     return [f"{what}: {values}." for what, values in told if values]
+
+
+def _common(rows: pd.DataFrame, form: str) -> str:
+    """The one value that all arms have, else each arm's."""
+    values = {form.format(100 * value) for value in rows["value"]}
+    return values.pop() if len(values) == 1 else _listed(rows, form)
 
 
 def _listed(rows: pd.DataFrame, form: str) -> str:

@@ -31,13 +31,19 @@ TOLD = [
     "> and <: beyond the tested lengths, at that side of their end. Twice: with twice the updates; "
     "added: what they add at 50 %, an open end is beyond the tested lengths (C12).",
     "Growth: the exponent b of words = a numbers^b, least squares over the context sizes whose "
-    "length is within the tested ones.",
+    "length is within the tested ones. A resample whose length is beyond them counts as their end, "
+    "so that the exponent's range is too narrow where many are.",
     "Bits a number: bits of the surviving half of the words at the length of 50 % over the "
     "context's numbers, after the longer training; of copied words those at their own place, for n "
     "words in their order are exactly n times the bits of one. Which half it is the output does "
     "not say: up to a bit for each word of the sentence less is sure to be held. And it takes all "
     "words for equal: of the grammar's those survive first that have fewer bits (function words).",
 ]
+
+NO_VECTOR = (
+    "Attention is not among the arms: with it there is no single vector to fill, for the decoder "
+    "reads every state, as many as there are words."
+)
 
 
 def page(frame: pd.DataFrame) -> Page:
@@ -49,7 +55,8 @@ def page(frame: pd.DataFrame) -> Page:
             if (held["measure"] == f"length{suffix}").any():
                 grid.add_row(_table(held, suffix))
     answers = [f"{_capital(answer(one))}." for one in read_capacities(frame)]
-    told = [*answers, *TOLD, *_facts(shown), *_seeds_and_ranges(frame)]
+    alone = [NO_VECTOR] if set(shown["attention"]) == {"none"} else []
+    told = [*answers, *TOLD, *alone, *_facts(shown), *_seeds_and_ranges(frame)]
     return Page("capacity", TITLE, _wide(shown), grid, [verdict(frame)], told)
 
 

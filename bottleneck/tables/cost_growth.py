@@ -110,6 +110,21 @@ def _shares(rows: pd.DataFrame) -> tuple[tuple[int, float], ...]:
     return tuple((int(length), float(held[length])) for length in dict.fromkeys(ends))
 
 
+def measured_on(costs: pd.DataFrame) -> str:
+    """What C9 rests on: ``27 points on AMD EPYC, 2 cores, cpu: cpu, 2026-11-22``.
+
+    Points are arms x lengths with a time; what was not written down is left out.
+    """
+    held = costs[(costs["varied"] == "length") & costs["seconds"].notna()]
+    if held.empty:
+        return ""
+    cores = [f"{int(each)} cores" for each in dict.fromkeys(held["cores"].dropna())]
+    named = [[each for each in dict.fromkeys(held[name].dropna()) if each]
+             for name in ("machine", "device", "date")]  # fmt: skip
+    where = ", ".join(" / ".join(each) for each in (named[0], cores, *named[1:]) if each)
+    return f"benchmark: {len(held)} points" + (f" on {where}" if where else "")
+
+
 def fit_caption(fits: pd.DataFrame) -> list[str]:
     """What is fitted, over which range, and what the interval is."""
     lines = [

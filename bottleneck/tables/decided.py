@@ -31,7 +31,7 @@ from .comparison import compare, compare_sizes
 from .compression import cells
 from .controlled import control_names, controlled, losses, only, trained_lengths, twice_trained
 from .cost import load_cost
-from .cost_growth import arm_costs
+from .cost_growth import arm_costs, measured_on
 from .families import alone, counted, describe, listed_runs, over_sizes, pairs
 from .selection import where
 
@@ -95,7 +95,7 @@ def decision(
     if claim.study:
         verdict, runs = _studied(claim, folder, left_out)
     elif claim.id == "C9":
-        verdict, runs = _cost(folder), ""
+        verdict, runs = _cost(folder)
     else:
         verdict, rows = _from_runs(claim, bundle)
         runs = describe(rows) if len(rows) else ""
@@ -227,13 +227,15 @@ def _studied(claim: Claim, folder: Path, left_out: Collection[str]) -> tuple[Ver
     return studied(claim, frame), counted(len(own), seeds)
 
 
-def _cost(folder: Path) -> Verdict:
-    """C9, from the benchmark's files."""
+def _cost(folder: Path) -> tuple[Verdict, str]:
+    """C9, from the benchmark's files, and what these rest on."""
     if not all((folder / name).is_file() for name in (COST, COST_EXPONENTS)):
         reason = f"no {COST}: the cost of a step has not been measured"
-        return Verdict("C9", "not measured", COST_RULE, reason)
-    arms = arm_costs(*load_cost(folder))
-    return replace(cost_grows_with_product(arms), **_exponent(arms))
+        return Verdict("C9", "not measured", COST_RULE, reason), ""
+    costs, exponents = load_cost(folder)
+    arms = arm_costs(costs, exponents)
+    verdict = replace(cost_grows_with_product(arms), **_exponent(arms))
+    return verdict, measured_on(costs)
 
 
 def _exponent(arms: list[ArmCost]) -> dict[str, object]:

@@ -29,6 +29,7 @@ def diagnosis_page(diagnosis: Diagnosis, length: str, notes: Sequence[str] = ())
     unknown = ", ".join(diagnosis.unknown)
     told = [
         f"Sentence: {length}.",
+        *_beyond(diagnosis),
         *(line for each in diagnosis.arms for line in _fates(each)),
         *notes,
         diagnosis.judged_by,
@@ -38,19 +39,42 @@ def diagnosis_page(diagnosis: Diagnosis, length: str, notes: Sequence[str] = ())
     return Page("diagnosis", TITLE, _frame(diagnosis), _picture(diagnosis), [], told)
 
 
+def _beyond(diagnosis: Diagnosis) -> Iterator[str]:
+    """A line where the sentence is longer than training has shown any."""
+    end = diagnosis.longest_trained
+    if end is not None and diagnosis.words > end:
+        yield f"Longer than any sentence of training, which ended at {end} words."
+
+
 def _fates(held: Diagnosed) -> Iterator[str]:
     """An arm's words in a sentence, then as on the slide which of them survived and were lost."""
     judged = [report for report in held.words if report.share is not None]
-    survived = sum(report.fate == SURVIVED for report in judged)
-    parts = sum(report.fate == PARTLY for report in judged)
-    partly = f", {parts} in part" if parts else ""
-    yield f"{held.arm}: {survived} of {len(judged)} words survived{partly}. Output: {held.output}"
     content = [report for report in judged if report.word_class not in FUNCTION]
+    yield f"{held.arm}: {_counts(judged, content)}. Output: {held.output}"
     for fate in (SURVIVED, PARTLY, LOST):
         words = [report.word for report in content if report.fate == fate]
         told = [", ".join(words), _small_words(judged, fate)]
         if any(told) or fate != PARTLY:
             yield f"{held.arm}, {fate}: {' and '.join(filter(None, told)) or 'none'}."
+
+
+def _counts(judged: Sequence[WordReport], content: Sequence[WordReport]) -> str:
+    """How many words survived; where classes are known, of content words first."""
+    if not any(report.word_class for report in judged):
+        return _kept(judged, "words")
+    if not content:
+        return f"no content word judged; {_kept(judged, 'function words')}"
+    rest = f"; of all words {_kept(judged)}" if len(content) < len(judged) else ""
+    return _kept(content, "content words") + rest
+
+
+def _kept(reports: Sequence[WordReport], what: str = "") -> str:
+    """``3 of 7 content words survived, 1 in part``; without a name ``3 of 7, 1 in part``."""
+    fates = [report.fate for report in reports]
+    parts = fates.count(PARTLY)
+    named = f" {what} survived" if what else ""
+    told = f"{fates.count(SURVIVED)} of {len(fates)}{named}"
+    return told + (f", {parts} in part" if parts else "")
 
 
 def _small_words(judged: Sequence[WordReport], fate: str) -> str:

@@ -27,6 +27,8 @@ TOLD = [
     "compare with half of n. None says how much information is in the dimensions.",
     f"Slide: {SLIDE_USED} of {SLIDE_SIZE}, said of one sentence of {SENTENCE_WORDS} words.",
 ]
+WANTED = 2_500
+"""Sentences a bucket at least: what the study draws where the language has no end."""
 INTERVALS = (
     "Ranges are 95 % by the jackknife over 20 groups of sentences, of the mean over seeds, and "
     "speak of other sentences of the same number; they say nothing of other seeds."
@@ -40,8 +42,21 @@ def page(frame: pd.DataFrame) -> Page:
     for measure in TITLES:
         grid.add_row(_table(shown, measure))
     columns = [name for measure in TITLES for name in (measure, f"{measure}_added")]
-    told = [*TOLD, caption(frame)[0], INTERVALS]
+    told = [*TOLD, *_fewer(shown), caption(frame)[0], INTERVALS]
     return Page("dimensions", TITLE, wide(frame, columns), grid, [verdict(frame)], told)
+
+
+def _fewer(shown: pd.DataFrame) -> list[str]:
+    """The buckets that have fewer sentences than are wanted, as text of the user's may."""
+    small = shown[shown["measure"].isin(TITLES) & (shown["part"] == "") & (shown["n"] < WANTED)]
+    if small.empty:
+        return []
+    least = small.groupby("bucket", sort=False)["n"].min()
+    named = ", ".join(f"{bucket} (n = {int(n):,})" for bucket, n in least.items())
+    return [
+        f"Fewer than the {WANTED:,} sentences that these measures should have: {named}. Such a row "
+        "is too low, and may be held against rows of as many sentences alone."
+    ]
 
 
 def _table(shown: pd.DataFrame, measure: str) -> Table:

@@ -20,7 +20,7 @@ TOLD = [
     "rows of their own.",
     "Gender is a French noun's: an English noun has it only by what it is translated into. French "
     "words have the class and the gender of the English that the gold alignment links them to "
-    "most often in the training text, content words before others. * under 100 words.",
+    "most often in the training text, content words before others.",
 ]
 INTERVALS = (
     "Ranges are 95 % over words (bootstrap), the same resamples for every seed and arm, other "

@@ -6,8 +6,9 @@ import pandas as pd
 from rich.table import Table
 
 from ..claims.gradients import read_half, verdict
+from ..claims.verdict import two_digits
 from .page import Page
-from .render import new_table, number
+from .render import count, new_table
 from .studied import arms, caption, cell, means, wide
 
 TITLE = "Gradients (C8): at the aligned source word, relative to the last position"
@@ -25,9 +26,8 @@ TOLD = [
     "to h_Tx and one on into the decoder, which reads h_Tx at every step; the same count for every "
     "arm. Through s_0: by way of every decoder step as well. Half-distance: steps over which the "
     "ratio halves, by the exponential that fits all words best; over N: it does not halve "
-    "within the N steps that were tested (alone: nor does its whole range). * under 100 links.",
+    "within the N steps that were tested (alone: nor does its whole range).",
 ]
-FEW = 100
 
 
 def page(frame: pd.DataFrame) -> Page:
@@ -60,8 +60,7 @@ def _add(table: Table, label: str, arm: str, shown: pd.DataFrame, **keys: str) -
     rows = [cell(shown, arm=arm, control=control, **keys) for control in NETWORKS]
     held = [row for row in rows if row is not None]
     if held:
-        n = int(held[0]["n"])
-        table.add_row(label, arm, f"{n:,}{'*' if n < FEW else ''}", *map(_shown, rows))
+        table.add_row(label, arm, count(int(held[0]["n"])), *map(_shown, rows))
 
 
 def _shown(row: dict | None) -> str:
@@ -75,8 +74,8 @@ def _shown(row: dict | None) -> str:
         ends = (f"over {half.tested:.0f}" if isinf(end) else f"{end:.1f}"
                 for end in (half.value, half.low, half.high))  # fmt: skip
         return "{}\n{}..{}".format(*ends)
-    low, high = (number(row[end], "{:.2g}") for end in ("low", "high"))
-    return f"{number(row['value'], '{:.2g}')}\n{low}..{high}"
+    value, *ends = (two_digits(row[name]) for name in ("value", "low", "high"))
+    return f"{value}\n{'..'.join(ends)}"
 
 
 def _lost(shown: pd.DataFrame) -> list[str]:

@@ -3,5 +3,8 @@
 TABLES = ("failure-pattern", "vindication", "context-size", "compression")
 """The tables of runs; those of `results.schema.STUDIES` have one each beside them."""
 
+GOLD_TABLE = "alignment-gold"
+"""The table of the study ``alignment`` put to gold links of the user's own."""
+
 FORMATS = ("rich", "csv", "markdown", "latex", "json")
 """The forms of a table; ``rich`` is the terminal's."""

@@ -9,16 +9,18 @@ from rich.console import Console
 
 from ..claims.compression import compression_predicts_loss
 from ..results.bundle import Bundle
-from ..results.probes import load_probe
+from ..results.probes import has_probe, load_probe
 from ..results.schema import STUDIES
+from ..results.study_files import GOLD
 from ..settings.atomic import write_text
-from ..settings.errors import UsageError, did_you_mean
-from . import compression, context_size
+from ..settings.errors import UsageError, UserError, did_you_mean
+from . import alignment, compression, context_size
 from .caption import common_caption, failure_verdicts, sizes_caption, vindication_verdicts
+from .commands import GOLD as GOLD_STUDY
 from .comparison import NONE, Comparison, attentions, compare, compare_sizes
 from .fitting import print_prose
 from .formats import check_known, csv, json, latex, markdown
-from .names import FORMATS, TABLES
+from .names import FORMATS, GOLD_TABLE, TABLES
 from .page import Page
 from .render import FAILURE_TITLE, VINDICATION_TITLE, failure_table, vindication_table
 from .selection import where
@@ -37,13 +39,27 @@ def study_page(study: str, folder: Path) -> Page:
 
 
 def make_page(name: str, bundle: Bundle) -> Page:
-    """The table of a name in `TABLES` (underscores do as well) or `STUDIES`, from a bundle."""
+    """The table of a name in `TABLES` (underscores do as well) or `STUDIES`, or `GOLD_TABLE`."""
     if name in STUDIES:
         return study_page(name, bundle.folder)
-    makers = _MAKERS.get(name.replace("_", "-"))
+    dashed = name.replace("_", "-")
+    if dashed == GOLD_TABLE:
+        return _gold_page(bundle.folder)
+    makers = _MAKERS.get(dashed)
     if makers is None:
-        raise UsageError(f"unknown table {name!r}{did_you_mean(name, (*TABLES, *STUDIES))}")
+        known = (*TABLES, *STUDIES, GOLD_TABLE)
+        raise UsageError(f"unknown table {name!r}{did_you_mean(name, known)}")
     return makers(bundle)
+
+
+def _gold_page(folder: Path) -> Page:
+    """The study ``alignment`` of the user's own gold links."""
+    if not has_probe(folder, GOLD):
+        raise UserError(
+            f"no gold links were measured in {str(folder)!r}: `bottleneck {GOLD_STUDY} --results "
+            f"{folder}` does it"
+        )
+    return alignment.gold_page(load_probe(folder, GOLD))
 
 
 def _failure(bundle: Bundle) -> Page:

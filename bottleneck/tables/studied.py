@@ -4,6 +4,8 @@ from collections.abc import Sequence
 
 import pandas as pd
 
+from ..claims.verdict import MARKED_BELOW
+
 KEYS = ["arm", "control", "bucket", "part"]
 """What a number is of, but for its measure."""
 
@@ -43,7 +45,10 @@ def wide(frame: pd.DataFrame, measures: Sequence[str]) -> pd.DataFrame:
 
 
 def caption(frame: pd.DataFrame) -> list[str]:
-    """Of which runs: corpus, updates, sizes and seeds."""
+    """Of which runs: corpus, updates, sizes and seeds; then what the ranges are.
+
+    The first line also explains the mark of `render.count`, which any study's table may have.
+    """
     alone = frame[~frame["seed"].isna()]
     seeds = {arm: sorted(held["seed"].unique()) for arm, held in alone.groupby("arm", sort=False)}
     told = "; ".join(f"{arm}: {', '.join(map(str, own))}" for arm, own in seeds.items())
@@ -52,7 +57,7 @@ def caption(frame: pd.DataFrame) -> list[str]:
     sizes = ", ".join(map(str, sorted(set(frame["context_size"]))))
     return [
         f"Corpus {text}; context {sizes}; {updates} updates. Seeds ({told}): the value is their "
-        "mean.",
+        f"mean. * behind a count: under {MARKED_BELOW}, too few to lean on.",
         "Ranges are 95 % over test sentences (bootstrap), the same resamples for every seed and "
         "arm; they say nothing of other seeds.",
     ]

@@ -43,6 +43,8 @@ def _print_step(place: int, step: Step, console: Console) -> None:
         console.print(Constrain(_indented(Text(line)), MEASURE))
     for line in step.slips:
         console.print(Constrain(_indented(Text(f"! {line}", "bold")), MEASURE))
+    for line in step.findings:
+        console.print(Constrain(_indented(Text(f"Ours: {line}")), MEASURE))
 
 
 def _indented(what: RenderableType) -> Padding:

@@ -53,9 +53,11 @@ def test_every_arm_must_beat_both():
 
 def test_the_numbers_are_told():
     because = verdict(frame(rows("additive", n=99))).because
-    assert "additive: AER 0.100 [0.090, 0.110], the diagonal 0.600" in because
+    assert "additive: the AER of the weights is 0.100 [0.090, 0.110], that of the dia" in because
     assert "IBM model 1 0.200 [0.190, 0.210] (higher by 0.110 [0.010, 0.210])" in because
     assert "under 100 sentences (n = 99)" in because
+    because = verdict(frame(rows("additive", ibm1=-0.3))).because
+    assert "IBM model 1 0.200 [0.190, 0.210] (lower by 0.200 [0.100, 0.300])" in because
     assert "under 100" not in verdict(frame(rows("additive", n=100))).because
 
 

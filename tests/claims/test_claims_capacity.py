@@ -90,7 +90,7 @@ def test_copy_decides_and_the_grammar_is_told_beside():
     both = pd.concat([frame(moved, corpus="grammar"), frame()])
     found = verdict(both)
     assert found.verdict == "held"
-    assert "twice the updates add +5.0 [+4.0, +6.0]" in found.because
+    assert "twice the updates change that by +5.0 [+4.0, +6.0]" in found.because
     assert verdict(frame(moved, corpus="grammar")).verdict == "not held"
 
 

@@ -84,7 +84,7 @@ def test_the_printed_curve_is_found_again():
     because = compression_predicts_loss(_cells(_printed)).because
     assert "BLEU = 42.3 exp(-b ratio), b 0.020 [0.020, 0.020]" in because
     assert "(the slide's table: 42.3 exp(-b ratio), b 0.082, -0.9997)" in because
-    assert "the ratio's explains 100.0 %, length's adds 0.0 [0.0, 0.0] points" in because
+    assert "the ratio explains 100.0 %, and length adds 0.0 [0.0, 0.0] points" in because
 
 
 def test_length_beside_the_ratio_makes_it_partly_from_five_points_on():
@@ -113,7 +113,9 @@ def test_two_sizes_and_two_buckets_are_enough_and_fewer_are_not():
     assert compression_predicts_loss(_cells(_printed, (64, 256), two)).verdict == "held"
     one_size = compression_predicts_loss(_cells(_printed, (64,)))
     assert one_size.verdict == "not measured"
-    assert one_size.because == "1 context size(s) and 5 filled bucket(s)"
+    assert one_size.because == (
+        "two context sizes and two filled length buckets are needed, and there are 1 and 5"
+    )
     empty = Cell(64, "41+", 0, np.nan, np.nan, Estimate(np.nan, np.full(200, np.nan)))
     one_bucket = _cells(_printed, (64, 256), {"5-10": 7.5})
     assert compression_predicts_loss([*one_bucket, empty]).verdict == "not measured"

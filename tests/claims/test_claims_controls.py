@@ -57,7 +57,11 @@ def test_the_number_is_the_gain_over_the_best_control():
     found = selection_beats_compression(controlled(uniform=30, others=20, halves=(2.0, 1.0)))
     assert (found.value, found.low, found.high) == pytest.approx((50, 48, 52))
     assert found.measure == "attention minus uniform weights, BLEU, 41+"
-    assert "above source reversed +60.00 [+59.00, +61.00], no attention +73.00" in found.because
+    because = found.because
+    assert "50.00 [48.00, 52.00] more than the best control, uniform weights (30.0)" in because
+    assert "attention minus source reversed +60.00 [+59.00, +61.00], no attention +73.00" in because
+    worse = selection_beats_compression(controlled(uniform=90)).because
+    assert "10.00 [9.00, 11.00] less than the best control, uniform weights (90.0)" in worse
 
 
 def test_pairing_counts_not_the_width_of_either_arm():

@@ -49,9 +49,12 @@ def test_several_arms(intervals, verdict):
 def test_shares_and_exponents_are_told():
     verdict = cost_grows_with_product([_arm(1.9, 2.1, "additive")])
     assert verdict.claim == "C9"
-    assert "additive: attention's own seconds grow as length^2.00 [1.90, 2.10]" in verdict.because
-    assert "without attention 1.00 [0.95, 1.05]" in verdict.because
-    assert "attention's share of the step is 25% at 30 and 50% at 200" in verdict.because
+    assert (
+        "additive: attention's own seconds grow as the length to the power 2.00 [1.90"
+        in verdict.because
+    )
+    assert "a step without attention to the power 1.00 [0.95, 1.05]" in verdict.because
+    assert "attention's share of the step is 25% at 30 and 50% at 200 tokens" in verdict.because
 
 
 @pytest.mark.parametrize(

@@ -61,6 +61,11 @@ def test_the_sentence_says_what_was_read():
     assert "of 256 components (60%)" in because
     assert "2,500 contexts of 21-30 words" in because
     assert "200 of 256, 78%" in because
+    assert "training adds 40 [35, 45] to an untrained encoder's" in because
+    assert "from the shortest bucket to the longest the number grows by 40 [33, 47]" in because
+    because = capacity_used(_in_use(154.5, added=-12.0, shortest=120.0, longest=80.0)).because
+    assert "training takes 12 [7, 17] away from an untrained encoder's" in because
+    assert "the number shrinks by 40 [33, 47]" in because
 
 
 @pytest.mark.parametrize(

@@ -41,13 +41,13 @@ def test_the_numbers_decide(changes, expected):
     changed = replace(GOOD, arm="additive", **changes)
     judged = similar_words_near([GOOD, changed])
     assert (judged.claim, judged.verdict, judged.rule) == ("C13", expected, EMBEDDINGS_RULE)
-    assert judged.because.startswith("none: 80 [75, 85] % of the neighbours of 900 words")
+    assert judged.because.startswith("none: 80 % [75, 85] of the neighbours of 900 words")
 
 
 def test_the_arm_with_the_least_added_is_the_verdicts_number():
     weaker = replace(GOOD, arm="additive", added=_around(0.3))
     judged = similar_words_near([GOOD, weaker])
-    assert (judged.value, judged.low, judged.high) == (0.3, 0.25, 0.35)
+    assert (judged.value, judged.low, judged.high) == pytest.approx((30.0, 25.0, 35.0))
     assert judged.measure.endswith("additive")
 
 
@@ -74,7 +74,7 @@ def test_each_arms_numbers_are_read_of_a_side():
     assert (found.added.value, found.frequency.value, found.gender_added.value) == (0.5, 0.4, 0.3)
     judged = verdict(_frame())
     assert judged.verdict == "held"
-    assert "the decoder's: none same class 80" in judged.because
+    assert "of the decoder's embeddings: none own class 80" in judged.because
 
 
 @pytest.mark.parametrize("frame", [None, _frame(sides=("target",))])
@@ -86,4 +86,4 @@ def test_what_was_not_measured_is_not_judged(frame):
 
 
 def test_nothing_is_not_written_as_less_than_nothing():
-    assert str(Share(-0.001, -0.011, 0.001)) == "0 [-1, 0] %"
+    assert str(Share(-0.001, -0.011, 0.001)) == "0 % [-1, 0]"

@@ -57,7 +57,9 @@ def test_without_an_end_none_is_not_shorter():
     found = verdict(frame(none, rows("additive", **FAR | always)))
     assert found.verdict == "partly"
     assert (found.low, found.high) == (4.0, None)
-    assert "none 5.0 [4.0, at least 30.0]" in found.because
+    assert (
+        "of none it halves every 5.0 [4.0, over 30] steps, of additive it does not" in found.because
+    )
 
 
 def test_every_arm_with_attention_must_be_clear():
@@ -80,7 +82,7 @@ def test_each_arm_is_held_against_its_own_without_attention():
     assert found.verdict == "not held"
     assert found.measure == "half-distance in steps, none context_size=256"
     assert found.value == 19.0
-    assert "none context_size=256 0.5 [0.3, 0.7]" in found.because
+    assert "of none context_size=256 0.50 [0.30, 0.70] times" in found.because
     # Without one that differs in attention alone there is nothing to hold it against.
     lacking = verdict(table[table["arm"] != "none context_size=256"])
     assert lacking.verdict == "not measured"
@@ -95,8 +97,20 @@ def test_the_start_of_training_is_told_and_decides_nothing():
     start = rows("none", half=(40.0, 39.0, 41.0), control="untrained")
     found = verdict(frame(rows("none"), rows("additive", **FAR), start))
     assert found.verdict == "held"
-    assert "before training: none 40.0 [39.0, 41.0]" in found.because
-    assert "over 11-20 steps additive has 0.5 [0.21, 0.7] times" in found.because
+    assert "before training: of none it halves every 40.0 [39.0, 41.0] steps" in found.because
+    assert "over 11-20 steps it is, of additive, 0.50 [0.21, 0.70] times that" in found.because
+
+
+def test_what_does_not_halve_within_the_tested_steps_is_told_without_numbers_for_it():
+    beyond = {"half": (66.0, 66.0, 66.0), "note": "at least;at least;at least"}
+    because = verdict(frame(rows("none", **beyond), rows("additive", **FAR))).because
+    assert because.startswith(
+        "how fast the gradient fades: of none it does not halve within 66 steps, of additive it "
+        "halves every 20.0 [6.1, 30.0] steps; "
+    )
+    half = {"half": (66.0, 12.0, 66.0), "note": "at least;;at least"}
+    because = verdict(frame(rows("none", **half), rows("additive", **FAR))).because
+    assert "within 66 steps (at the interval's lower end every 12.0)" in because
 
 
 @pytest.mark.parametrize(

@@ -43,8 +43,8 @@ def test_what_is_lost_decides(share, shortest, expected):
     judged = discarded(_recovered(share, shortest))
     assert (judged.claim, judged.verdict, judged.rule) == ("C5", expected, DISCARDED_RULE)
     if expected != "not measured":
-        assert judged.value == pytest.approx(1 - share)
-        assert (judged.low, judged.high) == pytest.approx((0.98 - share, 1.02 - share))
+        assert judged.value == pytest.approx(100 * (1 - share))
+        assert (judged.low, judged.high) == pytest.approx((98 - 100 * share, 102 - 100 * share))
 
 
 def _kept(attention, gain, shortest=0.9, **others):
@@ -83,8 +83,16 @@ def test_the_sentences_say_what_was_read():
     assert "by the translator 30% [28, 32]" in because
     assert STAND_IN not in because
     assert STAND_IN in discarded(_recovered(0.4, exact=False)).because
+    assert "that is 50 points [47, 53] more than of the shortest sentences" in because
+    shorter = discarded(_recovered(0.6, 0.5)).because
+    assert "that is 10 points [7, 13] less than of the shortest sentences" in shorter
+    assert "falls" not in keeps(_kept(0.8, 0.3)).because
+    told = "-20% [-22, -18] without (under 0: their total falls), 100 points [98, 102] more"
+    assert told in keeps(_kept(0.8, 1.0)).because
     because = keeps(_kept(0.8, 0.3, exact=False)).because
-    assert "80% [78, 82] arrive with additive attention and 50% [48, 52] without" in because
+    assert (
+        "80% [78, 82] of each further word's bits arrive with additive attention and 50%" in because
+    )
     assert STAND_IN in because
 
 
@@ -121,11 +129,12 @@ def _frame(attentions=("none", "additive"), sizes=(64, 256), **others):
 def test_the_bucket_of_thirty_words_and_the_larger_measure_are_read():
     discard, keep = verdict(_frame())
     assert (discard.verdict, keep.verdict) == ("partly", "held")
-    assert discard.value == pytest.approx(0.3)  # 1 - (.9 - 2 x .1), by the probe
+    assert discard.value == pytest.approx(30)  # 1 - (.9 - 2 x .1), by the probe
     assert "by the translator 60%" in discard.because
     assert "from 256 numbers" in discard.because
-    assert keep.value == 0.95
-    assert "30% [29, 31] without, 50% [40, 60] more (by the probe)" in keep.because
+    assert keep.value == pytest.approx(95)
+    assert keep.measure.startswith("% of")
+    assert "30% [29, 31] without, 50 points [40, 60] more with it (by the probe)" in keep.because
 
 
 @pytest.mark.parametrize(

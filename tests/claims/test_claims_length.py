@@ -59,7 +59,10 @@ def test_under_half_of_the_buckets_is_not_held():
     short[("additive", BUCKETS[1], "length_ratio")] = (0.8, 0.7, 0.85)
     found = verdict(frame(short))
     assert found.verdict == "not held"
-    assert "additive serves 1 of 4 buckets, not 11-20 (ratio 0.80 [0.70, 0.85])" in found.because
+    assert (
+        "additive serves 1 of 4 length buckets, not 11-20 (ratio 0.80 [0.70, 0.85])"
+        in found.because
+    )
 
 
 def test_the_number_is_the_ratio_furthest_from_one():
@@ -71,7 +74,10 @@ def test_the_number_is_the_ratio_furthest_from_one():
 def test_the_arm_without_attention_is_told_beside_and_decides_nothing():
     found = verdict(frame(changed("31-40", "unfinished", 0.5, 0.4, 0.6, arm="none")))
     assert found.verdict == "held"
-    assert "beside: none serves 3 of 4 buckets, not 31-40 (unfinished up to 60%)" in found.because
+    assert (
+        "beside: none serves 3 of 4 length buckets, not 31-40 (unfinished up to 60%)"
+        in found.because
+    )
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import pytest
 
 from seq2seq_bottleneck.claims.ceiling import at_ceiling, ceiling_sentence
 from seq2seq_bottleneck.claims.rules import failure_pattern, vindication, vindication_largest
-from seq2seq_bottleneck.claims.verdict import BucketScores, marked
+from seq2seq_bottleneck.claims.verdict import POINTS, BucketScores, marked, ranged, two_digits
 from seq2seq_bottleneck.lecture.printed import L_VIND
 from seq2seq_bottleneck.scoring.bootstrap import Estimate
 
@@ -41,9 +41,9 @@ def test_printed_tables_hold_by_their_own_rules():
     verdicts = [failure_pattern(rows), vindication(rows), vindication_largest(rows)]
     assert [verdict.claim for verdict in verdicts] == ["L-FAIL", "L-VIND", "L-VIND-largest"]
     assert [verdict.verdict for verdict in verdicts] == ["held"] * 3
-    assert "from 5-10 to 41+ BLEU without attention falls by +27.10" in verdicts[0].because
-    assert "the gain in 41+ is +16.20 [+16.20, +16.20]" in verdicts[1].because
-    assert "it exceeds the gain in 5-10 by +15.30" in verdicts[1].because
+    assert "from 5-10 to 41+ BLEU without attention falls by 27.10 [" in verdicts[0].because
+    assert "the gain in 41+ is 16.20 [16.20, 16.20]" in verdicts[1].because
+    assert "it exceeds the gain in 5-10 by 15.30 [" in verdicts[1].because
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,29 @@ def test_failure_pattern_at_its_thresholds(none, halves, verdict):
 def test_failure_pattern_names_ties_and_rises():
     because = failure_pattern(_with_width([35, 28, 28.5, 12, 13], [0, 0, 1, 0, 0])).because
     assert "ties: 11-20 to 21-30 (+0.50 [-0.50, +1.50])" in because
-    assert "clear rises: 31-40 to 41+ (+1.00 [+1.00, +1.00])" in because
+    assert "clear rises: 31-40 to 41+ (1.00 [1.00, 1.00])" in because
+
+
+def test_the_other_direction_has_its_own_word_and_no_sign():
+    because = failure_pattern(_with_width([30, 30, 30, 30, 33], [0, 0, 0, 0, 1])).because
+    assert "from 5-10 to 41+ BLEU without attention rises by 3.00 [2.00, 4.00]" in because
+    because = vindication(_buckets([10] * 5, [16, 12, 12, 12, 12], (0, 0, 0, 0, 1))).because
+    assert "the gain in 41+ is 2.00 [1.00, 3.00]" in because
+    assert "it falls short of the gain in 5-10 by 4.00 [3.00, 5.00]" in because
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [(6.0, "6.0"), (6.04, "6.0"), (0.3, "0.30"), (2.5e-07, "2.5e-07"), (9.96, "10"), (66.2, "66"),
+     (0.0001, "0.00010"), (123.0, "123"), (-6.0, "-6.0")],
+)  # fmt: skip
+def test_two_digits_always(value, shown):
+    assert two_digits(value) == shown
+
+
+def test_a_number_near_zero_has_no_sign_and_one_point_no_plural():
+    assert ranged(-0.001, -0.4, 0.0, "{:+z.0f}", POINTS) == "+0 points [+0, +0]"
+    assert ranged(1.2, -0.4, 2.0, "{:z.0f}", POINTS) == "1 point [0, 2]"
 
 
 @pytest.mark.parametrize(
@@ -91,7 +113,7 @@ def test_vindication_at_its_thresholds(gains, halves, verdict):
 def test_vindication_names_the_largest_gain_and_losses():
     rows = _buckets([30, 25, 20, 15, 10], [31, 23, 29, 18, 14])
     because = vindication(rows).because
-    assert "the largest gain is in 21-30 (+9.00 [+9.00, +9.00])" in because
+    assert "the largest gain is in 21-30 (9.00 [9.00, 9.00])" in because
     assert "clear losses: 11-20 (-2.00 [-2.00, -2.00])" in because
     assert "ceiling" not in because
 
@@ -116,7 +138,7 @@ def test_largest_gain_names_ties_on_both_sides():
     rows = _buckets([30, 25, 20, 10, 10], [31, 27, 23, 16, 16])
     verdict = vindication_largest(rows)
     assert verdict.verdict == "held"
-    assert "the largest gain is in 31-40 (+6.00 [+6.00, +6.00]), tied with 41+" in verdict.because
+    assert "the largest gain is in 31-40 (6.00 [6.00, 6.00]), tied with 41+" in verdict.because
     assert "BLEU without attention is lowest in 31-40, tied with 41+" in verdict.because
 
 

@@ -60,17 +60,27 @@ def test_the_verdict_flips_at_the_rules_numbers(changes, expected):
 
 def test_the_number_is_the_smaller_of_the_two_differences_in_the_longest_bucket():
     found = verdict(frame())
-    assert (found.value, found.low, found.high) == (0.2, 0.1, 0.3)
-    assert found.measure == "gist less modifiers, recall beyond chance, none, 41+"
-    assert "without attention, 41+: gist 60 [55, 65] %, +20 [+10, +30] over mod" in found.because
+    assert (found.value, found.low, found.high) == pytest.approx((20, 10, 30))
+    assert found.measure == "points, gist less modifiers, recall beyond chance, none, 41+"
+    because = found.because
+    assert "attention, 41+: 60 % [55, 65] of the gist survives, 20 points [10, 30] more" in because
+
+
+def test_the_number_and_the_sentence_are_in_points_and_nothing_is_less_than_nothing():
+    found = verdict(frame(none("41+", "modifiers", "gist_more", -0.139, -0.161, -0.113)))
+    assert (found.value, found.low, found.high) == pytest.approx((-13.9, -16.1, -11.3))
+    assert "14 points [11, 16] less than of modifiers" in found.because
+    found = verdict(frame(none("41+", "names", "gist_more", 0.004, -0.004, 0.1)))
+    assert "0 points [0, 10] more than of names" in found.because
+    assert "-0" not in found.because
 
 
 def test_attention_is_told_beside_and_decides_nothing():
     worse = {("additive", "41+", "names", "gist_more"): (-0.1, -0.2, -0.05)}
     found = verdict(frame(worse))
     assert found.verdict == "held"
-    assert "beside: additive 256, 41+: gist 60 [55, 65] %" in found.because
-    assert "-10 [-20, -5] over names" in found.because
+    assert "beside: additive 256, 41+: 60 % [55, 65] of the gist survives" in found.because
+    assert "10 points [5, 20] less than of names" in found.because
 
 
 def test_of_several_contexts_the_slides_is_read():
@@ -115,7 +125,7 @@ def test_runs_on_a_text_without_word_classes_are_passed_over():
     copied = copied[copied["part"] == ""].assign(arm=copied["arm"] + " copy")
     for table in (pd.concat([copied, frame()]), pd.concat([frame(sizes=(64,)), copied])):
         found = verdict(table)
-        assert (found.verdict, found.value) == ("held", 0.2)
+        assert (found.verdict, found.value) == ("held", pytest.approx(20))
         assert "copy" not in found.because
 
 

@@ -41,9 +41,11 @@ def test_of_reproduces_runs_the_tables_are_decided_and_the_rest_names_its_comman
 
 def test_a_folder_without_runs_has_every_claim_not_measured(tmp_path, capsys):
     write_begun(tmp_path, "stopped", settings_of("none"))
-    rows, _ = rows_of(capsys, "--results", tmp_path)
+    rows, said = rows_of(capsys, "--results", tmp_path)
     assert list(rows) == IDS
     assert {row["verdict"] for row in rows.values()} == {"not measured"}
+    told = f"{str(tmp_path)!r} holds no results: `bottleneck reproduce --out {tmp_path}`"
+    assert said == f"{told} makes some there\n"
 
 
 def test_where_narrows_the_runs(tmp_path, capsys):

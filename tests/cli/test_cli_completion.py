@@ -16,6 +16,7 @@ from seq2seq_bottleneck.settings.concerns import NAMED
 from seq2seq_bottleneck.settings.run import NAMES, override, parse_settings, preset_names
 from seq2seq_bottleneck.settings.sweep import experiment_names
 from seq2seq_bottleneck.tables.claims import FORMATS as CLAIM_FORMATS
+from seq2seq_bottleneck.tables.names import GOLD_TABLE
 from seq2seq_bottleneck.tables.pages import TABLES, check_format
 from seq2seq_bottleneck.tables.selection import CONDITIONS
 
@@ -71,7 +72,7 @@ def test_a_shell_that_keeps_words_whole_is_offered_values_behind_the_equals_sign
 def test_what_is_offered_is_what_is_known():
     assert completion.sweeps() == experiment_names()
     assert completion.presets() == preset_names()
-    assert completion.tables() == [*TABLES, *STUDIES, "cost"]
+    assert completion.tables() == [*TABLES, *STUDIES, GOLD_TABLE, "cost"]
     assert completion.figures() == list(FIGURES)
     assert completion.studies() == [*STUDIES, "cost"]
     assert completion.lecture_ids() == list(AUDITS)

@@ -54,6 +54,16 @@ def test_another_sentence_as_json(trained, capsys):
     assert told in held["caption"]
 
 
+@pytest.mark.parametrize("form", ["rich", "csv"])
+def test_arms_that_have_not_learned_are_told_of_beside_the_table(trained, capsys, form):
+    assert run(["diagnose", "the cat sat", "--results", str(trained), "--format", form]) == 0
+    printed = capsys.readouterr()
+    (line,) = printed.err.splitlines()
+    assert line.startswith("not learned to translate: none (BLEU ")
+    assert "and additive (BLEU " in line
+    assert "not learned" not in printed.out
+
+
 def test_a_single_run_is_diagnosed_alone(trained, capsys):
     folder = next(path for path in (trained / STORE).iterdir() if (path / "status.json").is_file())
     assert run(["diagnose", "the cat sat", "--run", str(folder), "--format", "csv"]) == 0

@@ -89,11 +89,27 @@ def test_usage_errors_end_with_two(capsys, tmp_path, monkeypatch, arguments, par
 
 def test_translate_without_a_run_says_what_to_do(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    fails(capsys, ["translate", "hello"], 1, "bottleneck reproduce", "--run")
+    fails(capsys, ["translate", "hello"], 1, "bottleneck reproduce", "--results")
 
 
 def test_translate_with_a_folder_that_holds_no_run(capsys, tmp_path):
-    fails(capsys, ["translate", "hello", "--run", str(tmp_path)], 1, str(tmp_path))
+    for option in ("--results", "--run"):
+        fails(capsys, ["translate", "hello", option, str(tmp_path)], 1, str(tmp_path))
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["diagnose", "the", "black", "cat"],
+        ["translate", "the", "black", "cat", "--beam", "2"],
+        ["plot", "attention", "--sentence", "the", "black", "cat"],
+    ],
+)
+def test_a_sentence_without_quotes_is_told_to_go_into_quotes(capsys, arguments):
+    fails(capsys, arguments, 2, "black cat", "in quotes", f"bottleneck {arguments[0]} --help")
+    with_name = ["table", "vindication", "black"]
+    assert run(with_name) == 2
+    assert "quotes" not in capsys.readouterr().err
 
 
 FILES = ["--preset", "smoke", "--source", "a.en", "--target", "a.fr"]
@@ -135,9 +151,47 @@ def test_fewer_than_two_filled_buckets(capsys):
 
 
 def test_an_error_in_a_worker_reaches_the_user_as_one_line(capsys, parallel):
-    (parallel / "a.fr").write_text(sentences(59))
-    fails(capsys, ["reproduce", *FILES, "--out", "out", "--quiet"], 1, "60", "59")
+    arguments = [*FILES, "--set", "scoring.edges=5,40", "--out", "out", "--quiet"]
+    fails(capsys, ["reproduce", *arguments], 1, "5-39", "two")
     assert sorted(os.listdir(parallel)) == ["a.en", "a.fr"]
+
+
+@pytest.mark.parametrize("command", [["reproduce"], ["sweep", "vindication"]])
+@pytest.mark.parametrize(
+    ("source", "target", "code", "parts"),
+    [
+        ("nofile.en", "a.fr", 1, ["nofile.en", "does not exist"]),
+        ("a.en", "nofile.fr", 1, ["nofile.fr", "does not exist"]),
+        ("a.en", "short.fr", 1, ["60", "59"]),
+        ("a.en", None, 2, ["corpus.target"]),
+        (None, None, 2, ["corpus.source"]),
+    ],
+)
+def test_a_mistake_in_the_text_is_told_before_any_run_starts(
+    capsys, parallel, command, source, target, code, parts
+):
+    """With progress shown, that is: not a line of it."""
+    (parallel / "short.fr").write_text(sentences(59))
+    given = {"name": "files", "source": source, "target": target}
+    changes = [f"corpus.{key}={value}" for key, value in given.items() if value]
+    arguments = [part for change in changes for part in ("--set", change)]
+    before = sorted(os.listdir(parallel))
+    assert run([*command, "--preset", "smoke", *arguments, "--out", "out"]) == code
+    (line,) = capsys.readouterr().err.splitlines()
+    assert all(part in line for part in parts), line
+    assert sorted(os.listdir(parallel)) == before
+
+
+def test_a_named_corpus_that_is_not_here_is_told_before_any_run_starts(
+    capsys, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    arguments = ["reproduce", "--preset", "smoke", "--corpus", "multi30k", "--out", "out"]
+    assert run(arguments) == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "bottleneck corpus fetch multi30k" in line
+    assert not (tmp_path / "out").exists()
 
 
 def test_an_output_folder_that_cannot_be_written(capsys, parallel):

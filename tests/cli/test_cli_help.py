@@ -8,9 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from seq2seq_bottleneck.cli.completion import sweeps, tables
+from seq2seq_bottleneck.cli.completion import figures, sweeps, tables
 from seq2seq_bottleneck.cli.greeting import GREETING
+from seq2seq_bottleneck.cli.listing import MEASURED, OF_RUNS, table_lines
 from seq2seq_bottleneck.cli.main import PANELS, run
+from seq2seq_bottleneck.results.schema import STUDIES
+from seq2seq_bottleneck.settings.run import preset_names
+from seq2seq_bottleneck.studies.catalogue import find_study
 
 COMMANDS = [function.__name__ for functions in PANELS.values() for function in functions]
 SUBCOMMANDS = ["list", "fetch", "show", "describe"]
@@ -86,7 +90,31 @@ def test_a_name_left_out_lists_the_names(capsys):
     rows = [line for line in text.splitlines() if not line.startswith(" ")]
     assert [row.split()[0] for row in rows] == sweeps()
     assert max(map(len, text.splitlines())) <= 80
-    assert printed(capsys, "table").split() == tables()
+
+
+@pytest.mark.parametrize(("command", "names"), [("table", tables), ("plot", figures)])
+def test_tables_and_figures_are_listed_with_a_line_each(capsys, monkeypatch, command, names):
+    monkeypatch.setenv("COLUMNS", "80")
+    lines = printed(capsys, command).splitlines()
+    assert [line.split()[0] for line in lines] == names()
+    assert max(map(len, lines)) <= 80
+    starts = {len(re.match(r"\S+ +", line).group()) for line in lines}
+    assert len(starts) == 1
+    texts = [line[min(starts) :].rstrip() for line in lines]
+    assert all(text.endswith(".") for text in texts)
+    assert len(set(texts)) == len(texts)
+
+
+def test_the_lines_name_the_claims_of_their_studies():
+    for name in STUDIES:
+        ids = find_study(name).ids
+        assert table_lines()[name].endswith(f"({', '.join(ids)}).")
+    assert set(OF_RUNS) | set(MEASURED) == {*tables(), *figures()}
+
+
+def test_help_names_every_preset(capsys):
+    text = " ".join(printed(capsys, "reproduce", "--help").split())
+    assert re.search(rf"--preset \S+ {', '.join(preset_names())}: from seconds", text)
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ import json
 import subprocess
 import sys
 
+import numpy as np
 import pandas as pd
 import pytest
 from model import numpy_translator as plain
@@ -17,12 +18,15 @@ from seq2seq_bottleneck.results.cost import COST_EXPONENTS
 from seq2seq_bottleneck.results.folders import (
     SETTINGS,
     SOURCE_VOCABULARY,
+    STORE,
     TARGET_VOCABULARY,
     WEIGHTS,
 )
+from seq2seq_bottleneck.results.schema import RUNS
+from seq2seq_bottleneck.runs.translate import load_run
 from seq2seq_bottleneck.runs.weights import save_weights
 from seq2seq_bottleneck.settings.run import resolve
-from seq2seq_bottleneck.settings.symbols import BOS, EOS
+from seq2seq_bottleneck.settings.symbols import BOS, EOS, PAD
 from seq2seq_bottleneck.tables.audit import COLUMNS
 
 
@@ -80,7 +84,11 @@ def test_a_benchmark_decides_on_the_cost(tmp_path, capsys):
         assert run(["lecture", "L15", *arguments]) == 0
         shown = capsys.readouterr().out
         assert "Verdict: in part" in shown
-        assert "1.95 [1.90, 2.00]" in " ".join(shown.split())
+        shown = " ".join(shown.split())
+        assert "T^1.95 [1.90, 2.00] with T tokens a side (results/runs/bench)" in shown
+    assert run(["lecture", "L15", "--format", "csv"]) == 0
+    frame = pd.read_csv(io.StringIO(capsys.readouterr().out))
+    assert "(results/runs/bench)" in frame.loc[0, "why"]
 
 
 def test_without_a_trained_run_the_way_to_one_is_told(capsys):
@@ -90,11 +98,22 @@ def test_without_a_trained_run_the_way_to_one_is_told(capsys):
     assert "`bottleneck reproduce` trains one" in shown
 
 
-def write_trained(folder, attention):
+@pytest.mark.parametrize("name", ["L17", "L-SHORT"])
+def test_without_a_trained_run_the_command_that_makes_one_is_named(name, capsys):
+    assert run(["lecture", name]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "None of ours beside it: 'results/runs/lecture' has no run of English" in shown
+    assert "`bottleneck reproduce` trains one" in shown
+    assert run(["lecture", name, "--format", "csv"]) == 0
+    row = pd.read_csv(io.StringIO(capsys.readouterr().out)).iloc[0]
+    assert f"`bottleneck lecture {name}`" in row["why"]
+
+
+def write_trained(folder, attention, *assignments):
     """A run's folder with fresh weights, as if it had been trained."""
-    settings = resolve("smoke", [f"model.attention={attention}"])
+    settings = resolve("smoke", [f"model.attention={attention}", *assignments])
     source = build_vocabulary([["the", "cat", "on", "mat"]], 100)
-    target = build_vocabulary([["le", "chat", "était", "assis", "sur", "tapis"]], 100)
+    target = build_vocabulary([["le", "chat", "était", "assis", "sur", "tapis", "bonjour"]], 100)
     _, weights = create(settings.model, len(source), len(target), 7)
     folder.mkdir()
     (folder / SETTINGS).write_text(json.dumps(settings.model_dump()))
@@ -102,6 +121,24 @@ def write_trained(folder, attention):
     target.save(folder / TARGET_VOCABULARY)
     save_weights(folder / WEIGHTS, weights)
     return settings, source, target, weights
+
+
+def prefer(folder, token, by=100.0):
+    """Make a run choose this token whatever is before it, or never with ``by`` far below 0."""
+    trained = load_run(folder)
+    bias = trained.weights["decoder"]["output_bias"]
+    bias.set_value(bias.get_value().at[token].set(by))
+    save_weights(folder / WEIGHTS, trained.weights)
+    return trained.weights
+
+
+def write_store(folder, *arms):
+    """An output folder with a run of each arm."""
+    (folder / STORE).mkdir(parents=True)
+    for arm in arms:
+        write_trained(folder / STORE / f"run-{arm}", arm)
+    rows = "".join(f"run-{arm},{arm},seen\n" for arm in arms)
+    (folder / RUNS).write_text(f"run,attention,source\n{rows}")
 
 
 def test_a_trained_runs_matrix_is_that_of_the_formulas_beside_the_slide(tmp_path, capsys):
@@ -126,6 +163,87 @@ def test_weights_that_no_training_moves_are_not_shown_as_learned(tmp_path, capsy
     write_trained(tmp_path / "run", "uniform")
     assert run(["lecture", "L10", "--results", "run"]) == 0
     assert "'run' has no run with attention" in " ".join(capsys.readouterr().out.split())
+
+
+@pytest.mark.parametrize(
+    ("arm", "assignments"),
+    [("additive", []), ("dot", ["model.placement=output", "model.reverse_source=true"])],
+)
+def test_first_steps_are_those_of_the_formulas(arm, assignments, tmp_path, capsys):
+    """Each is given the words that the run itself took before."""
+    settings, source, target, _ = write_trained(tmp_path / "run", arm, *assignments)
+    weights = prefer(tmp_path / "run", EOS, -100.0)
+    assert run(["lecture", "L17", "--results", "run"]) == 0
+    rows = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
+    order = -1 if settings.model.reverse_source else 1
+    words = [*source.encode(["the", "cat", "sat"])[::order], EOS]
+    said = [BOS]
+    for after in (f"{arm} ", f"{arm} after {{}} "):
+        logits, _ = plain.translate(plain.arrays(weights), settings.model, words, said)
+        logits[-1][[PAD, BOS]] = -np.inf  # never words of an output
+        shares = plain.softmax(logits[-1])
+        best = np.argsort(-shares)[:3]
+        told = ", ".join(f"{target.tokens[place]} {shares[place]:.3f}" for place in best)
+        start = after.format(target.tokens[said[-1]]) + told
+        assert any(row.startswith(start) for row in rows)
+        said.append(int(best[0]))
+    assert f"Without a token for sat, Un, chien: {arm}." in " ".join(rows)
+    assert f"Runs of run: {arm} run." in rows
+
+
+def test_an_arm_that_ends_at_once_has_no_second_step(tmp_path, capsys):
+    write_trained(tmp_path / "run", "none")
+    prefer(tmp_path / "run", EOS)
+    assert run(["lecture", "L17", "--results", "run"]) == 0
+    rows = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
+    assert any(row.startswith("none </s> 1.000, ") for row in rows)
+    assert "none ended" in rows
+    assert "none (nothing)" in rows
+
+
+def test_translations_that_are_the_slides_are_counted(tmp_path, capsys):
+    one_word = ["decoding.cap_factor=0.001", "decoding.cap_extra=0"]
+    _, _, target, _ = write_trained(tmp_path / "run", "none", *one_word)
+    prefer(tmp_path / "run", *target.encode(["bonjour"]))
+    assert run(["lecture", "L-SHORT", "--results", "run"]) == 0
+    shown = capsys.readouterr().out
+    assert [line.split() for line in shown.splitlines()].count(["none", "=", "bonjour"]) == 1
+    assert "none 1 of 5" in " ".join(shown.split())
+
+
+def test_every_arm_shows_its_steps_the_one_without_attention_first(tmp_path, capsys):
+    write_store(tmp_path / "store", "additive", "none")
+    assert run(["lecture", "L17", "--results", "store"]) == 0
+    rows = [line.split() for line in capsys.readouterr().out.splitlines()]
+    arms = [row[0] for row in rows if row and row[0] in ("none", "additive")]
+    assert arms == ["none", "additive"] * 3
+    assert ["Runs", "of", "store:", "none", "run-none,", "additive", "run-additive."] in rows
+
+
+def test_both_arms_translate_the_short_sentences_as_translate_does(tmp_path, capsys):
+    write_store(tmp_path / "store", "additive", "none")
+    assert run(["translate", "The cat sat", "--run", "store"]) == 0
+    own = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert run(["lecture", "L-SHORT", "--results", "store"]) == 0
+    shown = capsys.readouterr().out
+    rows = [line.split() for line in shown.splitlines()]
+    place = rows.index(["The", "cat", "sat", "slide", "Le", "chat", "s'est", "assis"])
+    beside = " ".join(word for row in rows[place + 1 :] for word in row)
+    for row, following in zip(own, (" additive", " I love you"), strict=True):
+        said = " ".join(row) if len(row) > 1 else f"{row[0]} (nothing)"
+        assert f"{said}{following}" in beside
+    assert ["none", "0", "of", "5"] in rows
+    assert ["additive", "0", "of", "5"] in rows
+    assert "Runs of store: none run-none, additive run-additive." in " ".join(shown.split())
+
+
+@pytest.mark.parametrize("name", ["L17", "L-SHORT"])
+def test_a_run_of_french_to_english_is_not_asked(name, tmp_path, capsys):
+    write_trained(tmp_path / "run", "additive", "corpus.reverse_direction=true")
+    assert run(["lecture", name, "--results", "run"]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "'run' has no run of English to French" in shown
+    assert "Runs of" not in shown
 
 
 def test_the_audit_needs_no_jax():

@@ -101,6 +101,54 @@ def test_export_takes_conditions_as_tables_do(tmp_path, capsys):
     assert "did you mean 'seed'" in capsys.readouterr().err
 
 
+def test_export_writes_the_csv_into_the_file_that_is_named(tmp_path, capsys):
+    write_planted(tmp_path / "out", ARMS, seeds=2)
+    arguments = ["export", "--results", str(tmp_path / "out"), "--where", "seed=1"]
+    assert run(arguments) == 0
+    printed = capsys.readouterr().out
+    for option in ("-o", "--out"):
+        path = tmp_path / "tidy" / f"runs{option}.csv"
+        assert run([*arguments, option, str(path)]) == 0
+        said = capsys.readouterr()
+        assert said.out == ""
+        assert said.err == f"Written to {path}: {len(printed.splitlines()) - 1} rows\n"
+        assert path.read_text(encoding="utf8") == printed
+    assert run([*arguments, "-o", str(tmp_path / "x"), "--bundle", str(tmp_path / "b")]) == 2
+    assert "give one of them" in capsys.readouterr().err
+    assert not (tmp_path / "x").exists()
+
+
+@pytest.mark.parametrize(
+    ("command", "option", "module"),
+    [
+        (["export"], "-o", "results.bundle.load_results"),
+        (["export"], "--bundle", "results.bundle.load_results"),
+        (["report"], "-o", "report.page.write_report"),
+        (["plot", "bleu"], "-o", "figures.registry.make_figure"),
+    ],
+    ids=lambda each: each if isinstance(each, str) else each[0],
+)
+def test_what_cannot_be_written_is_told_before_anything_is_read(
+    command, option, module, tmp_path, capsys, monkeypatch
+):
+    write_planted(tmp_path / "out", ARMS, seeds=1)
+    (tmp_path / "file").write_text("mine")
+    (tmp_path / "a folder.png").mkdir()
+
+    def refuse(*_, **__):
+        raise AssertionError("read before the place was looked at")
+
+    monkeypatch.setattr(f"seq2seq_bottleneck.{module}", refuse)
+    places = [tmp_path / "file" / "below.png"]
+    places += [tmp_path / "a folder.png"] if option == "-o" else [tmp_path / "file"]
+    for place in places:
+        assert run([*command, "--results", str(tmp_path / "out"), option, str(place)]) == 1
+        (line,) = capsys.readouterr().err.splitlines()
+        assert f"cannot write {str(place)!r}" in line or f"{str(place.parent)!r}" in line
+    assert (tmp_path / "file").read_text() == "mine"
+    assert list((tmp_path / "a folder.png").iterdir()) == []
+
+
 def test_an_unknown_format_is_told_before_anything_else(tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert run(["table", "vindicaton", "--format", "txt"]) == 2

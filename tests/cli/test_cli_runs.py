@@ -41,6 +41,29 @@ def listed(out, capsys, *conditions):
     return [line[0] for line in lines]
 
 
+@pytest.mark.parametrize(
+    ("conditions", "told"),
+    [
+        (["attention=nonne"], "attention=nonne; here attention is additive, dot, none"),
+        (["model.attention=nonne"], "model.attention=nonne; here attention is additive, dot, none"),
+        (
+            ["attention=dot", "seed=2"],
+            "attention=dot seed=2; here attention is additive, dot, none and seed is 1, 2",
+        ),
+        (["batch_tokens=7", "batch_tokens=8"], "batch_tokens=8; here batch_tokens is 90, none"),
+        (["group=other"], "group=other; here group is"),
+    ],
+)
+def test_where_nothing_meets_the_conditions_what_there_is_is_told(out, capsys, conditions, told):
+    where = [part for condition in conditions for part in ("--where", condition)]
+    assert run(["runs", "--results", str(out), *where]) == 1
+    said = capsys.readouterr()
+    assert said.out == ""
+    (line,) = said.err.splitlines()
+    assert line.startswith("bottleneck: no run meets ")
+    assert told in line
+
+
 def test_a_line_has_the_group_and_the_settings_that_differ_in_it(out, capsys):
     assert run(["runs", "--results", str(out)]) == 0
     lines = capsys.readouterr().out.splitlines()

@@ -3,6 +3,8 @@
 import csv
 import io
 import json
+from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from planted import write_planted
@@ -10,6 +12,7 @@ from planted_arms import LOW, Store
 
 from seq2seq_bottleneck.bench.grid import Point, Sizes, parse_arms
 from seq2seq_bottleneck.bench.measure import point_rows, write
+from seq2seq_bottleneck.cli import study
 from seq2seq_bottleneck.cli.main import run
 from seq2seq_bottleneck.results.folders import ENVIRONMENT, STORE
 from seq2seq_bottleneck.results.schema import STUDIES
@@ -95,12 +98,33 @@ def test_a_dry_run_on_finished_runs_names_them_and_measures_nothing(tmp_path, ca
 def test_a_folder_without_runs_is_told_before_runs_are_trained_in_it(tmp_path, capsys):
     folder = tmp_path / "thre"
     asked = ["study", "length", "--results", str(folder), "--preset", "smoke", "--dry-run"]
-    told = f"no finished run in {str(folder)!r} that study length can be put to: training its own"
+    told = f"no finished run in {str(folder)!r} that study length can be put to: would train its"
     assert run(asked) == 0
     assert told in capsys.readouterr().err
     assert run([*asked, "--quiet"]) == 0
     assert told not in capsys.readouterr().err
     assert not folder.exists()
+
+
+def test_what_is_measured_says_which_run_of_how_many_and_the_time(capsys, monkeypatch):
+    times = iter([100.0, 101.0, 130.0, 131.0, 190.0])
+    monkeypatch.setattr(study, "time", SimpleNamespace(monotonic=lambda: next(times)))
+    one, two = Path("store/aaaa"), Path("store/bbbb")
+    with study._shown([one, two], quiet=False) as listen:
+        listen(two, "opening")
+        listen(two, "done")
+        listen(one, "counting")
+        listen(one, "done")
+    assert capsys.readouterr().err.splitlines() == [
+        "bbbb (2 of 2): opening (0:01)",
+        "bbbb (2 of 2): done, 1 of 2 (0:30, about 0:30 left)",
+        "aaaa (1 of 2): counting (0:31)",
+        "aaaa (1 of 2): done, 2 of 2 (1:30)",
+    ]
+    times = iter([0.0, 1.0])
+    with study._shown([one], quiet=True) as listen:
+        listen(one, "done")
+    assert capsys.readouterr().err == ""
 
 
 def test_runs_of_another_version_are_counted(tmp_path, capsys):

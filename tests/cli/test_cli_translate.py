@@ -1,5 +1,6 @@
 """``bottleneck translate``: an argument, a file, standard input; real runs, hardly trained."""
 
+import csv
 import io
 import shutil
 import sys
@@ -82,6 +83,47 @@ def test_an_argument_goes_through_every_arm_or_one(translate):
     assert [line.split()[0] for line in both.splitlines()] == ["none", "additive"]
     one, _ = translate("w1 w2 w3", "--arm", "additive")
     assert one.split() == both.splitlines()[1].split()
+
+
+def test_results_and_run_name_the_same_folder(translate, out, capsys):
+    """``--run`` is what the other tests give."""
+    by_run = translate("w1 w2 w3")
+    assert run(["translate", "w1 w2 w3", "--results", str(out)]) == 0
+    printed = capsys.readouterr()
+    assert (printed.out, printed.err) == by_run
+    one = sorted((out / "runs").glob("*/weights.safetensors"))[0].parent
+    assert run(["translate", "w1 w2 w3", "--results", str(one)]) == 0
+    assert capsys.readouterr().out in by_run[0].replace("none      ", "none  ")
+
+
+def test_arms_that_have_not_learned_are_told_of(translate):
+    """Those of the fixture have not: a few updates."""
+    for arguments in (["w1 w2 w3"], ["--file", "text"]):
+        _, told = translate(*arguments)
+        lines = [line for line in told.splitlines() if line.startswith("not learned to translate")]
+        assert len(lines) == 1
+        assert "bottleneck reproduce" in lines[0]
+        assert "--results" in lines[0]
+        assert ("none (BLEU" in lines[0]) == (arguments[0] != "--file")
+        assert "additive (BLEU" in lines[0]
+
+
+@pytest.mark.parametrize(
+    ("scores", "arms"), [(("5.0", "0.1"), 0), (("", "5.0"), 0), (("4.99", "9"), 2), (("", "1"), 2)]
+)
+def test_the_shortest_filled_bucket_says_whether_an_arm_has_learned(
+    scores, arms, tmp_path, out, capsys
+):
+    learned = shutil.copytree(out, tmp_path / "learned")
+    for path in learned.glob("runs/*/scores.csv"):
+        rows = list(csv.DictReader(io.StringIO(path.read_text())))
+        text = io.StringIO()
+        writer = csv.DictWriter(text, rows[0])
+        writer.writeheader()
+        writer.writerows({**row, "bleu": each} for row, each in zip(rows, scores, strict=True))
+        path.write_text(text.getvalue())
+    assert run(["translate", "w1 w2 w3", "--results", str(learned)]) == 0
+    assert capsys.readouterr().err.count("(BLEU ") == arms
 
 
 def test_the_alignment_of_an_argument_is_a_picture(translate):

@@ -95,7 +95,7 @@ def test_compression_of_one_context_size_is_drawn_and_says_that_it_decides_nothi
     figure, data = make_figure("compression", one)
     assert set(data["control"]) == {"context 32", ""}
     assert len(rows_of(data, "none")) == len(rows_of(data, "additive")) == 4
-    assert "(C1) is open: 1 context size(s)" in figure.texts[-1].get_text()
+    assert "(C1) is open: two context sizes" in figure.texts[-1].get_text()
     colour = figure.axes[0].containers[0].lines[0].get_color()
     assert to_hex(colour).upper() == LIGHT.attention["none"]
 

@@ -1,5 +1,6 @@
 """The audit against the lecture's facts, and every verdict against a changed printed value."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -47,19 +48,25 @@ FACTS = {
     "L6": ["0.60", "0.34", "0.999", "0.447"],
     "L7": ["0.09 0.94 0.20", "4.876", "0.224 0.525 0.251", "1.094 + 2.560 + 1.221"],
     "L8": ["0.690 0.310", "0.982 0.018", "9:1 becomes 2.2:1", "5:1 becomes 55:1"],
-    "L9": ["3000", "2744", "91.5", "7680"],
+    "L9": ["3000", "2744", "91.47 %", "7680"],
     "L10": ["1 of 7 rows (le)", "tied in 1 more (chat)", "0.239", "0.167"],
     "L11": ["-19.0 -46.9 -64.8 -77.0"],
     "L12": ["2.9 5.9 9.8 13.7 17.6", "45 words", "5 13 26 38 51 words, each inside"],
     "L13": ["-9.4 -19.9 -31.3 -32.7", "0.9 4.2 10.2 12.4 16.2", "44 % of the loss"],
     "L14": ["words 30", "are 10 a word", "no overflow"],
-    "L15": ["T^1.93", "[1.85, 2.01]", "self-attention is quadratic in the length too"],
+    "L15": [
+        "a step: T^0.93",
+        "in all: T^1.93",
+        "[1.85, 2.01]",
+        "dh is not judged",
+        "self-attention is quadratic in the length too",
+    ],
     "L16": ["the same links", "black cat", "one to many: sat"],
-    "L17": ["sum 0.9", "translate"],
+    "L17": ["sum 0.9", "`bottleneck lecture L17` shows those of a trained run"],
     "L18": ["0.224 0.525 0.251", "0.493 0.173 0.440"],
     "L-FAIL": ["42.3 exp(-0.082 ratio)", "-0.9997"],
-    "L-VIND": ["0.9 4.2 10.2 12.4 16.2", "40+ words"],
-    "L-SHORT": ["3 3 2 2 3"],
+    "L-VIND": ["BLEU with attention: gains 0.9 4.2 10.2 12.4 16.2", "40+ words"],
+    "L-SHORT": ["3 3 2 2 3", "judged are the lengths", "`bottleneck lecture L-SHORT`"],
     "L-LOST": ["4 of 4"],
 }
 
@@ -103,7 +110,7 @@ PLANTED = {
         vind={name: replace(row, improvement_percent=7.0) for name, row in SLIDES.vind.items()},
     ),
     "L14": changed("l14", words="30"),
-    "L15": changed("l15", in_all="3", remedy_exponent=3),
+    "L15": changed("l15", a_step="O(Tx Ty dh)", in_all="O(Tx Ty Ty dh)", remedy_exponent=3),
     "L16": changed("l16", links=(*SLIDES.l16.links[:-1], ("mat", "chat"))),
     "L17": changed("l17", steps=({"Le": "0.6", "Un": "0.5"}, {"chat": "0.9", "chien": "0.2"})),
     "L18": changed("l18", code=unnormalised),
@@ -152,6 +159,42 @@ def test_what_the_slide_prints_stands_in_the_printed_column():
         assert value in printed
     assert AUDITS["L11"](EVIDENCE).printed == "drop -19 -47 -65 -77 %"
     assert AUDITS["L13"](EVIDENCE).printed.startswith("improvement +2.6 +14.7 +54.5 +100 +200 %")
+
+
+def test_the_cost_is_printed_as_the_slide_has_it_a_step_and_in_all():
+    for evidence in (EVIDENCE, Evidence(GOLD)):
+        printed = AUDITS["L15"](evidence).printed
+        assert printed.startswith("a step: O(Tx dh); in all: O(Tx Ty dh); ")
+
+
+def test_a_step_and_the_whole_are_judged_apart():
+    def judged(**fields):
+        slides = changed("l15", **fields)
+        checks = AUDITS["L15"](replace(EVIDENCE, slides=slides)).checks
+        return [check.judgement for check in checks[:2]]
+
+    assert judged() == ["right", "right"]
+    assert judged(a_step="O(Tx Ty dh)") == ["wrong", "right"]
+    assert judged(in_all="O(Tx dh)") == ["right", "wrong"]
+
+
+def test_the_folder_of_the_measured_exponent_is_named():
+    cost = replace(QUADRATIC, folder="results/runs/bench")
+    why = AUDITS["L15"](Evidence(GOLD, cost)).why
+    assert "T^1.93 [1.85, 2.01] with T tokens a side (results/runs/bench)" in why
+    assert "()" not in AUDITS["L15"](EVIDENCE).why
+
+
+@pytest.mark.parametrize("name", AUDITS)
+def test_a_number_called_right_is_shown_so_that_it_rounds_to_the_printed_one(name):
+    """A half either way is right, but "91.5" beside "91" does not show it."""
+    for check in AUDITS[name](EVIDENCE).checks:
+        printed, shown = (
+            re.findall(r"[-+]?\d+(?:\.\d+)?", text) for text in (check.printed, check.recomputed)
+        )
+        if check.judgement == "right" and len(printed) == len(shown):
+            for text, number in zip(printed, shown, strict=True):
+                assert abs(float(text) - float(number)) < last_digit(text) / 2
 
 
 def test_an_attention_that_never_falls_would_solve_the_problem():

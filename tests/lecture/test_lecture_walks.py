@@ -7,10 +7,11 @@ import pytest
 
 from seq2seq_bottleneck.lecture.attention_walks import WALKS, walk
 from seq2seq_bottleneck.lecture.audit import AUDITS
-from seq2seq_bottleneck.lecture.evidence import Evidence
+from seq2seq_bottleneck.lecture.evidence import Evidence, Exponent
 from seq2seq_bottleneck.lecture.formulas import ON_PAPER, attention_in_code
 from seq2seq_bottleneck.lecture.grid import Grid
 from seq2seq_bottleneck.lecture.slides import SLIDES
+from seq2seq_bottleneck.lecture.trained import ArmOutputs, ArmSteps, DecoderStep, same_words
 from seq2seq_bottleneck.runs.lecture import own_attention
 from seq2seq_bottleneck.tables.audit import grammar_alignment
 
@@ -27,7 +28,9 @@ def own():
 
 def text(steps):
     return "\n".join(
-        line for step in steps for line in (step.title, step.formula, *step.lines, *step.slips)
+        line
+        for step in steps
+        for line in (step.title, step.formula, *step.lines, *step.slips, *step.findings)
     )
 
 
@@ -36,7 +39,8 @@ def slips(steps):
 
 
 def test_the_issues_ids_have_a_worked_example():
-    assert list(WALKS) == ["L2", "L3", "L4", "L5", "L6", "L7", "L8", "L9", "L10", "L16", "L18"]
+    worked = ["L2", "L3", "L4", "L5", "L6", "L7", "L8", "L9", "L10", "L16", "L18"]
+    assert list(WALKS) == [*worked, "L17", "L-SHORT"]
 
 
 @pytest.mark.parametrize("name", AUDITS)
@@ -111,9 +115,111 @@ def test_slips_of_planted_slides_are_told(evidence, own):
 
 def test_the_softmax_that_flattens_is_told_where_it_does(evidence, own):
     first, second, _ = walk("L8", evidence, own)
-    assert "flattened" in " ".join(first.slips)
-    assert second.slips == ()
+    assert "9:1 becomes 2.2:1" in " ".join(first.findings)
+    assert "flattened" not in " ".join(first.slips)  # no misprint: nobody printed 9:1
+    assert second.slips == second.findings == ()
     assert "55:1 after" in second.lines[-1]
+
+
+def test_the_share_that_is_lost_is_shown_so_that_it_rounds_to_the_printed_one(evidence, own):
+    first, _ = walk("L9", evidence, own)
+    assert first.lines[-1] == "2744 / 3000 = 91.47 %"
+    assert first.slips == ()
+    assert "not information" in " ".join(first.findings)
+    planted = replace(SLIDES, l9=replace(SLIDES.l9, discarded="92"))
+    first, _ = walk("L9", replace(evidence, slides=planted), own)
+    assert first.slips == ("The slide prints the share 92, not 91.47.",)
+
+
+def test_a_part_that_is_wrong_does_not_speak_for_what_is_not_measured(evidence, own):
+    steps = walk("L15", evidence, own)
+    assert AUDITS["L15"](evidence).verdict == "not measured"
+    assert [step.slips for step in steps[:2]] == [(), ()]
+    assert steps[2].slips == ("This part is wrong; others are not measured.",)
+    measured = replace(evidence, cost=Exponent("dot", 1.93, 1.85, 2.01))
+    assert walk("L15", measured, own)[2].slips == ("Wrong.",)
+
+
+LIKELY = ArmSteps(
+    "additive",
+    "d6a5",
+    (
+        DecoderStep("", (("le", 0.95), ("la", 0.0301)), (("un", 0.00004),)),
+        DecoderStep("le", (("chat", 0.9), ("chien", 0.05)), ()),
+    ),
+    "le chat s'est assis",
+)
+ENDED = ArmSteps("none", "c96f", (DecoderStep("", (("</s>", 0.6), ("le", 0.4))),), "", ("sat",))
+
+
+def test_the_first_steps_of_trained_arms_stand_beside_the_slides(evidence, own):
+    steps = walk("L17", replace(evidence, first=(ENDED, LIKELY)), own)
+    rows = [[" ".join(line.split()) for line in step.lines] for step in steps]
+    assert rows[0] == [
+        "slide Le 0.6, Un 0.3",
+        "none </s> 0.600, le 0.400",
+        "additive le 0.950, la 0.030; un <0.001",
+    ]
+    assert rows[1] == [
+        "slide after Le chat 0.7, chien 0.2",
+        "none ended",
+        "additive after le chat 0.900, chien 0.050",
+    ]
+    assert rows[2] == [
+        "none (nothing)",
+        "additive le chat s'est assis",
+        "Without a token for sat: none.",
+    ]
+    assert slips(steps) == {}
+    assert "bottleneck" not in AUDITS["L17"](replace(evidence, first=(LIKELY,))).why
+
+
+def test_without_trained_arms_the_slides_steps_stand_alone(evidence, own):
+    steps = walk("L17", evidence, own)
+    assert [len(step.lines) for step in steps] == [1, 1]
+    more = replace(SLIDES.l17, steps=({"Le": "0.6", "Un": "0.5"},))
+    (step,) = walk("L17", replace(evidence, slides=replace(SLIDES, l17=more)), own)
+    assert step.slips == ("The slide's probabilities sum to 1.1.",)
+
+
+def test_short_translations_stand_beside_the_slides_and_are_counted(evidence, own):
+    said = ("Le chat s’est assis.", "je t'aime", "bonjour les amis", "BONJOUR", "à plus tard")
+    arms = (ArmOutputs("none", "c96f", ("",) * 5), ArmOutputs("additive", "d6a5", said, ("x",)))
+    heading, beside, counts = walk("L-SHORT", replace(evidence, short=arms), own)
+    assert heading.slips == ("Wrong.",)
+    rows = [" ".join(line.split()) for line in beside.lines]
+    assert rows[:4] == [
+        "The cat sat slide Le chat s'est assis",
+        "none (nothing)",
+        "additive = Le chat s’est assis.",
+        "I love you slide Je t'aime",
+    ]
+    assert len(rows) == 15
+    assert rows[8] == "additive bonjour les amis"
+    expected = ["none      0 of 5", "additive  4 of 5", "Without a token for x: additive."]
+    assert list(counts.lines) == expected
+    assert len(walk("L-SHORT", evidence, own)) == 2
+    why = AUDITS["L-SHORT"](replace(evidence, short=arms)).why
+    assert why.endswith("; as the slide has them: none 0 of 5, additive 4 of 5")
+
+
+@pytest.mark.parametrize(
+    ("output", "same"),
+    [
+        ("je t'aime", True),
+        ("Je t’aime !", True),
+        ("je  t'aime", True),
+        ("je t'aime bien", False),
+        ("je taime", False),
+        ("", False),
+    ],
+)
+def test_a_translation_is_the_slides_but_for_case_and_final_stop(output, same):
+    assert same_words(output, "Je t'aime") == same
+
+
+def test_composed_and_decomposed_letters_are_the_same():
+    assert same_words("a\u0300 plus tard", "À plus tard")
 
 
 def test_the_matrix_is_the_slides_with_a_learned_one_beside_it(evidence, own):

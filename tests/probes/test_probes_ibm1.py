@@ -98,6 +98,26 @@ def test_parts_of_a_corpus_add_up_to_the_whole(monkeypatch):
     assert again == pytest.approx(history)
 
 
+@settings(deadline=None)
+@given(keys=st.lists(st.integers(0, 40), min_size=1, max_size=60))
+def test_keys_are_numbered_by_marks_as_by_sorting(keys):
+    keys = np.array(keys)
+    entries, places = np.unique(keys, return_inverse=True)
+    for span in (41, ibm1._MARKED + 1):
+        found = ibm1._numbered(keys, span)
+        assert np.array_equal(found[0], entries)
+        assert np.array_equal(found[1], places)
+
+
+def test_a_large_vocabulary_is_sorted_to_the_same_bits(monkeypatch):
+    model, history = train(TOY, iterations=4)
+    monkeypatch.setattr(ibm1, "_MARKED", 0)
+    same, again = train(TOY, iterations=4)
+    assert np.array_equal(same.keys, model.keys)
+    assert np.array_equal(same.probabilities, model.probabilities)
+    assert np.array_equal(again, history)
+
+
 def test_em_reaches_the_maximum_that_scipy_finds():
     pairs = [(["a", "b"], ["x", "y"]), (["a"], ["x"]), (["b", "c"], ["y", "z", "z"])]
     entries = sorted({(f, e) for source, target in pairs for f in target for e in ["", *source]})

@@ -96,6 +96,16 @@ def test_the_explorer_answers_without_an_error_or_a_request(fragment, source, fo
         assert "opacity: 0.25" in rows[-1].all("i")[0].attributes["style"]
 
 
+def test_without_an_address_the_page_opens_where_its_data_say(folder, tmp_path):
+    text = (folder / "report.html").read_text(encoding="utf8")
+    assert text.count('"first":0') == 1
+    (folder / "second.html").write_text(text.replace('"first":0', '"first":1'), encoding="utf8")
+    for fragment, source in (("", "dogs run"), ("#sentence=1", PAIR[0])):
+        found = visit((folder / "second.html").as_uri() + fragment, tmp_path)
+        shown = Page(found.dom.replace("<!DOCTYPE html>", "")).by_id("explorer-shown")
+        assert shown.all("dd")[0].text == source
+
+
 def test_choosing_a_sentence_shows_it_and_makes_its_address(folder, tmp_path):
     frame = folder / "choose.html"
     frame.write_text(CHOOSE)

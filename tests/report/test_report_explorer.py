@@ -87,6 +87,7 @@ def test_the_data_are_those_of_the_examples(tmp_path):
     assert first["weights"][0] == [1000, 0, 0, 0]
     assert first["weights"][-1] == [250, 250, 500, 0]
     assert held.left_out == 0
+    assert held.data["first"] == 0
 
 
 def test_of_text_without_links_the_references_words_are_looked_for(tmp_path):
@@ -108,6 +109,32 @@ def test_sentences_beyond_the_room_are_left_out_and_counted(tmp_path, monkeypatc
     assert explored(bundle) is None
     monkeypatch.setattr(explorer, "MOST_WEIGHTS", 32)
     assert explored(bundle).sentences == 1
+
+
+@pytest.mark.parametrize(
+    ("sentences", "first"),
+    [
+        ([(8, 0)], 0),
+        ([(8, 7), (45, 9), (12, 3)], 1),
+        ([(50, 9), (8, 0), (44, 2), (60, 30), (41, 12)], 0),
+        ([(50, 9), (44, 2), (60, 30)], 0),
+        ([(44, 2), (60, 30), (50, 9)], 2),
+        ([(3, 1), (4, 0), (2, 2)], 0),
+    ],
+)
+def test_the_page_opens_on_a_long_sentence_with_the_median_of_lost_words(sentences, first):
+    """Each is of so many words, of which the first arm lost so many."""
+    held = [
+        {
+            "length": length,
+            "arms": [
+                {"fates": [["lost", ""]] * lost + [["survived", "x"]] * (length - lost)},
+                {"fates": [["survived", "x"]] * length},
+            ],
+        }
+        for length, lost in sentences
+    ]
+    assert explorer._telling(held, (5, 11, 21, 31, 41)) == first
 
 
 def test_words_are_put_together_as_a_person_reads_them():

@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 
 from seq2seq_bottleneck.settings.atomic import (
+    check_file,
+    check_place,
     check_writable,
     remove_empty,
     topmost_missing,
@@ -44,6 +46,28 @@ def test_a_folder_that_is_a_file_is_named(tmp_path):
 def test_check_writable_leaves_nothing(tmp_path):
     check_writable(tmp_path / "out")
     assert os.listdir(tmp_path / "out") == []
+
+
+def test_a_file_that_could_be_written_passes_and_nothing_is_made(tmp_path):
+    check_file(tmp_path / "new" / "folder" / "x.png")
+    (tmp_path / "x.png").write_text("old")
+    check_file(tmp_path / "x.png")
+    check_place(tmp_path / "new")
+    assert [path.name for path in tmp_path.iterdir()] == ["x.png"]
+
+
+def test_a_file_that_could_not_be_written_is_named(tmp_path, monkeypatch):
+    (tmp_path / "x.png").write_text("old")
+    for check, path, told in (
+        (check_file, tmp_path, "it is a folder"),
+        (check_file, tmp_path / "x.png" / "y.png", "Not a directory"),
+        (check_place, tmp_path / "x.png", "Not a directory"),
+    ):
+        with pytest.raises(UserError, match=told):
+            check(path)
+    monkeypatch.setattr(os, "access", lambda path, _: path != tmp_path)  # root may write anywhere
+    with pytest.raises(UserError, match="Permission denied"):
+        check_file(tmp_path / "new" / "x.png")
 
 
 def test_two_that_try_one_folder_at_once_do_not_meet(tmp_path, monkeypatch):

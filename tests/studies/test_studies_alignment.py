@@ -172,9 +172,26 @@ def test_the_runs_own_test_set_as_a_gold_set_gives_the_studys_numbers(subject, f
     for name in set(found) - {"source_words"}:  # a gold set's words are its tokens
         np.testing.assert_allclose(columns[name][:8], np.array(found[name])[:8], rtol=1e-5,
                                    err_msg=name)  # fmt: skip
-    (mean, *_) = summarise_gold([Probed(subject.folder, subject.settings, columns)])
-    assert (mean["bucket"], mean["n"]) == ("", 8)
+    rows = summarise_gold([Probed(subject.folder, subject.settings, columns)])
+    mean = next(row for row in rows if row["bucket"] == "")
+    assert mean["n"] == 8
     assert mean["note"].startswith("additive: unknown to the run are 0.0 % of the source")
+
+
+def test_a_gold_set_is_told_by_length_and_as_a_whole_with_shorter_sentences(tmp_path):
+    made = _probed(tmp_path, 1, SHORT - 3)
+    short = made.found["source_words"] == SHORT
+    words = np.where(np.arange(SENTENCES) < 4, 3.0, made.found["source_words"])
+    unknown = {f"unknown_{side}": np.zeros(SENTENCES) for side in ("source", "target")}
+    found = made.found | unknown | {"source_words": words}
+    held = _table(summarise_gold([Probed(made.folder, made.settings, found)]))
+    counts = {bucket: row["n"] for (measure, _, bucket, _), row in held.items() if measure == "aer"}
+    assert counts == {"5-10": 8, "11-20": 8, "": SENTENCES}
+    # Of 6 words 3 are looked at, of 12 three: the links are as many as the words.
+    assert held["aer", "", "5-10", None]["value"] == pytest.approx(1 - 3 / SHORT)
+    assert held["aer", "", "11-20", None]["value"] == pytest.approx(1 - 3 / LONG)
+    everywhere = 1 - 3 * SENTENCES / np.where(short, SHORT, LONG).sum()
+    assert held["aer", "", "", None]["value"] == pytest.approx(everywhere)
 
 
 def test_a_token_that_stands_alone_is_found_glued():

@@ -8,7 +8,7 @@ import pytest
 
 from seq2seq_bottleneck.cli.main import run
 from seq2seq_bottleneck.results.export import write_bundle
-from seq2seq_bottleneck.results.probes import load_probe
+from seq2seq_bottleneck.results.probes import load_probe, probe_file
 from seq2seq_bottleneck.runs.attention import END
 from seq2seq_bottleneck.runs.translate import attended, load_run
 
@@ -39,6 +39,19 @@ def test_a_gold_set_has_a_table_of_its_own(finished, options, capsys):
     assert set(frame["seed"].dropna()) == {1, 2}
     assert {"aer", "precision", "recall", "weight"} <= set(frame["measure"])
     assert all("of the target tokens" in note for note in frame["note"])
+    assert run(arguments) == 0
+    printed = capsys.readouterr().out
+    for name in ("alignment-gold", "alignment_gold"):
+        assert run(["table", name, "--results", str(finished)]) == 0
+        assert capsys.readouterr().out == printed
+
+
+def test_a_gold_set_that_was_not_measured_has_the_command_that_does(runs, tmp_path, capsys):
+    write_bundle(runs, tmp_path / "bundle", {})
+    probe_file(tmp_path / "bundle", "alignment_gold").unlink(missing_ok=True)
+    assert run(["table", "alignment-gold", "--results", str(tmp_path / "bundle")]) == 1
+    told = capsys.readouterr().err
+    assert "`bottleneck study alignment --gold FILE --source FILE --target FILE --res" in told
 
 
 def test_links_that_count_from_one_say_so(finished, options, capsys):

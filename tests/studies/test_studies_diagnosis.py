@@ -25,6 +25,7 @@ def test_a_sentence_of_the_language_is_judged_by_its_own_reference(found):
     assert heard == []
     assert (held.sentence, held.words) == ("the black cat sat on the mat", 7)
     assert held.reference == "le chat noir s'est assis sur le tapis"
+    assert held.longest_trained == load_run(found["none"]).settings.corpus.max_words
     assert [each.arm for each in held.arms] == list(found)
     for each in held.arms:
         trained = load_run(found[each.arm])
@@ -40,7 +41,10 @@ def test_punctuation_is_no_word(found):
     assert [word.word for word in held.arms[0].words] == ["hello", "peter"]
 
 
-def test_another_sentence_is_judged_by_aligning_its_output_and_says_so(found):
+def test_another_sentence_is_judged_by_aligning_its_output_and_says_so(
+    found, tmp_path, monkeypatch
+):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     heard, tell = _heard()
     held = diagnose("the cat bottleneck sat zebra", found, tell)
     assert len(heard) == 1

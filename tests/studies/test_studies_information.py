@@ -1,6 +1,7 @@
 """Bits of runs: known bits through the summing up, a probe that must read, and a real run."""
 
 import json
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 
@@ -51,7 +52,7 @@ def _run(attention="none", limit=999, seed=1, **changed):
     found = {
         "source_words": WORDS, "bits": BITS, "unknown": np.zeros(WORDS.size),
         "nll": left * NATS, "probe": (left + 5.0) * NATS, "probe_untrained": (left + 10.0) * NATS,
-        "probe_shuffled": (BITS + 20.0) * NATS,
+        "probe_shuffled": (BITS + 20.0) * NATS, "nll_shuffled": (0.75 * BITS + 3.0) * NATS,
     }  # fmt: skip
     for part in PARTS:
         found |= dict(zip(names(part), counts.T, strict=True))
@@ -94,6 +95,8 @@ def test_bits_recovered_their_share_and_their_growth():
     assert untrained["value"] == pytest.approx(expected.mean() - 10)
     shuffled = _read(rows, measure="recovered", control="shuffled", **keys | {"part": "probe"})
     assert shuffled["value"] == pytest.approx(-20)  # as it is: floored in print alone
+    others = _read(rows, measure="recovered", control="shuffled", **keys)
+    assert others["value"] == pytest.approx(0.25 * 4 * 25.5 - 3)
 
 
 def test_what_levels_off_is_told_from_what_rises():
@@ -155,6 +158,8 @@ def test_a_hidden_source_stands_for_a_language_that_is_not_known():
         assert (whole["value"], whole["note"]) == (pytest.approx(4 * 25.5 + 6), "hidden")
     keys = {"measure": "recovered", "bucket": "5-10", "part": "translator"}
     assert _read(rows, arm="additive", **keys)["value"] == pytest.approx(36.0, abs=2.5)
+    others = _read(rows, arm="additive", control="shuffled", **keys)["value"]
+    assert others == pytest.approx(0.25 * 4 * 7.5 + 6 - 3)  # there is a control without a probe
     assert not any(row.get("part") == "probe" for row in rows)
 
 
@@ -194,6 +199,39 @@ def test_shuffling_gives_every_sentence_anothers_memory_of_its_group(subject):
     places = {tuple(ids): group for ids, group in zip(pairs.source, groups, strict=True)}
     assert [places[tuple(ids)] for ids in other.source] == groups.tolist()
     assert not any(one == its for one, its in zip(other.source, pairs.source, strict=True))
+
+
+def test_another_source_costs_the_translator_what_the_reference_costs_with_it(subject, measured):
+    """Each pair is put together by hand, alone: the reference with its partner's source."""
+    found, _ = measured
+    test = subject.corpus.test
+    groups = subject.buckets.assign(np.array([pair.words for pair in test]))
+    graph, weights = subject.graph, subject.weights
+    own = source_probe.losses(graph, weights, subject.encode(test))
+    np.testing.assert_allclose(own, found["nll"], rtol=1e-5)
+    for group in np.unique(groups):
+        rows = np.flatnonzero(groups == group)
+        partners = [
+            rows[(place - max(1, len(rows) // 2)) % len(rows)] for place in range(len(rows))
+        ]
+        assert not any(partners == rows)
+        for row, other in list(zip(rows, partners, strict=True))[:2]:
+            pair = replace(test[row], source=test[other].source)
+            (alone,) = source_probe.losses(graph, weights, subject.encode([pair]))
+            assert alone == pytest.approx(found["nll_shuffled"][row], rel=1e-5)
+    assert not np.allclose(found["nll_shuffled"], found["nll"], rtol=1e-4)
+
+
+def test_a_translator_that_does_not_read_its_source_has_the_same_bits_of_any(subject):
+    deaf = jax.tree.map(lambda leaf: leaf, subject.weights)
+    deaf["encoder"] = jax.tree.map(jnp.zeros_like, deaf["encoder"])
+    pairs = subject.encode(subject.corpus.test)
+    everything = np.zeros(len(pairs.source), dtype=np.int64)
+    own, others = (
+        source_probe.losses(subject.graph, deaf, each)
+        for each in (pairs, source_probe.shuffled(pairs, everything))
+    )
+    np.testing.assert_allclose(own, others, rtol=1e-5)
 
 
 class _Made(Subject):
@@ -322,7 +360,7 @@ def test_a_real_run_is_measured_and_summed_up(subject, measured, tmp_path):
     kept = read_kept(tmp_path, subject.settings, STUDY)
     assert kept.found["bits"].tolist() == [pair.bits for pair in subject.corpus.test]
     assert any("untrained" in words for words in told)
-    rows = summarise([kept])
+    rows = [row for row in summarise([kept]) if row.get("control", "") == ""]
     own = kept.found["unknown"] == 0
     total = sum(
         row["value"] * row["n"]

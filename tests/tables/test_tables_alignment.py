@@ -68,13 +68,24 @@ def test_alignment_has_a_row_a_bucket_and_arm_within_80_columns():
 
 def test_alignment_judges_and_tells_what_was_possible():
     made = alignment.page(_alignment(("additive",)))
+    assert any("* behind a count: under 100" in line for line in made.caption)
     assert [(one.claim, one.verdict) for one in made.judged] == [("C7", "partly")]
     told = " ".join(made.caption)
-    assert "(gold links may be more, or none): additive 3.3 %." in told
+    assert "(gold links may be more, or none): 3.3 %." in told
     assert "right after the gold source words: additive 11 %." in told
     row = made.frame[(made.frame["bucket"] == "41+") & (made.frame["control"] == "ibm1")]
     assert row["aer"].item() == 0.124
     assert row["aer_gap_high"].item() == pytest.approx(0.124 - 0.197 + 0.01)
+
+
+def test_the_least_error_is_the_gold_links_and_told_once_unless_arms_differ_in_them():
+    told = " ".join(alignment.page(_alignment()).caption)
+    assert "(gold links may be more, or none): 3.3 %." in told
+    frame = _alignment()
+    other = (frame["control"] == "best") & (frame["arm"] == "scaled-dot")
+    frame.loc[other & (frame["measure"] == "aer"), "value"] = 0.052
+    told = " ".join(alignment.page(frame).caption)
+    assert "(gold links may be more, or none): additive 3.3 %, scaled-dot 5.2 %." in told
 
 
 def test_equal_weights_have_dashes_for_an_error_rate_and_a_reason():
@@ -91,6 +102,14 @@ def test_a_gold_set_is_one_row_with_its_note():
     assert made.name == "alignment_gold"
     assert "additive: unknown to the run are 2.0 % of the source." in made.caption
     assert sum(line.split()[:1] == ["all"] for line in _printed(made).splitlines()) == 1
+
+
+def test_a_gold_set_has_its_length_buckets_and_tells_of_shorter_sentences():
+    made = alignment.gold_page(_alignment(("additive", "scaled-dot"), {"5-10": 200, "": 447}))
+    assert sum(line.split()[:1] == ["5-10"] for line in _printed(made).splitlines()) == 2
+    assert made.caption[0] == "Sentences shorter than any bucket: 247, in the row all alone."
+    whole = alignment.gold_page(_alignment(("additive",), {"5-10": 200, "": 200}))
+    assert not any("shorter" in line for line in whole.caption)
 
 
 def _fading(arm, control, note=";;"):
@@ -121,7 +140,9 @@ def test_gradients_have_ratios_by_band_and_half_distances_within_80_columns():
     assert "…" not in text
     lines = [line.split() for line in text.splitlines()]
     at = lines.index(["41+", "none", "99*", "0.00012", "0.00012"])
-    assert lines[at + 1] == ["6e-05..0.00024", "6e-05..0.00024"]
+    assert lines[at + 1] == ["6.0e-05..0.00024", "6.0e-05..0.00024"]
+    at = lines.index(["1-5", "none", "2,345", "0.90", "0.90"])
+    assert lines[at + 1] == ["0.45..1.8", "0.45..1.8"]
     at = lines.index(["5-10", "words", "additive", "2,345", "8.0", "8.0"])
     assert lines[at + 1] == ["7.0..over", "40", "7.0..over", "40"]
     first = [line[0] for line in lines if len(line) > 1 and line[1] == "none"]
@@ -131,6 +152,7 @@ def test_gradients_have_ratios_by_band_and_half_distances_within_80_columns():
 
 def test_gradients_judge_and_tell_what_vanished():
     made = gradients.page(_gradients())
+    assert any("* behind a count: under 100" in line for line in made.caption)
     assert [(one.claim, one.verdict) for one in made.judged] == [("C8", "not held")]
     told = " ".join(made.caption)
     assert "none, untrained: 25.0 % of the ratios are under 1e-12" in told

@@ -86,6 +86,17 @@ def test_walks_fit_the_terminal(evidence, name, width):
     assert f"Verdict: {audit.verdict}: " in text
 
 
+def test_a_finding_of_ours_is_marked_otherwise_than_a_slip(evidence):
+    audit, steps = AUDITS["L8"](evidence), walk("L8", evidence, ON_PAPER)
+    lines = printed(80, lambda console: print_walk(audit, steps, console)).splitlines()
+    found = [line.strip() for line in lines if "9:1 becomes" in line]
+    assert found[0] == "Ours: 9:1 becomes 2.2:1, the difference is flattened."
+    assert [line.strip() for line in lines if line.strip().startswith("!")] == [
+        "! The slide prints the weights 0.64 0.36, not 0.690 0.310.",
+        "! The slide calls this sparsity: exp is never 0, so no weight is.",
+    ]
+
+
 def test_the_matrix_is_drawn_with_its_marks():
     text = printed(80, lambda console: console.print(grid_table(slide_grid(SLIDES.l10))))
     rows = {line.split()[0]: line.split()[1:] for line in text.splitlines()[2:] if line.strip()}

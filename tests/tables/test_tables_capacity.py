@@ -95,6 +95,12 @@ def test_the_caption_answers_the_question_for_each_corpus_first():
     facts = next(line for line in made.caption if line.startswith("copy: 1,600 test sentences"))
     assert "7.00 bits a word" in facts
     assert "by chance 2% to 25%" in facts
+    told = " ".join(made.caption)
+    assert "Attention is not among the arms: with it there is no single vector to fill" in told
+    assert "so that the exponent's range is too narrow where many are" in told
+    attending = _frame()
+    attending.loc[0, "attention"] = "additive"
+    assert "no single vector" not in " ".join(page(attending).caption)
     bits = next(line for line in made.caption if line.startswith("Bits a number"))
     assert "up to a bit for each word of the sentence less is sure to be held" in bits
     assert "of the grammar's those survive first that have fewer bits" in bits

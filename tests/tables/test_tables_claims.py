@@ -92,6 +92,12 @@ def test_the_summary_counts_each_verdict(decisions):
     assert list(claims(decisions)["verdict"]) == ["held", "not held", "not measured"]
 
 
+def test_where_seeds_are_and_that_rules_may_have_changed_is_told(decisions):
+    told = " ".join(json.loads(render(decisions, "json"))["caption"])
+    assert "changes to rules since are dated in results/LOG.md" in told
+    assert "small points in the figures and rows of probes/NAME.csv" in told
+
+
 def test_an_unknown_format_is_refused_by_name(decisions):
     with pytest.raises(UsageError, match="unknown format 'cvs'; did you mean 'csv'"):
         render(decisions, "cvs")

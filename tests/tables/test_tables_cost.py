@@ -9,8 +9,10 @@ from rich.console import Console
 
 from seq2seq_bottleneck.bench.grid import DEFAULT, DEFAULT_ARMS, Point, Sizes, parse_arms
 from seq2seq_bottleneck.bench.measure import point_rows, write
+from seq2seq_bottleneck.results.cost import COST
 from seq2seq_bottleneck.settings.errors import UserError
 from seq2seq_bottleneck.tables.cost import cost_pages, load_cost
+from seq2seq_bottleneck.tables.decided import decide_results
 from seq2seq_bottleneck.tables.packing import Column, packed
 from seq2seq_bottleneck.tables.pages import FORMATS, print_page, render
 
@@ -70,6 +72,21 @@ def test_numbers_are_the_files(tmp_path):
     assert own["exponent"] == pytest.approx(2.0)
     assert (own["from"], own["to"], own["points"]) == (50, 200, 5)
     assert fits.loc[("none", "seconds", "all")]["exponent"] == pytest.approx(1.0)
+
+
+def test_c9_tells_what_it_rests_on_as_far_as_it_was_written_down(tmp_path):
+    lost = {("length", DEFAULT["length"][0]): "additive"}
+    plant(tmp_path, {"length": DEFAULT["length"], "batch_size": (16, 32)}, lost=lost.items())
+    points = len(DEFAULT["length"]) * len(DEFAULT_ARMS) - 1  # of the lengths, and with a time
+    costs = pd.read_csv(tmp_path / COST, keep_default_na=False)
+    first = costs.iloc[0]
+    found = next(one for one in decide_results(tmp_path) if one.claim.id == "C9")
+    assert found.runs == (
+        f"benchmark: {points} points on Abacus 3, {first['cores']} cores, cpu: cpu, {first['date']}"
+    )
+    costs.assign(machine="", date="", device="", cores="").to_csv(tmp_path / COST, index=False)
+    found = next(one for one in decide_results(tmp_path) if one.claim.id == "C9")
+    assert found.runs == f"benchmark: {points} points"
 
 
 def test_squares_are_held_with_the_shares_at_30_and_200(tmp_path):

@@ -89,7 +89,7 @@ def test_c10_takes_no_control_that_differs_in_more_than_is_named(tmp_path):
 def test_c10_knows_each_control_by_its_settings(concerns, name, tmp_path):
     found = decided(with_controls(tmp_path).add("new", "none", HIGH, **concerns).write(), "C10")
     assert found.verdict.verdict == "partly"
-    assert f"above the best control, {name}" in found.verdict.because
+    assert f"the best control, {name}" in found.verdict.because
 
 
 def test_c10_holds_attention_against_none_in_a_variation_too(tmp_path):
@@ -97,7 +97,10 @@ def test_c10_holds_attention_against_none_in_a_variation_too(tmp_path):
     store.add("bothways", "additive", LOW, model={"reverse_source": True})
     found = decided(store.write(), "C10").verdict
     assert found.verdict == "partly"
-    assert "above none with the same change of both arms source reversed" in found.because
+    assert (
+        "attention minus none where both arms have the same change: source reversed"
+        in found.because
+    )
 
 
 def test_c12_flips_with_what_twice_the_training_adds(tmp_path):

@@ -1,5 +1,7 @@
 """The picture of one sentence, from a made-up diagnosis."""
 
+from dataclasses import replace
+
 import pytest
 from rich.console import Console
 
@@ -56,17 +58,47 @@ def test_a_sentence_sums_each_arm_up_as_the_slide_does():
     told = diagnosis_page(_diagnosis(unknown=("zebra",)), "4 words", ["A note."]).caption
     assert told[0] == "Sentence: 4 words."
     assert told[1:5] == [
-        "none: 1 of 3 words survived, 1 in part. Output: le s'",
+        "none: 0 of 2 content words survived, 1 in part; of all words 1 of 3, 1 in part. "
+        "Output: le s'",
         "none, survived: 1 of 1 function words.",
         "none, in part: sat.",
         "none, lost: cat.",
     ]
     assert told[5:8] == [
-        "additive: 3 of 3 words survived. Output: le chat s'est assis",
+        "additive: 2 of 2 content words survived; of all words 3 of 3. Output: le chat s'est assis",
         "additive, survived: cat, sat and 1 of 1 function words.",
         "additive, lost: none.",
     ]
     assert told[8:11] == ["A note.", "Judged somehow.", "Not in the training vocabulary: zebra."]
+
+
+@pytest.mark.parametrize(
+    ("kinds", "told"),
+    [
+        (("", "", ""), "one: 1 of 3 words survived, 1 in part. Output: o"),
+        (
+            ("determiner", "determiner", "determiner"),
+            "one: no content word judged; 1 of 3 function words survived, 1 in part. Output: o",
+        ),
+        (("noun", "noun", ""), "one: 1 of 3 content words survived, 1 in part. Output: o"),
+        (("determiner", "", "noun"), "one: 0 of 2 content words survived, 1 in part; of all"),
+    ],
+)
+def test_content_words_come_first_only_where_classes_are_known(kinds, told):
+    words = tuple(
+        WordReport(each.word, kind, each.share, each.targets, each.found)
+        for each, kind in zip(_words(1.0, 0.0, 1 / 3), kinds, strict=True)
+    )
+    held = Diagnosis("the cat sat", 3, None, "Judged.", (), (Diagnosed("one", "o", words),))
+    assert diagnosis_page(held, "3 words").caption[1].startswith(told)
+
+
+@pytest.mark.parametrize(("end", "lines"), [(3, 1), (4, 0), (None, 0)])
+def test_a_sentence_longer_than_training_is_told_so_in_a_line(end, lines):
+    held = replace(_diagnosis(), longest_trained=end)
+    told = diagnosis_page(held, "4 words").caption
+    expected = [f"Longer than any sentence of training, which ended at {end} words."]
+    assert [line for line in told if line.startswith("Longer")] == expected[:lines]
 
 
 def test_without_a_reference_none_is_shown():

@@ -4,7 +4,7 @@ import pandas as pd
 from rich.console import Console
 
 from seq2seq_bottleneck.results.schema import PROBE_COLUMNS
-from seq2seq_bottleneck.tables.dimensions import page
+from seq2seq_bottleneck.tables.dimensions import WANTED, page
 
 MEASURES = ("components", "participation_ratio", "effective_rank")
 BUCKETS = ("5-10", "21-30", "41+")
@@ -68,8 +68,19 @@ def test_the_slides_number_stands_beside_its_sentences_bucket_alone():
 
 def test_a_small_bucket_is_marked_and_the_claim_judged():
     made = page(_frame())
+    assert any("* behind a count: under 100" in line for line in made.caption)
     assert "90*" in _printed(_frame())
     assert [(one.claim, one.verdict) for one in made.judged] == [("C4", "held")]
+
+
+def test_a_bucket_of_fewer_sentences_than_are_wanted_is_named():
+    told = " ".join(page(_frame()).caption)
+    assert "Fewer than the 2,500 sentences that these measures should have: 5-10 (n = 90)." in told
+    frame = _frame()
+    frame["n"] = WANTED
+    assert not any("Fewer" in line for line in page(frame).caption)
+    frame.loc[(frame["bucket"] == "41+") & (frame["part"] == "half"), "n"] = 1250
+    assert not any("Fewer" in line for line in page(frame).caption)
 
 
 def test_the_data_have_trained_and_untrained_rows_with_intervals():

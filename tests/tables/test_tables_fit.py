@@ -41,6 +41,7 @@ def test_a_row_a_bucket_arm_and_split_within_80_columns():
 
 def test_its_data_have_a_column_a_measure_and_no_claim_is_decided_by_it():
     found = page(_frame())
+    assert any("* behind a count: under 100" in line for line in found.caption)
     assert len(found.frame) == 8
     assert set(VALUES) <= set(found.frame.columns)
     assert found.verdicts == []

@@ -30,7 +30,7 @@ def _rows(arm, kind):
             continue
         for part, control, share in (
             ("probe", "", 0.81), ("probe", "untrained", 0.3), ("probe", "shuffled", -0.25),
-            ("translator", "", 0.72),
+            ("translator", "", 0.72), ("translator", "shuffled", 0.04),
         ):  # fmt: skip
             if kind == "exact" or part == "translator":
                 own = mine | {"part": part, "control": control}
@@ -73,14 +73,15 @@ def test_bits_and_their_shares_fit_80_columns(text):
     assert "…" not in text
     assert max(map(len, text.splitlines())) <= 80
     values, ends = _line(text, "41+", "additive")
-    assert values == ["41+", "additive", "240", "236", "192", "81", "30", "0", "72"]
+    assert values == ["41+", "additive", "240", "236", "192", "81", "30", "0", "72", "4"]
     assert ends == ["190..194", "79..83", "28..32", "70..74"]
 
 
 def test_what_the_shuffled_probe_loses_is_floored_in_print_alone(text):
     assert _line(text, "41+", "none")[0][7] == "0"
     frame = page(_frame()).frame
-    assert frame.loc[frame["control"] == "shuffled", "share"].tolist() == [-0.25] * 6
+    probe = (frame["control"] == "shuffled") & (frame["part"] == "probe")
+    assert frame.loc[probe, "share"].tolist() == [-0.25] * 6
 
 
 def test_a_total_is_floored_with_both_ends_of_its_interval():
@@ -106,6 +107,11 @@ def test_growth_is_in_per_cent_and_a_difference_beside_the_longer_half(text):
     ]
 
 
+def test_a_difference_of_per_cents_is_in_points(text):
+    heads = [line.split() for line in text.splitlines() if line.split()[-1:] == ["points"]]
+    assert len(heads) == 1
+
+
 def test_bleu_by_level_of_bits(text):
     values, ends = _line(text, "5-10", "additive", 1)
     assert values == ["5-10", "additive", "90*", "8.0", "17.0", "23.0", "24.5", "24.6"]
@@ -120,6 +126,14 @@ def test_the_caption_says_what_the_probe_is_and_who_was_left_out():
     assert "flatters" not in told
 
 
+def test_the_star_and_both_controls_are_explained():
+    made = page(_frame())
+    assert any("* behind a count: under 100" in line for line in made.caption)
+    told = " ".join(made.caption)
+    assert "the probe is given the memory of another sentence of the bucket" in told
+    assert "it is given the source of another sentence of the bucket" in told
+
+
 def test_of_an_empty_bucket_no_excess_is_told():
     frame = _frame()
     rows = frame[frame["measure"] == "source_bits"].assign(measure="hidden_excess", value=6.0)
@@ -132,8 +146,9 @@ def test_of_a_text_without_exact_bits_the_translators_are_shown():
     made = page(_frame("hidden"))
     assert "An undertrained one has bits too many, and flatters." in "\n".join(made.caption)
     assert _line(_printed(_frame("hidden")), "41+", "additive")[0] == [
-        "41+", "additive", "240", "236", "72", "70..74",
+        "41+", "additive", "240", "236", "72", "4",
     ]  # fmt: skip
+    assert made.frame.loc[made.frame["control"] == "shuffled", "share"].tolist() == [0.04] * 6
 
 
 def test_where_nothing_stands_for_the_language_the_command_is_named():

@@ -39,6 +39,36 @@ def test_an_empty_bucket_is_a_row_of_blanks():
     assert ".." not in "".join(lines[empty[0] :])
 
 
+def test_a_small_count_is_starred_and_the_star_explained():
+    made = page(_frame(["none"]))
+    assert any("* behind a count: under 100" in line for line in made.caption)
+
+
+def test_shares_have_a_decimal():
+    frame = _frame(["none"])
+    one = (frame["measure"] == "empty") & (frame["bucket"] == "5-10")
+    frame.loc[one, ["value", "low", "high"]] = [0.005, 0.0, 0.015]
+    console = Console(width=80, color_system=None)
+    with console.capture() as held:
+        console.print(page(frame).table)
+    lines = [line.split() for line in held.get().splitlines()]
+    at = next(place for place, line in enumerate(lines) if line[:1] == ["5-10"])
+    assert (lines[at][4], lines[at + 1][1]) == ("0.5", "0.0..1.5")
+
+
+def test_nothing_seen_is_not_told_as_certain():
+    frame = _frame(["none", "additive"])
+    assert not any("rule of three" in line for line in page(frame).caption)
+    none = (frame["measure"] == "empty") & (frame["bucket"] == "11-20")
+    frame.loc[none, ["value", "low", "high"]] = 0.0
+    (told,) = [line for line in page(frame).caption if "rule of three" in line]
+    assert "up to 3 in n (1.5 % where n is 200)" in told
+    none = (frame["measure"] == "length_ratio") & (frame["bucket"] == "5-10")
+    frame.loc[none, ["low", "high"]] = 0.0  # no share
+    frame.loc[frame["measure"] == "empty", "high"] = 0.75
+    assert not any("rule of three" in line for line in page(frame).caption)
+
+
 def test_a_long_name_is_broken_and_not_cut():
     lines = _lines(["none bidirectional=false reverse_source=false", LONG])
     assert "…" not in "".join(lines)

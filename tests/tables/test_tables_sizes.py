@@ -119,7 +119,7 @@ def test_planted_on_one_curve_c1_holds_under_both_tables(several):
 def test_one_size_is_a_table_without_a_verdict(several):
     page = make_page("compression", where(several, ["context_size=8"]))
     assert len(page.frame) == 5
-    assert page.verdicts[0].startswith("C1: not measured: 1 context size(s)")
+    assert page.verdicts[0].startswith("C1: not measured: two context sizes and two")
 
 
 def test_the_caption_lists_seeds_as_points_or_says_that_there_is_one(several):

@@ -87,6 +87,7 @@ def test_frequencies_have_rows_where_there_are_words():
 
 def test_the_claim_is_judged_and_the_slides_words_stand_in_the_caption():
     made = page(_frame())
+    assert any("* behind a count: under 100" in line for line in made.caption)
     assert [(one.claim, one.verdict) for one in made.judged] == [("C3", "held")]
     told = " ".join(made.caption)
     assert "premier venues" in told

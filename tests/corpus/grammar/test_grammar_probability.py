@@ -1,13 +1,14 @@
 """Probabilities, ambiguity and draws of the grammar."""
 
 from collections import Counter
-from math import isclose
+from math import isclose, log2
 from random import Random
 
 import pytest
 
 from seq2seq_bottleneck.corpus.grammar import english_french
 from seq2seq_bottleneck.corpus.pair import SentencePair
+from seq2seq_bottleneck.tables.information import EXACT
 
 pytestmark = pytest.mark.usefixtures("unchecked")
 
@@ -36,6 +37,17 @@ def test_length_three_is_unambiguous_and_sums_to_one() -> None:
         sources.add(pair.source)
     assert len(sources) == count
     assert isclose(total, 1.0, rel_tol=1e-9)
+
+
+@pytest.mark.slow
+def test_what_tells_apart_english_sentences_that_share_their_french_is_as_the_table_says() -> None:
+    bits, french = 0.0, Counter[str]()
+    for pair in english_french().sentences(3):
+        chance = 2 ** -(pair.bits or 0.0)
+        bits += chance * (pair.bits or 0.0)
+        french[pair.target] += chance
+    shared = bits + sum(chance * log2(chance) for chance in french.values())
+    assert f"(of three words {shared:.1f} of {bits:.1f} bits)" in EXACT
 
 
 def test_draws_have_their_probabilities(pairs_of_two: list[SentencePair]) -> None:

@@ -1,0 +1,35 @@
+"""A line on stderr where the arms that a sentence is put to have not learned to translate."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import typer
+
+
+def say_unlearned(folders: Mapping[str, Path]) -> None:
+    """One line for the arms whose BLEU in the shortest filled bucket is under the floor.
+
+    ``folders`` are their runs by arm; a run without scores is passed over.
+    """
+    told = {arm: bleu for arm, run in folders.items() if (bleu := _low(run)) is not None}
+    if not told:
+        return
+    arms = " and ".join(f"{arm} (BLEU {bleu:.1f} of short sentences)" for arm, bleu in told.items())
+    typer.echo(
+        f"not learned to translate: {arms}; `bottleneck reproduce` trains arms that do, --results "
+        "names others",
+        err=True,
+    )
+
+
+def _low(run: Path) -> float | None:
+    """BLEU in the shortest bucket with sentences, where that is under the floor."""
+    from ..claims.verdict import FLOOR_BLEU
+    from ..results.export import run_rows
+    from ..results.folders import SCORES
+
+    if not (run / SCORES).is_file():
+        return None
+    filled = [row["bleu"] for row in run_rows(run / SCORES) if row.get("bleu")]
+    bleu = float(filled[0]) if filled else FLOOR_BLEU
+    return bleu if bleu < FLOOR_BLEU else None

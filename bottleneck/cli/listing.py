@@ -1,0 +1,40 @@
+"""What `table` and `plot` without a name say of each table and figure: a line of text."""
+
+from .completion import COST, figures, tables
+
+OF_RUNS = {
+    "failure-pattern": "BLEU without attention by sentence length (L-FAIL).",
+    "vindication": "No attention against attention by sentence length (L-VIND).",
+    "context-size": "BLEU by context size and sentence length; several sizes (C2).",
+    "compression": "BLEU without attention by source words a number (C1).",
+    "bleu": "BLEU by sentence length, an arm a line (L-FAIL, L-VIND).",
+    "context-length": "BLEU by context size and sentence length, as a map (C2).",
+    "learning": "Validation loss by length bucket, update by update.",
+    "attention": "Where the decoder looked: an example, or --sentence.",
+}
+"""Tables and figures of the runs themselves."""
+MEASURED = {
+    "survival": "Which source words reach the output, by class (C3, L-LOST).",
+    "dimensions": "How many of the context's dimensions are in use (C4, L14).",
+    "information": "Bits of the source that reach the decoder (C5, C6, L9).",
+    "capacity": "How many words each context size holds (C2, C12).",
+    "alignment": "Attention weights against gold links, with baselines (C7).",
+    "gradients": "How far back a loss's gradient reaches (C8).",
+    "length": "Outputs too short, empty or looping, by length (C11).",
+    "fit": "The training sentences beside the test's, by length (C12).",
+    "embeddings": "Whether words of a class or gender lie near each other (C13).",
+    "reading": "Which words so far can be read off the encoder's state (C14).",
+    "alignment-gold": "Attention weights against gold links of your own, --gold (C7).",
+    COST: "What a step costs, as `bottleneck bench` measured it (C9).",
+}
+"""What a study of that name, or the benchmark, is to measure first."""
+
+
+def table_lines() -> dict[str, str]:
+    """Each table with its line."""
+    return {name: (OF_RUNS | MEASURED)[name] for name in tables()}
+
+
+def figure_lines() -> dict[str, str]:
+    """Each figure with its line."""
+    return {name: (OF_RUNS | MEASURED)[name] for name in figures()}
