@@ -9,7 +9,7 @@ Three commands to try:
   bottleneck lecture
       the printed numbers, recomputed (seconds; nothing is trained)
   bottleneck reproduce
-      the lecture's two tables, measured (5 to 6 minutes on two cores)
+      the lecture's two tables, measured (5 to 10 minutes on two cores)
   bottleneck translate "the black cat sat on the mat"
       a sentence through both translators (seconds, after reproduce)
 
