@@ -19,8 +19,8 @@ import numpy as np
 
 from ..corpus.batches import Batch
 from ..model.translator import create
+from ..runs.pace import random_batch
 from ..settings.concerns import TrainingSettings
-from ..settings.symbols import EOS, UNK
 from ..training.stack import Stack
 from ..training.step import TrainState, initial_state, make_update
 from .grid import Arm, Sizes
@@ -83,7 +83,9 @@ class Step:
 
     def begin(self) -> None:
         """Draw weights and words, and take the first step."""
-        self.state, self.batch = self._begin(), random_batch(self.sizes)
+        sizes = self.sizes
+        self.state = self._begin()
+        self.batch = random_batch(sizes.batch_size, sizes.length, sizes.vocabulary)
         self.seconds(1)
 
     def seconds(self, steps: int) -> float:
@@ -100,14 +102,3 @@ def batch_shapes(sizes: Sizes) -> Batch:
     words = jax.ShapeDtypeStruct((sizes.batch_size, sizes.length), np.int32)
     lengths = jax.ShapeDtypeStruct((sizes.batch_size,), np.int32)
     return Batch(words, lengths, words, lengths)
-
-
-def random_batch(sizes: Sizes) -> Batch:
-    """Random words, the same number on both sides, so that nothing is padded."""
-    draw = np.random.default_rng(1)
-    shape = sizes.batch_size, sizes.length
-    sides = [draw.integers(UNK + 1, sizes.vocabulary, shape, dtype=np.int32) for _ in range(2)]
-    for side in sides:
-        side[:, -1] = EOS
-    lengths = np.full(sizes.batch_size, sizes.length, np.int32)
-    return Batch(sides[0], lengths, sides[1], lengths)

@@ -33,7 +33,7 @@ def update_rate() -> float:
     )
     graph, weights = create(settings.model, VOCABULARY, VOCABULARY, seed=1)
     update = make_update(graph, settings.training)
-    batch = _batch(settings.training.batch_size)
+    batch = random_batch(settings.training.batch_size, LENGTH, VOCABULARY)
     state, _ = update(initial_state(weights, settings.training), batch)
     best = np.inf
     for _ in range(GROUPS):
@@ -46,9 +46,11 @@ def update_rate() -> float:
     return run_operations(settings, VOCABULARY, (float(LENGTH), float(LENGTH))) / best
 
 
-def _batch(rows: int) -> Batch:
-    """Random words of one length on both sides, so that nothing is padded."""
-    words = np.random.default_rng(1).integers(UNK + 1, VOCABULARY, (rows, LENGTH), dtype=np.int32)
-    words[:, -1] = EOS
-    lengths = np.full(rows, LENGTH, np.int32)
-    return Batch(words, lengths, words, lengths)
+def random_batch(rows: int, length: int, vocabulary: int) -> Batch:
+    """Random words, as many on both sides, so that nothing is padded."""
+    draw = np.random.default_rng(1)
+    sides = [draw.integers(UNK + 1, vocabulary, (rows, length), np.int32) for _ in range(2)]
+    for side in sides:
+        side[:, -1] = EOS
+    lengths = np.full(rows, length, np.int32)
+    return Batch(sides[0], lengths, sides[1], lengths)

@@ -10,8 +10,8 @@ def check_text(corpus: CorpusSettings) -> None:
 
     A drawn corpus has no files; those of a named one were checked when they were fetched.
     """
-    if corpus.name not in REAL:
-        return
-    given = training_files(corpus), given_test_files(corpus)
-    for files in filter(None, given if corpus.name == "files" else ()):
-        read_pairs(files, corpus.lowercase)
+    if corpus.name in REAL:
+        given = training_files(corpus), given_test_files(corpus)
+        if corpus.name == "files":
+            for files in filter(None, given):
+                read_pairs(files, corpus.lowercase)

@@ -17,7 +17,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
 from ..probes.ibm1 import IBM1
-from ..results.folders import ENVIRONMENT, read_object
+from ..results.folders import ENVIRONMENT, damaged, read_object
 from ..runs.environment import cache_folder
 from ..settings.atomic import write_bytes
 from ..settings.errors import UserError
@@ -33,7 +33,7 @@ WORDS = {"source": 1, "target": 0}
 
 def lexicon_of(subject: Subject, tell: Tell) -> IBM1:
     """The model of the run's training pairs; ``tell`` hears where it has to be learned."""
-    fingerprint = str(read_object(subject.folder / ENVIRONMENT).get("fingerprint", ""))
+    fingerprint = _fingerprint(subject.folder / ENVIRONMENT)
     path = lexicon_file(fingerprint)
     held = read_lexicon(path, fingerprint)
     if held is None:
@@ -46,6 +46,14 @@ def lexicon_of(subject: Subject, tell: Tell) -> IBM1:
         with suppress(UserError):  # no room or no right to write there: it is learned again
             write_bytes(path, packed(held, fingerprint))
     return held
+
+
+def _fingerprint(path: Path) -> str:
+    """That of the run's text; without one every text would be the same."""
+    found = read_object(path).get("fingerprint")
+    if not isinstance(found, str) or not found:
+        raise damaged(path, "it has no fingerprint of the text")
+    return found
 
 
 def lexicon_file(fingerprint: str) -> Path:

@@ -1,13 +1,19 @@
 """What IBM model 1 learned of a text, kept: the same numbers again, and nothing taken on trust."""
 
+import json
+import shutil
+
 import numpy as np
 import pytest
 from safetensors.numpy import load_file, save
 
 from seq2seq_bottleneck.corpus.corpus import load_corpus
+from seq2seq_bottleneck.results.folders import ENVIRONMENT
 from seq2seq_bottleneck.runs.stored import arms
+from seq2seq_bottleneck.settings.errors import UserError
 from seq2seq_bottleneck.studies import lexicon as kept
 from seq2seq_bottleneck.studies.diagnosis import diagnose
+from seq2seq_bottleneck.studies.subject import open_subject
 from seq2seq_bottleneck.studies.survival import lexicon
 
 SENTENCE = "the cat bottleneck sat"
@@ -119,3 +125,13 @@ def test_where_nothing_can_be_written_it_is_learned_each_time(subject, tmp_path,
         found, heard = _told(lambda tell: kept.lexicon_of(subject, tell))
         assert len(heard) == 1
         assert len(found.keys) > 0
+
+
+def test_a_run_that_does_not_say_which_text_it_read_gets_no_others_model(subject, cache, tmp_path):
+    folder = tmp_path / "runs" / subject.folder.name
+    shutil.copytree(subject.folder, folder)
+    facts = json.loads((folder / ENVIRONMENT).read_text())
+    (folder / ENVIRONMENT).write_text(json.dumps(facts | {"fingerprint": ""}))
+    with pytest.raises(UserError, match="no fingerprint of the text"):
+        kept.lexicon_of(open_subject(folder), lambda _: None)
+    assert list(cache.rglob("*.safetensors")) == [folder / "weights.safetensors"]
