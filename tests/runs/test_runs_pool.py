@@ -91,6 +91,27 @@ def test_runs_share_the_cores_that_there_are(monkeypatch):
     assert (pool.default_threads(1), pool.default_width(8)) == (1, 1)
 
 
+def test_on_a_gpu_all_cores_compile_and_kernels_are_not_tried_out(monkeypatch):
+    monkeypatch.setattr(pool, "has_accelerator", lambda: True)
+    monkeypatch.delenv("NPROC", raising=False)
+    monkeypatch.setenv("XLA_FLAGS", "--xla_dump_to=there")
+    told = pool.worker_environment()
+    assert "NPROC" not in told
+    assert told["XLA_FLAGS"] == "--xla_dump_to=there --xla_gpu_autotune_level=0"
+    monkeypatch.setenv("XLA_FLAGS", "--xla_gpu_autotune_level=4")
+    assert pool.worker_environment()["XLA_FLAGS"] == "--xla_gpu_autotune_level=4"
+
+
+def test_on_cores_a_worker_has_one_thread_unless_the_user_says_otherwise(monkeypatch):
+    monkeypatch.setattr(pool, "has_accelerator", lambda: False)
+    monkeypatch.delenv("NPROC", raising=False)
+    monkeypatch.delenv("XLA_FLAGS", raising=False)
+    assert pool.worker_environment()["NPROC"] == "1"
+    assert "XLA_FLAGS" not in pool.worker_environment()
+    monkeypatch.setenv("NPROC", "3")
+    assert pool.worker_environment()["NPROC"] == "3"
+
+
 def test_a_finished_run_is_left_alone_unless_forced(tmp_path):
     job = Job("once", resolve("smoke", COPY))
     (first,) = run_jobs([job], tmp_path, lambda *_: None)
