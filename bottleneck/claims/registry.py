@@ -43,6 +43,14 @@ class Claim:
         """The words of the command, without the folder."""
         return self.makes or f"study {self.study}"
 
+    @property
+    def home(self) -> str:
+        """The folder that has its numbers, in a results folder of several: named by the sweep."""
+        if self.apart:
+            return self.study
+        kind, _, name = self.makes.partition(" ")
+        return {"sweep": name, "bench": "bench"}.get(kind, "vindication")
+
 
 CLAIMS: tuple[Claim, ...] = (
     Claim(

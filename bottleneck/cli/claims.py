@@ -39,7 +39,7 @@ def claims(
         print_claims(decisions, output())
     if holds_results(folder):
         say_what_is_left_out(load_environment(folder))
-    elif all(each.verdict.verdict == "not measured" for each in decisions):
+    elif not any(each.measured for each in decisions):
         typer.echo(
             f"{str(folder)!r} holds no results: `bottleneck reproduce --out {quote(str(folder))}` "
             "makes some there",

@@ -35,29 +35,29 @@ def of_tables(held: Read) -> list[str]:
     lacking = [one.command for one in held.decisions[:SLIDES_TABLES] if one.command]
     if held.pair is None:
         return list(dict.fromkeys(lacking))
-    where = quoted(held.folder)
+    where = quoted(held.pair.folder)
     names = ["failure-pattern", "vindication"][: len(held.pages)]
     return [
-        *filter(None, [of_runs(held.pair, held.folder)]),
+        *filter(None, [of_runs(held.pair, held.pair.folder)]),
         *(f"bottleneck table {name} --results {where}" for name in names),
         f"bottleneck plot bleu --results {where} -o bleu.svg",
         *dict.fromkeys(lacking),
     ]
 
 
-def of_claim(decision: Decision, shown: Shown, folder: Path) -> list[str]:
+def of_claim(decision: Decision, shown: Shown) -> list[str]:
     """What measures a claim, then what prints its tables and draws its figures again."""
-    where = quoted(folder)
+    where = quoted(decision.folder)
     return [
-        *([decision.command] if decision.command else _measuring(decision, shown, folder)),
+        *([decision.command] if decision.command else _measuring(decision, shown)),
         *(f"bottleneck table {name} --results {where}" for name in shown.tabled if name in KNOWN),
         *(f"bottleneck plot {name} --results {where} -o {name}.svg" for name in shown.drawn),
     ]
 
 
-def _measuring(decision: Decision, shown: Shown, folder: Path) -> Iterator[str]:
+def _measuring(decision: Decision, shown: Shown) -> Iterator[str]:
     """The command behind the numbers; a bundle away from its store has none that names it."""
-    claim = decision.claim
+    claim, folder = decision.claim, decision.folder
     if not claim.study:
         yield f"bottleneck {claim.command} --out {quoted(folder)}"
     elif find_runs(folder).any:

@@ -136,7 +136,7 @@ def _sections(held: Read, both: bool) -> Iterator[Html]:
     made = {
         "tables": _two_tables(held, both),
         "claims": _claims(held),
-        "printed": _printed(held.folder),
+        "printed": _printed(held),
         "questions": _questions(held, both),
         "explorer": _explorer(held),
         "runs": _runs(held),
@@ -169,7 +169,8 @@ def _claims(held: Read) -> Iterator[Html]:
     yield sections.commands([f"bottleneck claims --results {commands.quoted(held.folder)}"])
 
 
-def _printed(folder: Path) -> Iterator[Html]:
+def _printed(held: Read) -> Iterator[Html]:
+    folder = next(one.folder for one in held.decisions if one.claim.id == "C9")
     evidence = Evidence(grammar_alignment(SLIDES.l16.english), measured_exponent(folder))
     yield sections.printed(audit_all(evidence))
     where = commands.quoted(folder)
@@ -179,7 +180,7 @@ def _printed(folder: Path) -> Iterator[Html]:
 def _questions(held: Read, both: bool) -> Iterator[Html]:
     yield tag("p", "In the lecture's order; what nothing has measured names its command.")
     for decision, shown in zip(held.decisions[SLIDES_TABLES:], held.shown, strict=True):
-        again = commands.of_claim(decision, shown, held.folder)
+        again = commands.of_claim(decision, shown)
         yield sections.question(decision, shown, again, both)
 
 
@@ -206,7 +207,9 @@ def _explorer(held: Read) -> Iterator[Html]:
 
 
 def _runs(held: Read) -> Iterator[Html]:
-    if held.bundle is None:
+    if not held.bundles:
         yield tag("p", "The folder holds no finished run.")
-    else:
-        yield runs_html(held.bundle)
+    for bundle in held.bundles:
+        if len(held.bundles) > 1:
+            yield tag("h3", tag("code", str(bundle.folder)))
+        yield runs_html(bundle)

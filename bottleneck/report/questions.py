@@ -57,6 +57,15 @@ SLIDES: Mapping[str, Sequence[str]] = {
 
 
 @dataclass(frozen=True)
+class Source:
+    """A results folder; ``pair`` are those of its runs that the slides' two tables are made of."""
+
+    folder: Path
+    bundle: Bundle | None
+    pair: Bundle | None
+
+
+@dataclass(frozen=True)
 class Shown:
     """What stands with a claim beside its verdict.
 
@@ -73,24 +82,18 @@ class Shown:
     seen: Mapping[str, str]
 
 
-def shown(
-    decision: Decision,
-    folder: Path,
-    bundle: Bundle | None,
-    pair: Bundle | None,
-    seen: Mapping[str, str],
-) -> Shown:
-    """All that the bundle has on a claim; ``pair`` are the runs of the slides' two tables.
+def shown(decision: Decision, source: Source, seen: Mapping[str, str]) -> Shown:
+    """All that a results folder has on a claim.
 
-    ``seen`` are the names of figures and tables that stand with an earlier claim.
+    ``seen`` are the names of its figures and tables that stand with an earlier claim.
     """
-    claim = decision.claim
-    measured = decision.verdict.verdict != "not measured"
+    claim, measured = decision.claim, decision.measured
+    folder, bundle = source.folder, source.bundle
     figures = {
         name: found
         for name in _figure_names(claim, folder)
         if name not in seen and (measured or name in ALWAYS or name not in OF_RUNS)
-        if (found := _figure(name, folder, bundle, pair)) is not None
+        if (found := _figure(name, source)) is not None
     }
     names = [name for name in _table_names(claim, folder, measured) if name not in seen]
     tables = {name: _pages(name, folder, bundle) for name in names}
@@ -131,12 +134,11 @@ def _has_numbers(name: str, folder: Path) -> bool:
     return has_probe(folder, name)
 
 
-def _figure(
-    name: str, folder: Path, bundle: Bundle | None, pair: Bundle | None
-) -> Picture | str | None:
+def _figure(name: str, source: Source) -> Picture | str | None:
     """A figure; in words why it cannot be drawn; None where it is of runs, and there are none."""
     if name not in OF_RUNS:
-        return of_folder(name, folder)
+        return of_folder(name, source.folder)
+    bundle, pair = source.bundle, source.pair
     # A bundle of several sweeps is not of one table: then those runs alone that the claim rests on.
     sizes = name in FIGURES_OF["C1"]
     found = None

@@ -1,21 +1,22 @@
 """What the page is made of, read from a bundle once."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from ..claims.registry import CLAIMS
 from ..results.bundle import Bundle, load_bundle
+from ..results.inside import results_inside
 from ..results.study_files import tables
 from ..settings.errors import UserError
 from ..tables.controlled import only
-from ..tables.decided import Decision, decide, holds_results
+from ..tables.decided import Decision, decide_results, holds_results
 from ..tables.families import alone, listed_runs, pairs
 from ..tables.page import Page
 from ..tables.pages import make_page, slide_pages
 from .explorer import Explored, explored
 from .figures import Picture, of_runs
-from .questions import Shown, shown
+from .questions import Shown, Source, shown
 
 SLIDES_TABLES = sum(claim.id.startswith("L-") for claim in CLAIMS)
 """How many claims, the first ones, are of the two tables."""
@@ -25,11 +26,12 @@ SLIDES_TABLES = sum(claim.id.startswith("L-") for claim in CLAIMS)
 class Read:
     """``pair`` are the runs of the slides' tables, None without any; ``pages`` those tables.
 
+    ``bundles`` are the folder's own, if it has one, and those inside it that decide something.
     ``shown`` has what stands with each claim behind the first `SLIDES_TABLES`.
     """
 
     folder: Path
-    bundle: Bundle | None
+    bundles: list[Bundle]
     pair: Bundle | None
     decisions: list[Decision]
     pages: list[Page]
@@ -40,24 +42,32 @@ class Read:
 
 def read(folder: Path) -> Read:
     """All of it. A folder without results, or with damaged ones, is a ``UserError``."""
-    if not holds_results(folder) and not tables(folder):
+    if not (holds_results(folder) or tables(folder) or results_inside(folder)):
         raise UserError(
             f"no results in {str(folder)!r}: name a folder that `bottleneck reproduce`, "
             "`bottleneck sweep` or `bottleneck bench` wrote"
         )
-    bundle = load_bundle(folder) if holds_results(folder) else None
-    pair = _pair(bundle) if bundle else None
-    decisions = decide(folder, bundle)
+    decisions = decide_results(folder)
+    places = dict.fromkeys([folder, *(each.folder for each in decisions)])
+    sources = {place: _source(place) for place in places}
+    pair = next(
+        filter(None, (sources[each.folder].pair for each in decisions[:SLIDES_TABLES])), None
+    )
     return Read(
         folder=folder,
-        bundle=bundle,
+        bundles=[source.bundle for source in sources.values() if source.bundle],
         pair=pair,
         decisions=decisions,
         pages=_slide_pages(pair) if pair else [],
         figure=of_runs("bleu", pair) if pair else None,
-        shown=list(_shown(decisions[SLIDES_TABLES:], folder, bundle, pair)),
+        shown=list(_shown(decisions[SLIDES_TABLES:], sources)),
         explored=explored(pair) if pair else None,
     )
+
+
+def _source(folder: Path) -> Source:
+    bundle = load_bundle(folder) if holds_results(folder) else None
+    return Source(folder, bundle, _pair(bundle) if bundle else None)
 
 
 def _pair(bundle: Bundle) -> Bundle | None:
@@ -75,12 +85,12 @@ def _slide_pages(pair: Bundle) -> list[Page]:
     return [make_page("failure-pattern", pair)]
 
 
-def _shown(
-    decisions: Sequence[Decision], folder: Path, bundle: Bundle | None, pair: Bundle | None
-) -> Iterator[Shown]:
+def _shown(decisions: Sequence[Decision], sources: Mapping[Path, Source]) -> Iterator[Shown]:
     """What stands with each claim; a figure or table that two share stands with the first."""
-    seen: dict[str, str] = {}
+    seen: dict[tuple[Path, str], str] = {}
     for decision in decisions:
-        held = shown(decision, folder, bundle, pair, dict(seen))
-        seen |= dict.fromkeys((*held.drawn, *held.tabled), decision.claim.id)
+        place = decision.folder
+        here = {name: claim for (folder, name), claim in seen.items() if folder == place}
+        held = shown(decision, sources[place], here)
+        seen |= {(place, name): decision.claim.id for name in (*held.drawn, *held.tabled)}
         yield held

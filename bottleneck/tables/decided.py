@@ -1,7 +1,8 @@
 """The verdict on every claim, from what a results folder holds: C1 to C14 and the two tables.
 
 Each claim picks the runs that it needs; nothing is refused. What cannot be decided is "not
-measured", with the reason and the command that would produce what is lacking.
+measured", with the reason and the command that would produce what is lacking. A study of many
+sweeps has a folder of results folders: what its own runs do not decide, one of those may.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -21,6 +22,7 @@ from ..claims.verdict import Verdict, numbers
 from ..results.bundle import Bundle, load_bundle
 from ..results.cost import COST, COST_EXPONENTS
 from ..results.folders import find_runs
+from ..results.inside import results_inside
 from ..results.probes import has_probe, load_probe
 from ..results.schema import RUNS
 from ..results.study_files import GOLD
@@ -44,25 +46,59 @@ Judged = tuple[Verdict, pd.DataFrame]
 
 @dataclass(frozen=True)
 class Decision:
-    """A claim, its verdict, the runs it rests on in words, and the command that it lacks."""
+    """A claim, its verdict, the runs it rests on in words, and the command that it lacks.
+
+    ``folder`` has the results that decide it, or those that do not.
+    """
 
     claim: Claim
     verdict: Verdict
     runs: str
     command: str
+    folder: Path
+
+    @property
+    def measured(self) -> bool:
+        """Whether there is a verdict on the claim."""
+        return self.verdict.verdict != "not measured"
 
 
 def decide_results(folder: Path, conditions: Sequence[str] = ()) -> list[Decision]:
-    """The same of the runs in a folder that meet the conditions (`selection.where`).
+    """Every claim by the runs of a folder that meet the conditions (`selection.where`).
 
-    A folder without finished runs is not refused: a benchmark or a study may lie in it.
+    A folder without finished runs is not refused: a benchmark or a study may lie in it. Without
+    conditions, results folders inside it decide what it does not.
     """
+    if not conditions:
+        return by_folders_inside(decide(folder, _bundle(folder)), folder)
     if not holds_results(folder):
         return decide(folder, None)
     bundle = load_bundle(folder)
     chosen = where(bundle, conditions)
     left_out = set(bundle.runs["run"]) - set(chosen.runs["run"])
     return decide(folder, chosen, left_out, conditions)
+
+
+def by_folders_inside(decisions: Sequence[Decision], folder: Path) -> list[Decision]:
+    """Claims that are not decided, decided by the first results folder inside that can.
+
+    The claim's own, by its name, comes before the others.
+    """
+    bundles = {place: _bundle(place) for place in results_inside(folder)}
+    return [each if each.measured else _by_first(each, bundles) for each in decisions]
+
+
+def _by_first(lacking: Decision, bundles: Mapping[Path, Bundle | None]) -> Decision:
+    claim = lacking.claim
+    for place in sorted(bundles, key=lambda place: (place.name != claim.home, place.name)):
+        found = decision(claim, place, bundles[place])
+        if found.measured:
+            return replace(found, runs=": ".join(filter(None, (place.name, found.runs))))
+    return lacking
+
+
+def _bundle(folder: Path) -> Bundle | None:
+    return load_bundle(folder) if holds_results(folder) else None
 
 
 def holds_results(folder: Path) -> bool:
@@ -101,7 +137,7 @@ def decision(
         runs = describe(rows) if len(rows) else ""
     lacking = verdict.verdict == "not measured"
     told = command(claim, folder, bundle, conditions) if lacking else ""
-    return Decision(claim, verdict, runs, told)
+    return Decision(claim, verdict, runs, told, folder)
 
 
 def _from_runs(claim: Claim, bundle: Bundle | None) -> Judged:

@@ -10,6 +10,7 @@ from itertools import pairwise
 
 import pytest
 from page_parser import LOADING, Page
+from planted_arms import with_controls
 from planted_report import (
     CLOSING,
     LENGTH_RATIO,
@@ -282,3 +283,17 @@ def test_the_page_is_made_without_jax():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_a_folder_of_results_folders_makes_one_page_each_claim_from_where_it_is_decided(tmp_path):
+    pair = write_results(tmp_path / "vindication", seeds=1)
+    controls = with_controls(tmp_path / "controls").write()
+    page = Page(make_report(tmp_path))
+    assert len(page.by_id("tables").all("table")) == 2
+    assert f"--results {pair}" in page.by_id("tables").text
+    assert f"bottleneck sweep controls --out {controls}" in page.by_id("C10").text
+    assert [str(pair), str(controls)] == [
+        node.text for node in page.by_id("runs").all("h3") if str(tmp_path) in node.text
+    ]
+    ids = [node.attributes["id"] for node in page.nodes if "id" in node.attributes]
+    assert len(ids) == len(set(ids))

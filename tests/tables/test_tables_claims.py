@@ -2,6 +2,7 @@
 
 import io
 import json
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -13,6 +14,7 @@ from seq2seq_bottleneck.settings.errors import UsageError
 from seq2seq_bottleneck.tables.claims import claims, number, print_claims, render, summary
 from seq2seq_bottleneck.tables.decided import Decision
 
+HERE = Path("here")
 RULE = "Held if the number lies above 0; else not held."
 COMMAND = "bottleneck sweep controls --out a/folder/with/a/name/so/long/that/no/terminal/has/it"
 
@@ -24,9 +26,9 @@ def decisions():
     alone = Verdict("C4", "not held", RULE, "one number", "dimensions", 0.5)
     lacking = Verdict("C10", "not measured", RULE, "nothing was trained")
     return [
-        Decision(known["L-VIND-largest"], held, "2 runs: none, additive, seed 1", ""),
-        Decision(known["C4"], alone, "1 run: none, seed 1", ""),
-        Decision(known["C10"], lacking, "", COMMAND),
+        Decision(known["L-VIND-largest"], held, "2 runs: none, additive, seed 1", "", HERE),
+        Decision(known["C4"], alone, "1 run: none, seed 1", "", HERE),
+        Decision(known["C10"], lacking, "", COMMAND, HERE),
     ]
 
 

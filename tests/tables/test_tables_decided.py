@@ -11,6 +11,7 @@ from planted_arms import HIGH, LOW, Store, with_controls
 from seq2seq_bottleneck.claims.registry import CLAIMS
 from seq2seq_bottleneck.results.bundle import load_bundle
 from seq2seq_bottleneck.results.columns import setting_columns
+from seq2seq_bottleneck.results.inside import results_inside
 from seq2seq_bottleneck.results.schema import PROBE_COLUMNS
 from seq2seq_bottleneck.settings.grid import make_grid
 from seq2seq_bottleneck.settings.sweep import load_sweep
@@ -329,3 +330,35 @@ def test_every_group_of_the_sweep_of_controls_is_known_to_c10():
     both = frame[varied != ""].groupby("group")["attention"].agg(sorted)
     assert set(both.index) == {"reversed source", "bidirectional", "zero s_0", "joined"}
     assert all(arms == ["additive", "none"] for arms in both)
+
+
+def test_what_a_folder_does_not_decide_a_results_folder_inside_it_does(tmp_path):
+    """A study of many sweeps: its own pair, and each sweep in a folder of its own."""
+    Store(tmp_path).add("none", "none", LOW).add("additive", "additive", HIGH).write()
+    with_controls(tmp_path / "controls", LOW, LOW).write()
+    with_controls(tmp_path / "later", HIGH, HIGH).write()
+    write_sizes(tmp_path / "sizes", {(size, "none"): LOW for size in (32, 64)})
+    (tmp_path / "empty").mkdir()
+    found = {one.claim.id: one for one in decide_results(tmp_path)}
+    alone = {name: decided(tmp_path / "controls", name) for name in ("C10", "L-VIND")}
+    assert found["C10"].verdict == alone["C10"].verdict
+    assert found["C10"].runs == f"controls: {alone['C10'].runs}"
+    assert found["C10"].folder == tmp_path / "controls"
+    assert found["C1"].folder == tmp_path / "sizes"
+    assert (found["L-VIND"].folder, found["L-VIND"].runs) == (
+        tmp_path, "2 runs: none, additive, seed 1",
+    )  # fmt: skip
+    lacking = found["C12"]
+    assert (lacking.measured, lacking.folder) == (False, tmp_path)
+    assert lacking.command.endswith(f"--out {tmp_path}")
+    # Conditions choose among the folder's own runs.
+    chosen = {one.claim.id: one for one in decide_results(tmp_path, ["seed=1"])}
+    assert not chosen["C10"].measured
+
+
+def test_a_store_and_a_run_are_no_results_inside_a_folder(tmp_path):
+    folder = Store(tmp_path / "one").add("none", "none", LOW).write()
+    assert results_inside(folder) == []
+    assert results_inside(folder / "runs") == []
+    assert results_inside(tmp_path) == [folder]
+    assert results_inside(tmp_path / "missing") == []

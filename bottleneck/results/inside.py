@@ -1,0 +1,21 @@
+"""A folder of results folders: a study of many sweeps, each in a folder of its own."""
+
+from pathlib import Path
+
+from .cost import COST
+from .folders import STORE, find_runs, is_run
+from .schema import RUNS
+from .study_files import tables
+
+
+def results_inside(folder: Path) -> list[Path]:
+    """The folders with results directly inside a folder, by name; its own store is none of them."""
+    if not folder.is_dir():
+        return []
+    inside = sorted(path for path in folder.iterdir() if path.is_dir() and path.name != STORE)
+    return [path for path in inside if not is_run(path) and _has_results(path)]
+
+
+def _has_results(folder: Path) -> bool:
+    bundle = any((folder / name).is_file() for name in (RUNS, COST))
+    return bundle or bool(tables(folder)) or bool(find_runs(folder).done)
