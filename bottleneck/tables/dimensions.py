@@ -4,6 +4,7 @@ import pandas as pd
 from rich.table import Table
 
 from ..claims.dimensions import SENTENCE_WORDS, SLIDE_SIZE, SLIDE_USED, holds, verdict
+from ..probes.dimensions import WANTED
 from .page import Page
 from .render import count, new_table, number
 from .studied import arms, caption, cell, means, wide
@@ -27,8 +28,6 @@ TOLD = [
     "compare with half of n. None says how much information is in the dimensions.",
     f"Slide: {SLIDE_USED} of {SLIDE_SIZE}, said of one sentence of {SENTENCE_WORDS} words.",
 ]
-WANTED = 2_500
-"""Sentences a bucket at least: what the study draws where the language has no end."""
 INTERVALS = (
     "Ranges are 95 % by the jackknife over 20 groups of sentences, of the mean over seeds, and "
     "speak of other sentences of the same number; they say nothing of other seeds."
