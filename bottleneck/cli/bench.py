@@ -98,8 +98,7 @@ def _print_plan(points: "Sequence[Point]", arms: "Sequence[Arm]", repeats: int) 
     from ..tables.render import new_table
 
     costs = point_seconds(points, arms, repeats)
-    table = new_table("", ["source\npoint", "time"])
-    table.columns[0].header = "point"
+    table = new_table("", ["point", "time"])
     for point, cost in zip(points, costs, strict=True):
         table.add_row(point.name, duration(cost))
     console = output()

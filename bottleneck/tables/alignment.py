@@ -56,9 +56,8 @@ def _outside(shown: pd.DataFrame) -> list[str]:
 
 
 def _page(frame: pd.DataFrame, name: str, title: str) -> Page:
-    heads = ["source\nwords", "source", "n", *METHODS.values(), "P", "R", "gold\n(equal)"]
-    table = new_table(f"{title}: AER in %", heads)
-    table.columns[1].header = "arm"
+    heads = ["source\nwords", "arm", "n", *METHODS.values(), "P", "R", "gold\n(equal)"]
+    table = new_table(f"{title}: AER in %", heads, texts=2)
     shown = means(frame)
     for bucket in dict.fromkeys(shown["bucket"]):
         for arm in arms(shown):

@@ -15,7 +15,7 @@ TITLES = {
     "participation_ratio": "Participation ratio of the contexts (C4)",
     "effective_rank": "Effective rank of the contexts (C4)",
 }
-HEADS = ["source\nwords", "source\narm", "n", "trained", "un-\ntrained", "training\nadds",
+HEADS = ["source\nwords", "arm", "n", "trained", "un-\ntrained", "training\nadds",
          "half n,\ntrained", "half n,\nuntr."]  # fmt: skip
 TOLD = [
     "Contexts h_Tx of new sentences of the run's own language (of files: of test and validation "
@@ -60,8 +60,7 @@ def _fewer(shown: pd.DataFrame) -> list[str]:
 
 def _table(shown: pd.DataFrame, measure: str) -> Table:
     counted = measure == "components"
-    table = new_table(TITLES[measure], [*HEADS, "slide"] if counted else HEADS)
-    table.columns[1].header = "arm"
+    table = new_table(TITLES[measure], [*HEADS, "slide"] if counted else HEADS, texts=2)
     for bucket in dict.fromkeys(shown["bucket"]):
         for arm in arms(shown):
             keys = {"arm": arm, "bucket": bucket, "measure": measure}
