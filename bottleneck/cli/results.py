@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .completion import COST, tables
+from ..results.schema import BENCHMARK
+from .completion import tables
 from .console import counted, output, print_names
 from .listing import table_lines
 from .options import Form, Where
@@ -119,7 +120,7 @@ def table(
     from ..tables.selection import where as narrowed
 
     check_format(form)
-    if name == COST:
+    if name == BENCHMARK:
         _print_cost(results, form, bool(where))
         return
     bundle = narrowed(load_bundle(results_folder(results)), where or [])

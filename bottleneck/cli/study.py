@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ..results.schema import BENCHMARK
 from .completion import presets, studies
 from .console import counted, output, print_names
 from .gold import FirstWord, Gold, Source, Target, check_gold_options, for_gold, study_gold
@@ -62,12 +63,12 @@ def study(
         return
     from ..runs.pool import default_width
     from ..settings.errors import UsageError
-    from ..studies.catalogue import COST, find_study
+    from ..studies.catalogue import find_study
     from ..tables.pages import check_format, study_page
 
     check_format(form)
     check_gold_options(name, gold, source, target)
-    if name == COST:
+    if name == BENCHMARK:
         _show_cost(results, form, bool(assignments or seeds or where or preset))
         return
     asked = for_gold(find_study(name)) if gold is not None else find_study(name)
@@ -122,11 +123,11 @@ def _show(page: "Page", form: str) -> None:
 def _list_studies() -> None:
     """Each study's name, the ids of the lecture it belongs to, and its question."""
     from ..results.schema import STUDIES
-    from ..studies.catalogue import COST, COST_QUESTION, find_study
+    from ..studies.catalogue import COST_QUESTION, find_study
 
     asked = {name: find_study(name) for name in STUDIES}
     told = {name: f"{each.question} ({', '.join(each.ids)})" for name, each in asked.items()}
-    print_names(told | {COST: f"{COST_QUESTION} (C9, L15)"})
+    print_names(told | {BENCHMARK: f"{COST_QUESTION} (C9, L15)"})
 
 
 def _finished(folder: Path, asked: "Study") -> list[Path]:
