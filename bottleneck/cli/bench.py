@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ..results.schema import BENCHMARK
 from .console import counted, output
 from .options import Form, Quiet
 from .reproduce import DEFAULT_OUT
@@ -88,6 +89,22 @@ def print_costs(folder: Path, form: str) -> None:
         typer.echo(f"[{','.join(texts)}]")
     else:
         typer.echo("\n".join(texts), nl=False)
+
+
+def show_costs(command: str, results: Path | None, form: str, options: Mapping[str, Any]) -> None:
+    """The benchmark's tables (C9) for a command of runs; its options that choose some are refused.
+
+    ``options`` are those with their values, empty where they were not given.
+    """
+    from ..settings.errors import UsageError
+
+    given = [name for name, value in options.items() if value]
+    if given:
+        raise UsageError(
+            f"{command} {BENCHMARK} is of no runs, so that there is nothing to choose or train: "
+            f"no {', no '.join(given)}; `bottleneck bench` takes what is to be varied"
+        )
+    print_costs(results or OUT, form)
 
 
 def _print_plan(points: "Sequence[Point]", arms: "Sequence[Arm]", repeats: int) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..results.schema import BENCHMARK
+from .bench import show_costs
 from .completion import presets, studies
 from .console import counted, output, print_names
 from .gold import FirstWord, Gold, Source, Target, check_gold_options, for_gold, study_gold
@@ -69,7 +70,8 @@ def study(
     check_format(form)
     check_gold_options(name, gold, source, target)
     if name == BENCHMARK:
-        _show_cost(results, form, bool(assignments or seeds or where or preset))
+        given = {"--preset": preset, "--set": assignments, "--seeds": seeds, "--where": where}
+        show_costs("study", results, form, given)
         return
     asked = for_gold(find_study(name)) if gold is not None else find_study(name)
     folder = results or DEFAULT_OUT / (name if asked.own_runs else preset or "lecture")
@@ -96,19 +98,6 @@ def _plan(asked: "Study", runs: Sequence[Path], folder: Path) -> str:
     """What would be done, in one line."""
     names = ", ".join(run.name for run in runs)
     return f"study {asked.name} would be put to {counted(len(runs), 'run')} of {folder}: {names}"
-
-
-def _show_cost(results: Path | None, form: str, chosen: bool) -> None:
-    """The benchmark's tables (C9), which rest on no run."""
-    from ..settings.errors import UsageError
-    from .bench import OUT, print_costs
-
-    if chosen:
-        raise UsageError(
-            "study cost is of no runs: --preset, --set, --seeds and --where have no say in it; "
-            "`bottleneck bench` takes what is to be varied"
-        )
-    print_costs(results or OUT, form)
 
 
 def _show(page: "Page", form: str) -> None:
