@@ -11,11 +11,14 @@ from ..results.bundle import Bundle, load_bundle
 from ..results.cost import COST
 from ..results.probes import load_probe, probe_file
 from ..results.schema import BENCHMARK
-from ..results.study_files import way_back
+from ..results.study_files import GOLD, way_back
 from ..settings.errors import UsageError, UserError, did_you_mean
+from ..tables.alignment import load_gold
+from ..tables.commands import GOLD as GOLD_STUDY
 from ..tables.cost import load_cost
+from ..tables.names import GOLD_TABLE
 from ..tables.selection import where as narrowed
-from . import attention, bleu, compression, context_length, cost, learning
+from . import alignment, attention, bleu, compression, context_length, cost, learning
 from .curves import draw
 from .names import FIGURES, OF_RUNS
 from .plot import Plot
@@ -60,15 +63,19 @@ def make_figure(name: str, folder: Path, *, dark: bool = False, where: Sequence[
     theme = DARK if dark else LIGHT
     if name in OF_RUNS:
         return CHARTS[name](narrowed(load_bundle(folder), where), theme)
-    plot = cost.plot(load_cost(folder)[0]) if name == BENCHMARK else study_plot(name, folder)
+    plot, table = _measured(name, folder)
     if plot.data.empty:
-        raise UserError(f"nothing to draw: {_emptiness(name, folder)}")
+        raise UserError(f"nothing to draw: {str(table)!r} has no numbers; {way_back(table)}")
     return _drawn(plot, theme)
 
 
-def _emptiness(name: str, folder: Path) -> str:
-    table = folder / COST if name == BENCHMARK else probe_file(folder, name)
-    return f"{str(table)!r} has no numbers; {way_back(table)}"
+def _measured(name: str, folder: Path) -> tuple[Plot, Path]:
+    """What the figure of a study or of the benchmark shows, and the table that it is read from."""
+    if name == BENCHMARK:
+        return cost.plot(load_cost(folder)[0]), folder / COST
+    if name == GOLD_TABLE:
+        return alignment.gold_plot(load_gold(folder)), probe_file(folder, GOLD)
+    return study_plot(name, folder), probe_file(folder, name)
 
 
 def check_name(name: str, where: Sequence[str]) -> None:
@@ -76,7 +83,7 @@ def check_name(name: str, where: Sequence[str]) -> None:
     if name not in FIGURES:
         raise UsageError(f"unknown figure {name!r}{did_you_mean(name, FIGURES)}")
     if where and name not in OF_RUNS:
-        command = "bench" if name == BENCHMARK else f"study {name}"
+        command = {BENCHMARK: "bench", GOLD_TABLE: GOLD_STUDY}.get(name, f"study {name}")
         raise UsageError(
             f"--where chooses runs, and figure {name} is of what `bottleneck {command}` measured"
         )
