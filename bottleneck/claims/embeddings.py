@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from .verdict import POINTS, Held, Verdict, directed, numbers, ranged
+from .share import Share, read_share
+from .verdict import Held, Verdict, numbers
 
 LEAST_ADDED = 0.2
 JUDGED, BESIDE = "source", "target"
@@ -24,30 +25,8 @@ EMBEDDINGS_RULE = (
     "embeddings told no more than how often words are met; partly if the class's conditions hold "
     "in every arm; else not held."
 )
+UNTRAINED = "than untrained"
 UNMEASURED = "no embedding was measured: `bottleneck study embeddings` does it"
-
-
-@dataclass(frozen=True)
-class Share:
-    """A share of neighbours, 0 to 1, with its 95 % interval."""
-
-    value: float
-    low: float
-    high: float
-
-    @property
-    def percent(self) -> tuple[float, float, float]:
-        """The same in per cent or, of a difference, in points."""
-        return 100 * self.value, 100 * self.low, 100 * self.high
-
-    def __str__(self) -> str:
-        return ranged(*self.percent, "{:z.0f}", " %")
-
-    @property
-    def by_training(self) -> str:
-        """What training added, in words."""
-        told = [f"{{}} {word} than untrained" for word in ("more", "less")]
-        return directed(*self.percent, "{:z.0f}", *told, POINTS)
 
 
 @dataclass(frozen=True)
@@ -109,9 +88,9 @@ def _graded(arms: Sequence[Placed]) -> Held:
 def _clause(arm: Placed) -> str:
     return (
         f"{arm.arm}: {arm.trained} of the neighbours of {arm.words:,} words are of the word's own "
-        f"class, {arm.added.by_training} (of the words next in frequency {arm.frequency}), and "
-        f"{arm.gender} of nouns' neighbours of the noun's own gender, "
-        f"{arm.gender_added.by_training}"
+        f"class, {arm.added.points(UNTRAINED)} (of the words next in frequency {arm.frequency}), "
+        f"and {arm.gender} of nouns' neighbours of the noun's own gender, "
+        f"{arm.gender_added.points(UNTRAINED)}"
     )
 
 
@@ -137,9 +116,5 @@ def _placed(arm: str, rows: pd.DataFrame) -> Placed | None:
     }
     if not all(key in held for key in wanted.values()):
         return None
-    shares = {name: _share(held[key]) for name, key in wanted.items()}
+    shares = {name: read_share(held[key]) for name, key in wanted.items()}
     return Placed(arm, int(held["same_class", ""]["n"]), **shares)
-
-
-def _share(row: dict) -> Share:
-    return Share(float(row["value"]), float(row["low"]), float(row["high"]))

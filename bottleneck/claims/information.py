@@ -6,13 +6,13 @@ more than there is, so that each claim is judged by the one that finds more.
 """
 
 from dataclasses import dataclass
-from math import hypot
 
 import pandas as pd
 
 from ..settings.concerns import UNSELECTIVE
 from .dimensions import SLIDE_SIZE, holds
-from .verdict import POINTS, Held, Verdict, directed, numbers, ranged
+from .share import Share, read_share
+from .verdict import Held, Verdict, numbers, ranged
 
 SLIDE_LOST = 0.91
 """L9: 2,744 of 3,000 numbers."""
@@ -48,39 +48,6 @@ UNLEARNED = (
     "to judge"
 )
 UNMEASURED = "no bits were measured: `bottleneck study information` does it"
-
-
-@dataclass(frozen=True)
-class Share:
-    """A share with its 95 % interval, 0 to 1."""
-
-    value: float
-    low: float
-    high: float
-
-    @property
-    def percent(self) -> tuple[float, float, float]:
-        """The same in per cent or, of a difference, in points."""
-        return 100 * self.value, 100 * self.low, 100 * self.high
-
-    def __str__(self) -> str:
-        return ranged(*self.percent, "{:z.0f}", "%")
-
-    @property
-    def points(self) -> str:
-        """A difference of two shares: ``44 points [42, 46] more``."""
-        return directed(*self.percent, "{:z.0f}", "{} more", "{} less", POINTS)
-
-    @property
-    def rest(self) -> "Share":
-        """1 less the share."""
-        return Share(1 - self.value, 1 - self.high, 1 - self.low)
-
-    def minus(self, other: "Share") -> "Share":
-        """The difference of two independent ones: the errors' squares add up."""
-        value = self.value - other.value
-        half = hypot(self.high - self.low, other.high - other.low) / 2
-        return Share(value, value - half, value + half)
 
 
 @dataclass(frozen=True)
@@ -149,11 +116,12 @@ def discarded(found: Recovered | None) -> Verdict:
     if not found.shortest.low >= LEARNED:
         return Verdict("C5", "not measured", DISCARDED_RULE, UNLEARNED)
     lost = found.lost
-    others = ", ".join(f"{name} {share}" for name, share in found.others)
+    others = ", ".join(f"{name} {_told(share)}" for name, share in found.others)
     clauses = [
-        f"{lost} of the bits of {found.n:,} sentences of {found.bucket} words were not recovered "
-        f"by the {found.part} from {found.context_size} numbers (the slide: {SLIDE_LOST:.0%})",
-        f"that is {found.growth.points} than of the shortest sentences",
+        f"{_told(lost)} of the bits of {found.n:,} sentences of {found.bucket} words were not "
+        f"recovered by the {found.part} from {found.context_size} numbers "
+        f"(the slide: {SLIDE_LOST:.0%})",
+        f"that is {found.growth.points()} than of the shortest sentences",
         f"what was recovered otherwise: {others}" if others else "",
         "" if found.exact else STAND_IN,
     ]
@@ -177,13 +145,18 @@ def keeps(found: Kept | None) -> Verdict:
     if not found.shortest.low >= LEARNED:
         return Verdict("C6", "not measured", KEPT_RULE, UNLEARNED)
     because = (
-        f"in the longer half of the buckets {found.attention} of each further word's bits arrive "
-        f"with {found.arm} attention and {found.none} without{_falling(found.none)}, "
-        f"{found.gain.points} with it (by the {found.part})"
+        f"in the longer half of the buckets {_told(found.attention)} of each further word's bits "
+        f"arrive with {found.arm} attention and {_told(found.none)} without{_falling(found.none)}, "
+        f"{found.gain.points()} with it (by the {found.part})"
         + ("" if found.exact else f"; {STAND_IN}")
     )
     told = numbers(f"% of a further word's bits arrive, {found.arm}", *found.attention.percent)
     return Verdict("C6", _kept(found), KEPT_RULE, because, **told)
+
+
+def _told(share: Share) -> str:
+    """Per cent as the slide writes it."""
+    return ranged(*share.percent, "{:z.0f}", "%")
 
 
 def _falling(kept: Share) -> str:
@@ -213,14 +186,14 @@ def read_recovered(means: pd.DataFrame) -> Recovered | None:
     held = rows[rows["bucket"] == bucket].sort_values("value", ascending=False)
     part = str(held["part"].iloc[0])
     first = rows[(rows["bucket"] == buckets[0]) & (rows["part"] == part)]
-    shares = {str(row["part"]): _share(row) for row in held.to_dict("records")}
+    shares = {str(row["part"]): read_share(row) for row in held.to_dict("records")}
     return Recovered(
         part=part,
         context_size=size,
         bucket=bucket,
         n=int(held["n"].iloc[0]),
         share=shares.pop(part),
-        shortest=_share(first.iloc[0]),
+        shortest=read_share(first.iloc[0]),
         others=tuple((f"by the {name}", share) for name, share in shares.items()),
         exact=bool((held["note"] == "exact").all()),
     )
@@ -244,10 +217,10 @@ def read_kept(means: pd.DataFrame) -> Kept | None:
     return Kept(
         part=name,
         arm=str(gain["attention"]),
-        attention=_share(kept.iloc[0]),
-        none=_share(without),
-        gain=_share(gain),
-        shortest=_share(shares.iloc[0]),
+        attention=read_share(kept.iloc[0]),
+        none=read_share(without),
+        gain=read_share(gain),
+        shortest=read_share(shares.iloc[0]),
         exact=bool((shares["note"] == "exact").all()),
     )
 
@@ -256,7 +229,3 @@ def _size(sizes: pd.Series) -> int:
     """The slide's context size where there is one, else the largest."""
     known = {int(size) for size in sizes}
     return SLIDE_SIZE if SLIDE_SIZE in known else max(known)
-
-
-def _share(row: pd.Series | dict) -> Share:
-    return Share(float(row["value"]), float(row["low"]), float(row["high"]))

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 import pandas as pd
 
 from .dimensions import SLIDE_SIZE
-from .verdict import POINTS, Held, Verdict, directed, marked, numbers, ranged
+from .share import Share, read_share
+from .verdict import Held, Verdict, marked, numbers
 
 SURVIVES = 0.5
 LEARNED = 0.1
@@ -31,28 +32,6 @@ SURVIVAL_RULE = (
     "not learned cannot be lost."
 )
 UNMEASURED = "no word's survival was measured: `bottleneck study survival` does it"
-
-
-@dataclass(frozen=True)
-class Share:
-    """A share, or a difference of two, with its 95 % interval."""
-
-    value: float
-    low: float
-    high: float
-
-    @property
-    def percent(self) -> tuple[float, float, float]:
-        """The same in per cent or, of a difference, in points."""
-        return 100 * self.value, 100 * self.low, 100 * self.high
-
-    def __str__(self) -> str:
-        return ranged(*self.percent, "{:z.0f}", " %")
-
-    def against(self, other: str) -> str:
-        """A difference in words: ``14 points [11, 16] less than of modifiers``."""
-        told = [f"{{}} {word} than of {other}" for word in ("more", "less")]
-        return directed(*self.percent, "{:z.0f}", *told, POINTS)
 
 
 @dataclass(frozen=True)
@@ -135,7 +114,7 @@ def _graded(judged: Sequence[Survival], clear: Sequence[str]) -> Held:
 
 def _clause(arm: str, held: Survival) -> str:
     """``without attention, 41+: 40 % [38, 42] of the gist survives, 4 points [1, 7] more ...``."""
-    more = " and ".join(held.more[name].against(name) for name in DETAILS)
+    more = " and ".join(held.more[name].points(f"than of {name}") for name in DETAILS)
     return f"{arm}, {held.bucket}: {held.gist} of the gist survives, {more}"
 
 
@@ -156,10 +135,6 @@ def _survival(bucket: str, rows: pd.DataFrame) -> Survival:
         bucket=bucket,
         sentences=int(held["", "corrected"]["n"]),
         words=float(held["", "corrected"]["value"]),
-        gist=_share(held["gist", "corrected"]),
-        more={name: _share(held[name, "gist_more"]) for name in DETAILS},
+        gist=read_share(held["gist", "corrected"]),
+        more={name: read_share(held[name, "gist_more"]) for name in DETAILS},
     )
-
-
-def _share(row: dict) -> Share:
-    return Share(float(row["value"]), float(row["low"]), float(row["high"]))

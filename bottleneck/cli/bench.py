@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ..results.schema import BENCHMARK
 from .console import counted, output
 from .options import Form, Quiet
 from .reproduce import DEFAULT_OUT
@@ -90,6 +91,22 @@ def print_costs(folder: Path, form: str) -> None:
         typer.echo("\n".join(texts), nl=False)
 
 
+def show_costs(command: str, results: Path | None, form: str, options: Mapping[str, Any]) -> None:
+    """The benchmark's tables (C9) for a command of runs; its options that choose some are refused.
+
+    ``options`` are those with their values, empty where they were not given.
+    """
+    from ..settings.errors import UsageError
+
+    given = [name for name, value in options.items() if value]
+    if given:
+        raise UsageError(
+            f"{command} {BENCHMARK} is of no runs, so that there is nothing to choose or train: "
+            f"no {', no '.join(given)}; `bottleneck bench` takes what is to be varied"
+        )
+    print_costs(results or OUT, form)
+
+
 def _print_plan(points: "Sequence[Point]", arms: "Sequence[Arm]", repeats: int) -> None:
     """The points, what each takes, and the sum."""
     from ..bench.estimate import point_seconds
@@ -98,8 +115,7 @@ def _print_plan(points: "Sequence[Point]", arms: "Sequence[Arm]", repeats: int) 
     from ..tables.render import new_table
 
     costs = point_seconds(points, arms, repeats)
-    table = new_table("", ["source\npoint", "time"])
-    table.columns[0].header = "point"
+    table = new_table("", ["point", "time"])
     for point, cost in zip(points, costs, strict=True):
         table.add_row(point.name, duration(cost))
     console = output()

@@ -8,9 +8,6 @@ from typing import Any, get_args
 
 BUILT_IN = ("grammar", "copy", "files")
 """Corpora that need no fetching."""
-FIGURES_OF_RUNS = ("bleu", "compression", "context-length", "learning", "attention")
-COST = "cost"
-"""A study, and a figure, of the benchmark's numbers."""
 
 
 def sweeps() -> list[str]:
@@ -32,24 +29,24 @@ def _experiments(*folders: str) -> list[str]:
 
 def tables() -> list[str]:
     """The tables of runs, of studies and of the benchmark."""
-    from ..results.schema import STUDIES
+    from ..results.schema import BENCHMARK, STUDIES
     from ..tables.names import GOLD_TABLE, TABLES
 
-    return [*TABLES, *STUDIES, GOLD_TABLE, COST]
+    return [*TABLES, *STUDIES, GOLD_TABLE, BENCHMARK]
 
 
 def figures() -> list[str]:
     """The figures."""
-    from ..results.schema import STUDIES
+    from ..figures.names import FIGURES
 
-    return [*FIGURES_OF_RUNS, *STUDIES, COST]
+    return list(FIGURES)
 
 
 def studies() -> list[str]:
     """The questions."""
-    from ..results.schema import STUDIES
+    from ..results.schema import BENCHMARK, STUDIES
 
-    return [*STUDIES, COST]
+    return [*STUDIES, BENCHMARK]
 
 
 def formats() -> list[str]:

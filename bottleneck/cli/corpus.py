@@ -134,8 +134,7 @@ def _table(description: "Description") -> "Table":
     from ..tables.render import new_table
 
     heads = ["pairs", "mean\nwords", "mean target\ntokens", "mean\nbits"]
-    table = new_table("", ["source", "source\nwords", *heads])
-    table.columns[0].header = "split"
+    table = new_table("", ["split", "source\nwords", *heads], texts=2)
     for row in description.rows:
         means = (row.source_words, row.target_tokens, row.bits)
         shown = ["" if mean is None else f"{mean:.1f}" for mean in means]

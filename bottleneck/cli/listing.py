@@ -1,6 +1,7 @@
 """What `table` and `plot` without a name say of each table and figure: a line of text."""
 
-from .completion import COST, figures, tables
+from ..results.schema import BENCHMARK
+from .completion import figures, tables
 
 OF_RUNS = {
     "failure-pattern": "BLEU without attention by sentence length (L-FAIL).",
@@ -25,7 +26,7 @@ MEASURED = {
     "embeddings": "Whether words of a class or gender lie near each other (C13).",
     "reading": "Which words so far can be read off the encoder's state (C14).",
     "alignment-gold": "Attention weights against gold links of your own, --gold (C7).",
-    COST: "What a step costs, as `bottleneck bench` measured it (C9).",
+    BENCHMARK: "What a step costs, as `bottleneck bench` measured it (C9).",
 }
 """What a study of that name, or the benchmark, is to measure first."""
 

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .completion import COST, tables
+from ..results.schema import BENCHMARK
+from .bench import show_costs
+from .completion import tables
 from .console import counted, output, print_names
 from .listing import table_lines
 from .options import Form, Where
@@ -119,8 +121,8 @@ def table(
     from ..tables.selection import where as narrowed
 
     check_format(form)
-    if name == COST:
-        _print_cost(results, form, bool(where))
+    if name == BENCHMARK:
+        show_costs("table", results, form, {"--where": where})
         return
     bundle = narrowed(load_bundle(results_folder(results)), where or [])
     page = make_page(name, bundle)
@@ -128,16 +130,6 @@ def table(
         typer.echo(render(page, form), nl=False)
         return
     print_page(page, output())
-
-
-def _print_cost(results: Path | None, form: str, chosen: bool) -> None:
-    """The benchmark's tables, which rest on no run."""
-    from ..settings.errors import UsageError
-    from .bench import OUT, print_costs
-
-    if chosen:
-        raise UsageError("table cost is of what `bottleneck bench` measured, no runs: no --where")
-    print_costs(results or OUT, form)
 
 
 def results_folder(results: Path | None) -> Path:

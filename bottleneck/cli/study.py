@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ..results.schema import BENCHMARK
+from .bench import show_costs
 from .completion import presets, studies
 from .console import counted, output, print_names
 from .gold import FirstWord, Gold, Source, Target, check_gold_options, for_gold, study_gold
@@ -62,13 +64,14 @@ def study(
         return
     from ..runs.pool import default_width
     from ..settings.errors import UsageError
-    from ..studies.catalogue import COST, find_study
+    from ..studies.catalogue import find_study
     from ..tables.pages import check_format, study_page
 
     check_format(form)
     check_gold_options(name, gold, source, target)
-    if name == COST:
-        _show_cost(results, form, bool(assignments or seeds or where or preset))
+    if name == BENCHMARK:
+        given = {"--preset": preset, "--set": assignments, "--seeds": seeds, "--where": where}
+        show_costs("study", results, form, given)
         return
     asked = for_gold(find_study(name)) if gold is not None else find_study(name)
     folder = results or DEFAULT_OUT / (name if asked.own_runs else preset or "lecture")
@@ -97,19 +100,6 @@ def _plan(asked: "Study", runs: Sequence[Path], folder: Path) -> str:
     return f"study {asked.name} would be put to {counted(len(runs), 'run')} of {folder}: {names}"
 
 
-def _show_cost(results: Path | None, form: str, chosen: bool) -> None:
-    """The benchmark's tables (C9), which rest on no run."""
-    from ..settings.errors import UsageError
-    from .bench import OUT, print_costs
-
-    if chosen:
-        raise UsageError(
-            "study cost is of no runs: --preset, --set, --seeds and --where have no say in it; "
-            "`bottleneck bench` takes what is to be varied"
-        )
-    print_costs(results or OUT, form)
-
-
 def _show(page: "Page", form: str) -> None:
     from ..tables.pages import print_page, render
 
@@ -122,11 +112,11 @@ def _show(page: "Page", form: str) -> None:
 def _list_studies() -> None:
     """Each study's name, the ids of the lecture it belongs to, and its question."""
     from ..results.schema import STUDIES
-    from ..studies.catalogue import COST, COST_QUESTION, find_study
+    from ..studies.catalogue import COST_QUESTION, find_study
 
     asked = {name: find_study(name) for name in STUDIES}
     told = {name: f"{each.question} ({', '.join(each.ids)})" for name, each in asked.items()}
-    print_names(told | {COST: f"{COST_QUESTION} (C9, L15)"})
+    print_names(told | {BENCHMARK: f"{COST_QUESTION} (C9, L15)"})
 
 
 def _finished(folder: Path, asked: "Study") -> list[Path]:

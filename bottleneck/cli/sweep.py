@@ -305,9 +305,9 @@ def _new_table(heads: Sequence[str]) -> "Table":
     """A table of cells: their names may be folded, nothing else is."""
     from ..tables.render import new_table
 
-    table = new_table("", ["source", *heads])
+    table = new_table("", ["cell", *heads])
     names, *numbers = table.columns
-    names.header, names.min_width = "cell", NARROWEST_NAME
+    names.min_width = NARROWEST_NAME
     for column in numbers:
         column.no_wrap = True
     return table

@@ -8,15 +8,19 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from ..results.bundle import Bundle, load_bundle
-from ..results.cost import COST as COST_TABLE
+from ..results.cost import COST
 from ..results.probes import load_probe, probe_file
-from ..results.schema import STUDIES
-from ..results.study_files import way_back
+from ..results.schema import BENCHMARK
+from ..results.study_files import GOLD, way_back
 from ..settings.errors import UsageError, UserError, did_you_mean
+from ..tables.alignment import load_gold
+from ..tables.commands import GOLD as GOLD_STUDY
 from ..tables.cost import load_cost
+from ..tables.names import GOLD_TABLE
 from ..tables.selection import where as narrowed
-from . import attention, bleu, compression, context_length, cost, learning
+from . import alignment, attention, bleu, compression, context_length, cost, learning
 from .curves import draw
+from .names import FIGURES, OF_RUNS
 from .plot import Plot
 from .style import DARK, LIGHT, Theme
 
@@ -33,15 +37,20 @@ def _drawn(plot: Plot, theme: Theme) -> Chart:
     return draw(plot, theme), plot.data
 
 
-OF_RUNS: Mapping[str, Callable[[Bundle, Theme], Chart]] = {
-    "bleu": _of(bleu.plot),
-    "compression": _of(compression.plot),
-    "context-length": context_length.chart,
-    "learning": _of(learning.plot),
-    "attention": attention.chart,
-}
-COST = "cost"
-FIGURES = (*OF_RUNS, *STUDIES, COST)
+CHARTS: Mapping[str, Callable[[Bundle, Theme], Chart]] = dict(
+    zip(
+        OF_RUNS,
+        (
+            _of(bleu.plot),
+            _of(compression.plot),
+            context_length.chart,
+            _of(learning.plot),
+            attention.chart,
+        ),
+        strict=True,
+    )
+)
+"""What draws each figure of `OF_RUNS`."""
 
 
 def make_figure(name: str, folder: Path, *, dark: bool = False, where: Sequence[str] = ()) -> Chart:
@@ -53,16 +62,20 @@ def make_figure(name: str, folder: Path, *, dark: bool = False, where: Sequence[
     check_name(name, where)
     theme = DARK if dark else LIGHT
     if name in OF_RUNS:
-        return OF_RUNS[name](narrowed(load_bundle(folder), where), theme)
-    plot = cost.plot(load_cost(folder)[0]) if name == COST else study_plot(name, folder)
+        return CHARTS[name](narrowed(load_bundle(folder), where), theme)
+    plot, table = _measured(name, folder)
     if plot.data.empty:
-        raise UserError(f"nothing to draw: {_emptiness(name, folder)}")
+        raise UserError(f"nothing to draw: {str(table)!r} has no numbers; {way_back(table)}")
     return _drawn(plot, theme)
 
 
-def _emptiness(name: str, folder: Path) -> str:
-    table = folder / COST_TABLE if name == COST else probe_file(folder, name)
-    return f"{str(table)!r} has no numbers; {way_back(table)}"
+def _measured(name: str, folder: Path) -> tuple[Plot, Path]:
+    """What the figure of a study or of the benchmark shows, and the table that it is read from."""
+    if name == BENCHMARK:
+        return cost.plot(load_cost(folder)[0]), folder / COST
+    if name == GOLD_TABLE:
+        return alignment.gold_plot(load_gold(folder)), probe_file(folder, GOLD)
+    return study_plot(name, folder), probe_file(folder, name)
 
 
 def check_name(name: str, where: Sequence[str]) -> None:
@@ -70,7 +83,7 @@ def check_name(name: str, where: Sequence[str]) -> None:
     if name not in FIGURES:
         raise UsageError(f"unknown figure {name!r}{did_you_mean(name, FIGURES)}")
     if where and name not in OF_RUNS:
-        command = "bench" if name == COST else f"study {name}"
+        command = {BENCHMARK: "bench", GOLD_TABLE: GOLD_STUDY}.get(name, f"study {name}")
         raise UsageError(
             f"--where chooses runs, and figure {name} is of what `bottleneck {command}` measured"
         )

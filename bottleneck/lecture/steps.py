@@ -7,6 +7,8 @@ from .checks import Audit, Check, listed
 from .grid import Grid
 from .verdicts import rounds_to
 
+_FAULTS = {"wrong": "wrong", "in part": "right in part"}
+
 
 @dataclass(frozen=True, eq=False)
 class Step:
@@ -75,6 +77,3 @@ def _fault(check: Check, audit: Audit) -> tuple[str, ...]:
     if audit.verdict == "not measured":
         return (f"This part is {_FAULTS[check.judgement]}; others are not measured.",)
     return (check.judgement.capitalize() + ".",)
-
-
-_FAULTS = {"wrong": "wrong", "in part": "right in part"}

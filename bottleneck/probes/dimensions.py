@@ -27,6 +27,8 @@ from ..scoring.spread import spread
 
 GROUPS = 20
 SHARE = 0.95
+WANTED = 2_500
+"""Sentences that are drawn a bucket: about ten a dimension of the lecture's context."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,7 +15,7 @@ import matplotlib
 from matplotlib.figure import Figure
 
 from ..figures.files import image
-from ..figures.registry import OF_RUNS, Chart, make_figure
+from ..figures.registry import CHARTS, Chart, make_figure
 from ..figures.style import DARK, LIGHT, SIZE, Theme
 from ..results.bundle import Bundle
 from ..settings.errors import UserError
@@ -53,8 +53,8 @@ class Picture:
 
 
 def of_runs(name: str, bundle: Bundle) -> Picture | str:
-    """A figure of `OF_RUNS` of a bundle's runs; in words why there is none."""
-    return _picture(partial(OF_RUNS[name], bundle))
+    """A figure of `CHARTS` of a bundle's runs; in words why there is none."""
+    return _picture(partial(CHARTS[name], bundle))
 
 
 def of_folder(name: str, folder: Path) -> Picture | str:

@@ -9,12 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..claims.registry import Claim
-from ..figures.registry import COST, OF_RUNS
+from ..figures.names import OF_RUNS
 from ..results.bundle import Bundle
-from ..results.cost import COST as COST_FILE
-from ..results.cost import COST_EXPONENTS
+from ..results.cost import COST, COST_EXPONENTS
 from ..results.probes import has_probe, load_probe
-from ..results.schema import STUDIES
+from ..results.schema import BENCHMARK, STUDIES
 from ..results.study_files import GOLD
 from ..settings.errors import UserError
 from ..tables.alignment import gold_page
@@ -32,7 +31,7 @@ FIT = "fit"
 FIGURES_OF: Mapping[str, Sequence[str]] = {
     "C1": ("compression", "context-length"),
     "C7": ("attention",),
-    "C9": (COST,),
+    "C9": (BENCHMARK,),
     "C12": ("learning", FIT),
 }
 """Figures of a claim beside its study's own."""
@@ -40,7 +39,7 @@ ALWAYS = frozenset({"attention", "learning"})
 """Figures of runs that say something where the claim is not decided, as those of studies do."""
 TABLES_OF: Mapping[str, Sequence[str]] = {"C1": ("compression", "context-size")}
 """Tables of runs."""
-STUDIED: Mapping[str, Sequence[str]] = {"C7": (GOLD,), "C9": (COST,), "C12": (FIT,)}
+STUDIED: Mapping[str, Sequence[str]] = {"C7": (GOLD,), "C9": (BENCHMARK,), "C12": (FIT,)}
 """Tables of what was measured, beside the study's own."""
 SLIDES: Mapping[str, Sequence[str]] = {
     "C1": ("L3", "L4", "L12"),
@@ -129,8 +128,8 @@ def _table_names(claim: Claim, folder: Path, measured: bool) -> Iterator[str]:
 
 def _has_numbers(name: str, folder: Path) -> bool:
     """Whether a study, or the benchmark, left its numbers here."""
-    if name == COST:
-        return all((folder / file).is_file() for file in (COST_FILE, COST_EXPONENTS))
+    if name == BENCHMARK:
+        return all((folder / file).is_file() for file in (COST, COST_EXPONENTS))
     return has_probe(folder, name)
 
 
@@ -156,7 +155,7 @@ def _over_sizes(bundle: Bundle) -> Bundle | None:
 
 def _pages(name: str, folder: Path, bundle: Bundle | None) -> list[Page] | str:
     """The tables of a name; in words why there are none."""
-    if name == COST:
+    if name == BENCHMARK:
         return cost_pages(*load_cost(folder))
     if name == GOLD:
         return [gold_page(load_probe(folder, GOLD))]

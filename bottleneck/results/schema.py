@@ -190,6 +190,9 @@ STUDIES: tuple[str, ...] = (
 """The studies in the lecture's order. Each has a module of its name in ``studies``, whose ``STUDY``
 measures, and one in ``tables``, whose ``page`` shows ``probes/NAME.csv``."""
 
+BENCHMARK = "cost"
+"""What has a study's name, table and figure, and whose numbers `bottleneck bench` measures."""
+
 PROBES = "probes"
 """Folder of the studies' tables, ``probes/NAME.csv``; in a run's folder of what was measured on it.
 """

@@ -31,6 +31,9 @@ from .examples import attended, readable
 from .stored import arms
 from .translate import TrainedRun, load_run
 
+LIKELIEST = 3
+"""Words that are shown of each decoder step."""
+
 
 def own_attention() -> Attention:
     """The model's dot attention, for one query and without padding."""
@@ -104,10 +107,6 @@ def _note(translation: str, unknown: list[str]) -> str:
         f'its own translation is "{translation}".'
     )
     return f"{note} Not in its vocabulary: {', '.join(unknown)}." if unknown else note
-
-
-LIKELIEST = 3
-"""Words that are shown of each decoder step."""
 
 
 def first_steps(folder: Path) -> tuple[ArmSteps, ...]:

@@ -2,17 +2,16 @@
 
 from importlib import import_module
 
-from ..results.schema import STUDIES
+from ..results.schema import BENCHMARK, STUDIES
 from ..settings.errors import UsageError, did_you_mean
 from .study import Study
 
-COST = "cost"
 COST_QUESTION = "Does attention's cost grow with Tx x Ty? Measured by `bottleneck bench`."
-"""The study of no runs (C9): its numbers are the benchmark's."""
+"""Of the study of no runs (C9), `BENCHMARK`."""
 
 
 def find_study(name: str) -> Study:
     """The study of a name; only its own module is imported."""
     if name not in STUDIES:
-        raise UsageError(f"unknown study {name!r}{did_you_mean(name, (*STUDIES, COST))}")
+        raise UsageError(f"unknown study {name!r}{did_you_mean(name, (*STUDIES, BENCHMARK))}")
     return import_module(f".{name}", __package__).STUDY

@@ -9,7 +9,15 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from ..probes.dimensions import GROUPS, Dimensions, Jackknifed, difference, dimensions, half_of
+from ..probes.dimensions import (
+    GROUPS,
+    WANTED,
+    Dimensions,
+    Jackknifed,
+    difference,
+    dimensions,
+    half_of,
+)
 from ..probes.dimensions import mean as mean_over_seeds
 from .arms import Arm, arms_of
 from .encoding import contexts
@@ -17,8 +25,6 @@ from .fresh import fresh_sentences
 from .study import Columns, Probed, Row, Study, Tell
 from .subject import Subject
 
-SENTENCES = 2_500
-"""A bucket: about ten a dimension of the lecture's context."""
 SEED = 1
 """Of the groups and halves: the same for every run, so that all are paired."""
 FEWEST = 4 * GROUPS
@@ -33,7 +39,7 @@ as numbers."""
 
 def probe(subject: Subject, tell: Tell) -> Columns:
     """The measures of every bucket, trained and untrained, of all sentences and of half."""
-    return measure(subject, tell, SENTENCES)
+    return measure(subject, tell, WANTED)
 
 
 def measure(subject: Subject, tell: Tell, wanted: int) -> Columns:

@@ -1,11 +1,15 @@
 """The table of the study ``alignment`` (C7)."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import pandas as pd
 
 from ..claims.alignment import verdict
+from ..results.probes import has_probe, load_probe
 from ..results.study_files import GOLD
+from ..settings.errors import UserError
+from .commands import GOLD as GOLD_STUDY
 from .page import Page
 from .render import count, new_table, number
 from .studied import arms, caption, cell, means, wide
@@ -44,6 +48,16 @@ def gold_page(frame: pd.DataFrame) -> Page:
     return replace(made, caption=[*_outside(means(frame)), *made.caption])
 
 
+def load_gold(folder: Path) -> pd.DataFrame:
+    """The numbers of a gold set of the user's; without them a ``UserError``."""
+    if not has_probe(folder, GOLD):
+        raise UserError(
+            f"no gold links were measured in {str(folder)!r}: `bottleneck {GOLD_STUDY} --results "
+            f"{folder}` does it"
+        )
+    return load_probe(folder, GOLD)
+
+
 def _outside(shown: pd.DataFrame) -> list[str]:
     """How many sentences are in the row of all lengths alone, where there are rows of others."""
     counts = shown.drop_duplicates("bucket").set_index("bucket")["n"]
@@ -56,9 +70,8 @@ def _outside(shown: pd.DataFrame) -> list[str]:
 
 
 def _page(frame: pd.DataFrame, name: str, title: str) -> Page:
-    heads = ["source\nwords", "source", "n", *METHODS.values(), "P", "R", "gold\n(equal)"]
-    table = new_table(f"{title}: AER in %", heads)
-    table.columns[1].header = "arm"
+    heads = ["source\nwords", "arm", "n", *METHODS.values(), "P", "R", "gold\n(equal)"]
+    table = new_table(f"{title}: AER in %", heads, texts=2)
     shown = means(frame)
     for bucket in dict.fromkeys(shown["bucket"]):
         for arm in arms(shown):
@@ -66,7 +79,7 @@ def _page(frame: pd.DataFrame, name: str, title: str) -> Page:
             if cells:
                 table.add_row(bucket or ALL, arm, *cells)
     told = [*TOLD, *([UNIFORM] if "uniform" in set(frame["attention"]) else [])]
-    told += [*_beside(shown), *_notes(shown), *caption(frame)]
+    told += [*_beside(shown), *gold_notes(shown), *caption(frame)]
     return Page(name, title, wide(frame, RATES), table, [verdict(frame)], told)
 
 
@@ -123,5 +136,6 @@ def _listed(rows: pd.DataFrame, form: str) -> str:
     )
 
 
-def _notes(shown: pd.DataFrame) -> list[str]:
+def gold_notes(shown: pd.DataFrame) -> list[str]:
+    """What the runs do not know of a gold set's words, a sentence an arm."""
     return list(dict.fromkeys(f"{note}." for note in shown["note"] if note))

@@ -73,7 +73,8 @@ def _table(rows: pd.DataFrame, suffix: str) -> Table:
     if twice:
         heads += ["90 %\ntwice", "50 %\ntwice", "added\n(50 %)"]
     bits = suffix == _exact(rows)
-    table = new_table(f"{title}, {once:,} updates", [*heads, *(["bits a\nnumber"] if bits else [])])
+    heads += ["bits a\nnumber"] if bits else []
+    table = new_table(f"{title}, {once:,} updates", heads, texts=0)
     for size in sorted(int(each) for each in rows["context_size"].dropna().unique()):
         own = rows[rows["context_size"] == size]
         cells = [_cell(own, f"length{suffix}", *one) for one in _columns(once, twice)]

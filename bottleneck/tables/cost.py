@@ -8,6 +8,7 @@ import pandas as pd
 
 from ..results.bundle import read_table
 from ..results.cost import COST, COST_COLUMNS, COST_EXPONENTS, EXPONENT_COLUMNS, VARIED
+from ..results.schema import BENCHMARK
 from ..settings.errors import UserError
 from .cost_growth import NAMES, growth_page, present
 from .packing import Column, Packed, Part
@@ -44,7 +45,7 @@ def load_cost(folder: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
 def cost_pages(costs: pd.DataFrame, exponents: pd.DataFrame) -> list[Page]:
     """What was measured, and how it grows with the verdict on C9."""
     table = Packed(cost_parts(costs))
-    page = Page("cost", TITLE, measured(costs), table, [], caption(costs))
+    page = Page(BENCHMARK, TITLE, measured(costs), table, [], caption(costs))
     return [page, growth_page(costs, exponents)]
 
 

@@ -109,11 +109,9 @@ def _marked(held: Diagnosed) -> Text:
 def _words(diagnosis: Diagnosis) -> Table:
     """A row a source word, a column an arm."""
     known = diagnosis.reference is not None
-    heads = ["source word", "source", *(["source"] if known else [])]
-    table = new_table("", [*heads, *("source" for _ in diagnosis.arms)])
-    names = ["word", "class", *(["reference"] if known else [])]
-    for column, name in zip(table.columns, [*names, *(a.arm for a in diagnosis.arms)], strict=True):
-        column.header = name
+    heads = ["word", "class", *(["reference"] if known else [])]
+    heads += [held.arm for held in diagnosis.arms]
+    table = new_table("", heads, texts=len(heads))
     table.title = None
     for each in zip(*(held.words for held in diagnosis.arms), strict=True):
         targets = [" ".join(each[0].targets)] if known else []

@@ -4,6 +4,7 @@ import pandas as pd
 from rich.table import Table
 
 from ..claims.dimensions import SENTENCE_WORDS, SLIDE_SIZE, SLIDE_USED, holds, verdict
+from ..probes.dimensions import WANTED
 from .page import Page
 from .render import count, new_table, number
 from .studied import arms, caption, cell, means, wide
@@ -14,7 +15,7 @@ TITLES = {
     "participation_ratio": "Participation ratio of the contexts (C4)",
     "effective_rank": "Effective rank of the contexts (C4)",
 }
-HEADS = ["source\nwords", "source\narm", "n", "trained", "un-\ntrained", "training\nadds",
+HEADS = ["source\nwords", "arm", "n", "trained", "un-\ntrained", "training\nadds",
          "half n,\ntrained", "half n,\nuntr."]  # fmt: skip
 TOLD = [
     "Contexts h_Tx of new sentences of the run's own language (of files: of test and validation "
@@ -27,8 +28,6 @@ TOLD = [
     "compare with half of n. None says how much information is in the dimensions.",
     f"Slide: {SLIDE_USED} of {SLIDE_SIZE}, said of one sentence of {SENTENCE_WORDS} words.",
 ]
-WANTED = 2_500
-"""Sentences a bucket at least: what the study draws where the language has no end."""
 INTERVALS = (
     "Ranges are 95 % by the jackknife over 20 groups of sentences, of the mean over seeds, and "
     "speak of other sentences of the same number; they say nothing of other seeds."
@@ -61,8 +60,7 @@ def _fewer(shown: pd.DataFrame) -> list[str]:
 
 def _table(shown: pd.DataFrame, measure: str) -> Table:
     counted = measure == "components"
-    table = new_table(TITLES[measure], [*HEADS, "slide"] if counted else HEADS)
-    table.columns[1].header = "arm"
+    table = new_table(TITLES[measure], [*HEADS, "slide"] if counted else HEADS, texts=2)
     for bucket in dict.fromkeys(shown["bucket"]):
         for arm in arms(shown):
             keys = {"arm": arm, "bucket": bucket, "measure": measure}

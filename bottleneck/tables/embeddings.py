@@ -31,9 +31,8 @@ INTERVALS = (
 def page(frame: pd.DataFrame) -> Page:
     """Rows for the classes together, for gender, and for each class, by side and arm."""
     shown = means(frame)
-    heads = ["source\nwords, alike in", "source\narm", "n", *CONTROLS.values(), "training\nadds"]
-    table = new_table(TITLE, heads)
-    table.columns[0].header, table.columns[1].header = "alike in", "arm"
+    heads = ["alike in", "arm", "n", *CONTROLS.values(), "training\nadds"]
+    table = new_table(TITLE, heads, texts=2)
     for side, name in SIDES.items():
         _add(table, shown, side, name)
     measures = [f"same_{label}{end}" for label in ("class", "gender") for end in ("", "_added")]

@@ -21,8 +21,7 @@ TOLD = (
 
 def page(frame: pd.DataFrame) -> Page:
     """A row a bucket, arm and split."""
-    table = new_table(TITLE, ["source words", "attention", "sentences", "n", *HEADS])
-    table.columns[2].justify = "left"
+    table = new_table(TITLE, ["source words", "attention", "sentences", "n", *HEADS], texts=3)
     shown = means(frame)
     for bucket in dict.fromkeys(shown["bucket"]):
         for arm in arms(shown):

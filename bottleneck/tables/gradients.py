@@ -33,9 +33,8 @@ TOLD = [
 def page(frame: pd.DataFrame) -> Page:
     """The ratio by band of steps, then half-distances by bucket, for every arm."""
     shown = means(frame)
-    heads = ["source\nsteps", "source\narm", "n", *NETWORKS.values()]
-    table = new_table(TITLE, heads)
-    table.columns[0].header, table.columns[1].header = "steps", "arm"
+    heads = ["steps", "arm", "n", *NETWORKS.values()]
+    table = new_table(TITLE, heads, texts=2)
     ratios = shown[shown["measure"] == "ratio"]
     for band in sorted(set(ratios["part"]), key=_first):
         for arm in arms(shown):

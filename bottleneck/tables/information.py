@@ -12,9 +12,9 @@ from .studied import arms, caption, cell, means, wide
 TITLE = "Bits of the source that reach the decoder (C5, C6)"
 GROWTH_TITLE = "Bits a further word adds: level, or rising with the source? (C5, C6)"
 ROBUSTNESS_TITLE = "BLEU at a few bits a number: robustness, not content (C5)"
-HEADS = ["source\nwords", "source\narm", "n", "bits", "probe\nbits", "probe\n%", "untr.\n%",
+HEADS = ["source\nwords", "arm", "n", "bits", "probe\nbits", "probe\n%", "untr.\n%",
          "shuf.\n%", "trans.\n%", "its\nshuf.", "slide\n%"]  # fmt: skip
-GROWTH_HEADS = ["source\narm", "source\nmeasure", "source\nhalf", "bits\na word", "in the\nsource",
+GROWTH_HEADS = ["arm", "measure", "half", "bits\na word", "in the\nsource",
                 "kept\n%", "attention\nminus none,\npoints"]  # fmt: skip
 LEVELS = ("1", "2", "4", "8", "full")
 HALVES = ("shorter", "longer")
@@ -78,8 +78,7 @@ def page(frame: pd.DataFrame) -> Page:
 
 
 def _bits(shown: pd.DataFrame) -> Table:
-    table = new_table(TITLE, HEADS)
-    table.columns[1].header = "arm"
+    table = new_table(TITLE, HEADS, texts=2)
     for bucket in dict.fromkeys(shown["bucket"]):
         for arm in arms(shown):
             whole = cell(shown, arm=arm, bucket=bucket, measure="source_bits")
@@ -113,9 +112,7 @@ def _shuffled(shown: pd.DataFrame, keys: dict[str, str]) -> str:
 
 
 def _growth(shown: pd.DataFrame) -> Table:
-    table = new_table(GROWTH_TITLE, GROWTH_HEADS)
-    for column, head in zip(table.columns[:3], ("arm", "measure", "half"), strict=True):
-        column.header = head
+    table = new_table(GROWTH_TITLE, GROWTH_HEADS, texts=3)
     for part in PARTS:
         for half in HALVES:
             for arm in arms(shown):
@@ -137,8 +134,8 @@ def _growth(shown: pd.DataFrame) -> Table:
 
 def _robustness(shown: pd.DataFrame) -> Table:
     heads = [f"{level} bit{'s' * (level != '1')}" for level in LEVELS[:-1]]
-    table = new_table(ROBUSTNESS_TITLE, ["source\nwords", "source\narm", "n", *heads, "all"])
-    table.columns[1].header = "arm"
+    heads = ["source\nwords", "arm", "n", *heads, "all"]
+    table = new_table(ROBUSTNESS_TITLE, heads, texts=2)
     rows = shown[shown["measure"] == "bleu"]
     for bucket in dict.fromkeys(rows["bucket"]):
         for arm in arms(rows):

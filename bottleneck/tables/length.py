@@ -20,7 +20,7 @@ FAULTS = [name for name in MEASURES if name != "length_ratio"]
 
 def page(frame: pd.DataFrame) -> Page:
     """A row an arm and bucket."""
-    table = new_table(TITLE, ["source words", "attention", "n", *MEASURES.values()])
+    table = new_table(TITLE, ["source words", "attention", "n", *MEASURES.values()], texts=2)
     shown = means(frame)
     for bucket in dict.fromkeys(shown["bucket"]):
         for arm in arms(shown):

@@ -9,14 +9,12 @@ from rich.console import Console
 
 from ..claims.compression import compression_predicts_loss
 from ..results.bundle import Bundle
-from ..results.probes import has_probe, load_probe
+from ..results.probes import load_probe
 from ..results.schema import STUDIES
-from ..results.study_files import GOLD
 from ..settings.atomic import write_text
-from ..settings.errors import UsageError, UserError, did_you_mean
+from ..settings.errors import UsageError, did_you_mean
 from . import alignment, compression, context_size
 from .caption import common_caption, failure_verdicts, sizes_caption, vindication_verdicts
-from .commands import GOLD as GOLD_STUDY
 from .comparison import NONE, Comparison, attentions, compare, compare_sizes
 from .fitting import print_prose
 from .formats import check_known, csv, json, latex, markdown
@@ -44,22 +42,12 @@ def make_page(name: str, bundle: Bundle) -> Page:
         return study_page(name, bundle.folder)
     dashed = name.replace("_", "-")
     if dashed == GOLD_TABLE:
-        return _gold_page(bundle.folder)
+        return alignment.gold_page(alignment.load_gold(bundle.folder))
     makers = _MAKERS.get(dashed)
     if makers is None:
         known = (*TABLES, *STUDIES, GOLD_TABLE)
         raise UsageError(f"unknown table {name!r}{did_you_mean(name, known)}")
     return makers(bundle)
-
-
-def _gold_page(folder: Path) -> Page:
-    """The study ``alignment`` of the user's own gold links."""
-    if not has_probe(folder, GOLD):
-        raise UserError(
-            f"no gold links were measured in {str(folder)!r}: `bottleneck {GOLD_STUDY} --results "
-            f"{folder}` does it"
-        )
-    return alignment.gold_page(load_probe(folder, GOLD))
 
 
 def _failure(bundle: Bundle) -> Page:

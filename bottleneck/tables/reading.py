@@ -38,10 +38,9 @@ def page(frame: pd.DataFrame) -> Page:
 
 
 def _words(shown: pd.DataFrame) -> Table:
-    heads = ["source words\nso far", "source\narm", "n", "of", *CONTROLS.values(),
+    heads = ["words\nso far", "arm", "n", "of", *CONTROLS.values(),
              "training\nadds"]  # fmt: skip
-    table = new_table(FIRST, heads)
-    table.columns[0].header, table.columns[1].header = "words\nso far", "arm"
+    table = new_table(FIRST, heads, texts=2)
     for bucket in dict.fromkeys(shown["bucket"]):
         for arm in arms(shown):
             keys = {"arm": arm, "bucket": bucket}
@@ -65,7 +64,7 @@ def _distances(shown: pd.DataFrame) -> Table:
              "most_frequent": "most\nfrequent"}  # fmt: skip
     heads = [f"{arm.replace(' ', chr(10))}\n{names[control]}" for arm, control in columns]
     heads += [names[control] for _, control in plain]
-    table = new_table(SECOND.format(bucket=bucket), ["words\nback", *heads])
+    table = new_table(SECOND.format(bucket=bucket), ["words\nback", *heads], texts=0)
     for distance in DISTANCES:
         keys = {"bucket": bucket, "measure": "accuracy", "part": str(distance)}
         cells = [cell(rows, arm=arm, control=one, **keys) for arm, one in [*columns, *plain]]

@@ -110,8 +110,8 @@ def bar(bleu: float, width: int) -> str:
     return f"{EIGHTHS[-1] * whole}{EIGHTHS[part].strip()}".ljust(width)
 
 
-def new_table(title: str, heads: Sequence[str]) -> Spreading:
-    """A table without rows; texts (heads that begin with "source") on the left."""
+def new_table(title: str, heads: Sequence[str], texts: int = 1) -> Spreading:
+    """A table without rows; its first so many columns are texts, and stand on the left."""
     table = Spreading(
         title=title,
         title_justify="left",
@@ -120,9 +120,9 @@ def new_table(title: str, heads: Sequence[str]) -> Spreading:
         padding=(0, 1, 0, 0),
         pad_edge=False,
     )
-    for head in heads:
+    for place, head in enumerate(heads):
         # A name that is cut short no longer tells its arm from the others.
-        side = "left" if head.startswith("source") else "right"
+        side = "left" if place < texts else "right"
         table.add_column(head, justify=side, overflow="fold")
     return table
 

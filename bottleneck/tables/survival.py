@@ -71,9 +71,7 @@ def _parts(shown: pd.DataFrame, prefix: str) -> list[str]:
 
 def _table(title: str, first: str, heads: list[str]) -> Table:
     """A table with two columns of words before its numbers."""
-    table = new_table(f"{title} (C3)", ["source", "source", *heads])
-    table.columns[0].header, table.columns[1].header = first, "arm"
-    return table
+    return new_table(f"{title} (C3)", [first, "arm", *heads], texts=2)
 
 
 def _by_group(shown: pd.DataFrame, parts: list[str], buckets: list[str]) -> Table:

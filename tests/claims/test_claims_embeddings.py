@@ -8,11 +8,11 @@ import pytest
 from seq2seq_bottleneck.claims.embeddings import (
     EMBEDDINGS_RULE,
     Placed,
-    Share,
     read_placed,
     similar_words_near,
     verdict,
 )
+from seq2seq_bottleneck.claims.share import Share
 from seq2seq_bottleneck.results.schema import PROBE_COLUMNS
 
 

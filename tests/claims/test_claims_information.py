@@ -9,11 +9,11 @@ from seq2seq_bottleneck.claims.information import (
     STAND_IN,
     Kept,
     Recovered,
-    Share,
     discarded,
     keeps,
     verdict,
 )
+from seq2seq_bottleneck.claims.share import Share
 from seq2seq_bottleneck.results.schema import PROBE_COLUMNS
 
 

@@ -4,9 +4,11 @@ import pytest
 from matplotlib.colors import to_hex
 from planted_probes import TABLES, plant, rows_of
 
+from seq2seq_bottleneck.figures.alignment import gold_plot
 from seq2seq_bottleneck.figures.curves import draw
 from seq2seq_bottleneck.figures.registry import FIGURES, make_figure, study_plot
 from seq2seq_bottleneck.figures.style import DARK, LIGHT
+from seq2seq_bottleneck.results.probes import load_probe
 from seq2seq_bottleneck.results.schema import STUDIES
 from seq2seq_bottleneck.settings.errors import UsageError, UserError
 
@@ -132,6 +134,32 @@ def test_a_length_beyond_the_tested_ones_has_a_marker_of_its_own(tmp_path):
     assert set(data["note"]) == {"value at least, high at least"}
 
 
+def test_the_users_gold_set_has_weights_and_baselines_by_length_with_intervals(tmp_path):
+    note = "additive: unknown to the run are 3.0 % of the source and 4.0 % of the target tokens"
+    rows = [row | {"note": note} for row in rows_of("alignment") if row["arm"] == "additive"]
+    plant(tmp_path, "alignment_gold", rows)
+    _, data = make_figure("alignment-gold", tmp_path)
+    held = {(row["control"], row["bucket"]): row for row in rows
+            if row["measure"] == "aer" and "seed" not in row}  # fmt: skip
+    means = data[(data["kind"] == "mean") & data["panel"].str.startswith("Alignment error")]
+    names = {"": "", "untrained": "untrained", "diagonal": "diagonal", "IBM model 1": "ibm1"}
+    assert {(row["control"], row["x"]) for row in means.to_dict("records")} == {
+        (control, bucket) for control in names for bucket in ("5-10", "11-20", "21-30")
+    }
+    for row in means.to_dict("records"):
+        known = held[names[row["control"]], row["x"]]
+        drawn = [row[end] for end in ("value", "low", "high")]
+        assert drawn == pytest.approx([100 * known[end] for end in ("value", "low", "high")])
+    assert f"{note}." in gold_plot(load_probe(tmp_path, "alignment_gold")).notes
+
+
+def test_a_gold_set_of_short_sentences_is_drawn_as_one(tmp_path):
+    rows = [row for row in rows_of("alignment") if row["bucket"] == ""]
+    _, data = make_figure("alignment-gold", plant(tmp_path, "alignment_gold", rows))
+    assert set(data["x"]) == {"all"}
+    assert set(data["control"]) >= {"", "diagonal", "IBM model 1"}
+
+
 def test_a_panel_of_which_nothing_was_measured_is_left_out(tmp_path):
     rows = [row for row in rows_of("information") if row["measure"] == "bleu"]
     figure, _ = make_figure("information", plant(tmp_path, "information", rows))
@@ -141,6 +169,8 @@ def test_a_panel_of_which_nothing_was_measured_is_left_out(tmp_path):
 def test_without_numbers_the_command_that_measures_them_is_named(tmp_path):
     with pytest.raises(UserError, match="bottleneck study reading --results"):
         make_figure("reading", tmp_path)
+    with pytest.raises(UserError, match=r"study alignment --gold FILE .* --results"):
+        make_figure("alignment-gold", tmp_path)
     with pytest.raises(UserError, match="bottleneck bench --out"):
         make_figure("cost", tmp_path)
     with pytest.raises(UserError, match=r"has no numbers; .*export"):

@@ -10,7 +10,7 @@ from seq2seq_bottleneck.tables.render import barred, new_table
 
 
 def _table(title=""):
-    table = new_table(title, ["source\nwords", "source\narm", "n", "un-\ntrained"])
+    table = new_table(title, ["source\nwords", "arm", "n", "un-\ntrained"], texts=2)
     table.add_row("5-10", "none", "200", "48.4\n46.0..50.1")
     table.add_row("5-10", "additive", "200", "")
     table.add_row("11-20", "none", "80*", "[bold]7[/bold]")
@@ -21,7 +21,7 @@ def test_a_table_of_the_terminal_has_its_caption_heads_and_cells():
     (grid,) = grids(_table("A title"), "unused")
     assert grid == Grid(
         caption="A title",
-        heads=("source\nwords", "source\narm", "n", "un-\ntrained"),
+        heads=("source\nwords", "arm", "n", "un-\ntrained"),
         rows=(
             ("5-10", "none", "200", "48.4\n46.0..50.1"),
             ("5-10", "additive", "200", ""),
@@ -54,7 +54,7 @@ def test_rows_of_one_name_share_its_head_and_every_head_has_a_scope():
     (table,) = page.named("table")
     assert table.all("caption")[0].text == "A title"
     assert [th.text for th in table.all("thead")[0].all("th")] == [
-        "source words", "source arm", "n", "untrained"
+        "source words", "arm", "n", "untrained"
     ]  # fmt: skip
     first, second = table.all("tbody")
     assert first.all("th")[0].attributes["rowspan"] == "2"

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from pandas import read_csv
 
 from seq2seq_bottleneck.cli.main import run
 from seq2seq_bottleneck.results.export import write_bundle
@@ -44,6 +45,10 @@ def test_a_gold_set_has_a_table_of_its_own(finished, options, capsys):
     for name in ("alignment-gold", "alignment_gold"):
         assert run(["table", name, "--results", str(finished)]) == 0
         assert capsys.readouterr().out == printed
+    drawn = finished / "gold.png"
+    assert run(["plot", "alignment-gold", "--results", str(finished), "-o", str(drawn)]) == 0
+    shown = set(read_csv(drawn.with_suffix(".csv"))["control"].fillna(""))
+    assert shown == {"", "untrained", "diagonal", "IBM model 1", "equal weights"}
 
 
 def test_a_gold_set_that_was_not_measured_has_the_command_that_does(runs, tmp_path, capsys):

@@ -12,7 +12,6 @@ from seq2seq_bottleneck.settings.run import resolve
 from seq2seq_bottleneck.studies.dimensions import (
     MEASURES,
     SEED,
-    SENTENCES,
     STUDY,
     measure,
     summarise,
@@ -21,7 +20,6 @@ from seq2seq_bottleneck.studies.encoding import contexts, states
 from seq2seq_bottleneck.studies.fresh import fresh_sentences
 from seq2seq_bottleneck.studies.kept import keep, read_kept
 from seq2seq_bottleneck.studies.subject import Subject, open_subject
-from seq2seq_bottleneck.tables.dimensions import WANTED
 
 
 def _silent(_):
@@ -39,10 +37,6 @@ def _probed(tmp_path, seed, trained, untrained):
     folder = tmp_path / str(seed)
     keep(folder, STUDY, {name: [row[name] for row in rows] for name in rows[0]})
     return read_kept(folder, settings, STUDY)
-
-
-def test_as_many_sentences_are_drawn_as_the_table_wants():
-    assert SENTENCES == WANTED == 2_500
 
 
 def test_the_mean_over_seeds_has_the_jackknifes_interval(tmp_path):

@@ -3,8 +3,9 @@
 import pandas as pd
 from rich.console import Console
 
+from seq2seq_bottleneck.probes.dimensions import WANTED
 from seq2seq_bottleneck.results.schema import PROBE_COLUMNS
-from seq2seq_bottleneck.tables.dimensions import WANTED, page
+from seq2seq_bottleneck.tables.dimensions import page
 
 MEASURES = ("components", "participation_ratio", "effective_rank")
 BUCKETS = ("5-10", "21-30", "41+")

@@ -82,6 +82,18 @@ def test_what_is_in_two_lines_and_no_range_is_put_in_one_where_there_is_room():
     assert ["seen", "1-9", "0.98", "0.99"] in [line.split() for line in printed(table).splitlines()]
 
 
+def test_texts_stand_on_the_left_whatever_their_heads_and_numbers_on_the_right():
+    table = new_table("", ["cell", "arm", "source"], texts=2)
+    table.add_row("a", "b", "1")
+    table.add_row("long", "wider", "100,000")
+    lines = [line for line in printed(table).splitlines() if line.strip()]
+    assert [line.rstrip() for line in (lines[0], *lines[2:])] == [
+        " cell  arm     source",
+        " a     b            1",
+        " long  wider  100,000",
+    ]
+
+
 def test_tables_in_a_grid_spread_too():
     grid = Table.grid()
     grid.add_row(ranged(TWO))
