@@ -101,13 +101,14 @@ def sweep(
     from dataclasses import replace
 
     from ..settings.grid import make_grid
+    from ..settings.names import folder_name
     from ..settings.sweep import load_sweep
 
     read = load_sweep(name)
     read = replace(read, preset=preset) if preset else read
     given = {"name": corpus, "test": test, "reverse_direction": reverse_direction}
     grid = make_grid(read, [*corpus_assignments(given), *(assignments or [])], seeds)
-    cells, folder = list(grid.cells), out or DEFAULT_OUT / read.name
+    cells, folder = list(grid.cells), out or DEFAULT_OUT / folder_name(read.name, read.place)
     each = _threads(threads, len(cells), jobs, scheduler)
     width = jobs or _width(each)
     together = _together(seeds_together, updates_together, scheduler)

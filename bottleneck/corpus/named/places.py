@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ...settings.errors import UserError
+from ...settings.names import is_name
 
 NOTHING_KEPT = (
     "nothing was kept: the host may have changed the file, so try later or take another corpus "
@@ -66,6 +67,7 @@ def _is_record(held: object) -> bool:
         isinstance(held, dict)
         and "limit" in held
         and all(isinstance(held.get(key), kind) for key, kind in _RECORDED.items())
+        and all(map(is_name, held["files"]))
     )
 
 
