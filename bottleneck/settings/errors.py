@@ -24,6 +24,19 @@ def unwritten(path: object, error: OSError) -> UserError:
     )
 
 
+LONGEST = 80
+"""Characters of a value in a message."""
+
+
+def told(value: object) -> str:
+    """A value as a message has it: as Python writes it, cut where that is long."""
+    try:
+        text = repr(value)
+    except (ValueError, RecursionError):  # thousands of digits, or thousands of lists
+        return f"{type(value).__name__} too long to write"
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}... ({len(text):,} characters)"
+
+
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """Return ``"; did you mean 'x'?"`` for the nearest known name, else the list of them."""
     known = list(known)
