@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from .completion import sweeps
-from .console import counted, output, print_names, size
+from .console import counted, output, print_names, say, size
 from .help import SETTINGS, WORK
 from .options import (
     Assignments,
@@ -120,7 +120,7 @@ def sweep(
         _print_plan(read, grid, estimate, statuses)
         return
     for note in grid.notes:
-        typer.echo(note, err=True)
+        say(note, err=True)
     from ..runs.sweep import plan
 
     work = plan(cells, [cost.seconds for cost in estimate.costs])
@@ -226,7 +226,7 @@ def _executor(
         _check_address(scheduler)
         from ..runs.cluster import run_jobs_on_cluster
 
-        tell = str if quiet else partial(typer.echo, err=True)
+        tell = str if quiet else partial(say, err=True)
         return partial(run_jobs_on_cluster, scheduler=scheduler, force=force, tell=tell)
     from ..runs.pool import run_jobs
 

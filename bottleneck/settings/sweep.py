@@ -21,6 +21,7 @@ from typing import Any
 
 from . import toml
 from .errors import UsageError, did_you_mean, told
+from .plain import plain
 from .run import NAMES, RunSettings
 
 DEFAULT_PRESET = "lecture"
@@ -147,6 +148,8 @@ def _group(table: Mapping[str, Any], place: str, number: int) -> Group:
     if not isinstance(name, str) or not name:
         raise UsageError(f'{place}: group {number} has no name; give it one: name = "..."')
     inside = in_group(place, name)
+    if plain(name) != name or not name.isprintable():
+        raise UsageError(f"{inside}: a name is one line of visible signs; write it without others")
     _check_keys(table, _OF_GROUPS, inside)
     settings = {key: value for key, value in table.items() if key not in _OF_GROUPS}
     times, needs = (_beside(table, key, inside) for key in ("times", "needs"))
