@@ -19,6 +19,7 @@ WIDTH = 2**20
 """Numbers in a state or an embedding."""
 LAYERS = 1_000
 SHAPES = 10_000
+VALIDATIONS = 1_000_000
 BEAMS = 10_000
 RESAMPLES = 10_000_000
 EDGES = 1_000
@@ -201,7 +202,7 @@ class TrainingSettings(Concern):
     final_learning_rate: float = Field(0.05, ge=0, le=1)
     clip_norm: float = Field(1.0, gt=0, le=LARGE)
     teacher_forcing: float = Field(1.0, ge=0.5, le=1.0)
-    validations: int = Field(10, ge=1, le=COUNT)
+    validations: int = Field(10, ge=1, le=VALIDATIONS)
     shapes: int = Field(14, ge=1, le=SHAPES)
     products: Literal["float32", "bfloat16"] = "float32"
     label_smoothing: float = Field(0.0, ge=0, lt=1)
