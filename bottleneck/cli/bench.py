@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..results.schema import BENCHMARK
-from .console import counted, output
+from .console import counted, errors, output, say
 from .options import Form, Quiet
 from .reproduce import DEFAULT_OUT
 
@@ -68,7 +68,7 @@ def bench(
         return
     _measure(points, chosen, repeats, threads, out, quiet)
     print_costs(out, form)
-    typer.echo(f"Written to {out / 'probes'}: cost.csv, cost_exponents.csv", err=True)
+    say(f"Written to {out / 'probes'}: cost.csv, cost_exponents.csv", err=True)
 
 
 def print_costs(folder: Path, form: str) -> None:
@@ -80,15 +80,15 @@ def print_costs(folder: Path, form: str) -> None:
     if form == "rich":
         for page in pages:
             print_page(page, output())
-            typer.echo()
+            say()
         return
     texts = [render(page, form) for page in pages]
     if form == "csv":
-        typer.echo(texts[0], nl=False)
+        say(texts[0], nl=False)
     elif form == "json":
-        typer.echo(f"[{','.join(texts)}]")
+        say(f"[{','.join(texts)}]")
     else:
-        typer.echo("\n".join(texts), nl=False)
+        say("\n".join(texts), nl=False)
 
 
 def show_costs(command: str, results: Path | None, form: str, options: Mapping[str, Any]) -> None:
@@ -167,16 +167,14 @@ def shown(costs: "Mapping[Point, float]", quiet: bool) -> "Iterator[Listener]":
 
     ``costs`` are the points' estimated seconds.
     """
-    from rich.console import Console
-
-    console = Console(stderr=True)
+    console = errors()
     if quiet:
         yield lambda _point, _event: None
     elif console.is_terminal:
         with console.status("starting") as status:
             yield Told(costs, live=status.update).listen
     else:
-        yield Told(costs, done=lambda line: typer.echo(line, err=True)).listen
+        yield Told(costs, done=lambda line: say(line, err=True)).listen
 
 
 class Told:

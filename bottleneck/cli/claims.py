@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from .completion import claim_formats
-from .console import output
+from .console import output, say
 from .options import Where
 from .results import Results, results_folder, say_what_is_left_out
 
@@ -34,13 +34,13 @@ def claims(
         )
     decisions = decide_results(folder, where or [])
     if form != "rich":
-        typer.echo(render(decisions, form), nl=False)
+        say(render(decisions, form), nl=False)
     else:
         print_claims(decisions, output())
     if holds_results(folder):
         say_what_is_left_out(load_environment(folder))
     elif not any(each.measured for each in decisions):
-        typer.echo(
+        say(
             f"{str(folder)!r} holds no results: `bottleneck reproduce --out {quote(str(folder))}` "
             "makes some there",
             err=True,

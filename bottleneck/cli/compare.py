@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from .options import Form
-from .score import Edges, Resamples, Seed, scoring_settings, show
+from .score import MOST_RESAMPLES, Edges, Resamples, Seed, scoring_settings, show
 
 KINDS = "a run's folder, or a file of translations, a sentence a line."
 
@@ -23,7 +23,8 @@ def compare(
     edges: Edges = "5,11,21,31,41",
     resamples: Resamples = 1000,
     trials: Annotated[
-        int, typer.Option(min=1, help="Trials of approximate randomisation.")
+        int,
+        typer.Option(min=1, max=MOST_RESAMPLES, help="Trials of approximate randomisation."),
     ] = 10_000,
     seed: Seed = 1,
     form: Form = "rich",

@@ -1,7 +1,12 @@
 """Where tables are printed, and how counts and sizes are written."""
 
+import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
+
+import typer
+
+from ..settings.plain import plain
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -12,12 +17,29 @@ cut short."""
 
 
 def output() -> "Console":
-    """Standard output, without guesses at what a number or a path is."""
-    from rich.console import Console
+    """Standard output for tables; a window too narrow for them is taken as wide enough."""
+    from ..tables.console import PlainConsole
 
-    console = Console(highlight=False)
-    width = max(console.width, NARROWEST)
-    return Console(highlight=False, emoji=False, width=width)
+    return PlainConsole(width=max(PlainConsole().width, NARROWEST))
+
+
+def errors() -> "Console":
+    """Standard error for what moves while work goes on."""
+    from ..tables.console import PlainConsole
+
+    return PlainConsole(stderr=True)
+
+
+def say(text: str | bytes = "", err: bool = False, nl: bool = True) -> None:
+    """Print text of ours or of others.
+
+    For a person (on standard error, and on a terminal) signs that a terminal would obey are
+    spelled; another program gets every byte as it is.
+    """
+    stream = sys.stderr if err else sys.stdout
+    if err or (stream is not None and stream.isatty()):
+        text = plain(text.decode(errors="replace") if isinstance(text, bytes) else text)
+    typer.echo(text, err=err, nl=nl, color=True)  # color: nothing taken out
 
 
 def print_names(told: Mapping[str, str]) -> None:

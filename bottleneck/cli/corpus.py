@@ -6,7 +6,7 @@ import typer
 
 from . import named
 from .completion import corpora
-from .console import output
+from .console import output, say
 from .help import Command, Commands
 from .options import (
     Assignments,
@@ -75,7 +75,7 @@ def show(
     for pair in corpus.train[:count]:
         sides = zip(vocabularies, (pair.source, pair.target), strict=False)
         cut = [f"    {' '.join(vocabulary.pieces(text))}" for vocabulary, text in sides]
-        typer.echo("\n".join([_pair_text(pair, settings.corpus.reverse_direction), *cut]) + "\n")
+        say("\n".join([_pair_text(pair, settings.corpus.reverse_direction), *cut]) + "\n")
 
 
 def _pair_text(pair: "SentencePair", reverse: bool) -> str:

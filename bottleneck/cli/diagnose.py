@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from .console import counted, output
+from .console import counted, output, say
 from .learned import say_unlearned
 from .options import Form, OneRunOrMore
 from .reproduce import DEFAULT_OUT
@@ -39,7 +39,7 @@ def diagnose(
     held = diagnosed(
         slide.sentence if sentence is None else sentence,
         ordered,
-        lambda words: typer.echo(words, err=True),
+        lambda words: say(words, err=True),
     )
     length = counted(held.words, "word")
     latest = " (the latest; --results names others)" if results is None else ""
@@ -52,7 +52,7 @@ def diagnose(
         )
     page = diagnosis_page(held, length, notes)
     if form != "rich":
-        typer.echo(render(page, form), nl=False)
+        say(render(page, form), nl=False)
     else:
         console = output()
         console.print(page.table)

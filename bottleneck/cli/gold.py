@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from .console import say
+
 if TYPE_CHECKING:
     from ..studies.study import Study
     from ..tables.page import Page
@@ -96,4 +98,4 @@ def study_gold(
 
 def _tell(run: Path, words: str, quiet: bool) -> None:
     if not quiet:
-        typer.echo(f"{run.name}: {words}", err=True)
+        say(f"{run.name}: {words}", err=True)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-import typer
+from .console import say
 
 
 def say_unlearned(folders: Mapping[str, Path]) -> None:
@@ -15,7 +15,7 @@ def say_unlearned(folders: Mapping[str, Path]) -> None:
     if not told:
         return
     arms = " and ".join(f"{arm} (BLEU {bleu:.1f} of short sentences)" for arm, bleu in told.items())
-    typer.echo(
+    say(
         f"not learned to translate: {arms}; `bottleneck reproduce` trains arms that do, --results "
         "names others",
         err=True,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from .completion import lecture_ids
-from .console import output
+from .console import output, say
 from .options import Form
 from .reproduce import DEFAULT_OUT
 
@@ -57,7 +57,7 @@ def lecture(
     audits = audit_all(evidence) if name is None else [AUDITS[name.upper()](evidence)]
     page = audit_page(audits)
     if form != "rich":
-        typer.echo(render(page, form), nl=False)
+        say(render(page, form), nl=False)
         return
     print_page(page, output())
 

@@ -28,10 +28,13 @@ from . import (
     sweep,
     translate,
 )
+from .console import say
 from .greeting import GREETING
 from .help import ASK, LOOK, RUN, TEXT, Command, Commands
 
 INTERRUPTED = 130
+LONGEST = 2_000
+"""Characters of an error: what was given may be longer, and its beginning and end tell it."""
 OF_SENTENCES = ("diagnose", "translate", "plot")
 """Commands that take a sentence: without quotes its words are arguments too many."""
 COMPLETING = "_BOTTLENECK_COMPLETE"
@@ -115,7 +118,7 @@ def _nothing(*_: object) -> None:
 
 def run(arguments: list[str]) -> int:
     """Run with these arguments and return the exit code: 0, 1, 2 (usage) or 130 (interrupted)."""
-    from ..settings.errors import UserError
+    from ..settings.errors import UserError, out_of_means
 
     if not arguments and COMPLETING not in os.environ:
         typer.echo(GREETING, nl=False)
@@ -129,6 +132,8 @@ def run(arguments: list[str]) -> int:
     except OSError as error:
         return _unwritten(error)
     except Exception as error:
+        if known := out_of_means(error):
+            return _fail(str(known), known.exit_code)
         # Typer's own usage errors, under whatever class this version of it raises.
         if not hasattr(error, "format_message"):
             raise
@@ -161,7 +166,9 @@ def _unwritten(error: OSError) -> int:
 def _fail(message: str, code: int) -> int:
     """One plain line on stderr."""
     line = " ".join(message.split())
-    print(f"bottleneck: {line}", file=sys.stderr)
+    if len(line) > LONGEST:
+        line = f"{line[: LONGEST // 2]} ... {line[-LONGEST // 2 :]}"
+    say(f"bottleneck: {line}", err=True)
     return code
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from .completion import named_corpora
-from .console import output
+from .console import errors, output, say
 from .options import Quiet
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def list_corpora(
     if form not in ("rich", "csv"):
         raise UsageError(f"unknown format {form!r}{did_you_mean(form, ('rich', 'csv'))}")
     if form == "csv":
-        typer.echo(_csv(listed()), nl=False)
+        say(_csv(listed()), nl=False)
         return
     console = output()
     console.print(_table(listed()))
@@ -90,11 +90,11 @@ def fetch(
     if name not in CATALOGUE:
         _fetch_other(name, limit is not None or again)
         return
-    tell = None if quiet else lambda line: typer.echo(line, err=True)
+    tell = None if quiet else lambda line: say(line, err=True)
     with _Bars(quiet) as bars:
         held = fetch_corpus(CATALOGUE[name], limit, again, tell or str, bars.make)
     for line in summary(held):
-        typer.echo(line)
+        say(line)
 
 
 def _fetch_other(name: str, options: bool) -> None:
@@ -106,9 +106,9 @@ def _fetch_other(name: str, options: bool) -> None:
     if name in ("grammar", "copy", *known_test_sets()) and options:
         raise UsageError(f"{name!r} takes no --limit and no --again; leave them out")
     if name in ("grammar", "copy"):
-        typer.echo(f"{name}: built in, there is nothing to fetch")
+        say(f"{name}: built in, there is nothing to fetch")
     elif name in known_test_sets():
-        typer.echo(f"{name}: in {fetch_test_set(name)}, where sacreBLEU keeps it")
+        say(f"{name}: in {fetch_test_set(name)}, where sacreBLEU keeps it")
     else:
         known = [*CATALOGUE, *known_test_sets()]
         raise UsageError(f"unknown corpus or test set {name!r}{did_you_mean(name, known)}")
@@ -137,7 +137,6 @@ class _Bars:
 
 
 def _progress() -> "Progress":
-    from rich.console import Console
     from rich.progress import (
         BarColumn,
         DownloadColumn,
@@ -154,7 +153,7 @@ def _progress() -> "Progress":
         TransferSpeedColumn(),
         TimeRemainingColumn(),
     )
-    return Progress(*columns, console=Console(stderr=True), transient=True)
+    return Progress(*columns, console=errors(), transient=True)
 
 
 class _Bar:

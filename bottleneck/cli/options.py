@@ -119,12 +119,12 @@ Out = Annotated[Path | None, typer.Option(help="Output folder [default: results/
 
 def number_or_auto(option: str, text: str) -> int | None:
     """The number that an option was given, from 1 up; None for ``auto``."""
-    from ..settings.errors import UsageError
+    from ..settings.errors import UsageError, told
 
     if text == "auto":
         return None
-    if not text.isdecimal() or int(text) < 1:
-        raise UsageError(f"{option} {text!r}: give a number from 1 up, or auto")
+    if not text.isdecimal() or len(text) > 6 or int(text) < 1:
+        raise UsageError(f"{option} {told(text)}: give a number from 1 to 999,999, or auto")
     return int(text)
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from .completion import figures
-from .console import print_names
+from .console import print_names, say
 from .listing import figure_lines
 from .results import Results, Where, results_folder
 
@@ -61,7 +61,7 @@ def plot(
     else:
         figure, data = make_figure(name, folder, dark=dark, where=where or [])
     numbers = write_figure(figure, data, path)
-    typer.echo(f"{path}: its numbers are in {numbers}")
+    say(f"{path}: its numbers are in {numbers}")
 
 
 def _check_sentence(name: str, sentence: str | None, beam: int | None) -> None:

@@ -1,17 +1,17 @@
 """How long work shows itself: a live table on a terminal, plain lines elsewhere, on stderr."""
 
-import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from rich.console import Console, Group
+from rich.console import Group
 from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
 from ..runs.pool import Job, Listener
+from .console import errors, say
 
 Widths = dict[str, int]
 """Columns that each head of the live table takes, names of runs apart."""
@@ -28,7 +28,7 @@ ENDS = ("done", "diverged", "failed")
 @contextmanager
 def display(jobs: Sequence[Job], quiet: bool) -> Iterator[Listener]:
     """A listener that shows what the runs report, while the block lasts."""
-    console = Console(stderr=True)
+    console = errors()
     if quiet:
         yield _ignore
     elif console.is_terminal:
@@ -160,7 +160,7 @@ class _Lines:
             return
         self.last[job.name] = now
         ended = f" ({self.tally.text()})" if event["phase"] in ENDS else ""
-        print(f"{_line(job, event)}{ended}", file=sys.stderr, flush=True)
+        say(f"{_line(job, event)}{ended}", err=True)
 
 
 def _line(job: Job, event: dict[str, Any]) -> str:

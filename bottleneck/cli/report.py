@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from .console import say
 from .results import Results, results_folder
 
 
@@ -20,4 +21,4 @@ def report(
 
     check_file(out)
     size = write_report(results_folder(results), out)
-    typer.echo(f"{out}: {size / 1e6:.2f} MB")
+    say(f"{out}: {size / 1e6:.2f} MB")

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from ..runs.pool import Job
 
 DEFAULT_OUT = Path("results") / "runs"
+MOST_SEEDS = 10_000
 
 
 def reproduce(
@@ -35,7 +36,12 @@ def reproduce(
     out: Out = None,
     seeds: Annotated[
         int,
-        typer.Option(min=1, help="Runs of each arm, seeds 1, 2, ...", rich_help_panel=SETTINGS),
+        typer.Option(
+            min=1,
+            max=MOST_SEEDS,
+            help="Runs of each arm, seeds 1, 2, ...",
+            rich_help_panel=SETTINGS,
+        ),
     ] = 1,
     corpus: CorpusName = None,
     source: Source = None,

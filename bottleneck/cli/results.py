@@ -9,7 +9,7 @@ import typer
 from ..results.schema import BENCHMARK
 from .bench import show_costs
 from .completion import tables
-from .console import counted, output, print_names
+from .console import counted, output, print_names, say
 from .listing import table_lines
 from .options import Form, Where
 from .reproduce import DEFAULT_OUT
@@ -44,9 +44,9 @@ def export(
         _write_bundle(folder, set(runs["run"]), bundle)
     elif out is not None:
         write_text(out, tidy_csv(runs))
-        typer.echo(f"Written to {out}: {counted(len(runs), 'row')}", err=True)
+        say(f"Written to {out}: {counted(len(runs), 'row')}", err=True)
     else:
-        typer.echo(tidy_csv(runs), nl=False)
+        say(tidy_csv(runs), nl=False)
     say_what_is_left_out(held)
 
 
@@ -86,9 +86,9 @@ def _write_bundle(folder: Path, chosen: set[str], bundle: Path) -> None:
             "folder of a store with --results"
         )
     lacking = write_bundle(runs, bundle, read_groups(folder))
-    typer.echo(f"Written to {bundle}: {counted(len(runs), 'run')}", err=True)
+    say(f"Written to {bundle}: {counted(len(runs), 'run')}", err=True)
     if lacking:
-        typer.echo(
+        say(
             f"Not in it, for they rest on runs that are left out: {', '.join(lacking)} "
             "(`bottleneck study` with the same --where measures the chosen ones alone)",
             err=True,
@@ -100,7 +100,7 @@ def say_what_is_left_out(held: Mapping[str, Any]) -> None:
     from ..results.bundle import other_versions, without_result
 
     for line in filter(None, (other_versions(held), without_result(held))):
-        typer.echo(line, err=True)
+        say(line, err=True)
 
 
 def table(
@@ -127,7 +127,7 @@ def table(
     bundle = narrowed(load_bundle(results_folder(results)), where or [])
     page = make_page(name, bundle)
     if form != "rich":
-        typer.echo(render(page, form), nl=False)
+        say(render(page, form), nl=False)
         return
     print_page(page, output())
 

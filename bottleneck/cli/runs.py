@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .console import output
+from ..settings.plain import plain
+from .console import output, say
 from .results import Results, Where, results_folder
 
 if TYPE_CHECKING:
@@ -124,7 +125,7 @@ def _list(runs: "Sequence[RunFolder]") -> None:
         return
     widths = [max(len(row[place]) for row in rows) for place in range(2)]
     for run, status, name in rows:
-        typer.echo(f"{run:<{widths[0]}}  {status:<{widths[1]}}  {name}")
+        say(f"{run:<{widths[0]}}  {status:<{widths[1]}}  {name}")
 
 
 def _grid(rows: Sequence[tuple[str, str, str]]) -> "Table":
@@ -183,9 +184,9 @@ def _show(folder: "RunFolder") -> None:
     """Print how a run stands, its scores, what it ran on and every setting."""
     from ..results.folders import ENVIRONMENT, SCORES, SETTINGS, read_object
 
-    typer.echo(_line(folder))
+    say(_line(folder))
     if reason := folder.read_status().get("reason"):
-        typer.echo(reason)
+        say(reason)
     if (folder.path / SCORES).is_file():
         output().print(_scores(folder.path / SCORES))
     if (folder.path / SETTINGS).is_file():
@@ -197,16 +198,16 @@ def _show(folder: "RunFolder") -> None:
 
 def _print_facts(head: str, facts: Mapping[str, object]) -> None:
     """A head and a line for each fact; lists and mappings have one for each of their entries."""
-    typer.echo(f"\n{head}")
+    say(f"\n{head}")
     for name, value in facts.items():
         entries: Sequence[str] = ()
         if isinstance(value, list):
             entries = list(map(str, value))
         elif isinstance(value, dict):
             entries = [f"{key} = {_word(each)}" for key, each in value.items()]
-        typer.echo(f"  {name}" if entries else f"  {name} = {_word(value)}")
+        say(f"  {name}" if entries else f"  {name} = {_word(value)}")
         for entry in entries:
-            typer.echo(f"    {entry}")
+            say(f"    {entry}")
 
 
 def _word(value: object) -> str:
@@ -254,14 +255,14 @@ def _remove(folder: "RunFolder", yes: bool) -> None:
     with _held(folder):
         folder.remove()
     forget(folder.store, folder.run)
-    typer.echo(f"deleted {folder.run}", err=True)
+    say(f"deleted {folder.run}", err=True)
 
 
 def _confirmed(question: str) -> bool:
     from ..settings.errors import UserError
 
     try:
-        return typer.confirm(question)
+        return typer.confirm(plain(question))
     except typer.Abort:
         if sys.stdin.isatty():  # Ctrl-C
             raise

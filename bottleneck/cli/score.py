@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .console import output
+from .console import output, say
 from .options import Form
 
 if TYPE_CHECKING:
@@ -13,8 +13,12 @@ if TYPE_CHECKING:
     from ..tables.page import Page
 
 Edges = Annotated[str, typer.Option(help="Lower edges of the length buckets, in source words.")]
-Resamples = Annotated[int, typer.Option(min=1, help="Bootstrap resamples of the sentences.")]
-Seed = Annotated[int, typer.Option(min=0, help="Seed of the resampling.")]
+MOST_RESAMPLES = 10_000_000
+"""The bound of scoring.resamples, written out: settings are slow to import."""
+Resamples = Annotated[
+    int, typer.Option(min=1, max=MOST_RESAMPLES, help="Bootstrap resamples of the sentences.")
+]
+Seed = Annotated[int, typer.Option(min=0, max=2**63 - 1, help="Seed of the resampling.")]
 
 
 def score(
@@ -62,7 +66,7 @@ def show(page: "Page", form: str) -> None:
     from ..tables.pages import render
 
     if form != "rich":
-        typer.echo(render(page, form).encode(errors="replace"), nl=False)
+        say(render(page, form).encode(errors="replace"), nl=False)
         return
     console = output()
     console.print(page.table)

@@ -11,11 +11,11 @@ import typer
 from ..results.schema import BENCHMARK
 from .bench import show_costs
 from .completion import presets, studies
-from .console import counted, output, print_names
+from .console import counted, output, print_names, say
 from .gold import FirstWord, Gold, Source, Target, check_gold_options, for_gold, study_gold
 from .help import SETTINGS
 from .options import Assignments, Form, Jobs, Quiet, Where
-from .reproduce import DEFAULT_OUT
+from .reproduce import DEFAULT_OUT, MOST_SEEDS
 
 if TYPE_CHECKING:
     from ..studies.probing import Listener
@@ -45,7 +45,9 @@ def study(
     assignments: Assignments = None,
     seeds: Annotated[
         int | None,
-        typer.Option(min=1, help="Runs of each arm to train.", rich_help_panel=SETTINGS),
+        typer.Option(
+            min=1, max=MOST_SEEDS, help="Runs of each arm to train.", rich_help_panel=SETTINGS
+        ),
     ] = None,
     where: Where = None,
     gold: Gold = None,
@@ -86,7 +88,7 @@ def study(
             return
     runs = _chosen(asked, folder, where or [])
     if dry_run:
-        typer.echo(_plan(asked, runs, folder))
+        say(_plan(asked, runs, folder))
     elif gold is not None:
         _show(study_gold(runs, folder, (gold, source, target), first_word, quiet), form)
     else:
@@ -104,7 +106,7 @@ def _show(page: "Page", form: str) -> None:
     from ..tables.pages import print_page, render
 
     if form != "rich":
-        typer.echo(render(page, form), nl=False)
+        say(render(page, form), nl=False)
         return
     print_page(page, output())
 
@@ -141,7 +143,7 @@ def _train(
     _refuse_bundle(asked, folder)
     _refuse_beside(asked, folder)
     if not quiet:
-        typer.echo(_why_train(asked, folder, dry_run), err=True)
+        say(_why_train(asked, folder, dry_run), err=True)
     # The study's own table alone goes to stdout, where it may be CSV.
     with nullcontext() if dry_run else redirect_stdout(sys.stderr):
         sweep(
@@ -225,7 +227,7 @@ def _probe(
         probe_runs(asked, runs, listener, width, force)
     path = write_table(asked, runs, folder)
     if not quiet:
-        typer.echo(f"{asked.question} ({counted(len(runs), 'run')}; numbers: {path})", err=True)
+        say(f"{asked.question} ({counted(len(runs), 'run')}; numbers: {path})", err=True)
 
 
 @contextmanager
@@ -246,6 +248,6 @@ def _shown(runs: Sequence[Path], quiet: bool) -> "Iterator[Listener]":
             phase = f"done, {len(done)} of {len(runs)}"
             told += f", about {clock(left)} left" if left else ""
         if not quiet:
-            typer.echo(f"{run.name} ({numbers[run]} of {len(runs)}): {phase} ({told})", err=True)
+            say(f"{run.name} ({numbers[run]} of {len(runs)}): {phase} ({told})", err=True)
 
     yield listen

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from .completion import sweeps
-from .console import counted, output, print_names, size
+from .console import counted, output, print_names, say, size
 from .help import SETTINGS, WORK
 from .options import (
     Assignments,
@@ -101,13 +101,14 @@ def sweep(
     from dataclasses import replace
 
     from ..settings.grid import make_grid
+    from ..settings.names import folder_name
     from ..settings.sweep import load_sweep
 
     read = load_sweep(name)
     read = replace(read, preset=preset) if preset else read
     given = {"name": corpus, "test": test, "reverse_direction": reverse_direction}
     grid = make_grid(read, [*corpus_assignments(given), *(assignments or [])], seeds)
-    cells, folder = list(grid.cells), out or DEFAULT_OUT / read.name
+    cells, folder = list(grid.cells), out or DEFAULT_OUT / folder_name(read.name, read.place)
     each = _threads(threads, len(cells), jobs, scheduler)
     width = jobs or _width(each)
     together = _together(seeds_together, updates_together, scheduler)
@@ -119,7 +120,7 @@ def sweep(
         _print_plan(read, grid, estimate, statuses)
         return
     for note in grid.notes:
-        typer.echo(note, err=True)
+        say(note, err=True)
     from ..runs.sweep import plan
 
     work = plan(cells, [cost.seconds for cost in estimate.costs])
@@ -225,7 +226,7 @@ def _executor(
         _check_address(scheduler)
         from ..runs.cluster import run_jobs_on_cluster
 
-        tell = str if quiet else partial(typer.echo, err=True)
+        tell = str if quiet else partial(say, err=True)
         return partial(run_jobs_on_cluster, scheduler=scheduler, force=force, tell=tell)
     from ..runs.pool import run_jobs
 

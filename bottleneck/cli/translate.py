@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .console import output
+from .console import output, say
 from .learned import say_unlearned
 from .options import OneRunOrMore
 from .reproduce import DEFAULT_OUT
@@ -139,7 +139,7 @@ def _chosen(folders: dict[str, Path], arm: str | None, one: bool) -> dict[str, P
         return folders
     first = min(folders, key=lambda name: name in UNSELECTIVE)
     others = ", ".join(name for name in folders if name != first)
-    typer.echo(f"arm {first} (there are also: {others}; choose with --arm)", err=True)
+    say(f"arm {first} (there are also: {others}; choose with --arm)", err=True)
     return {first: folders[first]}
 
 
@@ -156,9 +156,9 @@ def _translate_text(found: "dict[str, TrainedRun]", lines: Iterator[str], alignm
         check_pointing(trained.settings, "--alignment")
     tally = Tally()
     for chunk in translate_lines(trained, lines, tally, alignment):
-        typer.echo("\n".join(chunk).encode())
+        say("\n".join(chunk).encode())
     for note in tally.notes(trained.settings):
-        typer.echo(note, err=True)
+        say(note, err=True)
 
 
 def _translate_sentence(found: "dict[str, TrainedRun]", sentence: str, alignment: bool) -> None:
@@ -168,13 +168,13 @@ def _translate_sentence(found: "dict[str, TrainedRun]", sentence: str, alignment
         unknown = trained.unknown(sentence)
         shown = alignment and trained.settings.model.attention != "none"
         (translation,) = trained.translations([sentence], 1, shown)
-        typer.echo(f"{name:<{width}}  {translation.text}")
+        say(f"{name:<{width}}  {translation.text}")
         if alignment:
             _show_weights(trained, translation)
         if not translation.ended:
-            typer.echo(f"{name}: cut at the cap, without an end", err=True)
+            say(f"{name}: cut at the cap, without an end", err=True)
     if unknown:
-        typer.echo(f"not in the training vocabulary: {', '.join(unknown)}", err=True)
+        say(f"not in the training vocabulary: {', '.join(unknown)}", err=True)
 
 
 def _show_weights(trained: "TrainedRun", translation: "Translation") -> None:
@@ -183,11 +183,11 @@ def _show_weights(trained: "TrainedRun", translation: "Translation") -> None:
     from ..tables.heatmap import heatmap, legend, shades_for
 
     if trained.settings.model.attention == "none":
-        typer.echo("  (reads the last state alone: there are no weights to show)\n")
+        say("  (reads the last state alone: there are no weights to show)\n")
     if translation.weights is None:
         return
     found = attended(trained, translation)
     console = output()
     shades = shades_for(console.encoding)
     lines = heatmap(found.source, found.output, found.weights, console.width, shades)
-    typer.echo("\n".join(["", *lines, "", legend(shades), ""]))
+    say("\n".join(["", *lines, "", legend(shades), ""]))

@@ -7,9 +7,11 @@ from pathlib import Path
 import matplotlib
 import pandas as pd
 from matplotlib.figure import Figure
+from matplotlib.text import Text
 
 from ..settings.atomic import write_bytes
 from ..settings.errors import UsageError
+from ..settings.plain import plain
 from .style import DOTS
 
 METADATA = {
@@ -33,11 +35,23 @@ def check_ending(path: Path) -> None:
 def image(figure: Figure, ending: str) -> bytes:
     """The figure's file, for an ending of `METADATA`."""
     held = io.BytesIO()
+    _write_as_it_is(figure)
     with matplotlib.rc_context({"svg.hashsalt": SALT}), warnings.catch_warnings():
         # A letter that the font lacks is drawn as a box; the CSV beside has it.
         warnings.filterwarnings("ignore", message="Glyph .* missing from font")
         figure.savefig(held, format=ending[1:], dpi=DOTS, metadata=METADATA[ending])
     return held.getvalue()
+
+
+def _write_as_it_is(figure: Figure) -> None:
+    """Take no name of the data as mathematics: a lone ``$`` is a fault there.
+
+    What ticks say is set as they are drawn, and 10 to some power is mathematics.
+    """
+    for text in figure.findobj(Text):
+        if said := text.get_text():
+            text.set_parse_math(False)
+            text.set_text(plain(said))
 
 
 def write_figure(figure: Figure, data: pd.DataFrame, path: Path) -> Path:

@@ -10,6 +10,7 @@ from typing import Any
 import pandas as pd
 
 from ..settings.errors import UserError
+from ..settings.names import is_name
 from ..settings.run import RunSettings, parse_settings
 from . import schema
 from .columns import setting_columns
@@ -191,10 +192,18 @@ def _columns_of(settings: Mapping[str, Any] | None) -> dict[str, Any]:
 def read_table(path: Path, columns: Mapping[str, str]) -> pd.DataFrame:
     """Read a CSV file of the bundle, or of a run."""
     try:
-        return _parse(path, columns)
+        return _with_named_runs(_parse(path, columns))
     except (OSError, EOFError, ValueError, KeyError, zlib.error) as error:
         probe = path.parent.name == schema.PROBES
         raise damaged(path, error, way_back(path) if probe else "export it again") from None
+
+
+def _with_named_runs(frame: pd.DataFrame) -> pd.DataFrame:
+    """The same; ``ValueError`` where a run's name is none, for folders are looked up by it."""
+    runs = frame["run"].unique() if "run" in frame else ()
+    if strange := [run for run in runs if run and not is_name(run)]:
+        raise ValueError(f"{strange[0]!r} is not the name of a run")
+    return frame
 
 
 def _parse(source: Path | io.StringIO, columns: Mapping[str, str]) -> pd.DataFrame:

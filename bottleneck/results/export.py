@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ..settings.atomic import write_bytes, write_text
+from ..settings.plain import plain
 from . import schema
 from .columns import run_columns
 from .folders import (
@@ -62,8 +63,13 @@ def runs_text(runs: Sequence[Path], groups: Mapping[str, str]) -> str:
 
     What the settings say is in them alone; the scores of an older run may say some of it too.
     """
-    known = {run: {"group": groups.get(run.name, "")} | run_columns(run) for run in runs}
+    known = {run: _plain({"group": groups.get(run.name, "")} | run_columns(run)) for run in runs}
     return _joined(known, SCORES, list(schema.RUN_COLUMNS))
+
+
+def _plain(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Texts without signs that act: a carriage return would end a row of the CSV."""
+    return {name: plain(v) if isinstance(v, str) else v for name, v in values.items()}
 
 
 def sentences_text(runs: Sequence[Path]) -> str:

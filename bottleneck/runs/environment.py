@@ -4,6 +4,7 @@ import hashlib
 import os
 import platform
 import subprocess
+import warnings
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ import jax
 from jax import monitoring
 
 from .. import __version__
+from ..settings.cache import cache_root
 
 _LIBRARIES = ("flax", "jax", "jaxlib", "numpy", "optax", "sacrebleu")
 
@@ -66,23 +68,27 @@ def _processor() -> str:
     return names[0] if names else platform.processor() or "unknown"
 
 
-def cache_folder() -> Path:
-    """Where compiled programs are kept between runs: a folder of this machine's own.
+def cache_folder() -> Path | None:
+    """Where compiled programs are kept between runs: a folder of this machine's own, if any.
 
     Compiled code is for one processor and one version of jax, so both are in its name: a home
     folder may be shared by machines of several kinds.
     """
-    base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+    root = cache_root()
     kind = f"{platform.node()} {_processor()} {version('jaxlib')}"
-    return Path(base) / "seq2seq-bottleneck" / hashlib.sha256(kind.encode()).hexdigest()[:12]
+    return root and root / hashlib.sha256(kind.encode()).hexdigest()[:12]
 
 
 def use_cache() -> None:
     """Keep compiled programs between runs; without a writable cache folder, go on without.
 
     All are kept, the smallest too: dozens that each take some ms would add up to a second a run.
+    One that cannot be read is compiled again; jax would say so for each, on two lines.
     """
     folder = cache_folder()
+    if folder is None:
+        return
+    warnings.filterwarnings("ignore", message="Error (read|writ)ing persistent compilation cache")
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError:

@@ -7,6 +7,7 @@ equal shape together.
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -326,7 +327,9 @@ def _event(line: str) -> dict[str, Any]:
 def last_words(process: subprocess.Popen, errors: IO[str]) -> str:
     """Why a worker died: the signal, or the last line of its traceback."""
     if process.returncode is not None and process.returncode < 0:
-        return f"its process was ended by signal {-process.returncode}"
+        killed = "; perhaps there was not enough memory: fewer --jobs need less"
+        why = killed if process.returncode == -signal.SIGKILL else ""
+        return f"its process was ended by signal {-process.returncode}{why}"
     errors.seek(0)
     lines = [line.strip() for line in errors if line.strip()]
     return lines[-1] if lines else f"its process ended with code {process.returncode}"

@@ -33,7 +33,7 @@ from ..results.folders import (
     read_json,
 )
 from ..settings.atomic import write_bytes, write_text
-from ..settings.errors import UserError
+from ..settings.errors import UserError, out_of_means
 from ..settings.run import SCHEMA_VERSION, RunSettings
 from ..training.device import updates_together
 from ..training.loop import Learner, Progress, Snapshot, Trained, train, updates_done
@@ -197,10 +197,10 @@ def _failing(runs: Sequence[Run]) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        by_user = isinstance(error, UserError)
-        words = str(error) if by_user else traceback.format_exception_only(error)[-1].strip()
+        known = error if isinstance(error, UserError) else out_of_means(error)
+        words = str(known or traceback.format_exception_only(error)[-1].strip())
         event = {"phase": "failed", "reason": words} | (
-            {"exit_code": error.exit_code} if by_user else {}
+            {"exit_code": known.exit_code} if known else {}
         )
         for run in runs:
             with suppress(UserError):

@@ -20,6 +20,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
 from ..settings.atomic import write_bytes, write_text
+from ..settings.names import is_hidden_name, is_name
 from .csvtext import json_text
 
 FORMAT = 2
@@ -112,9 +113,12 @@ def take_part(folder: Path) -> str:
     If that cannot be: a few words on what it goes on without. Killed anywhere, it can be done
     again.
     """
+    if not (folder / MARK).is_file():
+        return ""
     mark, why = _mark(folder), ""
     if not mark:
-        return why
+        (folder / MARK).unlink()
+        return f"the stack's checkpoint, for its {MARK} names none"
     file = folder.parent / mark["file"]
     if file.is_file():
         try:
@@ -150,8 +154,23 @@ def remove_unmarked(store: Path) -> None:
 
 
 def _mark(folder: Path) -> dict[str, Any]:
-    """The mark of a run; empty where it is in no stack."""
+    """The mark of a run; empty where it is in no stack, or in one that cannot be this store's."""
     try:
-        return json.loads((folder / MARK).read_text(encoding="utf8"))
-    except (OSError, ValueError):
+        held = json.loads((folder / MARK).read_text(encoding="utf8"))
+    except (OSError, ValueError, RecursionError):
         return {}
+    return held if _is_mark(held) else {}
+
+
+def _is_mark(held: Any) -> bool:
+    """Whether this names a stack's checkpoint and runs, all of them beside each other.
+
+    What the mark names is read and deleted, and the store may be somebody else's.
+    """
+    return (
+        isinstance(held, dict)
+        and is_hidden_name(held.get("file"))
+        and held["file"].endswith(_ENDING)
+        and isinstance(held.get("members"), list)
+        and all(map(is_name, held["members"]))
+    )

@@ -20,11 +20,14 @@ from filelock import BaseFileLock, FileLock, Timeout
 
 from ..results.folders import STATUS, read_object
 from ..settings.atomic import write_bytes, write_text
-from ..settings.errors import unwritten
+from ..settings.errors import UserError, unwritten
+from ..settings.names import is_name
 from .csvtext import json_text
 from .stacked import leave_stack, remove_unmarked
 
 ENDED = ("done", "diverged")
+
+_ASIDE = ".aside"
 
 
 @dataclass(frozen=True)
@@ -67,8 +70,11 @@ class RunFolder:
     def replace(self, files: Mapping[str, bytes]) -> None:
         """Put these files, a status among them, in the place of the run, which is held.
 
-        Killed at any moment this leaves the run as it was or as it is to be.
+        Killed at any moment this leaves the run as it was or as it is to be. The names may come
+        from another machine: none may lead out of the folder.
         """
+        if strange := [name for name in files if not is_name(name)]:
+            raise UserError(f"run {self.run} came back with a file {strange[0]!r}: not kept")
         for name in sorted(files, key=lambda name: name == STATUS):  # the status last
             write_bytes(self._incoming / name, files[name])
         with _writing(self.store):
@@ -76,7 +82,7 @@ class RunFolder:
 
     @property
     def _aside(self) -> Path:
-        return self.store / f".{self.run}.aside"
+        return self.store / f".{self.run}{_ASIDE}"
 
     @property
     def _incoming(self) -> Path:
@@ -154,8 +160,9 @@ def run_folders(store: Path) -> list[RunFolder]:
 
 def sweep_up(store: Path) -> None:
     """Put right what killed processes left of removals and of stacks."""
-    for aside in store.glob(".*.aside"):
-        lock = RunFolder(store, aside.name.split(".")[1]).claim(wait=False)  # puts it right
+    names = (path.name[1:].removesuffix(_ASIDE) for path in store.glob(f".*{_ASIDE}"))
+    for name in filter(is_name, names):
+        lock = RunFolder(store, name).claim(wait=False)  # puts it right
         if lock is not None:
             lock.release()
     remove_unmarked(store)

@@ -4,9 +4,12 @@ import csv
 from pathlib import Path
 from typing import Any
 
-from ..results.folders import SETTINGS, STATUS, STORE, read_json
+from ..results.folders import SETTINGS, STATUS, STORE, damaged, read_json
 from ..results.schema import RUNS
 from ..settings.errors import UserError
+from ..settings.names import is_name
+
+AGAIN = "the command that made the runs writes it anew"
 
 
 def latest_output(results: Path) -> Path:
@@ -32,8 +35,7 @@ def arms(folder: Path) -> dict[str, Path]:
         raise UserError(
             f"{str(folder)!r} holds no run; name a folder that `bottleneck reproduce` wrote"
         )
-    with (folder / RUNS).open(encoding="utf8", newline="") as file:
-        rows = list(csv.DictReader(file))
+    rows = _rows(folder / RUNS)
     rows = [row for row in rows if row.get("source") != "hidden"] or rows
     found = {folder / STORE / row["run"]: row["attention"] for row in rows}
     comparison = _others(max(found, key=_ended))
@@ -42,6 +44,18 @@ def arms(folder: Path) -> dict[str, Path]:
         if _others(run) == comparison:
             chosen.setdefault(attention, run)
     return chosen
+
+
+def _rows(path: Path) -> list[dict[str, str]]:
+    """The rows of a tidy table; each names a run and its attention."""
+    try:
+        with path.open(encoding="utf8", newline="") as file:
+            rows = list(csv.DictReader(file))
+    except (OSError, ValueError, csv.Error) as error:
+        raise damaged(path, error, AGAIN) from None
+    if not rows or not all(is_name(row.get("run")) and row.get("attention") for row in rows):
+        raise damaged(path, "it has no rows, or one without a run's name and attention", AGAIN)
+    return rows
 
 
 def _ended(run: Path) -> float:

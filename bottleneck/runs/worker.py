@@ -15,7 +15,7 @@ import sys
 from pathlib import Path
 from typing import Any, TextIO
 
-from ..settings.errors import UserError
+from ..settings.errors import UserError, out_of_means
 from ..settings.run import parse_settings
 from .checkpoint import StopRequest
 from .environment import PROGRAMS, use_cache
@@ -47,9 +47,12 @@ def main() -> None:
     PROGRAMS.start()
     try:
         execute(stack, Path(job["store"]), emit, stop, job["force"], job.get("updates_together"))
-    except UserError as error:
+    except Exception as error:
+        known = error if isinstance(error, UserError) else out_of_means(error)
+        if known is None:
+            raise
         for place in sorted(live):
-            emit(place, {"phase": "failed", "reason": str(error), "exit_code": error.exit_code})
+            emit(place, {"phase": "failed", "reason": str(known), "exit_code": known.exit_code})
 
 
 def _own_stdout() -> TextIO:

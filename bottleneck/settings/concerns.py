@@ -7,6 +7,26 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
+from .errors import told
+
+# Bounds keep out what no machine could do, not what is large: behind them memory is asked for.
+COUNT = 2**31 - 1
+"""Of pairs, updates, words of a vocabulary: counted with 32 bits where they are counted."""
+SEED = 2**63 - 1
+WORDS = 1_000_000
+"""Of a sentence."""
+WIDTH = 2**20
+"""Numbers in a state or an embedding."""
+LAYERS = 1_000
+SHAPES = 10_000
+VALIDATIONS = 1_000_000
+BEAMS = 10_000
+RESAMPLES = 10_000_000
+EDGES = 1_000
+"""Of buckets."""
+LARGE = 3e38
+"""The largest that a float32 holds, roughly."""
+
 
 class Concern(BaseModel):
     """A frozen group of settings; unknown names are refused."""
@@ -22,6 +42,8 @@ class Concern(BaseModel):
             raise ValueError("write true or false")
         if kind in (int, float, int | None) and isinstance(value, bool):
             raise ValueError("input should be a number")
+        if isinstance(value, str) and any("\ud800" <= sign <= "\udfff" for sign in value):
+            raise ValueError("not UTF-8 text; a file with such a name must be renamed")
         return value
 
 
@@ -44,16 +66,16 @@ class CorpusSettings(Concern):
         "grammar", "copy", "files",
         "multi30k", "tatoeba", "europarl", "news-commentary", "canada-laws",
     ] = "grammar"  # fmt: skip
-    seed: int = Field(1, ge=0)
-    train_pairs: int = Field(20_000, ge=1)
-    valid_pairs: int = Field(500, ge=1)
-    test_pairs: int = Field(1_200, ge=1)
+    seed: int = Field(1, ge=0, le=SEED)
+    train_pairs: int = Field(20_000, ge=1, le=COUNT)
+    valid_pairs: int = Field(500, ge=1, le=COUNT)
+    test_pairs: int = Field(1_200, ge=1, le=COUNT)
     lengths: Literal["buckets", "uniform", "natural"] = "buckets"
-    min_words: int = Field(2, ge=1)
-    max_words: int = Field(60, ge=1)
-    train_max_words: int | None = Field(None, ge=1)
-    joined: int = Field(1, ge=1)
-    copy_words: int = Field(1_000, ge=2)
+    min_words: int = Field(2, ge=1, le=WORDS)
+    max_words: int = Field(60, ge=1, le=WORDS)
+    train_max_words: int | None = Field(None, ge=1, le=WORDS)
+    joined: int = Field(1, ge=1, le=WORDS)
+    copy_words: int = Field(1_000, ge=2, le=COUNT)
     source: str | None = None
     target: str | None = None
     test_source: str | None = None
@@ -61,8 +83,8 @@ class CorpusSettings(Concern):
     test: str | None = None
     reverse_direction: bool = False
     tokens: Literal["words", "subwords"] = "words"
-    source_vocabulary: int = Field(10_000, ge=1)
-    target_vocabulary: int = Field(10_000, ge=1)
+    source_vocabulary: int = Field(10_000, ge=1, le=COUNT)
+    target_vocabulary: int = Field(10_000, ge=1, le=COUNT)
     lowercase: bool = False
 
     @property
@@ -105,11 +127,11 @@ class ModelSettings(Concern):
     attention: Literal["none", "dot", "scaled-dot", "general", "additive", "uniform"] = "additive"
     placement: Literal["input", "output"] = "input"
     cell: Literal["rnn", "gru", "lstm"] = "gru"
-    embedding_size: int = Field(100, ge=1)
-    context_size: int = Field(256, ge=1)
-    hidden_size: int | None = Field(None, ge=1)
-    attention_size: int | None = Field(None, ge=1)
-    layers: int = Field(1, ge=1)
+    embedding_size: int = Field(100, ge=1, le=WIDTH)
+    context_size: int = Field(256, ge=1, le=WIDTH)
+    hidden_size: int | None = Field(None, ge=1, le=WIDTH)
+    attention_size: int | None = Field(None, ge=1, le=WIDTH)
+    layers: int = Field(1, ge=1, le=LAYERS)
     bidirectional: bool = False
     reverse_source: bool = False
     initial_state: Literal["context", "zero"] = "context"
@@ -171,17 +193,17 @@ class TrainingSettings(Concern):
     least validation loss.
     """
 
-    seed: int = Field(1, ge=0)
-    updates: int = Field(3_000, ge=1)
-    batch_size: int = Field(64, ge=1)
-    batch_tokens: int | None = Field(None, ge=1)
-    learning_rate: float = Field(2e-3, gt=0)
-    warmup_updates: int = Field(200, ge=0)
+    seed: int = Field(1, ge=0, le=SEED)
+    updates: int = Field(3_000, ge=1, le=COUNT)
+    batch_size: int = Field(64, ge=1, le=COUNT)
+    batch_tokens: int | None = Field(None, ge=1, le=COUNT)
+    learning_rate: float = Field(2e-3, gt=0, le=LARGE)
+    warmup_updates: int = Field(200, ge=0, le=COUNT)
     final_learning_rate: float = Field(0.05, ge=0, le=1)
-    clip_norm: float = Field(1.0, gt=0)
+    clip_norm: float = Field(1.0, gt=0, le=LARGE)
     teacher_forcing: float = Field(1.0, ge=0.5, le=1.0)
-    validations: int = Field(10, ge=1)
-    shapes: int = Field(14, ge=1)
+    validations: int = Field(10, ge=1, le=VALIDATIONS)
+    shapes: int = Field(14, ge=1, le=SHAPES)
     products: Literal["float32", "bfloat16"] = "float32"
     label_smoothing: float = Field(0.0, ge=0, lt=1)
     average_last: float = Field(0.0, ge=0, lt=1)
@@ -194,10 +216,10 @@ class DecodingSettings(Concern):
     largest attention weight (Luong et al. 2015b, section 3.3).
     """
 
-    beam_size: int = Field(1, ge=1)
-    length_penalty: float = Field(1.0, ge=0)
-    cap_factor: float = Field(2.0, gt=0)
-    cap_extra: int = Field(10, ge=0)
+    beam_size: int = Field(1, ge=1, le=BEAMS)
+    length_penalty: float = Field(1.0, ge=0, le=LARGE)
+    cap_factor: float = Field(2.0, gt=0, le=1_000)
+    cap_extra: int = Field(10, ge=0, le=WORDS)
     copy_unknown: bool = False
 
 
@@ -205,8 +227,8 @@ class ScoringSettings(Concern):
     """Length buckets (lower edges, source words; the last is open) and the bootstrap."""
 
     edges: str = "5,11,21,31,41"
-    resamples: int = Field(1_000, ge=1)
-    seed: int = Field(1, ge=0)
+    resamples: int = Field(1_000, ge=1, le=RESAMPLES)
+    seed: int = Field(1, ge=0, le=SEED)
 
     @field_validator("edges", mode="before")
     @classmethod
@@ -226,7 +248,13 @@ class ScoringSettings(Concern):
         try:
             edges = self.lower_edges
         except ValueError:
-            raise ValueError(f"edges {self.edges!r} must be whole numbers with commas") from None
+            raise ValueError(
+                f"edges {told(self.edges)} must be whole numbers with commas"
+            ) from None
+        if len(edges) > EDGES or max(edges) > COUNT:
+            raise ValueError(f"edges {told(self.edges)}: at most {EDGES:,}, none above {COUNT:,}")
         if len(edges) < 2 or edges[0] < 1 or list(edges) != sorted(set(edges)):
-            raise ValueError(f"edges {self.edges!r} must be two or more ascending numbers above 0")
+            raise ValueError(
+                f"edges {told(self.edges)} must be two or more ascending numbers above 0"
+            )
         return self

@@ -24,6 +24,37 @@ def unwritten(path: object, error: OSError) -> UserError:
     )
 
 
+def out_of_means(error: BaseException) -> UserError | None:
+    """The error of a machine that is too small for what was asked; None where it is another.
+
+    jax says so with a `RuntimeError` of its own, which is known by its words.
+    """
+    if isinstance(error, MemoryError) or (
+        isinstance(error, RuntimeError) and "RESOURCE_EXHAUSTED" in str(error)
+    ):
+        return UserError(
+            "not enough memory for this: smaller sizes (model.context_size, corpus vocabularies, "
+            "training.batch_size, decoding.beam_size) need less, and so do fewer runs at once "
+            "(--jobs)"
+        )
+    if isinstance(error, RecursionError):
+        return UserError("something in what was given is nested too deeply to be read; flatten it")
+    return None
+
+
+LONGEST = 80
+"""Characters of a value in a message."""
+
+
+def told(value: object) -> str:
+    """A value as a message has it: as Python writes it, cut where that is long."""
+    try:
+        text = repr(value)
+    except (ValueError, RecursionError):  # thousands of digits, or thousands of lists
+        return f"{type(value).__name__} too long to write"
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}... ({len(text):,} characters)"
+
+
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """Return ``"; did you mean 'x'?"`` for the nearest known name, else the list of them."""
     known = list(known)

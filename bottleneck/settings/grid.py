@@ -9,13 +9,16 @@ are of different groups, that is said.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
+from math import prod
 from typing import Any
 
-from .errors import UsageError
+from .errors import UsageError, told
 from .run import NAMES, RunSettings, override, parse_settings, preset_values
 from .sweep import Group, Settings, Sweep, by_full_name, in_group
 
 SEED = "training.seed"
+MOST_CELLS = 100_000
+"""Of one sweep: as many runs, each a folder; checking their settings takes seconds."""
 
 
 @dataclass(frozen=True)
@@ -86,7 +89,9 @@ def make_grid(sweep: Sweep, assignments: Sequence[str] = (), seeds: int | None =
         place += f", with --set {' '.join(assignments)}" if assignments else ""
         stated = preset | sweep.settings | group.settings | flags
         settings = stated | _multiplied(stated, group.times, place)
-        for chosen in _points(_seeded(settings, seeds)):
+        settings = _seeded(settings, seeds)
+        _check_count(settings, len(sweep.groups), place)
+        for chosen in _points(settings):
             cell = Cell(group.name, _run_settings(chosen, place))
             if note := _left_out(cell, group, cells.get(cell.settings)):
                 notes[note] = None
@@ -98,6 +103,16 @@ def make_grid(sweep: Sweep, assignments: Sequence[str] = (), seeds: int | None =
             "gives that setting"
         )
     return Grid(tuple(cells.values()), tuple(notes))
+
+
+def _check_count(settings: Settings, groups: int, place: str) -> None:
+    """Refuse lists that multiply to more cells than anybody runs, before they are made."""
+    count = prod(len(value) for value in settings.values() if isinstance(value, list))
+    if count * groups > MOST_CELLS:
+        raise UsageError(
+            f"{place}: {count * groups:,} cells; a sweep has at most {MOST_CELLS:,}: make lists "
+            "shorter, or several sweeps of it"
+        )
 
 
 def _left_out(cell: Cell, group: Group, earlier: Cell | None) -> str:
@@ -165,10 +180,12 @@ def _seeded(settings: Settings, seeds: int | None) -> Settings:
         return settings
     if seeds < 1:
         raise UsageError(f"--seeds {seeds}: must be 1 or more")
+    if seeds > MOST_CELLS:
+        raise UsageError(f"--seeds {told(seeds)}: must be {MOST_CELLS:,} or fewer")
     stated = settings.get(SEED, RunSettings().training.seed)
     first = stated[0] if isinstance(stated, list) else stated
     if not isinstance(first, int):
-        raise UsageError(f"setting {SEED!r}: should be a whole number, not {first!r}")
+        raise UsageError(f"setting {SEED!r}: should be a whole number, not {told(first)}")
     return settings | {SEED: list(range(first, first + seeds))}
 
 

@@ -2,7 +2,6 @@
 
 import hashlib
 import re
-import tomllib
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from importlib import resources
@@ -10,6 +9,7 @@ from typing import Any
 
 from pydantic import ValidationError, model_validator
 
+from . import toml
 from .concerns import (
     FILES,
     Concern,
@@ -19,7 +19,7 @@ from .concerns import (
     ScoringSettings,
     TrainingSettings,
 )
-from .errors import UsageError, did_you_mean
+from .errors import UsageError, did_you_mean, told
 
 SCHEMA_VERSION = 4
 """Raised when numerics or file formats change, so that old runs are never mixed with new."""
@@ -87,7 +87,7 @@ def _fault(fault: Mapping[str, Any]) -> str:
     message = fault["msg"].removeprefix("Value error, ")
     if not place:
         return message
-    given = "" if isinstance(fault["input"], dict) else f", not {fault['input']!r}"
+    given = "" if isinstance(fault["input"], dict) else f", not {told(fault['input'])}"
     return f"setting {name!r}: {message[:1].lower()}{message[1:]}{given}{_nearest_word(fault)}"
 
 
@@ -111,7 +111,7 @@ def preset_values(name: str) -> dict[str, Any]:
     if name not in preset_names():
         raise UsageError(f"unknown preset {name!r}{did_you_mean(name, preset_names())}")
     folder = resources.files("seq2seq_bottleneck.experiments") / "presets"
-    return tomllib.loads((folder / f"{name}.toml").read_text(encoding="utf8"))
+    return toml.parse((folder / f"{name}.toml").read_text(encoding="utf8"), f"preset {name!r}")
 
 
 def override(values: dict[str, Any], assignments: Sequence[str]) -> dict[str, Any]:
@@ -122,7 +122,7 @@ def override(values: dict[str, Any], assignments: Sequence[str]) -> dict[str, An
         concern, dot, field = key.strip().partition(".")
         if not (equals and dot and field):
             hint = "" if dot else _full_name(key.strip())
-            raise UsageError(f"--set {assignment!r}: write section.key=value{hint}")
+            raise UsageError(f"--set {told(assignment)}: write section.key=value{hint}")
         result.setdefault(concern, {})[field] = _toml_value(text.strip())
     return result
 
@@ -138,8 +138,8 @@ def _full_name(key: str) -> str:
 def _toml_value(text: str) -> Any:
     """Read one value as TOML (numbers, true, "quoted"); anything else is text."""
     try:
-        return tomllib.loads(f"value = {text}")["value"]
-    except tomllib.TOMLDecodeError:
+        return toml.value(text)
+    except ValueError:
         return text
 
 

@@ -11,7 +11,6 @@ makes it twice whatever the updates are. And it may say what its values were cho
 ``needs.model.context_size = 256`` cells of another context size are left out, and that is said.
 """
 
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import resources
@@ -20,7 +19,9 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
-from .errors import UsageError, did_you_mean
+from . import toml
+from .errors import UsageError, did_you_mean, told
+from .plain import plain
 from .run import NAMES, RunSettings
 
 DEFAULT_PRESET = "lecture"
@@ -75,32 +76,12 @@ def load_sweep(name_or_path: str | Path) -> Sweep:
     if path.suffix != ".toml" and not path.exists():
         hint = did_you_mean(name, experiment_names())
         raise UsageError(f"unknown sweep {name!r}{hint} (a file of your own ends in .toml)")
-    return parse_sweep(_read(path), name)
-
-
-def _read(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise UsageError(
-            f"cannot read sweep {str(path)!r} ({error.strerror}); name a TOML file that is there, "
-            f"or one of {', '.join(experiment_names())}"
-        ) from None
-    except UnicodeDecodeError as error:
-        line = error.object.count(b"\n", 0, error.start) + 1
-        raise UsageError(
-            f"{path}: not UTF-8 text (at line {line}); save the file as UTF-8"
-        ) from None
+    return parse_sweep(toml.read_file(path, f", or one of {', '.join(experiment_names())}"), name)
 
 
 def parse_sweep(text: str, place: str) -> Sweep:
     """Read a sweep from TOML text; every fault is named by ``place`` and its key."""
-    try:
-        table = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise UsageError(
-            f"{place}: not TOML: {error}; `key = value` lines below [tables] are"
-        ) from None
+    table = toml.parse(text, place)
     _check_keys(table, ["preset", "group"], place)
     if not any(value != {} for value in table.values()):
         raise UsageError(
@@ -122,7 +103,7 @@ def _check_preset(preset: Any, place: str) -> None:
         )
     if not isinstance(preset, str):
         raise UsageError(
-            f'{place}: preset is the name of one, not {preset!r}; write preset = "lecture"'
+            f'{place}: preset is the name of one, not {told(preset)}; write preset = "lecture"'
         )
 
 
@@ -167,6 +148,8 @@ def _group(table: Mapping[str, Any], place: str, number: int) -> Group:
     if not isinstance(name, str) or not name:
         raise UsageError(f'{place}: group {number} has no name; give it one: name = "..."')
     inside = in_group(place, name)
+    if plain(name) != name or not name.isprintable():
+        raise UsageError(f"{inside}: a name is one line of visible signs; write it without others")
     _check_keys(table, _OF_GROUPS, inside)
     settings = {key: value for key, value in table.items() if key not in _OF_GROUPS}
     times, needs = (_beside(table, key, inside) for key in ("times", "needs"))
@@ -188,7 +171,7 @@ def _check_factors(times: Settings, place: str) -> None:
     """Refuse factors that are no numbers, and of settings that are none."""
     for name, factor in times.items():
         if isinstance(factor, bool) or not isinstance(factor, int | float):
-            raise UsageError(f"{place}, times: {name!r} takes one number, not {factor!r}")
+            raise UsageError(f"{place}, times: {name!r} takes one number, not {told(factor)}")
         if NAMES[name] not in (int, float, int | None):
             raise UsageError(
                 f"{place}, times: setting {name!r} is no number; set it by its own name"

@@ -18,8 +18,8 @@ from safetensors.numpy import save
 
 from ..probes.ibm1 import IBM1
 from ..results.folders import ENVIRONMENT, damaged, read_object
-from ..runs.environment import cache_folder
 from ..settings.atomic import write_bytes
+from ..settings.cache import cache_root
 from ..settings.errors import UserError
 from .study import Tell
 from .subject import Subject
@@ -35,7 +35,7 @@ def lexicon_of(subject: Subject, tell: Tell) -> IBM1:
     """The model of the run's training pairs; ``tell`` hears where it has to be learned."""
     fingerprint = _fingerprint(subject.folder / ENVIRONMENT)
     path = lexicon_file(fingerprint)
-    held = read_lexicon(path, fingerprint)
+    held = path and read_lexicon(path, fingerprint)
     if held is None:
         count = min(subject.settings.corpus.train_pairs, LEXICON_PAIRS)
         tell(
@@ -43,8 +43,9 @@ def lexicon_of(subject: Subject, tell: Tell) -> IBM1:
             "(a minute or two, once for this text)"
         )
         held = lexicon(subject.corpus.train)
-        with suppress(UserError):  # no room or no right to write there: it is learned again
-            write_bytes(path, packed(held, fingerprint))
+        if path is not None:
+            with suppress(UserError):  # no room or no right to write there: it is learned again
+                write_bytes(path, packed(held, fingerprint))
     return held
 
 
@@ -56,10 +57,11 @@ def _fingerprint(path: Path) -> str:
     return found
 
 
-def lexicon_file(fingerprint: str) -> Path:
-    """Where the model of a text is kept, for machines of all kinds."""
+def lexicon_file(fingerprint: str) -> Path | None:
+    """Where the model of a text is kept, for machines of all kinds; None where nothing is."""
+    root = cache_root()
     name = hashlib.sha256(f"{FORM} {fingerprint}".encode()).hexdigest()[:16]
-    return cache_folder().parent / "lexicons" / f"{name}.safetensors"
+    return root and root / "lexicons" / f"{name}.safetensors"
 
 
 def packed(model: IBM1, fingerprint: str) -> bytes:

@@ -2,6 +2,7 @@
 
 import pandas as pd
 from rich.table import Table
+from rich.text import Text
 
 from ..claims.embeddings import verdict
 from .page import Page
@@ -42,7 +43,7 @@ def page(frame: pd.DataFrame) -> Page:
 
 def _add(table: Table, shown: pd.DataFrame, side: str, name: str) -> None:
     """One side's rows under its name."""
-    table.add_row(f"[bold]{name}[/bold]")
+    table.add_row(Text(name, "bold"))
     parts = [part for part in dict.fromkeys(shown["part"]) if part.partition(" ")[0] == side]
     rows = [("class", side, "same_class"), ("gender, nouns", side, "same_gender")]
     rows += [(part.partition(" ")[2], part, "same_class") for part in parts if part != side]

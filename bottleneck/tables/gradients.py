@@ -4,6 +4,7 @@ from math import isinf
 
 import pandas as pd
 from rich.table import Table
+from rich.text import Text
 
 from ..claims.gradients import read_half, verdict
 from ..claims.verdict import two_digits
@@ -40,7 +41,7 @@ def page(frame: pd.DataFrame) -> Page:
         for arm in arms(shown):
             _add(table, band, arm, shown, measure="ratio", part=band)
     for measure, title in HALVES.items():
-        table.add_row(f"[bold]{title}[/bold]")
+        table.add_row(Text(title, "bold"))
         for bucket in dict.fromkeys(shown["bucket"]):
             for arm in arms(shown):
                 label = f"{bucket} words" if bucket else ALL

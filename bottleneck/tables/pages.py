@@ -16,6 +16,7 @@ from ..settings.errors import UsageError, did_you_mean
 from . import alignment, compression, context_size
 from .caption import common_caption, failure_verdicts, sizes_caption, vindication_verdicts
 from .comparison import NONE, Comparison, attentions, compare, compare_sizes
+from .console import PlainConsole
 from .fitting import print_prose
 from .formats import check_known, csv, json, latex, markdown
 from .names import FORMATS, GOLD_TABLE, TABLES
@@ -121,7 +122,7 @@ _MAKERS: Mapping[str, Callable[[Bundle], Page]] = dict(
 def _rich(page: Page) -> str:
     """What `print_page` prints, without colours, 80 columns wide."""
     held = io.StringIO()
-    print_page(page, Console(file=held, width=80, highlight=False))
+    print_page(page, PlainConsole(file=held, width=80))
     return held.getvalue()
 
 

@@ -4,6 +4,7 @@ import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from heapq import merge
 from typing import NamedTuple, Protocol, runtime_checkable
 
 import jax
@@ -179,7 +180,7 @@ def dispatches(done: int, settings: TrainingSettings, together: int) -> Iterator
     After each dispatch training can be looked at, so no report or validation falls inside one.
     """
     reports = range(REPORT_EVERY, settings.updates, REPORT_EVERY)
-    for stop in sorted({*reports, *validation_updates(settings)}):
+    for stop in merge(reports, validation_updates(settings)):  # one by one: there may be 10^9
         for start in range(done, stop, together):
             yield range(start, min(start + together, stop))
         done = max(done, stop)

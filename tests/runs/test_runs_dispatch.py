@@ -119,7 +119,12 @@ BY_A_SIGNAL = "import os; os.kill(os.getpid(), 9)"
     [
         (SAYS_SO, "failed", "its own"),
         (FAULT, "failed", "ValueError: of the program"),
-        (BY_A_SIGNAL, STOPPED, "its process was ended by signal 9"),
+        (
+            BY_A_SIGNAL,
+            STOPPED,
+            "its process was ended by signal 9; perhaps there was not enough memory: fewer --jobs "
+            "need less",
+        ),
         ("", STOPPED, "its process ended with code 0"),
     ],
 )

@@ -1,5 +1,7 @@
 """Many updates a dispatch: what single ones give, in fewer dispatches."""
 
+from itertools import islice
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -174,6 +176,13 @@ def test_dispatches_cover_every_update_once_and_stop_where_training_is_looked_at
             assert [number for part in cut for number in part] == list(range(done, updates))
             assert all(1 <= len(part) <= together for part in cut)
             assert all(look not in part[1:] for part in cut for look in looks)
+
+
+def test_dispatches_of_very_many_updates_cost_no_memory():
+    settings = settings_of(updates=2**31 - 1, validations=2)
+    assert list(islice(dispatches(0, settings, 20), 3)) == [
+        range(20 * n, 20 * n + 20) for n in range(3)
+    ]
 
 
 def test_divergence_is_noticed_and_harms_no_other_seed(stacked):

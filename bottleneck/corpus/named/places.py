@@ -1,13 +1,14 @@
 """Where named corpora lie on this machine: one folder each, whole or not there at all."""
 
 import json
-import os
 from collections.abc import Mapping
 from hashlib import file_digest
 from pathlib import Path
 from typing import Any
 
+from ...settings.cache import cache_root
 from ...settings.errors import UserError
+from ...settings.names import is_name
 
 NOTHING_KEPT = (
     "nothing was kept: the host may have changed the file, so try later or take another corpus "
@@ -27,9 +28,11 @@ _RECORDED = {
 
 
 def corpora_folder() -> Path:
-    """The folder of all named corpora, in the user's cache."""
-    base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
-    return Path(base) / "seq2seq-bottleneck" / "corpora"
+    """The folder of all named corpora, in the user's cache; a UserError where there is none."""
+    root = cache_root()
+    if root is None:
+        raise UserError("your home folder is not known: name one for corpora, XDG_CACHE_HOME=DIR")
+    return root / "corpora"
 
 
 def folder_of(name: str) -> Path:
@@ -44,6 +47,8 @@ def side_file(folder: Path, split: str, side: str) -> Path:
 
 def read_source(name: str) -> Mapping[str, Any] | None:
     """What is recorded of a corpus, None where it is not on this machine."""
+    if cache_root() is None:
+        return None
     path = folder_of(name) / SOURCE
     try:
         held = json.loads(path.read_text(encoding="utf8"))
@@ -66,6 +71,7 @@ def _is_record(held: object) -> bool:
         isinstance(held, dict)
         and "limit" in held
         and all(isinstance(held.get(key), kind) for key, kind in _RECORDED.items())
+        and all(map(is_name, held["files"]))
     )
 
 

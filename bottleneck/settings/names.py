@@ -1,0 +1,42 @@
+"""Names that become paths: of runs and their files, of a stack's checkpoint, of a sweep.
+
+A name may come from a file that somebody else wrote. As one part of a path it must not lead out of
+the folder that it is put in, and must be one that every file system takes.
+"""
+
+import unicodedata
+
+from .errors import UsageError
+
+LONGEST = 200
+"""Bytes of a name: file systems take 255, and endings are put behind it."""
+
+_SEPARATORS = frozenset("/\\:")
+"""What parts a path, on one system or another."""
+_UNSEEN = ("Cc", "Cf", "Cs", "Zl", "Zp")
+"""Unicode's categories of controls, marks of direction, half pairs, separators of lines."""
+
+
+def is_name(text: object) -> bool:
+    """Whether this is the name of one file or folder, neither hidden nor ``.`` nor ``..``."""
+    return (
+        isinstance(text, str)
+        and not text.startswith(".")
+        and 0 < len(text.encode(errors="replace")) <= LONGEST
+        and not any(sign in _SEPARATORS or unicodedata.category(sign) in _UNSEEN for sign in text)
+    )
+
+
+def is_hidden_name(text: object) -> bool:
+    """The same of a file that is kept out of sight: one dot, then a name."""
+    return isinstance(text, str) and text.startswith(".") and is_name(text[1:])
+
+
+def folder_name(sweep: str, place: str) -> str:
+    """The name of a sweep, whose folder is called by it where no other is given."""
+    if not is_name(sweep):
+        raise UsageError(
+            f"{place!r}: no folder can be called {sweep!r} after it; name one with --out, or give "
+            "the file another name"
+        )
+    return sweep

@@ -1,0 +1,122 @@
+"""Sweep files and flags of every kind: cells, or one line that names the fault."""
+
+import json
+from pathlib import Path
+
+import pytest
+from hostile import SIGNS, fault_of, spoilt, try_cases
+from hypothesis import strategies as st
+
+from seq2seq_bottleneck.settings.grid import labels, make_grid
+from seq2seq_bottleneck.settings.run import NAMES, override, parse_settings, preset_values
+from seq2seq_bottleneck.settings.sweep import (
+    Group,
+    Sweep,
+    load_sweep,
+    parse_sweep,
+)
+
+ROOT = Path(__file__).parents[2]
+
+OURS = [path.read_bytes() for path in sorted((ROOT / "experiments").rglob("*.toml"))]
+SECTIONS = ["corpus", "model", "training", "decoding", "scoring"]
+numbers = st.integers() | st.floats() | st.sampled_from([0, 1, 8, 16, 2**31, 2**63, 10**30, -1])
+texts = st.text(max_size=6) | st.sampled_from([*SIGNS, "none", "additive", "dot", "5,11", "copy"])
+
+
+def literal(value):
+    """A value as TOML has it."""
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{json.dumps(k)} = {literal(v)}" for k, v in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(literal, value)) + "]"
+    return json.dumps(value) if isinstance(value, str | bool) else repr(value)
+
+
+values = st.recursive(
+    numbers | texts | st.booleans(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(texts, inner, max_size=2),
+    max_leaves=5,
+).map(literal) | st.sampled_from(["1979-05-27", "07:32:00", "0xff", "1e400", "[" * 300, "'", '"""'])
+FITTING = """attention = ['none', 'additive']
+context_size = [8, 16]
+hidden_size = 16
+layers = 1
+updates = 3
+seed = [1, 2]
+train_pairs = 50
+name = 'copy'
+edges = '5,11'"""
+fitting = st.sampled_from(FITTING.splitlines())
+keys = st.sampled_from([name.partition(".")[2] for name in NAMES]) | texts.map(json.dumps)
+assignment = st.builds("{} = {}".format, keys, values) | fitting
+heads = st.sampled_from(
+    [f"[{name}]" for name in SECTIONS]
+    + ["[[group]]\nname = 'a'", "[[group]]\nname = 'b'", "[[group]]", "[group.model]"]
+    + ["[group.times.training]", "[group.needs.model]", "preset = 'smoke'", "[modle]", "[a.b.c]"]
+)
+section = st.builds(
+    lambda head, lines: "\n".join([head, *lines]), heads, st.lists(assignment, max_size=3)
+)
+written = st.lists(section, max_size=5).map(lambda parts: "# Is it?\n" + "\n".join(parts))
+
+
+@st.composite
+def sweep_files(draw):
+    """TOML that was put together, or a sweep of ours, now and then with spoilt bytes."""
+    if draw(st.integers(0, 2)):
+        data = draw(written).encode(errors="surrogatepass")
+    else:
+        return spoilt(draw, draw(st.sampled_from(OURS)))
+    return spoilt(draw, data) if draw(st.integers(0, 4)) == 0 else data
+
+
+@pytest.mark.parametrize("count", [100, pytest.param(3_000, marks=pytest.mark.slow)])
+def test_sweep_files(tmp_path, count):
+    def check(data):
+        (tmp_path / "mine.toml").write_bytes(data)
+        cells = make_grid(load_sweep(tmp_path / "mine.toml")).cells
+        assert len(set(labels(cells))) == len(cells) > 0
+        assert len({cell.settings.identity("text") for cell in cells}) == len(cells)
+        for cell in cells[:3]:
+            assert parse_settings(json.loads(cell.settings.model_dump_json())) == cell.settings
+
+    try_cases(check, sweep_files(), count)
+
+
+flags = st.builds(
+    "{}{}{}".format,
+    st.sampled_from(list(NAMES)) | texts,
+    st.sampled_from(["=", "=", "=", " = ", "", "=="]),
+    values | texts | numbers.map(str) | st.lists(texts, max_size=3).map(",".join),
+)
+
+
+@pytest.mark.parametrize("count", [100, pytest.param(3_000, marks=pytest.mark.slow)])
+def test_flags(count):
+    plain = Sweep("mine", "mine.toml", "Is it?", "smoke", {}, (Group("", {}),))
+
+    def check(given):
+        for read in (resolved, cells):
+            fault_of(read, given)
+
+    def resolved(given):
+        parse_settings(override(preset_values("smoke"), given))
+
+    def cells(given):
+        make_grid(plain, given, 2)
+
+    try_cases(check, st.lists(flags, min_size=1, max_size=3), count)
+
+
+def test_the_cases_of_sweeps_are_not_all_refused():
+    """What is put together is often enough a sweep."""
+    found = {"cells": 0, "refused": 0}
+
+    def check(text):
+        fault = fault_of(lambda text: make_grid(parse_sweep(text, "mine.toml")), text)
+        found["refused" if fault else "cells"] += 1
+
+    try_cases(check, written, 100)
+    assert found["refused"] >= 20
+    assert found["cells"] >= 3

@@ -1,0 +1,251 @@
+"""Parallel text, gold links and translations of every kind: what we make of them, told by others.
+
+The oracles read lines as README defines them (LF or CRLF ends one, nothing else does) and know
+nothing of our readers; scores are sacreBLEU's own.
+"""
+
+import unicodedata
+from typing import NamedTuple
+
+import pytest
+import sacrebleu
+from hostile import (
+    fault_of,
+    file_bytes,
+    long_sentence,
+    plain_sentence,
+    sentence,
+    try_cases,
+)
+from hypothesis import strategies as st
+
+from seq2seq_bottleneck.corpus.corpus import describe, load_corpus
+from seq2seq_bottleneck.corpus.files import PairFiles, read_pairs
+from seq2seq_bottleneck.corpus.vocabulary import Vocabulary
+from seq2seq_bottleneck.scoring.paired import Resampling
+from seq2seq_bottleneck.settings.concerns import CorpusSettings, ScoringSettings
+from seq2seq_bottleneck.settings.errors import UserError
+from seq2seq_bottleneck.studies.alignment_gold import read_gold
+from seq2seq_bottleneck.tables.formats import csv
+from seq2seq_bottleneck.tables.outputs import read_files, read_systems
+from seq2seq_bottleneck.tables.paired import paired_page
+from seq2seq_bottleneck.tables.score import score_page
+
+EDGES = (1, 4, 8)
+line = st.one_of(*[plain_sentence] * 6, *[sentence] * 6, st.sampled_from(["", " ", "\u00a0"]))
+
+
+def lines_of(data):
+    """The lines of a file, or None where it is not UTF-8."""
+    try:
+        text = data.decode()
+    except UnicodeDecodeError:
+        return None
+    lines = text.removeprefix("\ufeff").split("\n")
+    lines = [each[:-1] if each.endswith("\r") and n < len(lines) - 1 else each
+             for n, each in enumerate(lines)]  # fmt: skip
+    return lines[:-1] if lines[-1] == "" else lines
+
+
+class Sides(NamedTuple):
+    """Two files or more, as bytes."""
+
+    files: tuple[bytes, ...]
+
+
+@st.composite
+def parallel(draw, sides=2, most=30, kinds=line):
+    """Files of as many lines, now and then one of another count."""
+    count = draw(st.integers(0, most))
+    held = [draw(st.lists(kinds, min_size=count, max_size=count)) for _ in range(sides)]
+    if draw(st.integers(0, 14)) == 0:
+        held[-1].append("le chat")
+    if draw(st.integers(0, 19)) == 0 and count:
+        held[0][0] = draw(long_sentence)
+    return Sides(tuple(draw(file_bytes(lines)) for lines in held))
+
+
+def write(folder, names, sides):
+    paths = [folder / name for name in names]
+    for path, data in zip(paths, sides.files, strict=True):
+        path.write_bytes(data)
+    return [str(path) for path in paths]
+
+
+def folded(text):
+    return " ".join(unicodedata.normalize("NFC", text).split())
+
+
+@pytest.mark.parametrize("count", [100, pytest.param(2_000, marks=pytest.mark.slow)])
+def test_two_files(tmp_path, count):
+    def check(sides):
+        files = PairFiles("corpus.source", *write(tmp_path, ("s", "t"), sides))
+        known = [lines_of(data) for data in sides.files]
+        read = read_pairs(files, lowercase=False)
+        assert len({len(lines) for lines in known}) == 1
+        pairs = [tuple(map(folded, pair)) for pair in zip(*known, strict=True)]
+        assert [(pair.source, pair.target) for pair in read.pairs] == [p for p in pairs if all(p)]
+        assert read.blank == sum(not all(pair) for pair in pairs)
+
+    try_cases(check, parallel(), count)
+
+
+@pytest.mark.parametrize("count", [60, pytest.param(1_000, marks=pytest.mark.slow)])
+def test_a_file_of_two_columns(tmp_path, count):
+    def check(data):
+        (tmp_path / "a.tsv").write_bytes(data)
+        read = read_pairs(PairFiles("corpus.source", str(tmp_path / "a.tsv"), None), False)
+        rows = [each.split("\t") for each in lines_of(data) if each.strip()]
+        assert {len(row) for row in rows} <= {2}
+        pairs = [tuple(map(folded, row)) for row in rows]
+        assert [(pair.source, pair.target) for pair in read.pairs] == [p for p in pairs if all(p)]
+
+    no_tabs = line.map(lambda text: text.replace("\t", " "))
+    row = st.tuples(no_tabs, no_tabs).map("\t".join)
+    rows = st.lists(row | row | row | row | line, max_size=20)
+    try_cases(check, rows.flatmap(file_bytes), count)
+
+
+@pytest.mark.parametrize("count", [30, pytest.param(800, marks=pytest.mark.slow)])
+def test_a_corpus_of_such_files(tmp_path, count):
+    """Splits share no source, drop nothing unsaid, and their vocabularies come back from disk."""
+
+    def check(case):
+        sides, lowercase = case
+        source, target = write(tmp_path, ("s", "t"), sides)
+        corpus = CorpusSettings(
+            name="files", source=source, target=target, lowercase=lowercase, valid_pairs=3,
+            test_pairs=9, min_words=1, max_words=12,
+        )  # fmt: skip
+        made = load_corpus(corpus, EDGES)
+        held = [{pair.source for pair in pairs} for pairs in made.splits.values()]
+        assert len(held[0] | held[1] | held[2]) == sum(map(len, held))
+        assert all(pair.words <= 12 for pair in (*made.train, *made.valid))
+        assert made.fingerprint == load_corpus(corpus, EDGES).fingerprint
+        for vocabulary in (made.source_vocabulary, made.target_vocabulary):
+            vocabulary.save(tmp_path / "words")
+            assert Vocabulary.load(tmp_path / "words").tokens == vocabulary.tokens
+        assert describe(made, EDGES).fingerprint == made.fingerprint
+
+    text = st.one_of(*[plain_sentence] * 3, sentence, line)
+    try_cases(check, st.tuples(parallel(2, 60, text), st.booleans()), count)
+
+
+def test_a_line_of_10_000_words_is_counted_and_told_and_never_cut(tmp_path):
+    texts = [f"le chat {n} " + "noir " * (n % 9) for n in range(60)]
+    for side in "st":
+        (tmp_path / side).write_text("\n".join([*texts, "mot " * 10_000, "mot 2 " * 5_000]))
+        (tmp_path / f"test.{side}").write_text("\n".join(["le 1", "le chat 1 2 3", "un " * 10_000]))
+    paths = {name: str(tmp_path / name[0]) for name in ("source", "target")}
+    paths |= {f"test_{name}": str(tmp_path / f"test.{name[0]}") for name in ("source", "target")}
+    corpus = CorpusSettings(name="files", **paths, valid_pairs=3, max_words=12)
+    made = load_corpus(corpus, EDGES)
+    assert "2 pair(s) outside 2-12 words left training" in made.notes
+    assert "1 test sentence(s) are longer than corpus.max_words=12" in made.notes
+    assert [pair.words for pair in made.test] == [2, 5, 10_000]
+    assert len(made.train) + len(made.valid) == 60
+
+
+link = st.builds("{}{}{}".format, st.integers(0, 6), st.sampled_from("-?"), st.integers(0, 6))
+other = st.sampled_from(["", "a-b", "1-", "-1-2", "1--2", "1:2", "٣-٣", "9999999999-1", "0\x000"])
+links = st.lists(st.one_of(*[link] * 12, other), max_size=4).map(" ".join)
+
+
+@pytest.mark.parametrize("count", [100, pytest.param(1_500, marks=pytest.mark.slow)])
+def test_gold_links(tmp_path, count):
+    def check(case):
+        sides, gold, base = case
+        paths = write(tmp_path, ("s", "t"), sides)
+        (tmp_path / "gold").write_bytes(gold)
+        held = read_gold(tmp_path / "gold", *(tmp_path / name for name in "st"), base)
+        assert len(paths) == 2
+        known = [[each.split() for each in lines_of(data)] for data in sides.files]
+        assert [len(words) for words in held.source] == [len(words) for words in known[0]]
+        for found, told, *pair in zip(held.links, lines_of(gold), *known, strict=True):
+            entries = {entry.replace("?", "-"): "?" in entry for entry in sorted(told.split())}
+            places = {tuple(int(n) - base for n in entry.split("-")) for entry in entries}
+            assert found.possible == places
+            assert found.sure <= found.possible
+            assert all(i < len(pair[0]) and j < len(pair[1]) for i, j in places)
+
+    golds = st.integers(0, 8).flatmap(
+        lambda n: st.tuples(
+            st.lists(plain_sentence, min_size=n, max_size=n).flatmap(file_bytes),
+            st.lists(plain_sentence, min_size=n, max_size=n).flatmap(file_bytes),
+            st.lists(links, min_size=n, max_size=n).flatmap(file_bytes),
+        )
+    )
+    cases = st.tuples(golds, st.integers(0, 1))
+    try_cases(check, cases.map(lambda c: (Sides(c[0][:2]), c[0][2], c[1])), count)
+
+
+SCORING = ScoringSettings(edges=",".join(map(str, EDGES)), resamples=9)
+NAMES = ("hypotheses", "references", "sources")
+
+
+def sacre(pairs):
+    """sacreBLEU's own score of hypotheses and references."""
+    hypotheses, references = zip(*pairs, strict=True)
+    return sacrebleu.corpus_bleu(list(hypotheses), [list(references)], force=True)
+
+
+def by_bucket(known):
+    """Hypotheses and references of each bucket of the sources' words."""
+    found = {"1-3": [], "4-7": [], "8+": []}
+    for hypothesis, reference, source in zip(*known, strict=True):
+        words = len(source.split())
+        if words:
+            found["1-3" if words < 4 else "4-7" if words < 8 else "8+"].append(
+                (hypothesis, reference)
+            )
+    return found
+
+
+@pytest.mark.parametrize("count", [60, pytest.param(1_500, marks=pytest.mark.slow)])
+def test_scores_are_sacrebleus(tmp_path, count):
+    def check(sides):
+        paths = [tmp_path / name for name in NAMES]
+        write(tmp_path, NAMES, sides)
+        page = score_page(read_files(*paths), SCORING)
+        known = [lines_of(data) for data in sides.files]
+        csv(page.frame)
+        rows = {row["bucket"]: row for row in page.frame.to_dict("records")}
+        for bucket, pairs in by_bucket(known).items():
+            assert rows[bucket]["n"] == len(pairs)
+            theirs = sacre(pairs) if pairs else None
+            if theirs and theirs.ref_len:
+                assert rows[bucket]["bleu"] == pytest.approx(theirs.score, abs=1e-9)
+                assert rows[bucket]["brevity_penalty"] == pytest.approx(theirs.bp, abs=1e-12)
+
+    try_cases(check, parallel(3, 24), count)
+
+
+@pytest.mark.parametrize("count", [30, pytest.param(700, marks=pytest.mark.slow)])
+def test_differences_are_sacrebleus(tmp_path, count):
+    def check(sides):
+        names = ("a", "b", *NAMES[1:])
+        write(tmp_path, names, sides)
+        systems = read_systems(*(tmp_path / name for name in names))
+        frame = paired_page(*systems, EDGES, Resampling(9, 9, 1)).frame
+        rows = {row["bucket"]: row for row in frame.to_dict("records")}
+        a, b, *rest = [lines_of(data) for data in sides.files]
+        buckets = [by_bucket([each, *rest]) for each in (a, b)]
+        for name, ours in buckets[0].items():
+            assert rows[name]["n"] == len(ours)
+            if ours and sacre(ours).ref_len:
+                gain = sacre(buckets[1][name]).score - sacre(ours).score
+                assert rows[name]["difference"] == pytest.approx(gain, abs=1e-9)
+
+    try_cases(check, parallel(4, 24), count)
+
+
+def test_the_cases_are_not_all_refused(tmp_path):
+    found = {"refused": 0, "read": 0}
+
+    def check(sides):
+        files = PairFiles("corpus.source", *write(tmp_path, ("s", "t"), sides))
+        fault = fault_of(lambda files: read_pairs(files, False), files)
+        found["refused" if isinstance(fault, UserError) else "read"] += 1
+
+    try_cases(check, parallel(), 100)
+    assert min(found.values()) >= 10

@@ -1,0 +1,88 @@
+"""Input that nobody meant: text, bytes and values for tests that try thousands of them."""
+
+from collections.abc import Callable
+from typing import Any
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from seq2seq_bottleneck.settings.errors import UserError
+
+HANGS = 60_000
+"""Milliseconds after which a case counts as one that never ends, on a machine with much to do."""
+
+SIGNS = [
+    "\0", "\x1b[31m", "\x1b", "\u202e", "\u2066", "\ufeff", "\r", "\x0b", "\x0c", "\x1c", "\x85",
+    "\u2028", "\u2029", "\u00a0", "\u3000", "\u200b", "\uffed", "\u2047", "\u2581", "e\u0301",
+    "\u00e9",
+    "<pad>", "</s>", "<0x0A>", "[red]", "[/]", "$x$", "\t", "'", '"', "\\", "\U0001f600", "\ufb01",
+    "\u0130", "\u00df", "\u1e9e", "&amp;", "<script>", "=1+1", "-", "0-0", "1?2",
+]  # fmt: skip
+"""Controls, marks of direction, spaces of many kinds, forms, our own signs, other people's."""
+WORDS = ["le", "chat", "noir", "dort", "the", "black", "cat", "l'homme", "3.5", "dort."]
+word = (
+    st.sampled_from(WORDS) | st.sampled_from(WORDS) | st.sampled_from(SIGNS) | st.text(max_size=4)
+)
+sentence = st.lists(word, max_size=14).map(" ".join)
+plain_sentence = st.lists(st.sampled_from(WORDS), min_size=1, max_size=14).map(" ".join)
+long_sentence = st.sampled_from(["w " * 10_000, "le\u00a0" * 10_000, "x" * 100_000])
+spoilt_bytes = st.sampled_from([b"\xff", b"\xed\xa0\x80", b"\0", b"\xef\xbb\xbf", b"\xc3", b"\r\n"])
+
+
+@st.composite
+def file_bytes(draw: Callable, lines: list[str]) -> bytes:
+    """Lines as a file has them: ends of two kinds, a mark in front, a byte that is no text."""
+    end = draw(st.sampled_from(["\n", "\n", "\r\n"]))
+    data = end.join(lines).encode() + draw(st.sampled_from([b"", end.encode(), end.encode()]))
+    if draw(st.integers(0, 5)) == 0:
+        data = b"\xef\xbb\xbf" + data
+    return spoilt(draw, data) if draw(st.integers(0, 9)) == 0 else data
+
+
+def spoilt(draw: Callable, data: bytes) -> bytes:
+    """With some bytes cut out, put in or turned over."""
+    for _ in range(draw(st.integers(1, 3))):
+        place = draw(st.integers(0, len(data)))
+        match draw(st.sampled_from(["in", "out", "end", "turned"])):
+            case "in":
+                data = data[:place] + draw(spoilt_bytes) + data[place:]
+            case "out":
+                data = data[:place] + data[place + draw(st.integers(1, 40)) :]
+            case "end":
+                data = data[:place]
+            case _ if place < len(data):
+                turned = data[place] ^ (1 << draw(st.integers(0, 7)))
+                data = data[:place] + bytes([turned]) + data[place + 1 :]
+    return data
+
+
+def fault_of(check: Callable[[Any], object], case: Any) -> UserError | None:
+    """The user's error that a case ends in, if it ends in one."""
+    try:
+        check(case)
+    except UserError as error:
+        return error
+    return None
+
+
+def try_cases(check: Callable[[Any], object], cases: st.SearchStrategy, count: int) -> None:
+    """Check so many cases: each is to end as a result or as an error that the user can mend.
+
+    A small count gives the same cases every time.
+    """
+
+    def ends_well(case: Any) -> None:
+        fault = fault_of(check, case)
+        assert fault is None or str(fault).strip()
+
+    settings(
+        max_examples=count,
+        deadline=HANGS,
+        database=None,
+        derandomize=count <= QUICK,
+        suppress_health_check=list(HealthCheck),
+    )(given(cases)(ends_well))()
+
+
+QUICK = 100
+"""So many cases or fewer are the same in each session, for the quick suite is not to vary."""
