@@ -1,4 +1,4 @@
-"""The results bundle: which files, which columns, which types. Version 4.
+"""The results bundle: which files, which columns, which types. Version 5.
 
 - ``runs.csv``: a row a run x bucket, tidy; ``run,attention,context_size,seed,bucket`` is a key.
 - ``sentences.csv.gz``: a row a run x test sentence: the counts from which every score, bucket and
@@ -19,9 +19,10 @@ Since version 1: every setting has a column, and so has the corpus' fingerprint.
 Since version 2: the columns ``tied_output``, ``source`` and ``products``, for new settings.
 Since version 3: ``tokens``, ``test_set``, ``reverse_direction``, ``label_smoothing``,
 ``average_last`` and ``copy_unknown``, for new settings; ``near_copies``.
+Since version 4: ``test_min_words`` and ``test_max_words``, for new settings; ``SHA256SUMS``.
 """
 
-VERSION = 4
+VERSION = 5
 
 RUNS = "runs.csv"
 SENTENCES = "sentences.csv.gz"
@@ -69,6 +70,8 @@ SETTING_COLUMNS: dict[str, tuple[str, str]] = {
     "lengths": ("corpus.lengths", "str"),
     "min_words": ("corpus.min_words", "int64"),
     "max_words": ("corpus.max_words", "int64"),
+    "test_min_words": ("corpus.test_min_words", "int64"),
+    "test_max_words": ("corpus.test_max_words", "int64"),
     "copy_words": ("corpus.copy_words", "int64"),
     "test_set": ("corpus.test", "str"),
     "reverse_direction": ("corpus.reverse_direction", "bool"),
