@@ -1,9 +1,9 @@
 """Finding finished runs on disk."""
 
-import csv
 from pathlib import Path
 from typing import Any
 
+from ..results.export import run_rows
 from ..results.folders import SETTINGS, STATUS, STORE, read_json
 from ..results.schema import RUNS
 from ..settings.errors import UserError
@@ -32,8 +32,7 @@ def arms(folder: Path) -> dict[str, Path]:
         raise UserError(
             f"{str(folder)!r} holds no run; name a folder that `bottleneck reproduce` wrote"
         )
-    with (folder / RUNS).open(encoding="utf8", newline="") as file:
-        rows = list(csv.DictReader(file))
+    rows = list(run_rows(folder / RUNS, "export it again"))
     rows = [row for row in rows if row.get("source") != "hidden"] or rows
     found = {folder / STORE / row["run"]: row["attention"] for row in rows}
     comparison = _others(max(found, key=_ended))

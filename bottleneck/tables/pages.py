@@ -12,8 +12,8 @@ from ..results.bundle import Bundle
 from ..results.probes import has_probe, load_probe
 from ..results.schema import STUDIES
 from ..results.study_files import GOLD
-from ..settings.atomic import write_text
 from ..settings.errors import UsageError, UserError, did_you_mean
+from ..settings.sums import write_listed
 from . import alignment, compression, context_size
 from .caption import common_caption, failure_verdicts, sizes_caption, vindication_verdicts
 from .commands import GOLD as GOLD_STUDY
@@ -167,7 +167,13 @@ def print_page(page: Page, console: Console) -> None:
 
 
 def write_pages(pages: Sequence[Page], folder: Path) -> None:
-    """Write each page as ``NAME.csv`` and ``NAME.md``."""
-    for page in pages:
-        for suffix, form in ((".csv", "csv"), (".md", "markdown")):
-            write_text(folder / f"{page.name}{suffix}", render(page, form))
+    """Write each page as ``NAME.csv`` and ``NAME.md`` into a results folder."""
+    endings = {".csv": "csv", ".md": "markdown"}
+    write_listed(
+        folder,
+        [
+            (f"{page.name}{suffix}", render(page, form).encode())
+            for page in pages
+            for suffix, form in endings.items()
+        ],
+    )
