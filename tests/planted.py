@@ -6,10 +6,12 @@ from pathlib import Path
 import numpy as np
 
 from seq2seq_bottleneck.results.export import write_bundle
-from seq2seq_bottleneck.results.folders import STATUS
+from seq2seq_bottleneck.results.folders import ENDED, STATUS
 from seq2seq_bottleneck.runs.csvtext import csv_text
 from seq2seq_bottleneck.runs.scores import bucket_rows, sentence_columns
+from seq2seq_bottleneck.runs.store import UNLISTED
 from seq2seq_bottleneck.settings.run import SCHEMA_VERSION, RunSettings, resolve
+from seq2seq_bottleneck.settings.sums import seal
 
 LENGTHS = [3] * 2 + [7] * 12 + [15] * 12 + [25] * 12 + [35] * 12 + [50] * 12
 
@@ -55,7 +57,16 @@ def write_run(
     (run / "scores.csv").write_text(csv_text({key: [r.get(key) for r in rows] for key in keys}))
     (run / "sentences.csv").write_text(csv_text(columns))
     (run / "examples.json").write_text("[]")
+    reseal(run)
     return run
+
+
+def reseal(folder: Path) -> None:
+    """List a folder's files as they are now: of a finished run, or of a bundle without its store.
+
+    For tests that change a file and mean what it says, not that it was damaged.
+    """
+    seal(folder, UNLISTED)
 
 
 def write_begun(
@@ -75,6 +86,8 @@ def write_begun(
     known |= {"fingerprint": "planted", "schema": SCHEMA_VERSION}
     (run / "environment.json").write_text(json.dumps(known | facts))
     (run / STATUS).write_text(json.dumps({"status": status, "reason": reason}))
+    if status in ENDED:
+        reseal(run)
     return run
 
 

@@ -3,6 +3,7 @@
 import csv
 from pathlib import Path
 
+from listed import relist
 from planted import planted_settings, sentences, translations, write_run
 
 from seq2seq_bottleneck.results.export import write_bundle
@@ -47,6 +48,7 @@ def _change(path: Path, column: str, value: object) -> None:
         writer = csv.DictWriter(file, rows[0])
         writer.writeheader()
         writer.writerows(row | {column: value} for row in rows)
+    relist(path)
 
 
 def with_controls(

@@ -3,6 +3,8 @@
 import json
 from pathlib import Path
 
+from listed import write_relisted
+
 BUCKETS = ("5-10", "11-20", "21-30", "31-40", "41+")
 TOKENS = 400
 
@@ -27,14 +29,14 @@ def write_log(run: Path, number: int = 0, updates: tuple[int, ...] = (5, 10), **
         }
         found[BUCKETS[-1]] = {"sentences": 0, "tokens": 0, "nats": 0.0, "standard_error": None}
         lines.append(_report(update, found))
-    (run / "log.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    write_relisted(run / "log.jsonl", "".join(f"{json.dumps(line)}\n" for line in lines))
 
 
 def write_older_log(run: Path) -> None:
     """The log of a version that had no buckets."""
     lines = [_report(10, None)]
     del lines[0]["valid_buckets"]
-    (run / "log.jsonl").write_text(json.dumps(lines[0]) + "\n")
+    write_relisted(run / "log.jsonl", json.dumps(lines[0]) + "\n")
 
 
 def _report(update: int, buckets: dict | None) -> dict:

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import numpy as np
+from listed import write_relisted
 from planted import planted_settings, write_run
 
 WORDS = [*(f"mot{n}" for n in range(60)), "l'été,", "3.5", "«oui»", "dort.", "&amp;", "Œuvre"]
@@ -51,5 +52,5 @@ def write_translated(folder: Path, arm: str, references: list[str], hypotheses: 
         for place, (text, output) in enumerate(zip(references, hypotheses, strict=True))
     ]
     lines = [json.dumps(row, ensure_ascii=False) for row in rows]
-    (run / "hypotheses.jsonl").write_text("".join(f"{line}\n" for line in lines))
+    write_relisted(run / "hypotheses.jsonl", "".join(f"{line}\n" for line in lines))
     return run

@@ -13,8 +13,8 @@ from typing import Any
 from ..results.cost import COST, COST_COLUMNS, COST_EXPONENTS, EXPONENT_COLUMNS, VARIED
 from ..runs.csvtext import csv_text
 from ..runs.pool import cores, held_processes, last_words, start_worker
-from ..settings.atomic import write_text
 from ..settings.errors import UserError
+from ..settings.sums import write_listed
 from .fit import exponents
 from .grid import Arm, Point
 
@@ -148,9 +148,11 @@ def spread(name: str, values: Sequence[float]) -> Row:
 
 def write(folder: Path, rows: Sequence[Row]) -> None:
     """Both files, each whole or not at all."""
+    files = []
     for name, columns, lines in (
         (COST, COST_COLUMNS, rows),
         (COST_EXPONENTS, EXPONENT_COLUMNS, exponents(rows)),
     ):
         held = {column: [line[column] for line in lines] for column in columns}
-        write_text(folder / name, csv_text(held))
+        files.append((name, csv_text(held).encode()))
+    write_listed(folder, files)

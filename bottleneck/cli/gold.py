@@ -71,12 +71,13 @@ def study_gold(
     runs: Sequence[Path], folder: Path, files: tuple[Path, Path, Path], first: int, quiet: bool
 ) -> "Page":
     """Measure the runs on the gold set, write the table, and give its page."""
-    from ..results.probes import load_probe, probe_file
-    from ..results.schema import PROBE_COLUMNS
+    from ..results.probes import load_probe
+    from ..results.schema import PROBE_COLUMNS, PROBES
     from ..results.study_files import GOLD
     from ..runs.csvtext import csv_text
     from ..runs.environment import use_cache
-    from ..settings.atomic import check_writable, write_text
+    from ..settings.atomic import check_writable
+    from ..settings.sums import write_listed
     from ..studies.alignment_gold import probe_gold, read_gold, summarise_gold
     from ..studies.study import Probed
     from ..studies.subject import open_subject
@@ -92,7 +93,7 @@ def study_gold(
         probed.append(Probed(run, subject.settings, columns))
     rows = summarise_gold(probed)
     columns = {name: [row.get(name) for row in rows] for name in PROBE_COLUMNS}
-    write_text(probe_file(folder, GOLD), csv_text(columns))
+    write_listed(folder, [(f"{PROBES}/{GOLD}.csv", csv_text(columns).encode())])
     return gold_page(load_probe(folder, GOLD))
 
 

@@ -143,8 +143,8 @@ def check_buckets(test: Pairs, edges: tuple[int, ...]) -> None:
         named = f"only bucket {labels[filled.pop()]}" if filled else "no bucket"
         raise UserError(
             f"the test set fills {named} of {', '.join(labels)}; two are needed: "
-            "give sentences of more lengths (corpus.max_words, corpus.test_source) "
-            "or other scoring.edges"
+            "give sentences of more lengths (corpus.max_words, corpus.test_source, "
+            "corpus.test_max_words) or other scoring.edges"
         )
 
 

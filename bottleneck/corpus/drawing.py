@@ -15,6 +15,7 @@ from typing import Protocol, runtime_checkable
 from ..settings.buckets import span_label
 from ..settings.concerns import CorpusSettings
 from ..settings.errors import UsageError, UserError
+from .bounds import left_out, within_test
 from .joining import Join, join_test, side_by_side
 from .lengths import length_groups, length_probabilities, shares
 from .pair import SentencePair, sources
@@ -55,15 +56,18 @@ def draw_splits(
     Test and validation are stratified by length group and hold no sentence twice; training
     draws its lengths at random and repeats what the language repeats. The test set depends on
     nothing that concerns the other two, which keep to ``corpus.longest_trained`` words; those
-    share neither a joined test sentence nor a part of one. ``held_out`` sentences are in none.
+    share neither a joined test sentence nor a part of one. ``held_out`` sentences are in none. What
+    is drawn for the test set outside ``test_min_words`` to ``test_max_words`` is in none either.
     """
     check_lengths(source, corpus)
     chances, groups = _lengths(source, corpus, corpus.max_words, edges)
-    parts = draw_stratified(
+    drawn = draw_stratified(
         source, corpus.test_pairs, chances, groups, f"{corpus.seed}:test", held_out
     )
-    test, notes = join_test(parts, corpus, edges, join)
-    taken = held_out | sources(parts) | sources(test)
+    parts = tuple(within_test(drawn, corpus))
+    notes = left_out(len(drawn) - len(parts), corpus)
+    test, joining_notes = join_test(parts, corpus, edges, join)
+    taken = held_out | sources(drawn) | sources(test)
     chances, groups = _lengths(source, corpus, corpus.longest_trained, edges)
     valid = draw_stratified(
         source, corpus.valid_pairs, chances, groups, f"{corpus.seed}:valid", taken
@@ -71,7 +75,7 @@ def draw_splits(
     taken |= sources(valid)
     random = Random(f"{corpus.seed}:train")
     train = draw_pairs(source, corpus.train_pairs, chances, random, exclude=taken)
-    return Splits(train, valid, test, notes)
+    return Splits(train, valid, test, notes + joining_notes)
 
 
 def _lengths(

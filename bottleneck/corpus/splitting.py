@@ -12,6 +12,7 @@ from random import Random
 from ..settings.buckets import OUTSIDE, bucket_of, span_label
 from ..settings.concerns import CorpusSettings
 from ..settings.errors import UserError
+from .bounds import left_out, within_test
 from .files import (
     PairFiles,
     PairsRead,
@@ -35,7 +36,8 @@ def split_files(corpus: CorpusSettings, edges: tuple[int, ...]) -> Splits:
     """Read the text and split it by source sentence.
 
     A given test set is used whole, repeated pairs once; else one is split off, spread evenly
-    over the length buckets as far as there are sentences. Validation is a random part of a given
+    over the length buckets as far as there are sentences; both within ``test_min_words`` and
+    ``test_max_words`` where these are set. Validation is a random part of a given
     set, else of the training text, so like training in its lengths. Only training and validation
     keep to min_words and longest_trained; they share neither a joined test sentence nor a part of
     one.
@@ -105,12 +107,16 @@ def _test_set(
     """The given test set, or one split off, with its notes."""
     files = given_test_files(corpus)
     if files is None:
-        test = split_off_even(pairs, corpus.test_pairs, f"{corpus.seed}:test", edges)
-        return test, _short(len(test), corpus.test_pairs, "test")
+        within = within_test(pairs, corpus)
+        test = split_off_even(within, corpus.test_pairs, f"{corpus.seed}:test", edges)
+        notes = left_out(len(pairs) - len(within), corpus)
+        return test, notes + _short(len(test), corpus.test_pairs, "test")
     given, blank = _read(files, corpus)
-    test = list(dict.fromkeys(given))
+    whole = list(dict.fromkeys(given))
+    test = within_test(whole, corpus)
     notes = _note(blank, "test line(s) with an empty side were dropped")
-    return test, notes + _note(len(given) - len(test), "repeated test pair(s) were dropped")
+    notes += _note(len(given) - len(whole), "repeated test pair(s) were dropped")
+    return test, notes + left_out(len(whole) - len(test), corpus)
 
 
 def split_off_even(pairs: Pairs, count: int, seed: str, edges: tuple[int, ...]) -> Pairs:

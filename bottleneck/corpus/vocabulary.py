@@ -3,15 +3,12 @@
 What is in no vocabulary is unknown.
 """
 
-import os
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
-from pathlib import Path
 
-from ..settings.errors import UserError
 from ..settings.symbols import BOS, EOS, PAD, UNK
 from .tokens import WORDS, Tokenizer
 
@@ -74,21 +71,16 @@ class Vocabulary:
         counts = Counter(token in self._ids for token in chain.from_iterable(sentences))
         return counts[False] / max(1, counts.total())
 
-    def save(self, path: Path) -> None:
-        """Write one token a line, whole or not at all."""
-        part = path.with_name(path.name + ".part")
-        part.write_bytes("".join(f"{token}\n" for token in self.tokens).encode())
-        os.replace(part, path)
+    def to_bytes(self) -> bytes:
+        """One token a line."""
+        return "".join(f"{token}\n" for token in self.tokens).encode()
 
     @classmethod
-    def load(cls, path: Path, tokenizer: Tokenizer = WORDS) -> "Vocabulary":
-        """Read what ``save`` wrote."""
-        tokens = tuple(path.read_bytes().decode().removesuffix("\n").split("\n"))
+    def from_bytes(cls, content: bytes, tokenizer: Tokenizer = WORDS) -> "Vocabulary":
+        """Read what ``to_bytes`` gave; a ValueError where it is something else."""
+        tokens = tuple(content.decode().removesuffix("\n").split("\n"))
         if tokens[: len(SPECIAL)] != SPECIAL:
-            raise UserError(
-                f"{str(path)!r} is no vocabulary: it must start with {' '.join(SPECIAL)}, "
-                "one a line; make it again by training"
-            )
+            raise ValueError(f"no vocabulary: it must start with {' '.join(SPECIAL)}, one a line")
         return cls(tokens, tokenizer)
 
 

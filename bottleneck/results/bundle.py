@@ -1,5 +1,6 @@
 """Reading a results bundle: checked, typed data frames; nothing here imports jax."""
 
+import gzip
 import io
 import zlib
 from collections.abc import Mapping, Sequence
@@ -12,6 +13,7 @@ import pandas as pd
 from ..settings.errors import UserError
 from ..settings.names import is_name
 from ..settings.run import RunSettings, parse_settings
+from ..settings.sums import of_one_time
 from . import schema
 from .columns import setting_columns
 from .export import environment, runs_text
@@ -22,12 +24,15 @@ from .folders import (
     check_named,
     damaged,
     find_runs,
+    read_checked,
     read_groups,
     read_json,
 )
 from .learning import learning_text
 from .study_files import way_back
 
+FILES = (schema.RUNS, schema.SENTENCES, schema.LEARNING, schema.EXAMPLES, schema.ENVIRONMENT)
+"""What is written of the runs, all of one time."""
 _NULLABLE = {"int64": "Int64", "bool": "boolean"}
 _UNFINISHED_COLUMNS = {
     **dict.fromkeys(("run", "group", "status", "reason"), "str"),
@@ -128,6 +133,11 @@ def load_environment(folder: Path) -> Mapping[str, Any]:
             f"{str(folder)!r} has results of schema {held.get('schema')}, this program "
             f"reads {schema.VERSION}; use the version of bottleneck that wrote them"
         )
+    if not of_one_time(folder, FILES):
+        raise UserError(
+            f"{str(folder)!r} is half of an export that was stopped, half of the one before it: "
+            "export it again"
+        )
     return held
 
 
@@ -191,11 +201,14 @@ def _columns_of(settings: Mapping[str, Any] | None) -> dict[str, Any]:
 
 def read_table(path: Path, columns: Mapping[str, str]) -> pd.DataFrame:
     """Read a CSV file of the bundle, or of a run."""
+    probe = path.parent.name == schema.PROBES
+    way = way_back(path) if probe else "export it again"
     try:
-        return _with_named_runs(_parse(path, columns))
+        content = read_checked(path, way)
+        text = gzip.decompress(content) if path.suffix == ".gz" else content
+        return _with_named_runs(_parse(io.BytesIO(text), columns))
     except (OSError, EOFError, ValueError, KeyError, zlib.error) as error:
-        probe = path.parent.name == schema.PROBES
-        raise damaged(path, error, way_back(path) if probe else "export it again") from None
+        raise damaged(path, error, way) from None
 
 
 def _with_named_runs(frame: pd.DataFrame) -> pd.DataFrame:
@@ -206,7 +219,7 @@ def _with_named_runs(frame: pd.DataFrame) -> pd.DataFrame:
     return frame
 
 
-def _parse(source: Path | io.StringIO, columns: Mapping[str, str]) -> pd.DataFrame:
+def _parse(source: io.BytesIO | io.StringIO, columns: Mapping[str, str]) -> pd.DataFrame:
     """CSV with the documented columns and types; blanks are missing values.
 
     Floats are read by Python, whose every digit counts; not all versions of pandas do the same.

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..settings.atomic import write_bytes, write_text
 from ..settings.plain import plain
+from ..settings.sums import write_listed
 from . import schema
 from .columns import run_columns
 from .folders import (
@@ -18,15 +18,16 @@ from .folders import (
     SCORES,
     SENTENCES,
     SETTINGS,
-    STATUS,
     STORE,
     damaged,
     find_runs,
+    read_checked,
     read_groups,
     read_json,
+    read_status,
 )
 from .learning import learning_text
-from .study_files import copy_tables
+from .study_files import Travel, travelling
 
 
 def write_bundle(runs: Sequence[Path], bundle: Path, groups: Mapping[str, str]) -> list[str]:
@@ -35,14 +36,25 @@ def write_bundle(runs: Sequence[Path], bundle: Path, groups: Mapping[str, str]) 
     With them go the studies' tables of the folder that they lie in, but for those that rest on a
     run of its store that is left out: these are named.
     """
-    write_text(bundle / schema.RUNS, runs_text(runs, groups))
+    tables = [_tables(store, runs, bundle) for store in _stores(runs)]
+    gone = [name for travel in tables for name in travel.gone]
+    write_listed(bundle, _contents(runs, groups, tables), gone)
+    return [name for travel in tables for name in travel.left_out]
+
+
+def _contents(
+    runs: Sequence[Path], groups: Mapping[str, str], tables: Sequence[Travel]
+) -> Iterator[tuple[str, bytes]]:
+    """The bundle's files by name, one at a time."""
+    yield schema.RUNS, runs_text(runs, groups).encode()
     # No time and no name in the header: equal results are equal bytes.
-    write_bytes(bundle / schema.SENTENCES, gzip.compress(sentences_text(runs).encode(), mtime=0))
-    write_text(bundle / schema.LEARNING, learning_text(runs))
+    yield schema.SENTENCES, gzip.compress(sentences_text(runs).encode(), mtime=0)
+    yield schema.LEARNING, learning_text(runs).encode()
     examples = {run.name: read_json(run / EXAMPLES) for run in runs}
-    write_text(bundle / schema.EXAMPLES, _json(examples))
-    write_text(bundle / schema.ENVIRONMENT, _json(environment(runs)))
-    return [name for store in _stores(runs) for name in _copy_tables(store, runs, bundle)]
+    yield schema.EXAMPLES, _json(examples).encode()
+    yield schema.ENVIRONMENT, _json(environment(runs)).encode()
+    for travel in tables:
+        yield from travel.contents()
 
 
 def _stores(runs: Sequence[Path]) -> list[Path]:
@@ -50,12 +62,12 @@ def _stores(runs: Sequence[Path]) -> list[Path]:
     return sorted({run.parent for run in runs})
 
 
-def _copy_tables(store: Path, runs: Sequence[Path], bundle: Path) -> list[str]:
-    """Copy the studies' tables that lie beside a store; name what cannot be."""
+def _tables(store: Path, runs: Sequence[Path], bundle: Path) -> Travel:
+    """Which of the studies' tables that lie beside a store go with these runs."""
     folder = store.parent if store.name == STORE else store
     chosen = {run.name for run in runs}
     left_out = {run.name for run in find_runs(store).done} - chosen
-    return copy_tables(folder, bundle, left_out)
+    return travelling(folder, bundle, left_out)
 
 
 def runs_text(runs: Sequence[Path], groups: Mapping[str, str]) -> str:
@@ -87,18 +99,20 @@ def _joined(known: Mapping[Path, Mapping[str, Any]], name: str, columns: list[st
     return held.getvalue()
 
 
-def run_rows(path: Path) -> Iterator[dict[str, Any]]:
-    """The rows of a run's CSV file, which has some, each as long as the first line."""
+def run_rows(path: Path, otherwise: str = "make it again") -> Iterator[dict[str, Any]]:
+    """The rows of a run's CSV file, which has some, each as long as the first line.
+
+    ``otherwise`` is the way out where the file is of a bundle.
+    """
     try:
-        with path.open(encoding="utf8", newline="") as file:
-            rows = list(csv.DictReader(file))
+        rows = list(csv.DictReader(io.StringIO(read_checked(path, otherwise).decode(), newline="")))
     except (OSError, ValueError, csv.Error) as error:
-        raise damaged(path, error) from None
+        raise damaged(path, error, otherwise) from None
     if not rows:
-        raise damaged(path, "it is empty")
+        raise damaged(path, "it is empty", otherwise)
     for place, row in enumerate(rows, 1):
         if None in row or None in row.values():  # longer, or shorter
-            raise damaged(path, f"row {place} is not whole")
+            raise damaged(path, f"row {place} is not whole", otherwise)
     yield from rows
 
 
@@ -122,7 +136,7 @@ def environment(runs: Sequence[Path]) -> dict[str, Any]:
 
 def _unfinished(run: Path) -> dict[str, Any]:
     """How a run stands that is not done, and which it is; of a traceback the last line."""
-    held, settings = read_json(run / STATUS), run / SETTINGS
+    held, settings = read_status(run), run / SETTINGS
     lines = str(held.get("reason", "")).strip().splitlines()
     return {
         "status": held.get("status", ""),

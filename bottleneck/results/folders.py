@@ -7,6 +7,8 @@ from typing import Any
 
 from ..settings.errors import UsageError, UserError
 from ..settings.run import SCHEMA_VERSION, RunSettings, parse_settings
+from ..settings.sums import SUMS, digest_of, read_sums
+from .schema import PROBES, VERSION
 
 STORE = "runs"
 """Folder of the run folders, inside an output folder."""
@@ -27,6 +29,13 @@ HYPOTHESES = "hypotheses.jsonl"
 SENTENCES = "sentences.csv"
 SCORES = "scores.csv"
 EXAMPLES = "examples.json"
+
+STATUSES = ("running", "done", "diverged", "failed")
+ENDED = ("done", "diverged")
+"""Statuses of a run that is left as it is; its files are listed in ``SHA256SUMS``."""
+
+TRIES = 3
+"""How often a file and its sums are read: a writer may put both anew between one and the other."""
 
 FIRST_VERSION = 1
 """Of runs that do not say which version made them."""
@@ -81,18 +90,72 @@ def _named(store: Path) -> str:
     return str(store.parent if store.name == STORE else store)
 
 
-def read_object(path: Path) -> dict[str, Any]:
-    """Read a JSON file that holds an object."""
-    held = read_json(path)
-    if not isinstance(held, dict):
-        raise damaged(path, "no JSON object")
+def read_checked(path: Path, otherwise: str = "make it again") -> bytes:
+    """The bytes of a file of a run or a results folder, which must be those that were written.
+
+    Every reader of such files reads them with this. What does not match the folder's ``SHA256SUMS``
+    is a UserError; ``otherwise`` is the way out where the file is not of a run. An OSError where
+    there is no file.
+    """
+    fault = ""
+    for _ in range(TRIES):
+        content = path.read_bytes()
+        fault = _fault(path, content)
+        if not fault:
+            return content
+    raise damaged(path, fault, otherwise)
+
+
+def _fault(path: Path, content: bytes) -> str:
+    """What the sums say against a file; empty where it is as it was written."""
+    folder = path.parent.parent if path.parent.name == PROBES else path.parent
+    sums, name = read_sums(folder), path.relative_to(folder).as_posix()
+    if sums is None:
+        return f"its folder has no {SUMS}" if _has_sums(folder) else ""
+    if name not in sums:
+        return f"{SUMS} does not list it"
+    return "" if digest_of(content) in sums[name] else "it does not match its checksum"
+
+
+def _has_sums(folder: Path) -> bool:
+    """Whether files of a folder were listed: all but a run's under way and an older version's."""
+    run = is_run(folder)
+    if run and read_status(folder).get("status") not in ENDED:
+        return False
+    try:
+        held = json.loads((folder / ENVIRONMENT).read_bytes())
+    except (OSError, ValueError):
+        return True
+    known = isinstance(held, dict) and "schema" in held
+    return (held["schema"] if known else FIRST_VERSION) == (SCHEMA_VERSION if run else VERSION)
+
+
+def read_status(run: Path) -> dict[str, Any]:
+    """The whole of a run's ``status.json``, which no sums list; empty where there is none."""
+    path = run / STATUS
+    if not path.is_file():
+        return {}
+    try:
+        held = json.loads(path.read_bytes())
+    except (OSError, ValueError) as error:
+        raise damaged(path, error) from None
+    if not isinstance(held, dict) or held.get("status") not in STATUSES:
+        raise damaged(path, "it says no status")
     return held
 
 
-def read_json(path: Path) -> Any:
+def read_object(path: Path, otherwise: str = "make it again") -> dict[str, Any]:
+    """Read a JSON file that holds an object."""
+    held = read_json(path, otherwise)
+    if not isinstance(held, dict):
+        raise damaged(path, "no JSON object", otherwise)
+    return held
+
+
+def read_json(path: Path, otherwise: str = "make it again") -> Any:
     """Read one JSON file of a bundle or a run."""
     try:
-        return json.loads(path.read_text(encoding="utf8"))
+        return json.loads(read_checked(path, otherwise))
     except FileNotFoundError as error:
         if is_run(path.parent):
             raise damaged(path, error) from None
@@ -101,7 +164,7 @@ def read_json(path: Path) -> Any:
             "or `bottleneck sweep` wrote"
         ) from None
     except (OSError, ValueError) as error:
-        raise damaged(path, error) from None
+        raise damaged(path, error, otherwise) from None
 
 
 def read_settings(run: Path) -> RunSettings:
@@ -122,7 +185,7 @@ def find_runs(folder: Path) -> Found:
     """What an output folder or a store holds. Numbers of two versions are never mixed."""
     runs = sorted(path.parent for path in store_of(folder).glob(f"*/{STATUS}"))
     mine = {run for run in runs if _version(run) == SCHEMA_VERSION}
-    done = {run for run in runs if read_object(run / STATUS).get("status") == "done"}
+    done = {run for run in runs if read_status(run).get("status") == "done"}
     return Found(
         done=tuple(sorted(mine & done, key=_order)),
         unfinished=tuple(sorted(mine - done)),
@@ -156,4 +219,5 @@ def read_groups(folder: Path) -> dict[str, str]:
     whole = folder.resolve()
     places = (whole, whole.parent) if whole.name == STORE else (whole,)
     found = [place / GROUPS for place in places if (place / GROUPS).is_file()]
-    return read_object(found[0]) if found else {}
+    way = "delete it, and the sweep's command writes it again"
+    return read_object(found[0], way) if found else {}

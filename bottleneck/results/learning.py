@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from . import schema
-from .folders import LOG, damaged
+from .folders import LOG, damaged, read_checked
 
 BY_BUCKET = "valid_buckets"
 """Of a line of the log: sentences, target tokens, nats and a standard error by length bucket."""
@@ -30,7 +30,7 @@ def learning_rows(run: Path) -> list[dict[str, Any]]:
     if not path.is_file():
         return []
     try:
-        lines = path.read_text(encoding="utf8").splitlines()
+        lines = read_checked(path).decode().splitlines()
         return [row for line in lines for row in _rows(json.loads(line))]
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise damaged(path, error) from None

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..settings.errors import UserError
 from .export import run_rows
-from .folders import HYPOTHESES, SENTENCES, damaged
+from .folders import HYPOTHESES, SENTENCES, damaged, read_checked
 
 COLUMNS = ("source", "reference", "hypothesis")
 
@@ -22,6 +22,15 @@ class Outputs:
 
 
 def read_outputs(run: Path) -> Outputs:
+    """``read_texts``, which must be of all test sentences that were counted."""
+    held, path = read_texts(run), run / HYPOTHESES
+    counted = sum(1 for _ in run_rows(run / SENTENCES))
+    if len(held.sources) != counted:
+        raise damaged(path, f"it has {len(held.sources):,} sentences, {SENTENCES} has {counted:,}")
+    return held
+
+
+def read_texts(run: Path) -> Outputs:
     """Read the hypotheses of a finished run; a fault is a `UserError` that names the file."""
     path = run / HYPOTHESES
     if not path.is_file():
@@ -31,15 +40,11 @@ def read_outputs(run: Path) -> Outputs:
         )
     try:
         # Not splitlines: a text may hold other signs that end a line there.
-        lines = path.read_text(encoding="utf8").removesuffix("\n").split("\n")
+        lines = read_checked(path).decode().removesuffix("\n").split("\n")
         columns = zip(*(_texts(json.loads(line)) for line in lines), strict=True)
-        held = Outputs(*map(list, columns))
+        return Outputs(*map(list, columns))
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise damaged(path, error) from None
-    counted = sum(1 for _ in run_rows(run / SENTENCES))
-    if len(lines) != counted:
-        raise damaged(path, f"it has {len(lines):,} sentences, {SENTENCES} has {counted:,}")
-    return held
 
 
 def _texts(row: Any) -> list[str]:

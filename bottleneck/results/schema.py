@@ -1,4 +1,4 @@
-"""The results bundle: which files, which columns, which types. Version 4.
+"""The results bundle: which files, which columns, which types. Version 5.
 
 - ``runs.csv``: a row a run x bucket, tidy; ``run,attention,context_size,seed,bucket`` is a key.
 - ``sentences.csv.gz``: a row a run x test sentence: the counts from which every score, bucket and
@@ -9,6 +9,8 @@
 - ``environment.json``: the version; ``runs``: for each run its settings and what it ran on;
   ``unfinished``: what else was in the store, with status, reason and settings; ``other_versions``:
   how many finished runs were left out because another version of the program made them.
+- ``SHA256SUMS``: a digest of each file here and under ``probes/``, as `sha256sum -c` reads it; a
+  reader takes no file that does not match. A run's folder has its own.
 - ``probes/NAME.csv``: the numbers of a study of `STUDIES`, in long form (`PROBE_COLUMNS`); and the
   benchmark's ``probes/cost.csv`` and ``probes/cost_exponents.csv``, whose columns are in ``cost``.
 
@@ -19,9 +21,10 @@ Since version 1: every setting has a column, and so has the corpus' fingerprint.
 Since version 2: the columns ``tied_output``, ``source`` and ``products``, for new settings.
 Since version 3: ``tokens``, ``test_set``, ``reverse_direction``, ``label_smoothing``,
 ``average_last`` and ``copy_unknown``, for new settings; ``near_copies``.
+Since version 4: ``test_min_words`` and ``test_max_words``, for new settings; ``SHA256SUMS``.
 """
 
-VERSION = 4
+VERSION = 5
 
 RUNS = "runs.csv"
 SENTENCES = "sentences.csv.gz"
@@ -69,6 +72,8 @@ SETTING_COLUMNS: dict[str, tuple[str, str]] = {
     "lengths": ("corpus.lengths", "str"),
     "min_words": ("corpus.min_words", "int64"),
     "max_words": ("corpus.max_words", "int64"),
+    "test_min_words": ("corpus.test_min_words", "int64"),
+    "test_max_words": ("corpus.test_max_words", "int64"),
     "copy_words": ("corpus.copy_words", "int64"),
     "test_set": ("corpus.test", "str"),
     "reverse_direction": ("corpus.reverse_direction", "bool"),

@@ -6,13 +6,15 @@ or not at all. What a study found on each run is kept in the run's own folder, f
 """
 
 import csv
+import io
 import shlex
-from collections.abc import Collection
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
-from ..settings.atomic import write_bytes
+from ..settings.sums import write_listed
 from .cost import COST, COST_EXPONENTS
-from .folders import STATUS, damaged, store_of
+from .folders import STATUS, damaged, read_checked, store_of
 from .schema import PROBES, STUDIES
 
 GOLD = "alignment_gold"
@@ -27,8 +29,9 @@ def tables(folder: Path) -> list[Path]:
 def rests_on(table: Path) -> frozenset[str]:
     """The runs whose numbers a table has; a fault is a ``UserError`` with the file."""
     try:
-        with table.open(encoding="utf8", newline="") as file:
-            return frozenset(row.get("run") or "" for row in csv.DictReader(file)) - {""}
+        text = read_checked(table, way_back(table)).decode()
+        rows = csv.DictReader(io.StringIO(text, newline=""))
+        return frozenset(row.get("run") or "" for row in rows) - {""}
     except (OSError, ValueError, csv.Error) as error:
         raise damaged(table, error, way_back(table)) from None
 
@@ -55,25 +58,49 @@ def way_back(table: Path) -> str:
 def drop_tables(folder: Path, runs: Collection[str]) -> list[str]:
     """Delete the tables that rest on one of these runs, and name them."""
     dropped = [table for table in tables(folder) if not rests_on(table).isdisjoint(runs)]
-    for table in dropped:
-        table.unlink()
+    if dropped:
+        write_listed(folder, (), [_name(table) for table in dropped])
     return [table.stem for table in dropped]
 
 
-def copy_tables(folder: Path, bundle: Path, left_out: Collection[str]) -> list[str]:
-    """Copy the tables of a folder into a bundle; name those that rest on a run that is left out.
+@dataclass(frozen=True)
+class Travel:
+    """What becomes of a results folder's tables where a bundle is made of its runs.
 
-    These are not copied, and not left in the bundle from an earlier time either; nor is one there
-    that rests on runs and that the folder no longer has.
+    ``whole`` are copied, those ``left_out`` (stems) rest on a run that is; what is ``gone`` (names)
+    is not left in the bundle from an earlier time.
+    """
+
+    whole: Sequence[Path] = ()
+    left_out: Sequence[str] = ()
+    gone: Sequence[str] = ()
+
+    def contents(self) -> Iterator[tuple[str, bytes]]:
+        """The tables that are copied, by their names in a bundle."""
+        for table in self.whole:
+            yield _name(table), read_checked(table, way_back(table))
+
+
+def travelling(folder: Path, bundle: Path, left_out: Collection[str]) -> Travel:
+    """Which tables of a folder go into a bundle whose runs are all but those left out.
+
+    Gone from the bundle is a table that rests on one of these, and one that rests on runs and that
+    the folder no longer has.
     """
     if folder.resolve() == bundle.resolve():
-        return []
+        return Travel()
     held = {table: rests_on(table).isdisjoint(left_out) for table in tables(folder)}
-    for table, whole in held.items():
-        if whole:
-            write_bytes(bundle / PROBES / table.name, table.read_bytes())
-    drop_tables(bundle, left_out)
-    for table in tables(bundle):
-        if table.name not in {each.name for each in held} and rests_on(table):
-            table.unlink()
-    return [table.stem for table, whole in held.items() if not whole]
+    whole = [table for table, kept in held.items() if kept]
+    known = {table.name for table in held}
+    there = [each for each in tables(bundle) if each.name not in {table.name for table in whole}]
+    gone = []
+    for table in there:
+        runs = rests_on(table)
+        if runs & set(left_out) or (runs and table.name not in known):
+            gone.append(_name(table))
+    return Travel(whole, [table.stem for table, kept in held.items() if not kept], gone)
+
+
+def _name(table: Path) -> str:
+    """The name that a bundle's sums list a table by."""
+    return f"{PROBES}/{table.name}"

@@ -17,7 +17,16 @@ from ..settings.atomic import write_bytes
 from ..training.loop import Learner, Progress, Snapshot, Trained
 from ..training.stack import Stack
 from ..training.step import initial_state
-from .stacked import BROKEN, CheckpointError, Facts, Tensors, broken, checkpoint_bytes, read_facts
+from .stacked import (
+    BROKEN,
+    CheckpointError,
+    Facts,
+    Tensors,
+    broken,
+    check_member,
+    checkpoint_bytes,
+    read_facts,
+)
 
 
 class Stopped(SystemExit):
@@ -111,6 +120,7 @@ def read_checkpoint(path: Path, run: str, learner: Learner) -> Snapshot | None:
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
         if facts["members"] != [run]:
             raise CheckpointError(f"is of run {' '.join(facts['members'])}")
+        check_member(tensors, facts, 0)
         return _snapshot(tensors, facts, learner)
     except BROKEN as error:
         raise broken(error) from None

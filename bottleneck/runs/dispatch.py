@@ -20,15 +20,16 @@ from distributed import Client, Future
 from filelock import BaseFileLock
 
 from .. import __version__
-from ..results.folders import SETTINGS, STATUS
+from ..results.folders import ENDED, SETTINGS, STATUS
 from ..settings.errors import UserError
 from ..settings.run import RunSettings
+from ..settings.sums import SUMS, digest_of, parsed, written
 from .csvtext import json_text
 from .pool import PATIENCE, Job, Listener, Outcome
 from .portable import Portable
 from .remote import STOPPED, Files, Order, Result, Runner, execute_order, read_files
 from .stacked import take_part
-from .store import ENDED, RunFolder
+from .store import UNLISTED, RunFolder
 
 ATTEMPTS = 4
 """How often a run is begun whose process is ended from outside; a lost worker counts with Dask."""
@@ -314,16 +315,35 @@ def _keep(sent: Sent, result: Result) -> dict[str, Any]:
         reason = "the worker made another run of these settings; install the same version there"
         return {"phase": "failed", "reason": reason, "exit_code": UserError.exit_code}
     if STATUS in result.files:
+        if unlike := _unlike(result.files):
+            reason = f"its {unlike[0]} did not come as it left; the same command runs it again"
+            return {"phase": "failed", "reason": reason, "exit_code": UserError.exit_code}
         sent.cell.folder.replace(_as_here(sent.cell, result.files))
         sent.cell.ours = True
     return result.event | ({"run": sent.cell.folder.run} if "run" in result.event else {})
+
+
+def _unlike(files: Files) -> list[str]:
+    """Files that are not as the sums say that come with them; before a run's end there are none."""
+    if SUMS not in files:
+        return []
+    listed = parsed(files[SUMS])
+    return sorted(
+        name
+        for name in {*files, *listed} - {SUMS, *UNLISTED}
+        if name not in files or digest_of(files[name]) not in listed.get(name, ())
+    )
 
 
 def _as_here(cell: Cell, files: Files) -> Files:
     """A run's files as they are in this store: the user's own files by their names here."""
     if SETTINGS not in files:
         return files
-    return files | {SETTINGS: json_text(cell.settings.model_dump()).encode()}
+    settings = json_text(cell.settings.model_dump()).encode()
+    here = files | {SETTINGS: settings}
+    if SUMS in files:
+        here[SUMS] = written(parsed(files[SUMS]) | {SETTINGS: [digest_of(settings)]})
+    return here
 
 
 def _failure(error: UserError) -> dict[str, Any]:

@@ -14,8 +14,8 @@ from ..results.export import write_bundle
 from ..results.folders import GROUPS, STORE, finished_runs, read_groups
 from ..results.schema import ENVIRONMENT, EXAMPLES, LEARNING, RUNS, SENTENCES
 from ..results.study_files import drop_tables
-from ..settings.atomic import write_text
 from ..settings.errors import unwritten
+from ..settings.sums import write_listed
 from .csvtext import json_text
 from .store import sweep_up
 
@@ -33,7 +33,7 @@ def gather(out: Path, groups: Mapping[str, str]) -> None:
     sweep_up(out / STORE)
     with _alone(out):
         if groups:
-            write_text(out / GROUPS, json_text(read_groups(out) | groups))
+            _write_groups(out, read_groups(out) | groups)
         _write(out)
 
 
@@ -51,13 +51,16 @@ def forget(store: Path, run: str) -> None:
         written = (out / RUNS).stat().st_mtime_ns
         groups = read_groups(out)
         if groups.pop(run, None):
-            write_text(out / GROUPS, json_text(groups))
+            _write_groups(out, groups)
         if _write(out):
             os.utime(out / RUNS, ns=(written, written))
         else:
-            for name in (RUNS, SENTENCES, LEARNING, EXAMPLES, ENVIRONMENT):
-                (out / name).unlink(missing_ok=True)
+            write_listed(out, (), (RUNS, SENTENCES, LEARNING, EXAMPLES, ENVIRONMENT))
         drop_tables(out, {run})
+
+
+def _write_groups(out: Path, groups: Mapping[str, str]) -> None:
+    write_listed(out, [(GROUPS, json_text(groups).encode())])
 
 
 def _write(out: Path) -> bool:

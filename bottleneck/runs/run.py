@@ -7,7 +7,8 @@ where there was no validation; a line of an older version has no ``valid_buckets
 ``source.subwords.model``, ``target.subwords.model``: sentencepiece's files), ``hypotheses.jsonl``
 (sentence by sentence), ``sentences.csv`` (counts), ``scores.csv`` (a row a bucket),
 ``examples.json`` (attention weights of a few sentences); while it runs,
-``checkpoint.safetensors``, and while it is trained with others ``stack.json``.
+``checkpoint.safetensors``, and while it is trained with others ``stack.json``. When it has ended,
+``SHA256SUMS`` lists what stays.
 """
 
 import json
@@ -26,6 +27,7 @@ from ..corpus.corpus import Corpus, load_corpus
 from ..corpus.near_copies import share
 from ..model.translator import count_parameters, create
 from ..results.folders import (
+    ENDED,
     ENVIRONMENT,
     LOG,
     SETTINGS,
@@ -41,7 +43,7 @@ from .checkpoint import Checkpoints, StopRequest, join, read_checkpoint, to_byte
 from .environment import PROGRAMS, describe_environment
 from .evaluation import EVALUATION_BATCH, encode, evaluate, valid_buckets
 from .stacked import CHECKPOINT, CheckpointError, begin_stack, leave_stack, take_part
-from .store import ENDED, RunFolder
+from .store import RunFolder
 from .vocabularies import save_vocabularies
 from .weights import save_weights
 

@@ -6,12 +6,13 @@ this grouping or another, here or on a cluster: a run that is gone on with first
 out and its mark off. With the last mark the file goes too.
 
 A checkpoint is a safetensors file: ``state.N`` (of a stack with the seeds as first axis),
-``best.SEED.N``, and in its metadata as JSON what is no array.
+``best.SEED.N``, and in its metadata as JSON what is no array; with a digest of all that is each
+member's, which is the same in a stack and by itself.
 """
 
 import hashlib
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +23,9 @@ from safetensors.numpy import save
 from ..settings.atomic import write_bytes, write_text
 from ..settings.names import is_hidden_name, is_name
 from .csvtext import json_text
+from .tensors import tensors_digest
 
-FORMAT = 2
+FORMAT = 3
 """Raised when what a checkpoint holds changes; one of another format is begun anew."""
 
 CHECKPOINT = "checkpoint.safetensors"
@@ -35,11 +37,15 @@ MARK = "stack.json"
 _ENDING = ".stack.safetensors"
 
 FACTS = "facts"
+DIGESTS = "digests"
+"""Among the facts: of each member a digest of its tensors and facts."""
 BROKEN = (SafetensorError, OSError, KeyError, IndexError, TypeError, ValueError, AttributeError)
 """What reading a file that is no whole checkpoint may raise."""
 
 Facts = dict[str, Any]
 Tensors = dict[str, np.ndarray]
+Take = Callable[[str, int | None], np.ndarray]
+"""A tensor by name: the part of one seed, by its place, or with None the whole."""
 
 
 class CheckpointError(Exception):
@@ -47,8 +53,29 @@ class CheckpointError(Exception):
 
 
 def checkpoint_bytes(tensors: Tensors, facts: Facts) -> bytes:
-    """A checkpoint file's content."""
-    return save(tensors, metadata={FACTS: json.dumps({"format": FORMAT} | facts)})
+    """A checkpoint file's content; ``facts`` has ``members``, ``losses`` and ``trained``."""
+
+    def take(name: str, place: int | None) -> np.ndarray:
+        return np.asarray(tensors[name] if place is None else tensors[name][place], order="C")
+
+    seeds = len(facts["members"])
+    digests = [
+        member_digest(_own(tensors, place, seeds, take), _own_facts(facts, place))
+        for place in range(seeds)
+    ]
+    return save(tensors, metadata={FACTS: json.dumps({"format": FORMAT, DIGESTS: digests} | facts)})
+
+
+def member_digest(tensors: Tensors, facts: Facts) -> str:
+    """Over all that is one member's, as it is in a checkpoint of one."""
+    told = json.dumps([facts, tensors_digest(tensors)], sort_keys=True)
+    return hashlib.sha256(told.encode()).hexdigest()
+
+
+def check_member(tensors: Tensors, facts: Facts, place: int) -> None:
+    """Refuse one member's tensors that are not as they were written; a ValueError."""
+    if member_digest(tensors, _own_facts(facts, place)) != facts[DIGESTS][place]:
+        raise ValueError("it does not match its checksum")
 
 
 def read_facts(file: Any) -> Facts:
@@ -69,20 +96,29 @@ def broken(error: Exception) -> CheckpointError:
 def part_of(file: Path, run: str) -> bytes:
     """One member's own checkpoint, out of its stack's."""
     with safe_open(file, "np") as held:
+
+        def take(name: str, place: int | None) -> np.ndarray:
+            if place is None:
+                return held.get_tensor(name)
+            return np.asarray(held.get_slice(name)[place : place + 1][0], order="C")
+
         facts = read_facts(held)
         place = facts["members"].index(run)
-        return checkpoint_bytes(dict(_own(held, place)), _own_facts(facts, place))
+        tensors = _own(held.keys(), place, len(facts["members"]), take)
+        check_member(tensors, facts, place)
+        return checkpoint_bytes(tensors, _own_facts(facts, place))
 
 
-def _own(held: Any, place: int) -> Iterator[tuple[str, np.ndarray]]:
-    """The tensors of one seed, by the names that they have in a checkpoint of one."""
-    for name in held.keys():  # noqa: SIM118 (an open safetensors file is no mapping)
+def _own(names: Iterable[str], place: int, seeds: int, take: Take) -> Tensors:
+    """The tensors of one seed of so many, by the names that they have in a checkpoint of one."""
+    found = {}
+    for name in names:
         kind, *seed, number = name.split(".")
         if kind == "state":
-            part = held.get_slice(name)[place : place + 1][0]
-            yield name, np.asarray(part, order="C")
+            found[name] = take(name, None if seeds == 1 else place)
         elif seed == [str(place)]:
-            yield f"{kind}.0.{number}", held.get_tensor(name)
+            found[f"{kind}.0.{number}"] = take(name, None)
+    return found
 
 
 def _own_facts(facts: Facts, place: int) -> Facts:

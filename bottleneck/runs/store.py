@@ -2,7 +2,7 @@
 
 A run's folder holds ``status.json`` from its first moment: ``running`` (or stopped, if nobody holds
 its lock), ``done``, ``diverged``, or ``failed`` with the traceback. It is written last, so what it
-calls done is whole.
+calls done is whole, and all files but itself are listed in ``SHA256SUMS``.
 
 A run comes and goes as one: what is put in or taken out lies in ``.RUN.aside``, where no reader
 looks. What a killed process left there is put right by whoever holds the run next, or sweeps up.
@@ -18,14 +18,18 @@ from typing import Any
 
 from filelock import BaseFileLock, FileLock, Timeout
 
-from ..results.folders import STATUS, read_object
-from ..settings.atomic import write_bytes, write_text
+from ..results.folders import ENDED, STATUS, read_status
+from ..results.schema import PROBES
+from ..settings.atomic import remove_parts, write_bytes, write_text
 from ..settings.errors import UserError, unwritten
 from ..settings.names import is_name
+from ..settings.sums import SUMS, seal
 from .csvtext import json_text
-from .stacked import leave_stack, remove_unmarked
+from .stacked import CHECKPOINT, MARK, leave_stack, remove_unmarked
 
-ENDED = ("done", "diverged")
+UNLISTED = (STATUS, CHECKPOINT, MARK)
+"""Files of a run's folder that its sums leave out: none of them is there when it has ended, but for
+the status, which says that the rest is whole."""
 
 _ASIDE = ".aside"
 
@@ -49,13 +53,16 @@ class RunFolder:
 
     def read_status(self) -> dict[str, Any]:
         """The whole of ``status.json``; empty where there is none."""
-        if not (self.path / STATUS).is_file():
-            return {}
-        return read_object(self.path / STATUS)
+        return read_status(self.path)
 
     def write_status(self, status: str, reason: str = "") -> None:
-        """Say how the run stands."""
+        """Say how the run stands; the files of one that has ended are listed before."""
+        if status in ENDED:
+            seal(self.path, UNLISTED)
         self.write_json(STATUS, {"status": status, "reason": reason})
+        if status not in ENDED:
+            with _writing(self.store):
+                (self.path / SUMS).unlink(missing_ok=True)
 
     def write_json(self, name: str, values: Any) -> None:
         """Write one JSON file of the run."""
@@ -94,6 +101,8 @@ class RunFolder:
             self._take_out()
             os.replace(self._incoming, self.path)
         shutil.rmtree(self._aside, ignore_errors=True)
+        for folder in (self.path, self.path / PROBES):
+            remove_parts(folder)
 
     def _take_out(self) -> None:
         """Put the run's folder, if there is one, aside."""
@@ -166,3 +175,4 @@ def sweep_up(store: Path) -> None:
         if lock is not None:
             lock.release()
     remove_unmarked(store)
+    remove_parts(store)

@@ -1,9 +1,9 @@
 """Finding finished runs on disk."""
 
-import csv
 from pathlib import Path
 from typing import Any
 
+from ..results.export import run_rows
 from ..results.folders import SETTINGS, STATUS, STORE, damaged, read_json
 from ..results.schema import RUNS
 from ..settings.errors import UserError
@@ -48,13 +48,9 @@ def arms(folder: Path) -> dict[str, Path]:
 
 def _rows(path: Path) -> list[dict[str, str]]:
     """The rows of a tidy table; each names a run and its attention."""
-    try:
-        with path.open(encoding="utf8", newline="") as file:
-            rows = list(csv.DictReader(file))
-    except (OSError, ValueError, csv.Error) as error:
-        raise damaged(path, error, AGAIN) from None
-    if not rows or not all(is_name(row.get("run")) and row.get("attention") for row in rows):
-        raise damaged(path, "it has no rows, or one without a run's name and attention", AGAIN)
+    rows = list(run_rows(path, AGAIN))
+    if not all(is_name(row.get("run")) and row.get("attention") for row in rows):
+        raise damaged(path, "it has a row without a run's name and attention", AGAIN)
     return rows
 
 

@@ -19,14 +19,14 @@ from ..corpus.prepare import prepare_source
 from ..corpus.vocabulary import Vocabulary
 from ..decoding.search import make_search
 from ..model.translator import Weights, create
-from ..results.folders import WEIGHTS, damaged, read_settings
+from ..results.folders import WEIGHTS, damaged, read_checked, read_settings
 from ..settings.errors import UserError
 from ..settings.run import RunSettings
 from ..settings.symbols import EOS, UNK
 from .attention import END, weights_behind
 from .copying import Said, with_copies
 from .vocabularies import load_vocabularies
-from .weights import load_weights
+from .weights import read_weights
 
 _searcher = lru_cache(maxsize=4)(make_search)
 
@@ -178,7 +178,7 @@ def _weights(folder: Path, like: Weights) -> Weights:
             f"no weights in {str(folder)!r}: the run did not end; the command that began it goes on"
         )
     try:
-        weights = load_weights(path, like)
+        weights = read_weights(read_checked(path), like)
     except (OSError, SafetensorError) as error:
         raise damaged(path, error) from None
     except KeyError as error:

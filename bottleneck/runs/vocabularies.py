@@ -15,6 +15,7 @@ from ..results.folders import (
     TARGET_SUBWORDS,
     TARGET_VOCABULARY,
     damaged,
+    read_checked,
 )
 from ..settings.atomic import write_bytes
 from ..settings.concerns import CorpusSettings
@@ -28,7 +29,7 @@ _FILES = ((SOURCE_VOCABULARY, SOURCE_SUBWORDS), (TARGET_VOCABULARY, TARGET_SUBWO
 def save_vocabularies(folder: Path, vocabularies: Vocabularies) -> None:
     """Write both sides, each file whole or not at all."""
     for (name, model), vocabulary in zip(_FILES, vocabularies, strict=True):
-        vocabulary.save(folder / name)
+        write_bytes(folder / name, vocabulary.to_bytes())
         if isinstance(vocabulary.tokenizer, Subwords):
             write_bytes(folder / model, vocabulary.tokenizer.model)
 
@@ -36,16 +37,23 @@ def save_vocabularies(folder: Path, vocabularies: Vocabularies) -> None:
 def load_vocabularies(folder: Path, corpus: CorpusSettings) -> Vocabularies:
     """Read what ``save_vocabularies`` wrote; a missing or damaged file is a UserError."""
     source, target = (
-        Vocabulary.load(folder / name, _tokenizer(folder / model, corpus)) for name, model in _FILES
+        _vocabulary(folder / name, _tokenizer(folder / model, corpus)) for name, model in _FILES
     )
     return source, target
+
+
+def _vocabulary(path: Path, tokenizer: Tokenizer) -> Vocabulary:
+    try:
+        return Vocabulary.from_bytes(read_checked(path), tokenizer)
+    except (OSError, ValueError) as error:
+        raise damaged(path, error) from None
 
 
 def _tokenizer(path: Path, corpus: CorpusSettings) -> Tokenizer:
     if corpus.tokens == "words":
         return WORDS
     try:
-        subwords = Subwords(path.read_bytes())
+        subwords = Subwords(read_checked(path))
         subwords.check()
     except (OSError, ValueError) as error:
         raise damaged(path, error) from None

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import jax
 import numpy as np
-from safetensors.numpy import load_file, save
+from safetensors.numpy import load, save
 
 from ..model.translator import Weights
 from ..settings.atomic import write_bytes
@@ -17,9 +17,9 @@ def save_weights(path: Path, weights: Weights) -> None:
     write_bytes(path, save(tensors))
 
 
-def load_weights(path: Path, like: Weights) -> Weights:
-    """Read parameters into the structure of ``like``."""
-    tensors = load_file(path)
+def read_weights(content: bytes, like: Weights) -> Weights:
+    """The parameters in a file's bytes, in the structure of ``like``."""
+    tensors = load(content)
     return jax.tree_util.tree_map_with_path(
         lambda place, leaf: jax.numpy.asarray(tensors[_name(place)], leaf.dtype), like
     )

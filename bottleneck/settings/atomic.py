@@ -1,25 +1,92 @@
-"""Writing whole files or none: to a temporary name beside the file, then a rename."""
+"""Writing whole files or none: to a temporary name beside the file, then a rename.
 
+The bytes are on the disk before the name is, so that a power cut leaves no empty file under it.
+"""
+
+import hashlib
 import os
+import platform
+import re
 from contextlib import suppress
 from errno import EACCES, ENOTDIR
 from pathlib import Path
+from typing import NoReturn
 from uuid import uuid4
 
 from .errors import UserError, unwritten
 
+_PART = re.compile(r"\..+\.(?P<machine>[0-9a-f]{8})-(?P<process>\d+)\.part")
+
 
 def write_bytes(path: Path, content: bytes) -> None:
     """Write a file so that it holds either what it held before or all of ``content``."""
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    place(write_part(path, content), path)
+
+
+def write_part(path: Path, content: bytes) -> Path:
+    """The content of a file to be, under a temporary name beside it; it is on the disk then."""
+    part = path.with_name(f".{path.name}.{_machine()}-{os.getpid()}.part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        part.write_bytes(content)
+        with part.open("wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError as error:
+        _refused(part, path, error)
+    return part
+
+
+def place(part: Path, path: Path) -> None:
+    """Give what ``write_part`` wrote its name."""
+    try:
         os.replace(part, path)
     except OSError as error:
-        with suppress(OSError):
-            part.unlink()
-        raise unwritten(path, error) from None
+        _refused(part, path, error)
+    _sync_folder(path.parent)
+
+
+def _refused(part: Path, path: Path, error: OSError) -> NoReturn:
+    with suppress(OSError):
+        part.unlink()
+    raise unwritten(path, error) from None
+
+
+def _sync_folder(folder: Path) -> None:
+    """Have a folder's names on the disk, where the system can."""
+    with suppress(OSError):
+        held = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(held)
+        finally:
+            os.close(held)
+
+
+def remove_parts(folder: Path) -> None:
+    """Remove what processes of this machine that are no more were writing into a folder."""
+    for part in folder.glob(".*.part"):
+        found = _PART.fullmatch(part.name)
+        if found and found["machine"] == _machine() and not _lives(int(found["process"])):
+            with suppress(OSError):
+                part.unlink()
+
+
+def _machine() -> str:
+    """This machine, for names of files: a folder may be shared by several."""
+    return hashlib.sha256(platform.node().encode()).hexdigest()[:8]
+
+
+def _lives(process: int) -> bool:
+    """Whether a process of this number is there; of other systems than POSIX all may be."""
+    if os.name != "posix":
+        return True
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:  # another user's
+        return True
+    return True
 
 
 def write_text(path: Path, text: str) -> None:

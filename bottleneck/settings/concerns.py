@@ -56,8 +56,9 @@ FILES = ("source", "target", "test_source", "test_target")
 class CorpusSettings(Concern):
     """Which sentence pairs, how many, how long, and how they become tokens.
 
-    ``train_max_words`` shortens training and validation alone; ``joined`` test sentences are made
-    into one, and nothing else changes. ``test`` names a test set that sacreBLEU knows.
+    ``train_max_words`` shortens training and validation alone. Sentences outside ``test_min_words``
+    to ``test_max_words`` are left out of the test set, before ``joined`` of them are made into one;
+    nothing else changes. ``test`` names a test set that sacreBLEU knows.
     ``reverse_direction`` translates French to English: lengths are then those of the French.
     ``tokens`` subwords are learned on the training side, as many as the vocabularies say.
     """
@@ -74,6 +75,8 @@ class CorpusSettings(Concern):
     min_words: int = Field(2, ge=1, le=WORDS)
     max_words: int = Field(60, ge=1, le=WORDS)
     train_max_words: int | None = Field(None, ge=1, le=WORDS)
+    test_min_words: int | None = Field(None, ge=1, le=WORDS)
+    test_max_words: int | None = Field(None, ge=1, le=WORDS)
     joined: int = Field(1, ge=1, le=WORDS)
     copy_words: int = Field(1_000, ge=2, le=COUNT)
     source: str | None = None
@@ -101,6 +104,10 @@ class CorpusSettings(Concern):
                 f"train_max_words {self.train_max_words} is not from min_words {self.min_words} "
                 f"to max_words {self.max_words}"
             )
+        if self.test_min_words and self.test_max_words:
+            least, most = self.test_min_words, self.test_max_words
+            if least > most:
+                raise ValueError(f"test_min_words {least} is above test_max_words {most}")
         return self
 
     @model_validator(mode="after")

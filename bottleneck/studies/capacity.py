@@ -7,7 +7,6 @@ words at their own place are counted as well: there a word says nothing of the n
 in their order are exactly n log2 V bits.
 """
 
-import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
@@ -18,7 +17,7 @@ from numpy import ndarray
 from ..corpus.pair import SentencePair
 from ..corpus.tokens import tokenize
 from ..probes.survival import LinkedReference, chance_survivals, partners, survivals
-from ..results.folders import HYPOTHESES
+from ..results.outputs import read_texts
 from ..settings.errors import UserError
 from ..settings.grid import Cell, toml_word, varying
 from .arms import Arm, arms_of
@@ -38,8 +37,7 @@ def probe(subject: Subject, tell: Tell) -> Columns:
     """A row a test sentence: its point of the curve, and its words kept, by chance and in all."""
     tell("looking for the words")
     pairs = subject.corpus.test
-    with (subject.folder / HYPOTHESES).open(encoding="utf8") as lines:
-        outputs = [tokenize(json.loads(line)["hypothesis"]) for line in lines]
+    outputs = [tokenize(text) for text in read_texts(subject.folder).hypotheses]
     words = source_words(pairs)
     points = points_of(words)
     others = partners(points, SHUFFLES, seed=subject.settings.scoring.seed)

@@ -1,15 +1,16 @@
 """What a probe found on one run, kept in the run's folder: a CSV file, and what made it."""
 
 import csv
+import io
 from pathlib import Path
 
 import numpy as np
 
-from ..results.folders import damaged, read_object
+from ..results.folders import damaged, read_checked, read_object
 from ..results.schema import PROBES
 from ..runs.csvtext import csv_text, json_text
-from ..settings.atomic import write_text
 from ..settings.run import RunSettings
+from ..settings.sums import write_listed
 from .study import Columns, Probed, Study
 
 
@@ -17,15 +18,15 @@ def is_kept(run: Path, study: Study) -> bool:
     """Whether this version of the study has been measured on a run."""
     made = _file(run, study, "json")
     known = made.is_file() and _file(run, study, "csv").is_file()
-    return known and read_object(made).get("version") == study.version
+    return known and read_object(made, _anew(study)).get("version") == study.version
 
 
 def keep(run: Path, study: Study, found: Columns) -> None:
     """Write what was found; the file that says so comes last."""
-    _file(run, study, "json").unlink(missing_ok=True)
-    write_text(_file(run, study, "csv"), csv_text(found))
-    write_text(
-        _file(run, study, "json"), json_text({"study": study.name, "version": study.version})
+    made = json_text({"study": study.name, "version": study.version})
+    files = {"csv": csv_text(found), "json": made}
+    write_listed(
+        run, [(f"{PROBES}/{study.name}.{suffix}", text.encode()) for suffix, text in files.items()]
     )
 
 
@@ -33,14 +34,16 @@ def read_kept(run: Path, settings: RunSettings, study: Study) -> Probed:
     """What was found, as arrays; a column that is not all numbers is text."""
     path = _file(run, study, "csv")
     try:
-        with path.open(encoding="utf8", newline="") as file:
-            names, *rows = csv.reader(file)
+        text = read_checked(path, _anew(study)).decode()
+        names, *rows = csv.reader(io.StringIO(text, newline=""))
         columns = {name: [row[place] for row in rows] for place, name in enumerate(names)}
     except (OSError, ValueError, IndexError, csv.Error) as error:
-        raise damaged(
-            path, error, f"`bottleneck study {study.name} --force` makes it anew"
-        ) from None
+        raise damaged(path, error, _anew(study)) from None
     return Probed(run, settings, {name: _array(column) for name, column in columns.items()})
+
+
+def _anew(study: Study) -> str:
+    return f"`bottleneck study {study.name} --force` makes it anew"
 
 
 def _array(texts: list[str]) -> np.ndarray:

@@ -1,6 +1,5 @@
 """C11: the same network for any length in and out; what the outputs' lengths say of that."""
 
-import json
 from collections.abc import Sequence
 
 import numpy as np
@@ -14,7 +13,8 @@ from ..probes.output_length import (
     share_of_sentences,
 )
 from ..results.export import run_rows
-from ..results.folders import HYPOTHESES, SENTENCES
+from ..results.folders import SENTENCES
+from ..results.outputs import read_texts
 from .arms import Arm, arms_of, in_buckets
 from .study import Columns, Probed, Row, Study, Tell
 from .subject import Subject
@@ -33,12 +33,11 @@ SCORES = {
 def probe(subject: Subject, tell: Tell) -> Columns:
     """The counts of every test sentence, from the run's own translations."""
     tell("counting")
-    lines = (subject.folder / HYPOTHESES).read_text(encoding="utf8").splitlines()
-    held = [json.loads(line) for line in lines]
+    held = read_texts(subject.folder)
     rows = list(run_rows(subject.folder / SENTENCES))
     counts = length_statistics(
-        [tokenize(each["hypothesis"]) for each in held],
-        [tokenize(each["reference"]) for each in held],
+        [tokenize(text) for text in held.hypotheses],
+        [tokenize(text) for text in held.references],
         np.array([row["ended"] == "True" for row in rows]),
     )
     words = np.array([int(row["source_words"]) for row in rows])

@@ -7,7 +7,6 @@ that is of another form, damaged or not to be written is as none: the model is l
 """
 
 import hashlib
-import json
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -18,6 +17,7 @@ from safetensors.numpy import save
 
 from ..probes.ibm1 import IBM1
 from ..results.folders import ENVIRONMENT, damaged, read_object
+from ..runs.tensors import tensors_digest
 from ..settings.atomic import write_bytes
 from ..settings.cache import cache_root
 from ..settings.errors import UserError
@@ -90,13 +90,8 @@ def read_lexicon(path: Path, fingerprint: str) -> IBM1 | None:
 
 
 def _stamp(tensors: Mapping[str, np.ndarray], fingerprint: str) -> dict[str, str]:
-    """What a file says of itself; the digest is over names, shapes, types and bytes."""
-    digest = hashlib.sha256()
-    for name in sorted(tensors):
-        held = np.ascontiguousarray(tensors[name])
-        digest.update(json.dumps([name, held.shape, held.dtype.str]).encode())
-        digest.update(held.data)
-    return {"form": FORM, "fingerprint": fingerprint, "digest": digest.hexdigest()}
+    """What a file says of itself."""
+    return {"form": FORM, "fingerprint": fingerprint, "digest": tensors_digest(tensors)}
 
 
 def _lines(words: Iterable[str]) -> np.ndarray:

@@ -12,8 +12,8 @@ from ..results.folders import read_settings
 from ..results.schema import PROBE_COLUMNS, PROBES
 from ..runs.csvtext import csv_text
 from ..runs.pool import held_processes, last_words, start_worker
-from ..settings.atomic import write_text
 from ..settings.errors import UserError
+from ..settings.sums import write_listed
 from .kept import is_kept, read_kept
 from .study import Study
 
@@ -53,9 +53,9 @@ def write_table(study: Study, runs: Sequence[Path], folder: Path) -> Path:
     """Sum up what was found on these runs into ``probes/NAME.csv`` of the bundle."""
     rows = study.summarise([read_kept(run, read_settings(run), study) for run in runs])
     columns = {name: [row.get(name) for row in rows] for name in PROBE_COLUMNS}
-    path = folder / PROBES / f"{study.name}.csv"
-    write_text(path, csv_text(columns))
-    return path
+    name = f"{PROBES}/{study.name}.csv"
+    write_listed(folder, [(name, csv_text(columns).encode())])
+    return folder / name
 
 
 def _start(study: Study, run: Path, events: Queue) -> subprocess.Popen:

@@ -7,7 +7,6 @@ other sources for every arm and seed of a corpus. A token without a letter or a 
 here.
 """
 
-import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -33,7 +32,7 @@ from ..probes.survival_sums import (
     survival_sums,
 )
 from ..probes.word_groups import FREQUENCY_NAMES, class_places, frequency_bands, relative_bands
-from ..results.folders import HYPOTHESES
+from ..results.outputs import read_texts
 from ..scoring.bootstrap import Score
 from .arms import Arm, arms_of, in_buckets
 from .study import Columns, Probed, Row, Study, Tell
@@ -73,8 +72,7 @@ Groups = Sequence[Int[ndarray, "_"]]
 def probe(subject: Subject, tell: Tell) -> Columns:
     """Sums of every test sentence: words found, found by chance, words, by group and place."""
     pairs = subject.corpus.test
-    with (subject.folder / HYPOTHESES).open(encoding="utf8") as lines:
-        outputs = [tokenize(json.loads(line)["hypothesis"]) for line in lines]
+    outputs = [tokenize(text) for text in read_texts(subject.folder).hypotheses]
     links = _links(subject, tell)
     tell("counting")
     words = source_words(pairs)

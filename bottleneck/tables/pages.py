@@ -11,8 +11,8 @@ from ..claims.compression import compression_predicts_loss
 from ..results.bundle import Bundle
 from ..results.probes import load_probe
 from ..results.schema import STUDIES
-from ..settings.atomic import write_text
 from ..settings.errors import UsageError, did_you_mean
+from ..settings.sums import write_listed
 from . import alignment, compression, context_size
 from .caption import common_caption, failure_verdicts, sizes_caption, vindication_verdicts
 from .comparison import NONE, Comparison, attentions, compare, compare_sizes
@@ -156,7 +156,13 @@ def print_page(page: Page, console: Console) -> None:
 
 
 def write_pages(pages: Sequence[Page], folder: Path) -> None:
-    """Write each page as ``NAME.csv`` and ``NAME.md``."""
-    for page in pages:
-        for suffix, form in ((".csv", "csv"), (".md", "markdown")):
-            write_text(folder / f"{page.name}{suffix}", render(page, form))
+    """Write each page as ``NAME.csv`` and ``NAME.md`` into a results folder."""
+    endings = {".csv": "csv", ".md": "markdown"}
+    write_listed(
+        folder,
+        [
+            (f"{page.name}{suffix}", render(page, form).encode())
+            for page in pages
+            for suffix, form in endings.items()
+        ],
+    )

@@ -23,7 +23,7 @@ from seq2seq_bottleneck.model.parts import parts_of
 from seq2seq_bottleneck.model.translator import count_parameters, create
 from seq2seq_bottleneck.runs.environment import use_cache
 from seq2seq_bottleneck.runs.evaluation import EVALUATION_BATCH
-from seq2seq_bottleneck.runs.weights import load_weights, save_weights
+from seq2seq_bottleneck.runs.weights import read_weights, save_weights
 from seq2seq_bottleneck.settings.concerns import DecodingSettings
 from seq2seq_bottleneck.training.stack import Stack
 from seq2seq_bottleneck.training.step import initial_state, make_update
@@ -78,7 +78,7 @@ class Ours:
 
         From source text to tokens of the translation, as Joey's time is taken.
         """
-        weights = load_weights(self.file, self.state.weights)
+        weights = read_weights(self.file.read_bytes(), self.state.weights)
         search = self._search(beam)
         start = time.perf_counter()
         batches = evaluation_batches(self.encode(self.corpus.test), batch)

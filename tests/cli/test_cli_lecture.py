@@ -8,6 +8,7 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
+from listed import write_relisted
 from model import numpy_translator as plain
 
 from seq2seq_bottleneck.cli.main import run
@@ -75,10 +76,10 @@ def test_what_is_misspelt_is_named(capsys):
 
 def test_a_benchmark_decides_on_the_cost(tmp_path, capsys):
     path = tmp_path / "results" / "runs" / "bench" / COST_EXPONENTS
-    path.parent.mkdir(parents=True)
-    path.write_text(
+    write_relisted(
+        path,
         "arm,varied,quantity,part,exponent,low,high,points,from,to\n"
-        "dot,length,attention_seconds,upper,1.95,1.9,2.0,5,10,80\n"
+        "dot,length,attention_seconds,upper,1.95,1.9,2.0,5,10,80\n",
     )
     for arguments in ([], ["--results", "results/runs/bench"]):
         assert run(["lecture", "L15", *arguments]) == 0
@@ -117,8 +118,8 @@ def write_trained(folder, attention, *assignments):
     _, weights = create(settings.model, len(source), len(target), 7)
     folder.mkdir()
     (folder / SETTINGS).write_text(json.dumps(settings.model_dump()))
-    source.save(folder / SOURCE_VOCABULARY)
-    target.save(folder / TARGET_VOCABULARY)
+    (folder / SOURCE_VOCABULARY).write_bytes(source.to_bytes())
+    (folder / TARGET_VOCABULARY).write_bytes(target.to_bytes())
     save_weights(folder / WEIGHTS, weights)
     return settings, source, target, weights
 
@@ -138,7 +139,7 @@ def write_store(folder, *arms):
     for arm in arms:
         write_trained(folder / STORE / f"run-{arm}", arm)
     rows = "".join(f"run-{arm},{arm},seen\n" for arm in arms)
-    (folder / RUNS).write_text(f"run,attention,source\n{rows}")
+    write_relisted(folder / RUNS, f"run,attention,source\n{rows}")
 
 
 def test_a_trained_runs_matrix_is_that_of_the_formulas_beside_the_slide(tmp_path, capsys):

@@ -4,6 +4,7 @@ import json
 import shutil
 
 import pytest
+from listed import write_relisted
 from planted import write_planted
 
 from seq2seq_bottleneck.cli.main import run
@@ -30,8 +31,7 @@ def test_the_page_is_written_and_told_in_one_line(tmp_path, capsys):
 def test_errors_name_the_way_out_and_leave_no_file(name, code, told, tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "file").write_text("x")
-    (tmp_path / "damaged" / "probes").mkdir(parents=True)
-    (tmp_path / "damaged" / "probes" / "length.csv").write_text("no,such,columns\n")
+    write_relisted(tmp_path / "damaged" / "probes" / "length.csv", "no,such,columns\n")
     assert run(["report", "--results", name]) == code
     said = capsys.readouterr()
     assert told in said.err

@@ -4,6 +4,7 @@ import io
 
 import pandas as pd
 import pytest
+from listed import write_relisted
 from planted import sentences, translations, write_planted, write_run
 
 from seq2seq_bottleneck.cli.main import run
@@ -51,7 +52,7 @@ def test_reproduce_shows_the_runs_just_asked_for_whatever_else_is_in_the_store(t
     for path in (out / "runs").glob("*/environment.json"):
         if not path.parent.name.endswith("at0.001"):
             version = f'"schema": {SCHEMA_VERSION}'
-            path.write_text(path.read_text().replace(version, '"schema": 0'))
+            write_relisted(path, path.read_text().replace(version, '"schema": 0'))
     assert run(["table", "vindication", "--results", str(out), "--format", "csv"]) == 0
     capsys.readouterr()
     assert run(["export", "--results", str(out)]) == 0

@@ -7,6 +7,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from listed import write_relisted
 from planted import write_planted
 from planted_arms import LOW, Store
 
@@ -130,7 +131,8 @@ def test_what_is_measured_says_which_run_of_how_many_and_the_time(capsys, monkey
 def test_runs_of_another_version_are_counted(tmp_path, capsys):
     write_planted(tmp_path, ARMS, seeds=1)
     for path in (tmp_path / STORE).glob(f"*/{ENVIRONMENT}"):
-        path.write_text(json.dumps(json.loads(path.read_text()) | {"schema": SCHEMA_VERSION - 1}))
+        known = json.loads(path.read_text())
+        write_relisted(path, json.dumps(known | {"schema": SCHEMA_VERSION - 1}))
     asked = ["study", "length", "--results", str(tmp_path), "--preset", "smoke", "--dry-run"]
     assert run(asked) == 0
     assert "(2 runs by another version of this program)" in capsys.readouterr().err

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from listed import write_relisted
 from small_sweeps import DIVERGES, FOUR
 
 import seq2seq_bottleneck
@@ -80,7 +81,7 @@ def test_export_reads_the_store_and_says_what_it_lacks(swept, tmp_path, capsys):
     shutil.copytree(swept[0] / "out", tmp_path / "out")
     whole = exported(tmp_path / "out", capsys)
     lines = (tmp_path / "out" / "runs.csv").read_text().splitlines(keepends=True)
-    (tmp_path / "out" / "runs.csv").write_text("".join(lines[:6]))
+    write_relisted(tmp_path / "out" / "runs.csv", "".join(lines[:6]))
     assert run(["export", "--results", str(tmp_path / "out")]) == 0
     printed = capsys.readouterr()
     assert printed.out == whole
@@ -98,7 +99,7 @@ def test_a_caption_names_the_cell_that_diverged(swept, tmp_path, capsys):
         settings = json.loads((path.parent / "settings.json").read_text())
         if settings["training"]["learning_rate"] == 1e30:
             settings["training"] |= {"learning_rate": 2e-3, "clip_norm": 1.0, "seed": 2}
-            (path.parent / "settings.json").write_text(json.dumps(settings))
+            write_relisted(path.parent / "settings.json", json.dumps(settings))
     assert run(["table", "compression", "--results", str(tmp_path / "out"), "--format", "csv"]) == 0
     capsys.readouterr()
     out = ["--results", str(tmp_path / "out"), "--format", "json"]

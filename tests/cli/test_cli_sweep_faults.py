@@ -5,6 +5,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from listed import relist
 from small_sweeps import FOUR
 
 from seq2seq_bottleneck.cli.main import run
@@ -64,6 +65,8 @@ def test_a_damaged_run_is_named_with_the_way_out(capsys, name, content):
     assert run(["sweep", "mine.toml", "--quiet", "--out", "out"]) == 0
     path = Path("out", "runs", "run2", name)
     path.write_text(content)
+    if name != "status.json":
+        relist(path)
     again = ["sweep", "mine.toml", "--quiet", "--out", "out", "--set", "model.context_size=32"]
     for store in Path("out", "runs").glob("run[013]"):
         shutil.rmtree(store)

@@ -7,6 +7,7 @@ import sys
 
 import numpy as np
 import pytest
+from listed import relist
 from safetensors.numpy import save
 
 from seq2seq_bottleneck.cli.main import run
@@ -225,6 +226,7 @@ def test_a_damaged_run_is_one_line(out, tmp_path, capsys, name, change, told):
     folder = shutil.copytree(whole, tmp_path / "runs" / "one")
     path = folder / name
     path.write_bytes(change(path.read_bytes()))
+    relist(path)
     capsys.readouterr()
     assert run(["translate", "w1 w2", "--run", str(folder)]) == 1
     (line,) = capsys.readouterr().err.splitlines()

@@ -64,6 +64,23 @@ def test_drawn_lengths_follow_their_probabilities() -> None:
         assert share == pytest.approx(chance, abs=4 * (chance / len(pairs)) ** 0.5)
 
 
+def test_bounds_leave_drawn_sentences_out_of_the_test_set_and_change_nothing_else() -> None:
+    whole = CorpusSettings(name="copy", train_pairs=50, valid_pairs=9, test_pairs=60, max_words=45)
+    bounded = whole.model_copy(update={"test_min_words": 5, "test_max_words": 30})
+    all_, some = (draw_splits(Copying(50), each, EDGES) for each in (whole, bounded))
+    assert some.test == tuple(pair for pair in all_.test if 5 <= pair.words <= 30)
+    assert (some.train, some.valid) == (all_.train, all_.valid)
+    left = len(all_.test) - len(some.test)
+    assert left >= 20
+    assert some.notes == (f"{left} pair(s) outside 5-30 words left out of the test set",)
+
+
+def test_bounds_of_the_test_set_in_the_wrong_order_are_refused() -> None:
+    assert CorpusSettings(test_min_words=5, test_max_words=5).test_max_words == 5
+    with pytest.raises(ValueError, match="test_min_words 6 is above test_max_words 5"):
+        CorpusSettings(test_min_words=6, test_max_words=5)
+
+
 def test_first_draws_never_change() -> None:
     """The same bytes on every machine and version: a golden answer."""
     settings_ = CorpusSettings(

@@ -135,6 +135,47 @@ def test_short_training_filters_training_and_validation_alone(tmp_path: Path) ->
     assert "95 pair(s) outside 2-8 words left training" in splits.notes
 
 
+def spread(*lengths: int) -> Rows:
+    return [row for words in lengths for row in sentences(60, words)]
+
+
+def test_bounds_of_a_split_off_test_set_leave_training_its_lengths(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.tsv", spread(2, 3, 7, 15, 30, 50))
+    corpus = CorpusSettings(name="files", source=path, test_pairs=15, min_words=1, max_words=50)
+    bounded = corpus.model_copy(update={"test_min_words": 5, "test_max_words": 29})
+    whole, splits = split_files(corpus, EDGES), split_files(bounded, EDGES)
+    assert {pair.words for pair in whole.test} == {7, 15, 30, 50}
+    assert {pair.words for pair in splits.test} == {7, 15}
+    assert {pair.words for pair in (*splits.train, *splits.valid)} == {2, 3, 7, 15, 30, 50}
+    assert "240 pair(s) outside 5-29 words left out of the test set" in splits.notes
+    assert not [note for note in whole.notes if "left out" in note]
+
+
+@pytest.mark.parametrize(
+    ("bounds", "kept", "note"),
+    [
+        ({"test_min_words": 7}, {7, 15, 30}, "2 pair(s) under 7 words left out of the test set"),
+        ({"test_max_words": 15}, {3, 7, 15}, "2 pair(s) outside 1-15 words left out"),
+        ({"test_min_words": 7, "test_max_words": 7}, {7}, "6 pair(s) outside 7 words left out"),
+    ],
+)
+def test_bounds_of_a_given_test_set_count_what_they_leave_out(
+    tmp_path: Path, bounds: dict[str, int], kept: set[int], note: str
+) -> None:
+    given = [(f"g {source}", target) for source, target in spread(2, 6, 14, 29)]
+    given = [row for place, row in enumerate(given) if place % 60 < 2]
+    corpus = CorpusSettings(
+        name="files",
+        source=write(tmp_path / "a.tsv", spread(7, 15)),
+        test_source=write(tmp_path / "b.tsv", given),
+        **bounds,
+    )
+    splits = split_files(corpus, EDGES)
+    assert {pair.words for pair in splits.test} == kept
+    assert len(splits.test) == 2 * len(kept)
+    assert note in " ".join(splits.notes)
+
+
 def test_joined_sentences_and_their_parts_stay_out_of_training(tmp_path: Path) -> None:
     given = sentences(4, 5)
     whole = [(f"{one[0]} {other[0]}", "t") for one, other in (given[:2], given[2:])]

@@ -1,7 +1,5 @@
 """Words as numbers and back."""
 
-from pathlib import Path
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -18,7 +16,6 @@ from seq2seq_bottleneck.corpus.vocabulary import (
     Vocabulary,
     build_vocabulary,
 )
-from seq2seq_bottleneck.settings.errors import UserError
 
 SENTENCES = [["b", "a", "c"], ["b", "d", "a"], ["b"]]
 
@@ -74,17 +71,13 @@ def test_known_tokens_come_back(sentences: list[list[str]], cap: int) -> None:
 
 
 @given(st.lists(st.text()))
-def test_save_and_load(tmp_path_factory: pytest.TempPathFactory, texts: list[str]) -> None:
-    path = tmp_path_factory.mktemp("d") / "source.txt"
+def test_to_bytes_and_back(texts: list[str]) -> None:
     vocabulary = build_vocabulary(map(tokenize, texts), 1_000)
-    vocabulary.save(path)
-    assert Vocabulary.load(path) == vocabulary
-    assert path.read_bytes().count(b"\n") == len(vocabulary)
-    assert list(path.parent.iterdir()) == [path]
+    content = vocabulary.to_bytes()
+    assert Vocabulary.from_bytes(content) == vocabulary
+    assert content.count(b"\n") == len(vocabulary)
 
 
-def test_load_refuses_other_files(tmp_path: Path) -> None:
-    path = tmp_path / "x.txt"
-    path.write_text("the\ncat\n")
-    with pytest.raises(UserError, match=r"x\.txt' is no vocabulary: it must start with <pad> <s>"):
-        Vocabulary.load(path)
+def test_other_bytes_are_refused() -> None:
+    with pytest.raises(ValueError, match="no vocabulary: it must start with <pad> <s>"):
+        Vocabulary.from_bytes(b"the\ncat\n")

@@ -3,6 +3,8 @@
 import csv
 from pathlib import Path
 
+from listed import relist
+
 from seq2seq_bottleneck.results.probes import probe_file
 from seq2seq_bottleneck.results.schema import PROBE_COLUMNS
 
@@ -80,4 +82,5 @@ def plant(folder: Path, study: str, rows: list[dict] | None = None) -> Path:
         writer = csv.DictWriter(file, list(PROBE_COLUMNS), restval="")
         writer.writeheader()
         writer.writerows(rows_of(study) if rows is None else rows)
+    relist(path)
     return folder

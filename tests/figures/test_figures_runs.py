@@ -4,6 +4,7 @@ import json
 
 import pandas as pd
 import pytest
+from listed import write_relisted
 from planted import write_planted
 
 from seq2seq_bottleneck.figures.attention import pick
@@ -70,7 +71,7 @@ def test_heatmaps_show_an_example_of_a_run_with_attention(bundle, tmp_path):
         make_figure("attention", bundle)
     write_planted(tmp_path, ARMS, seeds=1)
     for run in (tmp_path / "runs").iterdir():
-        (run / "examples.json").write_text(json.dumps([_example(1, 3), _example(2, 5)]))
+        write_relisted(run / "examples.json", json.dumps([_example(1, 3), _example(2, 5)]))
     figure, data = make_figure("attention", tmp_path)
     assert set(data["run"]) == {"additive1x1"}
     assert len(data) == 2 * 3 + 2 * 5

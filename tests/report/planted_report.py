@@ -5,6 +5,7 @@ import json
 import shutil
 from pathlib import Path
 
+from listed import relist, write_relisted
 from planted import planted_settings, sentences, translations, write_planted, write_run
 
 from seq2seq_bottleneck.corpus.tokens import plain, tokenize
@@ -98,15 +99,16 @@ def _write_probe(folder: Path, study: str, rows: list[dict]) -> None:
         writer = csv.DictWriter(file, list(PROBE_COLUMNS), restval="")
         writer.writeheader()
         writer.writerows(rows)
+    relist(path)
 
 
 def _write_examples(folder: Path, examples: list[dict]) -> None:
     """The same examples for every run, in the store and in the bundle."""
     runs = sorted((folder / STORE).iterdir())
     for run in runs:
-        (run / "examples.json").write_text(json.dumps(examples), encoding="utf8")
+        write_relisted(run / "examples.json", json.dumps(examples))
     held = {run.name: examples for run in runs}
-    (folder / "examples.json").write_text(json.dumps(held), encoding="utf8")
+    write_relisted(folder / "examples.json", json.dumps(held))
 
 
 def _example(place: int, source: list[str], reference: str, hypothesis: list[str]) -> dict:

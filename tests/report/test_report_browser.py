@@ -4,6 +4,7 @@ import json
 
 import pytest
 from browser import executable, visit
+from listed import write_relisted
 from page_parser import Page
 from planted_report import CLOSING, PAIR, SCRIPT, write_hostile, write_results
 
@@ -44,7 +45,7 @@ def folder(tmp_path_factory):
         examples = json.loads(held.read_text())
         other = dict(examples[0], sentence=1, source=["dogs", "run", "</s>"], reference="x")
         other["weights"] = [row[:3] for row in examples[0]["weights"]]
-        held.write_text(json.dumps([*examples, other]))
+        write_relisted(held, json.dumps([*examples, other]))
     (folder / "report.html").write_text(make_report(folder / "results"), encoding="utf8")
     return folder
 

@@ -6,6 +6,7 @@ import shutil
 
 import pandas as pd
 import pytest
+from listed import relist, write_relisted
 from planted import write_planted
 
 from seq2seq_bottleneck.results.bundle import load_bundle
@@ -67,20 +68,23 @@ def test_a_missing_bundle_names_what_is_missing(tmp_path):
 
 
 def test_a_newer_schema_is_refused(folder):
-    (folder / "environment.json").write_text(json.dumps({"schema": 99, "runs": {}}))
+    write_relisted(folder / "environment.json", json.dumps({"schema": 99, "runs": {}}))
     with pytest.raises(UserError, match="schema 99"):
         load_bundle(folder)
 
 
 @pytest.mark.parametrize("name", ["runs.csv", "sentences.csv.gz", "environment.json"])
 @pytest.mark.parametrize("damage", ["empty", "cut", "noise"])
-def test_a_damaged_file_is_named(folder, name, damage):
+@pytest.mark.parametrize("listed", [True, False])
+def test_a_damaged_file_is_named(folder, name, damage, listed):
     path = folder / name
     content = path.read_bytes()
     cut = content[: len(content) // 2]
     path.write_bytes({"empty": b"", "cut": cut, "noise": b"\x00\xff" * 40}[damage])
     if name == "runs.csv" and damage == "cut":
         path.write_bytes(b"run,attention\n")
+    if listed:  # as if it had been written so
+        relist(path)
     with pytest.raises(UserError) as caught:
         load_bundle(folder)
     assert name in str(caught.value)
@@ -92,6 +96,7 @@ def test_one_flipped_bit_in_the_sentences_is_noticed(folder):
     content = bytearray(path.read_bytes())
     content[len(content) // 2] ^= 1
     path.write_bytes(bytes(content))
+    relist(path)  # gzip has a sum of its own
     with pytest.raises(UserError, match=r"sentences\.csv\.gz"):
         load_bundle(folder)
 

@@ -6,6 +6,7 @@ import shutil
 import numpy as np
 import pandas as pd
 import pytest
+from listed import relist, write_relisted
 from planted import write_planted
 from planted_logs import BUCKETS, TOKENS, loss, write_log, write_older_log
 
@@ -86,7 +87,9 @@ def test_a_log_of_other_types_is_named(store, changes):
 
 @pytest.mark.parametrize("text", ["{", "[1]\n", '{"valid_buckets": {"5-10": {}}}\n', "\xff"])
 def test_a_damaged_log_is_named(store, text):
-    (store / "runs" / "none1x1" / "log.jsonl").write_bytes(text.encode("latin1"))
+    log = store / "runs" / "none1x1" / "log.jsonl"
+    log.write_bytes(text.encode("latin1"))
+    relist(log)
     with pytest.raises(UserError, match=r"none1x1/log\.jsonl"):
         load_bundle(store).learning()
 
@@ -95,6 +98,6 @@ def test_a_damaged_log_is_named(store, text):
 def test_a_damaged_file_of_a_bundle_is_named(store, tmp_path, damage):
     bundle = tmp_path / "elsewhere"
     write_bundle(finished_runs(store), bundle, {})
-    (bundle / "learning.csv").write_text(damage)
+    write_relisted(bundle / "learning.csv", damage)
     with pytest.raises(UserError, match=r"learning\.csv.*export it again"):
         load_bundle(bundle).learning()

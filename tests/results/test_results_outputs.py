@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from listed import relist, write_relisted
 from system_files import outputs, reference_texts, write_translated
 
 from seq2seq_bottleneck.results.outputs import read_outputs
@@ -53,7 +54,7 @@ def last_line(text: str, line: str) -> str:
 )
 def test_a_damaged_file_is_named_with_the_way_out(run, change, said):
     path = run / "hypotheses.jsonl"
-    path.write_text(change(path.read_text()))
+    write_relisted(path, change(path.read_text()))
     with pytest.raises(UserError, match=said) as error:
         read_outputs(run)
     assert str(path) in str(error.value)
@@ -63,5 +64,6 @@ def test_a_damaged_file_is_named_with_the_way_out(run, change, said):
 def test_bytes_that_are_no_utf8_are_told(run):
     path = run / "hypotheses.jsonl"
     path.write_bytes(path.read_bytes().replace(b"mot", b"\xff", 1))
+    relist(path)
     with pytest.raises(UserError, match="utf-8"):
         read_outputs(run)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from listed import relist, write_relisted
 from planted import planted_settings, sentences, translations, write_begun, write_run
 
 from seq2seq_bottleneck.results import folders
@@ -91,6 +92,7 @@ def test_the_columns_come_from_the_settings_whatever_older_scores_say(store):
     whole = load_results(store)
     assert not set(pd.read_csv(path).columns) & set(SETTING_COLUMNS)
     pd.read_csv(path).assign(learning_rate=9.0, edges="5").to_csv(path, index=False)
+    relist(path)
     pd.testing.assert_frame_equal(load_results(store), whole)
 
 
@@ -108,7 +110,7 @@ def test_the_table_survives_a_round_trip_through_pandas(store, tmp_path):
 def test_the_store_counts_where_its_bundle_is_older(store):
     """A sweep that was interrupted leaves the bundle of the one before."""
     add(store, "second", planted_settings("additive"))
-    (store / "groups.json").write_text(json.dumps({"second": "later"}))
+    write_relisted(store / "groups.json", json.dumps({"second": "later"}))
     assert set(pd.read_csv(store / "runs.csv")["run"]) == {"first"}
     for folder in (store, store / "runs"):
         groups = load_results(folder).drop_duplicates("run").set_index("run")["group"]
@@ -119,7 +121,7 @@ def test_the_store_counts_where_its_bundle_is_older(store):
 
 
 def test_a_store_from_within_has_the_groups_beside_it(store, monkeypatch):
-    (store / "groups.json").write_text(json.dumps({"first": "one"}))
+    write_relisted(store / "groups.json", json.dumps({"first": "one"}))
     monkeypatch.chdir(store / "runs")
     assert read_groups(Path()) == {"first": "one"}
 
@@ -162,6 +164,7 @@ def test_a_run_that_does_not_say_its_version_is_of_the_first(store, monkeypatch)
     path.write_text(
         json.dumps({k: v for k, v in json.loads(path.read_text()).items() if k != "schema"})
     )
+    relist(path)
     monkeypatch.setattr(folders, "SCHEMA_VERSION", 1)
     assert len(finished_runs(store)) == 1
     monkeypatch.setattr(folders, "SCHEMA_VERSION", 2)

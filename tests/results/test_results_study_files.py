@@ -3,6 +3,7 @@
 import shutil
 
 import pytest
+from listed import write_relisted
 from planted import write_planted
 
 from seq2seq_bottleneck.cli.main import run
@@ -27,9 +28,8 @@ def studied(tmp_path):
     """A store of two arms and seeds, with tables beside it."""
     folder = tmp_path / "out"
     write_planted(folder, ARMS)
-    (folder / "probes").mkdir()
     for name, text in TABLES.items():
-        (folder / "probes" / f"{name}.csv").write_text(text)
+        write_relisted(folder / "probes" / f"{name}.csv", text)
     return folder
 
 
@@ -66,7 +66,7 @@ def test_what_the_store_has_no_more_is_not_left_in_a_bundle(studied, tmp_path):
     bundle = tmp_path / "bundle"
     arguments = ["export", "--results", str(studied), "--bundle", str(bundle)]
     assert run(arguments) == 0
-    (bundle / "probes" / "cost_exponents.csv").write_text("varied,arm\nlength,none\n")
+    write_relisted(bundle / "probes" / "cost_exponents.csv", "varied,arm\nlength,none\n")
     assert run(["runs", "none2x1", "--remove", "--yes", "--results", str(studied)]) == 0
     assert run(arguments) == 0
     # Its table rested on the run that is gone; the benchmark's files rest on none.

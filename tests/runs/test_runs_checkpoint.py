@@ -1,10 +1,13 @@
 """Checkpoints: what is read is what was written, for the run that asks, or nothing at all."""
 
 import json
+from contextlib import suppress
 
 import jax
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from safetensors.numpy import load, save
 
 from seq2seq_bottleneck.corpus.batches import EncodedPairs, training_batches
@@ -12,10 +15,13 @@ from seq2seq_bottleneck.model.translator import create
 from seq2seq_bottleneck.runs.checkpoint import StopRequest, join, read_checkpoint, to_bytes
 from seq2seq_bottleneck.runs.run import execute
 from seq2seq_bottleneck.runs.stacked import (
+    BROKEN,
     CHECKPOINT,
     FORMAT,
+    MARK,
     CheckpointError,
     begin_stack,
+    member_digest,
     part_of,
     take_part,
 )
@@ -97,8 +103,12 @@ def changed(content: bytes, tensors=(), facts=None) -> bytes:
     """A checkpoint with some arrays and facts replaced."""
     size = int.from_bytes(content[:8], "little")
     held = json.loads(json.loads(content[8 : 8 + size])["__metadata__"]["facts"])
-    metadata = {"facts": json.dumps(held | (facts or {}))}
-    return save(load(content) | dict(tensors), metadata=metadata)
+    held |= facts or {}
+    arrays = load(content) | dict(tensors)
+    own = {"members": held["members"], "losses": [each[:1] for each in held["losses"]]}
+    own |= {"trained": held["trained"][:1]}
+    held["digests"] = [member_digest(arrays, own)]  # as if it had been written so
+    return save(arrays, metadata={"facts": json.dumps(held)})
 
 
 @pytest.mark.parametrize(
@@ -126,6 +136,69 @@ def test_a_file_that_is_no_whole_checkpoint_of_this_run_is_refused(tmp_path, spo
     path.write_bytes(spoil(to_bytes(snapshot(learner()), ["one"])))
     with pytest.raises(CheckpointError, match=words):
         read_checkpoint(path, "one", learner())
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory):
+    """A checkpoint of one run and one of a stack of two, and what they hold."""
+    folder = tmp_path_factory.mktemp("kept")
+    alone, both = snapshot(learner()), snapshot(learner(1), learner(2))
+    (folder / "alone").write_bytes(to_bytes(alone, ["one"]))
+    (folder / "both").write_bytes(to_bytes(both, NAMES[:2]))
+    return folder, alone
+
+
+def flipped(content: bytes, place: int, bit: int) -> bytes:
+    return content[:place] + bytes([content[place] ^ 1 << bit]) + content[place + 1 :]
+
+
+@settings(max_examples=150, deadline=None)
+@given(share=st.floats(0, 1, exclude_max=True), bit=st.integers(0, 7))
+def test_one_flipped_bit_is_noticed_wherever_it_is(kept, share, bit):
+    folder, held = kept
+    content = (folder / "alone").read_bytes()
+    (folder / "damaged").write_bytes(flipped(content, int(share * len(content)), bit))
+    try:
+        same(read_checkpoint(folder / "damaged", "one", learner()), held)
+    except CheckpointError as error:
+        assert str(error).startswith(("cannot be read (", "is of ")), error  # noqa: PT017
+
+
+@settings(max_examples=150, deadline=None)
+@given(share=st.floats(0, 1, exclude_max=True), bit=st.integers(0, 7))
+def test_one_flipped_bit_in_a_stack_is_noticed_by_the_member_that_it_is_of(kept, share, bit):
+    folder, _ = kept
+    content = (folder / "both").read_bytes()
+    (folder / "damaged").write_bytes(flipped(content, int(share * len(content)), bit))
+    for name in NAMES[:2]:
+        whole = part_of(folder / "both", name)
+        with suppress(CheckpointError, *BROKEN):
+            assert part_of(folder / "damaged", name) == whole
+
+
+def test_every_byte_of_a_checkpoints_arrays_counts(kept):
+    """Not one is taken without a word, as all were before there were digests."""
+    folder, _ = kept
+    content = (folder / "alone").read_bytes()
+    begin = 8 + int.from_bytes(content[:8], "little")
+    for place in range(begin, len(content), 97):
+        (folder / "damaged").write_bytes(flipped(content, place, 3))
+        with pytest.raises(CheckpointError, match="does not match its checksum"):
+            read_checkpoint(folder / "damaged", "one", learner())
+
+
+@pytest.mark.parametrize(
+    "mark", ["", "{", "[]", '{"file": 3}', '{"file": "../x.stack.safetensors", "members": ["a"]}']
+)
+def test_a_mark_that_cannot_be_read_is_told_and_taken_off(tmp_path, mark):
+    outside = tmp_path / "x.stack.safetensors"
+    outside.write_bytes(b"")
+    folder = tmp_path / "store" / "a"
+    folder.mkdir(parents=True)
+    (folder / MARK).write_text(mark)
+    assert take_part(folder) == f"the stack's checkpoint: its {MARK} cannot be read"
+    assert take_part(folder) == ""
+    assert outside.exists()
 
 
 def test_a_log_of_an_older_version_is_gone_on_with(tmp_path):

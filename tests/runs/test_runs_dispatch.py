@@ -9,6 +9,7 @@ from unittest.mock import Mock
 import pytest
 from distributed import Client, Future
 
+from seq2seq_bottleneck.results.folders import read_checked, read_settings
 from seq2seq_bottleneck.runs import remote
 from seq2seq_bottleneck.runs.dispatch import ATTEMPTS, Dispatch
 from seq2seq_bottleneck.runs.pool import Job
@@ -16,6 +17,7 @@ from seq2seq_bottleneck.runs.remote import STOPPED, Result, Runner
 from seq2seq_bottleneck.runs.stacked import CHECKPOINT
 from seq2seq_bottleneck.runs.store import run_folders
 from seq2seq_bottleneck.settings.run import resolve
+from seq2seq_bottleneck.settings.sums import SUMS, digest_of, read_sums, written
 
 SETTINGS = resolve("smoke", ["corpus.name=copy", "corpus.copy_words=20"])
 DONE = {"status.json": b'{"status": "done", "reason": ""}', "scores.csv": b"old"}
@@ -139,3 +141,35 @@ def test_a_run_was_stopped_if_it_ended_without_a_word(monkeypatch, program, phas
             [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=errors, text=True
         )
         assert runner._follow(process, errors) == {"phase": phase, "reason": reason}
+
+
+def as_done(**changed):
+    """A finished run's files as a worker sends them, some changed on the way."""
+    files = {"scores.csv": b"new", "settings.json": b"{}"}
+    listed = {name: [digest_of(content)] for name, content in files.items()}
+    status = {"status.json": b'{"status": "done", "reason": ""}'}
+    return files | {SUMS: written(listed)} | status | changed
+
+
+def received(store, files):
+    """How a run ended whose files came back so, and its folder."""
+    held = planned(store, force=True)
+    _, task = send(held)
+    held._receive(task, Result({"phase": "done", "reason": ""}, files))
+    return held.outcomes["one"], run_folders(store)
+
+
+def test_the_sums_travel_and_list_the_settings_as_they_are_here(tmp_path):
+    outcome, (folder,) = received(tmp_path, as_done())
+    assert outcome.phase == "done"
+    assert read_settings(folder.path) == SETTINGS
+    assert read_checked(folder.path / "scores.csv") == b"new"
+    assert sorted(read_sums(folder.path)) == ["scores.csv", "settings.json"]
+
+
+@pytest.mark.parametrize("changed", [{"scores.csv": b"nev"}, {"more": b""}])
+def test_files_that_came_otherwise_than_they_left_are_not_kept(tmp_path, changed):
+    outcome, folders = received(tmp_path, as_done(**changed))
+    assert (outcome.phase, folders) == ("failed", [])
+    (name,) = changed
+    assert outcome.reason == f"its {name} did not come as it left; the same command runs it again"

@@ -7,11 +7,13 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from listed import write_relisted
 
 from seq2seq_bottleneck.corpus.tokens import tokenize
 from seq2seq_bottleneck.probes.censored import Censored
 from seq2seq_bottleneck.results.columns import setting_columns
 from seq2seq_bottleneck.results.folders import ENVIRONMENT, HYPOTHESES, finished_runs
+from seq2seq_bottleneck.results.outputs import COLUMNS
 from seq2seq_bottleneck.settings.errors import UserError
 from seq2seq_bottleneck.settings.run import resolve
 from seq2seq_bottleneck.studies.capacity import STUDY, in_place, points_of, probe, summarise
@@ -251,8 +253,9 @@ def test_a_real_run_is_probed_and_summed_up(subject, tmp_path):
 
 def test_perfect_outputs_keep_every_word_and_are_not_the_others(subject, tmp_path):
     shutil.copy(subject.folder / ENVIRONMENT, tmp_path)
-    lines = [json.dumps({"hypothesis": pair.target}) + "\n" for pair in subject.corpus.test]
-    (tmp_path / HYPOTHESES).write_text("".join(lines), encoding="utf8")
+    texts = [(pair.source, pair.target, pair.target) for pair in subject.corpus.test]
+    lines = [json.dumps(dict(zip(COLUMNS, each, strict=True))) + "\n" for each in texts]
+    write_relisted(tmp_path / HYPOTHESES, "".join(lines))
     columns = probe(replace(subject, folder=tmp_path), lambda _: None)
     assert columns["kept"] == pytest.approx(columns["words"])
     assert columns["in_place"].tolist() == columns["tokens"]

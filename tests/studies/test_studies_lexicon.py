@@ -5,6 +5,7 @@ import shutil
 
 import numpy as np
 import pytest
+from listed import write_relisted
 from safetensors.numpy import load_file, save
 
 from seq2seq_bottleneck.corpus.corpus import load_corpus
@@ -131,7 +132,7 @@ def test_a_run_that_does_not_say_which_text_it_read_gets_no_others_model(subject
     folder = tmp_path / "runs" / subject.folder.name
     shutil.copytree(subject.folder, folder)
     facts = json.loads((folder / ENVIRONMENT).read_text())
-    (folder / ENVIRONMENT).write_text(json.dumps(facts | {"fingerprint": ""}))
+    write_relisted(folder / ENVIRONMENT, json.dumps(facts | {"fingerprint": ""}))
     with pytest.raises(UserError, match="no fingerprint of the text"):
         kept.lexicon_of(open_subject(folder), lambda _: None)
     assert list(cache.rglob("*.safetensors")) == [folder / "weights.safetensors"]

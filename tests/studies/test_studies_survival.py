@@ -6,11 +6,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from listed import write_relisted
 
 from seq2seq_bottleneck.corpus.grammar import word_class
 from seq2seq_bottleneck.corpus.tokens import tokenize
 from seq2seq_bottleneck.probes.survival_sums import Layout
 from seq2seq_bottleneck.results.folders import HYPOTHESES, finished_runs
+from seq2seq_bottleneck.results.outputs import COLUMNS
 from seq2seq_bottleneck.results.schema import PROBE_COLUMNS
 from seq2seq_bottleneck.settings.run import resolve
 from seq2seq_bottleneck.studies.kept import keep, read_kept
@@ -54,8 +56,8 @@ def _quick(settings):
 def _with_outputs(subject, folder, outputs):
     """The same run, as if these had been its translations."""
     folder.mkdir()
-    rows = [json.dumps({"hypothesis": text}) + "\n" for text in outputs]
-    (folder / HYPOTHESES).write_text("".join(rows), encoding="utf8")
+    rows = [json.dumps(dict.fromkeys(COLUMNS, text)) + "\n" for text in outputs]
+    write_relisted(folder / HYPOTHESES, "".join(rows))
     return _like(subject, folder, subject.settings, subject.corpus)
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from listed import write_relisted
 from rich.console import Console
 
 from seq2seq_bottleneck.lecture.attention_walks import walk
@@ -134,7 +135,6 @@ def test_the_grammars_alignment_joins_the_tokens_of_a_word():
 def test_the_exponent_is_that_of_dot_attentions_own_part_over_length(tmp_path):
     assert measured_exponent(tmp_path) is None
     path = tmp_path / COST_EXPONENTS
-    path.parent.mkdir()
     rows = [
         "additive,length,attention_seconds,upper,1.8,1.7,1.9,5,10,80",
         "dot-output,length,attention_seconds,upper,1.7,1.6,1.8,5,10,80",
@@ -144,16 +144,16 @@ def test_the_exponent_is_that_of_dot_attentions_own_part_over_length(tmp_path):
         "dot,length,attention_seconds,all,1.2,1.1,1.3,9,10,160",
         "none,length,attention_seconds,upper,,,,0,,",
     ]
-    path.write_text(HEADS + "\n".join(rows) + "\n")
+    write_relisted(path, HEADS + "\n".join(rows) + "\n")
     found = measured_exponent(tmp_path)
     assert (found.arm, found.value, found.low, found.high) == ("dot-output", 1.7, 1.6, 1.8)
-    path.write_text(HEADS + "\n".join([rows[0], *rows[2:]]) + "\n")
+    write_relisted(path, HEADS + "\n".join([rows[0], *rows[2:]]) + "\n")
     assert measured_exponent(tmp_path).value == 1.95
-    path.write_text(HEADS + rows[0] + "\n")
+    write_relisted(path, HEADS + rows[0] + "\n")
     assert measured_exponent(tmp_path).arm == "additive"
-    path.write_text(HEADS + rows[-1] + "\n")
+    write_relisted(path, HEADS + rows[-1] + "\n")
     assert measured_exponent(tmp_path) is None
-    path.write_text("nothing\n1\n")
+    write_relisted(path, "nothing\n1\n")
     with pytest.raises(UserError, match=r"cost_exponents\.csv' cannot be read"):
         measured_exponent(tmp_path)
 

@@ -5,6 +5,7 @@ import json
 
 import pandas as pd
 import pytest
+from listed import write_relisted
 from rich.console import Console
 
 from seq2seq_bottleneck.bench.grid import DEFAULT, DEFAULT_ARMS, Point, Sizes, parse_arms
@@ -84,7 +85,8 @@ def test_c9_tells_what_it_rests_on_as_far_as_it_was_written_down(tmp_path):
     assert found.runs == (
         f"benchmark: {points} points on Abacus 3, {first['cores']} cores, cpu: cpu, {first['date']}"
     )
-    costs.assign(machine="", date="", device="", cores="").to_csv(tmp_path / COST, index=False)
+    blank = costs.assign(machine="", date="", device="", cores="")
+    write_relisted(tmp_path / COST, blank.to_csv(index=False))
     found = next(one for one in decide_results(tmp_path) if one.claim.id == "C9")
     assert found.runs == f"benchmark: {points} points"
 
@@ -142,7 +144,7 @@ def test_attention_lost_in_noise_is_said(tmp_path):
     fits = pd.read_csv(path)
     chosen = (fits["quantity"] == "attention_seconds") & (fits["part"] == "all")
     fits.loc[chosen, "points"] -= 1
-    fits.to_csv(path, index=False)
+    write_relisted(path, fits.to_csv(index=False))
     (_, line) = cost_pages(*load_cost(tmp_path))[1].caption
     assert line == "Sizes at which attention took no time are left out: dot by length, all."
 
@@ -161,6 +163,6 @@ def test_missing_and_damaged_files_are_one_line(tmp_path):
         load_cost(tmp_path)
     plant(tmp_path, {"length": (10, 20)})
     path = tmp_path / "probes" / "cost.csv"
-    path.write_text(path.read_text().replace("seconds_low", "secnds_low"))
+    write_relisted(path, path.read_text().replace("seconds_low", "secnds_low"))
     with pytest.raises(UserError, match=r"cost\.csv' cannot be read"):
         load_cost(tmp_path)

@@ -5,6 +5,7 @@ import shutil
 import numpy as np
 import pandas as pd
 import pytest
+from listed import write_relisted
 from planted import write_sizes
 from planted_arms import HIGH, LOW, Store, with_controls
 
@@ -190,10 +191,9 @@ def length_table(folder, ratio, run):
         for measure, value in (measures | {"repeating_references": 0.0}).items()
     ]
     rows += [row | {"run": run, "seed": 1} for row in rows]
-    (folder / "probes").mkdir(exist_ok=True)
     frame = pd.DataFrame(rows, columns=list(PROBE_COLUMNS))
     frame["seed"] = frame["seed"].astype("Int64")
-    frame.to_csv(folder / "probes" / "length.csv", index=False)
+    write_relisted(folder / "probes" / "length.csv", frame.to_csv(index=False))
 
 
 def test_a_studys_table_decides_its_claim_where_its_runs_are_chosen(tmp_path):
@@ -253,13 +253,17 @@ def test_a_study_that_was_made_and_does_not_decide_is_not_told_to_be_made_again(
     folder = Store(tmp_path).add("none", "none", LOW).add("a", "additive", LOW).write()
     length_table(folder, 1.0, "as1")
     frame = pd.read_csv(folder / "probes" / "length.csv")
-    frame[frame["bucket"] == "5-10"].to_csv(folder / "probes" / "length.csv", index=False)
+    write_relisted(
+        folder / "probes" / "length.csv", frame[frame["bucket"] == "5-10"].to_csv(index=False)
+    )
     found = decided(folder, "C11")
     assert found.verdict.verdict == "not measured"
     study = f"bottleneck study length --results {folder}"
     assert found.command == f"bottleneck reproduce --out {folder} && {study}"
     # One that was made of the other arm alone is.
-    frame.assign(attention="none").to_csv(folder / "probes" / "length.csv", index=False)
+    write_relisted(
+        folder / "probes" / "length.csv", frame.assign(attention="none").to_csv(index=False)
+    )
     assert decided(folder, "C11").command == study
 
 
@@ -306,8 +310,7 @@ def test_c7_is_decided_by_the_users_gold_links_where_there_are_no_others(tmp_pat
     ]
     rows.append(rows[0] | {"run": "owns1", "seed": 1})
     frame = pd.DataFrame(rows, columns=list(PROBE_COLUMNS)).astype({"seed": "Int64"})
-    (folder / "probes").mkdir()
-    frame.to_csv(folder / "probes" / "alignment_gold.csv", index=False)
+    write_relisted(folder / "probes" / "alignment_gold.csv", frame.to_csv(index=False))
     found = decided(folder, "C7")
     assert (found.verdict.verdict, found.verdict.value) == ("held", 0.3)
     assert found.runs == "1 run: additive, seed 1"

@@ -1,0 +1,130 @@
+"""Checksums of a folder's files, as `sha256sum` writes and checks them: ``SHA256SUMS``.
+
+A file that is written anew is listed with the digest that it has and the one that it gets until it
+is in its place, so that whoever is killed, or reads meanwhile, finds a listed file.
+"""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from hashlib import sha256
+from pathlib import Path
+
+from filelock import FileLock
+
+from .atomic import place, remove_parts, write_bytes, write_part
+from .errors import unwritten
+
+SUMS = "SHA256SUMS"
+_LOCK = ".sums.lock"
+_GAP = b"  "
+
+Listed = Mapping[str, Collection[str]]
+"""Digests by the file's name in its folder, ``probes/fit.csv``, in the order of the lines."""
+
+
+def digest_of(content: bytes) -> str:
+    """The digest of a file's bytes, 64 hex digits."""
+    return sha256(content).hexdigest()
+
+
+def parsed(sums: bytes) -> Listed:
+    """What the lines of a ``SHA256SUMS`` list; what is no line of one lists nothing."""
+    found: dict[str, list[str]] = defaultdict(list)
+    for line in sums.split(b"\n"):
+        digest, gap, name = line.partition(_GAP)
+        if gap:
+            found[name.decode(errors="replace")].append(digest.decode(errors="replace"))
+    return found
+
+
+def written(listed: Listed) -> bytes:
+    """The same as lines, by name."""
+    lines = [f"{each}  {name}\n" for name in sorted(listed) for each in listed[name]]
+    return "".join(lines).encode()
+
+
+def read_sums(folder: Path) -> Listed | None:
+    """What the sums of a folder list; None where it has none."""
+    with suppress(FileNotFoundError, NotADirectoryError):
+        return parsed((folder / SUMS).read_bytes())
+    return None
+
+
+def seal(folder: Path, left_out: Collection[str]) -> None:
+    """List all files of a folder and of those inside it but some, and hidden ones."""
+    found = (path for path in folder.rglob("*") if path.is_file())
+    names = {path.relative_to(folder).as_posix(): path for path in found}
+    listed = {
+        name: [digest_of(path.read_bytes())]
+        for name, path in names.items()
+        if name not in {SUMS, *left_out} and not path.name.startswith(".")
+    }
+    write_bytes(folder / SUMS, written(listed))
+
+
+def write_listed(
+    folder: Path, files: Iterable[tuple[str, bytes]], gone: Collection[str] = ()
+) -> None:
+    """Write files into a folder and list them; those that are ``gone`` are removed.
+
+    Killed at any moment this leaves each file as it was or as it is to be, and listed. One process
+    at a time does so in a folder. A UserError where nothing can be written.
+    """
+    parts: dict[str, Path] = {}
+    with _alone(folder):
+        before, after = dict(read_sums(folder) or {}), {}
+        try:
+            for name, content in files:
+                parts[name] = write_part(folder / name, content)
+                after[name] = [digest_of(content)]
+            write_bytes(folder / SUMS, written(_both(before, after)))
+            for name, part in parts.items():
+                place(part, folder / name)
+        except BaseException:
+            for part in parts.values():
+                part.unlink(missing_ok=True)
+            raise
+        for name in gone:
+            (folder / name).unlink(missing_ok=True)
+        kept = {name: each for name, each in before.items() if (folder / name).is_file()}
+        write_bytes(folder / SUMS, written(kept | after))
+
+
+def _both(before: Listed, after: Listed) -> Listed:
+    """What was listed, and behind it what is to be."""
+    names = {*before, *after}
+    return {name: [*dict.fromkeys([*before.get(name, ()), *after.get(name, ())])] for name in names}
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """What is written in the block is written by one process at a time, the leftovers cleared."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = FileLock(folder / _LOCK)
+        lock.acquire()
+    except OSError as error:
+        raise unwritten(folder, error) from None
+    try:
+        for place_ in (folder, *(path for path in folder.iterdir() if path.is_dir())):
+            remove_parts(place_)
+        yield
+    except OSError as error:
+        raise unwritten(folder, error) from None
+    finally:
+        lock.release()
+
+
+def of_one_time(folder: Path, names: Iterable[str]) -> bool:
+    """Whether files that were written together are all as they were, or all as they were to be.
+
+    Only where a writer was killed between two of them can they be of both.
+    """
+    listed, times = read_sums(folder) or {}, set()
+    for name in names:
+        digests = list(listed.get(name, ()))
+        found = digest_of((folder / name).read_bytes()) if len(digests) > 1 else ""
+        if found in digests:
+            times.add(digests.index(found) - (len(digests) if found == digests[-1] else 0))
+    return times <= {0} or times <= {-1}
