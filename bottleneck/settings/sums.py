@@ -107,8 +107,8 @@ def _alone(folder: Path) -> Iterator[None]:
     except OSError as error:
         raise unwritten(folder, error) from None
     try:
-        for place_ in (folder, *(path for path in folder.iterdir() if path.is_dir())):
-            remove_parts(place_)
+        for inside in (folder, *(path for path in folder.iterdir() if path.is_dir())):
+            remove_parts(inside)
         yield
     except OSError as error:
         raise unwritten(folder, error) from None
@@ -123,8 +123,9 @@ def of_one_time(folder: Path, names: Iterable[str]) -> bool:
     """
     listed, times = read_sums(folder) or {}, set()
     for name in names:
-        digests = list(listed.get(name, ()))
-        found = digest_of((folder / name).read_bytes()) if len(digests) > 1 else ""
+        digests, found = list(listed.get(name, ())), ""
+        if len(digests) > 1 and (folder / name).is_file():
+            found = digest_of((folder / name).read_bytes())
         if found in digests:
             times.add(digests.index(found) - (len(digests) if found == digests[-1] else 0))
     return times <= {0} or times <= {-1}

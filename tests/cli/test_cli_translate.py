@@ -123,6 +123,7 @@ def test_the_shortest_filled_bucket_says_whether_an_arm_has_learned(
         writer.writeheader()
         writer.writerows({**row, "bleu": each} for row, each in zip(rows, scores, strict=True))
         path.write_text(text.getvalue())
+        relist(path)
     assert run(["translate", "w1 w2 w3", "--results", str(learned)]) == 0
     assert capsys.readouterr().err.count("(BLEU ") == arms
 

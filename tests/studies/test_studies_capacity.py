@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from listed import write_relisted
+from listed import relist, write_relisted
 
 from seq2seq_bottleneck.corpus.tokens import tokenize
 from seq2seq_bottleneck.probes.censored import Censored
@@ -256,6 +256,7 @@ def test_perfect_outputs_keep_every_word_and_are_not_the_others(subject, tmp_pat
     texts = [(pair.source, pair.target, pair.target) for pair in subject.corpus.test]
     lines = [json.dumps(dict(zip(COLUMNS, each, strict=True))) + "\n" for each in texts]
     write_relisted(tmp_path / HYPOTHESES, "".join(lines))
+    relist(tmp_path / ENVIRONMENT)
     columns = probe(replace(subject, folder=tmp_path), lambda _: None)
     assert columns["kept"] == pytest.approx(columns["words"])
     assert columns["in_place"].tolist() == columns["tokens"]
