@@ -43,7 +43,10 @@ def side_file(folder: Path, split: str, side: str) -> Path:
 
 
 def read_source(name: str) -> Mapping[str, Any] | None:
-    """What is recorded of a corpus, None where it is not on this machine."""
+    """What is recorded of a corpus, None where it is not on this machine.
+
+    Raises UserError where the record is damaged or cannot be read.
+    """
     path = folder_of(name) / SOURCE
     try:
         held = json.loads(path.read_text(encoding="utf8"))
