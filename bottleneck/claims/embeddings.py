@@ -12,6 +12,7 @@ import pandas as pd
 from .verdict import POINTS, Held, Verdict, directed, numbers, ranged
 
 LEAST_ADDED = 0.2
+"""Share of a word's neighbours."""
 JUDGED, BESIDE = "source", "target"
 
 EMBEDDINGS_RULE = (
@@ -52,11 +53,11 @@ class Share:
 
 @dataclass(frozen=True)
 class Placed:
-    """One arm's neighbours on one side.
+    """One arm's neighbours on one side; ``words`` are how many words have them.
 
     ``trained`` is the share of the same class, ``added`` what of it training added, ``frequency``
-    the share among words next in frequency, ``gender_added`` what training added to the share of
-    nouns' neighbours of the same gender.
+    the share among words next in frequency, ``gender`` the share of nouns' neighbours of the same
+    gender, ``gender_added`` what of it training added.
     """
 
     arm: str

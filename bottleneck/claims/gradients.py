@@ -66,7 +66,10 @@ class Reach:
 
 @dataclass(frozen=True)
 class Fading:
-    """One arm's gradient by steps: half-distance, and ratio by band, nearest band first."""
+    """One arm's gradient by steps: half-distance, and ratio by band, nearest band first.
+
+    ``n`` are the links that the half-distance was measured on.
+    """
 
     arm: str
     attention: str

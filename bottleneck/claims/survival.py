@@ -16,6 +16,7 @@ from .verdict import POINTS, Held, Verdict, directed, marked, numbers, ranged
 
 SURVIVES = 0.5
 LEARNED = 0.1
+"""Recall beyond chance, 0 to 1."""
 DETAILS = ("modifiers", "names")
 
 SURVIVAL_RULE = (
@@ -35,7 +36,7 @@ UNMEASURED = "no word's survival was measured: `bottleneck study survival` does 
 
 @dataclass(frozen=True)
 class Share:
-    """A share, or a difference of two, with its 95 % interval."""
+    """A share (0 to 1), or a difference of two, with its 95 % interval."""
 
     value: float
     low: float
@@ -59,7 +60,8 @@ class Share:
 class Survival:
     """What survives of one arm's sentences of one bucket.
 
-    ``more`` goes by the names of `DETAILS`: how much more recall beyond chance the gist has.
+    All are recall beyond chance: ``words`` that of all words, ``gist`` that of nouns and verbs, and
+    ``more``, by the names of `DETAILS`, how much more the gist has.
     """
 
     bucket: str

@@ -5,6 +5,7 @@ import pandas as pd
 from .plot import Panel, Plot, chosen, data_frame, drawn, facts
 
 CRITERIA = {"length": "", "length_in_place": " in place"}
+"""Measures that are lengths in words, and how their panels' names end."""
 BOUND = "Triangles: beyond the lengths that were tested, at that side."
 
 

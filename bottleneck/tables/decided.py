@@ -53,7 +53,7 @@ class Decision:
 
 
 def decide_results(folder: Path, conditions: Sequence[str] = ()) -> list[Decision]:
-    """The same of the runs in a folder that meet the conditions (`selection.where`).
+    """Every claim, of the runs in a folder that meet the conditions (`selection.where`).
 
     A folder without finished runs is not refused: a benchmark or a study may lie in it.
     """
