@@ -29,7 +29,7 @@ def plot(frame: pd.DataFrame) -> Plot:
 
 def _panel(name: str) -> Panel:
     return Panel(
-        name, "context size", "length, words", "sentences", numeric=True, log_x=True,
+        name, "context size, numbers", "length, words", "sentences", numeric=True, log_x=True,
         limits=(0, None),
     )  # fmt: skip
 

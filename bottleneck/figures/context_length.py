@@ -64,7 +64,7 @@ def chart(bundle: Bundle, theme: Theme) -> tuple[Figure, pd.DataFrame]:
     for axes, one in zip(grid, maps, strict=True):
         _draw(axes, one, theme)
     _write(grid, maps)
-    grid[0].set_ylabel("context size", fontsize=BASE, color=theme.ink)
+    grid[0].set_ylabel("context size, numbers", fontsize=BASE, color=theme.ink)
     return figure, data
 
 
