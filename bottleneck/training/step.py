@@ -44,9 +44,9 @@ class TrainState(NamedTuple):
 
 
 def learning_rates(settings: TrainingSettings) -> optax.Schedule:
-    """Linear warm-up to ``learning_rate``, then linear decay to the share of it that is last.
+    """Linear warm-up to ``learning_rate``, then linear decay to ``final_learning_rate`` times it.
 
-    That share is ``final_learning_rate``; warming up takes half of the updates at most.
+    Warming up takes half of the updates at most.
     """
     peak = settings.learning_rate
     warmup = min(settings.warmup_updates, settings.updates // 2)
