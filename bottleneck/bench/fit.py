@@ -16,6 +16,7 @@ from jaxtyping import Float
 from ..results.cost import QUANTITIES, VARIED
 
 Row = Mapping[str, Any]
+"""A row of ``cost.csv`` by column; a number that is not known is None."""
 
 T_975 = (
     12.70620, 4.302653, 3.182446, 2.776445, 2.570582, 2.446912, 2.364624, 2.306004, 2.262157,

@@ -37,7 +37,11 @@ class Arm:
 
 @dataclass(frozen=True)
 class Sizes:
-    """Tokens a side (end token included), context and hidden size, sentences, words."""
+    """Tokens a side (end token included), context and hidden size, sentences, words.
+
+    Words are those of either vocabulary, special tokens among them; each has ``embedding_size``
+    numbers.
+    """
 
     length: int = 30
     context_size: int = 256
@@ -56,11 +60,13 @@ class Sizes:
 
 
 BASE = Sizes()
+"""What all quantities but one are held at."""
 
 LEAST = {"length": 1, "context_size": 1, "batch_size": 1, "vocabulary": UNK + 2}
 """Least sizes; of the vocabulary one word beside the special tokens."""
 
 SHORT_NAMES = {"context": "context_size", "batch": "batch_size"}
+"""What ``--vary`` calls some quantities."""
 
 Variation = Mapping[str, tuple[int, ...]]
 """The sizes that each varied quantity takes."""
@@ -111,7 +117,10 @@ def points(variation: Variation) -> list[Point]:
 
 
 def parse_arms(text: str) -> list[Arm]:
-    """``additive,dot-output`` as arms, each behind the arm without attention that it is held to."""
+    """``additive,dot-output`` as arms, each behind the arm without attention that it is held to.
+
+    Raises UsageError for a name that is none, or for no name.
+    """
     arms: dict[str, Arm] = {}
     for name in _words(text):
         if name not in ARM_NAMES:
@@ -125,7 +134,10 @@ def parse_arms(text: str) -> list[Arm]:
 
 
 def parse_variation(text: str, default: Variation) -> Variation:
-    """``length=10,20,context``: sizes behind an equals sign, else those of the default."""
+    """``length=10,20,context``: sizes behind an equals sign, else those of the default.
+
+    Raises UsageError for another quantity, and for a size that is none or is below `LEAST`.
+    """
     found: dict[str, list[int]] = {}
     name = ""
     for word in _words(text):

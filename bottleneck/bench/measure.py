@@ -91,7 +91,10 @@ def _read(process: subprocess.Popen) -> Iterable[Event]:
 
 
 def point_rows(point: Point, arms: Sequence[Arm], events: Sequence[Event]) -> list[Row]:
-    """Rows of ``cost.csv``: one for each arm and each variation in which the point stands."""
+    """Rows of ``cost.csv``: one for each arm and each variation in which the point stands.
+
+    Without numbers a row has the reason; memory is in megabytes, 10^6 bytes.
+    """
     facts = next((event for event in events if event["phase"] == "ready"), {})
     machine = {name: facts.get(name) for name in ("machine", "device", "threads", "version", "jax")}
     machine |= {"cores": cores(), "date": datetime.now(UTC).date().isoformat()}
@@ -120,7 +123,7 @@ def _blank(point: Point, arm: Arm) -> Row:
 
 
 def timing(seconds: Sequence[float], tokens: int, steps: int) -> Row:
-    """Median, least and greatest of a step's seconds over the groups; tokens a step are given."""
+    """Median, least and greatest of a step's seconds over the groups; ``tokens`` are a step's."""
     return spread("seconds", seconds) | {
         "repeats": len(seconds),
         "steps": steps,
@@ -129,7 +132,7 @@ def timing(seconds: Sequence[float], tokens: int, steps: int) -> Row:
 
 
 def attention_part(arm: Arm, seconds: dict[str, Sequence[float]], peaks: dict[str, float]) -> Row:
-    """What the arm takes beyond its baseline, round by round: seconds, share; and memory."""
+    """What the arm takes beyond its baseline: seconds, share (0 to 1) round by round; megabytes."""
     without = seconds.get(arm.baseline)
     if without is None or arm.name == arm.baseline:
         return {}

@@ -27,6 +27,7 @@ GROUP_SECONDS = 0.3
 PATIENCE = 60.0
 """Seconds after which a point has had enough rounds, once it has had `FEWEST`."""
 FEWEST = 2
+"""Rounds that count, whatever they take; the forgotten one is not among them."""
 
 
 def main() -> None:

@@ -15,9 +15,11 @@ import pandas as pd
 from .verdict import Held, Verdict, numbers
 
 READ_SIZE = 256
+"""Numbers of the lecture's context."""
 ASKED = 40
 """Words of the lecture's opening question."""
 MOST_ADDED = 0.1
+"""Share of the length; see the rule."""
 
 CAPACITY_RULE = (
     "Read is the length at which half of the words survive beyond chance, without attention, in "
@@ -166,7 +168,7 @@ def answer(found: Capacity) -> str:
 
 
 def read_capacities(frame: pd.DataFrame) -> list[Capacity]:
-    """Of each corpus, without attention, the context of 256 numbers, else the largest."""
+    """Of each corpus (and placement), without attention, the context of 256, else the largest."""
     rows = frame[frame["seed"].isna() & (frame["attention"] == "none")]
     return [
         _read(str(corpus), held)

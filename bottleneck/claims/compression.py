@@ -27,6 +27,7 @@ from .verdict import FLOOR_BLEU, BucketScores, Held, Verdict, at_floor, estimate
 
 CLEAR_CORRELATION = -0.8
 LENGTH_POINTS = 5.0
+"""Points of R2, per cent of the variance of BLEU's rank."""
 LEAST_BLEU = 0.5
 """Cells under this BLEU have a rank but no useful logarithm: they are left out of the exponential
 fit, on which no verdict stands, and named. In a resample, a fitted cell that falls below it counts
@@ -48,7 +49,7 @@ Statistic = Callable[[Float[ndarray, "*rows cells"]], Float[ndarray, "*rows"]]
 
 @dataclass(frozen=True, eq=False)
 class Cell:
-    """One context size x bucket: sentences, mean source words, ratio, BLEU without attention."""
+    """One context size x bucket: sentences, mean source words, ratio (L4), BLEU of none (0-100)."""
 
     context_size: int
     bucket: str
@@ -164,7 +165,7 @@ def correlation(
 def r_squared(
     design: Float[ndarray, "cells terms"], y: Float[ndarray, "*rows cells"]
 ) -> Float[ndarray, "*rows"]:
-    """Share of y's variance that the design's columns explain, a column of ones among them.
+    """Share (0 to 1) of y's variance that the design's columns explain, ones among them.
 
     None of a constant row, which has no variance.
     """

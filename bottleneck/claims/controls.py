@@ -41,7 +41,7 @@ UNMEASURED = "no control was trained beside the two arms"
 
 @dataclass(frozen=True, eq=False)
 class Control:
-    """A translator that does not select, and attention on the same sentences and seeds."""
+    """A translator that does not select, and attention on the same sentences and seeds, in BLEU."""
 
     name: str
     bleu: Estimate

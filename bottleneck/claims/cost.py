@@ -15,9 +15,11 @@ from dataclasses import dataclass
 from .verdict import Held, Verdict
 
 LINEAR = 1.0
+"""The exponent of what is there once a word."""
 QUADRATIC = (1.5, 2.5)
 """Between these an exponent is nearer to 2 than to 1 or 3."""
 FEWEST_POINTS = 4
+"""Lengths in the upper part of their range."""
 WIDEST = 1.0
 """A wider interval cannot tell linear from quadratic: the machine was not quiet."""
 
@@ -80,12 +82,12 @@ class ArmCost:
 
     @property
     def superlinear(self) -> bool:
-        """Whether attention's own part grows faster than the words, and than the rest."""
+        """Of a judged arm: whether attention's own part grows faster than words and the rest."""
         return self.upper.low > max(LINEAR, self.none.high)
 
     @property
     def quadratic(self) -> bool:
-        """Whether it grows with the product of the lengths."""
+        """Of a judged arm: whether it grows with the product of the lengths."""
         low, high = QUADRATIC
         return self.superlinear and low <= self.upper.low and self.upper.high <= high
 

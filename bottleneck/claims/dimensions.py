@@ -16,6 +16,7 @@ SLIDE_USED, SLIDE_SIZE = 200, 256
 SENTENCE_WORDS = 30
 """Words of the slide's sentence, which the slide takes for 40 or 42."""
 TOLERANCE = 0.25
+"""Share of the slide's number."""
 
 DIMENSIONS_RULE = (
     "Read is how many principal components hold 95 % of the variance of the contexts, without "
@@ -33,7 +34,7 @@ UNMEASURED = "no context was measured: `bottleneck study dimensions` does it"
 
 @dataclass(frozen=True)
 class Measured:
-    """A number with its 95 % interval."""
+    """A number of dimensions with its 95 % interval."""
 
     value: float
     low: float

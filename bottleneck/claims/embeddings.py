@@ -13,6 +13,7 @@ from .share import Share, read_share
 from .verdict import Held, Verdict, numbers
 
 LEAST_ADDED = 0.2
+"""Share of a word's neighbours."""
 JUDGED, BESIDE = "source", "target"
 
 EMBEDDINGS_RULE = (
@@ -31,11 +32,11 @@ UNMEASURED = "no embedding was measured: `bottleneck study embeddings` does it"
 
 @dataclass(frozen=True)
 class Placed:
-    """One arm's neighbours on one side.
+    """One arm's neighbours on one side; ``words`` are how many words have them.
 
     ``trained`` is the share of the same class, ``added`` what of it training added, ``frequency``
-    the share among words next in frequency, ``gender_added`` what training added to the share of
-    nouns' neighbours of the same gender.
+    the share among words next in frequency, ``gender`` the share of nouns' neighbours of the same
+    gender, ``gender_added`` what of it training added.
     """
 
     arm: str

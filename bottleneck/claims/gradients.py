@@ -66,7 +66,10 @@ class Reach:
 
 @dataclass(frozen=True)
 class Fading:
-    """One arm's gradient by steps: half-distance, and ratio by band, nearest band first."""
+    """One arm's gradient by steps: half-distance, and ratio by band, nearest band first.
+
+    ``n`` are the links that the half-distance was measured on.
+    """
 
     arm: str
     attention: str
@@ -103,7 +106,7 @@ def shorter_path(trained: Sequence[Fading], untrained: Sequence[Fading] = ()) ->
     clauses += [_at_band(*pair, band) for pair, band in zip(pairs, shared, strict=True)]
     clauses += [f"no arm without attention beside {', '.join(alone)}"] if alone else []
     clauses += [f"before training: {_halves(untrained)}"] if untrained else []
-    clauses += [f"under {MARKED_BELOW} sentences or words"] if marked(none.n) else []
+    clauses += [f"under {MARKED_BELOW} links (n = {none.n})"] if marked(none.n) else []
     half, name = none.half, f"half-distance in steps, {none.arm}"
     told = numbers(name, half.value, half.low, half.high)
     return Verdict("C8", _graded(found), GRADIENTS_RULE, "; ".join(clauses), **_finite(told))

@@ -19,6 +19,7 @@ SLIDE_LOST = 0.91
 LOST_WORDS = 30
 TOLERANCE = 0.10
 RISES = 0.75
+"""Words of the slide's sentence; and the shares (0 to 1) that the rules speak of."""
 LEARNED = 0.10
 """Share of the shortest bucket's bits under which nothing has been learned to judge."""
 
@@ -54,8 +55,9 @@ UNMEASURED = "no bits were measured: `bottleneck study information` does it"
 class Recovered:
     """What C5's rule takes in: shares of the source's bits by one measure, without attention.
 
-    ``share`` is that of the judged bucket, ``shortest`` that of the shortest filled one; ``others``
-    are further shares of the judged bucket by name. ``exact`` says whether the source's bits are.
+    ``part`` names the measure. ``share`` is that of the judged bucket, ``shortest`` that of the
+    shortest filled one; ``others`` are further shares of the judged bucket by name. ``exact`` says
+    whether the source's bits are.
     """
 
     part: str

@@ -16,6 +16,7 @@ from .verdict import MARKED_BELOW, Held, Verdict, marked, numbers
 RATIO = (0.9, 1.1)
 MOST_FAULTS = 0.05
 ENOUGH = 0.5
+"""Ends of the length ratio; shares (0 to 1) of the outputs, and of the buckets."""
 
 LENGTH_RULE = (
     "An arm serves a bucket if the length ratio of its outputs to the references (tokens) has a "
@@ -46,7 +47,7 @@ class Outputs:
 
     @property
     def served(self) -> bool:
-        """Whether the outputs are as long as they should be."""
+        """Whether the outputs are as long as they should be, and few of them went wrong."""
         return not self.wrong
 
     @property

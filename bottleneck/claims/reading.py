@@ -13,6 +13,7 @@ import pandas as pd
 from .verdict import Held, Verdict, numbers
 
 ENOUGH = 0.5
+"""Share of the words that are to be found."""
 
 READING_RULE = (
     "Read is, without attention and by how many words have been read, how many of the last words "
@@ -65,7 +66,7 @@ class StateRead:
 
     @property
     def enough(self) -> bool:
-        """Whether the state holds the words asked for, or half of them."""
+        """Whether half of the words to be found, or more, are read (lower end of the interval)."""
         return self.read.low >= ENOUGH * self.readable
 
     @property

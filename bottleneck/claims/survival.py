@@ -17,6 +17,7 @@ from .verdict import Held, Verdict, marked, numbers
 
 SURVIVES = 0.5
 LEARNED = 0.1
+"""Recall beyond chance, 0 to 1."""
 DETAILS = ("modifiers", "names")
 
 SURVIVAL_RULE = (
@@ -38,7 +39,8 @@ UNMEASURED = "no word's survival was measured: `bottleneck study survival` does 
 class Survival:
     """What survives of one arm's sentences of one bucket.
 
-    ``more`` goes by the names of `DETAILS`: how much more recall beyond chance the gist has.
+    All are recall beyond chance: ``words`` that of all words, ``gist`` that of nouns and verbs, and
+    ``more``, by the names of `DETAILS`, how much more the gist has.
     """
 
     bucket: str

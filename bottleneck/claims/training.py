@@ -23,6 +23,7 @@ from .verdict import (
 )
 
 LEAST_SHARE = 0.1
+"""Of what attention adds; see the rule."""
 
 TRAINING_RULE = (
     "Read is BLEU without attention of the same seeds, trained once and twice as long, by bucket, "
@@ -41,7 +42,7 @@ UNMEASURED = "no arm without attention was trained twice as long"
 class Trained:
     """One bucket: BLEU without attention after once and twice the updates, and with it after once.
 
-    All three from the same seeds and resamples.
+    BLEU is 0 to 100; all three are from the same seeds and resamples.
     """
 
     bucket: str

@@ -49,7 +49,7 @@ class BucketScores:
 
     @property
     def gain(self) -> Estimate:
-        """Attention minus none, in BLEU."""
+        """Attention minus none, in BLEU; ValueError without a score of attention."""
         if self.attention is None:
             raise ValueError(f"bucket {self.name} has no score with attention")
         return difference(self.attention, self.none)
@@ -80,7 +80,7 @@ def at_floor(estimates: Sequence[Estimate | None]) -> bool:
 
 
 def filled(buckets: Sequence[BucketScores]) -> list[BucketScores]:
-    """The buckets that hold something to score, in their order."""
+    """The buckets in which none has something to score, in their order."""
     return [bucket for bucket in buckets if bucket.none.filled]
 
 

@@ -25,7 +25,7 @@ class Copying:
         return float(self.shortest <= words <= self.longest)
 
     def draw(self, random: Random, words: int) -> SentencePair:
-        """Draw a sentence of this many words, linked word by word to itself."""
+        """Draw a sentence of this many words, n log2 V bits, linked word by word to itself."""
         text = " ".join(f"w{int(random.random() * self.vocabulary)}" for _ in range(words))
         links = tuple((place, place) for place in range(words))
         return SentencePair(text, text, links, words * log2(self.vocabulary))

@@ -43,7 +43,7 @@ class Corpus:
 
     @property
     def unknown_rates(self) -> tuple[float, float]:
-        """Shares of the test set's source and target tokens that are not in the vocabularies."""
+        """Shares (0 to 1) of the test set's source and target tokens not in the vocabularies."""
         source, target = self.source_vocabulary, self.target_vocabulary
         return (
             source.unknown_rate(source.pieces(pair.source) for pair in self.test),
@@ -64,7 +64,10 @@ class Corpus:
 
 @dataclass(frozen=True)
 class SplitRow:
-    """One split within one length bucket; means are None where there is no pair."""
+    """One split within one length bucket; means are None where there is no pair.
+
+    ``target_tokens`` are without the end token; ``bits`` a sentence, None too where none are known.
+    """
 
     split: str
     bucket: str
@@ -78,6 +81,7 @@ class SplitRow:
 class Description:
     """What a corpus holds; vocabulary sizes are without the special tokens.
 
+    ``..._unknown`` are the shares, 0 to 1, of the test set's tokens that are in no vocabulary.
     ``near_copies`` is the share of the test set's source 5-grams that training holds, None where it
     has none.
     """
@@ -93,7 +97,11 @@ class Description:
 
 
 def load_corpus(corpus: CorpusSettings, edges: tuple[int, ...]) -> Corpus:
-    """Make or read the corpus; vocabularies come from the training side alone."""
+    """Make or read the corpus; vocabularies come from the training side alone.
+
+    Raises UsageError for settings that do not go together, UserError for text that cannot be had,
+    or that is too little for two splits or two buckets.
+    """
     splits = _make_splits(corpus, edges)
     check_buckets(splits.test, edges)
     source, target = learn_vocabularies(splits.train, corpus)
@@ -136,7 +144,7 @@ def _make_splits(corpus: CorpusSettings, edges: tuple[int, ...]) -> Splits:
 
 
 def check_buckets(test: Pairs, edges: tuple[int, ...]) -> None:
-    """Refuse a test set that fills fewer than two buckets: nothing could be compared."""
+    """Refuse a test set that fills fewer than two buckets as a UserError: nothing to compare."""
     filled = {bucket_of(pair.words, edges) for pair in test} - {OUTSIDE}
     if len(filled) < 2:
         labels = bucket_labels(edges)

@@ -87,7 +87,7 @@ def _lengths(
 
 
 def check_lengths(source: SentenceSource, corpus: CorpusSettings) -> None:
-    """Refuse lengths that the language cannot draw."""
+    """Refuse lengths that the language cannot draw as a UsageError."""
     if corpus.min_words < source.shortest:
         raise UsageError(
             f"corpus.min_words={corpus.min_words} is below the shortest sentence of corpus "
@@ -136,7 +136,8 @@ def draw_pairs(
 
     An excluded or, with ``distinct``, repeated sentence is thrown back together with its length:
     what is left is the language given that those sentences do not occur. ``lengths`` restricts
-    the draw to some of the lengths; the bits stay those of the whole distribution.
+    the draw to some of the lengths; the bits stay those of the whole distribution. Raises UserError
+    where `TRIES` draws in a row give nothing new.
     """
     choices = sorted(probabilities if lengths is None else lengths)
     ladder = list(accumulate(probabilities[words] for words in choices))

@@ -51,7 +51,7 @@ class PairsRead(NamedTuple):
 def training_files(corpus: CorpusSettings) -> PairFiles:
     """The files to train on; the user's own are checked to be given together.
 
-    Raises UserError for a named corpus that is not on this machine.
+    Raises UsageError where they are not, UserError for a named corpus that is not on this machine.
     """
     if corpus.name in NAMED:
         found = _named_files(corpus.name, "train")
@@ -73,7 +73,8 @@ def training_files(corpus: CorpusSettings) -> PairFiles:
 def given_test_files(corpus: CorpusSettings) -> PairFiles | None:
     """The files to test on, None where the test set is to be split off the training text.
 
-    A test set by name goes before the one that a named corpus has.
+    A test set by name goes before the one that a named corpus has. Raises UsageError for two test
+    sets, or half a one, UserError for one that is not on this machine.
     """
     if corpus.test is not None:
         if corpus.test_source or corpus.test_target:
@@ -121,7 +122,10 @@ def _is_columns(path: str) -> bool:
 
 
 def read_pairs(files: PairFiles, lowercase: bool) -> PairsRead:
-    """Read the pairs in the order of the file; those with an empty side are dropped and counted."""
+    """Read the pairs in the order of the file; those with an empty side are dropped and counted.
+
+    Raises UserError for files of unequal lengths, a line without two columns, and as `read_lines`.
+    """
     if files.target is None:
         lines = _read_columns(files, lowercase)
     else:
@@ -159,7 +163,11 @@ def _read_columns(files: PairFiles, lowercase: bool) -> list[tuple[str, str]]:
 
 
 def read_lines(path: str, setting: str, lowercase: bool = False) -> list[str]:
-    """The lines of a text file in form NFC; only LF and CRLF end a line."""
+    """The lines of a text file in form NFC; only LF and CRLF end a line.
+
+    Raises UserError, naming ``setting`` and the file, where it is empty, not UTF-8 or not to be
+    read.
+    """
     text = _read_text(path, setting)
     if not text.strip():
         raise _empty(path, setting)

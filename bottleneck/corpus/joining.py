@@ -49,7 +49,10 @@ def chained(
 def join_test(
     test: Pairs, corpus: CorpusSettings, edges: tuple[int, ...], join: Join
 ) -> tuple[Pairs, tuple[str, ...]]:
-    """The test set as ``corpus.joined`` asks for it, with notes on what was joined."""
+    """The test set as ``corpus.joined`` asks for it, with notes on what was joined.
+
+    Raises UserError where nothing can be joined.
+    """
     if corpus.joined == 1:
         return test, ()
     rows = neighbours(test, corpus.joined, edges)

@@ -12,7 +12,10 @@ from .vocabulary import Vocabulary, build_vocabulary
 def learn_vocabularies(
     train: Sequence[SentencePair], corpus: CorpusSettings
 ) -> tuple[Vocabulary, Vocabulary]:
-    """Source and target vocabulary of what ``corpus.tokens`` names, of at most the set sizes."""
+    """Source and target vocabulary of what ``corpus.tokens`` names, of at most the set sizes.
+
+    Raises UserError as `learn_subwords`.
+    """
     return (
         _learn((pair.source for pair in train), "source", corpus),
         _learn((pair.target for pair in train), "target", corpus),

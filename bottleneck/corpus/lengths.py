@@ -34,7 +34,8 @@ def length_probabilities(
     """Probability of each length from min to max that can be drawn at all (weight above 0).
 
     ``buckets`` gives every group of ``length_groups`` equal mass, evenly over its lengths;
-    ``uniform`` every length equal mass; ``natural`` mass in proportion to ``weight``.
+    ``uniform`` every length equal mass; ``natural`` mass in proportion to ``weight``. Raises
+    UserError where no length can be drawn.
     """
     weights = {words: weight(words) for words in range(min_words, max_words + 1)}
     drawable = {words: float(mass) for words, mass in weights.items() if mass > 0}

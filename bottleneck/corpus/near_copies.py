@@ -11,6 +11,7 @@ from typing import NamedTuple
 from .tokens import tokenize
 
 ORDER = 5
+"""Word tokens of a gram."""
 Gram = tuple[str, ...]
 
 
@@ -35,7 +36,7 @@ def near_copies(test: Sequence[str], train: Iterable[str]) -> list[Held]:
 
 
 def share(counts: Iterable[Held]) -> float | None:
-    """The share of all these sentences' 5-grams; None where there is none."""
+    """The share (0 to 1) of all these sentences' 5-grams that was found; None without any."""
     held = list(counts)
     total = sum(each.total for each in held)
     return sum(each.found for each in held) / total if total else None

@@ -30,7 +30,8 @@ def shares_of(pieces: Sequence[str], words: Sequence[str], tokenizer: Tokenizer)
 def overlaps(pieces: Sequence[int], words: Sequence[int]) -> Shares:
     """The shares of pieces of these sizes in words of these sizes, end tokens put behind.
 
-    A piece of no size belongs to the word that follows.
+    A piece of no size belongs to the word that follows. Raises ValueError where sizes do not add up
+    to the same.
     """
     if sum(pieces) != sum(words):
         raise ValueError(f"pieces of {sum(pieces)} bytes for words of {sum(words)}")

@@ -40,7 +40,7 @@ def split_files(corpus: CorpusSettings, edges: tuple[int, ...]) -> Splits:
     ``test_max_words`` where these are set. Validation is a random part of a given
     set, else of the training text, so like training in its lengths. Only training and validation
     keep to min_words and longest_trained; they share neither a joined test sentence nor a part of
-    one.
+    one. Raises UserError where nothing is left to train or to validate on.
     """
     pairs, blank = _read(training_files(corpus), corpus)
     notes = _note(blank, "line(s) with an empty side were dropped")

@@ -28,6 +28,7 @@ START = "▁"
 COVERAGE = 0.9999
 """Share of the training text's characters that have pieces; the rest is spelled in bytes."""
 BYTES = 256
+"""Pieces that are single bytes: each has one."""
 
 _BYTE = re.compile(r"<0x([0-9A-F]{2})>")
 _SPELLED_START = tuple(f"<0x{byte:02X}>" for byte in START.encode())

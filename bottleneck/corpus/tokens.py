@@ -14,6 +14,7 @@ from functools import lru_cache
 from typing import Protocol, runtime_checkable
 
 JOINER = "\uffed"
+"""Stands on the side on which a token was glued to its neighbour."""
 _STAND_IN = "\u25a0"  # what a joiner in the user's own text is read as
 
 _ELISION = r"(?:[cdjlmnst]|qu|jusqu|lorsqu|puisqu|quoiqu)['’](?=\w)"

@@ -60,7 +60,10 @@ class Turned:
         return float(self.shortest <= words <= self.longest)
 
     def draw(self, random: Random, words: int) -> SentencePair:
-        """Draw a pair whose source, the translation, has this many words."""
+        """Draw a pair, without bits, whose source, the translation, has this many words.
+
+        Raises UserError where `TRIES` draws find none.
+        """
         spare = self._spare.setdefault(random, {})
         if spare.get(words):
             return spare[words].pop()

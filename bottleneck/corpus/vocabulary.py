@@ -15,6 +15,7 @@ from .tokens import WORDS, Tokenizer
 UNKNOWN = "⁇"
 """How an unknown word prints: U+2047, which sacreBLEU's 13a tokenizer leaves whole."""
 SPECIAL = ("<pad>", "<s>", "</s>", UNKNOWN)
+"""The tokens of `settings.symbols` by id."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,7 @@ class Vocabulary:
         return tokens
 
     def unknown_rate(self, sentences: Iterable[list[str]]) -> float:
-        """Share of the tokens that are not known; 0 where there are none."""
+        """Share of the tokens that are not known, 0 to 1; 0 where there are none."""
         counts = Counter(token in self._ids for token in chain.from_iterable(sentences))
         return counts[False] / max(1, counts.total())
 

@@ -21,7 +21,10 @@ from .output import Output, cap, caps, count_tokens, has_ended
 
 
 class Beams(NamedTuple):
-    """All beams of all sentences."""
+    """All beams of all sentences; ``states`` have a row a beam, side by side.
+
+    ``scores`` are log P in nats, -inf where there is no beam; ``place`` is the next step, from 0.
+    """
 
     place: Int[Array, ""] | int
     states: States

@@ -11,7 +11,11 @@ from ..settings.symbols import EOS, PAD
 
 
 class Output(NamedTuple):
-    """One output a sentence; ``lengths`` count the end token where there is one."""
+    """One output a sentence; ``lengths`` count the end token where there is one.
+
+    ``finished`` says whether there is. ``log_probability`` is that of the whole output in nats, not
+    divided by its length, over all that an output may hold: padding and the start token are barred.
+    """
 
     tokens: Int[Array, "batch steps"]
     lengths: Int[Array, " batch"]
@@ -32,12 +36,15 @@ def caps(
 
 
 def cap(source_length: int, settings: DecodingSettings) -> int:
-    """Most tokens for a source of this length, its end token included but not counted."""
+    """Most tokens of an output, end token among them, for a source of so many, end token too.
+
+    ``cap_factor`` times the source's tokens but for its end, rounded up, and ``cap_extra``.
+    """
     return math.ceil(settings.cap_factor * max(0, source_length - 1)) + settings.cap_extra
 
 
 def count_tokens(tokens: Int[Array, "*rows steps"]) -> Int[Array, "*rows"]:
-    """Tokens before the padding."""
+    """Tokens before the padding, the end token among them."""
     return jnp.sum(tokens != PAD, axis=-1, dtype=jnp.int32)
 
 

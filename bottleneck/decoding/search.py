@@ -43,7 +43,8 @@ def make_attention_weights(graph: nnx.GraphDef) -> AttentionWeights:
     """Weights with which given outputs were (or would be) produced, greedy, beam or reference.
 
     A step's weights depend on the words before it alone, so reading them off the finished output
-    gives those of the search without carrying them through it.
+    gives those of the search without carrying them through it. ``inputs`` are those words: the
+    start token, then the output but for its last.
     """
 
     @jax.jit

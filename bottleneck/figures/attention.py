@@ -19,6 +19,7 @@ from .frame import write_around
 from .style import BASE, SMALL, Theme
 
 SHOWN = 2
+"""Examples beside each other at most."""
 MOST_WORDS = 26
 """A longer source cannot be read on a slide."""
 ROOM = (750, 330)

@@ -13,7 +13,7 @@ NAME = "BLEU by length"
 
 
 def plot(bundle: Bundle) -> Plot:
-    """Both arms, or the one without attention alone, beside the slide's numbers."""
+    """BLEU of both arms, or of the one without attention alone, beside the slide's numbers."""
     comparison = compare(bundle, alone=attentions(bundle) == [])
     panel = Panel(NAME, "source words", "BLEU (0 to 100)", "sentences", limits=(0, None))
     rows = [row for arm in comparison.arms for row in _rows(arm, comparison)]

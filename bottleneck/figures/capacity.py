@@ -5,6 +5,7 @@ import pandas as pd
 from .plot import Panel, Plot, chosen, data_frame, drawn, facts
 
 CRITERIA = {"length": "", "length_in_place": " in place"}
+"""Measures that are lengths in words, and how their panels' names end."""
 BOUND = "Triangles: beyond the lengths that were tested, at that side."
 
 
@@ -28,7 +29,7 @@ def plot(frame: pd.DataFrame) -> Plot:
 
 def _panel(name: str) -> Panel:
     return Panel(
-        name, "context size", "length, words", "sentences", numeric=True, log_x=True,
+        name, "context size, numbers", "length, words", "sentences", numeric=True, log_x=True,
         limits=(0, None),
     )  # fmt: skip
 

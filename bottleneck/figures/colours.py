@@ -10,6 +10,7 @@ LEAST, MOST = 3.0, 12.0
 """Contrast of the faintest and of the strongest shade with the ground; WCAG asks for 3 of lines."""
 TEXTS = ("#000000", "#FFFFFF")
 HALVINGS = 30
+"""Of the way between two colours, to find the one of a wanted contrast."""
 
 
 def luminance(colour: str) -> float:
@@ -58,6 +59,6 @@ def _shade(colour: str, wanted: float, ground: str, ink: str) -> str:
 
 
 def mixed(one: str, other: str, share: float) -> str:
-    """The first colour with a share of the second."""
+    """The first colour with a share (0 to 1) of the second, in sRGB's own numbers."""
     pairs = zip(to_rgb(one), to_rgb(other), strict=True)
     return to_hex([(1 - share) * first + share * second for first, second in pairs])

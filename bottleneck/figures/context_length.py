@@ -47,7 +47,7 @@ class Map:
 
 
 def chart(bundle: Bundle, theme: Theme) -> tuple[Figure, pd.DataFrame]:
-    """A map an arm and, with two, that of attention minus none; the numbers are in the cells."""
+    """A map an arm and, with two, that of attention minus none; BLEU and its 95 % in the cells."""
     sizes = compare_sizes(bundle)
     data = _data(sizes)
     maps = _maps(data)
@@ -64,7 +64,7 @@ def chart(bundle: Bundle, theme: Theme) -> tuple[Figure, pd.DataFrame]:
     for axes, one in zip(grid, maps, strict=True):
         _draw(axes, one, theme)
     _write(grid, maps)
-    grid[0].set_ylabel("context size", fontsize=BASE, color=theme.ink)
+    grid[0].set_ylabel("context size, numbers", fontsize=BASE, color=theme.ink)
     return figure, data
 
 

@@ -26,7 +26,7 @@ SALT = "bottleneck"
 
 
 def check_ending(path: Path) -> None:
-    """Refuse a name that no format goes by, before anything is drawn."""
+    """Refuse a name that no format goes by as a ``UsageError``, before anything is drawn."""
     if path.suffix.lower() not in METADATA:
         known = ", ".join(METADATA)
         raise UsageError(f"{str(path)!r}: the name of a figure ends in {known}")

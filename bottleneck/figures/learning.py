@@ -21,7 +21,10 @@ Z = 1.96
 
 
 def plot(bundle: Bundle) -> Plot:
-    """A panel a bucket, an arm a line: nats a target token by update."""
+    """A panel a bucket, an arm a line: nats a target token by update.
+
+    A ``UserError`` where none of the runs has logged it.
+    """
     comparison = compare(bundle, alone=attentions(bundle) == [])
     learned = bundle.learning()
     logged = set(learned["run"])

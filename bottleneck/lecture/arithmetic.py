@@ -141,7 +141,7 @@ def worked_example(evidence: Evidence) -> Audit:
 
 
 def attend(slide: WorkedExample) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Scores, weights and context of L7 by the formulas."""
+    """Scores and weights, a number a state each, and context, of L7 by the formulas."""
     states = np.array(list(slide.states.values()))
     scores = ON_PAPER.scores(np.array(slide.decoder), states)
     weights = ON_PAPER.softmax(scores)

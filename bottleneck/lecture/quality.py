@@ -11,6 +11,7 @@ from .printed import L4_CONTEXT_SIZE, FailureRow
 from .verdicts import of_parts, rounds_to
 
 NUMBERS_A_WORD = 100
+"""What the lecture gives a word wherever it divides by the context (L3, L4, L9)."""
 
 
 def text(value: float | int, form: str = "{:g}") -> str:
@@ -34,7 +35,7 @@ def quality_drop(evidence: Evidence) -> Audit:
 
 
 def edges(row: FailureRow) -> tuple[float, float]:
-    """Lengths of a row's bucket as the slide has it: ``"10-20 words"``, ``"40+ words"``."""
+    """First and last length (words) of a row's bucket on the slide: inf of ``"40+ words"``."""
     span = row.slide_bucket.split()[0]
     low, _, high = span.rstrip("+").partition("-")
     return float(low), float(high) if high else float("inf")

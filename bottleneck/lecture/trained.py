@@ -10,7 +10,10 @@ Likely = tuple[tuple[str, float], ...]
 
 @dataclass(frozen=True)
 class DecoderStep:
-    """The word before it, the likeliest next words, and the slide's own where not among these."""
+    """The word before it, the likeliest next words, and the slide's own where not among these.
+
+    Probabilities are 0 to 1, over all that an output may hold.
+    """
 
     before: str
     likeliest: Likely

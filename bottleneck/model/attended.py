@@ -20,7 +20,7 @@ Weights = Float[Array, "steps batch source"]
 
 
 class Reader(NamedTuple):
-    """Parameters of the cell, of the context's entry into its gates, and of the score."""
+    """Parameters of the cell, of the context's entry into each gate, and of the score."""
 
     cell: Recurrence
     context: Matrices

@@ -80,6 +80,7 @@ class Attention(nnx.Module):
     """Base of the reads: softmax of scores, weighted sum of values."""
 
     scale = 1.0
+    """What the mapped query is multiplied with."""
     constant = False
     """Whether the read is the same for every query."""
 
@@ -104,7 +105,7 @@ class Attention(nnx.Module):
         return Read(weighted_sum(weights, memory.values), weights)
 
     def read_all(self, queries: Float[Array, "steps batch hidden"], memory: Memory) -> Read:
-        """The reads of every step, steps first, when all queries are known."""
+        """The reads of every step, when all queries are known: (steps, batch, ...) each."""
         return jax.lax.map(lambda query: self.read(query, memory), queries)
 
 
@@ -132,7 +133,10 @@ class UniformAttention(Attention):
 
 
 class DotAttention(Attention):
-    """e_i = s . h_i (Luong et al. 2015, eq. 8; L6), optionally over sqrt(width)."""
+    """e_i = s . h_i (Luong et al. 2015, section 3.1, "dot"; L6).
+
+    With ``scale`` width^(-1/2) it is the scaled one (Vaswani et al. 2017, eq. 1).
+    """
 
     def __init__(self, scale: float = 1.0):
         self.scale = scale
@@ -146,7 +150,7 @@ class DotAttention(Attention):
 
 
 class GeneralAttention(DotAttention):
-    """e_i = s W h_i (Luong et al. 2015, eq. 8)."""
+    """e_i = s W h_i (Luong et al. 2015, section 3.1, "general")."""
 
     def __init__(self, hidden: int, context: int, rngs: nnx.Rngs):
         super().__init__()
@@ -182,7 +186,10 @@ class AdditiveAttention(Attention):
 
 
 def make_attention(kind: str, hidden: int, context: int, width: int, rngs: nnx.Rngs) -> Attention:
-    """The read named by ``model.attention``."""
+    """The read named by ``model.attention``; ``width`` is the additive score's own.
+
+    Raises ValueError for any other name.
+    """
     match kind:
         case "none":
             return NoAttention()

@@ -30,7 +30,11 @@ _glorot = nnx.initializers.glorot_uniform()
 
 
 class Decoder(nnx.Module):
-    """Embedding, recurrent layers, attention and the output layer."""
+    """Embedding, recurrent layers, attention and the output layer.
+
+    With several layers and dropout: where a read is in the recurrence, or its own words are fed
+    back, the same units between two layers are dropped at every step of a sentence, else others.
+    """
 
     def __init__(self, settings: ModelSettings, vocabulary: int, rngs: nnx.Rngs):
         hidden, context = settings.hidden, settings.context_size
@@ -101,7 +105,7 @@ class Decoder(nnx.Module):
     ) -> tuple[States, Float[Array, "batch width"], Float[Array, "batch source"]]:
         """One word: new states, what the output layer reads, attention weights.
 
-        With a key, units are dropped, the same ones at every step of a sentence.
+        With one key for all steps, the same units are dropped at every step of a sentence.
         """
         embedded = dropout(self.embed(token), self.rate, key, _DROPOUT_PLACE)
         gates = self.inputs[0].project(embedded)

@@ -66,7 +66,7 @@ class Encoder(nnx.Module):
         mask: Bool[Array, "batch source"],
         key: PRNGKeyArray | None = None,
     ) -> Encoded:
-        """Read words."""
+        """The same, of words, whose vectors are looked up here."""
         if self.rate > 0.0 and key is not None:
             return self(self.embed(source), mask, key)
         table = self.embedding[...]

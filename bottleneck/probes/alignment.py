@@ -89,7 +89,8 @@ def links_from_weights(
 ) -> Links:
     """Link each target word to the source word with the largest weight, the first of equals.
 
-    Rows and columns past the words (end tokens, padding) are left out before looking.
+    Rows are target tokens, columns source tokens; those past the words (end tokens, padding)
+    are left out before looking.
     """
     best = weights[:target_words, :source_words].argmax(axis=1) if source_words else ()
     return frozenset((int(i), j) for j, i in enumerate(best))
@@ -118,7 +119,7 @@ def alignment_statistics(
 
 
 def alignment_error_rate(sums: Real[ndarray, "*rows 4"]) -> Float[ndarray, "*rows"]:
-    """1 - (|A & S| + |A & P|) / (|A| + |S|) (Och and Ney 2003); nan without any links."""
+    """1 - (|A & S| + |A & P|) / (|A| + |S|), 0 to 1 (Och and Ney 2003); nan without any links."""
     parts = np.stack([sums[..., :2].sum(-1), sums[..., 2:].sum(-1)], axis=-1)
     return np.asarray(1 - ratio_of_sums(parts))
 
@@ -138,10 +139,10 @@ def gold_weight_statistics(
 ) -> Float[ndarray, "sentences 3"]:
     """Weight on gold links: columns are weight, equal weights' share, target words with gold.
 
-    Of each target word that has gold links the weights on its gold sources are summed. The
-    matrices keep all columns that were read, the source's end token too: weight on it is weight
-    not on gold, and equal weights over all columns are what the ``uniform`` arm has, which
-    therefore scores its own share exactly. Without padding, that is.
+    ``weights`` are target x source. Of each target word that has gold links the weights on its
+    gold sources are summed. The matrices keep all columns that were read, the source's end token
+    too: weight on it is weight not on gold, and equal weights over all columns are what the
+    ``uniform`` arm has, which therefore scores its own share exactly. Without padding, that is.
     """
     rows = [_weight_row(own, links) for own, links in zip(weights, gold, strict=True)]
     return np.array(rows, np.float64).reshape(len(rows), 3)

@@ -19,7 +19,10 @@ from .censored import Censored
 
 @dataclass(frozen=True, eq=False)
 class SurvivalAt:
-    """Words of one length's test sentences that survive: their number, and the share that does."""
+    """Words of one length's test sentences: how many, and the share (0 to 1) that survives.
+
+    ``length`` is in source words.
+    """
 
     length: float
     words: int
@@ -27,10 +30,10 @@ class SurvivalAt:
 
 
 def capacity(points: Sequence[SurvivalAt], share: float) -> Censored:
-    """Length at which so large a share of the words survives; lengths without words are left out.
+    """Length at which so large a share (0 to 1) of the words survives.
 
     "Under" the shortest where fewer survive even there, "at least" the longest where more do.
-    Raises ValueError with fewer than two lengths.
+    Lengths without words are left out; raises ValueError with fewer than two, or with one twice.
     """
     used = sorted((point for point in points if point.share.filled), key=lambda p: p.length)
     lengths = np.array([point.length for point in used], dtype=np.float64)

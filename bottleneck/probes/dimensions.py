@@ -26,7 +26,9 @@ from ..scoring.bootstrap import Interval
 from ..scoring.spread import spread
 
 GROUPS = 20
+"""Groups of sentences that the jackknife leaves out in turn."""
 SHARE = 0.95
+"""Share of the variance that `components` are counted for."""
 WANTED = 2_500
 """Sentences that are drawn a bucket: about ten a dimension of the lecture's context."""
 
@@ -92,7 +94,10 @@ def half_of(
 
 
 def difference(minuend: Jackknifed, subtrahend: Jackknifed) -> Jackknifed:
-    """First minus second of the same sentences in the same groups (trained minus untrained)."""
+    """First minus second of the same sentences in the same groups (trained minus untrained).
+
+    Raises ValueError where the groups are not as many.
+    """
     if len(minuend.left_out) != len(subtrahend.left_out):
         raise ValueError("a difference needs the same groups of sentences")
     left_out = minuend.left_out - subtrahend.left_out
@@ -106,7 +111,7 @@ def mean(seeds: Sequence[Jackknifed]) -> Jackknifed:
 
 
 def participation_ratio(spectrum: Float[ndarray, "*rows context"]) -> Float[ndarray, "*rows"]:
-    """(sum lambda)^2 / sum lambda^2: k for k equal variances; nan where nothing varies."""
+    """(sum lambda)^2 / sum lambda^2: k for k equal variances (Gao et al. 2017); nan without any."""
     parts, varies = _parts(spectrum)
     squares = (parts**2).sum(axis=-1)
     return np.where(varies, 1 / np.where(varies, squares, 1.0), np.nan)

@@ -18,7 +18,7 @@ def sums_by_distance(
 ) -> Float[ndarray, "sentences distances columns"]:
     """Each column's sum over a sentence's records at each distance, 0 to ``distances`` - 1.
 
-    Raises ValueError for a record outside.
+    Raises ValueError for a record of another sentence or distance.
     """
     for name, ids, end in (("sentence", sentence, sentences), ("distance", distance, distances)):
         if len(ids) and not (ids.min() >= 0 and ids.max() < end):

@@ -22,11 +22,16 @@ from .censored import Censored, censor
 from .distances import means_by_distance, sums_by_distance
 
 LEAST_RATIO = 1e-12
+"""What a lesser ratio counts as."""
 
 
 @dataclass(frozen=True, eq=False)
 class GradientRecords:
-    """Target words of a bucket, of one network; distances in steps, at least 0."""
+    """Target words of a bucket, of one network; distances in steps, at least 0.
+
+    ``at_aligned`` and ``at_last`` are Euclidean norms of the gradient of one word's -log P. A word
+    with several sources has a record for each.
+    """
 
     sentence: Int[ndarray, "words"]
     distance: Int[ndarray, "words"]
@@ -36,7 +41,7 @@ class GradientRecords:
 
 @dataclass(frozen=True, eq=False)
 class GradientCurve:
-    """Geometric mean ratio at each distance that has words; counts over all seeds."""
+    """Geometric mean ratio at each distance that has words in every seed; counts over all seeds."""
 
     distances: Int[ndarray, "distances"]
     ratios: tuple[Estimate, ...]

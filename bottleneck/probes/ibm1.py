@@ -82,8 +82,8 @@ def nearest_to_diagonal(allowed: Bool[ndarray, "target source"]) -> Int[ndarray,
 def train(pairs: Sequence[Pair], *, iterations: int = 5) -> tuple[IBM1, Float[ndarray, "steps"]]:
     """Train by EM; also the log-likelihood (nats) of the text before each iteration.
 
-    Pairs with an empty side are left out. Time and memory go with the cells, target words x
-    (source words of the sentence, and NULL).
+    Pairs with an empty side are left out; without any other raises ValueError. Time and memory go
+    with the cells, target words x (source words of the sentence, and NULL).
     """
     full = [pair for pair in pairs if len(pair[0]) and len(pair[1])]
     if not full:

@@ -43,7 +43,7 @@ def recovered_bits(
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """Some neighbouring buckets: the slope of bits over words, and its share of the exact slope.
+    """Some neighbouring buckets: the slope (bits a word), and its share of the exact slope.
 
     ``kept`` is the share of each further word's bits that arrives: 0 where the bits have levelled
     off, 1 where they rise as the source does.

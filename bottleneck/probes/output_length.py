@@ -81,7 +81,7 @@ def length_ratio(sums: Real[ndarray, "*rows 8"]) -> Float[ndarray, "*rows"]:
 
 
 def share_of_sentences(fault: str) -> Score:
-    """Score: the share of outputs that are ``empty``, ``unfinished``, ``repeating``, ..."""
+    """Score: the share of outputs, 0 to 1, that are ``empty``, ``unfinished``, ``repeating``..."""
     return lambda sums: ratio_of_sums(_columns(sums, fault, "sentences"))
 
 

@@ -12,11 +12,15 @@ from jaxtyping import Float, Int
 from numpy import ndarray
 
 MOST_BITS = 16
+"""Bits a number at most."""
 
 
 @dataclass(frozen=True, eq=False)
 class Range:
-    """Each number's lowest and highest value."""
+    """Each number's lowest and highest value.
+
+    Raises ValueError where one is not finite, or a low is above its high.
+    """
 
     low: Float[ndarray, "context"]
     high: Float[ndarray, "context"]
@@ -33,7 +37,8 @@ def range_of(
 ) -> Range:
     """Range of each number over training contexts, or of all numbers in ``common``.
 
-    ``tail`` is left out at either end: 0 gives minimum and maximum, .005 the middle 99 %.
+    ``tail`` is left out at either end: 0 gives minimum and maximum, .005 the middle 99 %. Raises
+    ValueError outside of 0 to .5, or for numbers that are not finite.
     """
     if not 0.0 <= tail < 0.5:
         raise ValueError(f"a tail is at least 0 and under .5, not {tail}")
@@ -48,7 +53,8 @@ def quantise(
 ) -> Float[ndarray, "*rows context"]:
     """The vectors from their cells alone, in their own precision.
 
-    Within the range no number moves by more than half a cell, (high - low) / 2^(bits + 1).
+    Within the range no number moves by more than half a cell, (high - low) / 2^(bits + 1). Raises
+    ValueError as `cells` does.
     """
     step = (span.high - span.low) / 2**bits
     return (span.low + (cells(vectors, span, bits) + 0.5) * step).astype(vectors.dtype)
@@ -57,7 +63,10 @@ def quantise(
 def cells(
     vectors: Float[ndarray, "*rows context"], span: Range, bits: int
 ) -> Int[ndarray, "*rows context"]:
-    """Cell of each number, 0 to 2^bits - 1. Raises ValueError where one is not a number."""
+    """Cell of each number, 0 to 2^bits - 1.
+
+    Raises ValueError where one is not a number, or for bits outside of 1 to `MOST_BITS`.
+    """
     if not 1 <= bits <= MOST_BITS:
         raise ValueError(f"1 to {MOST_BITS} bits a number, not {bits}")
     if np.isnan(vectors).any():

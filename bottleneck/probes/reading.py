@@ -17,7 +17,10 @@ from .distances import means_by_distance, sums_by_distance
 
 @dataclass(frozen=True, eq=False)
 class Readings:
-    """A probe's answers for one network: right or wrong, and whether the baseline was right."""
+    """A probe's answers for one network: right or wrong, and whether the baseline was right.
+
+    ``step`` counts the words read, from 1; ``distance`` is back from the last of them, from 0.
+    """
 
     sentence: Int[ndarray, "answers"]
     step: Int[ndarray, "answers"]
@@ -26,7 +29,7 @@ class Readings:
     baseline_right: Bool[ndarray, "answers"]
 
     def at_steps(self, first: int, last: int) -> "Readings":
-        """The answers after steps ``first`` to ``last``, both counted in."""
+        """The answers after steps ``first`` to ``last`` (from 1), both counted in."""
         kept = (self.step >= first) & (self.step <= last)
         fields = (self.sentence, self.step, self.distance, self.right, self.baseline_right)
         return Readings(*(field[kept] for field in fields))
@@ -34,7 +37,7 @@ class Readings:
 
 @dataclass(frozen=True, eq=False)
 class ReadingCurve:
-    """Accuracy by distance, 0 first, and how many words are read; answers counted over seeds.
+    """Accuracy (0 to 1) by distance, 0 first, and words read; answers are counted over seeds.
 
     ``words_read`` is the sum over distances of accuracy minus baseline, as it is: distances at
     which the probe is worse count against it, for to drop them would make words out of noise.

@@ -22,6 +22,7 @@ from ..scoring.bootstrap import Score
 from ..scoring.sums import ratio_of_sums
 
 CELL = ("found", "by_chance", "words")
+"""Words of a group and band: the first two are sums of shares, the last a count."""
 
 Measure = Callable[[Float[ndarray, "*rows 2"]], Float[ndarray, "*rows"]]
 """From the rates (recall, chance) to a number."""
@@ -54,7 +55,8 @@ def survival_sums(
     """Count every sentence's words by group and band; all arguments are one array a sentence.
 
     Left out are words without a link (nan in ``survived``), group or band (-1). The sums by
-    chance are nan for a sentence that had no partner.
+    chance are nan for a sentence that had no partner. Raises ValueError where the arguments differ
+    in sentences or words.
     """
     sentences = len(survived)
     _check_same_lengths(survived, by_chance, groups, bands)
@@ -82,7 +84,7 @@ def _joined(arrays: Sequence[ndarray]) -> Float[ndarray, "words"]:
 
 
 def rates(cells: Real[ndarray, "*rows 3"]) -> Float[ndarray, "*rows 2"]:
-    """Recall and chance of cells (found, by chance, words); nan where there are no words."""
+    """Recall and chance (0 to 1) of cells (found, by chance, words); nan without words."""
     recall, chance = (ratio_of_sums(cells[..., [column, 2]]) for column in (0, 1))
     return np.stack([recall, chance], axis=-1)
 

@@ -4,21 +4,23 @@ from collections.abc import Sequence
 
 from ..claims.controls import Controlled
 from ..claims.training import Trained
-from ..claims.verdict import marked
+from ..claims.verdict import MARKED_BELOW, marked
 from ..scoring.bootstrap import Estimate
 from ..tables.render import count
 from .tables import Grid
 
+RANGES = "95 % over test sentences below each number"
+
 
 def controls_grid(measured: Controlled) -> Grid:
     """A row a control, the best first, then a row a change of both arms."""
-    where = f"{measured.bucket} source words, n = {count(measured.sentences)}"
+    where = f"{measured.bucket} source words, n = {count(measured.sentences)} sentences"
     ordered = sorted(measured.controls, key=lambda control: -control.bleu.value)
     rows = [(each.name, _level(each.bleu), _gain(each.gain)) for each in ordered]
     rows += [(f"both arms: {each.name}", "", _gain(each.gain)) for each in measured.variations]
     return Grid(
         caption=f"Attention ({measured.attention.value:.1f} BLEU) beside what does not select: "
-        f"{where} (C10)",
+        f"{where}, {RANGES} (C10).{_starred([measured.sentences])}",
         heads=("control", "BLEU", "attention minus it, BLEU"),
         rows=tuple(rows),
         headed=1,
@@ -27,19 +29,24 @@ def controls_grid(measured: Controlled) -> Grid:
 
 def training_grid(buckets: Sequence[Trained]) -> Grid:
     """A row a bucket: what twice the updates add without attention, and what attention adds."""
+    filled = [row for row in buckets if row.once.filled]
     rows = [
         (row.bucket, count(row.sentences), _level(row.once), _level(row.twice), _gain(row.move),
          _gain(row.gap))
-        for row in buckets
-        if row.once.filled
+        for row in filled
     ]  # fmt: skip
-    few = " *: few sentences." if any(marked(row.sentences) for row in buckets) else ""
     return Grid(
-        caption=f"No attention, trained once and twice as long, BLEU (C12).{few}",
+        caption="No attention, trained once and twice as long, and what attention adds, in BLEU: "
+        f"n sentences, {RANGES} (C12).{_starred([row.sentences for row in filled])}",
         heads=("source words", "n", "trained once", "twice", "twice adds", "attention adds"),
         rows=tuple(rows),
         headed=1,
     )
+
+
+def _starred(counts: Sequence[int]) -> str:
+    """What the star of `count` means, where one stands."""
+    return f" *: under {MARKED_BELOW}." if any(map(marked, counts)) else ""
 
 
 def _level(estimate: Estimate) -> str:

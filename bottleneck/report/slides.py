@@ -5,7 +5,7 @@ from typing import Any
 
 from ..lecture.printed import L_FAIL, L_VIND
 from ..tables.page import Page
-from ..tables.render import count, number, ranged
+from ..tables.render import BASELINE, baseline, count, number, ranged, slide_drop
 from .markup import Child, Html, joined, tag
 from .tables import captioned, interval, swatch
 
@@ -15,6 +15,7 @@ Row = Mapping[str, Any]
 
 def failure_html(page: Page) -> Html:
     """Sentence length, sentences, compression ratio, BLEU and its fall: slide beside measured."""
+    base = baseline(page.frame)
     rows = [
         [
             *_words(row, L_FAIL),
@@ -22,9 +23,9 @@ def failure_html(page: Page) -> Html:
             tag("td", number(row["compression_ratio"], "{:.1f}:1"), class_="measured"),
             _slide(number(row["slide_bleu"], "{:.1f}")),
             _measured(row, "bleu", "{:.1f}"),
-            _slide("baseline" if not place else number(row["slide_drop"], "{:+.0f}%")),
-            tag("td", "baseline", class_="measured")
-            if not place
+            _slide(slide_drop(row)),
+            tag("td", BASELINE, class_="measured")
+            if place == base
             else _measured(row, "quality_drop", "{:+.0f}%"),
             tag("td", number(row["brevity_penalty"], "{:.2f}")),
         ]

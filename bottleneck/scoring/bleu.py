@@ -18,6 +18,7 @@ HYPOTHESIS, REFERENCE = 0, 1
 """Columns of the two lengths, in tokens of the scorer; sacreBLEU's own order of columns."""
 CORRECT = slice(2, 2 + ORDERS)
 TOTAL = slice(2 + ORDERS, 2 + 2 * ORDERS)
+"""Columns of the n-grams that match, and of all of the hypothesis, by order."""
 
 SHORT_SENTENCES = (
     "Corpus BLEU of a row is sacreBLEU's own score of that row's sentences: n-grams are counted "
@@ -31,7 +32,7 @@ SHORT_SENTENCES = (
 def bleu_statistics(
     hypotheses: Sequence[str], references: Sequence[str], *, lowercase: bool = False
 ) -> Int[ndarray, "sentences 10"]:
-    """Count each sentence: both lengths, then correct and total n-grams of orders 1 to 4.
+    """Count each sentence: both lengths, then matching and all n-grams of orders 1 to 4.
 
     Texts are detokenised; sacreBLEU's 13a tokeniser splits them (Post 2018).
     """

@@ -19,6 +19,7 @@ Score = Callable[[Real[ndarray, "..."]], Float[ndarray, "..."]]
 """From sums of statistics in the last axis to scores: `bleu`, `chrf`, `ratio_of_sums`."""
 
 LEVEL = 0.95
+"""Share of the resamples that lies within every interval."""
 BLOCK = 2**22
 """Numbers in one block of weights: 32 MiB."""
 
@@ -50,7 +51,7 @@ class Estimate:
 
     @property
     def interval(self) -> Interval:
-        """Percentile interval of the draws."""
+        """Percentile interval of the draws, 95 %."""
         low, high = np.quantile(self.draws, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
         return Interval(float(low), float(high))
 
@@ -120,7 +121,10 @@ def percent_change(new: Estimate, base: Estimate) -> Estimate:
 
 
 def interaction(gains: Sequence[Estimate]) -> Estimate:
-    """Gain in the longest filled bucket minus gain in the shortest; gains in order of length."""
+    """Gain in the longest filled bucket minus gain in the shortest; gains in order of length.
+
+    Raises ValueError with fewer than two filled buckets.
+    """
     filled = [gain for gain in gains if gain.filled]
     if len(filled) < 2:
         raise ValueError(f"an interaction needs two filled buckets, not {len(filled)}")

@@ -10,6 +10,7 @@ from sacrebleu.metrics import CHRF
 
 ORDERS = 6
 BETA = 2
+"""chrF2: recall weighs four times as much as precision, beta squared."""
 
 
 def chrf_statistics(

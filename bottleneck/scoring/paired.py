@@ -27,7 +27,10 @@ class Resampling:
 
 @dataclass(frozen=True, eq=False)
 class Paired:
-    """Systems A and B in one part: each one's score, and how sure their difference is."""
+    """Systems A and B in one part: each one's score, and how sure their difference is.
+
+    ``p_randomisation`` is two-sided.
+    """
 
     a: Estimate
     b: Estimate

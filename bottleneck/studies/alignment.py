@@ -50,7 +50,9 @@ RATES = {
 EVERYWHERE = ""
 """The bucket of all lengths together."""
 ITERATIONS, BATCH = 5, 128
+"""Of EM for IBM model 1; and sentences whose weights are read at once."""
 Matrix = Float[ndarray, "_ _"]
+"""Weights of one sentence, target x source words, the end tokens last."""
 Tokens = list[str]
 
 

@@ -88,7 +88,10 @@ def read_gold(gold: Path, source: Path, target: Path, base: int) -> GoldSet:
 
 
 def probe_gold(subject: Subject, held: GoldSet, tell: Tell) -> Columns:
-    """The study's columns for the gold set; pairs with an empty side or without links left out."""
+    """The study's columns for the gold set; pairs with an empty side or without links left out.
+
+    Raises UserError where no other is there.
+    """
     rows = [
         row
         for row, (lengths, links) in enumerate(zip(held.lengths, held.links, strict=True))

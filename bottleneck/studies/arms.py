@@ -28,7 +28,10 @@ class Arm:
         return self.runs[0].settings
 
     def row(self, measure: str, value: float, **others: Any) -> Row:
-        """The mean over seeds; ``others`` are control, bucket, part, low, high, n, note."""
+        """The mean over seeds; ``others`` are control, bucket, part, low, high, n, note.
+
+        ``low`` and ``high`` are of the 95 % interval.
+        """
         return _row(self.name, self.settings) | {"measure": measure, "value": value} | others
 
     def seed_row(self, run: Probed, measure: str, value: float, **others: Any) -> Row:
@@ -93,7 +96,7 @@ def without_seed(settings: RunSettings) -> RunSettings:
 
 
 def in_buckets(run: Probed, words: Float[np.ndarray, "sentences"]) -> Iterator[tuple]:
-    """Place, name and members (a mask) of each of the run's length buckets."""
+    """Place (from 0), name and members (a mask) of each of the run's length buckets."""
     buckets = Buckets(run.settings.scoring.lower_edges)
     assigned = buckets.assign(words.astype(np.int64))
     for place, name in enumerate(buckets.names):

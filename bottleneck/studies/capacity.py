@@ -29,6 +29,7 @@ from .survival import is_word
 FEWEST = 20
 """Sentences of a point of the curve: neighbouring lengths with fewer are taken together."""
 SHUFFLES = 10
+"""Other sentences whose outputs tell what of a sentence is there by chance."""
 MAY_DIFFER = frozenset({"model.context_size", "training.updates", "training.seed"})
 """What the runs of one table may differ in, beside corpus and attention."""
 

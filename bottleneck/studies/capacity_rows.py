@@ -26,6 +26,7 @@ Lengths = Mapping[tuple[str, str], Censored]
 """By measure of `CRITERIA` and part of `SHARES`."""
 
 SHARES = {"90 %": 0.9, "50 %": 0.5}
+"""Shares of the words whose lengths are told."""
 WORDS = ("kept", "kept_by_chance", "words")
 PLACES = ("in_place", "in_place_by_chance", "tokens")
 

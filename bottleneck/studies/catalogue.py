@@ -11,7 +11,7 @@ COST_QUESTION = "Does attention's cost grow with Tx x Ty? Measured by `bottlenec
 
 
 def find_study(name: str) -> Study:
-    """The study of a name; only its own module is imported."""
+    """The study of a name; only its own module is imported. UsageError for a name that is none."""
     if name not in STUDIES:
         raise UsageError(f"unknown study {name!r}{did_you_mean(name, (*STUDIES, BENCHMARK))}")
     return import_module(f".{name}", __package__).STUDY

@@ -33,7 +33,7 @@ def contexts(
 def states(
     subject: Subject, weights: Weights, pairs: Sequence[SentencePair]
 ) -> list[Float[np.ndarray, "words context"]]:
-    """h_t of each sentence after each of its words, in the order of reading, at context width.
+    """h_t of each sentence after each of its tokens, in the order of reading, at context width.
 
     The state after the end token is left out. In a two-way encoder h_t has read the words to come.
     """

@@ -29,7 +29,7 @@ from .study import Columns, Probed, Row, Study, Tell
 from .subject import Subject, source_words
 
 MOST = 240
-"""Sentences of a bucket and split."""
+"""Sentences of a bucket and split at most."""
 SPLITS = ("train", "test")
 TOKENS = ("right", "nll", "tokens")
 
@@ -37,7 +37,10 @@ Right = Callable[[Weights, Sentences], Int[Array, " batch"]]
 
 
 def right_tokens(graph: nnx.GraphDef) -> Right:
-    """The jitted count of target tokens that are the likeliest next word, given those before."""
+    """The jitted count of target tokens that are the likeliest next word, given those before.
+
+    The end token is one of them.
+    """
 
     @jax.jit
     def right(weights: Weights, batch: Sentences) -> Int[Array, " batch"]:

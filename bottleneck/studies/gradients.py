@@ -40,7 +40,7 @@ from .study import Columns, Probed, Row, Study, Tell
 from .subject import Subject, is_drawn, source_words
 
 SENTENCES, BATCH = 60, 20
-"""Test sentences of each bucket, the first ones; and how many of them at once."""
+"""Test sentences of each bucket at most, the first ones; and how many of them at once."""
 NETWORKS = ("trained", "untrained")
 BANDS = (1, 6, 11, 21, 31, 41)
 """First steps of each band of the curve."""

@@ -31,7 +31,10 @@ def keep(run: Path, study: Study, found: Columns) -> None:
 
 
 def read_kept(run: Path, settings: RunSettings, study: Study) -> Probed:
-    """What was found, as arrays; a column that is not all numbers is text."""
+    """What was found, as arrays; a column that is not all numbers is text.
+
+    A missing or damaged file is a UserError.
+    """
     path = _file(run, study, "csv")
     try:
         text = read_checked(path, _anew(study)).decode()

@@ -12,6 +12,7 @@ from .arms import Arm
 from .study import Probed
 
 Bits = Float[np.ndarray, "seeds sentences"]
+"""Bits a sentence."""
 
 # An arm that cannot point at words cannot copy them either.
 NO_ATTENTION = {
@@ -66,5 +67,5 @@ def without_attention(arm: Arm) -> RunSettings:
 
 
 def in_bits(runs: Sequence[Probed], column: str) -> Bits:
-    """A column of nats, in bits."""
+    """A column of nats a sentence, in bits."""
     return to_bits(np.stack([run.found[column] for run in runs]))

@@ -32,7 +32,10 @@ WORDS = {"source": 1, "target": 0}
 
 
 def lexicon_of(subject: Subject, tell: Tell) -> IBM1:
-    """The model of the run's training pairs; ``tell`` hears where it has to be learned."""
+    """The model of the run's training pairs; ``tell`` hears where it has to be learned.
+
+    Raises UserError for a run that does not say which text it was trained on.
+    """
     fingerprint = _fingerprint(subject.folder / ENVIRONMENT)
     path = lexicon_file(fingerprint)
     held = path and read_lexicon(path, fingerprint)

@@ -18,6 +18,7 @@ from jaxtyping import Array, Float, Int
 from numpy import ndarray
 
 NO_ANSWER = -1
+"""What a row has for a place at which nothing is asked of it."""
 LEAST_VARIANCE = 1e-6
 """Of the mean variance: less counts as noise of rounding, and is not blown up."""
 SHRINKAGE = 20.0
@@ -27,6 +28,7 @@ UNSEEN = 0.01
 STEPS = 200
 BATCH = 512
 RATE = 1e-2
+"""Steps of Adam, rows of each, and its first rate, which falls to 0 in a line."""
 
 
 class Whitening(NamedTuple):
@@ -49,7 +51,7 @@ class Maps(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class LinearReader:
-    """What was fitted."""
+    """A fitted probe: the whitening of its inputs, and a softmax for each place."""
 
     whitening: Whitening
     maps: Maps

@@ -23,9 +23,11 @@ from .study import Columns, Probed, Row, Study, Tell
 from .subject import Subject
 
 DISTANCES = 20
+"""Words asked for: the one just read, which is 0 back, to that 19 back."""
 SENTENCES = 6_000
 """Training sentences whose states the probe is fitted to."""
 SEED = 1
+"""Of the batches that probes are fitted to: the same for all runs and controls."""
 CONTROLS = ("trained", "untrained", "last_word")
 RIGHT, WRONG = "y", "n"
 Questions = tuple[Int[ndarray, "states"], Int[ndarray, "states"], Int[ndarray, "states distances"]]

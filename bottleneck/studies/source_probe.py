@@ -32,6 +32,7 @@ from .subject import Subject
 PART = 2
 """The probe is trained for the translator's updates over this."""
 VALIDATIONS = 5
+"""Of the probe's training, of which the weights of least loss are kept."""
 SHAPES = 8
 """Padded shapes at most: source and what is written are equally long."""
 BATCH = 64
@@ -61,7 +62,10 @@ def probe_updates(updates: int) -> int:
 def train_reader(
     subject: Subject, encoder: Weights, tell: Tell, name: str
 ) -> tuple[nnx.GraphDef, Weights]:
-    """Structure and weights of the probe of an encoder (a whole translator's weights)."""
+    """Structure and weights of the probe of an encoder (a whole translator's weights).
+
+    Raises UserError, naming the probe and the run, where its training diverges.
+    """
     graph, weights = fresh_reader(subject, encoder)
     settings = _settings(subject.settings.training)
     learner = Learner(weights, settings, _batches(subject, settings))

@@ -36,8 +36,9 @@ class Study:
     """A question of the lecture.
 
     ``version`` rises when the probe measures something else, so that old findings are measured
-    anew. ``sweep`` names the runs that answer the question, a file of experiments/. ``suits`` says
-    whether a run can be probed at all.
+    anew. ``ids`` are the claims and slides that it is about. ``sweep`` names the runs that answer
+    the question, a file of experiments/; with ``own_runs`` these have a folder of their own, for no
+    other study looks at them. ``suits`` says whether a run can be probed at all.
     """
 
     name: str

@@ -42,7 +42,7 @@ class Subject:
 
     @property
     def weights(self) -> Weights:
-        """The trained weights: those of the least validation loss."""
+        """The weights that training kept: of the least validation loss, or a mean of the last."""
         return self.trained.weights
 
     @cached_property
@@ -58,7 +58,7 @@ class Subject:
 
     @cached_property
     def corpus(self) -> Corpus:
-        """The run's text, made or read again; it must be the same."""
+        """The run's text, made or read again; a UserError where it is not the same any more."""
         corpus = load_corpus(self.settings.corpus, self.settings.scoring.lower_edges)
         known = read_object(self.folder / ENVIRONMENT).get("fingerprint")
         if corpus.fingerprint != known:

@@ -39,6 +39,7 @@ from .study import Columns, Probed, Row, Study, Tell
 from .subject import Subject, has_classes, is_drawn, source_words
 
 SHUFFLES = 10
+"""Other sentences whose outputs tell what of a sentence is there by chance."""
 LEXICON_PAIRS = 50_000
 """Training pairs at most that teach IBM model 1, spread evenly over the text."""
 FUNCTION_WORD = "function word"
@@ -53,6 +54,7 @@ KINDS: dict[str, tuple[str, ...]] = {
 }
 """What the claim compares: who does what to what, and what is said of it or only names it."""
 THIRDS, FIFTHS = 3, 5
+"""Parts of a sentence that places are told in."""
 LAYOUTS = {
     "class": Layout(CLASSES, THIRDS),
     "frequency": Layout(FREQUENCY_NAMES, THIRDS),

@@ -19,7 +19,7 @@ WIDTHS = ("hidden_size", "attention_size")
 
 
 def require_alike(bundle: Bundle, runs: pd.DataFrame, free: Collection[str] = PAIRED) -> None:
-    """Refuse runs that differ in a setting outside ``free``, or in their text.
+    """Refuse runs that differ in a setting outside ``free``, or in their text, as a ``UserError``.
 
     Every setting has a column. One of which the user chose several values may differ between the
     arms, not within one.
@@ -96,7 +96,7 @@ def like(runs: pd.DataFrame, settings: RunSettings, free: Collection[str]) -> pd
 
 
 def require_distinct_seeds(runs: pd.DataFrame) -> None:
-    """Refuse two runs of one seed in one arm, of which settings and text are the same."""
+    """Refuse two runs of one arm and seed, of the same settings and text, as a ``UserError``."""
     for _, alike in runs.groupby("seed"):
         if len(alike) > 1:
             first, second = alike["run"].iloc[:2]

@@ -34,7 +34,8 @@ def claims(decisions: Sequence[Decision]) -> pd.DataFrame:
     """A row a claim: id, claim, measure, value, low, high, verdict, because, rule, runs, command.
 
     ``measure`` says what ``value`` is a number of, else what is to be measured; ``runs`` are those
-    that the verdict rests on, ``command`` is what would produce them where there is none.
+    that the verdict rests on, ``command`` is what would produce what a verdict lacks. ``low`` to
+    ``high`` is the 95 % interval.
     """
     return pd.DataFrame([_row(one) for one in decisions]).astype(
         dict.fromkeys(("value", "low", "high"), "float64")
@@ -137,7 +138,7 @@ FORMATS = ("rich", *_WRITERS)
 
 
 def check_format(form: str) -> None:
-    """Refuse what is not in `FORMATS`."""
+    """Refuse what is not in `FORMATS` as a ``UsageError``."""
     check_known(form, FORMATS)
 
 

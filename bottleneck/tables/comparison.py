@@ -25,7 +25,10 @@ NONE = "none"
 
 @dataclass(frozen=True, eq=False)
 class Arm:
-    """One attention type: its runs (a seed each), shortest bucket first in every list."""
+    """One attention type: its runs (a seed each), shortest bucket first in every list.
+
+    ``estimates`` are BLEU (0 to 100), means over seeds, and ``brevity`` the mean brevity penalty.
+    """
 
     name: str
     runs: tuple[str, ...]
@@ -80,7 +83,8 @@ class Comparison:
 def compare(bundle: Bundle, updates: int | None = None, *, alone: bool = False) -> Comparison:
     """Compare none with the bundle's one attention, at ``updates`` (default: the fewest).
 
-    ``alone`` allows for a bundle without attention.
+    ``alone`` allows for a bundle without attention. Runs of other arms, that differ in more than
+    attention, or that share no seed are a ``UserError``.
     """
     runs = _trained(bundle, updates)
     _require_arms(bundle, runs, alone)
@@ -93,7 +97,7 @@ def compare_sizes(bundle: Bundle) -> list[Comparison]:
     """The same at each context size that was run without attention, smallest first.
 
     Attention may be missing. Widths are the context's own in all runs, or one in all: a curve over
-    context sizes is not to be one over something else as well.
+    context sizes is not to be one over something else as well. Raises ``UserError`` as `compare`.
     """
     runs = _trained(bundle, None)
     _require_arms(bundle, runs, alone=True)

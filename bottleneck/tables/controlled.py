@@ -56,7 +56,10 @@ def measured(bundle: Bundle, runs: pd.DataFrame) -> ByBucket:
 
 
 def controlled(bundle: Bundle, pair: Pair) -> tuple[Controlled, pd.DataFrame]:
-    """Both arms beside the controls that there are, in the longest filled bucket, and the runs."""
+    """Both arms beside the controls that there are, in the longest filled bucket, and the runs.
+
+    BLEU is 0 to 100; every control is held to attention on the seeds that both have.
+    """
     runs = listed_runs(bundle)
     attention = measured(bundle, pair.attention)
     place = attention.longest

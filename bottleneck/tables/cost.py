@@ -21,6 +21,7 @@ UNITS = {
     "batch_size": "sentences",
     "vocabulary": "words a side",
 }
+"""What the sizes that are varied count, behind their names."""
 SHOWN = {
     "seconds": ("ms", 1e3),
     "attention_seconds": ("attention_ms", 1e3),
@@ -50,7 +51,10 @@ def cost_pages(costs: pd.DataFrame, exponents: pd.DataFrame) -> list[Page]:
 
 
 def measured(costs: pd.DataFrame) -> pd.DataFrame:
-    """A row a point: milliseconds a step, tokens a second, memory, attention's part of each."""
+    """A row an arm and point: ms a step, tokens a second, megabytes; attention's ms, share and MB.
+
+    The share is of the step's time, 0 to 1; a megabyte is 10^6 bytes.
+    """
     frame = pd.DataFrame({"varied": costs["varied"], "size": _sizes(costs), "arm": costs["arm"]})
     for name, (shown, unit) in SHOWN.items():
         for end in ("", "_low", "_high"):

@@ -25,7 +25,7 @@ MARKDOWN_ESCAPES = str.maketrans(
 
 
 def check_known(form: str, known: Sequence[str]) -> None:
-    """Refuse a form of output that is none of these, with the nearest of them."""
+    """Refuse a form of output that is none of these as a ``UsageError``, with the nearest."""
     if form not in known:
         raise UsageError(f"unknown format {form!r}{did_you_mean(form, known)}")
 

@@ -42,7 +42,10 @@ class Output:
 
 
 def read_files(hypotheses: Path, references: Path, sources: Path) -> Output:
-    """The output of a system in three files of equally many lines, named by their options."""
+    """The output of a system in three files, named by their options.
+
+    A ``UserError`` where they have not equally many lines, or one cannot be read.
+    """
     files = {"--references": references, "--sources": sources}
     return _from_file("--hypotheses", hypotheses, files)
 
@@ -53,7 +56,7 @@ def read_systems(
     """Two systems, a run's folder or a file of translations each, checked to be of one test set.
 
     A file needs the two files of its test set; a run that is given with them is checked against
-    them.
+    them. Raises ``UsageError`` where one is missing, ``UserError`` for two test sets.
     """
     files = _test_files(references, sources)
     first, second = (_read(f"system {name}", path, files) for name, path in (("A", a), ("B", b)))

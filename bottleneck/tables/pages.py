@@ -38,7 +38,10 @@ def study_page(study: str, folder: Path) -> Page:
 
 
 def make_page(name: str, bundle: Bundle) -> Page:
-    """The table of a name in `TABLES` (underscores do as well) or `STUDIES`, or `GOLD_TABLE`."""
+    """The table of a name in `TABLES` (underscores do as well) or `STUDIES`, or `GOLD_TABLE`.
+
+    ``UsageError`` for another name, ``UserError`` where the bundle has not what the table needs.
+    """
     if name in STUDIES:
         return study_page(name, bundle.folder)
     dashed = name.replace("_", "-")
@@ -136,7 +139,7 @@ _WRITERS: Mapping[str, Callable[[Page], str]] = {
 
 
 def check_format(form: str) -> None:
-    """Refuse what is not in `FORMATS`, before anything is read or measured."""
+    """Refuse what is not in `FORMATS` as a ``UsageError``, before anything is read or measured."""
     check_known(form, FORMATS)
 
 

@@ -78,7 +78,10 @@ def paired_frame(
     labels: Sequence[str],
     how: Resampling,
 ) -> pd.DataFrame:
-    """A row a bucket, then the whole test set, then the interaction; what has no score is blank."""
+    """A row a bucket, then the whole test set, then the interaction; what has no score is blank.
+
+    BLEU, and differences in it, are 0 to 100; ``p_...`` are 0 to 1; intervals are 95 %.
+    """
     everything = np.ones(len(assigned), dtype=bool)
     parts = [*(assigned == place for place in range(len(labels))), everything]
     held = [_pair(a[part], b[part], stream, how) for stream, part in enumerate(parts)]

@@ -18,6 +18,8 @@ BAR_WIDTHS = (10, 5)
 EIGHTHS = " ▏▎▍▌▋▊▉█"
 """What fills so many eighths of a column."""
 SCALE = "Bars: BLEU from 0 to 100."
+BASELINE = "baseline"
+"""Stands for the drop of the row that the others' drop is of."""
 
 
 def failure_table(frame: pd.DataFrame) -> Fitted:
@@ -29,7 +31,7 @@ def _failure_table(frame: pd.DataFrame, width: int) -> Table:
     table = new_table(FAILURE_TITLE, ["source\nwords", "n", "ratio", "BLEU", "BP", "drop"])
     for name in ("slide\nBLEU", "slide\ndrop"):
         table.add_column(name, justify="right", style="dim")
-    scores = with_bars(frame, "bleu", width)
+    scores, base = with_bars(frame, "bleu", width), baseline(frame)
     for place, row in enumerate(frame.to_dict("records")):
         table.add_row(
             row["bucket"],
@@ -37,11 +39,21 @@ def _failure_table(frame: pd.DataFrame, width: int) -> Table:
             number(row["compression_ratio"], "{:.1f}:1"),
             scores[place],
             number(row["brevity_penalty"], "{:.2f}"),
-            "baseline" if place == 0 else ranged(row, "quality_drop", "{:+.0f}%"),
+            BASELINE if place == base else ranged(row, "quality_drop", "{:+.0f}%"),
             number(row["slide_bleu"], "{:.1f}"),
-            "baseline" if place == 0 else number(row["slide_drop"], "{:+.0f}%"),
+            slide_drop(row),
         )
     return table
+
+
+def baseline(frame: pd.DataFrame) -> int:
+    """Place of the row of the failure pattern that the drops are of: the first with a BLEU."""
+    return int(frame["bleu"].notna().argmax())
+
+
+def slide_drop(row: dict) -> str:
+    """The slide's drop in per cent of its own first row; empty for a bucket that it has not."""
+    return BASELINE if row["slide_drop"] == 0 else number(row["slide_drop"], "{:+.0f}%")
 
 
 def vindication_table(frame: pd.DataFrame, attention: str) -> Fitted:

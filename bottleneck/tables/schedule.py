@@ -10,7 +10,10 @@ from .comparison import NONE, Arm, Comparison, compare
 
 
 def training_line(comparison: Comparison, bundle: Bundle) -> str:
-    """Epochs, and the losses at the end: where they part, an arm lacks data more than room."""
+    """Epochs, and the losses at the end, in nats a target token, means over seeds.
+
+    Where training's and validation's part, an arm lacks data more than room.
+    """
     runs = bundle.runs.drop_duplicates("run").set_index("run")
     losses = [
         f"{arm.name} {runs.loc[list(arm.runs), 'train_loss'].mean():.2f} / "

@@ -21,7 +21,8 @@ def where(bundle: Bundle, conditions: Sequence[str]) -> Bundle:
     """The bundle's runs that meet every ``column=value`` or ``column=value,value``.
 
     A column is one of `CONDITIONS` or a setting's own name (``model.context_size``); several
-    conditions on one column are alternatives. Nothing left is a ``UserError`` with what there is.
+    conditions on one column are alternatives. Nothing left is a ``UserError`` with what there is, a
+    condition that cannot be read a ``UsageError``.
     """
     runs, unfinished, wanted = bundle.runs, bundle.unfinished(), _parsed(conditions)
     for column, texts in wanted.items():

@@ -13,7 +13,8 @@ from .comparison import Comparison
 def failure_pattern(comparison: Comparison) -> pd.DataFrame:
     """L-FAIL, a row a bucket: BLEU of the arm without attention and its fall from the first.
 
-    ``quality_drop`` and ``slide_drop`` are per cent of the first filled bucket; BLEU is 0-100.
+    ``quality_drop`` is per cent of the first filled bucket, ``slide_drop`` of the slide's first
+    row; BLEU is 0-100.
     """
     base = next((e for e in comparison.none.estimates if e.filled), None)
     rows = []
@@ -38,7 +39,10 @@ def failure_pattern(comparison: Comparison) -> pd.DataFrame:
 
 
 def vindication(comparison: Comparison) -> pd.DataFrame:
-    """L-VIND, a row a bucket: both arms, the paired gain in BLEU, the improvement in per cent."""
+    """L-VIND, a row a bucket: both arms, the paired gain in BLEU, the improvement in per cent.
+
+    The improvement is of the arm without attention; BLEU is 0-100.
+    """
     rows = []
     for place, bucket in enumerate(comparison.buckets):
         none, attention = (arm.estimates[place] for arm in comparison.arms)
@@ -71,7 +75,7 @@ LEAST_BASE = 1.0
 
 
 def relative(measured: Estimate, base: Estimate | None) -> Estimate | None:
-    """Per cent over the base; None for an empty bucket or a base too small to divide by."""
+    """Per cent over the base; None for an empty bucket, or a base under `LEAST_BASE`."""
     if base is None or not measured.filled or not base.value >= LEAST_BASE:
         return None
     return percent_change(measured, base)

@@ -21,7 +21,10 @@ def arms(frame: pd.DataFrame) -> list[str]:
 
 
 def cell(frame: pd.DataFrame, **keys: str) -> dict | None:
-    """The one row with these keys, blank where they are not named; None where there is none."""
+    """The one row with these keys, blank where they are not named; None where there is none.
+
+    Raises ValueError where there are several.
+    """
     wanted = dict.fromkeys(("control", "bucket", "part"), "") | keys
     for name, value in wanted.items():
         frame = frame[frame[name] == value]

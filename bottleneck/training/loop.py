@@ -29,6 +29,7 @@ REPORT_EVERY = 20
 class Progress:
     """How training stands: loss in nats a target token (mean since the last report).
 
+    Tokens are target tokens, end tokens included, over all time so far; ``update`` counts from 1.
     ``loss`` is what training makes small: with label smoothing more than -log P, and not to be
     compared with ``valid_loss``, which is always -log P. ``valid_buckets`` are that one's sums by
     length bucket, where buckets were given.
@@ -48,7 +49,9 @@ class Trained:
     """What training leaves: ``weights`` are those with the least validation loss.
 
     With ``average_last`` they are the mean over the last updates, whatever the losses before.
-    ``valid_loss`` is theirs; the least validation loss was after ``best_update``.
+    ``valid_loss`` is theirs; the least validation loss was after ``best_update``. ``status`` is
+    done or diverged, with the ``reason``. ``seconds`` are of the wall clock, compiling and
+    validation among them, and of a stack those of all its seeds together.
     """
 
     weights: Weights
@@ -158,7 +161,7 @@ def train(
 
 
 def updates_done(state: TrainState) -> int:
-    """The same for every seed of a stack."""
+    """How many updates lie behind a state; the same for every seed of a stack."""
     return int(np.max(state.update))
 
 
@@ -169,7 +172,7 @@ def _beginning(stack: Stack, learners: Sequence[Learner]) -> Snapshot:
 
 
 def validation_updates(settings: TrainingSettings) -> list[int]:
-    """After which updates validation takes place: evenly spread, the last one included."""
+    """After which updates (from 1) validation takes place: evenly spread, the last one included."""
     count = min(settings.validations, settings.updates)
     return [round(settings.updates * share / count) for share in range(1, count + 1)]
 

@@ -36,7 +36,10 @@ def decoder_inputs(target: Int[Array, "batch target"]) -> Int[Array, "batch targ
 def read_outs(
     translator: Translator, batch: Sentences, ratio: float = 1.0, key: PRNGKeyArray | None = None
 ) -> Float[Array, "target batch width"]:
-    """What the output layer reads at every position, under teacher forcing at a ratio."""
+    """What the output layer reads at every position, under teacher forcing at a ratio.
+
+    Without a key every word before is the true one, whatever the ratio.
+    """
     if ratio < 1.0 and key is not None:
         return _sampled(translator, batch, ratio, key)
     inputs = decoder_inputs(batch.target)
@@ -70,7 +73,7 @@ def _sampled(
 def token_losses(
     translator: Translator, batch: Sentences, ratio: float = 1.0, key: PRNGKeyArray | None = None
 ) -> Float[Array, "batch target"]:
-    """-log P in nats of every target token, 0 on padding; teacher-forced unless told otherwise."""
+    """-log P in nats of every target token, 0 on padding; `read_outs` says after which words."""
     outputs = read_outs(translator, batch, ratio, key)
     losses = position_losses(*_flat(translator, batch, outputs))
     return losses.reshape(outputs.shape[:2]).T

@@ -44,7 +44,10 @@ class TrainState(NamedTuple):
 
 
 def learning_rates(settings: TrainingSettings) -> optax.Schedule:
-    """Linear warm-up to ``learning_rate``, then linear decay to its last share at the end."""
+    """Linear warm-up to ``learning_rate``, then linear decay to ``final_learning_rate`` times it.
+
+    Warming up takes half of the updates at most.
+    """
     peak = settings.learning_rate
     warmup = min(settings.warmup_updates, settings.updates // 2)
     decay = optax.linear_schedule(

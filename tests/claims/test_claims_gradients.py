@@ -126,3 +126,10 @@ def test_what_cannot_be_judged_is_not_measured(table, reason):
     found = verdict(table)
     assert (found.verdict, found.value) == ("not measured", None)
     assert reason in found.because
+
+
+def test_few_links_are_told():
+    arms = [rows("none"), rows("additive", **FAR)]
+    assert "under 100 links (n = 99)" in verdict(frame(*arms).assign(n=99)).because
+    arms = [rows("none"), rows("additive", **FAR)]
+    assert "under 100" not in verdict(frame(*arms).assign(n=100)).because

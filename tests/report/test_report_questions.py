@@ -60,6 +60,7 @@ def test_controls_stand_in_a_table_best_first_with_intervals(tmp_path):
     assert {row[0] for row in grid.rows} >= {"uniform weights", "no attention", "source reversed"}
     levels = [float(row[1].partition("\n")[0]) for row in grid.rows if row[1]]
     assert levels == sorted(levels, reverse=True)
+    assert all(told in grid.caption for told in ("BLEU", "n = 12* sentences", "95 %", "under 100"))
     gains = {row[0]: row[2] for row in grid.rows}
     uniform = next(one for one in measured.controls if one.name == "uniform weights")
     ends = uniform.gain.interval
@@ -74,6 +75,8 @@ def test_longer_training_stands_in_a_table_by_bucket(tmp_path):
     assert decided.verdict.verdict != "not measured"
     assert [row[0] for row in held.grids[0].rows] == ["5-10", "11-20", "21-30", "31-40", "41+"]
     assert all(len(row) == 6 and "\n" in row[4] for row in held.grids[0].rows)
+    caption = held.grids[0].caption
+    assert all(told in caption for told in ("in BLEU", "n sentences", "95 %", "*: under 100"))
     assert any("did not log their validation loss" in note for note in held.notes)
 
 

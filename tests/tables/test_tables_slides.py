@@ -10,6 +10,7 @@ from planted_arms import Store
 from rich.console import Console
 from sacrebleu import corpus_bleu
 
+from seq2seq_bottleneck.report.slides import failure_html
 from seq2seq_bottleneck.results.bundle import load_bundle
 from seq2seq_bottleneck.settings.errors import UserError
 from seq2seq_bottleneck.tables.comparison import compare
@@ -86,6 +87,26 @@ def test_an_empty_bucket_is_a_row_of_blanks(tmp_path):
         measured = [name for name in page.frame.columns[2:] if not name.startswith("slide")]
         assert row[measured].isna().all()
         assert "-" in " ".join(page.caption)
+
+
+@pytest.mark.parametrize(
+    ("kept", "drops"),
+    [
+        ({7, 15, 25}, ["baseline", "%", "%", "", ""]),
+        ({25, 35, 50}, ["", "", "baseline", "%", "%"]),
+    ],
+)
+def test_the_row_that_drops_are_of_is_the_first_filled_one(tmp_path, kept, drops):
+    write_planted(tmp_path, FALLING, seeds=1, keep=frozenset(kept))
+    page = slide_pages(load_bundle(tmp_path))[0]
+    columns = [[str(cell) for cell in one.cells] for one in page.table.layouts[-1].table.columns]
+    ours, printed = columns[5], columns[7]
+    assert [cell.partition("\n")[0][-len(end) :] if end else cell
+            for cell, end in zip(ours, drops, strict=True)] == drops  # fmt: skip
+    assert printed == ["baseline", "-19%", "-47%", "-65%", "-77%"]
+    (_, body) = str(failure_html(page)).split("<tbody>")
+    found = [row.count("baseline") for row in body.split("<tr>")[1:]]
+    assert found == [(drop == "baseline") + (place == 0) for place, drop in enumerate(drops)]
 
 
 def test_pages_are_written_alike_as_csv_and_markdown(planted, tmp_path):

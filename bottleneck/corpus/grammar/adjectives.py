@@ -56,7 +56,10 @@ UNGRADED = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Adjective:
-    """An adjective in both languages."""
+    """An adjective in both languages.
+
+    ``classes`` are the letters of the nouns that it may describe; ``before``: French puts it there.
+    """
 
     english: str
     forms: Forms

@@ -206,7 +206,7 @@ def described_plainly(group: VerbGroup, adjective: Leaf) -> VerbPhrase:
 def compared(
     group: VerbGroup, first: int, adjective: Leaf, second: int, other: NounPhrase
 ) -> VerbPhrase:
-    """Be more famous than, be as old as; which of the two the caller's rule tells."""
+    """Be more famous than: être plus célèbre que."""
     forms, own = adjective
 
     def attribute(_person: int, agreement: int) -> list[Item]:
@@ -218,7 +218,7 @@ def compared(
 def equalled(
     group: VerbGroup, first: int, adjective: Leaf, second: int, other: NounPhrase
 ) -> VerbPhrase:
-    """Be as old as."""
+    """Be as old as: être aussi vieux que."""
     forms, own = adjective
 
     def attribute(_person: int, agreement: int) -> list[Item]:

@@ -24,7 +24,8 @@ class Grammar:
     """A synchronous grammar whose French is a function of its English.
 
     Every English sentence has one derivation. ``bits`` of a pair is -log2 of its probability
-    among the sentences of its length.
+    among the sentences of its length. ValueError where sentences are asked for of other lengths
+    than ``shortest`` to ``longest`` words.
     """
 
     shortest = 2

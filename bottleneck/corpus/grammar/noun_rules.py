@@ -26,7 +26,7 @@ def phrase_word(symbol: str, entry: str, weight: float = 1.0) -> Word:
 
 
 def phrase_forms(french: str) -> tuple[tuple[str, tuple[int, ...]], ...]:
-    """The French of a set phrase: each form with the places of its English tokens."""
+    """The French of a set phrase: each form with the places (from 0) of its English tokens."""
     pairs = (form.split(":") for form in french.split())
     return tuple((form, tuple(int(place) for place in places.split(","))) for form, places in pairs)
 

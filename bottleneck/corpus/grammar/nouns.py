@@ -156,3 +156,4 @@ def _aspirated() -> frozenset[str]:
 
 
 ASPIRATED = _aspirated()
+"""French forms before which nothing elides."""

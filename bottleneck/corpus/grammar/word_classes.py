@@ -24,7 +24,7 @@ def word_class(token: str) -> str:
 
 
 def noun_gender(noun: str) -> str:
-    """The gender, m or f, of the French for an English noun, singular or plural."""
+    """The gender, m or f, of the French for an English noun, singular or plural; else KeyError."""
     return _genders()[noun]
 
 

@@ -43,7 +43,7 @@ _PLAIN_ZIP = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 
 @dataclass(frozen=True)
 class Limits:
-    """What an archive may hold at most."""
+    """What an archive may hold at most: files, and bytes when unpacked."""
 
     members: int
     unpacked: int
@@ -75,7 +75,7 @@ def refused(name: str, why: str) -> UserError:
 
 @contextmanager
 def reading(path: Path) -> Iterator[None]:
-    """What is broken in an archive that the block reads is told in one line."""
+    """What is broken in an archive that the block reads is told in one line, as a UserError."""
     try:
         yield
     except UnicodeDecodeError:
@@ -103,7 +103,10 @@ def unpacked(path: Path, limits: Limits) -> Iterator[Bounded]:
 
 
 def tar_members(path: Path, limits: Limits) -> Iterator[tuple[str, IO[bytes]]]:
-    """Name and content of every file of a tar archive, in its order; read each before the next."""
+    """Name and content of every file of a tar archive, in its order; read each before the next.
+
+    Raises UserError for an archive that is refused.
+    """
     left = limits.bytes_of(path)
     with unpacked(path, limits) as stream, tarfile.open(fileobj=stream, mode="r|") as tar:
         for count, member in enumerate(tar, start=1):
@@ -117,7 +120,7 @@ def tar_members(path: Path, limits: Limits) -> Iterator[tuple[str, IO[bytes]]]:
 
 @contextmanager
 def open_zip(path: Path, limits: Limits) -> Iterator[zipfile.ZipFile]:
-    """A zip archive, all of whose members were looked at."""
+    """A zip archive, all of whose members were looked at; UserError where one is refused."""
     with zipfile.ZipFile(path) as held:
         left = limits.bytes_of(path)
         for count, member in enumerate(held.infolist(), start=1):

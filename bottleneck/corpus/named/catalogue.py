@@ -20,7 +20,7 @@ _LAWS_COMMIT = "d6853c4af2ae0b7ab8c205a0e95ee734b9945c31"
 
 @dataclass(frozen=True)
 class NamedCorpus:
-    """One corpus; ``pairs`` and ``megabytes`` (to download) are what a person may expect."""
+    """One corpus; ``pairs`` and ``megabytes`` (10^6, to download) are what a person may expect."""
 
     name: str
     text: str

@@ -54,7 +54,10 @@ class _DoctypeError(Exception):
 
 
 def unpack_laws(paths: Sequence[Path], folder: Path) -> Built:
-    """Write the three splits from a zip of the repository; a pair is kept where it comes first."""
+    """Write the three splits from a zip of the repository; a pair is kept where it comes first.
+
+    Raises UserError for an archive that is damaged, refused or without text to train on.
+    """
     archive = paths[0]
     seen: set[tuple[str, str]] = set()
     left_out: Counter[str] = Counter()

@@ -46,7 +46,10 @@ def side_file(folder: Path, split: str, side: str) -> Path:
 
 
 def read_source(name: str) -> Mapping[str, Any] | None:
-    """What is recorded of a corpus, None where it is not on this machine."""
+    """What is recorded of a corpus, None where it is not on this machine.
+
+    Raises UserError where the record is damaged or cannot be read.
+    """
     if cache_root() is None:
         return None
     path = folder_of(name) / SOURCE

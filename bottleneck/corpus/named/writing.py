@@ -54,7 +54,7 @@ def copy_lines(stream: Any, path: Path) -> int:
 
 
 def equal_count(counts: dict[str, int], split: str) -> int:
-    """Pairs of a split by the lines of each side, which must be as many."""
+    """Pairs of a split by the lines of each side; UserError where these are not as many."""
     if set(counts) != set(SIDES) or len(set(counts.values())) != 1:
         found = ", ".join(f"{count:,} {side}" for side, count in sorted(counts.items())) or "none"
         raise UserError(
