@@ -32,8 +32,8 @@ _glorot = nnx.initializers.glorot_uniform()
 class Decoder(nnx.Module):
     """Embedding, recurrent layers, attention and the output layer.
 
-    With several layers and dropout: where a read is in the recurrence, or its own words are fed
-    back, the same units between two layers are dropped at every step of a sentence, else others.
+    Between two layers the same units are dropped at every step of a sentence, in every arm: where a
+    read is in the recurrence they could not be others without a key for each step.
     """
 
     def __init__(self, settings: ModelSettings, vocabulary: int, rngs: nnx.Rngs):
@@ -173,7 +173,7 @@ class Decoder(nnx.Module):
         starts, outputs = self.initial(memory), None
         for place, (cell, start) in enumerate(zip(self.cells, starts, strict=True)):
             if place > 0:
-                below = dropout(outputs, self.rate, key, _DROPOUT_PLACE + 1 + place)
+                below = dropout(outputs, self.rate, key, _DROPOUT_PLACE + 1 + place, True)
                 gates = self.inputs[place].project(below)
             new = hidden_states(cell.kind, False, cell.parameters(), start, gates, None)
             outputs = new + below if self.residual and place > 0 else new

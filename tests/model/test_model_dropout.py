@@ -81,9 +81,9 @@ def test_both_halves_drop(half):
 def test_every_place_that_drops_has_its_own_mask(monkeypatch):
     places = []
 
-    def recording(values, rate, key, place):
+    def recording(values, rate, key, place, every_step=False):
         places.append(place)
-        return dropout(values, rate, key, place)
+        return dropout(values, rate, key, place, every_step)
 
     monkeypatch.setattr(encoder, "dropout", recording)
     monkeypatch.setattr(decoder, "dropout", recording)
@@ -95,3 +95,19 @@ def test_every_place_that_drops_has_its_own_mask(monkeypatch):
     jax.eval_shape(run, batch.source, batch.source_lengths, inputs, jax.random.key(0))
     # Words, 3 layers; words, between 3 layers, before the output layer.
     assert len(set(places)) == len(places) == 4 + 4
+
+
+def test_between_layers_an_arm_without_a_read_in_the_recurrence_drops_what_the_others_drop():
+    """Layer by layer over all steps, or step by step through all layers: the same units."""
+    settings = settings_of(dropout=0.5, layers=3, residual=True, attention="none")
+    translator, batch = nnx.merge(*random_translator(settings)), padded()
+    memory, key = translator.encode(batch.source, batch.source_lengths), jax.random.key(3)
+    part = translator.decoder
+    drawn = np.random.default_rng(2).normal(size=(3, 5, *memory.last.shape)).astype(np.float32)
+    gates, states, outputs = tuple(map(jax.numpy.asarray, drawn)), part.initial(memory), []
+    for step in range(5):
+        states, output = part._run(states, tuple(gate[step] for gate in gates), key)
+        outputs.append(output)
+    whole = part._states(gates, memory, key)
+    np.testing.assert_allclose(whole, np.stack(outputs), rtol=1e-5, atol=1e-6)
+    assert np.any(np.asarray(whole) != np.asarray(part._states(gates, memory, None)))
