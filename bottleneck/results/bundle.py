@@ -14,6 +14,7 @@ from ..settings.names import is_name
 from ..settings.run import RunSettings, parse_settings
 from . import schema
 from .columns import setting_columns
+from .described import check_all_described, check_described, check_facts
 from .export import environment, runs_text
 from .folders import (
     EXAMPLES,
@@ -28,6 +29,8 @@ from .folders import (
 from .learning import learning_text
 from .study_files import way_back
 
+UNREADABLE = (ValueError, TypeError, OverflowError)
+"""What pandas raises where a column is not of its type."""
 _NULLABLE = {"int64": "Int64", "bool": "boolean"}
 _UNFINISHED_COLUMNS = {
     **dict.fromkeys(("run", "group", "status", "reason"), "str"),
@@ -54,7 +57,9 @@ class Bundle:
 
     def facts(self, run: str) -> Mapping[str, Any]:
         """What the run ran on: versions, machine, and what became of its corpus."""
-        return self.environment["runs"][run]["environment"]
+        facts = self.environment["runs"][run]["environment"]
+        check_facts(facts, self.folder / schema.ENVIRONMENT)
+        return facts
 
     def unfinished(self) -> pd.DataFrame:
         """What else was in the store: run, group, status, reason, and the columns of settings.
@@ -104,6 +109,7 @@ def load_bundle(folder: Path) -> Bundle:
         read_table(folder / schema.RUNS, schema.RUN_COLUMNS),
         read_table(folder / schema.SENTENCES, schema.SENTENCE_COLUMNS),
     )
+    check_all_described(tables[0]["run"], held, folder / schema.ENVIRONMENT)
     return Bundle(folder, *tables, held)
 
 
@@ -123,11 +129,7 @@ def load_environment(folder: Path) -> Mapping[str, Any]:
     if runs is not None:
         return environment(runs)
     held = read_json(folder / schema.ENVIRONMENT)
-    if held.get("schema") != schema.VERSION:
-        raise UserError(
-            f"{str(folder)!r} has results of schema {held.get('schema')}, this program "
-            f"reads {schema.VERSION}; use the version of bottleneck that wrote them"
-        )
+    check_described(held, folder / schema.ENVIRONMENT)
     return held
 
 
@@ -169,7 +171,7 @@ def _stored_runs(folder: Path, runs: Sequence[Path]) -> pd.DataFrame:
     groups = read_groups(folder)
     try:
         return _parse(io.StringIO(runs_text(runs, groups)), schema.RUN_COLUMNS)
-    except ValueError as error:
+    except UNREADABLE as error:
         if len(runs) > 1:  # which it is, is told of one
             for run in runs:
                 _stored_runs(folder, [run])
@@ -193,7 +195,7 @@ def read_table(path: Path, columns: Mapping[str, str]) -> pd.DataFrame:
     """Read a CSV file of the bundle, or of a run."""
     try:
         return _with_named_runs(_parse(path, columns))
-    except (OSError, EOFError, ValueError, KeyError, zlib.error) as error:
+    except (*UNREADABLE, OSError, EOFError, KeyError, zlib.error) as error:
         probe = path.parent.name == schema.PROBES
         raise damaged(path, error, way_back(path) if probe else "export it again") from None
 
