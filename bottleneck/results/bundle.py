@@ -16,6 +16,7 @@ from ..settings.run import RunSettings, parse_settings
 from ..settings.sums import of_one_time
 from . import schema
 from .columns import setting_columns
+from .described import check_all_described, check_described, check_facts
 from .export import environment, runs_text
 from .folders import (
     EXAMPLES,
@@ -33,6 +34,8 @@ from .study_files import way_back
 
 FILES = (schema.RUNS, schema.SENTENCES, schema.LEARNING, schema.EXAMPLES, schema.ENVIRONMENT)
 """What is written of the runs, all of one time."""
+UNREADABLE = (ValueError, TypeError, OverflowError)
+"""What pandas raises where a column is not of its type."""
 _NULLABLE = {"int64": "Int64", "bool": "boolean"}
 _UNFINISHED_COLUMNS = {
     **dict.fromkeys(("run", "group", "status", "reason"), "str"),
@@ -59,7 +62,9 @@ class Bundle:
 
     def facts(self, run: str) -> Mapping[str, Any]:
         """What the run ran on: versions, machine, and what became of its corpus."""
-        return self.environment["runs"][run]["environment"]
+        facts = self.environment["runs"][run]["environment"]
+        check_facts(facts, self.folder / schema.ENVIRONMENT)
+        return facts
 
     def unfinished(self) -> pd.DataFrame:
         """What else was in the store: run, group, status, reason, and the columns of settings.
@@ -109,6 +114,7 @@ def load_bundle(folder: Path) -> Bundle:
         read_table(folder / schema.RUNS, schema.RUN_COLUMNS),
         read_table(folder / schema.SENTENCES, schema.SENTENCE_COLUMNS),
     )
+    check_all_described(tables[0]["run"], held, folder / schema.ENVIRONMENT)
     return Bundle(folder, *tables, held)
 
 
@@ -128,11 +134,7 @@ def load_environment(folder: Path) -> Mapping[str, Any]:
     if runs is not None:
         return environment(runs)
     held = read_json(folder / schema.ENVIRONMENT)
-    if held.get("schema") != schema.VERSION:
-        raise UserError(
-            f"{str(folder)!r} has results of schema {held.get('schema')}, this program "
-            f"reads {schema.VERSION}; use the version of bottleneck that wrote them"
-        )
+    check_described(held, folder / schema.ENVIRONMENT)
     if not of_one_time(folder, FILES):
         raise UserError(
             f"{str(folder)!r} is half of an export that was stopped, half of the one before it: "
@@ -179,7 +181,7 @@ def _stored_runs(folder: Path, runs: Sequence[Path]) -> pd.DataFrame:
     groups = read_groups(folder)
     try:
         return _parse(io.StringIO(runs_text(runs, groups)), schema.RUN_COLUMNS)
-    except ValueError as error:
+    except UNREADABLE as error:
         if len(runs) > 1:  # which it is, is told of one
             for run in runs:
                 _stored_runs(folder, [run])
@@ -207,7 +209,7 @@ def read_table(path: Path, columns: Mapping[str, str]) -> pd.DataFrame:
         content = read_checked(path, way)
         text = gzip.decompress(content) if path.suffix == ".gz" else content
         return _with_named_runs(_parse(io.BytesIO(text), columns))
-    except (OSError, EOFError, ValueError, KeyError, zlib.error) as error:
+    except (*UNREADABLE, OSError, EOFError, KeyError, zlib.error) as error:
         raise damaged(path, error, way) from None
 
 

@@ -24,6 +24,7 @@ from .folders import (
     read_checked,
     read_groups,
     read_json,
+    read_object,
     read_status,
 )
 from .learning import learning_text
@@ -120,8 +121,8 @@ def environment(runs: Sequence[Path]) -> dict[str, Any]:
     """The version, each run's settings and what it ran on, and what else was in their store."""
     described = {
         run.name: {
-            "settings": read_json(run / SETTINGS),
-            "environment": read_json(run / ENVIRONMENT),
+            "settings": read_object(run / SETTINGS),
+            "environment": read_object(run / ENVIRONMENT),
         }
         for run in runs
     }
@@ -139,10 +140,10 @@ def _unfinished(run: Path) -> dict[str, Any]:
     held, settings = read_status(run), run / SETTINGS
     lines = str(held.get("reason", "")).strip().splitlines()
     return {
-        "status": held.get("status", ""),
+        "status": str(held.get("status", "")),
         "reason": lines[-1].strip() if lines else "",
-        "group": read_groups(run.parent).get(run.name, ""),
-        "settings": read_json(settings) if settings.is_file() else None,
+        "group": str(read_groups(run.parent).get(run.name, "")),
+        "settings": read_object(settings) if settings.is_file() else None,
     }
 
 

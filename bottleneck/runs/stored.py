@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from ..results.export import run_rows
-from ..results.folders import SETTINGS, STATUS, STORE, damaged, read_json
+from ..results.folders import SETTINGS, STATUS, STORE, damaged, read_object
 from ..results.schema import RUNS
 from ..settings.errors import UserError
 from ..settings.names import is_name
@@ -30,7 +30,7 @@ def arms(folder: Path) -> dict[str, Path]:
     hidden is no arm of a comparison: it is taken only where there is no other.
     """
     if (folder / SETTINGS).is_file():
-        return {read_json(folder / SETTINGS)["model"]["attention"]: folder}
+        return {_sections(folder)["model"].get("attention", ""): folder}
     if not (folder / RUNS).is_file():
         raise UserError(
             f"{str(folder)!r} holds no run; name a folder that `bottleneck reproduce` wrote"
@@ -64,7 +64,7 @@ def _others(run: Path) -> dict[str, Any]:
     """A run's settings but for its arm and seed; empty where its folder is not there."""
     if not (run / SETTINGS).is_file():
         return {}
-    settings = read_json(run / SETTINGS)
+    settings = _sections(run)
     apart = {"model": "attention", "training": "seed"}
     return {
         f"{concern}.{field}": value
@@ -72,3 +72,11 @@ def _others(run: Path) -> dict[str, Any]:
         for field, value in fields.items()
         if apart.get(concern) != field
     }
+
+
+def _sections(run: Path) -> dict[str, dict[str, Any]]:
+    """A run's settings as they are written down, of whatever version; ``model`` among them."""
+    held = read_object(run / SETTINGS)
+    if "model" not in held or not all(isinstance(fields, dict) for fields in held.values()):
+        raise damaged(run / SETTINGS, "it has not all settings")
+    return held

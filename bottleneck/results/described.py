@@ -1,0 +1,65 @@
+"""What a bundle says of its runs, checked: it may have been written, or mended, by hand."""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from ..settings.errors import UserError
+from . import schema
+from .folders import damaged
+
+COUNTED = ("source_vocabulary", "target_vocabulary", "source_unknown", "target_unknown")
+"""Numbers that the caption of a table has of a run's corpus."""
+AGAIN = "export it again"
+
+
+def check_described(held: Any, path: Path) -> None:
+    """Refuse an ``environment.json`` of a bundle that is not as ``schema`` has it."""
+    if not isinstance(held, dict):
+        raise damaged(path, "no JSON object", AGAIN)
+    if held.get("schema") != schema.VERSION:
+        raise UserError(
+            f"{str(path.parent)!r} has results of schema {held.get('schema')}, this program "
+            f"reads {schema.VERSION}; use the version of bottleneck that wrote them"
+        )
+    runs, others = held.get("runs"), held.get("unfinished", {})
+    if not isinstance(runs, dict) or not all(map(_is_run, runs.values())):
+        raise damaged(path, "not every run has settings and an environment", AGAIN)
+    if not isinstance(others, dict) or not all(map(_is_unfinished, others.values())):
+        raise damaged(path, "its unfinished runs are not described", AGAIN)
+    if not _is_number(held.get("other_versions", 0)):
+        raise damaged(path, "other_versions is no number", AGAIN)
+
+
+def check_all_described(runs: Iterable[str], held: Mapping[str, Any], path: Path) -> None:
+    """Refuse a tidy table with runs of which the bundle says nothing."""
+    if unknown := sorted(set(runs) - set(held["runs"])):
+        raise damaged(path, f"it says nothing of run {unknown[0]}", AGAIN)
+
+
+def check_facts(facts: Mapping[str, Any], path: Path) -> None:
+    """Refuse an environment of a run that lacks what stands under every table."""
+    notes, near = facts.get("notes"), facts.get("near_copies")
+    if not isinstance(notes, list) or not all(isinstance(note, str) for note in notes):
+        raise damaged(path, "a run's notes are no texts", AGAIN)
+    if not all(_is_number(facts.get(name)) for name in COUNTED):
+        raise damaged(path, f"a run lacks one of the numbers {', '.join(COUNTED)}", AGAIN)
+    if near is not None and not _is_number(near):
+        raise damaged(path, "a run's near_copies is no number", AGAIN)
+
+
+def _is_run(held: Any) -> bool:
+    parts = (held.get("settings"), held.get("environment")) if isinstance(held, dict) else (None,)
+    return all(isinstance(part, dict) for part in parts)
+
+
+def _is_unfinished(held: Any) -> bool:
+    return (
+        isinstance(held, dict)
+        and all(isinstance(held.get(name), str) for name in ("status", "reason", "group"))
+        and isinstance(held.get("settings"), dict | None)
+    )
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
