@@ -8,7 +8,7 @@ import ctypes
 import os
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -22,11 +22,22 @@ _OVERRIDES = (1, 2, 3)
 """CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH, CAP_FOWNER."""
 
 
-def _as_an_owner() -> None:
+def give_up_privileges() -> None:
     """In the child, before the program is loaded: what is dropped here it cannot get."""
-    libc = ctypes.CDLL(None)
-    for right in _OVERRIDES:
+    libc = ctypes.CDLL(None, use_errno=True)
+    for right in _OVERRIDES if IS_ROOT else ():
         libc.prctl(_DROP, right, 0, 0, 0)
+
+
+def limited(size: int) -> Callable[[], None]:
+    """For a child before its program: no file grows beyond so many bytes."""
+
+    def limit() -> None:
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
+
+    return limit
 
 
 def ordinary(
@@ -46,7 +57,7 @@ def _python(
         [sys.executable, *arguments],
         cwd=folder,
         env=kept | changed,
-        preexec_fn=_as_an_owner if IS_ROOT and user is None else None,
+        preexec_fn=give_up_privileges if user is None else None,
         capture_output=True,
         text=True,
         check=False,

@@ -1,0 +1,86 @@
+"""A run at whose every write in turn the disk fails, and which is then begun again.
+
+A program of its own, for the permissions of its process: `faulty_disk.py FOLDER full|readonly`.
+Prints a line of JSON a write: how the run ended then, and its scores after the second beginning.
+"""
+
+import json
+import resource
+import sys
+from itertools import count
+from pathlib import Path
+
+from seq2seq_bottleneck.results.export import run_rows
+from seq2seq_bottleneck.runs.checkpoint import StopRequest
+from seq2seq_bottleneck.runs.environment import use_cache
+from seq2seq_bottleneck.runs.run import execute
+from seq2seq_bottleneck.runs.store import run_folders
+from seq2seq_bottleneck.settings import atomic
+from seq2seq_bottleneck.settings.run import resolve
+
+SETTINGS = resolve(
+    "smoke", ["corpus.name=copy", "corpus.copy_words=20", "training.updates=10",
+              "corpus.test_pairs=20", "scoring.resamples=20"],
+)  # fmt: skip
+TIMES = ("train_seconds", "train_tokens_per_second")
+real = atomic.write_part
+
+
+def full(_: Path) -> None:
+    """From now on no file grows beyond ten bytes."""
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10, resource.RLIM_INFINITY))
+
+
+def readonly(folder: Path) -> None:
+    """From now on nothing is written into the folder, or where it is to be."""
+    (folder if folder.exists() else folder.parent).chmod(0o555)
+
+
+def mended(store: Path) -> None:
+    resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+    for folder in (store, *store.glob("*/")):
+        folder.chmod(0o755)
+
+
+def executed(store: Path) -> list[dict]:
+    events: list[dict] = []
+    execute([SETTINGS], store, lambda _, event: events.append(event), StopRequest())
+    return events
+
+
+def scores(store: Path) -> list[dict]:
+    (run,) = run_folders(store)
+    rows = run_rows(run.path / "scores.csv")
+    return [{name: row[name] for name in row if name not in TIMES} for row in rows]
+
+
+def broken_at(store: Path, step: int, fault) -> dict:
+    """The run with the fault from its write ``step`` on, and the same again without it."""
+    steps = count()
+
+    def write_part(path: Path, content: bytes) -> Path:
+        if next(steps) == step:
+            fault(path.parent)
+        return real(path, content)
+
+    atomic.write_part = write_part
+    first = executed(store)[-1]
+    atomic.write_part = real
+    mended(store)
+    left = [path.name for path in store.rglob("*.part")]
+    again = executed(store)[-1]
+    return {"first": first, "again": again["phase"], "scores": scores(store), "parts": left}
+
+
+def main() -> None:
+    use_cache()
+    folder, fault = Path(sys.argv[1]), {"full": full, "readonly": readonly}[sys.argv[2]]
+    for step in count():
+        found = broken_at(folder / str(step), step, fault)
+        print(json.dumps({"step": step} | found), flush=True)
+        if found["first"]["phase"] == "done":
+            break
+
+
+if __name__ == "__main__":
+    main()
