@@ -4,10 +4,16 @@ Flags and the import hook must be in place before anything of the package is imp
 """
 
 import os
+import shutil
+import tempfile
 from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
 
 import jax
 import pytest
+from beartype import BeartypeConf
+from beartype.claw import beartype_package
 from jaxtyping import install_import_hook
 
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
@@ -20,13 +26,51 @@ if (0, 7) <= jax.__version_info__ < (0, 11):
     quick = "--xla_backend_optimization_level=0 --xla_cpu_use_fusion_emitters=false"
     os.environ.setdefault("XLA_FLAGS", quick)
 
-install_import_hook("seq2seq_bottleneck", "beartype.beartype")
+# Tests build the same programs over and over, in every worker: each is compiled once a session.
+PROGRAMS = "SEQ2SEQ_BOTTLENECK_TEST_PROGRAMS"
+"""The environment variable by which workers know the folder of compiled programs."""
+OWN_FOLDER = PROGRAMS not in os.environ
+if OWN_FOLDER:
+    os.environ[PROGRAMS] = tempfile.mkdtemp(prefix="compiled-")
+jax.config.update("jax_compilation_cache_dir", os.environ[PROGRAMS])
+jax.config.update("jax_persistent_cache_min_compile_time_secs", 0)
+jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
+
+PACKAGE = "seq2seq_bottleneck"
+GRAMMAR = f"{PACKAGE}.corpus.grammar"
+NEED = ("from jaxtyping import", "if TYPE_CHECKING:")
+
+
+def for_jaxtyping() -> list[str]:
+    """The modules whose annotations give the shapes of arrays, or name what is not imported."""
+    spec = find_spec(PACKAGE)
+    assert spec is not None
+    assert spec.origin is not None
+    root = Path(spec.origin).parent
+    return [
+        ".".join((PACKAGE, *path.relative_to(root).with_suffix("").parts))
+        for path in root.rglob("*.py")
+        if any(map(path.read_text(encoding="utf8").__contains__, NEED))
+    ]
+
+
+# Beartype checks all types. Jaxtyping, which costs ten times as much a call, is there for shapes,
+# for names that beartype alone would have to find, and for the grammar: it can be switched off,
+# where many sentences are drawn.
+beartype_package(PACKAGE, conf=BeartypeConf(claw_is_pep526=False))
+install_import_hook([*for_jaxtyping(), GRAMMAR], "beartype.beartype")
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Beartype dislikes ``typing.Hashable``, which is flax's choice (``nnx.GraphDef``)."""
     ignored = "ignore::beartype.roar.BeartypeDecorHintPep585DeprecationWarning"
     config.addinivalue_line("filterwarnings", ignored)
+
+
+def pytest_unconfigure() -> None:
+    """The folder goes with the process that made it."""
+    if OWN_FOLDER:
+        shutil.rmtree(os.environ[PROGRAMS], ignore_errors=True)
 
 
 def pytest_make_parametrize_id(val: object) -> str | None:

@@ -36,8 +36,8 @@ def learning_rows(run: Path) -> list[dict[str, Any]]:
         raise damaged(path, error) from None
 
 
-def _rows(report: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """The buckets of one line."""
+def _rows(report: Any) -> Iterator[dict[str, Any]]:
+    """The buckets of one line, which a damaged log may have made of anything."""
     for bucket, found in (report.get(BY_BUCKET) or {}).items():
         tokens, nats = _whole(found["tokens"]), float(found["nats"])
         error = found["standard_error"]

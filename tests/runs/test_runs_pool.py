@@ -38,7 +38,7 @@ def test_a_killed_worker_fails_alone(tmp_path):
     assert (tmp_path / second.run / "scores.csv").is_file()
 
 
-@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("threads", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_an_interrupted_run_goes_on_to_the_same_weights(tmp_path, threads):
     """Stopped in mid-training, then started again: bit for bit what an undisturbed run gives."""
     job = Job("long", resolve("smoke", [*COPY, "training.updates=90", "model.dropout=0.1"]))
@@ -164,6 +164,7 @@ def test_stacks_hold_runs_that_differ_in_their_seed_alone():
     assert [len(stack) for stack in stacks(twice, 9)] == [2, 1]
 
 
+@pytest.mark.slow
 def test_seeds_together_give_what_they_give_alone(tmp_path):
     jobs = stack_of(1, 2, 3)
     events = []

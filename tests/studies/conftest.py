@@ -1,8 +1,11 @@
 """One small comparison, trained once: two arms of a handful of updates."""
 
+import os
+import shutil
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 
 from seq2seq_bottleneck.results.folders import STORE, finished_runs
 from seq2seq_bottleneck.runs.gathered import gather
@@ -15,13 +18,25 @@ TINY = ["training.updates=20", "corpus.test_pairs=40", "training.validations=1"]
 
 @pytest.fixture(scope="session")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An output folder with a run without attention and one with it, two seeds each."""
-    out = tmp_path_factory.mktemp("finished")
+    """An output folder with a run without attention and one with it, two seeds each.
+
+    They are trained once, whichever worker asks first.
+    """
+    common = tmp_path_factory.getbasetemp()
+    common = common.parent if "PYTEST_XDIST_WORKER" in os.environ else common
+    with FileLock(common / "finished.lock"):
+        if not (common / "finished").is_dir():
+            _train(common / "training")
+            (common / "training").rename(common / "finished")
+    # Studies write into it.
+    return Path(shutil.copytree(common / "finished", tmp_path_factory.mktemp("own") / "finished"))
+
+
+def _train(out: Path) -> None:
     jobs = plan(resolve("smoke", TINY), 2, False)
     outcomes = run_jobs(jobs, out / STORE, lambda *_: None)
     assert [outcome.phase for outcome in outcomes] == ["done"] * 4
     gather(out, {})
-    return out
 
 
 @pytest.fixture

@@ -1,5 +1,7 @@
 """The mean of weights: against NumPy's of weights written down, in every kind of training."""
 
+from functools import cache
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -184,6 +186,12 @@ def trained(together, *seeds, keeper=None, resumed=None):
     return train(graph, members, validation(), silent, keeper, resumed, together)
 
 
+@cache
+def undisturbed(together, *seeds):
+    """Trained once, and read by several tests."""
+    return trained(together, *seeds)
+
+
 def test_in_every_kind_of_training_it_is_the_same_mean():
     alone = trained(1, 5)
     close(trained(7, 5).state.mean, alone.state.mean)
@@ -197,7 +205,7 @@ def test_in_every_kind_of_training_it_is_the_same_mean():
 @pytest.mark.parametrize("within", [False, True])
 def test_a_resumed_training_gives_the_same_bits(together, seeds, within):
     """Stopped before the window, and in it."""
-    whole = trained(together, *seeds)
+    whole = undisturbed(together, *seeds)
     keeper = StopsAfter({1: 10, 7: 2}[together] + within * {1: 25, 7: 6}[together])
     with pytest.raises(KeyboardInterrupt):
         trained(together, *seeds, keeper=keeper)

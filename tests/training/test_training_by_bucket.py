@@ -1,5 +1,7 @@
 """Validation losses by length bucket: their sums, their error, and that training is the same."""
 
+from functools import cache
+
 import jax
 import numpy as np
 import pytest
@@ -72,16 +74,22 @@ def test_a_loss_in_proportion_to_length_has_no_error():
     assert by_bucket(0.5 * tokens, tokens, BUCKETS)["a"]["standard_error"] == pytest.approx(0.0)
 
 
-@pytest.fixture(scope="module")
+@cache
+def undisturbed(*seeds):
+    """Trained once, and read by several tests."""
+    return trained(*seeds)
+
+
+@pytest.fixture
 def two():
     """Two seeds trained together."""
-    return trained(3, 8)
+    return undisturbed(3, 8)
 
 
 @pytest.mark.parametrize("seeds", [(3,), (3, 8)])
 def test_what_is_logged_is_of_the_weights_at_that_validation(seeds):
     """Which at the last one are the weights that the training ends with."""
-    graph, end = trained(*seeds)
+    graph, end = undisturbed(*seeds)
     for place, each in enumerate(end.trained):
         state = end.state.weights
         own = state if len(seeds) == 1 else jax.tree.map(lambda leaf: leaf[place], state)  # noqa: B023

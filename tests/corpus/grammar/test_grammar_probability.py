@@ -29,6 +29,7 @@ def test_length_two_is_unambiguous(pairs_of_two: list[SentencePair]) -> None:
     assert all(english_french().count_derivations(pair.source) == 1 for pair in pairs_of_two)
 
 
+@pytest.mark.slow
 def test_length_three_is_unambiguous_and_sums_to_one() -> None:
     total, sources, count = 0.0, set(), 0
     for pair in english_french().sentences(3):
