@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from ..settings.errors import UserError
 from ..settings.run import RunSettings, parse_settings
 from . import schema
 from .columns import setting_columns
+from .counts import WANTED, Counts, digest, from_rows, read_bundle, run_counts, unpacked
 from .export import environment, runs_text
 from .folders import (
     EXAMPLES,
@@ -36,14 +38,15 @@ _UNFINISHED_COLUMNS = {
 
 @dataclass(frozen=True, eq=False)
 class Bundle:
-    """A results bundle in memory: see ``schema`` for its columns.
+    """A results bundle in memory: see ``schema`` for the columns of ``runs``.
 
-    ``chosen`` are the setting columns of which `where` was given several values.
+    ``sentences`` are the counts of each run's test sentences; ``chosen`` are the setting columns
+    of which `where` was given several values.
     """
 
     folder: Path
     runs: pd.DataFrame
-    sentences: pd.DataFrame
+    sentences: Mapping[str, Counts]
     environment: Mapping[str, Any]
     chosen: frozenset[str] = frozenset()
 
@@ -99,11 +102,8 @@ def load_bundle(folder: Path) -> Bundle:
         tables = _stored_runs(folder, runs), _stored_sentences(runs)
         return Bundle(folder, *tables, environment(runs))
     held = load_environment(folder)
-    tables = (
-        read_table(folder / schema.RUNS, schema.RUN_COLUMNS),
-        read_table(folder / schema.SENTENCES, schema.SENTENCE_COLUMNS),
-    )
-    return Bundle(folder, *tables, held)
+    table = read_table(folder / schema.RUNS, schema.RUN_COLUMNS)
+    return Bundle(folder, table, _sentences(folder), held)
 
 
 def load_results(folder: str | Path) -> pd.DataFrame:
@@ -168,20 +168,43 @@ def _stored_runs(folder: Path, runs: Sequence[Path]) -> pd.DataFrame:
     groups = read_groups(folder)
     try:
         return _parse(io.StringIO(runs_text(runs, groups)), schema.RUN_COLUMNS)
-    except ValueError as error:
+    except (ValueError, TypeError) as error:  # pandas' own, of 1.5 for a whole number
         if len(runs) > 1:  # which it is, is told of one
             for run in runs:
                 _stored_runs(folder, [run])
         raise damaged(runs[0] / SCORES, error) from None
 
 
-def _stored_sentences(runs: Sequence[Path]) -> pd.DataFrame:
-    """The sentences of every run, the run in front."""
+def _stored_sentences(runs: Sequence[Path]) -> dict[str, Counts]:
+    """The counts of every run's sentences."""
     columns = {name: kind for name, kind in schema.SENTENCE_COLUMNS.items() if name != "run"}
-    frames = [read_table(run / SENTENCES, columns) for run in runs]
-    for run, frame in zip(runs, frames, strict=True):
-        frame.insert(0, "run", pd.Series(run.name, index=frame.index, dtype="str"))
-    return pd.concat(frames, ignore_index=True)
+    held = {}
+    for run in runs:
+        try:
+            held[run.name] = run_counts((run / SENTENCES).read_bytes())
+        except (OSError, ValueError):  # what is wrong, if it is, is for pandas to say
+            frame = read_table(run / SENTENCES, columns)
+            held[run.name] = _counts(frame, run / SENTENCES)
+    return held
+
+
+def _sentences(folder: Path) -> dict[str, Counts]:
+    """The same of a bundle, from ``sentences.safetensors`` where that belongs to its CSV."""
+    path = folder / schema.SENTENCES
+    try:
+        held = unpacked(folder / schema.COUNTS, digest(path))
+        return read_bundle(path) if held is None else held
+    except (OSError, EOFError, ValueError, zlib.error):  # likewise
+        frame = read_table(path, schema.SENTENCE_COLUMNS)
+        runs = frame.groupby("run", sort=False)
+        return {str(run): _counts(rows, path) for run, rows in runs}
+
+
+def _counts(rows: pd.DataFrame, path: Path) -> Counts:
+    try:
+        return from_rows(rows[list(WANTED)].to_numpy(dtype=np.int64))
+    except ValueError as error:
+        raise damaged(path, error) from None
 
 
 def _columns_of(settings: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -192,7 +215,7 @@ def read_table(path: Path, columns: Mapping[str, str]) -> pd.DataFrame:
     """Read a CSV file of the bundle, or of a run."""
     try:
         return _parse(path, columns)
-    except (OSError, EOFError, ValueError, KeyError, zlib.error) as error:
+    except (OSError, EOFError, ValueError, TypeError, KeyError, zlib.error) as error:
         probe = path.parent.name == schema.PROBES
         raise damaged(path, error, way_back(path) if probe else "export it again") from None
 

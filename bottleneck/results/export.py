@@ -1,16 +1,20 @@
 """From run folders to a results bundle; the folders' files are read as text, jax not needed."""
 
 import csv
-import gzip
 import io
 import json
-from collections.abc import Iterator, Mapping, Sequence
+import zlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from ..settings.atomic import write_bytes, write_text
+import numpy as np
+
+from ..settings.atomic import write_bytes, write_parts, write_text
 from . import schema
 from .columns import run_columns
+from .counts import WANTED, Counts, digest, from_rows, packed, run_counts
 from .folders import (
     ENVIRONMENT,
     EXAMPLES,
@@ -35,11 +39,9 @@ def write_bundle(runs: Sequence[Path], bundle: Path, groups: Mapping[str, str]) 
     run of its store that is left out: these are named.
     """
     write_text(bundle / schema.RUNS, runs_text(runs, groups))
-    # No time and no name in the header: equal results are equal bytes.
-    write_bytes(bundle / schema.SENTENCES, gzip.compress(sentences_text(runs).encode(), mtime=0))
+    write_sentences(runs, bundle)
     write_text(bundle / schema.LEARNING, learning_text(runs))
-    examples = {run.name: read_json(run / EXAMPLES) for run in runs}
-    write_text(bundle / schema.EXAMPLES, _json(examples))
+    write_parts(bundle / schema.EXAMPLES, _examples(runs))
     write_text(bundle / schema.ENVIRONMENT, _json(environment(runs)))
     return [name for store in _stores(runs) for name in _copy_tables(store, runs, bundle)]
 
@@ -66,9 +68,54 @@ def runs_text(runs: Sequence[Path], groups: Mapping[str, str]) -> str:
     return _joined(known, SCORES, list(schema.RUN_COLUMNS))
 
 
-def sentences_text(runs: Sequence[Path]) -> str:
-    """The counts of every run's test sentences as CSV text."""
-    return _joined({run: {} for run in runs}, SENTENCES, list(schema.SENTENCE_COLUMNS))
+def _examples(runs: Sequence[Path]) -> Iterator[bytes]:
+    """One JSON object of every run's examples, a run at a time."""
+    for place, run in enumerate(runs):
+        held = _json({run.name: read_json(run / EXAMPLES)})
+        yield ("," if place else "{").encode() + held[1:-2].encode("utf8")
+    yield b"}\n"
+
+
+def write_sentences(runs: Sequence[Path], bundle: Path) -> None:
+    """Write the counts of every run's test sentences, as compressed CSV and as `packed`."""
+    counts: dict[str, Counts] = {}
+    write_parts(bundle / schema.SENTENCES, _compressed(_sentences(runs, counts)))
+    write_bytes(bundle / schema.COUNTS, packed(counts, digest(bundle / schema.SENTENCES)))
+
+
+def _compressed(parts: Iterable[bytes]) -> Iterator[bytes]:
+    """As gzip has it, with no time and no name in the header: equal results are equal bytes."""
+    stream = zlib.compressobj(wbits=zlib.MAX_WBITS + 16)
+    yield from map(stream.compress, parts)
+    yield stream.flush()
+
+
+def _sentences(runs: Sequence[Path], counts: dict[str, Counts]) -> Iterator[bytes]:
+    """The CSV, a run at a time, the counts of each being put where they are asked for."""
+    yield (",".join(schema.SENTENCE_COLUMNS) + "\n").encode()
+    for run in runs:
+        lines, counts[run.name] = _sentences_of(run)
+        yield lines
+
+
+def _sentences_of(run: Path) -> tuple[bytes, Counts]:
+    """A run's lines with the run in front, and what they count.
+
+    A file as the program writes it is taken as it is; of another its rows are read.
+    """
+    path, columns = run / SENTENCES, list(schema.SENTENCE_COLUMNS)
+    with suppress(OSError, ValueError):
+        text = path.read_bytes()
+        head, _, body = text.partition(b"\n")
+        if head.decode("utf8").split(",") == columns[1:] and run.name.isalnum():
+            start = f"{run.name},".encode()
+            return start + body[:-1].replace(b"\n", b"\n" + start) + b"\n", run_counts(text)
+    lines = _joined({run: {}}, SENTENCES, columns).partition("\n")[2].encode("utf8")
+    rows = [[row.get(name, "") for name in WANTED] for row in run_rows(path)]
+    try:
+        return lines, from_rows(np.array([list(map(int, row)) for row in rows]))
+    except ValueError as error:
+        raise damaged(path, error) from None
 
 
 def _joined(known: Mapping[Path, Mapping[str, Any]], name: str, columns: list[str]) -> str:

@@ -1,6 +1,7 @@
 """Writing whole files or none: to a temporary name beside the file, then a rename."""
 
 import os
+from collections.abc import Iterable
 from contextlib import suppress
 from errno import EACCES, ENOTDIR
 from pathlib import Path
@@ -11,15 +12,23 @@ from .errors import UserError, unwritten
 
 def write_bytes(path: Path, content: bytes) -> None:
     """Write a file so that it holds either what it held before or all of ``content``."""
+    write_parts(path, [content])
+
+
+def write_parts(path: Path, parts: Iterable[bytes]) -> None:
+    """``write_bytes`` of many parts, which need not all be in memory."""
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        part.write_bytes(content)
+        with part.open("wb") as file:
+            file.writelines(parts)
         os.replace(part, path)
-    except OSError as error:
+    except BaseException as error:
         with suppress(OSError):
             part.unlink()
-        raise unwritten(path, error) from None
+        if isinstance(error, OSError):
+            raise unwritten(path, error) from None
+        raise
 
 
 def write_text(path: Path, text: str) -> None:

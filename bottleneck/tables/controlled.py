@@ -52,7 +52,7 @@ def measured(bundle: Bundle, runs: pd.DataFrame) -> ByBucket:
     buckets = Buckets(settings.scoring.lower_edges)
     assigned = buckets.assign(source_words(bundle, first))
     counts = tuple(int((assigned == place).sum()) for place in range(len(buckets.names)))
-    return ByBucket(buckets.names, counts, arm_of(bundle, runs, assigned, settings).estimates)
+    return ByBucket(buckets.names, counts, arm_of(bundle, runs, first, settings).estimates)
 
 
 def controlled(bundle: Bundle, pair: Pair) -> tuple[Controlled, pd.DataFrame]:
