@@ -121,26 +121,41 @@ def _sentences_of(run: Path) -> tuple[bytes, Counts]:
 def _joined(known: Mapping[Path, Mapping[str, Any]], name: str, columns: list[str]) -> str:
     """One CSV text of a file of every run: its rows, the run and what else is known in them."""
     held = io.StringIO()
-    writer = csv.DictWriter(held, columns, restval="", lineterminator="\n")
-    writer.writeheader()
+    writer = csv.writer(held, lineterminator="\n")
+    writer.writerow(columns)
     for run, values in known.items():
-        writer.writerows(row | values | {"run": run.name} for row in run_rows(run / name))
+        head, *rows = run_lines(run / name)
+        if unknown := sorted(set(head) - set(columns)):
+            raise damaged(run / name, f"unknown columns: {', '.join(unknown)}")
+        ours = values | {"run": run.name}
+        # Where each column is in the row with what is known behind it, which has the last word.
+        places = {column: place for place, column in enumerate([*head, *ours])}
+        order = [places.get(column, -1) for column in columns]
+        ends = [*ours.values(), ""]
+        whole = ([*row, *ends] for row in rows)
+        writer.writerows([cells[place] for place in order] for cells in whole)
     return held.getvalue()
 
 
-def run_rows(path: Path) -> Iterator[dict[str, Any]]:
-    """The rows of a run's CSV file, which has some, each as long as the first line."""
+def run_lines(path: Path) -> list[list[str]]:
+    """The rows of a run's CSV file, which has some, each as long as the first line, with it."""
     try:
         with path.open(encoding="utf8", newline="") as file:
-            rows = list(csv.DictReader(file))
+            head, *rows = [row for row in csv.reader(file) if row] or [[]]
     except (OSError, ValueError, csv.Error) as error:
         raise damaged(path, error) from None
     if not rows:
         raise damaged(path, "it is empty")
     for place, row in enumerate(rows, 1):
-        if None in row or None in row.values():  # longer, or shorter
+        if len(row) != len(head):
             raise damaged(path, f"row {place} is not whole")
-    yield from rows
+    return [head, *rows]
+
+
+def run_rows(path: Path) -> Iterator[dict[str, str]]:
+    """The same, by column."""
+    head, *rows = run_lines(path)
+    yield from (dict(zip(head, row, strict=True)) for row in rows)
 
 
 def environment(runs: Sequence[Path]) -> dict[str, Any]:
