@@ -72,11 +72,12 @@ def measure(command: list[str]) -> Row:
     process = subprocess.Popen(program, stdout=subprocess.DEVNULL)
     _, status, used = os.wait4(process.pid, 0)
     seconds = time.perf_counter() - begun
+    process.returncode = os.waitstatus_to_exitcode(status)
     return {
         "seconds": round(seconds, 2),
         "processor": round(used.ru_utime + used.ru_stime, 2),
         "peak_mb": used.ru_maxrss // 1024,
-        "exit": os.waitstatus_to_exitcode(status),
+        "exit": process.returncode,
     }
 
 
