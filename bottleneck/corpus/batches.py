@@ -4,7 +4,8 @@ The source ends in EOS, the target too; the decoder's input, BOS and then the ta
 the target shifted by one and made in the model.
 """
 
-from collections.abc import Iterable
+from array import array
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeVar
 
@@ -31,21 +32,48 @@ ALONE = 256
 have all the others computed at its length."""
 
 
+class PackedIds(Sequence[list[int]]):
+    """Lists of ids, kept as bare numbers: of millions of sentences the lists would fill memory."""
+
+    def __init__(self) -> None:
+        self._ids, self._ends = array("i"), array("q", [0])
+
+    def append(self, ids: Iterable[int]) -> None:
+        """Put a sentence behind the others."""
+        self._ids.extend(ids)
+        self._ends.append(len(self._ids))
+
+    def __len__(self) -> int:
+        return len(self._ends) - 1
+
+    def __getitem__(self, row: int) -> list[int]:
+        return self._ids[self._ends[row] : self._ends[row + 1]].tolist()
+
+    @property
+    def lengths(self) -> list[int]:
+        """How many ids each sentence has."""
+        return np.diff(np.asarray(self._ends)).tolist()
+
+
 class EncodedPairs(NamedTuple):
     """Ids of every sentence, each with EOS at its end."""
 
-    source: list[list[int]]
-    target: list[list[int]]
+    source: list[list[int]] | PackedIds
+    target: list[list[int]] | PackedIds
 
     @property
     def source_lengths(self) -> list[int]:
         """Lengths with EOS."""
-        return [len(ids) for ids in self.source]
+        return _lengths(self.source)
 
     @property
     def target_lengths(self) -> list[int]:
         """Lengths with EOS."""
-        return [len(ids) for ids in self.target]
+        return _lengths(self.target)
+
+
+def _lengths(side: list[list[int]] | PackedIds) -> list[int]:
+    return side.lengths if isinstance(side, PackedIds) else [len(ids) for ids in side]
 
 
 class Batch(NamedTuple):
@@ -88,9 +116,14 @@ def encode_pairs(
     source_vocabulary: Vocabulary,
     target_vocabulary: Vocabulary,
     reverse_source: bool = False,
+    *,
+    packed: bool = False,
 ) -> EncodedPairs:
-    """Ids of both sides; reversing turns the pieces round and leaves EOS last."""
-    encoded = EncodedPairs([], [])
+    """Ids of both sides; reversing turns the pieces round and leaves EOS last.
+
+    ``packed`` is for as many pairs as one trains on.
+    """
+    encoded = EncodedPairs(PackedIds(), PackedIds()) if packed else EncodedPairs([], [])
     for pair in pairs:
         ids = source_vocabulary.numbers(pair.source)
         encoded.source.append([*(reversed(ids) if reverse_source else ids), EOS])
@@ -100,22 +133,22 @@ def encode_pairs(
 
 def pad_class(pairs: EncodedPairs, held: ShapeClass) -> Batch:
     """All sentences of a shape class as one padded batch."""
-    source = [pairs.source[row] for row in held.rows]
-    target = [pairs.target[row] for row in held.rows]
-    return Batch(
-        _padded(source, held.source_length),
-        np.array([len(ids) for ids in source], dtype=np.int32),
-        _padded(target, held.target_length),
-        np.array([len(ids) for ids in target], dtype=np.int32),
-    )
+    source, source_lengths = _padded(pairs.source, held.rows, held.source_length)
+    target, target_lengths = _padded(pairs.target, held.rows, held.target_length)
+    return Batch(source, source_lengths, target, target_lengths)
 
 
-def _padded(sentences: list[list[int]], length: int) -> Int32[np.ndarray, "sentence length"]:
-    """One row a sentence, ``PAD`` behind its end."""
-    array = np.full((len(sentences), length), PAD, dtype=np.int32)
-    for row, ids in zip(array, sentences, strict=True):
-        row[: len(ids)] = ids
-    return array
+def _padded(
+    side: list[list[int]] | PackedIds, rows: Int[np.ndarray, "sentence"], length: int
+) -> tuple[Int32[np.ndarray, "sentence length"], Int32[np.ndarray, "sentence"]]:
+    """One row a sentence, ``PAD`` behind its end; and the lengths."""
+    padded = np.full((len(rows), length), PAD, dtype=np.int32)
+    lengths = np.zeros(len(rows), dtype=np.int32)
+    for place, row in enumerate(rows.tolist()):
+        ids = side[row]
+        padded[place, : len(ids)] = ids
+        lengths[place] = len(ids)
+    return padded, lengths
 
 
 @dataclass(frozen=True, eq=False)

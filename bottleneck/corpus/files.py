@@ -10,6 +10,7 @@ to Unicode form NFC and its white space folded to single spaces.
 
 import gzip
 import zlib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 from unicodedata import normalize
@@ -130,12 +131,17 @@ def read_pairs(files: PairFiles, lowercase: bool) -> PairsRead:
         lines = _read_columns(files, lowercase)
     else:
         lines = _read_two(files, files.target, lowercase)
-    folded = [(" ".join(source.split()), " ".join(target.split())) for source, target in lines]
-    pairs = [SentencePair(source, target) for source, target in folded if source and target]
-    return PairsRead(pairs, len(lines) - len(pairs))
+    pairs, blank = [], 0
+    for source, target in lines:
+        folded = SentencePair(" ".join(source.split()), " ".join(target.split()))
+        if folded.source and folded.target:
+            pairs.append(folded)
+        else:
+            blank += 1
+    return PairsRead(pairs, blank)
 
 
-def _read_two(files: PairFiles, target: str, lowercase: bool) -> list[tuple[str, str]]:
+def _read_two(files: PairFiles, target: str, lowercase: bool) -> Iterator[tuple[str, str]]:
     """Lines of two files side by side."""
     ours = read_lines(files.source, files.setting, lowercase)
     theirs = read_lines(target, files.target_setting, lowercase)
@@ -145,12 +151,11 @@ def _read_two(files: PairFiles, target: str, lowercase: bool) -> list[tuple[str,
             f"{target!r} has {len(theirs):,}; line by line one must translate the other: give two "
             "files of as many lines"
         )
-    return list(zip(ours, theirs, strict=True))
+    return zip(ours, theirs, strict=True)
 
 
-def _read_columns(files: PairFiles, lowercase: bool) -> list[tuple[str, str]]:
+def _read_columns(files: PairFiles, lowercase: bool) -> Iterator[tuple[str, str]]:
     """Lines of one file cut at its tab; a line of white space alone is a blank pair."""
-    rows: list[tuple[str, str]] = []
     for number, line in enumerate(read_lines(files.source, files.setting, lowercase), start=1):
         columns = line.split("\t") if line.strip() else ["", ""]
         if len(columns) != 2:
@@ -158,8 +163,7 @@ def _read_columns(files: PairFiles, lowercase: bool) -> list[tuple[str, str]]:
                 f"{files.setting} {files.source!r} line {number} has {len(columns)} column(s); "
                 "each line must be source<TAB>target"
             )
-        rows.append((columns[0], columns[1]))
-    return rows
+        yield columns[0], columns[1]
 
 
 def read_lines(path: str, setting: str, lowercase: bool = False) -> list[str]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from ..settings.errors import UserError
@@ -16,12 +17,14 @@ from ..settings.run import RunSettings, parse_settings
 from ..settings.sums import of_one_time
 from . import schema
 from .columns import setting_columns
-from .described import check_all_described, check_described, check_facts
+from .counts import WANTED, Counts, digest, from_rows, read_bundle, run_counts, unpacked
+from .described import AGAIN, check_all_described, check_described, check_facts
 from .export import environment, runs_text
 from .folders import (
     EXAMPLES,
     SCORES,
     SENTENCES,
+    check_digest,
     check_named,
     damaged,
     find_runs,
@@ -45,14 +48,15 @@ _UNFINISHED_COLUMNS = {
 
 @dataclass(frozen=True, eq=False)
 class Bundle:
-    """A results bundle in memory: see ``schema`` for its columns.
+    """A results bundle in memory: see ``schema`` for the columns of ``runs``.
 
-    ``chosen`` are the setting columns of which `where` was given several values.
+    ``sentences`` are the counts of each run's test sentences; ``chosen`` are the setting columns
+    of which `where` was given several values.
     """
 
     folder: Path
     runs: pd.DataFrame
-    sentences: pd.DataFrame
+    sentences: Mapping[str, Counts]
     environment: Mapping[str, Any]
     chosen: frozenset[str] = frozenset()
 
@@ -110,12 +114,9 @@ def load_bundle(folder: Path) -> Bundle:
         tables = _stored_runs(folder, runs), _stored_sentences(runs)
         return Bundle(folder, *tables, environment(runs))
     held = load_environment(folder)
-    tables = (
-        read_table(folder / schema.RUNS, schema.RUN_COLUMNS),
-        read_table(folder / schema.SENTENCES, schema.SENTENCE_COLUMNS),
-    )
-    check_all_described(tables[0]["run"], held, folder / schema.ENVIRONMENT)
-    return Bundle(folder, *tables, held)
+    table = read_table(folder / schema.RUNS, schema.RUN_COLUMNS)
+    check_all_described(table["run"], held, folder / schema.ENVIRONMENT)
+    return Bundle(folder, table, _sentences(folder), held)
 
 
 def load_results(folder: str | Path) -> pd.DataFrame:
@@ -188,13 +189,38 @@ def _stored_runs(folder: Path, runs: Sequence[Path]) -> pd.DataFrame:
         raise damaged(runs[0] / SCORES, error) from None
 
 
-def _stored_sentences(runs: Sequence[Path]) -> pd.DataFrame:
-    """The sentences of every run, the run in front."""
+def _stored_sentences(runs: Sequence[Path]) -> dict[str, Counts]:
+    """The counts of every run's sentences."""
     columns = {name: kind for name, kind in schema.SENTENCE_COLUMNS.items() if name != "run"}
-    frames = [read_table(run / SENTENCES, columns) for run in runs]
-    for run, frame in zip(runs, frames, strict=True):
-        frame.insert(0, "run", pd.Series(run.name, index=frame.index, dtype="str"))
-    return pd.concat(frames, ignore_index=True)
+    held = {}
+    for run in runs:
+        try:
+            held[run.name] = run_counts(read_checked(run / SENTENCES))
+        except (OSError, ValueError):  # what is wrong, if it is, is for pandas to say
+            frame = read_table(run / SENTENCES, columns)
+            held[run.name] = _counts(frame, run / SENTENCES)
+    return held
+
+
+def _sentences(folder: Path) -> dict[str, Counts]:
+    """The same of a bundle, from ``sentences.safetensors`` where that belongs to its CSV."""
+    path = folder / schema.SENTENCES
+    try:
+        own = digest(path)
+        check_digest(path, own, AGAIN)
+        held = unpacked(folder / schema.COUNTS, own)
+        return read_bundle(path) if held is None else held
+    except (OSError, EOFError, ValueError, zlib.error):  # likewise
+        frame = read_table(path, schema.SENTENCE_COLUMNS)
+        runs = frame.groupby("run", sort=False)
+        return {str(run): _counts(rows, path) for run, rows in runs}
+
+
+def _counts(rows: pd.DataFrame, path: Path) -> Counts:
+    try:
+        return from_rows(rows[list(WANTED)].to_numpy(dtype=np.int64))
+    except ValueError as error:
+        raise damaged(path, error) from None
 
 
 def _columns_of(settings: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -204,7 +230,7 @@ def _columns_of(settings: Mapping[str, Any] | None) -> dict[str, Any]:
 def read_table(path: Path, columns: Mapping[str, str]) -> pd.DataFrame:
     """Read a CSV file of the bundle, or of a run."""
     probe = path.parent.name == schema.PROBES
-    way = way_back(path) if probe else "export it again"
+    way = way_back(path) if probe else AGAIN
     try:
         content = read_checked(path, way)
         text = gzip.decompress(content) if path.suffix == ".gz" else content

@@ -1,17 +1,22 @@
 """From run folders to a results bundle; the folders' files are read as text, jax not needed."""
 
 import csv
-import gzip
 import io
 import json
-from collections.abc import Iterator, Mapping, Sequence
+import zlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from ..settings.plain import plain
-from ..settings.sums import write_listed
+from ..settings.sums import Content, digested, write_listed
 from . import schema
 from .columns import run_columns
+from .counts import WANTED, Counts, from_rows, packed, run_counts
 from .folders import (
     ENVIRONMENT,
     EXAMPLES,
@@ -45,14 +50,15 @@ def write_bundle(runs: Sequence[Path], bundle: Path, groups: Mapping[str, str]) 
 
 def _contents(
     runs: Sequence[Path], groups: Mapping[str, str], tables: Sequence[Travel]
-) -> Iterator[tuple[str, bytes]]:
+) -> Iterator[tuple[str, Content]]:
     """The bundle's files by name, one at a time."""
+    counts: dict[str, Counts] = {}
+    sentences = sha256()
     yield schema.RUNS, runs_text(runs, groups).encode()
-    # No time and no name in the header: equal results are equal bytes.
-    yield schema.SENTENCES, gzip.compress(sentences_text(runs).encode(), mtime=0)
+    yield schema.SENTENCES, digested(_compressed(_sentences(runs, counts)), sentences)
+    yield schema.COUNTS, packed(counts, sentences.hexdigest())
     yield schema.LEARNING, learning_text(runs).encode()
-    examples = {run.name: read_json(run / EXAMPLES) for run in runs}
-    yield schema.EXAMPLES, _json(examples).encode()
+    yield schema.EXAMPLES, _examples(runs)
     yield schema.ENVIRONMENT, _json(environment(runs)).encode()
     for travel in tables:
         yield from travel.contents()
@@ -85,36 +91,90 @@ def _plain(values: Mapping[str, Any]) -> dict[str, Any]:
     return {name: plain(v) if isinstance(v, str) else v for name, v in values.items()}
 
 
-def sentences_text(runs: Sequence[Path]) -> str:
-    """The counts of every run's test sentences as CSV text."""
-    return _joined({run: {} for run in runs}, SENTENCES, list(schema.SENTENCE_COLUMNS))
+def _examples(runs: Sequence[Path]) -> Iterator[bytes]:
+    """One JSON object of every run's examples, a run at a time."""
+    for place, run in enumerate(runs):
+        held = _json({run.name: read_json(run / EXAMPLES)})
+        yield ("," if place else "{").encode() + held[1:-2].encode("utf8")
+    yield b"}\n"
+
+
+def _compressed(parts: Iterable[bytes]) -> Iterator[bytes]:
+    """As gzip has it, with no time and no name in the header: equal results are equal bytes."""
+    stream = zlib.compressobj(wbits=zlib.MAX_WBITS + 16)
+    yield from map(stream.compress, parts)
+    yield stream.flush()
+
+
+def _sentences(runs: Sequence[Path], counts: dict[str, Counts]) -> Iterator[bytes]:
+    """The CSV, a run at a time, the counts of each being put where they are asked for."""
+    yield (",".join(schema.SENTENCE_COLUMNS) + "\n").encode()
+    for run in runs:
+        lines, counts[run.name] = _sentences_of(run)
+        yield lines
+
+
+def _sentences_of(run: Path) -> tuple[bytes, Counts]:
+    """A run's lines with the run in front, and what they count.
+
+    A file as the program writes it is taken as it is; of another its rows are read.
+    """
+    path, columns = run / SENTENCES, list(schema.SENTENCE_COLUMNS)
+    with suppress(OSError, ValueError):
+        text = read_checked(path)
+        head, _, body = text.partition(b"\n")
+        if head.decode("utf8").split(",") == columns[1:] and run.name.isalnum():
+            start = f"{run.name},".encode()
+            return start + body[:-1].replace(b"\n", b"\n" + start) + b"\n", run_counts(text)
+    lines = _joined({run: {}}, SENTENCES, columns).partition("\n")[2].encode("utf8")
+    rows = [[row.get(name, "") for name in WANTED] for row in run_rows(path)]
+    try:
+        return lines, from_rows(np.array([list(map(int, row)) for row in rows]))
+    except ValueError as error:
+        raise damaged(path, error) from None
 
 
 def _joined(known: Mapping[Path, Mapping[str, Any]], name: str, columns: list[str]) -> str:
     """One CSV text of a file of every run: its rows, the run and what else is known in them."""
     held = io.StringIO()
-    writer = csv.DictWriter(held, columns, restval="", lineterminator="\n")
-    writer.writeheader()
+    writer = csv.writer(held, lineterminator="\n")
+    writer.writerow(columns)
     for run, values in known.items():
-        writer.writerows(row | values | {"run": run.name} for row in run_rows(run / name))
+        head, *rows = run_lines(run / name)
+        if unknown := sorted(set(head) - set(columns)):
+            raise damaged(run / name, f"unknown columns: {', '.join(unknown)}")
+        ours = values | {"run": run.name}
+        # Where each column is in the row with what is known behind it, which has the last word.
+        places = {column: place for place, column in enumerate([*head, *ours])}
+        order = [places.get(column, -1) for column in columns]
+        ends = [*ours.values(), ""]
+        whole = ([*row, *ends] for row in rows)
+        writer.writerows([cells[place] for place in order] for cells in whole)
     return held.getvalue()
 
 
-def run_rows(path: Path, otherwise: str = "make it again") -> Iterator[dict[str, Any]]:
-    """The rows of a run's CSV file, which has some, each as long as the first line.
+def run_lines(path: Path, otherwise: str = "make it again") -> list[list[str]]:
+    """The rows of a run's CSV file, which has some, each as long as the first line, with it.
 
     ``otherwise`` is the way out where the file is of a bundle.
     """
     try:
-        rows = list(csv.DictReader(io.StringIO(read_checked(path, otherwise).decode(), newline="")))
+        text = read_checked(path, otherwise).decode()
+        head, *rows = [row for row in csv.reader(io.StringIO(text, newline="")) if row] or [[]]
     except (OSError, ValueError, csv.Error) as error:
         raise damaged(path, error, otherwise) from None
     if not rows:
         raise damaged(path, "it is empty", otherwise)
     for place, row in enumerate(rows, 1):
-        if None in row or None in row.values():  # longer, or shorter
+        if len(row) != len(head):
             raise damaged(path, f"row {place} is not whole", otherwise)
-    yield from rows
+    return [head, *rows]
+
+
+def run_rows(path: Path, otherwise: str = "make it again") -> Iterator[dict[str, str]]:
+    """The same, by column."""
+    head, *rows = run_lines(path, otherwise)
+    yield from (dict(zip(head, row, strict=True)) for row in rows)
 
 
 def environment(runs: Sequence[Path]) -> dict[str, Any]:

@@ -100,13 +100,19 @@ def read_checked(path: Path, otherwise: str = "make it again") -> bytes:
     fault = ""
     for _ in range(TRIES):
         content = path.read_bytes()
-        fault = _fault(path, content)
+        fault = _fault(path, digest_of(content))
         if not fault:
             return content
     raise damaged(path, fault, otherwise)
 
 
-def _fault(path: Path, content: bytes) -> str:
+def check_digest(path: Path, digest: str, otherwise: str = "make it again") -> None:
+    """`read_checked` of a file that has been read already, and has this digest."""
+    if fault := _fault(path, digest):
+        raise damaged(path, fault, otherwise)
+
+
+def _fault(path: Path, digest: str) -> str:
     """What the sums say against a file; empty where it is as it was written."""
     folder = path.parent.parent if path.parent.name == PROBES else path.parent
     sums, name = read_sums(folder), path.relative_to(folder).as_posix()
@@ -114,7 +120,7 @@ def _fault(path: Path, content: bytes) -> str:
         return f"its folder has no {SUMS}" if _has_sums(folder) else ""
     if name not in sums:
         return f"{SUMS} does not list it"
-    return "" if digest_of(content) in sums[name] else "it does not match its checksum"
+    return "" if digest in sums[name] else "it does not match its checksum"
 
 
 def _has_sums(folder: Path) -> bool:

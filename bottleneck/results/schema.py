@@ -3,6 +3,8 @@
 - ``runs.csv``: a row a run x bucket, tidy; ``run,attention,context_size,seed,bucket`` is a key.
 - ``sentences.csv.gz``: a row a run x test sentence: the counts from which every score, bucket and
   interval is a sum.
+- ``sentences.safetensors``: of those the columns that the tables need, for quick reading (see
+  ``counts``); may lack, and does not count where it belongs to another ``sentences.csv.gz``.
 - ``learning.csv``: a row a run x validation x bucket, the validation loss while it was trained
   (`LEARNING_COLUMNS`); no rows of a run that did not log it, no file in older bundles.
 - ``examples.json``: sentences with references, hypotheses and attention weights of each run.
@@ -28,6 +30,7 @@ VERSION = 5
 
 RUNS = "runs.csv"
 SENTENCES = "sentences.csv.gz"
+COUNTS = "sentences.safetensors"
 LEARNING = "learning.csv"
 EXAMPLES = "examples.json"
 ENVIRONMENT = "environment.json"

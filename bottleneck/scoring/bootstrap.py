@@ -22,6 +22,10 @@ LEVEL = 0.95
 """Share of the resamples that lies within every interval."""
 BLOCK = 2**22
 """Numbers in one block of weights: 32 MiB."""
+PRODUCT, CACHED = 2**20, 2**17
+"""Sums that are one product, and that are scored at a time: as much as stays near the processor."""
+EXACT = 2**24
+"""Below it every whole number is one in single precision."""
 
 
 @dataclass(frozen=True)
@@ -103,9 +107,40 @@ def estimate(
     statistics: Real[ndarray, "seeds sentences columns"],
     weights: Float[ndarray, "resamples sentences"],
 ) -> Estimate:
-    """Mean over seeds of the score of a bucket, with its resamples; nan for an empty bucket."""
+    """Mean over seeds of the score of a bucket, with its resamples; nan for an empty bucket.
+
+    A few seeds are resampled at a time, so that thousands of them need little memory.
+    """
     value = score(statistics.sum(axis=1)).mean()
-    return Estimate(float(value), score(weights @ statistics).mean(axis=0))
+    total = np.zeros(len(weights))
+    for sums in _resampled(statistics, weights):
+        for draws in score(sums):
+            total += draws
+    return Estimate(float(value), total / len(statistics))
+
+
+def _resampled(
+    statistics: Real[ndarray, "seeds sentences columns"],
+    weights: Float[ndarray, "resamples sentences"],
+) -> Iterator[Float[ndarray, "some resamples columns"]]:
+    """The sums of every resample, a few seeds at a time.
+
+    Whole numbers are added without rounding, in single precision as long as no sum can reach 2^24;
+    many seeds are one product, of which a few at a time are scored, each column in one piece.
+    """
+    seeds, sentences, columns = statistics.shape
+    if not np.issubdtype(statistics.dtype, np.integer) or not statistics.size:
+        yield weights @ statistics
+        return
+    kind = np.float32 if sentences * int(statistics.max()) < EXACT else np.float64
+    turned = weights.T.astype(kind)
+    many, some = (max(1, cells // (columns * len(weights))) for cells in (PRODUCT, CACHED))
+    for first in range(0, seeds, many):
+        held = np.moveaxis(statistics[first : first + many], 1, 2)
+        product = held.astype(kind, order="C").reshape(-1, sentences) @ turned
+        sums = product.reshape(-1, columns, len(weights))
+        for place in range(0, len(sums), some):
+            yield np.moveaxis(sums[place : place + some].astype(np.float64), 2, 1)
 
 
 def difference(minuend: Estimate, subtrahend: Estimate) -> Estimate:

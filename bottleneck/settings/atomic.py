@@ -7,6 +7,7 @@ import hashlib
 import os
 import platform
 import re
+from collections.abc import Iterable
 from contextlib import suppress
 from errno import EACCES, ENOTDIR
 from pathlib import Path
@@ -20,20 +21,27 @@ _PART = re.compile(r"\..+\.(?P<machine>[0-9a-f]{8})-(?P<process>\d+)\.part")
 
 def write_bytes(path: Path, content: bytes) -> None:
     """Write a file so that it holds either what it held before or all of ``content``."""
-    place(write_part(path, content), path)
+    place(write_part(path, [content]), path)
 
 
-def write_part(path: Path, content: bytes) -> Path:
-    """The content of a file to be, under a temporary name beside it; it is on the disk then."""
+def write_part(path: Path, parts: Iterable[bytes]) -> Path:
+    """The content of a file to be, under a temporary name beside it; it is on the disk then.
+
+    Its parts need not all be in memory.
+    """
     part = path.with_name(f".{path.name}.{_machine()}-{os.getpid()}.part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with part.open("wb") as file:
-            file.write(content)
+            file.writelines(parts)
             file.flush()
             os.fsync(file.fileno())
-    except OSError as error:
-        _refused(part, path, error)
+    except BaseException as error:
+        if isinstance(error, OSError):
+            _refused(part, path, error)
+        with suppress(OSError):
+            part.unlink()
+        raise
     return part
 
 

@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 from filelock import FileLock
 
@@ -19,6 +20,8 @@ SUMS = "SHA256SUMS"
 _LOCK = ".sums.lock"
 _GAP = b"  "
 
+Content = bytes | Iterable[bytes]
+"""Of a file: its bytes, or parts of them in their order."""
 Listed = Mapping[str, Collection[str]]
 """Digests by the file's name in its folder, ``probes/fit.csv``, in the order of the lines."""
 
@@ -26,6 +29,13 @@ Listed = Mapping[str, Collection[str]]
 def digest_of(content: bytes) -> str:
     """The digest of a file's bytes, 64 hex digits."""
     return sha256(content).hexdigest()
+
+
+def digested(content: Content, held: Any) -> Iterator[bytes]:
+    """The parts of a content as they are, each put into ``held``, of hashlib, on its way."""
+    for part in [content] if isinstance(content, bytes) else content:
+        held.update(part)
+        yield part
 
 
 def parsed(sums: bytes) -> Listed:
@@ -64,10 +74,11 @@ def seal(folder: Path, left_out: Collection[str]) -> None:
 
 
 def write_listed(
-    folder: Path, files: Iterable[tuple[str, bytes]], gone: Collection[str] = ()
+    folder: Path, files: Iterable[tuple[str, Content]], gone: Collection[str] = ()
 ) -> None:
     """Write files into a folder and list them; those that are ``gone`` are removed.
 
+    Each file is written before the next is asked for, and its parts need not all be in memory.
     Killed at any moment this leaves each file as it was or as it is to be, and listed. One process
     at a time does so in a folder. A UserError where nothing can be written.
     """
@@ -76,8 +87,9 @@ def write_listed(
         before, after = dict(read_sums(folder) or {}), {}
         try:
             for name, content in files:
-                parts[name] = write_part(folder / name, content)
-                after[name] = [digest_of(content)]
+                held = sha256()
+                parts[name] = write_part(folder / name, digested(content, held))
+                after[name] = [held.hexdigest()]
             write_bytes(folder / SUMS, written(_both(before, after)))
             for name, part in parts.items():
                 place(part, folder / name)

@@ -97,10 +97,10 @@ def like(runs: pd.DataFrame, settings: RunSettings, free: Collection[str]) -> pd
 
 def require_distinct_seeds(runs: pd.DataFrame) -> None:
     """Refuse two runs of one arm and seed, of the same settings and text, as a ``UserError``."""
-    for _, alike in runs.groupby("seed"):
-        if len(alike) > 1:
-            first, second = alike["run"].iloc[:2]
-            raise UserError(
-                f"runs {first} and {second} are one arm and seed of this table: choose with "
-                f"`--where run={first}`"
-            )
+    alike = runs[runs["seed"].duplicated(keep=False)].sort_values("seed", kind="stable")
+    if len(alike):
+        first, second = alike["run"].iloc[:2]
+        raise UserError(
+            f"runs {first} and {second} are one arm and seed of this table: choose with "
+            f"`--where run={first}`"
+        )

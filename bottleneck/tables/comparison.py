@@ -2,25 +2,31 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from jaxtyping import Float, Int
+from jaxtyping import Float, Int, Integer
 from numpy import ndarray
 
 from ..claims.verdict import BucketScores
 from ..results.bundle import Bundle
-from ..results.schema import BLEU_COLUMNS
+from ..results.counts import Counts
+from ..results.folders import damaged
+from ..results.schema import SENTENCES
 from ..scoring.bleu import bleu, brevity_penalty
 from ..scoring.bootstrap import Estimate, draw, estimate
 from ..scoring.buckets import Buckets
 from ..scoring.spread import spread
+from ..settings.concerns import ScoringSettings
 from ..settings.errors import UserError
 from ..settings.run import RunSettings
 from .alike import PAIRED, differences, following, require_alike, require_distinct_seeds
 
 NONE = "none"
+KEPT = 128
+"""How many arms' scores are kept."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,7 +146,7 @@ def _require_one_test_set(bundle: Bundle, runs: pd.DataFrame) -> None:
     first = runs["run"].iloc[0]
     words = source_words(bundle, first)
     for run in runs["run"]:
-        if not np.array_equal(words, source_words(bundle, run)):
+        if not np.array_equal(words, counts_of(bundle, run).words):
             raise UserError(
                 f"runs {first} and {run} were tested on different sentences and cannot stand in "
                 f"one table: choose with `--where`, if need be `--where run={first}`"
@@ -155,14 +161,15 @@ def _comparison(bundle: Bundle, runs: pd.DataFrame, alone: bool) -> Comparison:
     buckets = Buckets(settings.scoring.lower_edges)
     words = source_words(bundle, first["run"])
     assigned = buckets.assign(words)
+    arms = [arm_of(bundle, rows, first["run"], settings) for rows in (without, rest) if len(rows)]
     held = [words[assigned == place] for place in range(len(buckets.names))]
     return Comparison(
         settings=settings,
         buckets=buckets.names,
         n=tuple(len(lengths) for lengths in held),
         source_words=tuple(float(x.mean()) if len(x) else np.nan for x in held),
-        none=arm_of(bundle, without, assigned, settings),
-        attention=None if rest.empty else arm_of(bundle, rest, assigned, settings),
+        none=arms[0],
+        attention=arms[1] if arms[1:] else None,
         facts=bundle.facts(first["run"]),
         train_pairs=int(first["train_pairs"]),
         unpaired=unpaired,
@@ -196,43 +203,60 @@ def _named(runs: pd.DataFrame) -> list[str]:
 
 def source_words(bundle: Bundle, run: str) -> Int[ndarray, "sentences"]:
     """Length of each test sentence in words."""
-    return _sentences(bundle, run)["source_words"].to_numpy(dtype=np.int64)
+    return counts_of(bundle, run).words.astype(np.int64)
 
 
-def arm_of(
-    bundle: Bundle, runs: pd.DataFrame, assigned: Int[ndarray, "sentences"], settings: RunSettings
-) -> Arm:
-    """Mean over seeds of the corpus BLEU of each bucket, with its resamples."""
+def counts_of(bundle: Bundle, run: str) -> Counts:
+    """The counts of a run's test sentences, in the order of the test set."""
+    held = bundle.sentences.get(run)
+    if held is None:
+        raise damaged(bundle.folder / SENTENCES, f"nothing of run {run}", "export it again")
+    return held
+
+
+def arm_of(bundle: Bundle, runs: pd.DataFrame, bucketed: str, settings: RunSettings) -> Arm:
+    """Mean over seeds of the corpus BLEU of each bucket, with its resamples.
+
+    Buckets are those of the sentences of the run ``bucketed``.
+    """
     require_distinct_seeds(runs)
     runs = runs.sort_values("seed")
-    statistics = np.stack([_statistics(bundle, run) for run in runs["run"]])
-    places = range(len(settings.scoring.lower_edges))
-    held = [statistics[:, assigned == place] for place in places]
+    held = tuple(counts_of(bundle, run) for run in runs["run"])
+    estimates, by_seed, brevity = _scores(held, counts_of(bundle, bucketed), settings.scoring)
     return Arm(
         name=runs["attention"].iloc[0],
         runs=tuple(runs["run"]),
         seeds=tuple(int(seed) for seed in runs["seed"]),
         parameters=int(runs["parameters"].iloc[0]),
-        estimates=tuple(_estimate(counts, place, settings) for place, counts in enumerate(held)),
-        by_seed=np.stack([bleu(counts.sum(axis=1)) for counts in held], axis=1),
-        brevity=np.array([brevity_penalty(counts.sum(axis=1)).mean() for counts in held]),
+        estimates=estimates,
+        by_seed=by_seed,
+        brevity=brevity,
     )
 
 
-def _statistics(bundle: Bundle, run: str) -> Int[ndarray, "sentences 10"]:
-    return _sentences(bundle, run)[list(BLEU_COLUMNS)].to_numpy(dtype=np.int64)
+Scores = tuple[tuple[Estimate, ...], Float[ndarray, "seeds buckets"], Float[ndarray, "buckets"]]
+"""The estimates of an arm, BLEU by seed, and brevity penalties."""
 
 
-def _sentences(bundle: Bundle, run: str) -> pd.DataFrame:
-    """The rows of a run's test sentences, in the order of the test set."""
-    return bundle.sentences[bundle.sentences["run"] == run].sort_values("sentence")
+@lru_cache(maxsize=KEPT)
+def _scores(seeds: tuple[Counts, ...], bucketed: Counts, scoring: ScoringSettings) -> Scores:
+    """The scores of an arm's seeds; kept, for several claims rest on the same arms."""
+    assigned = Buckets(scoring.lower_edges).assign(bucketed.words.astype(np.int64))
+    columns = np.stack([held.statistics.T for held in seeds])  # seeds, columns, sentences
+    places = range(len(scoring.lower_edges))
+    held = [np.moveaxis(columns[:, :, assigned == place], 1, 2) for place in places]
+    sums = [counts.sum(axis=1, dtype=np.int64) for counts in held]
+    return (
+        tuple(_estimate(counts, place, scoring) for place, counts in enumerate(held)),
+        np.stack([bleu(each) for each in sums], axis=1),
+        np.array([brevity_penalty(each).mean() for each in sums]),
+    )
 
 
 def _estimate(
-    counts: Int[ndarray, "seeds sentences 10"], place: int, settings: RunSettings
+    counts: Integer[ndarray, "seeds sentences 10"], place: int, scoring: ScoringSettings
 ) -> Estimate:
     """One bucket; the same resamples for every seed and arm."""
-    scoring = settings.scoring
     if counts.shape[1] == 0:
         return Estimate(np.nan, np.full(scoring.resamples, np.nan))
     weights = draw(counts.shape[1], scoring.resamples, seed=scoring.seed, bucket=place)

@@ -15,7 +15,7 @@ from ..scoring.bootstrap import Estimate, difference
 from ..scoring.buckets import Buckets
 from .alike import WIDTHS
 from .comparison import NONE, arm_of, source_words
-from .families import TEXT, UNIFORM, Pair, changed, first, listed_runs, over_trained_lengths
+from .families import TEXT, UNIFORM, Pair, changed, first, listed_runs, named, over_trained_lengths
 from .selection import written
 
 Row = Mapping[str, Any]
@@ -52,7 +52,7 @@ def measured(bundle: Bundle, runs: pd.DataFrame) -> ByBucket:
     buckets = Buckets(settings.scoring.lower_edges)
     assigned = buckets.assign(source_words(bundle, first))
     counts = tuple(int((assigned == place).sum()) for place in range(len(buckets.names)))
-    return ByBucket(buckets.names, counts, arm_of(bundle, runs, assigned, settings).estimates)
+    return ByBucket(buckets.names, counts, arm_of(bundle, runs, first, settings).estimates)
 
 
 def controlled(bundle: Bundle, pair: Pair) -> tuple[Controlled, pd.DataFrame]:
@@ -98,8 +98,7 @@ def _controls(
 def control_names(runs: pd.DataFrame, pair: Pair) -> pd.Series:
     """Which control each run is beside a pair; empty where it is none."""
     base, attention = first(pair.none), first(pair.attention)
-    names = [_control(row, base, attention) for row in runs.to_dict("records")]
-    return pd.Series(names, index=runs.index, dtype="str")
+    return named(runs, lambda row: _control(row, base, attention))
 
 
 def _control(row: Row, base: Row, attention: Row) -> str:
@@ -141,11 +140,12 @@ def _single(row: Row, apart: set[str]) -> str:
 def variation_names(runs: pd.DataFrame, pair: Pair) -> pd.Series:
     """In which one thing each run differs from its own arm of the pair; empty where in another."""
     bases = {row["attention"]: row for row in (first(pair.none), first(pair.attention))}
-    names = [
-        _single(row, changed(row, bases[row["attention"]])) if row["attention"] in bases else ""
-        for row in runs.to_dict("records")
-    ]
-    return pd.Series(names, index=runs.index, dtype="str")
+
+    def name(row: Row) -> str:
+        base = bases.get(row["attention"])
+        return "" if base is None else _single(row, changed(row, base))
+
+    return named(runs, name)
 
 
 def _variations(

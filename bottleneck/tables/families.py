@@ -5,11 +5,12 @@ would do, the one nearest the lecture's own settings is taken. Which sweep or gr
 for does not count: what it is stands in its settings.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from ..results.bundle import Bundle
@@ -117,17 +118,33 @@ def _lengths(family: pd.DataFrame) -> tuple[int, int]:
 def _spread(family: pd.DataFrame) -> tuple[int, bool, int]:
     """How many context sizes, whether the widths stay, and how near the lecture's settings."""
     widths = all(family[name].nunique() == 1 for name in WIDTHS)
-    nearest = min(map(distance, family.to_dict("records")))
+    kinds = _alike(family, [name for name in SETTING_COLUMNS if name != "seed"])
+    nearest = min(distance(first(family.iloc[places[:1]])) for places in kinds)
     return family["context_size"].nunique(), widths, -nearest
 
 
 def families(runs: pd.DataFrame, free: Collection[str], text: bool = True) -> list[pd.DataFrame]:
     """Runs that are the same outside ``free``, and read the same text unless it is not asked."""
     columns = [name for name in SETTING_COLUMNS if name not in free] + [TEXT] * text
-    held: dict[tuple[str, ...], list[int]] = {}
-    for place, row in enumerate(runs[columns].to_dict("records")):
-        held.setdefault(tuple(map(written, row.values())), []).append(place)
-    return [runs.iloc[places] for places in held.values()]
+    return [runs.iloc[places] for places in _alike(runs, columns)]
+
+
+def named(runs: pd.DataFrame, name: Callable[[Mapping[str, Any]], str]) -> pd.Series:
+    """What a run is called, by its row; asked once of runs that differ in nothing but the seed."""
+    columns = [*(column for column in SETTING_COLUMNS if column != "seed"), TEXT, "parameters"]
+    names = pd.Series("", index=runs.index, dtype="str")
+    for places in _alike(runs, columns):
+        names.iloc[places] = name(first(runs.iloc[places[:1]]))
+    return names
+
+
+def _alike(runs: pd.DataFrame, columns: Sequence[str]) -> list[list[int]]:
+    """The places of the rows that are the same in these columns, in the order of the first."""
+    codes = [pd.factorize(runs[name], use_na_sentinel=False)[0] for name in columns]
+    held: dict[bytes, list[int]] = {}
+    for place, row in enumerate(np.stack(codes, axis=1)):
+        held.setdefault(row.tobytes(), []).append(place)
+    return list(held.values())
 
 
 def changed(row: Mapping[str, Any], base: Mapping[str, Any]) -> set[str]:
@@ -170,7 +187,7 @@ def describe(runs: pd.DataFrame) -> str:
     ]
     usual = {name: runs[name].mode(dropna=False)[0] for name in told}
     seeds: dict[str, list[int]] = {}
-    for row in runs.to_dict("records"):
+    for row in runs[["attention", "seed", *told]].to_dict("records"):
         apart = [
             f"{name}={written(row[name])}"
             for name in told

@@ -35,10 +35,11 @@ def where(bundle: Bundle, conditions: Sequence[str]) -> Bundle:
         if column in unfinished:
             unknown = unfinished["attention"] == ""
             unfinished = unfinished[unknown | _meets(unfinished[column], column, texts)]
+    names = set(runs["run"])
     return replace(
         bundle,
         runs=runs,
-        sentences=bundle.sentences[bundle.sentences["run"].isin(set(runs["run"]))],
+        sentences={run: held for run, held in bundle.sentences.items() if run in names},
         environment=_environment(bundle.environment, runs["run"], unfinished["run"]),
         chosen=bundle.chosen | _several(wanted),
     )

@@ -62,6 +62,24 @@ def test_encoding(vocabulary: Vocabulary) -> None:
     assert (encoded.source_lengths, encoded.target_lengths) == ([4, 2], [3, 2])
 
 
+@pytest.mark.parametrize("reverse", [False, True])
+def test_packed_ids_are_the_same_and_so_are_their_batches(
+    vocabulary: Vocabulary, reverse: bool
+) -> None:
+    texts = ["a b.", "b", "a a a b", "c", "b b a", "a"]
+    pairs = [SentencePair(*both) for both in zip(texts, texts[::-1], strict=True)]
+    plain, packed = (
+        encode_pairs(pairs, vocabulary, vocabulary, reverse, packed=packed)
+        for packed in (False, True)
+    )
+    assert [list(side) for side in packed] == list(plain)
+    assert packed.source_lengths == plain.source_lengths
+    assert packed.target_lengths == plain.target_lengths
+    ours, theirs = (training_batches(held, 2, seed=1, groups=2) for held in (packed, plain))
+    for mine, other in zip(ours.classes, theirs.classes, strict=True):
+        assert all(map(np.array_equal, mine, other))
+
+
 def test_reversal_leaves_the_end_last_and_the_target_alone(vocabulary: Vocabulary) -> None:
     encoded = encode_pairs([SentencePair("a b.", "a b")], vocabulary, vocabulary, True)
     assert encoded == ([[6, 4, 5, EOS]], [[5, 4, EOS]])

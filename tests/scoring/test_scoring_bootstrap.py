@@ -5,6 +5,7 @@ import pytest
 import sacrebleu
 from scipy import stats
 
+from seq2seq_bottleneck.scoring import bootstrap
 from seq2seq_bottleneck.scoring.bleu import bleu, bleu_statistics
 from seq2seq_bottleneck.scoring.bootstrap import (
     Estimate,
@@ -95,6 +96,21 @@ def test_statistic_is_the_mean_over_seeds_and_their_order_does_not_matter():
     assert back.draws == pytest.approx(forward.draws, abs=1e-12)
     singly = [estimate(bleu, row[None], weights).draws for row in rows]
     assert forward.draws == pytest.approx(np.mean(singly, axis=0), abs=1e-12)
+
+
+@pytest.mark.parametrize("many", [1, 2**20])
+@pytest.mark.parametrize("most", [1, 60, 2**24])
+def test_many_seeds_a_few_at_a_time_give_the_same_bits(monkeypatch, many, most):
+    """Of counts for which single precision is enough, of such for which it is not, smoothed too."""
+    monkeypatch.setattr(bootstrap, "PRODUCT", many * 10 * 50)
+    monkeypatch.setattr(bootstrap, "CACHED", 3 * 10 * 50)
+    rows = np.random.default_rng(1).integers(most + 1, size=(20, 7, 10))
+    weights = draw(7, 50, seed=1, bucket=0)
+    ours = estimate(bleu, rows, weights)
+    assert np.array_equal(ours.draws, bleu(weights @ rows).mean(axis=0), equal_nan=True)
+    assert ours.value == bleu(rows.sum(axis=1)).mean()
+    narrow = estimate(bleu, rows.astype(np.min_scalar_type(most)), weights)
+    assert np.array_equal(ours.draws, narrow.draws, equal_nan=True)
 
 
 def test_identical_systems_differ_by_exactly_nothing():

@@ -1,6 +1,7 @@
 """The tables over context sizes, from planted translations; what they refuse, and choosing."""
 
 import io
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -234,7 +235,8 @@ def test_other_test_sentences_are_refused(tmp_path):
     write_planted(tmp_path / "a", arms, seeds=1)
     write_sizes(tmp_path / "b", {(64, "none"): [0.1] * 5})
     bundle = merged(tmp_path)
-    bundle.sentences.loc[bundle.sentences["run"] == "none64s1", "source_words"] += 1
+    longer = replace(held := bundle.sentences["none64s1"], words=held.words + 1)
+    bundle = replace(bundle, sentences=bundle.sentences | {"none64s1": longer})
     with pytest.raises(UserError, match="tested on different sentences"):
         make_page("compression", bundle)
 
@@ -245,12 +247,10 @@ def merged(folder):
     names = {
         run: run if run not in set(one.runs["run"]) else f"{run}b" for run in other.runs["run"]
     }
-    tables = [
-        pd.concat([first, second.assign(run=second["run"].map(names))])
-        for first, second in ((one.runs, other.runs), (one.sentences, other.sentences))
-    ]
+    runs = pd.concat([one.runs, other.runs.assign(run=other.runs["run"].map(names))])
+    sentences = one.sentences | {names[run]: held for run, held in other.sentences.items()}
     renamed = {names[run]: facts for run, facts in other.environment["runs"].items()}
-    return type(one)(folder, *tables, {"runs": one.environment["runs"] | renamed})
+    return type(one)(folder, runs, sentences, {"runs": one.environment["runs"] | renamed})
 
 
 @pytest.mark.parametrize("width", [80, 120])
@@ -293,7 +293,7 @@ def test_where_takes_columns_settings_lists_and_alternatives(several):
     assert sizes("model.context_size = 16") == [16]
     kept = where(several, ["attention=none", "seed=2", "bidirectional=false"])
     names = {"none8s2", "none16s2", "none32s2"}
-    assert set(kept.runs["run"]) == set(kept.sentences["run"]) == names
+    assert set(kept.runs["run"]) == set(kept.sentences) == names
     assert set(kept.environment["runs"]) == names
     assert kept.environment["schema"] == several.environment["schema"]
 

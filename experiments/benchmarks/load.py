@@ -1,0 +1,85 @@
+"""Times what reads results, on a made-up store and bundle of thousands of runs.
+
+Makes them where they are not there yet (minutes), then runs each command in a process of its own
+and prints its seconds, its processor's seconds and its peak memory.
+"""
+
+import argparse
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from figures import Row, as_text, write_csv
+from many_runs import Size, write_store
+
+from seq2seq_bottleneck.results.export import write_bundle
+from seq2seq_bottleneck.results.folders import finished_runs
+
+COMMANDS = {
+    "bundle": ["table", "claims", "export", "plot", "report"],
+    "store": ["table", "claims", "export", "runs"],
+}
+
+
+def main() -> None:
+    """Make what is missing, time every command, print the table."""
+    given = options().parse_args()
+    store, bundle = given.folder / "store", given.folder / "bundle"
+    size = Size(given.contexts, given.seeds, given.sentences)
+    if not store.exists():
+        write_store(store, size)
+    if not bundle.exists():
+        write_bundle(finished_runs(store), bundle, {})
+    table = "vindication" if given.contexts == 1 else "context-size"
+    rows = [
+        measure([*arguments(command, table, given.folder), "--results", str(given.folder / kind)])
+        | {"command": command, "of": kind, "runs": size.runs}
+        for kind, commands in COMMANDS.items()
+        for command in commands
+    ]
+    print(as_text(rows))
+    if given.csv:
+        write_csv(given.csv, rows)
+
+
+def options() -> argparse.ArgumentParser:
+    """What can be asked for."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--folder", type=Path, required=True, help="Where they lie, or are made.")
+    parser.add_argument("--contexts", type=int, default=1, help="Context sizes, two arms each.")
+    parser.add_argument("--seeds", type=int, default=2500, help="Seeds of each arm and size.")
+    parser.add_argument("--sentences", type=int, default=1200, help="Test sentences of a run.")
+    parser.add_argument("--csv", type=Path, help="Write the numbers here too.")
+    return parser
+
+
+def arguments(command: str, table: str, folder: Path) -> list[str]:
+    """A command with what it needs beside the results."""
+    more = {
+        "table": [table],
+        "plot": ["bleu" if table == "vindication" else table, "-o", str(folder / "figure.png")],
+        "report": ["-o", str(folder / "report.html")],
+    }
+    return [command, *more.get(command, [])]
+
+
+def measure(command: list[str]) -> Row:
+    """Seconds, processor's seconds and peak memory in MB of one command."""
+    program = [sys.executable, "-m", "seq2seq_bottleneck", *command]
+    begun = time.perf_counter()
+    process = subprocess.Popen(program, stdout=subprocess.DEVNULL)
+    _, status, used = os.wait4(process.pid, 0)
+    seconds = time.perf_counter() - begun
+    process.returncode = os.waitstatus_to_exitcode(status)
+    return {
+        "seconds": round(seconds, 2),
+        "processor": round(used.ru_utime + used.ru_stime, 2),
+        "peak_mb": used.ru_maxrss // 1024,
+        "exit": process.returncode,
+    }
+
+
+if __name__ == "__main__":
+    main()
