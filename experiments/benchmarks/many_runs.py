@@ -17,7 +17,9 @@ from numpy import ndarray
 from seq2seq_bottleneck.results.schema import BLEU_COLUMNS, CHRF_COLUMNS
 from seq2seq_bottleneck.runs.csvtext import json_text, rows_text
 from seq2seq_bottleneck.runs.scores import bucket_rows
+from seq2seq_bottleneck.runs.store import UNLISTED
 from seq2seq_bottleneck.settings.run import SCHEMA_VERSION, RunSettings, resolve
+from seq2seq_bottleneck.settings.sums import seal
 
 ARMS = {"none": 0.5, "additive": 0.9}
 """The share of words that each arm gets right."""
@@ -145,4 +147,5 @@ def _write_run(
     files = {**shared, "settings.json": text, "sentences.csv": "\n".join(lines) + "\n"}
     for name, content in files.items():
         (run / name).write_text(content, encoding="utf8")
+    seal(run, UNLISTED)
     return run

@@ -14,12 +14,14 @@ from planted import write_planted
 
 from seq2seq_bottleneck.results.bundle import load_bundle, load_results, tidy_csv
 from seq2seq_bottleneck.runs.stored import arms
+from seq2seq_bottleneck.settings.sums import write_listed
 from seq2seq_bottleneck.tables.names import TABLES
 from seq2seq_bottleneck.tables.pages import make_page, render
 
 BUNDLE = ("runs.csv", "environment.json", "sentences.csv.gz", "examples.json", "learning.csv")
-STORE = ("status.json", "settings.json", "environment.json", "scores.csv", "sentences.csv",
-         "examples.json", "../../groups.json")  # fmt: skip
+STATUS, GROUPS = "status.json", "../../groups.json"
+STORE = (STATUS, "settings.json", "environment.json", "scores.csv", "sentences.csv",
+         "examples.json", GROUPS)  # fmt: skip
 strange = st.sampled_from(
     ["", "nan", "inf", "-1", "1e999", "9" * 30, "none", "True", "../x", "[]", "1,2", '"', *SIGNS]
 )
@@ -82,7 +84,7 @@ def whole(tmp_path_factory):
     """Results of two arms, short enough that reading them takes milliseconds."""
     folder = tmp_path_factory.mktemp("whole")
     write_planted(folder, {"none": [0.5] * 5, "additive": [0.1] * 5}, 1, keep=frozenset({7, 15}))
-    (folder / "groups.json").write_text('{"none1x1": "a", "additive1x1": "a"}')
+    write_listed(folder, [("groups.json", b'{"none1x1": "a", "additive1x1": "a"}')])
     return folder
 
 
@@ -105,9 +107,7 @@ def test_bundles(whole, tmp_path, count):
 
     def check(case):
         name, data, table = case
-        for other, content in held.items():
-            (folder / other).write_bytes(content)
-        (folder / name).write_bytes(data)
+        write_listed(folder, (held | {name: data}).items())  # no checksum keeps it from being read
         look(folder, table)
 
     @st.composite
@@ -126,9 +126,10 @@ def test_stores(whole, tmp_path, count):
 
     def check(case):
         name, data, table = case
-        for other, content in held.items():
-            (run / other).write_bytes(content)
-        (run / name).write_bytes(data)
+        files = held | {name: data}
+        (run / STATUS).write_bytes(files.pop(STATUS))
+        write_listed(folder, [("groups.json", files.pop(GROUPS))])
+        write_listed(run, files.items())
         look(folder, table)
 
     @st.composite
