@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from ..tables.comparison import NONE, Comparison
+from .plot import listed_seeds
 
 SLIDE_NOTE = "The slide's numbers are an illustration: compare shapes, never levels."
 
@@ -27,6 +28,6 @@ def run_facts(sizes: Sequence[Comparison]) -> str:
     return (
         f"Corpus {settings.corpus.name}; context {', '.join(contexts)}; "
         f"{settings.training.updates:,} updates; "
-        f"seed{'s' if len(seeds) > 1 else ''} {', '.join(map(str, seeds))}"
+        f"{listed_seeds(seeds)}"
         f"{', not all at every context size' if some else ''}."
     )

@@ -14,6 +14,8 @@ DRAWN = ("panel", "x", "arm", "control", "kind", "seed", "value", "low", "high",
 """
 Number = float | int
 MEAN, SEED, SLIDE = "mean", "seed", "slide"
+MOST_SEEDS = 30
+"""So many are named one by one; hundreds would leave a figure no room."""
 
 
 @dataclass(frozen=True)
@@ -131,6 +133,13 @@ def longest(frame: pd.DataFrame) -> str:
     return "" if held.empty else held["bucket"].iloc[-1]
 
 
+def listed_seeds(seeds: Sequence[int]) -> str:
+    """``seeds 1, 2, 3``, in order; of more than a line holds how many, and from which to which."""
+    if len(seeds) > MOST_SEEDS:
+        return f"{len(seeds):,} seeds from {seeds[0]} to {seeds[-1]}"
+    return f"seed{'s' if len(seeds) != 1 else ''} {', '.join(map(str, seeds)) or 'unknown'}"
+
+
 def facts(frame: pd.DataFrame, bars: str = "test sentences") -> tuple[str, ...]:
     """Of which runs, and what the bars and points are."""
     seeds = sorted({int(seed) for seed in frame["seed"].dropna()})
@@ -138,7 +147,7 @@ def facts(frame: pd.DataFrame, bars: str = "test sentences") -> tuple[str, ...]:
         f"corpus {_listed(frame['corpus'])}",
         f"context {_listed(frame['context_size'].dropna())}",
         f"{_listed(frame['updates'].dropna(), '{:,}')} updates",
-        f"seed{'s' if len(seeds) != 1 else ''} {', '.join(map(str, seeds)) or 'unknown'}",
+        listed_seeds(seeds),
     ]
     points = " Small points: single seeds." if len(seeds) > 1 else ""
     text = "; ".join(told)

@@ -222,7 +222,10 @@ def arm_of(bundle: Bundle, runs: pd.DataFrame, bucketed: str, settings: RunSetti
     require_distinct_seeds(runs)
     runs = runs.sort_values("seed")
     held = tuple(counts_of(bundle, run) for run in runs["run"])
-    estimates, by_seed, brevity = _scores(held, counts_of(bundle, bucketed), settings.scoring)
+    words = counts_of(bundle, bucketed)
+    if np.array_equal(words.words, held[0].words):  # whichever run was named, what is kept serves
+        words = held[0]
+    estimates, by_seed, brevity = _scores(held, words, settings.scoring)
     return Arm(
         name=runs["attention"].iloc[0],
         runs=tuple(runs["run"]),

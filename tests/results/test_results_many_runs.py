@@ -12,6 +12,9 @@ sys.path.append(str(Path(__file__).parents[2] / "experiments" / "benchmarks"))
 from load import measure
 from many_runs import Size, write_store
 
+from seq2seq_bottleneck.figures.files import write_figure
+from seq2seq_bottleneck.figures.plot import listed_seeds
+from seq2seq_bottleneck.figures.registry import make_figure
 from seq2seq_bottleneck.results.bundle import load_bundle
 from seq2seq_bottleneck.results.export import write_bundle
 from seq2seq_bottleneck.results.folders import finished_runs
@@ -52,6 +55,20 @@ def test_the_mean_over_many_seeds_is_that_of_each_run_alone(tmp_path):
                 value, draws = by_hand(store, arm.name, size, place)
                 assert arm.estimates[place].value == pytest.approx(value, abs=1e-9)
                 assert arm.estimates[place].draws == pytest.approx(draws, abs=1e-9)
+
+
+@pytest.mark.slow
+def test_a_figure_of_hundreds_of_seeds_has_room_for_them(tmp_path):
+    write_store(tmp_path, Size(1, 1200, sentences=40, resamples=20))
+    figure, data = make_figure("bleu", tmp_path)
+    write_figure(figure, data, tmp_path / "bleu.png")
+    assert (tmp_path / "bleu.png").stat().st_size > 10_000
+
+
+def test_seeds_are_named_up_to_a_line_of_them():
+    assert listed_seeds([4]) == "seed 4"
+    assert listed_seeds(range(1, 31)).endswith("28, 29, 30")
+    assert listed_seeds(range(5, 1205)) == "1,200 seeds from 5 to 1204"
 
 
 def peak(results):
