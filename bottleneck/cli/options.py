@@ -82,7 +82,7 @@ ReverseDirection = Annotated[
 UpdatesTogether = Annotated[
     str,
     typer.Option(
-        help="Updates sent as one program: a number, or auto (20 on a GPU, else 1).",
+        help="Updates sent as one program: a number, or auto (1).",
         rich_help_panel=WORK,
     ),
 ]

@@ -1,6 +1,6 @@
 """Many updates a dispatch: the corpus lies on the device, and batches are picked there.
 
-A small model's update takes an accelerator less time than the host needs to send it. So the host
+For a host that needs longer to send an update than the device takes for it. Such a host
 sends which rows each of the next updates trains on, and one program runs them all, each in the
 padded shape of its class. Batches, their order and the random numbers are those of single updates.
 """
@@ -19,9 +19,6 @@ from ..corpus.batches import Batch, TrainingBatches
 from ..settings.concerns import TrainingSettings
 from .stack import Stack
 from .step import TrainState, UpdateStep, make_update
-
-MANY = 20
-"""Updates a dispatch of an accelerator: as many as lie between two reports."""
 
 LARGEST = 256 * 2**20
 """Bytes of ids that are kept on a device; a larger corpus is sent batch by batch."""
@@ -42,16 +39,17 @@ class Plan(NamedTuple):
 
 
 def updates_together(asked: int | None, batches: TrainingBatches) -> int:
-    """How many updates are one dispatch at most: as asked, or else many on an accelerator.
+    """How many updates are one dispatch at most: as asked, or else one.
 
-    A core gains nothing by it, and of a corpus too large for the device every batch is sent.
-    Batches that are cut among several cores are sent one by one as well.
+    What more gain on a GPU has not been measured, and one program for all shapes takes long to
+    compile. Of a corpus too large for the device every batch is sent, and batches that are cut
+    among several cores are sent one by one as well.
     """
     if jax.default_backend() == "cpu" and jax.local_device_count() > 1:
         return 1
     if sum(ids.nbytes for held in batches.classes for ids in held) > LARGEST:
         return 1
-    return asked or (1 if jax.default_backend() == "cpu" else MANY)
+    return asked or 1
 
 
 def make_updates(
