@@ -11,6 +11,8 @@ BUILT_IN = ("grammar", "copy", "files")
 FIGURES_OF_RUNS = ("bleu", "compression", "context-length", "learning", "attention")
 COST = "cost"
 """A study, and a figure, of the benchmark's numbers."""
+ALL = "all"
+"""In the place of a study: all of them, with every sweep."""
 
 
 def sweeps() -> list[str]:
@@ -49,7 +51,7 @@ def studies() -> list[str]:
     """The questions."""
     from ..results.schema import STUDIES
 
-    return [*STUDIES, COST]
+    return [*STUDIES, COST, ALL]
 
 
 def formats() -> list[str]:

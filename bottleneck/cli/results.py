@@ -32,10 +32,10 @@ def export(
     ] = None,
     everything: Annotated[
         bool,
-        typer.Option("--all", help="Write every table and figure, the claims and the page there."),
+        typer.Option("--all", help="Write each table and figure, the claims, the page beside them."),
     ] = False,
 ) -> None:
-    """Print the tidy CSV, a row a run and bucket, or write all there is."""
+    """Print the tidy CSV; write a bundle, or every table and figure."""
     from ..results.bundle import tidy_csv
     from ..settings.atomic import write_text
 
