@@ -32,7 +32,7 @@ def export(
     ] = None,
     everything: Annotated[
         bool,
-        typer.Option("--all", help="Write each table and figure, the claims, the page beside them."),
+        typer.Option("--all", help="Write each table and figure, claims and page beside them."),
     ] = False,
 ) -> None:
     """Print the tidy CSV; write a bundle, or every table and figure."""
