@@ -171,7 +171,8 @@ def test_git_takes_what_was_written_and_no_run(results, tmp_path):
     kept = {str(part / name) for name in files(folder)}
     (folder / "groups.json").write_text("{}")
     (folder / ".runs.csv.12.part").write_text("")
-    (folder / STORE / "none1x1" / "weights.safetensors").write_text("")
+    for weights in (folder, folder / STORE / "none1x1"):
+        (weights / "weights.safetensors").write_text("")
     shutil.copy(ROOT / ".gitignore", tmp_path)
     for command in (["init", "--quiet"], ["add", "."]):
         subprocess.run(["git", *command], cwd=tmp_path, check=True, capture_output=True)
