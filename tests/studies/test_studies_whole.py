@@ -2,6 +2,7 @@
 
 import json
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 from planted import planted_settings, write_begun
@@ -14,6 +15,7 @@ from seq2seq_bottleneck.settings.grid import make_grid
 from seq2seq_bottleneck.settings.sweep import experiment_names, load_sweep
 from seq2seq_bottleneck.studies.catalogue import find_study
 from seq2seq_bottleneck.studies.kept import keep
+from seq2seq_bottleneck.studies.probing import write_table
 from seq2seq_bottleneck.studies.whole import PARTS, REAL, SHARES, SIDE, is_here, studies_left
 
 BY_NAME = {part.name: part for part in PARTS}
@@ -86,29 +88,36 @@ def test_a_part_on_real_text_is_here_once_that_has_been_fetched(tmp_path, monkey
     assert [part.name for part in filter(is_here, REAL)] == ["real_multi30k", "real_tatoeba"]
 
 
+LENGTH = find_study("length")
+FOUND = {"words": [1.0]}
+
+
+def write_rows(folder, *runs):
+    """The study's table of the folder, with a row for each of these runs and for their mean."""
+    rows = [{"value": 1.0}, *({"run": run, "seed": 1, "value": 1.0} for run in runs)]
+    write_table(replace(LENGTH, summarise=lambda _: rows), [], folder)
+
+
 @pytest.fixture
 def put(tmp_path):
     """Two finished runs to which the study ``length`` was put."""
     for name in ("one", "two"):
         write_begun(tmp_path, name, planted_settings("none"), "done")
-        keep(tmp_path / "runs" / name, find_study("length"), {"words": [1.0]})
-    (tmp_path / "probes").mkdir()
-    (tmp_path / "probes" / "length.csv").write_text("run,value\n,1\none,1\ntwo,1\n")
+        keep(tmp_path / "runs" / name, LENGTH, FOUND)
+    write_rows(tmp_path, "one", "two")
     return tmp_path
 
 
 def test_a_study_is_done_when_all_runs_are_measured_and_in_its_table(put):
     assert studies_left(["length", "fit"], put) == ["fit"]
-    (put / "probes" / "length.csv").write_text("run,value\n,1\none,1\n")
+    write_rows(put, "one")
     assert studies_left(["length"], put) == ["length"]
 
 
 def test_a_study_is_left_where_a_run_is_new_or_was_measured_by_an_older_version(put):
-    made = put / "runs" / "one" / "probes" / "length.json"
-    kept = made.read_text()
-    made.write_text(json.dumps(json.loads(kept) | {"version": 0}))
+    keep(put / "runs" / "one", replace(LENGTH, version=LENGTH.version - 1), FOUND)
     assert studies_left(["length"], put) == ["length"]
-    made.write_text(kept)
+    keep(put / "runs" / "one", LENGTH, FOUND)
     assert studies_left(["length"], put) == []
     write_begun(put, "three", planted_settings("dot"), "done")
     assert studies_left(["length"], put) == ["length"]
