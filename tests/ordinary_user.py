@@ -4,11 +4,11 @@ A process of root's gives up the rights that let it pass over those of files (on
 obeys them as the owner of its files, as any user does.
 """
 
-import ctypes
+import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -16,28 +16,30 @@ import pytest
 STRANGER = 54_321
 """A user that no system knows: it has no home."""
 IS_ROOT = hasattr(os, "geteuid") and os.geteuid() == 0
-_DROP = 24
-"""PR_CAPBSET_DROP of Linux's prctl."""
-_OVERRIDES = (1, 2, 3)
-"""CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH, CAP_FOWNER."""
+BEFORE = """
+import ctypes, json, os, resource, signal, sys
+asked, *command = sys.argv[1:]
+asked = json.loads(asked)
+# PR_CAPBSET_DROP of CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH, CAP_FOWNER: exec cannot bring them back.
+for right in (1, 2, 3) if asked["ordinary"] and os.getuid() == 0 else ():
+    ctypes.CDLL(None).prctl(24, right, 0, 0, 0)
+if asked["size"] is not None:
+    resource.setrlimit(resource.RLIMIT_FSIZE, (asked["size"], resource.RLIM_INFINITY))
+# Tests may themselves run in the background of a shell, where SIGINT is ignored.
+signal.signal(signal.SIGINT, signal.SIG_DFL)
+os.execv(command[0], command)
+"""
 
 
-def give_up_privileges() -> None:
-    """In the child, before the program is loaded: what is dropped here it cannot get."""
-    libc = ctypes.CDLL(None, use_errno=True)
-    for right in _OVERRIDES if IS_ROOT else ():
-        libc.prctl(_DROP, right, 0, 0, 0)
+def told_before(
+    command: Sequence[str], ordinary: bool = True, size: int | None = None
+) -> list[str]:
+    """The command behind a program that first gives up root's rights, or room for large files.
 
-
-def limited(size: int) -> Callable[[], None]:
-    """For a child before its program: no file grows beyond so many bytes."""
-
-    def limit() -> None:
-        import resource
-
-        resource.setrlimit(resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
-
-    return limit
+    In a process of its own, not between fork and exec: a process that has jax may not fork.
+    """
+    asked = json.dumps({"ordinary": ordinary, "size": size})
+    return [sys.executable, "-c", BEFORE, asked, *command]
 
 
 def ordinary(
@@ -53,11 +55,11 @@ def _python(
     changed = {name: value for name, value in environment.items() if value is not None}
     kept = {name: value for name, value in os.environ.items() if name not in environment}
     other = {} if user is None else {"user": user, "group": user, "extra_groups": []}
+    command = [sys.executable, *arguments]
     return subprocess.run(
-        [sys.executable, *arguments],
+        told_before(command) if user is None else command,
         cwd=folder,
         env=kept | changed,
-        preexec_fn=give_up_privileges if user is None else None,
         capture_output=True,
         text=True,
         check=False,

@@ -8,6 +8,8 @@ from typing import Any, get_args
 
 BUILT_IN = ("grammar", "copy", "files")
 """Corpora that need no fetching."""
+ALL = "all"
+"""In the place of a study: all of them, with every sweep."""
 
 
 def sweeps() -> list[str]:
@@ -46,7 +48,7 @@ def studies() -> list[str]:
     """The questions."""
     from ..results.schema import BENCHMARK, STUDIES
 
-    return [*STUDIES, BENCHMARK]
+    return [*STUDIES, BENCHMARK, ALL]
 
 
 def formats() -> list[str]:

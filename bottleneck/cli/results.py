@@ -32,11 +32,18 @@ def export(
     out: Annotated[
         Path | None, typer.Option("-o", "--out", help="Write the CSV into this file.")
     ] = None,
+    everything: Annotated[
+        bool,
+        typer.Option("--all", help="Write each table and figure, claims and page beside them."),
+    ] = False,
 ) -> None:
-    """Print the tidy CSV, a row a run and bucket, or write a bundle."""
+    """Print the tidy CSV; write a bundle, or every table and figure."""
     from ..results.bundle import tidy_csv
     from ..settings.atomic import write_text
 
+    if everything:
+        _write_all(results, {"--where": where, "--bundle": bundle, "-o": out})
+        return
     _check_written(out, bundle)
     folder = results_folder(results)
     runs, held = _chosen(folder, where or [])
@@ -48,6 +55,19 @@ def export(
     else:
         say(tidy_csv(runs), nl=False)
     say_what_is_left_out(held)
+
+
+def _write_all(results: Path | None, others: Mapping[str, object]) -> None:
+    """Write out a whole folder in its place, which other options have no say in."""
+    from ..settings.atomic import check_place
+    from ..settings.errors import UsageError
+    from .written import write_all
+
+    if given := [name for name, value in others.items() if value]:
+        raise UsageError(f"--all writes all of the results beside them: leave {given[0]} out")
+    folder = results_folder(results)
+    check_place(folder)
+    write_all(folder)
 
 
 def _check_written(out: Path | None, bundle: Path | None) -> None:

@@ -1,7 +1,7 @@
 """``bottleneck study``: a question of the lecture, put to trained runs."""
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -10,7 +10,7 @@ import typer
 
 from ..results.schema import BENCHMARK
 from .bench import show_costs
-from .completion import presets, studies
+from .completion import ALL, presets, studies
 from .console import counted, output, print_names, say
 from .gold import FirstWord, Gold, Source, Target, check_gold_options, for_gold, study_gold
 from .help import SETTINGS
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from ..studies.probing import Listener
     from ..studies.study import Study
     from ..tables.page import Page
+
+WHOLE = "All of them and every sweep, part after part; --dry-run tells the hours."
 
 
 def study(
@@ -64,6 +66,14 @@ def study(
     if not name:
         _list_studies()
         return
+    if name == ALL:
+        from .whole import study_all
+
+        others = {"--set": assignments, "--where": where, "--gold": gold, "--source": source}
+        others |= {"--target": target, "--first-word": first_word, "--force": force}
+        _refuse_choice(others | {"--format": form != "rich"})
+        study_all(results, preset, seeds, jobs, dry_run, quiet)
+        return
     from ..runs.pool import default_width
     from ..settings.errors import UsageError
     from ..studies.catalogue import find_study
@@ -96,6 +106,17 @@ def study(
         _show(study_page(name, folder), form)
 
 
+def _refuse_choice(others: Mapping[str, object]) -> None:
+    """Refuse options that choose or show one study's numbers, where all are made."""
+    from ..settings.errors import UsageError
+
+    if given := [name for name, value in others.items() if value]:
+        raise UsageError(
+            f"study {ALL} takes --results, --preset, --seeds, --jobs, --dry-run and --quiet: leave "
+            f"{given[0]} out"
+        )
+
+
 def _plan(asked: "Study", runs: Sequence[Path], folder: Path) -> str:
     """What would be done, in one line."""
     names = ", ".join(run.name for run in runs)
@@ -118,7 +139,7 @@ def _list_studies() -> None:
 
     asked = {name: find_study(name) for name in STUDIES}
     told = {name: f"{each.question} ({', '.join(each.ids)})" for name, each in asked.items()}
-    print_names(told | {BENCHMARK: f"{COST_QUESTION} (C9, L15)"})
+    print_names(told | {BENCHMARK: f"{COST_QUESTION} (C9, L15)", ALL: WHOLE})
 
 
 def _finished(folder: Path, asked: "Study") -> list[Path]:

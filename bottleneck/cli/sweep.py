@@ -24,18 +24,16 @@ from .options import (
     corpus_assignments,
     number_or_auto,
 )
+from .planned import Texts, estimated, seconds_left, statuses
 from .reproduce import DEFAULT_OUT
-from .runs import standing
 
 if TYPE_CHECKING:
     import pandas as pd
     from rich.console import Console
     from rich.table import Table
 
-    from ..corpus.corpus import Corpus
     from ..runs.estimate import Estimate
     from ..runs.pool import Executor, Job, Outcome
-    from ..runs.store import RunFolder
     from ..settings.grid import Cell, Grid
     from ..settings.sweep import Sweep
 
@@ -113,11 +111,11 @@ def sweep(
     width = jobs or _width(each)
     together = _together(seeds_together, updates_together, scheduler)
     execute = _executor(scheduler, width, force, together | {"threads": each}, quiet)
-    first = _corpus(cells[0])
-    estimate = _estimate(cells, first, width)
+    texts = Texts()
+    estimate = estimated(cells, texts, width)
     if dry_run:
-        statuses = ["-"] * len(cells) if force else _statuses(cells, folder, first)
-        _print_plan(read, grid, estimate, statuses)
+        found = ["-"] * len(cells) if force else statuses(cells, folder, texts)
+        _print_plan(read, grid, estimate, found)
         return
     for note in grid.notes:
         say(note, err=True)
@@ -154,55 +152,6 @@ def _threads(asked: str, cells: int, jobs: int | None, scheduler: str | None) ->
     if scheduler and (given or 1) > 1:
         raise UsageError("--threads: on a cluster every run has one; leave it out")
     return given or (1 if jobs else default_threads(cells))
-
-
-def _corpus(cell: "Cell") -> "Corpus":
-    from ..corpus.corpus import load_corpus
-
-    return load_corpus(cell.settings.corpus, cell.settings.scoring.lower_edges)
-
-
-def _estimate(cells: "list[Cell]", corpus: "Corpus", width: int) -> "Estimate":
-    """What the cells cost, by the vocabulary and mean lengths of the first cell's corpus."""
-    from statistics import fmean
-
-    from ..runs.estimate import estimate
-
-    sizes = len(corpus.source_vocabulary), len(corpus.target_vocabulary)
-    ours, theirs = corpus.source_vocabulary, corpus.target_vocabulary
-    sources = fmean(len(ours.pieces(pair.source)) + 1 for pair in corpus.train)
-    targets = fmean(len(theirs.pieces(pair.target)) + 1 for pair in corpus.train)
-    return estimate([cell.settings for cell in cells], sizes, (sources, targets), width)
-
-
-def _statuses(cells: "list[Cell]", folder: Path, first: "Corpus") -> list[str]:
-    """How each cell's run stands in the store: ``done``, ``stopped``, ...; ``-`` if not begun.
-
-    Which run is a cell's depends on the text; ``first`` is the first cell's, others are read once.
-    """
-    from ..results.folders import STORE
-    from ..runs.store import RunFolder, run_folders
-
-    if not run_folders(folder / STORE):
-        return ["-"] * len(cells)
-    known = {_place(cells[0]): first.fingerprint}
-    statuses = []
-    for cell in cells:
-        if _place(cell) not in known:
-            known[_place(cell)] = _corpus(cell).fingerprint
-        run = cell.settings.identity(known[_place(cell)])
-        statuses.append(_status(RunFolder(folder / STORE, run)))
-    return statuses
-
-
-def _place(cell: "Cell") -> tuple[object, object]:
-    """The settings that make a cell's corpus."""
-    return cell.settings.corpus, cell.settings.scoring.lower_edges
-
-
-def _status(folder: "RunFolder") -> str:
-    status = standing(folder)
-    return "-" if status == "missing" else status
 
 
 def _together(seeds: str, updates: str, scheduler: str | None) -> dict[str, int | None]:
@@ -263,40 +212,38 @@ def _in_order(outcomes: "list[Outcome]", cells: "list[Cell]") -> "list[Outcome]"
     return sorted(outcomes, key=lambda outcome: places[outcome.job.name])
 
 
-def _print_plan(read: "Sweep", grid: "Grid", estimate: "Estimate", statuses: Sequence[str]) -> None:
+def _print_plan(read: "Sweep", grid: "Grid", estimate: "Estimate", found: Sequence[str]) -> None:
     """The question, the cells with what each costs, what was left out, and the sums."""
     from ..tables.fitting import print_prose
 
     console = output()
     print_prose(console, read.question)
-    console.print(_plan_table(list(grid.cells), estimate, statuses))
+    console.print(_plan_table(list(grid.cells), estimate, found))
     line = f"{counted(len(grid.cells), 'cell')}, {size(estimate.disk_bytes)} on disk, "
-    line += estimate.text + _left(estimate, statuses)
+    line += estimate.text + _left(estimate, found)
     print_prose(console, [*grid.notes, line])
 
 
-def _left(estimate: "Estimate", statuses: Sequence[str]) -> str:
+def _left(estimate: "Estimate", found: Sequence[str]) -> str:
     """``; 3 done, about 12 min left to do``, a stopped run taken as whole; empty if none began."""
-    from ..runs.estimate import duration, wall_seconds
-    from ..runs.store import ENDED
+    from ..runs.estimate import duration
 
-    counts = {status: statuses.count(status) for status in statuses if status != "-"}
+    counts = {status: found.count(status) for status in found if status != "-"}
     if not counts:
         return ""
     told = ", ".join(f"{count} {status}" for status, count in counts.items())
-    costs = zip(statuses, estimate.costs, strict=True)
-    left = [cost.seconds for status, cost in costs if status not in ENDED]
-    rest = f"about {duration(wall_seconds(left, estimate.jobs))} left" if left else "nothing left"
+    left = seconds_left(estimate, found)
+    rest = f"about {duration(left)} left" if left else "nothing left"
     return f"; {told}, {rest} to do"
 
 
-def _plan_table(cells: "list[Cell]", estimate: "Estimate", statuses: Sequence[str]) -> "Table":
+def _plan_table(cells: "list[Cell]", estimate: "Estimate", found: Sequence[str]) -> "Table":
     from ..runs.estimate import duration
     from ..settings.grid import labels
 
-    begun = any(status != "-" for status in statuses)
+    begun = any(status != "-" for status in found)
     table = _new_table(["parameters", "disk", "time", *(["status"] if begun else [])])
-    for label, cost, status in zip(labels(cells), estimate.costs, statuses, strict=True):
+    for label, cost, status in zip(labels(cells), estimate.costs, found, strict=True):
         row = [f"{cost.parameters:,}", size(cost.disk_bytes), duration(cost.seconds)]
         table.add_row(label, *row, *([status] if begun else []))
     return table

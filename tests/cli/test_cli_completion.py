@@ -74,7 +74,7 @@ def test_what_is_offered_is_what_is_known():
     assert completion.presets() == preset_names()
     assert completion.tables() == [*TABLES, *STUDIES, GOLD_TABLE, "cost"]
     assert completion.figures() == list(FIGURES)
-    assert completion.studies() == [*STUDIES, "cost"]
+    assert completion.studies() == [*STUDIES, "cost", "all"]
     assert completion.lecture_ids() == list(AUDITS)
     assert completion.corpora() == ["grammar", "copy", "files", *NAMED]
     assert {column.rstrip("=") for column in completion.columns()} <= set(CONDITIONS)

@@ -6,12 +6,12 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pandas as pd
 import pytest
-from ordinary_user import give_up_privileges, limited
+from ordinary_user import told_before
 
 from seq2seq_bottleneck.results.bundle import load_results
 
@@ -31,7 +31,6 @@ updates = 20
 resamples = 20
 """
 TIMES = ["train_seconds", "train_tokens_per_second"]
-Before = Callable[[], None]
 
 
 @pytest.fixture(scope="module")
@@ -40,16 +39,19 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("cache")
 
 
-def sweep(folder: Path, cache: Path, before: Before | None = None) -> subprocess.CompletedProcess:
+def sweep(
+    folder: Path, cache: Path, ordinary: bool = False, size: int | None = None
+) -> subprocess.CompletedProcess:
     """The command in a process of its own, its results in ``folder``/out."""
     folder.mkdir(exist_ok=True)
     (folder.parent / "mine.toml").write_text(SWEEP)
     program = "import sys; from seq2seq_bottleneck.cli.main import main; main()"
     out = ["--quiet", "--out", str(folder / "out")]
+    command = [sys.executable, "-c", program, "sweep", str(folder.parent / "mine.toml"), *out]
     return subprocess.run(
-        [sys.executable, "-c", program, "sweep", str(folder.parent / "mine.toml"), *out],
+        told_before(command, ordinary, size),
         env=os.environ | {"XDG_CACHE_HOME": str(cache), "JAX_PLATFORMS": "cpu"},
-        capture_output=True, text=True, timeout=300, preexec_fn=before,
+        capture_output=True, text=True, timeout=300,
     )  # fmt: skip
 
 
@@ -79,7 +81,7 @@ def test_no_room_for_files_of_some_size(
     tmp_path: Path, cache: Path, whole: pd.DataFrame, size: int
 ) -> None:
     folder = tmp_path / "sweep"
-    is_told(sweep(folder, cache, limited(size)), "File too large")
+    is_told(sweep(folder, cache, size=size), "File too large")
     assert sweep(folder, cache).returncode == 0
     pd.testing.assert_frame_equal(numbers(folder), whole)
     assert not list(folder.rglob("*.part"))
@@ -126,10 +128,10 @@ def test_a_folder_that_nothing_can_be_written_into(
     folders = list(folder.glob(closed)) if closed != "." else [folder]
     for each in folders:
         each.chmod(0o555)
-    is_told(sweep(folder, cache, give_up_privileges), "Permission denied")
+    is_told(sweep(folder, cache, ordinary=True), "Permission denied")
     for each in folders:
         each.chmod(0o755)
-    assert sweep(folder, cache, give_up_privileges).returncode == 0
+    assert sweep(folder, cache, ordinary=True).returncode == 0
     pd.testing.assert_frame_equal(numbers(folder), whole)
 
 
@@ -155,7 +157,7 @@ def test_a_spoilt_cache_of_programs(
     if damage == "a file":
         shutil.rmtree(spoilt)
         spoilt.write_text("")
-    done = sweep(tmp_path / "sweep", spoilt, give_up_privileges)
+    done = sweep(tmp_path / "sweep", spoilt, ordinary=True)
     for path in spoilt.rglob("*/") if damage == "closed" else ():
         path.chmod(0o755)
     assert (done.returncode, done.stderr) == (0, "")

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+from ordinary_user import told_before
 
 from seq2seq_bottleneck.results.bundle import load_results, tidy_csv
 
@@ -42,7 +43,7 @@ DEAD = 60.0
 def command(folder: Path) -> list[str]:
     program = "import sys; from seq2seq_bottleneck.cli.main import main; main()"
     arguments = ["sweep", str(folder.parent / "mine.toml"), "--seeds", str(SEEDS), "--quiet"]
-    return [sys.executable, "-c", program, *arguments, "--out", str(folder)]
+    return told_before([sys.executable, "-c", program, *arguments, "--out", str(folder)], False)
 
 
 @pytest.fixture(scope="module")
@@ -90,10 +91,8 @@ def disturb(process: subprocess.Popen, draw: random.Random) -> str:
 def begun(folder: Path, environment: dict[str, str]) -> subprocess.Popen:
     """The command under way."""
     return subprocess.Popen(
-        command(folder), env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-        # Tests may themselves run in the background of a shell, where SIGINT is ignored.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
-    )  # fmt: skip
+        command(folder), env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+    )
 
 
 def ended(process: subprocess.Popen, seconds: float) -> bool:

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from listed import write_relisted
 from planted import planted_settings, sentences, translations, write_run
 from rich.table import Table
 from rich.text import Text
@@ -86,7 +87,7 @@ def planted(tmp_path_factory):
     status = {"status": "failed", "reason": f"Traceback\n{ACTING}{MARKUP}"}
     (failed / "status.json").write_text(json.dumps(status))
     groups = dict.fromkeys(("nonerun", "additiverun", "failedrun"), f"{ACTING}{MARKUP}")
-    (out / "groups.json").write_text(json.dumps(groups))
+    write_relisted(out / "groups.json", json.dumps(groups))
     return out
 
 
@@ -186,7 +187,7 @@ def test_a_figure_of_such_names_is_drawn(planted, tmp_path, capsys):
     """A lone dollar, or two, is no mathematics."""
     out = Path(shutil.copytree(planted, tmp_path / "out"))
     names = ("nonerun", "additiverun")
-    (out / "groups.json").write_text(json.dumps(dict.fromkeys(names, r"$\frac{$ \x1b" + ACTING)))
+    write_relisted(out / "groups.json", json.dumps(dict.fromkeys(names, r"$\frac{$ \x1b" + ACTING)))
     for figure in ("bleu", "learning", "compression", "context-length"):
         assert run(["plot", figure, "--results", str(out), "-o", str(tmp_path / "a.svg")]) in (0, 1)
         told = capsys.readouterr().err.splitlines()

@@ -14,7 +14,7 @@ NUMBERS = ["--seeds-together", "--updates-together", "--threads"]
 def test_what_is_no_number_is_refused(capsys, option, given):
     assert run(["sweep", "mine.toml", option, given]) == 2
     (said,) = capsys.readouterr().err.splitlines()
-    assert said == f"bottleneck: {option} {given!r}: give a number from 1 up, or auto"
+    assert said == f"bottleneck: {option} {given!r}: give a number from 1 to 999,999, or auto"
 
 
 @pytest.mark.usefixtures("planted")

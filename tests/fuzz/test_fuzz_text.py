@@ -123,8 +123,7 @@ def test_a_corpus_of_such_files(tmp_path, count):
         assert all(pair.words <= 12 for pair in (*made.train, *made.valid))
         assert made.fingerprint == load_corpus(corpus, EDGES).fingerprint
         for vocabulary in (made.source_vocabulary, made.target_vocabulary):
-            vocabulary.save(tmp_path / "words")
-            assert Vocabulary.load(tmp_path / "words").tokens == vocabulary.tokens
+            assert Vocabulary.from_bytes(vocabulary.to_bytes()).tokens == vocabulary.tokens
         assert describe(made, EDGES).fingerprint == made.fingerprint
 
     text = st.one_of(*[plain_sentence] * 3, sentence, line)

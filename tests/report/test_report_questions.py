@@ -12,7 +12,7 @@ from seq2seq_bottleneck.figures.registry import FIGURES
 from seq2seq_bottleneck.lecture.audit import AUDITS
 from seq2seq_bottleneck.report.beside import controls_grid
 from seq2seq_bottleneck.report.commands import of_claim, of_runs
-from seq2seq_bottleneck.report.questions import FIGURES_OF, SLIDES, TABLES_OF, shown
+from seq2seq_bottleneck.report.questions import FIGURES_OF, SLIDES, TABLES_OF, Source, shown
 from seq2seq_bottleneck.results.bundle import load_bundle
 from seq2seq_bottleneck.settings.run import resolve
 from seq2seq_bottleneck.tables.decided import decision, measured_controls
@@ -24,7 +24,7 @@ LOSSES = [0.1, 0.3, 0.5, 0.6, 0.7]
 def _of(claim, folder, seen=None):
     bundle = load_bundle(folder)
     held = decision(next(one for one in CLAIMS if one.id == claim), folder, bundle)
-    return held, shown(held, folder, bundle, bundle, seen or {})
+    return held, shown(held, Source(folder, bundle, bundle), seen or {})
 
 
 def test_every_name_in_the_lists_is_known():

@@ -196,7 +196,7 @@ def test_a_mark_that_cannot_be_read_is_told_and_taken_off(tmp_path, mark):
     folder = tmp_path / "store" / "a"
     folder.mkdir(parents=True)
     (folder / MARK).write_text(mark)
-    assert take_part(folder) == f"the stack's checkpoint: its {MARK} cannot be read"
+    assert take_part(folder) == f"the stack's checkpoint, for its {MARK} names none"
     assert take_part(folder) == ""
     assert outside.exists()
 

@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
-from ordinary_user import give_up_privileges
+from ordinary_user import told_before
 
 from seq2seq_bottleneck.runs.checkpoint import StopRequest
 from seq2seq_bottleneck.runs.run import execute
@@ -30,9 +30,8 @@ def test_a_fault_of_the_disk_at_any_write_is_one_line_and_then_mended(
     command = [sys.executable, str(PROGRAM), str(tmp_path), fault]
     environment = os.environ | {"XDG_CACHE_HOME": str(tmp_path / "cache"), "JAX_PLATFORMS": "cpu"}
     told = subprocess.run(
-        command, capture_output=True, text=True, preexec_fn=give_up_privileges, timeout=900,
-        env=environment,
-    )  # fmt: skip
+        told_before(command), capture_output=True, text=True, timeout=900, env=environment
+    )
     assert told.returncode == 0, told.stderr[-2000:]
     rows = [json.loads(line) for line in told.stdout.splitlines()]
     *broken, whole = rows

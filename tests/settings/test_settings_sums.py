@@ -159,12 +159,12 @@ def dead_process() -> int:
 def test_parts_of_dead_processes_go_those_of_living_ones_stay(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    mine = write_part(tmp_path / "a", b"mine")
+    mine = write_part(tmp_path / "a", [b"mine"])
     with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as other:
         living = mine.rename(mine.with_name(mine.name.replace(str(os.getpid()), str(other.pid))))
         dead = living.with_name(living.name.replace(str(other.pid), str(dead_process())))
         dead.write_bytes(b"")
-        mine = write_part(tmp_path / "a", b"mine")
+        mine = write_part(tmp_path / "a", [b"mine"])
         monkeypatch.setattr("platform.node", lambda: "elsewhere")
         remove_parts(tmp_path)  # as another machine that shares the folder
         assert sorted(tmp_path.iterdir()) == sorted([mine, living, dead])

@@ -1,0 +1,205 @@
+"""The parts of the whole study as work in folders: what of each is done, and what is left."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from .bench import QUICK_REPEATS, REPEATS
+from .console import output
+from .options import corpus_assignments
+from .planned import Texts, estimated, seconds_left, statuses
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from ..runs.estimate import Estimate
+    from ..settings.grid import Cell
+    from ..studies.whole import Part
+
+TINY = ("smoke", "quick")
+"""Presets beside which the benchmark is quick, too."""
+SIDE = "Side question: "
+TOLD = (
+    "Time on this machine as it is now: of runs as `bottleneck sweep --dry-run` has it, of studies "
+    "by what they once took beside the training, from above. Tables, figures and the page add "
+    "minutes."
+)
+
+
+@dataclass(frozen=True)
+class Task:
+    """A part in its folder: its question, and the cells of its sweep, each a run.
+
+    The benchmark has no cells and counts as one run; ``tiny``: whether it is to be quick.
+    """
+
+    part: "Part"
+    folder: Path
+    question: str
+    cells: "tuple[Cell, ...]"
+    tiny: bool
+
+    @property
+    def benchmark(self) -> bool:
+        """Whether it is the benchmark."""
+        return not self.cells
+
+    @property
+    def runs(self) -> int:
+        """How many runs there are."""
+        return len(self.cells) or 1
+
+    def done(self, texts: Texts) -> int:
+        """How many of them are done."""
+        if self.benchmark:
+            return int(_measured(self.folder))
+        return statuses(self.cells, self.folder, texts).count("done")
+
+
+class Standing(NamedTuple):
+    """What is left of a task: runs, studies, and seconds of this machine by the clock.
+
+    The time is that of runs as `runs.estimate` has it, and of studies by their share of it.
+    """
+
+    runs: int
+    studies: int
+    seconds: float
+
+
+def tasks(folder: Path, preset: str | None, seeds: int | None) -> list[Task]:
+    """The parts that can be run here; a preset that there is not is a ``UsageError``."""
+    from ..studies.whole import PARTS, REAL, is_here
+
+    return [_task(part, folder, preset, seeds) for part in (*PARTS, *filter(is_here, REAL))]
+
+
+def not_here() -> list[str]:
+    """In words the parts that cannot be run here, and how to fetch their text."""
+    from ..studies.whole import REAL, is_here
+
+    lacking = [
+        f"{part.name} (`bottleneck corpus fetch {part.corpus}`)"
+        for part in REAL
+        if not is_here(part)
+    ]
+    return [f"Left out, for their text is not here: {', '.join(lacking)}."] if lacking else []
+
+
+def _task(part: "Part", folder: Path, preset: str | None, seeds: int | None) -> Task:
+    from ..settings.grid import make_grid
+    from ..settings.sweep import load_sweep
+    from ..studies.catalogue import COST_QUESTION
+
+    place, tiny = folder / part.name, preset in TINY
+    if not part.sweep:
+        return Task(part, place, _question(part, COST_QUESTION), (), tiny)
+    read = load_sweep(part.sweep)
+    read = replace(read, preset=preset) if preset else read
+    grid = make_grid(read, corpus_assignments({"name": part.corpus or None}), seeds or part.seeds)
+    return Task(part, place, _question(part, read.question), grid.cells, tiny)
+
+
+def _question(part: "Part", text: str) -> str:
+    """The first sentence of what a sweep asks, and beside what it stands."""
+    asked = f"{text.partition('?')[0]}?"
+    return f"{SIDE}{asked}" if part.side else asked
+
+
+def _measured(folder: Path) -> bool:
+    from ..results.cost import COST, COST_EXPONENTS
+
+    return all((folder / name).is_file() for name in (COST, COST_EXPONENTS))
+
+
+def _benchmark(quick: bool) -> tuple[Sequence[Any], Sequence[Any], int]:
+    """What `bottleneck bench` measures: its points, its arms, and how often."""
+    from ..bench import grid
+
+    sizes, arms = (grid.QUICK, grid.QUICK_ARMS) if quick else (grid.DEFAULT, grid.DEFAULT_ARMS)
+    return grid.points(sizes), grid.parse_arms(",".join(arms)), QUICK_REPEATS if quick else REPEATS
+
+
+def standing(task: Task, jobs: int | None, texts: Texts) -> Standing:
+    """What is left of a task, with so many runs at once."""
+    from ..runs.store import ENDED
+    from ..studies.whole import studies_left
+
+    if task.benchmark:
+        return _of_benchmark(task)
+    found = statuses(task.cells, task.folder, texts)
+    estimate = estimated(task.cells, texts, _width(len(task.cells), jobs))
+    studies = studies_left(task.part.studies, task.folder)
+    seconds = seconds_left(estimate, found) + sum(
+        _study_seconds(name, task.cells, estimate) for name in studies
+    )
+    return Standing(sum(status not in ENDED for status in found), len(studies), seconds)
+
+
+def _of_benchmark(task: Task) -> Standing:
+    from ..bench.estimate import point_seconds
+
+    if _measured(task.folder):
+        return Standing(0, 0, 0.0)
+    return Standing(task.runs, 0, sum(point_seconds(*_benchmark(task.tiny))))
+
+
+def _study_seconds(name: str, cells: "Sequence[Cell]", estimate: "Estimate") -> float:
+    """A study of all cells that it can be put to, from above: a process and a share of training."""
+    from ..runs.estimate import START_SECONDS, wall_seconds
+    from ..studies.catalogue import find_study
+    from ..studies.whole import SHARES
+
+    suits = find_study(name).suits
+    pairs = zip(cells, estimate.costs, strict=True)
+    costs = [cost.seconds for cell, cost in pairs if suits(cell.settings)]
+    return wall_seconds([START_SECONDS + SHARES[name] * cost for cost in costs], estimate.jobs)
+
+
+def _width(cells: int, jobs: int | None) -> int:
+    """How many runs of a sweep go at once, as `bottleneck sweep` decides it."""
+    from ..runs.pool import default_threads, default_width
+
+    return jobs or default_width(default_threads(cells))
+
+
+def print_plan(found: Sequence[Task], jobs: int | None) -> None:
+    """The parts, what of each is left, and the sum."""
+    from ..tables.fitting import print_prose
+
+    texts, console = Texts(), output()
+    left = [standing(task, jobs, texts) for task in found]
+    console.print(_table(found, left))
+    print_prose(console, [*not_here(), TOLD])
+
+
+def _table(found: Sequence[Task], left: Sequence[Standing]) -> "Table":
+    table = part_table(["question", "seeds", "runs left", "studies\nleft", "time left"])
+    for task, each in zip(found, left, strict=True):
+        seeds = {cell.settings.training.seed for cell in task.cells}
+        numbers = _numbers(each, task.runs, len(task.part.studies))
+        table.add_row(task.part.name, task.question, str(len(seeds) or ""), *numbers)
+    table.columns[1].justify = "left"
+    table.add_section()
+    whole = Standing(*map(sum, zip(*left, strict=True)))
+    studies = sum(len(task.part.studies) for task in found)
+    table.add_row("all", "", "", *_numbers(whole, sum(task.runs for task in found), studies))
+    return table
+
+
+def part_table(heads: Sequence[str]) -> "Table":
+    """A table without rows, whose first column names a part."""
+    from ..tables.render import new_table
+
+    table = new_table("", ["part", *heads])
+    table.columns[0].justify, table.columns[0].no_wrap = "left", True
+    return table
+
+
+def _numbers(left: Standing, runs: int, studies: int) -> tuple[str, str, str]:
+    """``3 of 10``, the same of studies, and the time; what there is none of is empty."""
+    from ..runs.estimate import duration
+
+    asked = f"{left.studies} of {studies}" if studies else ""
+    return f"{left.runs} of {runs}", asked, duration(left.seconds) if left.seconds else ""

@@ -1,0 +1,108 @@
+"""The whole study as data: its parts in order, each a sweep or the benchmark, in a folder.
+
+A part's folder is named after its sweep, by which a claim finds the numbers that decide it
+(`claims.registry.Claim.home`).
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..corpus.named.places import read_source
+from ..results.folders import finished_runs
+from ..results.schema import PROBES
+from ..results.study_files import rests_on
+from ..settings.concerns import NAMED
+from ..settings.errors import UserError
+from .catalogue import find_study
+from .kept import is_kept
+from .probing import suiting
+
+
+@dataclass(frozen=True)
+class Part:
+    """One folder of the study: a sweep of experiments/, and what its runs are asked.
+
+    ``sweep`` is empty for the benchmark. ``seeds`` are the runs of each cell, ``corpus`` a named
+    one in the place of the sweep's own. ``side``: a question beside the lecture's own.
+    """
+
+    name: str
+    sweep: str = ""
+    seeds: int = 1
+    studies: tuple[str, ...] = ()
+    corpus: str = ""
+    side: bool = False
+
+
+PAIR = (
+    "survival",
+    "dimensions",
+    "information",
+    "alignment",
+    "gradients",
+    "length",
+    "fit",
+    "embeddings",
+    "reading",
+)
+"""What the lecture asks of a pair of arms."""
+SIDE = ("training_length", "attention_types", "context_is_hidden", "cells", "teacher_forcing")
+"""Sweeps whose questions are beside the lecture's own: one seed each."""
+REAL_SEEDS: Mapping[str, int] = {"canada-laws": 2, "multi30k": 1}
+"""Of the named corpora that come first; every other has one."""
+
+PARTS = (
+    Part("vindication", "vindication", 5, PAIR),  # the failure pattern is its first arm
+    Part("context_size", "context_size", 3),
+    Part("controls", "controls", 3),
+    Part("capacity", "capacity", 1, ("capacity",)),
+    Part("bench"),
+    *(Part(name, name, side=True) for name in SIDE),
+)
+"""The parts that need nothing fetched."""
+REAL = tuple(
+    Part(f"real_{name}", "real_vindication", REAL_SEEDS.get(name, 1), corpus=name)
+    for name in dict.fromkeys((*REAL_SEEDS, *NAMED))
+)
+"""The parts on real text, of which those are run whose corpus has been fetched."""
+
+SHARES: Mapping[str, float] = {
+    "survival": 0.13,
+    "dimensions": 0.15,
+    "information": 2.3,
+    "capacity": 0.02,
+    "alignment": 0.27,
+    "gradients": 0.27,
+    "length": 0.04,
+    "fit": 0.32,
+    "embeddings": 0.14,
+    "reading": 0.95,
+}
+"""What a study takes of a run, of the time that the run took to train.
+
+At the preset lecture, both arms side by side, which trained in 8 minutes on average; from above,
+for the machine did other work too (results/LOG.md, 2026-11-22). Capacity's is a look at its files.
+"""
+
+
+def is_here(part: Part) -> bool:
+    """Whether the part's text is on this machine; one that is damaged is, and will be told."""
+    try:
+        return not part.corpus or read_source(part.corpus) is not None
+    except UserError:
+        return True
+
+
+def studies_left(studies: Sequence[str], folder: Path) -> list[str]:
+    """The studies that have yet to be put to finished runs of a folder, or to all of them."""
+    return [name for name in studies if not _is_put(name, folder)]
+
+
+def _is_put(name: str, folder: Path) -> bool:
+    """Whether a study has measured every run that it can, and its table rests on just these."""
+    study, table = find_study(name), folder / PROBES / f"{name}.csv"
+    runs = suiting(study, finished_runs(folder))
+    if not runs or not table.is_file() or not all(is_kept(run, study) for run in runs):
+        return False
+    return rests_on(table) == {run.name for run in runs}

@@ -1,0 +1,181 @@
+"""Results written out in full: what the commands print and draw, as files; the rest in words."""
+
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from planted_cost import plant_costs
+from planted_report import write_length, write_results
+
+from seq2seq_bottleneck.cli.main import run
+from seq2seq_bottleneck.report.written import is_written, write_out
+from seq2seq_bottleneck.results.folders import STORE
+from seq2seq_bottleneck.results.schema import STUDIES
+
+ROOT = Path(__file__).parents[2]
+TABLES = {"failure_pattern", "vindication", "context_size", "compression", "length"}
+FIGURES = {"bleu", "compression", "context-length", "attention", "length"}
+
+
+def files(folder):
+    """Every file below a folder, with its bytes, but for those of stores."""
+    found = {path.relative_to(folder): path for path in sorted(folder.rglob("*"))}
+    return {
+        name: path.read_bytes()
+        for name, path in found.items()
+        if path.is_file() and STORE not in name.parts and not path.name.startswith(".")
+    }
+
+
+def stems(folder, ending):
+    return {path.stem for path in folder.glob(f"*{ending}")}
+
+
+def printed(capsys, *arguments):
+    """What a command prints."""
+    assert run([str(each) for each in arguments]) == 0
+    return capsys.readouterr().out
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory):
+    """Results of two arms and one study, written out; not to be changed."""
+    folder = write_results(tmp_path_factory.mktemp("written") / "out")
+    return folder, write_out(folder)
+
+
+def test_the_files_are_those_of_the_commands(results, tmp_path, capsys):
+    folder, written = results
+    assert set(written.tables) == TABLES
+    assert set(written.figures) == FIGURES
+    for name in TABLES:
+        for ending, form in ((".md", "markdown"), (".csv", "csv")):
+            told = printed(capsys, "table", name, "--results", folder, "--format", form)
+            assert (folder / "tables" / f"{name}{ending}").read_text(encoding="utf8") == told
+    for ending in (".png", ".svg"):
+        path = tmp_path / f"attention{ending}"
+        printed(capsys, "plot", "attention", "--results", folder, "-o", path)
+        for made in (path, path.with_suffix(".csv")):
+            assert (folder / "figures" / made.name).read_bytes() == made.read_bytes()
+
+
+def test_what_cannot_be_made_is_left_out_in_words(results):
+    folder, written = results
+    assert set(written.left_out) == {"figure learning"}
+    assert set(written.unmeasured) == set(STUDIES) - {"length"}
+    told = (folder / "CONTENTS.md").read_text(encoding="utf8")
+    assert "- figure learning: the runs in" in told
+    assert re.search(r"- not measured: survival, .*\(`bottleneck study NAME --results ", told)
+    links = re.findall(r"\]\(([^)]+)\)", told)
+    assert len(links) == 2 * len(TABLES) + 3 * len(FIGURES)
+    assert all((folder / link).is_file() for link in links)
+
+
+def test_what_cannot_be_made_any_more_does_not_stay(tmp_path):
+    write_length(tmp_path)
+    plant_costs(tmp_path)
+    assert list(write_out(tmp_path).tables) == ["length", "cost", "cost_exponents"]
+    for own in ("mine.png", "cost.txt"):
+        (tmp_path / "figures" / own).write_bytes(b"mine")
+    for gone in ("cost", "cost_exponents"):
+        (tmp_path / "probes" / f"{gone}.csv").unlink()
+    assert list(write_out(tmp_path).figures) == ["length"]
+    assert {path.name for path in (tmp_path / "tables").iterdir()} == {"length.md", "length.csv"}
+    assert {path.name for path in (tmp_path / "figures").iterdir()} == {
+        "length.png", "length.svg", "length.csv", "mine.png", "cost.txt",
+    }  # fmt: skip
+
+
+def test_what_is_newer_than_its_tables_is_written_again(tmp_path):
+    write_length(tmp_path)
+    assert not is_written(tmp_path)
+    write_out(tmp_path)
+    assert is_written(tmp_path)
+    later = (tmp_path / "CONTENTS.md").stat().st_mtime_ns + 1
+    os.utime(tmp_path / "probes" / "length.csv", ns=(later, later))
+    assert not is_written(tmp_path)
+
+
+@pytest.mark.slow
+def test_a_folder_of_results_is_written_out_and_a_copy_without_its_stores_reads_alike(
+    tmp_path, capsys, monkeypatch
+):
+    """Also where the bundle has to be made of the store first."""
+    monkeypatch.chdir(tmp_path)
+    whole = Path("whole")
+    write_results(whole / "vindication")
+    plant_costs(whole / "bench")
+    (whole / "vindication" / "runs.csv").unlink()
+    told = printed(capsys, "export", "--all", "--results", whole).splitlines()
+    assert told[0] == "whole/bench: 2 tables, 1 figure (CONTENTS.md)"
+    assert told[1] == "whole/vindication: 5 tables, 5 figures, 10 left out (CONTENTS.md)"
+    assert told[2].startswith("whole: claims.md, claims.csv; report.html, ")
+    assert " MB; 17 claims: " in told[2]
+
+    shutil.copytree(whole, "copy/whole", ignore=shutil.ignore_patterns(STORE))
+    monkeypatch.chdir("copy")
+    for name, form in (("claims.md", "markdown"), ("claims.csv", "csv")):
+        claims = printed(capsys, "claims", "--results", whole, "--format", form)
+        assert claims == (whole / name).read_text(encoding="utf8")
+    one = whole / "vindication"
+    again = printed(capsys, "table", "length", "--results", one, "--format", "csv")
+    assert again == (one / "tables" / "length.csv").read_text(encoding="utf8")
+    printed(capsys, "plot", "bleu", "--results", one, "-o", "bleu.svg")
+    assert Path("bleu.svg").read_bytes() == (one / "figures" / "bleu.svg").read_bytes()
+    # A study cannot be put to a bundle, so that the page has not its command.
+    printed(capsys, "report", "--results", whole, "-o", "report.html")
+    page = (whole / "report.html").read_text(encoding="utf8")
+    less = page.replace("bottleneck study length --results whole/vindication\n", "")
+    assert Path("report.html").read_text(encoding="utf8") == less != page
+
+
+def test_a_benchmark_alone_has_its_tables_and_no_word_of_runs(tmp_path, capsys):
+    plant_costs(tmp_path)
+    written = write_out(tmp_path)
+    assert list(written.tables) == ["cost", "cost_exponents"]
+    assert (list(written.figures), written.left_out, list(written.unmeasured)) == (["cost"], {}, [])
+    told = printed(capsys, "table", "cost", "--results", tmp_path, "--format", "csv")
+    assert (tmp_path / "tables" / "cost.csv").read_text(encoding="utf8") == told
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "told"),
+    [
+        (["--all", "-o", "x.csv"], 2, "leave -o out"),
+        (["--all", "--where", "seed=1"], 2, "leave --where out"),
+        (["--all", "--bundle", "b"], 2, "leave --bundle out"),
+        (["--all", "--results", "none"], 1, "no results in 'none'"),
+        (["--all", "--results", "out/runs"], 2, "'out/runs' is a store of runs"),
+    ],
+)
+def test_what_does_not_go_together_is_refused_and_writes_nothing(
+    options, code, told, tmp_path, capsys, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    write_results(tmp_path / "out")
+    before = sorted(tmp_path.rglob("*"))
+    assert run(["export", *options]) == code
+    (line,) = capsys.readouterr().err.splitlines()
+    assert told in line
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_git_takes_what_was_written_and_no_run(results, tmp_path):
+    """As in this repository: a study run into results/reference is committed without its runs."""
+    part = Path("results", "reference", "vindication")
+    folder = Path(shutil.copytree(results[0], tmp_path / part))
+    shutil.copytree(results[0] / STORE, tmp_path / "results" / "runs" / "lecture" / STORE)
+    kept = {str(part / name) for name in files(folder) if name.suffix != ".safetensors"}
+    (folder / ".runs.csv.12.part").write_text("")
+    for weights in (folder, folder / STORE / "none1x1"):
+        (weights / "weights.safetensors").write_text("")
+    shutil.copy(ROOT / ".gitignore", tmp_path)
+    for command in (["init", "--quiet"], ["add", "."]):
+        subprocess.run(["git", *command], cwd=tmp_path, check=True, capture_output=True)
+    listed = subprocess.run(
+        ["git", "ls-files"], cwd=tmp_path, check=True, capture_output=True, text=True
+    )
+    assert set(listed.stdout.splitlines()) == kept | {".gitignore"}
