@@ -84,6 +84,7 @@ def planted(tmp_path_factory):
     failed = shutil.copytree(out / "runs" / "nonerun", out / "runs" / "failedrun")
     settings = planted_settings("none", 7).model_dump_json()
     (failed / "settings.json").write_text(settings)
+    (failed / "SHA256SUMS").unlink()  # a run that has not ended has none
     status = {"status": "failed", "reason": f"Traceback\n{ACTING}{MARKUP}"}
     (failed / "status.json").write_text(json.dumps(status))
     groups = dict.fromkeys(("nonerun", "additiverun", "failedrun"), f"{ACTING}{MARKUP}")

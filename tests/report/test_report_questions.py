@@ -45,7 +45,7 @@ def test_compression_has_its_figures_and_both_tables(tmp_path):
     by_ratio, by_size = held.grids
     assert {"112:16", "112:32"} <= {row[3] for row in by_ratio.rows}
     assert [row[0] for row in by_size.rows] == ["context 16", "  none", "context 32", "  none"]
-    told = of_claim(decided, held, tmp_path)
+    told = of_claim(decided, held)
     assert told[0] == f"bottleneck sweep context_size --out {tmp_path}"
     assert f"bottleneck plot compression --results {tmp_path} -o compression.svg" in told
 
@@ -97,7 +97,7 @@ def test_links_of_the_users_own_have_their_table_and_their_command(tmp_path):
     assert held.grids[0].rows[0][:2] == ("5-10", "additive")
     files = "--gold FILE --source FILE --target FILE"
     assert decided.verdict.verdict == "partly"
-    told = of_claim(decided, held, tmp_path)
+    told = of_claim(decided, held)
     assert told[0] == f"bottleneck study alignment {files} --results {tmp_path}"
     assert told[1] == f"bottleneck table alignment_gold --results {tmp_path}"
 
@@ -106,13 +106,13 @@ def test_commands_name_the_folder_as_a_shell_takes_it(tmp_path):
     folder = write_results(tmp_path / "two words")
     decided, held = _of("C11", folder)
     where = shlex.quote(str(folder))
-    assert of_claim(decided, held, folder) == [
+    assert of_claim(decided, held) == [
         f"bottleneck study length --results {where}",
         f"bottleneck table length --results {where}",
         f"bottleneck plot length --results {where} -o length.svg",
     ]
     decided, held = _of("C11", without_store(folder))  # no runs to put a study to
-    assert of_claim(decided, held, folder)[0] == f"bottleneck table length --results {where}"
+    assert of_claim(decided, held)[0] == f"bottleneck table length --results {where}"
 
 
 def test_the_runs_can_be_trained_again_by_one_command(tmp_path):
@@ -137,4 +137,4 @@ def test_what_no_flag_can_say_has_no_command(tmp_path):
 def test_without_numbers_nothing_is_drawn(claim, tmp_path):
     decided, held = _of(claim, write_results(tmp_path))
     assert (held.pictures, held.grids, held.drawn) == ((), (), ())
-    assert of_claim(decided, held, tmp_path) == [decided.command]
+    assert of_claim(decided, held) == [decided.command]
