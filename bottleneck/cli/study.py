@@ -1,14 +1,14 @@
 """``bottleneck study``: a question of the lecture, put to trained runs."""
 
-import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext, redirect_stdout
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext, redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ..results.schema import BENCHMARK
+from .asking import put_to
 from .bench import show_costs
 from .completion import ALL, presets, studies
 from .console import counted, output, print_names, say
@@ -18,7 +18,6 @@ from .options import Assignments, Form, Jobs, Quiet, Where
 from .reproduce import DEFAULT_OUT, MOST_SEEDS
 
 if TYPE_CHECKING:
-    from ..studies.probing import Listener
     from ..studies.study import Study
     from ..tables.page import Page
 
@@ -102,7 +101,7 @@ def study(
     elif gold is not None:
         _show(study_gold(runs, folder, (gold, source, target), first_word, quiet), form)
     else:
-        _probe(asked, runs, folder, jobs or default_width(), force, quiet)
+        put_to(asked, runs, folder, jobs or default_width(), force, quiet)
         _show(study_page(name, folder), form)
 
 
@@ -232,43 +231,3 @@ def _chosen(asked: "Study", folder: Path, where: Sequence[str]) -> list[Path]:
             + f"; `bottleneck runs --results {folder}` lists them all"
         )
     return runs
-
-
-def _probe(
-    asked: "Study", runs: Sequence[Path], folder: Path, width: int, force: bool, quiet: bool
-) -> None:
-    """Measure, and write the study's table."""
-    from ..settings.atomic import check_writable
-    from ..studies.kept import is_kept
-    from ..studies.probing import probe_runs, write_table
-
-    check_writable(folder)
-    waiting = [run for run in runs if force or not is_kept(run, asked)]
-    with _shown(waiting, quiet) as listener:
-        probe_runs(asked, runs, listener, width, force)
-    path = write_table(asked, runs, folder)
-    if not quiet:
-        say(f"{asked.question} ({counted(len(runs), 'run')}; numbers: {path})", err=True)
-
-
-@contextmanager
-def _shown(runs: Sequence[Path], quiet: bool) -> "Iterator[Listener]":
-    """A listener that says on stderr, a line each, what is being measured of which run."""
-    from .progress import clock
-
-    numbers = {run: number for number, run in enumerate(runs, 1)}
-    done: list[Path] = []
-    begun = time.monotonic()
-
-    def listen(run: Path, phase: str) -> None:
-        passed = time.monotonic() - begun
-        told = clock(passed)
-        if phase == "done":
-            done.append(run)
-            left = passed / len(done) * (len(runs) - len(done))
-            phase = f"done, {len(done)} of {len(runs)}"
-            told += f", about {clock(left)} left" if left else ""
-        if not quiet:
-            say(f"{run.name} ({numbers[run]} of {len(runs)}): {phase} ({told})", err=True)
-
-    yield listen

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from .asking import put_to
 from .bench import INTERRUPTED, bench
-from .console import output
+from .console import output, say
 from .planned import Texts
 from .reproduce import DEFAULT_OUT
-from .study import study
 from .sweep import INCOMPLETE, sweep
 from .tasks import Task, not_here, part_table, print_plan, tasks
 from .written import finish, write_part
@@ -47,7 +47,7 @@ def study_all(
     for place, task in enumerate(found, 1):
         if not quiet:
             head = f"{task.part.name} ({place} of {len(found)}): {task.question}"
-            typer.echo(f"\n{head}", err=True)
+            say(f"\n{head}", err=True)
         faults += _run(task, preset, jobs, quiet, texts)
     ending: list[str] = []
     with _attempted(str(folder), faults):
@@ -80,7 +80,7 @@ def _run(task: Task, preset: str | None, jobs: int | None, quiet: bool, texts: T
             with _attempted(f"{name}, its tables and figures", faults):
                 write_part(folder)
     for fault in faults:
-        typer.echo(fault, err=True)
+        say(fault, err=True)
     return faults
 
 
@@ -132,13 +132,16 @@ def _make(task: Task, preset: str | None, jobs: int | None, quiet: bool, texts: 
 def _ask(name: str, folder: Path, jobs: int | None, quiet: bool) -> None:
     """Put a study to a part's runs; where there are none it does not train others."""
     from ..results.folders import finished_runs
+    from ..runs.pool import default_width
     from ..settings.errors import UserError
     from ..studies.catalogue import find_study
     from ..studies.probing import suiting
 
-    if not suiting(find_study(name), finished_runs(folder)):
+    asked = find_study(name)
+    runs = suiting(asked, finished_runs(folder))
+    if not runs:
         raise UserError("there is no finished run that it can be put to")
-    study(name, results=folder, jobs=jobs, quiet=quiet)
+    put_to(asked, runs, folder, jobs or default_width(), False, quiet)
 
 
 def _table(found: Sequence[Task], texts: Texts) -> "Table":

@@ -3,9 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import typer
-
-from .console import counted
+from .console import counted, say
 
 if TYPE_CHECKING:
     from ..report.written import Written
@@ -21,8 +19,8 @@ def write_all(folder: Path) -> None:
     _refuse_store(folder)
     own = [folder] if holds_results(folder) or tables(folder) else []
     for place in [*own, *results_inside(folder)]:
-        typer.echo(f"{place}: {told(write_part(place))} ({CONTENTS})")
-    typer.echo(finish(folder))
+        say(f"{place}: {told(write_part(place))} ({CONTENTS})")
+    say(finish(folder))
 
 
 def _refuse_store(folder: Path) -> None:
