@@ -26,7 +26,7 @@ class Claim:
     study's is its name. ``arms`` are those that must have been trained for the study to decide it:
     `NONE`, `ATTENTION`. ``known`` are the corpora that know what it asks for (links, word
     classes), where not all do. With ``apart`` it is decided by runs of its own, in a folder of
-    their own.
+    their own. ``sweep`` has its numbers too, where ``makes`` names none.
     """
 
     id: str
@@ -37,6 +37,7 @@ class Claim:
     arms: tuple[str, ...] = ()
     known: tuple[str, ...] = ()
     apart: bool = False
+    sweep: str = ""
 
     @property
     def command(self) -> str:
@@ -46,8 +47,8 @@ class Claim:
     @property
     def home(self) -> str:
         """The folder that has its numbers, in a results folder of several: named by the sweep."""
-        if self.apart:
-            return self.study
+        if self.apart or self.sweep:
+            return self.sweep or self.study
         kind, _, name = self.makes.partition(" ")
         return {"sweep": name, "bench": "bench"}.get(kind, "vindication")
 
@@ -154,6 +155,7 @@ CLAIMS: tuple[Claim, ...] = (
         "It is training, not only capacity",
         "what twice the updates add without attention, BLEU, by sentence length",
         makes="reproduce --check-schedule",
+        sweep="controls",
     ),
     Claim(
         "C13",

@@ -26,7 +26,7 @@ SLIDES_TABLES = sum(claim.id.startswith("L-") for claim in CLAIMS)
 class Read:
     """``pair`` are the runs of the slides' tables, None without any; ``pages`` those tables.
 
-    ``bundles`` are the folder's own, if it has one, and those inside it that decide something.
+    ``bundles`` are the folder's own, if it has one, and those inside it that claims are asked of.
     ``shown`` has what stands with each claim behind the first `SLIDES_TABLES`.
     """
 

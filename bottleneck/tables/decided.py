@@ -82,7 +82,7 @@ def decide_results(folder: Path, conditions: Sequence[str] = ()) -> list[Decisio
 def by_folders_inside(decisions: Sequence[Decision], folder: Path) -> list[Decision]:
     """Claims that are not decided, decided by the first results folder inside that can.
 
-    The claim's own, by its name, comes before the others.
+    The claim's own, by its name, comes before the others; where none can, it says why it does not.
     """
     bundles = {place: _bundle(place) for place in results_inside(folder)}
     return [each if each.measured else _by_first(each, bundles) for each in decisions]
@@ -94,6 +94,8 @@ def _by_first(lacking: Decision, bundles: Mapping[Path, Bundle | None]) -> Decis
         found = decision(claim, place, bundles[place])
         if found.measured:
             return replace(found, runs=": ".join(filter(None, (place.name, found.runs))))
+        if place.name == claim.home:
+            lacking = found
     return lacking
 
 

@@ -52,12 +52,14 @@ def test_every_claim_has_the_part_that_makes_what_decides_it():
 
 
 def test_c12_is_decided_by_the_part_that_trains_both_arms_twice_as_long():
+    (c12,) = [claim for claim in CLAIMS if claim.id == "C12"]
+
     def trained(name):
         cells = make_grid(load_sweep(name)).cells
         return {(each.value("model.attention"), each.value("training.updates")) for each in cells}
 
     twice = {("none", 4_000), ("additive", 4_000)}
-    assert [name for name in BY_NAME if name != "bench" and twice <= trained(name)] == ["controls"]
+    assert [name for name in BY_NAME if name != "bench" and twice <= trained(name)] == [c12.home]
 
 
 def test_the_seeds_are_those_that_were_asked_for():

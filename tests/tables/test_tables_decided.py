@@ -351,12 +351,24 @@ def test_what_a_folder_does_not_decide_a_results_folder_inside_it_does(tmp_path)
     assert (found["L-VIND"].folder, found["L-VIND"].runs) == (
         tmp_path, "2 runs: none, additive, seed 1",
     )  # fmt: skip
-    lacking = found["C12"]
+    lacking = found["C2"]
     assert (lacking.measured, lacking.folder) == (False, tmp_path)
-    assert lacking.command.endswith(f"--out {tmp_path}")
+    assert lacking.command == "bottleneck study capacity"
+    assert (found["C12"].measured, found["C12"].folder) == (False, tmp_path / "controls")
     # Conditions choose among the folder's own runs.
     chosen = {one.claim.id: one for one in decide_results(tmp_path, ["seed=1"])}
     assert not chosen["C10"].measured
+
+
+def test_where_no_folder_decides_that_of_the_claims_sweep_says_why(tmp_path):
+    Store(tmp_path / "controls").add("none", "none", LOW).add("additive", "additive", HIGH).write()
+    Store(tmp_path / "anything").add("none", "none", LOW).write()
+    found = {one.claim.id: one for one in decide_results(tmp_path)}
+    alone = decided(tmp_path / "controls", "C10")
+    assert not alone.measured
+    assert found["C10"] == alone
+    # Without such a folder it is said of the whole.
+    assert (found["C2"].measured, found["C2"].folder) == (False, tmp_path)
 
 
 def test_a_store_and_a_run_are_no_results_inside_a_folder(tmp_path):
