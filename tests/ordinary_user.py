@@ -25,6 +25,8 @@ for right in (1, 2, 3) if asked["ordinary"] and os.getuid() == 0 else ():
     ctypes.CDLL(None).prctl(24, right, 0, 0, 0)
 if asked["size"] is not None:
     resource.setrlimit(resource.RLIMIT_FSIZE, (asked["size"], resource.RLIM_INFINITY))
+if asked["memory"] is not None:
+    resource.setrlimit(resource.RLIMIT_AS, (asked["memory"], resource.RLIM_INFINITY))
 # Tests may themselves run in the background of a shell, where SIGINT is ignored.
 signal.signal(signal.SIGINT, signal.SIG_DFL)
 os.execv(command[0], command)
@@ -32,13 +34,16 @@ os.execv(command[0], command)
 
 
 def told_before(
-    command: Sequence[str], ordinary: bool = True, size: int | None = None
+    command: Sequence[str],
+    ordinary: bool = True,
+    size: int | None = None,
+    memory: int | None = None,
 ) -> list[str]:
-    """The command behind a program that first gives up root's rights, or room for large files.
+    """The command behind a program that first gives up root's rights, large files, or memory.
 
     In a process of its own, not between fork and exec: a process that has jax may not fork.
     """
-    asked = json.dumps({"ordinary": ordinary, "size": size})
+    asked = json.dumps({"ordinary": ordinary, "size": size, "memory": memory})
     return [sys.executable, "-c", BEFORE, asked, *command]
 
 

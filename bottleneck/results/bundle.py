@@ -31,6 +31,7 @@ from .folders import (
     read_checked,
     read_groups,
     read_json,
+    read_object,
 )
 from .learning import learning_text
 from .study_files import way_back
@@ -88,7 +89,7 @@ class Bundle:
         runs = find_runs(self.folder).done
         if runs:
             return {run.name: read_json(run / EXAMPLES) for run in runs}
-        return read_json(self.folder / schema.EXAMPLES)
+        return read_object(self.folder / schema.EXAMPLES, AGAIN)
 
     def learning(self) -> pd.DataFrame:
         """The validation loss of the bundle's runs as they were trained, by length bucket.

@@ -207,7 +207,10 @@ def finished_runs(folder: Path) -> list[Path]:
 def _version(run: Path) -> int:
     """Which version made a run; this one where it was stopped before it could say."""
     path = run / ENVIRONMENT
-    return read_object(path).get("schema", FIRST_VERSION) if path.is_file() else SCHEMA_VERSION
+    found = read_object(path).get("schema", FIRST_VERSION) if path.is_file() else SCHEMA_VERSION
+    if not isinstance(found, int):
+        raise damaged(path, "its schema is no number")
+    return found
 
 
 def _order(run: Path) -> tuple[str, int, int, str]:
@@ -215,8 +218,8 @@ def _order(run: Path) -> tuple[str, int, int, str]:
     settings = read_object(run / SETTINGS)
     try:
         model, seed = settings["model"], settings["training"]["seed"]
-        return model["attention"], model["context_size"], seed, run.name
-    except (KeyError, TypeError):
+        return str(model["attention"]), int(model["context_size"]), int(seed), run.name
+    except (KeyError, TypeError, ValueError, OverflowError):
         raise damaged(run / SETTINGS, "it has not all settings") from None
 
 
@@ -226,4 +229,7 @@ def read_groups(folder: Path) -> dict[str, str]:
     places = (whole, whole.parent) if whole.name == STORE else (whole,)
     found = [place / GROUPS for place in places if (place / GROUPS).is_file()]
     way = "delete it, and the sweep's command writes it again"
-    return read_object(found[0], way) if found else {}
+    groups = read_object(found[0], way) if found else {}
+    if not all(isinstance(group, str) for group in groups.values()):
+        raise damaged(found[0], "a group is no text", way)
+    return groups

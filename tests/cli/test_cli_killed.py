@@ -82,7 +82,7 @@ def disturb(process: subprocess.Popen, draw: random.Random) -> str:
             each.send_signal(getattr(signal, kind, signal.SIGKILL))
         except psutil.NoSuchProcess:
             continue
-    process.wait(timeout=600)
+    process.communicate(timeout=600)
     _, alive = psutil.wait_procs(workers, timeout=DEAD)
     assert not alive, f"{kind}: a process outlives its driver"
     return kind

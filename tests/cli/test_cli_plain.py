@@ -112,10 +112,10 @@ OWN = re.compile(r"\x1b\[[0-9;]*m")
 
 
 def on_a_terminal(arguments, folder):
-    """What a command sends to a terminal."""
+    """What a command sends to a terminal, but for its own colours: one of them is the enemy's."""
     ours, theirs = pty.openpty()
     line = [sys.executable, "-m", "seq2seq_bottleneck", *arguments]
-    environment = os.environ | {"TERM": "xterm", "COLUMNS": "200", "NO_COLOR": ""}
+    environment = os.environ | {"TERM": "xterm", "COLUMNS": "200", "NO_COLOR": "1"}
     with subprocess.Popen(
         line, cwd=folder, stdin=theirs, stdout=theirs, stderr=theirs, env=environment
     ) as process:

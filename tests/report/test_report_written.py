@@ -119,17 +119,21 @@ def test_a_folder_of_results_is_written_out_and_a_copy_without_its_stores_reads_
     monkeypatch.chdir("copy")
     for name, form in (("claims.md", "markdown"), ("claims.csv", "csv")):
         claims = printed(capsys, "claims", "--results", whole, "--format", form)
-        assert claims == (whole / name).read_text(encoding="utf8")
+        assert claims == of_a_bundle((whole / name).read_text(encoding="utf8"))
     one = whole / "vindication"
     again = printed(capsys, "table", "length", "--results", one, "--format", "csv")
     assert again == (one / "tables" / "length.csv").read_text(encoding="utf8")
     printed(capsys, "plot", "bleu", "--results", one, "-o", "bleu.svg")
     assert Path("bleu.svg").read_bytes() == (one / "figures" / "bleu.svg").read_bytes()
-    # A study cannot be put to a bundle, so that the page has not its command.
     printed(capsys, "report", "--results", whole, "-o", "report.html")
     page = (whole / "report.html").read_text(encoding="utf8")
-    less = page.replace("bottleneck study length --results whole/vindication\n", "")
+    less = of_a_bundle(page.replace("bottleneck study length --results whole/vindication\n", ""))
     assert Path("report.html").read_text(encoding="utf8") == less != page
+
+
+def of_a_bundle(text):
+    """Of a bundle, to which no study can be put, so that no command says so."""
+    return re.sub(r"(bottleneck study \w+) --results whole/vindication", r"\1", text)
 
 
 def test_a_benchmark_alone_has_its_tables_and_no_word_of_runs(tmp_path, capsys):

@@ -1,11 +1,11 @@
 """Sizes that no machine has: refused at once, in one line; what a cluster may want is not."""
 
-import resource
 import subprocess
 import sys
 import time
 
 import pytest
+from ordinary_user import told_before
 
 from seq2seq_bottleneck.cli.main import run
 from seq2seq_bottleneck.settings.errors import UsageError, UserError, out_of_means
@@ -151,9 +151,12 @@ def test_a_run_that_finds_no_memory_fails_in_one_line(tmp_path, change):
     """In a process that the system gives 6 GB of addresses, as a small machine would."""
     smoke = ["reproduce", "--preset", "smoke", "--corpus", "copy", "--quiet", "--out", "out"]
     done = subprocess.run(
-        [sys.executable, "-m", "seq2seq_bottleneck", *smoke, "--set", change],
+        told_before(
+            [sys.executable, "-m", "seq2seq_bottleneck", *smoke, "--set", change],
+            ordinary=False,
+            memory=6 * 10**9,
+        ),
         cwd=tmp_path,
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (6 * 10**9, 6 * 10**9)),
         capture_output=True,
         text=True,
         check=False,
