@@ -10,7 +10,7 @@ from pathlib import Path
 
 from ..corpus.named.places import read_source
 from ..results.folders import finished_runs
-from ..results.schema import PROBES
+from ..results.schema import PROBES, STUDIES
 from ..results.study_files import rests_on
 from ..settings.concerns import NAMED
 from ..settings.errors import UserError
@@ -35,18 +35,9 @@ class Part:
     side: bool = False
 
 
-PAIR = (
-    "survival",
-    "dimensions",
-    "information",
-    "alignment",
-    "gradients",
-    "length",
-    "fit",
-    "embeddings",
-    "reading",
-)
-"""What the lecture asks of a pair of arms."""
+CAPACITY = "capacity"
+PAIR = tuple(name for name in STUDIES if name != CAPACITY)
+"""What the lecture asks of a pair of arms: all but what has runs of its own."""
 SIDE = ("training_length", "attention_types", "context_is_hidden", "cells", "teacher_forcing")
 """Sweeps whose questions are beside the lecture's own: one seed each."""
 REAL_SEEDS: Mapping[str, int] = {"canada-laws": 2, "multi30k": 1}
@@ -56,7 +47,7 @@ PARTS = (
     Part("vindication", "vindication", 5, PAIR),  # the failure pattern is its first arm
     Part("context_size", "context_size", 3),
     Part("controls", "controls", 3),
-    Part("capacity", "capacity", 1, ("capacity",)),
+    Part(CAPACITY, CAPACITY, 1, (CAPACITY,)),
     Part("bench"),
     *(Part(name, name, side=True) for name in SIDE),
 )
@@ -71,7 +62,7 @@ SHARES: Mapping[str, float] = {
     "survival": 0.13,
     "dimensions": 0.15,
     "information": 2.3,
-    "capacity": 0.02,
+    CAPACITY: 0.02,
     "alignment": 0.27,
     "gradients": 0.27,
     "length": 0.04,

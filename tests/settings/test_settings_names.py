@@ -167,34 +167,17 @@ def test_such_a_sweep_runs_into_a_folder_that_is_named(capsys, tmp_path, monkeyp
     assert "context_size=16" in capsys.readouterr().out
 
 
+SMALL = ["sweep", "context_size", "--preset", "smoke", "--corpus", "copy", "--quiet"]
+
+
 @pytest.mark.parametrize(
     "arguments",
     [
         ["sweep", "loop.toml"],
         ["sweep", f"{'a' * 5000}.toml"],
         ["sweep", "a" * 5000],
-        [
-            "sweep",
-            "context_size",
-            "--preset",
-            "smoke",
-            "--corpus",
-            "copy",
-            "--out",
-            "loop",
-            "--quiet",
-        ],
-        [
-            "sweep",
-            "context_size",
-            "--preset",
-            "smoke",
-            "--corpus",
-            "copy",
-            "--out",
-            "b" * 300,
-            "--quiet",
-        ],
+        [*SMALL, "--out", "loop"],
+        [*SMALL, "--out", "b" * 300],
         ["reproduce", "--preset", "smoke", "--out", "loop", "--quiet"],
         ["table", "vindication", "--results", "loop"],
         ["table", "vindication", "--results", "b" * 300],
