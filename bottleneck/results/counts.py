@@ -115,11 +115,12 @@ def unpacked(path: Path, csv: str) -> dict[str, Counts] | None:
             lengths, flat = file.get_tensor("lengths"), file.get_tensor("counts")
     except (OSError, SafetensorError):
         return None
-    if about["sha256"] != _check(about["runs"], lengths, flat):
+    names = about.get("runs", "")
+    if about.get("sha256") != _check(names, lengths, flat):
         return None
     width = 1 + len(BLEU_COLUMNS)
     held = np.split(flat, width * np.cumsum(lengths)[:-1])
-    runs = json.loads(about["runs"])
+    runs = json.loads(names)
     return {run: _counts(each.reshape(width, -1)) for run, each in zip(runs, held, strict=True)}
 
 

@@ -143,3 +143,9 @@ def test_a_run_without_sentences_is_told(folder):
     some = {run: held for run, held in bundle.sentences.items() if run != "none2x1"}
     with pytest.raises(UserError, match="nothing of run none2x1"):
         compare(replace(bundle, sentences=some))
+
+
+def test_packed_counts_that_say_nothing_of_themselves_do_not_count(folder):
+    path, csv = folder / "sentences.safetensors", digest(folder / "sentences.csv.gz")
+    save_file(load_file(path), path, {"csv": csv})
+    assert unpacked(path, csv) is None
