@@ -115,7 +115,7 @@ def load_bundle(folder: Path) -> Bundle:
         tables = _stored_runs(folder, runs), _stored_sentences(runs)
         return Bundle(folder, *tables, environment(runs))
     held = load_environment(folder)
-    table = read_table(folder / schema.RUNS, schema.RUN_COLUMNS)
+    table = _runs_table(folder)
     check_all_described(table["run"], held, folder / schema.ENVIRONMENT)
     return Bundle(folder, table, _sentences(folder), held)
 
@@ -127,7 +127,7 @@ def load_results(folder: str | Path) -> pd.DataFrame:
     if runs is not None:
         return _stored_runs(folder, runs)
     load_environment(folder)  # for its version
-    return read_table(folder / schema.RUNS, schema.RUN_COLUMNS)
+    return _runs_table(folder)
 
 
 def load_environment(folder: Path) -> Mapping[str, Any]:
@@ -182,12 +182,28 @@ def _stored(folder: Path) -> list[Path] | None:
 def _stored_runs(folder: Path, runs: Sequence[Path]) -> pd.DataFrame:
     groups = read_groups(folder)
     try:
-        return _parse(io.StringIO(runs_text(runs, groups)), schema.RUN_COLUMNS)
+        return _filled(_parse(io.StringIO(runs_text(runs, groups)), schema.RUN_COLUMNS))
     except UNREADABLE as error:
         if len(runs) > 1:  # which it is, is told of one
             for run in runs:
                 _stored_runs(folder, [run])
         raise damaged(runs[0] / SCORES, error) from None
+
+
+def _runs_table(folder: Path) -> pd.DataFrame:
+    """``runs.csv`` of a bundle."""
+    frame = read_table(folder / schema.RUNS, schema.RUN_COLUMNS)
+    try:
+        return _filled(frame)
+    except ValueError as error:
+        raise damaged(folder / schema.RUNS, error, AGAIN) from None
+
+
+def _filled(runs: pd.DataFrame) -> pd.DataFrame:
+    """The same; ``ValueError`` where something is missing that every run has."""
+    if blank := [name for name in schema.FILLED if runs[name].hasnans]:
+        raise ValueError(f"a row has no {blank[0]!r}")
+    return runs
 
 
 def _stored_sentences(runs: Sequence[Path]) -> dict[str, Counts]:

@@ -142,6 +142,9 @@ training side holds, blank where there are none. ``group`` is the name of the sw
 run belongs to, blank outside of groups.
 """
 
+FILLED = ("context_size", "seed", "n", "train_pairs", "best_update", "parameters")
+"""Columns of ``runs.csv`` of whole numbers that have no blanks."""
+
 BLEU_COLUMNS = (
     "hypothesis_tokens",
     "reference_tokens",

@@ -27,10 +27,11 @@ def unwritten(path: object, error: OSError) -> UserError:
 def out_of_means(error: BaseException) -> UserError | None:
     """The error of a machine that is too small for what was asked; None where it is another.
 
-    jax says so with a `RuntimeError` of its own, which is known by its words.
+    jax says so with a `RuntimeError` of its own or, where an array is first made, a `ValueError`;
+    both are known by their words.
     """
     if isinstance(error, MemoryError) or (
-        isinstance(error, RuntimeError) and "RESOURCE_EXHAUSTED" in str(error)
+        isinstance(error, RuntimeError | ValueError) and "RESOURCE_EXHAUSTED: " in str(error)
     ):
         return UserError(
             "not enough memory for this: smaller sizes (model.context_size, corpus vocabularies, "

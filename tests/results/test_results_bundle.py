@@ -9,9 +9,9 @@ import pytest
 from listed import relist, write_relisted
 from planted import write_planted
 
-from seq2seq_bottleneck.results.bundle import load_bundle
+from seq2seq_bottleneck.results.bundle import load_bundle, load_results
 from seq2seq_bottleneck.results.export import write_bundle
-from seq2seq_bottleneck.results.schema import RUN_COLUMNS, SENTENCE_COLUMNS
+from seq2seq_bottleneck.results.schema import FILLED, RUN_COLUMNS, SENTENCE_COLUMNS
 from seq2seq_bottleneck.settings.errors import UserError
 
 DAMAGE = {"none": [0.1, 0.3, 0.5, 0.6, 0.7], "additive": [0.1] * 5}
@@ -105,3 +105,23 @@ def test_gzip_holds_no_time(folder):
     header = (folder / "sentences.csv.gz").read_bytes()[:10]
     assert header[4:8] == b"\0\0\0\0"
     assert gzip.decompress((folder / "sentences.csv.gz").read_bytes()).startswith(b"run,sentence")
+
+
+@pytest.mark.parametrize("name", FILLED)
+def test_a_row_without_what_every_run_has_is_damage(folder, name):
+    table = pd.read_csv(folder / "runs.csv", dtype=str, keep_default_na=False)
+    table.loc[3, name] = ""
+    write_relisted(folder / "runs.csv", table.to_csv(index=False))
+    for read in (load_bundle, load_results):
+        with pytest.raises(UserError, match=rf"runs\.csv' .*no '{name}'.*export it again"):
+            read(folder)
+
+
+def test_a_run_whose_scores_lack_what_every_run_has_is_named(tmp_path):
+    write_planted(tmp_path, DAMAGE, seeds=1)
+    scores = tmp_path / "runs" / "none1x1" / "scores.csv"
+    table = pd.read_csv(scores, dtype=str, keep_default_na=False)
+    table.loc[0, "train_pairs"] = ""
+    write_relisted(scores, table.to_csv(index=False))
+    with pytest.raises(UserError, match=r"none1x1/scores\.csv' .*no 'train_pairs'.*--force"):
+        load_bundle(tmp_path)

@@ -124,6 +124,7 @@ def test_a_long_message_is_cut_in_its_middle(capsys):
     [
         MemoryError(),
         RuntimeError("RESOURCE_EXHAUSTED: Out of memory allocating 9 bytes"),
+        ValueError("RESOURCE_EXHAUSTED: Out of memory allocating 9 bytes."),
         RecursionError(),
     ],
 )
@@ -141,7 +142,8 @@ def test_a_machine_that_is_too_small_ends_in_one_line(capsys, monkeypatch, error
 
 def test_other_errors_are_no_lack_of_means():
     assert out_of_means(RuntimeError("else")) is None
-    assert out_of_means(ValueError("RESOURCE_EXHAUSTED")) is None
+    assert out_of_means(ValueError("else")) is None
+    assert out_of_means(OSError("RESOURCE_EXHAUSTED: disk")) is None
     assert isinstance(out_of_means(MemoryError()), UserError)
 
 
