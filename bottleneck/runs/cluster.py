@@ -63,13 +63,21 @@ def run_jobs_on_cluster(
 
 
 def _check_certificates(scheduler: str) -> None:
-    """Refuse a ``tls://`` address where Dask knows no certificate to show."""
+    """Refuse an address that does not go with what Dask is told of certificates.
+
+    Without one for a ``tls://`` address, or with any other where all is to be encrypted, Dask ends
+    in a traceback, after half a minute.
+    """
     from distributed.security import Security
 
-    if (
-        scheduler.startswith("tls://")
-        and not Security().get_connection_args("client")["ssl_context"]
-    ):
+    known = Security()
+    if not scheduler.startswith("tls://"):
+        if known.require_encryption:
+            raise UserError(
+                f"scheduler {scheduler!r} is spoken to in clear, and Dask's configuration has "
+                "distributed.comm.require-encryption: give the tls:// address of one that encrypts"
+            )
+    elif not known.get_connection_args("client")["ssl_context"]:
         raise UserError(
             f"scheduler {scheduler!r} asks for TLS; name ca-file, cert and key in Dask's "
             "configuration, under distributed.comm.tls.client"
