@@ -1,4 +1,4 @@
-"""README's way to a scheduler that speaks with holders of one certificate alone, tried as written."""
+"""README's way to a scheduler that speaks with holders of one certificate alone, as written."""
 
 import os
 import re
@@ -52,9 +52,9 @@ def sweep(folder: Path, address: str, environment: dict[str, str]) -> subprocess
     text = '# Does it go out?\npreset = "smoke"\n[corpus]\nname = "copy"\n'
     (folder / "two.toml").write_text(text)
     few = ["--set", "training.updates=4", "--set", "scoring.resamples=9", "--quiet"]
+    command = ["sweep", "two.toml", *few, "--scheduler", address, "--out", "out"]
     return subprocess.run(
-        [sys.executable, "-m", "seq2seq_bottleneck", "sweep", "two.toml", *few]
-        + ["--scheduler", address, "--out", "out"],
+        [sys.executable, "-m", "seq2seq_bottleneck", *command],
         cwd=folder,
         env=environment,
         capture_output=True,
@@ -80,7 +80,7 @@ def test_who_has_no_certificate_is_refused_in_one_line(scheduler, keys, tmp_path
     assert address in done.stderr
 
 
-def test_a_certificate_of_another_authority_is_refused_in_one_line(scheduler, keys, tmp_path):
+def test_a_certificate_of_another_authority_is_refused_in_one_line(scheduler, tmp_path):
     subprocess.run(shlex.split(OPENSSL[0]), cwd=tmp_path, check=True, capture_output=True)
     (tmp_path / "tls.yaml").write_text(YAML[1].replace("/path/to", str(tmp_path)))
     done = sweep(tmp_path, scheduler, environment_of(tmp_path))
