@@ -5,17 +5,18 @@ Prints a line of JSON a write: how the run ended then, and its scores after the 
 """
 
 import json
-import resource
 import sys
 from itertools import count
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from disk_faults import FAULTS, Fault, faulty, mended
 
 from seq2seq_bottleneck.results.export import run_rows
 from seq2seq_bottleneck.runs.checkpoint import StopRequest
 from seq2seq_bottleneck.runs.environment import use_cache
 from seq2seq_bottleneck.runs.run import execute
 from seq2seq_bottleneck.runs.store import run_folders
-from seq2seq_bottleneck.settings import atomic
 from seq2seq_bottleneck.settings.run import resolve
 
 SETTINGS = resolve(
@@ -23,23 +24,6 @@ SETTINGS = resolve(
               "corpus.test_pairs=20", "scoring.resamples=20"],
 )  # fmt: skip
 TIMES = ("train_seconds", "train_tokens_per_second")
-real = atomic.write_part
-
-
-def full(_: Path) -> None:
-    """From now on no file grows beyond ten bytes."""
-    resource.setrlimit(resource.RLIMIT_FSIZE, (10, resource.RLIM_INFINITY))
-
-
-def readonly(folder: Path) -> None:
-    """From now on nothing is written into the folder, or where it is to be."""
-    (folder if folder.exists() else folder.parent).chmod(0o555)
-
-
-def mended(store: Path) -> None:
-    resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
-    for folder in (store, *store.glob("*/")):
-        folder.chmod(0o755)
 
 
 def executed(store: Path) -> list[dict]:
@@ -54,18 +38,10 @@ def scores(store: Path) -> list[dict]:
     return [{name: row[name] for name in row if name not in TIMES} for row in rows]
 
 
-def broken_at(store: Path, step: int, fault) -> dict:
+def broken_at(store: Path, step: int, fault: Fault) -> dict:
     """The run with the fault from its write ``step`` on, and the same again without it."""
-    steps = count()
-
-    def write_part(path: Path, content: bytes) -> Path:
-        if next(steps) == step:
-            fault(path.parent)
-        return real(path, content)
-
-    atomic.write_part = write_part
-    first = executed(store)[-1]
-    atomic.write_part = real
+    with faulty(fault, step):
+        first = executed(store)[-1]
     mended(store)
     left = [path.name for path in store.rglob("*.part")]
     again = executed(store)[-1]
@@ -74,7 +50,7 @@ def broken_at(store: Path, step: int, fault) -> dict:
 
 def main() -> None:
     use_cache()
-    folder, fault = Path(sys.argv[1]), {"full": full, "readonly": readonly}[sys.argv[2]]
+    folder, fault = Path(sys.argv[1]), FAULTS[sys.argv[2]]
     for step in count():
         found = broken_at(folder / str(step), step, fault)
         print(json.dumps({"step": step} | found), flush=True)
