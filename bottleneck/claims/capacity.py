@@ -32,6 +32,7 @@ CAPACITY_RULE = (
     "grows and what they add is neither. Not measured without several context sizes, without runs "
     "trained twice as long, or where the length is beyond the tested ones."
 )
+ENDS = ("value", "low", "high")
 UNMEASURED = "no capacity was measured: `bottleneck study capacity` does it"
 
 
@@ -53,9 +54,13 @@ class Measured:
         found = re.search(rf"{end} (at least|under)", self.note)
         return found[1] if found else ""
 
+    def known(self, end: str) -> float:
+        """An end where it is a number; nan where it is a bound."""
+        return math.nan if self.side(end) else float(getattr(self, end))
+
     def told(self, form: str = "{:.1f}") -> str:
         """``14.2 [13.8, 14.9]``, bounds by their words."""
-        value, low, high = (self._end(end, form) for end in ("value", "low", "high"))
+        value, low, high = (self._end(end, form) for end in ENDS)
         return f"{value} [{low}, {high}]"
 
     def _end(self, end: str, form: str) -> str:
@@ -106,7 +111,7 @@ def so_many_and_no_more(found: Capacity, beside: Sequence[Capacity] = ()) -> Ver
     because = "; ".join(clause for one in (found, *beside) for clause in (_told(one), answer(one)))
     name = f"words of {found.corpus}, half of which survive in {found.context_size} numbers"
     half = found.once.half
-    told = numbers(name, half.value, half.low, half.high) if not half.side("value") else {}
+    told = numbers(name, *map(half.known, ENDS)) if not half.side("value") else {}
     if reason := _unmeasured(found):
         return Verdict("C2", "not measured", CAPACITY_RULE, f"{reason}; {because}", **told)
     return Verdict("C2", _graded(found), CAPACITY_RULE, because, **told)
@@ -133,10 +138,10 @@ def _graded(found: Capacity) -> Held:
 
 def _told(found: Capacity) -> str:
     """The lengths, what training adds, and the growth, in words."""
-    half = [f"{one.half.told()} words after {one.updates:,} updates" for one in found.budgets]
+    half = [f"{_up_to(one.half)} words after {one.updates:,} updates" for one in found.budgets]
     clauses = [
         f"on {found.corpus} half of the words survive in {found.context_size} numbers in sentences "
-        f"of up to {', of '.join(half)}",
+        f"of {', of '.join(half)}",
         f"twice the updates change that by {_bound(found.added, '{:+z.1f}')}"
         if found.added
         else "",
@@ -147,20 +152,28 @@ def _told(found: Capacity) -> str:
     return "; ".join(clause for clause in clauses if clause)
 
 
+def _up_to(length: Measured) -> str:
+    """``up to 14.2 [13.8, 14.9]``; a bound says itself on which side it is."""
+    return length.told() if length.side("value") else f"up to {length.told()}"
+
+
 def _bound(found: Measured, form: str) -> str:
     return "an amount that is not known" if math.isnan(found.value) else found.told(form)
 
 
 def answer(found: Capacity) -> str:
     """What the numbers say to the lecture's question: how many words at least, never how many."""
-    best = max(found.budgets, key=lambda one: one.most.low)
+    best = max(found.budgets, key=lambda one: (one.most.low, one.updates))
+    most = best.most
     trained = f"with this training ({best.updates:,} updates) {found.context_size} numbers"
-    if best.most.side("low") == "under":
+    if most.side("low") == "under":
+        keep = "do not keep" if most.side("value") == "under" else "are not sure to keep"
         return (
-            f"{trained} do not keep 90 % of the words of {found.corpus} even at "
-            f"{best.most.low:.0f} words; what they could hold with more it does not say"
+            f"{trained} {keep} 90 % of the words of {found.corpus} even at the "
+            f"{most.low:.1f} words of the shortest sentences; what they could hold with more it "
+            "does not say"
         )
-    words = math.floor(best.most.low)
+    words = math.floor(most.low)
     held = f"{trained} hold at least {words} words of {found.corpus} (90 % survive)"
     if words >= ASKED:
         return f"{held}: {ASKED} words they can hold"

@@ -77,6 +77,7 @@ def compression_by_length(evidence: Evidence) -> Audit:
             [row.ratio for row in rows],
             "{:.2f}",
             " : 1",
+            tens=True,
         ),
     )
     last = rows[-1]

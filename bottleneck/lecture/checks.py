@@ -42,10 +42,18 @@ class Audit:
 
 
 def rounded(
-    name: str, printed: Sequence[str], values: Sequence[float | int], form: str, unit: str = ""
+    name: str,
+    printed: Sequence[str],
+    values: Sequence[float | int],
+    form: str,
+    unit: str = "",
+    tens: bool = False,
 ) -> Check:
-    """Numbers that were rounded: each is right where the value rounds to it."""
-    good = [rounds_to(*pair) for pair in zip(printed, values, strict=True)]
+    """Numbers that were rounded: each is right where the value rounds to it.
+
+    With ``tens`` a whole number that ends in 0 may stand for its ten.
+    """
+    good = [rounds_to(*pair, tens) for pair in zip(printed, values, strict=True)]
     return Check(name, " ".join(printed) + unit, listed(values, form) + unit, of_parts(good))
 
 

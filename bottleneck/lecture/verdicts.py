@@ -7,7 +7,8 @@ Judgement = Literal["right", "rounded freely", "in part", "wrong", "illustration
 
 RULES: Mapping[Judgement, str] = {
     "right": "each recomputed number, rounded at the last digit printed, is the printed one (a "
-    "count exactly; a whole number that ends in 0 may stand for its ten), and each claim holds",
+    "count exactly; in L4's ratios a whole number that ends in 0 may stand for its ten), and each "
+    "claim holds",
     "rounded freely": "not so rounded, but each printed number is that of some length in the "
     "range that its row names",
     "in part": "some of the numbers and claims are right, others are not",
@@ -25,17 +26,18 @@ TOLERANCE = 1e-9
 """For floating-point sums that end half-way between two printed numbers."""
 
 
-def last_digit(printed: str) -> float:
-    """The unit of the last digit: ``"2.7"`` 0.1, ``"-47"`` 1, ``"40"`` 10 and ``"100"`` too."""
+def last_digit(printed: str, tens: bool = False) -> float:
+    """The unit of the last digit: ``"2.7"`` 0.1, ``"-47"`` 1, ``"40"`` 1, or with ``tens`` 10."""
     whole, _, decimals = printed.partition(".")
     if decimals:
         return 10.0 ** -len(decimals)
-    return 10.0 if len(whole.strip("+-")) > 1 and whole.endswith("0") else 1.0
+    ten = tens and len(whole.strip("+-")) > 1 and whole.endswith("0")
+    return 10.0 if ten else 1.0
 
 
-def rounds_to(printed: str, value: float | int) -> bool:
+def rounds_to(printed: str, value: float | int, tens: bool = False) -> bool:
     """Whether the value, rounded at the last digit printed (a half either way), is as printed."""
-    return abs(float(printed) - value) <= last_digit(printed) / 2 + TOLERANCE
+    return abs(float(printed) - value) <= last_digit(printed, tens) / 2 + TOLERANCE
 
 
 def of_parts(good: Sequence[bool]) -> Judgement:

@@ -9,6 +9,9 @@ from ..results.bundle import Bundle
 from ..results.folders import find_runs
 from ..results.probes import has_probe, load_probe
 from ..results.schema import RUNS
+from ..settings.grid import make_grid
+from ..settings.run import RunSettings
+from ..settings.sweep import load_sweep
 from .families import UNIFORM
 
 OWN_TEXT = "files"
@@ -42,12 +45,24 @@ def command(
         return put
     made = has_probe(folder, claim.study)
     if claim.apart:
-        return f"bottleneck sweep {claim.study} --out {where} && {put}" if made else study
+        begun = made and _of_sweep(bundle, claim.study)
+        return f"bottleneck sweep {claim.study} --out {where} && {put}" if begun else study
     # A table of all arms that does not decide is not mended by being made again.
     spent = made and not _lacking(claim, load_probe(folder, claim.study)["attention"])
     if not conditions and (spent or _lacking(claim, bundle.runs["attention"])):
         return f"bottleneck reproduce --out {where} && {put}"
     return put
+
+
+def _of_sweep(bundle: Bundle, name: str) -> bool:
+    """Whether all runs are cells of the sweep, so that it goes on where they lie."""
+    cells = {_unseeded(cell.settings) for cell in make_grid(load_sweep(name)).cells}
+    return all(_unseeded(bundle.settings(run)) in cells for run in bundle.runs["run"].unique())
+
+
+def _unseeded(settings: RunSettings) -> RunSettings:
+    training = settings.training.model_copy(update={"seed": 1})
+    return settings.model_copy(update={"training": training})
 
 
 def _lacking(claim: Claim, attentions: Iterable[str]) -> set[str]:

@@ -108,6 +108,10 @@ def test_the_context_of_256_is_read_where_there_is_one_else_the_largest():
         ((39.9, 39.9, 40.0, "high at least"), "at least 39 words"),
         ((40.0, 40.0, 40.0, BEYOND), "at least 40 words of copy (90 % survive): 40 words they can"),
         ((2.0, 2.0, 2.0, "value under, low under"), "do not keep 90 % of the words of copy even"),
+        (
+            (6.0, 5.3, 8.0, "low under"),
+            "not sure to keep 90 % of the words of copy even at the 5.3",
+        ),
     ],
 )
 def test_the_answer_is_at_least_what_was_reached(most, expected):
@@ -121,3 +125,17 @@ def test_the_answer_takes_the_budget_that_reached_most():
     (read,) = read_capacities(frame({("length", "90 %", 1600): (9.5, 9.1, 9.9, "")}))
     assert "(1,600 updates) 256 numbers hold at least 9 words" in answer(read)
     assert answer(read) in verdict(frame({("length", "90 %", 1600): (9.5, 9.1, 9.9, "")})).because
+
+
+def test_an_end_that_is_a_bound_is_no_number_of_the_verdict():
+    half = {("length", "50 %", 1600): (12.0, 5.0, 15.0, "low under")}
+    found = verdict(frame(half))
+    assert (found.value, found.high) == (12.0, 15.0)
+    assert found.low is None or math.isnan(found.low)
+    assert "in sentences of up to 12.0 [under 5.0, 15.0] words" in found.because
+
+
+def test_a_length_that_is_a_bound_is_not_called_up_to():
+    under = (5.3, 5.3, 5.3, "value under, low under, high under")
+    found = verdict(frame({("length", "50 %", 1600): under}))
+    assert "in sentences of under 5.3 [under 5.3, under 5.3] words" in found.because

@@ -194,7 +194,7 @@ def test_a_number_called_right_is_shown_so_that_it_rounds_to_the_printed_one(nam
         )
         if check.judgement == "right" and len(printed) == len(shown):
             for text, number in zip(printed, shown, strict=True):
-                assert abs(float(text) - float(number)) < last_digit(text) / 2
+                assert abs(float(text) - float(number)) < last_digit(text, tens=name == "L4") / 2
 
 
 def test_an_attention_that_never_falls_would_solve_the_problem():
@@ -267,7 +267,15 @@ def test_another_alignment_than_the_slides_is_seen():
     [("2.7", 0.1), ("0.20", 0.01), ("-47", 1), ("40", 10), ("+100", 10), ("0", 1), ("8", 1)],
 )
 def test_the_last_digit_follows_from_the_printed_text(printed, unit):
-    assert last_digit(printed) == pytest.approx(unit)
+    assert last_digit(printed, tens=True) == pytest.approx(unit)
+    assert last_digit(printed) == pytest.approx(min(unit, 1))
+
+
+def test_only_where_it_is_said_a_ten_may_stand_for_its_neighbours():
+    """+100 % beside numbers with a decimal is no ten: 104 is not it."""
+    assert rounds_to("40", 39.06, tens=True)
+    assert not rounds_to("+100", 104.0)
+    assert rounds_to("+100", 100.4)
 
 
 @given(st.floats(-1000, 1000), st.integers(1, 4))
