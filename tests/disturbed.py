@@ -1,0 +1,92 @@
+"""Sweeps in processes of their own, that are killed or asked to stop, and what is left of them."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+from ordinary_user import told_before
+
+from seq2seq_bottleneck.results.bundle import load_results, tidy_csv
+
+TIMES = ["train_seconds", "train_tokens_per_second"]
+KINDS = ["driver", "worker", "all", "SIGTERM", "SIGINT"]
+DEAD = 60.0
+"""Seconds within which what lost its driver is gone."""
+LONGEST = 1800.0
+"""Seconds in which any sweep of a test comes to its end."""
+
+
+@dataclass(frozen=True)
+class Disturbed:
+    """A sweep's file, options of its command, and a cache of its own.
+
+    Of its own, so that programs which were half written are found again, too.
+    """
+
+    file: Path
+    cache: Path
+    options: tuple[str, ...] = ()
+
+    def begin(self, folder: Path) -> subprocess.Popen:
+        """The command under way, its results in ``folder``."""
+        program = "import sys; from seq2seq_bottleneck.cli.main import main; main()"
+        arguments = ["sweep", str(self.file), *self.options, "--quiet", "--out", str(folder)]
+        return subprocess.Popen(
+            told_before([sys.executable, "-c", program, *arguments], ordinary=False),
+            env=os.environ | {"XDG_CACHE_HOME": str(self.cache), "JAX_PLATFORMS": "cpu"},
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+        )
+
+    def finish(self, folder: Path) -> str:
+        """Its numbers, once nobody touches it any more."""
+        process = self.begin(folder)
+        assert ended(process, LONGEST)
+        assert process.returncode == 0
+        return numbers(folder)
+
+
+def numbers(folder: Path) -> str:
+    """The tidy table but for what is timed, as text: every digit counts."""
+    return tidy_csv(load_results(folder).drop(columns=TIMES))
+
+
+def ended(process: subprocess.Popen, seconds: float) -> bool:
+    """Whether the command came to its end in this time; 3 is that a worker of it was killed."""
+    try:
+        _, told = process.communicate(timeout=seconds)
+    except subprocess.TimeoutExpired:
+        return False
+    assert process.returncode in (0, 3), told.decode()
+    assert b"Traceback" not in told, told.decode()
+    return True
+
+
+def disturb(process: subprocess.Popen, kind: str, draw: random.Random) -> None:
+    """Kill the driver, one of its workers or all of them, or ask the driver to stop.
+
+    Waits for its end, but where a worker alone was killed.
+    """
+    driver = psutil.Process(process.pid)
+    workers = driver.children(recursive=True)
+    match kind:
+        case "worker":
+            chosen = [draw.choice(workers)] if workers else []
+        case "all":
+            chosen = [driver, *workers]
+        case _:
+            chosen = [driver]
+    for each in chosen:
+        try:
+            each.send_signal(getattr(signal, kind, signal.SIGKILL))
+        except psutil.NoSuchProcess:
+            continue
+    if kind != "worker":
+        process.communicate(timeout=LONGEST)
+        _, alive = psutil.wait_procs(workers, timeout=DEAD)
+        assert not alive, f"{kind}: a process outlives its driver"

@@ -1,0 +1,108 @@
+"""Simulated test sets of a population that is known: how often intervals and tests are right."""
+
+import numpy as np
+import pytest
+from system_files import outputs, reference_texts
+
+from seq2seq_bottleneck.scoring.bleu import bleu, bleu_statistics
+from seq2seq_bottleneck.scoring.bootstrap import difference, interaction
+from seq2seq_bottleneck.scoring.paired import bootstrap_p, estimates
+from seq2seq_bottleneck.scoring.randomisation import randomisation_p
+
+pytestmark = pytest.mark.slow
+
+POPULATION = 4_000
+SENTENCES = 200
+"""Of a simulated test set: those of a bucket of preset `lecture`."""
+SETS = 2_000
+COMPARISONS = 10_000
+RESAMPLES = 999
+TRIALS = 399
+"""Of a comparison; 5 % of these and the observed one are a whole number."""
+LEVEL = 0.05
+
+
+def population(shortest: int, longest: int, share: float, seed: int):
+    """Counts of a system's outputs, a share of whose words are wrong, by sentence."""
+    lengths = np.random.default_rng(seed).integers(shortest, longest, size=POPULATION).tolist()
+    references = reference_texts(lengths, seed=seed)
+    return bleu_statistics(outputs(references, share, seed + 1), references)
+
+
+@pytest.fixture(scope="module")
+def short():
+    """Two systems of one population of sentences, the second better; their rows belong together."""
+    return population(5, 11, 0.4, 1), population(5, 11, 0.3, 1)
+
+
+@pytest.fixture(scope="module")
+def long():
+    return population(21, 31, 0.6, 5), population(21, 31, 0.3, 5)
+
+
+def drawn(*systems, trial):
+    """Both systems' estimates on one simulated test set."""
+    rows = np.random.default_rng([trial, len(systems[0])]).integers(POPULATION, size=SENTENCES)
+    chosen = [rows_of[rows] for rows_of in systems]
+    return estimates(bleu, chosen, RESAMPLES, seed=trial, bucket=0)
+
+
+def truth(rows):
+    return float(bleu(rows.sum(axis=0)))
+
+
+def covered(make, right):
+    """The share of simulated test sets whose interval holds the truth."""
+    intervals = [make(trial).interval for trial in range(SETS)]
+    return np.mean([held.low <= right <= held.high for held in intervals])
+
+
+def test_the_interval_of_a_score_holds_the_truth(short):
+    share = covered(lambda trial: drawn(short[0], trial=trial)[0], truth(short[0]))
+    assert 0.93 <= share <= 0.97
+
+
+def test_the_paired_interval_of_a_gain_holds_the_truth(short):
+    def gain(trial):
+        none, attention = drawn(*short, trial=trial)
+        return difference(attention, none)
+
+    share = covered(gain, truth(short[1]) - truth(short[0]))
+    assert 0.93 <= share <= 0.97
+
+
+def test_the_interval_of_the_interaction_holds_the_truth(short, long):
+    def grown(trial):
+        pairs = [
+            drawn(*systems, trial=trial + place) for place, systems in enumerate([short, long])
+        ]
+        return interaction([difference(second, first) for first, second in pairs])
+
+    first, second = (truth(systems[1]) - truth(systems[0]) for systems in (short, long))
+    assert 0.93 <= covered(grown, second - first) <= 0.97
+
+
+@pytest.fixture(scope="module")
+def p_values():
+    """Of two systems that do not differ, on 10,000 test sets: bootstrap, randomisation."""
+    lengths = np.random.default_rng(9).integers(5, 31, size=POPULATION).tolist()
+    references = reference_texts(lengths, seed=9)
+    a, b = (bleu_statistics(outputs(references, 0.4, seed), references) for seed in (1, 2))
+    found = []
+    for trial in range(COMPARISONS):
+        random = np.random.default_rng([trial, 7])
+        rows, swapped = random.integers(POPULATION, size=SENTENCES), random.random(SENTENCES) < 0.5
+        # Which of the two wrote an output is tossed for: of one quality by construction.
+        first = np.where(swapped[:, None], b[rows], a[rows])
+        second = np.where(swapped[:, None], a[rows], b[rows])
+        gain = difference(*estimates(bleu, [first, second], TRIALS, seed=trial, bucket=0))
+        p = randomisation_p(bleu, first, second, TRIALS, seed=trial, bucket=0)
+        found.append((bootstrap_p(gain), p))
+    return np.array(found)
+
+
+@pytest.mark.parametrize("test", ["bootstrap", "randomisation"])
+def test_false_alarms_are_as_many_as_the_level_says(p_values, test):
+    alarms = (p_values[:, ["bootstrap", "randomisation"].index(test)] <= LEVEL).mean()
+    error = 3 * np.sqrt(LEVEL * (1 - LEVEL) / COMPARISONS)
+    assert alarms == pytest.approx(LEVEL, abs=error)
