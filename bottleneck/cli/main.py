@@ -6,6 +6,7 @@ Heavy libraries are imported inside commands, so that ``--help`` answers at once
 import os
 import signal
 import sys
+from errno import ENOENT
 from typing import Annotated
 
 import typer
@@ -159,6 +160,9 @@ def _unwritten(error: OSError) -> int:
     """A file or the output that failed; whoever closed our output early (`| head`) knows."""
     if isinstance(error, BrokenPipeError):
         return 0
+    if error.errno == ENOENT and not error.filename:  # tempfile's, when no folder will do
+        told = str(error.strerror).partition(" found in ")[0]
+        return _fail(f"{told}: make room in one, or name one in TMPDIR", 1)
     what = f"{error.filename!r}" if error.filename else "the output"
     return _fail(f"{what}: {error.strerror}", 1)
 

@@ -87,6 +87,15 @@ def test_no_room_for_files_of_some_size(
     assert not list(folder.rglob("*.part"))
 
 
+def test_no_room_for_any_file_at_all(tmp_path: Path, cache: Path) -> None:
+    done = sweep(tmp_path / "sweep", cache, size=0)
+    assert done.returncode == 1
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("bottleneck: ")
+    assert "cannot write" in line or "TMPDIR" in line
+    assert "the output" not in line
+
+
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
     """A file system of its own, with hardly any room."""
