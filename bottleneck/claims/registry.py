@@ -26,7 +26,8 @@ class Claim:
     study's is its name. ``arms`` are those that must have been trained for the study to decide it:
     `NONE`, `ATTENTION`. ``known`` are the corpora that know what it asks for (links, word
     classes), where not all do. With ``apart`` it is decided by runs of its own, in a folder of
-    their own. ``sweep`` has its numbers too, where ``makes`` names none.
+    their own. ``sweep`` has its numbers too, where ``makes`` names none. With ``learned`` arms
+    are judged that have learned to translate; other claims have a floor in numbers of their own.
     """
 
     id: str
@@ -38,6 +39,7 @@ class Claim:
     known: tuple[str, ...] = ()
     apart: bool = False
     sweep: str = ""
+    learned: bool = False
 
     @property
     def command(self) -> str:
@@ -100,6 +102,7 @@ CLAIMS: tuple[Claim, ...] = (
         "effective dimensions of the context vectors, by length",
         study="dimensions",
         arms=(NONE,),
+        learned=True,
     ),
     Claim(
         "C5",
@@ -122,6 +125,7 @@ CLAIMS: tuple[Claim, ...] = (
         study="alignment",
         arms=(ATTENTION,),
         known=("grammar", "copy"),
+        learned=True,
     ),
     Claim(
         "C8",
@@ -130,6 +134,7 @@ CLAIMS: tuple[Claim, ...] = (
         study="gradients",
         arms=(NONE, ATTENTION),
         known=("grammar", "copy"),
+        learned=True,
     ),
     Claim(
         "C9",
@@ -149,6 +154,7 @@ CLAIMS: tuple[Claim, ...] = (
         "length of outputs against references; empty, unfinished, repeating outputs",
         study="length",
         arms=(ATTENTION,),
+        learned=True,
     ),
     Claim(
         "C12",
@@ -163,6 +169,7 @@ CLAIMS: tuple[Claim, ...] = (
         "neighbours of a trained embedding of its own word class, against an untrained one",
         study="embeddings",
         known=("grammar",),
+        learned=True,
     ),
     Claim(
         "C14",
@@ -170,6 +177,7 @@ CLAIMS: tuple[Claim, ...] = (
         "what can be read from the encoder's state of the words so far, by distance",
         study="reading",
         arms=(NONE,),
+        learned=True,
     ),
 )
 
