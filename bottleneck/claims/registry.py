@@ -1,9 +1,10 @@
 """The lecture's claims in order: what each says, what is measured, and what produces the numbers.
 
 A claim with a ``study`` is decided from the study's table alone: the module of that name in this
-room has ``verdict(frame)``, which takes ``probes/NAME.csv`` as a DataFrame, or None where the study
-was not made, and gives one `Verdict`, or several where the study decides several claims. The other
-claims are decided from the runs themselves, or from the benchmark (`tables.decided`).
+room has ``verdict(frame)``, which takes ``probes/NAME.csv`` as a DataFrame, with the rows of the
+arms that `tables.judged` chooses, or None where the study was not made, and gives one `Verdict`, or
+several where the study decides several claims. The other claims are decided from the runs
+themselves, or from the benchmark (`tables.decided`).
 """
 
 from collections.abc import Mapping

@@ -16,8 +16,9 @@ smoothing of orders without a match, which falls as texts grow, whatever the tra
 
 FAMILY = (
     "Judged are the arms of one family, which differ in attention and seed alone: of those with "
-    "the arms that the claim is about the one nearest the lecture's settings, of several as near "
-    "that of the largest context, of the fewest updates. Other arms are counted beside."
+    "the arms that the claim is about (on a text that knows what it asks for, if one does) the one "
+    "nearest the lecture's settings, of several as near that of the largest context, of the fewest "
+    "updates. Other arms are counted beside."
 )
 """Which arms of a study's table its claims judge: the end of their rules."""
 
