@@ -9,7 +9,17 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from .verdict import MARKED_BELOW, Held, Verdict, directed, marked, numbers, ranged
+from .verdict import (
+    FAMILY,
+    MARKED_BELOW,
+    Held,
+    Verdict,
+    directed,
+    marked,
+    needs_learned,
+    numbers,
+    ranged,
+)
 
 BASELINES = {"diagonal": "the diagonal", "ibm1": "IBM model 1"}
 
@@ -19,7 +29,8 @@ ALIGNMENT_RULE = (
     "baseline, its AER minus that of the weights, paired by sentence. Held if of every arm whose "
     "weights select the 95 % intervals of this difference lie above 0 for the diagonal and for IBM "
     "model 1, trained on the run's own training pairs; partly if for the diagonal alone, or not "
-    "in every arm; else not held. Equal weights (uniform) have no largest and are not judged."
+    "in every arm; else not held. Equal weights (uniform) have no largest and are not judged. "
+    f"{FAMILY} {needs_learned('none with attention')}"
 )
 UNMEASURED = "no alignment was measured: `bottleneck study alignment` does it"
 

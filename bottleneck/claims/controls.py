@@ -20,6 +20,7 @@ from .verdict import (
     estimated,
     marked,
     shown,
+    unlearned,
 )
 
 UNIFORM, PLAIN = "uniform weights", "no attention"
@@ -108,10 +109,7 @@ def _unmeasured(measured: Controlled) -> str:
     if names <= {PLAIN, UNIFORM}:
         return f"no other control than {UNIFORM} was trained"
     if at_floor([measured.attention]):
-        return (
-            f"BLEU with attention is under {FLOOR_BLEU:g} in {measured.bucket}: nothing has been "
-            "learned to judge"
-        )
+        return unlearned("with attention", measured.bucket)
     return ""
 
 

@@ -10,7 +10,7 @@ from math import hypot
 
 import pandas as pd
 
-from .verdict import Held, Verdict, directed, numbers, ranged
+from .verdict import FAMILY, Held, Verdict, directed, needs_learned, numbers, ranged
 
 SLIDE_USED, SLIDE_SIZE = 200, 256
 SENTENCE_WORDS = 30
@@ -26,8 +26,8 @@ DIMENSIONS_RULE = (
     f"{SLIDE_USED * (1 + TOLERANCE):.0f} of {SLIDE_SIZE}) and above an untrained encoder's "
     "(interval of the paired difference above 0); partly if it is above the untrained encoder's "
     "and grows from the shortest filled bucket to the longest (interval of the difference above "
-    f"0), as a capacity would that sentences use up; else not held. The context of {SLIDE_SIZE} "
-    "is read where there is one, else the largest."
+    f"0), as a capacity would that sentences use up; else not held. {FAMILY} "
+    f"{needs_learned('none without attention')}"
 )
 UNMEASURED = "no context was measured: `bottleneck study dimensions` does it"
 
@@ -133,14 +133,11 @@ def _because(found: InUse) -> str:
 
 
 def read_in_use(frame: pd.DataFrame) -> InUse | None:
-    """The arm and bucket that the rule reads; None where there is none with a number."""
+    """The bucket that the rule reads without attention; None where there is none with a number."""
     rows = frame[frame["seed"].isna() & (frame["attention"] == "none") & frame["value"].notna()]
     rows = rows[rows["control"] == ""]
     if rows.empty:
         return None
-    size = _size(rows["context_size"])
-    rows = rows[rows["context_size"] == size]
-    rows = rows[rows["arm"] == rows["arm"].iloc[0]]
     used = rows[(rows["measure"] == "components") & (rows["part"] == "")]
     buckets = list(used["bucket"])
     bucket = next((each for each in buckets if holds(each, SENTENCE_WORDS)), None)
@@ -148,7 +145,7 @@ def read_in_use(frame: pd.DataFrame) -> InUse | None:
         return None
     held = rows[rows["bucket"] == bucket]
     return InUse(
-        context_size=size,
+        context_size=int(rows["context_size"].iloc[0]),
         bucket=bucket,
         n=int(used.loc[used["bucket"] == bucket, "n"].iloc[0]),
         used=_measured(held, "components"),
@@ -169,12 +166,6 @@ def holds(bucket: str, words: int) -> bool:
         return words >= int(bucket[:-1])
     low, _, high = bucket.partition("-")
     return int(low) <= words <= int(high or low)
-
-
-def _size(sizes: pd.Series) -> int:
-    """The slide's context size where there is one, else the largest."""
-    known = {int(size) for size in sizes}
-    return SLIDE_SIZE if SLIDE_SIZE in known else max(known)
 
 
 def _measured(rows: pd.DataFrame, measure: str, part: str = "") -> Measured:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from .share import Share, read_share
-from .verdict import Held, Verdict, numbers
+from .verdict import FAMILY, Held, Verdict, needs_learned, numbers
 
 LEAST_ADDED = 0.2
 """Share of a word's neighbours."""
@@ -24,7 +24,7 @@ EMBEDDINGS_RULE = (
     f"95 % intervals over words at or above {LEAST_ADDED:.0%} and above 0), and if the class's "
     "interval is above that of words next in frequency, which would be near each other if "
     "embeddings told no more than how often words are met; partly if the class's conditions hold "
-    "in every arm; else not held."
+    f"in every arm; else not held. {FAMILY} {needs_learned('no arm')}"
 )
 UNTRAINED = "than untrained"
 UNMEASURED = "no embedding was measured: `bottleneck study embeddings` does it"

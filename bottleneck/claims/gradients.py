@@ -10,9 +10,19 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from .verdict import MARKED_BELOW, Held, Verdict, marked, numbers, two_digits
+from ..settings.concerns import UNSELECTIVE
+from .verdict import (
+    FAMILY,
+    MARKED_BELOW,
+    Held,
+    Verdict,
+    marked,
+    needs_learned,
+    numbers,
+    two_digits,
+)
 
-NONE, UNIFORM = "none", "uniform"
+NONE = "none"
 
 GRADIENTS_RULE = (
     "Read is, of each target word, the gradient of its own loss at its aligned source word, "
@@ -20,10 +30,10 @@ GRADIENTS_RULE = (
     "the half-distance (steps over which the ratio's exponential fit halves; all lengths) and the "
     "ratio in the farthest band of steps that both arms have, in trained networks. Each is clear "
     "if the 95 % interval (bootstrap over sentences) with attention lies wholly above the one "
-    "without, of the arm that differs in nothing else; a half-distance beyond the steps that were "
-    "tested counts as infinite. Held if both are clear in every arm with attention that has such a "
-    "one beside it; partly if one of the two is, in every such arm; else not held. Not measured "
-    "without both arms. Equal weights (uniform) are told beside."
+    "without; a half-distance beyond the steps that were tested counts as infinite. Held if both "
+    "are clear in every arm with attention; partly if one of the two is, in every one; else not "
+    "held. Not measured without both arms. Equal weights (uniform) are told beside. "
+    f"{FAMILY} {needs_learned('none without attention, or none with it')}"
 )
 UNMEASURED = "no gradient was measured: `bottleneck study gradients` does it"
 
@@ -87,44 +97,26 @@ def verdict(frame: pd.DataFrame | None) -> Verdict:
 
 def shorter_path(trained: Sequence[Fading], untrained: Sequence[Fading] = ()) -> Verdict:
     """C8: with attention a gradient fades later, and more of it arrives from far away."""
-    others = [arm for arm in trained if arm.attention not in (NONE, UNIFORM)]
-    pairs = [(none, arm) for arm in others if (none := _beside(arm, trained)) is not None]
-    if not pairs:
+    others = [arm for arm in trained if arm.attention not in UNSELECTIVE]
+    none = next((arm for arm in trained if arm.attention == NONE), None)
+    if none is None or not others:
         reason = "both arms are needed, with attention and without, that differ in nothing else"
         return Verdict("C8", "not measured", GRADIENTS_RULE, reason)
-    shared = [_farthest(*pair) for pair in pairs]
+    shared = [_farthest(none, arm) for arm in others]
     if not all(shared):
         reason = "the arms share no band of steps"
         return Verdict("C8", "not measured", GRADIENTS_RULE, reason)
     found = [
         (arm.half.above(none.half), arm.ratios[band].above(none.ratios[band]))
-        for (none, arm), band in zip(pairs, shared, strict=True)
+        for arm, band in zip(others, shared, strict=True)
     ]
-    none = pairs[0][0]
-    alone = [arm.arm for arm in others if all(arm is not held for _, held in pairs)]
     clauses = [f"how fast the gradient fades: {_halves(trained)}"]
-    clauses += [_at_band(*pair, band) for pair, band in zip(pairs, shared, strict=True)]
-    clauses += [f"no arm without attention beside {', '.join(alone)}"] if alone else []
+    clauses += [_at_band(none, arm, band) for arm, band in zip(others, shared, strict=True)]
     clauses += [f"before training: {_halves(untrained)}"] if untrained else []
     clauses += [f"under {MARKED_BELOW} links (n = {none.n})"] if marked(none.n) else []
     half, name = none.half, f"half-distance in steps, {none.arm}"
     told = numbers(name, half.value, half.low, half.high)
     return Verdict("C8", _graded(found), GRADIENTS_RULE, "; ".join(clauses), **_finite(told))
-
-
-def _beside(arm: Fading, trained: Sequence[Fading]) -> Fading | None:
-    """The arm without attention that differs from this one in nothing else, by their names."""
-    wanted = _without_attention(arm)
-    held = (one for one in trained if one.attention == NONE)
-    return next((one for one in held if _without_attention(one) == wanted), None)
-
-
-def _without_attention(arm: Fading) -> list[str]:
-    """What an arm's name tells of it but for its attention: ``additive context_size=64``."""
-    words = arm.arm.split(" ")
-    if arm.attention in words:
-        words.remove(arm.attention)
-    return words
 
 
 def _graded(found: Sequence[tuple[bool, bool]]) -> Held:

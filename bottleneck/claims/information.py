@@ -10,9 +10,9 @@ from dataclasses import dataclass
 import pandas as pd
 
 from ..settings.concerns import UNSELECTIVE
-from .dimensions import SLIDE_SIZE, holds
+from .dimensions import holds
 from .share import Share, read_share
-from .verdict import Held, Verdict, numbers, ranged
+from .verdict import FAMILY, Held, Verdict, numbers, ranged
 
 SLIDE_LOST = 0.91
 """L9: 2,744 of 3,000 numbers."""
@@ -29,10 +29,10 @@ DISCARDED_RULE = (
     f"holds {LOST_WORDS} words; with lower bounds of what is kept it is an upper bound. Held if "
     f"its 95 % interval lies within {100 * TOLERANCE:.0f} points of {SLIDE_LOST:.0%} "
     f"({SLIDE_LOST - TOLERANCE:.0%} or more); partly if not, but more is lost there than in the "
-    "shortest filled bucket (interval of the difference above 0); else not held. The context of "
-    f"{SLIDE_SIZE} is read where there is one, else the largest. Not measured without bits of the "
-    "source, where that bucket is empty or the shortest, or where of the shortest under "
-    f"{LEARNED:.0%} is recovered (lower end): what has not been learned cannot be lost."
+    "shortest filled bucket (interval of the difference above 0); else not held. Not measured "
+    "without bits of the source, where that bucket is empty or the shortest, or where of the "
+    f"shortest under {LEARNED:.0%} is recovered (lower end): what has not been learned cannot be "
+    f"lost. {FAMILY}"
 )
 KEPT_RULE = (
     "Kept is the share of each further word's bits that arrives: the slope of the bits recovered "
@@ -41,7 +41,7 @@ KEPT_RULE = (
     f"with attention lies above {RISES:g} and that of attention minus none, paired, above 0; "
     "partly if the latter alone does; else not held. Not measured with fewer than three filled "
     "buckets, without both arms, or where of the shortest bucket attention recovers under "
-    f"{LEARNED:.0%} (lower end)."
+    f"{LEARNED:.0%} (lower end). {FAMILY} Of several with attention the first is read."
 )
 STAND_IN = "a translator whose source is hidden stands for the language, and may flatter"
 UNLEARNED = (
@@ -178,9 +178,6 @@ def read_recovered(means: pd.DataFrame) -> Recovered | None:
     rows = means[(means["attention"] == "none") & (means["measure"] == "share")]
     if rows.empty:
         return None
-    size = _size(rows["context_size"])
-    rows = rows[rows["context_size"] == size]
-    rows = rows[rows["arm"] == rows["arm"].iloc[0]]
     buckets = list(dict.fromkeys(rows["bucket"]))
     bucket = next((each for each in buckets if holds(each, LOST_WORDS)), None)
     if bucket is None or bucket == buckets[0]:
@@ -191,7 +188,7 @@ def read_recovered(means: pd.DataFrame) -> Recovered | None:
     shares = {str(row["part"]): read_share(row) for row in held.to_dict("records")}
     return Recovered(
         part=part,
-        context_size=size,
+        context_size=int(rows["context_size"].iloc[0]),
         bucket=bucket,
         n=int(held["n"].iloc[0]),
         share=shares.pop(part),
@@ -206,7 +203,6 @@ def read_kept(means: pd.DataFrame) -> Kept | None:
     gains = means[(means["measure"] == "kept_gain") & ~means["attention"].isin(UNSELECTIVE)]
     if gains.empty:
         return None
-    gains = gains[gains["context_size"] == _size(gains["context_size"])]
     arm = gains["arm"].iloc[0]
     kept = means[(means["measure"] == "kept") & (means["arm"] == arm)]
     kept = kept[kept["part"].isin(gains["part"])].sort_values("value", ascending=False)
@@ -225,9 +221,3 @@ def read_kept(means: pd.DataFrame) -> Kept | None:
         shortest=read_share(shares.iloc[0]),
         exact=bool((shares["note"] == "exact").all()),
     )
-
-
-def _size(sizes: pd.Series) -> int:
-    """The slide's context size where there is one, else the largest."""
-    known = {int(size) for size in sizes}
-    return SLIDE_SIZE if SLIDE_SIZE in known else max(known)

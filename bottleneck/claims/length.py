@@ -2,7 +2,8 @@
 
 Judged is what shows without a look at the words: whether outputs are as long as they should be, end
 by themselves, and do not go round in circles. An arm without attention is judged by the same
-conditions and told beside; the verdict is on the arms with attention, which have learned the task.
+conditions and told beside; the verdict is on the arms with attention. What has not learned to
+translate is in neither: `tables.judged` leaves it out.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,7 +12,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from ..settings.concerns import UNSELECTIVE
-from .verdict import MARKED_BELOW, Held, Verdict, marked, numbers
+from .verdict import FAMILY, MARKED_BELOW, Held, Verdict, marked, needs_learned, numbers
 
 RATIO = (0.9, 1.1)
 MOST_FAULTS = 0.05
@@ -24,7 +25,8 @@ LENGTH_RULE = (
     "the shares of empty, of unfinished and of repeating outputs, the latter less the references' "
     f"own share, are under {MOST_FAULTS:.0%} each. Held if the arms with attention (all that there "
     f"are) serve every filled bucket; partly if they serve at least {ENOUGH:.0%} of them; else not "
-    "held. Arms without attention are told beside. Not measured with fewer than two filled buckets."
+    "held. Arms without attention are told beside. Not measured with fewer than two filled "
+    f"buckets. {FAMILY} {needs_learned('none with attention')}"
 )
 UNMEASURED = "the lengths of the outputs have not been counted: `bottleneck study length` does it"
 
@@ -110,7 +112,7 @@ def any_length(attending: Sequence[Outputs], others: Sequence[Outputs]) -> Verdi
     clauses = [
         _clauses(attending),
         f"the length ratio furthest from 1 is {worst.shown} ({worst.arm}, {worst.bucket})",
-        f"beside: {_clauses(others)}" if others else "",
+        f"beside: {_counts(others)}" if others else "",
         _small(attending),
     ]
     told = numbers(
@@ -133,10 +135,23 @@ def _graded(cells: Sequence[Outputs]) -> Held:
 
 def _clauses(cells: Sequence[Outputs]) -> str:
     """What each arm serves, and what it does not and why."""
-    return "; ".join(
-        _clause(arm, [each for each in cells if each.arm == arm])
-        for arm in dict.fromkeys(each.arm for each in cells)
-    )
+    return "; ".join(_clause(arm, held) for arm, held in _by_arm(cells).items())
+
+
+def _counts(cells: Sequence[Outputs]) -> str:
+    """``none serves 1 of 5 length buckets, uniform 0 of 5``: why not, the study's table tells."""
+    shares = {
+        arm: f"{sum(each.served for each in held)} of {len(held)}"
+        for arm, held in _by_arm(cells).items()
+    }
+    (first, share), *others = shares.items()
+    rest = [f"{arm} {share}" for arm, share in others]
+    return ", ".join([f"{first} serves {share} length buckets", *rest])
+
+
+def _by_arm(cells: Sequence[Outputs]) -> dict[str, list[Outputs]]:
+    arms = dict.fromkeys(each.arm for each in cells)
+    return {arm: [each for each in cells if each.arm == arm] for arm in arms}
 
 
 def _clause(arm: str, cells: Sequence[Outputs]) -> str:

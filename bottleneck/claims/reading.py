@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from .verdict import Held, Verdict, numbers
+from .verdict import FAMILY, Held, Verdict, needs_learned, numbers
 
 ENOUGH = 0.5
 """Share of the words that are to be found."""
@@ -23,7 +23,8 @@ READING_RULE = (
     "encoder's states and than from the word just read alone (95 % intervals over test sentences: "
     f"the lower end at or above {ENOUGH:.0%}, the paired difference from the untrained above 0, "
     "the interval above that of the word just read); partly if it is more than both in every "
-    "bucket; else not held. Arms with attention are told beside."
+    f"bucket; else not held. Arms with attention are told beside. {FAMILY} "
+    f"{needs_learned('none without attention')}"
 )
 UNMEASURED = "no state was read: `bottleneck study reading` does it"
 
@@ -91,12 +92,10 @@ def understanding_so_far(
         reason = "no arm without attention was measured"
         return Verdict("C14", "not measured", READING_RULE, reason)
     least = min(cells, key=lambda cell: cell.share)
-    several = len({cell.arm for cell in cells}) > 1
-    each = [f"of {cell.arm} {_clause(cell)}" if several else _clause(cell) for cell in cells]
-    clauses = [f"beyond the most frequent word the probe reads {each[0]}", *each[1:]]
+    first, *others = map(_clause, cells)
+    clauses = [f"beyond the most frequent word the probe reads {first}", *others]
     clauses += [_beside(cell) for cell in attending if cell.bucket == least.bucket]
     name = f"words read of the last {least.asked}, after {least.bucket} words"
-    name += f", {least.arm}" if several else ""
     told = numbers(name, least.read.value, least.read.low, least.read.high)
     return Verdict("C14", _graded(cells), READING_RULE, "; ".join(clauses), **told)
 

@@ -1,9 +1,10 @@
 """The lecture's claims in order: what each says, what is measured, and what produces the numbers.
 
 A claim with a ``study`` is decided from the study's table alone: the module of that name in this
-room has ``verdict(frame)``, which takes ``probes/NAME.csv`` as a DataFrame, or None where the study
-was not made, and gives one `Verdict`, or several where the study decides several claims. The other
-claims are decided from the runs themselves, or from the benchmark (`tables.decided`).
+room has ``verdict(frame)``, which takes ``probes/NAME.csv`` as a DataFrame, with the rows of the
+arms that `tables.judged` chooses, or None where the study was not made, and gives one `Verdict`, or
+several where the study decides several claims. The other claims are decided from the runs
+themselves, or from the benchmark (`tables.decided`).
 """
 
 from collections.abc import Mapping
@@ -26,7 +27,8 @@ class Claim:
     study's is its name. ``arms`` are those that must have been trained for the study to decide it:
     `NONE`, `ATTENTION`. ``known`` are the corpora that know what it asks for (links, word
     classes), where not all do. With ``apart`` it is decided by runs of its own, in a folder of
-    their own. ``sweep`` has its numbers too, where ``makes`` names none.
+    their own. ``sweep`` has its numbers too, where ``makes`` names none. With ``learned`` arms
+    are judged that have learned to translate; other claims have a floor in numbers of their own.
     """
 
     id: str
@@ -38,6 +40,7 @@ class Claim:
     known: tuple[str, ...] = ()
     apart: bool = False
     sweep: str = ""
+    learned: bool = False
 
     @property
     def command(self) -> str:
@@ -100,6 +103,7 @@ CLAIMS: tuple[Claim, ...] = (
         "effective dimensions of the context vectors, by length",
         study="dimensions",
         arms=(NONE,),
+        learned=True,
     ),
     Claim(
         "C5",
@@ -122,6 +126,7 @@ CLAIMS: tuple[Claim, ...] = (
         study="alignment",
         arms=(ATTENTION,),
         known=("grammar", "copy"),
+        learned=True,
     ),
     Claim(
         "C8",
@@ -130,6 +135,7 @@ CLAIMS: tuple[Claim, ...] = (
         study="gradients",
         arms=(NONE, ATTENTION),
         known=("grammar", "copy"),
+        learned=True,
     ),
     Claim(
         "C9",
@@ -149,6 +155,7 @@ CLAIMS: tuple[Claim, ...] = (
         "length of outputs against references; empty, unfinished, repeating outputs",
         study="length",
         arms=(ATTENTION,),
+        learned=True,
     ),
     Claim(
         "C12",
@@ -163,6 +170,7 @@ CLAIMS: tuple[Claim, ...] = (
         "neighbours of a trained embedding of its own word class, against an untrained one",
         study="embeddings",
         known=("grammar",),
+        learned=True,
     ),
     Claim(
         "C14",
@@ -170,6 +178,7 @@ CLAIMS: tuple[Claim, ...] = (
         "what can be read from the encoder's state of the words so far, by distance",
         study="reading",
         arms=(NONE,),
+        learned=True,
     ),
 )
 

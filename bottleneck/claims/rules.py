@@ -22,6 +22,7 @@ from .verdict import (
     plain,
     shown,
     small_buckets,
+    unlearned,
 )
 
 FAILURE_RULE = (
@@ -53,7 +54,8 @@ def failure_pattern(buckets: Sequence[BucketScores]) -> Verdict:
     if len(rows) < 2:
         return Verdict("L-FAIL", "not measured", FAILURE_RULE, TOO_FEW)
     if at_floor([rows[0].none]):
-        return Verdict("L-FAIL", "not measured", FAILURE_RULE, _floor("none", rows[0].name))
+        reason = unlearned("without attention", rows[0].name)
+        return Verdict("L-FAIL", "not measured", FAILURE_RULE, reason)
     fall = difference(rows[0].none, rows[-1].none)
     steps = {f"{a.name} to {b.name}": difference(b.none, a.none) for a, b in pairwise(rows)}
     rises = [name for name, step in steps.items() if step.interval.above_zero]
@@ -135,13 +137,8 @@ def _unmeasured(rows: Sequence[BucketScores]) -> str:
     lacking = [r.name for r in rows if r.attention is None or not r.attention.filled]
     if lacking:
         return f"no score with attention in {', '.join(lacking)}"
-    return _floor("attention", "every bucket") if at_floor([r.attention for r in rows]) else ""
-
-
-def _floor(arm: str, where: str) -> str:
-    """Why an arm that has not learned to translate is not judged."""
-    named = "without attention" if arm == "none" else "with attention"
-    return f"BLEU {named} is under {FLOOR_BLEU:g} in {where}: nothing has been learned to judge"
+    low = at_floor([r.attention for r in rows])
+    return unlearned("with attention", "every bucket") if low else ""
 
 
 def _attention(row: BucketScores) -> float:

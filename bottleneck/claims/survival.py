@@ -11,9 +11,8 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from .dimensions import SLIDE_SIZE
 from .share import Share, read_share
-from .verdict import Held, Verdict, marked, numbers
+from .verdict import FAMILY, Held, Verdict, marked, numbers
 
 SURVIVES = 0.5
 LEARNED = 0.1
@@ -26,11 +25,10 @@ SURVIVAL_RULE = (
     "it exceeds that of modifiers (adjectives, adverbs, numerals) and that of names. Gist survives "
     "better than one of these if the 95 % interval of the difference lies above 0 in both buckets. "
     f"Held if it survives better than both, and itself by at least {SURVIVES:.0%} in both buckets; "
-    "partly if it survives better than one of them at least; else not held. The context of "
-    f"{SLIDE_SIZE} is read where there is one, else the largest. Not measured without word "
-    "classes, without two filled buckets, with too few words of a class for an interval, or where "
-    f"recall beyond chance of all words is under {LEARNED:.0%} in the shortest bucket: what was "
-    "not learned cannot be lost."
+    "partly if it survives better than one of them at least; else not held. Not measured without "
+    "word classes, without two filled buckets, with too few words of a class for an interval, or "
+    f"where recall beyond chance of all words is under {LEARNED:.0%} in the shortest bucket: what "
+    f"was not learned cannot be lost. {FAMILY}"
 )
 UNMEASURED = "no word's survival was measured: `bottleneck study survival` does it"
 
@@ -59,18 +57,13 @@ def verdict(frame: pd.DataFrame | None) -> Verdict:
     """C3, from the table of the study ``survival`` (columns `PROBE_COLUMNS`)."""
     if frame is None:
         return Verdict("C3", "not measured", SURVIVAL_RULE, UNMEASURED)
-    classed = frame.loc[frame["part"] == "gist", "arm"]
-    if classed.empty:
+    if not (frame["part"] == "gist").any():
         return _unmeasured("the corpus knows no word classes; the grammar does")
-    means = frame[frame["seed"].isna() & frame["arm"].isin(set(classed))]
-    sizes = set(means["context_size"])
-    size = SLIDE_SIZE if SLIDE_SIZE in sizes else max(sizes)
-    means = means[means["context_size"] == size]
+    means = frame[frame["seed"].isna()]
     without = means[means["attention"] == "none"]
     others = means[means["attention"] != "none"]
     beside = {str(arm): read_survival(rows) for arm, rows in others.groupby("arm", sort=False)}
-    first = without["arm"].iloc[0] if len(without) else None
-    return gist_survives(read_survival(without[without["arm"] == first]), beside)
+    return gist_survives(read_survival(without), beside)
 
 
 def _unmeasured(reason: str) -> Verdict:

@@ -14,6 +14,14 @@ FLOOR_BLEU = 5.0
 """BLEU under which an arm has not learned to translate. Near zero, corpus BLEU is mostly the
 smoothing of orders without a match, which falls as texts grow, whatever the translations are."""
 
+FAMILY = (
+    "Judged are the arms of one family, which differ in attention and seed alone: of those with "
+    "the arms that the claim is about (on a text that knows what it asks for, if one does) the one "
+    "nearest the lecture's settings, of several as near that of the largest context, of the fewest "
+    "updates. Other arms are counted beside."
+)
+"""Which arms of a study's table its claims judge: the end of their rules."""
+
 POINTS = " points"
 """The unit of a difference of two shares."""
 
@@ -73,10 +81,28 @@ def marked(sentences: int) -> bool:
     return sentences < MARKED_BELOW
 
 
+def learned(bleu: float) -> bool:
+    """Whether an arm has learned to translate, by its BLEU in some bucket; nan has not."""
+    return bleu >= FLOOR_BLEU
+
+
+def unlearned(arms: str, where: str) -> str:
+    """Why arms ("with attention") that have not learned to translate are not judged."""
+    return f"BLEU {arms} is under {FLOOR_BLEU:g} in {where}: nothing has been learned to judge"
+
+
+def needs_learned(lacking: str) -> str:
+    """The sentence of a rule on the floor; ``lacking`` says without which arms nothing is left."""
+    return (
+        f"An arm whose BLEU in the shortest filled bucket is under {FLOOR_BLEU:g} has not learned "
+        f"to translate: it is left out and named. Not measured where that leaves {lacking}."
+    )
+
+
 def at_floor(estimates: Sequence[Estimate | None]) -> bool:
     """Whether no estimate that was measured reaches the floor: there is nothing to judge."""
     values = [held.value for held in estimates if held is not None and held.filled]
-    return not any(value >= FLOOR_BLEU for value in values)
+    return not any(map(learned, values))
 
 
 def filled(buckets: Sequence[BucketScores]) -> list[BucketScores]:

@@ -71,7 +71,6 @@ def study_gold(
     runs: Sequence[Path], folder: Path, files: tuple[Path, Path, Path], first: int, quiet: bool
 ) -> "Page":
     """Measure the runs on the gold set, write the table, and give its page."""
-    from ..results.probes import load_probe
     from ..results.schema import PROBE_COLUMNS, PROBES
     from ..results.study_files import GOLD
     from ..runs.csvtext import csv_text
@@ -81,7 +80,7 @@ def study_gold(
     from ..studies.alignment_gold import probe_gold, read_gold, summarise_gold
     from ..studies.study import Probed
     from ..studies.subject import open_subject
-    from ..tables.alignment import gold_page
+    from ..tables.pages import gold_page
 
     held = read_gold(*files, first)
     check_writable(folder)
@@ -94,7 +93,7 @@ def study_gold(
     rows = summarise_gold(probed)
     columns = {name: [row.get(name) for row in rows] for name in PROBE_COLUMNS}
     write_listed(folder, [(f"{PROBES}/{GOLD}.csv", csv_text(columns).encode())])
-    return gold_page(load_probe(folder, GOLD))
+    return gold_page(folder)
 
 
 def _tell(run: Path, words: str, quiet: bool) -> None:

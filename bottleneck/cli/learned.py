@@ -24,12 +24,12 @@ def say_unlearned(folders: Mapping[str, Path]) -> None:
 
 def _low(run: Path) -> float | None:
     """BLEU in the shortest bucket with sentences, where that is under the floor."""
-    from ..claims.verdict import FLOOR_BLEU
+    from ..claims.verdict import learned
     from ..results.export import run_rows
     from ..results.folders import SCORES
 
     if not (run / SCORES).is_file():
         return None
     filled = [row["bleu"] for row in run_rows(run / SCORES) if row.get("bleu")]
-    bleu = float(filled[0]) if filled else FLOOR_BLEU
-    return bleu if bleu < FLOOR_BLEU else None
+    bleu = float(filled[0]) if filled else None
+    return None if bleu is None or learned(bleu) else bleu

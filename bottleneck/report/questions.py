@@ -12,17 +12,16 @@ from ..claims.registry import Claim
 from ..figures.names import OF_RUNS
 from ..results.bundle import Bundle
 from ..results.cost import COST, COST_EXPONENTS
-from ..results.probes import has_probe, load_probe
+from ..results.probes import has_probe
 from ..results.schema import BENCHMARK, STUDIES
 from ..results.study_files import GOLD
 from ..settings.errors import UserError
-from ..tables.alignment import gold_page
 from ..tables.controlled import only
 from ..tables.cost import cost_pages, load_cost
 from ..tables.decided import Decision, measured_controls, measured_training
 from ..tables.families import listed_runs, over_sizes
 from ..tables.page import Page
-from ..tables.pages import make_page, study_page
+from ..tables.pages import gold_page, make_page, study_page
 from .beside import controls_grid, training_grid
 from .figures import Picture, of_folder, of_runs
 from .tables import Grid, grids
@@ -158,9 +157,9 @@ def _pages(name: str, folder: Path, bundle: Bundle | None) -> list[Page] | str:
     if name == BENCHMARK:
         return cost_pages(*load_cost(folder))
     if name == GOLD:
-        return [gold_page(load_probe(folder, GOLD))]
+        return [gold_page(folder, None if bundle is None else bundle.runs)]
     if bundle is None or name in STUDIES:
-        return [study_page(name, folder)]
+        return [study_page(name, folder, None if bundle is None else bundle.runs)]
     for runs in filter(None, (bundle, _over_sizes(bundle))):
         try:
             return [make_page(name, runs)]

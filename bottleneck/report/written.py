@@ -111,7 +111,9 @@ def _attempted(
 def _pages(folder: Path, bundle: Bundle | None, name: str) -> list[Page]:
     if name == BENCHMARK:
         return cost_pages(*load_cost(folder))
-    return [study_page(name, folder) if name in STUDIES else make_page(name, bundle)]
+    if name in STUDIES:
+        return [study_page(name, folder, None if bundle is None else bundle.runs)]
+    return [make_page(name, bundle)]
 
 
 def _draw(folder: Path, name: str) -> None:

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pandas as pd
 
-from ..claims.alignment import verdict
 from ..results.probes import has_probe, load_probe
 from ..results.study_files import GOLD
 from ..settings.errors import UserError
@@ -80,7 +79,7 @@ def _page(frame: pd.DataFrame, name: str, title: str) -> Page:
                 table.add_row(bucket or ALL, arm, *cells)
     told = [*TOLD, *([UNIFORM] if "uniform" in set(frame["attention"]) else [])]
     told += [*_beside(shown), *gold_notes(shown), *caption(frame)]
-    return Page(name, title, wide(frame, RATES), table, [verdict(frame)], told)
+    return Page(name, title, wide(frame, RATES), table, [], told)
 
 
 def _cells(rows: pd.DataFrame) -> list[str]:

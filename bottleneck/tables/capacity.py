@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pandas as pd
 from rich.table import Table
 
-from ..claims.capacity import answer, read_capacities, verdict
+from ..claims.capacity import answer, read_capacities
 from .page import Page
 from .render import new_table, number
 from .studied import means
@@ -57,7 +57,7 @@ def page(frame: pd.DataFrame) -> Page:
     answers = [f"{_capital(answer(one))}." for one in read_capacities(frame)]
     alone = [NO_VECTOR] if set(shown["attention"]) == {"none"} else []
     told = [*answers, *TOLD, *alone, *_facts(shown), *_seeds_and_ranges(frame)]
-    return Page("capacity", TITLE, _wide(shown), grid, [verdict(frame)], told)
+    return Page("capacity", TITLE, _wide(shown), grid, [], told)
 
 
 def _capital(text: str) -> str:

@@ -4,7 +4,7 @@ import shlex
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from ..claims.registry import ATTENTION, NONE, Claim
+from ..claims.registry import Claim
 from ..results.bundle import Bundle
 from ..results.folders import find_runs
 from ..results.probes import has_probe, load_probe
@@ -12,7 +12,7 @@ from ..results.schema import RUNS
 from ..settings.grid import make_grid
 from ..settings.run import RunSettings
 from ..settings.sweep import load_sweep
-from .families import UNIFORM
+from .families import kinds
 
 OWN_TEXT = "files"
 GOLD = "study alignment --gold FILE --source FILE --target FILE"
@@ -67,6 +67,4 @@ def _unseeded(settings: RunSettings) -> RunSettings:
 
 def _lacking(claim: Claim, attentions: Iterable[str]) -> set[str]:
     """The arms that the claim needs and that are not among these."""
-    held = set(attentions)
-    there = {NONE} & held | ({ATTENTION} if held - {NONE, UNIFORM} else set())
-    return set(claim.arms) - there
+    return set(claim.arms) - kinds(attentions)

@@ -35,6 +35,7 @@ from .controlled import control_names, controlled, losses, only, trained_lengths
 from .cost import load_cost
 from .cost_growth import arm_costs, measured_on
 from .families import alone, counted, describe, listed_runs, over_sizes, pairs
+from .judged import judge
 from .selection import where
 
 NO_RUNS = "the folder holds no finished run"
@@ -131,7 +132,7 @@ def decision(
 ) -> Decision:
     """One claim of `CLAIMS`; the rest as for all of them."""
     if claim.study:
-        verdict, runs = _studied(claim, folder, left_out)
+        verdict, runs = _studied(claim, folder, bundle, left_out)
     elif claim.id == "C9":
         verdict, runs = _cost(folder)
     else:
@@ -243,26 +244,30 @@ _JUDGES: Mapping[str, tuple[Callable[[Bundle], Judged | str], str]] = {
 """By claim: what gives the verdict or, in words, why there is none; and the rule."""
 
 
-def _studied(claim: Claim, folder: Path, left_out: Collection[str]) -> tuple[Verdict, str]:
+def _studied(
+    claim: Claim, folder: Path, bundle: Bundle | None, left_out: Collection[str]
+) -> tuple[Verdict, str]:
     """A claim that a study's table decides, where that rests on no run that was left out.
 
-    Alignment's is that of the corpus' own links, or else of the user's gold links.
+    Alignment's is that of the corpus' own links, or else of the user's gold links. The bundle's
+    scores say which arms have learned.
     """
     tables = [claim.study, *([GOLD] if claim.study == "alignment" else [])]
     table = next((each for each in tables if has_probe(folder, each)), None)
     if table is None:
         return studied(claim, None), ""
     frame = load_probe(folder, table)
-    own = frame[frame["run"] != ""].drop_duplicates("run")
-    if others := sorted(set(own["run"]) & set(left_out)):
+    if others := sorted(set(frame["run"]) & set(left_out)):
         reason = (
             f"probes/{table}.csv rests on runs that were not chosen ({', '.join(others)}): "
             "measure the chosen ones alone, with the same --where"
         )
         return replace(studied(claim, None), because=reason), ""
+    verdict, judged = judge(claim, frame, None if bundle is None else bundle.runs)
+    own = judged[judged["run"] != ""].drop_duplicates("run")
     arms = own.groupby("arm", sort=False)["seed"]
     seeds = {str(arm): [int(seed) for seed in held] for arm, held in arms}
-    return studied(claim, frame), counted(len(own), seeds)
+    return verdict, counted(len(own), seeds)
 
 
 def _cost(folder: Path) -> tuple[Verdict, str]:

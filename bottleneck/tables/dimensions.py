@@ -3,7 +3,7 @@
 import pandas as pd
 from rich.table import Table
 
-from ..claims.dimensions import SENTENCE_WORDS, SLIDE_SIZE, SLIDE_USED, holds, verdict
+from ..claims.dimensions import SENTENCE_WORDS, SLIDE_SIZE, SLIDE_USED, holds
 from ..probes.dimensions import WANTED
 from .page import Page
 from .render import count, new_table, number
@@ -42,7 +42,7 @@ def page(frame: pd.DataFrame) -> Page:
         grid.add_row(_table(shown, measure))
     columns = [name for measure in TITLES for name in (measure, f"{measure}_added")]
     told = [*TOLD, *_fewer(shown), caption(frame)[0], INTERVALS]
-    return Page("dimensions", TITLE, wide(frame, columns), grid, [verdict(frame)], told)
+    return Page("dimensions", TITLE, wide(frame, columns), grid, [], told)
 
 
 def _fewer(shown: pd.DataFrame) -> list[str]:

@@ -4,10 +4,9 @@ import pandas as pd
 from rich.table import Table
 from rich.text import Text
 
-from ..claims.embeddings import verdict
 from .page import Page
 from .render import count, new_table, number
-from .studied import arms, caption, cell, means, wide
+from .studied import arms, caption, cell, means, resampled, wide
 
 TITLE = "Neighbours among the embeddings (C13), % of the nearest five that are"
 SIDES = {"source": "encoder", "target": "decoder"}
@@ -23,10 +22,7 @@ TOLD = [
     "words have the class and the gender of the English that the gold alignment links them to "
     "most often in the training text, content words before others.",
 ]
-INTERVALS = (
-    "Ranges are 95 % over words (bootstrap), the same resamples for every seed and arm, other "
-    "words staying as they are; they say nothing of other seeds."
-)
+INTERVALS = "Ranges are 95 % over words (bootstrap), other words staying as they are, "
 
 
 def page(frame: pd.DataFrame) -> Page:
@@ -37,8 +33,8 @@ def page(frame: pd.DataFrame) -> Page:
     for side, name in SIDES.items():
         _add(table, shown, side, name)
     measures = [f"same_{label}{end}" for label in ("class", "gender") for end in ("", "_added")]
-    told = [*TOLD, caption(frame)[0], INTERVALS]
-    return Page("embeddings", TITLE, wide(frame, measures), table, [verdict(frame)], told)
+    told = [*TOLD, caption(frame)[0], INTERVALS + resampled(frame)]
+    return Page("embeddings", TITLE, wide(frame, measures), table, [], told)
 
 
 def _add(table: Table, shown: pd.DataFrame, side: str, name: str) -> None:

@@ -5,7 +5,7 @@ would do, the one nearest the lecture's own settings is taken. Which sweep or gr
 for does not count: what it is stands in its settings.
 """
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -13,9 +13,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ..claims.registry import ATTENTION
 from ..results.bundle import Bundle
 from ..results.columns import setting_columns
 from ..results.schema import SETTING_COLUMNS
+from ..settings.concerns import UNSELECTIVE
 from ..settings.run import resolve
 from .alike import PAIRED, WIDTHS, following
 from .comparison import NONE
@@ -58,7 +60,7 @@ def pairs(runs: pd.DataFrame) -> list[Pair]:
         for name in sorted(set(family["attention"]) - {NONE, UNIFORM})
         if (pair := _pair(family[family["attention"].isin([NONE, name])]))
     ]
-    return sorted(found, key=_order)
+    return sorted(found, key=lambda pair: _nearness(pair.attention))
 
 
 def _pair(family: pd.DataFrame) -> Pair | None:
@@ -73,16 +75,37 @@ def _pair(family: pd.DataFrame) -> Pair | None:
     return None
 
 
-def _order(pair: Pair) -> tuple[int, int, str]:
-    """Distance from the lecture's settings, most seeds, name."""
-    row = first(pair.attention)
-    return distance(row), -len(pair.none), row["run"]
-
-
 def alone(runs: pd.DataFrame) -> pd.DataFrame | None:
     """The runs without attention of one family, nearest the lecture's settings; None without."""
     found = families(runs[runs["attention"] == NONE], PAIRED)
-    return min(found, key=lambda family: distance(first(family)), default=None)
+    return min(found, key=_nearness, default=None)
+
+
+def nearest(runs: pd.DataFrame, arms: Collection[str]) -> pd.DataFrame | None:
+    """The runs of the family nearest the lecture's settings that has these arms; None without.
+
+    ``arms`` are kinds (`kinds`). Of a family's updates the fewest at which it has them are taken.
+    """
+    found = [_having(family, set(arms)) for family in families(runs, PAIRED)]
+    return min((held for held in found if held is not None), key=_nearness, default=None)
+
+
+def _having(family: pd.DataFrame, arms: set[str]) -> pd.DataFrame | None:
+    """A family's runs of the fewest updates at which it has these arms."""
+    each = (family[family["updates"] == count] for count in sorted(set(family["updates"])))
+    return next((held for held in each if arms <= kinds(held["attention"])), None)
+
+
+def kinds(attentions: Iterable[str]) -> set[str]:
+    """`NONE`, and `ATTENTION` where any of these selects: the arms as the claims name them."""
+    held = set(attentions)
+    return {NONE} & held | ({ATTENTION} if held - set(UNSELECTIVE) else set())
+
+
+def _nearness(runs: pd.DataFrame) -> tuple[int, int, int, str]:
+    """Distance from the lecture's settings, then the largest context, most seeds, name."""
+    row = first(runs)
+    return distance(row), -int(row["context_size"]), -runs["seed"].nunique(), row["run"]
 
 
 def over_sizes(runs: pd.DataFrame) -> pd.DataFrame | None:

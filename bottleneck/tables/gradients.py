@@ -6,7 +6,7 @@ import pandas as pd
 from rich.table import Table
 from rich.text import Text
 
-from ..claims.gradients import read_half, verdict
+from ..claims.gradients import read_half
 from ..claims.verdict import two_digits
 from .page import Page
 from .render import count, new_table
@@ -48,7 +48,7 @@ def page(frame: pd.DataFrame) -> Page:
                 _add(table, label, arm, shown, measure=measure, bucket=bucket)
     told = [*TOLD, *_lost(shown), *caption(frame)]
     measures = ["ratio", *HALVES]
-    return Page("gradients", TITLE, wide(frame, measures), table, [verdict(frame)], told)
+    return Page("gradients", TITLE, wide(frame, measures), table, [], told)
 
 
 def _first(band: str) -> int:

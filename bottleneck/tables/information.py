@@ -4,7 +4,7 @@ import pandas as pd
 from rich.table import Table
 
 from ..claims.dimensions import holds
-from ..claims.information import LOST_WORDS, SLIDE_LOST, verdict
+from ..claims.information import LOST_WORDS, SLIDE_LOST
 from .page import Page
 from .render import count, new_table, number
 from .studied import arms, caption, cell, means, wide
@@ -74,7 +74,7 @@ def page(frame: pd.DataFrame) -> Page:
     grid.add_row(_robustness(shown))
     known = [name for name in MEASURES if (shown["measure"] == name).any()]
     told = [*_told(shown), *caption(frame)]
-    return Page("information", TITLE, wide(frame, known), grid, verdict(frame), told)
+    return Page("information", TITLE, wide(frame, known), grid, [], told)
 
 
 def _bits(shown: pd.DataFrame) -> Table:

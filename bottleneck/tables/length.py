@@ -2,7 +2,6 @@
 
 import pandas as pd
 
-from ..claims.length import verdict
 from .page import Page
 from .render import count, new_table, number
 from .studied import arms, caption, cell, means, wide
@@ -37,7 +36,7 @@ def page(frame: pd.DataFrame) -> Page:
         *_unseen(shown),
         *caption(frame),
     ]
-    return Page("length", TITLE, wide(frame, list(MEASURES)), table, [verdict(frame)], told)
+    return Page("length", TITLE, wide(frame, list(MEASURES)), table, [], told)
 
 
 def _unseen(shown: pd.DataFrame) -> list[str]:

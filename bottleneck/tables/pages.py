@@ -2,13 +2,16 @@
 
 import io
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 
+import pandas as pd
 from rich.console import Console
 
 from ..claims.compression import compression_predicts_loss
-from ..results.bundle import Bundle
+from ..claims.registry import CLAIMS
+from ..results.bundle import Bundle, load_results
 from ..results.probes import load_probe
 from ..results.schema import STUDIES
 from ..settings.errors import UsageError, did_you_mean
@@ -17,8 +20,10 @@ from . import alignment, compression, context_size
 from .caption import common_caption, failure_verdicts, sizes_caption, vindication_verdicts
 from .comparison import NONE, Comparison, attentions, compare, compare_sizes
 from .console import PlainConsole
+from .decided import holds_results
 from .fitting import print_prose
 from .formats import check_known, csv, json, latex, markdown
+from .judged import judge, with_texts
 from .names import FORMATS, GOLD_TABLE, TABLES
 from .page import Page
 from .render import FAILURE_TITLE, VINDICATION_TITLE, failure_table, vindication_table
@@ -32,9 +37,32 @@ def slide_pages(bundle: Bundle) -> list[Page]:
     return [_failure_page(comparison, bundle), _vindication_page(comparison, bundle)]
 
 
-def study_page(study: str, folder: Path) -> Page:
-    """The table of a study of `STUDIES`, from ``probes/NAME.csv`` of a bundle."""
-    return import_module(f".{study}", __package__).page(load_probe(folder, study))
+def study_page(study: str, folder: Path, runs: pd.DataFrame | None = None) -> Page:
+    """The table of a study of `STUDIES`, from ``probes/NAME.csv`` of a bundle.
+
+    ``runs`` is the folder's tidy table, where it has been read.
+    """
+    make = import_module(f".{study}", __package__).page
+    return _studied(make, load_probe(folder, study), study, folder, runs)
+
+
+def gold_page(folder: Path, runs: pd.DataFrame | None = None) -> Page:
+    """The same of a gold set of the user's (`GOLD_TABLE`)."""
+    return _studied(alignment.gold_page, alignment.load_gold(folder), "alignment", folder, runs)
+
+
+def _studied(
+    make: Callable[[pd.DataFrame], Page],
+    frame: pd.DataFrame,
+    study: str,
+    folder: Path,
+    runs: pd.DataFrame | None,
+) -> Page:
+    """The page with the verdicts on the study's claims; the runs' texts are put to the numbers."""
+    if runs is None and holds_results(folder):
+        runs = load_results(folder)
+    judged = [judge(claim, frame, runs)[0] for claim in CLAIMS if claim.study == study]
+    return replace(make(frame if runs is None else with_texts(frame, runs)), judged=judged)
 
 
 def make_page(name: str, bundle: Bundle) -> Page:
@@ -46,7 +74,7 @@ def make_page(name: str, bundle: Bundle) -> Page:
         return study_page(name, bundle.folder)
     dashed = name.replace("_", "-")
     if dashed == GOLD_TABLE:
-        return alignment.gold_page(alignment.load_gold(bundle.folder))
+        return gold_page(bundle.folder)
     makers = _MAKERS.get(dashed)
     if makers is None:
         known = (*TABLES, *STUDIES, GOLD_TABLE)

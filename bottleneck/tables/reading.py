@@ -3,7 +3,6 @@
 import pandas as pd
 from rich.table import Table
 
-from ..claims.reading import verdict
 from .page import Page
 from .render import count, new_table, number
 from .studied import arms, caption, cell, means, wide
@@ -34,7 +33,7 @@ def page(frame: pd.DataFrame) -> Page:
     grid.add_row(_distances(shown))
     told = [*TOLD, TWO_WAY, *caption(frame)]
     measures = ["words_asked", "words_readable", "words_read", "words_read_added", "accuracy"]
-    return Page("reading", TITLE, wide(frame, measures), grid, [verdict(frame)], told)
+    return Page("reading", TITLE, wide(frame, measures), grid, [], told)
 
 
 def _words(shown: pd.DataFrame) -> Table:

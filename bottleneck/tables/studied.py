@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import pandas as pd
 
 from ..claims.verdict import MARKED_BELOW
+from .families import TEXT
 
 KEYS = ["arm", "control", "bucket", "part"]
 """What a number is of, but for its measure."""
@@ -52,15 +53,28 @@ def caption(frame: pd.DataFrame) -> list[str]:
 
     The first line also explains the mark of `render.count`, which any study's table may have.
     """
+    return [_runs(frame), f"Ranges are 95 % over test sentences (bootstrap), {resampled(frame)}"]
+
+
+def resampled(frame: pd.DataFrame) -> str:
+    """Which numbers share resamples: those of all arms where these are known to read one text.
+
+    That is known where the frame has the texts' fingerprints (`pages.study_page` puts them there).
+    """
+    one = TEXT in frame and frame[TEXT].nunique() == 1
+    same = "for every seed and arm" if one else "for every seed, and for arms of one text"
+    return f"the same resamples {same}; they say nothing of other seeds."
+
+
+def _runs(frame: pd.DataFrame) -> str:
+    """Corpus, updates, sizes and seeds of the runs."""
     alone = frame[~frame["seed"].isna()]
     seeds = {arm: sorted(held["seed"].unique()) for arm, held in alone.groupby("arm", sort=False)}
     told = "; ".join(f"{arm}: {', '.join(map(str, own))}" for arm, own in seeds.items())
     text = ", ".join(sorted(set(frame["corpus"])))
     updates = ", ".join(f"{count:,}" for count in sorted(set(frame["updates"])))
     sizes = ", ".join(map(str, sorted(set(frame["context_size"]))))
-    return [
+    return (
         f"Corpus {text}; context {sizes}; {updates} updates. Seeds ({told}): the value is their "
-        f"mean. * behind a count: under {MARKED_BELOW}, too few to lean on.",
-        "Ranges are 95 % over test sentences (bootstrap), the same resamples for every seed and "
-        "arm; they say nothing of other seeds.",
-    ]
+        f"mean. * behind a count: under {MARKED_BELOW}, too few to lean on."
+    )

@@ -3,7 +3,7 @@
 import pandas as pd
 from rich.table import Table
 
-from ..claims.survival import DETAILS, verdict
+from ..claims.survival import DETAILS
 from ..lecture.slides import SLIDES
 from .page import Page
 from .render import count, new_table, number
@@ -54,7 +54,7 @@ def page(frame: pd.DataFrame) -> Page:
     aligned = [ALIGNED] if set(frame["corpus"]) - {"grammar", "copy"} else []
     told = [*TOLD, *aligned, LOST, *caption(frame)]
     data = wide(frame, [*MEASURES, "gist_more"])
-    return Page("survival", TITLE, data, grid, [verdict(frame)], told)
+    return Page("survival", TITLE, data, grid, [], told)
 
 
 def _parts(shown: pd.DataFrame, prefix: str) -> list[str]:

@@ -77,23 +77,21 @@ def test_which_bucket_holds_the_sentence(bucket, words, expected):
     assert holds(bucket, words) is expected
 
 
-def _frame(attention="none", buckets=("5-10", "21-30", "41+"), sizes=(256,), value=190.0):
+def _frame(attention="none", buckets=("5-10", "21-30", "41+"), value=190.0):
     rows = []
-    for size in sizes:
-        for place, bucket in enumerate(buckets):
-            own = value + place
-            for measure, number in (
-                ("components", own),
-                ("components_added", 50.0),
-                ("participation_ratio", 20.0),
-                ("effective_rank", 60.0),
-            ):
-                numbers = {"value": number, "low": number - 1, "high": number + 1, "n": 2500}
-                keys = {"arm": f"{attention} {size}", "attention": attention, "measure": measure}
-                row = keys | {"context_size": size, "bucket": bucket, "control": "", "part": ""}
-                rows += [row | numbers, row | numbers | {"part": "half", "value": number - 9}]
-                rows.append(row | numbers | {"control": "untrained", "value": 1.0})
-                rows.append(row | numbers | {"seed": 1, "run": "a", "value": 2.0})
+    for place, bucket in enumerate(buckets):
+        for measure, number in (
+            ("components", value + place),
+            ("components_added", 50.0),
+            ("participation_ratio", 20.0),
+            ("effective_rank", 60.0),
+        ):
+            numbers = {"value": number, "low": number - 1, "high": number + 1, "n": 2500}
+            keys = {"arm": attention, "attention": attention, "measure": measure}
+            row = keys | {"context_size": 256, "bucket": bucket, "control": "", "part": ""}
+            rows += [row | numbers, row | numbers | {"part": "half", "value": number - 9}]
+            rows.append(row | numbers | {"control": "untrained", "value": 1.0})
+            rows.append(row | numbers | {"seed": 1, "run": "a", "value": 2.0})
     return pd.DataFrame(rows, columns=list(PROBE_COLUMNS))
 
 
@@ -106,11 +104,6 @@ def test_the_sentences_own_bucket_of_the_arm_without_attention_is_read():
     assert found.others[1] == ("effective rank", Measured(60.0, 59.0, 61.0))
     assert verdict(_frame()).verdict == "held"
     assert verdict(_frame(value=100.0)).verdict == "partly"
-
-
-def test_the_slides_context_size_is_read_or_else_the_largest():
-    assert read_in_use(_frame(sizes=(64, 256, 512))).context_size == 256
-    assert read_in_use(_frame(sizes=(64, 128))).context_size == 128
 
 
 @pytest.mark.parametrize(

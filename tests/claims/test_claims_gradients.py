@@ -69,30 +69,6 @@ def test_every_arm_with_attention_must_be_clear():
     assert verdict(frame(*held, rows("uniform"))).verdict == "held"
 
 
-def test_each_arm_is_held_against_its_own_without_attention():
-    """Contexts of 64 and 256: none's gradient fades fast at 64, as late as attention's at 256."""
-    arms = {
-        "none context_size=64": {"half": (3.0, 2.0, 4.0), "far": (0.1, 0.05, 0.2)},
-        "none context_size=256": {"half": (19.0, 15.0, 25.0), "far": (0.5, 0.3, 0.7)},
-        "additive context_size=256": {"half": (20.0, 16.0, 26.0), "far": (0.5, 0.3, 0.7)},
-    }
-    table = frame(*(rows(arm, **numbers) for arm, numbers in arms.items()))
-    table["attention"] = table["arm"].str.partition(" ")[0]
-    found = verdict(table)
-    assert found.verdict == "not held"
-    assert found.measure == "half-distance in steps, none context_size=256"
-    assert found.value == 19.0
-    assert "of none context_size=256 0.50 [0.30, 0.70] times" in found.because
-    # Without one that differs in attention alone there is nothing to hold it against.
-    lacking = verdict(table[table["arm"] != "none context_size=256"])
-    assert lacking.verdict == "not measured"
-    beside = frame(*(rows(arm, **FAR) for arm in ("dot placement=output", "additive")))
-    beside["attention"] = beside["arm"].str.partition(" ")[0]
-    found = verdict(pd.concat([frame(rows("none")), beside]))
-    assert found.verdict == "held"
-    assert "no arm without attention beside dot placement=output" in found.because
-
-
 def test_the_start_of_training_is_told_and_decides_nothing():
     start = rows("none", half=(40.0, 39.0, 41.0), control="untrained")
     found = verdict(frame(rows("none"), rows("additive", **FAR), start))

@@ -100,8 +100,8 @@ BUCKETS = ("5-10", "11-20", "21-30", "41+")
 SHARES = {"none": {"probe": 0.9, "translator": 0.8}, "additive": {"probe": 0.95, "translator": 0.9}}
 
 
-def _rows(attention, size, buckets=BUCKETS):
-    facts = {"arm": f"{attention} {size}", "attention": attention, "context_size": size,
+def _rows(attention, buckets=BUCKETS):
+    facts = {"arm": attention, "attention": attention, "context_size": 256,
              "control": "", "note": "exact", "n": 240}  # fmt: skip
     for part, share in SHARES[attention].items():
         for place, bucket in enumerate(buckets):
@@ -117,12 +117,12 @@ def _rows(attention, size, buckets=BUCKETS):
         yield row | {"measure": "kept"}
         yield row | {"measure": "kept", "part": f"{part} shorter", "value": 0.99}
         if attention != "none":
-            gain = {"value": 0.5, "low": 0.4, "high": 0.6, "note": f"none {size}"}
+            gain = {"value": 0.5, "low": 0.4, "high": 0.6, "note": "none"}
             yield row | gain | {"measure": "kept_gain"}
 
 
-def _frame(attentions=("none", "additive"), sizes=(64, 256), **others):
-    rows = [row for size in sizes for each in attentions for row in _rows(each, size, **others)]
+def _frame(attentions=("none", "additive"), **others):
+    rows = [row for each in attentions for row in _rows(each, **others)]
     return pd.DataFrame(rows, columns=list(PROBE_COLUMNS))
 
 
@@ -145,7 +145,7 @@ def test_the_bucket_of_thirty_words_and_the_larger_measure_are_read():
         (_frame(("additive",)), ["not measured", "held"]),
         (_frame(buckets=("5-10", "41+")), ["not measured", "held"]),
         (_frame(buckets=("21-30", "41+")), ["not measured", "held"]),
-        (_frame(sizes=()), ["not measured", "not measured"]),
+        (_frame(()), ["not measured", "not measured"]),
     ],
 )
 def test_what_was_not_measured_is_not_judged(frame, expected):

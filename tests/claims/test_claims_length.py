@@ -74,10 +74,9 @@ def test_the_number_is_the_ratio_furthest_from_one():
 def test_the_arm_without_attention_is_told_beside_and_decides_nothing():
     found = verdict(frame(changed("31-40", "unfinished", 0.5, 0.4, 0.6, arm="none")))
     assert found.verdict == "held"
-    assert (
-        "beside: none serves 3 of 4 length buckets, not 31-40 (unfinished up to 60%)"
-        in found.because
-    )
+    assert found.because.endswith("; beside: none serves 3 of 4 length buckets")
+    two = verdict(frame(arms=("none", "uniform", "additive"))).because
+    assert "beside: none serves 4 of 4 length buckets, uniform 4 of 4" in two
 
 
 @pytest.mark.parametrize(

@@ -53,14 +53,6 @@ def test_the_bucket_with_the_least_of_its_words_is_the_verdicts_number():
     assert "beside, additive after 21-30 words: 15.0 [14.5, 15.5]" in judged.because
 
 
-def test_several_arms_without_attention_are_told_apart():
-    small = replace(LONG, arm="none context_size=64", read=_around(10.0))
-    judged = understanding_so_far([replace(LONG, arm="none context_size=256"), small])
-    assert judged.measure.endswith("after 21-30 words, none context_size=64")
-    assert "none context_size=256 after 21-30 words 12.0" in judged.because
-    assert "none context_size=64 after 21-30 words 10.0" in judged.because
-
-
 def test_where_the_most_frequent_word_answers_all_nothing_is_lost():
     nothing = replace(GOOD, readable=0.0, read=Words(0.0, 0.0, 0.0))
     judged = understanding_so_far([nothing, LONG])

@@ -17,18 +17,17 @@ HELD = {
 }
 
 
-def frame(changes=None, arms=("none", "additive"), buckets=BUCKETS, n=200, sizes=(256,)):
+def frame(changes=None, arms=("none", "additive"), buckets=BUCKETS, n=200):
     """A table in which C3 is held, but for ``changes`` by arm, bucket, part and measure."""
     rows = []
-    for size in sizes:
-        for arm in arms:
-            for bucket in buckets:
-                for (part, measure), known in HELD.items():
-                    found = (changes or {}).get((arm, bucket, part, measure), known)
-                    row = {"arm": f"{arm} {size}", "attention": arm, "context_size": size}
-                    row |= {"bucket": bucket, "part": part, "measure": measure, "n": n}
-                    row |= dict(zip(("value", "low", "high"), found, strict=True))
-                    rows += [row, row | {"seed": 1, "run": arm, "value": 9.0}]
+    for arm in arms:
+        for bucket in buckets:
+            for (part, measure), known in HELD.items():
+                found = (changes or {}).get((arm, bucket, part, measure), known)
+                row = {"arm": arm, "attention": arm, "context_size": 256}
+                row |= {"bucket": bucket, "part": part, "measure": measure, "n": n}
+                row |= dict(zip(("value", "low", "high"), found, strict=True))
+                rows += [row, row | {"seed": 1, "run": arm, "value": 9.0}]
     return pd.DataFrame(rows, columns=list(PROBE_COLUMNS))
 
 
@@ -79,15 +78,8 @@ def test_attention_is_told_beside_and_decides_nothing():
     worse = {("additive", "41+", "names", "gist_more"): (-0.1, -0.2, -0.05)}
     found = verdict(frame(worse))
     assert found.verdict == "held"
-    assert "beside: additive 256, 41+: 60 % [55, 65] of the gist survives" in found.because
+    assert "beside: additive, 41+: 60 % [55, 65] of the gist survives" in found.because
     assert "10 points [5, 20] less than of names" in found.because
-
-
-def test_of_several_contexts_the_slides_is_read():
-    changes = none("41+", "gist", "corrected", 0.1, 0.0, 0.2)
-    small = frame(changes, sizes=(32,))
-    assert verdict(pd.concat([small, frame(sizes=(256,))])).verdict == "held"
-    assert verdict(small).verdict == "partly"
 
 
 NAN = float("nan")
@@ -117,16 +109,6 @@ def test_an_empty_bucket_is_passed_over():
     held.loc[held["bucket"] == "61+", ["value", "low", "high"]] = NAN
     assert verdict(held).verdict == "held"
     assert "without attention, 41+" in verdict(held).because
-
-
-def test_runs_on_a_text_without_word_classes_are_passed_over():
-    """A folder of copying and grammar runs: of the former there is no gist to read."""
-    copied = frame(arms=("none", "additive"), sizes=(512,))
-    copied = copied[copied["part"] == ""].assign(arm=copied["arm"] + " copy")
-    for table in (pd.concat([copied, frame()]), pd.concat([frame(sizes=(64,)), copied])):
-        found = verdict(table)
-        assert (found.verdict, found.value) == ("held", pytest.approx(20))
-        assert "copy" not in found.because
 
 
 def test_small_buckets_are_named():

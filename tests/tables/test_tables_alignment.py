@@ -66,10 +66,9 @@ def test_alignment_has_a_row_a_bucket_and_arm_within_80_columns():
     assert sum(line[:1] == ["all"] for line in lines) == 2
 
 
-def test_alignment_judges_and_tells_what_was_possible():
+def test_alignment_tells_what_was_possible():
     made = alignment.page(_alignment(("additive",)))
     assert any("* behind a count: under 100" in line for line in made.caption)
-    assert [(one.claim, one.verdict) for one in made.judged] == [("C7", "partly")]
     told = " ".join(made.caption)
     assert "(gold links may be more, or none): 3.3 %." in told
     assert "right after the gold source words: additive 11 %." in told
@@ -150,10 +149,9 @@ def test_gradients_have_ratios_by_band_and_half_distances_within_80_columns():
     assert text.count("all ") == 4
 
 
-def test_gradients_judge_and_tell_what_vanished():
+def test_gradients_tell_what_vanished():
     made = gradients.page(_gradients())
     assert any("* behind a count: under 100" in line for line in made.caption)
-    assert [(one.claim, one.verdict) for one in made.judged] == [("C8", "not held")]
     told = " ".join(made.caption)
     assert "none, untrained: 25.0 % of the ratios are under 1e-12" in told
     assert "without any gradient" not in told

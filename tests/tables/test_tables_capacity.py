@@ -104,7 +104,6 @@ def test_the_caption_answers_the_question_for_each_corpus_first():
     bits = next(line for line in made.caption if line.startswith("Bits a number"))
     assert "up to a bit for each word of the sentence less is sure to be held" in bits
     assert "of the grammar's those survive first that have fewer bits" in bits
-    assert [(one.claim, one.verdict) for one in made.judged] == [("C2", "partly")]
 
 
 def test_without_twice_the_training_its_columns_are_left_out():

@@ -4,6 +4,7 @@ import pandas as pd
 import pytest
 from rich.console import Console
 
+from seq2seq_bottleneck.claims.information import verdict
 from seq2seq_bottleneck.results.schema import PROBE_COLUMNS
 from seq2seq_bottleneck.tables.information import page
 
@@ -154,7 +155,7 @@ def test_of_a_text_without_exact_bits_the_translators_are_shown():
 def test_where_nothing_stands_for_the_language_the_command_is_named():
     made = page(_frame("unknown"))
     assert "--set model.source=hidden" in "\n".join(made.caption)
-    assert [one.verdict for one in made.judged] == ["not measured"] * 2
+    assert [one.verdict for one in verdict(_frame("unknown"))] == ["not measured"] * 2
     printed = _printed(_frame("unknown"))
     assert _line(printed, "41+", "none")[0] == ["41+", "none", "240"]
     assert _line(printed, "41+", "none", 1)[0][3:] == ["8.0", "17.0", "23.0", "24.5", "24.6"]

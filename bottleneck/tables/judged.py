@@ -1,0 +1,124 @@
+"""Which arms of a study's table its claim is judged on: those of one family that have learned.
+
+A folder may hold the runs of several sweeps, and a study's table has them all. A claim is about the
+lecture's own settings, or what comes nearest to them, and says nothing of a network that has not
+learned to translate.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+import pandas as pd
+
+from ..claims.registry import ATTENTION, NONE, Claim, studied
+from ..claims.verdict import FLOOR_BLEU, Verdict, learned, unlearned
+from .families import TEXT, kinds, nearest
+
+NO_SCORES = "the folder does not have the runs that were measured, nor their scores"
+WORDS: Mapping[str, str] = {NONE: "without attention", ATTENTION: "with attention"}
+
+
+@dataclass(frozen=True)
+class Low:
+    """BLEU of an arm, the mean over seeds, in the shortest bucket that has sentences."""
+
+    bucket: str
+    bleu: float
+
+
+def judge(
+    claim: Claim, frame: pd.DataFrame, runs: pd.DataFrame | None
+) -> tuple[Verdict, pd.DataFrame]:
+    """The verdict on a claim from its study's table, and the rows of the arms it rests on.
+
+    ``runs`` is the tidy table (`schema.RUN_COLUMNS`) of the folder, None where it has none. A
+    claim that is decided by runs of its own takes all of them.
+    """
+    if claim.apart:
+        return studied(claim, frame), frame
+    measured = set(frame["run"]) - {""}
+    rows = None if runs is None else runs[runs["run"].isin(measured)]
+    family = None if rows is None else _family(claim, rows.drop_duplicates("run"))
+    if family is None:
+        return _unmeasured(claim, NO_SCORES), frame.iloc[:0]
+    held = of_family(frame, family)
+    low = _low(rows[rows["run"].isin(family["run"])]) if claim.learned else {}
+    told = [_others(frame, family)]
+    if reason := _nothing_learned(claim, family["attention"], low):
+        verdict = _unmeasured(claim, reason)
+    else:
+        held = held[~held["attention"].isin(low)]
+        verdict, told = studied(claim, held), [_left_out(low), *told]
+    because = "; ".join(filter(None, [verdict.because, *told]))
+    return replace(verdict, because=because), held
+
+
+def _unmeasured(claim: Claim, reason: str) -> Verdict:
+    """Not measured, by the rule of the claim's study, for this reason."""
+    return replace(studied(claim, None), because=reason)
+
+
+def _family(claim: Claim, listed: pd.DataFrame) -> pd.DataFrame | None:
+    """The runs that the claim is judged on, of a text that knows what it asks for, if one does.
+
+    Where no family has the claim's arms the nearest of all: what lacks is for the rule to say.
+    """
+    known = listed[listed["corpus"].isin(claim.known)]
+    listed = known if len(known) else listed
+    family = nearest(listed, claim.arms)
+    return nearest(listed, ()) if family is None else family
+
+
+def of_family(frame: pd.DataFrame, family: pd.DataFrame) -> pd.DataFrame:
+    """The table's rows of these runs' arms, which are named by their attention, as is enough."""
+    arms = frame.loc[frame["run"].isin(family["run"]), ["arm", "attention"]]
+    names = dict(arms.drop_duplicates().itertuples(index=False))
+    held = frame[frame["arm"].isin(names)]
+    # The note of a difference names the arm that it is from.
+    return held.assign(arm=held["arm"].map(names), note=held["note"].replace(names))
+
+
+def with_texts(frame: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
+    """The table with the fingerprint of each row's text, blank where its runs are not there."""
+    texts = runs.drop_duplicates("run").set_index("run")[TEXT]
+    listed = frame[frame["run"] != ""].drop_duplicates("arm").set_index("arm")["run"]
+    return frame.assign(**{TEXT: frame["arm"].map(listed.map(texts)).fillna("")})
+
+
+def _low(rows: pd.DataFrame) -> dict[str, Low]:
+    """The arms that have not learned to translate, by their attention."""
+    found = {str(arm): _shortest(held) for arm, held in rows.groupby("attention", sort=False)}
+    return {arm: low for arm, low in found.items() if not learned(low.bleu)}
+
+
+def _shortest(rows: pd.DataFrame) -> Low:
+    filled = rows[rows["bleu"].notna()]
+    bucket = "every bucket" if filled.empty else str(filled["bucket"].iloc[0])
+    return Low(bucket, float(filled.loc[filled["bucket"] == bucket, "bleu"].mean()))
+
+
+def _nothing_learned(claim: Claim, attentions: Iterable[str], low: Mapping[str, Low]) -> str:
+    """Why there is nothing to judge, where the floor leaves no arm that the claim needs."""
+    held = set(attentions)
+    left, where = kinds(held - set(low)), next((one.bucket for one in low.values()), "")
+    for kind in claim.arms:
+        if kind in kinds(held) - left:
+            return unlearned(WORDS[kind], where)
+    return "" if held - set(low) else unlearned("of every arm", where)
+
+
+def _left_out(low: Mapping[str, Low]) -> str:
+    """``left out as not learned, BLEU under 5 in 5-10: none (0.2)``."""
+    if not low:
+        return ""
+    bucket = next(one.bucket for one in low.values())
+    named = ", ".join(f"{arm} ({one.bleu:.1f})" for arm, one in low.items())
+    return f"left out as not learned, BLEU under {FLOOR_BLEU:g} in {bucket}: {named}"
+
+
+def _others(frame: pd.DataFrame, family: pd.DataFrame) -> str:
+    """How many arms of the table are of other families."""
+    own = frame.loc[frame["run"].isin(family["run"]), "arm"]
+    count = len(set(frame["arm"]) - set(own))
+    told = "1 arm of other settings was" if count == 1 else f"{count} arms of other settings were"
+    return f"{told} not judged" if count else ""
