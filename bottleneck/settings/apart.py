@@ -1,4 +1,4 @@
-"""What tells arms apart, in few words: every name in a table, a verdict or a legend comes from here.
+"""What tells arms apart, in few words, in every table, verdict and legend.
 
 A name with all that differs between any two arms of a sweep of controls fills lines; what most arms
 share is left out instead.

@@ -19,9 +19,7 @@ def test_only_what_most_do_not_have_is_told():
 
 def test_a_scale_of_context_sizes_is_told_of_every_arm():
     rows = [_row(context_size=size) for size in ("256", "64", "64")]
-    assert telling(rows, LECTURE) == [["context_size=256"], ["context_size=64"]] + [
-        ["context_size=64"]
-    ]
+    assert telling(rows, LECTURE) == [[f"context_size={size}"] for size in (256, 64, 64)]
     beside = [*rows, _row(context_size="64", joined="2")]
     assert telling(beside, LECTURE) == [["context_size=256"], [], [], ["joined=2"]]
 
