@@ -5,6 +5,7 @@ from rich.table import Table
 
 from ..claims.dimensions import holds
 from ..claims.information import LOST_WORDS, SLIDE_LOST, verdict
+from ..settings.counted import counted
 from .page import Page
 from .render import count, new_table, number
 from .studied import arms, caption, cell, means, wide
@@ -167,7 +168,7 @@ def _left_out(shown: pd.DataFrame) -> str:
     rows = shown[shown["measure"] == "left_out"]
     most = int(rows.groupby("arm")["value"].sum().max()) if len(rows) else 0
     return (
-        f"Bits without {most:,} sentence(s) that have a word outside of the vocabularies: as "
+        f"Bits without {counted(most, 'sentence')} with a word outside of the vocabularies: as "
         '"unknown" it would be cheaper than it is.'
         if most
         else ""

@@ -1,6 +1,6 @@
 """What the tables of all studies share: picking numbers out of ``probes/NAME.csv``."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
@@ -53,14 +53,28 @@ def caption(frame: pd.DataFrame) -> list[str]:
     The first line also explains the mark of `render.count`, which any study's table may have.
     """
     alone = frame[~frame["seed"].isna()]
-    seeds = {arm: sorted(held["seed"].unique()) for arm, held in alone.groupby("arm", sort=False)}
-    told = "; ".join(f"{arm}: {', '.join(map(str, own))}" for arm, own in seeds.items())
+    seeds = {
+        str(arm): sorted({int(seed) for seed in held["seed"]})
+        for arm, held in alone.groupby("arm", sort=False)
+    }
     text = ", ".join(sorted(set(frame["corpus"])))
     updates = ", ".join(f"{count:,}" for count in sorted(set(frame["updates"])))
     sizes = ", ".join(map(str, sorted(set(frame["context_size"]))))
     return [
-        f"Corpus {text}; context {sizes}; {updates} updates. Seeds ({told}): the value is their "
-        f"mean. * behind a count: under {MARKED_BELOW}, too few to lean on.",
+        f"Corpus {text}; context {sizes}; {updates} updates. {_seeds(seeds)} "
+        f"* behind a count: under {MARKED_BELOW}, too few to lean on.",
         "Ranges are 95 % over test sentences (bootstrap), the same resamples for every seed and "
         "arm; they say nothing of other seeds.",
     ]
+
+
+def _seeds(held: Mapping[str, Sequence[int]]) -> str:
+    """Of which seeds a value is the mean, or that there is one seed alone; ``held`` is by arm."""
+    told = {arm: ", ".join(map(str, own)) for arm, own in held.items()}
+    if len(set(told.values())) > 1:
+        each = "; ".join(f"{arm}: {own}" for arm, own in told.items())
+        return f"Seeds ({each}): a value is the mean over its arm's."
+    same = next(iter(told.values()), "unknown")
+    if "," in same:
+        return f"Seeds {same} of every arm: a value is their mean."
+    return f"One seed ({same}): nothing is known of the spread over seeds."

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from seq2seq_bottleneck.settings.errors import UsageError
 from seq2seq_bottleneck.settings.run import resolve
 from seq2seq_bottleneck.studies.arms import arms_of
 from seq2seq_bottleneck.studies.catalogue import find_study
@@ -83,3 +84,8 @@ def test_an_arm_that_copies_has_twins_that_cannot():
     hidden = _run("model.attention=none", "model.source=hidden")
     assert without_attention(arm).model.attention == "none"
     assert twins_of(arm, [hidden]) == [hidden]
+
+
+def test_a_study_that_is_not_known_is_told_all_that_are():
+    with pytest.raises(UsageError, match="unknown study 'xq'; known are alignment, all, capacity"):
+        find_study("xq")

@@ -123,7 +123,7 @@ def test_bleu_by_level_of_bits(text):
 def test_the_caption_says_what_the_probe_is_and_who_was_left_out():
     told = "\n".join(page(_frame()).caption)
     assert "trained for 1,000 updates" in told
-    assert "without 3 sentence(s)" in told
+    assert "without 3 sentences" in told
     assert "-log2 P" in told
     assert "flatters" not in told
 
