@@ -6,7 +6,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .console import counted, say
+from ..settings.counted import counted
+from .console import say
 
 if TYPE_CHECKING:
     from ..studies.probing import Listener

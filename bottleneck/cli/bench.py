@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..results.schema import BENCHMARK
-from .console import counted, errors, output, say
+from ..settings.counted import counted
+from .console import errors, output, say
 from .options import Form, Quiet
 from .reproduce import DEFAULT_OUT
 

@@ -8,8 +8,6 @@ from typing import Any, get_args
 
 BUILT_IN = ("grammar", "copy", "files")
 """Corpora that need no fetching."""
-ALL = "all"
-"""In the place of a study: all of them, with every sweep."""
 
 
 def sweeps() -> list[str]:
@@ -46,7 +44,7 @@ def figures() -> list[str]:
 
 def studies() -> list[str]:
     """The questions."""
-    from ..results.schema import BENCHMARK, STUDIES
+    from ..results.schema import ALL, BENCHMARK, STUDIES
 
     return [*STUDIES, BENCHMARK, ALL]
 

@@ -57,11 +57,6 @@ def print_names(told: Mapping[str, str]) -> None:
     output().print(Constrain(grid, MEASURE))
 
 
-def counted(count: int, noun: str) -> str:
-    """``1 cell``, ``12 cells``."""
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
-
-
 def size(count: int) -> str:
     """Bytes for people: ``120 kB``, ``3.4 MB``, ``1.2 GB``."""
     kilobytes = count / 1e3

@@ -4,7 +4,8 @@ from typing import Annotated
 
 import typer
 
-from .console import counted, output, say
+from ..settings.counted import counted
+from .console import output, say
 from .learned import say_unlearned
 from .options import Form, OneRunOrMore
 from .reproduce import DEFAULT_OUT

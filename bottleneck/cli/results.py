@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..results.schema import BENCHMARK
+from ..settings.counted import counted
 from .bench import show_costs
 from .completion import tables
-from .console import counted, output, print_names, say
+from .console import output, print_names, say
 from .listing import table_lines
 from .options import Form, Where
 from .reproduce import DEFAULT_OUT

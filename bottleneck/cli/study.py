@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..results.schema import BENCHMARK
+from ..results.schema import ALL, BENCHMARK
+from ..settings.counted import counted
 from .asking import put_to
 from .bench import show_costs
-from .completion import ALL, presets, studies
-from .console import counted, output, print_names, say
+from .completion import presets, studies
+from .console import output, print_names, say
 from .gold import FirstWord, Gold, Source, Target, check_gold_options, for_gold, study_gold
 from .help import SETTINGS
 from .options import Assignments, Form, Jobs, Quiet, Where

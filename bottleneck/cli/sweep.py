@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ..settings.counted import counted
 from .completion import sweeps
-from .console import counted, output, print_names, say, size
+from .console import output, print_names, say, size
 from .help import SETTINGS, WORK
 from .options import (
     Assignments,

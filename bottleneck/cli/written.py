@@ -3,7 +3,8 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .console import counted, say
+from ..settings.counted import counted
+from .console import say
 
 if TYPE_CHECKING:
     from ..report.written import Written

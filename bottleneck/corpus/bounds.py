@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from ..settings.buckets import span_label
 from ..settings.concerns import CorpusSettings
+from ..settings.counted import counted
 from .pair import SentencePair
 
 Pairs = list[SentencePair]
@@ -25,6 +26,6 @@ def left_out(count: int, corpus: CorpusSettings) -> tuple[str, ...]:
         return ()
     least, most = corpus.test_min_words, corpus.test_max_words
     if most is None:
-        return (f"{count:,} pair(s) under {least} words left out of the test set",)
+        return (f"{counted(count, 'pair')} under {least} words left out of the test set",)
     span = span_label(1 if least is None else least, most)
-    return (f"{count:,} pair(s) outside {span} words left out of the test set",)
+    return (f"{counted(count, 'pair')} outside {span} words left out of the test set",)

@@ -8,6 +8,7 @@ from statistics import fmean
 
 from ..settings.buckets import OUTSIDE, bucket_labels, bucket_of
 from ..settings.concerns import NAMED, CorpusSettings
+from ..settings.counted import counted
 from ..settings.errors import UsageError, UserError
 from .copying import Copying
 from .drawing import draw_splits
@@ -175,10 +176,10 @@ def _test_notes(test: Pairs, corpus: CorpusSettings, edges: tuple[int, ...]) -> 
     longer = sum(pair.words > corpus.longest_trained for pair in test)
     setting = "max_words" if corpus.train_max_words is None else "train_max_words"
     notes = [
-        (outside, f"test sentence(s) under {edges[0]} words are in no bucket"),
-        (longer, f"test sentence(s) are longer than corpus.{setting}={corpus.longest_trained}"),
+        (outside, f"under {edges[0]} words, in no bucket"),
+        (longer, f"longer than corpus.{setting}={corpus.longest_trained}"),
     ]
-    return tuple(f"{count:,} {text}" for count, text in notes if count)
+    return tuple(f"{counted(count, 'test sentence')} {text}" for count, text in notes if count)
 
 
 def _text_notes(train: Pairs, corpus: CorpusSettings, edges: tuple[int, ...]) -> tuple[str, ...]:

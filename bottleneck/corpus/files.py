@@ -16,6 +16,7 @@ from typing import NamedTuple
 from unicodedata import normalize
 
 from ..settings.concerns import NAMED, CorpusSettings
+from ..settings.counted import counted
 from ..settings.errors import UsageError, UserError
 from .named.places import split_files_of
 from .named.testsets import test_set_files
@@ -160,7 +161,8 @@ def _read_columns(files: PairFiles, lowercase: bool) -> Iterator[tuple[str, str]
         columns = line.split("\t") if line.strip() else ["", ""]
         if len(columns) != 2:
             raise UserError(
-                f"{files.setting} {files.source!r} line {number} has {len(columns)} column(s); "
+                f"{files.setting} {files.source!r} line {number} has "
+                f"{counted(len(columns), 'column')}; "
                 "each line must be source<TAB>target"
             )
         yield columns[0], columns[1]

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 
 from ..settings.buckets import OUTSIDE, bucket_of
 from ..settings.concerns import CorpusSettings
+from ..settings.counted import counted
 from ..settings.errors import UserError
 from .pair import Link, SentencePair
 from .tokens import tokenize
@@ -63,10 +64,10 @@ def join_test(
             f"corpus.joined={corpus.joined} makes no test sentence of up to {corpus.max_words} "
             "words; lower it, or raise corpus.max_words or corpus.test_pairs"
         )
-    left = len(test) - corpus.joined * len(joined)
+    left = counted(len(test) - corpus.joined * len(joined), "test sentence")
     return joined, (
-        f"{len(joined):,} test sentence(s) are made of {corpus.joined} each (corpus.joined)",
-        f"{left:,} test sentence(s) were not joined: too long together, in no bucket or left over",
+        f"{counted(len(joined), 'test sentence')} made of {corpus.joined} each (corpus.joined)",
+        f"{left} not joined: too long together, in no bucket or left over",
     )
 
 

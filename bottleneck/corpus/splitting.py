@@ -11,6 +11,7 @@ from random import Random
 
 from ..settings.buckets import OUTSIDE, bucket_of, span_label
 from ..settings.concerns import CorpusSettings
+from ..settings.counted import counted
 from ..settings.errors import UserError
 from .bounds import left_out, within_test
 from .files import (
@@ -43,7 +44,7 @@ def split_files(corpus: CorpusSettings, edges: tuple[int, ...]) -> Splits:
     one. Raises UserError where nothing is left to train or to validate on.
     """
     pairs, blank = _read(training_files(corpus), corpus)
-    notes = _note(blank, "line(s) with an empty side were dropped")
+    notes = _note(blank, "line", "with an empty side dropped")
     parts, test_notes = _test_set(corpus, pairs, edges)
     test, joining_notes = join_test(tuple(parts), corpus, edges, side_by_side)
     apart = _without(pairs, sources(parts) | sources(test))
@@ -58,8 +59,8 @@ def split_files(corpus: CorpusSettings, edges: tuple[int, ...]) -> Splits:
         )
     held = len(pairs) - len(apart) + len(fitting) - len(left)
     notes += test_notes + joining_notes
-    notes += _note(held, "pair(s) left training: their source is in the test or validation set")
-    notes += _note(len(apart) - len(fitting), f"pair(s) outside {span} words left training")
+    notes += _note(held, "pair", "left training: their source is in the test or validation set")
+    notes += _note(len(apart) - len(fitting), "pair", f"outside {span} words left training")
     train = sample(left, corpus.train_pairs, f"{corpus.seed}:train")
     notes += valid_notes + _capped(len(train), len(left), "train")
     return Splits(tuple(train), tuple(valid), test, notes)
@@ -92,10 +93,10 @@ def _validation(
     first = _first_pairs(of_length)
     chosen = sources(_ranked(first, seed)[: corpus.valid_pairs])
     notes = (
-        *_note(blank, "validation line(s) with an empty side were dropped"),
-        *_note(len(given) - len(apart), "validation pair(s) dropped: their source is in the test"),
-        *_note(len(apart) - len(of_length), f"validation pair(s) outside {span} words dropped"),
-        *_note(len(of_length) - len(first), "validation pair(s) of a repeated source dropped"),
+        *_note(blank, "validation line", "with an empty side dropped"),
+        *_note(len(given) - len(apart), "validation pair", "dropped: their source is in the test"),
+        *_note(len(apart) - len(of_length), "validation pair", f"outside {span} words dropped"),
+        *_note(len(of_length) - len(first), "validation pair", "of a repeated source dropped"),
         *_capped(len(chosen), len(first), "valid"),
     )
     return [pair for pair in first if pair.source in chosen], notes
@@ -114,8 +115,8 @@ def _test_set(
     given, blank = _read(files, corpus)
     whole = list(dict.fromkeys(given))
     test = within_test(whole, corpus)
-    notes = _note(blank, "test line(s) with an empty side were dropped")
-    notes += _note(len(given) - len(whole), "repeated test pair(s) were dropped")
+    notes = _note(blank, "test line", "with an empty side dropped")
+    notes += _note(len(given) - len(whole), "repeated test pair", "dropped")
     return test, notes + left_out(len(whole) - len(test), corpus)
 
 
@@ -179,9 +180,9 @@ def _without(pairs: Iterable[SentencePair], taken: frozenset[str]) -> Pairs:
     return [pair for pair in pairs if pair.source not in taken]
 
 
-def _note(count: int, text: str) -> tuple[str, ...]:
+def _note(count: int, noun: str, text: str) -> tuple[str, ...]:
     """One note that starts with its count, none for a count of 0."""
-    return (f"{count:,} {text}",) if count else ()
+    return (f"{counted(count, noun)} {text}",) if count else ()
 
 
 def _short(found: int, wanted: int, split: str) -> tuple[str, ...]:

@@ -28,6 +28,8 @@ smaller."""
 LEGEND_ROOM = 118
 """Letters that one row of the legend has room for, a sample of a line taken for some."""
 SAMPLE = 9
+AROUND = 2**0.5
+"""Room left and right of a logarithmic x axis' places: half a doubling."""
 FEW_DECADES = 1e3
 """A logarithmic y axis of less than this from end to end has ticks within its decades too."""
 WIDE, NARROW = 9, 5
@@ -199,6 +201,7 @@ def _ticks(axes: Axes, panel: Panel, rows: pd.DataFrame, names: list[str], look:
     axes.set_xlabel(label if whole else panel.x, fontsize=look.size, color=look.theme.ink)
     if panel.log_x:
         shown = sorted(map(float, names))
+        axes.set_xlim(shown[0] / AROUND, shown[-1] * AROUND)  # of one place matplotlib has no room
         if all(place.is_integer() for place in shown):  # else powers of two
             axes.set_xticks(shown)
         axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.6g}"))

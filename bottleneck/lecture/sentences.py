@@ -199,14 +199,15 @@ def short_sentences(evidence: Evidence) -> Audit:
 
 
 def lost_words(evidence: Evidence) -> Audit:
-    """L-LOST: the words said to be lost must stand in the sentence."""
-    phrases, sentence = evidence.slides.lost.phrases, evidence.slides.l14.sentence
-    found = [phrase.lower() in sentence.lower() for phrase in phrases]
-    check = Check(
+    """L-LOST: the words said to be lost must stand in the sentence; what survives is no words."""
+    slide, sentence = evidence.slides.lost, evidence.slides.l14.sentence.lower()
+    found = [phrase.lower() in sentence for phrase in (*slide.phrases, slide.name)]
+    survived = Check("survived:", ", ".join(slide.survived), "no words to find", "illustration")
+    lost = Check(
         "lost:",
-        ", ".join(phrases),
+        f"{', '.join(slide.phrases)}, the conference's exact name",
         f"{sum(found)} of {len(found)} are the sentence's",
         "illustration" if all(found) else "wrong",
     )
     why = "no translation is printed, so that nothing can be recomputed; models are measured (C3)"
-    return Audit("L-LOST", "The long sentence's fate", (check,), why)
+    return Audit("L-LOST", "The long sentence's fate", (survived, lost), why)

@@ -171,9 +171,14 @@ class ShortSentences:
 
 @dataclass(frozen=True)
 class LostWords:
-    """L-LOST: words of the long sentence that are said to be lost."""
+    """L-LOST: what of the long sentence is said to survive, and which of its words to be lost.
+
+    Beside the ``phrases`` the conference's ``name`` is said to be lost, as a whole.
+    """
 
     phrases: Texts
+    survived: Texts
+    name: str
 
 
 @dataclass(frozen=True)
@@ -303,6 +308,13 @@ SLIDES = Slides(
         ),
     ),
     lost=LostWords(
-        ("International", "premier venues", "researchers around the world", "submissions")
+        ("International", "premier venues", "researchers around the world", "submissions"),
+        survived=(
+            "the topic (an ML conference)",
+            "the sentiment (positive)",
+            "the main fact (paper accepted)",
+            "the frame (conference does X)",
+        ),
+        name="International Conference on Machine Learning",
     ),
 )

@@ -33,7 +33,7 @@ def first_steps(evidence: Evidence, _: Attention) -> list[Step]:
 
 
 def _after(word: str) -> str:
-    return f"after {word}" if word else ""
+    return f"after {_quoted(word)}" if word else ""
 
 
 def _shown(arm: ArmSteps, place: int) -> tuple[str, str]:
@@ -47,7 +47,12 @@ def _step(step: DecoderStep) -> tuple[str, str]:
 
 
 def _listed(words: Likely) -> str:
-    return ", ".join(f"{word} {_share(share)}" for word, share in words)
+    return ", ".join(f"{_quoted(word)} {_share(share)}" for word, share in words)
+
+
+def _quoted(word: str) -> str:
+    """A token as it is, but one without a letter or digit: a comma would be read as the list's."""
+    return word if any(sign.isalnum() for sign in word) else f'"{word}"'
 
 
 def _share(share: float) -> str:

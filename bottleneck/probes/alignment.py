@@ -14,6 +14,7 @@ from jaxtyping import Float, Int, Real
 from numpy import ndarray
 
 from ..scoring.sums import ratio_of_sums
+from ..settings.counted import counted
 from ..settings.errors import UserError
 
 Link = tuple[int, int]
@@ -73,7 +74,8 @@ def check_gold(
     ``lengths`` are the (source, target) tokens of each sentence.
     """
     if len(gold) != len(lengths):
-        raise UserError(f"{name} has {len(gold)} lines for {len(lengths)} sentences; give one each")
+        lines, sentences = counted(len(gold), "line"), counted(len(lengths), "sentence")
+        raise UserError(f"{name} has {lines} for {sentences}; give one each")
     for line, (links, (source, target)) in enumerate(zip(gold, lengths, strict=True), 1):
         for i, j in sorted(links.possible):
             if i >= source or j >= target:

@@ -73,12 +73,17 @@ def growth(
     filled = [place for place, bits in enumerate(recovered) if bits.filled]
     if len(filled) < 3:
         raise ValueError(f"growth with length needs three filled buckets, not {len(filled)}")
-    middle = len(filled) // 2
     lower, upper = (
         _part([words[i] for i in part], [recovered[i] for i in part], [exact[i] for i in part])
-        for part in (filled[: middle + 1], filled[middle:])
+        for part in parts_of(filled)
     )
     return Growth(lower, upper)
+
+
+def parts_of(buckets: Sequence[int]) -> tuple[Sequence[int], Sequence[int]]:
+    """The shorter and the longer of some ascending buckets; the middle one is in both."""
+    middle = len(buckets) // 2
+    return buckets[: middle + 1], buckets[middle:]
 
 
 def slope(words: Sequence[float], bits: Sequence[Estimate]) -> Estimate:

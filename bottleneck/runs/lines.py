@@ -12,6 +12,7 @@ from itertools import islice
 from pathlib import Path
 
 from ..probes.alignment import links_from_weights
+from ..settings.counted import counted
 from ..settings.errors import UserError
 from ..settings.run import RunSettings
 from .translate import TrainedRun, Translation
@@ -69,7 +70,7 @@ class Tally:
         decoding = settings.decoding
         cap = f"{decoding.cap_factor:g} x source + {decoding.cap_extra} tokens"
         told = [
-            (self.lines, f"{self.lines:,} line(s) translated, {self.empty:,} of them empty"),
+            (self.lines, f"{counted(self.lines, 'line')} translated, {self.empty:,} of them empty"),
             (
                 self.unknown,
                 f"{self.unknown:,} of {self.tokens:,} source tokens are not in the training "
@@ -77,14 +78,14 @@ class Tally:
             ),
             (
                 self.long.count,
-                f"{self.long.count:,} line(s) longer than any trained on "
+                f"{counted(self.long.count, 'line')} longer than any trained on "
                 f"({settings.corpus.longest_trained} words), translated all the same: "
                 f"{self.long.where}",
             ),
             (
                 self.cut.count,
-                f"{self.cut.count:,} translation(s) without an end, cut at the cap of {cap}: "
-                f"{self.cut.where}",
+                f"{counted(self.cut.count, 'translation')} without an end, cut at the cap of "
+                f"{cap}: {self.cut.where}",
             ),
         ]
         return [note for count, note in told if count]

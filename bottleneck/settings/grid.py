@@ -35,7 +35,7 @@ class Cell:
 
     def label(self, names: Sequence[str]) -> str:
         """The group and the named settings: ``reversed source: attention=none seed=1``."""
-        values = " ".join(f"{_short(name)}={toml_word(self.value(name))}" for name in names)
+        values = " ".join(f"{short_name(name)}={toml_word(self.value(name))}" for name in names)
         return ": ".join(part for part in (self.group, values) if part) or "the only cell"
 
 
@@ -54,7 +54,7 @@ def toml_word(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _short(name: str) -> str:
+def short_name(name: str) -> str:
     """The setting's name without its concern where no other has it; the run's seed is ``seed``."""
     key = name.partition(".")[2]
     alone = sum(known.partition(".")[2] == key for known in NAMES) == 1

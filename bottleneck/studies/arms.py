@@ -10,9 +10,12 @@ from jaxtyping import Float
 
 from ..scoring.bootstrap import Estimate, Score, draw, estimate
 from ..scoring.buckets import Buckets
-from ..settings.grid import SEED, Cell, labels, varying
+from ..settings.apart import telling
+from ..settings.grid import SEED, Cell, short_name, toml_word, varying
 from ..settings.run import RunSettings, resolve
 from .study import Probed, Row
+
+ATTENTION = "model.attention"
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,11 +86,17 @@ def arms_of(probed: Sequence[Probed]) -> list[Arm]:
 
 
 def _names(known: Sequence[RunSettings]) -> list[str]:
-    """The attention, and what else differs: ``additive context_size=64``."""
-    if len(known) == 1:
-        return [known[0].model.attention]
-    told = labels([Cell("", settings) for settings in known])
-    return [name.replace("attention=", "") for name in told]
+    """The attention, and in what else an arm is not as most: ``additive context_size=64``."""
+    cells = [Cell("", settings) for settings in known]
+    told = [name for name in varying(cells) if name != ATTENTION]
+    rows = [_written(cell, told) for cell in cells]
+    apart = telling(rows, _written(_lecture(), told))
+    return [" ".join([cell.value(ATTENTION), *own]) for cell, own in zip(cells, apart, strict=True)]
+
+
+def _written(cell: Cell, names: Sequence[str]) -> dict[str, str]:
+    """Settings by the names and in the words of a sweep file."""
+    return {short_name(name): toml_word(cell.value(name)) for name in names}
 
 
 def without_seed(settings: RunSettings) -> RunSettings:

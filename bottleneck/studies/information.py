@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from jaxtyping import Float, Int
 
-from ..probes.information import Growth, growth, recovered_bits
+from ..probes.information import Growth, growth, parts_of, recovered_bits
 from ..results.export import run_rows
 from ..results.folders import SENTENCES
 from ..scoring.bleu import bleu
@@ -132,20 +132,23 @@ class _Found:
 
     def _grow(self, language: Language, part: str, column: str) -> None:
         """Shares of each bucket and growth with length, with their resamples."""
-        recovered, whole, words = [], [], []
+        recovered, whole, words, counts = [], [], [], []
         for place, bucket, inside in _counted_buckets(self.arm, language):
             bits, units = _recovered(self.arm, language, column)[:, inside], language.bits[inside]
             recovered.append(_estimate(self.arm, bits, np.ones(len(units)), place))
             whole.append(_estimate(self.arm, units[None], np.ones(len(units)), place))
             words.append(float(np.mean(_words(self.arm)[inside])) if inside.any() else np.nan)
             share = _estimate(self.arm, bits, units, place)
-            self.shares[part, bucket] = share, int(inside.sum())
-        if sum(one.filled for one in recovered) < len(HALVES) + 1:
+            counts.append(int(inside.sum()))
+            self.shares[part, bucket] = share, counts[-1]
+        filled = [place for place, one in enumerate(recovered) if one.filled]
+        if len(filled) < len(HALVES) + 1:
             return
         self.growths[part] = growth(words, recovered, whole)
         parts = self.growths[part].lower, self.growths[part].upper
-        for half, found in zip(HALVES, parts, strict=True):
-            keys = {"part": f"{part} {half}", "note": language.kind}
+        for half, found, held in zip(HALVES, parts, parts_of(filled), strict=True):
+            n = sum(counts[place] for place in held)
+            keys = {"part": f"{part} {half}", "n": n, "note": language.kind}
             for measure in ("slope", "exact", "kept"):
                 one: Estimate = getattr(found, measure)
                 name = "source_slope" if measure == "exact" else measure

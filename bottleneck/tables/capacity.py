@@ -162,8 +162,13 @@ def _facts(shown: pd.DataFrame) -> list[str]:
 def _seeds_and_ranges(frame: pd.DataFrame) -> list[str]:
     """The seeds, and what the ranges speak of."""
     seeds = ", ".join(str(seed) for seed in sorted({int(seed) for seed in frame["seed"].dropna()}))
+    told = (
+        f"Seeds {seeds}: the survival that a length is read from is their mean."
+        if "," in seeds
+        else f"One seed ({seeds}): nothing is known of the spread over seeds."
+    )
     return [
-        f"Seeds {seeds}: the survival that a length is read from is their mean.",
+        told,
         "Ranges are 95 % over test sentences (bootstrap), the same resamples for every seed, "
         "context and budget; they say nothing of other seeds.",
     ]

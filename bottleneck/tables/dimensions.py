@@ -25,7 +25,8 @@ TOLD = [
     "of it that is needed; participation ratio (sum of the variances squared over the sum of their "
     "squares), which sees the few strong directions; effective rank (exp of the spectrum's "
     "entropy), between the two. All grow with n, the more the further they are from settled: "
-    "compare with half of n. None says how much information is in the dimensions.",
+    "compare with half of n. None says how much information is in the dimensions. Differences "
+    "are taken before rounding.",
     f"Slide: {SLIDE_USED} of {SLIDE_SIZE}, said of one sentence of {SENTENCE_WORDS} words.",
 ]
 INTERVALS = (

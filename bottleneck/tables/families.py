@@ -17,6 +17,7 @@ from ..claims.registry import ATTENTION
 from ..results.bundle import Bundle
 from ..results.columns import setting_columns
 from ..results.schema import SETTING_COLUMNS
+from ..settings.apart import telling
 from ..settings.concerns import UNSELECTIVE
 from ..settings.run import resolve
 from .alike import PAIRED, WIDTHS, following
@@ -208,14 +209,10 @@ def describe(runs: pd.DataFrame) -> str:
         if name not in ("attention", "seed", *following(runs))
         and runs[name].nunique(dropna=False) > 1
     ]
-    usual = {name: runs[name].mode(dropna=False)[0] for name in told}
+    held = runs[["attention", "seed", *told]].to_dict("records")
+    rows = [{name: written(row[name]) for name in told} for row in held]
     seeds: dict[str, list[int]] = {}
-    for row in runs[["attention", "seed", *told]].to_dict("records"):
-        apart = [
-            f"{name}={written(row[name])}"
-            for name in told
-            if told == ["context_size"] or written(row[name]) != written(usual[name])
-        ]
+    for row, apart in zip(held, telling(rows, _lecture()), strict=True):
         seeds.setdefault(" ".join([row["attention"], *apart]), []).append(int(row["seed"]))
     return counted(len(runs), seeds)
 

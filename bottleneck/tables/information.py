@@ -5,6 +5,7 @@ from rich.table import Table
 
 from ..claims.dimensions import holds
 from ..claims.information import LOST_WORDS, SLIDE_LOST
+from ..settings.counted import counted
 from .page import Page
 from .render import count, new_table, number
 from .studied import arms, caption, cell, means, wide
@@ -14,7 +15,7 @@ GROWTH_TITLE = "Bits a further word adds: level, or rising with the source? (C5,
 ROBUSTNESS_TITLE = "BLEU at a few bits a number: robustness, not content (C5)"
 HEADS = ["source\nwords", "arm", "n", "bits", "probe\nbits", "probe\n%", "untr.\n%",
          "shuf.\n%", "trans.\n%", "its\nshuf.", "slide\n%"]  # fmt: skip
-GROWTH_HEADS = ["arm", "measure", "half", "bits\na word", "in the\nsource",
+GROWTH_HEADS = ["arm", "measure", "half", "n", "bits\na word", "in the\nsource",
                 "kept\n%", "attention\nminus none,\npoints"]  # fmt: skip
 LEVELS = ("1", "2", "4", "8", "full")
 HALVES = ("shorter", "longer")
@@ -94,8 +95,8 @@ def _cells(shown: pd.DataFrame, arm: str, whole: dict) -> list[str]:
     own = cell(shown, **keys, part="translator", measure="share")
     said = whole["attention"] == "none" and holds(whole["bucket"], LOST_WORDS)
     return [
-        number(whole["value"], "{:.0f}"),
-        _floored(cell(shown, **mine, measure="recovered"), "{:.0f}"),
+        number(whole["value"], "{:z.0f}"),
+        _floored(cell(shown, **mine, measure="recovered"), "{:z.0f}"),
         _floored(cell(shown, **mine, measure="share"), scale=100.0),
         _floored(cell(shown, **mine, control="untrained", measure="share"), scale=100.0),
         _shuffled(shown, mine),
@@ -124,10 +125,11 @@ def _growth(shown: pd.DataFrame) -> Table:
                     arm,
                     part,
                     half,
-                    _ranged(slope, "{:.2f}"),
-                    number(cell(shown, **keys, measure="source_slope")["value"], "{:.2f}"),
-                    _ranged(cell(shown, **keys, measure="kept"), "{:.0f}", scale=100.0),
-                    _ranged(cell(shown, **keys, measure="kept_gain"), "{:+.0f}", scale=100.0),
+                    "" if pd.isna(slope["n"]) else count(int(slope["n"])),
+                    _ranged(slope, "{:z.2f}"),
+                    number(cell(shown, **keys, measure="source_slope")["value"], "{:z.2f}"),
+                    _ranged(cell(shown, **keys, measure="kept"), "{:z.0f}", scale=100.0),
+                    _ranged(cell(shown, **keys, measure="kept_gain"), "{:+z.0f}", scale=100.0),
                 )
     return table
 
@@ -141,7 +143,7 @@ def _robustness(shown: pd.DataFrame) -> Table:
         for arm in arms(rows):
             held = [cell(rows, arm=arm, bucket=bucket, part=level) for level in LEVELS]
             if held[0] is not None:
-                values = [_ranged(each, "{:.1f}", ends="{:.0f}") for each in held]
+                values = [_ranged(each, "{:.1f}", ends="{:z.0f}") for each in held]
                 table.add_row(bucket, arm, count(int(held[0]["n"])), *values)
     return table
 
@@ -166,7 +168,7 @@ def _left_out(shown: pd.DataFrame) -> str:
     rows = shown[shown["measure"] == "left_out"]
     most = int(rows.groupby("arm")["value"].sum().max()) if len(rows) else 0
     return (
-        f"Bits without {most:,} sentence(s) that have a word outside of the vocabularies: as "
+        f"Bits without {counted(most, 'sentence')} with a word outside of the vocabularies: as "
         '"unknown" it would be cheaper than it is.'
         if most
         else ""
@@ -177,7 +179,7 @@ def _excess(shown: pd.DataFrame) -> str:
     """How much a hidden-source translator would flatter, where the exact bits are known."""
     rows = shown[(shown["measure"] == "hidden_excess") & shown["value"].notna()]
     rows = rows.drop_duplicates("bucket")
-    listed = ", ".join(f"{row['bucket']} {row['value']:+.1f}" for row in rows.to_dict("records"))
+    listed = ", ".join(f"{row['bucket']} {row['value']:+z.1f}" for row in rows.to_dict("records"))
     return (
         "A translator whose source is hidden, trained as long, has of these references more bits "
         f"than the sources have, and would flatter by so many: {listed}."
@@ -187,7 +189,7 @@ def _excess(shown: pd.DataFrame) -> str:
 
 
 def _floored(
-    row: dict | None, form: str = "{:.0f}", scale: float = 1.0, ranged: bool = True
+    row: dict | None, form: str = "{:z.0f}", scale: float = 1.0, ranged: bool = True
 ) -> str:
     """A total, none under 0, with its interval below it."""
     if row is None or pd.isna(row["value"]):

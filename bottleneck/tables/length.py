@@ -3,23 +3,23 @@
 import pandas as pd
 
 from .page import Page
-from .render import count, new_table, number
+from .render import count, new_table
 from .studied import arms, caption, cell, means, wide
 
 TITLE = "Output length (C11): is a long output as long as it should be?"
 MEASURES = {
     "length_ratio": "ratio",
     "empty": "empty",
-    "unfinished": "unfinished",
-    "repeating": "repeating",
-    "repeating_references": "of refs",
+    "unfinished": "un-\nfinished",
+    "repeating": "repeat-\ning",
+    "repeating_references": "of\nrefs",
 }
 FAULTS = [name for name in MEASURES if name != "length_ratio"]
 
 
 def page(frame: pd.DataFrame) -> Page:
     """A row an arm and bucket."""
-    table = new_table(TITLE, ["source words", "attention", "n", *MEASURES.values()], texts=2)
+    table = new_table(TITLE, ["source\nwords", "arm", "n", *MEASURES.values()], texts=2)
     shown = means(frame)
     for bucket in dict.fromkeys(shown["bucket"]):
         for arm in arms(shown):
@@ -56,6 +56,12 @@ def _shown(named: tuple[str, dict | None]) -> str:
     name, row = named
     if row is None or pd.isna(row["value"]):
         return ""
-    form, scale = ("{:.2f}", 1) if name == "length_ratio" else ("{:.1f}", 100)
-    low, high = (number(scale * row[end], form) for end in ("low", "high"))
-    return f"{number(scale * row['value'], form)}\n{low}..{high}"
+    if name == "length_ratio":
+        return f"{row['value']:.2f}\n{row['low']:.2f}..{row['high']:.2f}"
+    low, high = (_end(100 * row[end]) for end in ("low", "high"))
+    return f"{100 * row['value']:.1f}\n{low}..{high}"
+
+
+def _end(percent: float) -> str:
+    """The end of a range: beside an arm's name there is no room for more digits."""
+    return f"{percent:.0f}" if percent >= 10 else f"{percent:.1f}"

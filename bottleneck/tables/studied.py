@@ -1,6 +1,6 @@
 """What the tables of all studies share: picking numbers out of ``probes/NAME.csv``."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import pandas as pd
 
@@ -69,12 +69,32 @@ def resampled(frame: pd.DataFrame) -> str:
 def _runs(frame: pd.DataFrame) -> str:
     """Corpus, updates, sizes and seeds of the runs."""
     alone = frame[~frame["seed"].isna()]
-    seeds = {arm: sorted(held["seed"].unique()) for arm, held in alone.groupby("arm", sort=False)}
-    told = "; ".join(f"{arm}: {', '.join(map(str, own))}" for arm, own in seeds.items())
+    seeds = {
+        str(arm): sorted({int(seed) for seed in held["seed"]})
+        for arm, held in alone.groupby("arm", sort=False)
+    }
     text = ", ".join(sorted(set(frame["corpus"])))
     updates = ", ".join(f"{count:,}" for count in sorted(set(frame["updates"])))
     sizes = ", ".join(map(str, sorted(set(frame["context_size"]))))
+    named = " An arm's name leaves out what most arms have." if _apart(frame["arm"]) else ""
     return (
-        f"Corpus {text}; context {sizes}; {updates} updates. Seeds ({told}): the value is their "
-        f"mean. * behind a count: under {MARKED_BELOW}, too few to lean on."
+        f"Corpus {text}; context {sizes}; {updates} updates. {_seeds(seeds)}{named} "
+        f"* behind a count: under {MARKED_BELOW}, too few to lean on."
     )
+
+
+def _apart(names: Iterable[str]) -> bool:
+    """Whether arms differ in more than their attention."""
+    return any("=" in name for name in names)
+
+
+def _seeds(held: Mapping[str, Sequence[int]]) -> str:
+    """Of which seeds a value is the mean, or that there is one seed alone; ``held`` is by arm."""
+    told = {arm: ", ".join(map(str, own)) for arm, own in held.items()}
+    if len(set(told.values())) > 1:
+        each = "; ".join(f"{arm}: {own}" for arm, own in told.items())
+        return f"Seeds ({each}): a value is the mean over its arm's."
+    same = next(iter(told.values()), "unknown")
+    if "," in same:
+        return f"Seeds {same} of every arm: a value is their mean."
+    return f"One seed ({same}): nothing is known of the spread over seeds."

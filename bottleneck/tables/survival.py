@@ -1,5 +1,7 @@
 """The tables of the study ``survival`` (C3, L-LOST): by class, frequency, position and length."""
 
+from collections.abc import Iterable
+
 import pandas as pd
 from rich.table import Table
 
@@ -12,6 +14,7 @@ from .studied import arms, caption, cell, means, wide
 TITLE = "Which source words reach the output (C3)"
 FREQUENCY, FIFTH = "frequency ", "fifth "
 NO_CLASS = (FREQUENCY, FIFTH, "gist", *DETAILS)
+FORM = "{:z.0f}"
 MEASURES = {
     "recall": "recall",
     "chance": "by\nchance",
@@ -30,6 +33,10 @@ TOLD = [
     "differ in more than meaning, in how often each word is seen above all: compare with the rows "
     "by frequency (how often the training text has the word).",
 ]
+UNRANGED = (
+    "A value without a range: in some resample none of these words is left in some third of the "
+    "sentence, and there the value is not defined. Lean on it no more than on a small count."
+)
 ALIGNED = (
     "Links are those of IBM model 1, trained on the run's own training pairs (50,000 at most): "
     "where it links wrongly, a word counts as lost or kept for another's sake."
@@ -52,9 +59,14 @@ def page(frame: pd.DataFrame) -> Page:
     grid.add_row(_by_position(shown, buckets))
     grid.add_row(_by_length(shown, buckets))
     aligned = [ALIGNED] if set(frame["corpus"]) - {"grammar", "copy"} else []
-    told = [*TOLD, *aligned, LOST, *caption(frame)]
+    told = [*TOLD, *_unranged(shown), *aligned, LOST, *caption(frame)]
     data = wide(frame, [*MEASURES, "gist_more"])
     return Page("survival", TITLE, data, grid, [], told)
+
+
+def _unranged(shown: pd.DataFrame) -> list[str]:
+    """Why some values have no range, where there are such."""
+    return [UNRANGED] if (shown["value"].notna() & shown["low"].isna()).any() else []
 
 
 def _parts(shown: pd.DataFrame, prefix: str) -> list[str]:
@@ -78,11 +90,24 @@ def _by_group(shown: pd.DataFrame, parts: list[str], buckets: list[str]) -> Tabl
     """A row a group and arm, a column a bucket."""
     table = _table("Survival beyond chance by sentence length, %", "source\nword", buckets)
     for part in parts:
-        for arm in arms(shown):
-            keys = {"arm": arm, "part": part, "measure": "corrected"}
-            own = [cell(shown, bucket=bucket, **keys) for bucket in buckets]
-            table.add_row(_broken(part), arm, *map(_ranged, own))
+        keys = {"part": part, "measure": "corrected"}
+        rows = (
+            (arm, [cell(shown, arm=arm, bucket=bucket, **keys) for bucket in buckets])
+            for arm in arms(shown)
+        )
+        _add_rows(table, _broken(part), rows)
     return table
+
+
+def _add_rows(table: Table, name: str, rows: Iterable[tuple[str, list[dict | None]]]) -> None:
+    """A row an arm under one of how many words there are; another where an arm has others."""
+    told = None
+    for arm, own in rows:
+        counts = ["" if row is None else count(int(row["n"])) for row in own]
+        if counts != told:
+            table.add_row(name, "n", *counts, style="dim")
+            told = counts
+        table.add_row(name, arm, *map(_ranged, own))
 
 
 def _broken(part: str) -> str:
@@ -101,7 +126,7 @@ def _longest_table(shown: pd.DataFrame, parts: list[str], bucket: str) -> Table:
             own = [cell(shown, measure=name, **keys) for name in MEASURES]
             if own[0] and own[0]["n"]:
                 name = part.replace(FREQUENCY, "seen ")
-                table.add_row(name, arm, count(int(own[0]["n"])), *map(_value, own))
+                table.add_row(name, arm, count(int(own[0]["n"])), *map(_ranged, own))
     return table
 
 
@@ -116,10 +141,12 @@ def _by_position(shown: pd.DataFrame, buckets: list[str]) -> Table:
     heads = [name.replace(" ", "\n") for name in fifths]
     table = _table("Survival beyond chance by place in the source, %", "source\nwords", heads)
     for bucket in buckets:
-        for arm in arms(shown):
-            keys = {"arm": arm, "bucket": bucket, "measure": "corrected"}
-            own = [cell(shown, part=name, **keys) for name in fifths]
-            table.add_row(bucket, arm, *map(_ranged, own))
+        keys = {"bucket": bucket, "measure": "corrected"}
+        rows = (
+            (arm, [cell(shown, arm=arm, part=name, **keys) for name in fifths])
+            for arm in arms(shown)
+        )
+        _add_rows(table, bucket, rows)
     return table
 
 
@@ -136,7 +163,7 @@ def _by_length(shown: pd.DataFrame, buckets: list[str]) -> Table:
 
 
 def _value(row: dict | None) -> str:
-    return "" if row is None else number(100 * row["value"], "{:.0f}")
+    return "" if row is None else number(100 * row["value"], FORM)
 
 
 def _ranged(row: dict | None) -> str:
@@ -145,5 +172,5 @@ def _ranged(row: dict | None) -> str:
         return ""
     if pd.isna(row["low"]):
         return _value(row)
-    low, high = (number(100 * row[end], "{:.0f}") for end in ("low", "high"))
+    low, high = (number(100 * row[end], FORM) for end in ("low", "high"))
     return f"{_value(row)}\n{low}..{high}"

@@ -59,7 +59,7 @@ def test_a_file_has_as_many_lines_out_as_in(translate):
     assert lines.pop() == ""
     assert [bool(line) for line in lines] == [bool(line.strip()) for line in TEXT.splitlines()]
     assert "arm additive (there are also: none; choose with --arm)" in told
-    assert "6 line(s) translated, 2 of them empty" in told
+    assert "6 lines translated, 2 of them empty" in told
     assert "of 12 source tokens are not in the training vocabulary" in told
 
 
@@ -167,9 +167,7 @@ def test_unknown_words_of_the_output_are_copied_when_asked(translate):
 def test_long_lines_are_told_and_not_cut(translate):
     printed, told = translate("-", given=" ".join(["w1"] * 40) + "\nw1 w2\n")
     assert len(printed.splitlines()) == 2
-    assert (
-        "1 line(s) longer than any trained on (12 words), translated all the same: line 1" in told
-    )
+    assert "1 line longer than any trained on (12 words), translated all the same: line 1" in told
 
 
 @pytest.mark.parametrize(

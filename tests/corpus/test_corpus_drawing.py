@@ -72,7 +72,7 @@ def test_bounds_leave_drawn_sentences_out_of_the_test_set_and_change_nothing_els
     assert (some.train, some.valid) == (all_.train, all_.valid)
     left = len(all_.test) - len(some.test)
     assert left >= 20
-    assert some.notes == (f"{left} pair(s) outside 5-30 words left out of the test set",)
+    assert some.notes == (f"{left} pairs outside 5-30 words left out of the test set",)
 
 
 def test_bounds_of_the_test_set_in_the_wrong_order_are_refused() -> None:

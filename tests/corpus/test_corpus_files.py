@@ -155,14 +155,13 @@ def test_unequal_lines(tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.parametrize(("line", "columns"), [("no tab", 1), ("a\tb\tc", 3)])
-def test_wrong_columns(tmp_path: Path, line: str, columns: int) -> None:
+@pytest.mark.parametrize(("line", "columns"), [("no tab", "1 column"), ("a\tb\tc", "3 columns")])
+def test_wrong_columns(tmp_path: Path, line: str, columns: str) -> None:
     path = write(tmp_path / "a.tsv", f"a\tb\n{line}\n")
     with pytest.raises(UserError) as caught:
         read_pairs(PairFiles("corpus.test_source", path, None), False)
     assert str(caught.value) == (
-        f"corpus.test_source {path!r} line 2 has {columns} column(s); "
-        "each line must be source<TAB>target"
+        f"corpus.test_source {path!r} line 2 has {columns}; each line must be source<TAB>target"
     )
 
 

@@ -49,8 +49,8 @@ def test_what_is_too_long_or_will_not_chain_is_left_out() -> None:
     text = f"{test[4].source}, and {test[5].source}"  # 8 and 9 words have no room for "and"
     assert joined == (SentencePair(text, text, ((0, 0),)),)
     assert notes == (
-        "1 test sentence(s) are made of 2 each (corpus.joined)",
-        "8 test sentence(s) were not joined: too long together, in no bucket or left over",
+        "1 test sentence made of 2 each (corpus.joined)",
+        "8 test sentences not joined: too long together, in no bucket or left over",
     )
 
 
@@ -74,9 +74,8 @@ def test_most_short_sentences_are_joined() -> None:
     made = len(splits.test)
     assert 58 <= made <= 60  # of 40 in each of three buckets; longer ones pass 60 words
     assert splits.notes == (
-        f"{made} test sentence(s) are made of 2 each (corpus.joined)",
-        f"{240 - 2 * made} test sentence(s) were not joined: "
-        "too long together, in no bucket or left over",
+        f"{made} test sentences made of 2 each (corpus.joined)",
+        f"{240 - 2 * made} test sentences not joined: too long together, in no bucket or left over",
     )
 
 

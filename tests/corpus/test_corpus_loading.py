@@ -31,7 +31,7 @@ def copied() -> Corpus:
 def test_copy_corpus(copied: Corpus) -> None:
     assert (len(copied.train), len(copied.valid), len(copied.test)) == (600, 30, 60)
     assert len(copied.source_vocabulary.words) == len(copied.target_vocabulary.words) == 50
-    assert copied.notes == ("10 test sentence(s) under 5 words are in no bucket",)
+    assert copied.notes == ("10 test sentences under 5 words, in no bucket",)
 
 
 def test_same_settings_same_corpus(copied: Corpus) -> None:
@@ -112,10 +112,10 @@ def test_test_sentences_beyond_training_are_noted(tmp_path: Path) -> None:
     corpus = load_corpus(CorpusSettings(name="files", source=str(path), max_words=20), EDGES)
     longer = sum(pair.words > 20 for pair in corpus.test)
     assert longer > 0
-    assert f"{longer} test sentence(s) are longer than corpus.max_words=20" in corpus.notes
+    assert f"{longer} test sentences longer than corpus.max_words=20" in corpus.notes
     assert max(pair.words for pair in (*corpus.train, *corpus.valid)) == 20
 
 
 def test_test_sentences_beyond_short_training_are_noted() -> None:
     corpus = load_corpus(COPY.model_copy(update={"train_max_words": 20}), EDGES)
-    assert "30 test sentence(s) are longer than corpus.train_max_words=20" in corpus.notes
+    assert "30 test sentences longer than corpus.train_max_words=20" in corpus.notes

@@ -116,7 +116,7 @@ def test_no_split_shares_a_source_with_another() -> None:
     train, valid, test = (sources(pairs) for pairs in corpus.splits.values())
     assert not train & valid | train & test | valid & test
     assert (len(train), len(valid), len(test)) == (200, 40, 80)
-    note = "10 pair(s) left training: their source is in the test or validation set"
+    note = "10 pairs left training: their source is in the test or validation set"
     assert note in corpus.notes
 
 
@@ -131,10 +131,10 @@ def test_what_is_left_out_of_a_given_validation_set_is_counted() -> None:
     notes = load_corpus(settings, EDGES).notes
     held = [note for note in notes if "validation" in note and "left training" not in note]
     assert held == [
-        "1 validation line(s) with an empty side were dropped",
-        "2 validation pair(s) dropped: their source is in the test",
-        "30 validation pair(s) outside 2-12 words dropped",
-        "3 validation pair(s) of a repeated source dropped",
+        "1 validation line with an empty side dropped",
+        "2 validation pairs dropped: their source is in the test",
+        "30 validation pairs outside 2-12 words dropped",
+        "3 validation pairs of a repeated source dropped",
         "15 of 20 validation pairs kept (valid_pairs)",
     ]
 

@@ -86,9 +86,9 @@ def test_split_off_counts_and_notes(tmp_path: Path) -> None:
     short = sum(pair.words == 7 for pair in (*splits.test, *splits.valid))
     left = 300 - 8 - 5 - short  # 4 of 12 test sentences are long; a short one has two pairs
     assert splits.notes == (
-        "2 line(s) with an empty side were dropped",
-        f"{12 + 5 + short} pair(s) left training: their source is in the test or validation set",
-        "46 pair(s) outside 2-60 words left training",
+        "2 lines with an empty side dropped",
+        f"{12 + 5 + short} pairs left training: their source is in the test or validation set",
+        "46 pairs outside 2-60 words left training",
         f"200 of {left} training pairs kept (train_pairs)",
     )
     assert len(splits.train) == 200
@@ -117,9 +117,9 @@ def test_given_test_set_is_used_whole(tmp_path: Path) -> None:
     ]  # fmt: skip
     assert len(splits.valid) == 9
     assert splits.notes == (
-        "1 test line(s) with an empty side were dropped",
-        "1 repeated test pair(s) were dropped",
-        "19 pair(s) left training: their source is in the test or validation set",
+        "1 test line with an empty side dropped",
+        "1 repeated test pair dropped",
+        "19 pairs left training: their source is in the test or validation set",
         "9 validation pairs of 50: at most 1 in 10 is split off",
     )
 
@@ -132,7 +132,7 @@ def test_short_training_filters_training_and_validation_alone(tmp_path: Path) ->
     assert splits.test == split_files(corpus.model_copy(update={"train_max_words": None}), EDGES)[2]
     assert {pair.words for pair in splits.test} == {7, 15}
     assert {pair.words for pair in (*splits.train, *splits.valid)} == {7}
-    assert "95 pair(s) outside 2-8 words left training" in splits.notes
+    assert "95 pairs outside 2-8 words left training" in splits.notes
 
 
 def spread(*lengths: int) -> Rows:
@@ -147,16 +147,16 @@ def test_bounds_of_a_split_off_test_set_leave_training_its_lengths(tmp_path: Pat
     assert {pair.words for pair in whole.test} == {7, 15, 30, 50}
     assert {pair.words for pair in splits.test} == {7, 15}
     assert {pair.words for pair in (*splits.train, *splits.valid)} == {2, 3, 7, 15, 30, 50}
-    assert "240 pair(s) outside 5-29 words left out of the test set" in splits.notes
+    assert "240 pairs outside 5-29 words left out of the test set" in splits.notes
     assert not [note for note in whole.notes if "left out" in note]
 
 
 @pytest.mark.parametrize(
     ("bounds", "kept", "note"),
     [
-        ({"test_min_words": 7}, {7, 15, 30}, "2 pair(s) under 7 words left out of the test set"),
-        ({"test_max_words": 15}, {3, 7, 15}, "2 pair(s) outside 1-15 words left out"),
-        ({"test_min_words": 7, "test_max_words": 7}, {7}, "6 pair(s) outside 7 words left out"),
+        ({"test_min_words": 7}, {7, 15, 30}, "2 pairs under 7 words left out of the test set"),
+        ({"test_max_words": 15}, {3, 7, 15}, "2 pairs outside 1-15 words left out"),
+        ({"test_min_words": 7, "test_max_words": 7}, {7}, "6 pairs outside 7 words left out"),
     ],
 )
 def test_bounds_of_a_given_test_set_count_what_they_leave_out(

@@ -177,3 +177,12 @@ def test_without_numbers_the_command_that_measures_them_is_named(tmp_path):
         make_figure("length", plant(tmp_path, "length", []))
     with pytest.raises(UsageError, match="did you mean 'length'"):
         make_figure("lenght", tmp_path)
+
+
+def test_a_single_place_on_a_logarithmic_axis_has_room_on_both_sides(tmp_path):
+    """Limits that nothing lay between threw the axis out of the picture."""
+    rows = [row for row in rows_of("capacity") if row["context_size"] == 256]
+    figure, data = make_figure("capacity", plant(tmp_path, "capacity", rows))
+    assert set(data["x"].astype(float)) == {256}
+    for axes in figure.axes:
+        assert axes.get_xlim() == pytest.approx((256 / 2**0.5, 256 * 2**0.5))

@@ -67,7 +67,7 @@ FACTS = {
     "L-FAIL": ["42.3 exp(-0.082 ratio)", "-0.9997"],
     "L-VIND": ["BLEU with attention: gains 0.9 4.2 10.2 12.4 16.2", "40+ words"],
     "L-SHORT": ["3 3 2 2 3", "judged are the lengths", "`bottleneck lecture L-SHORT`"],
-    "L-LOST": ["4 of 4"],
+    "L-LOST": ["5 of 5"],
 }
 
 
@@ -316,3 +316,14 @@ def test_the_code_with_the_maximum_subtracted_does_not_overflow():
     weights, context = attention_in_code(np.array([1000.0]), np.array([[1.0], [0.5]]))
     np.testing.assert_allclose(weights, [1.0, 0.0], atol=1e-200)
     np.testing.assert_allclose(context, [1.0])
+
+
+def test_the_long_sentences_fate_is_told_whole():
+    printed = AUDITS["L-LOST"](EVIDENCE).printed
+    for told in ("topic", "sentiment", "main fact", "frame", "premier venues", "exact name"):
+        assert told in printed
+
+
+def test_what_is_our_reading_of_a_slide_is_marked():
+    printed = AUDITS["L8"](EVIDENCE).printed
+    assert "amplifies: always (our reading); sparse: yes (our reading)" in printed

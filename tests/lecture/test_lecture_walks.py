@@ -241,3 +241,14 @@ def test_ids_without_a_worked_example_show_what_their_audit_checks(evidence, own
     assert [step.title for step in steps] == titles
     assert "30" in steps[0].lines[1]
     assert steps[0].slips == ("Wrong.",)
+
+
+def test_a_comma_among_the_likeliest_words_is_not_read_as_the_lists(evidence, own):
+    steps = (
+        DecoderStep("", (("pas", 0.0021), (",", 0.002), ("l'", 0.0019)), ()),
+        DecoderStep(",", (("</s>", 0.5),), ()),
+    )
+    arm = ArmSteps("none", "c96f", steps, "")
+    first, second, *_ = walk("L17", replace(evidence, first=(arm,)), own)
+    assert any('pas 0.002, "," 0.002, l\' 0.002' in line for line in first.lines)
+    assert any('after ","' in line and "</s> 0.500" in line for line in second.lines)

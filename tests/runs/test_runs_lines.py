@@ -107,11 +107,11 @@ def test_what_is_to_be_told_is_counted():
     assert (tally.long.count, tally.long.first) == (1, 5)
     assert (tally.cut.count, tally.cut.first) == (4, 1)
     lines, unknown, long, cut = tally.notes(run.settings)
-    assert "7 line(s) translated, 3 of them empty" in lines
+    assert "7 lines translated, 3 of them empty" in lines
     assert "1 of 14 source tokens" in unknown
-    assert "1 line(s) longer than any trained on (6 words)" in long
+    assert "1 line longer than any trained on (6 words)" in long
     assert long.endswith("line 5")
-    assert "4 translation(s) without an end, cut at the cap" in cut
+    assert "4 translations without an end, cut at the cap" in cut
     assert cut.endswith("line 1 and others")
 
 

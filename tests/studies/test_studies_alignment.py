@@ -211,7 +211,7 @@ def test_tokens_are_glued_again_for_a_run_of_subwords():
     ("gold", "source", "base", "named"),
     [
         ("0-0\n", "a\nb\n", 0, "2 lines"),
-        ("0-0\n0-0\n", "a\n", 0, "2 lines for 1 sentences"),
+        ("0-0\n0-0\n", "a\n", 0, "2 lines for 1 sentence;"),
         ("0-1\n", "a\n", 0, "outside a sentence"),
         ("0-0\n", "a\n", 1, "read as 1-based"),
         ("0:0\n", "a\n", 0, "no link"),

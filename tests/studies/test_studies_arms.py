@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from seq2seq_bottleneck.settings.errors import UsageError
 from seq2seq_bottleneck.settings.run import resolve
 from seq2seq_bottleneck.studies.arms import arms_of
 from seq2seq_bottleneck.studies.catalogue import find_study
@@ -39,6 +40,28 @@ def test_the_lectures_own_settings_come_first_whatever_the_order_of_the_folders(
         assert found[-1] == runs[-1].settings
 
 
+def test_a_control_is_called_by_what_makes_it_one():
+    none = "model.attention=none"
+    runs = [
+        _run(none),
+        _run(),
+        _run(none, "model.bidirectional=true", "model.reverse_source=true"),
+        _run("model.reverse_source=true"),
+        _run("model.attention=uniform"),
+        _run(none, "training.updates=4000"),
+        _run("corpus.joined=2"),
+    ]
+    assert [arm.name for arm in arms_of(runs)] == [
+        "none",
+        "none updates=4000",
+        "none bidirectional=true reverse_source=true",
+        "additive",
+        "additive reverse_source=true",
+        "additive joined=2",
+        "uniform",
+    ]
+
+
 @pytest.mark.parametrize("study", ["survival", "dimensions", "capacity"])
 def test_a_translator_that_sees_no_source_has_nothing_of_it_to_keep_or_lose(study):
     suits = find_study(study).suits
@@ -53,6 +76,7 @@ def test_context_sizes_ascend_without_attention_first():
     found = [(arm.settings.model.attention, arm.settings.model.context_size)
              for arm in arms_of(runs)]  # fmt: skip
     assert found == [(a, s) for a in ("none", "additive") for s in sorted(sizes)]
+    assert [arm.name for arm in arms_of(runs)] == [f"{a} context_size={s}" for a, s in found]
 
 
 def test_an_arm_that_copies_has_twins_that_cannot():
@@ -60,3 +84,8 @@ def test_an_arm_that_copies_has_twins_that_cannot():
     hidden = _run("model.attention=none", "model.source=hidden")
     assert without_attention(arm).model.attention == "none"
     assert twins_of(arm, [hidden]) == [hidden]
+
+
+def test_a_study_that_is_not_known_is_told_all_that_are():
+    with pytest.raises(UsageError, match="unknown study 'xq'; known are alignment, all, capacity"):
+        find_study("xq")

@@ -108,6 +108,8 @@ def test_what_levels_off_is_told_from_what_rises():
     assert rising["value"] == pytest.approx(1.0, abs=0.1)
     slope = _read(rows, measure="source_slope", arm="additive", part="translator longer")
     assert slope["value"] == pytest.approx(4.0)
+    shorter = _read(rows, measure="slope", arm="additive", part="translator shorter")
+    assert (shorter["n"], slope["n"]) == (sum(WORDS <= 30), sum(WORDS >= 21))
     gain = _read(rows, measure="kept_gain", arm="additive", part="translator longer")
     assert gain["value"] == pytest.approx(rising["value"] - limited["value"])
     assert gain["low"] > 0.5

@@ -38,7 +38,8 @@ def _rows(arm, kind):
                 yield own | {"measure": "share"} | _around(share, 0.02)
                 yield own | {"measure": "recovered"} | _around(share * bits, 2.0)
     for half in ("shorter", "longer") if kind == "exact" else ():
-        own = facts | {"part": f"probe {half}", "bucket": "", "note": kind}
+        n = 180 if half == "longer" else 90
+        own = facts | {"part": f"probe {half}", "bucket": "", "note": kind, "n": n}
         yield own | {"measure": "slope"} | _around(2.25, 0.1)
         yield own | {"measure": "source_slope"} | _around(4.5, 0.1)
         yield own | {"measure": "kept"} | _around(0.5, 0.03)
@@ -103,9 +104,10 @@ def test_growth_is_in_per_cent_and_a_difference_beside_the_longer_half(text):
     lines = [line.split() for line in text.splitlines()]
     longer = [line for line in lines if line[1:3] == ["probe", "longer"]]
     assert longer == [
-        ["none", "probe", "longer", "2.25", "4.50", "50"],
-        ["additive", "probe", "longer", "2.25", "4.50", "50", "+21"],
+        ["none", "probe", "longer", "180", "2.25", "4.50", "50"],
+        ["additive", "probe", "longer", "180", "2.25", "4.50", "50", "+21"],
     ]
+    assert ["none", "probe", "shorter", "90*", "2.25", "4.50", "50"] in lines
 
 
 def test_a_difference_of_per_cents_is_in_points(text):
@@ -122,7 +124,7 @@ def test_bleu_by_level_of_bits(text):
 def test_the_caption_says_what_the_probe_is_and_who_was_left_out():
     told = "\n".join(page(_frame()).caption)
     assert "trained for 1,000 updates" in told
-    assert "without 3 sentence(s)" in told
+    assert "without 3 sentences" in told
     assert "-log2 P" in told
     assert "flatters" not in told
 

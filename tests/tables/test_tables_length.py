@@ -56,6 +56,21 @@ def test_shares_have_a_decimal():
     assert (lines[at][4], lines[at + 1][1]) == ("0.5", "0.0..1.5")
 
 
+def test_a_range_of_all_outputs_is_broken_in_no_narrow_table():
+    """`100.0..100.` with its last 0 on the next line was what a name beside it left room for."""
+    frame = _frame(["none", "none reverse_source=true", "additive bidirectional=true"])
+    all_of_them = frame["measure"].isin(["unfinished", "repeating"])
+    frame.loc[all_of_them & (frame["n"] > 0), ["value", "low", "high"]] = 1.0
+    console = Console(width=80, color_system=None)
+    with console.capture() as held:
+        console.print(page(frame).table)
+    lines = [line.split() for line in held.get().splitlines()]
+    ranges = ["0.25..0.75", "25..75", "100..100", "100..100", "25..75"]
+    assert sum(line[-5:] == ranges for line in lines) == 3 * 2
+    assert any("reverse_source=true" in line for line in lines)
+    assert ["bidirectional=true", *ranges] in lines
+
+
 def test_nothing_seen_is_not_told_as_certain():
     frame = _frame(["none", "additive"])
     assert not any("rule of three" in line for line in page(frame).caption)

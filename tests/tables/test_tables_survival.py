@@ -73,7 +73,45 @@ def test_a_row_a_class_and_arm():
     assert lines[row + 1].split() == ["56..100"] * 5
     longest = next(line for line in lines if line.startswith(" adverb, numeral  none"))
     assert longest.split()[2:] == ["none", "1,887", "62", "5", "57", "60"]
-    assert sum(line.startswith(" function") for line in lines) == 2 + 2
+    below = lines[lines.index(longest) + 1]
+    assert below.split() == ["58..102", "1..45", "53..97", "56..100"]
+    assert sum(line.startswith(" function") for line in lines) == 3 + 2
+
+
+def test_the_words_counted_stand_above_the_arms_that_share_them():
+    frame = _frame()
+    other = frame[frame["arm"] == "additive"].assign(arm="additive joined=2")
+    other.loc[other["bucket"] == "5-10", "n"] = 38
+    lines = _printed(pd.concat([frame, other]))
+    start = lines.index("Survival beyond chance by place in the source, % (C3)")
+    rows = [line.split() for line in lines[start:] if line.startswith(" 5-10")]
+    assert rows[:5] == [
+        ["5-10", "n", *["1,887"] * 5],
+        ["5-10", "none", *["60"] * 5],
+        ["5-10", "additive", *["60"] * 5],
+        ["5-10", "n", *["38*"] * 5],
+        ["5-10", "additive", "joined=2", *["60"] * 5],
+    ]
+    assert [line.split()[1:] for line in lines if line.startswith(" noun")][:2] == [
+        ["n", "1,887", "1,887", "1,887", "1,887", "1,887"], ["none", *["60"] * 5],
+    ]  # fmt: skip
+
+
+def test_a_value_that_some_resample_lacks_has_no_range_and_the_caption_says_why():
+    frame = _frame()
+    assert not any("without a range" in line for line in page(frame).caption)
+    frame.loc[(frame["part"] == "noun") & frame["seed"].isna(), ["low", "high"]] = float("nan")
+    assert any("A value without a range: in some resample" in line for line in page(frame).caption)
+    lines = _printed(frame)
+    row = next(place for place, line in enumerate(lines) if line.startswith(" noun       none"))
+    assert lines[row].split() == ["noun", "none", *["60"] * 5]
+    assert lines[row + 1].split()[:2] == ["noun", "additive"]
+
+
+def test_no_zero_has_a_sign():
+    frame = _frame()
+    frame[["value", "low", "high"]] = [-0.001, -0.004, 0.004]
+    assert not any("-0" in line for line in _printed(frame))
 
 
 def test_frequencies_have_rows_where_there_are_words():
