@@ -30,6 +30,8 @@ LEGEND_ROOM = 118
 SAMPLE = 9
 AROUND = 2**0.5
 """Room left and right of a logarithmic x axis' places: half a doubling."""
+ROOM = 38
+"""Letters of an x axis' name, with its n, that one of many panels has room for in a line."""
 FEW_DECADES = 1e3
 """A logarithmic y axis of less than this from end to end has ticks within its decades too."""
 WIDE, NARROW = 9, 5
@@ -198,6 +200,8 @@ def _ticks(axes: Axes, panel: Panel, rows: pd.DataFrame, names: list[str], look:
     once = panel.numeric or "–" not in whole
     told = f"n = {whole} {panel.counted}" if once else f"n: {panel.counted}"
     label = f"{panel.x} ({told})" if panel.x else told
+    if look.size != BASE and len(label) > ROOM:
+        label = f"{panel.x}\n({told})"
     axes.set_xlabel(label if whole else panel.x, fontsize=look.size, color=look.theme.ink)
     if panel.log_x:
         shown = sorted(map(float, names))

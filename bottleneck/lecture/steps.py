@@ -42,10 +42,14 @@ def factor(value: float) -> str:
 
 
 def slip(
-    what: str, printed: Sequence[str], values: Sequence[float | int], form: str
+    what: str,
+    printed: Sequence[str],
+    values: Sequence[float | int],
+    form: str,
+    tens: bool = False,
 ) -> tuple[str, ...]:
-    """One line where what the slide prints is not what the values round to."""
-    if all(rounds_to(*pair) for pair in zip(printed, values, strict=True)):
+    """One line where what the slide prints is not what the values round to; ``tens`` as there."""
+    if all(rounds_to(*pair, tens) for pair in zip(printed, values, strict=True)):
         return ()
     return (f"The slide prints {what} {' '.join(printed)}, not {listed(values, form)}.",)
 

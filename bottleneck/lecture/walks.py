@@ -71,7 +71,7 @@ def compression_by_length(evidence: Evidence, _: Attention) -> list[Step]:
     printed = [str(row.printed_ratio) for row in evidence.slides.l4]
     ratios = [row.ratio for row in evidence.slides.l4]
     formula = f"words x 100 / {L4_CONTEXT_SIZE}"
-    slips = slip("the ratios", printed, ratios, "{:.2f}")
+    slips = slip("the ratios", printed, ratios, "{:.2f}", tens=True)
     return [Step("Ratio by length", formula, columns(rows), slips)]
 
 

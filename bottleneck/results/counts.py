@@ -23,6 +23,7 @@ from .digits import fields_of, runs_of_rows, whole_numbers
 from .schema import BLEU_COLUMNS, SENTENCE_COLUMNS
 
 WANTED = ("sentence", "source_words", *BLEU_COLUMNS)
+ABOUT = "about"
 BLOCK = 2**22
 """Bytes of text that are read at a time."""
 
@@ -102,18 +103,19 @@ def packed(counts: Mapping[str, Counts], csv: str) -> bytes:
     flat = np.concatenate([held.ravel() for held in columns])
     names = json.dumps(list(counts))
     about = {"runs": names, "csv": csv, "sha256": _check(names, lengths, flat)}
-    return save({"lengths": lengths, "counts": flat}, about)
+    # Under one name: several come out in another order each time, and so other bytes.
+    return save({"lengths": lengths, "counts": flat}, {ABOUT: json.dumps(about)})
 
 
 def unpacked(path: Path, csv: str) -> dict[str, Counts] | None:
     """What `packed` made; None if it is not there, is damaged, or is of another CSV file."""
     try:
         with safe_open(path, framework="numpy") as file:
-            about = file.metadata() or {}
-            if about.get("csv") != csv:
+            about = json.loads((file.metadata() or {}).get(ABOUT, "{}"))
+            if not isinstance(about, dict) or about.get("csv") != csv:
                 return None
             lengths, flat = file.get_tensor("lengths"), file.get_tensor("counts")
-    except (OSError, SafetensorError):
+    except (OSError, ValueError, SafetensorError):
         return None
     names = about.get("runs", "")
     if about.get("sha256") != _check(names, lengths, flat):

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
+from ..results.schema import SETTING_COLUMNS
 from ..scoring.bootstrap import Estimate, Score, draw, estimate
 from ..scoring.buckets import Buckets
 from ..settings.apart import telling
@@ -16,6 +17,7 @@ from ..settings.run import RunSettings, resolve
 from .study import Probed, Row
 
 ATTENTION = "model.attention"
+_COLUMNS = {setting: column for column, (setting, _) in SETTING_COLUMNS.items()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,8 +97,8 @@ def _names(known: Sequence[RunSettings]) -> list[str]:
 
 
 def _written(cell: Cell, names: Sequence[str]) -> dict[str, str]:
-    """Settings by the names and in the words of a sweep file."""
-    return {short_name(name): toml_word(cell.value(name)) for name in names}
+    """Settings by their columns, which `--where` takes, in the words of a sweep file."""
+    return {_COLUMNS.get(name, short_name(name)): toml_word(cell.value(name)) for name in names}
 
 
 def without_seed(settings: RunSettings) -> RunSettings:

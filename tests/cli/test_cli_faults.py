@@ -22,7 +22,7 @@ COMMANDS = {
     "reproduce": (MAKE, 30),
     "export": (["export", "--bundle", "bundle", "--results", "out"], 30),
     "table": (["export", "-o", "all.csv", "--results", "out"], 30),
-    "study": (["study", "length", "--results", "out"], 30),
+    "study": (["study", "length", "--quiet", "--results", "out"], 30),
     "plot": (["plot", "bleu", "-o", "bleu.svg", "--results", "out"], 30),
     "report": (["report", "-o", "page.html", "--results", "out"], 30),
     "all": (["export", "--all", "--results", "out"], 6),
@@ -32,7 +32,7 @@ COMMANDS = {
 def child(command: list[str], folder: Path, cache: Path) -> subprocess.CompletedProcess:
     environment = os.environ | {"XDG_CACHE_HOME": str(cache), "JAX_PLATFORMS": "cpu"}
     return subprocess.run(
-        command, cwd=folder, env=environment, capture_output=True, text=True, timeout=900
+        command, cwd=folder, env=environment, capture_output=True, text=True, timeout=1800
     )
 
 
