@@ -1,5 +1,6 @@
 """Every command that README shows is run, the long ones at the preset ``smoke``."""
 
+import csv
 import gzip
 import re
 import shlex
@@ -9,7 +10,8 @@ import pytest
 
 from seq2seq_bottleneck.cli.main import run
 
-README = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf8")
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf8")
 WORDS = [f"word{n}" for n in range(30)]
 
 
@@ -71,3 +73,26 @@ def test_readme_shows_the_commands_that_matter():
         assert f"bottleneck {name}" in text
     assert ".venv/bin/bottleneck reproduce\n" in README
     assert len(re.findall(r"-m pytest", README)) == 1
+
+
+CAPACITIES = [
+    ("copy: 90 % survive", "2,400 updates"),
+    ("copy: 50 % survive in place", "2,400 updates"),
+    ("grammar: 90 % survive", "2,400 updates"),
+    ("grammar: 50 % survive", "2,400 updates"),
+    ("copy: 90 % survive", "1,200 updates"),
+]
+
+
+def test_the_words_that_256_numbers_hold_are_those_of_the_figures_file():
+    """In the order in which README tells them."""
+    place = ROOT / "results" / "figures" / "capacity_by_context.csv"
+    rows = list(csv.DictReader(place.read_text(encoding="utf8").splitlines()))
+    held = {(row["panel"], row["control"]): row for row in rows if row["x"] == "256"}
+    numbers = [
+        tuple(f"{float(held[key][end]):.1f}" for end in ("value", "low", "high"))
+        for key in CAPACITIES
+    ]
+    told = README[README.index("**Can 256 numbers") : README.index("## Set it up")]
+    assert re.findall(r"([\d.]+) \[([\d.]+), ([\d.]+)\]", told) == numbers
+    assert "at least" in held["copy: 50 % survive", "2,400 updates"]["note"]
