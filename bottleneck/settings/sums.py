@@ -95,7 +95,8 @@ def write_listed(
                 place(part, folder / name)
         except BaseException:
             for part in parts.values():
-                part.unlink(missing_ok=True)
+                with suppress(OSError):  # closed meanwhile: whoever writes next clears it
+                    part.unlink()
             raise
         for name in gone:
             (folder / name).unlink(missing_ok=True)

@@ -26,7 +26,11 @@ NEVER = -1
 
 def held(folder: Path) -> dict[str, bytes]:
     """The files of a folder and their bytes; sums are looked at by whoever reads."""
-    files = (path for path in folder.rglob("*") if path.is_file() and path.name != SUMS)
+    files = (
+        path
+        for path in folder.rglob("*")
+        if path.is_file() and path.name != SUMS and path.suffix != ".part"
+    )
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
 
 

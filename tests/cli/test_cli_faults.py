@@ -67,4 +67,6 @@ def test_a_fault_at_any_write_of_a_command_is_one_line_and_then_mended(
         assert "cannot write '" in row["told"], row
         assert WORDS[fault] in row["told"], row
         assert (row["readable"], row["again"]) == (0, 0), row
-        assert (row["parts"], row["strange"], row["gone"], row["other"]) == ([], [], [], []), row
+        assert (row["strange"], row["gone"], row["other"]) == ([], [], []), row
+        # In a folder that is closed nothing can be cleared away: the next process does it.
+        assert row["parts"] == [] or fault == "readonly", row
