@@ -25,7 +25,7 @@ COMMANDS = {
     "study": (["study", "length", "--quiet", "--results", "out"], 30),
     "plot": (["plot", "bleu", "-o", "bleu.svg", "--results", "out"], 30),
     "report": (["report", "-o", "page.html", "--results", "out"], 30),
-    "all": (["export", "--all", "--results", "out"], 6),
+    "all": (["export", "--all", "--results", "out"], 3),
 }
 
 
