@@ -18,7 +18,7 @@ from ..results.schema import RUNS, STUDIES
 from ..results.study_files import GOLD
 from ..results.study_files import tables as measured
 from ..settings.atomic import write_text
-from ..settings.errors import UserError
+from ..settings.errors import UnwrittenError, UserError
 from ..tables.claims import render as render_claims
 from ..tables.claims import summary
 from ..tables.cost import cost_pages, load_cost
@@ -103,6 +103,8 @@ def _attempted(
     for name in names:
         try:
             made[name] = make(name)
+        except UnwrittenError:
+            raise
         except UserError as error:
             left_out[name] = str(error)
     return made, left_out

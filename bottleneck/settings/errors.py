@@ -16,9 +16,13 @@ class UsageError(UserError):
     exit_code = 2
 
 
-def unwritten(path: object, error: OSError) -> UserError:
+class UnwrittenError(UserError):
+    """A file that cannot be written: no reason to leave it out and go on."""
+
+
+def unwritten(path: object, error: OSError) -> UnwrittenError:
     """The error of a file that cannot be written, with the way out."""
-    return UserError(
+    return UnwrittenError(
         f"cannot write {str(path)!r} ({error.strerror}); see to the room and the rights there, or "
         "name another place"
     )
