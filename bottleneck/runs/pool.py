@@ -153,8 +153,7 @@ def stacks(jobs: Sequence[Job], together: int) -> list[list[Job]]:
     found: dict[str, list[list[Job]]] = {}
     order: list[list[Job]] = []
     for job in jobs:
-        without_seed = job.settings.changed(training={"seed": 0}).model_dump_json()
-        alike = found.setdefault(without_seed, [])
+        alike = found.setdefault(job.settings.without_seed().model_dump_json(), [])
         seed = job.settings.training.seed
         taken = [[each.settings.training.seed for each in stack] for stack in alike]
         if not alike or len(alike[-1]) >= together or seed in taken[-1]:

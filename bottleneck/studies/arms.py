@@ -82,7 +82,7 @@ def arms_of(probed: Sequence[Probed]) -> list[Arm]:
     """
     held: dict[RunSettings, list[Probed]] = {}
     for one in sorted(probed, key=lambda one: one.settings.training.seed):
-        held.setdefault(without_seed(one.settings), []).append(one)
+        held.setdefault(one.settings.without_seed(), []).append(one)
     known = sorted(held, key=_order)
     return [Arm(name, tuple(held[key])) for name, key in zip(_names(known), known, strict=True)]
 
@@ -99,11 +99,6 @@ def _names(known: Sequence[RunSettings]) -> list[str]:
 def _written(cell: Cell, names: Sequence[str]) -> dict[str, str]:
     """Settings by their columns, which `--where` takes, in the words of a sweep file."""
     return {_COLUMNS.get(name, short_name(name)): toml_word(cell.value(name)) for name in names}
-
-
-def without_seed(settings: RunSettings) -> RunSettings:
-    """The same for all seeds of an arm."""
-    return settings.changed(training={"seed": 0})
 
 
 def in_buckets(run: Probed, words: Float[np.ndarray, "sentences"]) -> Iterator[tuple]:

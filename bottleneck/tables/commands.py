@@ -10,7 +10,6 @@ from ..results.folders import find_runs
 from ..results.probes import has_probe, load_probe
 from ..results.schema import RUNS
 from ..settings.grid import make_grid
-from ..settings.run import RunSettings
 from ..settings.sweep import load_sweep
 from .families import kinds
 
@@ -56,13 +55,8 @@ def command(
 
 def _of_sweep(bundle: Bundle, name: str) -> bool:
     """Whether all runs are cells of the sweep, so that it goes on where they lie."""
-    cells = {_unseeded(cell.settings) for cell in make_grid(load_sweep(name)).cells}
-    return all(_unseeded(bundle.settings(run)) in cells for run in bundle.runs["run"].unique())
-
-
-def _unseeded(settings: RunSettings) -> RunSettings:
-    training = settings.training.model_copy(update={"seed": 1})
-    return settings.model_copy(update={"training": training})
+    cells = {cell.settings.without_seed() for cell in make_grid(load_sweep(name)).cells}
+    return all(bundle.settings(run).without_seed() in cells for run in bundle.runs["run"].unique())
 
 
 def _lacking(claim: Claim, attentions: Iterable[str]) -> set[str]:
