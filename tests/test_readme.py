@@ -84,15 +84,33 @@ CAPACITIES = [
 ]
 
 
+def figures_rows(name):
+    """The rows of the numbers beside a figure that README shows."""
+    text = (ROOT / "results" / "figures" / f"{name}.csv").read_text(encoding="utf8")
+    return list(csv.DictReader(text.splitlines()))
+
+
+def rounded(row):
+    return tuple(f"{float(row[end]):.1f}" for end in ("value", "low", "high"))
+
+
+def test_the_two_tables_have_the_numbers_of_the_figures_file():
+    rows = [row for row in figures_rows("bleu_by_length") if row["kind"] == "mean"]
+    none, attention = ([row for row in rows if row["arm"] == arm] for arm in ("none", "additive"))
+    assert len(none) == len(attention) == 5
+    for row, other in zip(none, attention, strict=True):
+        (value, low, high), (with_it, from_, to) = rounded(row), rounded(other)
+        bucket = rf"^ {re.escape(row['x'])} +{row['n']} "
+        assert re.search(rf"{bucket}.* {value} .*\n +{low}\.\.{high}\b", README, re.MULTILINE)
+        both = rf"{bucket}.* {value} .* {with_it} .*\n +{low}\.\.{high} +{from_}\.\.{to} "
+        assert re.search(both, README, re.MULTILINE)
+
+
 def test_the_words_that_256_numbers_hold_are_those_of_the_figures_file():
     """In the order in which README tells them."""
-    place = ROOT / "results" / "figures" / "capacity_by_context.csv"
-    rows = list(csv.DictReader(place.read_text(encoding="utf8").splitlines()))
-    held = {(row["panel"], row["control"]): row for row in rows if row["x"] == "256"}
-    numbers = [
-        tuple(f"{float(held[key][end]):.1f}" for end in ("value", "low", "high"))
-        for key in CAPACITIES
-    ]
+    rows = [row for row in figures_rows("capacity_by_context") if row["x"] == "256"]
+    held = {(row["panel"], row["control"]): row for row in rows}
+    numbers = [rounded(held[key]) for key in CAPACITIES]
     told = README[README.index("**Can 256 numbers") : README.index("## Set it up")]
     assert re.findall(r"([\d.]+) \[([\d.]+), ([\d.]+)\]", told) == numbers
     assert "at least" in held["copy: 50 % survive", "2,400 updates"]["note"]
