@@ -136,8 +136,9 @@ def worked_example(evidence: Evidence) -> Audit:
             f"on {slide.share_word}", [slide.share], [100 * float(weights[place])], "{:.1f}", " %"
         ),
     )
-    terms = " + ".join(f"{value:.3f}" for value in exponentials)
-    why = f"{told(checks)}: {terms} = {exponentials.sum():.3f}; {second_slip(slide)}"
+    # Of four decimals the terms as shown add up to the sum as shown.
+    terms = " + ".join(f"{value:.4f}" for value in exponentials)
+    why = f"{told(checks)}: {terms} = {exponentials.sum():.4f}; {second_slip(slide)}"
     return Audit("L7", "Worked attention example", checks, why)
 
 

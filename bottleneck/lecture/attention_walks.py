@@ -50,10 +50,10 @@ def _exponentials(slide: WorkedExample, scores: np.ndarray) -> Step:
     exponentials = np.exp(scores)
     total = float(exponentials.sum())
     rows = [
-        (name, f"exp({score:.2f})", f"= {value:.3f}", "")
+        (name, f"exp({score:.2f})", f"= {value:.4f}", "")
         for name, score, value in zip(slide.states, scores, exponentials, strict=True)
     ]
-    rows.append(("sum", "", f"= {total:.3f}", f"slide {slide.total}"))
+    rows.append(("sum", "", f"= {total:.4f}", f"slide {slide.total}"))
     slips = slip("the sum", [slide.total], [total], "{:.3f}")
     return Step("Exponentials", "exp(e_i), and their sum", columns(rows), slips)
 

@@ -46,7 +46,7 @@ FACTS = {
     "L4": ["1.95", "7.81", "19.5", "39.06"],
     "L5": ["sum 100", "cat"],
     "L6": ["0.60", "0.34", "0.999", "0.447"],
-    "L7": ["0.09 0.94 0.20", "4.876", "0.224 0.525 0.251", "1.094 + 2.560 + 1.221"],
+    "L7": ["0.09 0.94 0.20", "4.876", "0.224 0.525 0.251", "1.0942 + 2.5600 + 1.2214 = 4.8756"],
     "L8": ["0.690 0.310", "0.982 0.018", "9:1 becomes 2.2:1", "5:1 becomes 55:1"],
     "L9": ["3000", "2744", "91.47 %", "7680"],
     "L10": ["1 of 7 rows (le)", "tied in 1 more (chat)", "0.239", "0.167"],
@@ -269,6 +269,13 @@ def test_another_alignment_than_the_slides_is_seen():
 def test_the_last_digit_follows_from_the_printed_text(printed, unit):
     assert last_digit(printed, tens=True) == pytest.approx(unit)
     assert last_digit(printed) == pytest.approx(min(unit, 1))
+
+
+def test_the_terms_of_the_worked_example_add_up_as_shown():
+    terms, total = re.search(
+        r"([\d.]+(?: \+ [\d.]+)+) = ([\d.]+)", AUDITS["L7"](EVIDENCE).why
+    ).groups()
+    assert sum(map(float, terms.split(" + "))) == pytest.approx(float(total), abs=1e-9)
 
 
 def test_only_where_it_is_said_a_ten_may_stand_for_its_neighbours():

@@ -70,7 +70,7 @@ def test_the_worked_example_shows_each_number_and_slip_at_its_step(evidence, own
     steps = {step.title: step for step in walk("L7", evidence, own)}
     assert list(steps) == ["Given", "Scores", "Exponentials", "Weights", "Context"]
     assert "0.5 x 0.8 + (-0.2) x 0.1 + 0.8 x 0.7  = 0.94  slide 0.94" in steps["Scores"].lines[1]
-    for value in ("1.094", "2.560", "1.221", "4.876"):
+    for value in ("1.0942", "2.5600", "1.2214", "4.8756"):
         assert value in "\n".join(steps["Exponentials"].lines)
     for value in ("0.224", "0.525", "0.251"):
         assert value in "\n".join(steps["Weights"].lines)
