@@ -73,23 +73,32 @@ def training_files(corpus: CorpusSettings) -> PairFiles:
 
 
 def given_test_files(corpus: CorpusSettings) -> PairFiles | None:
-    """The files to test on, None where the test set is to be split off the training text.
+    """The files to test on, None where the test set is to be split off `text_to_split`.
 
-    A test set by name goes before the one that a named corpus has. Raises UsageError for two test
-    sets, or half a one, UserError for one that is not on this machine.
+    A test set by name goes before the one that a named corpus has; it is one of sacreBLEU's, or
+    another named corpus'. Raises UsageError for two test sets, or half a one, UserError for one
+    that is not on this machine.
     """
+    if corpus.test is not None and (corpus.test_source or corpus.test_target):
+        raise UsageError("corpus.test and corpus.test_source both name a test set; give one")
+    tested = corpus.test or corpus.name
+    if tested in NAMED:
+        return _named_files(tested, "test")
     if corpus.test is not None:
-        if corpus.test_source or corpus.test_target:
-            raise UsageError("corpus.test and corpus.test_source both name a test set; give one")
         return PairFiles("corpus.test", *test_set_files(corpus.test, corpus.reverse_direction))
-    if corpus.name in NAMED:
-        return _named_files(corpus.name, "test")
     if corpus.test_source is not None:
         return _checked(PairFiles("corpus.test_source", corpus.test_source, corpus.test_target))
     if corpus.test_target is not None:
         missing = with_option("corpus.test_source")
         raise UsageError(f"corpus.test_target is set without {missing}; give both")
     return None
+
+
+def text_to_split(corpus: CorpusSettings) -> PairFiles:
+    """The text that a test set is split off: the training text, or that of the corpus tested on."""
+    if corpus.test is None:
+        return training_files(corpus)
+    return training_files(corpus.model_copy(update={"name": corpus.test, "test": None}))
 
 
 def given_valid_files(corpus: CorpusSettings) -> PairFiles | None:

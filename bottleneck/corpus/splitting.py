@@ -20,6 +20,7 @@ from .files import (
     given_test_files,
     given_valid_files,
     read_pairs,
+    text_to_split,
     training_files,
 )
 from .joining import join_test, side_by_side
@@ -108,9 +109,11 @@ def _test_set(
     """The given test set, or one split off, with its notes."""
     files = given_test_files(corpus)
     if files is None:
-        within = within_test(pairs, corpus)
+        text = _read(text_to_split(corpus), corpus) if corpus.test else PairsRead(pairs, 0)
+        within = within_test(text.pairs, corpus)
         test = split_off_even(within, corpus.test_pairs, f"{corpus.seed}:test", edges)
-        notes = left_out(len(pairs) - len(within), corpus)
+        notes = _note(text.blank, "test line", "with an empty side dropped")
+        notes += left_out(len(text.pairs) - len(within), corpus)
         return test, notes + _short(len(test), corpus.test_pairs, "test")
     given, blank = _read(files, corpus)
     whole = list(dict.fromkeys(given))

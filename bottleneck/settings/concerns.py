@@ -58,7 +58,8 @@ class CorpusSettings(Concern):
 
     ``train_max_words`` shortens training and validation alone. Sentences outside ``test_min_words``
     to ``test_max_words`` are left out of the test set, before ``joined`` of them are made into one;
-    nothing else changes. ``test`` names a test set that sacreBLEU knows.
+    nothing else changes. ``test`` names a test set that sacreBLEU knows, or another named corpus:
+    what a run on that one is tested on.
     ``reverse_direction`` translates French to English: lengths are then those of the French.
     ``tokens`` subwords are learned on the training side, as many as the vocabularies say.
     """

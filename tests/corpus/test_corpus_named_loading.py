@@ -239,6 +239,31 @@ def test_a_test_set_for_the_users_own_text(wmt14: Path, tmp_path: Path) -> None:
         load_corpus(both, EDGES)
 
 
+@pytest.mark.parametrize("reverse", [False, True])
+def test_another_named_corpus_to_test_on(reverse: bool) -> None:
+    """Its own test set, else the pairs that a run on it is tested on; training is as it was."""
+    put("canada-laws", train=rows(0, 300), valid=rows(300, 40), test=rows(400, 80))
+    put("multi30k", train=rows(500, 300), valid=rows(800, 40), test=rows(900, 60))
+    put("tatoeba", train=rows(1_000, 400) + rows(0, 20))
+    home = CorpusSettings(name="canada-laws", reverse_direction=reverse)
+    own = load_corpus(home, EDGES)
+    for other in ("multi30k", "tatoeba"):
+        theirs = load_corpus(home.model_copy(update={"name": other}), EDGES)
+        abroad = load_corpus(home.model_copy(update={"test": other}), EDGES)
+        assert abroad.test == theirs.test
+        tested = sources(abroad.test)
+        assert abroad.train == tuple(pair for pair in own.train if pair.source not in tested)
+        assert abroad.fingerprint not in (own.fingerprint, theirs.fingerprint)
+
+
+def test_a_corpus_to_test_on_that_is_not_there() -> None:
+    put("multi30k", train=rows(0, 300))
+    with pytest.raises(UserError, match=r"^corpus 'tatoeba' is not on this machine; `bottleneck"):
+        load_corpus(CorpusSettings(name="multi30k", test="tatoeba"), EDGES)
+    with pytest.raises(UsageError, match=r"^unknown test set 'tatoeb'; did you mean 'tatoeba'\?$"):
+        load_corpus(CorpusSettings(name="multi30k", test="tatoeb"), EDGES)
+
+
 def test_names_of_test_sets(wmt14: Path) -> None:
     assert {"wmt14", "wmt14/full", "wmt13"} <= set(known_test_sets())
     assert "wmt19" not in known_test_sets()

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from ...settings.concerns import NAMED
 from ...settings.errors import UsageError, UserError, did_you_mean
 from .archives import BROKEN
 from .download import TIMEOUT
@@ -83,7 +84,7 @@ def _dataset(name: str) -> Any:
 
     known = known_test_sets()
     if name not in known:
-        raise UsageError(f"unknown test set {name!r}{did_you_mean(name, known)}")
+        raise UsageError(f"unknown test set {name!r}{did_you_mean(name, (*known, *NAMED))}")
     return DATASETS[name]
 
 
