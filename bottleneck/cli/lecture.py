@@ -105,18 +105,19 @@ def _walk(name: str, evidence: "Evidence", results: Path | None) -> None:
     evidence = _with_trained(name, evidence, results)
     console = output()
     print_walk(AUDITS[name](evidence), walk(name, evidence, own_attention()), console)
-    if name in ASKED and (told := _asked(name, evidence, str(results or TRAINED))):
+    if name in ASKED and (told := _asked(name, evidence, results or TRAINED)):
         print_prose(console, told)
 
 
-def _asked(name: str, evidence: "Evidence", folder: str) -> str:
+def _asked(name: str, evidence: "Evidence", folder: Path) -> str:
     """Which runs an id asked; where there is none, the command that makes one. May be empty."""
     if arms := evidence.first or evidence.short:
         return f"Runs of {folder}: {', '.join(f'{arm.arm} {arm.run}' for arm in arms)}."
     if evidence.learned is not None:
         return ""
     missing, wanted = ASKED[name]
-    return f"{missing}: {folder!r} has no run {wanted}; `bottleneck reproduce` trains one."
+    lacks = f"has no run {wanted}" if folder.is_dir() else "is not there"
+    return f"{missing}: {str(folder)!r} {lacks}; `bottleneck reproduce` trains a run {wanted}."
 
 
 def _with_trained(name: str, evidence: "Evidence", results: Path | None) -> "Evidence":

@@ -93,6 +93,8 @@ def study(
             "--where, or train others into another folder with --results"
         )
     if gold is None and not _finished(folder, asked):
+        if results is not None and not (asked.own_runs or preset or assignments or seeds):
+            _refuse_missing(folder)
         _train(asked, folder, preset, assignments, seeds, jobs, dry_run, quiet)
         if dry_run:
             return
@@ -187,6 +189,17 @@ def _why_train(asked: "Study", folder: Path, dry_run: bool) -> str:
     told = f"no finished run in {str(folder)!r} that study {asked.name} can be put to"
     others = f" ({counted(old, 'run')} by another version of this program)" if old else ""
     return f"{told}{others}: {'would train' if dry_run else 'training'} its own there first"
+
+
+def _refuse_missing(folder: Path) -> None:
+    """A misspelt folder gets no training that nobody asked for."""
+    from ..settings.errors import UserError
+
+    if not folder.exists():
+        raise UserError(
+            f"{str(folder)!r} does not exist: name a folder of finished runs, or say which runs to "
+            "train there, as by --preset lecture"
+        )
 
 
 def _refuse_bundle(asked: "Study", folder: Path) -> None:

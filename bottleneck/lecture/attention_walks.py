@@ -1,6 +1,6 @@
 """The worked examples of attention, step by step: L7, L10, L16 and L18."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -31,7 +31,7 @@ def worked_example(evidence: Evidence, attention: Attention) -> list[Step]:
         _scores(slide, scores),
         _exponentials(slide, scores),
         _weights(slide, weights),
-        _context(slide, weights, context),
+        _context(slide.states.values(), weights, context),
     ]
 
 
@@ -64,6 +64,8 @@ def _weights(slide: WorkedExample, weights: np.ndarray) -> Step:
         for name, weight, printed in zip(slide.states, weights, slide.weights, strict=True)
     ]
     slips = slip("the weights", slide.weights, weights.tolist(), "{:.3f}")
+    share = 100 * float(weights[list(slide.states).index(slide.share_word)])
+    slips += slip(f"% on {slide.share_word}:", [slide.share], [share], "{:.1f}")
     if " not " in second_slip(slide):
         slips += (f"A second slip: {second_slip(slide)}.",)
     if len(set(slide.third)) > 1:
@@ -77,15 +79,14 @@ def _weights(slide: WorkedExample, weights: np.ndarray) -> Step:
     return Step("Weights", formula, columns(rows), slips)
 
 
-def _context(slide: WorkedExample, weights: np.ndarray, context: np.ndarray) -> Step:
+def _context(
+    states: Iterable[Sequence[float]], weights: np.ndarray, context: np.ndarray
+) -> Step:
     terms = " + ".join(
-        f"{weight:.3f} {vector(state)}"
-        for weight, state in zip(weights, slide.states.values(), strict=True)
+        f"{weight:.3f} {vector(state)}" for weight, state in zip(weights, states, strict=True)
     )
-    share = 100 * float(weights[list(slide.states).index(slide.share_word)])
-    slips = slip(f"% on {slide.share_word}:", [slide.share], [share], "{:.1f}")
     lines = (terms, f"= {vector(context.tolist(), '{:.3f}')}")
-    return Step("Context", "c = sum_i alpha_i h_i", lines, slips)
+    return Step("Context", "c = sum_i alpha_i h_i", lines)
 
 
 def example_matrix(evidence: Evidence, _: Attention) -> list[Step]:

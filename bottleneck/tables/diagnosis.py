@@ -20,7 +20,12 @@ SENTENCE_WIDTH = 84
 """Columns of a marked sentence's lines at most."""
 LEGEND = (
     "+ survived, with the output's words for it; ~ (in part); - [lost]; ? not judged, for lack of "
-    "a link or a word that training never showed. Function words are often there by chance."
+    "{lack}. Function words are often there by chance."
+)
+LACKING = {True: "a word in the reference", False: "the word in training"}
+"""Why a word is not judged, where there is a reference and where there is none."""
+UNKNOWN = (
+    "Not in the training vocabulary, so the same unknown word to every arm: {}."
 )
 
 
@@ -30,11 +35,11 @@ def diagnosis_page(diagnosis: Diagnosis, length: str, notes: Sequence[str] = ())
     told = [
         f"Sentence: {length}.",
         *_beyond(diagnosis),
-        *(line for each in diagnosis.arms for line in _fates(each)),
         *notes,
+        *(line for each in diagnosis.arms for line in _fates(each)),
         diagnosis.judged_by,
-        *([f"Not in the training vocabulary: {unknown}."] if unknown else []),
-        LEGEND,
+        *([UNKNOWN.format(unknown)] if unknown else []),
+        LEGEND.format(lack=LACKING[diagnosis.reference is not None]),
     ]
     return Page("diagnosis", TITLE, _frame(diagnosis), _picture(diagnosis), [], told)
 
@@ -50,12 +55,12 @@ def _fates(held: Diagnosed) -> Iterator[str]:
     """An arm's words in a sentence, then as on the slide which of them survived and were lost."""
     judged = [report for report in held.words if report.share is not None]
     content = [report for report in judged if report.word_class not in FUNCTION]
-    yield f"{held.arm}: {_counts(judged, content)}. Output: {held.output}"
+    yield f"Arm {held.arm}: {_counts(judged, content)}. Output: {held.output}"
     for fate in (SURVIVED, PARTLY, LOST):
         words = [report.word for report in content if report.fate == fate]
         told = [", ".join(words), _small_words(judged, fate)]
         if any(told) or fate != PARTLY:
-            yield f"{held.arm}, {fate}: {' and '.join(filter(None, told)) or 'none'}."
+            yield f"Arm {held.arm}, {fate}: {' and '.join(filter(None, told)) or 'nothing'}."
 
 
 def _counts(judged: Sequence[WordReport], content: Sequence[WordReport]) -> str:

@@ -88,6 +88,9 @@ def test_a_folder_without_runs_is_told_before_runs_are_trained_in_it(tmp_path, c
     assert told in capsys.readouterr().err
     assert run([*asked, "--quiet"]) == 0
     assert told not in capsys.readouterr().err
+    way_out = f"'{folder}' does not exist: name a folder of finished runs, or say which runs to"
+    fails(capsys, ["length", "--results", folder], 1, way_out)
+    fails(capsys, ["length", "--results", folder, "--dry-run"], 1, way_out)
     assert not folder.exists()
 
 

@@ -7,7 +7,7 @@ from rich.console import Console
 
 from seq2seq_bottleneck.probes.diagnosis import Diagnosed, Diagnosis
 from seq2seq_bottleneck.probes.word_report import WordReport
-from seq2seq_bottleneck.tables.diagnosis import diagnosis_page
+from seq2seq_bottleneck.tables.diagnosis import LEGEND, diagnosis_page
 
 
 def _words(*shares):
@@ -57,31 +57,37 @@ def test_colours_come_on_top_of_the_marks():
 def test_a_sentence_sums_each_arm_up_as_the_slide_does():
     told = diagnosis_page(_diagnosis(unknown=("zebra",)), "4 words", ["A note."]).caption
     assert told[0] == "Sentence: 4 words."
-    assert told[1:5] == [
-        "none: 0 of 2 content words survived, 1 in part; of all words 1 of 3, 1 in part. "
+    assert told[1] == "A note."
+    assert told[2:6] == [
+        "Arm none: 0 of 2 content words survived, 1 in part; of all words 1 of 3, 1 in part. "
         "Output: le s'",
-        "none, survived: 1 of 1 function words.",
-        "none, in part: sat.",
-        "none, lost: cat.",
+        "Arm none, survived: 1 of 1 function words.",
+        "Arm none, in part: sat.",
+        "Arm none, lost: cat.",
     ]
-    assert told[5:8] == [
-        "additive: 2 of 2 content words survived; of all words 3 of 3. Output: le chat s'est assis",
-        "additive, survived: cat, sat and 1 of 1 function words.",
-        "additive, lost: none.",
+    assert told[6:9] == [
+        "Arm additive: 2 of 2 content words survived; of all words 3 of 3. "
+        "Output: le chat s'est assis",
+        "Arm additive, survived: cat, sat and 1 of 1 function words.",
+        "Arm additive, lost: nothing.",
     ]
-    assert told[8:11] == ["A note.", "Judged somehow.", "Not in the training vocabulary: zebra."]
+    assert told[9:] == [
+        "Judged somehow.",
+        "Not in the training vocabulary, so the same unknown word to every arm: zebra.",
+        LEGEND.format(lack="a word in the reference"),
+    ]
 
 
 @pytest.mark.parametrize(
     ("kinds", "told"),
     [
-        (("", "", ""), "one: 1 of 3 words survived, 1 in part. Output: o"),
+        (("", "", ""), "Arm one: 1 of 3 words survived, 1 in part. Output: o"),
         (
             ("determiner", "determiner", "determiner"),
-            "one: no content word judged; 1 of 3 function words survived, 1 in part. Output: o",
+            "Arm one: no content word judged; 1 of 3 function words survived, 1 in part. Output: o",
         ),
-        (("noun", "noun", ""), "one: 1 of 3 content words survived, 1 in part. Output: o"),
-        (("determiner", "", "noun"), "one: 0 of 2 content words survived, 1 in part; of all"),
+        (("noun", "noun", ""), "Arm one: 1 of 3 content words survived, 1 in part. Output: o"),
+        (("determiner", "", "noun"), "Arm one: 0 of 2 content words survived, 1 in part; of all"),
     ],
 )
 def test_content_words_come_first_only_where_classes_are_known(kinds, told):
