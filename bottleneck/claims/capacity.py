@@ -59,9 +59,9 @@ class Measured:
         return math.nan if self.side(end) else float(getattr(self, end))
 
     def told(self, form: str = "{:.1f}") -> str:
-        """``14.2 [13.8, 14.9]``, bounds by their words."""
+        """``14.2 [13.8, 14.9]``, bounds by their words; one bound for all three is told once."""
         value, low, high = (self._end(end, form) for end in ENDS)
-        return f"{value} [{low}, {high}]"
+        return value if self.side("value") and value == low == high else f"{value} [{low}, {high}]"
 
     def _end(self, end: str, form: str) -> str:
         number = getattr(self, end)

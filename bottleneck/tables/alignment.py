@@ -116,7 +116,7 @@ def _beside(shown: pd.DataFrame) -> list[str]:
     best = rows[(rows["measure"] == "aer") & (rows["control"] == "best")]
     after = rows[rows["measure"] == "weight_after"]
     told = [
-        ("The least AER that one link a target word can have (gold links may be more, or none)",
+        ("AER of the best choice of one source word for each target word (gold has more, or none)",
          _common(best, "{:.1f} %")),
         ("Weight on the place right after the gold source words", _listed(after, "{:.0f} %")),
     ]  # fmt: skip

@@ -103,8 +103,8 @@ def test_without_a_trained_run_the_way_to_one_is_told(capsys):
 def test_without_a_trained_run_the_command_that_makes_one_is_named(name, capsys):
     assert run(["lecture", name]) == 0
     shown = " ".join(capsys.readouterr().out.split())
-    assert "None of ours beside it: 'results/runs/lecture' is not there; `bottleneck reproduce` trains" in shown
-    assert "is not there; `bottleneck reproduce` trains a run with attention." in shown
+    assert "None of ours beside it: 'results/runs/lecture' is not there; `bottleneck" in shown
+    assert "`bottleneck reproduce` trains a run of English to French." in shown
     assert run(["lecture", name, "--format", "csv"]) == 0
     row = pd.read_csv(io.StringIO(capsys.readouterr().out)).iloc[0]
     assert f"`bottleneck lecture {name}`" in row["why"]

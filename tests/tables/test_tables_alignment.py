@@ -70,7 +70,7 @@ def test_alignment_tells_what_was_possible():
     made = alignment.page(_alignment(("additive",)))
     assert any("* behind a count: under 100" in line for line in made.caption)
     told = " ".join(made.caption)
-    assert "(gold links may be more, or none): 3.3 %." in told
+    assert "(gold has more, or none): 3.3 %." in told
     assert "right after the gold source words: additive 11 %." in told
     row = made.frame[(made.frame["bucket"] == "41+") & (made.frame["control"] == "ibm1")]
     assert row["aer"].item() == 0.124
@@ -79,12 +79,12 @@ def test_alignment_tells_what_was_possible():
 
 def test_the_least_error_is_the_gold_links_and_told_once_unless_arms_differ_in_them():
     told = " ".join(alignment.page(_alignment()).caption)
-    assert "(gold links may be more, or none): 3.3 %." in told
+    assert "(gold has more, or none): 3.3 %." in told
     frame = _alignment()
     other = (frame["control"] == "best") & (frame["arm"] == "scaled-dot")
     frame.loc[other & (frame["measure"] == "aer"), "value"] = 0.052
     told = " ".join(alignment.page(frame).caption)
-    assert "(gold links may be more, or none): additive 3.3 %, scaled-dot 5.2 %." in told
+    assert "(gold has more, or none): additive 3.3 %, scaled-dot 5.2 %." in told
 
 
 def test_equal_weights_have_dashes_for_an_error_rate_and_a_reason():
