@@ -79,9 +79,7 @@ def _weights(slide: WorkedExample, weights: np.ndarray) -> Step:
     return Step("Weights", formula, columns(rows), slips)
 
 
-def _context(
-    states: Iterable[Sequence[float]], weights: np.ndarray, context: np.ndarray
-) -> Step:
+def _context(states: Iterable[Sequence[float]], weights: np.ndarray, context: np.ndarray) -> Step:
     terms = " + ".join(
         f"{weight:.3f} {vector(state)}" for weight, state in zip(weights, states, strict=True)
     )

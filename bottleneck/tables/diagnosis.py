@@ -24,9 +24,7 @@ LEGEND = (
 )
 LACKING = {True: "a word in the reference", False: "the word in training"}
 """Why a word is not judged, where there is a reference and where there is none."""
-UNKNOWN = (
-    "Not in the training vocabulary, so the same unknown word to every arm: {}."
-)
+UNKNOWN = "Not in the training vocabulary, so the same unknown word to every arm: {}."
 
 
 def diagnosis_page(diagnosis: Diagnosis, length: str, notes: Sequence[str] = ()) -> Page:
