@@ -8,18 +8,17 @@ from typing import Any
 from ..results.bundle import Bundle
 from ..results.folders import find_runs
 from ..results.schema import STUDIES
-from ..results.study_files import GOLD
 from ..settings.run import preset_names, resolve
 from ..tables.commands import GOLD as GOLD_STUDY
 from ..tables.comparison import NONE
 from ..tables.decided import Decision
-from ..tables.names import TABLES
+from ..tables.names import GOLD_TABLE, TABLES
 from .questions import Shown
 from .read import SLIDES_TABLES, Read
 
 APART = frozenset({"model.attention", "training.seed"})
 """Settings that the runs of two arms and several seeds do not share."""
-KNOWN = frozenset({*TABLES, *STUDIES, GOLD})
+KNOWN = frozenset({*TABLES, *STUDIES, GOLD_TABLE})
 """What `bottleneck table` prints."""
 ATTENTION = "additive"
 """What `bottleneck reproduce` compares with none unless it is told otherwise."""
@@ -61,7 +60,7 @@ def _measuring(decision: Decision, shown: Shown) -> Iterator[str]:
     if not claim.study:
         yield f"bottleneck {claim.command} --out {quoted(folder)}"
     elif find_runs(folder).any:
-        study = GOLD_STUDY if shown.tabled == (GOLD,) else claim.command
+        study = GOLD_STUDY if shown.tabled == (GOLD_TABLE,) else claim.command
         yield f"bottleneck {study} --results {quoted(folder)}"
 
 

@@ -20,6 +20,7 @@ from ..tables.controlled import only
 from ..tables.cost import cost_pages, load_cost
 from ..tables.decided import Decision, measured_controls, measured_training
 from ..tables.families import listed_runs, over_sizes
+from ..tables.names import GOLD_TABLE
 from ..tables.page import Page
 from ..tables.pages import gold_page, make_page, study_page
 from .beside import controls_grid, training_grid
@@ -29,7 +30,7 @@ from .tables import Grid, grids
 FIT = "fit"
 FIGURES_OF: Mapping[str, Sequence[str]] = {
     "C1": ("compression", "context-length"),
-    "C7": ("attention",),
+    "C7": (GOLD_TABLE, "attention"),
     "C9": (BENCHMARK,),
     "C12": ("learning", FIT),
 }
@@ -38,7 +39,7 @@ ALWAYS = frozenset({"attention", "learning"})
 """Figures of runs that say something where the claim is not decided, as those of studies do."""
 TABLES_OF: Mapping[str, Sequence[str]] = {"C1": ("compression", "context-size")}
 """Tables of runs."""
-STUDIED: Mapping[str, Sequence[str]] = {"C7": (GOLD,), "C9": (BENCHMARK,), "C12": (FIT,)}
+STUDIED: Mapping[str, Sequence[str]] = {"C7": (GOLD_TABLE,), "C9": (BENCHMARK,), "C12": (FIT,)}
 """Tables of what was measured, beside the study's own."""
 SLIDES: Mapping[str, Sequence[str]] = {
     "C1": ("L3", "L4", "L12"),
@@ -129,7 +130,7 @@ def _has_numbers(name: str, folder: Path) -> bool:
     """Whether a study, or the benchmark, left its numbers here."""
     if name == BENCHMARK:
         return all((folder / file).is_file() for file in (COST, COST_EXPONENTS))
-    return has_probe(folder, name)
+    return has_probe(folder, GOLD if name == GOLD_TABLE else name)
 
 
 def _figure(name: str, source: Source) -> Picture | str | None:
@@ -156,7 +157,7 @@ def _pages(name: str, folder: Path, bundle: Bundle | None) -> list[Page] | str:
     """The tables of a name; in words why there are none."""
     if name == BENCHMARK:
         return cost_pages(*load_cost(folder))
-    if name == GOLD:
+    if name == GOLD_TABLE:
         return [gold_page(folder, None if bundle is None else bundle.runs)]
     if bundle is None or name in STUDIES:
         return [study_page(name, folder, None if bundle is None else bundle.runs)]

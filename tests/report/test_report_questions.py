@@ -92,14 +92,18 @@ def test_a_figure_and_a_table_stand_with_the_first_claim_alone(tmp_path):
 def test_links_of_the_users_own_have_their_table_and_their_command(tmp_path):
     write_gold(write_results(tmp_path))
     decided, held = _of("C7", tmp_path)
-    assert held.tabled == ("alignment_gold",)
+    assert held.tabled == ("alignment-gold",)
+    assert held.drawn[:1] == ("alignment-gold",)
+    assert "the user's gold set" in held.pictures[0].alt
     assert "the user's gold links" in held.grids[0].caption
     assert held.grids[0].rows[0][:2] == ("5-10", "additive")
     files = "--gold FILE --source FILE --target FILE"
     assert decided.verdict.verdict == "partly"
     told = of_claim(decided, held)
     assert told[0] == f"bottleneck study alignment {files} --results {tmp_path}"
-    assert told[1] == f"bottleneck table alignment_gold --results {tmp_path}"
+    assert told[1] == f"bottleneck table alignment-gold --results {tmp_path}"
+    plot = f"bottleneck plot alignment-gold --results {tmp_path} -o alignment-gold.svg"
+    assert told[2] == plot
 
 
 def test_commands_name_the_folder_as_a_shell_takes_it(tmp_path):
