@@ -34,7 +34,7 @@ from .compression import cells
 from .controlled import control_names, controlled, losses, only, trained_lengths, twice_trained
 from .cost import load_cost
 from .cost_growth import arm_costs, measured_on
-from .families import alone, counted, describe, listed_runs, over_sizes, pairs
+from .families import alone, describe, listed_runs, over_sizes, pairs, runs_told
 from .judged import judge
 from .selection import where
 
@@ -267,7 +267,7 @@ def _studied(
     own = judged[judged["run"] != ""].drop_duplicates("run")
     arms = own.groupby("arm", sort=False)["seed"]
     seeds = {str(arm): [int(seed) for seed in held] for arm, held in arms}
-    return verdict, counted(len(own), seeds)
+    return verdict, runs_told(len(own), seeds)
 
 
 def _cost(folder: Path) -> tuple[Verdict, str]:

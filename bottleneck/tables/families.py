@@ -19,6 +19,7 @@ from ..results.columns import setting_columns
 from ..results.schema import SETTING_COLUMNS
 from ..settings.apart import telling
 from ..settings.concerns import UNSELECTIVE
+from ..settings.counted import counted
 from ..settings.run import resolve
 from .alike import PAIRED, WIDTHS, following
 from .comparison import NONE
@@ -217,7 +218,7 @@ def describe(runs: pd.DataFrame) -> str:
     return counted(len(runs), seeds)
 
 
-def counted(count: int, seeds: dict[str, list[int]]) -> str:
+def runs_told(count: int, seeds: dict[str, list[int]]) -> str:
     """``2 runs: none, additive, seed 1``: arms of the same seeds share them; empty for none."""
     if not count:
         return ""
@@ -225,4 +226,4 @@ def counted(count: int, seeds: dict[str, list[int]]) -> str:
     for arm, held in seeds.items():
         shared.setdefault(", ".join(map(str, sorted(held))), []).append(arm)
     arms = "; ".join(f"{', '.join(names)}, seed {held}" for held, names in shared.items())
-    return f"{count} run{'s' if count > 1 else ''}: {arms}"
+    return f"{counted(count, 'run')}: {arms}"
