@@ -215,7 +215,7 @@ def describe(runs: pd.DataFrame) -> str:
     seeds: dict[str, list[int]] = {}
     for row, apart in zip(held, telling(rows, _lecture()), strict=True):
         seeds.setdefault(" ".join([row["attention"], *apart]), []).append(int(row["seed"]))
-    return counted(len(runs), seeds)
+    return runs_told(len(runs), seeds)
 
 
 def runs_told(count: int, seeds: dict[str, list[int]]) -> str:
