@@ -1,6 +1,5 @@
 """Reading a results bundle: checked, typed data frames; nothing here imports jax."""
 
-import gzip
 import io
 import zlib
 from collections.abc import Mapping, Sequence
@@ -27,6 +26,7 @@ from .folders import (
     check_digest,
     check_named,
     damaged,
+    decompressed,
     find_runs,
     read_checked,
     read_groups,
@@ -249,10 +249,9 @@ def read_table(path: Path, columns: Mapping[str, str]) -> pd.DataFrame:
     probe = path.parent.name == schema.PROBES
     way = way_back(path) if probe else AGAIN
     try:
-        content = read_checked(path, way)
-        text = gzip.decompress(content) if path.suffix == ".gz" else content
-        return _with_named_runs(_parse(io.BytesIO(text), columns))
-    except (*UNREADABLE, OSError, EOFError, KeyError, zlib.error) as error:
+        content = decompressed(path, read_checked(path, way))
+        return _with_named_runs(_parse(io.BytesIO(content), columns))
+    except (*UNREADABLE, OSError, KeyError) as error:
         raise damaged(path, error, way) from None
 
 

@@ -58,7 +58,7 @@ def _contents(
     yield schema.SENTENCES, digested(_compressed(_sentences(runs, counts)), sentences)
     yield schema.COUNTS, packed(counts, sentences.hexdigest())
     yield schema.LEARNING, learning_text(runs).encode()
-    yield schema.EXAMPLES, _examples(runs)
+    yield schema.EXAMPLES, _compressed(_examples(runs))
     yield schema.ENVIRONMENT, _json(environment(runs)).encode()
     for travel in tables:
         yield from travel.contents()

@@ -1,6 +1,8 @@
 """Run folders: the names of their files, and finding them; a store offers what a bundle offers."""
 
+import gzip
 import json
+import zlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -161,7 +163,7 @@ def read_object(path: Path, otherwise: str = "make it again") -> dict[str, Any]:
 def read_json(path: Path, otherwise: str = "make it again") -> Any:
     """Read one JSON file of a bundle or a run."""
     try:
-        return json.loads(read_checked(path, otherwise))
+        return json.loads(decompressed(path, read_checked(path, otherwise)))
     except FileNotFoundError as error:
         if is_run(path.parent):
             raise damaged(path, error) from None
@@ -171,6 +173,14 @@ def read_json(path: Path, otherwise: str = "make it again") -> Any:
         ) from None
     except (OSError, ValueError) as error:
         raise damaged(path, error, otherwise) from None
+
+
+def decompressed(path: Path, content: bytes) -> bytes:
+    """What a file holds, where its name ends in ``.gz``; a ValueError where that is cut off."""
+    try:
+        return gzip.decompress(content) if path.suffix == ".gz" else content
+    except (EOFError, OSError, zlib.error) as error:
+        raise ValueError(str(error)) from None
 
 
 def read_settings(run: Path) -> RunSettings:

@@ -7,7 +7,7 @@
   ``counts``); may lack, and does not count where it belongs to another ``sentences.csv.gz``.
 - ``learning.csv``: a row a run x validation x bucket, the validation loss while it was trained
   (`LEARNING_COLUMNS`); no rows of a run that did not log it, no file in older bundles.
-- ``examples.json``: sentences with references, hypotheses and attention weights of each run.
+- ``examples.json.gz``: sentences with references, hypotheses and attention weights of each run.
 - ``environment.json``: the version; ``runs``: for each run its settings and what it ran on;
   ``unfinished``: what else was in the store, with status, reason and settings; ``other_versions``:
   how many finished runs were left out because another version of the program made them.
@@ -32,7 +32,7 @@ RUNS = "runs.csv"
 SENTENCES = "sentences.csv.gz"
 COUNTS = "sentences.safetensors"
 LEARNING = "learning.csv"
-EXAMPLES = "examples.json"
+EXAMPLES = "examples.json.gz"
 ENVIRONMENT = "environment.json"
 
 SETTING_COLUMNS: dict[str, tuple[str, str]] = {

@@ -18,7 +18,8 @@ from seq2seq_bottleneck.settings.sums import write_listed
 from seq2seq_bottleneck.tables.names import TABLES
 from seq2seq_bottleneck.tables.pages import make_page, render
 
-BUNDLE = ("runs.csv", "environment.json", "sentences.csv.gz", "examples.json", "learning.csv")
+BUNDLE = ("runs.csv", "environment.json", "sentences.csv.gz", "examples.json.gz",
+          "learning.csv")  # fmt: skip
 STATUS, GROUPS = "status.json", "../../groups.json"
 STORE = (STATUS, "settings.json", "environment.json", "scores.csv", "sentences.csv",
          "examples.json", GROUPS)  # fmt: skip

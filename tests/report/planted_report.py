@@ -1,6 +1,7 @@
 """Made-up bundles for the page: two arms, examples, one study; and one full of markup."""
 
 import csv
+import gzip
 import json
 import shutil
 from pathlib import Path
@@ -12,7 +13,7 @@ from seq2seq_bottleneck.corpus.tokens import plain, tokenize
 from seq2seq_bottleneck.results.export import write_bundle
 from seq2seq_bottleneck.results.folders import STORE
 from seq2seq_bottleneck.results.probes import probe_file
-from seq2seq_bottleneck.results.schema import PROBE_COLUMNS
+from seq2seq_bottleneck.results.schema import EXAMPLES, PROBE_COLUMNS
 
 ARMS = {"none": [0.2, 0.4, 0.6, 0.7, 0.8], "additive": [0.1] * 5}
 BUCKETS = ("5-10", "11-20", "21-30", "31-40", "41+")
@@ -108,7 +109,8 @@ def _write_examples(folder: Path, examples: list[dict]) -> None:
     for run in runs:
         write_relisted(run / "examples.json", json.dumps(examples))
     held = {run.name: examples for run in runs}
-    write_relisted(folder / "examples.json", json.dumps(held))
+    (folder / EXAMPLES).write_bytes(gzip.compress(json.dumps(held).encode(), mtime=0))
+    relist(folder / EXAMPLES)
 
 
 def _example(place: int, source: list[str], reference: str, hypothesis: list[str]) -> dict:

@@ -108,7 +108,7 @@ OF_A_BUNDLE: dict[str, Callable[[Path], object]] = {
     "runs.csv": lambda folder: load_results(folder).to_csv(),
     "sentences.csv.gz": counts,
     "learning.csv": lambda folder: load_bundle(folder).learning().to_csv(),
-    "examples.json": lambda folder: load_bundle(folder).examples(),
+    "examples.json.gz": lambda folder: load_bundle(folder).examples(),
     "environment.json": lambda folder: load_bundle(folder).environment,
     "probes/length.csv": lambda folder: rests_on(folder / "probes" / "length.csv"),
     "groups.json": read_groups,
