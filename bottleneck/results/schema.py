@@ -151,11 +151,16 @@ BLEU_COLUMNS = (
     *(f"correct_{order}" for order in range(1, 5)),
     *(f"total_{order}" for order in range(1, 5)),
 )
-CHRF_COLUMNS = tuple(
-    f"chars_{what}_{order}"
-    for order in range(1, 7)
-    for what in ("hypothesis", "reference", "matched")
+CHRF_COLUMNS = (
+    "chars_hypothesis",
+    "chars_reference",
+    *(f"chars_matched_{order}" for order in range(1, 7)),
 )
+"""What chrF counts of a sentence, white space left out: characters, and n-grams in both texts.
+
+Of n-grams a text of c characters has c - n + 1, or none; the hypothesis none that are longer than
+the reference.
+"""
 
 SENTENCE_COLUMNS: dict[str, str] = {
     "run": "str",
@@ -167,7 +172,10 @@ SENTENCE_COLUMNS: dict[str, str] = {
     **dict.fromkeys(BLEU_COLUMNS, "int64"),
     **dict.fromkeys(CHRF_COLUMNS, "int64"),
 }
-"""Columns of ``sentences.csv.gz``: ``nll`` in nats of the whole reference, end token included."""
+"""Columns of ``sentences.csv.gz``: ``nll`` in nats of the whole reference, end token included.
+
+``nll`` is a float32, in as many digits as tell it from the next.
+"""
 
 LEARNING_COLUMNS: dict[str, str] = {
     "run": "str",

@@ -31,8 +31,10 @@ def json_text(values: Any) -> str:
 
 def cell(value: Any) -> str:
     """One value: nothing for none and nan, the shortest text that reads back the same else."""
+    single = getattr(value, "dtype", None) == "float32"
+    text = str(value)  # a float32's own, shorter than that of the same number as a float64
     if hasattr(value, "item"):
         value = value.item()
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return ""
-    return repr(value) if isinstance(value, float) else str(value)
+    return repr(value) if isinstance(value, float) and not single else text

@@ -18,7 +18,7 @@ from ..scoring.bleu import (
 )
 from ..scoring.bootstrap import draw, estimate
 from ..scoring.buckets import Buckets
-from ..scoring.chrf import chrf, chrf_statistics
+from ..scoring.chrf import chrf, chrf_statistics, condensed, expanded
 from ..scoring.sums import ratio_of_sums
 from ..settings.run import RunSettings
 
@@ -35,11 +35,11 @@ def sentence_columns(
 ) -> Columns:
     """Everything that is counted once a sentence, by the bundle's column names."""
     counts = bleu_statistics(hypotheses, references)
-    characters = chrf_statistics(hypotheses, references)
+    characters = condensed(chrf_statistics(hypotheses, references))
     columns: Columns = {
         "sentence": np.arange(len(references)),
         "source_words": words,
-        "nll": losses,
+        "nll": losses.astype(np.float32),  # which they are
         "target_tokens": target_tokens,
         "ended": ended,
     }
@@ -70,15 +70,19 @@ def _row(name: str, place: int, inside: Columns, settings: RunSettings) -> dict[
         "source_words": words,
         "compression_ratio": words * model.embedding_size / model.context_size,
         **_bleu_fields(_stack(inside, BLEU_COLUMNS), place, settings),
-        "chrf": float(chrf(_stack(inside, CHRF_COLUMNS).sum(axis=0))),
+        "chrf": float(chrf(expanded(_stack(inside, CHRF_COLUMNS)).sum(axis=0))),
         "nll_per_token": float(
-            ratio_of_sums(np.array([inside["nll"].sum(), inside["target_tokens"].sum()]))
+            ratio_of_sums(np.array([_sum(inside["nll"]), _sum(inside["target_tokens"])]))
         ),
         "reference_tokens": int(inside["reference_tokens"].sum()),
         "empty": int((inside["hypothesis_tokens"] == 0).sum()),
         "unfinished": int((~inside["ended"]).sum()),
         "signature": bleu_signature(),
     }
+
+
+def _sum(values: ndarray) -> float:
+    return float(values.sum(dtype=np.float64))
 
 
 def _stack(inside: Mapping[str, ndarray], names: tuple[str, ...]) -> Int[ndarray, "sentences _"]:

@@ -25,6 +25,19 @@ def chrf_statistics(
     return np.array(rows, dtype=np.int64).reshape(len(rows), 3 * ORDERS)
 
 
+def condensed(counts: Int[ndarray, "sentences 18"]) -> Int[ndarray, "sentences 8"]:
+    """The same in fewer columns: characters of hypothesis and reference, matches of each order."""
+    return np.concatenate([counts[:, :2], counts[:, 2::3]], axis=1)
+
+
+def expanded(counts: Int[ndarray, "sentences 8"]) -> Int[ndarray, "sentences 18"]:
+    """What was `condensed`: how many n-grams a text has follows from its characters."""
+    orders = np.arange(1, ORDERS + 1)
+    ours, gold = (np.maximum(counts[:, [side]] - orders + 1, 0) for side in (0, 1))
+    held = np.stack([np.where(gold > 0, ours, 0), gold, counts[:, 2:]], axis=2)
+    return held.reshape(len(counts), 3 * ORDERS)
+
+
 def _letters(text: str, lowercase: bool) -> str:
     """Text without white space."""
     return "".join((text.lower() if lowercase else text).split())

@@ -87,10 +87,10 @@ def _columns(words: ndarray, share: float, random: np.random.Generator) -> dict[
     correct = [random.binomial(totals[0], share)]
     for total in totals[1:]:
         correct.append(random.binomial(np.minimum(correct[-1], total), share))
-    characters = []
+    characters = [5 * hypothesis, 5 * reference]
     for order in range(6):
-        sides = [np.maximum(5 * side - order, 0) for side in (hypothesis, reference)]
-        characters += [*sides, random.binomial(np.minimum(*sides), share)]
+        shorter = np.maximum(np.minimum(*characters[:2]) - order, 0)
+        characters.append(random.binomial(shorter, share))
     known = {
         "sentence": np.arange(len(words)),
         "source_words": words,

@@ -30,6 +30,13 @@ def test_csv_keeps_every_digit_and_leaves_blanks():
     )
 
 
+def test_csv_has_the_shortest_digits_of_single_precision():
+    held = np.array([2.7804298400878906, 1 / 3, np.nan], np.float32)
+    lines = csv_text({"a": held}).splitlines()
+    assert lines == ["a", "2.7804298", "0.33333334", '""']
+    assert np.array_equal(np.array(lines[1:3], np.float32), held[:2])
+
+
 @pytest.mark.parametrize(
     ("corpus", "given", "wanted"),
     [

@@ -7,7 +7,13 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from sacrebleu.metrics import CHRF
 
-from seq2seq_bottleneck.scoring.chrf import chrf, chrf_signature, chrf_statistics
+from seq2seq_bottleneck.scoring.chrf import (
+    chrf,
+    chrf_signature,
+    chrf_statistics,
+    condensed,
+    expanded,
+)
 
 WORDS = ["le", "Le", "chat", "l'homme", "dort,", "été", "ab"]
 SENTENCE = st.lists(st.sampled_from(WORDS), max_size=6).map(" ".join) | st.text(max_size=8)
@@ -36,6 +42,15 @@ def test_any_resample_equals_sacrebleu(corpus, lowercase, data):
 def test_short_and_empty_texts_equal_sacrebleu(hypothesis, reference):
     ours = chrf(chrf_statistics([hypothesis], [reference]).sum(axis=0))
     assert ours == pytest.approx(sacrebleu.corpus_chrf([hypothesis], [[reference]]).score, abs=1e-9)
+
+
+@settings(max_examples=150, deadline=None)
+@given(corpus=CORPUS)
+def test_what_was_left_out_of_the_counts_follows_from_the_rest(corpus):
+    rows = chrf_statistics(*(list(side) for side in zip(*corpus, strict=True)))
+    short = condensed(rows)
+    assert short.shape == (len(rows), 8)
+    assert np.array_equal(expanded(short), rows)
 
 
 def test_nothing_to_score_is_nan_without_warnings():
