@@ -19,6 +19,7 @@ from ..results.outputs import read_outputs
 from ..scoring.bleu import REFERENCE
 from ..scoring.buckets import Buckets
 from ..settings.buckets import bucket_labels
+from ..settings.counted import counted
 from ..settings.errors import UsageError, UserError
 
 TOKENISED_END = " ."
@@ -178,7 +179,7 @@ def notes(output: Output, assigned: Int[ndarray, "sentences"], edges: tuple[int,
     )
     apart = sum(text.endswith(TOKENISED_END) for text in output.hypotheses)
     lines = [
-        f"Outside the buckets, in no row of them: {outside:,} sentences of fewer than "
+        f"Outside the buckets, in no row of them: {counted(outside, 'sentence')} of fewer than "
         f"{edges[0]} source words."
     ]
     if blank:
