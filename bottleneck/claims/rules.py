@@ -2,7 +2,8 @@
 
 Every interval is a 95 % percentile bootstrap over test sentences of the mean over seeds; seeds are
 not resampled and the intervals are not corrected for the number of buckets. "Clear of zero" means
-that the whole interval is. All rules read the filled buckets, shortest first.
+that the whole interval is. All rules read the filled buckets, shortest first, but for those of a
+handful of sentences (`verdict.READ_FROM`).
 """
 
 from collections.abc import Callable, Sequence
@@ -12,6 +13,7 @@ from ..scoring.bootstrap import Estimate, difference, interaction
 from .ceiling import ceiling_sentence
 from .verdict import (
     FLOOR_BLEU,
+    READ_FROM,
     BucketScores,
     Held,
     Verdict,
@@ -25,19 +27,21 @@ from .verdict import (
     unlearned,
 )
 
+UNREAD = f"A bucket of fewer than {READ_FROM} sentences is not read."
 FAILURE_RULE = (
     "Held if no-attention BLEU falls from the first to the last filled bucket by an amount whose "
     "95 % interval lies above 0 and no step between neighbouring buckets is a rise whose interval "
     "lies above 0 (a step whose interval holds 0 is a tie, allowed and named); partly if the whole "
     "fall is clear of 0 but some step is a clear rise; else not held. Not measured where BLEU in "
-    f"the first filled bucket is under {FLOOR_BLEU:g}: what has not been learned cannot fall."
+    f"the first filled bucket is under {FLOOR_BLEU:g}: what has not been learned cannot fall. "
+    f"{UNREAD}"
 )
 VINDICATION_RULE = (
     "Held if attention minus none, in BLEU, has a 95 % interval above 0 in the longest filled "
     "bucket, the interaction (gain in the longest minus gain in the shortest) has one above 0, and "
     "no bucket's gain has one below 0; partly if the gain in the longest bucket is clear of 0 but "
     "one of the other two conditions fails; else not held. Not measured where attention's BLEU is "
-    f"under {FLOOR_BLEU:g} in every bucket."
+    f"under {FLOOR_BLEU:g} in every bucket. {UNREAD}"
 )
 LARGEST_RULE = (
     "Call worst the buckets whose no-attention BLEU is the lowest or tied with it (95 % interval "
@@ -45,7 +49,7 @@ LARGEST_RULE = (
     "if every top bucket is a worst one, partly if some are, not held if none is, if every bucket "
     "is a worst one, or if the largest gain is not clear of 0. Not measured as for L-VIND."
 )
-TOO_FEW = "fewer than two buckets are filled"
+TOO_FEW = f"fewer than two buckets have {READ_FROM} sentences or more"
 
 
 def failure_pattern(buckets: Sequence[BucketScores]) -> Verdict:
@@ -68,7 +72,7 @@ def failure_pattern(buckets: Sequence[BucketScores]) -> Verdict:
     ]
     verdict = _graded(fall.interval.above_zero, not rises)
     told = estimated(f"fall of BLEU without attention, {rows[0].name} to {rows[-1].name}", fall)
-    return Verdict("L-FAIL", verdict, FAILURE_RULE, _sentence(clauses, rows), **told)
+    return Verdict("L-FAIL", verdict, FAILURE_RULE, _sentence(clauses, buckets), **told)
 
 
 def vindication(buckets: Sequence[BucketScores]) -> Verdict:
@@ -95,7 +99,7 @@ def vindication(buckets: Sequence[BucketScores]) -> Verdict:
     holds = more.interval.above_zero and not losses
     verdict = _graded(gains[longest].interval.above_zero, holds)
     told = estimated(f"attention minus none, BLEU, {longest}", gains[longest])
-    return Verdict("L-VIND", verdict, VINDICATION_RULE, _sentence(clauses, rows), **told)
+    return Verdict("L-VIND", verdict, VINDICATION_RULE, _sentence(clauses, buckets), **told)
 
 
 def vindication_largest(buckets: Sequence[BucketScores]) -> Verdict:
@@ -115,7 +119,7 @@ def vindication_largest(buckets: Sequence[BucketScores]) -> Verdict:
     some = clear and not set(top).isdisjoint(worst)
     verdict = _graded(some, set(top) <= set(worst))
     told = estimated(f"the largest gain, BLEU, {top[0]}", gains[top[0]])
-    return Verdict("L-VIND-largest", verdict, LARGEST_RULE, _sentence(clauses, rows), **told)
+    return Verdict("L-VIND-largest", verdict, LARGEST_RULE, _sentence(clauses, buckets), **told)
 
 
 def _graded(main: bool, rest: bool) -> Held:
@@ -175,6 +179,6 @@ def _steps(
     return f"{title}: {listed}" if names else ""
 
 
-def _sentence(clauses: Sequence[str], rows: Sequence[BucketScores]) -> str:
+def _sentence(clauses: Sequence[str], buckets: Sequence[BucketScores]) -> str:
     """One sentence of the clauses that say something, small buckets last."""
-    return "; ".join(clause for clause in [*clauses, small_buckets(rows)] if clause)
+    return "; ".join(clause for clause in [*clauses, small_buckets(buckets)] if clause)

@@ -10,6 +10,10 @@ from ..scoring.bootstrap import Estimate, difference
 MARKED_BELOW = 100
 """Sentences under which a bucket's row is marked; Koehn 2004 validates nothing below 300."""
 
+READ_FROM = 10
+"""Sentences from which a bucket of the two tables is read by a rule: of two or three a bootstrap's
+interval says nothing, and the longest bucket of a text of short sentences may hold as few."""
+
 FLOOR_BLEU = 5.0
 """BLEU under which an arm has not learned to translate. Near zero, corpus BLEU is mostly the
 smoothing of orders without a match, which falls as texts grow, whatever the translations are."""
@@ -106,8 +110,8 @@ def at_floor(estimates: Sequence[Estimate | None]) -> bool:
 
 
 def filled(buckets: Sequence[BucketScores]) -> list[BucketScores]:
-    """The buckets in which none has something to score, in their order."""
-    return [bucket for bucket in buckets if bucket.none.filled]
+    """The buckets in which none has something to score, in their order; few sentences are none."""
+    return [each for each in buckets if each.none.filled and each.sentences >= READ_FROM]
 
 
 def shown(estimate: Estimate) -> str:
@@ -152,6 +156,13 @@ def two_digits(value: float) -> str:
 
 
 def small_buckets(buckets: Sequence[BucketScores]) -> str:
-    """A clause that names the filled buckets under `MARKED_BELOW` sentences; empty if none is."""
-    small = [f"{b.name} (n = {b.sentences})" for b in filled(buckets) if marked(b.sentences)]
-    return f"under {MARKED_BELOW} sentences: {', '.join(small)}" if small else ""
+    """Clauses that name the buckets of few sentences, and those of too few; empty if none is."""
+    held = [bucket for bucket in buckets if bucket.none.filled]
+    unread = [_counted(each) for each in held if each.sentences < READ_FROM]
+    small = [_counted(each) for each in held if marked(each.sentences)]
+    few = f"under {MARKED_BELOW} sentences: {', '.join(small)}" if small else ""
+    return few + (f"; not read: {', '.join(unread)}" if unread else "")
+
+
+def _counted(bucket: BucketScores) -> str:
+    return f"{bucket.name} (n = {bucket.sentences})"

@@ -86,11 +86,16 @@ def given_test_files(corpus: CorpusSettings) -> PairFiles | None:
         return _named_files(tested, "test")
     if corpus.test is not None:
         return PairFiles("corpus.test", *test_set_files(corpus.test, corpus.reverse_direction))
-    if corpus.test_source is not None:
-        return _checked(PairFiles("corpus.test_source", corpus.test_source, corpus.test_target))
-    if corpus.test_target is not None:
-        missing = with_option("corpus.test_source")
-        raise UsageError(f"corpus.test_target is set without {missing}; give both")
+    return _given("test", corpus.test_source, corpus.test_target)
+
+
+def _given(split: str, source: str | None, target: str | None) -> PairFiles | None:
+    """The user's own files of a split, None where there are none."""
+    setting = f"corpus.{split}_source"
+    if source is not None:
+        return _checked(PairFiles(setting, source, target))
+    if target is not None:
+        raise UsageError(f"corpus.{split}_target is set without {with_option(setting)}; give both")
     return None
 
 
@@ -102,8 +107,13 @@ def text_to_split(corpus: CorpusSettings) -> PairFiles:
 
 
 def given_valid_files(corpus: CorpusSettings) -> PairFiles | None:
-    """The validation set that a named corpus has, None where it is to be split off."""
-    return _named_files(corpus.name, "valid") if corpus.name in NAMED else None
+    """The validation set that is given, or a named corpus has; None where it is to be split off.
+
+    Raises UsageError for half a one.
+    """
+    if corpus.name in NAMED:
+        return _named_files(corpus.name, "valid")
+    return _given("valid", corpus.valid_source, corpus.valid_target)
 
 
 def _named_files(name: str, split: str) -> PairFiles | None:

@@ -31,6 +31,12 @@ from .turned import turned
 LARGEST_PART = 10
 """At most one in this many source sentences is split off: training text is to be left."""
 
+NEARER = (
+    "validation pairs are a random part of the training text: nearer to it than a test set of "
+    "other documents, and so are their losses"
+)
+"""A note for a given test set beside which no validation set was given."""
+
 Pairs = list[SentencePair]
 
 
@@ -58,9 +64,9 @@ def split_files(corpus: CorpusSettings, edges: tuple[int, ...]) -> Splits:
             f"{training_files(corpus).setting} leaves no pairs of {span} words to train on; "
             "give more text, other lengths or another test set"
         )
-    held = len(pairs) - len(apart) + len(fitting) - len(left)
     notes += test_notes + joining_notes
-    notes += _note(held, "pair", "left training: their source is in the test or validation set")
+    for kept, held in ((len(pairs) - len(apart), "test"), (len(fitting) - len(left), "validation")):
+        notes += _note(kept, "pair", f"left training: their source is in the {held} set")
     notes += _note(len(apart) - len(fitting), "pair", f"outside {span} words left training")
     train = sample(left, corpus.train_pairs, f"{corpus.seed}:train")
     notes += valid_notes + _capped(len(train), len(left), "train")
@@ -87,7 +93,8 @@ def _validation(
     files, seed = given_valid_files(corpus), f"{corpus.seed}:valid"
     if files is None:
         valid = split_off_random(fitting, corpus.valid_pairs, seed)
-        return valid, _short(len(valid), corpus.valid_pairs, "validation")
+        nearer = (NEARER,) if corpus.test or corpus.test_source else ()
+        return valid, nearer + _short(len(valid), corpus.valid_pairs, "validation")
     given, blank = _read(files, corpus)
     apart = _without(given, tested)
     of_length = _fitting(apart, corpus)

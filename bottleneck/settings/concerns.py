@@ -49,7 +49,7 @@ class Concern(BaseModel):
 
 NAMED = ("multi30k", "tatoeba", "europarl", "news-commentary", "canada-laws")
 """Real text that ``bottleneck corpus fetch`` brings."""
-FILES = ("source", "target", "test_source", "test_target")
+FILES = ("source", "target", "valid_source", "valid_target", "test_source", "test_target")
 """Settings that name the user's files: where the data lies, not what it is."""
 
 
@@ -82,6 +82,8 @@ class CorpusSettings(Concern):
     copy_words: int = Field(1_000, ge=2, le=COUNT)
     source: str | None = None
     target: str | None = None
+    valid_source: str | None = None
+    valid_target: str | None = None
     test_source: str | None = None
     test_target: str | None = None
     test: str | None = None

@@ -25,7 +25,8 @@ TOLD = [
     "AER: alignment error rate in %, 0 is best. Weights: each target word is linked to the source "
     "word with its largest weight, on the references, end tokens left out. Untrained: the same "
     "network before training. Diagonal: target word j to the source word at the same share of the "
-    "sentence. IBM 1: IBM model 1, 5 iterations on the run's own training pairs.",
+    "sentence. IBM 1: IBM model 1, 5 iterations on the run's own training pairs; a target "
+    "word that these do not have is linked by its place.",
     "P, R: precision and recall of the weights' links. Gold: % of a target word's weight that lies "
     "on its gold source words; equal: what equal weights have there.",
 ]
@@ -33,6 +34,7 @@ UNIFORM = (
     "uniform: equal weights have no largest, so that an alignment read off them would mean "
     "nothing; their weight on gold is their equal share."
 )
+OWN_TOKENS = "Source words are the gold set's own tokens, signs among them."
 RATES = ["aer", "precision", "recall", "aer_gap", "weight", "weight_after"]
 
 
@@ -44,7 +46,7 @@ def page(frame: pd.DataFrame) -> Page:
 def gold_page(frame: pd.DataFrame) -> Page:
     """The same of a gold set of the user's."""
     made = _page(frame, GOLD, TITLE.replace("gold", "the user's gold"))
-    return replace(made, caption=[*_outside(means(frame)), *made.caption])
+    return replace(made, caption=[*_outside(means(frame)), OWN_TOKENS, *made.caption])
 
 
 def load_gold(folder: Path) -> pd.DataFrame:

@@ -22,9 +22,10 @@ LEVELS = (
 )
 
 
-RATIO = (
-    "Compression ratio: mean source words of the bucket x embedding size / context size (L4). What "
-    "is said of all cells together does compare BLEU across buckets: it is as loose as that is."
+RATIO = "Ratio: mean source words of the bucket x embedding size / context size (L4)."
+LOOSE = (
+    "What is said of all cells together does compare BLEU across buckets: it is as loose as that "
+    "is."
 )
 
 
@@ -40,11 +41,10 @@ def vindication_verdicts(comparison: Comparison) -> list[Verdict]:
 
 def common_caption(comparison: Comparison, bundle: Bundle) -> list[str]:
     """What stands under both of the slides' tables."""
-    arms = comparison.arms
     lines = [
         LEVELS,
         _intervals(comparison.settings),
-        *(f"BLEU by bucket, {arm.name}, {point}" for arm in arms for point in seed_points(arm)),
+        *_points([comparison]),
         f"Brevity penalty by bucket: {_brevity(comparison)}.",
         _what_ran([comparison]),
         _differences([comparison]),
@@ -52,7 +52,7 @@ def common_caption(comparison: Comparison, bundle: Bundle) -> list[str]:
         training_line(comparison, bundle),
         schedule(comparison, bundle),
         *missing([comparison], bundle),
-        *_texts([comparison]),
+        *_texts([comparison], bundle),
     ]
     return [line for line in lines if line]
 
@@ -61,7 +61,7 @@ def sizes_caption(sizes: Sequence[Comparison], bundle: Bundle) -> list[str]:
     """What stands under a table of several context sizes."""
     lines = [
         LEVELS,
-        RATIO,
+        f"{RATIO} {LOOSE}",
         _intervals(sizes[0].settings),
         *_points(sizes),
         *(f"Brevity penalty by bucket, {_size(one)}: {_brevity(one)}." for one in sizes),
@@ -69,18 +69,19 @@ def sizes_caption(sizes: Sequence[Comparison], bundle: Bundle) -> list[str]:
         _differences(sizes),
         *(f"Parameters, {_size(one)}: {_parameters(one)}." for one in sizes),
         *missing(sizes, bundle, SPANNED),
-        *_texts(sizes),
+        *_texts(sizes, bundle),
     ]
     return [line for line in lines if line]
 
 
-def _texts(sizes: Sequence[Comparison]) -> list[str]:
+def _texts(sizes: Sequence[Comparison], bundle: Bundle) -> list[str]:
     """Search, vocabulary and notes of the corpus, small buckets, and how BLEU was scored."""
     notes = [note for one in sizes for note in one.facts["notes"]]
     return [
         _search(sizes[0].settings),
+        _unfinished(sizes, bundle),
         _vocabulary(sizes[0].settings, sizes[0].facts),
-        _near_copies(sizes[0].facts),
+        _near_copies(sizes[0].facts, _shares(sizes[0], bundle)),
         _trained_lengths(sizes[0].settings),
         *dict.fromkeys(notes),
         _small(sizes[0]),
@@ -100,7 +101,7 @@ def _points(sizes: Sequence[Comparison]) -> list[str]:
     if len(seeds) == 1 and len(arms[0][1].seeds) == 1:
         return [f"One seed ({arms[0][1].seeds[0]}): nothing is known of the spread over seeds."]
     return [
-        f"BLEU by bucket, {_size(one)}, {arm.name}, {point}"
+        f"BLEU by bucket, {_of_size(one, sizes)}{arm.name}, {point}"
         for one, arm in arms
         for point in seed_points(arm)
     ]
@@ -127,8 +128,12 @@ def _what_ran(sizes: Sequence[Comparison]) -> str:
         f"Run: corpus {settings.corpus.name}, {sizes[0].train_pairs:,} training pairs; "
         f"{model.cell.upper()}, {encoder}, embedding {model.embedding_size}, context "
         f"{_either(contexts)}, hidden {_either(hidden)}, placement {model.placement}; "
-        f"{training.updates:,} updates of {batch} for each arm."
+        f"{training.updates:,} updates of {batch} for each arm{_averaged(training.average_last)}."
     )
+
+
+def _averaged(share: float) -> str:
+    return f", weights the mean over the last {share:.0%} of them" if share else ""
 
 
 def _differences(sizes: Sequence[Comparison]) -> str:
@@ -159,12 +164,22 @@ def _vocabulary(settings: RunSettings, facts: Mapping[str, Any]) -> str:
     )
 
 
-def _near_copies(facts: Mapping[str, Any]) -> str:
+def _shares(comparison: Comparison, bundle: Bundle) -> list[float]:
+    """Of each bucket's source 5-grams the share, 0 to 1, that training holds; nan without any."""
+    rows = bundle.runs[bundle.runs["run"] == comparison.none.runs[0]].set_index("bucket")
+    return rows["near_copies"].reindex(comparison.buckets).tolist()
+
+
+def _near_copies(facts: Mapping[str, Any], shares: Sequence[float]) -> str:
     """How near the test text is to the training text; empty where nobody counted."""
     near = facts.get("near_copies")
     if near is None:
         return ""
-    return f"Of the test set's source 5-grams training holds {100 * near:.1f} %."
+    told = " ".join("-" if np.isnan(each) else f"{100 * each:.1f}" for each in shares)
+    return (
+        f"Of the test set's source 5-grams training holds {100 * near:.1f} %; by bucket {told}: "
+        "where these differ, buckets differ in more than length."
+    )
 
 
 def _trained_lengths(settings: RunSettings) -> str:
@@ -183,11 +198,27 @@ def _trained_lengths(settings: RunSettings) -> str:
 
 def _search(settings: RunSettings) -> str:
     decoding = settings.decoding
-    search = "greedy" if decoding.beam_size == 1 else f"beam {decoding.beam_size}"
+    beam = f"beam {decoding.beam_size}, length penalty {decoding.length_penalty:g}"
+    search = "greedy" if decoding.beam_size == 1 else beam
     return (
         f"Decoding: {search}, at most {decoding.cap_factor:g} x source tokens + "
         f"{decoding.cap_extra} tokens."
     )
+
+
+def _unfinished(sizes: Sequence[Comparison], bundle: Bundle) -> str:
+    """How many outputs were cut there, and so are longer than they should be."""
+    runs = bundle.runs.groupby("run")["unfinished"].sum()
+    counts = [
+        f"{_of_size(one, sizes)}{arm.name}: {sum(int(runs[run]) for run in arm.runs):,}"
+        for one in sizes
+        for arm in one.arms
+    ]
+    return f"Outputs without an end, cut there (all seeds): {'; '.join(counts)}."
+
+
+def _of_size(one: Comparison, sizes: Sequence[Comparison]) -> str:
+    return f"{_size(one)}, " if len(sizes) > 1 else ""
 
 
 def _brevity(comparison: Comparison) -> str:

@@ -17,7 +17,13 @@ from ..results.schema import STUDIES
 from ..settings.errors import UsageError, did_you_mean
 from ..settings.sums import write_listed
 from . import alignment, compression, context_size
-from .caption import common_caption, failure_verdicts, sizes_caption, vindication_verdicts
+from .caption import (
+    RATIO,
+    common_caption,
+    failure_verdicts,
+    sizes_caption,
+    vindication_verdicts,
+)
 from .comparison import NONE, Comparison, attentions, compare, compare_sizes
 from .console import PlainConsole
 from .decided import holds_results
@@ -97,7 +103,7 @@ def _failure_page(comparison: Comparison, bundle: Bundle) -> Page:
         frame,
         failure_table(frame),
         failure_verdicts(comparison),
-        common_caption(comparison, bundle),
+        [RATIO, *common_caption(comparison, bundle)],
     )
 
 

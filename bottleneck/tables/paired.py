@@ -9,6 +9,7 @@ from jaxtyping import Int
 from numpy import ndarray
 from rich.table import Table
 
+from ..claims.verdict import FLOOR_BLEU, READ_FROM
 from ..scoring.bleu import (
     REFERENCE,
     SHORT_SENTENCES,
@@ -51,7 +52,6 @@ def paired_page(a: Output, b: Output, edges: tuple[int, ...], how: Resampling) -
     counts = [bleu_statistics(each.hypotheses, each.references) for each in (a, b)]
     assigned = assign(a, counts[0], edges)
     frame = paired_frame(*counts, assigned, bucket_labels(edges), how)
-    filled = list(frame["bucket"][:-2][frame["bleu_a"][:-2].notna()])
     told = [
         f"A: {a.name}.",
         f"B: {b.name}.",
@@ -60,15 +60,38 @@ def paired_page(a: Output, b: Output, edges: tuple[int, ...], how: Resampling) -
         f"for both systems; {how.trials:,} trials of approximate randomisation; seed {how.seed}). "
         "They say nothing of a second training.",
         P_VALUES,
-        f"Interaction: the difference in {filled[-1]} minus that in {filled[0]}. It has no p of "
-        "approximate randomisation, which would test that the systems do not differ at all.",
+        _interaction_told(frame[:-2]),
         "All: every sentence, those outside the buckets too.",
         *dict.fromkeys(line for each in (a, b) for line in notes(each, assigned, edges)),
         small_buckets(frame[:-1]),
+        _unlearned(frame[:-1]),
         SHORT_SENTENCES,
         f"sacreBLEU: {bleu_signature()}",
     ]
     return Page("compare", TITLE, frame, paired_table(frame), [], [line for line in told if line])
+
+
+def _interaction_told(buckets: pd.DataFrame) -> str:
+    """Between which buckets the interaction is."""
+    held = buckets["bucket"][buckets["bleu_a"].notna() & (buckets["n"] >= READ_FROM)]
+    if len(held) < 2:
+        return f"Interaction: blank, for want of two buckets of {READ_FROM} sentences or more."
+    return (
+        f"Interaction: the difference in {held.iloc[-1]} minus that in {held.iloc[0]}. A bucket of "
+        f"under {READ_FROM} sentences is not read for it. It has no p of approximate "
+        "randomisation, which would test that the systems do not differ at all."
+    )
+
+
+def _unlearned(rows: pd.DataFrame) -> str:
+    """The rows in which neither system translates; empty where one does in all."""
+    low = rows["bucket"][rows[["bleu_a", "bleu_b"]].max(axis=1) < FLOOR_BLEU]
+    if low.empty:
+        return ""
+    return (
+        f"Both under BLEU {FLOOR_BLEU:g}: {', '.join(low)}. There BLEU is mostly the smoothing of "
+        "orders without a match, and a difference says little of translation."
+    )
 
 
 def paired_frame(
@@ -130,8 +153,16 @@ def _difference(gain: Estimate) -> dict[str, Any]:
 
 def _interaction(rows: Sequence[dict[str, Any]], gains: Sequence[Estimate]) -> dict[str, Any]:
     """How much larger the difference is for long sentences; ``n`` are both buckets' sentences."""
-    filled = [row["n"] for row, gain in zip(rows, gains, strict=True) if gain.filled]
-    return {"bucket": INTERACTION, "n": filled[0] + filled[-1], **_difference(interaction(gains))}
+    held = [
+        (row["n"], gain)
+        for row, gain in zip(rows, gains, strict=True)
+        if gain.filled and row["n"] >= READ_FROM
+    ]
+    if len(held) < 2:
+        blank = np.full_like(gains[0].draws, np.nan)
+        return {"bucket": INTERACTION, "n": 0, **_difference(Estimate(np.nan, blank))}
+    more = interaction([gain for _, gain in held])
+    return {"bucket": INTERACTION, "n": held[0][0] + held[-1][0], **_difference(more)}
 
 
 def paired_table(frame: pd.DataFrame) -> Table:

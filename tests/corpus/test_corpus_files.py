@@ -8,6 +8,7 @@ import pytest
 from seq2seq_bottleneck.corpus.files import (
     PairFiles,
     given_test_files,
+    given_valid_files,
     read_lines,
     read_pairs,
     training_files,
@@ -199,6 +200,9 @@ def test_training_files_go_together(given: dict[str, str], message: str) -> None
 def test_test_files_go_together(given: dict[str, str], message: str) -> None:
     with pytest.raises(UsageError, match=message):
         given_test_files(CorpusSettings(name="files", **given))
+    theirs = {key.replace("test", "valid"): value for key, value in given.items()}
+    with pytest.raises(UsageError, match=message.replace("test", "valid")):
+        given_valid_files(CorpusSettings(name="files", **theirs))
 
 
 def test_files_of_the_settings() -> None:

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from seq2seq_bottleneck.corpus.pair import SentencePair, sources
 from seq2seq_bottleneck.corpus.splitting import (
+    NEARER,
     sample,
     split_files,
     split_off_even,
@@ -83,11 +84,15 @@ def test_split_off_counts_and_notes(tmp_path: Path) -> None:
     train, valid, test = map(sources, splits[:3])
     assert not train & valid | train & test | valid & test
     assert (len(splits.valid), len(splits.test)) == (5, len(test)) == (5, 12)
-    short = sum(pair.words == 7 for pair in (*splits.test, *splits.valid))
-    left = 300 - 8 - 5 - short  # 4 of 12 test sentences are long; a short one has two pairs
+    # 4 of 12 test sentences are long; a short one has two pairs.
+    tested, validated = (
+        sum(1 + (pair.words == 7) for pair in held) for held in (splits.test, splits.valid)
+    )
+    left = 300 - (tested - 4) - validated
     assert splits.notes == (
         "2 lines with an empty side dropped",
-        f"{12 + 5 + short} pairs left training: their source is in the test or validation set",
+        f"{tested} pairs left training: their source is in the test set",
+        f"{validated} pairs left training: their source is in the validation set",
         "46 pairs outside 2-60 words left training",
         f"200 of {left} training pairs kept (train_pairs)",
     )
@@ -119,7 +124,9 @@ def test_given_test_set_is_used_whole(tmp_path: Path) -> None:
     assert splits.notes == (
         "1 test line with an empty side dropped",
         "1 repeated test pair dropped",
-        "19 pairs left training: their source is in the test or validation set",
+        "10 pairs left training: their source is in the test set",
+        "9 pairs left training: their source is in the validation set",
+        NEARER,
         "9 validation pairs of 50: at most 1 in 10 is split off",
     )
 
@@ -174,6 +181,26 @@ def test_bounds_of_a_given_test_set_count_what_they_leave_out(
     assert {pair.words for pair in splits.test} == kept
     assert len(splits.test) == 2 * len(kept)
     assert note in " ".join(splits.notes)
+
+
+def test_a_given_validation_set_is_used_and_shares_nothing(tmp_path: Path) -> None:
+    rows = sentences(100, 7)
+    corpus = CorpusSettings(
+        name="files",
+        source=write(tmp_path / "a.tsv", rows),
+        valid_source=write(tmp_path / "v.tsv", rows[5:20] + sentences(3, 9) + sentences(2, 80)),
+        test_source=write(tmp_path / "b.tsv", rows[:10]),
+        valid_pairs=50,
+    )
+    splits = split_files(corpus, EDGES)
+    assert [(pair.source, pair.target) for pair in splits.valid] == rows[10:20] + sentences(3, 9)
+    assert [(pair.source, pair.target) for pair in splits.train] == rows[20:]
+    assert splits.notes == (
+        "10 pairs left training: their source is in the test set",
+        "10 pairs left training: their source is in the validation set",
+        "5 validation pairs dropped: their source is in the test",
+        "2 validation pairs outside 2-60 words dropped",
+    )
 
 
 def test_joined_sentences_and_their_parts_stay_out_of_training(tmp_path: Path) -> None:

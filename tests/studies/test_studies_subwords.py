@@ -100,9 +100,9 @@ def test_what_a_run_writes_is_text_again(subject, tmp_path):
     assert "target subwords; unknown in the test set: 0.00 %" in _vocabulary(
         subject.settings, facts
     )
-    near = f"5-grams training holds {100 * facts['near_copies']:.1f} %."
-    assert _near_copies(facts).endswith(near)
-    assert _near_copies({"near_copies": None}) == _near_copies({}) == ""
+    near = f"5-grams training holds {100 * facts['near_copies']:.1f} %; by bucket 10.0 -:"
+    assert near in _near_copies(facts, [0.1, np.nan])
+    assert _near_copies({"near_copies": None}, []) == _near_copies({}, []) == ""
     write_bundle([subject.folder], tmp_path, {})
     rows = pd.read_csv(tmp_path / "runs.csv")
     assert list(rows) == list(RUN_COLUMNS)

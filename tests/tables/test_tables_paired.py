@@ -89,6 +89,39 @@ def test_interaction_is_the_longest_filled_bucket_minus_the_shortest(rows):
     assert np.isnan([row[name] for name in blank]).all()
 
 
+def of_texts(texts):
+    """Two systems that are as bad, of these references."""
+    systems = (Output(str(seed), texts, texts, outputs(texts, 0.3, seed)) for seed in (1, 2))
+    return paired_page(*systems, EDGES, HOW)
+
+
+def test_a_bucket_of_a_handful_is_not_read_for_the_interaction():
+    """Two sentences of 44 words: their interval says nothing, and no interaction leans on it."""
+    lengths = [7] * 20 + [15] * 20 + [44] * 2
+    texts = reference_texts(lengths)
+    page = of_texts(texts)
+    held = {row["bucket"]: row for row in page.frame.to_dict("records")}
+    more = held["11-20"]["difference"] - held["5-10"]["difference"]
+    assert held["interaction"]["difference"] == pytest.approx(more, abs=1e-12)
+    assert held["interaction"]["n"] == 40
+    told = " ".join(page.caption)
+    assert (
+        "difference in 11-20 minus that in 5-10. A bucket of under 10 sentences is not read" in told
+    )
+    few = [text for text, length in zip(texts, lengths, strict=True) if length != 15]
+    page = of_texts(few)
+    assert page.frame.iloc[-1][["difference", "p_bootstrap"]].isna().all()
+    assert "Interaction: blank, for want of two buckets of 10" in " ".join(page.caption)
+
+
+def test_where_nobody_translates_is_told():
+    texts = reference_texts([7] * 20 + [15] * 20)
+    bad = [" ".join(reversed(text.split())) + " euh" for text in texts]
+    low = paired_page(Output("a", texts, texts, bad), Output("b", texts, texts, bad), EDGES, HOW)
+    assert "Both under BLEU 5: 5-10, 11-20, all." in " ".join(low.caption)
+    assert "Both under BLEU" not in " ".join(page_of(A, B).caption)
+
+
 def test_interactions_interval_is_of_independent_resamples_of_both_buckets(rows):
     gains = {}
     for name, place in (("5-10", 0), ("41+", 4)):

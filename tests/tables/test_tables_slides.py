@@ -138,6 +138,22 @@ def test_the_caption_says_all_that_an_honest_table_must(planted):
         assert part in text
     assert failure.verdicts[0].startswith("L-FAIL: held")
     assert gains.verdicts[0].startswith("L-VIND: held")
+    assert failure.caption[0].startswith("Ratio: mean source words of the bucket x")
+    assert not any(line.startswith("Ratio:") for line in gains.caption)
+
+
+def test_the_caption_counts_what_was_cut_and_what_training_holds_by_bucket(tmp_path):
+    write_planted(tmp_path, FALLING, seeds=2)
+    bundle = load_bundle(tmp_path)
+    near = dict(zip(bundle.runs["bucket"].unique(), [0.1, 0.25, np.nan, 0.5, 1.0], strict=True))
+    cut = bundle.runs["attention"].map({"none": 3, "additive": 1})
+    runs = bundle.runs.assign(near_copies=bundle.runs["bucket"].map(near), unfinished=cut)
+    held = {run: bundle.facts(run) | {"near_copies": 0.4} for run in runs["run"]}
+    described = {run: bundle.environment["runs"][run] | {"environment": held[run]} for run in held}
+    page, _ = slide_pages(type(bundle)(tmp_path, runs, bundle.sentences, {"runs": described}))
+    assert "Outputs without an end, cut there (all seeds): none: 30; additive: 10." in page.caption
+    told = "training holds 40.0 %; by bucket 10.0 25.0 - 50.0 100.0: where these differ, buckets"
+    assert told in " ".join(page.caption)
 
 
 def test_nothing_is_stated_in_per_cent_of_next_to_nothing(tmp_path):
