@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from seq2seq_bottleneck.claims.verdict import READ_FROM
 from seq2seq_bottleneck.cli.main import run
 
 ROOT = Path(__file__).parents[1]
@@ -75,6 +76,7 @@ def test_readme_shows_the_commands_that_matter():
     assert len(re.findall(r"-m pytest", README)) == 1
 
 
+BLEU = ("bleu", "bleu_low", "bleu_high")
 CAPACITIES = [
     ("copy: 90 % survive", "2,400 updates"),
     ("copy: 50 % survive in place", "2,400 updates"),
@@ -104,6 +106,26 @@ def test_the_two_tables_have_the_numbers_of_the_figures_file():
         assert re.search(rf"{bucket}.* {value} .*\n +{low}\.\.{high}\b", README, re.MULTILINE)
         both = rf"{bucket}.* {value} .* {with_it} .*\n +{low}\.\.{high} +{from_}\.\.{to} "
         assert re.search(both, README, re.MULTILINE)
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [("canada_laws", "statutes"), ("multi30k", "Multi30k"), ("bible", "Bible")],
+)
+def test_what_real_text_gave_are_the_numbers_of_the_runs(name, told):
+    text = (ROOT / "results" / "real" / f"{name}.csv").read_text(encoding="utf8")
+    rows = [row for row in csv.DictReader(text.splitlines()) if int(row["n"]) >= READ_FROM]
+    for arm in ("none", "dot"):
+        own = [row for row in rows if row["attention"] == arm]
+        assert len(own) >= 3
+        cells = [[f"{float(row[key]):.1f}" for key in BLEU] for row in own]
+        shown = [f"{value} [{low}, {high}]" for value, low, high in cells]
+        assert f"| {told} | {arm} | {' | '.join(shown)} |" in README
+    counts = ", ".join(f"{int(row['n']):,}" for row in own)
+    assert counts in README
+    if name == "canada_laws":
+        first, last = (round(100 * float(own[place]["near_copies"])) for place in (0, -1))
+        assert f"({first} % of the 5-grams of 5-10 words, {last} % of those of 41 and" in README
 
 
 def test_the_words_that_256_numbers_hold_are_those_of_the_figures_file():
