@@ -110,7 +110,12 @@ def test_the_two_tables_have_the_numbers_of_the_figures_file():
 
 @pytest.mark.parametrize(
     ("name", "told"),
-    [("canada_laws", "statutes"), ("multi30k", "Multi30k"), ("bible", "Bible")],
+    [
+        ("canada_laws", "statutes"),
+        ("canada_laws_fr_en", "French to English"),
+        ("multi30k", "Multi30k"),
+        ("bible", "Bible"),
+    ],
 )
 def test_what_real_text_gave_are_the_numbers_of_the_runs(name, told):
     text = (ROOT / "results" / "real" / f"{name}.csv").read_text(encoding="utf8")
