@@ -94,7 +94,7 @@ def study(
         )
     if gold is None and not _finished(folder, asked):
         if results is not None and not (asked.own_runs or preset or assignments or seeds):
-            _refuse_missing(folder)
+            _refuse_misnamed(folder)
         _train(asked, folder, preset, assignments, seeds, jobs, dry_run, quiet)
         if dry_run:
             return
@@ -191,15 +191,19 @@ def _why_train(asked: "Study", folder: Path, dry_run: bool) -> str:
     return f"{told}{others}: {'would train' if dry_run else 'training'} its own there first"
 
 
-def _refuse_missing(folder: Path) -> None:
-    """A misspelt folder gets no training that nobody asked for."""
+def _refuse_misnamed(folder: Path) -> None:
+    """A folder misspelt, or of another version, gets no training that nobody asked for."""
+    from ..results.folders import find_runs
     from ..settings.errors import UserError
 
-    if not folder.exists():
-        raise UserError(
-            f"{str(folder)!r} does not exist: name a folder of finished runs, or say which runs to "
-            "train there, as by --preset lecture"
-        )
+    others = len(find_runs(folder).other_versions)
+    if folder.exists() and not others:
+        return
+    held = f"holds {counted(others, 'run')} by another version of this program"
+    raise UserError(
+        f"{str(folder)!r} {held if folder.exists() else 'does not exist'}: name a folder of "
+        "finished runs, or say which runs to train there, as by --preset lecture"
+    )
 
 
 def _refuse_bundle(asked: "Study", folder: Path) -> None:

@@ -66,8 +66,8 @@ def split_files(corpus: CorpusSettings, edges: tuple[int, ...]) -> Splits:
         )
     notes += test_notes + joining_notes
     for kept, held in ((len(pairs) - len(apart), "test"), (len(fitting) - len(left), "validation")):
-        notes += _note(kept, "pair", f"left training: their source is in the {held} set")
-    notes += _note(len(apart) - len(fitting), "pair", f"outside {span} words left training")
+        notes += _note(kept, "pair", f"taken out of training: their source is in the {held} set")
+    notes += _note(len(apart) - len(fitting), "pair", f"outside {span} words taken out of training")
     train = sample(left, corpus.train_pairs, f"{corpus.seed}:train")
     notes += valid_notes + _capped(len(train), len(left), "train")
     return Splits(tuple(train), tuple(valid), test, notes)

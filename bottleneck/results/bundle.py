@@ -171,10 +171,12 @@ def _stored(folder: Path) -> list[Path] | None:
     check_named(folder)
     found = find_runs(folder)
     if found.any and not found.done:
+        others = len(found.other_versions)
+        way = "what another version made, it alone reads: train anew, into another folder"
+        goes_on = "`bottleneck runs` lists them, the command that began them goes on"
         raise UserError(
-            f"{str(folder)!r} holds no finished run ({len(found.unfinished)} not done, "
-            f"{len(found.other_versions)} of another version): `bottleneck runs` lists them, the "
-            "command that began them goes on"
+            f"{str(folder)!r} holds no finished run ({len(found.unfinished)} not done, {others} of "
+            f"another version): {way if others else goes_on}"
         )
     return list(found.done) or None
 

@@ -41,7 +41,8 @@ P_VALUES = (
     "randomisation: the share of trials, each swapping both outputs of a sentence or not by the "
     "toss of a coin, that differ as much (Riezler and Maxwell 2005); the safer one where sentences "
     "are few. p_shifted, in the other formats, is that of sacrebleu --paired-bs, in effect "
-    "one-sided: about half of the first."
+    "one-sided: about half of the first. Of under "
+    f"{READ_FROM} sentences neither p of the bootstrap is told: their resamples are a few."
 )
 
 Counts = Int[ndarray, "sentences 10"]
@@ -135,6 +136,7 @@ def _scores(a: Counts, b: Counts, held: Paired) -> dict[str, Any]:
         "bleu_b": held.b.value,
         **bounds("bleu_b", held.b),
         **_difference(held.gain),
+        **(dict.fromkeys(("p_bootstrap", "p_shifted"), np.nan) if len(a) < READ_FROM else {}),
         "p_randomisation": held.p_randomisation,
         "brevity_penalty_a": float(brevity_penalty(a.sum(axis=0))),
         "brevity_penalty_b": float(brevity_penalty(b.sum(axis=0))),

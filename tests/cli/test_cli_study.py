@@ -123,6 +123,8 @@ def test_runs_of_another_version_are_counted(tmp_path, capsys):
     asked = ["study", "length", "--results", str(tmp_path), "--preset", "smoke", "--dry-run"]
     assert run(asked) == 0
     assert "(2 runs by another version of this program)" in capsys.readouterr().err
+    told = "holds 2 runs by another version of this program: name a folder of finished runs, or say"
+    fails(capsys, ["length", "--results", tmp_path], 1, told)
 
 
 @pytest.mark.parametrize("text", ["files", "copy"])

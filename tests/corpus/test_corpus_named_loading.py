@@ -117,7 +117,7 @@ def test_no_split_shares_a_source_with_another() -> None:
     assert not train & valid | train & test | valid & test
     assert (len(train), len(valid), len(test)) == (200, 40, 80)
     for held in ("test", "validation"):
-        note = f"5 pairs left training: their source is in the {held} set"
+        note = f"5 pairs taken out of training: their source is in the {held} set"
         assert note in corpus.notes
 
 
@@ -130,7 +130,7 @@ def test_what_is_left_out_of_a_given_validation_set_is_counted() -> None:
     )
     settings = CorpusSettings(name="canada-laws", max_words=12, valid_pairs=15)
     notes = load_corpus(settings, EDGES).notes
-    held = [note for note in notes if "validation" in note and "left training" not in note]
+    held = [note for note in notes if "validation" in note and "taken out of training" not in note]
     assert held == [
         "1 validation line with an empty side dropped",
         "2 validation pairs dropped: their source is in the test",

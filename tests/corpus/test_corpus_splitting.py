@@ -91,9 +91,9 @@ def test_split_off_counts_and_notes(tmp_path: Path) -> None:
     left = 300 - (tested - 4) - validated
     assert splits.notes == (
         "2 lines with an empty side dropped",
-        f"{tested} pairs left training: their source is in the test set",
-        f"{validated} pairs left training: their source is in the validation set",
-        "46 pairs outside 2-60 words left training",
+        f"{tested} pairs taken out of training: their source is in the test set",
+        f"{validated} pairs taken out of training: their source is in the validation set",
+        "46 pairs outside 2-60 words taken out of training",
         f"200 of {left} training pairs kept (train_pairs)",
     )
     assert len(splits.train) == 200
@@ -124,8 +124,8 @@ def test_given_test_set_is_used_whole(tmp_path: Path) -> None:
     assert splits.notes == (
         "1 test line with an empty side dropped",
         "1 repeated test pair dropped",
-        "10 pairs left training: their source is in the test set",
-        "9 pairs left training: their source is in the validation set",
+        "10 pairs taken out of training: their source is in the test set",
+        "9 pairs taken out of training: their source is in the validation set",
         NEARER,
         "9 validation pairs of 50: at most 1 in 10 is split off",
     )
@@ -139,7 +139,7 @@ def test_short_training_filters_training_and_validation_alone(tmp_path: Path) ->
     assert splits.test == split_files(corpus.model_copy(update={"train_max_words": None}), EDGES)[2]
     assert {pair.words for pair in splits.test} == {7, 15}
     assert {pair.words for pair in (*splits.train, *splits.valid)} == {7}
-    assert "95 pairs outside 2-8 words left training" in splits.notes
+    assert "95 pairs outside 2-8 words taken out of training" in splits.notes
 
 
 def spread(*lengths: int) -> Rows:
@@ -196,8 +196,8 @@ def test_a_given_validation_set_is_used_and_shares_nothing(tmp_path: Path) -> No
     assert [(pair.source, pair.target) for pair in splits.valid] == rows[10:20] + sentences(3, 9)
     assert [(pair.source, pair.target) for pair in splits.train] == rows[20:]
     assert splits.notes == (
-        "10 pairs left training: their source is in the test set",
-        "10 pairs left training: their source is in the validation set",
+        "10 pairs taken out of training: their source is in the test set",
+        "10 pairs taken out of training: their source is in the validation set",
         "5 validation pairs dropped: their source is in the test",
         "2 validation pairs outside 2-60 words dropped",
     )

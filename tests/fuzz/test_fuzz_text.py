@@ -139,7 +139,7 @@ def test_a_line_of_10_000_words_is_counted_and_told_and_never_cut(tmp_path):
     paths |= {f"test_{name}": str(tmp_path / f"test.{name[0]}") for name in ("source", "target")}
     corpus = CorpusSettings(name="files", **paths, valid_pairs=3, max_words=12)
     made = load_corpus(corpus, EDGES)
-    assert "2 pairs outside 2-12 words left training" in made.notes
+    assert "2 pairs outside 2-12 words taken out of training" in made.notes
     assert "1 test sentence longer than corpus.max_words=12" in made.notes
     assert [pair.words for pair in made.test] == [2, 5, 10_000]
     assert len(made.train) + len(made.valid) == 60

@@ -206,7 +206,10 @@ def test_runs_without_a_result_are_listed_with_their_reason(store, tmp_path):
 def test_a_store_without_a_finished_run_says_so(store):
     write_begun(store, "stopped", planted_settings("dot"))
     shutil.rmtree(store / "runs" / "first")
-    with pytest.raises(UserError, match=r"no finished run \(1 not done, 0 of another version\)"):
+    told = (
+        r"no finished run \(1 not done, 0 of another version\): `bottleneck runs` lists them, the"
+    )
+    with pytest.raises(UserError, match=told):
         load_results(store)
 
 
