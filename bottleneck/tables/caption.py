@@ -166,8 +166,9 @@ def _vocabulary(settings: RunSettings, facts: Mapping[str, Any]) -> str:
 
 def _shares(comparison: Comparison, bundle: Bundle) -> list[float]:
     """Of each bucket's source 5-grams the share, 0 to 1, that training holds; nan without any."""
-    rows = bundle.runs[bundle.runs["run"] == comparison.none.runs[0]].set_index("bucket")
-    return rows["near_copies"].reindex(comparison.buckets).tolist()
+    rows = bundle.runs[bundle.runs["run"] == comparison.none.runs[0]]
+    known = dict(zip(rows["bucket"], rows["near_copies"], strict=True))
+    return [known.get(bucket, np.nan) for bucket in comparison.buckets]
 
 
 def _near_copies(facts: Mapping[str, Any], shares: Sequence[float]) -> str:
