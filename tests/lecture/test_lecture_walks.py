@@ -81,7 +81,8 @@ def test_the_worked_example_shows_each_number_and_slip_at_its_step(evidence, own
     assert "the slide's own 1.22 / 4.02 is 0.30, not 0.10" in weights
     assert "0.10, 0.22, 0.30 in different printings" in weights
     assert "sum to 1.00, 1.12, 1.20" in weights
-    assert "63, not 52.5" in " ".join(steps["Context"].slips)
+    assert "63, not 52.5" in weights
+    assert not steps["Context"].slips
 
 
 def test_a_slide_without_slips_shows_none(evidence, own):

@@ -59,7 +59,7 @@ def test_every_table_names_a_setting_that_differs_between_seeds(tmp_path):
             make_page(name, load_bundle(tmp_path))
         assert "clip_norm (1, 2)" in str(error.value)
         assert "choose with `--where clip_norm=1`" in str(error.value)
-    assert "One" not in caption(tmp_path, "vindication", "clip_norm=1")
+    assert "One seed (1): nothing is known" in caption(tmp_path, "vindication", "clip_norm=1")
 
 
 def test_arms_with_other_text_are_refused_though_their_settings_are_the_same(tmp_path):
