@@ -93,8 +93,6 @@ def study(
             "--where, or train others into another folder with --results"
         )
     if gold is None and not _finished(folder, asked):
-        if results is not None and not (asked.own_runs or preset or assignments or seeds):
-            _refuse_misnamed(folder)
         _train(asked, folder, preset, assignments, seeds, jobs, dry_run, quiet)
         if dry_run:
             return
@@ -163,6 +161,9 @@ def _train(
 
     from .sweep import sweep
 
+    said = asked.own_runs or preset or assignments or seeds
+    if not said and folder != DEFAULT_OUT / "lecture":
+        _refuse_misnamed(folder)
     _refuse_bundle(asked, folder)
     _refuse_beside(asked, folder)
     if not quiet:
