@@ -180,5 +180,7 @@ def _steps(
 
 
 def _sentence(clauses: Sequence[str], buckets: Sequence[BucketScores]) -> str:
-    """One sentence of the clauses that say something, small buckets last."""
-    return "; ".join(clause for clause in [*clauses, small_buckets(buckets)] if clause)
+    """One sentence of the clauses that say something, small buckets last, then those not read."""
+    few = [each.name for each in buckets if each.none.filled and each.sentences < READ_FROM]
+    unread = f"not read: {', '.join(few)}" if few else ""
+    return "; ".join(clause for clause in [*clauses, small_buckets(buckets), unread] if clause)

@@ -156,13 +156,8 @@ def two_digits(value: float) -> str:
 
 
 def small_buckets(buckets: Sequence[BucketScores]) -> str:
-    """Clauses that name the buckets of few sentences, and those of too few; empty if none is."""
-    held = [bucket for bucket in buckets if bucket.none.filled]
-    unread = [_counted(each) for each in held if each.sentences < READ_FROM]
-    small = [_counted(each) for each in held if marked(each.sentences)]
-    few = f"under {MARKED_BELOW} sentences: {', '.join(small)}" if small else ""
-    return few + (f"; not read: {', '.join(unread)}" if unread else "")
-
-
-def _counted(bucket: BucketScores) -> str:
-    return f"{bucket.name} (n = {bucket.sentences})"
+    """A clause that names the filled buckets under `MARKED_BELOW` sentences; empty if none is."""
+    small = [
+        f"{b.name} (n = {b.sentences})" for b in buckets if b.none.filled and marked(b.sentences)
+    ]
+    return f"under {MARKED_BELOW} sentences: {', '.join(small)}" if small else ""

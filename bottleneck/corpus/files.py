@@ -73,7 +73,7 @@ def training_files(corpus: CorpusSettings) -> PairFiles:
 
 
 def given_test_files(corpus: CorpusSettings) -> PairFiles | None:
-    """The files to test on, None where the test set is to be split off `text_to_split`.
+    """The files to test on, None where the test set is to be split off.
 
     A test set by name goes before the one that a named corpus has; it is one of sacreBLEU's, or
     another named corpus'. Raises UsageError for two test sets, or half a one, UserError for one
@@ -99,10 +99,8 @@ def _given(split: str, source: str | None, target: str | None) -> PairFiles | No
     return None
 
 
-def text_to_split(corpus: CorpusSettings) -> PairFiles:
-    """The text that a test set is split off: the training text, or that of the corpus tested on."""
-    if corpus.test is None:
-        return training_files(corpus)
+def tested_text(corpus: CorpusSettings) -> PairFiles:
+    """The text of the named corpus that is tested on, where it has no test set of its own."""
     return training_files(corpus.model_copy(update={"name": corpus.test, "test": None}))
 
 

@@ -20,7 +20,7 @@ from .files import (
     given_test_files,
     given_valid_files,
     read_pairs,
-    text_to_split,
+    tested_text,
     training_files,
 )
 from .joining import join_test, side_by_side
@@ -116,7 +116,7 @@ def _test_set(
     """The given test set, or one split off, with its notes."""
     files = given_test_files(corpus)
     if files is None:
-        text = _read(text_to_split(corpus), corpus) if corpus.test else PairsRead(pairs, 0)
+        text = _read(tested_text(corpus), corpus) if corpus.test else PairsRead(pairs, 0)
         within = within_test(text.pairs, corpus)
         test = split_off_even(within, corpus.test_pairs, f"{corpus.seed}:test", edges)
         notes = _note(text.blank, "test line", "with an empty side dropped")

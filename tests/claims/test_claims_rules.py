@@ -1,5 +1,7 @@
 """Planted numbers flip each verdict at its threshold."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -165,6 +167,22 @@ def test_a_missing_arm_is_not_measured():
     assert failure_pattern(rows).verdict == "held"
     with pytest.raises(ValueError, match="11-20"):
         _ = rows[1].gain
+
+
+@pytest.mark.parametrize(
+    ("decide", "attention"),
+    [(failure_pattern, 6), (vindication, 6), (vindication_largest, 190)],
+)
+def test_a_bucket_of_a_handful_decides_nothing_and_is_named(decide, attention):
+    rows = _buckets([30, 20, 10, 90], [35, 30, 25, attention])
+    few, ten = (replace(rows[3], sentences=count) for count in (9, 10))
+    found = decide([*rows[:3], few])
+    assert found.verdict == decide(rows[:3]).verdict == "held"
+    told = f"under 100 sentences: {few.name} (n = 9); not read: {few.name}"
+    assert found.because.endswith(told)
+    read = decide([*rows[:3], ten])
+    assert read.verdict != "held"
+    assert "not read" not in read.because
 
 
 def test_small_buckets_are_named_in_the_verdict():
