@@ -133,6 +133,16 @@ def test_what_real_text_gave_are_the_numbers_of_the_runs(name, told):
         assert f"({first} % of the 5-grams of 5-10 words, {last} % of those of 41 and" in README
 
 
+def test_what_is_left_out_of_domain_is_of_the_files():
+    told = []
+    for name in ("multi30k", "bible"):
+        text = (ROOT / "results" / "real" / f"statutes_on_{name}.csv").read_text(encoding="utf8")
+        (whole,) = (row for row in csv.DictReader(text.splitlines()) if row["bucket"] == "all")
+        told.append(f"{float(whole['bleu_b']):.1f}")
+    first, second = map(re.escape, told)
+    assert re.search(rf"Multi30k is at\s+BLEU {first}, the Bible at {second} ", README)
+
+
 def test_the_words_that_256_numbers_hold_are_those_of_the_figures_file():
     """In the order in which README tells them."""
     rows = [row for row in figures_rows("capacity_by_context") if row["x"] == "256"]
