@@ -49,6 +49,13 @@ def studies() -> list[str]:
     return [*STUDIES, BENCHMARK, ALL]
 
 
+def parts() -> list[str]:
+    """The parts of the whole study."""
+    from ..studies.whole import PARTS, REAL
+
+    return [part.name for part in (*PARTS, *REAL)]
+
+
 def formats() -> list[str]:
     """The forms of a table."""
     from ..tables.names import FORMATS

@@ -11,7 +11,7 @@ from ..results.schema import ALL, BENCHMARK
 from ..settings.counted import counted
 from .asking import put_to
 from .bench import show_costs
-from .completion import presets, studies
+from .completion import parts, presets, studies
 from .console import output, print_names, say
 from .gold import FirstWord, Gold, Source, Target, check_gold_options, for_gold, study_gold
 from .help import SETTINGS
@@ -35,6 +35,10 @@ def study(
     results: Annotated[
         Path | None,
         typer.Option(help="Folder of finished runs to put it to [default: results/runs/PRESET]."),
+    ] = None,
+    part: Annotated[
+        list[str] | None,
+        typer.Option(help="Of `study all` only this part; repeatable.", autocompletion=parts),
     ] = None,
     preset: Annotated[
         str | None,
@@ -72,13 +76,15 @@ def study(
         others = {"--set": assignments, "--where": where, "--gold": gold, "--source": source}
         others |= {"--target": target, "--first-word": first_word, "--force": force}
         _refuse_choice(others | {"--format": form != "rich"})
-        study_all(results, preset, seeds, jobs, dry_run, quiet)
+        study_all(results, part, preset, seeds, jobs, dry_run, quiet)
         return
     from ..runs.pool import default_width
     from ..settings.errors import UsageError
     from ..studies.catalogue import find_study
     from ..tables.pages import check_format, study_page
 
+    if part:
+        raise UsageError("--part goes with `study all`")
     check_format(form)
     check_gold_options(name, gold, source, target)
     if name == BENCHMARK:

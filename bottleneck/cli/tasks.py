@@ -68,11 +68,14 @@ class Standing(NamedTuple):
     seconds: float
 
 
-def tasks(folder: Path, preset: str | None, seeds: int | None) -> list[Task]:
-    """The parts that can be run here; a preset that there is not is a ``UsageError``."""
-    from ..studies.whole import PARTS, REAL, is_here
+def tasks(
+    folder: Path, preset: str | None, seeds: int | None, only: Sequence[str] | None = None
+) -> list[Task]:
+    """The parts that can be run here, or those asked for; a name of none is a ``UsageError``."""
+    from ..studies.whole import PARTS, REAL, is_here, parts_named
 
-    return [_task(part, folder, preset, seeds) for part in (*PARTS, *filter(is_here, REAL))]
+    chosen = parts_named(only) if only else (*PARTS, *filter(is_here, REAL))
+    return [_task(part, folder, preset, seeds) for part in chosen]
 
 
 def not_here() -> list[str]:
@@ -149,11 +152,12 @@ def _study_seconds(name: str, cells: "Sequence[Cell]", estimate: "Estimate") -> 
     """A study of all cells that it can be put to, from above: a process and a share of training."""
     from ..runs.estimate import START_SECONDS, wall_seconds
     from ..studies.catalogue import find_study
-    from ..studies.whole import SHARES
+    from ..studies.whole import SHARES, first_seeds
 
-    suits = find_study(name).suits
-    pairs = zip(cells, estimate.costs, strict=True)
-    costs = [cost.seconds for cell, cost in pairs if suits(cell.settings)]
+    suits, first = find_study(name).suits, first_seeds(cell.settings for cell in cells)
+    pairs = [(cell.settings, cost) for cell, cost in zip(cells, estimate.costs, strict=True)]
+    asked = [(held, cost) for held, cost in pairs if suits(held) and held.training.seed in first]
+    costs = [cost.seconds for _, cost in asked]
     return wall_seconds([START_SECONDS + SHARES[name] * cost for cost in costs], estimate.jobs)
 
 
@@ -164,14 +168,14 @@ def _width(cells: int, jobs: int | None) -> int:
     return jobs or default_width(default_threads(cells))
 
 
-def print_plan(found: Sequence[Task], jobs: int | None) -> None:
-    """The parts, what of each is left, and the sum."""
+def print_plan(found: Sequence[Task], jobs: int | None, lacking: Sequence[str]) -> None:
+    """The parts, what of each is left, the sum, and what is ``lacking`` in words."""
     from ..tables.fitting import print_prose
 
     texts, console = Texts(), output()
     left = [standing(task, jobs, texts) for task in found]
     console.print(_table(found, left))
-    print_prose(console, [*not_here(), TOLD])
+    print_prose(console, [*lacking, TOLD])
 
 
 def _table(found: Sequence[Task], left: Sequence[Standing]) -> "Table":

@@ -27,6 +27,7 @@ OUT = DEFAULT_OUT / "all"
 
 def study_all(
     results: Path | None,
+    parts: Sequence[str] | None,
     preset: str | None,
     seeds: int | None,
     jobs: int | None,
@@ -38,9 +39,9 @@ def study_all(
     from ..tables.fitting import print_prose
 
     folder, texts = results or OUT, Texts()
-    found = tasks(folder, preset, seeds)
+    found = tasks(folder, preset, seeds, parts)
     if dry_run:
-        print_plan(found, jobs)
+        print_plan(found, jobs, [] if parts else not_here())
         return
     check_writable(folder)
     faults: list[str] = []
@@ -54,7 +55,7 @@ def study_all(
         ending.append(finish(folder))
     console = output()
     console.print(_table(found, texts))
-    print_prose(console, [*not_here(), *faults, *ending])
+    print_prose(console, [*([] if parts else not_here()), *faults, *ending])
     if faults:
         print_prose(console, "The same command tries again what failed.")
         raise typer.Exit(INCOMPLETE)
@@ -131,14 +132,13 @@ def _make(task: Task, preset: str | None, jobs: int | None, quiet: bool, texts: 
 
 def _ask(name: str, folder: Path, jobs: int | None, quiet: bool) -> None:
     """Put a study to a part's runs; where there are none it does not train others."""
-    from ..results.folders import finished_runs
     from ..runs.pool import default_width
     from ..settings.errors import UserError
     from ..studies.catalogue import find_study
-    from ..studies.probing import suiting
+    from ..studies.whole import asked_runs
 
     asked = find_study(name)
-    runs = suiting(asked, finished_runs(folder))
+    runs = asked_runs(asked, folder)
     if not runs:
         raise UserError("there is no finished run that it can be put to")
     put_to(asked, runs, folder, jobs or default_width(), False, quiet)

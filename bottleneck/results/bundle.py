@@ -23,6 +23,7 @@ from .folders import (
     EXAMPLES,
     SCORES,
     SENTENCES,
+    Found,
     check_digest,
     check_named,
     damaged,
@@ -40,6 +41,11 @@ FILES = (schema.RUNS, schema.SENTENCES, schema.LEARNING, schema.EXAMPLES, schema
 """What is written of the runs, all of one time."""
 UNREADABLE = (ValueError, TypeError, OverflowError)
 """What pandas raises where a column is not of its type."""
+PRECISE: Mapping[str, Any] = (
+    {} if [int(part) for part in pd.__version__.split(".")[:2]] >= [3, 1]
+    else {"float_precision": "round_trip"}
+)  # fmt: skip
+"""What makes pandas read a float to its last digit, as from 3.1 on it does unasked."""
 _NULLABLE = {"int64": "Int64", "bool": "boolean"}
 _UNFINISHED_COLUMNS = {
     **dict.fromkeys(("run", "group", "status", "reason"), "str"),
@@ -110,10 +116,10 @@ def load_bundle(folder: Path) -> Bundle:
     The store comes first, because the bundle beside it is older where a sweep was stopped. Faults
     are a ``UserError`` with the file.
     """
-    runs = _stored(folder)
-    if runs is not None:
-        tables = _stored_runs(folder, runs), _stored_sentences(runs)
-        return Bundle(folder, *tables, environment(runs))
+    found = _stored(folder)
+    if found is not None:
+        tables = _stored_runs(folder, found.done), _stored_sentences(found.done)
+        return Bundle(folder, *tables, environment(found.done, found))
     held = load_environment(folder)
     table = _runs_table(folder)
     check_all_described(table["run"], held, folder / schema.ENVIRONMENT)
@@ -123,18 +129,18 @@ def load_bundle(folder: Path) -> Bundle:
 def load_results(folder: str | Path) -> pd.DataFrame:
     """The tidy table of a bundle or a store: a row a run x bucket, columns as in ``schema``."""
     folder = Path(folder)
-    runs = _stored(folder)
-    if runs is not None:
-        return _stored_runs(folder, runs)
+    found = _stored(folder)
+    if found is not None:
+        return _stored_runs(folder, found.done)
     load_environment(folder)  # for its version
     return _runs_table(folder)
 
 
 def load_environment(folder: Path) -> Mapping[str, Any]:
     """The bundle's ``environment.json``, or the same from a store; its version is checked."""
-    runs = _stored(folder)
-    if runs is not None:
-        return environment(runs)
+    found = _stored(folder)
+    if found is not None:
+        return environment(found.done, found)
     held = read_json(folder / schema.ENVIRONMENT)
     check_described(held, folder / schema.ENVIRONMENT)
     if not of_one_time(folder, FILES):
@@ -166,8 +172,8 @@ def tidy_csv(runs: pd.DataFrame) -> str:
     return runs.to_csv(index=False, lineterminator="\n")
 
 
-def _stored(folder: Path) -> list[Path] | None:
-    """The finished runs where the folder is a store or has one; None where not."""
+def _stored(folder: Path) -> Found | None:
+    """The runs where the folder is a store or has one, of which some are done; None where not."""
     check_named(folder)
     found = find_runs(folder)
     if found.any and not found.done:
@@ -178,7 +184,7 @@ def _stored(folder: Path) -> list[Path] | None:
             f"{str(folder)!r} holds no finished run ({len(found.unfinished)} not done, {others} of "
             f"another version): {way if others else goes_on}"
         )
-    return list(found.done) or None
+    return found if found.done else None
 
 
 def _stored_runs(folder: Path, runs: Sequence[Path]) -> pd.DataFrame:
@@ -266,22 +272,11 @@ def _with_named_runs(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _parse(source: io.BytesIO | io.StringIO, columns: Mapping[str, str]) -> pd.DataFrame:
-    """CSV with the documented columns and types; blanks are missing values.
-
-    Floats are read by Python, whose every digit counts; not all versions of pandas do the same.
-    """
-    floats = {name: _float for name, kind in columns.items() if kind == "float64"}
-    others = {name: kind for name, kind in _kinds(columns).items() if name not in floats}
-    frame = pd.read_csv(
-        source, dtype=others, converters=floats, keep_default_na=False, na_values=[""]
-    )
-    frame = frame[list(columns)].astype(dict.fromkeys(floats, "float64"))  # without rows: object
+    """CSV with the documented columns and types; blanks are missing values."""
+    kinds = _kinds(columns)
+    frame = pd.read_csv(source, dtype=kinds, keep_default_na=False, na_values=[""], **PRECISE)
     texts = [name for name, kind in columns.items() if kind == "str"]
-    return frame.fillna(dict.fromkeys(texts, ""))
-
-
-def _float(text: str) -> float:
-    return float(text) if text else float("nan")
+    return frame[list(columns)].fillna(dict.fromkeys(texts, ""))
 
 
 def _kinds(columns: Mapping[str, str]) -> dict[str, str]:

@@ -24,6 +24,7 @@ from .folders import (
     SENTENCES,
     SETTINGS,
     STORE,
+    Found,
     damaged,
     find_runs,
     read_checked,
@@ -177,8 +178,11 @@ def run_rows(path: Path, otherwise: str = "make it again") -> Iterator[dict[str,
     yield from (dict(zip(head, row, strict=True)) for row in rows)
 
 
-def environment(runs: Sequence[Path]) -> dict[str, Any]:
-    """The version, each run's settings and what it ran on, and what else was in their store."""
+def environment(runs: Sequence[Path], found: Found | None = None) -> dict[str, Any]:
+    """The version, each run's settings and what it ran on, and what else was in their store.
+
+    ``found`` is what the one store holds, where that is known.
+    """
     described = {
         run.name: {
             "settings": read_object(run / SETTINGS),
@@ -186,12 +190,12 @@ def environment(runs: Sequence[Path]) -> dict[str, Any]:
         }
         for run in runs
     }
-    stores = [find_runs(store) for store in _stores(runs)]
+    stores = [found] if found else [find_runs(store) for store in _stores(runs)]
     return {
         "schema": schema.VERSION,
         "runs": described,
-        "unfinished": {run.name: _unfinished(run) for found in stores for run in found.unfinished},
-        "other_versions": sum(len(found.other_versions) for found in stores),
+        "unfinished": {run.name: _unfinished(run) for each in stores for run in each.unfinished},
+        "other_versions": sum(len(each.other_versions) for each in stores),
     }
 
 

@@ -116,8 +116,10 @@ def check_digest(path: Path, digest: str, otherwise: str = "make it again") -> N
 
 def _fault(path: Path, digest: str) -> str:
     """What the sums say against a file; empty where it is as it was written."""
-    folder = path.parent.parent if path.parent.name == PROBES else path.parent
-    sums, name = read_sums(folder), path.relative_to(folder).as_posix()
+    folder, name = path.parent, path.name
+    if folder.name == PROBES:
+        folder, name = folder.parent, f"{PROBES}/{name}"
+    sums = read_sums(folder)
     if sums is None:
         return f"its folder has no {SUMS}" if _has_sums(folder) else ""
     if name not in sums:

@@ -4,6 +4,7 @@ A name may come from a file that somebody else wrote. As one part of a path it m
 the folder that it is put in, and must be one that every file system takes.
 """
 
+import re
 import unicodedata
 
 from .errors import UsageError
@@ -15,6 +16,8 @@ _SEPARATORS = frozenset("/\\:")
 """What parts a path, on one system or another."""
 _UNSEEN = ("Cc", "Cf", "Cs", "Zl", "Zp")
 """Unicode's categories of controls, marks of direction, half pairs, separators of lines."""
+_plain = re.compile(r"[\w.-]+", re.ASCII).fullmatch
+"""What nearly all names are made of, and is told at once."""
 
 
 def is_name(text: object) -> bool:
@@ -23,8 +26,12 @@ def is_name(text: object) -> bool:
         isinstance(text, str)
         and not text.startswith(".")
         and 0 < len(text.encode(errors="replace")) <= LONGEST
-        and not any(sign in _SEPARATORS or unicodedata.category(sign) in _UNSEEN for sign in text)
+        and (_plain(text) is not None or not any(map(_is_strange, text)))
     )
+
+
+def _is_strange(sign: str) -> bool:
+    return sign in _SEPARATORS or unicodedata.category(sign) in _UNSEEN
 
 
 def is_hidden_name(text: object) -> bool:

@@ -4,9 +4,11 @@ A file that is written anew is listed with the digest that it has and the one th
 is in its place, so that whoever is killed, or reads meanwhile, finds a listed file.
 """
 
+import os
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -19,6 +21,8 @@ from .errors import unwritten
 SUMS = "SHA256SUMS"
 _LOCK = ".sums.lock"
 _GAP = b"  "
+KEPT = 10_000
+"""Folders whose sums are kept in memory, two kilobytes each."""
 
 Content = bytes | Iterable[bytes]
 """Of a file: its bytes, or parts of them in their order."""
@@ -56,9 +60,18 @@ def written(listed: Listed) -> bytes:
 
 def read_sums(folder: Path) -> Listed | None:
     """What the sums of a folder list; None where it has none."""
+    path = f"{folder}/{SUMS}"
     with suppress(FileNotFoundError, NotADirectoryError):
-        return parsed((folder / SUMS).read_bytes())
+        held = os.stat(path)
+        return _parsed(path, held.st_ino, held.st_mtime_ns, held.st_size)
     return None
+
+
+@lru_cache(maxsize=KEPT)
+def _parsed(path: str, *_: int) -> Listed:
+    """What a file lists, as long as it is the same: each file of a run asks for its run's sums."""
+    with open(path, "rb") as file:
+        return parsed(file.read())
 
 
 def seal(folder: Path, left_out: Collection[str]) -> None:

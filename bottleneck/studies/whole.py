@@ -4,19 +4,20 @@ A part's folder is named after its sweep, by which a claim finds the numbers tha
 (`claims.registry.Claim.home`).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from ..corpus.named.places import read_source
-from ..results.folders import finished_runs
+from ..results.folders import finished_runs, read_settings
 from ..results.schema import PROBES, STUDIES
 from ..results.study_files import rests_on
 from ..settings.concerns import NAMED
-from ..settings.errors import UserError
+from ..settings.errors import UsageError, UserError
+from ..settings.run import RunSettings
 from .catalogue import find_study
 from .kept import is_kept
-from .probing import suiting
+from .study import Study
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,8 @@ class Part:
 CAPACITY = "capacity"
 PAIR = tuple(name for name in STUDIES if name != CAPACITY)
 """What the lecture asks of a pair of arms: all but what has runs of its own."""
+STUDIED = 3
+"""Seeds of an arm, the first ones, that the studies are put to, which take as long as training."""
 SIDE = ("training_length", "attention_types", "context_is_hidden", "cells", "teacher_forcing")
 """Sweeps whose questions are beside the lecture's own: one seed each."""
 REAL_SEEDS: Mapping[str, int] = {"canada-laws": 2, "multi30k": 1}
@@ -77,6 +80,26 @@ for the machine did other work too (results/LOG.md, 2026-11-22). Capacity's is a
 """
 
 
+def parts_named(names: Sequence[str]) -> list[Part]:
+    """The parts of these names, in their order; a ``UsageError`` where there is none of a name."""
+    known = {part.name: part for part in (*PARTS, *REAL)}
+    if unknown := [name for name in names if name not in known]:
+        raise UsageError(f"no part {unknown[0]!r}: there are {', '.join(known)}")
+    return [part for name, part in known.items() if name in names]
+
+
+def first_seeds(held: Iterable[RunSettings]) -> list[int]:
+    """The seeds whose runs the studies are put to."""
+    return sorted({settings.training.seed for settings in held})[:STUDIED]
+
+
+def asked_runs(study: Study, folder: Path) -> list[Path]:
+    """The finished runs that a study is put to: of the first seeds those that it can measure."""
+    held = {run: read_settings(run) for run in finished_runs(folder)}
+    first = first_seeds(held.values())
+    return [run for run, each in held.items() if study.suits(each) and each.training.seed in first]
+
+
 def is_here(part: Part) -> bool:
     """Whether the part's text is on this machine; one that is damaged is, and will be told."""
     try:
@@ -91,9 +114,9 @@ def studies_left(studies: Sequence[str], folder: Path) -> list[str]:
 
 
 def _is_put(name: str, folder: Path) -> bool:
-    """Whether a study has measured every run that it can, and its table rests on just these."""
+    """Whether a study has measured every run that it is put to, and its table rests on these."""
     study, table = find_study(name), folder / PROBES / f"{name}.csv"
-    runs = suiting(study, finished_runs(folder))
+    runs = asked_runs(study, folder)
     if not runs or not table.is_file() or not all(is_kept(run, study) for run in runs):
         return False
-    return rests_on(table) == {run.name for run in runs}
+    return rests_on(table) >= {run.name for run in runs}

@@ -209,7 +209,7 @@ def _search(settings: RunSettings) -> str:
 
 def _unfinished(sizes: Sequence[Comparison], bundle: Bundle) -> str:
     """How many outputs were cut there, and so are longer than they should be."""
-    runs = bundle.runs.groupby("run")["unfinished"].sum()
+    runs = bundle.runs.groupby("run")["unfinished"].sum().to_dict()
     counts = [
         f"{_of_size(one, sizes)}{arm.name}: {sum(int(runs[run]) for run in arm.runs):,}"
         for one in sizes

@@ -20,6 +20,7 @@ from ..scoring.bootstrap import Estimate, draw, estimate
 from ..scoring.buckets import Buckets
 from ..scoring.spread import spread
 from ..settings.concerns import ScoringSettings
+from ..settings.counted import counted
 from ..settings.errors import UserError
 from ..settings.run import RunSettings
 from .alike import PAIRED, differences, following, require_alike, require_distinct_seeds
@@ -27,6 +28,8 @@ from .alike import PAIRED, differences, following, require_alike, require_distin
 NONE = "none"
 KEPT = 128
 """How many arms' scores are kept."""
+MOST_POINTS = 20
+"""Seeds of an arm that have a line each under a table."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,9 +146,9 @@ def _require_arms(bundle: Bundle, runs: pd.DataFrame, alone: bool) -> None:
 
 def _require_one_test_set(bundle: Bundle, runs: pd.DataFrame) -> None:
     """Sentences of other lengths would fall into other buckets, and nothing would be paired."""
-    first = runs["run"].iloc[0]
+    first, *others = runs["run"].tolist()
     words = source_words(bundle, first)
-    for run in runs["run"]:
+    for run in others:
         if not np.array_equal(words, counts_of(bundle, run).words):
             raise UserError(
                 f"runs {first} and {run} were tested on different sentences and cannot stand in "
@@ -267,13 +270,23 @@ def _estimate(
 
 
 def seed_points(arm: Arm) -> list[str]:
-    """Each seed's BLEU by bucket, as text (seeds are points), and their deviation if several."""
-    points = [
-        f"seed {seed}: {_listed(row)}" for seed, row in zip(arm.seeds, arm.by_seed, strict=True)
-    ]
-    if len(points) > 1:
+    """BLEU by bucket as text: of each seed (seeds are points), or of many what they lie between.
+
+    And their standard deviation, if there are several.
+    """
+    seeds = len(arm.seeds)
+    if seeds > MOST_POINTS:
+        shares = zip(("lowest", "median", "highest"), (0.0, 0.5, 1.0), strict=True)
+        points = [
+            f"{name} of {counted(seeds, 'seed')}: {_listed(np.quantile(arm.by_seed, at, axis=0))}"
+            for name, at in shares
+        ]
+    else:
+        rows = zip(arm.seeds, arm.by_seed, strict=True)
+        points = [f"seed {seed}: {_listed(row)}" for seed, row in rows]
+    if seeds > 1:
         deviations = np.array([spread(column).sd for column in arm.by_seed.T])
-        points.append(f"standard deviation over {len(points)} seeds: {_listed(deviations)}")
+        points.append(f"standard deviation over {counted(seeds, 'seed')}: {_listed(deviations)}")
     return points
 
 

@@ -38,6 +38,8 @@ def _unfinished(
 ) -> list[str]:
     """``additive context 16 seed 2 (diverged: the loss was no longer finite)``."""
     runs = bundle.unfinished()
+    if runs.empty:
+        return []
     rows = runs[(runs["attention"] == "") | _belongs(comparisons, runs, spanned)]
     return [f"{_run_name(row)} ({_standing(row)})" for row in rows.to_dict("records")]
 

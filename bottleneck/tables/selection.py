@@ -24,6 +24,8 @@ def where(bundle: Bundle, conditions: Sequence[str]) -> Bundle:
     conditions on one column are alternatives. Nothing left is a ``UserError`` with what there is, a
     condition that cannot be read a ``UsageError``.
     """
+    if not conditions:
+        return bundle
     runs, unfinished, wanted = bundle.runs, bundle.unfinished(), _parsed(conditions)
     for column, texts in wanted.items():
         kept = runs[_meets(runs[column], column, texts)]

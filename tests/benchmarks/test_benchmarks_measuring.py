@@ -17,6 +17,8 @@ from seq2seq_bottleneck.corpus.batches import Batch
 from seq2seq_bottleneck.settings.concerns import ModelSettings
 from seq2seq_bottleneck.settings.run import resolve
 
+pytestmark = pytest.mark.slow
+
 FOLDER = Path(__file__).parents[2] / "experiments" / "benchmarks"
 
 

@@ -200,6 +200,7 @@ def test_an_output_folder_that_cannot_be_written(capsys, parallel):
     fails(capsys, arguments, 1, "taken/out", "cannot write")
 
 
+@pytest.mark.slow
 def test_a_run_that_diverges_ends_with_a_clear_word(capsys, tmp_path):
     out = tmp_path / "out"
     arguments = ["--set", "training.learning_rate=1e30", "--set", "training.clip_norm=1e30"]

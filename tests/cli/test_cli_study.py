@@ -80,6 +80,7 @@ def test_a_dry_run_on_finished_runs_names_them_and_measures_nothing(tmp_path, ca
     assert sorted(tmp_path.rglob("*")) == before
 
 
+@pytest.mark.slow
 def test_a_folder_without_runs_is_told_before_runs_are_trained_in_it(tmp_path, capsys):
     folder = tmp_path / "thre"
     asked = ["study", "length", "--results", str(folder), "--preset", "smoke", "--dry-run"]

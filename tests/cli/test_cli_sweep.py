@@ -18,6 +18,8 @@ import seq2seq_bottleneck
 from seq2seq_bottleneck.cli.main import run
 from seq2seq_bottleneck.results.schema import RUN_COLUMNS
 
+pytestmark = pytest.mark.slow
+
 COMMAND = Path(sys.executable).parent / "bottleneck"
 
 

@@ -12,6 +12,8 @@ from safetensors.numpy import save
 
 from seq2seq_bottleneck.cli.main import run
 
+pytestmark = pytest.mark.slow
+
 SETTINGS = [
     "corpus.copy_words=20",
     "corpus.target_vocabulary=8",

@@ -74,6 +74,18 @@ def test_what_chooses_one_studys_numbers_is_refused(small, option, capsys):
     assert sorted(path.name for path in small.iterdir()) == ["all", "mine.toml"]
 
 
+def test_one_part_alone_is_asked_for_by_its_name(small, capsys):
+    assert run([*COMMAND, "--part", "bench", "--dry-run"]) == 0
+    shown = capsys.readouterr().out
+    assert re.search(r"^ all +0 of 1 +$", shown, re.MULTILINE), shown
+    assert "mine" not in shown
+    assert run([*COMMAND, "--part", "bonch"]) == 2
+    assert "no part 'bonch': there are mine, bench, real_" in words(capsys.readouterr().err)
+    assert run(["study", "length", "--part", "bench"]) == 2
+    assert "--part goes with `study all`" in capsys.readouterr().err
+    assert sorted(path.name for path in small.iterdir()) == ["all", "mine.toml"]
+
+
 def failing(jobs, _, listener, **__):
     """Every run fails, in the worker."""
     for job in jobs:

@@ -55,6 +55,7 @@ def test_batches_hold_what_was_drawn(corpus: Corpus) -> None:
         assert row[length - 1] == EOS
 
 
+@pytest.mark.slow
 def test_joined_sentences_are_clauses_of_the_grammar(corpus: Corpus) -> None:
     """Ordinary test sentences in pairs, chained as the grammar chains, links and all."""
     joined = load_corpus(SETTINGS.model_copy(update={"joined": 2}), EDGES)
@@ -82,6 +83,7 @@ def chain_by_hand(one: SentencePair, other: SentencePair) -> SentencePair:
     return SentencePair(*texts, links)
 
 
+@pytest.mark.slow
 def test_short_training_has_the_same_test_set(corpus: Corpus) -> None:
     short = load_corpus(SETTINGS.model_copy(update={"train_max_words": 10}), EDGES)
     assert short.test == corpus.test

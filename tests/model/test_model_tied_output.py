@@ -6,6 +6,7 @@ import numpy as np
 import numpy_translator as plain
 import pytest
 from flax import nnx
+from lanes import few
 from losses import mean_loss
 from tiny_model import SOURCE_WORDS, TARGET_WORDS, loss_and_gradient, padded, settings_of
 
@@ -42,6 +43,7 @@ def spread_out(weights):
     return jax.tree.map(lambda leaf: 3 * leaf.astype(jnp.float64) + 0.1, weights)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("float64")
 def test_the_gradient_is_the_sum_of_both_uses():
     """Against an untied layer whose matrix is the product of the map and the embedding."""
@@ -61,6 +63,7 @@ def test_the_gradient_is_the_sum_of_both_uses():
     np.testing.assert_allclose(slope["decoder"]["to_embedding"][...], of_matrix @ vectors, **close)
 
 
+@pytest.mark.slow
 def test_units_of_the_state_are_dropped_and_then_mapped():
     """Dropped after the map, half of what the output layer reads would be 0."""
     graph, weights = fresh(tied_output=True, dropout=0.5, attention="none", context_size=40)
@@ -73,7 +76,8 @@ def test_units_of_the_state_are_dropped_and_then_mapped():
 
 
 @pytest.mark.parametrize(
-    ("embedding", "hidden", "words"), [(100, 256, 2033), (16, 128, 500), (300, 64, 5000)]
+    ("embedding", "hidden", "words"),
+    few([(16, 128, 500), (100, 256, 2033), (300, 64, 5000)], 3),
 )
 def test_a_fresh_softmax_is_near_uniform_whatever_the_sizes(embedding, hidden, words):
     """Logits vary as much as units do, and the loss is that of a blind guess."""

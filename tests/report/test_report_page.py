@@ -259,6 +259,7 @@ def test_equal_results_give_equal_bytes(folder, text):
     assert make_report(folder) == text
 
 
+@pytest.mark.slow
 def test_a_page_beyond_the_limit_has_its_figures_once(folder, text, monkeypatch):
     assert len(text.encode()) < LIMIT / 3
     assert SPARE not in text

@@ -152,6 +152,7 @@ def flipped(content: bytes, place: int, bit: int) -> bytes:
     return content[:place] + bytes([content[place] ^ 1 << bit]) + content[place + 1 :]
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(share=st.floats(0, 1, exclude_max=True), bit=st.integers(0, 7))
 def test_one_flipped_bit_is_noticed_wherever_it_is(kept, share, bit):
@@ -234,6 +235,7 @@ def test_a_stack_that_does_not_hold_a_run_has_no_part_of_it(tmp_path):
         part_of(file, "three")
 
 
+@pytest.mark.slow
 def test_a_run_with_a_useless_checkpoint_says_so_and_begins_anew(tmp_path):
     settings = resolve("smoke", ["corpus.name=copy", "corpus.copy_words=20", "training.updates=20"])
     events = []

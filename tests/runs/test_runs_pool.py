@@ -20,6 +20,7 @@ from seq2seq_bottleneck.settings.run import resolve
 COPY = ["corpus.name=copy", "corpus.copy_words=20"]
 
 
+@pytest.mark.slow
 def test_a_killed_worker_fails_alone(tmp_path):
     jobs = [
         Job("killed", resolve("smoke", [*COPY, "training.updates=100000"])),
@@ -38,7 +39,8 @@ def test_a_killed_worker_fails_alone(tmp_path):
     assert (tmp_path / second.run / "scores.csv").is_file()
 
 
-@pytest.mark.parametrize("threads", [1, pytest.param(2, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("threads", [1, 2])
 def test_an_interrupted_run_goes_on_to_the_same_weights(tmp_path, threads):
     """Stopped in mid-training, then started again: bit for bit what an undisturbed run gives."""
     job = Job("long", resolve("smoke", [*COPY, "training.updates=90", "model.dropout=0.1"]))
@@ -67,6 +69,7 @@ def test_an_interrupted_run_goes_on_to_the_same_weights(tmp_path, threads):
     assert json.loads((folder.path / "environment.json").read_text())["threads"] == threads
 
 
+@pytest.mark.slow
 def test_a_run_on_several_cores_ends_as_one_on_one_does(tmp_path):
     """But for the order in which the gradients of sentences are added up.
 
@@ -112,6 +115,7 @@ def test_on_cores_a_worker_has_one_thread_unless_the_user_says_otherwise(monkeyp
     assert pool.worker_environment()["NPROC"] == "3"
 
 
+@pytest.mark.slow
 def test_a_finished_run_is_left_alone_unless_forced(tmp_path):
     job = Job("once", resolve("smoke", COPY))
     (first,) = run_jobs([job], tmp_path, lambda *_: None)

@@ -99,6 +99,7 @@ def seeds_together(folder):
     return held["seeds_together"]
 
 
+@pytest.mark.slow
 def test_with_more_seeds_the_old_ones_go_on_as_they_were(killed, whole):
     heard = go(killed, 1, 2, 3, 4, 5)
     assert [first_update(heard[seed]) for seed in (1, 2, 3, 4, 5)] == [40, 40, 40, 20, 20]
@@ -109,6 +110,7 @@ def test_with_more_seeds_the_old_ones_go_on_as_they_were(killed, whole):
     assert left(killed) == []
 
 
+@pytest.mark.slow
 def test_one_of_a_stack_goes_on_alone_and_the_others_after_it(killed):
     alone = go(killed, 1)
     assert (first_update(alone[1]), alone[1][-1]["phase"]) == (40, "done")
@@ -119,10 +121,8 @@ def test_one_of_a_stack_goes_on_alone_and_the_others_after_it(killed):
     assert left(killed) == []
 
 
-slow = pytest.mark.slow
-
-
-@pytest.mark.parametrize("kept", [pytest.param(0, marks=slow), 1, pytest.param(2, marks=slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("kept", [0, 1, 2])
 def test_killed_between_the_last_update_and_the_own_checkpoints_nothing_is_trained_again(
     tmp_path, monkeypatch, whole, kept
 ):
@@ -194,6 +194,7 @@ def test_a_run_in_no_stack_is_left_alone(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_weights_of_the_whole_are_not_all_alike(whole):
     """What the comparisons above rest on."""
     assert not same_weights(whole[1], whole[2])

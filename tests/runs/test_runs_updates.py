@@ -13,6 +13,8 @@ from seq2seq_bottleneck.runs.stacked import CHECKPOINT
 from seq2seq_bottleneck.runs.store import run_folders
 from seq2seq_bottleneck.settings.run import resolve
 
+pytestmark = pytest.mark.slow
+
 COPY = resolve(
     "smoke",
     ["corpus.name=copy", "corpus.copy_words=20", "training.updates=50", "scoring.resamples=9"],

@@ -159,6 +159,7 @@ def test_a_sweep_file_of_such_a_name_is_one_line(capsys, tmp_path, monkeypatch, 
     assert os.listdir(tmp_path) == [file]
 
 
+@pytest.mark.slow
 def test_such_a_sweep_runs_into_a_folder_that_is_named(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("...toml").write_text(SWEEP)

@@ -30,6 +30,7 @@ def options(tmp_path):
     return arguments
 
 
+@pytest.mark.slow
 def test_a_gold_set_has_a_table_of_its_own(finished, options, capsys):
     arguments = ["study", "alignment", "--results", str(finished), "--quiet", *options]
     assert run([*arguments, "--format", "csv"]) == 0

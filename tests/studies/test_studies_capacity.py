@@ -236,6 +236,7 @@ def subject(finished):
     return next(one for one in opened if one.settings.model.attention == "none")
 
 
+@pytest.mark.slow
 def test_a_real_run_is_probed_and_summed_up(subject, tmp_path):
     columns = probe(subject, lambda _: None)
     words = source_words(subject.corpus.test)

@@ -23,6 +23,7 @@ def found(subject):
     return probe(subject, lambda _: None)
 
 
+@pytest.mark.slow
 def test_the_test_sentences_have_the_runs_own_losses_and_counts(subject, found):
     own = {
         (int(row["source_words"]), int(row["target_tokens"]), round(float(row["nll"]), 3)):
@@ -36,6 +37,7 @@ def test_the_test_sentences_have_the_runs_own_losses_and_counts(subject, found):
         assert own[key] == [found[name][place] for name in BLEU_COLUMNS]
 
 
+@pytest.mark.slow
 def test_training_sentences_are_those_of_the_corpus_bucket_by_bucket(subject, found):
     train = found["source_words"][found["split"] == "train"]
     words = np.array([pair.words for pair in subject.corpus.train])

@@ -5,6 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from flax import nnx
+from lanes import few
 
 from seq2seq_bottleneck.corpus.pair import SentencePair
 from seq2seq_bottleneck.model.translator import create
@@ -58,12 +59,15 @@ def _moved(weights, word, axis, step):
 
 @pytest.mark.parametrize(
     "model",
-    [
-        {"attention": "none"},
-        {"attention": "additive"},
-        {"attention": "general", "placement": "output", "cell": "lstm"},
-        {"attention": "none", "placement": "output", "bidirectional": True},
-    ],
+    few(
+        [
+            {"attention": "additive"},
+            {"attention": "none"},
+            {"attention": "general", "placement": "output", "cell": "lstm"},
+            {"attention": "none", "placement": "output", "bidirectional": True},
+        ],
+        4,
+    ),
 )
 @pytest.mark.usefixtures("float64")
 def test_norms_are_those_of_finite_differences(model):
@@ -177,6 +181,7 @@ def test_sides_are_told_where_they_are_open():
     assert open_sides(3.0, 2.0, np.inf) == ";;at least"
 
 
+@pytest.mark.slow
 def test_a_real_run_is_measured_and_kept(subject, tmp_path):
     found = measure(subject, lambda _: None, 2)
     pairs = chosen(subject, 2)

@@ -203,6 +203,7 @@ def test_shuffling_gives_every_sentence_anothers_memory_of_its_group(subject):
     assert not any(one == its for one, its in zip(other.source, pairs.source, strict=True))
 
 
+@pytest.mark.slow
 def test_another_source_costs_the_translator_what_the_reference_costs_with_it(subject, measured):
     """Each pair is put together by hand, alone: the reference with its partner's source."""
     found, _ = measured
@@ -270,6 +271,7 @@ def reader(copier):
     return source_probe.train_reader(copier, copier.weights, _silent, "probe")
 
 
+@pytest.mark.slow
 def test_a_memory_that_holds_all_is_read_for_the_most_part_and_anothers_misleads(copier, reader):
     pairs = source_probe.written_back(copier, copier.corpus.test)
     exact = np.array([pair.bits for pair in copier.corpus.test])
@@ -320,6 +322,7 @@ def test_of_one_hot_contexts_the_probe_recovers_all_bits_and_of_noise_none(
     assert least * exact.sum() < (exact - left / NATS).sum() < most * exact.sum()
 
 
+@pytest.mark.slow
 def test_the_probe_learns_and_changes_no_weight_of_the_encoder(copier, reader):
     trained, fresh = reader[1], source_probe.fresh_reader(copier, copier.weights)[1]
     kept = zip(
@@ -331,6 +334,7 @@ def test_the_probe_learns_and_changes_no_weight_of_the_encoder(copier, reader):
     assert all(jax.tree.leaves(moved["decoder"]))
 
 
+@pytest.mark.slow
 def test_the_memory_as_it_is_gives_the_runs_own_translations(subject, measured):
     """And what is measured at full precision is what the run was scored by."""
     found, _ = measured
@@ -356,6 +360,7 @@ def test_states_are_rounded_within_the_training_ranges(subject):
     assert robustness.rounded(states, spans, "full") is states
 
 
+@pytest.mark.slow
 def test_a_real_run_is_measured_and_summed_up(subject, measured, tmp_path):
     found, told = measured
     keep(tmp_path, STUDY, found)

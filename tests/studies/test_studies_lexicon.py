@@ -54,6 +54,7 @@ def test_what_is_read_again_is_what_was_learned_bit_for_bit(subject, learned):
     assert learned.parent.name == "lexicons"
 
 
+@pytest.mark.slow
 def test_a_second_sentence_makes_no_text_and_says_the_same(finished, cache, monkeypatch):
     first, heard = _told(lambda tell: diagnose(SENTENCE, arms(finished), tell))
     assert len(heard) == 1
@@ -107,6 +108,7 @@ def test_a_damaged_file_is_learned_again(subject, learned, damage):
     assert np.array_equal(found.keys, again.keys)
 
 
+@pytest.mark.slow
 def test_the_file_of_another_text_is_none(learned, subject):
     corpus = load_corpus(
         subject.settings.corpus.model_copy(update={"seed": 2}),

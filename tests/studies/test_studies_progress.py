@@ -3,6 +3,8 @@
 import re
 import shutil
 
+import pytest
+
 from seq2seq_bottleneck.cli.main import run
 from seq2seq_bottleneck.results.folders import finished_runs
 
@@ -17,6 +19,7 @@ def _measured(out, capsys, *options):
     }
 
 
+@pytest.mark.slow
 def test_runs_are_numbered_among_those_that_are_measured_now(finished, tmp_path, capsys):
     out = tmp_path / "out"
     shutil.copytree(finished, out)

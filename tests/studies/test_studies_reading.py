@@ -87,6 +87,7 @@ def test_words_read_are_those_that_were_right(tmp_path):
     assert rows["words_readable", "5-10", "", "", None]["value"] == 5
 
 
+@pytest.mark.slow
 def test_a_real_runs_states_are_read(subject, found):
     test = subject.corpus.test
     lengths = [len(one) for one in states(subject, subject.weights, test)]
@@ -99,6 +100,7 @@ def test_a_real_runs_states_are_read(subject, found):
     assert just_read > guessed + 0.2
 
 
+@pytest.mark.slow
 def test_what_is_kept_is_read_back_and_summed_up(subject, found, tmp_path):
     keep(tmp_path, STUDY, found)
     kept = read_kept(tmp_path, subject.settings, STUDY)

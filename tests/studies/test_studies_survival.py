@@ -153,6 +153,7 @@ def test_early_words_survive_where_outputs_are_cut(subject, tmp_path):
     assert kept[0] > kept[2] > kept[4]
 
 
+@pytest.mark.slow
 def test_arms_and_seeds_meet_the_same_shuffled_sources(subject, tmp_path):
     outputs = [pair.target for pair in subject.corpus.test]
     one = _with_outputs(subject, tmp_path / "run", outputs)
@@ -167,6 +168,7 @@ def test_arms_and_seeds_meet_the_same_shuffled_sources(subject, tmp_path):
     assert (np.asarray(probe(scoring, _silent)[name]) != np.asarray(first[name])).any()
 
 
+@pytest.mark.slow
 def test_a_real_runs_own_outputs_are_measured(finished, tmp_path):
     own = open_subject(finished_runs(finished)[0])
     keep(tmp_path, STUDY, probe(own, _silent))

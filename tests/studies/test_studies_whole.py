@@ -11,12 +11,22 @@ from seq2seq_bottleneck.claims.registry import CLAIMS
 from seq2seq_bottleneck.corpus.named.places import SOURCE, folder_of
 from seq2seq_bottleneck.results.schema import STUDIES
 from seq2seq_bottleneck.settings.concerns import NAMED
+from seq2seq_bottleneck.settings.errors import UsageError
 from seq2seq_bottleneck.settings.grid import make_grid
 from seq2seq_bottleneck.settings.sweep import experiment_names, load_sweep
 from seq2seq_bottleneck.studies.catalogue import find_study
 from seq2seq_bottleneck.studies.kept import keep
 from seq2seq_bottleneck.studies.probing import write_table
-from seq2seq_bottleneck.studies.whole import PARTS, REAL, SHARES, SIDE, is_here, studies_left
+from seq2seq_bottleneck.studies.whole import (
+    PARTS,
+    REAL,
+    SHARES,
+    SIDE,
+    asked_runs,
+    is_here,
+    parts_named,
+    studies_left,
+)
 
 BY_NAME = {part.name: part for part in PARTS}
 
@@ -123,6 +133,29 @@ def test_a_study_is_left_where_a_run_is_new_or_was_measured_by_an_older_version(
     assert studies_left(["length"], put) == []
     write_begun(put, "three", planted_settings("dot"), "done")
     assert studies_left(["length"], put) == ["length"]
+
+
+def test_a_study_is_put_to_the_first_three_seeds(tmp_path):
+    for seed in (5, 1, 4, 2):
+        settings = planted_settings("none", seed=seed)
+        write_begun(tmp_path, f"seed{seed}", settings, "done")
+    write_begun(tmp_path, "other", planted_settings("dot", seed=1), "done")
+    names = [run.name for run in asked_runs(LENGTH, tmp_path)]
+    assert names == ["other", "seed1", "seed2", "seed4"]
+    for name in names:
+        keep(tmp_path / "runs" / name, LENGTH, FOUND)
+    write_rows(tmp_path, *names)
+    assert studies_left(["length"], tmp_path) == []
+    keep(tmp_path / "runs" / "seed5", LENGTH, FOUND)
+    write_rows(tmp_path, *names, "seed5")
+    assert studies_left(["length"], tmp_path) == []
+
+
+def test_parts_are_found_by_their_names_in_their_order():
+    assert [part.name for part in parts_named(["bench", "vindication"])] == ["vindication", "bench"]
+    assert [part.name for part in parts_named(["real_multi30k"])] == ["real_multi30k"]
+    with pytest.raises(UsageError, match="no part 'multi30k'"):
+        parts_named(["multi30k"])
 
 
 def test_a_study_of_no_runs_is_left(tmp_path):

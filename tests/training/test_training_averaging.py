@@ -192,6 +192,7 @@ def undisturbed(together, *seeds):
     return trained(together, *seeds)
 
 
+@pytest.mark.slow
 def test_in_every_kind_of_training_it_is_the_same_mean():
     alone = trained(1, 5)
     close(trained(7, 5).state.mean, alone.state.mean)
@@ -201,6 +202,7 @@ def test_in_every_kind_of_training_it_is_the_same_mean():
     assert not same(both.trained[0].weights, both.trained[1].weights)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("together", "seeds"), [(1, (4,)), (7, (3, 8))])
 @pytest.mark.parametrize("within", [False, True])
 def test_a_resumed_training_gives_the_same_bits(together, seeds, within):

@@ -126,6 +126,7 @@ def test_training_is_the_same_without_buckets(two):
         assert all(at.valid_buckets is None for at in other.log)
 
 
+@pytest.mark.slow
 def test_a_resumed_training_logs_the_same(two):
     keeper = StopsAfter(14)
     with pytest.raises(KeyboardInterrupt):

@@ -109,6 +109,7 @@ def test_updates_together_are_those_of_single_dispatches(singly, monkeypatch, to
     assert programs[0]._cache_size() == 1  # whatever the number of updates
 
 
+@pytest.mark.slow
 def test_seeds_and_updates_together(stacked):
     close(stacked, trained(1, 3, 8))
 
@@ -155,6 +156,7 @@ def test_a_dispatch_trains_on_the_batches_of_single_updates(seeds):
         np.testing.assert_array_equal(found, np.reshape(expected, (together, *axes, *shape)))
 
 
+@pytest.mark.slow
 def test_a_resumed_training_gives_the_same_bits(stacked):
     """Stopped between two reports: the losses since the last one are kept too."""
     keeper = StopsAfter(2)

@@ -12,6 +12,8 @@ import two_cores
 
 from seq2seq_bottleneck.runs.pool import in_threads
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def two():

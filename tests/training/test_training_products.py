@@ -8,6 +8,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 from flax import nnx
+from lanes import few
 from losses import mean_loss
 from tiny_training import one_batch, settings_of, spread_out, translator
 
@@ -162,8 +163,8 @@ def products_in(text):
                 yield line, known
 
 
-@pytest.mark.parametrize("arm", ARMS, ids=str)
-@pytest.mark.parametrize("ratio", [1.0, 0.5])
+@pytest.mark.parametrize("arm", few(ARMS, 2), ids=str)
+@pytest.mark.parametrize("ratio", few([1.0, 0.5], 2))
 def test_no_product_of_an_update_is_forgotten(arm, ratio):
     model, changes = translator(**arm), {"products": "bfloat16", "teacher_forcing": ratio}
     count = 0
@@ -189,7 +190,7 @@ def test_by_default_nothing_is_rounded_or_named(platform):
     assert "bf16" not in text
 
 
-@pytest.mark.parametrize("arm", ARMS, ids=str)
+@pytest.mark.parametrize("arm", few(ARMS, 3), ids=str)
 def test_losses_and_gradients_are_near_those_of_float32(arm):
     graph, weights = translator(**arm)
     weights = spread_out(weights, 0.5)
@@ -205,6 +206,7 @@ def test_losses_and_gradients_are_near_those_of_float32(arm):
     assert {leaf.dtype for leaf in jax.tree.leaves(near)} == {np.dtype(np.float32)}
 
 
+@pytest.mark.slow
 def test_state_stays_float32_and_goes_another_way():
     graph, weights = translator(attention="additive")
     ends = {}
@@ -222,6 +224,7 @@ def test_state_stays_float32_and_goes_another_way():
     assert max(float(jnp.abs(one - other).max()) for one, other in pairs) < 5e-3
 
 
+@pytest.mark.slow
 def test_seeds_together_are_as_alone():
     graph, weights = translator(attention="general", tied_output=True)
     settings, stack = settings_of(products="bfloat16"), Stack(2)

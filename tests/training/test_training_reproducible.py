@@ -3,6 +3,8 @@
 import subprocess
 import sys
 
+import pytest
+
 PROGRAM = """
 import hashlib, sys
 import jax, numpy as np
@@ -18,6 +20,7 @@ print(hashlib.sha256(state).hexdigest())
 """
 
 
+@pytest.mark.slow
 def test_two_processes_train_the_same_weights(request):
     folder = str(request.path.parent)
     processes = [

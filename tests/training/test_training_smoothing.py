@@ -5,6 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from flax import nnx
+from lanes import few
 from losses import mean_loss
 from tiny_training import (
     EOS,
@@ -67,7 +68,7 @@ def close(found, expected, tolerance):
 
 
 @pytest.mark.parametrize("arm", ARMS, ids=str)
-@pytest.mark.parametrize("smoothing", [0.0, 0.1])
+@pytest.mark.parametrize("smoothing", few([0.1, 0.0], 2))
 def test_loss_and_gradient_are_the_plain_formulas(arm, smoothing):
     graph, weights = translator(**arm)
     weights = spread_out(weights)
@@ -163,6 +164,7 @@ def test_it_takes_no_matrix_product_of_its_own():
     assert texts[0].count("dot_general") == texts[1].count("dot_general") > 10
 
 
+@pytest.mark.slow
 def test_training_is_smoothed_and_validation_is_not():
     """At a rate of nearly 0 both are losses of the first weights."""
     graph, weights = translator()
@@ -180,6 +182,7 @@ def test_training_is_smoothed_and_validation_is_not():
     assert abs(ends[0.0].log[-1].loss - ends[0.5].log[-1].loss) > 0.01
 
 
+@pytest.mark.slow
 def test_it_learns_less_sure_words():
     """The best answer to smoothed targets has P = 1 - e + e / (words) on the right word."""
     graph, weights = translator(attention="additive", cell="gru", embedding_size=8, context_size=16)

@@ -4,6 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from lanes import few
 from tiny_training import settings_of, stream, train_one, translator, validation
 
 from seq2seq_bottleneck.training.loop import Learner, train
@@ -41,11 +42,14 @@ def same(one, other, rtol):
 
 @pytest.mark.parametrize(
     "arm",
-    [
-        {"attention": "none"},
-        {"attention": "additive", "cell": "gru", "dropout": 0.3},
-        {"attention": "dot", "placement": "output", "cell": "lstm"},
-    ],
+    few(
+        [
+            {"attention": "none"},
+            {"attention": "additive", "cell": "gru", "dropout": 0.3},
+            {"attention": "dot", "placement": "output", "cell": "lstm"},
+        ],
+        3,
+    ),
 )
 def test_together_each_seed_ends_as_it_does_alone(arm):
     graph, members = learners(**arm)
@@ -63,6 +67,7 @@ def test_together_each_seed_ends_as_it_does_alone(arm):
     assert len({round(end, 4) for end in ends}) == len(SEEDS)  # else the seeds were one
 
 
+@pytest.mark.slow
 def test_teacher_forcing_draws_anew_for_every_seed():
     graph, members = learners(attention="dot")
     half = [
