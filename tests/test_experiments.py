@@ -21,7 +21,7 @@ CELLS = {
     "capacity": 24,
     "cells": 6,
     "context_is_hidden": 10,
-    "context_size": 10,
+    "context_size": 7,
     "controls": 14,
     "failure_pattern": 1,
     "real_failure_pattern": 1,
@@ -117,6 +117,8 @@ def test_context_size_leaves_all_other_widths_alone():
     cells = cells_of("context_size")
     sizes = {cell.value("model.context_size") for cell in cells}
     assert sizes == {32, 64, 128, 256, 512}
+    ends = {c.value("model.context_size") for c in cells if c.settings.model.attention != "none"}
+    assert ends == {min(sizes), max(sizes)}
     assert {(c.settings.model.hidden, c.settings.model.attention_width) for c in cells} == {
         (512, 256)
     }

@@ -27,6 +27,7 @@ from cosmic_ray.work_db import WorkDB, use_db
 from cosmic_ray.work_item import TestOutcome, WorkerOutcome, WorkItem, WorkResult
 
 CHECKOUT = Path(__file__).resolve().parents[2]
+SIMULATED = "tests/scoring/test_scoring_simulated.py"
 SAMPLE = 60
 SEED = 1
 TIMEOUT = 300
@@ -85,7 +86,9 @@ def try_area(folder: Path, name: str, sample: int) -> list[str]:
     """Mutate an area in a copy of its own; the share killed, then each survivor's change."""
     area, copy = AREAS[name], _copied(folder / name)
     config, session = copy / "mutation.toml", copy / "mutation.sqlite"
-    tests = f"{sys.executable} -m pytest -x -q -p no:cacheprovider {' '.join(area.tests)}"
+    # Slow ones too, but for the simulations of thousands of test sets.
+    options = f"-x -q -p no:cacheprovider -o addopts= --ignore {SIMULATED}"
+    tests = f"{sys.executable} -m pytest {options} {' '.join(area.tests)}"
     config.write_text(_config(area.files, tests))
     _ran(copy, tests)  # unchanged files pass, or every mutant would seem killed
     _ran(copy, f"cosmic-ray init {config.name} {session.name}")

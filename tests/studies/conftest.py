@@ -34,7 +34,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def _train(out: Path) -> None:
     jobs = plan(resolve("smoke", TINY), 2, False)
-    outcomes = run_jobs(jobs, out / STORE, lambda *_: None)
+    outcomes = run_jobs(jobs, out / STORE, lambda *_: None, together=2)
     assert [outcome.phase for outcome in outcomes] == ["done"] * 4
     gather(out, {})
 

@@ -20,7 +20,7 @@ from sacrebleu import corpus_bleu
 
 from seq2seq_bottleneck.results.bundle import load_bundle
 from seq2seq_bottleneck.settings.errors import UsageError, UserError
-from seq2seq_bottleneck.tables.comparison import compare
+from seq2seq_bottleneck.tables.comparison import Arm, compare, seed_points
 from seq2seq_bottleneck.tables.compression import compression_table, slide_row
 from seq2seq_bottleneck.tables.context_size import context_size_table
 from seq2seq_bottleneck.tables.pages import TABLES, make_page
@@ -129,6 +129,21 @@ def test_the_caption_lists_seeds_as_points_or_says_that_there_is_one(several):
     assert "Parameters, context 8: none 1,000, additive 1,300" in text
     single = make_page("context-size", where(several, ["seed=1"])).caption
     assert any(line.startswith("One seed (1)") for line in single)
+
+
+def test_of_many_seeds_the_caption_says_what_they_lie_between():
+    scores = np.arange(50.0).reshape(25, 2)  # seed k has 2k and 2k + 1
+    arm = Arm("none", (), tuple(range(25)), 0, (), scores, np.ones(2))
+    assert seed_points(arm) == [
+        "lowest of 25 seeds: 0.0 1.0",
+        "median of 25 seeds: 24.0 25.0",
+        "highest of 25 seeds: 48.0 49.0",
+        "standard deviation over 25 seeds: 14.7 14.7",
+    ]
+    few = replace(arm, seeds=(1, 2), by_seed=scores[:2])
+    assert seed_points(few) == [
+        "seed 1: 0.0 1.0", "seed 2: 2.0 3.0", "standard deviation over 2 seeds: 1.4 1.4",
+    ]  # fmt: skip
 
 
 def test_attention_may_be_missing_here_and_there(several):
