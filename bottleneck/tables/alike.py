@@ -1,5 +1,6 @@
 """Runs that may stand in one table: they differ in what it is about and in nothing else."""
 
+from collections import Counter
 from collections.abc import Collection
 
 import pandas as pd
@@ -43,7 +44,7 @@ def _require_one(runs: pd.DataFrame, column: str, chosen: bool) -> None:
         return
     arms = _by_arm(runs, column)
     if arms is None:
-        common = written(runs[column].mode(dropna=False)[0])
+        common = written(Counter(runs[column].tolist()).most_common(1)[0][0])
         raise UserError(
             f"the results hold several values of {column} ({listed(runs[column])}), this table "
             f"takes one: choose with `--where {column}={common}`"
