@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Collection
+from typing import Any
 
 import pandas as pd
 
@@ -44,7 +45,7 @@ def _require_one(runs: pd.DataFrame, column: str, chosen: bool) -> None:
         return
     arms = _by_arm(runs, column)
     if arms is None:
-        common = written(Counter(runs[column].tolist()).most_common(1)[0][0])
+        common = written(_commonest(runs[column]))
         raise UserError(
             f"the results hold several values of {column} ({listed(runs[column])}), this table "
             f"takes one: choose with `--where {column}={common}`"
@@ -55,6 +56,12 @@ def _require_one(runs: pd.DataFrame, column: str, chosen: bool) -> None:
             f"the arms differ in more than attention: in {column} ({values}); train them alike, or "
             f"have them compared all the same with `--where {column}={','.join(arms.values())}`"
         )
+
+
+def _commonest(values: pd.Series) -> Any:
+    """The most frequent value, the smallest of several; pandas 2.2's own fails at whole numbers."""
+    ordered = [*values.dropna().sort_values(), *values[values.isna()]]
+    return Counter(ordered).most_common(1)[0][0]
 
 
 def _by_arm(runs: pd.DataFrame, column: str) -> dict[str, str] | None:
