@@ -4,6 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from lanes import few
 
 from seq2seq_bottleneck.bench.grid import Sizes, parse_arms
 from seq2seq_bottleneck.bench.step import TRAINING, Program, Step, batch_shapes
@@ -40,7 +41,7 @@ def test_nothing_is_padded_and_words_are_words():
     assert told == [(leaf.shape, leaf.dtype) for leaf in batch]
 
 
-@pytest.mark.parametrize("name", ["none", "additive", "dot-output"])
+@pytest.mark.parametrize("name", few(["additive", "none", "dot-output"], 3))
 def test_the_step_is_a_runs_update(name):
     arm = parse_arms(name)[-1]
     step = Step(arm, TINY)
@@ -56,6 +57,7 @@ def test_the_step_is_a_runs_update(name):
         np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-7)
 
 
+@pytest.mark.slow
 def test_memory_is_at_least_what_adam_holds_and_grows_with_the_batch():
     arm = parse_arms("dot")[-1]
     small, large = (Step(arm, Sizes(5, 8, batch, 20, 4)).peak_bytes for batch in (3, 3000))
@@ -66,6 +68,7 @@ def test_memory_is_at_least_what_adam_holds_and_grows_with_the_batch():
     assert large > small + states
 
 
+@pytest.mark.slow
 def test_arms_take_turns_for_as_many_rounds_as_asked(capsys):
     steps = compiled(parse_arms("dot"), TINY)
     for step in steps:

@@ -23,6 +23,7 @@ def corpus() -> Corpus:
     return load_corpus(SETTINGS, EDGES)
 
 
+@pytest.mark.slow
 def test_every_bucket_has_two_hundred_test_pairs(corpus: Corpus) -> None:
     rows = [row for row in describe(corpus, EDGES).rows if row.split == "test"]
     assert [row.pairs for row in rows] == [200] * 6
@@ -30,6 +31,7 @@ def test_every_bucket_has_two_hundred_test_pairs(corpus: Corpus) -> None:
     assert bits == sorted(bits)
 
 
+@pytest.mark.slow
 def test_nothing_is_shared_and_the_lecture_is_held_out(corpus: Corpus) -> None:
     train, valid, test = (sources(pairs) for pairs in corpus.splits.values())
     assert not train & valid | train & test | valid & test
@@ -45,6 +47,7 @@ def test_held_out_sentences_are_spelt_as_drawn_ones() -> None:
         assert pair.source == sentence
 
 
+@pytest.mark.slow
 def test_batches_hold_what_was_drawn(corpus: Corpus) -> None:
     vocabularies = corpus.source_vocabulary, corpus.target_vocabulary
     encoded = encode_pairs(corpus.train, *vocabularies)

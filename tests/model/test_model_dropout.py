@@ -53,6 +53,7 @@ def test_evaluation_knows_no_dropout():
     np.testing.assert_array_equal(with_rate, without)
 
 
+@pytest.mark.slow
 def test_training_drops_by_the_key():
     _, weights = random_translator(settings_of(layers=2))
     one, same, other = logits_with(0.5, weights, *map(jax.random.key, (1, 1, 2)))
@@ -97,6 +98,7 @@ def test_every_place_that_drops_has_its_own_mask(monkeypatch):
     assert len(set(places)) == len(places) == 4 + 4
 
 
+@pytest.mark.slow
 def test_between_layers_an_arm_without_a_read_in_the_recurrence_drops_what_the_others_drop():
     """Layer by layer over all steps, or step by step through all layers: the same units."""
     settings = settings_of(dropout=0.5, layers=3, residual=True, attention="none")

@@ -74,6 +74,7 @@ def test_what_cannot_be_made_is_left_out_in_words(results):
     assert all((folder / link).is_file() for link in links)
 
 
+@pytest.mark.slow
 def test_what_cannot_be_made_any_more_does_not_stay(tmp_path):
     write_length(tmp_path)
     plant_costs(tmp_path)

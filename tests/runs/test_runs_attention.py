@@ -23,6 +23,7 @@ def _walked(trained, source, target):
     return np.stack(rows)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "model",
     [

@@ -252,6 +252,7 @@ def test_a_real_run_is_probed_and_summed_up(subject, tmp_path):
     assert [row["note"].split(",")[0] for row in lengths] == ["value under"] * 2
 
 
+@pytest.mark.slow
 def test_perfect_outputs_keep_every_word_and_are_not_the_others(subject, tmp_path):
     shutil.copy(subject.folder / ENVIRONMENT, tmp_path)
     texts = [(pair.source, pair.target, pair.target) for pair in subject.corpus.test]

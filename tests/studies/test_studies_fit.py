@@ -46,6 +46,7 @@ def test_training_sentences_are_those_of_the_corpus_bucket_by_bucket(subject, fo
         assert np.count_nonzero(subject.buckets.assign(train) == place) == min(held, MOST)
 
 
+@pytest.mark.slow
 def test_right_tokens_are_the_likeliest_of_the_decoders_own_steps(subject):
     """Against the decoder run word by word, which knows nothing of teacher forcing's scan."""
     (held,) = evaluation_batches(subject.encode(subject.corpus.test[:6]), 6)

@@ -311,6 +311,7 @@ class _Noise(_OneHot):
         return self._memory(source, lengths, noise)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("context", "least", "most"), [(_OneHot, 0.97, 1.0), (_Noise, -0.1, 0.0)])
 def test_of_one_hot_contexts_the_probe_recovers_all_bits_and_of_noise_none(
     context, least, most, copier, monkeypatch

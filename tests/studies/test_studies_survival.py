@@ -93,6 +93,7 @@ def test_references_survive_whole(subject, tmp_path):
     assert rows[longest, "modifiers", "gist_more"]["value"] == pytest.approx(0, abs=1e-12)
 
 
+@pytest.mark.slow
 def test_others_references_survive_by_chance(subject, tmp_path):
     test = subject.corpus.test
     places = subject.buckets.assign(np.array([pair.words for pair in test]))
@@ -142,6 +143,7 @@ def test_a_lost_class_is_lost_alone_and_words_are_counted_as_a_loop_does(subject
     assert more["value"] == pytest.approx(own)
 
 
+@pytest.mark.slow
 def test_early_words_survive_where_outputs_are_cut(subject, tmp_path):
     test = subject.corpus.test
     cut = [" ".join(pair.target.split()[: len(pair.target.split()) // 2]) for pair in test]

@@ -130,6 +130,7 @@ def validated(trained):
     return {at.update: at.valid_loss for at in trained.log if at.valid_loss is not None}
 
 
+@pytest.mark.slow
 def test_validations_judge_what_would_be_kept(restless):
     """Up to the window's first update the weights, then the mean so far."""
     _, found = restless
@@ -139,6 +140,7 @@ def test_validations_judge_what_would_be_kept(restless):
         assert (plain[update] == averaged[update]) == (update <= UPDATES - WINDOW)
 
 
+@pytest.mark.slow
 def test_the_mean_is_kept_whatever_came_before(restless):
     graph, found = restless
     trained = found[0.4]
@@ -149,6 +151,7 @@ def test_the_mean_is_kept_whatever_came_before(restless):
     np.testing.assert_allclose(again, trained.valid_loss, rtol=1e-6)
 
 
+@pytest.mark.slow
 def test_even_a_worse_one():
     """Good weights spoilt: the first validation is the best, and what is kept is the mean."""
     graph, weights = translator()
@@ -220,6 +223,7 @@ def test_a_resumed_training_gives_the_same_bits(together, seeds, within):
     assert all(same(one.weights, other.weights) for one, other in pairs)
 
 
+@pytest.mark.slow
 def test_double_precision_is_kept(float64):  # noqa: ARG001
     graph, weights = translator()
     start = jax.tree.map(lambda leaf: leaf.astype("float64"), spread_out(weights))

@@ -26,6 +26,8 @@ from seq2seq_bottleneck.training.loop import (
 from seq2seq_bottleneck.training.stack import Stack
 from seq2seq_bottleneck.training.step import TrainState
 
+pytestmark = pytest.mark.slow
+
 UPDATES = 47
 PAIRS = copies(90, longest=12)
 
@@ -109,7 +111,6 @@ def test_updates_together_are_those_of_single_dispatches(singly, monkeypatch, to
     assert programs[0]._cache_size() == 1  # whatever the number of updates
 
 
-@pytest.mark.slow
 def test_seeds_and_updates_together(stacked):
     close(stacked, trained(1, 3, 8))
 
@@ -156,7 +157,6 @@ def test_a_dispatch_trains_on_the_batches_of_single_updates(seeds):
         np.testing.assert_array_equal(found, np.reshape(expected, (together, *axes, *shape)))
 
 
-@pytest.mark.slow
 def test_a_resumed_training_gives_the_same_bits(stacked):
     """Stopped between two reports: the losses since the last one are kept too."""
     keeper = StopsAfter(2)
