@@ -148,6 +148,6 @@ def test_the_words_that_256_numbers_hold_are_those_of_the_figures_file():
     rows = [row for row in figures_rows("capacity_by_context") if row["x"] == "256"]
     held = {(row["panel"], row["control"]): row for row in rows}
     numbers = [rounded(held[key]) for key in CAPACITIES]
-    told = README[README.index("**Can 256 numbers") : README.index("## Set it up")]
+    told = README[README.index("**Can 256 numbers") : README.index("## Commands")]
     assert re.findall(r"([\d.]+) \[([\d.]+), ([\d.]+)\]", told) == numbers
     assert "at least" in held["copy: 50 % survive", "2,400 updates"]["note"]
