@@ -74,7 +74,8 @@ def _last_at(
     reached = (curves >= share - 1e-9).sum(axis=-1)
     at = np.clip(reached - 1, 0, len(lengths) - 2)[:, None]
     high, low = (np.take_along_axis(curves, at + k, axis=-1)[:, 0] for k in (0, 1))
-    part = np.clip((high - share) / np.where(high > low, high - low, 1.0), 0.0, 1.0)
+    fall = high - low
+    part = np.clip((high - share) / np.where(fall > 1e-12, fall, 1.0), 0.0, 1.0)
     before, after = lengths[at[:, 0]], lengths[at[:, 0] + 1]
     between = before + part * (after - before)
     beyond = np.where(reached == 0, -np.inf, np.inf)

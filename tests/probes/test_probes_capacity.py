@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.optimize import lsq_linear
@@ -113,6 +113,7 @@ def test_an_exact_share_counts_as_reached_and_a_dip_is_pooled_with_its_rise():
 
 
 @given(SHARES)
+@example(np.array([5e-324, *[0.0] * 6]))  # a fall that nothing can be divided by
 def test_a_higher_share_never_lasts_longer(shares):
     points = _points([3, 5, 8, 13, 21, 34, 55], shares)
     found = [capacity(points, share).value for share in (0.9, 0.7, 0.5, 0.2)]
