@@ -24,6 +24,19 @@ if TYPE_CHECKING:
 
 WHOLE = "All of them and every sweep, part after part; --dry-run tells the hours."
 
+Parts = Annotated[
+    list[str] | None,
+    typer.Option(help="Of `study all` only this part; repeatable.", autocompletion=parts),
+]
+RunsPreset = Annotated[
+    str | None,
+    typer.Option(
+        help="Of the runs to train [default: the study's own, lecture].",
+        autocompletion=presets,
+        rich_help_panel=SETTINGS,
+    ),
+]
+
 
 def study(
     name: Annotated[
@@ -36,18 +49,8 @@ def study(
         Path | None,
         typer.Option(help="Folder of finished runs to put it to [default: results/runs/PRESET]."),
     ] = None,
-    part: Annotated[
-        list[str] | None,
-        typer.Option(help="Of `study all` only this part; repeatable.", autocompletion=parts),
-    ] = None,
-    preset: Annotated[
-        str | None,
-        typer.Option(
-            help="Of the runs to train [default: the study's own, lecture].",
-            autocompletion=presets,
-            rich_help_panel=SETTINGS,
-        ),
-    ] = None,
+    part: Parts = None,
+    preset: RunsPreset = None,
     assignments: Assignments = None,
     seeds: Annotated[
         int | None,

@@ -38,10 +38,10 @@ def study_all(
     from ..settings.atomic import check_writable
     from ..tables.fitting import print_prose
 
-    folder, texts = results or OUT, Texts()
+    folder, texts, lacking = results or OUT, Texts(), [] if parts else not_here()
     found = tasks(folder, preset, seeds, parts)
     if dry_run:
-        print_plan(found, jobs, [] if parts else not_here())
+        print_plan(found, jobs, lacking)
         return
     check_writable(folder)
     faults: list[str] = []
@@ -55,7 +55,7 @@ def study_all(
         ending.append(finish(folder))
     console = output()
     console.print(_table(found, texts))
-    print_prose(console, [*([] if parts else not_here()), *faults, *ending])
+    print_prose(console, [*lacking, *faults, *ending])
     if faults:
         print_prose(console, "The same command tries again what failed.")
         raise typer.Exit(INCOMPLETE)
