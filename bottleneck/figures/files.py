@@ -2,6 +2,7 @@
 
 import io
 import warnings
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import matplotlib
@@ -12,6 +13,7 @@ from matplotlib.text import Text
 from ..settings.atomic import write_bytes
 from ..settings.errors import UsageError
 from ..settings.plain import plain
+from .smaller import smaller_png, smaller_svg
 from .style import DOTS
 
 METADATA = {
@@ -21,8 +23,20 @@ METADATA = {
 }
 """Per ending what is left out of a file, which would differ from day to day."""
 NUMBERS = ".csv"
-SALT = "bottleneck"
-"""The names inside an SVG are hashes; with a salt of ours they are the same each time."""
+SETTINGS = {
+    "svg.hashsalt": "bottleneck",
+    "svg.fonttype": "none",
+    "font.sans-serif": ["DejaVu Sans", "Verdana", "Arial"],
+}
+"""The names inside an SVG are hashes; with a salt of ours they are the same each time.
+
+Text stays text, which can be found, read aloud and edited; the fonts are that in which it was laid
+out, and the nearest to it elsewhere.
+"""
+SMALLER: Mapping[str, Callable[[bytes], bytes]] = {
+    ".png": smaller_png,
+    ".svg": lambda drawing: smaller_svg(drawing.decode("utf8")).encode("utf8"),
+}
 
 
 def check_ending(path: Path) -> None:
@@ -36,11 +50,11 @@ def image(figure: Figure, ending: str) -> bytes:
     """The figure's file, for an ending of `METADATA`."""
     held = io.BytesIO()
     _write_as_it_is(figure)
-    with matplotlib.rc_context({"svg.hashsalt": SALT}), warnings.catch_warnings():
+    with matplotlib.rc_context(SETTINGS), warnings.catch_warnings():
         # A letter that the font lacks is drawn as a box; the CSV beside has it.
         warnings.filterwarnings("ignore", message="Glyph .* missing from font")
         figure.savefig(held, format=ending[1:], dpi=DOTS, metadata=METADATA[ending])
-    return held.getvalue()
+    return SMALLER.get(ending, bytes)(held.getvalue())
 
 
 def _write_as_it_is(figure: Figure) -> None:

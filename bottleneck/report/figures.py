@@ -1,17 +1,14 @@
 """Figures inside the page: images as data, a light and a dark one, each apart from the page.
 
-An SVG in an image element runs no script and shares no ids with others; text stays text, so that it
-is small and sharp on any screen.
+An SVG in an image element runs no script and shares no ids with others.
 """
 
-import re
 from base64 import b64encode
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-import matplotlib
 from matplotlib.figure import Figure
 
 from ..figures.files import image
@@ -23,9 +20,6 @@ from .markup import Html, tag
 
 ENDING = ".svg"
 KIND = "image/svg+xml"
-FONTS = ["DejaVu Sans", "Verdana", "Arial"]
-"""Of the drawings' text: that in which they were laid out, and the nearest to it elsewhere."""
-STYLE = re.compile(r'\bstyle="([^"]*)"')
 WIDTH, HEIGHT = (round(72 * inches) for inches in SIZE)
 
 
@@ -79,19 +73,4 @@ def described(figure: Figure) -> str:
 
 def address_of(figure: Figure) -> str:
     """The image itself as an address."""
-    with matplotlib.rc_context({"svg.fonttype": "none", "font.sans-serif": FONTS}):
-        drawing = image(figure, ENDING).decode("utf8")
-    return f"data:{KIND};base64,{b64encode(smaller(drawing).encode('utf8')).decode('ascii')}"
-
-
-def smaller(drawing: str) -> str:
-    """The same drawing in half the bytes: each style once, as a class; no metadata or indents."""
-    names: dict[str, str] = {}
-
-    def named(found: re.Match[str]) -> str:
-        return f'class="{names.setdefault(found[1], f"s{len(names)}")}"'
-
-    bare = re.sub(r">\s+<", "><", re.sub(r"<metadata>.*?</metadata>", "", drawing, flags=re.DOTALL))
-    body = re.sub(r"<[^<>]+>", lambda found: STYLE.sub(named, found[0]), bare)
-    sheet = "".join(f".{name}{{{style}}}" for style, name in names.items())
-    return body.replace("</style>", f"{sheet}</style>", 1)
+    return f"data:{KIND};base64,{b64encode(image(figure, ENDING)).decode('ascii')}"
