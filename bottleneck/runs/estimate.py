@@ -20,9 +20,9 @@ from ..settings.run import RunSettings
 from .operations import run_operations
 from .pace import update_rate
 
-EFFICIENCY = 1.3
-"""A run's rate over `update_rate`, whose sentences are short. 2026-11-22, a Xeon, two runs side by
-side: 78e9 without attention and additive, and the small update's 58e9 to 63e9."""
+EFFICIENCY = 0.76
+"""A run's rate over `update_rate`, whose sentences are all of one length. 2026-11-23, an EPYC, two
+runs side by side: 60e9 without attention and additive, and the small update's 79e9 to 85e9."""
 
 START_SECONDS = 12.0
 """Imports, the corpus, decoding's programs and the scores of a run."""

@@ -1,9 +1,12 @@
 """How fast this machine trains: some updates of a small translator, compiled and timed.
 
 A matrix product's speed does not tell it: of two machines one had 1.5 times the other's product
-rate in numpy and .4 of its training rate (2026-11-22).
+rate in numpy and .4 of its training rate (2026-11-22). Nor does this process, which has threads of
+its own and another memory than a worker: `update_rate` runs this file as a worker is run.
 """
 
+import subprocess
+import sys
 import time
 from functools import lru_cache
 
@@ -12,22 +15,40 @@ import numpy as np
 
 from ..corpus.batches import Batch
 from ..model.translator import create
+from ..settings.errors import UserError
 from ..settings.run import RunSettings
 from ..settings.symbols import EOS, UNK
 from ..training.step import initial_state, make_update
+from .environment import use_cache
 from .operations import run_operations
+from .pool import worker_environment
 
-VOCABULARY, LENGTH = 1_000, 16
-GROUP, GROUPS = 3, 3
+VOCABULARY, LENGTH = 2_000, 32
+GROUP, GROUPS = 2, 3
 """Updates of a group, and groups, of which the quickest counts: whatever else runs only slows."""
 
 
 @lru_cache(maxsize=1)
 def update_rate() -> float:
-    """Operations a second (as `run_operations` counts them) in updates without attention.
+    """Operations a second (as `run_operations` counts them) of updates in a worker, measured.
 
-    Of the default sizes in batches of 64; seconds are spent on compiling, once a process.
+    Takes seconds, once a process; a ``UserError`` where it fails.
     """
+    command = [sys.executable, "-m", __name__]
+    told = {"capture_output": True, "text": True, "check": False, "env": worker_environment()}
+    measured = subprocess.run(command, **told)
+    try:
+        return float(measured.stdout)
+    except ValueError:
+        reason = (measured.stderr.splitlines() or [f"exit code {measured.returncode}"])[-1]
+        raise UserError(
+            f"how fast this machine trains could not be measured ({reason}): is there memory for a "
+            "translator of 256 units?"
+        ) from None
+
+
+def measure() -> float:
+    """The same of this process: updates without attention, of the default sizes, 64 sentences."""
     settings = RunSettings().changed(
         model={"attention": "none"}, training={"updates": 1, "batch_size": 64}
     )
@@ -54,3 +75,16 @@ def random_batch(rows: int, length: int, vocabulary: int) -> Batch:
         side[:, -1] = EOS
     lengths = np.full(rows, length, np.int32)
     return Batch(sides[0], lengths, sides[1], lengths)
+
+
+def main() -> None:
+    """Print the rate, or on stderr in a line why there is none."""
+    use_cache()
+    try:
+        print(measure())
+    except Exception as error:  # whatever it is, the parent tells it
+        sys.exit((str(error) or type(error).__name__).splitlines()[0])
+
+
+if __name__ == "__main__":
+    main()

@@ -12,6 +12,7 @@ from seq2seq_bottleneck.runs.estimate import (
 )
 from seq2seq_bottleneck.runs.operations import forward_operations, run_operations
 from seq2seq_bottleneck.runs.pace import update_rate
+from seq2seq_bottleneck.settings.errors import UserError
 from seq2seq_bottleneck.settings.run import RunSettings, resolve
 
 VOCABULARY = (915, 2033)
@@ -150,6 +151,16 @@ def test_a_faster_machine_takes_less_time():
 def test_this_machines_rate_is_measured_where_none_is_given():
     assert 1e8 < update_rate() < 1e14
     assert estimate([cell()], VOCABULARY, (25.0, 28.0), 1).seconds > START_SECONDS
+
+
+@pytest.mark.slow
+def test_a_rate_that_cannot_be_measured_is_one_line(monkeypatch):
+    monkeypatch.setenv("JAX_PLATFORMS", "nowhere")
+    update_rate.cache_clear()
+    with pytest.raises(UserError) as refused:
+        update_rate()
+    assert "nowhere" in str(refused.value)
+    assert "\n" not in str(refused.value)
 
 
 def test_runs_go_longest_first_to_the_worker_that_is_free():
