@@ -129,6 +129,6 @@ def _rows(frame: pd.DataFrame) -> list[list[object]]:
 
 def _shown(value: object) -> str:
     """A cell's text: two decimals, empty where there is no number."""
-    if isinstance(value, float):
-        return "" if pd.isna(value) else f"{value:.2f}"
-    return str(value)
+    if pd.isna(value):
+        return ""
+    return f"{value:.2f}" if isinstance(value, float) else str(value)

@@ -14,7 +14,7 @@ from seq2seq_bottleneck.claims.verdict import Verdict
 from seq2seq_bottleneck.results.bundle import load_bundle
 from seq2seq_bottleneck.settings.errors import UsageError
 from seq2seq_bottleneck.tables.formats import json as json_form
-from seq2seq_bottleneck.tables.formats import latex, markdown, with_intervals
+from seq2seq_bottleneck.tables.formats import csv, latex, markdown, with_intervals
 from seq2seq_bottleneck.tables.pages import FORMATS, TABLES, make_page, print_page, render
 from seq2seq_bottleneck.tables.render import ranged
 
@@ -110,6 +110,14 @@ def test_intervals_stand_with_their_value_and_blanks_stay_blank():
     }
     merged = with_intervals(pd.DataFrame(rows))
     assert merged.to_dict("list") == {"n": ["2", "0"], "bleu": ["1.50 [1.25, 2.00]", ""]}
+
+
+def test_a_count_that_is_not_known_is_blank_in_every_form():
+    frame = pd.DataFrame({"part": ["noun", "verb"], "n": pd.array([3, None], dtype="Int64")})
+    assert "| verb |  |\n" in markdown(frame, "t", [])
+    assert r"verb &  \\" in latex(frame, "t", [])
+    assert csv(frame) == "part,n\nnoun,3\nverb,\n"
+    assert json.loads(json_form("n", "t", frame, [], []))["rows"][1] == {"part": "verb", "n": None}
 
 
 def test_json_keeps_texts_and_accents_and_has_no_nan():
