@@ -13,8 +13,8 @@ from rich.console import Console
 from seq2seq_bottleneck.claims.verdict import Verdict
 from seq2seq_bottleneck.results.bundle import load_bundle
 from seq2seq_bottleneck.settings.errors import UsageError
-from seq2seq_bottleneck.tables.formats import json as json_form
 from seq2seq_bottleneck.tables.formats import csv, latex, markdown, with_intervals
+from seq2seq_bottleneck.tables.formats import json as json_form
 from seq2seq_bottleneck.tables.pages import FORMATS, TABLES, make_page, print_page, render
 from seq2seq_bottleneck.tables.render import ranged
 
