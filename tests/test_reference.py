@@ -3,8 +3,10 @@
 import csv
 import io
 import re
+from contextlib import redirect_stdout
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -21,6 +23,10 @@ TABLES = sorted(REFERENCE.glob(f"*/{TABLES_FOLDER}/*.csv"))
 TOLD = (REFERENCE / "claims.csv").read_text(encoding="utf8").splitlines()
 DECIDED = {row["id"]: row for row in csv.DictReader(TOLD)}
 NUMBER = re.compile(r"\d+(?:\.\d+)?")
+NOT_MEASURED_HERE = re.compile(r"\b\d{4}-\d\d-\d\d|\b\d+-\d+\b|\b41\+|\b[CL]\d+|\b95 %|\bal\. 2014")
+"""Days, length buckets, ids, the width of every interval, a paper's year."""
+LINK = re.compile(r"\]\((\S+\.csv)\)")
+SECTION = re.compile(r"^### ([^\n]+?): [^\n]+\n(.*?)(?=^##|\Z)", re.MULTILINE | re.DOTALL)
 ROW = re.compile(r"^\| (L-[\w-]+|C\d+) \| [^|]+ \| \**([\w ]+?)\** \| ([^|]+) \|$", re.MULTILINE)
 
 
@@ -36,6 +42,47 @@ def test_readme_has_every_claim_with_the_verdict_and_the_numbers_of_the_files():
             assert NUMBER.findall(found), name
             known = {*NUMBER.findall(decided["because"]), "95"}  # per cent, of every interval
             assert {*NUMBER.findall(found)} <= known, name
+
+
+ANSWERS = dict(SECTION.findall((REFERENCE / "README.md").read_text("utf8")))
+
+
+@pytest.fixture(scope="module")
+def lecture():
+    """All numbers of the lecture, as printed and as recomputed."""
+    with redirect_stdout(io.StringIO()) as held:
+        assert run(["lecture", "--format", "csv"]) == 0
+    return set(NUMBER.findall(held.getvalue()))
+
+
+@pytest.mark.parametrize("heading", ANSWERS)
+def test_the_answers_numbers_are_those_of_the_files_that_they_link(heading, lecture):
+    text = ANSWERS[heading]
+    told = "".join(DECIDED[name]["because"] for name in heading.split(", ") if name in DECIDED)
+    known = {*lecture, *NUMBER.findall(told.replace(",", ""))}
+    values = np.concatenate([[], *(_numbers(REFERENCE / link) for link in LINK.findall(text))])
+    said = NUMBER.findall(NOT_MEASURED_HERE.sub("", LINK.sub("]", text)).replace(",", ""))
+    assert said
+    assert [each for each in said if each not in known and not _is_rounded(each, values)] == []
+
+
+def _numbers(path):
+    frame = pd.read_csv(path).select_dtypes("number")
+    return np.abs(frame.to_numpy(dtype=float).ravel())
+
+
+def _is_rounded(said, values):
+    """Whether it is one of these, or of these in per cent, to as many digits as are told."""
+    digits = len(said.partition(".")[2])
+    return any(
+        (np.abs(values * times - float(said)) <= 0.5001 / 10**digits).any() for times in (1, 100)
+    )
+
+
+def test_every_claim_that_is_decided_has_its_answer():
+    answered = {name for heading in ANSWERS for name in heading.split(", ")}
+    measured = {name for name, row in DECIDED.items() if row["verdict"] != "not measured"}
+    assert measured - {"L-VIND-largest"} <= answered
 
 
 def test_claims_are_decided_anew_as_they_are_committed(monkeypatch, capsys):
