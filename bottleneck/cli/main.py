@@ -38,6 +38,8 @@ LONGEST = 2_000
 """Characters of an error: what was given may be longer, and its beginning and end tell it."""
 OF_SENTENCES = ("diagnose", "translate", "plot")
 """Commands that take a sentence: without quotes its words are arguments too many."""
+FOLDERS = {"--results": "--out", "--out": "--results"}
+"""A folder is written into by one name and read from by the other: the right one for the wrong."""
 COMPLETING = "_BOTTLENECK_COMPLETE"
 """Set by a shell that asks, without arguments, how a line goes on."""
 
@@ -153,7 +155,15 @@ def _usage(error: Exception) -> str:
     context = getattr(error, "ctx", None)
     if context and context.info_name in OF_SENTENCES and "unexpected extra argument" in told:
         told = f"{told}: write a sentence in quotes"
+    wrong = getattr(error, "option_name", "")
+    if context and FOLDERS.get(wrong) in _options(context):
+        told = f"No such option: {wrong}: this command's folder is named by {FOLDERS[wrong]}"
     return f"{told} (see `{context.command_path} --help`)" if context else told
+
+
+def _options(context: typer.Context) -> set[str]:
+    """All options of a command, by their names."""
+    return {name for option in context.command.params for name in option.opts}
 
 
 def _unwritten(error: OSError) -> int:

@@ -133,6 +133,20 @@ def test_a_wrong_command_line_says_where_to_read_of_it(capsys, arguments, told):
     assert line.endswith(told)
 
 
+@pytest.mark.parametrize(
+    ("arguments", "wrong", "right"),
+    [
+        (["sweep", "controls", "--results", "x"], "--results", "--out"),
+        (["reproduce", "--results=x"], "--results", "--out"),
+        (["table", "vindication", "--out", "x"], "--out", "--results"),
+    ],
+)
+def test_a_folder_given_by_the_other_name_is_told_this_commands(capsys, arguments, wrong, right):
+    assert run(arguments) == 2
+    told = capsys.readouterr().err
+    assert f"No such option: {wrong}: this command's folder is named by {right} (see" in told
+
+
 def test_a_sign_that_the_terminal_lacks_is_no_failure(tmp_path):
     environment = {**os.environ, "PYTHONIOENCODING": "ascii", "COLUMNS": "80"}
     command = [Path(sys.executable).parent / "bottleneck", "lecture", "L10"]
