@@ -7,7 +7,7 @@ import os
 import signal
 import sys
 from errno import ENOENT
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -161,8 +161,8 @@ def _usage(error: Exception) -> str:
     return f"{told} (see `{context.command_path} --help`)" if context else told
 
 
-def _options(context: typer.Context) -> set[str]:
-    """All options of a command, by their names."""
+def _options(context: Any) -> set[str]:
+    """All options of a command, by their names; of the class that Typer's version has."""
     return {name for option in context.command.params for name in option.opts}
 
 
