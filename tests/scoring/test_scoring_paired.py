@@ -140,6 +140,7 @@ def test_the_bootstraps_p_says_what_its_interval_says(shift, seed):
     assert 0 < p <= 1
 
 
+@pytest.mark.slow
 def test_false_alarms_are_as_many_as_the_level_says_but_for_sacrebleus_rule():
     """Systems that differ by chance alone: which of many outputs of a sentence each one has."""
     random = np.random.default_rng(11)

@@ -29,6 +29,8 @@ from seq2seq_bottleneck.training.step import (
     running_mean,
 )
 
+pytestmark = pytest.mark.slow
+
 UPDATES = 45
 WINDOW = 18
 AVERAGED = {"updates": UPDATES, "average_last": 0.4, "validations": 5, "learning_rate": 0.1}
@@ -130,7 +132,6 @@ def validated(trained):
     return {at.update: at.valid_loss for at in trained.log if at.valid_loss is not None}
 
 
-@pytest.mark.slow
 def test_validations_judge_what_would_be_kept(restless):
     """Up to the window's first update the weights, then the mean so far."""
     _, found = restless
@@ -140,7 +141,6 @@ def test_validations_judge_what_would_be_kept(restless):
         assert (plain[update] == averaged[update]) == (update <= UPDATES - WINDOW)
 
 
-@pytest.mark.slow
 def test_the_mean_is_kept_whatever_came_before(restless):
     graph, found = restless
     trained = found[0.4]
@@ -151,7 +151,6 @@ def test_the_mean_is_kept_whatever_came_before(restless):
     np.testing.assert_allclose(again, trained.valid_loss, rtol=1e-6)
 
 
-@pytest.mark.slow
 def test_even_a_worse_one():
     """Good weights spoilt: the first validation is the best, and what is kept is the mean."""
     graph, weights = translator()
@@ -195,7 +194,6 @@ def undisturbed(together, *seeds):
     return trained(together, *seeds)
 
 
-@pytest.mark.slow
 def test_in_every_kind_of_training_it_is_the_same_mean():
     alone = trained(1, 5)
     close(trained(7, 5).state.mean, alone.state.mean)
@@ -205,7 +203,6 @@ def test_in_every_kind_of_training_it_is_the_same_mean():
     assert not same(both.trained[0].weights, both.trained[1].weights)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("together", "seeds"), [(1, (4,)), (7, (3, 8))])
 @pytest.mark.parametrize("within", [False, True])
 def test_a_resumed_training_gives_the_same_bits(together, seeds, within):
@@ -223,7 +220,6 @@ def test_a_resumed_training_gives_the_same_bits(together, seeds, within):
     assert all(same(one.weights, other.weights) for one, other in pairs)
 
 
-@pytest.mark.slow
 def test_double_precision_is_kept(float64):  # noqa: ARG001
     graph, weights = translator()
     start = jax.tree.map(lambda leaf: leaf.astype("float64"), spread_out(weights))

@@ -86,6 +86,7 @@ def test_fillers_do_not_count():
     )
 
 
+@pytest.mark.slow
 def test_it_learns_to_copy():
     graph, weights = translator(attention="additive", cell="gru", embedding_size=8, context_size=16)
     settings = settings_of(
@@ -121,6 +122,7 @@ def test_a_huge_learning_rate_diverges():
     assert trained.status == "diverged"
 
 
+@pytest.mark.slow
 def test_the_last_update_can_diverge_too():
     """The training loss is from before the update; validation alone sees what it did."""
     graph, weights = translator()
