@@ -19,6 +19,7 @@ from . import (
     corpus,
     diagnose,
     lecture,
+    merge,
     plot,
     report,
     reproduce,
@@ -45,7 +46,15 @@ COMPLETING = "_BOTTLENECK_COMPLETE"
 
 PANELS = {
     RUN: (reproduce.reproduce, sweep.sweep, lecture.lecture),
-    LOOK: (results.table, claims.claims, plot.plot, report.report, results.export, runs.runs),
+    LOOK: (
+        results.table,
+        claims.claims,
+        plot.plot,
+        report.report,
+        results.export,
+        merge.merge,
+        runs.runs,
+    ),
     ASK: (study.study, diagnose.diagnose, translate.translate, bench.bench),
     TEXT: (score.score, compare.compare),
 }

@@ -56,11 +56,11 @@ def _contents(
     counts: dict[str, Counts] = {}
     sentences = sha256()
     yield schema.RUNS, runs_text(runs, groups).encode()
-    yield schema.SENTENCES, digested(_compressed(_sentences(runs, counts)), sentences)
+    yield schema.SENTENCES, digested(compressed(_sentences(runs, counts)), sentences)
     yield schema.COUNTS, packed(counts, sentences.hexdigest())
     yield schema.LEARNING, learning_text(runs).encode()
-    yield schema.EXAMPLES, _compressed(_examples(runs))
-    yield schema.ENVIRONMENT, _json(environment(runs)).encode()
+    yield schema.EXAMPLES, compressed(_examples(runs))
+    yield schema.ENVIRONMENT, as_json(environment(runs)).encode()
     for travel in tables:
         yield from travel.contents()
 
@@ -95,12 +95,12 @@ def _plain(values: Mapping[str, Any]) -> dict[str, Any]:
 def _examples(runs: Sequence[Path]) -> Iterator[bytes]:
     """One JSON object of every run's examples, a run at a time."""
     for place, run in enumerate(runs):
-        held = _json({run.name: read_json(run / EXAMPLES)})
+        held = as_json({run.name: read_json(run / EXAMPLES)})
         yield ("," if place else "{").encode() + held[1:-2].encode("utf8")
     yield b"}\n"
 
 
-def _compressed(parts: Iterable[bytes]) -> Iterator[bytes]:
+def compressed(parts: Iterable[bytes]) -> Iterator[bytes]:
     """As gzip has it, with no time and no name in the header: equal results are equal bytes."""
     stream = zlib.compressobj(wbits=zlib.MAX_WBITS + 16)
     yield from map(stream.compress, parts)
@@ -211,5 +211,5 @@ def _unfinished(run: Path) -> dict[str, Any]:
     }
 
 
-def _json(values: Any) -> str:
+def as_json(values: Any) -> str:
     return json.dumps(values, ensure_ascii=False, separators=(",", ":")) + "\n"

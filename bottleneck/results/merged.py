@@ -1,0 +1,151 @@
+"""Results of several machines as one bundle: every run as the first folder that holds it has it."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pandas as pd
+
+from ..settings.errors import UsageError
+from ..settings.sums import Content, digested, write_listed
+from . import schema
+from .bundle import Bundle, load_bundle, tidy_csv
+from .counts import packed
+from .described import AGAIN
+from .export import as_json, compressed, write_bundle
+from .folders import (
+    damaged,
+    decompressed,
+    find_runs,
+    finished_runs,
+    read_checked,
+    read_groups,
+)
+from .study_files import tables
+
+
+@dataclass(frozen=True)
+class Merged:
+    """How many runs there are now, and how many of them a later folder had again."""
+
+    runs: int
+    again: int
+
+
+@dataclass(frozen=True)
+class _Part:
+    """A folder's bundle, and which of its runs are taken from it."""
+
+    bundle: Bundle
+    taken: frozenset[str]
+
+
+def write_merged(folders: Sequence[Path], out: Path) -> Merged:
+    """Write the bundle of all finished runs of stores and bundles into a folder of its own.
+
+    Runs are the same where their names are, which are hashes of settings and data. What cannot be
+    read, or written there, is a ``UserError``.
+    """
+    _check_apart(folders, out)
+    with TemporaryDirectory(prefix="bottleneck-") as held:
+        places = [_as_bundle(each, Path(held) / str(at)) for at, each in enumerate(folders)]
+        parts = _parts([load_bundle(place) for place in places])
+        write_listed(out, _contents(parts))
+    runs = sum(len(part.taken) for part in parts)
+    return Merged(runs, sum(part.bundle.runs["run"].nunique() for part in parts) - runs)
+
+
+def _check_apart(folders: Sequence[Path], out: Path) -> None:
+    """Refuse a folder that is one of those to be read, or has what the bundle would not be of."""
+    way = "name a new folder with --out"
+    if out.resolve() in {folder.resolve() for folder in folders}:
+        raise UsageError(f"{str(out)!r} is one of the folders to be put together: {way}")
+    if find_runs(out).any or tables(out):
+        raise UsageError(f"{str(out)!r} has results of its own: {way}")
+
+
+def _as_bundle(folder: Path, place: Path) -> Path:
+    """A bundle's own folder; of a store the bundle, made in its place."""
+    runs = finished_runs(folder)
+    if not runs:
+        return folder
+    write_bundle(runs, place, read_groups(folder))
+    return place
+
+
+def _parts(bundles: Sequence[Bundle]) -> list[_Part]:
+    seen: set[str] = set()
+    parts = []
+    for bundle in bundles:
+        parts.append(_Part(bundle, frozenset(bundle.runs["run"]) - seen))
+        seen |= parts[-1].taken
+    return parts
+
+
+def _contents(parts: Sequence[_Part]) -> Iterator[tuple[str, Content]]:
+    """The bundle's files by name, one at a time."""
+    sentences = sha256()
+    counts = {run: held for part in parts for run, held in part.bundle.sentences.items()
+              if run in part.taken}  # fmt: skip
+    yield schema.RUNS, _table(parts, (part.bundle.runs for part in parts))
+    yield schema.SENTENCES, digested(compressed(_sentences(parts)), sentences)
+    yield schema.COUNTS, packed(counts, sentences.hexdigest())
+    yield schema.LEARNING, _table(parts, (part.bundle.learning() for part in parts))
+    yield schema.EXAMPLES, compressed([as_json(_examples(parts)).encode()])
+    yield schema.ENVIRONMENT, as_json(_environment(parts)).encode()
+
+
+def _table(parts: Sequence[_Part], frames: Iterable[pd.DataFrame]) -> bytes:
+    """One CSV file of a data frame of every bundle."""
+    taken = [
+        frame[frame["run"].isin(part.taken)] for part, frame in zip(parts, frames, strict=True)
+    ]
+    return tidy_csv(pd.concat([frame for frame in taken if len(frame)] or taken[:1])).encode()
+
+
+def _sentences(parts: Sequence[_Part]) -> Iterator[bytes]:
+    """The lines of all sentences, a bundle at a time."""
+    first = (",".join(schema.SENTENCE_COLUMNS) + "\n").encode()
+    yield first
+    for part in parts:
+        path = part.bundle.folder / schema.SENTENCES
+        head, *lines = decompressed(path, read_checked(path, AGAIN)).splitlines(keepends=True)
+        if head != first:
+            raise damaged(path, "its columns are not in their order", AGAIN)
+        taken = {run.encode() for run in part.taken}
+        yield b"".join(line for line in lines if line.partition(b",")[0] in taken)
+
+
+def _examples(parts: Sequence[_Part]) -> dict[str, Any]:
+    return {
+        run: held
+        for part in parts
+        for run, held in part.bundle.examples().items()
+        if run in part.taken
+    }
+
+
+def _environment(parts: Sequence[_Part]) -> dict[str, Any]:
+    """What the runs are and ran on; what one folder has not done, another may have."""
+    all_held = [part.bundle.environment for part in parts]
+    done = {
+        run: held["runs"][run]
+        for part, held in zip(parts, all_held, strict=True)
+        for run in held["runs"]
+        if run in part.taken
+    }
+    others = {
+        run: described
+        for held in reversed(all_held)
+        for run, described in held.get("unfinished", {}).items()
+        if run not in done
+    }
+    return {
+        "schema": schema.VERSION,
+        "runs": done,
+        "unfinished": others,
+        "other_versions": sum(held.get("other_versions", 0) for held in all_held),
+    }

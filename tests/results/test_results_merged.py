@@ -1,0 +1,133 @@
+"""Several folders as one bundle: the same files as of one store, whoever ran what."""
+
+import shutil
+
+import pandas as pd
+import pytest
+from planted import planted_settings, reseal, write_begun, write_planted
+
+from seq2seq_bottleneck.cli.main import run
+from seq2seq_bottleneck.results.bundle import FILES, load_bundle
+from seq2seq_bottleneck.results.export import write_bundle
+from seq2seq_bottleneck.results.folders import STORE, finished_runs
+from seq2seq_bottleneck.results.merged import Merged, write_merged
+from seq2seq_bottleneck.results.schema import COUNTS, PROBES
+from seq2seq_bottleneck.settings.errors import UserError
+from seq2seq_bottleneck.settings.sums import write_listed
+
+DAMAGE = {"none": [0.1, 0.3, 0.5, 0.6, 0.7], "additive": [0.1, 0.1, 0.1, 0.1, 0.1]}
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """A store of six runs, three seeds an arm."""
+    folder = tmp_path_factory.mktemp("whole")
+    write_planted(folder, DAMAGE, seeds=3)
+    return folder
+
+
+def _part(place, chosen):
+    """A store with some of the runs."""
+    for source in chosen:
+        shutil.copytree(source, place / STORE / source.name)
+    return place
+
+
+@pytest.fixture
+def parts(whole, tmp_path):
+    """Two stores that have four runs each, two of them in common."""
+    runs = finished_runs(whole)
+    return _part(tmp_path / "a", runs[:4]), _part(tmp_path / "b", runs[2:])
+
+
+def test_it_is_the_bundle_of_all_runs_to_the_byte(whole, parts, tmp_path):
+    runs = finished_runs(whole)
+    write_bundle(runs, tmp_path / "expected", {})
+    write_bundle(finished_runs(parts[1]), tmp_path / "second", {})  # a bundle without a store
+    assert write_merged([parts[0], tmp_path / "second"], tmp_path / "all") == Merged(6, 2)
+    for name in (*FILES, COUNTS):
+        expected = (tmp_path / "expected" / name).read_bytes()
+        assert (tmp_path / "all" / name).read_bytes() == expected, name
+
+
+def test_a_run_that_two_folders_have_is_the_first_ones(parts, tmp_path):
+    bundles = tmp_path / "first", tmp_path / "second"
+    for part, bundle in zip(parts, bundles, strict=True):
+        write_bundle(finished_runs(part), bundle, {})
+    table = pd.read_csv(bundles[1] / "runs.csv")
+    table["train_seconds"] = 12345.0  # of another machine
+    table.to_csv(bundles[1] / "runs.csv", index=False)
+    reseal(bundles[1])
+    twice = set(load_bundle(bundles[0]).runs["run"]) & set(load_bundle(bundles[1]).runs["run"])
+    assert len(twice) == 2
+    write_merged(bundles, tmp_path / "all")
+    seconds = load_bundle(tmp_path / "all").runs.groupby("run")["train_seconds"].first()
+    assert (seconds[list(twice)] != 12345.0).all()
+    assert (seconds == 12345.0).sum() == 2
+
+
+def test_what_one_has_not_done_and_another_has_is_done(parts, tmp_path):
+    first, second = parts
+    begun = finished_runs(second)[-1].name
+    write_begun(first / STORE, begun, planted_settings("none", 3))
+    write_begun(first / STORE, "never", planted_settings("none", 4), "failed", "no memory")
+    write_merged([first, second], tmp_path / "all")
+    held = load_bundle(tmp_path / "all")
+    assert set(held.unfinished()["run"]) == {"never"}
+    assert held.runs["run"].nunique() == 6
+
+
+def test_tables_are_of_all_seeds(parts, tmp_path, capsys):
+    out = str(tmp_path / "all")
+    assert run(["merge", *map(str, parts), "--out", out]) == 0
+    said = capsys.readouterr()
+    assert said.out == f"Written to {out}: 6 runs\n"
+    assert said.err == "2 runs are in several folders: kept as the first of them has it\n"
+    assert run(["table", "vindication", "--results", out, "--format", "markdown"]) == 0
+    assert "none, seed 3:" in capsys.readouterr().out
+
+
+def test_a_study_stays_where_it_is_and_that_is_said(parts, tmp_path, capsys):
+    write_listed(parts[0], [(f"{PROBES}/length.csv", b"run\n")])
+    assert run(["merge", str(parts[0]), "-o", str(tmp_path / "all")]) == 0
+    assert "Not in it: what studies measured" in capsys.readouterr().err
+    assert not (tmp_path / "all" / PROBES).exists()
+
+
+def test_a_folder_with_results_is_not_written_into(parts, tmp_path):
+    with pytest.raises(UserError, match="is one of the folders to be put together"):
+        write_merged(parts, parts[0])
+    with pytest.raises(UserError, match="has results of its own"):
+        write_merged(parts[:1], parts[1])
+    write_merged(parts[:1], tmp_path / "all")
+    write_merged(parts, tmp_path / "all")  # a later one takes an earlier one's place
+    assert load_bundle(tmp_path / "all").runs["run"].nunique() == 6
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_damaged_file_is_named_and_nothing_is_written(parts, tmp_path, name):
+    bundle = tmp_path / "bundle"
+    write_bundle(finished_runs(parts[1]), bundle, {})
+    content = (bundle / name).read_bytes()
+    (bundle / name).write_bytes(content[: len(content) // 2])
+    with pytest.raises(UserError, match=name):
+        write_merged([parts[0], bundle], tmp_path / "all")
+    assert not list((tmp_path / "all").glob("[!.]*"))
+
+
+def test_columns_in_another_order_are_refused(parts, tmp_path):
+    bundle = tmp_path / "bundle"
+    write_bundle(finished_runs(parts[1]), bundle, {})
+    path = bundle / "sentences.csv.gz"
+    frame = pd.read_csv(path)
+    frame[frame.columns[::-1]].to_csv(path, index=False)
+    reseal(bundle)
+    with pytest.raises(UserError, match="not in their order"):
+        write_merged([bundle], tmp_path / "all")
+
+
+def test_without_results_it_says_so(tmp_path, capsys):
+    (tmp_path / "empty").mkdir()
+    assert run(["merge", str(tmp_path / "empty"), "-o", str(tmp_path / "all")]) == 1
+    assert "environment.json" in capsys.readouterr().err
+    assert run(["merge", "-o", str(tmp_path / "all")]) == 2
