@@ -212,4 +212,5 @@ def _unfinished(run: Path) -> dict[str, Any]:
 
 
 def as_json(values: Any) -> str:
+    """As a bundle's files have JSON: one line, no blanks."""
     return json.dumps(values, ensure_ascii=False, separators=(",", ":")) + "\n"
