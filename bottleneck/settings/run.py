@@ -42,6 +42,11 @@ class RunSettings(Concern):
                 f"{self.model.arm} has none; `bottleneck translate --copy-unknown` copies with the "
                 "arms that can"
             )
+        if self.decoding.copy_unknown and self.corpus.tokens == "subwords":
+            raise ValueError(
+                "decoding.copy_unknown has nothing to copy with corpus.tokens=subwords, which "
+                "spell every word: leave one of the two out"
+            )
         return self
 
     def identity(self, fingerprint: str) -> str:

@@ -98,7 +98,10 @@ def test_only_an_arm_that_points_at_words_copies_them(model):
     told = r"^decoding\.copy_unknown needs attention weights .* translate --copy-unknown"
     with pytest.raises(UsageError, match=told):
         resolve("smoke", [*asked, "decoding.copy_unknown=true"])
-    assert resolve("smoke", ["model.attention=dot", "decoding.copy_unknown=true"])
+    copying = ["model.attention=dot", "decoding.copy_unknown=true"]
+    assert resolve("smoke", copying)
+    with pytest.raises(UsageError, match=r"^decoding\.copy_unknown has nothing to copy with"):
+        resolve("smoke", [*copying, "corpus.tokens=subwords"])
     assert resolve("smoke", asked)
 
 
