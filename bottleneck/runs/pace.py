@@ -19,7 +19,6 @@ from ..settings.errors import UserError
 from ..settings.run import RunSettings
 from ..settings.symbols import EOS, UNK
 from ..training.step import initial_state, make_update
-from .environment import use_cache
 from .operations import run_operations
 from .pool import worker_environment
 
@@ -79,7 +78,6 @@ def random_batch(rows: int, length: int, vocabulary: int) -> Batch:
 
 def main() -> None:
     """Print the rate, or on stderr in a line why there is none."""
-    use_cache()
     try:
         print(measure())
     except Exception as error:  # whatever it is, the parent tells it

@@ -43,7 +43,7 @@ def common_caption(comparison: Comparison, bundle: Bundle) -> list[str]:
     """What stands under both of the slides' tables."""
     lines = [
         LEVELS,
-        _intervals(comparison.settings),
+        intervals(comparison.settings),
         *_points([comparison]),
         f"Brevity penalty by bucket: {_brevity(comparison)}.",
         _what_ran([comparison]),
@@ -62,7 +62,7 @@ def sizes_caption(sizes: Sequence[Comparison], bundle: Bundle) -> list[str]:
     lines = [
         LEVELS,
         f"{RATIO} {LOOSE}",
-        _intervals(sizes[0].settings),
+        intervals(sizes[0].settings),
         *_points(sizes),
         *(f"Brevity penalty by bucket, {_size(one)}: {_brevity(one)}." for one in sizes),
         _what_ran(sizes),
@@ -107,7 +107,8 @@ def _points(sizes: Sequence[Comparison]) -> list[str]:
     ]
 
 
-def _intervals(settings: RunSettings) -> str:
+def intervals(settings: RunSettings) -> str:
+    """What the ranges of a table are."""
     return (
         f"Ranges: 95 % bootstrap over test sentences ({settings.scoring.resamples:,} resamples, "
         "the same for every arm and seed) of the mean over seeds; they do not cover seeds."

@@ -204,18 +204,24 @@ def _lecture() -> dict[str, str]:
 def describe(runs: pd.DataFrame) -> str:
     """``4 runs: none, additive, seed 1, 2``, with what else tells the arms apart."""
     runs = runs.drop_duplicates("run")
+    seeds: dict[str, list[int]] = {}
+    for name, seed in zip(arm_names(runs), runs["seed"], strict=True):
+        seeds.setdefault(name, []).append(int(seed))
+    return runs_told(len(runs), seeds)
+
+
+def arm_names(runs: pd.DataFrame) -> list[str]:
+    """Of a row a run what its arm is called: ``none updates=4000``, in what most are not alike."""
     told = [
         name
         for name in SETTING_COLUMNS
         if name not in ("attention", "seed", *following(runs))
         and runs[name].nunique(dropna=False) > 1
     ]
-    held = runs[["attention", "seed", *told]].to_dict("records")
+    held = runs[["attention", *told]].to_dict("records")
     rows = [{name: written(row[name]) for name in told} for row in held]
-    seeds: dict[str, list[int]] = {}
-    for row, apart in zip(held, telling(rows, _lecture()), strict=True):
-        seeds.setdefault(" ".join([row["attention"], *apart]), []).append(int(row["seed"]))
-    return runs_told(len(runs), seeds)
+    apart = telling(rows, _lecture())
+    return [" ".join([row["attention"], *names]) for row, names in zip(held, apart, strict=True)]
 
 
 def runs_told(count: int, seeds: dict[str, list[int]]) -> str:

@@ -1,6 +1,6 @@
 """The tables by name; apart from what makes them, so that the names can be had at once."""
 
-TABLES = ("failure-pattern", "vindication", "context-size", "compression")
+TABLES = ("failure-pattern", "vindication", "context-size", "compression", "arms")
 """The tables of runs; those of `results.schema.STUDIES` have one each beside them."""
 
 GOLD_TABLE = "alignment-gold"

@@ -16,7 +16,7 @@ from ..results.probes import load_probe
 from ..results.schema import STUDIES
 from ..settings.errors import UsageError, did_you_mean
 from ..settings.sums import write_listed
-from . import alignment, compression, context_size
+from . import alignment, arms, compression, context_size
 from .caption import (
     RATIO,
     common_caption,
@@ -123,6 +123,11 @@ def _vindication_page(comparison: Comparison, bundle: Bundle) -> Page:
     )
 
 
+def _arms(bundle: Bundle) -> Page:
+    frame = arms.arms(bundle)
+    return Page("arms", arms.TITLE, frame, arms.arms_table(frame), [], arms.caption(bundle))
+
+
 def _context_size(bundle: Bundle) -> Page:
     sizes = compare_sizes(bundle)
     frame = context_size.context_size(sizes)
@@ -152,7 +157,7 @@ def _compression(bundle: Bundle) -> Page:
 
 
 _MAKERS: Mapping[str, Callable[[Bundle], Page]] = dict(
-    zip(TABLES, (_failure, _vindication, _context_size, _compression), strict=True)
+    zip(TABLES, (_failure, _vindication, _context_size, _compression, _arms), strict=True)
 )
 
 

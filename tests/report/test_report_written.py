@@ -16,7 +16,7 @@ from seq2seq_bottleneck.results.folders import STORE
 from seq2seq_bottleneck.results.schema import STUDIES
 
 ROOT = Path(__file__).parents[2]
-TABLES = {"failure_pattern", "vindication", "context_size", "compression", "length"}
+TABLES = {"failure_pattern", "vindication", "arms", "context_size", "compression", "length"}
 FIGURES = {"bleu", "compression", "context-length", "attention", "length"}
 
 

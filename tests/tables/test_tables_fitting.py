@@ -150,7 +150,7 @@ def pages(tmp_path_factory):
         {(8, "none"): [0.1, 0.3, 0.5, 0.6, 0.7], (8, "scaled-dot"): [0.0, 0.1, 0.1, 0.2, 0.2],
          (16, "none"): [0.1, 0.2, 0.4, 0.5, 0.6], (16, "scaled-dot"): [0.0, 0.0, 0.1, 0.1, 0.1]},
     )  # fmt: skip
-    bundles = [load_bundle(pair)] * 2 + [load_bundle(sizes)] * 2
+    bundles = [load_bundle(pair)] * 2 + [load_bundle(sizes)] * 3
     return {name: make_page(name, each) for name, each in zip(TABLES, bundles, strict=True)}
 
 

@@ -1,0 +1,99 @@
+"""BLEU by sentence length of every arm that was run: of a sweep of any settings, all its cells."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pandas as pd
+from rich.table import Table
+
+from ..results.bundle import Bundle, other_versions, without_result
+from ..scoring.bleu import SHORT_SENTENCES, bleu_signature
+from ..settings.errors import UserError
+from .caption import intervals
+from .comparison import NONE
+from .controlled import measured
+from .families import arm_names, describe, families, listed_runs
+from .fitting import Fitted
+from .render import barred, count, new_table, with_bars
+from .slides import bounds, typed_frame
+
+TITLE = "BLEU of every arm by sentence length"
+NAMES = (
+    "An arm is all runs that differ in their seed alone, called by its attention and by the "
+    "settings in which it is not as most arms are. n: test sentences, of most arms above the "
+    "columns, of another under its name. BLEU levels are not comparable across buckets, since "
+    "texts of other lengths have other n-grams: compare arms within one."
+)
+
+
+def arms(bundle: Bundle) -> pd.DataFrame:
+    """A row an arm x bucket: BLEU (0 to 100), mean over seeds, with its 95 % interval.
+
+    Runs scored in other buckets than the first are a ``UserError``.
+    """
+    runs = listed_runs(bundle)
+    if len(edges := runs["edges"].unique()) > 1:
+        raise UserError(
+            f"the runs were scored in other buckets ({'; '.join(edges)}): choose with "
+            f"`--where`, as by `--where run={runs['run'].iloc[0]}`"
+        )
+    named = runs.assign(arm=arm_names(runs))
+    found = sorted(families(named, ("seed",)), key=_place)
+    rows = [row for arm in found for row in _rows(bundle, arm)]
+    return typed_frame(rows, ("arm", "seeds", "parameters", "bucket", "n"))
+
+
+def _place(runs: pd.DataFrame) -> tuple[int, bool, str]:
+    """The arms that are as most are come first, of these the one without attention."""
+    name, *apart = runs["arm"].iloc[0].split()
+    return len(apart), name != NONE, runs["arm"].iloc[0]
+
+
+def _rows(bundle: Bundle, runs: pd.DataFrame) -> Iterator[dict[str, Any]]:
+    """An arm's rows."""
+    found = measured(bundle, runs)
+    for bucket, n, bleu in zip(found.buckets, found.n, found.estimates, strict=True):
+        yield {
+            "arm": runs["arm"].iloc[0],
+            "seeds": len(runs),
+            "parameters": int(runs["parameters"].iloc[0]),
+            "bucket": bucket,
+            "n": n,
+            "bleu": bleu.value,
+            **bounds("bleu", bleu),
+        }
+
+
+def arms_table(frame: pd.DataFrame) -> Fitted:
+    """Rows are arms, columns buckets; ranges on second lines."""
+    return barred(lambda width: _table(frame, width))
+
+
+def _table(frame: pd.DataFrame, width: int) -> Table:
+    buckets = frame["bucket"].nunique()
+    counts = [tuple(frame["n"][place : place + buckets]) for place in range(0, len(frame), buckets)]
+    usual = max(counts, key=counts.count)
+    heads = zip(frame["bucket"][:buckets], usual, strict=True)
+    table = new_table(TITLE, ["arm", *(f"{bucket}\nn={count(n)}" for bucket, n in heads)])
+    table.padding = 0
+    cells = with_bars(frame, "bleu", width)
+    for arm, held in enumerate(counts):
+        place = arm * buckets
+        own = "" if held == usual else f"\nn={' '.join(map(count, held))}"
+        table.add_row(f"{frame['arm'][place]}{own}", *cells[place : place + buckets])
+    return table
+
+
+def caption(bundle: Bundle) -> list[str]:
+    """What stands under the table."""
+    runs = listed_runs(bundle)
+    lines = [
+        NAMES,
+        intervals(bundle.settings(runs["run"].iloc[0])),
+        f"{describe(runs)}.",
+        without_result(bundle.environment),
+        other_versions(bundle.environment),
+        SHORT_SENTENCES,
+        f"sacreBLEU: {bleu_signature()}",
+    ]
+    return [line for line in lines if line]
