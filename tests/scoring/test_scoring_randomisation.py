@@ -42,6 +42,12 @@ def test_trials_approach_all_swaps(a, b):
     assert p_of(a, b) == pytest.approx(exact, abs=error + 1 / TRIALS)
 
 
+@pytest.mark.parametrize("trials", [8, 9])
+def test_equal_systems_differ_as_much_in_every_trial(trials):
+    a = np.array([[1, 2], [3, 4], [5, 6]])
+    assert randomisation_p(ratio_of_sums, a, a, trials, seed=1, bucket=0) == 1.0
+
+
 def test_one_sentence_can_never_tell_two_systems_apart():
     rows = [bleu_statistics([text], REFERENCES[:1]) for text in (A[0], REFERENCES[0])]
     assert randomisation_p(bleu, *rows, 500, seed=1, bucket=0) == 1.0
