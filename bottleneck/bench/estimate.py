@@ -17,9 +17,14 @@ COMPILE_SECONDS = 3.0
 """An arm at one set of sizes on one core, if no earlier measurement has left it in the cache."""
 
 
-def point_seconds(points: Sequence[Point], arms: Sequence[Arm], repeats: int) -> list[float]:
-    """Seconds that each point takes, as an estimate from above on one thread of this machine."""
-    speed = EFFICIENCY * update_rate()
+def point_seconds(
+    points: Sequence[Point], arms: Sequence[Arm], repeats: int, rate: float | None = None
+) -> list[float]:
+    """Seconds that each point takes, as an estimate from above on one thread of this machine.
+
+    ``rate`` is the machine's; measured, which takes seconds and a process, where none is given.
+    """
+    speed = EFFICIENCY * (update_rate() if rate is None else rate)
     return [_point(point.sizes, arms, repeats, speed) for point in points]
 
 

@@ -140,14 +140,15 @@ def _measure(
     """Measure all points and write both files; an interrupt writes nothing."""
     from ..bench.estimate import point_seconds
     from ..bench.measure import measure, write
+    from ..runs.pace import TYPICAL_RATE
     from ..settings.atomic import check_writable, remove_empty, topmost_missing
     from ..settings.errors import UserError
 
-    costs = dict(zip(points, point_seconds(points, arms, repeats), strict=True))
+    shares = point_seconds(points, arms, repeats, TYPICAL_RATE)
     made = topmost_missing(out)
     check_writable(out)
     try:
-        with shown(costs, quiet) as listener:
+        with shown(dict(zip(points, shares, strict=True)), quiet) as listener:
             rows = measure(points, arms, repeats, threads, listener)
         write(out, rows)
     except KeyboardInterrupt:

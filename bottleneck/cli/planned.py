@@ -47,13 +47,18 @@ def _text(settings: "CorpusSettings", edges: tuple[int, ...]) -> Text:
     return Text((len(ours), len(theirs)), (sources, targets), corpus.fingerprint)
 
 
-def estimated(cells: "Sequence[Cell]", texts: Texts, width: int) -> "Estimate":
-    """What the cells cost, ``width`` at once, by the text of the first of them."""
+def estimated(
+    cells: "Sequence[Cell]", texts: Texts, width: int, rate: float | None = None
+) -> "Estimate":
+    """What the cells cost, ``width`` at once, by the text of the first of them.
+
+    ``rate`` is the machine's; measured, which takes seconds and a process, where none is given.
+    """
     from ..runs.estimate import estimate
 
     first = texts.of(cells[0])
     settings = [cell.settings for cell in cells]
-    return estimate(settings, first.vocabulary, first.mean_lengths, width)
+    return estimate(settings, first.vocabulary, first.mean_lengths, width, rate)
 
 
 def statuses(cells: "Sequence[Cell]", folder: Path, texts: Texts) -> list[str]:

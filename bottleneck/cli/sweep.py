@@ -113,16 +113,18 @@ def sweep(
     together = _together(seeds_together, updates_together, scheduler)
     execute = _executor(scheduler, width, force, together | {"threads": each}, quiet)
     texts = Texts()
-    estimate = estimated(cells, texts, width)
     if dry_run:
+        estimate = estimated(cells, texts, width)
         found = ["-"] * len(cells) if force else statuses(cells, folder, texts)
         _print_plan(read, grid, estimate, found)
         return
     for note in grid.notes:
         say(note, err=True)
+    from ..runs.pace import TYPICAL_RATE
     from ..runs.sweep import plan
 
-    work = plan(cells, [cost.seconds for cost in estimate.costs])
+    shares = estimated(cells, texts, width, TYPICAL_RATE)
+    work = plan(cells, [cost.seconds for cost in shares.costs])
     ended = _execute(work, folder, quiet, execute)
     outcomes = _in_order(ended, cells)
     _print_summary(outcomes, read.question, folder)
