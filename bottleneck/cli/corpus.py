@@ -130,13 +130,14 @@ def _load(settings: "RunSettings") -> "Corpus":
 
 
 def _table(description: "Description") -> "Table":
-    """Pairs, mean lengths and mean bits by split and bucket."""
+    """Pairs, mean lengths and, of text that is drawn from a grammar, mean bits by split, bucket."""
     from ..tables.render import new_table
 
-    heads = ["pairs", "mean\nwords", "mean target\ntokens", "mean\nbits"]
+    drawn = any(row.bits is not None for row in description.rows)
+    heads = ["pairs", "mean\nwords", "mean target\ntokens", *(["mean\nbits"] if drawn else [])]
     table = new_table("", ["split", "source\nwords", *heads], texts=2)
     for row in description.rows:
-        means = (row.source_words, row.target_tokens, row.bits)
+        means = (row.source_words, row.target_tokens, *([row.bits] if drawn else []))
         shown = ["" if mean is None else f"{mean:.1f}" for mean in means]
         table.add_row(row.split, row.bucket, f"{row.pairs:,}", *shown)
     return table

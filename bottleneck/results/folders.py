@@ -225,6 +225,15 @@ def _version(run: Path) -> int:
     return found
 
 
+def check_version(run: Path) -> None:
+    """Refuse a run of another version: to this one its weights may mean something else."""
+    if _version(run) != SCHEMA_VERSION:
+        raise UserError(
+            f"the run {run.name!r} was made by another version of this program; the command that "
+            "made it makes it anew"
+        )
+
+
 def _order(run: Path) -> tuple[str, int, int, str]:
     """By attention, context size and seed, then by name."""
     settings = read_object(run / SETTINGS)

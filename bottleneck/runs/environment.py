@@ -5,7 +5,8 @@ import os
 import platform
 import subprocess
 import warnings
-from importlib.metadata import version
+from contextlib import suppress
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from jax import monitoring
 from .. import __version__
 from ..settings.cache import cache_root
 
-_LIBRARIES = ("flax", "jax", "jaxlib", "numpy", "optax", "sacrebleu")
+_LIBRARIES = ("flax", "jax", "jaxlib", "numpy", "optax", "sacrebleu", "sentencepiece")
 
 
 def describe_environment() -> dict[str, Any]:
@@ -24,13 +25,22 @@ def describe_environment() -> dict[str, Any]:
     return {
         "bottleneck": __version__,
         "commit": _commit(),
-        "versions": {name: version(name) for name in _LIBRARIES},
+        "versions": _versions(),
         "python": platform.python_version(),
         "system": f"{platform.system()} {platform.machine()}",
         "processor": _processor(),
         "device": f"{device.platform}: {device.device_kind}",
         "threads": threads(),
     }
+
+
+def _versions() -> dict[str, str]:
+    """Of the libraries that are installed: subwords' is an extra."""
+    found = {}
+    for name in _LIBRARIES:
+        with suppress(PackageNotFoundError):
+            found[name] = version(name)
+    return found
 
 
 def threads() -> int:

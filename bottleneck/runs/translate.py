@@ -19,7 +19,7 @@ from ..corpus.prepare import prepare_source
 from ..corpus.vocabulary import Vocabulary
 from ..decoding.search import make_search
 from ..model.translator import Weights, create
-from ..results.folders import WEIGHTS, damaged, read_checked, read_settings
+from ..results.folders import WEIGHTS, check_version, damaged, read_checked, read_settings
 from ..settings.errors import UserError
 from ..settings.run import RunSettings
 from ..settings.symbols import EOS, UNK
@@ -163,7 +163,11 @@ def attended(trained: TrainedRun, found: Translation) -> Attended:
 
 
 def load_run(folder: Path) -> TrainedRun:
-    """Read a run's folder; a missing or damaged one is a ``UserError`` that names the file."""
+    """Read a run's folder; a missing or damaged one is a ``UserError`` that names the file.
+
+    So is a run of another version.
+    """
+    check_version(folder)
     settings = read_settings(folder)
     source, target = load_vocabularies(folder, settings.corpus)
     graph, like = create(settings.model, len(source), len(target), settings.training.seed)

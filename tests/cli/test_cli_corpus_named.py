@@ -79,6 +79,7 @@ def test_fetch_then_list_describe_and_show(capsys, site):
     assert (row["here"], row["pairs"]) == ("True", "390")
     described = printed(capsys, ["corpus", "describe", "multi30k", *SMOKE]).out
     assert "fingerprint" in described
+    assert "bits" not in described  # only what draws sentences knows
     back = printed(capsys, ["corpus", "describe", "multi30k", "--reverse-direction", *SMOKE]).out
     assert back.splitlines()[-1] != described.splitlines()[-1]
     shown = printed(capsys, ["corpus", "show", "multi30k", "-n", "2", *SMOKE]).out

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 import shutil
 import sys
 
@@ -233,6 +234,19 @@ def test_a_damaged_run_is_one_line(out, tmp_path, capsys, name, change, told):
     (line,) = capsys.readouterr().err.splitlines()
     assert told in line
     assert "weights.safetensors" in line or name in line
+
+
+def test_a_run_of_another_version_is_one_line(out, tmp_path, capsys):
+    """Its weights could be read, and mean something else."""
+    folder = shutil.copytree(out, tmp_path / "out")
+    for path in folder.glob("runs/*/environment.json"):
+        known = json.loads(path.read_text())
+        path.write_text(json.dumps(known | {"schema": known["schema"] - 1}))
+        relist(path)
+    capsys.readouterr()
+    assert run(["translate", "w1 w2", "--run", str(folder)]) == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "was made by another version of this program" in line
 
 
 def test_at_a_terminal_nobody_waits_for_text(monkeypatch, capsys):
