@@ -18,6 +18,7 @@ from ..corpus.batches import (
 from ..corpus.corpus import Corpus
 from ..corpus.near_copies import share
 from ..decoding.search import make_search
+from ..model.host import on_host
 from ..model.parts import parts_of
 from ..model.translator import Weights, count_parameters
 from ..results.folders import EXAMPLES, HYPOTHESES, SCORES, SENTENCES
@@ -98,8 +99,8 @@ def decode(
     """Translate every sentence of the batches with the search that the settings name."""
     search = make_search(graph, settings.decoding)
     outputs = [search(weights, held.batch.source, held.batch.source_lengths) for held in batches]
-    rows = restore([np.asarray(output.tokens) for output in outputs], batches)
-    ended = restore([np.asarray(output.finished) for output in outputs], batches)
+    rows = restore([on_host(output.tokens) for output in outputs], batches)
+    ended = restore([on_host(output.finished) for output in outputs], batches)
     tokens = [corpus.target_vocabulary.decode(row.tolist()) for row in rows]
     texts = [corpus.target_vocabulary.text(each) for each in tokens]
     return Decoded(tokens, texts, np.array(ended))

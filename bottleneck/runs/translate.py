@@ -18,6 +18,7 @@ from ..corpus.pair import SentencePair
 from ..corpus.prepare import prepare_source
 from ..corpus.vocabulary import Vocabulary
 from ..decoding.search import make_search
+from ..model.host import on_host
 from ..model.translator import Weights, create
 from ..results.folders import WEIGHTS, check_version, damaged, read_checked, read_settings
 from ..settings.errors import UserError
@@ -147,8 +148,8 @@ class TrainedRun:
         batches = evaluation_batches(encoded, batch_size)
         search = _searcher(self.graph, self.settings.decoding)
         found = [search(self.weights, b.batch.source, b.batch.source_lengths) for b in batches]
-        rows = restore([np.asarray(output.tokens) for output in found], batches)
-        lengths = restore([np.asarray(output.lengths) for output in found], batches)
+        rows = restore([on_host(output.tokens) for output in found], batches)
+        lengths = restore([on_host(output.lengths) for output in found], batches)
         return [row[:length].tolist() for row, length in zip(rows, lengths, strict=True)]
 
 

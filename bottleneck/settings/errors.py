@@ -1,5 +1,6 @@
 """Errors that a user can cause: one line that names the thing and the way out."""
 
+import re
 from collections.abc import Iterable
 from difflib import get_close_matches
 
@@ -28,14 +29,17 @@ def unwritten(path: object, error: OSError) -> UnwrittenError:
     )
 
 
+NO_MEMORY = re.compile("RESOURCE_EXHAUSTED: |Out of memory allocating")
+
+
 def out_of_means(error: BaseException) -> UserError | None:
     """The error of a machine that is too small for what was asked; None where it is another.
 
     jax says so with a `RuntimeError` of its own or, where an array is first made, a `ValueError`;
-    both are known by their words.
+    both are known by their words. What ran ahead of Python is told later, as an internal error.
     """
     if isinstance(error, MemoryError) or (
-        isinstance(error, RuntimeError | ValueError) and "RESOURCE_EXHAUSTED: " in str(error)
+        isinstance(error, RuntimeError | ValueError) and NO_MEMORY.search(str(error))
     ):
         return UserError(
             "not enough memory for this: smaller sizes (model.context_size, corpus vocabularies, "

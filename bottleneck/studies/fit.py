@@ -16,6 +16,7 @@ from jaxtyping import Array, Int
 
 from ..corpus.batches import evaluation_batches, restore
 from ..corpus.pair import SentencePair
+from ..model.host import on_host
 from ..model.translator import Weights, real_positions
 from ..results.schema import BLEU_COLUMNS
 from ..runs.evaluation import EVALUATION_BATCH, decode
@@ -79,7 +80,7 @@ def _counted(subject: Subject, pairs: tuple[SentencePair, ...]) -> Columns:
     encoded = subject.encode(pairs)
     batches = evaluation_batches(encoded, EVALUATION_BATCH)
     right = right_tokens(subject.graph)
-    counts = [np.asarray(right(subject.weights, held.batch)) for held in batches]
+    counts = [on_host(right(subject.weights, held.batch)) for held in batches]
     losses = sentence_losses(make_sentence_losses(subject.graph), subject.weights, batches)
     own = decode(subject.graph, subject.weights, subject.settings, subject.corpus, batches)
     statistics = bleu_statistics(own.texts, [pair.target for pair in pairs])

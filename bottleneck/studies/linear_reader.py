@@ -17,6 +17,8 @@ import optax
 from jaxtyping import Array, Float, Int
 from numpy import ndarray
 
+from ..model.host import on_host
+
 NO_ANSWER = -1
 """What a row has for a place at which nothing is asked of it."""
 LEAST_VARIANCE = 1e-6
@@ -61,7 +63,7 @@ class LinearReader:
         white = self.whitening.apply(inputs)
         cuts = range(0, len(white), BATCH)
         found = [_likeliest(self.maps, _filled(white[cut : cut + BATCH])) for cut in cuts]
-        return np.concatenate([np.asarray(each) for each in found])[: len(white)].astype(np.int64)
+        return np.concatenate([on_host(each) for each in found])[: len(white)].astype(np.int64)
 
 
 def fit_reader(

@@ -11,6 +11,7 @@ from jaxtyping import Array, Float, Int, PRNGKeyArray
 from ..corpus.batches import EncodedPairs, EvaluationBatch, evaluation_batches, restore
 from ..decoding.search import make_search
 from ..model.attention import Memory
+from ..model.host import on_host
 from ..model.translator import Translator, Weights, real_positions
 from ..probes.quantisation import Range, quantise, range_of
 from ..results.schema import BLEU_COLUMNS
@@ -93,7 +94,7 @@ def memory(subject: Subject, held: EvaluationBatch) -> States:
     """What the encoder leaves of a batch, in full precision."""
     batch = held.batch
     found = _memory(subject.graph, subject.weights, batch.source, batch.source_lengths)
-    return np.asarray(found.values), np.asarray(found.last)
+    return on_host(found.values), on_host(found.last)
 
 
 def rounded(states: States, spans: Ranges, part: str) -> States:

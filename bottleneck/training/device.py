@@ -16,6 +16,7 @@ from flax import nnx
 from jaxtyping import Array, Float, Int32
 
 from ..corpus.batches import Batch, TrainingBatches
+from ..model.host import on_host
 from ..settings.concerns import TrainingSettings
 from .stack import Stack
 from .step import TrainState, UpdateStep, make_update
@@ -93,7 +94,7 @@ def _on_device(
 ) -> tuple[TrainState, Losses]:
     """All updates as one dispatch."""
     state, losses = program(state, classes, make_plan(batches, numbers, together), len(numbers))
-    found = np.asarray(losses).reshape(together, len(batches))
+    found = on_host(losses).reshape(together, len(batches))
     return state, list(found[: len(numbers)])
 
 

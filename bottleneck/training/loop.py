@@ -13,6 +13,7 @@ from flax import nnx
 from jaxtyping import Float
 
 from ..corpus.batches import EvaluationBatch, TrainingBatches, restore
+from ..model.host import on_host
 from ..model.parts import parts_of
 from ..model.translator import Weights
 from ..settings.concerns import TrainingSettings
@@ -209,7 +210,7 @@ def sentence_losses(
     """-log P in nats of each reference, in the order of the corpus."""
     # All are under way before the first is waited for.
     results = [evaluate(weights, batch.batch) for batch in batches]
-    rows = [np.asarray(result).T for result in results]
+    rows = [on_host(result).T for result in results]
     return np.array(restore(rows, list(batches)), dtype=np.float64)
 
 

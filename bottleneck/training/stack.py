@@ -15,6 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float, PRNGKeyArray
 
+from ..model.host import on_host
 from ..model.parts import AXIS, in_parts, row_by_row
 
 Tree = TypeVar("Tree")
@@ -69,7 +70,7 @@ class Stack:
 
     def numbers(self, values: Any) -> Float[np.ndarray, " seeds"]:
         """One number a seed, on the host."""
-        return np.reshape(np.asarray(values, dtype=np.float64), self.seeds)
+        return np.reshape(on_host(values).astype(np.float64), self.seeds)
 
 
 def _stacked(*leaves: Any) -> Any:

@@ -125,6 +125,7 @@ def test_a_long_message_is_cut_in_its_middle(capsys):
         MemoryError(),
         RuntimeError("RESOURCE_EXHAUSTED: Out of memory allocating 9 bytes"),
         ValueError("RESOURCE_EXHAUSTED: Out of memory allocating 9 bytes."),
+        RuntimeError("INTERNAL: Error dispatching computation: Out of memory allocating 9 bytes."),
         RecursionError(),
     ],
 )
