@@ -1,1 +1,1 @@
-"""Verdicts on the lecture's claims, by rules written before the run."""
+"""Verdicts on the lecture's claims, by rules in code; changes are dated in results/LOG.md."""

@@ -1,4 +1,4 @@
-"""Rules for the lecture's two tables (L-FAIL, L-VIND), written before any run.
+"""Rules for the lecture's two tables (L-FAIL, L-VIND).
 
 Every interval is a 95 % percentile bootstrap over test sentences of the mean over seeds; seeds are
 not resampled and the intervals are not corrected for the number of buckets. "Clear of zero" means

@@ -5,6 +5,7 @@ from typing import Any
 import pandas as pd
 from matplotlib.lines import Line2D
 
+from ..tables.comparison import NONE
 from .plot import MEAN, SLIDE, Plot
 from .style import BASE, Mark, Theme, line_of, mark_of, marks, step_marks
 
@@ -61,9 +62,13 @@ def legend_handles(plot: Plot, look: Look) -> list[Line2D]:
     else:
         handles = [_sample(arm, control, look, joined) for arm, control in series_of(plot.data)]
     for arm in dict.fromkeys(plot.data.loc[plot.data["kind"] == SLIDE, "arm"]):
-        text = f"{arm}, slide" if arm else "slide"
-        handles.append(Line2D([], [], **faint(arm, look), label=text))
+        handles.append(Line2D([], [], **faint(arm, look), label=_slide_name(arm)))
     return handles
+
+
+def _slide_name(arm: str) -> str:
+    """The slide's series in the legend: it does not say which attention its own is."""
+    return ", ".join(filter(None, (arm and (arm if arm == NONE else "attention"), "slide")))
 
 
 def _sample(arm: str, control: str, look: Look, joined: bool) -> Line2D:

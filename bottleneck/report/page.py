@@ -33,7 +33,7 @@ ABOUT = (
     "grow, and attention helps most where it failed. Its numbers are an illustration. Here small "
     "translators were trained with and without attention, and what the lecture says was measured "
     "on them: compare shapes (order, drop, gain), never levels. Each verdict follows from a rule "
-    "that was written in code before the runs."
+    "that is written in code; changes of rules are dated in the project's lab book."
 )
 EXPLORER = (
     "Choose a test sentence: which of its words each arm kept, and where the decoder looked while "

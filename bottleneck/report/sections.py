@@ -13,7 +13,7 @@ from .tables import captioned, listed, table_html
 
 SIGNS = {"held": "✓", "partly": "~", "not held": "✗", "not measured": "–"}
 """Before a verdict's words: colour is not to be all that tells them apart."""
-RULE = "Rule, written before the runs: "
+RULE = "Rule: "
 
 
 def section(name: str, title: str, *children: Html | None, level: str = "h2") -> Html:

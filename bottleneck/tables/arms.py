@@ -1,5 +1,6 @@
 """BLEU by sentence length of every arm that was run: of a sweep of any settings, all its cells."""
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -43,10 +44,15 @@ def arms(bundle: Bundle) -> pd.DataFrame:
     return typed_frame(rows, ("arm", "seeds", "parameters", "bucket", "n"))
 
 
-def _place(runs: pd.DataFrame) -> tuple[int, bool, str]:
-    """The arms that are as most are come first, of these the one without attention."""
+def _place(runs: pd.DataFrame) -> tuple[int, bool, list[tuple[int, str]]]:
+    """The arms that are as most are come first, of these the one without attention.
+
+    Numbers in names are in the order of their values: a context of 64 before one of 128.
+    """
     name, *apart = runs["arm"].iloc[0].split()
-    return len(apart), name != NONE, runs["arm"].iloc[0]
+    parts = re.split(r"([0-9]+)", runs["arm"].iloc[0])
+    numbered = [(int(part), "") if part.isdecimal() else (-1, part) for part in parts]
+    return len(apart), name != NONE, numbered
 
 
 def _rows(bundle: Bundle, runs: pd.DataFrame) -> Iterator[dict[str, Any]]:

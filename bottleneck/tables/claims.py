@@ -21,9 +21,9 @@ LEFT, GAP = 14, 2
 """Columns of the ids and verdicts (``L-VIND-largest``), and between these and the rest."""
 
 CAPTION = (
-    "The rule of every verdict was written in code before the runs (bottleneck/claims/); changes "
-    "to rules since are dated in results/LOG.md. --format csv, markdown and json have the rule "
-    "beside the verdict.",
+    "The rule of every verdict is written in code (bottleneck/claims/), as it was before the "
+    "reference runs; changes are dated in results/LOG.md. --format csv, markdown and json have the "
+    "rule beside the verdict.",
     "Ranges are 95 % intervals, over test sentences unless it is said otherwise; seeds are small "
     "points in the figures and rows of probes/NAME.csv. Nothing is corrected for the number of "
     "claims, buckets or controls.",

@@ -53,6 +53,11 @@ def command(
     return put
 
 
+def part_command(claim: Claim, folder: Path) -> str:
+    """What to run where the folder holds the folders of several sweeps, but not the claim's own."""
+    return f"bottleneck study all --results {shlex.quote(str(folder))} --part {claim.home}"
+
+
 def _of_sweep(bundle: Bundle, name: str) -> bool:
     """Whether all runs are cells of the sweep, so that it goes on where they lie."""
     cells = {cell.settings.without_seed() for cell in make_grid(load_sweep(name)).cells}

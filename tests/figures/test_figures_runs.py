@@ -49,6 +49,8 @@ def test_the_slides_lines_are_faint_and_known_by_their_markers(bundle):
     lines = [line for line in figure.axes[0].lines if line.get_linestyle() == ":"]
     assert [line.get_marker() for line in lines] == ["o", "s"]
     assert all(line.get_alpha() < 0.7 for line in lines)
+    labels = [handle.get_label() for handle in figure.legends[0].legend_handles]
+    assert labels[-2:] == ["none, slide", "attention, slide"]
 
 
 def test_bleu_of_one_arm_stands_beside_the_failure_pattern(bundle):

@@ -2,7 +2,7 @@
 
 import pandas as pd
 import pytest
-from planted import planted_settings, sentences, translations, write_planted, write_run
+from planted import planted_settings, sentences, translations, write_planted, write_run, write_sizes
 from sacrebleu.metrics import BLEU
 
 from seq2seq_bottleneck.cli.main import run
@@ -76,6 +76,16 @@ def test_other_test_sentences_are_counted_under_the_arms_name(tmp_path):
     text = render(page, "rich")
     assert text.count("n=") == len(BUCKETS) + 1
     assert max(map(len, text.splitlines())) <= 80
+
+
+def test_arms_of_many_sizes_are_in_the_order_of_their_sizes(tmp_path):
+    sizes = (128, 32, 512, 64, 256)
+    write_sizes(
+        tmp_path, {(size, arm): DAMAGE["none"] for size in sizes for arm in ("none", "dot")}
+    )
+    frame = arms(load_bundle(tmp_path))
+    ordered = [f"{arm} context_size={size}" for arm in ("none", "dot") for size in sorted(sizes)]
+    assert list(frame["arm"].unique()) == ordered
 
 
 def test_an_empty_bucket_is_blank(tmp_path):

@@ -1,5 +1,6 @@
 """Planted runs decide claims: each picks the runs it needs, and flips where they cross its rule."""
 
+import shlex
 import shutil
 
 import numpy as np
@@ -367,8 +368,11 @@ def test_where_no_folder_decides_that_of_the_claims_sweep_says_why(tmp_path):
     alone = decided(tmp_path / "controls", "C10")
     assert not alone.measured
     assert found["C10"] == alone
-    # Without such a folder it is said of the whole.
+    # Without such a folder it is said of the whole, and made in a folder of its own.
     assert (found["C2"].measured, found["C2"].folder) == (False, tmp_path)
+    for name, part in {"C1": "context_size", "C2": "capacity"}.items():
+        told = f"bottleneck study all --results {shlex.quote(str(tmp_path))} --part {part}"
+        assert found[name].command == told
 
 
 def test_a_store_and_a_run_are_no_results_inside_a_folder(tmp_path):
