@@ -4,6 +4,7 @@ import csv
 import gzip
 import re
 import shlex
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -96,16 +97,21 @@ def rounded(row):
     return tuple(f"{float(row[end]):.1f}" for end in ("value", "low", "high"))
 
 
-def test_the_two_tables_have_the_numbers_of_the_figures_file():
-    rows = [row for row in figures_rows("bleu_by_length") if row["kind"] == "mean"]
-    none, attention = ([row for row in rows if row["arm"] == arm] for arm in ("none", "additive"))
-    assert len(none) == len(attention) == 5
-    for row, other in zip(none, attention, strict=True):
-        (value, low, high), (with_it, from_, to) = rounded(row), rounded(other)
-        bucket = rf"^ {re.escape(row['x'])} +{row['n']} "
-        assert re.search(rf"{bucket}.* {value} .*\n +{low}\.\.{high}\b", README, re.MULTILINE)
-        both = rf"{bucket}.* {value} .* {with_it} .*\n +{low}\.\.{high} +{from_}\.\.{to} "
-        assert re.search(both, README, re.MULTILINE)
+@pytest.mark.parametrize("name", ["failure-pattern", "vindication"])
+def test_the_two_tables_are_those_that_the_command_prints(name, monkeypatch, capsys):
+    """Up to the rules, and what stands under them."""
+    monkeypatch.setenv("COLUMNS", "80")
+    bundle = ROOT / "results" / "reference" / "vindication"
+    assert run(["table", name, "--results", str(bundle)]) == 0
+    lines = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
+    ruled = [place for place, line in enumerate(lines) if line.startswith("Rule: ")]
+    shown = "\n".join(lines[: ruled[0]])
+    assert shown.count("..") >= 9  # ranges
+    assert f"{shown}\n" in README
+    for begin, end in pairwise(ruled):
+        verdict = lines[begin + 1 : end]
+        first = next(place for place, line in enumerate(verdict) if line.startswith("L-"))
+        assert "\n".join(verdict[first:]) in README
 
 
 @pytest.mark.parametrize(
