@@ -14,6 +14,7 @@ from seq2seq_bottleneck.runs import pool
 TINY = ["bench", "--vary", "length=2,4", "--arms", "dot", "--repeats", "1"]
 
 
+@pytest.mark.slow
 def test_dry_run_lists_the_points_and_the_time(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert run(["bench", "--dry-run"]) == 0

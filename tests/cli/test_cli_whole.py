@@ -39,6 +39,7 @@ def words(text):
     return " ".join(text.split())
 
 
+@pytest.mark.slow
 def test_a_dry_run_tells_what_is_left_and_the_hours_and_makes_nothing(small, capsys):
     (cell, *_) = make_grid(load_sweep("mine.toml"), seeds=2).cells
     name = cell.settings.identity(Portable().fingerprint(cell.settings))

@@ -53,6 +53,7 @@ def small():
     return graph, shapes, logits_function(graph)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("penalty", [0.0, 1.0])
 def test_a_wide_beam_finds_the_best_of_all_outputs(small, penalty):
     graph, shapes, logits_of = small

@@ -255,6 +255,7 @@ def test_without_scripts_the_explorer_is_hidden_and_says_why(page):
     assert outside == [page.by_id("explorer-app")]
 
 
+@pytest.mark.slow
 def test_equal_results_give_equal_bytes(folder, text):
     assert make_report(folder) == text
 
@@ -286,6 +287,7 @@ def test_the_page_is_made_without_jax():
     assert done.stdout.strip() == "[]"
 
 
+@pytest.mark.slow
 def test_a_folder_of_results_folders_makes_one_page_each_claim_from_where_it_is_decided(tmp_path):
     pair = write_results(tmp_path / "vindication", seeds=1)
     controls = with_controls(tmp_path / "controls").write()

@@ -129,6 +129,7 @@ def test_a_finished_run_is_left_alone_unless_forced(tmp_path):
     assert path.stat().st_mtime_ns != stamp
 
 
+@pytest.mark.slow
 def test_two_at_once_on_one_run_do_it_once(tmp_path):
     settings = resolve("smoke", COPY)
     phases = {"one": [], "two": []}
@@ -276,6 +277,7 @@ worker.main()
 """
 
 
+@pytest.mark.slow
 def test_a_workers_events_are_its_own_and_no_run_ends_twice():
     """Whatever is printed beside them; and a fault of the user's is that of the runs it ends."""
     stack = [resolve("smoke", COPY).model_dump()] * 3

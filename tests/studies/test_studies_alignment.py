@@ -116,6 +116,7 @@ def test_best_links_are_as_good_as_any_one_link_a_word():
     assert alignment_statistics([links], [gold]).tolist() == [[2, 3, 4, 3]]
 
 
+@pytest.mark.slow
 def test_a_real_runs_counts_are_those_of_its_weights(subject, found):
     pairs = subject.corpus.test
     assert found["source_words"].tolist() == [pair.words for pair in pairs]
@@ -131,6 +132,7 @@ def test_a_real_runs_counts_are_those_of_its_weights(subject, found):
     assert found["trained_on_gold"][0] == pytest.approx(on_gold, rel=1e-5)
 
 
+@pytest.mark.slow
 def test_the_networks_differ_and_ibm1_is_the_training_texts(subject, found):
     assert (found["trained_on_gold"] != found["untrained_on_gold"]).any()
     pair = subject.corpus.test[-1]
@@ -166,6 +168,7 @@ def _written(folder, pairs):
     return gold, source, target
 
 
+@pytest.mark.slow
 def test_the_runs_own_test_set_as_a_gold_set_gives_the_studys_numbers(subject, found, tmp_path):
     held = read_gold(*_written(tmp_path, subject.corpus.test[:8]), 0)
     columns = probe_gold(subject, held, lambda _: None)
@@ -225,6 +228,7 @@ def test_files_that_do_not_fit_together_are_named(tmp_path, gold, source, base, 
         read_gold(*paths, base)
 
 
+@pytest.mark.slow
 def test_a_gold_set_without_links_measures_nothing(subject, tmp_path):
     pairs = [SentencePair("the cat", "le chat")]
     held = read_gold(*_written(tmp_path, [*pairs, subject.corpus.test[0]]), 0)

@@ -57,6 +57,7 @@ def _moved(weights, word, axis, step):
     return changed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "model",
     few(

@@ -96,7 +96,7 @@ def test_the_summary_counts_each_verdict(decisions):
 
 def test_where_seeds_are_and_that_rules_may_have_changed_is_told(decisions):
     told = " ".join(json.loads(render(decisions, "json"))["caption"])
-    assert "changes to rules since are dated in results/LOG.md" in told
+    assert "changes are dated in results/LOG.md" in told
     assert "small points in the figures and rows of probes/NAME.csv" in told
 
 

@@ -190,6 +190,7 @@ def test_by_default_nothing_is_rounded_or_named(platform):
     assert "bf16" not in text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arm", few(ARMS, 3), ids=str)
 def test_losses_and_gradients_are_near_those_of_float32(arm):
     graph, weights = translator(**arm)
