@@ -4,7 +4,6 @@ Heavy libraries are imported inside commands, so that ``--help`` answers at once
 """
 
 import os
-import signal
 import sys
 from errno import ENOENT
 from typing import Annotated, Any
@@ -33,6 +32,7 @@ from . import (
 from .console import say
 from .greeting import GREETING
 from .help import ASK, LOOK, RUN, TEXT, Command, Commands
+from .stopping import listen
 
 INTERRUPTED = 130
 LONGEST = 2_000
@@ -91,8 +91,7 @@ def options(
 
 def main() -> None:
     """Run the command; an error the user can mend is one line on stderr, never a traceback."""
-    for stop in _stop_signals():
-        signal.signal(stop, _interrupt)
+    listen()
     if hasattr(sys.stdout, "reconfigure"):  # not where it is closed
         sys.stdout.reconfigure(errors="replace")  # a sign that the terminal lacks is no failure
     code = run(sys.argv[1:])
@@ -104,28 +103,6 @@ def main() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = code or _unwritten(error)
     sys.exit(code)
-
-
-def _stop_signals() -> list[int]:
-    """The signals that ask us to stop, but for those that our caller has us ignore (`nohup`)."""
-    names = ("SIGINT", "SIGTERM", "SIGHUP")
-    known = [getattr(signal, name) for name in names if hasattr(signal, name)]  # Windows: no HUP
-    return [stop for stop in known if signal.getsignal(stop) != signal.SIG_IGN]
-
-
-def _interrupt(*_: object) -> None:
-    """Being asked to stop is an interrupt like Ctrl-C: the runs keep their checkpoints.
-
-    Once is enough: a second signal would break into what ends the runs and writes them down,
-    which takes seconds.
-    """
-    for stop in _stop_signals():
-        signal.signal(stop, _nothing)
-    raise KeyboardInterrupt
-
-
-def _nothing(*_: object) -> None:
-    """Go on with stopping. (No process that we start inherits this, as it would SIG_IGN.)"""
 
 
 def run(arguments: list[str]) -> int:

@@ -67,3 +67,61 @@ def test_a_signal_that_the_caller_has_us_ignore_stays_ignored():
     process.send_signal(signal.SIGHUP)
     printed, errors = process.communicate(timeout=30)
     assert (printed, errors, process.returncode) == ("tying up\ntied up\n", "", 0)
+
+
+MOMENTS = {
+    "a callback of jax's": """
+def _xla_gc_callback():
+    waste()
+_xla_gc_callback()
+""",
+    "what swallows it": """
+class Dropped:
+    def __del__(self):
+        waste()
+Dropped()
+""",
+    "an import": """
+import pathlib, tempfile
+folder = tempfile.mkdtemp()
+pathlib.Path(folder, "slow_to_import.py").write_text("import __main__; __main__.waste()")
+sys.path.insert(0, folder)
+import slow_to_import
+assert slow_to_import.__main__
+""",
+}
+"""Code in which an interrupt would be lost, or break what it comes into."""
+
+
+@pytest.mark.parametrize("moment", MOMENTS)
+def test_a_signal_at_a_deaf_moment_is_not_lost(moment):
+    body = f"""
+import signal, sys, time
+signal.signal(signal.SIGINT, signal.default_int_handler)
+from seq2seq_bottleneck.cli import main
+
+def waste():
+    print("begun", flush=True)
+    end = time.monotonic() + 1
+    while time.monotonic() < end:
+        pass
+    print("whole", flush=True)
+
+def app(*_, **__):
+    exec(MOMENT, {{"waste": waste, "sys": sys}})
+    time.sleep(60)
+
+MOMENT = {MOMENTS[moment]!r}
+main.app = app
+sys.argv.append("sweep")
+main.main()
+"""
+    process = subprocess.Popen(
+        [sys.executable, "-c", body], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert process.stdout.readline() == "begun\n"
+    process.send_signal(signal.SIGINT)
+    printed, errors = process.communicate(timeout=30)
+    assert process.returncode == 130, errors
+    assert printed == ("" if moment == "what swallows it" else "whole\n")
+    assert errors == "bottleneck: interrupted; the same command goes on from where it stopped\n"
