@@ -18,6 +18,10 @@ __version__ = "0.1.0"
 __all__ = ["__version__", "load_results"]
 
 
+def __dir__() -> list[str]:
+    return __all__
+
+
 def __getattr__(name: str) -> Any:
     """``load_results``, imported when it is asked for, so that the command starts at once."""
     if name == "load_results":

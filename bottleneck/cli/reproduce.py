@@ -91,6 +91,7 @@ def _execute(jobs: "list[Job]", folder: Path, threads: int, quiet: bool) -> list
 
     Where nothing came of it no empty folder is left behind.
     """
+    from ..results.folders import check_trainable
     from ..runs.reproduce import reproduce as execute
     from ..settings.atomic import check_writable, remove_empty, topmost_missing
     from .progress import display
@@ -102,6 +103,7 @@ def _execute(jobs: "list[Job]", folder: Path, threads: int, quiet: bool) -> list
             runs.append(event["run"])
         listener(job, event)
 
+    check_trainable(folder)
     new = topmost_missing(folder)
     check_writable(folder)
     try:

@@ -174,6 +174,7 @@ def _train(
     if not said and folder != DEFAULT_OUT / "lecture":
         _refuse_misnamed(folder)
     _refuse_bundle(asked, folder)
+    _refuse_several(folder)
     _refuse_beside(asked, folder)
     if not quiet:
         say(_why_train(asked, folder, dry_run), err=True)
@@ -214,6 +215,18 @@ def _refuse_misnamed(folder: Path) -> None:
         f"{str(folder)!r} {held if folder.exists() else 'does not exist'}: name a folder of "
         "finished runs, or say which runs to train there, as by --preset lecture"
     )
+
+
+def _refuse_several(folder: Path) -> None:
+    """Runs trained beside the folders of several sweeps would be taken for all of them."""
+    from ..results.inside import results_inside
+    from ..settings.errors import UserError
+
+    if inside := [path.name for path in results_inside(folder)]:
+        raise UserError(
+            f"{str(folder)!r} holds folders of results ({', '.join(inside)}): name one of them; "
+            f"`bottleneck study all --results {folder} --part NAME` makes one that lacks"
+        )
 
 
 def _refuse_bundle(asked: "Study", folder: Path) -> None:

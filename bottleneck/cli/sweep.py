@@ -198,10 +198,12 @@ def _check_address(scheduler: str) -> None:
 
 
 def _execute(work: "list[Job]", folder: Path, quiet: bool, execute: "Executor") -> "list[Outcome]":
+    from ..results.folders import check_trainable
     from ..runs.sweep import run_sweep
     from ..settings.atomic import check_writable
     from .progress import display
 
+    check_trainable(folder)
     check_writable(folder)
     with display(work, quiet) as listener:
         return run_sweep(work, folder, listener, execute)

@@ -10,7 +10,7 @@ from typing import Any
 from ..settings.errors import UsageError, UserError
 from ..settings.run import SCHEMA_VERSION, RunSettings, parse_settings
 from ..settings.sums import SUMS, digest_of, read_sums
-from .schema import PROBES, VERSION
+from .schema import PROBES, RUNS, VERSION
 
 STORE = "runs"
 """Folder of the run folders, inside an output folder."""
@@ -209,6 +209,15 @@ def find_runs(folder: Path) -> Found:
         unfinished=tuple(sorted(mine - done)),
         other_versions=tuple(sorted(done - mine)),
     )
+
+
+def check_trainable(folder: Path) -> None:
+    """Refuse a bundle without its run folders: the runs trained there would take its place."""
+    if (folder / RUNS).is_file() and not find_runs(folder).any:
+        raise UserError(
+            f"{str(folder)!r} is a bundle without its run folders, whose numbers new runs would "
+            "take the place of: name another folder with --out"
+        )
 
 
 def finished_runs(folder: Path) -> list[Path]:

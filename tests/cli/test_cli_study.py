@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import shutil
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -137,3 +138,25 @@ def test_beside_runs_on_another_text_nothing_is_trained(text, tmp_path, capsys):
     gold = ["--gold takes links"] if text == "files" else []
     fails(capsys, ["alignment", "--results", folder], 1, told, *gold)
     assert sorted(folder.rglob("*")) == before
+
+
+def test_a_bundle_without_its_runs_is_not_trained_into(tmp_path, capsys):
+    """Its numbers would be gone; a merged one's, or a committed one's."""
+    write_planted(tmp_path / "whole", ARMS, seeds=1)
+    shutil.rmtree(tmp_path / "whole" / STORE)
+    before = (tmp_path / "whole" / "runs.csv").read_bytes()
+    capsys.readouterr()
+    for command in (["reproduce"], ["sweep", "vindication"]):
+        assert run([*command, "--preset", "smoke", "--out", str(tmp_path / "whole")]) == 1
+        (line,) = capsys.readouterr().err.splitlines()
+        assert "is a bundle without its run folders" in line
+        assert "another folder with --out" in line
+    assert (tmp_path / "whole" / "runs.csv").read_bytes() == before
+
+
+def test_beside_the_folders_of_several_sweeps_nothing_is_trained(tmp_path, capsys):
+    write_planted(tmp_path / "vindication", ARMS, seeds=1)
+    told = f"{str(tmp_path)!r} holds folders of results (vindication): name one of them; "
+    fails(capsys, ["survival", "--results", tmp_path], 1, told, "--part NAME")
+    fails(capsys, ["capacity", "--results", tmp_path, "--preset", "smoke"], 1, told)
+    assert [path.name for path in tmp_path.iterdir()] == ["vindication"]
