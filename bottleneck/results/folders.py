@@ -169,9 +169,10 @@ def read_json(path: Path, otherwise: str = "make it again") -> Any:
     except FileNotFoundError as error:
         if is_run(path.parent):
             raise damaged(path, error) from None
+        folder = str(path.parent)
+        lacks = f"no {path.name} in {folder!r}" if path.parent.exists() else f"no folder {folder!r}"
         raise UserError(
-            f"no {path.name} in {str(path.parent)!r}: name a folder that `bottleneck reproduce` "
-            "or `bottleneck sweep` wrote"
+            f"{lacks}: name a folder that `bottleneck reproduce` or `bottleneck sweep` wrote"
         ) from None
     except (OSError, ValueError) as error:
         raise damaged(path, error, otherwise) from None
@@ -213,7 +214,7 @@ def find_runs(folder: Path) -> Found:
 
 def check_trainable(folder: Path) -> None:
     """Refuse a bundle without its run folders: the runs trained there would take its place."""
-    if (folder / RUNS).is_file() and not find_runs(folder).any:
+    if (folder / RUNS).is_file() and not any((folder / STORE).glob(f"*/{STATUS}")):
         raise UserError(
             f"{str(folder)!r} is a bundle without its run folders, whose numbers new runs would "
             "take the place of: name another folder with --out"

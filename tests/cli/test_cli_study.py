@@ -117,6 +117,7 @@ def test_what_is_measured_says_which_run_of_how_many_and_the_time(capsys, monkey
     assert capsys.readouterr().err == ""
 
 
+@pytest.mark.slow
 def test_runs_of_another_version_are_counted(tmp_path, capsys):
     write_planted(tmp_path, ARMS, seeds=1)
     for path in (tmp_path / STORE).glob(f"*/{ENVIRONMENT}"):

@@ -58,6 +58,7 @@ def test_a_dry_run_tells_what_is_left_and_the_hours_and_makes_nothing(small, cap
     assert sorted(path for path in small.rglob("*") if not path.name.endswith(".lock")) == before
 
 
+@pytest.mark.slow
 def test_a_preset_and_seeds_are_those_of_every_part(small, capsys):
     assert run([*COMMAND, "--dry-run", "--seeds", "3", "--preset", "quick"]) == 0
     assert "12 of 12" in capsys.readouterr().out
