@@ -3,9 +3,8 @@
 from collections.abc import Sequence
 from math import ceil
 
-from ..runs.estimate import EFFICIENCY
+from ..runs.estimate import run_rate
 from ..runs.operations import run_operations
-from ..runs.pace import update_rate
 from ..runs.pool import cores
 from ..settings.run import RunSettings
 from .grid import Arm, Point, Sizes
@@ -24,7 +23,7 @@ def point_seconds(
 
     ``rate`` is the machine's; measured, which takes seconds and a process, where none is given.
     """
-    speed = EFFICIENCY * (update_rate() if rate is None else rate)
+    speed = run_rate(rate)
     return [_point(point.sizes, arms, repeats, speed) for point in points]
 
 

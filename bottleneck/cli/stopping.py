@@ -9,6 +9,9 @@ from typing import Any
 DEAF = ("_xla_gc_callback",)
 """Functions that swallow what is raised in them, or end the process for it: jax's."""
 IMPORTING = "<frozen importlib"
+PROGRAM = f"{__package__}.main"
+"""Where the program begins: what called it (`runpy`, a module that is just imported) is no
+matter of ours."""
 AGAIN = 0.05
 """Seconds until a signal that came at such a moment is sent once more."""
 
@@ -47,8 +50,8 @@ def _nothing(*_: object) -> None:
 
 
 def _is_deaf(frame: FrameType | None) -> bool:
-    """Whether the frame, or one that called it, is no place to be interrupted at."""
-    while frame is not None:
+    """Whether the frame, or one of ours that called it, is no place to be interrupted at."""
+    while frame is not None and frame.f_globals.get("__name__") != PROGRAM:
         code = frame.f_code
         if code.co_name in DEAF or code.co_filename.startswith(IMPORTING):
             return True
@@ -75,6 +78,7 @@ def _swallowed(told: Any) -> None:
     if told.exc_type is not KeyboardInterrupt:
         sys.__unraisablehook__(told)
         return
-    for stop in stop_signals():
+    stops = stop_signals()
+    for stop in stops:
         signal.signal(stop, interrupt)
-    _send_again(signal.SIGINT)
+    _send_again(stops[0])

@@ -231,11 +231,10 @@ def _refuse_several(folder: Path) -> None:
 
 def _refuse_bundle(asked: "Study", folder: Path) -> None:
     """Runs trained into a bundle without its store would take the place of its own."""
-    from ..results.folders import find_runs
-    from ..results.schema import RUNS
+    from ..results.folders import without_runs
     from ..settings.errors import UserError
 
-    if (folder / RUNS).is_file() and not find_runs(folder).any:
+    if without_runs(folder):
         raise UserError(
             f"{str(folder)!r} is a bundle without its run folders, to which alone a study can be "
             f"put: `bottleneck table {asked.name} --results {folder}` prints what was measured"

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from ..results.bundle import Bundle
-from ..results.folders import find_runs
+from ..results.folders import find_runs, without_runs
 from ..results.schema import STUDIES
 from ..settings.run import preset_names, resolve
 from ..tables.commands import GOLD as GOLD_STUDY
@@ -58,7 +58,8 @@ def _measuring(decision: Decision, shown: Shown) -> Iterator[str]:
     """The command behind the numbers; a bundle away from its store has none that names it."""
     claim, folder = decision.claim, decision.folder
     if not claim.study:
-        yield f"bottleneck {claim.command} --out {quoted(folder)}"
+        words = [] if without_runs(folder) else ["--out", str(folder)]
+        yield shlex.join(["bottleneck", *claim.command.split(), *words])
     elif find_runs(folder).any:
         study = GOLD_STUDY if shown.tabled == (GOLD_TABLE,) else claim.command
         yield f"bottleneck {study} --results {quoted(folder)}"
@@ -67,7 +68,8 @@ def _measuring(decision: Decision, shown: Shown) -> Iterator[str]:
 def of_runs(bundle: Bundle, folder: Path) -> str | None:
     """The command that trains the runs of a bundle of one or two arms again, into the folder.
 
-    None where no flags say so: other seeds than 1, 2, ..., or a preset's value that is not set.
+    Into the default one where this has none of its run folders: it would be refused. None where no
+    flags say so: other seeds than 1, 2, ..., or a preset's value that is not set.
     """
     rows = bundle.runs.drop_duplicates("run")
     settings = _flat(bundle.settings(rows["run"].iloc[0]).model_dump())
@@ -85,7 +87,9 @@ def of_runs(bundle: Bundle, folder: Path) -> str | None:
         words += ["--set", f"{name}={_written(value)}"]
     if len(seeds) > 1:
         words += ["--seeds", str(len(seeds))]
-    return shlex.join([*words, "--out", str(folder)])
+    if not without_runs(folder):
+        words += ["--out", str(folder)]
+    return shlex.join(words)
 
 
 def _apart(settings: Mapping[str, Any], preset: str) -> dict[str, Any]:

@@ -212,9 +212,14 @@ def find_runs(folder: Path) -> Found:
     )
 
 
+def without_runs(folder: Path) -> bool:
+    """Whether this is a bundle away from its run folders, as a merged or a committed one is."""
+    return (folder / RUNS).is_file() and not any(store_of(folder).glob(f"*/{STATUS}"))
+
+
 def check_trainable(folder: Path) -> None:
     """Refuse a bundle without its run folders: the runs trained there would take its place."""
-    if (folder / RUNS).is_file() and not any((folder / STORE).glob(f"*/{STATUS}")):
+    if without_runs(folder):
         raise UserError(
             f"{str(folder)!r} is a bundle without its run folders, whose numbers new runs would "
             "take the place of: name another folder with --out"

@@ -78,9 +78,14 @@ def estimate(
     ``vocabulary`` and ``mean_lengths`` (tokens of a training sentence, EOS included) are those of
     source and target; ``rate`` is the machine's, measured where it is not given.
     """
-    speed = EFFICIENCY * (update_rate() if rate is None else rate)
+    speed = run_rate(rate)
     costs = tuple(_cost(cell, vocabulary, mean_lengths, speed) for cell in cells)
     return Estimate(costs, jobs, wall_seconds([cost.seconds for cost in costs], jobs))
+
+
+def run_rate(rate: float | None = None) -> float:
+    """Operations a second of a run on one thread; ``rate`` is as `estimate` has it."""
+    return EFFICIENCY * (update_rate() if rate is None else rate)
 
 
 def _cost(

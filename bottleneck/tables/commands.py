@@ -6,9 +6,8 @@ from pathlib import Path
 
 from ..claims.registry import Claim
 from ..results.bundle import Bundle
-from ..results.folders import find_runs
+from ..results.folders import without_runs
 from ..results.probes import has_probe, load_probe
-from ..results.schema import RUNS
 from ..settings.grid import make_grid
 from ..settings.sweep import load_sweep
 from .families import kinds
@@ -26,7 +25,7 @@ def command(
     results yet.
     """
     where = shlex.quote(str(folder))
-    store = find_runs(folder).any or not (folder / RUNS).is_file()
+    store = not without_runs(folder)
     if not claim.study:
         takes = store or claim.makes == "bench"
         return f"bottleneck {claim.command}" + (f" --out {where}" if takes else "")
