@@ -22,7 +22,7 @@ def put_to(
     from ..studies.kept import is_kept
     from ..studies.probing import probe_runs, write_table
 
-    check_writable(folder)
+    check_writable(folder, "--results")
     waiting = [run for run in runs if force or not is_kept(run, asked)]
     with _shown(waiting, quiet) as listener:
         probe_runs(asked, runs, listener, width, force)

@@ -43,7 +43,7 @@ def bench(
     repeats: Annotated[
         int | None, typer.Option(min=1, help="Groups of steps that are timed [default: 5].")
     ] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="Few sizes, in a minute.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="Few sizes: in a minute or two.")] = False,
     threads: Annotated[int, typer.Option(min=1, help="Threads of XLA on one device.")] = 1,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the points and stop.")] = False,
     results: Annotated[

@@ -83,7 +83,7 @@ def study_gold(
     from ..tables.pages import gold_page
 
     held = read_gold(*files, first)
-    check_writable(folder)
+    check_writable(folder, "--results")
     use_cache()
     probed = []
     for run in runs:

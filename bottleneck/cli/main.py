@@ -39,6 +39,8 @@ LONGEST = 2_000
 """Characters of an error: what was given may be longer, and its beginning and end tell it."""
 OF_SENTENCES = ("diagnose", "translate", "plot")
 """Commands that take a sentence: without quotes its words are arguments too many."""
+RESUMED = ("reproduce", "sweep", "study")
+"""Commands that, stopped, go on from where they were."""
 FOLDERS = {"--results": "--out", "--out": "--results"}
 """A folder is written into by one name and read from by the other: the right one for the wrong."""
 COMPLETING = "_BOTTLENECK_COMPLETE"
@@ -131,7 +133,9 @@ def run(arguments: list[str]) -> int:
             return 0
         return _fail(_usage(error), getattr(error, "exit_code", 2))
     if code == INTERRUPTED:  # Typer may turn the interrupt into its code itself
-        return _fail("interrupted; the same command goes on from where it stopped", code)
+        resumed = arguments and arguments[0] in RESUMED
+        goes_on = "; the same command goes on from where it stopped" if resumed else ""
+        return _fail(f"interrupted{goes_on}", code)
     return code
 
 

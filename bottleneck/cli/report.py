@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from .console import say
-from .results import Results, results_folder
+from .results import Results, from_here, results_folder
 
 
 def report(
@@ -20,5 +20,5 @@ def report(
     from ..settings.atomic import check_file
 
     check_file(out)
-    size = write_report(results_folder(results), out)
+    size = write_report(from_here(results_folder(results)), out)
     say(f"{out}: {size / 1e6:.2f} MB")

@@ -66,7 +66,7 @@ def _write_all(results: Path | None, others: Mapping[str, object]) -> None:
 
     if given := [name for name, value in others.items() if value]:
         raise UsageError(f"--all writes all of the results beside them: leave {given[0]} out")
-    folder = results_folder(results)
+    folder = from_here(results_folder(results))
     check_place(folder)
     write_all(folder)
 
@@ -151,6 +151,12 @@ def table(
         say(render(page, form), nl=False)
         return
     print_page(page, output())
+
+
+def from_here(folder: Path) -> Path:
+    """A folder by its path from the working one where it lies in it: as files may name it."""
+    here = Path.cwd()
+    return folder.relative_to(here) if folder.is_relative_to(here) else folder
 
 
 def results_folder(results: Path | None) -> Path:

@@ -15,6 +15,7 @@ from .bench import INTERRUPTED, bench
 from .console import output, say
 from .planned import Texts
 from .reproduce import DEFAULT_OUT
+from .results import from_here
 from .sweep import INCOMPLETE, sweep
 from .tasks import Task, not_here, part_table, print_plan, tasks
 from .written import finish, write_part
@@ -38,12 +39,13 @@ def study_all(
     from ..settings.atomic import check_writable
     from ..tables.fitting import print_prose
 
-    folder, texts, lacking = results or OUT, Texts(), [] if parts else not_here()
+    folder = from_here(results) if results else OUT
+    texts, lacking = Texts(), [] if parts else not_here()
     found = tasks(folder, preset, seeds, parts)
     if dry_run:
         print_plan(found, jobs, lacking)
         return
-    check_writable(folder)
+    check_writable(folder, "--results")
     faults: list[str] = []
     for place, task in enumerate(found, 1):
         if not quiet:

@@ -63,7 +63,10 @@
 
   /** A row an output token, a column a source token; the deeper the colour the greater the weight. */
   function heatmap(sentence, arm, held) {
-    const name = `Where ${arm.name} looked: a row an output word, a column a source word`;
+    const where = arm.name === "none"
+      ? "No attention: every output word is made from the last state, the column at the right"
+      : `Where ${arm.name} looked`;
+    const name = `${where}: a row an output word, a column a source word`;
     const table = make("table", `heat arm-${arm.name}`, caption(name));
     const top = make("tr", "", make("td", ""));
     top.append(...sentence.source.map((word) => head(make("span", "", word), "col")));

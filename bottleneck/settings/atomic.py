@@ -102,10 +102,11 @@ def write_text(path: Path, text: str) -> None:
     write_bytes(path, text.encode("utf8"))
 
 
-def check_writable(folder: Path) -> None:
+def check_writable(folder: Path, option: str = "--out") -> None:
     """Fail at once, before hours of work, where nothing can be written later.
 
-    The file that tries it has a name of its own: two sweeps may begin in one folder at once.
+    ``option`` is the one that names the folder. The file that tries it has a name of its own: two
+    sweeps may begin in one folder at once.
     """
     probe = folder / f".writable.{uuid4().hex}"
     try:
@@ -115,7 +116,7 @@ def check_writable(folder: Path) -> None:
     except OSError as error:
         raise UserError(
             f"cannot write into output folder {str(folder)!r} ({error.strerror}); "
-            "name another with --out"
+            f"name another with {option}"
         ) from None
 
 
@@ -126,17 +127,22 @@ def check_file(path: Path) -> None:
     """
     if path.is_dir():
         raise UserError(f"cannot write {str(path)!r}: it is a folder; name a file in it")
-    check_place(path.parent)
+    _check_place(path.parent, path)
 
 
 def check_place(folder: Path) -> None:
     """The same of a folder that files are to be written into."""
+    _check_place(folder, folder)
+
+
+def _check_place(folder: Path, named: Path) -> None:
+    """The same; what the user ``named`` is told."""
     new = topmost_missing(folder)
     ground = new.parent if new else folder
     if not ground.is_dir():
-        raise unwritten(folder, NotADirectoryError(ENOTDIR, os.strerror(ENOTDIR)))
+        raise unwritten(named, NotADirectoryError(ENOTDIR, os.strerror(ENOTDIR)))
     if not os.access(ground, os.W_OK | os.X_OK):
-        raise unwritten(folder, PermissionError(EACCES, os.strerror(EACCES)))
+        raise unwritten(named, PermissionError(EACCES, os.strerror(EACCES)))
 
 
 def topmost_missing(folder: Path) -> Path | None:

@@ -93,11 +93,12 @@ def compare(bundle: Bundle, updates: int | None = None, *, alone: bool = False) 
     """Compare none with the bundle's one attention, at ``updates`` (default: the fewest).
 
     ``alone`` allows for a bundle without attention. Runs of other arms, that differ in more than
-    attention, or that share no seed are a ``UserError``.
+    attention and updates, or that share no seed are a ``UserError``.
     """
-    runs = _trained(bundle, updates)
+    listed = bundle.runs.drop_duplicates("run")
+    runs = _trained(listed, updates)
     _require_arms(bundle, runs, alone)
-    require_alike(bundle, runs)
+    require_alike(bundle, listed)
     _require_one_test_set(bundle, runs)
     return _comparison(bundle, runs, alone)
 
@@ -108,9 +109,10 @@ def compare_sizes(bundle: Bundle) -> list[Comparison]:
     Attention may be missing. Widths are the context's own in all runs, or one in all: a curve over
     context sizes is not to be one over something else as well. Raises ``UserError`` as `compare`.
     """
-    runs = _trained(bundle, None)
+    listed = bundle.runs.drop_duplicates("run")
+    runs = _trained(listed, None)
     _require_arms(bundle, runs, alone=True)
-    require_alike(bundle, runs, {*PAIRED, "context_size", *following(runs)})
+    require_alike(bundle, listed, {*PAIRED, "context_size", *following(listed)})
     _require_one_test_set(bundle, runs)
     sizes = sorted(runs.loc[runs["attention"] == NONE, "context_size"].drop_duplicates())
     return [_comparison(bundle, runs[runs["context_size"] == size], alone=True) for size in sizes]
@@ -121,9 +123,8 @@ def attentions(bundle: Bundle) -> list[str]:
     return sorted(set(bundle.runs["attention"]) - {NONE})
 
 
-def _trained(bundle: Bundle, updates: int | None) -> pd.DataFrame:
-    """The runs of so many updates, by default of the fewest, a row a run."""
-    runs = bundle.runs.drop_duplicates("run")
+def _trained(runs: pd.DataFrame, updates: int | None) -> pd.DataFrame:
+    """The runs of so many updates, by default of the fewest."""
     return runs[runs["updates"] == (updates or runs["updates"].min())]
 
 

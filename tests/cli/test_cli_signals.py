@@ -23,7 +23,8 @@ def app(*_, **__):
         print("tied up", flush=True)
 
 main.app = app
-sys.argv.append("sweep")  # without a command there would be a greeting
+if "report" not in sys.argv:
+    sys.argv.append("sweep")  # without a command there would be a greeting
 main.main()
 """
 
@@ -59,6 +60,13 @@ def test_a_second_signal_does_not_break_into_the_ending(first, later):
     assert printed == "tied up\n"
     assert errors == "bottleneck: interrupted; the same command goes on from where it stopped\n"
     assert process.returncode == 130
+
+
+def test_of_a_command_that_begins_anew_nothing_else_is_said():
+    process = started("report")
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=30)
+    assert (errors, process.returncode) == ("bottleneck: interrupted\n", 130)
 
 
 def test_a_signal_that_the_caller_has_us_ignore_stays_ignored():

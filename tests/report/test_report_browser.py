@@ -89,6 +89,9 @@ def test_the_explorer_answers_without_an_error_or_a_request(fragment, source, fo
     assert shown.all("dd")[0].text == source
     maps = [table for table in shown.all("table") if "heat" in table.attributes.get("class", "")]
     assert [table.attributes["class"] for table in maps] == ["heat arm-none", "heat arm-additive"]
+    captions = [table.all("caption")[0].text for table in maps]
+    assert captions[0].startswith("No attention: every output word is made from the last state")
+    assert captions[1].startswith("Where additive looked: a row an output word")
     for table in maps:
         rows = table.all("tbody")[0].all("tr")
         assert len(rows) == 4

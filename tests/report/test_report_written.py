@@ -146,6 +146,17 @@ def test_a_benchmark_alone_has_its_tables_and_no_word_of_runs(tmp_path, capsys):
     assert (tmp_path / "tables" / "cost.csv").read_text(encoding="utf8") == told
 
 
+def test_no_file_says_where_the_machine_keeps_its_folders(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_results(tmp_path / "out")
+    printed(capsys, "export", "--all", "--results", tmp_path / "out")
+    printed(capsys, "report", "--results", tmp_path / "out", "-o", "page.html")
+    for name in ("out/claims.md", "out/report.html", "out/CONTENTS.md", "page.html"):
+        text = Path(name).read_text(encoding="utf8")
+        assert str(tmp_path) not in text
+        assert "--results out" in text or "--out out" in text
+
+
 @pytest.mark.parametrize(
     ("options", "code", "told"),
     [

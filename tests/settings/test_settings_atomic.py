@@ -39,8 +39,9 @@ def test_what_stood_there_stays_when_the_write_fails(tmp_path, monkeypatch):
 
 def test_a_folder_that_is_a_file_is_named(tmp_path):
     (tmp_path / "taken").write_text("x")
-    with pytest.raises(UserError, match="taken"):
-        check_writable(tmp_path / "taken" / "out")
+    for option in ("--out", "--results"):
+        with pytest.raises(UserError, match=f"taken.*name another with {option}"):
+            check_writable(tmp_path / "taken" / "out", option)
 
 
 def test_check_writable_leaves_nothing(tmp_path):
@@ -66,7 +67,7 @@ def test_a_file_that_could_not_be_written_is_named(tmp_path, monkeypatch):
         with pytest.raises(UserError, match=told):
             check(path)
     monkeypatch.setattr(os, "access", lambda path, _: path != tmp_path)  # root may write anywhere
-    with pytest.raises(UserError, match="Permission denied"):
+    with pytest.raises(UserError, match=r"x\.png' \(Permission denied\)"):
         check_file(tmp_path / "new" / "x.png")
 
 

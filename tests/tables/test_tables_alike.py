@@ -98,14 +98,26 @@ def test_a_setting_that_is_not_set_can_be_chosen(tmp_path):
     assert set(where(bundle, ["batch_tokens=900,none"]).runs["run"]) == {"first", "second"}
 
 
-def test_a_doubled_run_that_differs_in_something_else_says_nothing_of_the_schedule(tmp_path):
+@pytest.mark.parametrize("size", [16, 32])
+def test_runs_of_two_setups_are_no_table_though_their_updates_would_tell_them_apart(tmp_path, size):
+    """As preset smoke and then quick in one folder: which of them is meant is the user's to say."""
+    for arm in SHARES:
+        add(tmp_path, arm, model={"context_size": 16})
+        add(tmp_path, arm, name=f"{arm}x2", model={"context_size": 32}, training={"updates": 20})
+    for name in ("failure-pattern", "vindication"):
+        with pytest.raises(UserError, match=r"context_size \(16, 32\).*--where context_size=16"):
+            caption(tmp_path, name)
+    assert f"context {size}" in caption(tmp_path, "vindication", f"context_size={size}")
+
+
+def test_twice_the_updates_and_nothing_else_tell_of_the_schedule(tmp_path):
     for arm in SHARES:
         add(tmp_path, arm)
-        add(tmp_path, arm, name=f"{arm}x2", training={"updates": 20, "learning_rate": 1e-4})
+        add(tmp_path, arm, name=f"{arm}x3", training={"updates": 30})
     assert "not shown to be long enough" in caption(tmp_path)
     assert "Left out: 2 runs of more updates." in caption(tmp_path)
     for arm in SHARES:
-        add(tmp_path, arm, name=f"{arm}x2again", training={"updates": 20})
+        add(tmp_path, arm, name=f"{arm}x2", training={"updates": 20})
     assert "Schedule: long enough; twice the updates (seed 1)" in caption(tmp_path)
 
 
