@@ -30,7 +30,7 @@ def command(
         takes = store or claim.makes == "bench"
         return f"bottleneck {claim.command}" + (f" --out {where}" if takes else "")
     study = f"bottleneck {claim.command}"
-    texts = set() if bundle is None else set(bundle.runs["corpus"])
+    texts = set() if bundle is None else set(bundle.runs["corpus"].unique())
     if claim.known and texts and texts.isdisjoint(claim.known):
         # Of the user's own text links alone can be had; the rest is asked of the default folder.
         own = claim.id == "C7" and store and texts == {OWN_TEXT}
