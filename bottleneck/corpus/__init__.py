@@ -1,0 +1,1 @@
+"""Pairs of sentences: drawn, read or fetched; tokens, vocabularies, batches."""

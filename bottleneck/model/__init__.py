@@ -1,0 +1,1 @@
+"""The translator: encoder, attention, decoder; nothing about text."""

@@ -1,0 +1,1 @@
+"""Results on disk: the bundle and its schema, checksums, reading, merging."""

@@ -137,7 +137,10 @@ def load_results(folder: str | Path) -> pd.DataFrame:
 
 
 def load_environment(folder: Path) -> Mapping[str, Any]:
-    """The bundle's ``environment.json``, or the same from a store; its version is checked."""
+    """The bundle's ``environment.json``, or the same from a store.
+
+    Another version's, and that of half an export, are a ``UserError``.
+    """
     found = _stored(folder)
     if found is not None:
         return environment(found.done, found)
@@ -253,7 +256,10 @@ def _columns_of(settings: Mapping[str, Any] | None) -> dict[str, Any]:
 
 
 def read_table(path: Path, columns: Mapping[str, str]) -> pd.DataFrame:
-    """Read a CSV file of the bundle, or of a run."""
+    """Read a CSV file of the bundle, or of a run.
+
+    A fault is a ``UserError`` with the file.
+    """
     probe = path.parent.name == schema.PROBES
     way = way_back(path) if probe else AGAIN
     try:

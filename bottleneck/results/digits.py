@@ -27,7 +27,10 @@ class Fields:
 
 
 def fields_of(lines: bytes, count: int) -> Fields:
-    """Find the fields of a text of whole lines, each of so many, none quoted."""
+    """Find the fields of a text of whole lines, each of so many, none quoted.
+
+    Raises ValueError for any other text.
+    """
     text = np.frombuffer(lines, np.uint8)
     line_ends = text == NEWLINE
     bounds = np.flatnonzero((text == COMMA) | line_ends)

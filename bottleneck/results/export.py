@@ -157,7 +157,7 @@ def _joined(known: Mapping[Path, Mapping[str, Any]], name: str, columns: list[st
 def run_lines(path: Path, otherwise: str = "make it again") -> list[list[str]]:
     """The rows of a run's CSV file, which has some, each as long as the first line, with it.
 
-    ``otherwise`` is the way out where the file is of a bundle.
+    ``otherwise`` is the way out where the file is of a bundle. Any other file is a ``UserError``.
     """
     try:
         text = read_checked(path, otherwise).decode()

@@ -109,7 +109,10 @@ def read_checked(path: Path, otherwise: str = "make it again") -> bytes:
 
 
 def check_digest(path: Path, digest: str, otherwise: str = "make it again") -> None:
-    """`read_checked` of a file that has been read already, and has this digest."""
+    """`read_checked` of a file that has been read already, and has this digest.
+
+    What does not match is a ``UserError``.
+    """
     if fault := _fault(path, digest):
         raise damaged(path, fault, otherwise)
 
@@ -141,7 +144,10 @@ def _has_sums(folder: Path) -> bool:
 
 
 def read_status(run: Path) -> dict[str, Any]:
-    """The whole of a run's ``status.json``, which no sums list; empty where there is none."""
+    """The whole of a run's ``status.json``, which no sums list; empty where there is none.
+
+    A ``UserError`` where it cannot be read.
+    """
     path = run / STATUS
     if not path.is_file():
         return {}
@@ -155,7 +161,10 @@ def read_status(run: Path) -> dict[str, Any]:
 
 
 def read_object(path: Path, otherwise: str = "make it again") -> dict[str, Any]:
-    """Read a JSON file that holds an object."""
+    """Read a JSON file that holds an object.
+
+    A ``UserError`` as of `read_json`, or where it holds another thing.
+    """
     held = read_json(path, otherwise)
     if not isinstance(held, dict):
         raise damaged(path, "no JSON object", otherwise)
@@ -163,7 +172,10 @@ def read_object(path: Path, otherwise: str = "make it again") -> dict[str, Any]:
 
 
 def read_json(path: Path, otherwise: str = "make it again") -> Any:
-    """Read one JSON file of a bundle or a run."""
+    """Read one JSON file of a bundle or a run.
+
+    A ``UserError`` where there is none, or it cannot be read.
+    """
     try:
         return json.loads(decompressed(path, read_checked(path, otherwise)))
     except FileNotFoundError as error:
@@ -187,7 +199,10 @@ def decompressed(path: Path, content: bytes) -> bytes:
 
 
 def read_settings(run: Path) -> RunSettings:
-    """The settings of a run."""
+    """The settings of a run.
+
+    A ``UserError`` where they cannot be read.
+    """
     path = run / SETTINGS
     try:
         return parse_settings(read_json(path))
@@ -260,7 +275,10 @@ def _order(run: Path) -> tuple[str, int, int, str]:
 
 
 def read_groups(folder: Path) -> dict[str, str]:
-    """Group by run, of an output folder or of the store inside it; empty where nothing has one."""
+    """Group by run, of an output folder or of the store inside it; empty where nothing has one.
+
+    A ``UserError`` where the file of groups cannot be read.
+    """
     whole = folder.resolve()
     places = (whole, whole.parent) if whole.name == STORE else (whole,)
     found = [place / GROUPS for place in places if (place / GROUPS).is_file()]

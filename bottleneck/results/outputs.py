@@ -22,7 +22,10 @@ class Outputs:
 
 
 def read_outputs(run: Path) -> Outputs:
-    """``read_texts``, which must be of all test sentences that were counted."""
+    """``read_texts``, which must be of all test sentences that were counted.
+
+    A ``UserError`` where it is not.
+    """
     held, path = read_texts(run), run / HYPOTHESES
     counted = sum(1 for _ in run_rows(run / SENTENCES))
     if len(held.sources) != counted:

@@ -1,0 +1,1 @@
+"""A run and many of them: store, workers, checkpoints, clusters, estimates."""

@@ -135,7 +135,10 @@ def open_file(path: Path) -> Iterator[Iterator[str]]:
 
 
 def read_lines(stream: Iterable[bytes], name: str) -> Iterator[str]:
-    """Lines as text, without their ends; only LF and CRLF end a line."""
+    """Lines as text, without their ends; only LF and CRLF end a line.
+
+    Raises UserError, with the line's number, for what is no UTF-8 or cannot be read.
+    """
     number = 0
     try:
         for number, line in enumerate(stream, 1):

@@ -14,7 +14,7 @@ def plan(settings: RunSettings, seeds: int, check_schedule: bool) -> list[Job]:
     """The jobs: the attention of the settings and none, for every seed.
 
     Both arms get the same data, batches and updates. With ``check_schedule`` the first seed is
-    trained once more, twice as long.
+    trained once more, twice as long. Raises UsageError where the settings' attention is none.
     """
     if settings.model.attention == "none":
         raise UsageError(

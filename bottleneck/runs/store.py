@@ -78,7 +78,7 @@ class RunFolder:
         """Put these files, a status among them, in the place of the run, which is held.
 
         Killed at any moment this leaves the run as it was or as it is to be. The names may come
-        from another machine: none may lead out of the folder.
+        from another machine: one that leads out of the folder is a ``UserError``.
         """
         if strange := [name for name in files if not is_name(name)]:
             raise UserError(f"run {self.run} came back with a file {strange[0]!r}: not kept")

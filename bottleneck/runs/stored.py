@@ -13,7 +13,10 @@ AGAIN = "the command that made the runs writes it anew"
 
 
 def latest_output(results: Path) -> Path:
-    """The output folder under ``results`` that was written last."""
+    """The output folder under ``results`` that was written last.
+
+    A ``UserError`` where there is none.
+    """
     found = sorted(results.glob(f"*/{RUNS}"), key=lambda path: path.stat().st_mtime)
     if not found:
         raise UserError(
@@ -27,7 +30,8 @@ def arms(folder: Path) -> dict[str, Path]:
     """Run folders by attention: the one run, or of an output folder the runs that ended last.
 
     These are arms that differ in nothing else, the first seed of each. A translator whose source is
-    hidden is no arm of a comparison: it is taken only where there is no other.
+    hidden is no arm of a comparison: it is taken only where there is no other. A folder without
+    runs is a ``UserError``.
     """
     if (folder / SETTINGS).is_file():
         return {_sections(folder)["model"].get("attention", ""): folder}

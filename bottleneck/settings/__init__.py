@@ -1,0 +1,1 @@
+"""Settings, presets and sweeps, and what every room needs of files and errors."""

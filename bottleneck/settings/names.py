@@ -40,7 +40,10 @@ def is_hidden_name(text: object) -> bool:
 
 
 def folder_name(sweep: str, place: str) -> str:
-    """The name of a sweep, whose folder is called by it where no other is given."""
+    """The name of a sweep, whose folder is called by it where no other is given.
+
+    Raises UsageError where no folder can be called so.
+    """
     if not is_name(sweep):
         raise UsageError(
             f"{place!r}: no folder can be called {sweep!r} after it; name one with --out, or give "

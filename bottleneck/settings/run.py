@@ -124,7 +124,10 @@ def preset_values(name: str) -> dict[str, Any]:
 
 
 def override(values: dict[str, Any], assignments: Sequence[str]) -> dict[str, Any]:
-    """Apply ``section.key=value`` assignments; a value is TOML, or plain text if it is not."""
+    """Apply ``section.key=value`` assignments; a value is TOML, or plain text if it is not.
+
+    Raises UsageError for an assignment of another form.
+    """
     result = {concern: dict(fields) for concern, fields in values.items()}
     for assignment in assignments:
         key, equals, text = assignment.partition("=")

@@ -67,7 +67,10 @@ def _folder() -> Traversable:
 
 
 def load_sweep(name_or_path: str | Path) -> Sweep:
-    """Read an installed sweep by its name, or a TOML file by its path."""
+    """Read an installed sweep by its name, or a TOML file by its path.
+
+    Raises UsageError where there is none, or as `parse_sweep`.
+    """
     name = str(name_or_path)
     if name in experiment_names():
         text = (_folder() / f"{name}.toml").read_text(encoding="utf8")
@@ -80,7 +83,7 @@ def load_sweep(name_or_path: str | Path) -> Sweep:
 
 
 def parse_sweep(text: str, place: str) -> Sweep:
-    """Read a sweep from TOML text; every fault is named by ``place`` and its key."""
+    """Read a sweep from TOML text; a fault is a UsageError that names ``place`` and its key."""
     table = toml.parse(text, place)
     _check_keys(table, ["preset", "group"], place)
     if not any(value != {} for value in table.values()):

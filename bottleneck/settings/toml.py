@@ -24,7 +24,10 @@ _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 def read_file(path: Path, otherwise: str) -> str:
-    """The text of a TOML file; ``otherwise`` is what may be named in its place."""
+    """The text of a TOML file; ``otherwise`` is what may be named in its place.
+
+    Raises UsageError for what cannot be read, is no UTF-8 or too large.
+    """
     try:
         with path.open("rb") as file:
             data = file.read(LARGEST + 1)

@@ -81,7 +81,10 @@ def _probed(
 
 
 def summarise(probed: Sequence[Probed]) -> list[Row]:
-    """Every measure of every arm that sees its source, and attention minus none."""
+    """Every measure of every arm that sees its source, and attention minus none.
+
+    A ``UserError`` where no arm does.
+    """
     hidden = [run for run in probed if run.settings.model.source == "hidden"]
     arms = arms_of([run for run in probed if run.settings.model.source == "seen"])
     if not arms:

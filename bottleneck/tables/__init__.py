@@ -1,0 +1,1 @@
+"""The tables and verdicts that a results folder gives, for terminal, CSV and Markdown."""

@@ -211,7 +211,10 @@ def source_words(bundle: Bundle, run: str) -> Int[ndarray, "sentences"]:
 
 
 def counts_of(bundle: Bundle, run: str) -> Counts:
-    """The counts of a run's test sentences, in the order of the test set."""
+    """The counts of a run's test sentences, in the order of the test set.
+
+    A ``UserError`` where the bundle has none of them.
+    """
     held = bundle.sentences.get(run)
     if held is None:
         raise damaged(bundle.folder / SENTENCES, f"nothing of run {run}", "export it again")

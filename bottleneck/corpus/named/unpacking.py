@@ -47,7 +47,10 @@ def unpack_sides(splits: Sequence[str]) -> Unpack:
 
 
 def unpack_members(english: str, french: str) -> Unpack:
-    """A tar archive that holds one file a language, under these names among others."""
+    """A tar archive that holds one file a language, under these names among others.
+
+    Any other archive is a ``UserError``, and nothing of it is kept.
+    """
 
     def unpack(paths: Sequence[Path], folder: Path) -> Built:
         lines: dict[str, int] = {}
@@ -65,7 +68,10 @@ def unpack_members(english: str, french: str) -> Unpack:
 
 
 def unpack_columns(member: str) -> Unpack:
-    """A zip archive with a file of tab-separated columns, English and French the first two."""
+    """A zip archive with a file of tab-separated columns, English and French the first two.
+
+    Any other archive is a ``UserError``, and nothing of it is kept.
+    """
 
     def unpack(paths: Sequence[Path], folder: Path) -> Built:
         with reading(paths[0]), open_zip(paths[0], SHORT) as held:
