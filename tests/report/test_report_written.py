@@ -146,6 +146,7 @@ def test_a_benchmark_alone_has_its_tables_and_no_word_of_runs(tmp_path, capsys):
     assert (tmp_path / "tables" / "cost.csv").read_text(encoding="utf8") == told
 
 
+@pytest.mark.slow
 def test_no_file_says_where_the_machine_keeps_its_folders(tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     write_results(tmp_path / "out")
