@@ -133,8 +133,10 @@ def test_a_folder_of_results_is_written_out_and_a_copy_without_its_stores_reads_
 
 
 def of_a_bundle(text):
-    """Of a bundle, to which no study can be put, so that no command says so."""
-    return re.sub(r"(bottleneck study \w+) --results whole/vindication", r"\1", text)
+    """Of a bundle, to which no study can be put nor runs be added, so that no command says so."""
+    study = r"(bottleneck study \w+) --results whole/vindication"
+    runs = r"(bottleneck (?:reproduce|sweep) [^\n]*?) --out whole/vindication"
+    return re.sub(runs, r"\1", re.sub(study, r"\1", text))
 
 
 def test_a_benchmark_alone_has_its_tables_and_no_word_of_runs(tmp_path, capsys):
