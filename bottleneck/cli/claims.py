@@ -20,10 +20,9 @@ def claims(
     ] = "rich",
 ) -> None:
     """Decide the lecture's claims, or say what would decide them."""
-    from ..results.bundle import load_environment
     from ..settings.errors import UserError
     from ..tables.claims import check_format, print_claims, render
-    from ..tables.decided import decide_results, holds_results
+    from ..tables.decided import bundle_of, decide_results
 
     check_format(form)
     folder = results_folder(results)
@@ -32,13 +31,14 @@ def claims(
             f"{str(folder)!r} is not a folder: name one that `bottleneck reproduce` or "
             "`bottleneck sweep` wrote"
         )
-    decisions = decide_results(folder, where or [])
+    bundle = bundle_of(folder)
+    decisions = decide_results(folder, where or [], bundle)
     if form != "rich":
         say(render(decisions, form), nl=False)
     else:
         print_claims(decisions, output())
-    if holds_results(folder):
-        say_what_is_left_out(load_environment(folder))
+    if bundle is not None:
+        say_what_is_left_out(bundle.environment)
     elif not any(each.measured for each in decisions):
         say(
             f"{str(folder)!r} holds no results: `bottleneck reproduce --out {quote(str(folder))}` "

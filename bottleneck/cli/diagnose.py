@@ -22,7 +22,7 @@ def diagnose(
     """Show which words of a sentence survive and which are lost."""
     from ..lecture.slides import SLIDES
     from ..runs.environment import use_cache
-    from ..runs.stored import arms, latest_output
+    from ..runs.stored import latest_output, trained_arms
     from ..settings.errors import UsageError
     from ..studies.diagnosis import diagnose as diagnosed
     from ..tables.diagnosis import diagnosis_page
@@ -33,7 +33,7 @@ def diagnose(
     if sentence is not None and not any(sign.isalnum() for sign in sentence):
         raise UsageError("the sentence has no words; write it in quotes")
     folder = results if results is not None else latest_output(DEFAULT_OUT)
-    found = arms(folder)
+    found = trained_arms(folder)
     use_cache()
     ordered = {arm: found[arm] for arm in sorted(found, key=lambda arm: (arm != "none", arm))}
     slide = SLIDES.l14

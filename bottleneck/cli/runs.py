@@ -47,13 +47,20 @@ def runs(
 
 
 def _runs(results: Path | None) -> "list[RunFolder]":
-    from ..results.folders import STORE
+    from ..results.folders import STORE, without_runs
+    from ..results.inside import check_one
     from ..runs.store import run_folders
     from ..settings.errors import UserError
 
     folder = results_folder(results)
     found = run_folders(folder / STORE) or run_folders(folder)
+    if without_runs(folder):
+        raise UserError(
+            f"{str(folder)!r} is a bundle without its run folders: `bottleneck export` prints what "
+            "its runs were and had"
+        )
     if not found:
+        check_one(folder)
         raise UserError(f"{str(folder)!r} holds no run; make some with `bottleneck sweep`")
     return found
 

@@ -101,10 +101,10 @@ def _text(sentence: str | None, file: Path | None) -> AbstractContextManager[Lin
 
 def _folders(results: Path | None, arm: str | None, one: bool) -> dict[str, Path]:
     """The runs to translate with, by arm, none first; ``one`` alone for a text."""
-    from ..runs.stored import arms, latest_output
+    from ..runs.stored import latest_output, trained_arms
 
     folder = results if results is not None else latest_output(DEFAULT_OUT)
-    return dict(sorted(_chosen(arms(folder), arm, one).items(), reverse=True))
+    return dict(sorted(_chosen(trained_arms(folder), arm, one).items(), reverse=True))
 
 
 def _load(folders: dict[str, Path], decoding: dict[str, Any]) -> "dict[str, TrainedRun]":

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..claims.registry import CLAIMS
-from ..results.bundle import Bundle, load_bundle
+from ..results.bundle import Bundle
 from ..results.inside import results_inside
 from ..results.study_files import tables
 from ..settings.errors import UserError
 from ..tables.controlled import only
-from ..tables.decided import Decision, decide_results, holds_results
+from ..tables.decided import Decision, bundle_of, decide_results, holds_results
 from ..tables.families import alone, listed_runs, pairs
 from ..tables.page import Page
 from ..tables.pages import make_page, slide_pages
@@ -66,7 +66,7 @@ def read(folder: Path) -> Read:
 
 
 def _source(folder: Path) -> Source:
-    bundle = load_bundle(folder) if holds_results(folder) else None
+    bundle = bundle_of(folder)
     return Source(folder, bundle, _pair(bundle) if bundle else None)
 
 

@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from ..figures.files import NUMBERS, write_figure
 from ..figures.registry import FIGURES, make_figure
-from ..results.bundle import Bundle, load_bundle
+from ..results.bundle import Bundle
 from ..results.cost import COST
 from ..results.probes import has_probe
 from ..results.schema import RUNS, STUDIES
@@ -22,7 +22,7 @@ from ..settings.errors import UnwrittenError, UserError
 from ..tables.claims import render as render_claims
 from ..tables.claims import summary
 from ..tables.cost import cost_pages, load_cost
-from ..tables.decided import decide_results, holds_results
+from ..tables.decided import bundle_of, decide_results, holds_results
 from ..tables.names import GOLD_TABLE, TABLES
 from ..tables.page import Page
 from ..tables.pages import make_page, render, study_page
@@ -64,7 +64,7 @@ def write_out(folder: Path) -> Written:
             f"no results in {str(folder)!r}: name a folder that `bottleneck reproduce`, "
             "`bottleneck sweep` or `bottleneck bench` wrote"
         )
-    bundle = load_bundle(folder) if holds_results(folder) else None
+    bundle = bundle_of(folder)
     names = list(_known((*TABLES, *STUDIES, GOLD_TABLE, BENCHMARK), folder, bundle))
     pages, untabled = _attempted(names, partial(_pages, folder, bundle))
     titles = {page.name: page.title for held in pages.values() for page in held}

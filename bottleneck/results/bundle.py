@@ -34,6 +34,7 @@ from .folders import (
     read_json,
     read_object,
 )
+from .inside import check_one
 from .learning import learning_text
 from .study_files import way_back
 
@@ -144,6 +145,7 @@ def load_environment(folder: Path) -> Mapping[str, Any]:
     found = _stored(folder)
     if found is not None:
         return environment(found.done, found)
+    check_one(folder)
     held = read_json(folder / schema.ENVIRONMENT)
     check_described(held, folder / schema.ENVIRONMENT)
     if not of_one_time(folder, FILES):

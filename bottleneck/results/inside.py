@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from ..settings.errors import UserError
 from .cost import COST
 from .folders import STORE, find_runs, is_run
 from .schema import RUNS
@@ -14,6 +15,15 @@ def results_inside(folder: Path) -> list[Path]:
         return []
     inside = sorted(path for path in folder.iterdir() if path.is_dir() and path.name != STORE)
     return [path for path in inside if not is_run(path) and _has_results(path)]
+
+
+def check_one(folder: Path) -> None:
+    """Where the runs of one sweep are wanted, a folder of several is a ``UserError``."""
+    inside = [path.name for path in results_inside(folder)]
+    if inside and not (folder / RUNS).is_file() and not find_runs(folder).any:
+        raise UserError(
+            f"{str(folder)!r} holds folders of results ({', '.join(inside)}): name one of them"
+        )
 
 
 def _has_results(folder: Path) -> bool:

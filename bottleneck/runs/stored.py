@@ -4,7 +4,8 @@ from pathlib import Path
 from typing import Any
 
 from ..results.export import run_rows
-from ..results.folders import SETTINGS, STATUS, STORE, damaged, read_object
+from ..results.folders import SETTINGS, STATUS, STORE, damaged, read_object, without_runs
+from ..results.inside import check_one
 from ..results.schema import RUNS
 from ..settings.errors import UserError
 from ..settings.names import is_name
@@ -31,10 +32,11 @@ def arms(folder: Path) -> dict[str, Path]:
 
     These are arms that differ in nothing else, the first seed of each. A translator whose source is
     hidden is no arm of a comparison: it is taken only where there is no other. A folder without
-    runs is a ``UserError``.
+    runs, or of several sweeps, is a ``UserError``.
     """
     if (folder / SETTINGS).is_file():
         return {_sections(folder)["model"].get("attention", ""): folder}
+    check_one(folder)
     if not (folder / RUNS).is_file():
         raise UserError(
             f"{str(folder)!r} holds no run; name a folder that `bottleneck reproduce` wrote"
@@ -48,6 +50,16 @@ def arms(folder: Path) -> dict[str, Path]:
         if _others(run) == comparison:
             chosen.setdefault(attention, run)
     return chosen
+
+
+def trained_arms(folder: Path) -> dict[str, Path]:
+    """`arms` whose weights are wanted; a bundle without its run folders is a ``UserError``, too."""
+    if without_runs(folder):
+        raise UserError(
+            f"{str(folder)!r} is a bundle without its run folders, which hold the weights: name "
+            "the folder where its runs were trained"
+        )
+    return arms(folder)
 
 
 def _rows(path: Path) -> list[dict[str, str]]:

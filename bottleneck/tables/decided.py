@@ -64,17 +64,20 @@ class Decision:
         return self.verdict.verdict != "not measured"
 
 
-def decide_results(folder: Path, conditions: Sequence[str] = ()) -> list[Decision]:
+def decide_results(
+    folder: Path, conditions: Sequence[str] = (), held: Bundle | None = None
+) -> list[Decision]:
     """Every claim by the runs of a folder that meet the conditions (`selection.where`).
 
     A folder without finished runs is not refused: a benchmark or a study may lie in it. Without
-    conditions, results folders inside it decide what it does not.
+    conditions, results folders inside it decide what it does not. ``held`` is the folder's
+    `bundle_of` where it has been read already.
     """
+    bundle = bundle_of(folder) if held is None else held
     if not conditions:
-        return by_folders_inside(decide(folder, _bundle(folder)), folder)
-    if not holds_results(folder):
+        return by_folders_inside(decide(folder, bundle), folder)
+    if bundle is None:
         return decide(folder, None)
-    bundle = load_bundle(folder)
     chosen = where(bundle, conditions)
     left_out = set(bundle.runs["run"]) - set(chosen.runs["run"])
     return decide(folder, chosen, left_out, conditions)
@@ -85,7 +88,7 @@ def by_folders_inside(decisions: Sequence[Decision], folder: Path) -> list[Decis
 
     The claim's own, by its name, comes before the others; where none can, it says why it does not.
     """
-    bundles = {place: _bundle(place) for place in results_inside(folder)}
+    bundles = {place: bundle_of(place) for place in results_inside(folder)}
     several = bool(bundles) and not holds_results(folder)
     decided = [each if each.measured else _by_first(each, bundles) for each in decisions]
     return [_of_part(each, folder) if several and each.command else each for each in decided]
@@ -108,7 +111,8 @@ def _by_first(lacking: Decision, bundles: Mapping[Path, Bundle | None]) -> Decis
     return lacking
 
 
-def _bundle(folder: Path) -> Bundle | None:
+def bundle_of(folder: Path) -> Bundle | None:
+    """The runs of a folder; None where it holds none. Errors as of `load_bundle`."""
     return load_bundle(folder) if holds_results(folder) else None
 
 
