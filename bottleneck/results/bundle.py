@@ -3,6 +3,7 @@
 import io
 import zlib
 from collections.abc import Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -121,10 +122,12 @@ def load_bundle(folder: Path) -> Bundle:
     if found is not None:
         tables = _stored_runs(folder, found.done), _stored_sentences(found.done)
         return Bundle(folder, *tables, environment(found.done, found))
-    held = load_environment(folder)
-    table = _runs_table(folder)
+    with ThreadPoolExecutor(max_workers=1) as beside:  # of thousands of runs it takes a while
+        digested = beside.submit(digest, folder / schema.SENTENCES)
+        held = load_environment(folder)
+        table = _runs_table(folder)
     check_all_described(table["run"], held, folder / schema.ENVIRONMENT)
-    return Bundle(folder, table, _sentences(folder), held)
+    return Bundle(folder, table, _sentences(folder, digested), held)
 
 
 def load_results(folder: str | Path) -> pd.DataFrame:
@@ -232,11 +235,14 @@ def _stored_sentences(runs: Sequence[Path]) -> dict[str, Counts]:
     return held
 
 
-def _sentences(folder: Path) -> dict[str, Counts]:
-    """The same of a bundle, from ``sentences.safetensors`` where that belongs to its CSV."""
+def _sentences(folder: Path, digested: Future[str]) -> dict[str, Counts]:
+    """The same of a bundle, from ``sentences.safetensors`` where that belongs to its CSV.
+
+    ``digested`` is the CSV file's digest.
+    """
     path = folder / schema.SENTENCES
     try:
-        own = digest(path)
+        own = digested.result()
         check_digest(path, own, AGAIN)
         held = unpacked(folder / schema.COUNTS, own)
         return read_bundle(path) if held is None else held

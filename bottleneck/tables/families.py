@@ -212,16 +212,16 @@ def describe(runs: pd.DataFrame) -> str:
 
 def arm_names(runs: pd.DataFrame) -> list[str]:
     """Of a row a run what its arm is called: ``none updates=4000``, in what most are not alike."""
+    apart = {"attention", "seed", *following(runs)}
     told = [
         name
         for name in SETTING_COLUMNS
-        if name not in ("attention", "seed", *following(runs))
-        and runs[name].nunique(dropna=False) > 1
+        if name not in apart and runs[name].nunique(dropna=False) > 1
     ]
     held = runs[["attention", *told]].to_dict("records")
     rows = [{name: written(row[name]) for name in told} for row in held]
-    apart = telling(rows, _lecture())
-    return [" ".join([row["attention"], *names]) for row, names in zip(held, apart, strict=True)]
+    names = telling(rows, _lecture())
+    return [" ".join([row["attention"], *more]) for row, more in zip(held, names, strict=True)]
 
 
 def runs_told(count: int, seeds: dict[str, list[int]]) -> str:
