@@ -7,6 +7,7 @@ from pathlib import Path
 from ..claims.registry import Claim
 from ..results.bundle import Bundle
 from ..results.folders import without_runs
+from ..results.inside import results_inside
 from ..results.probes import has_probe, load_probe
 from ..settings.grid import make_grid
 from ..settings.sweep import load_sweep
@@ -22,9 +23,11 @@ def command(
     """What to run, ``&&`` between two commands; ``conditions`` chose the bundle's runs.
 
     It names the folder where that can take what is lacking: for runs one with a store, or with no
-    results yet.
+    results yet; of a folder of several sweeps' folders the claim's own part.
     """
     where = shlex.quote(str(folder))
+    if bundle is None and results_inside(folder):  # runs beside the others would be mixed with them
+        return f"bottleneck study all --results {where} --part {claim.home}"
     store = not without_runs(folder)
     if not claim.study:
         takes = store or claim.makes == "bench"
@@ -50,11 +53,6 @@ def command(
     if not conditions and (spent or _lacking(claim, bundle.runs["attention"])):
         return f"bottleneck reproduce --out {where} && {put}"
     return put
-
-
-def part_command(claim: Claim, folder: Path) -> str:
-    """What to run where the folder holds the folders of several sweeps, but not the claim's own."""
-    return f"bottleneck study all --results {shlex.quote(str(folder))} --part {claim.home}"
 
 
 def _of_sweep(bundle: Bundle, name: str) -> bool:

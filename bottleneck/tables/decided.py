@@ -28,7 +28,7 @@ from ..results.schema import RUNS
 from ..results.study_files import GOLD
 from ..settings.errors import UserError
 from .caption import failure_verdicts, vindication_verdicts
-from .commands import command, part_command
+from .commands import command
 from .comparison import compare, compare_sizes
 from .compression import cells
 from .controlled import control_names, controlled, losses, only, trained_lengths, twice_trained
@@ -89,15 +89,7 @@ def by_folders_inside(decisions: Sequence[Decision], folder: Path) -> list[Decis
     The claim's own, by its name, comes before the others; where none can, it says why it does not.
     """
     bundles = {place: bundle_of(place) for place in results_inside(folder)}
-    several = bool(bundles) and not holds_results(folder)
-    decided = [each if each.measured else _by_first(each, bundles) for each in decisions]
-    return [_of_part(each, folder) if several and each.command else each for each in decided]
-
-
-def _of_part(lacking: Decision, folder: Path) -> Decision:
-    """Runs of its own go into a folder of its own: beside the others, where they would be mixed."""
-    told = lacking.command if lacking.folder != folder else part_command(lacking.claim, folder)
-    return replace(lacking, command=told)
+    return [each if each.measured else _by_first(each, bundles) for each in decisions]
 
 
 def _by_first(lacking: Decision, bundles: Mapping[Path, Bundle | None]) -> Decision:
