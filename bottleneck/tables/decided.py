@@ -7,6 +7,7 @@ sweeps has a folder of results folders: what its own runs do not decide, one of 
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 
 import pandas as pd
@@ -29,12 +30,12 @@ from ..results.study_files import GOLD
 from ..settings.errors import UserError
 from .caption import failure_verdicts, vindication_verdicts
 from .commands import command
-from .comparison import compare, compare_sizes
+from .comparison import Comparison, compare, compare_sizes
 from .compression import cells
 from .controlled import control_names, controlled, losses, only, trained_lengths, twice_trained
 from .cost import load_cost
 from .cost_growth import arm_costs, measured_on
-from .families import alone, describe, listed_runs, over_sizes, pairs, runs_told
+from .families import Pair, alone, describe, listed_runs, over_sizes, pairs, runs_told
 from .judged import judge
 from .selection import where
 
@@ -165,27 +166,37 @@ def _from_runs(claim: Claim, bundle: Bundle | None) -> Judged:
 
 def _failure(bundle: Bundle) -> Judged | str:
     """L-FAIL: of the pair that L-VIND reads, else of none on its own."""
-    runs = listed_runs(bundle)
-    found = pairs(runs)
-    rows = found[0].runs if found else alone(runs)
+    found = _first_compared(bundle)
+    rows = found[1] if found else alone(listed_runs(bundle))
     if rows is None:
         return "no run without attention"
-    return failure_verdicts(compare(only(bundle, rows), alone=True))[0], rows[
-        rows["attention"] == "none"
-    ]
+    compared = found[0] if found else compare(only(bundle, rows), alone=True)
+    return failure_verdicts(compared)[0], rows[rows["attention"] == "none"]
 
 
 def _vindication(place: int) -> Callable[[Bundle], Judged | str]:
     """L-VIND, and its stronger sentence."""
 
     def judge(bundle: Bundle) -> Judged | str:
-        found = pairs(listed_runs(bundle))
-        if not found:
-            return NO_PAIR
-        rows = found[0].runs
-        return vindication_verdicts(compare(only(bundle, rows)))[place], rows
+        found = _first_compared(bundle)
+        return (vindication_verdicts(found[0])[place], found[1]) if found else NO_PAIR
 
     return judge
+
+
+@lru_cache(maxsize=1)
+def _first_compared(bundle: Bundle) -> tuple[Comparison, pd.DataFrame] | None:
+    """The arms of the first pair, compared, and their runs; None without a pair."""
+    if not (found := _pairs(bundle)):
+        return None
+    rows = found[0].runs
+    return compare(only(bundle, rows)), rows
+
+
+@lru_cache(maxsize=1)
+def _pairs(bundle: Bundle) -> list[Pair]:
+    """Kept, as what is compared is: several claims rest on them."""
+    return pairs(listed_runs(bundle))
 
 
 def _compression(bundle: Bundle) -> Judged | str:
@@ -209,11 +220,12 @@ def measured_controls(bundle: Bundle) -> tuple[Controlled, pd.DataFrame] | str:
 
     In words why there is none.
     """
-    runs = listed_runs(bundle)
-    found = pairs(runs)
+    found = _pairs(bundle)
     if not found:
         return NO_PAIR
-    return controlled(bundle, max(found, key=lambda pair: len(set(control_names(runs, pair)))))
+    runs = listed_runs(bundle)
+    most = max(found, key=lambda pair: len(set(control_names(runs, pair))))
+    return controlled(bundle, most)
 
 
 def _training(bundle: Bundle) -> Judged | str:
@@ -231,7 +243,7 @@ def measured_training(bundle: Bundle) -> tuple[list[Trained], pd.DataFrame] | st
 
     In words why there is none.
     """
-    found = pairs(listed_runs(bundle))
+    found = _pairs(bundle)
     if not found:
         return NO_PAIR
     return next(filter(None, (twice_trained(bundle, pair) for pair in found)), NOT_TWICE)

@@ -8,7 +8,7 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
-from listed import write_relisted
+from listed import relist, write_relisted
 from model import numpy_translator as plain
 
 from seq2seq_bottleneck.cli.main import run
@@ -19,6 +19,7 @@ from seq2seq_bottleneck.results.cost import COST_EXPONENTS
 from seq2seq_bottleneck.results.folders import (
     SETTINGS,
     SOURCE_VOCABULARY,
+    STATUS,
     STORE,
     TARGET_VOCABULARY,
     WEIGHTS,
@@ -137,7 +138,10 @@ def write_store(folder, *arms):
     """An output folder with a run of each arm."""
     (folder / STORE).mkdir(parents=True)
     for arm in arms:
-        write_trained(folder / STORE / f"run-{arm}", arm)
+        trained = folder / STORE / f"run-{arm}"
+        write_trained(trained, arm)
+        (trained / STATUS).write_text('{"status": "done", "reason": ""}')
+        relist(*trained.iterdir())
     rows = "".join(f"run-{arm},{arm},seen\n" for arm in arms)
     write_relisted(folder / RUNS, f"run,attention,source\n{rows}")
 
