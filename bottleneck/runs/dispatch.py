@@ -25,7 +25,7 @@ from ..settings.errors import UserError
 from ..settings.run import RunSettings
 from ..settings.sums import SUMS, digest_of, parsed, written
 from .csvtext import json_text
-from .pool import PATIENCE, Job, Listener, Outcome
+from .pool import PATIENCE, Job, Listener, Outcome, tell_stopping
 from .portable import Portable
 from .remote import STOPPED, Files, Order, Result, Runner, execute_order, read_files
 from .stacked import take_part
@@ -279,6 +279,7 @@ class Dispatch:
             sent.lock.release()
         if self.client.status != "running":
             return
+        tell_stopping([job for sent in self.out.values() for job in sent.cell.jobs], self.listener)
         # Without the scheduler, or on a worker that never had it, there is nothing to take off.
         with suppress(OSError, ValueError, KeyError):
             self.client.unregister_worker_plugin(self.name)

@@ -62,6 +62,8 @@ PATIENCE = 8.0
 
 ENDS = ("done", "diverged", "failed")
 """Phases of a run's last event."""
+STOPPING = "stopping"
+"""Phase of a run that has been asked to keep a checkpoint and end, which takes seconds."""
 
 
 def has_accelerator() -> bool:
@@ -133,16 +135,27 @@ def run_jobs(
     with held_processes() as processes:
         for _ in range(min(width, len(waiting))):
             processes.append(begin(waiting.pop()))
-        while len(outcomes) < len(jobs):
-            stack, event = events.get()
-            job = stack[event.pop("place")]
-            listener(job, event)
-            if event["phase"] not in ENDS:
-                continue
-            outcomes[job.name] = Outcome(job, **event)
-            if waiting and all(other.name in outcomes for other in stack):
-                processes.append(begin(waiting.pop()))
+        try:
+            while len(outcomes) < len(jobs):
+                stack, event = events.get()
+                job = stack[event.pop("place")]
+                listener(job, event)
+                if event["phase"] not in ENDS:
+                    continue
+                outcomes[job.name] = Outcome(job, **event)
+                if waiting and all(other.name in outcomes for other in stack):
+                    processes.append(begin(waiting.pop()))
+        except KeyboardInterrupt:
+            over = {*outcomes, *(job.name for stack in waiting for job in stack)}
+            tell_stopping([job for job in jobs if job.name not in over], listener)
+            raise
     return [outcomes[job.name] for job in jobs]
+
+
+def tell_stopping(jobs: Sequence[Job], listener: Listener) -> None:
+    """Tell at once that jobs under way are being stopped."""
+    for job in jobs:
+        listener(job, {"phase": STOPPING})
 
 
 def stacks(jobs: Sequence[Job], together: int) -> list[list[Job]]:

@@ -161,6 +161,7 @@ def test_an_interrupted_sweep_brings_its_checkpoints_home_and_goes_on(two_worker
 
     with pytest.raises(KeyboardInterrupt):
         run_jobs_on_cluster([job], tmp_path, interrupt, two_workers.address)
+    assert heard.events[-1] == ("long", {"phase": "stopping"})
     (folder,) = run_folders(tmp_path)
     assert gone(heard.process_of("long"))
     assert folder.status == "running"

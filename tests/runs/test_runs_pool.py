@@ -45,13 +45,16 @@ def test_an_interrupted_run_goes_on_to_the_same_weights(tmp_path, threads):
     """Stopped in mid-training, then started again: bit for bit what an undisturbed run gives."""
     job = Job("long", resolve("smoke", [*COPY, "training.updates=90", "model.dropout=0.1"]))
     run = partial(run_jobs, [job], threads=threads)
+    phases = []
 
     def interrupt(_, event):
+        phases.append(event["phase"])
         if event.get("update"):
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
         run(tmp_path / "stopped", interrupt)
+    assert phases[-2:] == ["training", "stopping"]  # told at once: the checkpoint takes seconds
     (folder,) = run_folders(tmp_path / "stopped")
     assert folder.status == "running"
     assert not folder.in_use
@@ -116,6 +119,22 @@ def test_on_cores_a_worker_has_one_thread_unless_the_user_says_otherwise(monkeyp
 
 
 @pytest.mark.slow
+def test_only_runs_under_way_are_told_to_be_stopping(tmp_path):
+    settings = [resolve("smoke", [*COPY, f"training.seed={seed}"]) for seed in (1, 2, 3)]
+    jobs = [Job(name, each) for name, each in zip("abc", settings, strict=True)]
+    told = []
+
+    def interrupt(job, event):
+        told.append((job.name, event["phase"]))
+        if job.name == "b" and event["phase"] != "stopping":
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run_jobs(jobs, tmp_path, interrupt, width=1)
+    assert ("a", "done") in told
+    assert [job for job, phase in told if phase == "stopping"] == ["b"]
+
+
 def test_a_finished_run_is_left_alone_unless_forced(tmp_path):
     job = Job("once", resolve("smoke", COPY))
     (first,) = run_jobs([job], tmp_path, lambda *_: None)
