@@ -87,12 +87,6 @@ CAPACITIES = [
 ]
 
 
-def figures_rows(name):
-    """The rows of the numbers beside a figure that README shows."""
-    text = (ROOT / "results" / "figures" / f"{name}.csv").read_text(encoding="utf8")
-    return list(csv.DictReader(text.splitlines()))
-
-
 def rounded(row):
     return tuple(f"{float(row[end]):.1f}" for end in ("value", "low", "high"))
 
@@ -151,8 +145,9 @@ def test_what_is_left_out_of_domain_is_of_the_files():
 
 def test_the_words_that_256_numbers_hold_are_those_of_the_figures_file():
     """In the order in which README tells them."""
-    rows = [row for row in figures_rows("capacity_by_context") if row["x"] == "256"]
-    held = {(row["panel"], row["control"]): row for row in rows}
+    figure = ROOT / "results" / "reference" / "capacity" / "figures" / "capacity.csv"
+    rows = csv.DictReader(figure.read_text(encoding="utf8").splitlines())
+    held = {(row["panel"], row["control"]): row for row in rows if row["x"] == "256"}
     numbers = [rounded(held[key]) for key in CAPACITIES]
     told = README[README.index("**Can 256 numbers") : README.index("## Commands")]
     assert re.findall(r"([\d.]+) \[([\d.]+), ([\d.]+)\]", told) == numbers

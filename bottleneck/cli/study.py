@@ -171,10 +171,10 @@ def _train(
     from .sweep import sweep
 
     said = asked.own_runs or preset or assignments or seeds
+    _refuse_several(folder)
     if not said and folder != DEFAULT_OUT / "lecture":
         _refuse_misnamed(folder)
     _refuse_bundle(asked, folder)
-    _refuse_several(folder)
     _refuse_beside(asked, folder)
     if not quiet:
         say(_why_train(asked, folder, dry_run), err=True)
@@ -203,10 +203,12 @@ def _why_train(asked: "Study", folder: Path, dry_run: bool) -> str:
 
 
 def _refuse_misnamed(folder: Path) -> None:
-    """A folder misspelt, or of another version, gets no training that nobody asked for."""
+    """A folder misspelt, of another version or a benchmark's: no training that nobody asked for."""
     from ..results.folders import find_runs
+    from ..results.inside import check_one
     from ..settings.errors import UserError
 
+    check_one(folder)
     others = len(find_runs(folder).other_versions)
     if folder.exists() and not others:
         return

@@ -18,11 +18,17 @@ def results_inside(folder: Path) -> list[Path]:
 
 
 def check_one(folder: Path) -> None:
-    """Where the runs of one sweep are wanted, a folder of several is a ``UserError``."""
-    inside = [path.name for path in results_inside(folder)]
-    if inside and not (folder / RUNS).is_file() and not find_runs(folder).any:
+    """Where the runs of one sweep are wanted: of several, or of a benchmark, a ``UserError``."""
+    if (folder / RUNS).is_file() or find_runs(folder).any:
+        return
+    if inside := [path.name for path in results_inside(folder)]:
         raise UserError(
             f"{str(folder)!r} holds folders of results ({', '.join(inside)}): name one of them"
+        )
+    if (folder / COST).is_file():
+        raise UserError(
+            f"{str(folder)!r} holds a benchmark and no runs: `bottleneck table cost` prints it, "
+            "`bottleneck export --all` writes it out"
         )
 
 

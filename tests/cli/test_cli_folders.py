@@ -7,6 +7,7 @@ from planted import write_planted
 from planted_arms import LOW
 
 from seq2seq_bottleneck.cli.main import run
+from seq2seq_bottleneck.results.cost import COST
 from seq2seq_bottleneck.results.folders import STORE
 
 ARMS = {"none": LOW, "additive": [0.1] * 5}
@@ -39,6 +40,16 @@ def test_of_a_folder_of_several_sweeps_one_is_to_be_named(command, tmp_path, cap
     line = refused(capsys, command, tmp_path / "all")
     assert "holds folders of results (controls, vindication): name one of them" in line
     assert [path.name for path in tmp_path.iterdir()] == ["all"]
+
+
+@pytest.mark.parametrize("command", OF_RUNS, ids=" ".join)
+def test_a_benchmark_has_no_runs(command, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "bench" / "probes").mkdir(parents=True)
+    (tmp_path / "bench" / COST).write_text("varied,arm\n")
+    line = refused(capsys, command, "bench")
+    assert "'bench' holds a benchmark and no runs: `bottleneck table cost`" in line
+    assert [path.name for path in (tmp_path / "bench").iterdir()] == ["probes"]
 
 
 @pytest.mark.parametrize(
