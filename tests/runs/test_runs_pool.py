@@ -135,6 +135,7 @@ def test_only_runs_under_way_are_told_to_be_stopping(tmp_path):
     assert [job for job, phase in told if phase == "stopping"] == ["b"]
 
 
+@pytest.mark.slow
 def test_a_finished_run_is_left_alone_unless_forced(tmp_path):
     job = Job("once", resolve("smoke", COPY))
     (first,) = run_jobs([job], tmp_path, lambda *_: None)
