@@ -203,7 +203,7 @@ def test_an_output_folder_that_cannot_be_written(capsys, parallel):
 @pytest.mark.slow
 def test_a_run_that_diverges_ends_with_a_clear_word(capsys, tmp_path):
     out = tmp_path / "out"
-    arguments = ["--set", "training.learning_rate=1e30", "--set", "training.clip_norm=1e30"]
+    arguments = ["--set", "training.learning_rate=3e38", "--set", "training.clip_norm=1e30"]
     smoke = ["reproduce", "--preset", "smoke", "--corpus", "copy", "--out", str(out), "--quiet"]
     fails(capsys, [*smoke, *arguments], 1, "diverged", "learning_rate")
     assert not (out / "runs.csv").exists()

@@ -112,7 +112,7 @@ def test_a_caption_names_the_cell_that_diverged(swept, tmp_path, capsys):
     shutil.copytree(swept[0] / "out", tmp_path / "out")
     for path in (tmp_path / "out" / "runs").glob("*/status.json"):
         settings = json.loads((path.parent / "settings.json").read_text())
-        if settings["training"]["learning_rate"] == 1e30:
+        if settings["training"]["learning_rate"] == 3e38:
             settings["training"] |= {"learning_rate": 2e-3, "clip_norm": 1.0, "seed": 2}
             write_relisted(path.parent / "settings.json", json.dumps(settings))
     assert run(["table", "compression", "--results", str(tmp_path / "out"), "--format", "csv"]) == 0
