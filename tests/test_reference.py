@@ -14,6 +14,7 @@ from seq2seq_bottleneck.claims.registry import CLAIMS
 from seq2seq_bottleneck.cli.main import run
 from seq2seq_bottleneck.report.written import GROWTH, TABLES_FOLDER
 from seq2seq_bottleneck.results.inside import results_inside
+from seq2seq_bottleneck.studies.whole import SIDE
 from seq2seq_bottleneck.tables.cost import cost_pages, load_cost
 from seq2seq_bottleneck.tables.pages import render
 
@@ -44,6 +45,21 @@ def test_readme_has_every_claim_with_the_verdict_and_the_numbers_of_the_files():
             assert NUMBER.findall(found), name
             known = {*NUMBER.findall(decided["because"]), "95"}  # per cent, of every interval
             assert {*NUMBER.findall(found)} <= known, name
+
+
+SIDE_ROW = re.compile(r"^\| \[(\w+)\]\((\S+)\) \| [^|]+\? \| ([^|]+) \|$", re.MULTILINE)
+
+
+def test_readme_has_every_side_question_with_the_numbers_of_its_file():
+    rows = SIDE_ROW.findall(README)
+    assert {name for name, *_ in rows} == {name for name in SIDE if (REFERENCE / name).is_dir()}
+    for name, link, found in rows:
+        assert link == f"results/reference/{name}/tables/arms.csv"
+        values, arms = _numbers(ROOT / link), set(pd.read_csv(ROOT / link)["arm"])
+        said = NUMBER.findall(NOT_MEASURED_HERE.sub("", found))
+        assert said
+        known = {*NUMBER.findall(" ".join(arms))}
+        assert [each for each in said if each not in known and not _is_rounded(each, values)] == []
 
 
 ANSWERS = dict(SECTION.findall((REFERENCE / "README.md").read_text("utf8")))

@@ -13,6 +13,7 @@ from ..tables.commands import GOLD as GOLD_STUDY
 from ..tables.comparison import NONE
 from ..tables.decided import Decision
 from ..tables.names import GOLD_TABLE, TABLES
+from .further import Further
 from .questions import Shown
 from .read import SLIDES_TABLES, Read
 
@@ -52,6 +53,13 @@ def of_claim(decision: Decision, shown: Shown) -> list[str]:
         *(f"bottleneck table {name} --results {where}" for name in shown.tabled if name in KNOWN),
         *(f"bottleneck plot {name} --results {where} -o {name}.svg" for name in shown.drawn),
     ]
+
+
+def of_further(one: Further) -> list[str]:
+    """What prints the table of a sweep that no claim rests on."""
+    if isinstance(one.page, str):
+        return []
+    return [f"bottleneck table {one.page.name} --results {quoted(one.folder)}"]
 
 
 def _measuring(decision: Decision, shown: Shown) -> Iterator[str]:

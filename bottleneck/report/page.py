@@ -13,7 +13,7 @@ from ..settings.atomic import write_text
 from ..tables.audit import grammar_alignment, measured_exponent
 from ..tables.claims import CAPTION, summary
 from . import commands, sections
-from .markup import Html, json_script, tag
+from .markup import Html, json_script, prose, tag
 from .read import SLIDES_TABLES, Read, read
 from .runs import made_by, runs_html
 from .sections import section
@@ -49,6 +49,8 @@ UNLINKED = (
     "Which source word stands for which word of the reference is not known of every sentence here: "
     "then the reference's words are shown, and whether the output has them."
 )
+FURTHER = "What no claim rests on: questions beside the lecture's own, other texts."
+NO_FURTHER = "There are none in this folder: `bottleneck study all` runs those that come with it."
 NO_SCRIPT = "The explorer needs JavaScript; all else on this page is there without it."
 NO_EXAMPLES = "The results hold no example sentences."
 SPARE = "To keep the file under 3 MB, its figures are drawn for light ground alone."
@@ -57,6 +59,7 @@ CONTENTS = {
     "claims": "All claims",
     "printed": "Printed numbers",
     "questions": "Questions",
+    "further": "Further sweeps",
     "explorer": "Explorer",
     "runs": "Runs and settings",
 }
@@ -138,6 +141,7 @@ def _sections(held: Read, both: bool) -> Iterator[Html]:
         "claims": _claims(held),
         "printed": _printed(held),
         "questions": _questions(held, both),
+        "further": _further(held),
         "explorer": _explorer(held),
         "runs": _runs(held),
     }
@@ -182,6 +186,12 @@ def _questions(held: Read, both: bool) -> Iterator[Html]:
     for decision, shown in zip(held.decisions[SLIDES_TABLES:], held.shown, strict=True):
         again = commands.of_claim(decision, shown)
         yield sections.question(decision, shown, again, both)
+
+
+def _further(held: Read) -> Iterator[Html]:
+    yield tag("p", prose(FURTHER if held.further else NO_FURTHER))
+    for place, one in enumerate(held.further, start=1):
+        yield sections.further(one, place, commands.of_further(one))
 
 
 def _explorer(held: Read) -> Iterator[Html]:

@@ -16,6 +16,7 @@ from ..tables.page import Page
 from ..tables.pages import make_page, slide_pages
 from .explorer import Explored, explored
 from .figures import Picture, of_runs
+from .further import Further, further
 from .questions import Shown, Source, shown
 
 SLIDES_TABLES = sum(claim.id.startswith("L-") for claim in CLAIMS)
@@ -26,8 +27,9 @@ SLIDES_TABLES = sum(claim.id.startswith("L-") for claim in CLAIMS)
 class Read:
     """``pair`` are the runs of the slides' tables, None without any; ``pages`` those tables.
 
-    ``bundles`` are the folder's own, if it has one, and those inside it that claims are asked of.
-    ``shown`` has what stands with each claim behind the first `SLIDES_TABLES`.
+    ``bundles`` are the folder's own, if it has one, and those inside it. ``shown`` has what stands
+    with each claim behind the first `SLIDES_TABLES`, ``further`` the sweeps that no claim is asked
+    of.
     """
 
     folder: Path
@@ -37,6 +39,7 @@ class Read:
     pages: list[Page]
     figure: Picture | str | None
     shown: list[Shown]
+    further: list[Further]
     explored: Explored | None
 
 
@@ -53,14 +56,17 @@ def read(folder: Path) -> Read:
     pair = next(
         filter(None, (sources[each.folder].pair for each in decisions[:SLIDES_TABLES])), None
     )
+    others = list(further(folder, sources))
+    own = (source.bundle for source in sources.values())
     return Read(
         folder=folder,
-        bundles=[source.bundle for source in sources.values() if source.bundle],
+        bundles=[*filter(None, own), *(one.bundle for one in others)],
         pair=pair,
         decisions=decisions,
         pages=_slide_pages(pair) if pair else [],
         figure=of_runs("bleu", pair) if pair else None,
         shown=list(_shown(decisions[SLIDES_TABLES:], sources)),
+        further=others,
         explored=explored(pair) if pair else None,
     )
 

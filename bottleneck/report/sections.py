@@ -7,9 +7,10 @@ from ..lecture.checks import Audit
 from ..tables.audit import audit_page
 from ..tables.claims import VERDICTS, claims, number
 from ..tables.decided import Decision
+from .further import Further
 from .markup import Html, joined, prose, tag
 from .questions import SLIDES, Shown
-from .tables import captioned, listed, table_html
+from .tables import captioned, grids, listed, table_html
 
 SIGNS = {"held": "✓", "partly": "~", "not held": "✗", "not measured": "–"}
 """Before a verdict's words: colour is not to be all that tells them apart."""
@@ -136,6 +137,33 @@ def _slides(claim: str) -> Html | None:
         return None
     links = joined([tag("a", name, href=f"#printed-{name}") for name in ids], ", ")
     return tag("p", "On the slides: ", links, ".", class_="slides")
+
+
+def further(one: Further, place: int, again: Sequence[str]) -> Html:
+    """A sweep that no claim rests on: its question, its table, what stands under it."""
+    page, head = one.page, tag("code", one.folder.name)
+    asked = tag("p", prose(one.question)) if one.question else None
+    if isinstance(page, str):
+        return section(f"further-{place}", head, asked, tag("p", page), level="h3")
+    return section(
+        f"further-{place}",
+        head,
+        asked,
+        tag("p", _seeds(one)),
+        *map(table_html, grids(page.table, page.title)),
+        judged(page.judged),
+        details("Notes", listed(page.caption)),
+        commands(again),
+        level="h3",
+    )
+
+
+def _seeds(one: Further) -> str:
+    """Of what seeds the numbers are: of one they do not tell how far seeds differ."""
+    seeds = sorted(map(int, set(one.bundle.runs["seed"])))
+    if len(seeds) == 1:
+        return f"One seed, {seeds[0]}: how far seeds differ is not known from it."
+    return f"Seeds {', '.join(map(str, seeds))}."
 
 
 def printed(audits: Sequence[Audit]) -> Html:

@@ -255,6 +255,12 @@ def test_without_scripts_the_explorer_is_hidden_and_says_why(page):
     assert outside == [page.by_id("explorer-app")]
 
 
+def test_without_further_sweeps_it_says_what_makes_them(page):
+    section = page.by_id("further")
+    assert "bottleneck study all" in section.text
+    assert section.all("h3") == []
+
+
 @pytest.mark.slow
 def test_equal_results_give_equal_bytes(folder, text):
     assert make_report(folder) == text
