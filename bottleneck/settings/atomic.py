@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import NoReturn
 from uuid import uuid4
 
-from .errors import UserError, unwritten
+from .errors import UnwrittenError, UserError, unwritten
 
+DEVICES = "/dev"
 _PART = re.compile(r"\..+\.(?P<machine>[0-9a-f]{8})-(?P<process>\d+)\.part")
 
 
@@ -27,8 +28,9 @@ def write_bytes(path: Path, content: bytes) -> None:
 def write_part(path: Path, parts: Iterable[bytes]) -> Path:
     """The content of a file to be, under a temporary name beside it; it is on the disk then.
 
-    Its parts need not all be in memory.
+    Its parts need not all be in memory. A device or a pipe is refused: see ``_check_kind``.
     """
+    _check_kind(path)
     part = path.with_name(f".{path.name}.{_machine()}-{os.getpid()}.part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -68,6 +70,18 @@ def _sync_folder(folder: Path) -> None:
             os.fsync(held)
         finally:
             os.close(held)
+
+
+def _check_kind(path: Path) -> None:
+    """A rename would put a file in the place of a device, a pipe or the system's name for one.
+
+    Root may do that to /dev/null, and every program of the machine would feel it.
+    """
+    if os.path.isdir(path):  # the functions of os.path fail on no folder that may not be read
+        raise UnwrittenError(f"cannot write {str(path)!r}: it is a folder; name a file in it")
+    kind = os.path.exists(path) and not os.path.isfile(path)
+    if kind or os.path.realpath(path.parent) == DEVICES:
+        raise UnwrittenError(f"cannot write {str(path)!r}: it is a device or a pipe; name a file")
 
 
 def remove_parts(folder: Path) -> None:
@@ -125,8 +139,7 @@ def check_file(path: Path) -> None:
 
     Folders that are missing are no failure: `write_bytes` makes them.
     """
-    if path.is_dir():
-        raise UserError(f"cannot write {str(path)!r}: it is a folder; name a file in it")
+    _check_kind(path)
     _check_place(path.parent, path)
 
 

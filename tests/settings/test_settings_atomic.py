@@ -1,6 +1,7 @@
 """Files appear whole or not at all, and faults name the file."""
 
 import os
+import stat
 from pathlib import Path
 
 import pytest
@@ -69,6 +70,22 @@ def test_a_file_that_could_not_be_written_is_named(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "access", lambda path, _: path != tmp_path)  # root may write anywhere
     with pytest.raises(UserError, match=r"x\.png' \(Permission denied\)"):
         check_file(tmp_path / "new" / "x.png")
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+def test_a_pipe_or_a_device_is_named_and_stays_what_it_is(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    (tmp_path / "link").symlink_to(pipe)
+    told = "': it is a device or a pipe; name a file"
+    for path in (pipe, tmp_path / "link"):
+        with pytest.raises(UserError, match=f"{path.name}{told}"):
+            write_text(path, "new")
+    for name in ("null", "stdout", "of no such name"):  # not written: a fault would take them away
+        with pytest.raises(UserError, match=f"{name}{told}"):
+            check_file(Path("/dev") / name)
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+    assert sorted(os.listdir(tmp_path)) == ["link", "pipe"]
 
 
 def test_two_that_try_one_folder_at_once_do_not_meet(tmp_path, monkeypatch):
