@@ -6,6 +6,7 @@ Flags and the import hook must be in place before anything of the package is imp
 import os
 import shutil
 import tempfile
+from collections import Counter
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
@@ -76,6 +77,20 @@ def pytest_unconfigure() -> None:
 def pytest_make_parametrize_id(val: object) -> str | None:
     """Archives hold the time at which they were made, and workers must agree on a test's name."""
     return "bytes" if isinstance(val, bytes) else None
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The longest files first, then those of most tests, so that at the end no worker waits long.
+
+    Workers get whole files in this order; how long one takes is what its tests' marks say.
+    """
+    tests = Counter(item.path for item in items)
+    minutes: Counter[Path] = Counter()
+    for item in items:
+        for mark in item.iter_markers("slow"):
+            minutes[item.path] = max(minutes[item.path], mark.kwargs.get("minutes", 0))
+    items.sort(key=lambda item: (-minutes[item.path], -tests[item.path]))
 
 
 @pytest.fixture

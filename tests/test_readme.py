@@ -60,7 +60,7 @@ def folder(tmp_path_factory):
     return made
 
 
-@pytest.mark.slow
+@pytest.mark.slow(minutes=10)
 def test_the_commands_of_readme_run(folder, monkeypatch, capsys):
     """In one folder and in the page's order: later commands read what earlier ones wrote."""
     monkeypatch.chdir(folder)

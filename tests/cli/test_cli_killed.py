@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from disturbed import KINDS, LONGEST, Disturbed, disturb, ended
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.slow(minutes=12)
 SWEEP = """# Does anything get lost?
 preset = "smoke"
 [corpus]
