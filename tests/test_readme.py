@@ -6,8 +6,10 @@ import re
 import shlex
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
+from distributed.cli import dask_scheduler, dask_worker
 
 from seq2seq_bottleneck.claims.verdict import READ_FROM
 from seq2seq_bottleneck.cli.main import run
@@ -35,7 +37,7 @@ def small(arguments: list[str]) -> list[str]:
         return [*arguments, "--preset", "smoke"]  # to count words, the corpus is drawn
     if arguments[0] not in ("reproduce", "sweep"):
         return arguments
-    if arguments[1:] == ["context_size"]:  # two sizes are enough of a curve
+    if arguments[1:2] == ["context_size"]:  # two sizes are enough of a curve
         arguments += ["--set", "model.context_size=32,64"]
     if "--seeds" in arguments:  # studies of three would take most of the time
         arguments[arguments.index("--seeds") + 1] = "1"
@@ -43,6 +45,13 @@ def small(arguments: list[str]) -> list[str]:
         arguments[arguments.index("--preset") + 1] = "smoke"
         return arguments
     return [*arguments, "--preset", "smoke"]
+
+
+def block(language: str, start: str) -> str:
+    """The one block of a language that starts so."""
+    found = re.findall(rf"```{language}\n({re.escape(start)}.*?)```", README, flags=re.DOTALL)
+    assert len(found) == 1
+    return found[0]
 
 
 @pytest.fixture(scope="module")
@@ -67,6 +76,57 @@ def test_the_commands_of_readme_run(folder, monkeypatch, capsys):
     for command in shown_commands():
         assert run(small(shlex.split(command)[1:])) == 0, command
         assert capsys.readouterr().out.strip(), command
+    names: dict[str, Any] = {}
+    exec(block("python", "import seq2seq_bottleneck"), names)
+    assert set(names["frame"]["attention"]) == {"none", "additive"}
+    notebook = re.findall("`!([^`]+)`", README)
+    assert [run(shlex.split(command)[1:]) for command in notebook] == [0]
+
+
+PLACES = {"FILE-OR-NAME": "context_size", "DIR": "out", "HOST": "127.0.0.1"}
+"""What stands for the names that README leaves to the reader."""
+
+
+@pytest.mark.slow
+def test_the_sweeps_that_readme_tells_of_in_its_text_can_be_planned(tmp_path, monkeypatch, capsys):
+    """The file that it shows, and the commands that want a cluster: their dry runs."""
+    monkeypatch.chdir(tmp_path)
+    Path("mine.toml").write_text(block("toml", "# Does a larger context"), encoding="utf8")
+    inline = re.findall(r"`bottleneck (sweep [^`]+ --[^`]+)`", README)
+    assert len(inline) == 2
+    for command in ("sweep mine.toml", *inline):
+        for name, place in PLACES.items():
+            command = re.sub(rf"\b{name}\b", place, command)
+        assert run([*command.split(), "--preset", "smoke", "--dry-run"]) == 0, command
+        told = capsys.readouterr().out
+        assert "cells, " in told, command
+    assert list(tmp_path.iterdir()) == [tmp_path / "mine.toml"]
+
+
+def test_the_commands_of_dask_are_taken():
+    """Clusters of our own stand on other tests; here the options are those that README shows."""
+    lines = re.findall(r"^`?dask (scheduler|worker)([^`#\n]*)", README, flags=re.MULTILINE)
+    lines += re.findall(r"`dask (scheduler|worker)([^`]*)`", README)
+    assert len(lines) == 3
+    taken = [
+        {"scheduler": dask_scheduler.main, "worker": dask_worker.main}[name].make_context(
+            name, options.split()
+        )
+        for name, options in lines
+    ]
+    assert taken[1].params["n_workers"] == "32"
+    assert taken[1].params["nthreads"] == 1
+    assert taken[2].params["protocol"] == "tls"
+
+
+def test_readme_decides_the_claims_as_it_says(monkeypatch, capsys):
+    monkeypatch.chdir(ROOT)
+    assert "`bottleneck claims --results results/reference`" in README
+    assert run(["claims", "--results", "results/reference", "--format", "csv"]) == 0
+    rows = csv.DictReader(capsys.readouterr().out.splitlines())
+    verdicts = {row["id"]: row["verdict"] for row in rows}
+    assert {"L-FAIL", "L-VIND", *(f"C{number}" for number in range(1, 15))} <= set(verdicts)
+    assert "not measured" not in verdicts.values()
 
 
 def test_readme_shows_the_commands_that_matter():
