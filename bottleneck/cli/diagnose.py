@@ -7,7 +7,7 @@ import typer
 from ..settings.counted import counted
 from .console import output, say
 from .learned import say_unlearned
-from .options import Form, OneRunOrMore
+from .options import Form, OneRunOrMore, check_sentence
 from .reproduce import DEFAULT_OUT
 
 
@@ -30,8 +30,10 @@ def diagnose(
     from ..tables.pages import check_format, render
 
     check_format(form)
-    if sentence is not None and not any(sign.isalnum() for sign in sentence):
-        raise UsageError("the sentence has no words; write it in quotes")
+    if sentence is not None:
+        check_sentence(sentence)
+        if not any(sign.isalnum() for sign in sentence):
+            raise UsageError("the sentence has no words; write it in quotes")
     folder = results if results is not None else latest_output(DEFAULT_OUT)
     found = trained_arms(folder)
     use_cache()

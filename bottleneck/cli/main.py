@@ -4,6 +4,7 @@ Heavy libraries are imported inside commands, so that ``--help`` answers at once
 """
 
 import gc
+import logging
 import os
 import sys
 from errno import ENOENT
@@ -98,6 +99,8 @@ def options(
 def main() -> None:
     """Run the command; an error the user can mend is one line on stderr, never a traceback."""
     listen()
+    # Without a cache it works as well, and has lines of its own to say so.
+    logging.getLogger("matplotlib").setLevel(logging.ERROR)
     if sys.argv[1:] and sys.argv[1] in READING:
         gc.disable()
     if hasattr(sys.stdout, "reconfigure"):  # not where it is closed

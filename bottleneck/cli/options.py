@@ -95,7 +95,7 @@ Threads = Annotated[
 ]
 Jobs = Annotated[
     int | None,
-    typer.Option(min=1, help="Runs at once [default: cores].", rich_help_panel=WORK),
+    typer.Option(min=1, max=9_999, help="Runs at once [default: cores].", rich_help_panel=WORK),
 ]
 Where = Annotated[
     list[str] | None,
@@ -115,6 +115,21 @@ OneRunOrMore = Annotated[
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", help="No progress on stderr.")]
 Out = Annotated[Path | None, typer.Option(help="Output folder [default: results/runs/PRESET].")]
+
+
+def check_sentence(sentence: str) -> None:
+    """Refuse a sentence of nothing, and bytes that the shell handed on and nobody can print.
+
+    Raises UsageError.
+    """
+    from ..settings.errors import UsageError
+
+    if not sentence.strip():
+        raise UsageError("the sentence is empty; write it in quotes")
+    try:
+        sentence.encode()
+    except UnicodeEncodeError:
+        raise UsageError("the sentence is not UTF-8; write it in UTF-8") from None
 
 
 def number_or_auto(option: str, text: str) -> int | None:

@@ -12,6 +12,7 @@ import typer
 from .completion import figures
 from .console import print_names, say
 from .listing import figure_lines
+from .options import check_sentence
 from .results import Results, Where, results_folder
 
 if TYPE_CHECKING:
@@ -74,8 +75,7 @@ def _check_sentence(name: str, sentence: str | None, beam: int | None) -> None:
         return
     if name != OF_SENTENCES:
         raise UsageError(f"--sentence is for figure {OF_SENTENCES}, not {name}: leave it out")
-    if not sentence.strip():
-        raise UsageError("the sentence is empty; write it in quotes")
+    check_sentence(sentence)
 
 
 def _of_sentence(

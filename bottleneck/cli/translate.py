@@ -10,7 +10,7 @@ import typer
 
 from .console import output, say
 from .learned import say_unlearned
-from .options import OneRunOrMore
+from .options import OneRunOrMore, check_sentence
 from .reproduce import DEFAULT_OUT
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def translate(
     decoding = {name: value for name, value in given.items() if value is not None}
     with _text(sentence, file) as lines:
         if lines is None:
-            _check_sentence(sentence or "")
+            check_sentence(sentence or "")
         folders = _folders(results, arm, lines is not None)
         found = _load(folders, decoding)
         if lines is None:
@@ -69,18 +69,6 @@ def translate(
         else:
             _translate_text(found, lines, alignment)
     say_unlearned(folders)
-
-
-def _check_sentence(sentence: str) -> None:
-    """Refuse a sentence of nothing, and bytes that the shell handed on and nobody can print."""
-    from ..settings.errors import UsageError
-
-    if not sentence.strip():
-        raise UsageError("the sentence is empty; write it in quotes")
-    try:
-        sentence.encode()
-    except UnicodeEncodeError:
-        raise UsageError("the sentence is not UTF-8; write it in UTF-8") from None
 
 
 def _text(sentence: str | None, file: Path | None) -> AbstractContextManager[Lines]:

@@ -17,6 +17,7 @@ from unicodedata import normalize
 
 from ..settings.concerns import NAMED, CorpusSettings
 from ..settings.counted import counted
+from ..settings.devices import is_endless
 from ..settings.errors import UsageError, UserError
 from .named.places import split_files_of
 from .named.testsets import test_set_files
@@ -218,7 +219,10 @@ def _empty(path: str, setting: str) -> UserError:
 def _read_bytes(path: str, name: str) -> bytes:
     """The bytes of a file, unpacked where its name ends in ``.gz``."""
     try:
-        data = _located(path, name).read_bytes()
+        located = _located(path, name)
+        if is_endless(located):
+            raise UserError(f"{name} is a device and not a text; name a text file")
+        data = located.read_bytes()
         return gzip.decompress(data) if path.lower().endswith(".gz") else data
     except FileNotFoundError:
         raise UserError(f"{name} does not exist; paths start at {str(Path.cwd())!r}") from None

@@ -112,7 +112,7 @@ def parameters_of(model: ModelSettings, vocabulary: tuple[int, int]) -> int:
 
 def wall_seconds(seconds: Sequence[float], jobs: int) -> float:
     """When the last run ends if each goes, longest first, to the worker that is free first."""
-    workers = [0.0] * max(1, jobs)
+    workers = [0.0] * max(1, min(jobs, len(seconds)))
     for run in sorted(seconds, reverse=True):
         heapq.heapreplace(workers, workers[0] + run)
     return max(workers)

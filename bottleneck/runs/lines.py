@@ -8,11 +8,13 @@ import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from io import BufferedIOBase
 from itertools import islice
 from pathlib import Path
 
 from ..probes.alignment import links_from_weights
 from ..settings.counted import counted
+from ..settings.devices import is_endless
 from ..settings.errors import UserError
 from ..settings.run import RunSettings
 from .translate import TrainedRun, Translation
@@ -21,6 +23,8 @@ CHUNK = 4096
 """Lines in memory at once."""
 BATCH = 64
 """Sentences of one search."""
+LONGEST = 10_000_000
+"""Bytes of a line: what never ends one would be read for ever (``/dev/zero``)."""
 
 _BYTE_ORDER_MARK = "\ufeff"
 
@@ -125,6 +129,8 @@ def open_file(path: Path) -> Iterator[Iterator[str]]:
     """Lines of a UTF-8 file, plain or ``.gz``; what is wrong with it is a UserError."""
     opened = gzip.open if path.suffix.lower() == ".gz" else open
     try:
+        if is_endless(path):
+            raise UserError(f"{str(path)!r} is a device and not a text; name a text file")
         file = opened(path, "rb")
     except OSError as error:
         raise UserError(
@@ -134,14 +140,19 @@ def open_file(path: Path) -> Iterator[Iterator[str]]:
         yield read_lines(file, repr(str(path)))
 
 
-def read_lines(stream: Iterable[bytes], name: str) -> Iterator[str]:
+def read_lines(stream: BufferedIOBase, name: str) -> Iterator[str]:
     """Lines as text, without their ends; only LF and CRLF end a line.
 
-    Raises UserError, with the line's number, for what is no UTF-8 or cannot be read.
+    Raises UserError, with the line's number, for what is no UTF-8, has no end or cannot be read.
     """
     number = 0
     try:
-        for number, line in enumerate(stream, 1):
+        for number, line in enumerate(iter(lambda: stream.readline(LONGEST + 1), b""), 1):
+            if len(line) > LONGEST:
+                raise UserError(
+                    f"{name} line {number:,} is over {LONGEST:,} bytes and no sentence; "
+                    "is it a text, with a sentence a line?"
+                )
             text = line.decode().removesuffix("\n").removesuffix("\r")
             yield text.removeprefix(_BYTE_ORDER_MARK) if number == 1 else text
     except UnicodeDecodeError:

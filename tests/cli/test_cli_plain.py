@@ -193,3 +193,16 @@ def test_a_figure_of_such_names_is_drawn(planted, tmp_path, capsys):
         assert run(["plot", figure, "--results", str(out), "-o", str(tmp_path / "a.svg")]) in (0, 1)
         told = capsys.readouterr().err.splitlines()
         assert len(told) <= 1
+
+
+@pytest.mark.slow
+def test_matplotlib_says_nothing_of_a_cache_that_is_none(tmp_path):
+    arguments = [sys.executable, "-m", "seq2seq_bottleneck", "plot", "cost", "-o", "a.png"]
+    bench = Path(__file__).parents[2] / "results" / "reference" / "bench"
+    without = os.environ | {"XDG_CACHE_HOME": "/dev/null", "XDG_CONFIG_HOME": "/dev/null"}
+    done = subprocess.run(
+        [*arguments, "--results", str(bench)],
+        cwd=tmp_path, env=without, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert done.stderr == "a.png: its numbers are in a.csv\n" or not done.stderr
+    assert (tmp_path / "a.png").stat().st_size > 1_000

@@ -1,6 +1,7 @@
 """Reading the user's text: what is understood, and every message where it is not."""
 
 import gzip
+import os
 from pathlib import Path
 
 import pytest
@@ -117,6 +118,18 @@ def test_missing_and_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     write(tmp_path / "f", "x")
     with pytest.raises(UserError, match=r"cannot be read \(Not a directory\); check"):
         read_lines("f/no.txt", "corpus.source")
+
+
+def test_a_device_is_no_text_and_a_pipe_is_one(tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to("/dev/zero")
+    for path in ("/dev/zero", "/dev/full", str(tmp_path / "link")):
+        with pytest.raises(UserError, match="is a device and not a text"):
+            read_lines(path, "corpus.source")
+    reading, writing = os.pipe()
+    os.write(writing, b"x\ny\n")
+    os.close(writing)
+    assert read_lines(f"/dev/fd/{reading}", "corpus.source") == ["x", "y"]
+    os.close(reading)
 
 
 def test_home_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -169,6 +169,7 @@ def test_runs_go_longest_first_to_the_worker_that_is_free():
     assert wall_seconds([3.0, 3.0, 2.0, 2.0, 2.0], 2) == 7
     assert wall_seconds([2.0, 3.0], 8) == 3
     assert wall_seconds([2.0, 3.0], 1) == 5
+    assert wall_seconds([2.0, 3.0], 10**30) == 3
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 import gzip
 import io
 from itertools import count, islice
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -52,6 +53,18 @@ def test_a_file_may_be_packed(tmp_path):
     for name in ("a.gz", "a.txt"):
         with open_file(tmp_path / name) as lines:
             assert list(lines) == ["a", "b"]
+
+
+def test_what_never_ends_is_no_text(tmp_path, monkeypatch):
+    """A device, by its own name or by another, and a line without an end."""
+    (tmp_path / "link").symlink_to("/dev/zero")
+    for path in (Path("/dev/zero"), Path("/dev/null"), tmp_path / "link"):
+        with pytest.raises(UserError, match="is a device"), open_file(path):
+            pass
+    monkeypatch.setattr(module, "LONGEST", 100)
+    assert read(b"a" * 99 + b"\n" + b"b" * 100) == ["a" * 99, "b" * 100]
+    with pytest.raises(UserError, match=r"text line 2 is over 100 bytes"):
+        read(b"a\n" + b"b" * 101)
 
 
 CUT = gzip.compress(b"a", mtime=0)[:-9]
