@@ -115,14 +115,14 @@ def chance(rates: Float[ndarray, "*rows 2"]) -> Float[ndarray, "*rows"]:
     return rates[..., 1]
 
 
-def beyond_chance(rates: Float[ndarray, "*rows 2"]) -> Float[ndarray, "*rows"]:
+def less_chance(rates: Float[ndarray, "*rows 2"]) -> Float[ndarray, "*rows"]:
     """Recall minus chance: r - c."""
     return np.asarray(rates[..., 0] - rates[..., 1])
 
 
 def normalised(rates: Float[ndarray, "*rows 2"]) -> Float[ndarray, "*rows"]:
     """What was won of what chance leaves to win, (r - c) / (1 - c); nan where chance is 1."""
-    return ratio_of_sums(np.stack([beyond_chance(rates), 1 - chance(rates)], axis=-1))
+    return ratio_of_sums(np.stack([less_chance(rates), 1 - chance(rates)], axis=-1))
 
 
 def overall_score(layout: Layout, measure: Measure) -> Score:

@@ -23,8 +23,8 @@ from ..probes.survival_sums import (
     CELL,
     Layout,
     Measure,
-    beyond_chance,
     chance,
+    less_chance,
     normalised,
     overall_score,
     recall,
@@ -64,7 +64,7 @@ LAYOUTS = {
 MEASURES: dict[str, Measure] = {
     "recall": recall,
     "chance": chance,
-    "beyond_chance": beyond_chance,
+    "less_chance": less_chance,
     "corrected": normalised,
 }
 """``corrected``: (recall - chance) / (1 - chance), which is 1 for a perfect output in any class."""

@@ -18,7 +18,7 @@ FORM = "{:z.0f}"
 MEASURES = {
     "recall": "recall",
     "chance": "by\nchance",
-    "beyond_chance": "recall -\nchance",
+    "less_chance": "recall -\nchance",
     "corrected": "beyond\nchance",
 }
 TOLD = [

@@ -11,8 +11,8 @@ from seq2seq_bottleneck.probes.survival import (
 )
 from seq2seq_bottleneck.probes.survival_sums import (
     Layout,
-    beyond_chance,
     chance,
+    less_chance,
     normalised,
     overall_score,
     rates,
@@ -98,7 +98,7 @@ def test_measures_of_a_recall_and_a_chance() -> None:
     pair = np.array([[0.8, 0.6], [0.2, 0.6], [1.0, 1.0]])
     assert recall(pair).tolist() == [0.8, 0.2, 1.0]
     assert chance(pair).tolist() == [0.6, 0.6, 1.0]
-    assert beyond_chance(pair) == pytest.approx([0.2, -0.4, 0.0])
+    assert less_chance(pair) == pytest.approx([0.2, -0.4, 0.0])
     assert normalised(pair)[:2] == pytest.approx([0.5, -1.0])
     assert np.isnan(normalised(pair)[2])
 
@@ -107,10 +107,10 @@ def test_scores_keep_leading_axes_and_fit_the_bootstrap() -> None:
     statistics = np.stack([survival_sums(LAYOUT, *_planted(seed)) for seed in (4, 5)])
     weights = draw(300, 60, seed=1, bucket=0)
     scores = [
-        overall_score(LAYOUT, beyond_chance),
+        overall_score(LAYOUT, less_chance),
         overall_score(LAYOUT, normalised),
         standardised_score(LAYOUT, "verb", recall),
-        standardised_score(LAYOUT, "name", beyond_chance),
+        standardised_score(LAYOUT, "name", less_chance),
     ]
     for score in scores:
         ours = estimate(score, statistics, weights)
@@ -137,7 +137,7 @@ def test_references_against_themselves_and_against_shuffled_ones() -> None:
         by_chance = chance_survivals(pairs, outputs, others)
         sums = survival_sums(LAYOUT, survivals(pairs, outputs), by_chance, groups, bands)
         total = sums.sum(axis=0)
-        return tuple(float(overall_score(LAYOUT, m)(total)) for m in (recall, beyond_chance))
+        return tuple(float(overall_score(LAYOUT, m)(total)) for m in (recall, less_chance))
 
     own = score(texts)
     assert own[0] == 1

@@ -85,7 +85,7 @@ def test_references_survive_whole(subject, tmp_path):
         assert rows[bucket, "", "corrected"]["value"] == 1
         chance = rows[bucket, "", "chance"]["value"]
         assert 0.02 < chance < 0.6
-        assert rows[bucket, "", "beyond_chance"]["value"] == pytest.approx(1 - chance)
+        assert rows[bucket, "", "less_chance"]["value"] == pytest.approx(1 - chance)
         classes = [rows[bucket, name, "corrected"]["value"] for name in CLASSES]
         known = [value for value in classes if not np.isnan(value)]
         assert known == pytest.approx([1] * len(known))
@@ -105,7 +105,7 @@ def test_others_references_survive_by_chance(subject, tmp_path):
     rows = _rows(subject, tmp_path, outputs)
     for bucket in _filled(subject):
         assert rows[bucket, "", "recall"]["value"] > 0.02
-        row = rows[bucket, "", "beyond_chance"]
+        row = rows[bucket, "", "less_chance"]
         assert abs(row["value"]) < 0.05
         assert abs(rows[bucket, "noun", "corrected"]["value"]) < 0.05
 
@@ -116,7 +116,7 @@ def test_one_output_for_all_sources_is_chance_exactly(subject, tmp_path):
     for bucket in _filled(subject):
         assert rows[bucket, "", "recall"]["value"] > 0.05
         for part in ("", "fifth 1", "noun", "function word"):
-            assert rows[bucket, part, "beyond_chance"]["value"] == pytest.approx(0, abs=1e-12)
+            assert rows[bucket, part, "less_chance"]["value"] == pytest.approx(0, abs=1e-12)
 
 
 def test_a_lost_class_is_lost_alone_and_words_are_counted_as_a_loop_does(subject, tmp_path):
