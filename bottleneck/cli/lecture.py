@@ -43,13 +43,13 @@ def lecture(
 ) -> None:
     """Recompute the lecture's printed numbers, or walk through one."""
     from ..lecture.audit import AUDITS, audit_all
-    from ..settings.errors import UsageError, did_you_mean
+    from ..settings.errors import UsageError
     from ..tables.audit import audit_page
     from ..tables.pages import check_format, print_page, render
 
     check_format(form)
     if name is not None and name.upper() not in AUDITS:
-        raise UsageError(f"unknown id {name!r}{did_you_mean(name.upper(), AUDITS)}")
+        raise UsageError(_unknown(name))
     evidence = _evidence(results)
     if name is not None and form == "rich":
         _walk(name.upper(), evidence, results)
@@ -60,6 +60,17 @@ def lecture(
         say(render(page, form), nl=False)
         return
     print_page(page, output())
+
+
+def _unknown(name: str) -> str:
+    """What an id is that has no printed number: a claim, which another command decides, or none."""
+    from ..claims.registry import CLAIMS
+    from ..lecture.audit import AUDITS
+    from ..settings.errors import did_you_mean
+
+    if name.upper() in [claim.id for claim in CLAIMS]:
+        return f"{name!r} is a claim and no printed number: `bottleneck claims` decides it"
+    return f"unknown id {name!r}{did_you_mean(name.upper(), AUDITS)}"
 
 
 def _evidence(results: Path | None) -> "Evidence":
@@ -117,7 +128,8 @@ def _asked(name: str, evidence: "Evidence", folder: Path) -> str:
         return ""
     missing, wanted = ASKED[name]
     lacks = f"has no run {wanted}" if folder.is_dir() else "is not there"
-    return f"{missing}: {str(folder)!r} {lacks}; `bottleneck reproduce` trains a run {wanted}."
+    way = f"`bottleneck reproduce` trains a run {wanted}"
+    return f"{missing}: {str(folder)!r} {lacks}; {way}, and --results names others."
 
 
 def _with_trained(name: str, evidence: "Evidence", results: Path | None) -> "Evidence":

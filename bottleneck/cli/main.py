@@ -142,7 +142,7 @@ def run(arguments: list[str]) -> int:
             return 0
         return _fail(_usage(error), getattr(error, "exit_code", 2))
     if code == INTERRUPTED:  # Typer may turn the interrupt into its code itself
-        resumed = arguments and arguments[0] in RESUMED
+        resumed = arguments[:1] and arguments[0] in RESUMED and "--dry-run" not in arguments
         goes_on = "; the same command goes on from where it stopped" if resumed else ""
         return _fail(f"interrupted{goes_on}", code)
     return code

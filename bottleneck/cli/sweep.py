@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 
 INCOMPLETE = 3
 """Exit code of a sweep in which some cell failed or diverged."""
+TIMED = "Time: of this machine as it is now, with what else it does; an update was just timed."
 
 ADDRESS = re.compile(
     r"(tcp|tls|ws|wss|ucx)://([^\s/:\[\]]+|\[[0-9A-Fa-f:.%]+\]):(?P<port>\d{1,5})/?"
@@ -226,7 +227,7 @@ def _print_plan(read: "Sweep", grid: "Grid", estimate: "Estimate", found: Sequen
     console.print(_plan_table(list(grid.cells), estimate, found))
     line = f"{counted(len(grid.cells), 'cell')}, {size(estimate.disk_bytes)} on disk, "
     line += estimate.text + _left(estimate, found)
-    print_prose(console, [*grid.notes, line])
+    print_prose(console, [*grid.notes, line, TIMED])
 
 
 def _left(estimate: "Estimate", found: Sequence[str]) -> str:

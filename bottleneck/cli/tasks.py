@@ -21,7 +21,8 @@ TINY = ("smoke", "quick")
 """Presets beside which the benchmark is quick, too."""
 SIDE = "Side question: "
 TOLD = (
-    "Time on this machine as it is now: of runs as `bottleneck sweep --dry-run` has it, of studies "
+    "Time on this machine as it is now, with what else it does: of runs as `bottleneck sweep "
+    "--dry-run` has it, from an update that was just timed; of studies "
     "by what they once took beside the training, from above. Tables, figures and the page add "
     "minutes."
 )

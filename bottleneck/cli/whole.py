@@ -43,6 +43,8 @@ def study_all(
     texts, lacking = Texts(), [] if parts else not_here()
     found = tasks(folder, preset, seeds, parts)
     if dry_run:
+        if not quiet:
+            say("Counting the words of each part and timing an update: some minutes.", err=True)
         print_plan(found, jobs, lacking)
         return
     check_writable(folder, "--results")

@@ -25,8 +25,10 @@ def run_facts(sizes: Sequence[Comparison]) -> str:
     seeds = sorted({seed for one in sizes for seed in one.none.seeds})
     contexts = [str(one.settings.model.context_size) for one in sizes]
     some = any(list(one.none.seeds) != seeds for one in sizes)
+    hidden = [str(one.settings.model.hidden) for one in sizes]
+    wide = "" if hidden == contexts else f" hidden {', '.join(dict.fromkeys(hidden))};"
     return (
-        f"Corpus {settings.corpus.name}; context {', '.join(contexts)}; "
+        f"Corpus {settings.corpus.name}; context {', '.join(contexts)};{wide} "
         f"{settings.training.updates:,} updates; "
         f"{listed_seeds(seeds)}"
         f"{', not all at every context size' if some else ''}."

@@ -53,7 +53,7 @@ def parse(text: str, place: str) -> Table:
         table = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise UsageError(
-            f"{place}: not TOML: {error}; `key = value` lines below [tables] are"
+            f"{place}: not TOML: {error}; write [tables] with `key = value` lines below them"
         ) from None
     except (ValueError, RecursionError) as error:
         raise UsageError(f"{place}: {_too_much(error)}") from None

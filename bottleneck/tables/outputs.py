@@ -115,7 +115,7 @@ def _from_run(label: str, run: Path) -> Output:
     if not is_run(run):
         done = find_runs(run).done
         way = f"; name one run in it, such as {str(done[0])!r}" if done else ""
-        raise UserError(f"{label} {str(run)!r} is not the folder of one run{way}")
+        raise UserError(f"{label} {str(run)!r} is no file and not the folder of one run{way}")
     held, settings = read_outputs(run), read_settings(run)
     name = f"{run} ({settings.model.attention}, seed {settings.training.seed})"
     return Output(name, held.sources, held.references, held.hypotheses)

@@ -93,11 +93,19 @@ def test_a_benchmark_decides_on_the_cost(tmp_path, capsys):
     assert "(results/runs/bench)" in frame.loc[0, "why"]
 
 
+@pytest.mark.parametrize("name", ["C3", "c14", "L-FAIL"])
+def test_a_claim_is_decided_elsewhere(name, capsys):
+    code = run(["lecture", name])
+    told = capsys.readouterr().err
+    assert code == (0 if name == "L-FAIL" else 2)
+    assert ("a claim and no printed number: `bottleneck claims`" in told) == (code == 2)
+
+
 def test_without_a_trained_run_the_way_to_one_is_told(capsys):
     assert run(["lecture", "L10"]) == 0
     shown = " ".join(capsys.readouterr().out.split())
     assert "No learned matrix beside it" in shown
-    assert "is not there; `bottleneck reproduce` trains a run with attention." in shown
+    assert "is not there; `bottleneck reproduce` trains a run with attention, and --res" in shown
 
 
 @pytest.mark.parametrize("name", ["L17", "L-SHORT"])
@@ -105,7 +113,7 @@ def test_without_a_trained_run_the_command_that_makes_one_is_named(name, capsys)
     assert run(["lecture", name]) == 0
     shown = " ".join(capsys.readouterr().out.split())
     assert "None of ours beside it: 'results/runs/lecture' is not there; `bottleneck" in shown
-    assert "`bottleneck reproduce` trains a run of English to French." in shown
+    assert "`bottleneck reproduce` trains a run of English to French, and --results" in shown
     assert run(["lecture", name, "--format", "csv"]) == 0
     row = pd.read_csv(io.StringIO(capsys.readouterr().out)).iloc[0]
     assert f"`bottleneck lecture {name}`" in row["why"]

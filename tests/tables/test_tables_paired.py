@@ -272,7 +272,7 @@ def test_a_file_needs_its_test_set(files):
 
 def test_a_store_is_no_run_and_one_of_its_runs_is_named(tmp_path, files):
     run = write_translated(tmp_path / "out", "none", REFERENCES, A)
-    with pytest.raises(UserError, match=f"system B .*is not the folder of one run; .*{run}"):
+    with pytest.raises(UserError, match=f"system B .* not the folder of one run; .*{run}"):
         read(files, files["a"], tmp_path / "out")
     (tmp_path / "bare").mkdir()
     with pytest.raises(UserError, match=r"not the folder of one run$"):
