@@ -86,15 +86,16 @@ def study(
     from ..studies.catalogue import find_study
     from ..tables.pages import check_format, study_page
 
+    asked = None if name == BENCHMARK else find_study(name)
     if part:
         raise UsageError("--part goes with `study all`")
     check_format(form)
     check_gold_options(name, gold, source, target)
-    if name == BENCHMARK:
+    if asked is None:
         given = {"--preset": preset, "--set": assignments, "--seeds": seeds, "--where": where}
         show_costs("study", results, form, given)
         return
-    asked = for_gold(find_study(name)) if gold is not None else find_study(name)
+    asked = for_gold(asked) if gold is not None else asked
     folder = results or DEFAULT_OUT / (name if asked.own_runs else preset or "lecture")
     _refuse_bundle(asked, folder, gold is not None)
     if (gold is not None or _finished(folder, asked)) and (assignments or seeds):
