@@ -118,7 +118,7 @@ Out = Annotated[Path | None, typer.Option(help="Output folder [default: results/
 
 
 def number_or_auto(option: str, text: str) -> int | None:
-    """The number that an option was given, from 1 up; None for ``auto``."""
+    """The number that an option was given, from 1 up; None for ``auto``, else a ``UsageError``."""
     from ..settings.errors import UsageError, told
 
     if text == "auto":
