@@ -93,9 +93,10 @@ def print_costs(folder: Path, form: str) -> None:
 
 
 def show_costs(command: str, results: Path | None, form: str, options: Mapping[str, Any]) -> None:
-    """The benchmark's tables (C9) for a command of runs; its options that choose some are refused.
+    """The benchmark's tables (C9) for a command of runs.
 
-    ``options`` are those with their values, empty where they were not given.
+    ``options`` are those of it that choose runs, with their values, empty where they were not
+    given: one that was is a ``UsageError``.
     """
     from ..settings.errors import UsageError
 

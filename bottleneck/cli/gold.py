@@ -43,7 +43,7 @@ FirstWord = Annotated[
 def check_gold_options(
     name: str, gold: Path | None, source: Path | None, target: Path | None
 ) -> None:
-    """Refuse what does not go together."""
+    """Refuse what does not go together, as a ``UsageError``."""
     from ..settings.errors import UsageError
 
     given = {"--gold": gold, "--source": source, "--target": target}

@@ -47,9 +47,9 @@ def lecture(
     from ..tables.audit import audit_page
     from ..tables.pages import check_format, print_page, render
 
-    check_format(form)
     if name is not None and name.upper() not in AUDITS:
         raise UsageError(_unknown(name))
+    check_format(form)
     evidence = _evidence(results)
     if name is not None and form == "rich":
         _walk(name.upper(), evidence, results)

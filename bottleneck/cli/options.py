@@ -133,7 +133,7 @@ def check_sentence(sentence: str) -> None:
 
 
 def number_or_auto(option: str, text: str) -> int | None:
-    """The number that an option was given, from 1 up; None for ``auto``."""
+    """The number that an option was given, from 1 up; None for ``auto``, else a ``UsageError``."""
     from ..settings.errors import UsageError, told
 
     if text == "auto":

@@ -138,9 +138,11 @@ def table(
         print_names(table_lines())
         return
     from ..results.bundle import load_bundle
-    from ..tables.pages import check_format, make_page, print_page, render
+    from ..tables.pages import check_format, check_name, make_page, print_page, render
     from ..tables.selection import where as narrowed
 
+    if name != BENCHMARK:
+        check_name(name)
     check_format(form)
     if name == BENCHMARK:
         show_costs("table", results, form, {"--where": where})

@@ -43,7 +43,7 @@ def score(
 
 
 def scoring_settings(edges: str, resamples: int, seed: int) -> "ScoringSettings":
-    """The settings of a score; edges that are none are a usage error."""
+    """The settings of a score; edges that are none are a ``UsageError``."""
     from ..settings.errors import UsageError
     from ..settings.run import parse_settings
 

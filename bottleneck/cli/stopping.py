@@ -31,7 +31,7 @@ def stop_signals() -> list[int]:
 
 
 def interrupt(number: int, frame: FrameType | None) -> None:
-    """Being asked to stop is an interrupt like Ctrl-C: the runs keep their checkpoints.
+    """Being asked to stop is a ``KeyboardInterrupt`` like Ctrl-C: the runs keep their checkpoints.
 
     Once is enough: a second signal would break into what ends the runs and writes them down,
     which takes seconds. One that comes while modules are imported, or in what would swallow it, is

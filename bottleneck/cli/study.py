@@ -86,16 +86,18 @@ def study(
     from ..studies.catalogue import find_study
     from ..tables.pages import check_format, study_page
 
+    asked = None if name == BENCHMARK else find_study(name)
     if part:
         raise UsageError("--part goes with `study all`")
     check_format(form)
     check_gold_options(name, gold, source, target)
-    if name == BENCHMARK:
+    if asked is None:
         given = {"--preset": preset, "--set": assignments, "--seeds": seeds, "--where": where}
         show_costs("study", results, form, given)
         return
-    asked = for_gold(find_study(name)) if gold is not None else find_study(name)
+    asked = for_gold(asked) if gold is not None else asked
     folder = results or DEFAULT_OUT / (name if asked.own_runs else preset or "lecture")
+    _refuse_bundle(asked, folder, gold is not None)
     if (gold is not None or _finished(folder, asked)) and (assignments or seeds):
         raise UsageError(
             f"the study is put to the finished runs of {str(folder)!r}: choose among them with "
@@ -174,7 +176,6 @@ def _train(
     _refuse_several(folder)
     if not said and folder != DEFAULT_OUT / "lecture":
         _refuse_misnamed(folder)
-    _refuse_bundle(asked, folder)
     _refuse_beside(asked, folder)
     if not quiet:
         say(_why_train(asked, folder, dry_run), err=True)
@@ -231,16 +232,29 @@ def _refuse_several(folder: Path) -> None:
         )
 
 
-def _refuse_bundle(asked: "Study", folder: Path) -> None:
-    """Runs trained into a bundle without its store would take the place of its own."""
+def _refuse_bundle(asked: "Study", folder: Path, gold: bool) -> None:
+    """Runs trained into a bundle without its store would take the place of its own.
+
+    The way out is its table where that was measured, else runs: its own, or others elsewhere.
+    """
     from ..results.folders import without_runs
+    from ..results.probes import has_probe
+    from ..results.study_files import GOLD
     from ..settings.errors import UserError
 
-    if without_runs(folder):
-        raise UserError(
-            f"{str(folder)!r} is a bundle without its run folders, to which alone a study can be "
-            f"put: `bottleneck table {asked.name} --results {folder}` prints what was measured"
-        )
+    if not without_runs(folder):
+        return
+    table = GOLD if gold else asked.name
+    way = "name with --results the folder where its runs were trained"
+    if has_probe(folder, table):
+        way = f"`bottleneck table {table} --results {folder}` prints what was measured"
+    elif not gold:
+        preset = "" if asked.own_runs else ", with --preset lecture"
+        way += f", or a new one for runs of its own{preset}"
+    raise UserError(
+        f"{str(folder)!r} is a bundle without its run folders, to which alone a study can be put: "
+        f"{way}"
+    )
 
 
 def _refuse_beside(asked: "Study", folder: Path) -> None:

@@ -35,7 +35,10 @@ def study_all(
     dry_run: bool,
     quiet: bool,
 ) -> None:
-    """Run what is missing of the whole study; or say what that is, and for how long."""
+    """Run what is missing of the whole study; or say what that is, and for how long.
+
+    Where some of it failed all else is done first; then ``typer.Exit`` with code `INCOMPLETE`.
+    """
     from ..settings.atomic import check_writable
     from ..tables.fitting import print_prose
 

@@ -50,7 +50,9 @@ def first_best(logits: Float[Array, "*rows vocabulary"]) -> Int[Array, "*rows"]:
     return jnp.min(jnp.where(best, places, logits.shape[-1] - 1), axis=-1)
 
 
-def without_symbols(logits: Array) -> Array:
-    """Padding and the start token are never words of an output."""
+def without_symbols(
+    logits: Float[Array, "*rows vocabulary"],
+) -> Float[Array, "*rows vocabulary"]:
+    """Padding and the start token are never words of an output: their logits are minus infinity."""
     barred = jnp.zeros(logits.shape[-1], bool).at[jnp.array([PAD, BOS])].set(True)
     return jnp.where(jnp.broadcast_to(barred, logits.shape), -jnp.inf, logits)

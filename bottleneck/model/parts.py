@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 import jax
 import numpy as np
 from jax.sharding import Mesh, PartitionSpec
+from jaxtyping import Shaped
 
 Tree = TypeVar("Tree")
 
@@ -61,7 +62,10 @@ def in_parts(
 
 
 def row_by_row(function: Callable, parts: int, cut: Sequence[int]) -> Callable:
-    """The jitted function of rows to rows, cut into parts; any number of rows will do."""
+    """The jitted function, its arguments in ``cut`` and its result cut into parts.
+
+    Every array of these has the shape ``rows ...``; any number of rows will do.
+    """
     if parts == 1:
         return jax.jit(function)
     program = in_parts(function, parts, cut, by_row=True)
@@ -77,7 +81,7 @@ def row_by_row(function: Callable, parts: int, cut: Sequence[int]) -> Callable:
     return run
 
 
-def fill(parts: int, rows: np.ndarray) -> np.ndarray:
-    """Rows on the host, the last one repeated until they divide evenly."""
+def fill(parts: int, rows: Shaped[np.ndarray, "rows ..."]) -> Shaped[np.ndarray, "filled ..."]:
+    """Rows on the host, the last one repeated until they divide evenly into ``parts``."""
     lacking = -len(rows) % parts
     return np.concatenate([rows, np.repeat(rows[-1:], lacking, axis=0)]) if lacking else rows

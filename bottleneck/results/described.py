@@ -14,7 +14,7 @@ AGAIN = "export it again"
 
 
 def check_described(held: Any, path: Path) -> None:
-    """Refuse an ``environment.json`` of a bundle that is not as ``schema`` has it."""
+    """An ``environment.json`` of a bundle that is not as ``schema`` has it is a ``UserError``."""
     if not isinstance(held, dict):
         raise damaged(path, "no JSON object", AGAIN)
     if held.get("schema") != schema.VERSION:
@@ -32,13 +32,13 @@ def check_described(held: Any, path: Path) -> None:
 
 
 def check_all_described(runs: Iterable[str], held: Mapping[str, Any], path: Path) -> None:
-    """Refuse a tidy table with runs of which the bundle says nothing."""
+    """A tidy table with runs of which the bundle says nothing is a ``UserError``."""
     if unknown := sorted(set(runs) - set(held["runs"])):
         raise damaged(path, f"it says nothing of run {unknown[0]}", AGAIN)
 
 
 def check_facts(facts: Mapping[str, Any], path: Path) -> None:
-    """Refuse an environment of a run that lacks what stands under every table."""
+    """An environment of a run that lacks what stands under every table is a ``UserError``."""
     notes, near = facts.get("notes"), facts.get("near_copies")
     if not isinstance(notes, list) or not all(isinstance(note, str) for note in notes):
         raise damaged(path, "a run's notes are no texts", AGAIN)

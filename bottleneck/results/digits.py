@@ -43,7 +43,10 @@ def fields_of(lines: bytes, count: int) -> Fields:
 
 
 def whole_numbers(fields: Fields, columns: Sequence[int]) -> Int[ndarray, "rows columns"]:
-    """The numbers of these columns; blanks, signs, points and more than nine digits are refused."""
+    """The numbers of these columns.
+
+    Blanks, signs, points and more than nine digits are a ``ValueError``.
+    """
     last = fields.stops[:, list(columns)] - 1
     more = (last - fields.starts[:, list(columns)]).ravel()
     if more.min(initial=0) < 0 or more.max(initial=0) >= MOST_DIGITS:

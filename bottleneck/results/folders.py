@@ -63,7 +63,7 @@ def is_run(folder: Path) -> bool:
 
 
 def check_named(folder: Path) -> None:
-    """Refuse what was named as results and cannot be: a file, or one run of a store."""
+    """A ``UserError`` where what was named as results cannot be: a file, or one run of a store."""
     if folder.is_file():
         raise UserError(
             f"{str(folder)!r} is not a folder: name one that `bottleneck reproduce` or "
@@ -233,7 +233,7 @@ def without_runs(folder: Path) -> bool:
 
 
 def check_trainable(folder: Path) -> None:
-    """Refuse a bundle without its run folders: the runs trained there would take its place."""
+    """A bundle without its run folders is a ``UserError``: new runs would take its place."""
     if without_runs(folder):
         raise UserError(
             f"{str(folder)!r} is a bundle without its run folders, whose numbers new runs would "
@@ -256,7 +256,7 @@ def _version(run: Path) -> int:
 
 
 def check_version(run: Path) -> None:
-    """Refuse a run of another version: to this one its weights may mean something else."""
+    """A run of another version is a ``UserError``: its weights may mean something else here."""
     if _version(run) != SCHEMA_VERSION:
         raise UserError(
             f"the run {run.name!r} was made by another version of this program; the command that "

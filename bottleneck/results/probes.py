@@ -1,11 +1,13 @@
 """Reading the studies' tables of a bundle: ``probes/NAME.csv``."""
 
+import shlex
 from pathlib import Path
 
 import pandas as pd
 
 from ..settings.errors import UserError
 from .bundle import read_table
+from .folders import without_runs
 from .schema import PROBE_COLUMNS, PROBES
 
 
@@ -13,11 +15,21 @@ def load_probe(folder: Path, study: str) -> pd.DataFrame:
     """The numbers of a study, columns as in ``schema.PROBE_COLUMNS``; without them a UserError."""
     path = probe_file(folder, study)
     if not path.is_file():
-        raise UserError(
-            f"no {study} study in {str(folder)!r}: `bottleneck study {study} --results {folder}` "
-            "measures it"
-        )
+        own = ", without --results on runs of its own" if without_runs(folder) else ""
+        raise UserError(f"no {study} study in {measured_by(folder, f'study {study}')}{own}")
     return read_table(path, PROBE_COLUMNS)
+
+
+def measured_by(folder: Path, command: str) -> str:
+    """The folder and the command for numbers that it lacks, in words; of a bundle, for elsewhere.
+
+    A study is put to run folders: where these are not, the command would be refused.
+    """
+    if without_runs(folder):
+        where = f"`bottleneck {command} --results DIR` measures it where the runs were trained"
+        return f"{str(folder)!r}, a bundle without its run folders: {where}"
+    place = shlex.quote(str(folder))
+    return f"{str(folder)!r}: `bottleneck {command} --results {place}` measures it"
 
 
 def has_probe(folder: Path, study: str) -> bool:

@@ -48,7 +48,7 @@ class StopRequest:
 
     @contextmanager
     def at_updates(self) -> Iterator[None]:
-        """Within the block a stop waits until an update has ended."""
+        """Within the block a stop waits until an update has ended: then it raises ``Stopped``."""
         self._waits = True
         try:
             yield
@@ -72,7 +72,7 @@ class Checkpoints:
         return self.stop.asked or time.monotonic() - self._last > self.EVERY
 
     def keep(self, snapshot: Snapshot) -> None:
-        """Write the checkpoint; end the run if it is to stop."""
+        """Write the checkpoint; raises ``Stopped`` if the run is to stop."""
         write_bytes(self.path, to_bytes(snapshot, self.runs))
         self._last = time.monotonic()
         if self.stop.asked:

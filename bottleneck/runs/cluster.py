@@ -38,6 +38,8 @@ def run_jobs_on_cluster(
 
     A run that diverges or fails does not stop the others; a KeyboardInterrupt stops them all, and
     their checkpoints come back. ``tell`` takes what the user should know.
+
+    Without Dask, or where the scheduler cannot be reached, a ``UserError``.
     """
     if find_spec("distributed") is None:
         raise UserError('--scheduler needs Dask: pip install "seq2seq-bottleneck[cluster]"')

@@ -79,7 +79,7 @@ def check_member(tensors: Tensors, facts: Facts, place: int) -> None:
 
 
 def read_facts(file: Any) -> Facts:
-    """What an open checkpoint says of itself; refused where it is of another format."""
+    """What an open checkpoint says of itself; ``CheckpointError`` where that is another format."""
     facts = json.loads((file.metadata() or {})[FACTS])
     if facts["format"] != FORMAT:
         raise CheckpointError(f"is of format {facts['format']}, not {FORMAT}")

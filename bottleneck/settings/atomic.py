@@ -28,7 +28,8 @@ def write_bytes(path: Path, content: bytes) -> None:
 def write_part(path: Path, parts: Iterable[bytes]) -> Path:
     """The content of a file to be, under a temporary name beside it; it is on the disk then.
 
-    Its parts need not all be in memory. A device or a pipe is refused: see ``_check_kind``.
+    Its parts need not all be in memory. What cannot be written is an ``UnwrittenError``, as are a
+    device and a pipe: see ``_check_kind``.
     """
     _check_kind(path)
     part = path.with_name(f".{path.name}.{_machine()}-{os.getpid()}.part")
@@ -117,7 +118,7 @@ def write_text(path: Path, text: str) -> None:
 
 
 def check_writable(folder: Path, option: str = "--out") -> None:
-    """Fail at once, before hours of work, where nothing can be written later.
+    """A ``UserError`` at once, before hours of work, where nothing can be written later.
 
     ``option`` is the one that names the folder. The file that tries it has a name of its own: two
     sweeps may begin in one folder at once.
@@ -135,7 +136,7 @@ def check_writable(folder: Path, option: str = "--out") -> None:
 
 
 def check_file(path: Path) -> None:
-    """Fail at once where a file cannot be written later, and make nothing.
+    """An ``UnwrittenError`` at once where a file cannot be written later; make nothing.
 
     Folders that are missing are no failure: `write_bytes` makes them.
     """

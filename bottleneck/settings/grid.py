@@ -76,7 +76,8 @@ def labels(cells: Sequence[Cell]) -> list[str]:
 def make_grid(sweep: Sweep, assignments: Sequence[str] = (), seeds: int | None = None) -> Grid:
     """The cells of a sweep with ``--set`` assignments and ``--seeds`` on top, no cell twice.
 
-    Notes say what was left out. Every cell is checked: the first fault stops with its place.
+    Notes say what was left out. Every cell is checked: the first fault is a ``UsageError`` with its
+    place, as it is where no cell is left, or seeds are given twice.
     """
     flags = _assigned(assignments)
     if seeds is not None and isinstance(flags.get(SEED), list):

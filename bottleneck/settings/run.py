@@ -79,7 +79,10 @@ NAMES: dict[str, Any] = {
 
 
 def parse_settings(values: Mapping[str, Any]) -> RunSettings:
-    """Check a nested mapping; the first fault is named by its key, with the nearest known name."""
+    """The settings of a nested mapping, checked.
+
+    The first fault is a ``UsageError``: named by its key, with the nearest known name.
+    """
     try:
         return RunSettings.model_validate(values)
     except ValidationError as error:
@@ -116,7 +119,7 @@ def preset_names() -> list[str]:
 
 
 def preset_values(name: str) -> dict[str, Any]:
-    """The settings a preset states, as a nested mapping; an unknown name is a usage error."""
+    """The settings a preset states, as a nested mapping; ``UsageError`` for an unknown name."""
     if name not in preset_names():
         raise UsageError(f"unknown preset {name!r}{did_you_mean(name, preset_names())}")
     folder = resources.files("seq2seq_bottleneck.experiments") / "presets"

@@ -187,7 +187,7 @@ def in_group(place: str, group: str) -> str:
 
 
 def by_full_name(table: Mapping[str, Any], place: str) -> Settings:
-    """The settings of a nested table; unknown names and empty lists are refused."""
+    """The settings of a nested table; ``UsageError`` for unknown names and empty lists."""
     settings: Settings = {}
     for concern, fields in table.items():
         if not isinstance(fields, dict):

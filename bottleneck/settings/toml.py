@@ -48,7 +48,10 @@ def read_file(path: Path, otherwise: str) -> str:
 
 
 def parse(text: str, place: str) -> Table:
-    """The table that TOML text holds; every fault is named by ``place`` and its line or key."""
+    """The table that TOML text holds.
+
+    Every fault is a ``UsageError``, named by ``place`` and its line or key.
+    """
     try:
         table = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:

@@ -22,7 +22,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from flax import nnx
-from jaxtyping import Array, Float, Int
+from jaxtyping import Array, Bool, Float, Int
 from numpy import ndarray
 
 from ..corpus.batches import evaluation_batches, restore
@@ -204,7 +204,9 @@ def _rows(arm: Arm) -> Iterator[Row]:
                 yield from _curve_rows(arm, held_by_band(arm, network, inside), weights, keys)
 
 
-def records(run: Probed, network: str, inside: ndarray, way: str) -> GradientRecords:
+def records(
+    run: Probed, network: str, inside: Bool[ndarray, "sentences"], way: str
+) -> GradientRecords:
     """A run's links in these sentences, which are counted anew; ``way`` names the steps."""
     sentence = run.found["sentence"].astype(np.int64)
     mine = inside[sentence]
@@ -216,8 +218,13 @@ def records(run: Probed, network: str, inside: ndarray, way: str) -> GradientRec
     )
 
 
-def held_by_band(arm: Arm, network: str, inside: ndarray) -> list[GradientRecords]:
-    """The same with the band's place for the distance, by the shortest way."""
+def held_by_band(
+    arm: Arm, network: str, inside: Bool[ndarray, "sentences"]
+) -> list[GradientRecords]:
+    """`records` of each run of the arm, for the distance its band's place in `BANDS` (0 the first).
+
+    By the shortest way, where the least is 1 step.
+    """
     held = [records(run, network, inside, "steps") for run in arm.runs]
     return [
         GradientRecords(

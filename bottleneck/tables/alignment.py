@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from ..results.probes import has_probe, load_probe
+from ..results.probes import has_probe, load_probe, measured_by
 from ..results.study_files import GOLD
 from ..settings.errors import UserError
 from .commands import GOLD as GOLD_STUDY
@@ -52,10 +52,7 @@ def gold_page(frame: pd.DataFrame) -> Page:
 def load_gold(folder: Path) -> pd.DataFrame:
     """The numbers of a gold set of the user's; without them a ``UserError``."""
     if not has_probe(folder, GOLD):
-        raise UserError(
-            f"no gold links were measured in {str(folder)!r}: `bottleneck {GOLD_STUDY} --results "
-            f"{folder}` does it"
-        )
+        raise UserError(f"no gold set of your own in {measured_by(folder, GOLD_STUDY)}")
     return load_probe(folder, GOLD)
 
 

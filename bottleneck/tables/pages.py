@@ -13,7 +13,7 @@ from ..claims.compression import compression_predicts_loss
 from ..claims.registry import CLAIMS
 from ..results.bundle import Bundle, load_results
 from ..results.probes import load_probe
-from ..results.schema import STUDIES
+from ..results.schema import BENCHMARK, STUDIES
 from ..settings.errors import UsageError, did_you_mean
 from ..settings.sums import write_listed
 from . import alignment, arms, compression, context_size
@@ -76,16 +76,20 @@ def make_page(name: str, bundle: Bundle) -> Page:
 
     ``UsageError`` for another name, ``UserError`` where the bundle has not what the table needs.
     """
+    check_name(name)
     if name in STUDIES:
         return study_page(name, bundle.folder)
     dashed = name.replace("_", "-")
     if dashed == GOLD_TABLE:
         return gold_page(bundle.folder)
-    makers = _MAKERS.get(dashed)
-    if makers is None:
-        known = (*TABLES, *STUDIES, GOLD_TABLE)
-        raise UsageError(f"unknown table {name!r}{did_you_mean(name, known)}")
-    return makers(bundle)
+    return _MAKERS[dashed](bundle)
+
+
+def check_name(name: str) -> None:
+    """Refuse a name that `make_page` does not know as a ``UsageError``, before anything is read."""
+    known = (*TABLES, *STUDIES, GOLD_TABLE)
+    if name not in known and name.replace("_", "-") not in known:
+        raise UsageError(f"unknown table {name!r}{did_you_mean(name, (*known, BENCHMARK))}")
 
 
 def _failure(bundle: Bundle) -> Page:

@@ -214,6 +214,30 @@ def test_a_run_that_diverges_ends_with_a_clear_word(capsys, tmp_path):
     assert not (out / "runs.csv").exists()
 
 
+ELSE_WRONG = ["--format", "txt"]
+ALIGNMENT_ONLY = ["--gold", "links", "--source", "a.en", "--target", "a.fr"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["table", "failurepattern"], "unknown table 'failurepattern'; did you mean 'failure-pat"),
+        (["table", "cots", *ELSE_WRONG], "unknown table 'cots'; did you mean 'cost'?"),
+        (["table", "vindicate", "--results", "nowhere"], "unknown table 'vindicate'; did you mean"),
+        (["plot", "blue"], "unknown figure 'blue'; did you mean 'bleu'?"),
+        (["study", "fits", "--part", "cells"], "unknown study 'fits'; did you mean 'fit'?"),
+        (["study", "fits", *ELSE_WRONG], "unknown study 'fits'; did you mean 'fit'?"),
+        (["study", "fits", *ALIGNMENT_ONLY], "unknown study 'fits'; did you mean 'fit'?"),
+        (["lecture", "L77", *ELSE_WRONG], "unknown id 'L77'; did you mean 'L7'?"),
+        (["sweep", "vindicate", "--threads", "x"], "unknown sweep 'vindicate'; did you mean"),
+    ],
+    ids=lambda held: " ".join(held[:3]) if isinstance(held, list) else "",
+)
+def test_a_misspelt_name_is_told_before_all_else(arguments, told, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    fails(capsys, arguments, 2, told)
+
+
 def test_a_group_of_commands_alone_prints_its_help(capsys):
     assert run(["corpus"]) == 0
     printed = capsys.readouterr()

@@ -58,7 +58,7 @@ def test_a_benchmark_has_no_runs(command, tmp_path, capsys, monkeypatch):
         (["runs"], "`bottleneck export` prints"),
         (["translate", "the cat"], "where its runs were trained"),
         (["diagnose"], "where its runs were trained"),
-        (["study", "survival"], "`bottleneck table survival"),
+        (["study", "survival"], "where its runs were trained"),
     ],
     ids=lambda held: " ".join(held) if isinstance(held, list) else "",
 )
