@@ -3,11 +3,12 @@
 from typing import Any
 
 import pandas as pd
+from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 from ..tables.comparison import NONE
 from .plot import MEAN, SLIDE, Plot
-from .style import BASE, Mark, Theme, line_of, mark_of, marks, step_marks
+from .style import BASE, SMALL, Mark, Theme, line_of, mark_of, marks, step_marks
 
 CROWDED = 3
 """So many panels or more, and their text is smaller."""
@@ -37,6 +38,16 @@ class Look:
         if control in self.steps:
             return "-"
         return line_of(self.controls, control)
+
+    def paint(self, axes: Axes, grid: str) -> None:
+        """Ground, spines, ticks and a grid along ``x`` or ``y``."""
+        axes.set_facecolor(self.theme.ground)
+        axes.grid(axis=grid, color=self.theme.grid, lw=1)
+        axes.set_axisbelow(True)
+        for side, spine in axes.spines.items():
+            spine.set_visible(side in ("left", "bottom"))
+            spine.set_color(self.theme.ink)
+        axes.tick_params(which="both", colors=self.theme.ink, labelsize=max(self.size - 2, SMALL))
 
 
 def series_of(rows: pd.DataFrame) -> list[tuple[str, str]]:

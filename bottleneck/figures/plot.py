@@ -127,6 +127,15 @@ def chosen(frame: pd.DataFrame, measure: str, **keys: str | Sequence[str]) -> pd
     return frame
 
 
+def counts_told(rows: pd.DataFrame) -> str:
+    """How many were averaged over, as one number or the least and the most."""
+    counts = rows["n"].dropna()
+    if counts.empty:
+        return ""
+    least, most = int(counts.min()), int(counts.max())
+    return f"{least:,}" if least == most else f"{least:,}–{most:,}"
+
+
 def longest(frame: pd.DataFrame) -> str:
     """The last bucket in which something was counted."""
     held = frame[(frame["n"].fillna(0) > 0) & (frame["bucket"] != "") & frame["value"].notna()]
