@@ -77,7 +77,7 @@ def _shift(place: int, count: int, panel: Panel) -> float:
 
 
 def _crowded(names: list[str], look: Look) -> bool:
-    return len(names) > CROWD[look.size == BASE]
+    return bool(look.close) or len(names) > CROWD[look.size == BASE]
 
 
 def _places(rows: pd.DataFrame, names: list[str], panel: Panel, shift: float) -> np.ndarray:
@@ -93,10 +93,10 @@ def _means(
     """A series' means with their intervals and its line; bounds with a marker of their own."""
     means = rows[rows["kind"] == MEAN].sort_values("x", key=lambda x: x.map(names.index))
     arm, control = means[["arm", "control"]].iloc[0]
-    mark, line = look.mark(arm, control), look.line(control)
+    mark, line = look.mark(arm, control), look.line(arm, control)
     at, values = _places(means, names, panel, shift), means["value"].to_numpy()
     ends = [means["low"].to_numpy() - values, means["high"].to_numpy() - values]
-    fill = mark.colour if line == "-" else look.theme.ground
+    fill = look.fill(control, mark)
     crowded = _crowded(names, look)
     axes.errorbar(
         at, values, yerr=np.abs(ends), fmt=mark.marker, color=mark.colour,

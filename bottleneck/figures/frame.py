@@ -31,7 +31,7 @@ def begin(plot: Plot, look: Look) -> Figure:
     figure.legend(
         handles=handles, loc="upper center", bbox_to_anchor=(0.5, TOP),
         ncols=max(1, ceil(len(handles) / lines)), fontsize=BASE - 1, frameon=False,
-        labelcolor=look.theme.ink, handlelength=3.2, borderpad=0,
+        labelcolor=look.theme.ink, handlelength=4.8 if look.close else 3.2, borderpad=0,
     )  # fmt: skip
     return figure
 

@@ -45,6 +45,7 @@ class Plot:
 
     ``steps`` are controls that are steps of a quantity, the least first: each has a shade of its
     arm's colour and a marker, not a style of line; the legend names the steps, a panel its arm.
+    ``close``: lines lie on each other, so that each has a style of its own, and small markers.
     """
 
     title: str
@@ -52,6 +53,7 @@ class Plot:
     data: pd.DataFrame
     notes: tuple[str, ...]
     steps: tuple[str, ...] = ()
+    close: bool = False
 
 
 def drawn(
