@@ -81,6 +81,8 @@ def test_heatmaps_show_an_example_of_a_run_with_attention(bundle, tmp_path):
     assert len(data) == 2 * 3 + 2 * 5
     assert list(data.loc[data["sentence"] == 1, "weight"]) == [1 / 3] * 3 + [1.0, 0.0, 0.0]
     assert figure.axes[0].images[0].get_array().shape == (2, 3)
+    told = " ".join(figure.texts[-1].get_text().split())
+    assert "n = 2 sentences of one run: corpus grammar, attention additive, context 32" in told
 
 
 def test_an_example_too_long_for_a_slide_is_shown_only_where_there_is_no_other():
