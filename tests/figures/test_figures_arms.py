@@ -155,10 +155,10 @@ def test_more_rows_than_a_slide_has_room_for_are_refused_with_a_way_out(tmp_path
         make_figure("arms", tmp_path)
     few = ",".join(map(str, sizes[:-1]))
     figure, _ = make_figure("arms", tmp_path, where=[f"context_size={few}"])
-    figure.canvas.draw()
+    figure.draw_without_rendering()
     assert len(rows_of(figure)) == MOST_ROWS
 
 
 @pytest.mark.parametrize("dark", [False, True])
 def test_it_is_drawn_without_a_warning(controls, dark):
-    make_figure("arms", controls, dark=dark)[0].canvas.draw()
+    make_figure("arms", controls, dark=dark)[0].draw_without_rendering()

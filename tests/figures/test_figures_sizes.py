@@ -173,4 +173,4 @@ def test_without_an_arm_without_attention_there_is_no_map(several):
 @pytest.mark.parametrize("name", ["compression", "context-length"])
 def test_it_is_drawn_without_a_warning(several, one, name, dark):
     for folder in (several, one):
-        make_figure(name, folder, dark=dark)[0].canvas.draw()
+        make_figure(name, folder, dark=dark)[0].draw_without_rendering()
