@@ -8,7 +8,7 @@ OF_RUNS = {
     "vindication": "No attention against attention by sentence length (L-VIND).",
     "context-size": "BLEU by context size and sentence length; several sizes (C2).",
     "compression": "BLEU without attention by source words a number (C1).",
-    "arms": "BLEU by sentence length, every arm of a sweep a row (C10, C12).",
+    "arms": "BLEU of every arm of a sweep by sentence length (C10, C12).",
     "bleu": "BLEU by sentence length, an arm a line (L-FAIL, L-VIND).",
     "context-length": "BLEU by context size and sentence length, as a map (C2).",
     "learning": "Validation loss by length bucket, update by update.",

@@ -66,7 +66,7 @@ def _drawn(
     held = bundle.runs[bundle.runs["run"] == run].iloc[0]
     counted = f"{len(shown)} sentence{'s' if len(shown) > 1 else ''}"
     note = (
-        f"n = {counted} of one run: attention {held['attention']}, "
+        f"n = {counted} of one run: corpus {held['corpus']}, attention {held['attention']}, "
         f"context {held['context_size']}, {held['updates']:,} updates, seed {held['seed']}. "
         "Each row sums to 1."
     )

@@ -26,6 +26,8 @@ LEVELS, GAINS = "cividis", "viridis"
 COLUMNS = ("panel", "arm", "context_size", "bucket", "n", "value", "low", "high")
 LETTER, LINE = 0.7, 1.3
 """Width of a bold figure or sign and height of a line, as shares of its size."""
+INSIDE = 0.9
+"""Of a cell's width what its bold number may have, so that it does not touch the cell's edges."""
 CELLS = 0.84 * SIZE[0] * 72, 0.58 * SIZE[1] * 72
 """Points that the cells of all maps have across, and those of one down."""
 
@@ -124,7 +126,7 @@ def _write(grid: Sequence[Axes], maps: Sequence[Map]) -> None:
     ends = [[one.form.format(row[end]) for end in ("low", "high")] for _, one, _, row in cells]
     once = max(len(" to ".join(each)) for each in ends) * LETTER * SMALL < width
     told = [(" to " if once else " to\n").join(each) for each in ends]
-    size = _fitting(values, width, height / 2, BASE)
+    size = _fitting(values, INSIDE * width, height / 2, BASE)
     small = _fitting(told, width, height / 2, SMALL)
     for (axes, one, place, row), value, interval in zip(cells, values, told, strict=True):
         ink = text_on(to_hex(one.colours(one.scale(row["value"]))))

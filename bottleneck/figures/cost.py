@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from ..results.cost import VARIED
+from ..results.cost import VARIED, device_named
 from ..tables.cost import UNITS
 from .plot import MEAN, Panel, Plot, data_frame
 
@@ -17,13 +17,15 @@ def plot(costs: pd.DataFrame) -> Plot:
     shown = [varied for varied in VARIED if (measured["varied"] == varied).any()]
     rows = [_row(row) for row in measured.to_dict("records") if row["varied"] in shown]
     panels = tuple(_panel(varied) for varied in shown)
-    machines = ", ".join(dict.fromkeys(costs["machine"] + ", " + costs["device"]))
+    devices = costs["device"].map(device_named, na_action="ignore")
+    machines = ", ".join(dict.fromkeys(costs["machine"] + ", " + devices))
     note = (
         "Median of groups of steps; bars: least and greatest; output: attention after the "
         "recurrence. "
         f"Measured on {machines}."
     )
-    return Plot("What does a training step cost?", panels, data_frame(rows), (note,))
+    title = "What does a training step cost?"
+    return Plot(title, panels, data_frame(rows), (note,), close=True)
 
 
 def _panel(varied: str) -> Panel:

@@ -8,10 +8,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
-from .frame import TOP, write_around
-from .looks import CROWDED, Look, faint, legend_handles, series_of
-from .plot import MEAN, SEED, SLIDE, Panel, Plot
-from .style import BASE, SMALL, Theme
+from .frame import begin
+from .looks import CROWDED, Look, faint, series_of
+from .plot import MEAN, SEED, SLIDE, Panel, Plot, counts_told
+from .style import BASE, Theme
 
 SPREAD = {True: 0.16, False: 0.4}
 """Width over which the series of a category stand, where they are joined and where not."""
@@ -25,9 +25,6 @@ NEAR = 0.014
 CROWD = {True: 12, False: 6}
 """More places than these on an axis, of a panel with room and of one of many, and its marks are
 smaller."""
-LEGEND_ROOM = 118
-"""Letters that one row of the legend has room for, a sample of a line taken for some."""
-SAMPLE = 9
 AROUND = 2**0.5
 """Room left and right of a logarithmic x axis' places: half a doubling."""
 ROOM = 38
@@ -42,11 +39,7 @@ def draw(plot: Plot, theme: Theme) -> Figure:
     """The whole figure at slide size; a panel of which there is nothing is left out."""
     look = Look(plot, theme)
     panels = [panel for panel in plot.panels if (plot.data["panel"] == panel.name).any()]
-    handles = legend_handles(plot, look)
-    longest = max((len(handle.get_label()) for handle in handles), default=1)
-    columns = max(1, min(len(handles), LEGEND_ROOM // (longest + SAMPLE)))
-    lines = max(1, ceil(len(handles) / columns))
-    figure = write_around(plot.title, plot.notes, theme, rows=lines)
+    figure = begin(plot, look)
     rows = 1 if len(panels) <= CROWDED else 2
     across = ceil(len(panels) / rows)
     grid = figure.subplots(rows, across, squeeze=False, sharex=bool(plot.steps)).ravel()
@@ -56,11 +49,6 @@ def draw(plot: Plot, theme: Theme) -> Figure:
         axes.remove()
     if len(panels) == 1 and not panels[0].arm:
         grid[0].set_title("")
-    figure.legend(
-        handles=handles, loc="upper center", bbox_to_anchor=(0.5, TOP),
-        ncols=max(1, ceil(len(handles) / lines)), fontsize=BASE - 1, frameon=False,
-        labelcolor=theme.ink, handlelength=3.2, borderpad=0,
-    )  # fmt: skip
     return figure
 
 
@@ -89,7 +77,7 @@ def _shift(place: int, count: int, panel: Panel) -> float:
 
 
 def _crowded(names: list[str], look: Look) -> bool:
-    return len(names) > CROWD[look.size == BASE]
+    return bool(look.close) or len(names) > CROWD[look.size == BASE]
 
 
 def _places(rows: pd.DataFrame, names: list[str], panel: Panel, shift: float) -> np.ndarray:
@@ -105,10 +93,10 @@ def _means(
     """A series' means with their intervals and its line; bounds with a marker of their own."""
     means = rows[rows["kind"] == MEAN].sort_values("x", key=lambda x: x.map(names.index))
     arm, control = means[["arm", "control"]].iloc[0]
-    mark, line = look.mark(arm, control), look.line(control)
+    mark, line = look.mark(arm, control), look.line(arm, control)
     at, values = _places(means, names, panel, shift), means["value"].to_numpy()
     ends = [means["low"].to_numpy() - values, means["high"].to_numpy() - values]
-    fill = mark.colour if line == "-" else look.theme.ground
+    fill = look.fill(control, mark)
     crowded = _crowded(names, look)
     axes.errorbar(
         at, values, yerr=np.abs(ends), fmt=mark.marker, color=mark.colour,
@@ -159,13 +147,7 @@ def _slide(axes: Axes, panel: Panel, rows: pd.DataFrame, names: list[str], look:
 def _axes(axes: Axes, panel: Panel, look: Look) -> None:
     """Colours, names and scales."""
     ink = look.theme.ink
-    axes.set_facecolor(look.theme.ground)
-    axes.grid(axis="y", color=look.theme.grid, lw=1)
-    axes.set_axisbelow(True)
-    for side, spine in axes.spines.items():
-        spine.set_visible(side in ("left", "bottom"))
-        spine.set_color(ink)
-    axes.tick_params(which="both", colors=ink, labelsize=max(look.size - 2, SMALL))
+    look.paint(axes, grid="y")
     own = look.arms[panel.arm].colour if panel.arm else ink
     axes.set_title(
         panel.name, fontsize=look.size, color=own, fontweight="bold" if panel.arm else None
@@ -196,7 +178,7 @@ def _limits(axes: Axes, panel: Panel) -> None:
 def _ticks(axes: Axes, panel: Panel, rows: pd.DataFrame, names: list[str], look: Look) -> None:
     """n with the axis' name where it is one number, else below each category."""
     means = rows[rows["kind"] == MEAN]
-    whole = _count(means)
+    whole = counts_told(means)
     once = panel.numeric or "–" not in whole
     told = f"n = {whole} {panel.counted}" if once else f"n: {panel.counted}"
     label = f"{panel.x} ({told})" if panel.x else told
@@ -215,7 +197,7 @@ def _ticks(axes: Axes, panel: Panel, rows: pd.DataFrame, names: list[str], look:
         axes.xaxis.set_major_locator(MaxNLocator(steps, integer=True))
         axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
     else:
-        counts = ["" if once else _count(means[means["x"] == name]) for name in names]
+        counts = ["" if once else counts_told(means[means["x"] == name]) for name in names]
         lines = 1 + max(name.count("\n") for name in names)
         texts = [_tick(name, n, lines) for name, n in zip(names, counts, strict=True)]
         axes.set_xticks(range(len(names)), texts)
@@ -226,12 +208,3 @@ def _tick(name: str, n: str, lines: int) -> str:
     """A category's name over so many lines, then its n."""
     rest = "\n" * (lines - name.count("\n"))
     return f"{name}{rest}n {n}" if n else name
-
-
-def _count(rows: pd.DataFrame) -> str:
-    """How many were averaged over, as one number or the least and the most."""
-    counts = rows["n"].dropna()
-    if counts.empty:
-        return ""
-    least, most = int(counts.min()), int(counts.max())
-    return f"{least:,}" if least == most else f"{least:,}–{most:,}"

@@ -1,10 +1,13 @@
 """What stands around every figure: the title above, room for a legend, and the notes below."""
 
 from collections.abc import Sequence
+from math import ceil
 from textwrap import wrap
 
 from matplotlib.figure import Figure
 
+from .looks import Look, legend_handles
+from .plot import Plot
 from .style import BASE, SIZE, SMALL, TITLE, Theme
 
 TOP = 0.915
@@ -13,6 +16,24 @@ LINE = 1.45 / (72 * SIZE[1])
 """Height of a line of text of one point."""
 LETTERS = 150
 """Letters of a line of notes."""
+LEGEND_ROOM = 118
+"""Letters that one row of the legend has room for, a sample of a line taken for some."""
+SAMPLE = 9
+
+
+def begin(plot: Plot, look: Look) -> Figure:
+    """A plot's figure with all that stands around its panels, the legend too."""
+    handles = legend_handles(plot, look)
+    longest = max((len(handle.get_label()) for handle in handles), default=1)
+    columns = max(1, min(len(handles), LEGEND_ROOM // (longest + SAMPLE)))
+    lines = max(1, ceil(len(handles) / columns))
+    figure = write_around(plot.title, plot.notes, look.theme, rows=lines)
+    figure.legend(
+        handles=handles, loc="upper center", bbox_to_anchor=(0.5, TOP),
+        ncols=max(1, ceil(len(handles) / lines)), fontsize=BASE - 1, frameon=False,
+        labelcolor=look.theme.ink, handlelength=4.8 if look.close else 3.2, borderpad=0,
+    )  # fmt: skip
+    return figure
 
 
 def write_around(title: str, notes: Sequence[str], theme: Theme, rows: int = 0) -> Figure:

@@ -3,7 +3,7 @@
 from ..results.schema import BENCHMARK, STUDIES
 from ..tables.names import GOLD_TABLE
 
-OF_RUNS = ("bleu", "compression", "context-length", "learning", "attention")
+OF_RUNS = ("bleu", "arms", "compression", "context-length", "learning", "attention")
 """The figures of runs; each study, the user's own gold links and the benchmark have one, too."""
 
 FIGURES = (*OF_RUNS, *STUDIES, GOLD_TABLE, BENCHMARK)

@@ -45,6 +45,7 @@ class Plot:
 
     ``steps`` are controls that are steps of a quantity, the least first: each has a shade of its
     arm's colour and a marker, not a style of line; the legend names the steps, a panel its arm.
+    ``close``: lines lie on each other, so that each has a style of its own, and small markers.
     """
 
     title: str
@@ -52,6 +53,7 @@ class Plot:
     data: pd.DataFrame
     notes: tuple[str, ...]
     steps: tuple[str, ...] = ()
+    close: bool = False
 
 
 def drawn(
@@ -125,6 +127,15 @@ def chosen(frame: pd.DataFrame, measure: str, **keys: str | Sequence[str]) -> pd
     for name, wanted in keys.items():
         frame = frame[frame[name].isin([wanted] if isinstance(wanted, str) else list(wanted))]
     return frame
+
+
+def counts_told(rows: pd.DataFrame) -> str:
+    """How many were averaged over, as one number or the least and the most."""
+    counts = rows["n"].dropna()
+    if counts.empty:
+        return ""
+    least, most = int(counts.min()), int(counts.max())
+    return f"{least:,}" if least == most else f"{least:,}–{most:,}"
 
 
 def longest(frame: pd.DataFrame) -> str:

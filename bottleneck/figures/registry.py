@@ -18,7 +18,7 @@ from ..tables.commands import GOLD as GOLD_STUDY
 from ..tables.cost import load_cost
 from ..tables.names import GOLD_TABLE
 from ..tables.selection import where as narrowed
-from . import alignment, attention, bleu, compression, context_length, cost, learning
+from . import alignment, arms, attention, bleu, compression, context_length, cost, learning
 from .curves import draw
 from .names import FIGURES, OF_RUNS
 from .plot import Plot
@@ -42,6 +42,7 @@ CHARTS: Mapping[str, Callable[[Bundle, Theme], Chart]] = dict(
         OF_RUNS,
         (
             _of(bleu.plot),
+            arms.chart,
             _of(compression.plot),
             context_length.chart,
             _of(learning.plot),

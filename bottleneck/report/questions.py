@@ -32,6 +32,7 @@ FIGURES_OF: Mapping[str, Sequence[str]] = {
     "C1": ("compression", "context-length"),
     "C7": (GOLD_TABLE, "attention"),
     "C9": (BENCHMARK,),
+    "C10": ("arms",),
     "C12": ("learning", FIT),
 }
 """Figures of a claim beside its study's own."""
@@ -137,15 +138,31 @@ def _figure(name: str, source: Source) -> Picture | str | None:
     """A figure; in words why it cannot be drawn; None where it is of runs, and there are none."""
     if name not in OF_RUNS:
         return of_folder(name, source.folder)
-    bundle, pair = source.bundle, source.pair
-    # A bundle of several sweeps is not of one table: then those runs alone that the claim rests on.
-    sizes = name in FIGURES_OF["C1"]
     found = None
-    for runs in (bundle, bundle and _over_sizes(bundle)) if sizes else (pair, bundle):
+    for runs in _candidates(name, source):
         found = of_runs(name, runs) if runs else found
         if isinstance(found, Picture):
             break
     return found
+
+
+def _candidates(name: str, source: Source) -> Iterator[Bundle | None]:
+    """Of which runs a figure may be, the first that it can be drawn of.
+
+    A bundle of several sweeps is not of one table: then those runs alone that the claim rests on.
+    """
+    bundle = source.bundle
+    if name in FIGURES_OF["C10"]:
+        yield bundle and _beside_controls(bundle)
+        return
+    sizes = name in FIGURES_OF["C1"]
+    yield bundle if sizes else source.pair
+    yield bundle and _over_sizes(bundle) if sizes else bundle
+
+
+def _beside_controls(bundle: Bundle) -> Bundle | None:
+    found = measured_controls(bundle)
+    return None if isinstance(found, str) else only(bundle, found[1])
 
 
 def _over_sizes(bundle: Bundle) -> Bundle | None:

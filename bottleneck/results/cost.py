@@ -78,3 +78,9 @@ EXPONENT_COLUMNS: dict[str, str] = {
 ``high`` is the 95 % interval of least squares over ``points`` sizes, ``from`` the least ``to`` the
 greatest that have the quantity above 0; blank where two points leave nothing to judge it by.
 """
+
+
+def device_named(device: str) -> str:
+    """The column ``device`` in words: ``gpu: NVIDIA L4``, and ``cpu`` of ``cpu: cpu``."""
+    platform, _, kind = device.partition(": ")
+    return platform if kind == platform else device

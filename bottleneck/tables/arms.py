@@ -32,6 +32,15 @@ def arms(bundle: Bundle) -> pd.DataFrame:
 
     Runs scored in other buckets than the first are a ``UserError``.
     """
+    rows = [row for arm in named_arms(bundle) for row in _rows(bundle, arm)]
+    return typed_frame(rows, ("arm", "seeds", "parameters", "bucket", "n"))
+
+
+def named_arms(bundle: Bundle) -> list[pd.DataFrame]:
+    """The runs of each arm, a row a run, with its name in the column ``arm``.
+
+    Raises ``UserError`` as `arms`.
+    """
     runs = listed_runs(bundle)
     if len(edges := runs["edges"].unique()) > 1:
         raise UserError(
@@ -39,9 +48,7 @@ def arms(bundle: Bundle) -> pd.DataFrame:
             f"`--where`, as by `--where run={runs['run'].iloc[0]}`"
         )
     named = runs.assign(arm=arm_names(runs))
-    found = sorted(families(named, ("seed",)), key=_place)
-    rows = [row for arm in found for row in _rows(bundle, arm)]
-    return typed_frame(rows, ("arm", "seeds", "parameters", "bucket", "n"))
+    return sorted(families(named, ("seed",)), key=_place)
 
 
 def _place(runs: pd.DataFrame) -> tuple[int, bool, list[tuple[int, str]]]:

@@ -14,7 +14,7 @@ from ..results.bundle import Bundle
 from ..scoring.bootstrap import Estimate, difference
 from ..scoring.buckets import Buckets
 from .alike import WIDTHS
-from .comparison import NONE, arm_of, source_words
+from .comparison import NONE, Arm, arm_of, source_words
 from .families import TEXT, UNIFORM, Pair, changed, first, listed_runs, named, over_trained_lengths
 from .selection import written
 
@@ -33,11 +33,16 @@ EXPECTED = (UNIFORM_WEIGHTS, PARAMETERS, LARGER, *SINGLE.values(), LONGER)
 
 @dataclass(frozen=True, eq=False)
 class ByBucket:
-    """Estimates of some runs that differ in their seed alone, by bucket; n is the sentences'."""
+    """An arm's runs, which differ in their seed alone, by bucket; n is the sentences'."""
 
     buckets: tuple[str, ...]
     n: tuple[int, ...]
-    estimates: tuple[Estimate, ...]
+    arm: Arm
+
+    @property
+    def estimates(self) -> tuple[Estimate, ...]:
+        """BLEU, mean over seeds."""
+        return self.arm.estimates
 
     @property
     def longest(self) -> int:
@@ -52,7 +57,7 @@ def measured(bundle: Bundle, runs: pd.DataFrame) -> ByBucket:
     buckets = Buckets(settings.scoring.lower_edges)
     assigned = buckets.assign(source_words(bundle, first))
     counts = tuple(int((assigned == place).sum()) for place in range(len(buckets.names)))
-    return ByBucket(buckets.names, counts, arm_of(bundle, runs, first, settings).estimates)
+    return ByBucket(buckets.names, counts, arm_of(bundle, runs, first, settings))
 
 
 def controlled(bundle: Bundle, pair: Pair) -> tuple[Controlled, pd.DataFrame]:

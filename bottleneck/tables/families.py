@@ -212,16 +212,21 @@ def describe(runs: pd.DataFrame) -> str:
 
 def arm_names(runs: pd.DataFrame) -> list[str]:
     """Of a row a run what its arm is called: ``none updates=4000``, in what most are not alike."""
-    apart = {"attention", "seed", *following(runs)}
-    told = [
-        name
-        for name in SETTING_COLUMNS
-        if name not in apart and runs[name].nunique(dropna=False) > 1
-    ]
+    told = varied(runs)
     held = runs[["attention", *told]].to_dict("records")
     rows = [{name: written(row[name]) for name in told} for row in held]
     names = telling(rows, _lecture())
     return [" ".join([row["attention"], *more]) for row, more in zip(held, names, strict=True)]
+
+
+def varied(runs: pd.DataFrame) -> list[str]:
+    """The settings, but for attention and seed, in which arms are told apart."""
+    apart = {"attention", "seed", *following(runs)}
+    return [
+        name
+        for name in SETTING_COLUMNS
+        if name not in apart and runs[name].nunique(dropna=False) > 1
+    ]
 
 
 def runs_told(count: int, seeds: dict[str, list[int]]) -> str:

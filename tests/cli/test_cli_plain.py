@@ -189,7 +189,7 @@ def test_a_figure_of_such_names_is_drawn(planted, tmp_path, capsys):
     out = Path(shutil.copytree(planted, tmp_path / "out"))
     names = ("nonerun", "additiverun")
     write_relisted(out / "groups.json", json.dumps(dict.fromkeys(names, r"$\frac{$ \x1b" + ACTING)))
-    for figure in ("bleu", "learning", "compression", "context-length"):
+    for figure in ("bleu", "arms", "learning", "compression", "context-length"):
         assert run(["plot", figure, "--results", str(out), "-o", str(tmp_path / "a.svg")]) in (0, 1)
         told = capsys.readouterr().err.splitlines()
         assert len(told) <= 1

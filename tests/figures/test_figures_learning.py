@@ -76,7 +76,7 @@ def test_of_one_sentence_there_is_no_interval(folder):
         write_log(folder / "runs" / run, number, standard_error=None, sentences=1)
     figure, data = make_figure("learning", folder)
     assert data.loc[data["kind"] == "mean", ["low", "high"]].isna().all(axis=None)
-    figure.canvas.draw()
+    figure.draw_without_rendering()
 
 
 def test_one_arm_alone_is_drawn(folder):

@@ -5,11 +5,13 @@ import json
 import pandas as pd
 import pytest
 from listed import write_relisted
+from matplotlib.colors import to_hex
 from planted import write_planted
 
 from seq2seq_bottleneck.figures.attention import pick
 from seq2seq_bottleneck.figures.cost import plot as cost_plot
 from seq2seq_bottleneck.figures.curves import draw
+from seq2seq_bottleneck.figures.looks import Look, series_of
 from seq2seq_bottleneck.figures.registry import make_figure
 from seq2seq_bottleneck.figures.style import LIGHT
 from seq2seq_bottleneck.lecture.printed import L_FAIL, L_VIND
@@ -79,6 +81,8 @@ def test_heatmaps_show_an_example_of_a_run_with_attention(bundle, tmp_path):
     assert len(data) == 2 * 3 + 2 * 5
     assert list(data.loc[data["sentence"] == 1, "weight"]) == [1 / 3] * 3 + [1.0, 0.0, 0.0]
     assert figure.axes[0].images[0].get_array().shape == (2, 3)
+    told = " ".join(figure.texts[-1].get_text().split())
+    assert "n = 2 sentences of one run: corpus grammar, attention additive, context 32" in told
 
 
 def test_an_example_too_long_for_a_slide_is_shown_only_where_there_is_no_other():
@@ -92,7 +96,7 @@ def test_cost_has_a_panel_a_quantity_in_milliseconds():
         {"varied": varied, "arm": arm, "attention": arm.removesuffix("-output"),
          "placement": "output" if "-" in arm else "input", "length": size, "context_size": size,
          "seconds": seconds, "seconds_low": 0.9 * seconds, "seconds_high": 1.2 * seconds,
-         "repeats": 3, "machine": "m", "device": "d"}
+         "repeats": 3, "machine": "m", "device": "cpu: cpu"}
         for varied in ("length", "context_size")
         for arm in ("none", "dot-output")
         for size, seconds in ((10, 0.001), (20, 0.004), (40, float("nan")))
@@ -109,3 +113,22 @@ def test_cost_has_a_panel_a_quantity_in_milliseconds():
     figure = draw(plot, LIGHT)
     assert [axes.get_yscale() for axes in figure.axes] == ["log", "log"]
     assert all("n = 3 groups" in axes.get_xlabel() for axes in figure.axes)
+    assert figure.texts[-1].get_text().endswith(" Measured on m, cpu.")
+
+
+def test_costs_that_lie_on_each_other_differ_in_their_lines_too():
+    """In grey some arms' colours are one, and their markers lie on each other."""
+    row = {"varied": "length", "length": 10, "seconds": 0.001, "seconds_low": 0.001,
+           "seconds_high": 0.001, "repeats": 3, "machine": "m", "device": "gpu: L4"}  # fmt: skip
+    arms = [("none", "input"), ("dot", "input"), ("none", "output"), ("dot", "output")]
+    rows = [row | {"attention": arm, "placement": place} for arm, place in arms]
+    plot = cost_plot(pd.DataFrame(rows, columns=list(COST_COLUMNS)))
+    look = Look(plot, LIGHT)
+    assert len({look.line(*series) for series in series_of(plot.data)}) == len(arms)
+    figure = draw(plot, LIGHT)
+    lines = [bars.lines[0] for bars in figure.axes[0].containers]
+    samples = figure.legends[0].legend_handles
+    for held in (lines, samples):
+        hollow = [to_hex(line.get_markerfacecolor()).upper() == LIGHT.ground for line in held]
+        assert hollow == [False, False, True, True]
+    assert figure.texts[-1].get_text().endswith(" Measured on m, gpu: L4.")

@@ -128,6 +128,14 @@ def test_the_map_has_the_tables_numbers_and_blanks(several):
     assert blank["value"].isna().all()
 
 
+def test_a_number_does_not_touch_the_edges_of_its_cell(several):
+    figure, _ = make_figure("context-length", several)
+    figure.draw_without_rendering()
+    for axes in figure.axes:
+        cell = axes.get_window_extent().width / axes.images[0].get_array().shape[1]
+        assert max(text.get_window_extent().width for text in axes.texts) < 0.85 * cell
+
+
 def test_both_arms_have_one_scale_and_the_difference_one_with_0(several):
     figure, data = make_figure("context-length", several)
     none, attention, gain = (axes.images[0].norm for axes in figure.axes)
@@ -165,4 +173,4 @@ def test_without_an_arm_without_attention_there_is_no_map(several):
 @pytest.mark.parametrize("name", ["compression", "context-length"])
 def test_it_is_drawn_without_a_warning(several, one, name, dark):
     for folder in (several, one):
-        make_figure(name, folder, dark=dark)[0].canvas.draw()
+        make_figure(name, folder, dark=dark)[0].draw_without_rendering()

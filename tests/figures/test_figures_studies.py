@@ -109,7 +109,7 @@ def test_a_mean_without_an_interval_is_drawn_without_one(study, tmp_path):
     shown = data[data["kind"] == "mean"]
     assert len(shown)
     assert shown[["low", "high"]].isna().all(axis=None)
-    figure.canvas.draw()
+    figure.draw_without_rendering()
 
 
 def test_gradients_are_in_the_order_of_distance(tmp_path):

@@ -54,6 +54,7 @@ def test_controls_stand_in_a_table_best_first_with_intervals(tmp_path):
     folder = with_controls(tmp_path).write()
     decided, held = _of("C10", folder)
     assert decided.verdict.verdict in ("held", "partly", "not held")
+    assert held.drawn == ("arms",)
     (grid,) = held.grids
     measured, _ = measured_controls(load_bundle(folder))
     assert grid == controls_grid(measured)
