@@ -7,6 +7,7 @@ from ..lecture.checks import Audit
 from ..tables.audit import audit_page
 from ..tables.claims import VERDICTS, claims, number
 from ..tables.decided import Decision
+from .commands import Ways
 from .further import Further
 from .markup import Html, joined, prose, tag
 from .questions import SLIDES, Shown
@@ -35,9 +36,22 @@ def sentence(text: str) -> str:
     return f"{text[:1].upper()}{text[1:]}."
 
 
-def commands(lines: Iterable[str], told: str = "To get it again") -> Html:
-    """Commands, a line each."""
-    return tag("div", tag("p", told, class_="again"), tag("pre", tag("code", "\n".join(lines))))
+def commands(lines: Iterable[str], told: str = "To get it again") -> Html | None:
+    """Commands, a line each; nothing where there are none."""
+    text = "\n".join(lines)
+    if not text:
+        return None
+    return tag("div", tag("p", told, class_="again"), tag("pre", tag("code", text)))
+
+
+def ways(found: Ways, measured: bool = True) -> Html:
+    """What measures it, and what shows what is measured."""
+    return joined(
+        [
+            commands(found.measure, "To measure it again" if measured else "To measure it"),
+            commands(found.show, "To print and draw what is measured"),
+        ]
+    )
 
 
 def details(title: str, *children: Html | None) -> Html:
@@ -88,7 +102,7 @@ def place_of(claim: str) -> str:
     return "tables" if claim.startswith("L-") else claim
 
 
-def question(decision: Decision, shown: Shown, again: Sequence[str], both: bool) -> Html:
+def question(decision: Decision, shown: Shown, again: Ways, both: bool) -> Html:
     """One claim; not ``both``: its figures for light ground alone."""
     claim, verdict = decision.claim, decision.verdict
     (row,) = claims([decision]).to_dict("records")
@@ -98,7 +112,6 @@ def question(decision: Decision, shown: Shown, again: Sequence[str], both: bool)
     measured = tag("p", badge(verdict.verdict), " ", tag("strong", value) if value else None, " ",
                    row["measure"] if value else told, class_="number")  # fmt: skip
     title = joined([tag("span", claim.id, class_="id"), " ", claim.says])
-    way = commands(again, "To measure it" if decision.command else "To get it again")
     return section(
         claim.id,
         title,
@@ -111,7 +124,7 @@ def question(decision: Decision, shown: Shown, again: Sequence[str], both: bool)
         details("More tables", *map(table_html, shown.grids[1:])) if shown.grids[1:] else None,
         details("Rule and notes", tag("p", RULE, prose(verdict.rule)),
                 listed(shown.notes) if shown.notes else None),
-        way,
+        ways(again, measured=not decision.command),
         level="h3",
     )  # fmt: skip
 
@@ -139,12 +152,13 @@ def _slides(claim: str) -> Html | None:
     return tag("p", "On the slides: ", links, ".", class_="slides")
 
 
-def further(one: Further, place: int, again: Sequence[str]) -> Html:
+def further(one: Further, place: int, again: Ways) -> Html:
     """A sweep that no claim rests on: its question, its table, what stands under it."""
     page, head = one.page, tag("code", one.folder.name)
     asked = tag("p", prose(one.question)) if one.question else None
     if isinstance(page, str):
-        return section(f"further-{place}", head, asked, tag("p", page), level="h3")
+        told = tag("p", page)
+        return section(f"further-{place}", head, asked, told, ways(again), level="h3")
     return section(
         f"further-{place}",
         head,
@@ -153,7 +167,7 @@ def further(one: Further, place: int, again: Sequence[str]) -> Html:
         *map(table_html, grids(page.table, page.title)),
         judged(page.judged),
         details("Notes", listed(page.caption)),
-        commands(again),
+        ways(again),
         level="h3",
     )
 

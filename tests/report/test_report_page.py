@@ -209,6 +209,7 @@ def test_what_nothing_measured_says_so_and_has_no_table(page):
     assert "not measured" in section.text
     assert section.all("table") == []
     assert "bottleneck study survival --results" in section.all("pre")[0].text
+    assert "To measure it again" not in section.text
 
 
 def test_the_printed_numbers_are_all_there(page):
