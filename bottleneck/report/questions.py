@@ -5,7 +5,7 @@ by the rooms below.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..claims.registry import Claim
@@ -16,10 +16,11 @@ from ..results.probes import has_probe
 from ..results.schema import BENCHMARK, STUDIES
 from ..results.study_files import GOLD
 from ..settings.errors import UserError
+from ..tables.comparison import compare_sizes
 from ..tables.controlled import only
 from ..tables.cost import cost_pages, load_cost
 from ..tables.decided import Decision, measured_controls, measured_training
-from ..tables.families import listed_runs, over_sizes
+from ..tables.families import describe, listed_runs, over_sizes
 from ..tables.names import GOLD_TABLE
 from ..tables.page import Page
 from ..tables.pages import gold_page, make_page, study_page
@@ -144,8 +145,15 @@ def _figure(name: str, source: Source) -> Picture | str | None:
     for runs in (bundle, bundle and _over_sizes(bundle)) if sizes else (pair, bundle):
         found = of_runs(name, runs) if runs else found
         if isinstance(found, Picture):
-            break
+            return replace(found, runs=_compared(runs)) if sizes else found
     return found
+
+
+def _compared(bundle: Bundle) -> str:
+    """The runs that are compared over context sizes, in words: those with attention among them."""
+    arms = [arm for size in compare_sizes(bundle) for arm in (size.none, size.attention) if arm]
+    names = {run for arm in arms for run in arm.runs}
+    return describe(bundle.runs[bundle.runs["run"].isin(names)])
 
 
 def _over_sizes(bundle: Bundle) -> Bundle | None:

@@ -8,6 +8,7 @@ from ..tables.audit import audit_page
 from ..tables.claims import VERDICTS, claims, number
 from ..tables.decided import Decision
 from .commands import Ways
+from .figures import Picture
 from .further import Further
 from .markup import Html, joined, prose, tag
 from .questions import SLIDES, Shown
@@ -118,7 +119,7 @@ def question(decision: Decision, shown: Shown, again: Ways, both: bool) -> Html:
         measured,
         tag("p", prose(sentence(verdict.because)), class_="because"),
         _slides(claim.id),
-        *(picture.html(_where(decision), both) for picture in shown.pictures),
+        *(picture.html(_where(decision, picture), both) for picture in shown.pictures),
         _further_up(shown.seen),
         *map(table_html, shown.grids[:1]),
         details("More tables", *map(table_html, shown.grids[1:])) if shown.grids[1:] else None,
@@ -129,9 +130,11 @@ def question(decision: Decision, shown: Shown, again: Ways, both: bool) -> Html:
     )  # fmt: skip
 
 
-def _where(decision: Decision) -> Html:
-    """Which runs a figure is of."""
+def _where(decision: Decision, picture: Picture) -> Html:
+    """Which runs a figure is of, and the verdict, where this rests on others."""
     told = f"{decision.runs}." if decision.runs else f"{decision.claim.says}."
+    if picture.runs and not decision.runs.endswith(picture.runs):
+        told = f"Drawn: {picture.runs}. The verdict rests on {told}"
     return joined([f"{decision.claim.id}. {told}"])
 
 

@@ -1,8 +1,9 @@
 """What stands with a claim: its figures, its tables, and the commands that give them again."""
 
 import pytest
+from page_parser import Page
 from planted import write_planted, write_sizes
-from planted_arms import with_controls
+from planted_arms import HIGH, with_controls
 from planted_report import write_gold, write_results
 
 from seq2seq_bottleneck.claims.registry import CLAIMS
@@ -11,6 +12,7 @@ from seq2seq_bottleneck.lecture.audit import AUDITS
 from seq2seq_bottleneck.report.beside import controls_grid
 from seq2seq_bottleneck.report.commands import Ways, of_claim
 from seq2seq_bottleneck.report.questions import FIGURES_OF, SLIDES, TABLES_OF, Source, shown
+from seq2seq_bottleneck.report.sections import question
 from seq2seq_bottleneck.results.bundle import load_bundle
 from seq2seq_bottleneck.tables.decided import decision, measured_controls
 from seq2seq_bottleneck.tables.names import TABLES
@@ -45,6 +47,21 @@ def test_compression_has_its_figures_and_both_tables(tmp_path):
     told = of_claim(decided, held, load_bundle(tmp_path))
     assert told.measure == (f"bottleneck sweep context_size --out {tmp_path}",)
     assert f"bottleneck plot compression --results {tmp_path} -o compression.svg" in told.show
+
+
+@pytest.mark.parametrize("others", [[], [(32, "additive")]], ids=["none alone", "attention too"])
+def test_under_the_figures_over_sizes_stand_all_runs_that_they_draw(others, tmp_path):
+    low = [min(1.0, 1.3 * share) for share in LOSSES]
+    write_sizes(tmp_path, {(16, "none"): low, (32, "none"): LOSSES} | dict.fromkeys(others, HIGH))
+    decided, held = _of("C1", tmp_path)
+    html = Page(question(decided, held, Ways(), both=False))
+    captions = [node.text for node in html.named("figcaption")]
+    assert len(captions) == 2
+    judged = "2 runs: none context_size=16, none context_size=32, seed 1."
+    drawn = "3 runs: additive, none context_size=16, none context_size=32, seed 1."
+    for caption in captions:
+        told = f"Drawn: {drawn} The verdict rests on {judged}" if others else judged
+        assert caption == f"C1. {told}"
 
 
 def test_controls_stand_in_a_table_best_first_with_intervals(tmp_path):
