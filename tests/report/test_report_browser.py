@@ -1,6 +1,7 @@
 """The page in a real browser: it runs, it answers, it asks nothing of anybody, it fits a phone."""
 
 import json
+import re
 
 import pytest
 from browser import executable, visit
@@ -20,7 +21,7 @@ frame.onload = () => {
   const page = frame.contentDocument;
   const choice = page.getElementById("explorer-choice");
   choice.focus();
-  choice.value = "1";
+  choice.value = "0";
   choice.dispatchEvent(new Event("change"));
   setTimeout(() => {
     const shown = page.querySelector("#explorer-shown dd").textContent;
@@ -29,13 +30,16 @@ frame.onload = () => {
     document.title = JSON.stringify([shown, focused, hash, choice.value]);
   }, 500);
 }</script>"""
-FRAME = """<!doctype html><body><iframe width={width} height=800 src="report.html"></iframe>
+FRAME = """<!doctype html><body><iframe width={width} height=800 src="{page}"></iframe>
 <script>document.querySelector("iframe").onload = (loaded) => {{
-  const page = loaded.target.contentDocument.documentElement;
-  document.title = JSON.stringify([page.clientWidth, page.scrollWidth]);
+  const page = loaded.target.contentDocument;
+  const sides = (node) => {{
+    const box = node.getBoundingClientRect();
+    const outer = node.closest(".scroll").getBoundingClientRect();
+    return [box.left - outer.left, outer.right - box.right];
+  }};
+  document.title = JSON.stringify({wanted});
 }}</script>"""
-
-
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     """A page whose second sentence is another than its first."""
@@ -76,8 +80,8 @@ def test_a_page_that_was_tampered_with_does_not_run(folder, tmp_path):
     assert "<title>owned" not in found.dom
 
 
-@pytest.mark.parametrize(("fragment", "source"), [("", PAIR[0]), ("#sentence=2", "dogs run"),
-                                                  ("#sentence=99", PAIR[0])])  # fmt: skip
+@pytest.mark.parametrize(("fragment", "source"), [("", "dogs run"), ("#sentence=1", PAIR[0]),
+                                                  ("#sentence=99", "dogs run")])  # fmt: skip
 def test_the_explorer_answers_without_an_error_or_a_request(fragment, source, folder, tmp_path):
     found = visit((folder / "report.html").as_uri() + fragment, tmp_path)
     assert found.console == []
@@ -102,10 +106,10 @@ def test_the_explorer_answers_without_an_error_or_a_request(fragment, source, fo
 
 def test_without_an_address_the_page_opens_where_its_data_say(folder, tmp_path):
     text = (folder / "report.html").read_text(encoding="utf8")
-    assert text.count('"first":0') == 1
-    (folder / "second.html").write_text(text.replace('"first":0', '"first":1'), encoding="utf8")
-    for fragment, source in (("", "dogs run"), ("#sentence=1", PAIR[0])):
-        found = visit((folder / "second.html").as_uri() + fragment, tmp_path)
+    assert text.count('"first":1') == 1
+    (folder / "first.html").write_text(text.replace('"first":1', '"first":0'), encoding="utf8")
+    for fragment, source in (("", PAIR[0]), ("#sentence=2", "dogs run")):
+        found = visit((folder / "first.html").as_uri() + fragment, tmp_path)
         shown = Page(found.dom.replace("<!DOCTYPE html>", "")).by_id("explorer-shown")
         assert shown.all("dd")[0].text == source
 
@@ -115,13 +119,13 @@ def test_choosing_a_sentence_shows_it_and_makes_its_address(folder, tmp_path):
     frame.write_text(CHOOSE)
     found = visit(frame.as_uri(), tmp_path)
     assert json.loads(Page(found.dom).named("title")[0].text) == [
-        "dogs run", True, "#sentence=2", "1"
+        PAIR[0], True, "#sentence=1", "0"
     ]  # fmt: skip
     assert found.console == []
 
 
 def test_words_kept_and_lost_are_shown_for_each_arm(folder, tmp_path):
-    found = visit((folder / "report.html").as_uri(), tmp_path)
+    found = visit((folder / "report.html").as_uri() + "#sentence=1", tmp_path)
     shown = Page(found.dom.replace("<!DOCTYPE html>", "")).by_id("explorer-shown")
     heads = [head.text for head in shown.all("h3")]
     assert heads == [
@@ -150,9 +154,45 @@ def test_markup_in_the_text_stays_text(tmp_path):
 
 @pytest.mark.parametrize("width", [PHONE, 1280])
 def test_the_page_does_not_scroll_sideways(width, folder, tmp_path):
-    frame = folder / f"frame{width}.html"
-    frame.write_text(FRAME.format(width=width))
-    found = visit(frame.as_uri(), tmp_path, "--window-size=1400,900")
-    inner, scrolled = json.loads(Page(found.dom).named("title")[0].text)
-    assert width - 20 <= inner <= width
+    wanted = "[page.documentElement.clientWidth, page.documentElement.scrollWidth]"
+    inner, scrolled = _measured(folder, tmp_path, width, wanted)
+    assert inner == width
     assert scrolled <= inner
+
+
+def _measured(folder, tmp_path, width, wanted, page="report.html"):
+    """What a script finds of a page in a frame of this width."""
+    frame = folder / f"frame{width}.html"
+    frame.write_text(FRAME.format(width=width, wanted=wanted, page=page))
+    found = visit(frame.as_uri(), tmp_path, "--window-size=1400,900", "--hide-scrollbars")
+    return json.loads(Page(found.dom).named("title")[0].text)
+
+
+@pytest.mark.parametrize("width", [400, 1280])
+def test_without_attention_the_state_is_in_sight_however_long_the_sentence(width, folder, tmp_path):
+    """Its column is the last one; a box that is too narrow for all shows it all the same."""
+    text = (folder / "report.html").read_text(encoding="utf8")
+    data = json.loads(Page(text.removeprefix("<!doctype html>")).by_id("explorer-data").text)
+    long = data["sentences"][data["first"]]
+    long["source"] = ["dangerous"] * 58 + ["</s>"]
+    for arm in long["arms"]:
+        arm["weights"] = [[0] * 58 + [1000]] * len(arm["output"])
+    other = json.dumps(data).replace("<", "\\u003c")
+    page = re.sub('(id="explorer-data">).*?(</script>)', lambda m: m[1] + other + m[2], text)
+    (folder / "long.html").write_text(page, encoding="utf8")
+    wanted = """[
+      [...page.querySelectorAll(".heat.arm-none tbody tr")].map((row) => sides(row.lastChild)),
+      [...page.querySelectorAll(".heat")].map((map) => sides(map)[1]),
+    ]"""
+    cells, maps = _measured(folder, tmp_path, width, wanted, "long.html")
+    assert len(cells) == 4
+    assert all(left > 0 and right >= -1 for left, right in cells)
+    assert (min(maps) >= -1) == (width > 400)
+
+
+def test_two_maps_of_a_short_sentence_stand_beside_each_other(folder, tmp_path):
+    wanted = """[...page.querySelectorAll(".heat")].map((map) => map.getBoundingClientRect())
+      .map(({left, right, top, bottom}) => [left, right, top, bottom])"""
+    (_, right, _, bottom), (left, _, top, _) = _measured(folder, tmp_path, 1280, wanted)
+    assert right < left
+    assert top < bottom
