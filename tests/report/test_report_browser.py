@@ -10,6 +10,7 @@ from page_parser import Page
 from planted_report import CLOSING, PAIR, SCRIPT, write_hostile, write_results
 
 from seq2seq_bottleneck.report.page import make_report
+from seq2seq_bottleneck.report.tables import Grid, table_html
 
 pytestmark = pytest.mark.skipif(
     executable() is None, reason="no chromium, chromium-browser or google-chrome on PATH"
@@ -40,6 +41,18 @@ FRAME = """<!doctype html><body><iframe width={width} height=800 src="{page}"></
   }};
   document.title = JSON.stringify({wanted});
 }}</script>"""
+CONTROLS = (
+    "run", "attention", "context_size", "seed", "hidden_size", "bidirectional", "reverse_source",
+    "initial_state", "joined", "updates", "parameters", "best_update", "epochs", "train_loss",
+    "valid_loss", "train_seconds",
+)  # fmt: skip
+"""The columns of the widest table of runs that the reference results have."""
+CELLS = (
+    "f5a2c32b0055", "additive", "256", "1", "256", "false", "false", "context", "1", "4000",
+    "1,718,657", "4,000", "6.43", "0.01", "0.04", "1,220.37",
+)  # fmt: skip
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     """A page whose second sentence is another than its first."""
@@ -196,3 +209,21 @@ def test_two_maps_of_a_short_sentence_stand_beside_each_other(folder, tmp_path):
     (_, right, _, bottom), (left, _, top, _) = _measured(folder, tmp_path, 1280, wanted)
     assert right < left
     assert top < bottom
+
+
+def test_on_paper_no_column_is_lost_and_nothing_stands_over_nothing(folder, tmp_path):
+    """The styles of paper, on a screen as wide as a letter between its margins."""
+    text = (folder / "report.html").read_text(encoding="utf8")
+    text = re.sub("<meta http-equiv[^>]*>", "", text).replace("@media print {", "@media all {")
+    runs = table_html(Grid("Runs", CONTROLS, (CELLS,), 1))
+    (folder / "paper.html").write_text(text.replace("<footer>", f"{runs}<footer>"), encoding="utf8")
+    wanted = """[
+      page.documentElement.clientWidth,
+      [...page.querySelectorAll("table")].map((each) => each.getBoundingClientRect().right),
+      page.getElementById("explorer").getBoundingClientRect().height,
+      page.getElementById("runs").getBoundingClientRect().height,
+    ]"""
+    width, tables, explorer, others = _measured(folder, tmp_path, 739, wanted, "paper.html")
+    assert len(tables) > 5
+    assert max(tables) <= width
+    assert explorer == 0 < others
