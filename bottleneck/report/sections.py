@@ -95,6 +95,7 @@ def overview(decisions: Sequence[Decision]) -> Html:
         "The lecture's claims, and what was measured of them",
         tag("thead", tag("tr", *cells)),
         tag("tbody", *lines),
+        kind="claims",
     )
 
 

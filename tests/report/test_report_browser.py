@@ -181,6 +181,34 @@ def _measured(folder, tmp_path, width, wanted, page="report.html"):
     return json.loads(Page(found.dom).named("title")[0].text)
 
 
+def test_a_phone_shows_what_was_measured_without_scrolling(folder, tmp_path):
+    """None's BLEU, attention's and the gain of every bucket; of every claim its number."""
+    wanted = """[
+      [...page.querySelectorAll("#tables .pairs")[1].tBodies[0].rows].flatMap(
+        (row) => [3, 5, 6].map((place) => sides(row.children[place])[1])),
+      [...page.querySelectorAll("#claims .whole")].map((cell) => sides(cell)[1]),
+    ]"""
+    bleu, numbers = _measured(folder, tmp_path, 400, wanted)
+    assert len(bleu) == 3 * 5
+    assert len(numbers) == 17
+    assert min(bleu + numbers) >= -1
+
+
+def test_on_a_phone_figures_can_be_read_and_a_box_that_scrolls_says_so(folder, tmp_path):
+    wanted = """[
+      page.querySelector("figure img").getBoundingClientRect().width,
+      page.querySelector("figure .scroll").clientWidth,
+      getComputedStyle(page.querySelector("figure .scroll")).maskImage,
+      getComputedStyle(page.querySelector("#runs .scroll")).backgroundAttachment,
+      getComputedStyle(page.querySelector("#runs .scroll")).backgroundImage,
+    ]"""
+    image, box, mask, attached, shadow = _measured(folder, tmp_path, 400, wanted)
+    assert image >= 640 > 400 > box
+    assert "gradient" in mask
+    assert attached == "local, local, scroll, scroll"
+    assert shadow.count("linear-gradient") == 4
+
+
 @pytest.mark.parametrize("width", [400, 1280])
 def test_without_attention_the_state_is_in_sight_however_long_the_sentence(width, folder, tmp_path):
     """Its column is the last one; a box that is too narrow for all shows it all the same."""
