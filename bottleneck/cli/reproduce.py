@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ..settings.names import DEFAULT_OUT
 from .console import output
 from .help import SETTINGS
 from .options import (
@@ -27,7 +28,6 @@ from .options import (
 if TYPE_CHECKING:
     from ..runs.pool import Job
 
-DEFAULT_OUT = Path("results") / "runs"
 MOST_SEEDS = 10_000
 
 

@@ -1,28 +1,35 @@
-"""The commands that give the page's numbers again."""
+"""The commands that measure the page's numbers again, and those that show what is measured."""
 
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from ..results.bundle import Bundle
-from ..results.folders import find_runs, without_runs
-from ..results.schema import STUDIES
-from ..settings.run import preset_names, resolve
+from ..results.folders import find_runs
+from ..results.probes import probe_file
+from ..results.schema import BENCHMARK, STUDIES
+from ..results.study_files import GOLD as GOLD_NUMBERS
+from ..results.study_files import rests_on
 from ..tables.commands import GOLD as GOLD_STUDY
-from ..tables.comparison import NONE
+from ..tables.controlled import only
 from ..tables.decided import Decision
 from ..tables.names import GOLD_TABLE, TABLES
 from .further import Further
 from .questions import Shown
 from .read import SLIDES_TABLES, Read
+from .training import LECTURE, Training, into, training
 
-APART = frozenset({"model.attention", "training.seed"})
-"""Settings that the runs of two arms and several seeds do not share."""
-KNOWN = frozenset({*TABLES, *STUDIES, GOLD_TABLE})
+KNOWN = frozenset({*TABLES, *STUDIES, GOLD_TABLE, BENCHMARK})
 """What `bottleneck table` prints."""
-ATTENTION = "additive"
-"""What `bottleneck reproduce` compares with none unless it is told otherwise."""
+
+
+@dataclass(frozen=True)
+class Ways:
+    """Commands in the order in which they can be run; ``measure`` may take hours, ``show`` not."""
+
+    measure: tuple[str, ...] = ()
+    show: tuple[str, ...] = ()
 
 
 def quoted(folder: Path) -> str:
@@ -30,95 +37,77 @@ def quoted(folder: Path) -> str:
     return shlex.quote(str(folder))
 
 
-def of_tables(held: Read) -> list[str]:
+def of_tables(held: Read) -> Ways:
     """What trains the runs of the two tables again, prints these and draws their figure."""
     lacking = [one.command for one in held.decisions[:SLIDES_TABLES] if one.command]
     if held.pair is None:
-        return list(dict.fromkeys(lacking))
+        return Ways(tuple(dict.fromkeys(lacking)))
     where = quoted(held.pair.folder)
     names = ["failure-pattern", "vindication"][: len(held.pages)]
-    return [
-        *filter(None, [of_runs(held.pair, held.pair.folder)]),
-        *(f"bottleneck table {name} --results {where}" for name in names),
-        f"bottleneck plot bleu --results {where} -o bleu.svg",
-        *dict.fromkeys(lacking),
-    ]
+    trained = training(held.pair)
+    return Ways(
+        tuple(dict.fromkeys([*([trained.command] if trained else []), *lacking])),
+        (
+            *(f"bottleneck table {name} --results {where}" for name in names),
+            f"bottleneck plot bleu --results {where} -o bleu.svg",
+        ),
+    )
 
 
-def of_claim(decision: Decision, shown: Shown) -> list[str]:
-    """What measures a claim, then what prints its tables and draws its figures again."""
-    where = quoted(decision.folder)
-    return [
-        *([decision.command] if decision.command else _measuring(decision, shown)),
-        *(f"bottleneck table {name} --results {where}" for name in shown.tabled if name in KNOWN),
-        *(f"bottleneck plot {name} --results {where} -o {name}.svg" for name in shown.drawn),
-    ]
+def of_claim(decision: Decision, shown: Shown, bundle: Bundle | None) -> Ways:
+    """What measures a claim, and what prints its tables and draws its figures.
 
-
-def of_further(one: Further) -> list[str]:
-    """What prints the table of a sweep that no claim rests on."""
-    if isinstance(one.page, str):
-        return []
-    return [f"bottleneck table {one.page.name} --results {quoted(one.folder)}"]
-
-
-def _measuring(decision: Decision, shown: Shown) -> Iterator[str]:
-    """The command behind the numbers; a bundle away from its store has none that names it."""
-    claim, folder = decision.claim, decision.folder
-    if not claim.study:
-        words = [] if without_runs(folder) else ["--out", str(folder)]
-        yield shlex.join(["bottleneck", *claim.command.split(), *words])
-    elif find_runs(folder).any:
-        study = GOLD_STUDY if shown.tabled == (GOLD_TABLE,) else claim.command
-        yield f"bottleneck {study} --results {quoted(folder)}"
-
-
-def of_runs(bundle: Bundle, folder: Path) -> str | None:
-    """The command that trains the runs of a bundle of one or two arms again, into the folder.
-
-    Into the default one where this has none of its run folders: it would be refused. None where no
-    flags say so: other seeds than 1, 2, ..., or a preset's value that is not set.
+    Those that stand with another claim as well; ``bundle`` are the runs of the claim's folder.
     """
-    rows = bundle.runs.drop_duplicates("run")
-    settings = _flat(bundle.settings(rows["run"].iloc[0]).model_dump())
-    apart = {name: _apart(settings, name) for name in preset_names()}
-    preset = min(apart, key=lambda name: (len(apart[name]), name))
-    changes = apart[preset]
-    others = sorted(set(rows["attention"]) - {NONE, ATTENTION})
-    if len(others) == 1:
-        changes = {"model.attention": others[0]} | changes
-    seeds = sorted(int(seed) for seed in set(rows["seed"]))
-    if None in changes.values() or seeds != list(range(1, len(seeds) + 1)):
-        return None
-    words = ["bottleneck", "reproduce", "--preset", preset]
-    for name, value in changes.items():
-        words += ["--set", f"{name}={_written(value)}"]
-    if len(seeds) > 1:
-        words += ["--seeds", str(len(seeds))]
-    if not without_runs(folder):
-        words += ["--out", str(folder)]
-    return shlex.join(words)
+    where = quoted(decision.folder)
+    tabled, drawn = (*shown.tabled, *shown.seen), (*shown.drawn, *shown.seen)
+    return Ways(
+        (decision.command,) if decision.command else tuple(_measuring(decision, shown, bundle)),
+        (
+            *(f"bottleneck table {name} --results {where}" for name in tabled if name in KNOWN),
+            *(f"bottleneck plot {name} --results {where} -o {name}.svg" for name in drawn),
+        ),
+    )
 
 
-def _apart(settings: Mapping[str, Any], preset: str) -> dict[str, Any]:
-    """In what settings differ from a preset."""
-    known = _flat(resolve(preset).model_dump())
-    return {
-        name: value
-        for name, value in settings.items()
-        if name not in APART and value != known[name]
-    }
+def of_further(one: Further) -> Ways:
+    """What trains a sweep that no claim rests on, and prints its table."""
+    trained = training(one.bundle)
+    measure = (trained.command,) if trained else ()
+    if isinstance(one.page, str):
+        return Ways(measure)
+    return Ways(measure, (f"bottleneck table {one.page.name} --results {quoted(one.folder)}",))
 
 
-def _flat(settings: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    """``section.key`` and value."""
-    return {
-        f"{section}.{key}": value
-        for section, fields in settings.items()
-        for key, value in fields.items()
-    }
+def _measuring(decision: Decision, shown: Shown, bundle: Bundle | None) -> Iterator[str]:
+    """The commands behind the numbers, in the order in which they can be run.
+
+    A study is put to the runs where they lie; without them to others that are trained first.
+    """
+    claim, folder = decision.claim, decision.folder
+    gold = shown.tabled == (GOLD_TABLE,)
+    study = f"bottleneck {GOLD_STUDY if gold else claim.command}"
+    if claim.makes == "bench":  # into the folder itself it would take the place of what is shown
+        yield study
+    elif not claim.study:
+        trained = training(bundle) if bundle else None
+        yield (trained or _made(decision)).command
+    elif find_runs(folder).any:
+        yield f"{study} --results {quoted(folder)}"
+    elif bundle and (trained := _studied(bundle, GOLD_NUMBERS if gold else claim.study)):
+        yield trained.command
+        yield f"{study} --results {quoted(trained.folder)}"
+    elif not gold:  # it trains its own
+        yield study
 
 
-def _written(value: Any) -> str:
-    """A value as ``--set`` takes it."""
-    return str(value).lower() if isinstance(value, bool) else str(value)
+def _made(decision: Decision) -> Training:
+    """The claim's own command, in the folder that decides it where that can take runs."""
+    words = decision.claim.command.split()
+    return into(decision.folder, words[1] if words[0] == "sweep" else LECTURE, words)
+
+
+def _studied(bundle: Bundle, study: str) -> Training | None:
+    """What trains those of the runs that a study was put to, or else all of them."""
+    asked = bundle.runs[bundle.runs["run"].isin(rests_on(probe_file(bundle.folder, study)))]
+    return (training(only(bundle, asked)) if len(asked) else None) or training(bundle)

@@ -7,7 +7,7 @@
   const shown = document.getElementById("explorer-shown");
   const KINDS = { survived: "survived", lost: "lost", "in part": "part", "not linked": "unjudged" };
 
-  const NARROW = 17; // source tokens up to which two maps have room beside each other
+  const FEW = 17; // source tokens up to which a map's fields are large
 
   /** An element with its class and children; texts stay texts. */
   function make(name, kind, ...children) {
@@ -67,7 +67,8 @@
       ? "No attention: every output word is made from the last state, the column at the right"
       : `Where ${arm.name} looked`;
     const name = `${where}: a row an output word, a column a source word`;
-    const table = make("table", `heat arm-${arm.name}`, caption(name));
+    const many = sentence.source.length > FEW ? " many" : "";
+    const table = make("table", `heat arm-${arm.name}${many}`, caption(name));
     const top = make("tr", "", make("td", ""));
     top.append(...sentence.source.map((word) => head(make("span", "", word), "col")));
     const body = make("tbody", "");
@@ -121,7 +122,7 @@
     const sentence = data.sentences[place];
     const list = make("dl", "", make("dt", "", "Source"), make("dd", "", sentence.text),
       make("dt", "", "Reference"), make("dd", "", sentence.reference));
-    const arms = make("div", sentence.source.length > NARROW ? "arms" : "arms narrow");
+    const arms = make("div", sentence.source.length > data.beside ? "arms" : "arms beside");
     data.arms.forEach((arm, number) => arms.append(block(sentence, arm, sentence.arms[number])));
     shown.replaceChildren(list, arms, fates(sentence));
     choice.value = String(place);

@@ -27,6 +27,8 @@ from ..tables.comparison import NONE
 Example = Mapping[str, Any]
 """A sentence of ``examples.json``."""
 THOUSAND = 1000
+BESIDE = 28
+"""Source tokens up to which the maps of two arms stand beside each other on a screen."""
 MOST_WEIGHTS = 120_000
 """Of all sentences and arms together: half a megabyte of page at most."""
 
@@ -61,7 +63,8 @@ def explored(bundle: Bundle) -> Explored | None:
     if not sentences:
         return None
     edges = bundle.settings(runs[0][0]["run"]).scoring.lower_edges
-    data = {"arms": arms, "sentences": sentences, "first": _telling(sentences, edges)}
+    first = _telling(sentences, edges)
+    data = {"arms": arms, "sentences": sentences, "first": first, "beside": BESIDE}
     return Explored(data, len(places) - len(chosen))
 
 
@@ -92,12 +95,18 @@ def _fitting(
 def _telling(sentences: Sequence[Mapping[str, Any]], edges: tuple[int, ...]) -> int:
     """The place of the sentence to open on: of the longest bucket, with the median of lost words.
 
-    Lost by the first arm, which is none where there is one; the earlier of equals.
+    Of those whose maps stand beside each other, so that both arms are seen at once; of all where
+    there are none. Lost by the first arm, which is none where there is one; the later of two middle
+    ones, the earlier of equals.
     """
-    buckets = [bucket_of(one["length"], edges) for one in sentences]
-    long = [place for place, bucket in enumerate(buckets) if bucket == max(buckets)]
+    seen = [place for place, one in enumerate(sentences) if len(one["source"]) <= BESIDE]
+    buckets = {
+        place: bucket_of(sentences[place]["length"], edges)
+        for place in seen or range(len(sentences))
+    }
+    long = [place for place, bucket in buckets.items() if bucket == max(buckets.values())]
     ranked = sorted(long, key=lambda place: _lost(sentences[place]))
-    return ranked[(len(ranked) - 1) // 2]
+    return ranked[len(ranked) // 2]
 
 
 def _lost(sentence: Mapping[str, Any]) -> int:

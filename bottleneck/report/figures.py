@@ -25,11 +25,15 @@ WIDTH, HEIGHT = (round(72 * inches) for inches in SIZE)
 
 @dataclass(frozen=True)
 class Picture:
-    """A drawn figure: what it shows in words, and its image's address for either ground."""
+    """A drawn figure: what it shows in words, and its image's address for either ground.
+
+    ``runs`` are those that it draws, in words, where these are not the runs of the claim alone.
+    """
 
     alt: str
     light: str
     dark: str
+    runs: str = ""
 
     def html(self, caption: Html, both: bool = True) -> Html:
         """The figure with its caption; not ``both``: the light one alone, on its own ground.

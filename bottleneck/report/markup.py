@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-VOID = frozenset({"br", "img", "link", "meta", "source"})
+VOID = frozenset({"br", "img", "link", "meta", "source", "wbr"})
 """Elements that have no end tag."""
 _NOT_IN_HTML = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
 """Controls, and halves of surrogate pairs, which JSON may hold and no file can."""

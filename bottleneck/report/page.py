@@ -164,7 +164,7 @@ def _two_tables(held: Read, both: bool) -> Iterator[Html]:
         yield held.figure.html(Html("Slide and measured, by sentence length."), both)
     if held.pages:
         yield sections.details("What was run, and how to read it", listed(held.pages[0].caption))
-    yield sections.commands(commands.of_tables(held))
+    yield sections.ways(commands.of_tables(held))
 
 
 def _claims(held: Read) -> Iterator[Html]:
@@ -183,8 +183,9 @@ def _printed(held: Read) -> Iterator[Html]:
 
 def _questions(held: Read, both: bool) -> Iterator[Html]:
     yield tag("p", "In the lecture's order; what nothing has measured names its command.")
+    bundles = {bundle.folder: bundle for bundle in held.bundles}
     for decision, shown in zip(held.decisions[SLIDES_TABLES:], held.shown, strict=True):
-        again = commands.of_claim(decision, shown)
+        again = commands.of_claim(decision, shown, bundles.get(decision.folder))
         yield sections.question(decision, shown, again, both)
 
 

@@ -5,7 +5,7 @@ by the rooms below.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..claims.registry import Claim
@@ -16,10 +16,11 @@ from ..results.probes import has_probe
 from ..results.schema import BENCHMARK, STUDIES
 from ..results.study_files import GOLD
 from ..settings.errors import UserError
+from ..tables.comparison import compare_sizes
 from ..tables.controlled import only
 from ..tables.cost import cost_pages, load_cost
 from ..tables.decided import Decision, measured_controls, measured_training
-from ..tables.families import listed_runs, over_sizes
+from ..tables.families import describe, listed_runs, over_sizes
 from ..tables.names import GOLD_TABLE
 from ..tables.page import Page
 from ..tables.pages import gold_page, make_page, study_page
@@ -142,7 +143,7 @@ def _figure(name: str, source: Source) -> Picture | str | None:
     for runs in _candidates(name, source):
         found = of_runs(name, runs) if runs else found
         if isinstance(found, Picture):
-            break
+            return replace(found, runs=_compared(runs)) if name in FIGURES_OF["C1"] else found
     return found
 
 
@@ -163,6 +164,13 @@ def _candidates(name: str, source: Source) -> Iterator[Bundle | None]:
 def _beside_controls(bundle: Bundle) -> Bundle | None:
     found = measured_controls(bundle)
     return None if isinstance(found, str) else only(bundle, found[1])
+
+
+def _compared(bundle: Bundle) -> str:
+    """The runs that are compared over context sizes, in words: those with attention among them."""
+    arms = [arm for size in compare_sizes(bundle) for arm in (size.none, size.attention) if arm]
+    names = {run for arm in arms for run in arm.runs}
+    return describe(bundle.runs[bundle.runs["run"].isin(names)])
 
 
 def _over_sizes(bundle: Bundle) -> Bundle | None:

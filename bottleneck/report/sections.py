@@ -7,6 +7,8 @@ from ..lecture.checks import Audit
 from ..tables.audit import audit_page
 from ..tables.claims import VERDICTS, claims, number
 from ..tables.decided import Decision
+from .commands import Ways
+from .figures import Picture
 from .further import Further
 from .markup import Html, joined, prose, tag
 from .questions import SLIDES, Shown
@@ -35,9 +37,22 @@ def sentence(text: str) -> str:
     return f"{text[:1].upper()}{text[1:]}."
 
 
-def commands(lines: Iterable[str], told: str = "To get it again") -> Html:
-    """Commands, a line each."""
-    return tag("div", tag("p", told, class_="again"), tag("pre", tag("code", "\n".join(lines))))
+def commands(lines: Iterable[str], told: str = "To get it again") -> Html | None:
+    """Commands, a line each; nothing where there are none."""
+    text = "\n".join(lines)
+    if not text:
+        return None
+    return tag("div", tag("p", told, class_="again"), tag("pre", tag("code", text)))
+
+
+def ways(found: Ways, measured: bool = True) -> Html:
+    """What measures it, and what shows what is measured."""
+    return joined(
+        [
+            commands(found.measure, "To measure it again" if measured else "To measure it"),
+            commands(found.show, "To print and draw what is measured"),
+        ]
+    )
 
 
 def details(title: str, *children: Html | None) -> Html:
@@ -80,6 +95,7 @@ def overview(decisions: Sequence[Decision]) -> Html:
         "The lecture's claims, and what was measured of them",
         tag("thead", tag("tr", *cells)),
         tag("tbody", *lines),
+        kind="claims",
     )
 
 
@@ -88,7 +104,7 @@ def place_of(claim: str) -> str:
     return "tables" if claim.startswith("L-") else claim
 
 
-def question(decision: Decision, shown: Shown, again: Sequence[str], both: bool) -> Html:
+def question(decision: Decision, shown: Shown, again: Ways, both: bool) -> Html:
     """One claim; not ``both``: its figures for light ground alone."""
     claim, verdict = decision.claim, decision.verdict
     (row,) = claims([decision]).to_dict("records")
@@ -98,27 +114,28 @@ def question(decision: Decision, shown: Shown, again: Sequence[str], both: bool)
     measured = tag("p", badge(verdict.verdict), " ", tag("strong", value) if value else None, " ",
                    row["measure"] if value else told, class_="number")  # fmt: skip
     title = joined([tag("span", claim.id, class_="id"), " ", claim.says])
-    way = commands(again, "To measure it" if decision.command else "To get it again")
     return section(
         claim.id,
         title,
         measured,
         tag("p", prose(sentence(verdict.because)), class_="because"),
         _slides(claim.id),
-        *(picture.html(_where(decision), both) for picture in shown.pictures),
+        *(picture.html(_where(decision, picture), both) for picture in shown.pictures),
         _further_up(shown.seen),
         *map(table_html, shown.grids[:1]),
         details("More tables", *map(table_html, shown.grids[1:])) if shown.grids[1:] else None,
         details("Rule and notes", tag("p", RULE, prose(verdict.rule)),
                 listed(shown.notes) if shown.notes else None),
-        way,
+        ways(again, measured=not decision.command),
         level="h3",
     )  # fmt: skip
 
 
-def _where(decision: Decision) -> Html:
-    """Which runs a figure is of."""
+def _where(decision: Decision, picture: Picture) -> Html:
+    """Which runs a figure is of, and the verdict, where this rests on others."""
     told = f"{decision.runs}." if decision.runs else f"{decision.claim.says}."
+    if picture.runs and not decision.runs.endswith(picture.runs):
+        told = f"Drawn: {picture.runs}. The verdict rests on {told}"
     return joined([f"{decision.claim.id}. {told}"])
 
 
@@ -139,12 +156,13 @@ def _slides(claim: str) -> Html | None:
     return tag("p", "On the slides: ", links, ".", class_="slides")
 
 
-def further(one: Further, place: int, again: Sequence[str]) -> Html:
+def further(one: Further, place: int, again: Ways) -> Html:
     """A sweep that no claim rests on: its question, its table, what stands under it."""
     page, head = one.page, tag("code", one.folder.name)
     asked = tag("p", prose(one.question)) if one.question else None
     if isinstance(page, str):
-        return section(f"further-{place}", head, asked, tag("p", page), level="h3")
+        told = tag("p", page)
+        return section(f"further-{place}", head, asked, told, ways(again), level="h3")
     return section(
         f"further-{place}",
         head,
@@ -153,7 +171,7 @@ def further(one: Further, place: int, again: Sequence[str]) -> Html:
         *map(table_html, grids(page.table, page.title)),
         judged(page.judged),
         details("Notes", listed(page.caption)),
-        commands(again),
+        ways(again),
         level="h3",
     )
 

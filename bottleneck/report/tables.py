@@ -1,5 +1,6 @@
 """Tables as HTML: those of the terminal, with their captions, row heads and intervals."""
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -15,6 +16,8 @@ from .markup import Html, joined, prose, tag
 
 RANGE = ".."
 """Stands between the ends of an interval on a terminal."""
+MOST = 9
+"""Columns that paper has room for in the usual type."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +82,8 @@ def table_html(grid: Grid) -> Html:
     bodies = [
         _body(tuple(rows), grid.headed) for _, rows in groupby(grid.rows, key=lambda row: row[0])
     ]
-    return captioned(grid.caption, tag("thead", tag("tr", *heads)), *bodies)
+    kind = "wide" if len(heads) > MOST else None
+    return captioned(grid.caption, tag("thead", tag("tr", *heads)), *bodies, kind=kind)
 
 
 def captioned(caption: str, *parts: Html, kind: str | None = None) -> Html:
@@ -100,7 +104,9 @@ def facts_html(caption: str, facts: Iterable[tuple[str, str]]) -> Html:
 
 def _head(text: str, place: int, headed: int) -> Html:
     kinds = [*(["first"] if place == 0 else []), *(["text"] if place < headed else [])]
-    return tag("th", _joined_lines(text), scope="col", class_=" ".join(kinds) or None)
+    # A column's name may be broken behind its underscores, so that its numbers say how wide it is.
+    told = joined(re.split("(?<=_)(?=.)", _joined_lines(text)), tag("wbr"))
+    return tag("th", told, scope="col", class_=" ".join(kinds) or None)
 
 
 def _body(rows: Sequence[tuple[str, ...]], headed: int) -> Html:

@@ -6,9 +6,12 @@ the folder that it is put in, and must be one that every file system takes.
 
 import re
 import unicodedata
+from pathlib import Path
 
 from .errors import UsageError
 
+DEFAULT_OUT = Path("results") / "runs"
+"""Where results go, a folder a preset or sweep, unless another is named."""
 LONGEST = 200
 """Bytes of a name: file systems take 255, and endings are put behind it."""
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 
-VOID = {"br", "img", "link", "meta", "source"}
+VOID = {"br", "img", "link", "meta", "source", "wbr"}
 LOADING = ("src", "srcset", "data", "poster", "background", "action", "formaction", "ping")
 
 

@@ -1,6 +1,7 @@
 """The page in a real browser: it runs, it answers, it asks nothing of anybody, it fits a phone."""
 
 import json
+import re
 
 import pytest
 from browser import executable, visit
@@ -9,6 +10,7 @@ from page_parser import Page
 from planted_report import CLOSING, PAIR, SCRIPT, write_hostile, write_results
 
 from seq2seq_bottleneck.report.page import make_report
+from seq2seq_bottleneck.report.tables import Grid, table_html
 
 pytestmark = pytest.mark.skipif(
     executable() is None, reason="no chromium, chromium-browser or google-chrome on PATH"
@@ -20,7 +22,7 @@ frame.onload = () => {
   const page = frame.contentDocument;
   const choice = page.getElementById("explorer-choice");
   choice.focus();
-  choice.value = "1";
+  choice.value = "0";
   choice.dispatchEvent(new Event("change"));
   setTimeout(() => {
     const shown = page.querySelector("#explorer-shown dd").textContent;
@@ -29,11 +31,26 @@ frame.onload = () => {
     document.title = JSON.stringify([shown, focused, hash, choice.value]);
   }, 500);
 }</script>"""
-FRAME = """<!doctype html><body><iframe width={width} height=800 src="report.html"></iframe>
+FRAME = """<!doctype html><body><iframe width={width} height=800 src="{page}"></iframe>
 <script>document.querySelector("iframe").onload = (loaded) => {{
-  const page = loaded.target.contentDocument.documentElement;
-  document.title = JSON.stringify([page.clientWidth, page.scrollWidth]);
+  const page = loaded.target.contentDocument;
+  const sides = (node) => {{
+    const box = node.getBoundingClientRect();
+    const outer = node.closest(".scroll").getBoundingClientRect();
+    return [box.left - outer.left, outer.right - box.right];
+  }};
+  document.title = JSON.stringify({wanted});
 }}</script>"""
+CONTROLS = (
+    "run", "attention", "context_size", "seed", "hidden_size", "bidirectional", "reverse_source",
+    "initial_state", "joined", "updates", "parameters", "best_update", "epochs", "train_loss",
+    "valid_loss", "train_seconds",
+)  # fmt: skip
+"""The columns of the widest table of runs that the reference results have."""
+CELLS = (
+    "f5a2c32b0055", "additive", "256", "1", "256", "false", "false", "context", "1", "4000",
+    "1,718,657", "4,000", "6.43", "0.01", "0.04", "1,220.37",
+)  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -76,8 +93,8 @@ def test_a_page_that_was_tampered_with_does_not_run(folder, tmp_path):
     assert "<title>owned" not in found.dom
 
 
-@pytest.mark.parametrize(("fragment", "source"), [("", PAIR[0]), ("#sentence=2", "dogs run"),
-                                                  ("#sentence=99", PAIR[0])])  # fmt: skip
+@pytest.mark.parametrize(("fragment", "source"), [("", "dogs run"), ("#sentence=1", PAIR[0]),
+                                                  ("#sentence=99", "dogs run")])  # fmt: skip
 def test_the_explorer_answers_without_an_error_or_a_request(fragment, source, folder, tmp_path):
     found = visit((folder / "report.html").as_uri() + fragment, tmp_path)
     assert found.console == []
@@ -102,10 +119,10 @@ def test_the_explorer_answers_without_an_error_or_a_request(fragment, source, fo
 
 def test_without_an_address_the_page_opens_where_its_data_say(folder, tmp_path):
     text = (folder / "report.html").read_text(encoding="utf8")
-    assert text.count('"first":0') == 1
-    (folder / "second.html").write_text(text.replace('"first":0', '"first":1'), encoding="utf8")
-    for fragment, source in (("", "dogs run"), ("#sentence=1", PAIR[0])):
-        found = visit((folder / "second.html").as_uri() + fragment, tmp_path)
+    assert text.count('"first":1') == 1
+    (folder / "first.html").write_text(text.replace('"first":1', '"first":0'), encoding="utf8")
+    for fragment, source in (("", PAIR[0]), ("#sentence=2", "dogs run")):
+        found = visit((folder / "first.html").as_uri() + fragment, tmp_path)
         shown = Page(found.dom.replace("<!DOCTYPE html>", "")).by_id("explorer-shown")
         assert shown.all("dd")[0].text == source
 
@@ -115,13 +132,13 @@ def test_choosing_a_sentence_shows_it_and_makes_its_address(folder, tmp_path):
     frame.write_text(CHOOSE)
     found = visit(frame.as_uri(), tmp_path)
     assert json.loads(Page(found.dom).named("title")[0].text) == [
-        "dogs run", True, "#sentence=2", "1"
+        PAIR[0], True, "#sentence=1", "0"
     ]  # fmt: skip
     assert found.console == []
 
 
 def test_words_kept_and_lost_are_shown_for_each_arm(folder, tmp_path):
-    found = visit((folder / "report.html").as_uri(), tmp_path)
+    found = visit((folder / "report.html").as_uri() + "#sentence=1", tmp_path)
     shown = Page(found.dom.replace("<!DOCTYPE html>", "")).by_id("explorer-shown")
     heads = [head.text for head in shown.all("h3")]
     assert heads == [
@@ -150,9 +167,91 @@ def test_markup_in_the_text_stays_text(tmp_path):
 
 @pytest.mark.parametrize("width", [PHONE, 1280])
 def test_the_page_does_not_scroll_sideways(width, folder, tmp_path):
-    frame = folder / f"frame{width}.html"
-    frame.write_text(FRAME.format(width=width))
-    found = visit(frame.as_uri(), tmp_path, "--window-size=1400,900")
-    inner, scrolled = json.loads(Page(found.dom).named("title")[0].text)
-    assert width - 20 <= inner <= width
+    wanted = "[page.documentElement.clientWidth, page.documentElement.scrollWidth]"
+    inner, scrolled = _measured(folder, tmp_path, width, wanted)
+    assert inner == width
     assert scrolled <= inner
+
+
+def _measured(folder, tmp_path, width, wanted, page="report.html"):
+    """What a script finds of a page in a frame of this width."""
+    frame = folder / f"frame{width}.html"
+    frame.write_text(FRAME.format(width=width, wanted=wanted, page=page))
+    found = visit(frame.as_uri(), tmp_path, "--window-size=1400,900", "--hide-scrollbars")
+    return json.loads(Page(found.dom).named("title")[0].text)
+
+
+def test_a_phone_shows_what_was_measured_without_scrolling(folder, tmp_path):
+    """None's BLEU, attention's and the gain of every bucket; of every claim its number."""
+    wanted = """[
+      [...page.querySelectorAll("#tables .pairs")[1].tBodies[0].rows].flatMap(
+        (row) => [3, 5, 6].map((place) => sides(row.children[place])[1])),
+      [...page.querySelectorAll("#claims .whole")].map((cell) => sides(cell)[1]),
+    ]"""
+    bleu, numbers = _measured(folder, tmp_path, 400, wanted)
+    assert len(bleu) == 3 * 5
+    assert len(numbers) == 17
+    assert min(bleu + numbers) >= -1
+
+
+def test_on_a_phone_figures_can_be_read_and_a_box_that_scrolls_says_so(folder, tmp_path):
+    wanted = """[
+      page.querySelector("figure img").getBoundingClientRect().width,
+      page.querySelector("figure .scroll").clientWidth,
+      getComputedStyle(page.querySelector("figure .scroll")).maskImage,
+      getComputedStyle(page.querySelector("#runs .scroll")).backgroundAttachment,
+      getComputedStyle(page.querySelector("#runs .scroll")).backgroundImage,
+    ]"""
+    image, box, mask, attached, shadow = _measured(folder, tmp_path, 400, wanted)
+    assert image >= 640 > 400 > box
+    assert "gradient" in mask
+    assert attached == "local, local, scroll, scroll"
+    assert shadow.count("linear-gradient") == 4
+
+
+@pytest.mark.parametrize("width", [400, 1280])
+def test_without_attention_the_state_is_in_sight_however_long_the_sentence(width, folder, tmp_path):
+    """Its column is the last one; a box that is too narrow for all shows it all the same."""
+    text = (folder / "report.html").read_text(encoding="utf8")
+    data = json.loads(Page(text.removeprefix("<!doctype html>")).by_id("explorer-data").text)
+    long = data["sentences"][data["first"]]
+    long["source"] = ["dangerous"] * 58 + ["</s>"]
+    for arm in long["arms"]:
+        arm["weights"] = [[0] * 58 + [1000]] * len(arm["output"])
+    other = json.dumps(data).replace("<", "\\u003c")
+    page = re.sub('(id="explorer-data">).*?(</script>)', lambda m: m[1] + other + m[2], text)
+    (folder / "long.html").write_text(page, encoding="utf8")
+    wanted = """[
+      [...page.querySelectorAll(".heat.arm-none tbody tr")].map((row) => sides(row.lastChild)),
+      [...page.querySelectorAll(".heat")].map((map) => sides(map)[1]),
+    ]"""
+    cells, maps = _measured(folder, tmp_path, width, wanted, "long.html")
+    assert len(cells) == 4
+    assert all(left > 0 and right >= -1 for left, right in cells)
+    assert (min(maps) >= -1) == (width > 400)
+
+
+def test_two_maps_of_a_short_sentence_stand_beside_each_other(folder, tmp_path):
+    wanted = """[...page.querySelectorAll(".heat")].map((map) => map.getBoundingClientRect())
+      .map(({left, right, top, bottom}) => [left, right, top, bottom])"""
+    (_, right, _, bottom), (left, _, top, _) = _measured(folder, tmp_path, 1280, wanted)
+    assert right < left
+    assert top < bottom
+
+
+def test_on_paper_no_column_is_lost_and_nothing_stands_over_nothing(folder, tmp_path):
+    """The styles of paper, on a screen as wide as a letter between its margins."""
+    text = (folder / "report.html").read_text(encoding="utf8")
+    text = re.sub("<meta http-equiv[^>]*>", "", text).replace("@media print {", "@media all {")
+    runs = table_html(Grid("Runs", CONTROLS, (CELLS,), 1))
+    (folder / "paper.html").write_text(text.replace("<footer>", f"{runs}<footer>"), encoding="utf8")
+    wanted = """[
+      page.documentElement.clientWidth,
+      [...page.querySelectorAll("table")].map((each) => each.getBoundingClientRect().right),
+      page.getElementById("explorer").getBoundingClientRect().height,
+      page.getElementById("runs").getBoundingClientRect().height,
+    ]"""
+    width, tables, explorer, others = _measured(folder, tmp_path, 739, wanted, "paper.html")
+    assert len(tables) > 5
+    assert max(tables) <= width
+    assert explorer == 0 < others

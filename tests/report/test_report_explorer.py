@@ -115,18 +115,24 @@ def test_sentences_beyond_the_room_are_left_out_and_counted(tmp_path, monkeypatc
     ("sentences", "first"),
     [
         ([(8, 0)], 0),
-        ([(8, 7), (45, 9), (12, 3)], 1),
-        ([(50, 9), (8, 0), (44, 2), (60, 30), (41, 12)], 0),
-        ([(50, 9), (44, 2), (60, 30)], 0),
-        ([(44, 2), (60, 30), (50, 9)], 2),
+        ([(8, 7), (25, 9), (12, 3)], 1),
+        ([(26, 9), (8, 0), (22, 2), (24, 20), (21, 12)], 4),
+        ([(26, 9), (22, 2), (24, 20)], 0),
+        ([(26, 9), (22, 2)], 0),
         ([(3, 1), (4, 0), (2, 2)], 0),
+        ([(3, 1), (4, 1)], 1),
+        # Of those that are too wide to be seen at once it is only where there are no others.
+        ([(54, 25), (26, 13), (49, 26), (21, 6), (9, 0)], 1),
+        ([(54, 25), (27, 1), (28, 2)], 1),
+        ([(50, 9), (44, 2), (60, 30), (35, 12)], 0),
     ],
 )
-def test_the_page_opens_on_a_long_sentence_with_the_median_of_lost_words(sentences, first):
+def test_the_page_opens_on_a_sentence_seen_at_once_with_the_median_of_lost_words(sentences, first):
     """Each is of so many words, of which the first arm lost so many."""
     held = [
         {
             "length": length,
+            "source": ["x"] * (length + 1),
             "arms": [
                 {"fates": [["lost", ""]] * lost + [["survived", "x"]] * (length - lost)},
                 {"fates": [["survived", "x"]] * length},

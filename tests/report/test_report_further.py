@@ -7,7 +7,7 @@ from planted import write_planted
 from planted_arms import HIGH, LOW, Store
 from planted_report import ARMS, write_results
 
-from seq2seq_bottleneck.report.commands import of_further
+from seq2seq_bottleneck.report.commands import Ways, of_further
 from seq2seq_bottleneck.report.further import further
 from seq2seq_bottleneck.report.page import make_report
 from seq2seq_bottleneck.report.sections import further as further_html
@@ -66,6 +66,9 @@ def test_a_pair_has_the_slides_second_table_with_its_verdicts(folder, sections):
     gains = [f"{row['gain']:+.1f}" for row in shown.frame.to_dict("records")]
     assert all(gain in section.all("table")[0].text for gain in gains)
     assert f"bottleneck table vindication --results '{folder / OWN}'" in section.text
+    trained = section.all("pre")[0].text
+    assert trained.startswith("bottleneck reproduce --preset smoke --set ")
+    assert trained.endswith(f"--seeds 2 --out '{folder / OWN}'")
 
 
 def test_a_folders_name_is_text(sections):
@@ -79,8 +82,8 @@ def test_where_no_table_can_be_made_it_says_why(tmp_path):
         apart.add(name, "none", LOW, scoring={"edges": edges})
     apart.write()
     (one,) = further(tmp_path, [])
-    assert of_further(one) == []
-    text = Page(further_html(one, 1, [])).by_id("further-1").text
+    assert of_further(one) == Ways()
+    text = Page(further_html(one, 1, Ways())).by_id("further-1").text
     assert "other buckets" in text
 
 

@@ -1,20 +1,19 @@
 """What stands with a claim: its figures, its tables, and the commands that give them again."""
 
-import shlex
-
 import pytest
+from page_parser import Page
 from planted import write_planted, write_sizes
-from planted_arms import with_controls
-from planted_report import without_store, write_gold, write_results
+from planted_arms import HIGH, with_controls
+from planted_report import write_gold, write_results
 
 from seq2seq_bottleneck.claims.registry import CLAIMS
 from seq2seq_bottleneck.figures.registry import FIGURES
 from seq2seq_bottleneck.lecture.audit import AUDITS
 from seq2seq_bottleneck.report.beside import controls_grid
-from seq2seq_bottleneck.report.commands import of_claim, of_runs
+from seq2seq_bottleneck.report.commands import Ways, of_claim
 from seq2seq_bottleneck.report.questions import FIGURES_OF, SLIDES, TABLES_OF, Source, shown
+from seq2seq_bottleneck.report.sections import question
 from seq2seq_bottleneck.results.bundle import load_bundle
-from seq2seq_bottleneck.settings.run import resolve
 from seq2seq_bottleneck.tables.decided import decision, measured_controls
 from seq2seq_bottleneck.tables.names import TABLES
 
@@ -45,9 +44,24 @@ def test_compression_has_its_figures_and_both_tables(tmp_path):
     by_ratio, by_size = held.grids
     assert {"112:16", "112:32"} <= {row[3] for row in by_ratio.rows}
     assert [row[0] for row in by_size.rows] == ["context 16", "  none", "context 32", "  none"]
-    told = of_claim(decided, held)
-    assert told[0] == f"bottleneck sweep context_size --out {tmp_path}"
-    assert f"bottleneck plot compression --results {tmp_path} -o compression.svg" in told
+    told = of_claim(decided, held, load_bundle(tmp_path))
+    assert told.measure == (f"bottleneck sweep context_size --out {tmp_path}",)
+    assert f"bottleneck plot compression --results {tmp_path} -o compression.svg" in told.show
+
+
+@pytest.mark.parametrize("others", [[], [(32, "additive")]], ids=["none alone", "attention too"])
+def test_under_the_figures_over_sizes_stand_all_runs_that_they_draw(others, tmp_path):
+    low = [min(1.0, 1.3 * share) for share in LOSSES]
+    write_sizes(tmp_path, {(16, "none"): low, (32, "none"): LOSSES} | dict.fromkeys(others, HIGH))
+    decided, held = _of("C1", tmp_path)
+    html = Page(question(decided, held, Ways(), both=False))
+    captions = [node.text for node in html.named("figcaption")]
+    assert len(captions) == 2
+    judged = "2 runs: none context_size=16, none context_size=32, seed 1."
+    drawn = "3 runs: additive, none context_size=16, none context_size=32, seed 1."
+    for caption in captions:
+        told = f"Drawn: {drawn} The verdict rests on {judged}" if others else judged
+        assert caption == f"C1. {told}"
 
 
 def test_controls_stand_in_a_table_best_first_with_intervals(tmp_path):
@@ -100,46 +114,16 @@ def test_links_of_the_users_own_have_their_table_and_their_command(tmp_path):
     assert held.grids[0].rows[0][:2] == ("5-10", "additive")
     files = "--gold FILE --source FILE --target FILE"
     assert decided.verdict.verdict == "partly"
-    told = of_claim(decided, held)
-    assert told[0] == f"bottleneck study alignment {files} --results {tmp_path}"
-    assert told[1] == f"bottleneck table alignment-gold --results {tmp_path}"
-    plot = f"bottleneck plot alignment-gold --results {tmp_path} -o alignment-gold.svg"
-    assert told[2] == plot
-
-
-def test_commands_name_the_folder_as_a_shell_takes_it(tmp_path):
-    folder = write_results(tmp_path / "two words")
-    decided, held = _of("C11", folder)
-    where = shlex.quote(str(folder))
-    assert of_claim(decided, held) == [
-        f"bottleneck study length --results {where}",
-        f"bottleneck table length --results {where}",
-        f"bottleneck plot length --results {where} -o length.svg",
-    ]
-    decided, held = _of("C11", without_store(folder))  # no runs to put a study to
-    assert of_claim(decided, held)[0] == f"bottleneck table length --results {where}"
-
-
-def test_the_runs_can_be_trained_again_by_one_command(tmp_path):
-    write_planted(tmp_path, {"none": LOSSES, "dot": LOSSES}, seeds=2)
-    told = shlex.split(of_runs(load_bundle(tmp_path), tmp_path))
-    assert told[:4] == ["bottleneck", "reproduce", "--preset", "smoke"]
-    assert told[-4:] == ["--seeds", "2", "--out", str(tmp_path)]
-    changes = [told[place + 1] for place, word in enumerate(told) if word == "--set"]
-    settings = load_bundle(tmp_path).settings("dot1x1")
-    assert resolve("smoke", [*changes, "training.seed=1"]) == settings
-
-
-def test_what_no_flag_can_say_has_no_command(tmp_path):
-    write_planted(tmp_path, {"none": LOSSES}, seeds=2)
-    bundle = load_bundle(tmp_path)
-    rows = bundle.runs[bundle.runs["seed"] == 2]
-    alone = type(bundle)(bundle.folder, rows, bundle.sentences, bundle.environment)
-    assert of_runs(alone, tmp_path) is None
+    told = of_claim(decided, held, load_bundle(tmp_path))
+    assert told.measure == (f"bottleneck study alignment {files} --results {tmp_path}",)
+    assert told.show[:2] == (
+        f"bottleneck table alignment-gold --results {tmp_path}",
+        f"bottleneck plot alignment-gold --results {tmp_path} -o alignment-gold.svg",
+    )
 
 
 @pytest.mark.parametrize("claim", ["C3", "C9"])
 def test_without_numbers_nothing_is_drawn(claim, tmp_path):
     decided, held = _of(claim, write_results(tmp_path))
     assert (held.pictures, held.grids, held.drawn) == ((), (), ())
-    assert of_claim(decided, held) == [decided.command]
+    assert of_claim(decided, held, load_bundle(tmp_path)) == Ways((decided.command,))

@@ -128,7 +128,10 @@ def test_a_folder_of_results_is_written_out_and_a_copy_without_its_stores_reads_
     assert Path("bleu.svg").read_bytes() == (one / "figures" / "bleu.svg").read_bytes()
     printed(capsys, "report", "--results", whole, "-o", "report.html")
     page = (whole / "report.html").read_text(encoding="utf8")
-    less = of_a_bundle(page.replace("bottleneck study length --results whole/vindication\n", ""))
+    study = "bottleneck study length --results {}<"
+    trained = re.search(r"(bottleneck reproduce [^\n<]*) --out whole/vindication<", page)[1]
+    elsewhere = f"{trained}\n{study.format('results/runs/smoke')}"
+    less = of_a_bundle(page.replace(study.format("whole/vindication"), elsewhere))
     assert Path("report.html").read_text(encoding="utf8") == less != page
 
 
