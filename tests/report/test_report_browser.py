@@ -9,6 +9,7 @@ from listed import write_relisted
 from page_parser import Page
 from planted_report import CLOSING, PAIR, SCRIPT, write_hostile, write_results
 
+from seq2seq_bottleneck.report.explorer import BESIDE
 from seq2seq_bottleneck.report.page import make_report
 from seq2seq_bottleneck.report.tables import Grid, table_html
 
@@ -212,31 +213,39 @@ def test_on_a_phone_figures_can_be_read_and_a_box_that_scrolls_says_so(folder, t
 @pytest.mark.parametrize("width", [400, 1280])
 def test_without_attention_the_state_is_in_sight_however_long_the_sentence(width, folder, tmp_path):
     """Its column is the last one; a box that is too narrow for all shows it all the same."""
-    text = (folder / "report.html").read_text(encoding="utf8")
-    data = json.loads(Page(text.removeprefix("<!doctype html>")).by_id("explorer-data").text)
-    long = data["sentences"][data["first"]]
-    long["source"] = ["dangerous"] * 58 + ["</s>"]
-    for arm in long["arms"]:
-        arm["weights"] = [[0] * 58 + [1000]] * len(arm["output"])
-    other = json.dumps(data).replace("<", "\\u003c")
-    page = re.sub('(id="explorer-data">).*?(</script>)', lambda m: m[1] + other + m[2], text)
-    (folder / "long.html").write_text(page, encoding="utf8")
     wanted = """[
       [...page.querySelectorAll(".heat.arm-none tbody tr")].map((row) => sides(row.lastChild)),
       [...page.querySelectorAll(".heat")].map((map) => sides(map)[1]),
     ]"""
-    cells, maps = _measured(folder, tmp_path, width, wanted, "long.html")
+    cells, maps = _measured(folder, tmp_path, width, wanted, _of_length(folder, 59))
     assert len(cells) == 4
     assert all(left > 0 and right >= -1 for left, right in cells)
     assert (min(maps) >= -1) == (width > 400)
 
 
-def test_two_maps_of_a_short_sentence_stand_beside_each_other(folder, tmp_path):
-    wanted = """[...page.querySelectorAll(".heat")].map((map) => map.getBoundingClientRect())
-      .map(({left, right, top, bottom}) => [left, right, top, bottom])"""
-    (_, right, _, bottom), (left, _, top, _) = _measured(folder, tmp_path, 1280, wanted)
+def _of_length(folder, tokens):
+    """The page opening on a sentence of so many source tokens, whose state is the last."""
+    text = (folder / "report.html").read_text(encoding="utf8")
+    data = json.loads(Page(text.removeprefix("<!doctype html>")).by_id("explorer-data").text)
+    shown = data["sentences"][data["first"]]
+    shown["source"] = ["dangerous"] * (tokens - 1) + ["</s>"]
+    for arm in shown["arms"]:
+        arm["weights"] = [[0] * (tokens - 1) + [1000]] * len(arm["output"])
+    other = json.dumps(data).replace("<", "\\u003c")
+    page = re.sub('(id="explorer-data">).*?(</script>)', lambda m: m[1] + other + m[2], text)
+    (folder / f"{tokens}.html").write_text(page, encoding="utf8")
+    return f"{tokens}.html"
+
+
+def test_two_maps_of_a_sentence_that_is_not_long_stand_beside_each_other_whole(folder, tmp_path):
+    wanted = """[...page.querySelectorAll(".heat")].map((map) =>
+      [map.getBoundingClientRect(), sides(map)[1]]).map(([box, hidden]) =>
+      [box.left, box.right, box.top, box.bottom, hidden])"""
+    maps = _measured(folder, tmp_path, 1280, wanted, _of_length(folder, BESIDE))
+    (_, right, _, bottom, _), (left, _, top, _, _) = maps
     assert right < left
     assert top < bottom
+    assert min(map[-1] for map in maps) >= -1
 
 
 def test_on_paper_no_column_is_lost_and_nothing_stands_over_nothing(folder, tmp_path):

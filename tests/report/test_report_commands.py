@@ -4,6 +4,7 @@ import shlex
 import shutil
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from page_parser import Page
@@ -14,6 +15,7 @@ from planted_report import without_store, write_results
 
 from seq2seq_bottleneck.claims.registry import CLAIMS
 from seq2seq_bottleneck.cli import reproduce
+from seq2seq_bottleneck.cli import sweep as command
 from seq2seq_bottleneck.cli.main import run
 from seq2seq_bottleneck.report import figures
 from seq2seq_bottleneck.report.commands import Ways, of_claim
@@ -154,8 +156,14 @@ def copied(tmp_path, monkeypatch):
 
     monkeypatch.setattr(reproduce, "_execute", train)
     monkeypatch.setattr(sweep, "run_sweep", lambda *_: [])
+    monkeypatch.setattr(command, "estimated", _estimated)
     monkeypatch.setattr(figures, "_picture", lambda _make: Picture("drawn", "", ""))
     return Path("whole")
+
+
+def _estimated(cells, *_):
+    """What cells cost, without making their texts."""
+    return SimpleNamespace(costs=[SimpleNamespace(seconds=1.0) for _ in cells])
 
 
 FIRST = "To measure it"
@@ -181,8 +189,8 @@ def test_every_command_of_a_page_without_runs_is_taken_in_the_order_of_the_page(
         "bottleneck sweep teacher_forcing",
         *_ways("C11", copied / "vindication").measure,
     } <= set(made)
-    for command in made:
-        _, *words = shlex.split(command)
-        assert run([*words, *(["--dry-run"] if words[0] == "study" else [])]) == 0, command
+    for line in made:
+        _, *words = shlex.split(line)
+        assert run([*words, *(["--dry-run"] if words[0] == "study" else [])]) == 0, line
         capsys.readouterr()
     assert not list(copied.rglob(STORE))
