@@ -8,6 +8,7 @@ import pandas as pd
 from ..settings.errors import UserError
 from .bundle import read_table
 from .folders import without_runs
+from .inside import check_one
 from .schema import PROBE_COLUMNS, PROBES
 
 
@@ -15,6 +16,7 @@ def load_probe(folder: Path, study: str) -> pd.DataFrame:
     """The numbers of a study, columns as in ``schema.PROBE_COLUMNS``; without them a UserError."""
     path = probe_file(folder, study)
     if not path.is_file():
+        check_one(folder)
         own = ", without --results on runs of its own" if without_runs(folder) else ""
         raise UserError(f"no {study} study in {measured_by(folder, f'study {study}')}{own}")
     return read_table(path, PROBE_COLUMNS)

@@ -15,6 +15,7 @@ OF_RUNS = [
     ["table", "vindication"],
     ["export"],
     ["plot", "bleu", "-o", "bleu.png"],
+    ["plot", "survival", "-o", "survival.png"],
     ["runs"],
     ["translate", "the cat"],
     ["diagnose"],
