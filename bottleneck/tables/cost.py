@@ -7,7 +7,14 @@ from pathlib import Path
 import pandas as pd
 
 from ..results.bundle import read_table
-from ..results.cost import COST, COST_COLUMNS, COST_EXPONENTS, EXPONENT_COLUMNS, VARIED
+from ..results.cost import (
+    COST,
+    COST_COLUMNS,
+    COST_EXPONENTS,
+    EXPONENT_COLUMNS,
+    VARIED,
+    device_named,
+)
 from ..results.schema import BENCHMARK
 from ..settings.errors import UserError
 from .cost_growth import NAMES, growth_page, present
@@ -149,14 +156,15 @@ def _timing(costs: pd.DataFrame) -> str:
 
 
 def _machine(costs: pd.DataFrame) -> str:
-    """``Machine: AMD EPYC, 2 cores, 1 thread, cpu: cpu; bottleneck 0.1, jax 0.10.2; DATE``."""
+    """``Machine: AMD EPYC, 2 cores, 1 thread, device cpu; bottleneck 0.1, jax 0.10.2; DATE``."""
     known = costs[costs["machine"] != ""]
     if known.empty:
         return ""
     threads = _listed(known["threads"])
+    devices = known["device"].map(device_named, na_action="ignore")
     return (
         f"Machine: {_listed(known['machine'])}, {_listed(known['cores'])} cores, "
-        f"{threads} thread{'' if threads == '1' else 's'}, device {_listed(known['device'])}; "
+        f"{threads} thread{'' if threads == '1' else 's'}, device {_listed(devices)}; "
         f"bottleneck {_listed(known['version'])}, jax {_listed(known['jax'])}; "
         f"{_listed(known['date'])}."
     )

@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 
 from ..claims.cost import ArmCost, Growth, cost_grows_with_product
-from ..results.cost import VARIED
+from ..results.cost import VARIED, device_named
 from .packing import Column, Packed, Part
 from .page import Page
 
@@ -111,7 +111,7 @@ def _shares(rows: pd.DataFrame) -> tuple[tuple[int, float], ...]:
 
 
 def measured_on(costs: pd.DataFrame) -> str:
-    """What C9 rests on: ``27 points on AMD EPYC, 2 cores, cpu: cpu, 2026-11-22``.
+    """What C9 rests on: ``27 points on AMD EPYC, 2 cores, cpu, 2026-11-22``.
 
     Points are arms x lengths with a time; what was not written down is left out.
     """
@@ -119,6 +119,7 @@ def measured_on(costs: pd.DataFrame) -> str:
     if held.empty:
         return ""
     cores = [f"{int(each)} cores" for each in dict.fromkeys(held["cores"].dropna())]
+    held = held.assign(device=held["device"].map(device_named, na_action="ignore"))
     named = [[each for each in dict.fromkeys(held[name].dropna()) if each]
              for name in ("machine", "device", "date")]  # fmt: skip
     where = ", ".join(" / ".join(each) for each in (named[0], cores, *named[1:]) if each)

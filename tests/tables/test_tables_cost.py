@@ -83,7 +83,7 @@ def test_c9_tells_what_it_rests_on_as_far_as_it_was_written_down(tmp_path):
     first = costs.iloc[0]
     found = next(one for one in decide_results(tmp_path) if one.claim.id == "C9")
     assert found.runs == (
-        f"benchmark: {points} points on Abacus 3, {first['cores']} cores, cpu: cpu, {first['date']}"
+        f"benchmark: {points} points on Abacus 3, {first['cores']} cores, cpu, {first['date']}"
     )
     blank = costs.assign(machine="", date="", device="", cores="")
     write_relisted(tmp_path / COST, blank.to_csv(index=False))
@@ -124,7 +124,7 @@ def test_packing_keeps_blocks_whole_where_it_can():
 def test_the_caption_names_machine_versions_and_spread(tmp_path):
     caption = " ".join(plant(tmp_path, {"length": (10, 20)})[0].caption)
     assert "Machine: Abacus 3, " in caption
-    assert "1 thread, device cpu: cpu; bottleneck 9.9, jax 8.8; 20" in caption
+    assert "1 thread, device cpu; bottleneck 9.9, jax 8.8; 20" in caption
     assert "median of 3 groups" in caption
     assert "3.0% of the median apart at half of the points, 3% at most" in caption
     assert "Without numbers" not in caption
