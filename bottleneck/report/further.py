@@ -11,21 +11,25 @@ from ..settings.sweep import experiment_names, load_sweep
 from ..tables.decided import bundle_of
 from ..tables.page import Page
 from ..tables.pages import make_page
+from .figures import Picture, of_runs
 
 PAIR, ARMS = "vindication", "arms"
 """The table of a folder that holds one pair of arms, and of one that holds others."""
+FIGURES = {PAIR: "bleu", ARMS: "arms"}
+"""The figure beside each."""
 
 
 @dataclass(frozen=True)
 class Further:
     """A folder's runs, the table that suits them, and the sweep's question where it is one of ours.
 
-    ``page`` is why there is no table where none can be made.
+    ``page`` is why there is no table where none can be made; then there is no figure either.
     """
 
     bundle: Bundle
     question: str
     page: Page | str
+    picture: Picture | None = None
 
     @property
     def folder(self) -> Path:
@@ -41,14 +45,17 @@ def further(folder: Path, shown: Collection[Path]) -> Iterator[Further]:
         if bundle is not None:
             asked = load_sweep(place.name).question if place.name in ours else ""
             question = f"{asked.partition('?')[0]}?" if asked else ""
-            yield Further(bundle, question, _page(bundle))
+            yield Further(bundle, question, *_shown(bundle))
 
 
-def _page(bundle: Bundle) -> Page | str:
+def _shown(bundle: Bundle) -> tuple[Page | str, Picture | None]:
     reason = ""
-    for name in (PAIR, ARMS):
+    for name, drawn in FIGURES.items():
         try:
-            return make_page(name, bundle)
+            page = make_page(name, bundle)
         except UserError as error:
             reason = str(error)
-    return reason
+        else:
+            picture = of_runs(drawn, bundle)
+            return page, picture if isinstance(picture, Picture) else None
+    return reason, None

@@ -168,6 +168,9 @@ def further(one: Further, place: int, again: Ways) -> Html:
         head,
         asked,
         tag("p", _seeds(one)),
+        one.picture.html(joined([one.question or one.folder.name]), both=False)
+        if one.picture
+        else None,
         *map(table_html, grids(page.table, page.title)),
         judged(page.judged),
         details("Notes", listed(page.caption)),

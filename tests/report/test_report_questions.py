@@ -58,7 +58,7 @@ def test_under_the_figures_over_sizes_stand_all_runs_that_they_draw(others, tmp_
     captions = [node.text for node in html.named("figcaption")]
     assert len(captions) == 2
     judged = "2 runs: none context_size=16, none context_size=32, seed 1."
-    drawn = "3 runs: additive, none context_size=16, none context_size=32, seed 1."
+    drawn = "3 runs: additive context_size=32, none context_size=16, none context_size=32, seed 1."
     for caption in captions:
         told = f"Drawn: {drawn} The verdict rests on {judged}" if others else judged
         assert caption == f"C1. {told}"
