@@ -1,20 +1,23 @@
-"""Sweeps in processes of their own, that are killed or asked to stop, and what is left of them."""
+"""Commands in processes of their own, that are killed or asked to stop, and what is left."""
 
 import os
 import random
 import signal
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import psutil
 from ordinary_user import told_before
 
+from seq2seq_bottleneck.cli.main import INTERRUPTED
 from seq2seq_bottleneck.results.bundle import load_results, tidy_csv
 
 TIMES = ["train_seconds", "train_tokens_per_second"]
 KINDS = ["driver", "worker", "all", "SIGTERM", "SIGINT"]
+PROGRAM = ("-c", "import sys; from seq2seq_bottleneck.cli.main import main; main()")
 DEAD = 60.0
 """Seconds within which what lost its driver is gone."""
 LONGEST = 1800.0
@@ -34,14 +37,8 @@ class Disturbed:
 
     def begin(self, folder: Path) -> subprocess.Popen:
         """The command under way, its results in ``folder``."""
-        program = "import sys; from seq2seq_bottleneck.cli.main import main; main()"
         arguments = ["sweep", str(self.file), *self.options, "--quiet", "--out", str(folder)]
-        return subprocess.Popen(
-            told_before([sys.executable, "-c", program, *arguments], ordinary=False),
-            env=os.environ | {"XDG_CACHE_HOME": str(self.cache), "JAX_PLATFORMS": "cpu"},
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-        )
+        return begin(arguments, self.cache)
 
     def finish(self, folder: Path) -> str:
         """Its numbers, once nobody touches it any more."""
@@ -49,6 +46,22 @@ class Disturbed:
         assert ended(process, LONGEST)
         assert process.returncode == 0
         return numbers(folder)
+
+
+def begin(
+    arguments: Sequence[str],
+    cache: Path,
+    folder: Path | None = None,
+    program: Sequence[str] = PROGRAM,
+) -> subprocess.Popen:
+    """A command under way in ``folder``, with a cache that may be its own."""
+    return subprocess.Popen(
+        told_before([sys.executable, *program, *arguments], ordinary=False),
+        cwd=folder,
+        env=os.environ | {"XDG_CACHE_HOME": str(cache), "JAX_PLATFORMS": "cpu"},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+    )
 
 
 def numbers(folder: Path) -> str:
@@ -70,7 +83,8 @@ def ended(process: subprocess.Popen, seconds: float) -> bool:
 def disturb(process: subprocess.Popen, kind: str, draw: random.Random) -> None:
     """Kill the driver, one of its workers or all of them, or ask the driver to stop.
 
-    Waits for its end, but where a worker alone was killed.
+    Waits for its end, but where a worker alone was killed. What is asked to stop ends as
+    interrupted, unless Python dies of the signal, before the program listens, or it was done.
     """
     driver = psutil.Process(process.pid)
     workers = driver.children(recursive=True)
@@ -87,6 +101,9 @@ def disturb(process: subprocess.Popen, kind: str, draw: random.Random) -> None:
         except psutil.NoSuchProcess:
             continue
     if kind != "worker":
-        process.communicate(timeout=LONGEST)
+        _, told = process.communicate(timeout=LONGEST)
+        code, number = process.returncode, getattr(signal, kind, signal.SIGKILL)
+        assert code in (0, INTERRUPTED, -number), told.decode()
+        assert code < 0 or b"Traceback" not in told, told.decode()
         _, alive = psutil.wait_procs(workers, timeout=DEAD)
         assert not alive, f"{kind}: a process outlives its driver"

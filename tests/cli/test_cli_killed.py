@@ -8,6 +8,9 @@ from pathlib import Path
 import pytest
 from disturbed import KINDS, LONGEST, Disturbed, disturb, ended
 
+from seq2seq_bottleneck.results.folders import STORE
+from seq2seq_bottleneck.runs.store import run_folders
+
 pytestmark = pytest.mark.slow(minutes=12)
 SWEEP = """# Does anything get lost?
 preset = "smoke"
@@ -28,6 +31,13 @@ MOMENTS = 50
 """How often something is killed, or asked to stop."""
 SEEDS = 6
 """So many runs an arm that the sweep is long enough to be killed often."""
+STAGES = {
+    "hypotheses.jsonl": "writing",
+    "weights.safetensors": "decoding or scoring",
+    "checkpoint.safetensors": "going on from a checkpoint",
+    "status.json": "training",
+}
+"""The stage of a run that has not ended, by the last of these files that it has."""
 
 
 @pytest.fixture(scope="module")
@@ -42,11 +52,26 @@ def sweep(place: Path, tmp_path_factory: pytest.TempPathFactory) -> Disturbed:
     return Disturbed(place / "mine.toml", cache, ("--seeds", str(SEEDS)))
 
 
+def stages(folder: Path) -> set[str]:
+    """What the runs of a sweep are at; workers start and prepare the corpus before they have one.
+
+    `test_cli_killed_stages.py` kills at each stage, and knows more of them.
+    """
+    running = [run.path for run in run_folders(folder / STORE) if run.status == "running"]
+    at = {stage for run in running if (stage := stage_of(run))}
+    return at or {"between runs"}
+
+
+def stage_of(run: Path) -> str:
+    """Of a run; empty if it ended just now."""
+    return next((stage for file, stage in STAGES.items() if (run / file).exists()), "")
+
+
 def test_killed_at_fifty_random_moments(place: Path, sweep: Disturbed) -> None:
     start = time.monotonic()
     whole = sweep.finish(place / "whole")
     seconds, draw = time.monotonic() - start, random.Random(1)
-    kinds: Counter[str] = Counter()
+    kinds, hit = Counter[str](), Counter[str]()
     sweeps = 0
     while kinds.total() < MOMENTS:
         folder, sweeps = place / f"sweep{sweeps}", sweeps + 1
@@ -54,10 +79,13 @@ def test_killed_at_fifty_random_moments(place: Path, sweep: Disturbed) -> None:
             process = sweep.begin(folder)
             if ended(process, draw.uniform(0.1, seconds / 4)):
                 break
+            hit.update(stages(folder))
             kind = draw.choice(KINDS)
             disturb(process, kind, draw)
             if kind == "worker":
                 assert ended(process, LONGEST)
             kinds[kind] += 1
         assert sweep.finish(folder) == whole
+    print(f"stages that moments hit (shown with -s): {dict(hit)}")
     assert len(kinds) == len(KINDS), kinds
+    assert "training" in hit, hit
