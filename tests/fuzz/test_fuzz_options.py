@@ -257,7 +257,7 @@ def try_lines(lines: st.SearchStrategy[list[str]], count: int, here: Path) -> No
     try_cases(check, lines, count)
 
 
-@pytest.mark.parametrize("count", [25, pytest.param(1_500, marks=pytest.mark.slow(minutes=5))])
+@pytest.mark.parametrize("count", [25, pytest.param(300, marks=pytest.mark.slow(minutes=4))])
 def test_options(here: Path, count: int) -> None:
     try_lines(command_lines(), count, here)
 
@@ -266,4 +266,4 @@ def test_options(here: Path, count: int) -> None:
 def test_sentences_put_to_trained_runs(here: Path, trained: Path) -> None:
     shutil.rmtree(here / "out")
     shutil.copytree(trained, here / "out")
-    try_lines(asked, 60, here)
+    try_lines(asked, 30, here)
