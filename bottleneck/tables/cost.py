@@ -8,6 +8,7 @@ import pandas as pd
 
 from ..results.bundle import read_table
 from ..results.cost import COST, COST_COLUMNS, COST_EXPONENTS, EXPONENT_COLUMNS, VARIED
+from ..results.folders import was_written
 from ..results.schema import BENCHMARK
 from ..settings.errors import UserError
 from .cost_growth import NAMES, growth_page, present
@@ -33,7 +34,7 @@ SHOWN = {
 def load_cost(folder: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Both files of a benchmark, columns as in `results.cost`; without them a ``UserError``."""
     for name in (COST, COST_EXPONENTS):
-        if not (folder / name).is_file():
+        if not was_written(folder / name):
             where = shlex.quote(str(folder))
             raise UserError(
                 f"no {name} in {str(folder)!r}: `bottleneck bench --out {where}` measures it"

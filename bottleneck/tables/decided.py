@@ -22,7 +22,7 @@ from ..claims.training import UNMEASURED as NOT_TWICE
 from ..claims.verdict import Verdict, numbers
 from ..results.bundle import Bundle, load_bundle
 from ..results.cost import COST, COST_EXPONENTS
-from ..results.folders import find_runs
+from ..results.folders import find_runs, was_written
 from ..results.inside import results_inside
 from ..results.probes import has_probe, load_probe
 from ..results.schema import RUNS
@@ -111,7 +111,7 @@ def bundle_of(folder: Path) -> Bundle | None:
 
 def holds_results(folder: Path) -> bool:
     """Whether there are finished runs in a folder, or a bundle of them."""
-    return bool(find_runs(folder).done) or (folder / RUNS).is_file()
+    return bool(find_runs(folder).done) or was_written(folder / RUNS)
 
 
 def decide(
@@ -288,7 +288,7 @@ def _studied(
 
 def _cost(folder: Path) -> tuple[Verdict, str]:
     """C9, from the benchmark's files, and what these rest on."""
-    if not all((folder / name).is_file() for name in (COST, COST_EXPONENTS)):
+    if not all(was_written(folder / name) for name in (COST, COST_EXPONENTS)):
         reason = f"no {COST}: the cost of a step has not been measured"
         return Verdict("C9", "not measured", COST_RULE, reason), ""
     costs, exponents = load_cost(folder)
