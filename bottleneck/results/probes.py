@@ -1,13 +1,16 @@
 """Reading the studies' tables of a bundle: ``probes/NAME.csv``."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pandas as pd
 
 from ..settings.errors import UserError
-from .bundle import read_table
-from .folders import was_written
+from .bundle import UNREADABLE, read_table
+from .folders import damaged, was_written
 from .schema import PROBE_COLUMNS, PROBES
+from .study_files import way_back
 
 
 def load_probe(folder: Path, study: str) -> pd.DataFrame:
@@ -18,6 +21,20 @@ def load_probe(folder: Path, study: str) -> pd.DataFrame:
             "measures it"
         )
     return read_table(probe_file(folder, study), PROBE_COLUMNS)
+
+
+@contextmanager
+def made_of(folder: Path, study: str) -> Iterator[None]:
+    """What cannot be made of a study's numbers in the block is told as the fault of their file.
+
+    Its columns are of their types, but rows may lack, stand there twice, or have blanks: of a file
+    that somebody wrote, or mended, by hand.
+    """
+    try:
+        yield
+    except (*UNREADABLE, LookupError) as error:
+        path = probe_file(folder, study)
+        raise damaged(path, error, way_back(path)) from error
 
 
 def has_probe(folder: Path, study: str) -> bool:

@@ -24,7 +24,7 @@ from ..results.bundle import Bundle, load_bundle
 from ..results.cost import COST, COST_EXPONENTS
 from ..results.folders import find_runs, was_written
 from ..results.inside import results_inside
-from ..results.probes import has_probe, load_probe
+from ..results.probes import has_probe, load_probe, made_of
 from ..results.schema import RUNS
 from ..results.study_files import GOLD
 from ..settings.errors import UserError
@@ -279,7 +279,8 @@ def _studied(
             "measure the chosen ones alone, with the same --where"
         )
         return replace(studied(claim, None), because=reason), ""
-    verdict, judged = judge(claim, frame, None if bundle is None else bundle.runs)
+    with made_of(folder, table):
+        verdict, judged = judge(claim, frame, None if bundle is None else bundle.runs)
     own = judged[judged["run"] != ""].drop_duplicates("run")
     arms = own.groupby("arm", sort=False)["seed"]
     seeds = {str(arm): [int(seed) for seed in held] for arm, held in arms}
