@@ -94,7 +94,7 @@ def _ended(run: Path) -> float:
 
 def _others(run: Path) -> dict[str, Any]:
     """A run's settings but for its arm and seed; empty where its folder is not there."""
-    if not (run / SETTINGS).is_file():
+    if not was_written(run / SETTINGS):
         return {}
     settings = _sections(run)
     apart = {"model": "attention", "training": "seed"}

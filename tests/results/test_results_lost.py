@@ -13,7 +13,7 @@ from seq2seq_bottleneck.results.folders import find_runs, read_groups
 from seq2seq_bottleneck.results.schema import PROBE_COLUMNS
 from seq2seq_bottleneck.runs.gathered import gather
 from seq2seq_bottleneck.runs.store import RunFolder
-from seq2seq_bottleneck.runs.stored import latest_output
+from seq2seq_bottleneck.runs.stored import arms, latest_output
 from seq2seq_bottleneck.settings.errors import UserError
 from seq2seq_bottleneck.settings.sums import SUMS, read_sums, write_listed
 
@@ -223,6 +223,12 @@ def test_the_latest_results_are_those_that_lost_their_table(bundle, tmp_path):
     os.utime(older / "runs.csv", (1, 1))
     lose(newer / "runs.csv")
     assert latest_output(tmp_path / "results") == newer
+
+
+def test_an_arm_whose_settings_are_lost_is_not_left_out(store):
+    lose(store / "runs" / "additive1x1" / "settings.json")
+    with pytest.raises(UserError, match=r"additive1x1/settings\.json' cannot be read"):
+        arms(store)
 
 
 def test_a_study_of_another_kind_does_not_hide_the_loss(bundle, tmp_path, capsys):
