@@ -26,9 +26,9 @@ def _low(run: Path) -> float | None:
     """BLEU in the shortest bucket with sentences, where that is under the floor."""
     from ..claims.verdict import learned
     from ..results.export import run_rows
-    from ..results.folders import SCORES
+    from ..results.folders import SCORES, was_written
 
-    if not (run / SCORES).is_file():
+    if not was_written(run / SCORES):
         return None
     filled = [row["bleu"] for row in run_rows(run / SCORES) if row.get("bleu")]
     bleu = float(filled[0]) if filled else None

@@ -112,11 +112,14 @@ def _settings(run: "RunFolder") -> "RunSettings | None":
 
 def standing(run: "RunFolder") -> str:
     """A run's status, ``stopped`` where nobody is at it, ``damaged`` where that cannot be read."""
+    from ..results.folders import is_lost
     from ..settings.errors import UserError
 
     try:
         status = run.status
     except UserError:
+        return "damaged"
+    if is_lost(run.path):
         return "damaged"
     return "stopped" if status == "running" and not run.in_use else status
 
@@ -189,17 +192,17 @@ def _one(results: Path | None, name: str) -> "RunFolder":
 
 def _show(folder: "RunFolder") -> None:
     """Print how a run stands, its scores, what it ran on and every setting."""
-    from ..results.folders import ENVIRONMENT, SCORES, SETTINGS, read_object
+    from ..results.folders import ENVIRONMENT, SCORES, SETTINGS, read_object, was_written
 
     say(_line(folder))
     if reason := folder.read_status().get("reason"):
         say(reason)
-    if (folder.path / SCORES).is_file():
+    if was_written(folder.path / SCORES):
         output().print(_scores(folder.path / SCORES))
-    if (folder.path / SETTINGS).is_file():
+    if was_written(folder.path / SETTINGS):
         for concern, fields in read_object(folder.path / SETTINGS).items():
             _print_facts(concern, fields)
-    if (folder.path / ENVIRONMENT).is_file():
+    if was_written(folder.path / ENVIRONMENT):
         _print_facts("environment", read_object(folder.path / ENVIRONMENT))
 
 

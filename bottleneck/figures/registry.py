@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 from ..results.bundle import Bundle, load_bundle
 from ..results.cost import COST
-from ..results.probes import load_probe, probe_file
+from ..results.probes import load_probe, made_of, probe_file
 from ..results.schema import BENCHMARK
 from ..results.study_files import GOLD, way_back
 from ..settings.errors import UsageError, UserError, did_you_mean
@@ -74,9 +74,10 @@ def _measured(name: str, folder: Path) -> tuple[Plot, Path]:
     """What the figure of a study or of the benchmark shows, and the table that it is read from."""
     if name == BENCHMARK:
         return cost.plot(load_cost(folder)[0]), folder / COST
-    if name == GOLD_TABLE:
-        return alignment.gold_plot(load_gold(folder)), probe_file(folder, GOLD)
-    return study_plot(name, folder), probe_file(folder, name)
+    table = GOLD if name == GOLD_TABLE else name
+    with made_of(folder, table):
+        plot = study_plot(name, folder) if table == name else alignment.gold_plot(load_gold(folder))
+    return plot, probe_file(folder, table)
 
 
 def check_name(name: str, where: Sequence[str]) -> None:

@@ -12,6 +12,7 @@ from ..claims.registry import Claim
 from ..figures.names import OF_RUNS
 from ..results.bundle import Bundle
 from ..results.cost import COST, COST_EXPONENTS
+from ..results.folders import was_written
 from ..results.probes import has_probe
 from ..results.schema import BENCHMARK, STUDIES
 from ..results.study_files import GOLD
@@ -131,7 +132,7 @@ def _table_names(claim: Claim, folder: Path, measured: bool) -> Iterator[str]:
 def _has_numbers(name: str, folder: Path) -> bool:
     """Whether a study, or the benchmark, left its numbers here."""
     if name == BENCHMARK:
-        return all((folder / file).is_file() for file in (COST, COST_EXPONENTS))
+        return all(was_written(folder / file) for file in (COST, COST_EXPONENTS))
     return has_probe(folder, GOLD if name == GOLD_TABLE else name)
 
 

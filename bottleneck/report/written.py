@@ -13,6 +13,7 @@ from ..figures.files import NUMBERS, write_figure
 from ..figures.registry import FIGURES, make_figure
 from ..results.bundle import Bundle
 from ..results.cost import COST
+from ..results.folders import was_written
 from ..results.probes import has_probe
 from ..results.schema import RUNS, STUDIES
 from ..results.study_files import GOLD
@@ -88,7 +89,7 @@ def _known(names: Iterable[str], folder: Path, bundle: Bundle | None) -> Iterato
         if name in STUDIES:
             there = has_probe(folder, name)
         elif name == BENCHMARK:
-            there = (folder / COST).is_file()
+            there = was_written(folder / COST)
         else:
             there = bundle is not None and (name != GOLD_TABLE or has_probe(folder, GOLD))
         if there:

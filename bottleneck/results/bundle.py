@@ -34,6 +34,7 @@ from .folders import (
     read_groups,
     read_json,
     read_object,
+    was_written,
 )
 from .inside import check_one
 from .learning import learning_text
@@ -105,7 +106,7 @@ class Bundle:
         Columns as in ``schema.LEARNING_COLUMNS``; no rows of runs that did not log it.
         """
         runs, path = find_runs(self.folder).done, self.folder / schema.LEARNING
-        if runs or not path.is_file():
+        if runs or not was_written(path):
             chosen = [run for run in runs if run.name in set(self.runs["run"])]
             return _parse(io.StringIO(learning_text(chosen)), schema.LEARNING_COLUMNS)
         frame = read_table(path, schema.LEARNING_COLUMNS)
@@ -149,7 +150,7 @@ def load_environment(folder: Path) -> Mapping[str, Any]:
     if found is not None:
         return environment(found.done, found)
     check_one(folder)
-    held = read_json(folder / schema.ENVIRONMENT)
+    held = read_json(folder / schema.ENVIRONMENT, AGAIN)
     check_described(held, folder / schema.ENVIRONMENT)
     if not of_one_time(folder, FILES):
         raise UserError(

@@ -2,7 +2,9 @@
 
 import gzip
 import json
+import os
 import zlib
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -58,8 +60,12 @@ class Found:
 
 
 def is_run(folder: Path) -> bool:
-    """Whether this is the folder of one run."""
-    return (folder / STATUS).is_file() or (folder / SETTINGS).is_file()
+    """Whether this is the folder of one run, whatever it has lost."""
+    return (
+        (folder / STATUS).is_file()
+        or (folder / SETTINGS).is_file()
+        or SETTINGS in (read_sums(folder) or ())
+    )
 
 
 def check_named(folder: Path) -> None:
@@ -78,13 +84,15 @@ def damaged(path: Path, reason: object, otherwise: str = "make it again") -> Use
     """The error of a file that cannot be read, with the way out; of a run, to take it away."""
     run, way = path.parent, otherwise
     if is_run(run):
-        way = (
-            f"`bottleneck runs {run.name} --remove --results {_named(run.parent)}` takes the run "
-            "away, `--force` makes it anew"
-        )
+        way = f"{_removal(run)} takes the run away, `--force` makes it anew"
     words = (getattr(reason, "strerror", None) or str(reason)).splitlines()
     told = words[0] if words else type(reason).__name__
     return UserError(f"{str(path)!r} cannot be read ({told}); {way}")
+
+
+def _removal(run: Path) -> str:
+    """The command that takes a run away."""
+    return f"`bottleneck runs {run.name} --remove --results {_named(run.parent)}`"
 
 
 def _named(store: Path) -> str:
@@ -117,11 +125,25 @@ def check_digest(path: Path, digest: str, otherwise: str = "make it again") -> N
         raise damaged(path, fault, otherwise)
 
 
+def was_written(path: Path) -> bool:
+    """Whether there is a file of a run or a results folder, or its sums say that there was.
+
+    One that they list and that is gone was lost. Who asks with this goes on to read it, which says
+    so; who asks whether the file is there would go on as if nobody had ever made it.
+    """
+    folder, name = _listed_as(path)
+    return os.path.lexists(path) or name in (read_sums(folder) or ())
+
+
+def _listed_as(path: Path) -> tuple[Path, str]:
+    """The folder whose sums list a file, and the name that they list it by."""
+    folder, name = path.parent, path.name
+    return (folder.parent, f"{PROBES}/{name}") if folder.name == PROBES else (folder, name)
+
+
 def _fault(path: Path, digest: str) -> str:
     """What the sums say against a file; empty where it is as it was written."""
-    folder, name = path.parent, path.name
-    if folder.name == PROBES:
-        folder, name = folder.parent, f"{PROBES}/{name}"
+    folder, name = _listed_as(path)
     sums = read_sums(folder)
     if sums is None:
         return f"its folder has no {SUMS}" if _has_sums(folder) else ""
@@ -149,10 +171,10 @@ def read_status(run: Path) -> dict[str, Any]:
     A ``UserError`` where it cannot be read.
     """
     path = run / STATUS
-    if not path.is_file():
-        return {}
     try:
         held = json.loads(path.read_bytes())
+    except (FileNotFoundError, NotADirectoryError):
+        return {}
     except (OSError, ValueError) as error:
         raise damaged(path, error) from None
     if not isinstance(held, dict) or held.get("status") not in STATUSES:
@@ -179,8 +201,8 @@ def read_json(path: Path, otherwise: str = "make it again") -> Any:
     try:
         return json.loads(decompressed(path, read_checked(path, otherwise)))
     except FileNotFoundError as error:
-        if is_run(path.parent):
-            raise damaged(path, error) from None
+        if is_run(path.parent) or was_written(path):
+            raise damaged(path, error, otherwise) from None
         folder = str(path.parent)
         lacks = f"no {path.name} in {folder!r}" if path.parent.exists() else f"no folder {folder!r}"
         raise UserError(
@@ -215,11 +237,44 @@ def store_of(folder: Path) -> Path:
     return folder / STORE if (folder / STORE).is_dir() else folder
 
 
+def runs_in(store: Path) -> list[Path]:
+    """The run folders of a store by name, those that lost their status among them."""
+    names: list[str] = []
+    with suppress(OSError), os.scandir(store) as entries:
+        names = sorted(each.name for each in entries if each.is_dir() and each.name[0] != ".")
+    runs = (store / name for name in names)
+    return [run for run in runs if os.path.lexists(run / STATUS) or is_lost(run)]
+
+
+def is_lost(run: Path) -> bool:
+    """Whether a folder has the marks of a run and no status, which each run gets before all else.
+
+    The marks are looked for first: a run that another process puts here meanwhile has a status.
+    """
+    both = (run / SETTINGS).is_file() and (run / ENVIRONMENT).is_file()
+    marked = both or SETTINGS in (read_sums(run) or ())
+    return marked and not (run / STATUS).exists()
+
+
+def _check_status(run: Path) -> str:
+    """How a run stands; empty where it has gone meanwhile.
+
+    A ``UserError`` where that cannot be known.
+    """
+    status = read_status(run).get("status", "")
+    if not status and is_lost(run):
+        raise UserError(
+            f"{str(run / STATUS)!r} is gone, and with it how the run ended: the command that made "
+            f"it does it again, {_removal(run)} takes it away"
+        )
+    return str(status)
+
+
 def find_runs(folder: Path) -> Found:
     """What an output folder or a store holds. Numbers of two versions are never mixed."""
-    runs = sorted(path.parent for path in store_of(folder).glob(f"*/{STATUS}"))
+    runs = runs_in(store_of(folder))
+    done = {run for run in runs if _check_status(run) == "done"}
     mine = {run for run in runs if _version(run) == SCHEMA_VERSION}
-    done = {run for run in runs if read_status(run).get("status") == "done"}
     return Found(
         done=tuple(sorted(mine & done, key=_order)),
         unfinished=tuple(sorted(mine - done)),
@@ -229,7 +284,7 @@ def find_runs(folder: Path) -> Found:
 
 def without_runs(folder: Path) -> bool:
     """Whether this is a bundle away from its run folders, as a merged or a committed one is."""
-    return (folder / RUNS).is_file() and not any(store_of(folder).glob(f"*/{STATUS}"))
+    return was_written(folder / RUNS) and not runs_in(store_of(folder))
 
 
 def check_trainable(folder: Path) -> None:
@@ -281,8 +336,8 @@ def read_groups(folder: Path) -> dict[str, str]:
     """
     whole = folder.resolve()
     places = (whole, whole.parent) if whole.name == STORE else (whole,)
-    found = [place / GROUPS for place in places if (place / GROUPS).is_file()]
-    way = "delete it, and the sweep's command writes it again"
+    found = [place / GROUPS for place in places if was_written(place / GROUPS)]
+    way = "where it is not there, the sweep's command writes it again"
     groups = read_object(found[0], way) if found else {}
     if not all(isinstance(group, str) for group in groups.values()):
         raise damaged(found[0], "a group is no text", way)

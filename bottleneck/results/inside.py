@@ -4,7 +4,7 @@ from pathlib import Path
 
 from ..settings.errors import UserError
 from .cost import COST
-from .folders import STORE, find_runs, is_run
+from .folders import STORE, find_runs, is_run, was_written
 from .schema import RUNS
 from .study_files import tables
 
@@ -19,13 +19,13 @@ def results_inside(folder: Path) -> list[Path]:
 
 def check_one(folder: Path) -> None:
     """Where the runs of one sweep are wanted: of several, or of a benchmark, a ``UserError``."""
-    if (folder / RUNS).is_file() or find_runs(folder).any:
+    if was_written(folder / RUNS) or find_runs(folder).any:
         return
     if inside := [path.name for path in results_inside(folder)]:
         raise UserError(
             f"{str(folder)!r} holds folders of results ({', '.join(inside)}): name one of them"
         )
-    if (folder / COST).is_file():
+    if was_written(folder / COST):
         raise UserError(
             f"{str(folder)!r} holds a benchmark and no runs: `bottleneck table cost` prints it, "
             "`bottleneck export --all` writes it out"
@@ -33,5 +33,5 @@ def check_one(folder: Path) -> None:
 
 
 def _has_results(folder: Path) -> bool:
-    bundle = any((folder / name).is_file() for name in (RUNS, COST))
+    bundle = any(was_written(folder / name) for name in (RUNS, COST))
     return bundle or bool(tables(folder)) or bool(find_runs(folder).done)

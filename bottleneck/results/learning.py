@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from . import schema
-from .folders import LOG, damaged, read_checked
+from .folders import LOG, damaged, read_checked, was_written
 
 BY_BUCKET = "valid_buckets"
 """Of a line of the log: sentences, target tokens, nats and a standard error by length bucket."""
@@ -27,7 +27,7 @@ def learning_text(runs: Sequence[Path]) -> str:
 def learning_rows(run: Path) -> list[dict[str, Any]]:
     """A row a validation x bucket of one run; a log that cannot be read is a ``UserError``."""
     path = run / LOG
-    if not path.is_file():
+    if not was_written(path):
         return []
     try:
         lines = read_checked(path).decode().splitlines()

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..settings.errors import UserError
 from .export import run_rows
-from .folders import HYPOTHESES, SENTENCES, damaged, read_checked
+from .folders import HYPOTHESES, SENTENCES, damaged, read_checked, was_written
 
 COLUMNS = ("source", "reference", "hypothesis")
 
@@ -36,7 +36,7 @@ def read_outputs(run: Path) -> Outputs:
 def read_texts(run: Path) -> Outputs:
     """Read the hypotheses of a finished run; a fault is a `UserError` that names the file."""
     path = run / HYPOTHESES
-    if not path.is_file():
+    if not was_written(path):
         raise UserError(
             f"{str(run)!r} has no {HYPOTHESES}: the run did not end; the command that began it "
             "goes on from where it stopped"

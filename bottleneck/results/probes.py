@@ -1,25 +1,42 @@
 """Reading the studies' tables of a bundle: ``probes/NAME.csv``."""
 
 import shlex
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pandas as pd
 
 from ..settings.errors import UserError
-from .bundle import read_table
-from .folders import without_runs
+from .bundle import UNREADABLE, read_table
+from .folders import damaged, was_written, without_runs
 from .inside import check_one
 from .schema import PROBE_COLUMNS, PROBES
+from .study_files import way_back
 
 
 def load_probe(folder: Path, study: str) -> pd.DataFrame:
     """The numbers of a study, columns as in ``schema.PROBE_COLUMNS``; without them a UserError."""
     path = probe_file(folder, study)
-    if not path.is_file():
+    if not has_probe(folder, study):
         check_one(folder)
         own = ", without --results on runs of its own" if without_runs(folder) else ""
         raise UserError(f"no {study} study in {measured_by(folder, f'study {study}')}{own}")
     return read_table(path, PROBE_COLUMNS)
+
+
+@contextmanager
+def made_of(folder: Path, study: str) -> Iterator[None]:
+    """What cannot be made of a study's numbers in the block is told as the fault of their file.
+
+    Its columns are of their types, but rows may lack, stand there twice, or have blanks: of a file
+    that somebody wrote, or mended, by hand.
+    """
+    try:
+        yield
+    except (*UNREADABLE, LookupError) as error:
+        path = probe_file(folder, study)
+        raise damaged(path, error, way_back(path)) from error
 
 
 def measured_by(folder: Path, command: str) -> str:
@@ -35,8 +52,8 @@ def measured_by(folder: Path, command: str) -> str:
 
 
 def has_probe(folder: Path, study: str) -> bool:
-    """Whether the bundle has the numbers of a study."""
-    return probe_file(folder, study).is_file()
+    """Whether the bundle has the numbers of a study, or had them."""
+    return was_written(probe_file(folder, study))
 
 
 def probe_file(folder: Path, study: str) -> Path:

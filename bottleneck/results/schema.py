@@ -12,7 +12,8 @@
   ``unfinished``: what else was in the store, with status, reason and settings; ``other_versions``:
   how many finished runs were left out because another version of the program made them.
 - ``SHA256SUMS``: a digest of each file here and under ``probes/``, as `sha256sum -c` reads it; a
-  reader takes no file that does not match. A run's folder has its own.
+  reader takes no file that does not match, and says so of one that is gone. A run's folder has its
+  own.
 - ``probes/NAME.csv``: the numbers of a study of `STUDIES`, in long form (`PROBE_COLUMNS`); and the
   benchmark's ``probes/cost.csv`` and ``probes/cost_exponents.csv``, whose columns are in ``cost``.
 

@@ -12,9 +12,10 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..settings.sums import write_listed
+from ..settings.names import is_name
+from ..settings.sums import SUMS, read_sums, write_listed
 from .cost import COST, COST_EXPONENTS
-from .folders import STATUS, damaged, read_checked, store_of
+from .folders import damaged, read_checked, runs_in, store_of
 from .schema import PROBES, STUDIES
 
 GOLD = "alignment_gold"
@@ -22,8 +23,18 @@ GOLD = "alignment_gold"
 
 
 def tables(folder: Path) -> list[Path]:
-    """The tables of a results folder, by name."""
-    return sorted((folder / PROBES).glob("*.csv"))
+    """The tables of a results folder by name, those among them that are gone and still listed.
+
+    Such a one was lost, which is told where it is read.
+    """
+    lost = (folder / name for name in read_sums(folder) or () if _names_table(name))
+    return sorted({*(folder / PROBES).glob("*.csv"), *lost})
+
+
+def _names_table(name: str) -> bool:
+    """Whether a folder's sums list one of its tables by this name."""
+    place, _, file = name.partition("/")
+    return place == PROBES and is_name(file) and file.endswith(".csv")
 
 
 def rests_on(table: Path) -> frozenset[str]:
@@ -45,14 +56,14 @@ def way_back(table: Path) -> str:
     where = shlex.quote(str(folder))
     if table.name in (Path(COST).name, Path(COST_EXPONENTS).name):
         return f"`bottleneck bench --out {where}` measures it again"
-    if not any(store_of(folder).glob(f"*/{STATUS}")):
-        return "delete it, or export the bundle again"
+    if not runs_in(store_of(folder)):
+        return f"take it and its line in {SUMS} away, or export the bundle again"
     if table.stem == GOLD:
         files = "--gold FILE --source FILE --target FILE"
         return f"`bottleneck study alignment {files} --results {where}` makes it again"
     if table.stem in STUDIES:
         return f"`bottleneck study {table.stem} --results {where}` makes it again"
-    return "no command of bottleneck makes it: take it away"
+    return f"no command of bottleneck makes it: take it and its line in {SUMS} away"
 
 
 def drop_tables(folder: Path, runs: Collection[str]) -> list[str]:
@@ -93,12 +104,16 @@ def travelling(folder: Path, bundle: Path, left_out: Collection[str]) -> Travel:
     whole = [table for table, kept in held.items() if kept]
     known = {table.name for table in held}
     there = [each for each in tables(bundle) if each.name not in {table.name for table in whole}]
-    gone = []
-    for table in there:
-        runs = rests_on(table)
-        if runs & set(left_out) or (runs and table.name not in known):
-            gone.append(_name(table))
+    gone = [_name(table) for table in there if _goes(table, left_out, known)]
     return Travel(whole, [table.stem for table, kept in held.items() if not kept], gone)
+
+
+def _goes(table: Path, left_out: Collection[str], known: Collection[str]) -> bool:
+    """Whether a bundle's own table of an earlier time does not stay; one that was lost does not."""
+    if not table.exists():
+        return True
+    runs = rests_on(table)
+    return bool(runs & set(left_out) or (runs and table.name not in known))
 
 
 def _name(table: Path) -> str:

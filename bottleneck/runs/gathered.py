@@ -33,7 +33,9 @@ def gather(out: Path, groups: Mapping[str, str]) -> None:
     sweep_up(out / STORE)
     with _alone(out):
         if groups:
-            _write_groups(out, read_groups(out) | groups)
+            # A file that was lost is begun anew: the sweeps that write to it are all that mends it.
+            known = read_groups(out) if (out / GROUPS).exists() else {}
+            _write_groups(out, known | groups)
         _write(out)
 
 

@@ -18,7 +18,7 @@ from typing import Any
 
 from filelock import BaseFileLock, FileLock, Timeout
 
-from ..results.folders import ENDED, STATUS, read_status
+from ..results.folders import ENDED, STATUS, read_status, runs_in
 from ..results.schema import PROBES
 from ..settings.atomic import remove_parts, write_bytes, write_text
 from ..settings.errors import UserError, unwritten
@@ -162,9 +162,7 @@ def _writing(store: Path) -> Iterator[None]:
 
 def run_folders(store: Path) -> list[RunFolder]:
     """Every run of a store, by name."""
-    if not store.is_dir():
-        return []
-    return [RunFolder(store, path.parent.name) for path in sorted(store.glob(f"*/{STATUS}"))]
+    return [RunFolder(store, path.name) for path in runs_in(store)]
 
 
 def sweep_up(store: Path) -> None:

@@ -4,11 +4,20 @@ from pathlib import Path
 from typing import Any
 
 from ..results.export import run_rows
-from ..results.folders import SETTINGS, STATUS, STORE, damaged, read_object, without_runs
+from ..results.folders import (
+    SETTINGS,
+    STATUS,
+    STORE,
+    damaged,
+    read_object,
+    was_written,
+    without_runs,
+)
 from ..results.inside import check_one
 from ..results.schema import RUNS
 from ..settings.errors import UserError
 from ..settings.names import is_name
+from ..settings.sums import SUMS
 
 AGAIN = "the command that made the runs writes it anew"
 
@@ -18,13 +27,20 @@ def latest_output(results: Path) -> Path:
 
     A ``UserError`` where there is none.
     """
-    found = sorted(results.glob(f"*/{RUNS}"), key=lambda path: path.stat().st_mtime)
+    inside = results.iterdir() if results.is_dir() else ()
+    found = sorted((path for path in inside if was_written(path / RUNS)), key=_written)
     if not found:
         raise UserError(
             f"no finished run in {str(results)!r}; run `bottleneck reproduce` first, "
             "or name one with --results DIR"
         )
-    return found[-1].parent
+    return found[-1]
+
+
+def _written(folder: Path) -> float:
+    """When a bundle was written; where its table was lost, when its sums were."""
+    table = folder / RUNS
+    return (table if table.exists() else folder / SUMS).stat().st_mtime
 
 
 def arms(folder: Path) -> dict[str, Path]:
@@ -37,7 +53,7 @@ def arms(folder: Path) -> dict[str, Path]:
     if (folder / SETTINGS).is_file():
         return {_sections(folder)["model"].get("attention", ""): folder}
     check_one(folder)
-    if not (folder / RUNS).is_file():
+    if not was_written(folder / RUNS):
         raise UserError(
             f"{str(folder)!r} holds no run; name a folder that `bottleneck reproduce` wrote"
         )
@@ -78,7 +94,7 @@ def _ended(run: Path) -> float:
 
 def _others(run: Path) -> dict[str, Any]:
     """A run's settings but for its arm and seed; empty where its folder is not there."""
-    if not (run / SETTINGS).is_file():
+    if not was_written(run / SETTINGS):
         return {}
     settings = _sections(run)
     apart = {"model": "attention", "training": "seed"}

@@ -20,7 +20,14 @@ from ..corpus.vocabulary import Vocabulary
 from ..decoding.search import make_search
 from ..model.host import on_host
 from ..model.translator import Weights, create
-from ..results.folders import WEIGHTS, check_version, damaged, read_checked, read_settings
+from ..results.folders import (
+    WEIGHTS,
+    check_version,
+    damaged,
+    read_checked,
+    read_settings,
+    was_written,
+)
 from ..settings.errors import UserError
 from ..settings.run import RunSettings
 from ..settings.symbols import EOS, UNK
@@ -178,7 +185,7 @@ def load_run(folder: Path) -> TrainedRun:
 def _weights(folder: Path, like: Weights) -> Weights:
     """The weights, checked to be whole and those of this model."""
     path = folder / WEIGHTS
-    if not path.is_file():
+    if not was_written(path):
         raise UserError(
             f"no weights in {str(folder)!r}: the run did not end; the command that began it goes on"
         )

@@ -91,7 +91,8 @@ def write_listed(
 ) -> None:
     """Write files into a folder and list them; those that are ``gone`` are removed.
 
-    Each file is written before the next is asked for, and its parts need not all be in memory.
+    Each file is written before the next is asked for, and its parts need not all be in memory. A
+    file that was lost stays listed, so that whoever reads it next says so.
     Killed at any moment this leaves each file as it was or as it is to be, and listed. One process
     at a time does so in a folder. A UserError where nothing can be written.
     """
@@ -113,7 +114,7 @@ def write_listed(
             raise
         for name in gone:
             (folder / name).unlink(missing_ok=True)
-        kept = {name: each for name, each in before.items() if (folder / name).is_file()}
+        kept = {name: each for name, each in before.items() if name not in gone}
         write_bytes(folder / SUMS, written(kept | after))
 
 

@@ -15,6 +15,7 @@ from ..results.cost import (
     VARIED,
     device_named,
 )
+from ..results.folders import was_written
 from ..results.schema import BENCHMARK
 from ..settings.errors import UserError
 from .cost_growth import NAMES, growth_page, present
@@ -40,7 +41,7 @@ SHOWN = {
 def load_cost(folder: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Both files of a benchmark, columns as in `results.cost`; without them a ``UserError``."""
     for name in (COST, COST_EXPONENTS):
-        if not (folder / name).is_file():
+        if not was_written(folder / name):
             where = shlex.quote(str(folder))
             raise UserError(
                 f"no {name} in {str(folder)!r}: `bottleneck bench --out {where}` measures it"

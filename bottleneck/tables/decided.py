@@ -22,9 +22,9 @@ from ..claims.training import UNMEASURED as NOT_TWICE
 from ..claims.verdict import Verdict, numbers
 from ..results.bundle import Bundle, load_bundle
 from ..results.cost import COST, COST_EXPONENTS
-from ..results.folders import find_runs
+from ..results.folders import find_runs, was_written
 from ..results.inside import results_inside
-from ..results.probes import has_probe, load_probe
+from ..results.probes import has_probe, load_probe, made_of
 from ..results.schema import RUNS
 from ..results.study_files import GOLD
 from ..settings.errors import UserError
@@ -111,7 +111,7 @@ def bundle_of(folder: Path) -> Bundle | None:
 
 def holds_results(folder: Path) -> bool:
     """Whether there are finished runs in a folder, or a bundle of them."""
-    return bool(find_runs(folder).done) or (folder / RUNS).is_file()
+    return bool(find_runs(folder).done) or was_written(folder / RUNS)
 
 
 def decide(
@@ -279,7 +279,8 @@ def _studied(
             "measure the chosen ones alone, with the same --where"
         )
         return replace(studied(claim, None), because=reason), ""
-    verdict, judged = judge(claim, frame, None if bundle is None else bundle.runs)
+    with made_of(folder, table):
+        verdict, judged = judge(claim, frame, None if bundle is None else bundle.runs)
     own = judged[judged["run"] != ""].drop_duplicates("run")
     arms = own.groupby("arm", sort=False)["seed"]
     seeds = {str(arm): [int(seed) for seed in held] for arm, held in arms}
@@ -288,7 +289,7 @@ def _studied(
 
 def _cost(folder: Path) -> tuple[Verdict, str]:
     """C9, from the benchmark's files, and what these rest on."""
-    if not all((folder / name).is_file() for name in (COST, COST_EXPONENTS)):
+    if not all(was_written(folder / name) for name in (COST, COST_EXPONENTS)):
         reason = f"no {COST}: the cost of a step has not been measured"
         return Verdict("C9", "not measured", COST_RULE, reason), ""
     costs, exponents = load_cost(folder)

@@ -12,8 +12,9 @@ from rich.console import Console
 from ..claims.compression import compression_predicts_loss
 from ..claims.registry import CLAIMS
 from ..results.bundle import Bundle, load_results
-from ..results.probes import load_probe
+from ..results.probes import load_probe, made_of
 from ..results.schema import BENCHMARK, STUDIES
+from ..results.study_files import GOLD
 from ..settings.errors import UsageError, did_you_mean
 from ..settings.sums import write_listed
 from . import alignment, arms, compression, context_size
@@ -49,12 +50,14 @@ def study_page(study: str, folder: Path, runs: pd.DataFrame | None = None) -> Pa
     ``runs`` is the folder's tidy table, where it has been read.
     """
     make = import_module(f".{study}", __package__).page
-    return _studied(make, load_probe(folder, study), study, folder, runs)
+    with made_of(folder, study):
+        return _studied(make, load_probe(folder, study), study, folder, runs)
 
 
 def gold_page(folder: Path, runs: pd.DataFrame | None = None) -> Page:
     """The same of a gold set of the user's (`GOLD_TABLE`)."""
-    return _studied(alignment.gold_page, alignment.load_gold(folder), "alignment", folder, runs)
+    with made_of(folder, GOLD):
+        return _studied(alignment.gold_page, alignment.load_gold(folder), "alignment", folder, runs)
 
 
 def _studied(

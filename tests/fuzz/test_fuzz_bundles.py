@@ -1,4 +1,8 @@
-"""Bundles and stores in which some file was changed: a table, or one line with the file."""
+"""Bundles and stores in which some file was changed: a table, or one line with the file.
+
+A change that the sums know of may be one of numbers, and then gives other tables; one that they do
+not know of is told, or changes nothing.
+"""
 
 import csv
 import gzip
@@ -10,19 +14,24 @@ from pathlib import Path
 import pytest
 from hostile import SIGNS, fault_of, spoilt, try_cases
 from hypothesis import strategies as st
-from planted import write_planted
+from small_results import (
+    OF_TRANSLATOR,
+    STUDIED,
+    readers,
+    translator,
+    write_small,
+    write_translator,
+)
 
-from seq2seq_bottleneck.results.bundle import load_bundle, load_results, tidy_csv
-from seq2seq_bottleneck.runs.stored import arms
 from seq2seq_bottleneck.settings.sums import write_listed
 from seq2seq_bottleneck.tables.names import TABLES
-from seq2seq_bottleneck.tables.pages import make_page, render
 
+TABLES_OF_STUDIES = tuple(f"probes/{study}.csv" for study in STUDIED)
 BUNDLE = ("runs.csv", "environment.json", "sentences.csv.gz", "examples.json.gz",
-          "learning.csv")  # fmt: skip
+          "learning.csv", *TABLES_OF_STUDIES)  # fmt: skip
 STATUS, GROUPS = "status.json", "../../groups.json"
 STORE = (STATUS, "settings.json", "environment.json", "scores.csv", "sentences.csv",
-         "examples.json", GROUPS)  # fmt: skip
+         "examples.json", "hypotheses.jsonl", "log.jsonl", GROUPS)  # fmt: skip
 strange = st.sampled_from(
     ["", "nan", "inf", "-1", "1e999", "9" * 30, "none", "True", "../x", "[]", "1,2", '"', *SIGNS]
 )
@@ -73,77 +82,194 @@ def changed(draw, name, data):
         told = changed(draw, name.removesuffix(".gz"), inner)
         whole = gzip.compress(told, mtime=0)
         return spoilt(draw, whole) if draw(st.integers(0, 4)) == 0 else whole
-    if draw(st.integers(0, 3)) == 0:
+    if draw(st.integers(0, 3)) == 0 or not name.endswith((".json", ".jsonl", ".csv")):
         return spoilt(draw, data)
     if name.endswith(".json"):
         return json.dumps(change_json(draw, json.loads(data))).encode()
+    if name.endswith(".jsonl"):
+        lines = data.splitlines()
+        place = draw(st.integers(0, len(lines) - 1))
+        lines[place] = json.dumps(change_json(draw, json.loads(lines[place]))).encode()
+        return b"\n".join([*lines, b""])
     return change_csv(draw, data.decode()).encode(errors="surrogatepass")
 
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory):
-    """Results of two arms, short enough that reading them takes milliseconds."""
     folder = tmp_path_factory.mktemp("whole")
-    write_planted(folder, {"none": [0.5] * 5, "additive": [0.1] * 5}, 1, keep=frozenset({7, 15}))
-    write_listed(folder, [("groups.json", b'{"none1x1": "a", "additive1x1": "a"}')])
+    write_small(folder)
     return folder
 
 
-def look(folder, table=TABLES[0]):
-    """What can be asked of results without a network: all that is read, and one of the tables."""
-    fault_of(arms, folder)
-    tidy_csv(load_results(folder))
-    bundle = load_bundle(folder)
-    for read in (bundle.learning, bundle.examples):
-        fault_of(lambda read: read(), read)
-    bundle.unfinished()
-    render(make_page(table, bundle), "markdown")
+@pytest.fixture
+def bundle(whole, tmp_path):
+    return Path(shutil.copytree(whole, tmp_path / "b", ignore=shutil.ignore_patterns("runs")))
 
 
-@pytest.mark.parametrize("count", [12, pytest.param(500, marks=pytest.mark.slow)])
-def test_bundles(whole, tmp_path, count):
-    held = {name: (whole / name).read_bytes() for name in BUNDLE}
-    folder = tmp_path / "bundle"
-    folder.mkdir()
+@pytest.fixture
+def store(whole, tmp_path):
+    return Path(shutil.copytree(whole, tmp_path / "s"))
+
+
+def look(folder, name, table):
+    """Try all that reads a file: each gives something, or says what is wrong."""
+    for read in readers(name, table):
+        fault = fault_of(read, folder)
+        assert fault is None or str(fault).strip()
+
+
+def held_by(folder, names):
+    return {name: (folder / name).read_bytes() for name in names}
+
+
+class Shortly(bytes):
+    """A file's bytes, of which a failing case shows the beginning: hypothesis takes no more."""
+
+    def __repr__(self):
+        return f"{bytes(self)[:2_000]!r}, {len(self):,} bytes"
+
+
+@st.composite
+def changes(draw, held, often):
+    """A file changed, and the table that is asked for; of some files more often than of others."""
+    name = draw(st.sampled_from([*often, *held]))
+    return name, Shortly(changed(draw, name, held[name])), draw(st.sampled_from(TABLES))
+
+
+@pytest.mark.parametrize("count", [16, pytest.param(500, marks=pytest.mark.slow)])
+def test_bundles(bundle, count):
+    held = held_by(bundle, BUNDLE)
 
     def check(case):
         name, data, table = case
-        write_listed(folder, (held | {name: data}).items())  # no checksum keeps it from being read
-        look(folder, table)
+        write_listed(bundle, (held | {name: data}).items())  # no checksum keeps it from being read
+        look(bundle, name, table)
 
-    @st.composite
-    def cases(draw):
-        name = draw(st.sampled_from(BUNDLE[:2] * 2 + BUNDLE))
-        return name, changed(draw, name, held[name]), draw(st.sampled_from(TABLES))
+    try_cases(check, changes(held, BUNDLE[:2] * 4 + BUNDLE[2:5] * 2), count)
 
-    try_cases(check, cases(), count)
+
+def twice(rows):
+    rows.append(next(row for row in rows if not row[rows[0].index("seed")]))
+
+
+def blank(column, step):
+    def changed(rows):
+        for row in rows[1::step]:
+            row[rows[0].index(column)] = ""
+
+    return changed
+
+
+@pytest.mark.parametrize(
+    ("study", "change"),
+    [("information", twice), ("alignment", blank("n", 1)), ("dimensions", blank("updates", 2))],
+)
+def test_a_table_of_a_study_with_rows_that_do_not_fit_is_named(bundle, study, change):
+    """Faults that were found: what was made of such a table ended in an error of ours."""
+    path = bundle / "probes" / f"{study}.csv"
+    rows = list(csv.reader(io.StringIO(path.read_text())))
+    change(rows)
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(rows)
+    write_listed(bundle, [(f"probes/{study}.csv", text.getvalue().encode())])
+    table, _ = readers(f"probes/{study}.csv")
+    assert f"probes/{study}.csv' cannot be read (" in str(fault_of(table, bundle))
 
 
 @pytest.mark.parametrize("count", [12, pytest.param(500, marks=pytest.mark.slow)])
-def test_stores(whole, tmp_path, count):
-    folder = Path(shutil.copytree(whole, tmp_path / "out"))
-    run = folder / "runs" / "none1x1"
-    held = {name: (run / name).read_bytes() for name in STORE}
+def test_stores(store, count):
+    run = store / "runs" / "none1x1"
+    held = held_by(run, STORE)
 
     def check(case):
         name, data, table = case
         files = held | {name: data}
         (run / STATUS).write_bytes(files.pop(STATUS))
-        write_listed(folder, [("groups.json", files.pop(GROUPS))])
+        write_listed(store, [("groups.json", files.pop(GROUPS))])
         write_listed(run, files.items())
-        look(folder, table)
+        look(store, name, table)
 
-    @st.composite
-    def cases(draw):
-        name = draw(st.sampled_from(STORE))
-        return name, changed(draw, name, held[name]), draw(st.sampled_from(TABLES))
-
-    try_cases(check, cases(), count)
+    try_cases(check, changes(held, ()), count)
 
 
-def test_what_is_looked_at_is_read_where_nothing_is_changed(whole, tmp_path):
-    bundle = Path(shutil.copytree(whole, tmp_path / "b", ignore=shutil.ignore_patterns("runs")))
+@pytest.mark.parametrize("count", [4, pytest.param(100, marks=pytest.mark.slow)])
+def test_networks(tmp_path, count):
+    """Words and weights that are not as they were, with sums that say so."""
+    run = write_translator(tmp_path)
+    held = held_by(run, OF_TRANSLATOR)
+    assert translator(tmp_path)
+
+    def check(case):
+        name, data, _ = case
+        write_listed(run, (held | {name: data}).items())
+        translator(tmp_path)
+
+    try_cases(check, changes(held, ()), count)
+
+
+@st.composite
+def damages(draw, held):
+    """A file cut, emptied, with a byte turned over, or gone (None); its sums know nothing of it."""
+    name = draw(st.sampled_from(sorted(held)))
+    data = held[name]
+    match draw(st.sampled_from(["gone", "cut", "turned", "turned"])):
+        case "gone":
+            return name, None
+        case "cut":
+            return name, data[: draw(st.integers(0, max(len(data) - 1, 0)))]
+    place, bit = draw(st.integers(0, len(data) - 1)), 1 << draw(st.integers(0, 7))
+    return name, data[:place] + bytes([data[place] ^ bit]) + data[place + 1 :]
+
+
+def told_or_alike(folder, inside, asked, count):
+    """Damage files inside a folder one by one: what is read is as before, or a file is named.
+
+    ``asked`` gives what reads a file.
+    """
+    paths = [path for path in inside.rglob("*") if path.is_file() and path.name[0] != "."]
+    held = {path.relative_to(folder).as_posix(): path.read_bytes() for path in sorted(paths)}
+    before = {table: [read(folder) for read in asked(table)] for table in {*map(table_of, held)}}
+
+    def check(case):
+        name, data = case
+        for read, known in zip(asked(name), before[table_of(name)], strict=True):
+            damage(folder / name, data)
+            found = []
+            fault = fault_of(lambda _, read=read, found=found: found.append(read(folder)), name)
+            (folder / name).write_bytes(held[name])
+            assert str(folder) in str(fault) if fault else found == [known], name
+
+    try_cases(check, damages(held), count)
+
+
+def table_of(name):
+    """The table of a study that a file is; empty where it is none."""
+    return name if name in TABLES_OF_STUDIES else ""
+
+
+def damage(path, data):
+    path.unlink() if data is None else path.write_bytes(data)
+
+
+@pytest.mark.parametrize("count", [12, pytest.param(250, marks=pytest.mark.slow)])
+def test_damage_of_a_bundle_is_told_or_changes_nothing(bundle, count):
+    told_or_alike(bundle, bundle, lambda name: readers(name, "vindication"), count)
+
+
+@pytest.mark.parametrize("count", [12, pytest.param(250, marks=pytest.mark.slow)])
+def test_damage_of_a_store_is_told_or_changes_nothing(store, count):
+    told_or_alike(store, store / "runs", lambda name: readers(name, "vindication"), count)
+
+
+@pytest.mark.parametrize("count", [4, pytest.param(100, marks=pytest.mark.slow)])
+def test_damage_of_a_network_is_told_or_changes_nothing(tmp_path, count):
+    write_translator(tmp_path)
+    told_or_alike(tmp_path, tmp_path, lambda _: [translator], count)
+
+
+def test_what_is_looked_at_is_read_where_nothing_is_changed(bundle, store):
     assert not (bundle / "runs").exists()
-    for folder in (whole, bundle):
-        for table in TABLES[:2]:
-            look(folder, table)
+    for folder in (store, bundle):
+        for name in ("", *TABLES_OF_STUDIES):
+            for read in readers(name, TABLES[1]):
+                assert read(folder)

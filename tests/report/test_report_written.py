@@ -14,6 +14,7 @@ from seq2seq_bottleneck.cli.main import run
 from seq2seq_bottleneck.report.written import is_written, write_out
 from seq2seq_bottleneck.results.folders import STORE
 from seq2seq_bottleneck.results.schema import STUDIES
+from seq2seq_bottleneck.settings.sums import write_listed
 
 ROOT = Path(__file__).parents[2]
 TABLES = {"failure_pattern", "vindication", "arms", "context_size", "compression", "length"}
@@ -81,8 +82,7 @@ def test_what_cannot_be_made_any_more_does_not_stay(tmp_path):
     assert list(write_out(tmp_path).tables) == ["length", "cost", "cost_exponents"]
     for own in ("mine.png", "cost.txt"):
         (tmp_path / "figures" / own).write_bytes(b"mine")
-    for gone in ("cost", "cost_exponents"):
-        (tmp_path / "probes" / f"{gone}.csv").unlink()
+    write_listed(tmp_path, [], ["probes/cost.csv", "probes/cost_exponents.csv"])
     assert list(write_out(tmp_path).figures) == ["length"]
     assert {path.name for path in (tmp_path / "tables").iterdir()} == {"length.md", "length.csv"}
     assert {path.name for path in (tmp_path / "figures").iterdir()} == {

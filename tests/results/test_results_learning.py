@@ -15,6 +15,7 @@ from seq2seq_bottleneck.results.export import write_bundle
 from seq2seq_bottleneck.results.folders import finished_runs
 from seq2seq_bottleneck.results.schema import LEARNING_COLUMNS
 from seq2seq_bottleneck.settings.errors import UserError
+from seq2seq_bottleneck.settings.sums import write_listed
 from seq2seq_bottleneck.tables.selection import where
 
 DAMAGE = {"none": [0.1, 0.3, 0.5, 0.6, 0.7], "additive": [0.1] * 5}
@@ -63,12 +64,12 @@ def test_a_bundle_has_what_its_store_has(store, tmp_path):
 def test_runs_and_bundles_of_older_versions_have_no_rows(store, tmp_path):
     write_older_log(store / "runs" / "none1x1")
     assert set(load_bundle(store).learning()["run"]) == {"additive1x1"}
-    (store / "runs" / "additive1x1" / "log.jsonl").unlink()
+    write_listed(store / "runs" / "additive1x1", [], ["log.jsonl"])
     older = tmp_path / "older"
     write_bundle(finished_runs(store), older, {})
     (tmp_path / "oldest").mkdir()
     shutil.copytree(older, tmp_path / "oldest", dirs_exist_ok=True)
-    (tmp_path / "oldest" / "learning.csv").unlink()
+    write_listed(tmp_path / "oldest", [], ["learning.csv"])
     for folder in (store, older, tmp_path / "oldest"):
         frame = load_bundle(folder).learning()
         assert frame.empty

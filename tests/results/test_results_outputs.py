@@ -8,6 +8,7 @@ from system_files import outputs, reference_texts, write_translated
 
 from seq2seq_bottleneck.results.outputs import read_outputs
 from seq2seq_bottleneck.settings.errors import UserError
+from seq2seq_bottleneck.settings.sums import write_listed
 
 REFERENCES = reference_texts([6, 12, 25])
 HYPOTHESES = [*outputs(REFERENCES[:2], 0.3, 1), 'un\u2028deux\x85trois « "quatre" » \\ \t']
@@ -25,7 +26,7 @@ def test_texts_come_back_sign_by_sign(run):
 
 
 def test_a_run_that_did_not_end_says_so(run):
-    (run / "hypotheses.jsonl").unlink()
+    write_listed(run, [], ["hypotheses.jsonl"])
     with pytest.raises(UserError, match=r"nonerun' has no hypotheses.jsonl: the run did not end"):
         read_outputs(run)
 

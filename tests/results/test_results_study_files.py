@@ -101,7 +101,7 @@ WAYS = {
     "--results {}` makes it again",
     "cost": "`bottleneck bench --out {}` measures it again",
     "cost_exponents": "`bottleneck bench --out {}` measures it again",
-    "mine": "no command of bottleneck makes it: take it away",
+    "mine": "no command of bottleneck makes it: take it and its line in SHA256SUMS away",
 }
 
 
@@ -120,5 +120,5 @@ def test_a_bundle_without_its_store_cannot_measure_again(studied):
     shutil.rmtree(studied / "runs")
     table = studied / "probes" / "length.csv"
     table.write_bytes(b"\xff")
-    with pytest.raises(UserError, match="delete it, or export the bundle again"):
+    with pytest.raises(UserError, match="take it and its line in SHA256SUMS away, or exp"):
         rests_on(table)

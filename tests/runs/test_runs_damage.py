@@ -61,6 +61,10 @@ def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out
 
 
+class Killed(BaseException):
+    """The end of the process, in a test."""
+
+
 def run_of(out: Path) -> Path:
     (run,) = find_runs(out).done
     return run
@@ -231,6 +235,50 @@ def test_a_finished_run_that_lost_its_sums_is_damaged_and_so_is_a_bundle(
         load_results(away)
 
 
+def executed(store: Path) -> None:
+    execute([resolve("smoke", SMALL)], store, lambda *_: None, StopRequest())
+
+
+def numbers(folder: Path) -> str:
+    """The tidy table but for its group and what is timed."""
+    timed = ["group", "train_seconds", "train_tokens_per_second"]
+    return load_results(folder).drop(columns=timed).to_csv()
+
+
+def test_a_run_that_lost_its_status_is_done_again_by_what_made_it(
+    out: Path, tmp_path: Path
+) -> None:
+    store = shutil.copytree(out / STORE, tmp_path / STORE)
+    (store / run_of(out).name / "status.json").unlink()
+    with pytest.raises(UserError, match=r"status\.json' is gone.*does it again"):
+        load_results(store)
+    executed(store)
+    assert numbers(store) == numbers(out)
+
+
+@pytest.mark.parametrize("step", range(3))
+def test_a_run_killed_at_its_first_files_stops_nobody(
+    out: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: int
+) -> None:
+    """Before its status, before its settings, before what it runs on."""
+    steps, replace = count(), os.replace
+
+    def replaced(*arguments):
+        if next(steps) == step:
+            raise Killed
+        replace(*arguments)
+
+    with monkeypatch.context() as dying:
+        dying.setattr(os, "replace", replaced)
+        with pytest.raises(Killed):
+            executed(tmp_path)
+    name = run_of(out).name
+    assert (tmp_path / name).is_dir()
+    assert [run.name for run in find_runs(tmp_path).unfinished] == [name] * (step > 0)
+    executed(tmp_path)
+    assert numbers(tmp_path) == numbers(out)
+
+
 def test_a_file_that_is_not_listed_is_damaged(out: Path, tmp_path: Path) -> None:
     store = shutil.copytree(out, tmp_path / "store")
     (store / "probes" / "fit.csv").write_text("run,arm\n")
@@ -257,10 +305,6 @@ def test_a_digit_that_changed_in_the_scores_is_no_other_table(
     assert "scores.csv' cannot be read (it does not match its checksum)" in line
     name = path.parent.name
     assert command(["runs", name, "--remove", "--yes", "--results", str(store)]) == 0
-
-
-class Killed(BaseException):
-    """The end of the process, in a test."""
 
 
 @pytest.mark.parametrize("step", range(10))

@@ -69,11 +69,20 @@ def test_any_bytes_are_read_as_some_sums(content: bytes) -> None:
 
 
 def test_files_that_are_gone_are_listed_no_more(tmp_path: Path) -> None:
-    write_listed(tmp_path, [("a", b"1"), ("b", b"1"), ("c", b"1")])
-    (tmp_path / "c").unlink()
+    write_listed(tmp_path, [("a", b"1"), ("b", b"1")])
     write_listed(tmp_path, [], ["a", "never there"])
     assert list(read_sums(tmp_path)) == ["b"]
     assert not (tmp_path / "a").exists()
+    assert coreutils(tmp_path) == 0
+
+
+def test_a_file_that_was_lost_stays_listed_until_it_is_written_again(tmp_path: Path) -> None:
+    write_listed(tmp_path, [("a", b"1"), ("b", b"1")])
+    (tmp_path / "a").unlink()
+    write_listed(tmp_path, [("c", b"1")])
+    assert list(read_sums(tmp_path)) == ["a", "b", "c"]
+    assert coreutils(tmp_path) != 0
+    write_listed(tmp_path, [("a", b"2")])
     assert coreutils(tmp_path) == 0
 
 

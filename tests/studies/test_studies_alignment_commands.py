@@ -9,9 +9,10 @@ from pandas import read_csv
 
 from seq2seq_bottleneck.cli.main import run
 from seq2seq_bottleneck.results.export import write_bundle
-from seq2seq_bottleneck.results.probes import load_probe, probe_file
+from seq2seq_bottleneck.results.probes import load_probe
 from seq2seq_bottleneck.runs.attention import END
 from seq2seq_bottleneck.runs.translate import attended, load_run
+from seq2seq_bottleneck.settings.sums import write_listed
 
 GOLD = {
     "gold": "0-0 1?1\n0-0 2-1\n",
@@ -54,7 +55,7 @@ def test_a_gold_set_has_a_table_of_its_own(finished, options, capsys):
 
 def test_a_gold_set_that_was_not_measured_has_the_command_that_does(runs, tmp_path, capsys):
     write_bundle(runs, tmp_path / "bundle", {})
-    probe_file(tmp_path / "bundle", "alignment_gold").unlink(missing_ok=True)
+    write_listed(tmp_path / "bundle", [], ["probes/alignment_gold.csv"])
     assert run(["table", "alignment-gold", "--results", str(tmp_path / "bundle")]) == 1
     told = capsys.readouterr().err
     assert "`bottleneck study alignment --gold FILE --source FILE --target FILE --res" in told

@@ -1,0 +1,240 @@
+"""Files that the sums list and that are gone: whoever would read one says so, nobody skips it."""
+
+import os
+import shutil
+
+import pytest
+from planted import planted_settings, reseal, write_begun, write_planted
+from planted_logs import write_log
+
+from seq2seq_bottleneck.cli.main import run
+from seq2seq_bottleneck.results.bundle import load_bundle
+from seq2seq_bottleneck.results.folders import find_runs, read_groups
+from seq2seq_bottleneck.results.schema import PROBE_COLUMNS
+from seq2seq_bottleneck.runs.gathered import gather
+from seq2seq_bottleneck.runs.store import RunFolder
+from seq2seq_bottleneck.runs.stored import arms, latest_output
+from seq2seq_bottleneck.settings.errors import UserError
+from seq2seq_bottleneck.settings.sums import SUMS, read_sums, write_listed
+
+ARMS = {"none": [0.2, 0.4, 0.6, 0.7, 0.8], "additive": [0.1] * 5}
+LOSSES = ("gone", "a folder", "a loop")
+"""What lies in a file's place afterwards."""
+COMMANDS = {
+    "claims": "claims --results FOLDER",
+    "table": "table vindication --results FOLDER",
+    "length": "table length --results FOLDER",
+    "cost": "table cost --results FOLDER",
+    "export": "export --results FOLDER",
+    "bundle": "export --results FOLDER --bundle OUT",
+    "merge": "merge FOLDER --out OUT",
+    "learning": "plot learning --results FOLDER -o OUT.svg",
+}
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """A store of two arms whose losses were logged, its bundle, and a study's table."""
+    folder = tmp_path_factory.mktemp("lost") / "whole"
+    write_planted(folder, ARMS, seeds=1)
+    for number, name in enumerate(("none1x1", "additive1x1")):
+        write_log(folder / "runs" / name, number)
+    gather(folder, {"none1x1": "a group"})
+    write_listed(folder, [("probes/length.csv", f"{','.join(PROBE_COLUMNS)}\n".encode())])
+    return folder
+
+
+@pytest.fixture
+def store(whole, tmp_path):
+    return shutil.copytree(whole, tmp_path / "store")
+
+
+@pytest.fixture
+def bundle(whole, tmp_path):
+    """The same away from its run folders, as a committed bundle is."""
+    return shutil.copytree(whole, tmp_path / "bundle", ignore=shutil.ignore_patterns("runs"))
+
+
+def lose(path, how="gone"):
+    path.unlink()
+    if how == "a folder":
+        path.mkdir()
+    elif how == "a loop":
+        path.symlink_to(path.name)
+
+
+def asked(name, folder, out=""):
+    words = COMMANDS[name].split()
+    return [word.replace("FOLDER", str(folder)).replace("OUT", str(out)) for word in words]
+
+
+def told(capsys, name, folder, out):
+    """The one line of a command that refuses, which has printed and written nothing."""
+    capsys.readouterr()
+    assert run(asked(name, folder, out)) == 1
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert not (out / SUMS).exists()
+    (line,) = printed.err.splitlines()
+    return line
+
+
+@pytest.mark.parametrize("how", LOSSES)
+@pytest.mark.parametrize(
+    ("name", "command", "way"),
+    [
+        ("runs.csv", "claims", "; export it again"),
+        ("learning.csv", "merge", "; export it again"),
+        ("learning.csv", "learning", "; export it again"),
+        ("examples.json.gz", "merge", "; export it again"),
+        ("environment.json", "claims", "; export it again"),
+        ("probes/length.csv", "claims", "line in SHA256SUMS away, or export the bundle again"),
+        ("probes/length.csv", "length", "line in SHA256SUMS away, or export the bundle again"),
+    ],
+)
+def test_what_a_bundle_lost_is_named(bundle, tmp_path, capsys, how, name, command, way):
+    lose(bundle / name, how)
+    line = told(capsys, command, bundle, tmp_path / "out")
+    assert f"'{bundle / name}' cannot be read (" in line
+    assert line.endswith(way)
+
+
+@pytest.mark.parametrize("name", ["claims", "cost"])
+def test_a_benchmark_that_lost_a_file_says_so(bundle, tmp_path, capsys, name):
+    write_listed(bundle, [("probes/cost.csv", b"a"), ("probes/cost_exponents.csv", b"b")])
+    lose(bundle / "probes" / "cost_exponents.csv")
+    (bundle / "probes" / "cost.csv").unlink()
+    assert "bottleneck bench --out" in told(capsys, name, bundle, tmp_path / "out")
+
+
+def test_what_may_be_deleted_is_missed_by_nobody(bundle, capsys):
+    assert run(asked("claims", bundle)) == 0
+    before = capsys.readouterr()
+    (bundle / "sentences.safetensors").unlink()
+    (bundle / "groups.json").unlink()  # a committed bundle has none: it is the store's
+    assert run(asked("claims", bundle)) == 0
+    assert capsys.readouterr() == before
+
+
+def test_the_way_out_of_a_lost_table_is_one(bundle, store, tmp_path):
+    """Its line taken away, the rest is read without it; exported again, it is there."""
+    lose(bundle / "probes" / "length.csv")
+    kept = [line for line in (bundle / SUMS).read_text().splitlines() if "length" not in line]
+    (bundle / SUMS).write_text("".join(f"{line}\n" for line in kept))
+    assert run(asked("claims", bundle)) == 0
+    out = tmp_path / "again"
+    for _ in range(2):
+        assert run(asked("bundle", store, out)) == 0
+        lose(out / "probes" / "length.csv")
+    write_listed(store, [], ["probes/length.csv"])
+    assert run(asked("bundle", store, out)) == 0
+    assert "probes/length.csv" not in read_sums(out)
+
+
+def test_a_store_that_lost_a_table_exports_no_bundle_without_it(store, tmp_path, capsys):
+    lose(store / "probes" / "length.csv")
+    line = told(capsys, "bundle", store, tmp_path / "out")
+    assert line.endswith(f"; `bottleneck study length --results {store}` makes it again")
+
+
+@pytest.mark.parametrize(
+    ("name", "command"),
+    [("log.jsonl", "learning"), ("log.jsonl", "bundle"), ("examples.json", "merge")],
+)
+def test_what_a_run_lost_is_named(store, tmp_path, capsys, name, command):
+    lose(store / "runs" / "none1x1" / name)
+    assert f"none1x1/{name}' cannot be read (" in told(capsys, command, store, tmp_path / "out")
+
+
+@pytest.mark.parametrize("how", LOSSES)
+@pytest.mark.parametrize("command", ["claims", "table", "export", "bundle", "merge"])
+def test_a_run_that_lost_its_status_is_named(store, tmp_path, capsys, how, command):
+    status = store / "runs" / "none1x1" / "status.json"
+    lose(status, how)
+    line = told(capsys, command, store, tmp_path / "out")
+    assert f"'{status}' " in line
+    assert f"`bottleneck runs none1x1 --remove --results {store}` takes " in line
+
+
+@pytest.mark.parametrize("lost", [("status.json",), ("status.json", "settings.json")])
+def test_it_is_listed_as_damaged_and_can_be_removed(store, capsys, lost):
+    for name in lost:
+        lose(store / "runs" / "none1x1" / name)
+    results = ["--results", str(store)]
+    assert run(["runs", *results]) == 0
+    assert "none1x1      damaged " in capsys.readouterr().out
+    assert run(["export", *results]) == 1
+    assert run(["runs", "none1x1", "--remove", "--yes", *results]) == 0
+    assert run(["export", *results]) == 0
+    assert [path.name for path in find_runs(store).done] == ["additive1x1"]
+
+
+def test_a_store_whose_statuses_are_all_gone_is_no_bundle(store, tmp_path, capsys):
+    for path in (store / "runs").glob("*/status.json"):
+        path.unlink()
+    assert "additive1x1/status.json' is gone" in told(capsys, "claims", store, tmp_path / "out")
+
+
+class Killed(BaseException):
+    """The end of the process, in a test."""
+
+
+def test_a_run_that_was_killed_before_its_first_status_is_none_yet(store, monkeypatch):
+    """What it leaves is an empty folder, or one with a part of its status."""
+    before = find_runs(store)
+    with monkeypatch.context() as dying:
+        dying.setattr(os, "replace", lambda *_: (_ for _ in ()).throw(Killed))
+        with pytest.raises(Killed):
+            RunFolder(store / "runs", "begun").write_status("running")
+    (store / "runs" / "empty").mkdir()
+    assert (store / "runs" / "begun").is_dir()
+    assert find_runs(store) == before
+    RunFolder(store / "runs", "begun").write_status("running")
+    assert [path.name for path in find_runs(store).unfinished] == ["begun"]
+
+
+def test_a_run_under_way_that_lost_its_status_is_named(store):
+    run = write_begun(store, "begun", planted_settings("none", 2))
+    lose(run / "status.json")
+    with pytest.raises(UserError, match=r"begun/status\.json' is gone.* does it again"):
+        load_bundle(store)
+
+
+def test_folders_of_other_programs_and_bundles_are_no_runs(bundle, tmp_path):
+    for name in (".editor", "editor"):
+        (tmp_path / "many" / name).mkdir(parents=True)
+        (tmp_path / "many" / name / "settings.json").write_text("{}")
+    shutil.copytree(bundle, tmp_path / "many" / "bundle")
+    assert not find_runs(tmp_path / "many").any
+
+
+def test_lost_groups_are_told_and_their_sweep_writes_them_again(store, tmp_path, capsys):
+    lose(store / "groups.json")
+    line = told(capsys, "export", store, tmp_path / "out")
+    assert line.endswith("where it is not there, the sweep's command writes it again")
+    gather(store, {"none1x1": "a group"})
+    assert read_groups(store) == {"none1x1": "a group"}
+    assert run(["export", "--results", str(store)]) == 0
+
+
+def test_the_latest_results_are_those_that_lost_their_table(bundle, tmp_path):
+    older = shutil.copytree(bundle, tmp_path / "results" / "a")
+    newer = shutil.copytree(bundle, tmp_path / "results" / "b")
+    os.utime(older / "runs.csv", (1, 1))
+    lose(newer / "runs.csv")
+    assert latest_output(tmp_path / "results") == newer
+
+
+def test_an_arm_whose_settings_are_lost_is_not_left_out(store):
+    lose(store / "runs" / "additive1x1" / "settings.json")
+    with pytest.raises(UserError, match=r"additive1x1/settings\.json' cannot be read"):
+        arms(store)
+
+
+def test_a_study_of_another_kind_does_not_hide_the_loss(bundle, tmp_path, capsys):
+    """What is written beside a lost file leaves it listed."""
+    lose(bundle / "probes" / "length.csv")
+    write_listed(bundle, [("probes/fit.csv", b"run,arm\n")])
+    assert "probes/length.csv' cannot" in told(capsys, "claims", bundle, tmp_path / "out")
+    reseal(bundle)
+    assert run(asked("claims", bundle)) == 0
