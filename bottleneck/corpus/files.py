@@ -66,9 +66,8 @@ def training_files(corpus: CorpusSettings) -> PairFiles:
         return found
     if corpus.source is None:
         raise UsageError(
-            "corpus.name is 'files' but corpus.source is not set; give --source FILE and "
-            "--target FILE (where there are no such options "
-            f"{with_option('corpus.source')} and {with_option('corpus.target')}), "
+            "corpus.name is 'files' but corpus.source is not set; give "
+            f"{with_option('corpus.source')} and {with_option('corpus.target')}, "
             "or one .tsv file as the source"
         )
     return _checked(PairFiles("corpus.source", corpus.source, corpus.target))

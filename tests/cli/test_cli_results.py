@@ -152,6 +152,6 @@ def test_what_cannot_be_written_is_told_before_anything_is_read(
 
 def test_an_unknown_format_is_told_before_anything_else(tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert run(["table", "vindicaton", "--format", "txt"]) == 2
+    assert run(["table", "vindication", "--format", "txt"]) == 2
     said = capsys.readouterr().err
     assert said == "bottleneck: unknown format 'txt'; did you mean 'latex'?\n"

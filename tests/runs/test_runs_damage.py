@@ -245,6 +245,7 @@ def numbers(folder: Path) -> str:
     return load_results(folder).drop(columns=timed).to_csv()
 
 
+@pytest.mark.slow
 def test_a_run_that_lost_its_status_is_done_again_by_what_made_it(
     out: Path, tmp_path: Path
 ) -> None:
@@ -256,6 +257,7 @@ def test_a_run_that_lost_its_status_is_done_again_by_what_made_it(
     assert numbers(store) == numbers(out)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step", range(3))
 def test_a_run_killed_at_its_first_files_stops_nobody(
     out: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: int
