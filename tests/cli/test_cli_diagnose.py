@@ -93,7 +93,7 @@ def test_a_translator_whose_source_is_hidden_does_not_take_the_arms_place(
 @pytest.mark.parametrize(
     ("arguments", "code", "told"),
     [
-        (["  "], 2, "no words"),
+        (["  "], 2, "empty"),
         (["?!"], 2, "no words"),
         (["the cat", "--format", "word"], 2, "'word'"),
         (["the cat", "--results", "nowhere"], 1, "nowhere"),

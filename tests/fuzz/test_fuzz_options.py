@@ -257,7 +257,7 @@ def try_lines(lines: st.SearchStrategy[list[str]], count: int, here: Path) -> No
     try_cases(check, lines, count)
 
 
-@pytest.mark.parametrize("count", [10, pytest.param(300, marks=pytest.mark.slow(minutes=4))])
+@pytest.mark.parametrize("count", [10, pytest.param(1_000, marks=pytest.mark.slow(minutes=2))])
 def test_options(here: Path, count: int) -> None:
     try_lines(command_lines(), count, here)
 
