@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ..runs.pool import Job, Listener
+from ..settings.pace import Pace
 from .console import errors, say
 
 Widths = dict[str, int]
@@ -50,7 +51,7 @@ class Tally:
         self.phase = dict.fromkeys(self.jobs, "waiting")
         self.share = dict.fromkeys(self.jobs, 0.0)
         self.trained: set[str] = set()
-        self._start = time.monotonic()
+        self._pace = Pace()
 
     def count(self, job: Job, event: dict[str, Any]) -> None:
         """Take in one event."""
@@ -60,6 +61,7 @@ class Tally:
             self.share[job.name] = event["update"] / event["updates"]
         if event["phase"] in ENDS:
             self.share[job.name] = 1.0
+        self._pace.mark(self._work()[0])
 
     def text(self) -> str:
         """``2 of 12 done, 2 running, 1 failed, 7 left, about 0:14:00 to go``."""
@@ -75,14 +77,15 @@ class Tally:
         return ", ".join(parts)
 
     def seconds_left(self) -> float | None:
-        """From the share of the work done since the start; runs found finished do not count."""
+        """From the share of the work done lately."""
+        done, work = self._work()
+        return self._pace.seconds_left(work) if 0 < done < work else None
+
+    def _work(self) -> tuple[float, float]:
+        """What is done, and all that there is to do; runs found finished do not count."""
         found = {n for n, phase in self.phase.items() if phase in ENDS and n not in self.trained}
         costs = {name: job.cost for name, job in self.jobs.items() if name not in found}
-        work = sum(costs.values())
-        done = sum(cost * self.share[name] for name, cost in costs.items())
-        if done == 0 or done == work:
-            return None
-        return (time.monotonic() - self._start) * (work - done) / done
+        return sum(cost * self.share[name] for name, cost in costs.items()), sum(costs.values())
 
 
 def clock(seconds: float) -> str:

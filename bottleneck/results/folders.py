@@ -34,6 +34,8 @@ SENTENCES = "sentences.csv"
 SCORES = "scores.csv"
 EXAMPLES = "examples.json"
 
+WRITTEN = "name a folder that `bottleneck reproduce` or `bottleneck sweep` wrote"
+
 STATUSES = ("running", "done", "diverged", "failed")
 ENDED = ("done", "diverged")
 """Statuses of a run that is left as it is; its files are listed in ``SHA256SUMS``."""
@@ -203,13 +205,16 @@ def read_json(path: Path, otherwise: str = "make it again") -> Any:
     except FileNotFoundError as error:
         if is_run(path.parent) or was_written(path):
             raise damaged(path, error, otherwise) from None
-        folder = str(path.parent)
-        lacks = f"no {path.name} in {folder!r}" if path.parent.exists() else f"no folder {folder!r}"
-        raise UserError(
-            f"{lacks}: name a folder that `bottleneck reproduce` or `bottleneck sweep` wrote"
-        ) from None
+        check_exists(path.parent)
+        raise UserError(f"no {path.name} in {str(path.parent)!r}: {WRITTEN}") from None
     except (OSError, ValueError) as error:
         raise damaged(path, error, otherwise) from None
+
+
+def check_exists(folder: Path) -> None:
+    """A ``UserError`` where there is no such folder of results."""
+    if not folder.exists():
+        raise UserError(f"no folder {str(folder)!r}: {WRITTEN}")
 
 
 def decompressed(path: Path, content: bytes) -> bytes:

@@ -9,7 +9,7 @@ import pandas as pd
 
 from ..settings.errors import UserError
 from .bundle import UNREADABLE, read_table
-from .folders import damaged, was_written, without_runs
+from .folders import check_exists, damaged, was_written, without_runs
 from .inside import check_one
 from .schema import PROBE_COLUMNS, PROBES
 from .study_files import way_back
@@ -19,6 +19,7 @@ def load_probe(folder: Path, study: str) -> pd.DataFrame:
     """The numbers of a study, columns as in ``schema.PROBE_COLUMNS``; without them a UserError."""
     path = probe_file(folder, study)
     if not has_probe(folder, study):
+        check_exists(folder)
         check_one(folder)
         own = ", without --results on runs of its own" if without_runs(folder) else ""
         raise UserError(f"no {study} study in {measured_by(folder, f'study {study}')}{own}")

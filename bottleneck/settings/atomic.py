@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable
 from contextlib import suppress
 from errno import EACCES, ENOTDIR
+from glob import escape
 from pathlib import Path
 from typing import NoReturn
 from uuid import uuid4
@@ -85,9 +86,12 @@ def _check_kind(path: Path) -> None:
         raise UnwrittenError(f"cannot write {str(path)!r}: it is a device or a pipe; name a file")
 
 
-def remove_parts(folder: Path) -> None:
-    """Remove what processes of this machine that are no more were writing into a folder."""
-    for part in folder.glob(".*.part"):
+def remove_parts(folder: Path, name: str | None = None) -> None:
+    """Remove what processes of this machine that are no more were writing into a folder.
+
+    With a ``name``, what was to be that file alone.
+    """
+    for part in folder.glob(".*.part" if name is None else f".{escape(name)}.*.part"):
         found = _PART.fullmatch(part.name)
         if found and found["machine"] == _machine() and not _lives(int(found["process"])):
             with suppress(OSError):
@@ -138,10 +142,12 @@ def check_writable(folder: Path, option: str = "--out") -> None:
 def check_file(path: Path) -> None:
     """An ``UnwrittenError`` at once where a file cannot be written later; make nothing.
 
-    Folders that are missing are no failure: `write_bytes` makes them.
+    Folders that are missing are no failure: `write_bytes` makes them. What a process that was
+    killed left of this file goes.
     """
     _check_kind(path)
     _check_place(path.parent, path)
+    remove_parts(path.parent, path.name)
 
 
 def check_place(folder: Path) -> None:

@@ -17,6 +17,7 @@ from ..model.host import on_host
 from ..model.parts import parts_of
 from ..model.translator import Weights
 from ..settings.concerns import TrainingSettings
+from ..settings.pace import Pace
 from .by_bucket import Buckets, ByBucket, by_bucket, target_tokens
 from .device import make_updates
 from .stack import Stack
@@ -33,7 +34,8 @@ class Progress:
     Tokens are target tokens, end tokens included, over all time so far; ``update`` counts from 1.
     ``loss`` is what training makes small: with label smoothing more than -log P, and not to be
     compared with ``valid_loss``, which is always -log P. ``valid_buckets`` are that one's sums by
-    length bucket, where buckets were given.
+    length bucket, where buckets were given. ``seconds_left`` is told by the later half of the
+    reports: compiling, at the start, does not count for long.
     """
 
     update: int
@@ -135,8 +137,9 @@ def train(
     evaluate = make_sentence_losses(graph, stack)
     judge = _Judge(stack, settings, evaluate, validation, buckets, trained)
     due = set(validation_updates(settings))
-    clock = _Clock(settings.updates, trained)
-    for numbers in dispatches(updates_done(state), settings, together):
+    done = updates_done(state)
+    clock = _Clock(done, settings.updates, trained)
+    for numbers in dispatches(done, settings, together):
         state, found = update(state, numbers)
         losses.extend(found)
         clock.count(batches, numbers)
@@ -278,9 +281,10 @@ class _Clock:
     Every seed of a stack is said to have taken the time that all of them took together.
     """
 
-    def __init__(self, updates: int, trained: list[Trained]):
+    def __init__(self, done: int, updates: int, trained: list[Trained]):
         self.updates, self.trained = updates, trained
         self._start = time.perf_counter() - trained[0].seconds
+        self._pace = Pace(done)
 
     def count(self, batches: Sequence[TrainingBatches], numbers: range) -> None:
         for trained, each in zip(self.trained, batches, strict=True):
@@ -298,5 +302,6 @@ class _Clock:
         self.stop()
         trained = self.trained[place]
         speed = trained.target_tokens / trained.seconds
-        left = trained.seconds / number * (self.updates - number)
+        self._pace.mark(number)
+        left = self._pace.seconds_left(self.updates) or 0.0
         return Progress(number, self.updates, loss, speed, left, valid, buckets)

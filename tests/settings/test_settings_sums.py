@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seq2seq_bottleneck.settings.atomic import remove_parts, write_part
+from seq2seq_bottleneck.settings.atomic import check_file, remove_parts, write_part
 from seq2seq_bottleneck.settings.errors import UserError
 from seq2seq_bottleneck.settings.sums import (
     SUMS,
@@ -183,3 +183,14 @@ def test_parts_of_dead_processes_go_those_of_living_ones_stay(
         other.stdin.close()
     remove_parts(tmp_path)
     assert list(tmp_path.iterdir()) == [mine]
+
+
+def test_what_a_killed_process_left_of_one_file_goes_before_it_is_written_again(
+    tmp_path: Path,
+) -> None:
+    names = ["a[1].csv", "a1.csv"]
+    parts = [write_part(tmp_path / name, [b"half"]) for name in names]
+    for part in parts:
+        part.rename(part.with_name(part.name.replace(str(os.getpid()), str(dead_process()))))
+    check_file(tmp_path / names[0])
+    assert [part.name.startswith(".a1.csv.") for part in tmp_path.iterdir()] == [True]
