@@ -38,6 +38,7 @@ from seq2seq_bottleneck.settings.sums import SUMS, write_listed
 from seq2seq_bottleneck.studies.catalogue import find_study
 from seq2seq_bottleneck.studies.kept import is_kept, keep, read_kept
 
+pytestmark = pytest.mark.slow
 SMALL = [
     "corpus.name=copy", "corpus.copy_words=30", "corpus.tokens=subwords",
     "corpus.source_vocabulary=300", "corpus.target_vocabulary=300", "corpus.test_pairs=20",
@@ -245,7 +246,6 @@ def numbers(folder: Path) -> str:
     return load_results(folder).drop(columns=timed).to_csv()
 
 
-@pytest.mark.slow
 def test_a_run_that_lost_its_status_is_done_again_by_what_made_it(
     out: Path, tmp_path: Path
 ) -> None:
@@ -257,7 +257,6 @@ def test_a_run_that_lost_its_status_is_done_again_by_what_made_it(
     assert numbers(store) == numbers(out)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("step", range(3))
 def test_a_run_killed_at_its_first_files_stops_nobody(
     out: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: int
