@@ -88,19 +88,20 @@ PLACES = {"FILE-OR-NAME": "context_size", "DIR": "out", "HOST": "127.0.0.1"}
 
 
 @pytest.mark.slow
-def test_the_sweeps_that_readme_tells_of_in_its_text_can_be_planned(tmp_path, monkeypatch, capsys):
+def test_the_sweeps_that_readme_tells_of_in_its_text_can_be_planned(folder, monkeypatch, capsys):
     """The file that it shows, and the commands that want a cluster: their dry runs."""
-    monkeypatch.chdir(tmp_path)
+    monkeypatch.chdir(folder)
     Path("mine.toml").write_text(block("toml", "# Does a larger context"), encoding="utf8")
+    before = sorted(folder.rglob("*"))
     inline = re.findall(r"`bottleneck (sweep [^`]+ --[^`]+)`", README)
-    assert len(inline) == 2
+    assert len(inline) == 3
     for command in ("sweep mine.toml", *inline):
         for name, place in PLACES.items():
             command = re.sub(rf"\b{name}\b", place, command)
         assert run([*command.split(), "--preset", "smoke", "--dry-run"]) == 0, command
         told = capsys.readouterr().out
         assert "cells, " in told, command
-    assert list(tmp_path.iterdir()) == [tmp_path / "mine.toml"]
+    assert sorted(folder.rglob("*")) == before
 
 
 def test_the_commands_of_dask_are_taken():

@@ -1,5 +1,7 @@
 """Options that several commands share, and the settings they make."""
 
+import json
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,6 +12,9 @@ from .help import CORPUS, SETTINGS, WORK
 
 if TYPE_CHECKING:
     from ..settings.run import RunSettings
+
+PLAIN = re.compile(r"(?!(true|false|inf|nan)$)[A-Za-z_./][\w./-]*", re.ASCII)
+"""What ``--set`` reads as text without quotes."""
 
 Preset = Annotated[
     str,
@@ -150,14 +155,23 @@ def resolve_settings(
     from ..settings.run import override, parse_settings, preset_values
 
     values = preset_values(preset)
-    given = {key: value for key, value in corpus.items() if value not in (None, False)}
-    if "source" in given and "name" not in given:
-        given["name"] = "files"
-    values.setdefault("corpus", {}).update(given)
+    values.setdefault("corpus", {}).update(_given(corpus))
     return parse_settings(override(values, assignments or []))
 
 
 def corpus_assignments(corpus: dict[str, str | bool | None]) -> list[str]:
     """The corpus options that were given, as ``--set`` would have them."""
+    return [f"corpus.{key}={_as_toml(value)}" for key, value in _given(corpus).items()]
+
+
+def _as_toml(value: str | bool) -> str:
+    """In quotes where ``--set`` would read something else: a file may be called 1984."""
+    if value is True:
+        return "true"
+    return value if PLAIN.fullmatch(value) else json.dumps(value, ensure_ascii=False)
+
+
+def _given(corpus: dict[str, str | bool | None]) -> dict[str, str | bool]:
+    """The options that were given; a text without a corpus is ``files``."""
     given = {key: value for key, value in corpus.items() if value not in (None, False)}
-    return [f"corpus.{key}={'true' if value is True else value}" for key, value in given.items()]
+    return {"name": "files"} | given if "source" in given else given

@@ -19,7 +19,11 @@ from .options import (
     OtherPreset,
     Quiet,
     ReverseDirection,
+    Source,
+    Target,
     TestSet,
+    TestSource,
+    TestTarget,
     Threads,
     UpdatesTogether,
     corpus_assignments,
@@ -64,6 +68,10 @@ def sweep(
     ] = None,
     preset: OtherPreset = None,
     corpus: CorpusName = None,
+    source: Source = None,
+    target: Target = None,
+    test_source: TestSource = None,
+    test_target: TestTarget = None,
     test: TestSet = None,
     reverse_direction: ReverseDirection = False,
     assignments: Assignments = None,
@@ -98,15 +106,15 @@ def sweep(
     if not name:
         _list_sweeps()
         return
-    from dataclasses import replace
-
     from ..settings.grid import make_grid
     from ..settings.names import folder_name
-    from ..settings.sweep import load_sweep
 
-    read = load_sweep(name)
-    read = replace(read, preset=preset) if preset else read
-    given = {"name": corpus, "test": test, "reverse_direction": reverse_direction}
+    read = _read(name, preset)
+    given = {
+        **{"name": corpus, "source": source, "target": target},
+        **{"test_source": test_source, "test_target": test_target, "test": test},
+        "reverse_direction": reverse_direction,
+    }
     grid = make_grid(read, [*corpus_assignments(given), *(assignments or [])], seeds)
     cells, folder = list(grid.cells), out or DEFAULT_OUT / folder_name(read.name, read.place)
     each = _threads(threads, len(cells), jobs, scheduler)
@@ -125,12 +133,18 @@ def sweep(
     from ..runs.sweep import plan
 
     shares = estimated(cells, texts, width, TYPICAL_RATE)
-    work = plan(cells, [cost.seconds for cost in shares.costs])
-    ended = _execute(work, folder, quiet, execute)
-    outcomes = _in_order(ended, cells)
-    _print_summary(outcomes, read.question, folder)
-    if any(outcome.phase != "done" for outcome in outcomes):
-        raise typer.Exit(INCOMPLETE)
+    ended = _execute(plan(cells, [cost.seconds for cost in shares.costs]), folder, quiet, execute)
+    _conclude(_in_order(ended, cells), read.question, folder)
+
+
+def _read(name: str, preset: str | None) -> "Sweep":
+    """A sweep by name or file, with the preset that was given in the place of its own."""
+    from dataclasses import replace
+
+    from ..settings.sweep import load_sweep
+
+    read = load_sweep(name)
+    return replace(read, preset=preset) if preset else read
 
 
 def _list_sweeps() -> None:
@@ -267,8 +281,11 @@ def _new_table(heads: Sequence[str]) -> "Table":
     return table
 
 
-def _print_summary(outcomes: "list[Outcome]", question: str, folder: Path) -> None:
-    """Every cell with its BLEU by bucket, what failed and why, and where the results are."""
+def _conclude(outcomes: "list[Outcome]", question: str, folder: Path) -> None:
+    """Every cell with its BLEU by bucket, what failed and why, and where the results are.
+
+    Where something failed the command's end says so, too.
+    """
     from ..tables.fitting import print_prose
 
     console = output()
@@ -284,6 +301,8 @@ def _print_summary(outcomes: "list[Outcome]", question: str, folder: Path) -> No
         f"{len(done)} of {counted(len(outcomes), 'cell')} done. Results in {folder}; "
         f"the tidy table: bottleneck export --results {folder}",
     )
+    if len(done) < len(outcomes):
+        raise typer.Exit(INCOMPLETE)
 
 
 def _print_scores(console: "Console", done: "list[Outcome]", folder: Path) -> None:

@@ -15,6 +15,8 @@ from seq2seq_bottleneck.corpus.named.catalogue import CATALOGUE
 from seq2seq_bottleneck.corpus.named.download import Remote
 from seq2seq_bottleneck.results.folders import SETTINGS
 from seq2seq_bottleneck.settings.concerns import NAMED
+from seq2seq_bottleneck.settings.grid import make_grid
+from seq2seq_bottleneck.settings.sweep import load_sweep
 
 SMOKE = ["--preset", "smoke"]
 
@@ -149,6 +151,16 @@ def test_options_of_a_sweep_are_settings():
     assert corpus_assignments({"test": "wmt14", "reverse_direction": False}) == [
         "corpus.test=wmt14"
     ]
+
+
+@pytest.mark.parametrize(
+    "name", ["1984", "true", "inf", "my file", "a,b.en", "2026-11-25", 'a"b', "1.5", "é/x", "./1"]
+)
+def test_the_name_of_a_text_stays_text(name):
+    given = {"source": name, "target": "b.en", "test_source": "c.en", "test_target": name}
+    for cell in make_grid(load_sweep("real_vindication"), corpus_assignments(given)).cells:
+        found = cell.settings.corpus
+        assert (found.name, found.source, found.test_target) == ("files", name, name)
 
 
 @pytest.mark.parametrize("name", ["grammar", "copy"])
