@@ -168,15 +168,21 @@ def further(one: Further, place: int, again: Ways) -> Html:
         head,
         asked,
         tag("p", _seeds(one)),
-        one.picture.html(joined([one.question or one.folder.name]), both=False)
-        if one.picture
-        else None,
+        _pictured(one),
         *map(table_html, grids(page.table, page.title)),
         judged(page.judged),
         details("Notes", listed(page.caption)),
         ways(again),
         level="h3",
     )
+
+
+def _pictured(one: Further) -> Html | None:
+    """Its figure, with the runs that it is of."""
+    if one.picture is None:
+        return None
+    drawn = f"{one.folder.name}. Drawn: {one.picture.runs}."
+    return one.picture.html(joined([drawn]), both=False)
 
 
 def _seeds(one: Further) -> str:
