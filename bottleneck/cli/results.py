@@ -30,6 +30,10 @@ def export(
     bundle: Annotated[
         Path | None, typer.Option(help="Write the whole results bundle into this folder.")
     ] = None,
+    without_text: Annotated[
+        bool,
+        typer.Option("--without-text", help="No sentence of the corpus goes into the bundle."),
+    ] = False,
     out: Annotated[
         Path | None, typer.Option("-o", "--out", help="Write the CSV into this file.")
     ] = None,
@@ -43,13 +47,14 @@ def export(
     from ..settings.atomic import write_text
 
     if everything:
-        _write_all(results, {"--where": where, "--bundle": bundle, "-o": out})
+        others = {"--where": where, "--bundle": bundle, "-o": out}
+        _write_all(results, others | {"--without-text": without_text})
         return
-    _check_written(out, bundle)
+    _check_written(out, bundle, without_text)
     folder = results_folder(results)
     runs, held = _chosen(folder, where or [])
     if bundle is not None:
-        _write_bundle(folder, set(runs["run"]), bundle)
+        _write_bundle(folder, set(runs["run"]), bundle, not without_text)
     elif out is not None:
         write_text(out, tidy_csv(runs))
         say(f"Written to {out}: {counted(len(runs), 'row')}", err=True)
@@ -71,13 +76,15 @@ def _write_all(results: Path | None, others: Mapping[str, object]) -> None:
     write_all(folder)
 
 
-def _check_written(out: Path | None, bundle: Path | None) -> None:
-    """Refuse what cannot be written before anything is read."""
+def _check_written(out: Path | None, bundle: Path | None, without_text: bool) -> None:
+    """Refuse what cannot be written, or makes no sense, before anything is read."""
     from ..settings.atomic import check_file, check_place
     from ..settings.errors import UsageError
 
     if out is not None and bundle is not None:
         raise UsageError("-o names a file for the CSV, which --bundle writes too: give one of them")
+    if without_text and bundle is None:
+        raise UsageError("--without-text is of a bundle: name its folder with --bundle")
     if out is not None:
         check_file(out)
     if bundle is not None:
@@ -95,7 +102,7 @@ def _chosen(folder: Path, where: list[str]) -> "tuple[pd.DataFrame, Mapping[str,
     return chosen.runs, chosen.environment
 
 
-def _write_bundle(folder: Path, chosen: set[str], bundle: Path) -> None:
+def _write_bundle(folder: Path, chosen: set[str], bundle: Path, text: bool) -> None:
     from ..results.export import write_bundle
     from ..results.folders import finished_runs, read_groups
     from ..settings.errors import UserError
@@ -106,7 +113,7 @@ def _write_bundle(folder: Path, chosen: set[str], bundle: Path) -> None:
             f"{str(folder)!r} holds no finished run, and a bundle is made from these: name the "
             "folder of a store with --results"
         )
-    lacking = write_bundle(runs, bundle, read_groups(folder))
+    lacking = write_bundle(runs, bundle, read_groups(folder), text)
     say(f"Written to {bundle}: {counted(len(runs), 'run')}", err=True)
     if lacking:
         say(

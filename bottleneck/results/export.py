@@ -37,20 +37,23 @@ from .learning import learning_text
 from .study_files import Travel, travelling
 
 
-def write_bundle(runs: Sequence[Path], bundle: Path, groups: Mapping[str, str]) -> list[str]:
+def write_bundle(
+    runs: Sequence[Path], bundle: Path, groups: Mapping[str, str], text: bool = True
+) -> list[str]:
     """Write the bundle of finished runs, a folder each, named by the run; groups by run.
 
     With them go the studies' tables of the folder that they lie in, but for those that rest on a
-    run of its store that is left out: these are named.
+    run of its store that is left out: these are named. Without ``text`` no example sentence goes,
+    and so none of the corpus: the rest is numbers and settings.
     """
     tables = [_tables(store, runs, bundle) for store in _stores(runs)]
     gone = [name for travel in tables for name in travel.gone]
-    write_listed(bundle, _contents(runs, groups, tables), gone)
+    write_listed(bundle, _contents(runs, groups, tables, text), gone)
     return [name for travel in tables for name in travel.left_out]
 
 
 def _contents(
-    runs: Sequence[Path], groups: Mapping[str, str], tables: Sequence[Travel]
+    runs: Sequence[Path], groups: Mapping[str, str], tables: Sequence[Travel], text: bool
 ) -> Iterator[tuple[str, Content]]:
     """The bundle's files by name, one at a time."""
     counts: dict[str, Counts] = {}
@@ -59,7 +62,7 @@ def _contents(
     yield schema.SENTENCES, digested(compressed(_sentences(runs, counts)), sentences)
     yield schema.COUNTS, packed(counts, sentences.hexdigest())
     yield schema.LEARNING, learning_text(runs).encode()
-    yield schema.EXAMPLES, compressed(_examples(runs))
+    yield schema.EXAMPLES, compressed(_examples(runs if text else ()))
     yield schema.ENVIRONMENT, as_json(environment(runs)).encode()
     for travel in tables:
         yield from travel.contents()
@@ -94,9 +97,10 @@ def _plain(values: Mapping[str, Any]) -> dict[str, Any]:
 
 def _examples(runs: Sequence[Path]) -> Iterator[bytes]:
     """One JSON object of every run's examples, a run at a time."""
+    yield b"{"
     for place, run in enumerate(runs):
         held = as_json({run.name: read_json(run / EXAMPLES)})
-        yield ("," if place else "{").encode() + held[1:-2].encode("utf8")
+        yield b"," * (place > 0) + held[1:-2].encode("utf8")
     yield b"}\n"
 
 
