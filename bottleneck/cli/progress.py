@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ..runs.pool import Job, Listener
-from ..settings.pace import Pace
+from ..settings.time_left import TimeLeft
 from .console import errors, say
 
 Widths = dict[str, int]
@@ -51,7 +51,7 @@ class Tally:
         self.phase = dict.fromkeys(self.jobs, "waiting")
         self.share = dict.fromkeys(self.jobs, 0.0)
         self.trained: set[str] = set()
-        self._pace = Pace()
+        self._left = TimeLeft()
 
     def count(self, job: Job, event: dict[str, Any]) -> None:
         """Take in one event."""
@@ -61,7 +61,7 @@ class Tally:
             self.share[job.name] = event["update"] / event["updates"]
         if event["phase"] in ENDS:
             self.share[job.name] = 1.0
-        self._pace.mark(self._work()[0])
+        self._left.mark(self._work()[0])
 
     def text(self) -> str:
         """``2 of 12 done, 2 running, 1 failed, 7 left, about 0:14:00 to go``."""
@@ -79,7 +79,7 @@ class Tally:
     def seconds_left(self) -> float | None:
         """From the share of the work done lately."""
         done, work = self._work()
-        return self._pace.seconds_left(work) if 0 < done < work else None
+        return self._left.seconds_left(work) if 0 < done < work else None
 
     def _work(self) -> tuple[float, float]:
         """What is done, and all that there is to do; runs found finished do not count."""

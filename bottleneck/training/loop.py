@@ -17,7 +17,7 @@ from ..model.host import on_host
 from ..model.parts import parts_of
 from ..model.translator import Weights
 from ..settings.concerns import TrainingSettings
-from ..settings.pace import Pace
+from ..settings.time_left import TimeLeft
 from .by_bucket import Buckets, ByBucket, by_bucket, target_tokens
 from .device import make_updates
 from .stack import Stack
@@ -284,7 +284,7 @@ class _Clock:
     def __init__(self, done: int, updates: int, trained: list[Trained]):
         self.updates, self.trained = updates, trained
         self._start = time.perf_counter() - trained[0].seconds
-        self._pace = Pace(done)
+        self._left = TimeLeft(done)
 
     def count(self, batches: Sequence[TrainingBatches], numbers: range) -> None:
         for trained, each in zip(self.trained, batches, strict=True):
@@ -302,6 +302,6 @@ class _Clock:
         self.stop()
         trained = self.trained[place]
         speed = trained.target_tokens / trained.seconds
-        self._pace.mark(number)
-        left = self._pace.seconds_left(self.updates) or 0.0
+        self._left.mark(number)
+        left = self._left.seconds_left(self.updates) or 0.0
         return Progress(number, self.updates, loss, speed, left, valid, buckets)

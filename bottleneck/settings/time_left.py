@@ -3,7 +3,7 @@
 import time
 
 
-class Pace:
+class TimeLeft:
     """Marks of work done, in any unit; the start is one.
 
     Programs are compiled in the first moments, when little else is done: the time left is told by

@@ -2,20 +2,20 @@
 
 import pytest
 
-from seq2seq_bottleneck.settings import pace
-from seq2seq_bottleneck.settings.pace import Pace
+from seq2seq_bottleneck.settings import time_left
+from seq2seq_bottleneck.settings.time_left import TimeLeft
 
 
 @pytest.fixture
 def clock(monkeypatch):
     now = [100.0]
-    monkeypatch.setattr(pace.time, "perf_counter", lambda: now[0])
+    monkeypatch.setattr(time_left.time, "perf_counter", lambda: now[0])
     return now
 
 
 def marked(clock, *marks, done=0.0):
     """A pace after marks of seconds gone by and work done."""
-    found = Pace(done)
+    found = TimeLeft(done)
     for seconds, work in marks:
         clock[0] = 100.0 + seconds
         found.mark(work)
