@@ -62,7 +62,7 @@ def check(arm):
         np.testing.assert_allclose(found, leaf, rtol=TOLERANCE, atol=TOLERANCE * largest)
 
 
-@pytest.mark.parametrize("arm", few(QUICK, 3), ids=str)
+@pytest.mark.parametrize("arm", few(QUICK, 5), ids=str)
 def test_loss_and_gradient_are_the_plain_paths(arm):
     check(arm)
 
