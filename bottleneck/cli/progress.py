@@ -85,7 +85,8 @@ class Tally:
         """What is done, and all that there is to do; runs found finished do not count."""
         found = {n for n, phase in self.phase.items() if phase in ENDS and n not in self.trained}
         costs = {name: job.cost for name, job in self.jobs.items() if name not in found}
-        return sum(cost * self.share[name] for name, cost in costs.items()), sum(costs.values())
+        done = sum((cost * self.share[name] for name, cost in costs.items()), 0.0)
+        return done, sum(costs.values(), 0.0)
 
 
 def clock(seconds: float) -> str:

@@ -7,7 +7,7 @@ import pytest
 from rich.console import Console
 from rich.live import Live
 
-from seq2seq_bottleneck.cli.progress import _Rows, fitting
+from seq2seq_bottleneck.cli.progress import Tally, _Rows, fitting
 from seq2seq_bottleneck.runs.pool import Job
 from seq2seq_bottleneck.settings.run import resolve
 
@@ -75,3 +75,25 @@ def test_a_window_too_narrow_for_anything_still_has_a_name_column():
 
 def test_a_name_in_brackets_is_shown_as_it_is():
     assert shown(["[bold]mine"], EARLY, 80)[1].startswith("[bold]mine")
+
+
+def test_runs_that_were_found_finished_are_no_work():
+    jobs = [Job(name, resolve("lecture")) for name in NAMES]
+    tally = Tally(jobs)
+    for job in jobs[:2]:
+        tally.count(job, {"phase": "done"})
+        assert tally.seconds_left() is None
+    tally.count(jobs[2], {"phase": "training", "update": 10, "updates": 40})
+    left = tally.seconds_left()
+    assert left is not None
+    assert left > 0
+    assert tally.text().startswith("2 of 4 done, 1 running, 1 left")
+    for job in jobs[2:]:
+        tally.count(job, {"phase": "done"})
+    assert tally.seconds_left() is None
+
+
+def test_where_all_were_found_finished_nothing_is_left():
+    tally = Tally([Job("a", resolve("lecture"))])
+    tally.count(Job("a", resolve("lecture")), {"phase": "done"})
+    assert tally.text() == "1 of 1 done, 0 running"
