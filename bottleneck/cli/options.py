@@ -1,7 +1,5 @@
 """Options that several commands share, and the settings they make."""
 
-import json
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,9 +10,6 @@ from .help import CORPUS, SETTINGS, WORK
 
 if TYPE_CHECKING:
     from ..settings.run import RunSettings
-
-PLAIN = re.compile(r"(?!(true|false|inf|nan)$)[A-Za-z_./][\w./-]*", re.ASCII)
-"""What ``--set`` reads as text without quotes."""
 
 Preset = Annotated[
     str,
@@ -159,16 +154,9 @@ def resolve_settings(
     return parse_settings(override(values, assignments or []))
 
 
-def corpus_assignments(corpus: dict[str, str | bool | None]) -> list[str]:
-    """The corpus options that were given, as ``--set`` would have them."""
-    return [f"corpus.{key}={_as_toml(value)}" for key, value in _given(corpus).items()]
-
-
-def _as_toml(value: str | bool) -> str:
-    """In quotes where ``--set`` would read something else: a file may be called 1984."""
-    if value is True:
-        return "true"
-    return value if PLAIN.fullmatch(value) else json.dumps(value, ensure_ascii=False)
+def corpus_settings(corpus: dict[str, str | bool | None]) -> dict[str, str | bool]:
+    """The corpus options that were given, by the full names of their settings."""
+    return {f"corpus.{key}": value for key, value in _given(corpus).items()}
 
 
 def _given(corpus: dict[str, str | bool | None]) -> dict[str, str | bool]:

@@ -26,7 +26,7 @@ from .options import (
     TestTarget,
     Threads,
     UpdatesTogether,
-    corpus_assignments,
+    corpus_settings,
     number_or_auto,
 )
 from .planned import Texts, estimated, seconds_left, statuses
@@ -115,7 +115,7 @@ def sweep(
         **{"test_source": test_source, "test_target": test_target, "test": test},
         "reverse_direction": reverse_direction,
     }
-    grid = make_grid(read, [*corpus_assignments(given), *(assignments or [])], seeds)
+    grid = make_grid(read, assignments or [], seeds, corpus_settings(given))
     cells, folder = list(grid.cells), out or DEFAULT_OUT / folder_name(read.name, read.place)
     each = _threads(threads, len(cells), jobs, scheduler)
     width = jobs or _width(each)

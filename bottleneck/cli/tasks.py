@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .bench import QUICK_REPEATS, REPEATS
 from .console import output
-from .options import corpus_assignments
+from .options import corpus_settings
 from .planned import Texts, estimated, seconds_left, statuses
 
 if TYPE_CHECKING:
@@ -101,7 +101,8 @@ def _task(part: "Part", folder: Path, preset: str | None, seeds: int | None) -> 
         return Task(part, place, _question(part, COST_QUESTION), (), tiny)
     read = load_sweep(part.sweep)
     read = replace(read, preset=preset) if preset else read
-    grid = make_grid(read, corpus_assignments({"name": part.corpus or None}), seeds or part.seeds)
+    given = corpus_settings({"name": part.corpus or None})
+    grid = make_grid(read, (), seeds or part.seeds, given)
     return Task(part, place, _question(part, read.question), grid.cells, tiny)
 
 

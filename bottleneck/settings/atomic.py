@@ -29,13 +29,14 @@ def write_bytes(path: Path, content: bytes) -> None:
 def write_part(path: Path, parts: Iterable[bytes]) -> Path:
     """The content of a file to be, under a temporary name beside it; it is on the disk then.
 
-    Its parts need not all be in memory. What cannot be written is an ``UnwrittenError``, as are a
-    device and a pipe: see ``_check_kind``.
+    Its parts need not all be in memory. What killed processes left of the same file goes. What
+    cannot be written is an ``UnwrittenError``, as are a device and a pipe: see ``_check_kind``.
     """
     _check_kind(path)
     part = path.with_name(f".{path.name}.{_machine()}-{os.getpid()}.part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
+        remove_parts(path.parent, path.name)
         with part.open("wb") as file:
             file.writelines(parts)
             file.flush()
@@ -142,12 +143,10 @@ def check_writable(folder: Path, option: str = "--out") -> None:
 def check_file(path: Path) -> None:
     """An ``UnwrittenError`` at once where a file cannot be written later; make nothing.
 
-    Folders that are missing are no failure: `write_bytes` makes them. What a process that was
-    killed left of this file goes.
+    Folders that are missing are no failure: `write_bytes` makes them.
     """
     _check_kind(path)
     _check_place(path.parent, path)
-    remove_parts(path.parent, path.name)
 
 
 def check_place(folder: Path) -> None:

@@ -73,13 +73,19 @@ def labels(cells: Sequence[Cell]) -> list[str]:
     return [cell.label(names[cell.group]) for cell in cells]
 
 
-def make_grid(sweep: Sweep, assignments: Sequence[str] = (), seeds: int | None = None) -> Grid:
+def make_grid(
+    sweep: Sweep,
+    assignments: Sequence[str] = (),
+    seeds: int | None = None,
+    given: Settings | None = None,
+) -> Grid:
     """The cells of a sweep with ``--set`` assignments and ``--seeds`` on top, no cell twice.
 
+    Under the assignments lies what was ``given`` as it is, by full name: a file may be called 1984.
     Notes say what was left out. Every cell is checked: the first fault is a ``UsageError`` with its
     place, as it is where no cell is left, or seeds are given twice.
     """
-    flags = _assigned(assignments)
+    flags = (given or {}) | _assigned(assignments)
     if seeds is not None and isinstance(flags.get(SEED), list):
         raise UsageError(f"--seeds {seeds}: --set {SEED} lists seeds already; give one of the two")
     preset = _preset(sweep)

@@ -10,7 +10,7 @@ import pytest
 from loopback import multi30k_files, served, tatoeba_zip
 
 from seq2seq_bottleneck.cli.main import run
-from seq2seq_bottleneck.cli.options import corpus_assignments
+from seq2seq_bottleneck.cli.options import corpus_settings
 from seq2seq_bottleneck.corpus.named.catalogue import CATALOGUE
 from seq2seq_bottleneck.corpus.named.download import Remote
 from seq2seq_bottleneck.results.folders import SETTINGS
@@ -147,10 +147,10 @@ def test_a_cut_off_transfer_is_one_line(capsys, site):
 
 def test_options_of_a_sweep_are_settings():
     given = {"name": "multi30k", "test": None, "reverse_direction": True}
-    assert corpus_assignments(given) == ["corpus.name=multi30k", "corpus.reverse_direction=true"]
-    assert corpus_assignments({"test": "wmt14", "reverse_direction": False}) == [
-        "corpus.test=wmt14"
-    ]
+    assert corpus_settings(given) == {"corpus.name": "multi30k", "corpus.reverse_direction": True}
+    assert corpus_settings({"test": "wmt14", "reverse_direction": False}) == {
+        "corpus.test": "wmt14"
+    }
 
 
 @pytest.mark.parametrize(
@@ -158,7 +158,7 @@ def test_options_of_a_sweep_are_settings():
 )
 def test_the_name_of_a_text_stays_text(name):
     given = {"source": name, "target": "b.en", "test_source": "c.en", "test_target": name}
-    for cell in make_grid(load_sweep("real_vindication"), corpus_assignments(given)).cells:
+    for cell in make_grid(load_sweep("real_vindication"), given=corpus_settings(given)).cells:
         found = cell.settings.corpus
         assert (found.name, found.source, found.test_target) == ("files", name, name)
 
