@@ -16,6 +16,7 @@ from ..settings.names import is_name
 from ..settings.run import RunSettings, parse_settings
 from ..settings.sums import of_one_time
 from . import schema
+from .ahead import read_ahead
 from .columns import setting_columns
 from .counts import WANTED, Counts, digest, from_rows, read_bundle, run_counts, unpacked
 from .described import AGAIN, check_all_described, check_described, check_facts
@@ -119,6 +120,7 @@ def load_bundle(folder: Path) -> Bundle:
     The store comes first, because the bundle beside it is older where a sweep was stopped. Faults
     are a ``UserError`` with the file.
     """
+    read_ahead(folder)
     found = _stored(folder)
     if found is not None:
         tables = _stored_runs(folder, found.done), _stored_sentences(found.done)
@@ -134,6 +136,7 @@ def load_bundle(folder: Path) -> Bundle:
 def load_results(folder: str | Path) -> pd.DataFrame:
     """The tidy table of a bundle or a store: a row a run x bucket, columns as in ``schema``."""
     folder = Path(folder)
+    read_ahead(folder)
     found = _stored(folder)
     if found is not None:
         return _stored_runs(folder, found.done)
@@ -287,11 +290,10 @@ def _with_named_runs(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _parse(source: io.BytesIO | io.StringIO, columns: Mapping[str, str]) -> pd.DataFrame:
-    """CSV with the documented columns and types; blanks are missing values."""
-    kinds = _kinds(columns)
-    frame = pd.read_csv(source, dtype=kinds, keep_default_na=False, na_values=[""], **PRECISE)
-    texts = [name for name, kind in columns.items() if kind == "str"]
-    return frame[list(columns)].fillna(dict.fromkeys(texts, ""))
+    """CSV with the documented columns and types; blanks are missing values, but of texts."""
+    kinds, blank = _kinds(columns), {name: [""] for name, kind in columns.items() if kind != "str"}
+    frame = pd.read_csv(source, dtype=kinds, keep_default_na=False, na_values=blank, **PRECISE)
+    return frame[list(columns)]
 
 
 def _kinds(columns: Mapping[str, str]) -> dict[str, str]:

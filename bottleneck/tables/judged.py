@@ -80,9 +80,10 @@ def of_family(frame: pd.DataFrame, family: pd.DataFrame) -> pd.DataFrame:
 
 def with_texts(frame: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
     """The table with the fingerprint of each row's text, blank where its runs are not there."""
-    texts = runs.drop_duplicates("run").set_index("run")[TEXT]
-    listed = frame[frame["run"] != ""].drop_duplicates("arm").set_index("arm")["run"]
-    return frame.assign(**{TEXT: frame["arm"].map(listed.map(texts)).fillna("")})
+    texts = dict(zip(runs["run"], runs[TEXT], strict=True))
+    listed = frame[frame["run"] != ""].drop_duplicates("arm")
+    known = {arm: texts.get(run, "") for arm, run in zip(listed["arm"], listed["run"], strict=True)}
+    return frame.assign(**{TEXT: [known.get(arm, "") for arm in frame["arm"]]})
 
 
 def _low(rows: pd.DataFrame) -> dict[str, Low]:

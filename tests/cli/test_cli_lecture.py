@@ -233,6 +233,13 @@ def test_every_arm_shows_its_steps_the_one_without_attention_first(tmp_path, cap
     assert ["Runs", "of", "store:", "none", "run-none,", "additive", "run-additive."] in rows
 
 
+def test_an_arm_whose_settings_were_lost_is_not_left_out(tmp_path, capsys):
+    write_store(tmp_path / "store", "additive", "none")
+    (tmp_path / "store" / STORE / "run-none" / SETTINGS).unlink()
+    assert run(["lecture", "L17", "--results", "store"]) == 1
+    assert "run-none/settings.json' cannot be read (No such file" in capsys.readouterr().err
+
+
 def test_both_arms_translate_the_short_sentences_as_translate_does(tmp_path, capsys):
     write_store(tmp_path / "store", "additive", "none")
     assert run(["translate", "The cat sat", "--run", "store"]) == 0

@@ -23,6 +23,7 @@ from small_results import (
     write_translator,
 )
 
+from seq2seq_bottleneck.results.probes import load_probe
 from seq2seq_bottleneck.settings.sums import write_listed
 from seq2seq_bottleneck.tables.names import TABLES
 
@@ -160,20 +161,33 @@ def blank(column, step):
     return changed
 
 
-@pytest.mark.parametrize(
-    ("study", "change"),
-    [("information", twice), ("alignment", blank("n", 1)), ("dimensions", blank("updates", 2))],
-)
-def test_a_table_of_a_study_with_rows_that_do_not_fit_is_named(bundle, study, change):
-    """Faults that were found: what was made of such a table ended in an error of ours."""
+def rewrite(bundle, study, change):
+    """Change the rows of a study's table, as somebody does who lists it as it is then."""
     path = bundle / "probes" / f"{study}.csv"
     rows = list(csv.reader(io.StringIO(path.read_text())))
     change(rows)
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerows(rows)
     write_listed(bundle, [(f"probes/{study}.csv", text.getvalue().encode())])
+
+
+@pytest.mark.parametrize(
+    ("study", "change"),
+    [("information", twice), ("alignment", blank("n", 1)), ("dimensions", blank("updates", 2))],
+)
+def test_a_table_of_a_study_with_rows_that_do_not_fit_is_named(bundle, study, change):
+    """Faults that were found: what was made of such a table ended in an error of ours."""
+    rewrite(bundle, study, change)
     table, _ = readers(f"probes/{study}.csv")
     assert f"probes/{study}.csv' cannot be read (" in str(fault_of(table, bundle))
+
+
+def test_a_table_of_a_study_that_names_no_run_is_made(bundle):
+    """It warned once, of what pandas 4 refuses: a column without a value is none of text."""
+    rewrite(bundle, "alignment", blank("run", 1))
+    assert set(load_probe(bundle, "alignment")["run"]) == {""}
+    table, _ = readers("probes/alignment.csv")
+    assert fault_of(table, bundle) is None
 
 
 @pytest.mark.parametrize("count", [12, pytest.param(500, marks=pytest.mark.slow)])

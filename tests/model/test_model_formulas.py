@@ -1,5 +1,7 @@
 """The whole translator against the lecture's formulas in NumPy: logits, weights, gradients."""
 
+import itertools
+
 import jax
 import numpy as np
 import numpy_translator as plain
@@ -23,6 +25,8 @@ pytestmark = pytest.mark.usefixtures("float64")
 
 CLOSE = {"rtol": 1e-9, "atol": 1e-12}
 
+# Each fifth of these has every read, both placements and every cell among it.
+ARMS = list(itertools.product(ATTENTIONS, PLACEMENTS, CELLS))
 # Gradients: every read in both placements with one cell, every cell in both with one read.
 GRADIENTS = [(kind, placement, "gru") for kind in ATTENTIONS for placement in PLACEMENTS]
 GRADIENTS += [("additive", placement, cell) for placement in PLACEMENTS for cell in ("rnn", "lstm")]
@@ -59,9 +63,7 @@ def check_forward(settings):
     assert_same_translations(plain.arrays(weights), settings, logits, read)
 
 
-@pytest.mark.parametrize("cell", CELLS)
-@pytest.mark.parametrize("placement", PLACEMENTS)
-@pytest.mark.parametrize("kind", ATTENTIONS)
+@pytest.mark.parametrize(("kind", "placement", "cell"), few(ARMS, 5))
 def test_logits_and_weights_equal_the_formulas(kind, placement, cell):
     check_forward(settings_of(attention=kind, placement=placement, cell=cell))
 
