@@ -99,8 +99,11 @@ def options(
 def main() -> None:
     """Run the command; an error the user can mend is one line on stderr, never a traceback."""
     listen()
-    # Without a cache it works as well, and has lines of its own to say so.
+    # Without a cache it works as well, and has lines of its own to say so. It writes files alone
+    # here, without a date: a notebook's backend, which may not be there, is not asked for.
     logging.getLogger("matplotlib").setLevel(logging.ERROR)
+    os.environ["MPLBACKEND"] = "agg"
+    os.environ.pop("SOURCE_DATE_EPOCH", None)
     if sys.argv[1:] and sys.argv[1] in READING:
         gc.disable()
     if hasattr(sys.stdout, "reconfigure"):  # not where it is closed
@@ -118,6 +121,7 @@ def main() -> None:
 
 def run(arguments: list[str]) -> int:
     """Run with these arguments and return the exit code: 0, 1, 2 (usage) or 130 (interrupted)."""
+    from ..settings.devices import without_device
     from ..settings.errors import UserError, out_of_means
 
     if not arguments and COMPLETING not in os.environ:
@@ -132,7 +136,7 @@ def run(arguments: list[str]) -> int:
     except OSError as error:
         return _unwritten(error)
     except Exception as error:
-        if known := out_of_means(error):
+        if known := out_of_means(error) or without_device():
             return _fail(str(known), known.exit_code)
         # Typer's own usage errors, under whatever class this version of it raises.
         if not hasattr(error, "format_message"):
@@ -170,8 +174,10 @@ def _unwritten(error: OSError) -> int:
     if isinstance(error, BrokenPipeError):
         return 0
     if error.errno == ENOENT and not error.filename:  # tempfile's, when no folder will do
-        told = str(error.strerror).partition(" found in ")[0]
-        return _fail(f"{told}: make room in one, or name one in TMPDIR", 1)
+        told, found, _ = str(error.strerror).partition(" found in ")
+        way = "make room in one, or name one in TMPDIR"
+        gone = "the folder in which the command is run is gone: change into another"
+        return _fail(f"{told}: {way}" if found else gone, 1)
     what = f"{error.filename!r}" if error.filename else "the output"
     return _fail(f"{what}: {error.strerror}", 1)
 

@@ -47,15 +47,17 @@ def plot(
     if not name:
         print_names(figure_lines())
         return
-    from ..figures.files import check_ending, write_figure
+    from ..figures.files import NUMBERS, check_ending, check_numbers, write_figure
     from ..figures.registry import check_name, make_figure
-    from ..settings.atomic import check_file
+    from ..results.places import check_output
 
     path = out or Path(f"{name}.png")
     check_name(name, where or [])
     _check_sentence(name, sentence, beam)
     check_ending(path)
-    check_file(path)
+    check_output(path)
+    check_output(path.with_suffix(NUMBERS))
+    check_numbers(path)
     folder = results_folder(results)
     if sentence is not None:
         figure, data = _of_sentence(sentence, beam, folder, dark, where or [])

@@ -17,8 +17,8 @@ def report(
 ) -> None:
     """Write all results as one page to put beside the slides."""
     from ..report.page import write_report
-    from ..settings.atomic import check_file
+    from ..results.places import check_output
 
-    check_file(out)
+    check_output(out)
     size = write_report(from_here(results_folder(results)), out)
     say(f"{out}: {size / 1e6:.2f} MB")

@@ -78,7 +78,8 @@ def _write_all(results: Path | None, others: Mapping[str, object]) -> None:
 
 def _check_written(out: Path | None, bundle: Path | None, without_text: bool) -> None:
     """Refuse what cannot be written, or makes no sense, before anything is read."""
-    from ..settings.atomic import check_file, check_place
+    from ..results.places import check_output
+    from ..settings.atomic import check_place
     from ..settings.errors import UsageError
 
     if out is not None and bundle is not None:
@@ -86,7 +87,7 @@ def _check_written(out: Path | None, bundle: Path | None, without_text: bool) ->
     if without_text and bundle is None:
         raise UsageError("--without-text is of a bundle: name its folder with --bundle")
     if out is not None:
-        check_file(out)
+        check_output(out)
     if bundle is not None:
         check_place(bundle)
 
@@ -105,6 +106,7 @@ def _chosen(folder: Path, where: list[str]) -> "tuple[pd.DataFrame, Mapping[str,
 def _write_bundle(folder: Path, chosen: set[str], bundle: Path, text: bool) -> None:
     from ..results.export import write_bundle
     from ..results.folders import finished_runs, read_groups
+    from ..results.places import check_bundle
     from ..settings.errors import UserError
 
     runs = [run for run in finished_runs(folder) if run.name in chosen]
@@ -113,6 +115,7 @@ def _write_bundle(folder: Path, chosen: set[str], bundle: Path, text: bool) -> N
             f"{str(folder)!r} holds no finished run, and a bundle is made from these: name the "
             "folder of a store with --results"
         )
+    check_bundle(bundle, {run.name for run in runs}, runs[0].parent)
     lacking = write_bundle(runs, bundle, read_groups(folder), text)
     say(f"Written to {bundle}: {counted(len(runs), 'run')}", err=True)
     if lacking:

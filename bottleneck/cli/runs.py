@@ -271,12 +271,15 @@ def _remove(folder: "RunFolder", yes: bool) -> None:
 def _confirmed(question: str) -> bool:
     from ..settings.errors import UserError
 
+    nobody = UserError("nothing deleted: nobody answers here; --yes deletes unasked")
+    if sys.stdin is None:  # closed by our caller (`<&-`)
+        raise nobody
     try:
         return typer.confirm(plain(question))
     except typer.Abort:
         if sys.stdin.isatty():  # Ctrl-C
             raise
-        raise UserError("nothing deleted: nobody answers here; --yes deletes unasked") from None
+        raise nobody from None
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 
 from ..settings.atomic import write_bytes
-from ..settings.errors import UsageError
+from ..settings.errors import UsageError, UserError
 from ..settings.plain import plain
 from .smaller import smaller_png, smaller_svg
 from .style import DOTS
@@ -46,6 +46,19 @@ def check_ending(path: Path) -> None:
         raise UsageError(f"{str(path)!r}: the name of a figure ends in {known}")
 
 
+def check_numbers(path: Path) -> None:
+    """A ``UserError`` where a figure's numbers would take the place of a file beside no figure.
+
+    That is somebody else's, and nobody named it.
+    """
+    numbers = path.with_suffix(NUMBERS)
+    if numbers.exists() and not any(path.with_suffix(each).exists() for each in METADATA):
+        raise UserError(
+            f"{str(numbers)!r} is there already, where the figure's numbers would go: name another "
+            "file with -o, or delete it"
+        )
+
+
 def image(figure: Figure, ending: str) -> bytes:
     """The figure's file, for an ending of `METADATA`."""
     held = io.BytesIO()
@@ -53,6 +66,8 @@ def image(figure: Figure, ending: str) -> bytes:
     with matplotlib.rc_context(SETTINGS), warnings.catch_warnings():
         # A letter that the font lacks is drawn as a box; the CSV beside has it.
         warnings.filterwarnings("ignore", message="Glyph .* missing from font")
+        # Words as long as the figure is wide are laid out as far as it goes.
+        warnings.filterwarnings("ignore", message="constrained_layout not applied")
         figure.savefig(held, format=ending[1:], dpi=DOTS, metadata=METADATA[ending])
     return SMALLER.get(ending, bytes)(held.getvalue())
 
@@ -73,8 +88,8 @@ def write_figure(figure: Figure, data: pd.DataFrame, path: Path) -> Path:
     check_ending(path)
     numbers = path.with_suffix(NUMBERS)
     content = image(figure, path.suffix.lower())
+    write_bytes(path, content)  # first: numbers without a figure may be anybody's
     write_bytes(numbers, table(data).encode("utf8"))
-    write_bytes(path, content)
     return numbers
 
 

@@ -15,7 +15,7 @@ from ..figures.files import image
 from ..figures.registry import CHARTS, Chart, make_figure
 from ..figures.style import DARK, LIGHT, SIZE, Theme
 from ..results.bundle import Bundle
-from ..settings.errors import UserError
+from ..settings.errors import DamagedError, UserError
 from .markup import Html, tag
 
 ENDING = ".svg"
@@ -63,6 +63,8 @@ def of_folder(name: str, folder: Path) -> Picture | str:
 def _picture(make: Callable[[Theme], Chart]) -> Picture | str:
     try:
         figures = [make(theme)[0] for theme in (LIGHT, DARK)]
+    except DamagedError:
+        raise
     except UserError as error:
         return str(error)
     light, dark = map(address_of, figures)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from ..results.bundle import Bundle
 from ..results.inside import results_inside
-from ..settings.errors import UserError
+from ..settings.errors import DamagedError, UserError
 from ..settings.sweep import experiment_names, load_sweep
 from ..tables.decided import bundle_of
 from ..tables.page import Page
@@ -53,6 +53,8 @@ def _shown(bundle: Bundle) -> tuple[Page | str, Picture | None]:
     for name, drawn in FIGURES.items():
         try:
             page = make_page(name, bundle)
+        except DamagedError:
+            raise
         except UserError as error:
             reason = str(error)
         else:

@@ -16,7 +16,7 @@ from ..results.folders import was_written
 from ..results.probes import has_probe
 from ..results.schema import BENCHMARK, STUDIES
 from ..results.study_files import GOLD
-from ..settings.errors import UserError
+from ..settings.errors import DamagedError, UserError
 from ..tables.comparison import compare_sizes
 from ..tables.controlled import only
 from ..tables.cost import cost_pages, load_cost
@@ -190,6 +190,8 @@ def _pages(name: str, folder: Path, bundle: Bundle | None) -> list[Page] | str:
     for runs in filter(None, (bundle, _over_sizes(bundle))):
         try:
             return [make_page(name, runs)]
+        except DamagedError:
+            raise
         except UserError as error:
             reason = str(error)
     return reason

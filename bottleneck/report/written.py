@@ -19,7 +19,7 @@ from ..results.schema import RUNS, STUDIES
 from ..results.study_files import GOLD
 from ..results.study_files import tables as measured
 from ..settings.atomic import write_text
-from ..settings.errors import UnwrittenError, UserError
+from ..settings.errors import DamagedError, UnwrittenError, UserError
 from ..tables.claims import render as render_claims
 from ..tables.claims import summary
 from ..tables.cost import cost_pages, load_cost
@@ -37,6 +37,9 @@ IMAGES = (".png", ".svg")
 BENCHMARK = "cost"
 GROWTH = "cost_exponents"
 """The benchmark's second table."""
+
+OF_SIZES = ("compression", "context-length")
+"""Figures that compare context sizes: of one alone they say what others say better."""
 
 Made = TypeVar("Made")
 
@@ -57,8 +60,8 @@ class Written:
 def write_out(folder: Path) -> Written:
     """Write ``tables/``, ``figures/`` and last ``CONTENTS.md`` into a results folder.
 
-    Files of an earlier time that cannot be made any more are removed. A folder without results, or
-    with a damaged bundle, is a ``UserError``.
+    Files of an earlier time that cannot be made any more are removed. A folder without results is a
+    ``UserError``, and so is a damaged file, of which nothing is removed.
     """
     if not (holds_results(folder) or measured(folder)):
         raise UserError(
@@ -72,7 +75,7 @@ def write_out(folder: Path) -> Written:
     for page in (page for held in pages.values() for page in held):
         for ending, form in FORMS.items():
             write_text(folder / TABLES_FOLDER / f"{page.name}{ending}", render(page, form))
-    figures, undrawn = _attempted(_known(FIGURES, folder, bundle), partial(_draw, folder))
+    figures, undrawn = _attempted(_known(FIGURES, folder, bundle), partial(_draw, folder, bundle))
     _remove_others(folder / TABLES_FOLDER, titles, FORMS)
     _remove_others(folder / FIGURES_FOLDER, figures, (*IMAGES, NUMBERS))
     left_out = {f"table {name}": why for name, why in untabled.items()}
@@ -104,7 +107,7 @@ def _attempted(
     for name in names:
         try:
             made[name] = make(name)
-        except UnwrittenError:
+        except (DamagedError, UnwrittenError):
             raise
         except UserError as error:
             left_out[name] = str(error)
@@ -119,11 +122,13 @@ def _pages(folder: Path, bundle: Bundle | None, name: str) -> list[Page]:
     return [make_page(name, bundle)]
 
 
-def _draw(folder: Path, name: str) -> None:
+def _draw(folder: Path, bundle: Bundle | None, name: str) -> None:
     """A figure in every form, its numbers as CSV beside, as `bottleneck plot` writes them.
 
     Each is drawn by itself: a figure that has been written is laid out a little otherwise.
     """
+    if name in OF_SIZES and bundle is not None and bundle.runs["context_size"].nunique() < 2:
+        raise UserError(f"all runs have one context size (`bottleneck plot {name}` draws it)")
     for ending in IMAGES:
         write_figure(*make_figure(name, folder), folder / FIGURES_FOLDER / f"{name}{ending}")
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..settings.errors import UsageError, UserError
+from ..settings.errors import DamagedError, UsageError, UserError
 from ..settings.run import SCHEMA_VERSION, RunSettings, parse_settings
 from ..settings.sums import SUMS, digest_of, read_sums
 from .schema import PROBES, RUNS, VERSION
@@ -82,14 +82,14 @@ def check_named(folder: Path) -> None:
         raise UserError(f"{str(folder)!r} is one run: name its store, {store!r}")
 
 
-def damaged(path: Path, reason: object, otherwise: str = "make it again") -> UserError:
+def damaged(path: Path, reason: object, otherwise: str = "make it again") -> DamagedError:
     """The error of a file that cannot be read, with the way out; of a run, to take it away."""
     run, way = path.parent, otherwise
     if is_run(run):
-        way = f"{_removal(run)} takes the run away, `--force` makes it anew"
+        way = f"{_removal(run)} takes the run away, the command that made it makes it anew"
     words = (getattr(reason, "strerror", None) or str(reason)).splitlines()
     told = words[0] if words else type(reason).__name__
-    return UserError(f"{str(path)!r} cannot be read ({told}); {way}")
+    return DamagedError(f"{str(path)!r} cannot be read ({told}); {way}")
 
 
 def _removal(run: Path) -> str:
@@ -133,11 +133,11 @@ def was_written(path: Path) -> bool:
     One that they list and that is gone was lost. Who asks with this goes on to read it, which says
     so; who asks whether the file is there would go on as if nobody had ever made it.
     """
-    folder, name = _listed_as(path)
+    folder, name = listed_as(path)
     return os.path.lexists(path) or name in (read_sums(folder) or ())
 
 
-def _listed_as(path: Path) -> tuple[Path, str]:
+def listed_as(path: Path) -> tuple[Path, str]:
     """The folder whose sums list a file, and the name that they list it by."""
     folder, name = path.parent, path.name
     return (folder.parent, f"{PROBES}/{name}") if folder.name == PROBES else (folder, name)
@@ -145,7 +145,7 @@ def _listed_as(path: Path) -> tuple[Path, str]:
 
 def _fault(path: Path, digest: str) -> str:
     """What the sums say against a file; empty where it is as it was written."""
-    folder, name = _listed_as(path)
+    folder, name = listed_as(path)
     sums = read_sums(folder)
     if sums is None:
         return f"its folder has no {SUMS}" if _has_sums(folder) else ""

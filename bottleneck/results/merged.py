@@ -1,5 +1,6 @@
 """Results of several machines as one bundle: every run as the first folder that holds it has it."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
@@ -24,6 +25,7 @@ from .folders import (
     read_checked,
     read_groups,
 )
+from .places import check_bundle
 from .study_files import tables
 
 
@@ -47,15 +49,16 @@ def write_merged(folders: Sequence[Path], out: Path) -> Merged:
     """Write the bundle of all finished runs of stores and bundles into a folder of its own.
 
     Runs are the same where their names are, which are hashes of settings and data. What cannot be
-    read, or written there, is a ``UserError``.
+    read, or written there, or would be lost there, is a ``UserError``.
     """
     _check_apart(folders, out)
     with TemporaryDirectory(prefix="bottleneck-") as held:
         places = [_as_bundle(each, Path(held) / str(at)) for at, each in enumerate(folders)]
         parts = _parts([load_bundle(place) for place in places])
+        check_bundle(out, {run for part in parts for run in part.taken})
         write_listed(out, _contents(parts))
-    runs = sum(len(part.taken) for part in parts)
-    return Merged(runs, sum(part.bundle.runs["run"].nunique() for part in parts) - runs)
+    folders_of = Counter(run for part in parts for run in part.bundle.runs["run"].unique())
+    return Merged(len(folders_of), sum(count > 1 for count in folders_of.values()))
 
 
 def _check_apart(folders: Sequence[Path], out: Path) -> None:

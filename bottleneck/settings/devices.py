@@ -1,7 +1,13 @@
-"""Files that are devices: what is read from some of them never ends."""
+"""Files that are devices, what is read from some of which never ends; and those that train."""
 
+import os
+import sys
 from pathlib import Path
 from stat import S_ISBLK, S_ISCHR
+
+from .errors import UserError
+
+PLATFORMS = "JAX_PLATFORMS"
 
 
 def is_endless(path: Path) -> bool:
@@ -14,3 +20,18 @@ def is_endless(path: Path) -> bool:
         return S_ISBLK(mode)
     with path.open("rb", buffering=0) as file:
         return not file.isatty()
+
+
+def without_device() -> UserError | None:
+    """The error of jax that has no device of the kind that the environment asks for, or None.
+
+    Asked once something has failed: jax says it in many ways, an AssertionError among them.
+    """
+    jax, asked = sys.modules.get("jax"), os.environ.get(PLATFORMS)
+    if jax is None or not asked:
+        return None
+    try:
+        jax.devices()
+    except Exception:
+        return UserError(f"jax finds no device of {PLATFORMS}={asked!r} here: leave that out")
+    return None

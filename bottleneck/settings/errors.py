@@ -21,6 +21,10 @@ class UnwrittenError(UserError):
     """A file that cannot be written: no reason to leave it out and go on."""
 
 
+class DamagedError(UserError):
+    """A file that cannot be read: no reason to leave it out and go on."""
+
+
 def unwritten(path: object, error: OSError) -> UnwrittenError:
     """The error of a file that cannot be written, with the way out."""
     return UnwrittenError(

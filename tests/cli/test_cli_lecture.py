@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import subprocess
 import sys
 
@@ -255,6 +256,21 @@ def test_both_arms_translate_the_short_sentences_as_translate_does(tmp_path, cap
     assert ["none", "0", "of", "5"] in rows
     assert ["additive", "0", "of", "5"] in rows
     assert "Runs of store: none run-none, additive run-additive." in " ".join(shown.split())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("platform", ["cuda", "nosuch"])
+def test_a_device_that_is_not_there_is_told_in_a_line(platform, tmp_path):
+    write_trained(tmp_path / "run", "none")
+    command = [sys.executable, "-m", "seq2seq_bottleneck", "translate", "a", "--run", "run"]
+    done = subprocess.run(
+        command, env=os.environ | {"JAX_PLATFORMS": platform}, capture_output=True, text=True,
+        check=False,
+    )  # fmt: skip
+    assert done.returncode == 1
+    told = f"bottleneck: jax finds no device of JAX_PLATFORMS={platform!r} here: leave that out\n"
+    assert done.stderr.endswith(told)
+    assert "Traceback" not in done.stderr
 
 
 @pytest.mark.parametrize("name", ["L17", "L-SHORT"])

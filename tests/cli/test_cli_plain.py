@@ -5,6 +5,7 @@ import json
 import os
 import pty
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -196,13 +197,36 @@ def test_a_figure_of_such_names_is_drawn(planted, tmp_path, capsys):
 
 
 @pytest.mark.slow
-def test_matplotlib_says_nothing_of_a_cache_that_is_none(tmp_path):
-    arguments = [sys.executable, "-m", "seq2seq_bottleneck", "plot", "cost", "-o", "a.png"]
+@pytest.mark.parametrize(
+    "variables",
+    [
+        {"XDG_CACHE_HOME": "/dev/null", "XDG_CONFIG_HOME": "/dev/null"},
+        {"MPLBACKEND": "module://a_notebooks.own_backend"},
+        {"SOURCE_DATE_EPOCH": "no number"},
+    ],
+    ids=lambda held: "-".join(held),
+)
+def test_matplotlib_says_nothing_of_where_it_runs(variables, tmp_path):
+    """A cache that is none; a notebook's kernel names its backend to all that it starts."""
+    arguments = [sys.executable, "-m", "seq2seq_bottleneck", "plot", "cost", "-o", "a.pdf"]
     bench = Path(__file__).parents[2] / "results" / "reference" / "bench"
-    without = os.environ | {"XDG_CACHE_HOME": "/dev/null", "XDG_CONFIG_HOME": "/dev/null"}
     done = subprocess.run(
         [*arguments, "--results", str(bench)],
-        cwd=tmp_path, env=without, capture_output=True, text=True, check=True,
+        cwd=tmp_path, env=os.environ | variables, capture_output=True, text=True, check=True,
     )  # fmt: skip
-    assert done.stderr == "a.png: its numbers are in a.csv\n" or not done.stderr
-    assert (tmp_path / "a.png").stat().st_size > 1_000
+    assert done.stderr == "a.pdf: its numbers are in a.csv\n" or not done.stderr
+    assert (tmp_path / "a.pdf").stat().st_size > 1_000
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a folder in use cannot be removed")
+def test_a_folder_that_went_under_the_command_is_told(tmp_path):
+    bench = Path(__file__).parents[2] / "results" / "reference" / "bench"
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    line = f"rmdir {shlex.quote(str(gone))}; {sys.executable} -m seq2seq_bottleneck"
+    line = f"{line} report -o a.html --results {shlex.quote(str(bench))}"
+    done = subprocess.run(line, cwd=gone, shell=True, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr == (
+        "bottleneck: the folder in which the command is run is gone: change into another\n"
+    )

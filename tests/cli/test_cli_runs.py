@@ -121,8 +121,9 @@ def test_yes_without_remove_is_refused(out, capsys):
     assert "--remove" in capsys.readouterr().err
 
 
-def test_where_nobody_can_be_asked_the_way_out_is_yes(out, capsys, monkeypatch):
-    monkeypatch.setattr("sys.stdin", io.StringIO())
+@pytest.mark.parametrize("given", [io.StringIO(), None], ids=["empty", "closed"])
+def test_where_nobody_can_be_asked_the_way_out_is_yes(given, out, capsys, monkeypatch):
+    monkeypatch.setattr("sys.stdin", given)
     assert remove(out) == 1
     assert "--yes" in capsys.readouterr().err.splitlines()[-1]
     assert (out / "runs" / "bbbb").is_dir()

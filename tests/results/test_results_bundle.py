@@ -125,5 +125,5 @@ def test_a_run_whose_scores_lack_what_every_run_has_is_named(tmp_path):
     table = pd.read_csv(scores, dtype=str, keep_default_na=False)
     table.loc[0, "train_pairs"] = ""
     write_relisted(scores, table.to_csv(index=False))
-    with pytest.raises(UserError, match=r"none1x1/scores\.csv' .*no 'train_pairs'.*--force"):
+    with pytest.raises(UserError, match=r"none1x1/scores\.csv' .*no 'train_pairs'.*makes it anew"):
         load_bundle(tmp_path)

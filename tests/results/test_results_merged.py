@@ -66,6 +66,11 @@ def test_a_run_that_two_folders_have_is_the_first_ones(parts, tmp_path):
     assert (seconds == 12345.0).sum() == 2
 
 
+def test_a_run_that_three_folders_have_is_counted_once(parts, tmp_path):
+    write_merged(parts[:1], tmp_path / "again")
+    assert write_merged([*parts, tmp_path / "again"], tmp_path / "all") == Merged(6, 4)
+
+
 def test_what_one_has_not_done_and_another_has_is_done(parts, tmp_path):
     first, second = parts
     begun = finished_runs(second)[-1].name

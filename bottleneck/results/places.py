@@ -1,0 +1,56 @@
+"""Where results may be written: over no file of others, and among no runs."""
+
+from collections.abc import Collection
+from contextlib import suppress
+from pathlib import Path
+
+from ..settings.atomic import check_file
+from ..settings.errors import DamagedError, UsageError, UserError
+from ..settings.sums import SUMS, read_sums
+from .described import AGAIN
+from .export import run_rows
+from .folders import find_runs, is_run, listed_as, runs_in, store_of, without_runs
+from .schema import RUNS
+
+NEW = "name a new folder"
+
+
+def check_output(path: Path) -> None:
+    """A ``UserError`` at once where a file cannot be written later, or is one of results.
+
+    Such a one is what the sums of its folder list: its place is taken by what made it alone.
+    """
+    check_file(path)
+    folder, name = listed_as(path)
+    if name in (read_sums(folder) or ()):
+        raise UserError(
+            f"{str(path)!r} is one of the results there, which {SUMS} lists: name another file"
+        )
+
+
+def check_bundle(folder: Path, runs: Collection[str], store: Path | None = None) -> None:
+    """A ``UsageError`` where a bundle of these runs would take the place of others.
+
+    That is a run's own folder, a store, a folder with another store than the one that they are of,
+    and a bundle away from its store that would lose runs; unless it has some of the same ``store``:
+    then it is an earlier one of it, whatever was chosen or taken away since. What of such a bundle
+    cannot be read is not kept from being written anew.
+    """
+    if is_run(folder) or runs_in(folder):
+        raise UsageError(f"{str(folder)!r} is a run or a store of runs: {NEW}")
+    if find_runs(folder).any and (store is None or not store.samefile(store_of(folder))):
+        raise UsageError(f"{str(folder)!r} has results of its own: {NEW}")
+    if not without_runs(folder):
+        return
+    held = _held(folder)
+    lost = sorted(held - set(runs))
+    if lost and held.isdisjoint(run.name for run in (runs_in(store) if store else ())):
+        few = ", ".join(lost[:3]) + ", ..." * (len(lost) > 3)
+        raise UsageError(f"{str(folder)!r} is a bundle with other runs ({few}): {NEW}")
+
+
+def _held(bundle: Path) -> set[str]:
+    """The runs of a bundle; none where that cannot be known."""
+    with suppress(DamagedError):
+        return {row.get("run", "") for row in run_rows(bundle / RUNS, AGAIN)}
+    return set()

@@ -1,0 +1,91 @@
+"""What a command writes takes the place of no result: whatever its ``-o`` names is as it was."""
+
+import shutil
+
+import pytest
+from planted import write_planted
+
+from seq2seq_bottleneck.cli.main import run
+from seq2seq_bottleneck.results.bundle import load_bundle
+from seq2seq_bottleneck.results.export import write_bundle
+from seq2seq_bottleneck.results.folders import STORE, finished_runs
+
+ARMS = {"none": [0.2, 0.4, 0.6, 0.7, 0.8], "additive": [0.1] * 5}
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """A store of four runs, and a bundle of another's two without its store."""
+    folder = tmp_path_factory.mktemp("made")
+    write_planted(folder / "store", ARMS)
+    write_planted(folder / "others", {"none": [0.3] * 5}, seeds=5)
+    write_bundle(finished_runs(folder / "others")[2:], folder / "bundle", {})
+    return folder
+
+
+@pytest.fixture
+def place(made, tmp_path, monkeypatch):
+    monkeypatch.chdir(shutil.copytree(made, tmp_path / "here"))
+    return tmp_path / "here"
+
+
+def files(folder):
+    """Every file with its bytes, but for locks."""
+    return {
+        path: path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and not path.name.startswith(".")
+    }
+
+
+RUN = f"store/{STORE}/none1x1"
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        ("plot bleu --results store -o bundle/runs.png", "'bundle/runs.csv' is one of the results"),
+        ("plot learning --results bundle -o bundle/learning.png", "'bundle/learning.csv' is one"),
+        ("plot bleu --results store -o mine.pdf", "'mine.csv' is there already"),
+        ("export --results store -o bundle/runs.csv", "'bundle/runs.csv' is one of the results"),
+        (f"export --results store -o {RUN}/scores.csv", "none1x1/scores.csv' is one of the"),
+        ("report --results store -o bundle/sentences.csv.gz", "sentences.csv.gz' is one of the"),
+        ("export --results store --bundle bundle", "is a bundle with other runs (none3x1, none4x1"),
+        (f"export --results store --bundle {RUN}", "is a run or a store of runs"),
+        (f"export --results store --bundle store/{STORE}", "is a run or a store of runs"),
+        ("export --results store --bundle others", "'others' has results of its own"),
+        ("merge store others -o bundle", "is a bundle with other runs"),
+        (f"merge bundle -o {RUN}", "is a run or a store of runs"),
+    ],
+)
+def test_no_result_is_written_over(command, said, place, capsys):
+    (place / "mine.csv").write_text("mine\n")
+    if command.startswith("merge store others"):  # which has two of the three
+        shutil.rmtree(place / "others" / STORE / "none5x1")
+    before = files(place)
+    assert run(command.split()) in (1, 2)
+    told = capsys.readouterr().err
+    assert said in told
+    assert told.count("\n") == 1
+    assert files(place) == before
+
+
+@pytest.mark.usefixtures("place")
+def test_a_figures_own_numbers_are_written_over():
+    for ending in ("png", "svg", "png"):
+        assert run(["plot", "bleu", "--results", "store", "-o", f"mine.{ending}"]) == 0
+
+
+def test_an_earlier_bundle_of_the_same_store_is_written_over(place):
+    arguments = ["export", "--results", "store", "--bundle", "again"]
+    assert run(arguments) == 0
+    assert run([*arguments, "--where", "attention=none"]) == 0
+    assert set(load_bundle(place / "again").runs["attention"]) == {"none"}
+    assert run(arguments) == 0
+    assert len(set(load_bundle(place / "again").runs["run"])) == 4
+
+
+def test_a_bundle_that_cannot_be_read_is_written_over(place):
+    (place / "bundle" / "runs.csv").write_text("")
+    assert run(["export", "--results", "store", "--bundle", "bundle"]) == 0
+    assert len(set(load_bundle(place / "bundle").runs["run"])) == 4
