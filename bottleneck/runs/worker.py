@@ -15,6 +15,7 @@ import sys
 from pathlib import Path
 from typing import Any, TextIO
 
+from ..settings.devices import without_device
 from ..settings.errors import UserError, out_of_means
 from ..settings.run import parse_settings
 from .checkpoint import StopRequest
@@ -48,7 +49,7 @@ def main() -> None:
     try:
         execute(stack, Path(job["store"]), emit, stop, job["force"], job.get("updates_together"))
     except Exception as error:
-        known = error if isinstance(error, UserError) else out_of_means(error)
+        known = error if isinstance(error, UserError) else out_of_means(error) or without_device()
         if known is None:
             raise
         for place in sorted(live):

@@ -260,9 +260,10 @@ def test_both_arms_translate_the_short_sentences_as_translate_does(tmp_path, cap
 
 @pytest.mark.slow
 @pytest.mark.parametrize("platform", ["cuda", "nosuch"])
-def test_a_device_that_is_not_there_is_told_in_a_line(platform, tmp_path):
+@pytest.mark.parametrize("asked", ["translate a --run run", "reproduce --preset smoke --quiet"])
+def test_a_device_that_is_not_there_is_told_in_a_line(asked, platform, tmp_path):
     write_trained(tmp_path / "run", "none")
-    command = [sys.executable, "-m", "seq2seq_bottleneck", "translate", "a", "--run", "run"]
+    command = [sys.executable, "-m", "seq2seq_bottleneck", *asked.split()]
     done = subprocess.run(
         command, env=os.environ | {"JAX_PLATFORMS": platform}, capture_output=True, text=True,
         check=False,
