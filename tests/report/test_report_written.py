@@ -114,7 +114,7 @@ def test_a_folder_of_results_is_written_out_and_a_copy_without_its_stores_reads_
     (whole / "vindication" / "runs.csv").unlink()
     told = printed(capsys, "export", "--all", "--results", whole).splitlines()
     assert told[0] == "whole/bench: 2 tables, 1 figure (CONTENTS.md)"
-    assert told[1] == "whole/vindication: 6 tables, 6 figures, 10 left out (CONTENTS.md)"
+    assert told[1] == "whole/vindication: 6 tables, 4 figures, 12 left out (CONTENTS.md)"
     assert told[2].startswith("whole: claims.md, claims.csv; report.html, ")
     assert " MB; 17 claims: " in told[2]
 
