@@ -106,12 +106,13 @@ def main() -> None:
     os.environ.pop("SOURCE_DATE_EPOCH", None)
     if sys.argv[1:] and sys.argv[1] in READING:
         gc.disable()
-    if hasattr(sys.stdout, "reconfigure"):  # not where it is closed
+    if sys.stdout is None:  # closed by our caller (`>&-`): what is printed fails, as on a full disk
+        sys.stdout = os.fdopen(os.open(os.devnull, os.O_RDONLY), "w")
+    if hasattr(sys.stdout, "reconfigure"):  # not a notebook's
         sys.stdout.reconfigure(errors="replace")  # a sign that the terminal lacks is no failure
     code = run(sys.argv[1:])
     try:
-        if sys.stdout is not None:  # closed by our caller (`>&-`)
-            sys.stdout.flush()
+        sys.stdout.flush()
     except OSError as error:
         # The buffer cannot be written now nor at exit, where Python would complain once more.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -124,10 +125,10 @@ def run(arguments: list[str]) -> int:
     from ..settings.devices import without_device
     from ..settings.errors import UserError, out_of_means
 
-    if not arguments and COMPLETING not in os.environ:
-        typer.echo(GREETING, nl=False)
-        return 0
     try:
+        if not arguments and COMPLETING not in os.environ:
+            typer.echo(GREETING, nl=False)
+            return 0
         code = app(arguments, prog_name="bottleneck", standalone_mode=False) or 0
     except UserError as error:
         return _fail(str(error), error.exit_code)

@@ -25,6 +25,9 @@ from .pair import SentencePair
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
+LARGEST, MOST_LINES = 1_000_000_000, 10_000_000
+"""Bytes and lines of a file, unpacked: it is held whole, and a small ``.gz`` may hold anything."""
+
 
 class PairFiles(NamedTuple):
     """Where one set of pairs lies; ``setting`` names the source's setting in messages."""
@@ -222,8 +225,9 @@ def _read_bytes(path: str, name: str) -> bytes:
         located = _located(path, name)
         if is_endless(located):
             raise UserError(f"{name} is a device and not a text; name a text file")
-        data = located.read_bytes()
-        return gzip.decompress(data) if path.lower().endswith(".gz") else data
+        opened = gzip.open if path.lower().endswith(".gz") else open
+        with opened(located, "rb") as file:
+            data = file.read(LARGEST + 1)
     except FileNotFoundError:
         raise UserError(f"{name} does not exist; paths start at {str(Path.cwd())!r}") from None
     except IsADirectoryError:
@@ -232,6 +236,12 @@ def _read_bytes(path: str, name: str) -> bytes:
         raise UserError(f"{name} is no whole gzip file; pack it again or unpack it") from None
     except OSError as error:
         raise UserError(f"{name} cannot be read ({error.strerror}); check its rights") from None
+    if len(data) > LARGEST or data.count(b"\n") > MOST_LINES:
+        raise UserError(
+            f"{name} has over {LARGEST:,} bytes or {MOST_LINES:,} lines, more than memory can be "
+            "trusted with; is it a text? give a part of it"
+        )
+    return data
 
 
 def _located(path: str, name: str) -> Path:

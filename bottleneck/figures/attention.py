@@ -22,6 +22,8 @@ SHOWN = 2
 """Examples beside each other at most."""
 MOST_WORDS = 26
 """A longer source cannot be read on a slide."""
+MOST_SIGNS, CUT = 24, "\N{HORIZONTAL ELLIPSIS}"
+"""Of a word beside a matrix: a longer one would take the matrix' own room."""
 ROOM = (750, 330)
 """Points that a slide has across and down for the words of a matrix."""
 
@@ -70,7 +72,12 @@ def _drawn(
         f"context {held['context_size']}, {held['updates']:,} updates, seed {held['seed']}. "
         "Each row sums to 1."
     )
-    figure = write_around("Where does the decoder look?", [note, *notes], theme)
+    words = {word for one in shown for word in (*one["source"], *one["hypothesis"])}
+    cut = any(len(word) > MOST_SIGNS for word in words)
+    told = (
+        [f"Words of over {MOST_SIGNS} signs end in {CUT}; the CSV has them whole."] if cut else []
+    )
+    figure = write_around("Where does the decoder look?", [note, *notes, *told], theme)
     colours = LinearSegmentedColormap.from_list("weights", [theme.ground, theme.weights])
     widths = [max(8, len(one["source"])) for one in shown]
     grid = figure.subplots(1, len(shown), squeeze=False, width_ratios=widths).ravel()
@@ -109,12 +116,9 @@ def _heatmap(axes: Axes, one: Mapping[str, Any], colours: Any, theme: Theme) -> 
     image = axes.imshow(weights, cmap=colours, vmin=0, vmax=1, aspect="auto")
     size = SMALL + 2 if max(weights.shape) <= 14 else SMALL - 1
     size = min(size, ROOM[0] / weights.shape[1], ROOM[1] / weights.shape[0])
-    axes.set_xticks(
-        range(len(one["source"])), one["source"], rotation=90, parse_math=False, fontsize=size
-    )
-    axes.set_yticks(
-        range(len(one["hypothesis"])), one["hypothesis"], parse_math=False, fontsize=size
-    )
+    source, output = ([_label(word) for word in one[side]] for side in ("source", "hypothesis"))
+    axes.set_xticks(range(len(source)), source, rotation=90, parse_math=False, fontsize=size)
+    axes.set_yticks(range(len(output)), output, parse_math=False, fontsize=size)
     axes.tick_params(colors=theme.ink, length=0)
     axes.set_facecolor(theme.ground)
     for spine in axes.spines.values():
@@ -122,6 +126,10 @@ def _heatmap(axes: Axes, one: Mapping[str, Any], colours: Any, theme: Theme) -> 
     axes.set_xlabel(f"source, {len(one['source'])} tokens", fontsize=BASE, color=theme.ink)
     axes.set_ylabel("output", fontsize=BASE, color=theme.ink)
     return image
+
+
+def _label(word: str) -> str:
+    return word if len(word) <= MOST_SIGNS else f"{word[: MOST_SIGNS - 1]}{CUT}"
 
 
 def weights_frame(run: str, shown: Sequence[Mapping[str, Any]]) -> pd.DataFrame:

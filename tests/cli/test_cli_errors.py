@@ -246,9 +246,11 @@ def test_a_group_of_commands_alone_prints_its_help(capsys):
     assert any(line.strip().startswith("describe") for line in printed.out.splitlines())
 
 
-def test_standard_output_may_be_closed():
-    command = 'exec "$0" -m seq2seq_bottleneck --version >&-'
+@pytest.mark.parametrize("arguments", ["--version", "lecture L7", "--help", ""])
+def test_an_answer_for_a_closed_standard_output_is_an_error(arguments):
+    command = f'exec "$0" -m seq2seq_bottleneck {arguments} >&-'
     done = subprocess.run(
         ["sh", "-c", command, sys.executable], capture_output=True, text=True, check=False
     )
-    assert (done.returncode, done.stderr) == (0, "")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == "bottleneck: the output: Bad file descriptor\n"

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from seq2seq_bottleneck.corpus import files
 from seq2seq_bottleneck.corpus.files import (
     PairFiles,
     given_test_files,
@@ -223,3 +224,16 @@ def test_files_of_the_settings() -> None:
     assert training_files(corpus) == ("corpus.source", "a.tsv", None)
     assert given_test_files(corpus) == ("corpus.test_source", "b", "c")
     assert given_test_files(CorpusSettings(name="files", source="a.tsv")) is None
+
+
+@pytest.mark.parametrize("name", ["a.txt", "a.gz"])
+@pytest.mark.parametrize("limit", ["LARGEST", "MOST_LINES"])
+def test_a_file_that_is_no_text_by_its_size_is_refused(tmp_path, monkeypatch, name, limit):
+    raw = b"word\n" * 20
+    (tmp_path / name).write_bytes(gzip.compress(raw) if name == "a.gz" else raw)
+    held = {"LARGEST": len(raw), "MOST_LINES": 20}[limit]
+    monkeypatch.setattr(files, limit, held)
+    assert len(read_lines(str(tmp_path / name), "corpus.source")) == 20
+    monkeypatch.setattr(files, limit, held - 1)
+    with pytest.raises(UserError, match="is it a text"):
+        read_lines(str(tmp_path / name), "corpus.source")

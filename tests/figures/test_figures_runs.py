@@ -8,7 +8,7 @@ from listed import write_relisted
 from matplotlib.colors import to_hex
 from planted import write_planted
 
-from seq2seq_bottleneck.figures.attention import pick
+from seq2seq_bottleneck.figures.attention import attending_run, pick, sentence_chart
 from seq2seq_bottleneck.figures.cost import plot as cost_plot
 from seq2seq_bottleneck.figures.curves import draw
 from seq2seq_bottleneck.figures.looks import Look, series_of
@@ -83,6 +83,17 @@ def test_heatmaps_show_an_example_of_a_run_with_attention(bundle, tmp_path):
     assert figure.axes[0].images[0].get_array().shape == (2, 3)
     told = " ".join(figure.texts[-1].get_text().split())
     assert "n = 2 sentences of one run: corpus grammar, attention additive, context 32" in told
+
+
+@pytest.mark.parametrize(("signs", "label"), [(24, "y" * 24), (25, "y" * 23 + "…")])
+def test_a_word_too_long_for_a_label_is_cut_in_the_picture_and_told(bundle, signs, label):
+    example = _example(1, 3) | {"hypothesis": ["a", "y" * signs]}
+    held = load_bundle(bundle)
+    figure, data = sentence_chart(held, attending_run(held), example, (), LIGHT)
+    axes = figure.axes[0]
+    assert [text.get_text() for text in axes.get_yticklabels()] == ["a", label]
+    assert ("the CSV has them whole" in figure.texts[-1].get_text()) == (signs > 24)
+    assert set(data["output"]) == {"a", "y" * signs}
 
 
 def test_an_example_too_long_for_a_slide_is_shown_only_where_there_is_no_other():
