@@ -3,11 +3,12 @@
 An SVG in an image element runs no script and shares no ids with others.
 """
 
-from base64 import b64encode
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from urllib.parse import quote
 
 from matplotlib.figure import Figure
 
@@ -20,6 +21,8 @@ from .markup import Html, tag
 
 ENDING = ".svg"
 KIND = "image/svg+xml"
+PLAIN = " !$()*+,/:;=?@[]{}~'"
+"""Characters that an address and an attribute of the page may hold as they are."""
 WIDTH, HEIGHT = (round(72 * inches) for inches in SIZE)
 
 
@@ -77,6 +80,11 @@ def described(figure: Figure) -> str:
     return " ".join([figure.texts[0].get_text(), *(f"{panel}." for panel in panels)])
 
 
-def address_of(figure: Figure) -> str:
-    """The image itself as an address."""
-    return f"data:{KIND};base64,{b64encode(image(figure, ENDING)).decode('ascii')}"
+def address_of(figure: Figure) -> Html:
+    """The image itself as an address, a sixth shorter than in base 64.
+
+    Quotes of its markup are single ones, for a double one has to be written as three characters.
+    """
+    drawing = image(figure, ENDING).decode("utf8")
+    quoted = re.sub(r"<[^<>']+>", lambda markup: markup[0].replace('"', "'"), drawing)
+    return Html(f"data:{KIND},{quote(quoted, safe=PLAIN)}")
