@@ -122,8 +122,8 @@ def main() -> None:
 
 def run(arguments: list[str]) -> int:
     """Run with these arguments and return the exit code: 0, 1, 2 (usage) or 130 (interrupted)."""
-    from ..settings.devices import without_device
-    from ..settings.errors import UserError, out_of_means
+    from ..settings.devices import mendable
+    from ..settings.errors import UserError
 
     try:
         if not arguments and COMPLETING not in os.environ:
@@ -137,7 +137,7 @@ def run(arguments: list[str]) -> int:
     except OSError as error:
         return _unwritten(error)
     except Exception as error:
-        if known := out_of_means(error) or without_device():
+        if known := mendable(error):
             return _fail(str(known), known.exit_code)
         # Typer's own usage errors, under whatever class this version of it raises.
         if not hasattr(error, "format_message"):

@@ -3,7 +3,7 @@
 Or of a sentence of the user's, whose weights are handed in: to translate it takes the network.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -72,12 +72,8 @@ def _drawn(
         f"context {held['context_size']}, {held['updates']:,} updates, seed {held['seed']}. "
         "Each row sums to 1."
     )
-    words = {word for one in shown for word in (*one["source"], *one["hypothesis"])}
-    cut = any(len(word) > MOST_SIGNS for word in words)
-    told = (
-        [f"Words of over {MOST_SIGNS} signs end in {CUT}; the CSV has them whole."] if cut else []
-    )
-    figure = write_around("Where does the decoder look?", [note, *notes, *told], theme)
+    notes = [note, *notes, *_of_long_words(shown)]
+    figure = write_around("Where does the decoder look?", notes, theme)
     colours = LinearSegmentedColormap.from_list("weights", [theme.ground, theme.weights])
     widths = [max(8, len(one["source"])) for one in shown]
     grid = figure.subplots(1, len(shown), squeeze=False, width_ratios=widths).ravel()
@@ -126,6 +122,11 @@ def _heatmap(axes: Axes, one: Mapping[str, Any], colours: Any, theme: Theme) -> 
     axes.set_xlabel(f"source, {len(one['source'])} tokens", fontsize=BASE, color=theme.ink)
     axes.set_ylabel("output", fontsize=BASE, color=theme.ink)
     return image
+
+
+def _of_long_words(shown: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    if any(len(word) > MOST_SIGNS for one in shown for word in one["source"] + one["hypothesis"]):
+        yield f"Words of over {MOST_SIGNS} signs end in {CUT}; the CSV has them whole."
 
 
 def _label(word: str) -> str:

@@ -35,8 +35,8 @@ from ..results.folders import (
     read_json,
 )
 from ..settings.atomic import write_bytes, write_text
-from ..settings.devices import without_device
-from ..settings.errors import UserError, out_of_means
+from ..settings.devices import mendable
+from ..settings.errors import UserError
 from ..settings.run import SCHEMA_VERSION, RunSettings
 from ..training.device import updates_together
 from ..training.loop import Learner, Progress, Snapshot, Trained, train, updates_done
@@ -200,7 +200,7 @@ def _failing(runs: Sequence[Run]) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        known = error if isinstance(error, UserError) else out_of_means(error) or without_device()
+        known = mendable(error)
         words = str(known or traceback.format_exception_only(error)[-1].strip())
         event = {"phase": "failed", "reason": words} | (
             {"exit_code": known.exit_code} if known else {}

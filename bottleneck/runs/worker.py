@@ -15,8 +15,7 @@ import sys
 from pathlib import Path
 from typing import Any, TextIO
 
-from ..settings.devices import without_device
-from ..settings.errors import UserError, out_of_means
+from ..settings.devices import mendable
 from ..settings.run import parse_settings
 from .checkpoint import StopRequest
 from .environment import PROGRAMS, use_cache
@@ -49,7 +48,7 @@ def main() -> None:
     try:
         execute(stack, Path(job["store"]), emit, stop, job["force"], job.get("updates_together"))
     except Exception as error:
-        known = error if isinstance(error, UserError) else out_of_means(error) or without_device()
+        known = mendable(error)
         if known is None:
             raise
         for place in sorted(live):

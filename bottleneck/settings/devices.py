@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 from stat import S_ISBLK, S_ISCHR
 
-from .errors import UserError
+from .errors import UserError, out_of_means
 
 PLATFORMS = "JAX_PLATFORMS"
 
@@ -22,7 +22,12 @@ def is_endless(path: Path) -> bool:
         return not file.isatty()
 
 
-def without_device() -> UserError | None:
+def mendable(error: Exception) -> UserError | None:
+    """The error as one that the user can mend: ours, too little memory, no device; else None."""
+    return error if isinstance(error, UserError) else out_of_means(error) or _without_device()
+
+
+def _without_device() -> UserError | None:
     """The error of jax that has no device of the kind that the environment asks for, or None.
 
     Asked once something has failed: jax says it in many ways, an AssertionError among them.
