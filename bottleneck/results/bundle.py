@@ -202,7 +202,7 @@ def _stored(folder: Path) -> Found | None:
 def _stored_runs(folder: Path, runs: Sequence[Path]) -> pd.DataFrame:
     groups = read_groups(folder)
     try:
-        return _filled(_parse(io.StringIO(runs_text(runs, groups)), schema.RUN_COLUMNS))
+        return _keyed(_parse(io.StringIO(runs_text(runs, groups)), schema.RUN_COLUMNS))
     except UNREADABLE as error:
         if len(runs) > 1:  # which it is, is told of one
             for run in runs:
@@ -214,15 +214,18 @@ def _runs_table(folder: Path) -> pd.DataFrame:
     """``runs.csv`` of a bundle."""
     frame = read_table(folder / schema.RUNS, schema.RUN_COLUMNS)
     try:
-        return _filled(frame)
+        return _keyed(frame)
     except ValueError as error:
         raise damaged(folder / schema.RUNS, error, AGAIN) from None
 
 
-def _filled(runs: pd.DataFrame) -> pd.DataFrame:
-    """The same; ``ValueError`` where something is missing that every run has."""
+def _keyed(runs: pd.DataFrame) -> pd.DataFrame:
+    """The same; ``ValueError`` where a row is there twice, or lacks what every run has."""
     if blank := [name for name in schema.FILLED if runs[name].hasnans]:
         raise ValueError(f"a row has no {blank[0]!r}")
+    twice = runs.loc[runs.duplicated(["run", "bucket"]), ["run", "bucket"]]
+    if len(twice):
+        raise ValueError("run {run}, bucket {bucket}: two rows".format(**twice.iloc[0]))
     return runs
 
 

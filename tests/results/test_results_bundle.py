@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import re
 import shutil
 
 import numpy as np
@@ -55,6 +56,16 @@ def test_runs_csv_has_a_unique_key_and_reads_the_same_with_plain_pandas(folder):
     # Up to the last digit, which pandas before 3.1 reads only when asked to.
     np.testing.assert_allclose(plain["bleu"], bundle.runs["bleu"], rtol=1e-15)
     assert set(plain["attention"]) == {"none", "additive"}
+
+
+def test_a_row_that_is_there_twice_is_told(folder):
+    text = (folder / "runs.csv").read_text(encoding="utf8")
+    last = text.splitlines(keepends=True)[-1]
+    write_relisted(folder / "runs.csv", text + last)
+    run, bucket = last.split(",")[0], last.split(",")[4]
+    for load in (load_bundle, load_results):
+        with pytest.raises(UserError, match=rf"run {run}, bucket {re.escape(bucket)}: two rows"):
+            load(folder)
 
 
 def test_the_same_runs_make_the_same_bytes(folder):
