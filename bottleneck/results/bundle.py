@@ -220,7 +220,9 @@ def _runs_table(folder: Path) -> pd.DataFrame:
 
 
 def _keyed(runs: pd.DataFrame) -> pd.DataFrame:
-    """The same; ``ValueError`` where a row is there twice, or lacks what every run has."""
+    """The same; ``ValueError`` where a row is there twice or lacks something, or none is."""
+    if runs.empty:
+        raise ValueError("no rows")
     if blank := [name for name in schema.FILLED if runs[name].hasnans]:
         raise ValueError(f"a row has no {blank[0]!r}")
     twice = runs.loc[runs.duplicated(["run", "bucket"]), ["run", "bucket"]]

@@ -68,6 +68,14 @@ def test_a_row_that_is_there_twice_is_told(folder):
             load(folder)
 
 
+def test_a_bundle_of_no_rows_is_told(folder):
+    head = (folder / "runs.csv").read_text(encoding="utf8").splitlines(keepends=True)[0]
+    write_relisted(folder / "runs.csv", head)
+    for load in (load_bundle, load_results):
+        with pytest.raises(UserError, match=r"runs.csv' cannot be read \(no rows\)"):
+            load(folder)
+
+
 def test_the_same_runs_make_the_same_bytes(folder):
     first = {name: (folder / name).read_bytes() for name in ("runs.csv", "sentences.csv.gz")}
     runs = [folder / "elsewhere" / name for name in ("none1x1", "additive1x1")]
