@@ -6,8 +6,8 @@ import threading
 from types import FrameType
 from typing import Any
 
-DEAF = ("_xla_gc_callback",)
-"""Functions that swallow what is raised in them, or end the process for it: jax's."""
+DEAF = ("_xla_gc_callback", "__eq__", "__hash__")
+"""Functions called by jax, which swallows what is raised in them, or makes another error of it."""
 IMPORTING = "<frozen importlib"
 PROGRAM = f"{__package__}.main"
 """Where the program begins: what called it (`runpy`, a module that is just imported) is no

@@ -82,11 +82,16 @@ def check_named(folder: Path) -> None:
         raise UserError(f"{str(folder)!r} is one run: name its store, {store!r}")
 
 
+RIGHTS = "check its rights"
+
+
 def damaged(path: Path, reason: object, otherwise: str = "make it again") -> DamagedError:
     """The error of a file that cannot be read, with the way out; of a run, to take it away."""
     run, way = path.parent, otherwise
     if is_run(run):
         way = f"{_removal(run)} takes the run away, the command that made it makes it anew"
+    if isinstance(reason, PermissionError):  # what is in it may be whole
+        way = RIGHTS
     words = (getattr(reason, "strerror", None) or str(reason)).splitlines()
     told = words[0] if words else type(reason).__name__
     return DamagedError(f"{str(path)!r} cannot be read ({told}); {way}")
@@ -243,12 +248,26 @@ def store_of(folder: Path) -> Path:
 
 
 def runs_in(store: Path) -> list[Path]:
-    """The run folders of a store by name, those that lost their status among them."""
-    names: list[str] = []
-    with suppress(OSError), os.scandir(store) as entries:
-        names = sorted(each.name for each in entries if each.is_dir() and each.name[0] != ".")
-    runs = (store / name for name in names)
+    """The run folders of a store by name, those that lost their status among them.
+
+    A store that is there and cannot be listed is a ``UserError``: it is not one without runs.
+    """
+    try:
+        with os.scandir(store) as entries:
+            folders = [each.name for each in entries if _is_folder(each)]
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    except OSError as error:
+        raise UserError(f"{str(store)!r} cannot be listed ({error.strerror}); {RIGHTS}") from None
+    runs = (store / name for name in sorted(folders) if name[0] != ".")
     return [run for run in runs if os.path.lexists(run / STATUS) or is_lost(run)]
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    """Whether it is one, or a link to one; a link to itself is none."""
+    with suppress(OSError):
+        return entry.is_dir()
+    return False
 
 
 def is_lost(run: Path) -> bool:

@@ -32,9 +32,8 @@ def check_bundle(folder: Path, runs: Collection[str], store: Path | None = None)
     """A ``UsageError`` where a bundle of these runs would take the place of others.
 
     That is a run's own folder, a store, a folder with another store than the one that they are of,
-    and a bundle away from its store that would lose runs; unless it has some of the same ``store``:
-    then it is an earlier one of it, whatever was chosen or taken away since. What of such a bundle
-    cannot be read is not kept from being written anew.
+    and a bundle away from its store that would lose runs which are not in ``store`` either. What of
+    such a bundle cannot be read is not kept from being written anew.
     """
     if is_run(folder) or runs_in(folder):
         raise UsageError(f"{str(folder)!r} is a run or a store of runs: {NEW}")
@@ -42,11 +41,12 @@ def check_bundle(folder: Path, runs: Collection[str], store: Path | None = None)
         raise UsageError(f"{str(folder)!r} has results of its own: {NEW}")
     if not without_runs(folder):
         return
-    held = _held(folder)
-    lost = sorted(held - set(runs))
-    if lost and held.isdisjoint(run.name for run in (runs_in(store) if store else ())):
+    known = {*runs, *(run.name for run in (runs_in(store) if store else ()))}
+    if lost := sorted(_held(folder) - known):
         few = ", ".join(lost[:3]) + ", ..." * (len(lost) > 3)
-        raise UsageError(f"{str(folder)!r} is a bundle with other runs ({few}): {NEW}")
+        raise UsageError(
+            f"{str(folder)!r} is a bundle with other runs ({few}): {NEW}, or delete it"
+        )
 
 
 def _held(bundle: Path) -> set[str]:

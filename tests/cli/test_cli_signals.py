@@ -83,6 +83,16 @@ def _xla_gc_callback():
     waste()
 _xla_gc_callback()
 """,
+    "a comparison that jax asks for": """
+class Compared:
+    def __eq__(self, other):
+        waste()
+        return True
+try:
+    Compared() == Compared()
+except BaseException as error:  # as jaxlib does
+    raise ValueError("Exception raised while checking equality") from error
+""",
     "what swallows it": """
 class Dropped:
     def __del__(self):

@@ -8,7 +8,8 @@ from planted import write_planted
 from seq2seq_bottleneck.cli.main import run
 from seq2seq_bottleneck.results.bundle import load_bundle
 from seq2seq_bottleneck.results.export import write_bundle
-from seq2seq_bottleneck.results.folders import STORE, finished_runs
+from seq2seq_bottleneck.results.folders import STORE, damaged, finished_runs, runs_in
+from seq2seq_bottleneck.settings.errors import UserError
 
 ARMS = {"none": [0.2, 0.4, 0.6, 0.7, 0.8], "additive": [0.1] * 5}
 
@@ -89,3 +90,30 @@ def test_a_bundle_that_cannot_be_read_is_written_over(place):
     (place / "bundle" / "runs.csv").write_text("")
     assert run(["export", "--results", "store", "--bundle", "bundle"]) == 0
     assert len(set(load_bundle(place / "bundle").runs["run"])) == 4
+
+
+def test_a_bundle_with_runs_of_other_machines_beside_is_not_written_over(place, capsys):
+    assert run(["merge", "store", "others", "-o", "both"]) == 0
+    before = files(place / "both")
+    for chosen in ([], ["--where", "attention=none"]):
+        assert run(["export", "--results", "store", "--bundle", "both", *chosen]) == 2
+        assert "is a bundle with other runs" in capsys.readouterr().err
+    assert files(place / "both") == before
+
+
+def test_a_link_to_itself_among_the_runs_is_passed_over_and_hides_none(place, capsys):
+    assert run(["export", "--results", "store"]) == 0
+    whole = capsys.readouterr().out
+    (place / "store" / STORE / "loop").symlink_to("loop")
+    assert run(["export", "--results", "store"]) == 0
+    assert capsys.readouterr().out == whole
+
+
+def test_a_store_that_cannot_be_listed_is_not_taken_for_one_without_runs(place, monkeypatch):
+    def closed(path):
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr("os.scandir", closed)
+    with pytest.raises(UserError, match=r"runs' cannot be listed \(Permission denied\); check its"):
+        runs_in(place / "store" / STORE)
+    assert "check its rights" in str(damaged(place / "store" / "x", PermissionError(13, "no")))

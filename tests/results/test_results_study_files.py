@@ -62,13 +62,15 @@ def test_a_table_that_rests_on_a_run_left_out_does_not_travel(studied, tmp_path,
     assert names(studied) == sorted(TABLES)
 
 
-def test_what_the_store_has_no_more_is_not_left_in_a_bundle(studied, tmp_path):
+def test_what_the_store_has_no_more_is_not_left_in_a_bundle(studied, tmp_path, capsys):
     bundle = tmp_path / "bundle"
     arguments = ["export", "--results", str(studied), "--bundle", str(bundle)]
     assert run(arguments) == 0
     write_relisted(bundle / "probes" / "cost_exponents.csv", "varied,arm\nlength,none\n")
     assert run(["runs", "none2x1", "--remove", "--yes", "--results", str(studied)]) == 0
-    assert run(arguments) == 0
+    assert run(arguments) == 2  # for nobody has the run but this bundle
+    assert "(none2x1): name a new folder, or delete it" in capsys.readouterr().err
+    assert write_bundle(finished_runs(studied), bundle, {}) == []
     # Its table rested on the run that is gone; the benchmark's files rest on none.
     assert names(bundle) == ["cost", "cost_exponents", "survival"]
 
