@@ -31,5 +31,8 @@ def merge(
     if merged.again:
         again = "1 run is" if merged.again == 1 else f"{merged.again} runs are"
         say(f"{again} in several folders: kept as the first of them has it", err=True)
+    if merged.differing:
+        named = ", ".join(merged.differing)
+        say(f"With other scores in a later one, so that order decides: {named}", err=True)
     if any(tables(folder) for folder in folders):
         say("Not in it: what studies measured, which has means over the runs of a folder", err=True)

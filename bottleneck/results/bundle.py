@@ -41,8 +41,6 @@ from .inside import check_one
 from .learning import learning_text
 from .study_files import way_back
 
-FILES = (schema.RUNS, schema.SENTENCES, schema.LEARNING, schema.EXAMPLES, schema.ENVIRONMENT)
-"""What is written of the runs, all of one time."""
 UNREADABLE = (ValueError, TypeError, OverflowError)
 """What pandas raises where a column is not of its type."""
 PRECISE: Mapping[str, Any] = (
@@ -155,7 +153,7 @@ def load_environment(folder: Path) -> Mapping[str, Any]:
     check_one(folder)
     held = read_json(folder / schema.ENVIRONMENT, AGAIN)
     check_described(held, folder / schema.ENVIRONMENT)
-    if not of_one_time(folder, FILES):
+    if not of_one_time(folder, schema.FILES):
         raise UserError(
             f"{str(folder)!r} is half of an export that was stopped, half of the one before it: "
             "export it again"

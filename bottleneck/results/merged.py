@@ -31,10 +31,14 @@ from .study_files import tables
 
 @dataclass(frozen=True)
 class Merged:
-    """How many runs there are now, and how many of them a later folder had again."""
+    """How many runs there are now, and how many of them a later folder had again.
+
+    ``differing`` are those of the latter that have other scores there: trained on two machines.
+    """
 
     runs: int
     again: int
+    differing: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -58,7 +62,16 @@ def write_merged(folders: Sequence[Path], out: Path) -> Merged:
         check_bundle(out, {run for part in parts for run in part.taken})
         write_listed(out, _contents(parts))
     folders_of = Counter(run for part in parts for run in part.bundle.runs["run"].unique())
-    return Merged(len(folders_of), sum(count > 1 for count in folders_of.values()))
+    again = [run for run, count in folders_of.items() if count > 1]
+    differing = tuple(run for run in again if _differs(run, parts))
+    return Merged(len(folders_of), len(again), differing)
+
+
+def _differs(run: str, parts: Sequence[_Part]) -> bool:
+    """Whether the folders that hold a run have different scores of it."""
+    tables = (part.bundle.runs for part in parts)
+    held = (table.loc[table["run"] == run, ["bucket", "bleu"]] for table in tables)
+    return len({tidy_csv(rows) for rows in held if len(rows)}) > 1
 
 
 def _check_apart(folders: Sequence[Path], out: Path) -> None:

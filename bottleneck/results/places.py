@@ -1,5 +1,6 @@
 """Where results may be written: over no file of others, and among no runs."""
 
+import os
 from collections.abc import Collection
 from contextlib import suppress
 from pathlib import Path
@@ -9,8 +10,8 @@ from ..settings.errors import DamagedError, UsageError, UserError
 from ..settings.sums import SUMS, read_sums
 from .described import AGAIN
 from .export import run_rows
-from .folders import find_runs, is_run, listed_as, runs_in, store_of, without_runs
-from .schema import RUNS
+from .folders import find_runs, is_run, listed_as, read_object, runs_in, store_of
+from .schema import ENVIRONMENT, FILES, RUNS
 
 NEW = "name a new folder"
 
@@ -32,25 +33,28 @@ def check_bundle(folder: Path, runs: Collection[str], store: Path | None = None)
     """A ``UsageError`` where a bundle of these runs would take the place of others.
 
     That is a run's own folder, a store, a folder with another store than the one that they are of,
-    and a bundle away from its store that would lose runs which are not in ``store`` either. What of
-    such a bundle cannot be read is not kept from being written anew.
+    files of a bundle's names that are of none, and a bundle away from its store that has runs which
+    are not in ``store`` either; one of which that cannot be known is a ``DamagedError``.
     """
     if is_run(folder) or runs_in(folder):
         raise UsageError(f"{str(folder)!r} is a run or a store of runs: {NEW}")
-    if find_runs(folder).any and (store is None or not store.samefile(store_of(folder))):
-        raise UsageError(f"{str(folder)!r} has results of its own: {NEW}")
-    if not without_runs(folder):
+    if find_runs(folder).any:
+        if store is None or not store.samefile(store_of(folder)):
+            raise UsageError(f"{str(folder)!r} has results of its own: {NEW}")
         return
+    there = [folder / name for name in FILES if os.path.lexists(folder / name)]
+    if there and read_sums(folder) is None:
+        raise UsageError(f"{str(there[0])!r} is there already, and no bundle's: {NEW}")
     known = {*runs, *(run.name for run in (runs_in(store) if store else ()))}
-    if lost := sorted(_held(folder) - known):
+    if there and (lost := sorted(_held(folder) - known)):
         few = ", ".join(lost[:3]) + ", ..." * (len(lost) > 3)
-        raise UsageError(
-            f"{str(folder)!r} is a bundle with other runs ({few}): {NEW}, or delete it"
-        )
+        held = f"{str(folder)!r} is a bundle with other runs ({few})"
+        raise UsageError(f"{held}: {NEW}, or delete it")
 
 
 def _held(bundle: Path) -> set[str]:
-    """The runs of a bundle; none where that cannot be known."""
+    """The runs of a bundle, by either of the files that name them."""
     with suppress(DamagedError):
         return {row.get("run", "") for row in run_rows(bundle / RUNS, AGAIN)}
-    return set()
+    described = read_object(bundle / ENVIRONMENT, f"{NEW}, or delete that one")
+    return set(described.get("runs", ()))

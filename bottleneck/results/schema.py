@@ -35,6 +35,8 @@ COUNTS = "sentences.safetensors"
 LEARNING = "learning.csv"
 EXAMPLES = "examples.json.gz"
 ENVIRONMENT = "environment.json"
+FILES = (RUNS, SENTENCES, LEARNING, EXAMPLES, ENVIRONMENT)
+"""Of one time: what an export writes together."""
 
 SETTING_COLUMNS: dict[str, tuple[str, str]] = {
     "attention": ("model.attention", "str"),

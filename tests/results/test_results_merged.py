@@ -7,11 +7,11 @@ import pytest
 from planted import planted_settings, reseal, write_begun, write_planted
 
 from seq2seq_bottleneck.cli.main import run
-from seq2seq_bottleneck.results.bundle import FILES, load_bundle
+from seq2seq_bottleneck.results.bundle import load_bundle
 from seq2seq_bottleneck.results.export import write_bundle
 from seq2seq_bottleneck.results.folders import STORE, finished_runs
 from seq2seq_bottleneck.results.merged import Merged, write_merged
-from seq2seq_bottleneck.results.schema import COUNTS, PROBES
+from seq2seq_bottleneck.results.schema import COUNTS, FILES, PROBES
 from seq2seq_bottleneck.settings.errors import UserError
 from seq2seq_bottleneck.settings.sums import write_listed
 
@@ -136,3 +136,16 @@ def test_without_results_it_says_so(tmp_path, capsys):
     assert run(["merge", str(tmp_path / "empty"), "-o", str(tmp_path / "all")]) == 1
     assert "environment.json" in capsys.readouterr().err
     assert run(["merge", "-o", str(tmp_path / "all")]) == 2
+
+
+def test_a_run_that_two_machines_scored_differently_is_named(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name, damage in (("here", 0.1), ("there", 0.6)):
+        write_planted(tmp_path / name, {"none": [damage] * 5, "additive": [0.2] * 5}, seeds=1)
+    for order in (["here", "there"], ["there", "here"]):
+        assert run(["merge", *order, "--out", "".join(order)]) == 0
+        told = capsys.readouterr().err.splitlines()
+        assert told[0].startswith("2 runs are in several folders")
+        assert told[1] == "With other scores in a later one, so that order decides: none1x1"
+    kept = [load_bundle(tmp_path / name).runs for name in ("herethere", "therehere")]
+    assert list(kept[0]["bleu"]) != list(kept[1]["bleu"])

@@ -86,10 +86,47 @@ def test_an_earlier_bundle_of_the_same_store_is_written_over(place):
     assert len(set(load_bundle(place / "again").runs["run"])) == 4
 
 
-def test_a_bundle_that_cannot_be_read_is_written_over(place):
-    (place / "bundle" / "runs.csv").write_text("")
-    assert run(["export", "--results", "store", "--bundle", "bundle"]) == 0
-    assert len(set(load_bundle(place / "bundle").runs["run"])) == 4
+def damage(bundle, *names):
+    for name in names:
+        (bundle / name).write_text("")
+
+
+def test_an_own_bundle_that_is_damaged_is_written_anew(place):
+    arguments = ["export", "--results", "store", "--bundle", "again"]
+    assert run(arguments) == 0
+    damage(place / "again", "runs.csv")  # environment.json names its runs, too
+    assert run(arguments) == 0
+    assert len(set(load_bundle(place / "again").runs["run"])) == 4
+
+
+@pytest.mark.parametrize(
+    "command", ["merge store -o bundle", "export --results store --bundle bundle"]
+)
+@pytest.mark.parametrize(
+    ("damaged", "said"),
+    [
+        (["runs.csv"], "is a bundle with other runs (none3x1, none4x1, none5x1)"),
+        (["runs.csv", "environment.json"], "bundle/environment.json' cannot be read"),
+    ],
+)
+def test_a_damaged_bundle_of_others_is_not_written_over(place, capsys, command, damaged, said):
+    damage(place / "bundle", *damaged)
+    before = files(place)
+    assert run(command.split()) in (1, 2)
+    told = capsys.readouterr().err
+    assert said in told
+    assert "or delete" in told
+    assert files(place) == before
+
+
+@pytest.mark.parametrize("name", ["runs.csv", "learning.csv", "environment.json"])
+def test_a_file_of_no_bundle_is_not_written_over(place, capsys, name):
+    (place / "mine").mkdir()
+    (place / "mine" / name).write_text("mine\n")
+    for command in ("merge store -o mine", "export --results store --bundle mine"):
+        assert run(command.split()) == 2
+        assert f"'mine/{name}' is there already, and no bundle's" in capsys.readouterr().err
+    assert (place / "mine" / name).read_text() == "mine\n"
 
 
 def test_a_bundle_with_runs_of_other_machines_beside_is_not_written_over(place, capsys):
