@@ -155,10 +155,9 @@ def _list_studies() -> None:
 
 def _finished(folder: Path, asked: "Study") -> list[Path]:
     """The finished runs of a folder that the study can be put to."""
-    from ..results.folders import check_named, finished_runs
+    from ..results.folders import finished_runs
     from ..studies.probing import suiting
 
-    check_named(folder)
     return suiting(asked, finished_runs(folder))
 
 
@@ -237,11 +236,12 @@ def _refuse_bundle(asked: "Study", folder: Path, gold: bool) -> None:
 
     The way out is its table where that was measured, else runs: its own, or others elsewhere.
     """
-    from ..results.folders import without_runs
+    from ..results.folders import check_named, without_runs
     from ..results.probes import has_probe
     from ..results.study_files import GOLD
     from ..settings.errors import UserError
 
+    check_named(folder)
     if not without_runs(folder):
         return
     table = GOLD if gold else asked.name

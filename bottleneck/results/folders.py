@@ -71,8 +71,8 @@ def is_run(folder: Path) -> bool:
 
 
 def check_named(folder: Path) -> None:
-    """A ``UserError`` where what was named as results cannot be: a file, or one run of a store."""
-    if folder.is_file():
+    """A ``UserError`` where what was named as results cannot be: no folder, or a run of a store."""
+    if os.path.lexists(folder) and not folder.is_dir():
         raise UserError(
             f"{str(folder)!r} is not a folder: name one that `bottleneck reproduce` or "
             "`bottleneck sweep` wrote"

@@ -1,6 +1,8 @@
 """What commands show of a store that holds more than they were asked for."""
 
 import io
+import os
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -81,6 +83,18 @@ def test_what_is_no_output_folder_is_named_for_what_it_is(command, tmp_path, cap
     assert said.endswith("/out'")
     assert run([*command, "--results", "mine.toml"]) == 1
     assert "'mine.toml' is not a folder" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["/dev/null", "loop", "pipe"])
+@pytest.mark.parametrize("command", ["export", "runs", "claims", "plot bleu", "study survival"])
+def test_a_device_a_pipe_or_a_link_to_itself_is_no_folder(
+    command, name, tmp_path, capsys, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    Path("loop").symlink_to("loop")
+    os.mkfifo("pipe")
+    assert run([*command.split(), "--results", name]) == 1
+    assert f"bottleneck: {name!r} is not a folder: name one that" in capsys.readouterr().err
 
 
 def test_load_results_of_one_run_says_so(tmp_path):
