@@ -20,7 +20,6 @@ from .export import as_json, compressed, write_bundle
 from .folders import (
     damaged,
     decompressed,
-    find_runs,
     finished_runs,
     read_checked,
     read_groups,
@@ -79,7 +78,7 @@ def _check_apart(folders: Sequence[Path], out: Path) -> None:
     way = "name a new folder with --out"
     if out.resolve() in {folder.resolve() for folder in folders}:
         raise UsageError(f"{str(out)!r} is one of the folders to be put together: {way}")
-    if find_runs(out).any or tables(out):
+    if tables(out):
         raise UsageError(f"{str(out)!r} has results of its own: {way}")
 
 
