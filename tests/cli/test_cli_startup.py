@@ -25,7 +25,7 @@ def reproduce(folder, out, *options):
     )
     found = [
         json.loads(path.read_text())["programs"]
-        for path in (folder / out / "runs").glob("*/environment.json")
+        for path in sorted((folder / out / "runs").glob("*/environment.json"))
     ]
     assert len(found) == 2
     return found
@@ -40,10 +40,13 @@ def kept(folder):
 def test_a_second_reproduce_compiles_nothing(tmp_path):
     first = reproduce(tmp_path, "first")
     compiled = kept(tmp_path)
-    assert min(each["compiled"] for each in first) > 10
+    # Both arms at once: what they share, the one that comes to it first compiles.
+    assert min(each["compiled"] for each in first) > 0
+    assert sum(each["compiled"] for each in first) > 30
     assert len(compiled) > 20
 
     second = reproduce(tmp_path, "second")
     assert [each["compiled"] for each in second] == [0, 0]
+    assert [each["from_cache"] for each in second] == [sum(each.values()) for each in first]
     assert min(each["from_cache"] for each in second) > 20
     assert kept(tmp_path) == compiled

@@ -263,6 +263,11 @@ def test_without_further_sweeps_it_says_what_makes_them(page):
     assert section.all("h3") == []
 
 
+def drawn(text):
+    """What each of the page's figures is, as it stands in the page."""
+    return [image.attributes["src"] for image in Page(text).named("img")]
+
+
 @pytest.mark.slow
 def test_equal_results_give_equal_bytes(folder, text):
     assert make_report(folder) == text
@@ -274,9 +279,12 @@ def test_a_page_beyond_the_limit_has_its_figures_once(folder, text, monkeypatch)
     assert SPARE not in text
     monkeypatch.setattr(page_module, "LIMIT", len(text.encode()))
     small = make_report(folder)
-    assert len(small.encode()) < 0.7 * len(text.encode())
+    light, both = drawn(small), drawn(text)
+    assert 2 * len(light) == len(both)
+    assert set(light) < set(both)
+    assert 0.45 < sum(map(len, light)) / sum(map(len, both)) < 0.55
+    assert len(text) - len(small) > 0.9 * (sum(map(len, both)) - sum(map(len, light)))
     assert SPARE in small
-    assert 2 * len(Page(small).named("img")) == len(Page(text).named("img"))
 
 
 def test_a_folder_without_results_is_refused_and_nothing_is_written(tmp_path):
