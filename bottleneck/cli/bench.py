@@ -11,7 +11,7 @@ import typer
 from ..results.schema import BENCHMARK
 from ..settings.counted import counted
 from .console import errors, output, say
-from .options import Form, Quiet
+from .options import MOST_THREADS, Form, Quiet
 from .reproduce import DEFAULT_OUT
 
 if TYPE_CHECKING:
@@ -44,7 +44,9 @@ def bench(
         int | None, typer.Option(min=1, help="Groups of steps that are timed [default: 5].")
     ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Few sizes: in a minute or two.")] = False,
-    threads: Annotated[int, typer.Option(min=1, help="Threads of XLA on one device.")] = 1,
+    threads: Annotated[
+        int, typer.Option(min=1, max=MOST_THREADS, help="Threads of XLA on one device.")
+    ] = 1,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the points and stop.")] = False,
     results: Annotated[
         Path | None, typer.Option(help="Print what is in this folder; measure nothing.")

@@ -86,6 +86,8 @@ UpdatesTogether = Annotated[
         rich_help_panel=WORK,
     ),
 ]
+MOST_THREADS = 1_024
+"""Of one run: more than machines have cores, and few enough to be started."""
 Threads = Annotated[
     str,
     typer.Option(
@@ -132,14 +134,14 @@ def check_sentence(sentence: str) -> None:
         raise UsageError("the sentence is not UTF-8; write it in UTF-8") from None
 
 
-def number_or_auto(option: str, text: str) -> int | None:
+def number_or_auto(option: str, text: str, most: int = 999_999) -> int | None:
     """The number that an option was given, from 1 up; None for ``auto``, else a ``UsageError``."""
     from ..settings.errors import UsageError, told
 
     if text == "auto":
         return None
-    if not text.isdecimal() or len(text) > 6 or int(text) < 1:
-        raise UsageError(f"{option} {told(text)}: give a number from 1 to 999,999, or auto")
+    if not text.isdecimal() or len(text) > 6 or not 1 <= int(text) <= most:
+        raise UsageError(f"{option} {told(text)}: give a number from 1 to {most:,}, or auto")
     return int(text)
 
 

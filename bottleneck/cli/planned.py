@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from .console import say
 from .runs import standing
 
 if TYPE_CHECKING:
@@ -11,6 +12,10 @@ if TYPE_CHECKING:
     from ..runs.store import RunFolder
     from ..settings.concerns import CorpusSettings
     from ..settings.grid import Cell
+
+
+MANY = 100
+"""Models of a sweep, above which its plan is a matter of minutes."""
 
 
 class Text(NamedTuple):
@@ -58,6 +63,9 @@ def estimated(
 
     first = texts.of(cells[0])
     settings = [cell.settings for cell in cells]
+    kinds = len({each.model for each in settings})
+    if kinds > MANY:
+        say(f"the parameters of {kinds:,} models are counted, some a second", err=True)
     return estimate(settings, first.vocabulary, first.mean_lengths, width, rate)
 
 

@@ -9,6 +9,7 @@ from ..settings.names import DEFAULT_OUT
 from .console import output
 from .help import SETTINGS
 from .options import (
+    MOST_THREADS,
     Assignments,
     CorpusName,
     Out,
@@ -81,7 +82,7 @@ def reproduce(
     jobs = plan(settings, seeds, check_schedule)
     check_text(settings.corpus)
     folder = out or DEFAULT_OUT / preset
-    each = number_or_auto("--threads", threads) or default_threads(len(jobs))
+    each = number_or_auto("--threads", threads, MOST_THREADS) or default_threads(len(jobs))
     runs = _execute(jobs, folder, each, quiet)
     _print_tables(folder, runs)
 

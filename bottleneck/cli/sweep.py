@@ -13,6 +13,7 @@ from .completion import sweeps
 from .console import output, print_names, say, size
 from .help import SETTINGS, WORK
 from .options import (
+    MOST_THREADS,
     Assignments,
     CorpusName,
     Jobs,
@@ -166,7 +167,7 @@ def _threads(asked: str, cells: int, jobs: int | None, scheduler: str | None) ->
     from ..runs.pool import default_threads
     from ..settings.errors import UsageError
 
-    given = number_or_auto("--threads", asked)
+    given = number_or_auto("--threads", asked, MOST_THREADS)
     if scheduler and (given or 1) > 1:
         raise UsageError("--threads: on a cluster every run has one; leave it out")
     return given or (1 if jobs else default_threads(cells))

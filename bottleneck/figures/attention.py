@@ -5,6 +5,7 @@ Or of a sentence of the user's, whose weights are handed in: to translate it tak
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
+from unicodedata import combining
 
 import numpy as np
 import pandas as pd
@@ -130,7 +131,11 @@ def _of_long_words(shown: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 
 
 def _label(word: str) -> str:
-    return word if len(word) <= MOST_SIGNS else f"{word[: MOST_SIGNS - 1]}{CUT}"
+    """A word as it stands beside a matrix, cut where a sign ends with the marks on it."""
+    if len(word) <= MOST_SIGNS:
+        return word
+    end = next((at for at in range(MOST_SIGNS - 1, 0, -1) if not combining(word[at])), MOST_SIGNS)
+    return f"{word[:end]}{CUT}"
 
 
 def weights_frame(run: str, shown: Sequence[Mapping[str, Any]]) -> pd.DataFrame:

@@ -19,13 +19,12 @@ from ..corpus.vocabulary import SPECIAL
 from ..probes.survival import LinkedReference, found_shares
 from ..probes.word_report import LOST, WordReport, word_reports
 from ..results.bundle import Bundle
+from ..results.examples import Example
 from ..settings.buckets import bucket_of
 from ..settings.concerns import CorpusSettings
 from ..settings.symbols import EOS
 from ..tables.comparison import NONE
 
-Example = Mapping[str, Any]
-"""A sentence of ``examples.json``."""
 THOUSAND = 1000
 BESIDE = 28
 """Source tokens up to which the maps of two arms stand beside each other on a screen."""

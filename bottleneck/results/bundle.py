@@ -16,10 +16,12 @@ from ..settings.names import is_name
 from ..settings.run import RunSettings, parse_settings
 from ..settings.sums import of_one_time
 from . import schema
+from .agreement import check_counted, checked_runs, without_repeats
 from .ahead import read_ahead
 from .columns import setting_columns
 from .counts import WANTED, Counts, digest, from_rows, read_bundle, run_counts, unpacked
 from .described import AGAIN, check_all_described, check_described, check_facts
+from .examples import Example, checked_examples
 from .export import environment, runs_text
 from .folders import (
     EXAMPLES,
@@ -92,12 +94,14 @@ class Bundle:
         frame = pd.DataFrame(rows, columns=list(_UNFINISHED_COLUMNS))
         return frame.astype(_kinds(_UNFINISHED_COLUMNS))
 
-    def examples(self) -> Mapping[str, Any]:
+    def examples(self) -> Mapping[str, Sequence[Example]]:
         """Example sentences of each run, with attention weights."""
-        runs = find_runs(self.folder).done
+        runs, path = find_runs(self.folder).done, self.folder / schema.EXAMPLES
         if runs:
-            return {run.name: read_json(run / EXAMPLES) for run in runs}
-        return read_object(self.folder / schema.EXAMPLES, AGAIN)
+            paths = {run.name: run / EXAMPLES for run in runs}
+            return {run: checked_examples(read_json(at), at, AGAIN) for run, at in paths.items()}
+        held = read_object(path, AGAIN)
+        return {run: checked_examples(each, path, AGAIN) for run, each in held.items()}
 
     def learning(self) -> pd.DataFrame:
         """The validation loss of the bundle's runs as they were trained, by length bucket.
@@ -108,7 +112,7 @@ class Bundle:
         if runs or not was_written(path):
             chosen = [run for run in runs if run.name in set(self.runs["run"])]
             return _parse(io.StringIO(learning_text(chosen)), schema.LEARNING_COLUMNS)
-        frame = read_table(path, schema.LEARNING_COLUMNS)
+        frame = read_table(path, schema.LEARNING_COLUMNS, schema.LEARNING_KEY)
         return frame[frame["run"].isin(self.runs["run"])].reset_index(drop=True)
 
 
@@ -121,14 +125,17 @@ def load_bundle(folder: Path) -> Bundle:
     read_ahead(folder)
     found = _stored(folder)
     if found is not None:
-        tables = _stored_runs(folder, found.done), _stored_sentences(found.done)
-        return Bundle(folder, *tables, environment(found.done, found))
+        runs, sentences = _stored_runs(folder, found.done), _stored_sentences(found.done)
+        check_counted(runs, sentences, {run.name: run / SENTENCES for run in found.done})
+        return Bundle(folder, runs, sentences, environment(found.done, found))
     with ThreadPoolExecutor(max_workers=1) as beside:  # of thousands of runs it takes a while
         digested = beside.submit(digest, folder / schema.SENTENCES)
         held = load_environment(folder)
         table = _runs_table(folder)
-    check_all_described(table["run"], held, folder / schema.ENVIRONMENT)
-    return Bundle(folder, table, _sentences(folder, digested), held)
+    check_all_described(table["run"], held, folder)
+    sentences = _sentences(folder, digested)
+    check_counted(table, sentences, folder / schema.SENTENCES)
+    return Bundle(folder, table, sentences, held)
 
 
 def load_results(folder: str | Path) -> pd.DataFrame:
@@ -138,8 +145,9 @@ def load_results(folder: str | Path) -> pd.DataFrame:
     found = _stored(folder)
     if found is not None:
         return _stored_runs(folder, found.done)
-    load_environment(folder)  # for its version
-    return _runs_table(folder)
+    held, runs = load_environment(folder), _runs_table(folder)
+    check_all_described(runs["run"], held, folder)
+    return runs
 
 
 def load_environment(folder: Path) -> Mapping[str, Any]:
@@ -200,7 +208,7 @@ def _stored(folder: Path) -> Found | None:
 def _stored_runs(folder: Path, runs: Sequence[Path]) -> pd.DataFrame:
     groups = read_groups(folder)
     try:
-        return _keyed(_parse(io.StringIO(runs_text(runs, groups)), schema.RUN_COLUMNS))
+        return checked_runs(_parse(io.StringIO(runs_text(runs, groups)), schema.RUN_COLUMNS))
     except UNREADABLE as error:
         if len(runs) > 1:  # which it is, is told of one
             for run in runs:
@@ -212,21 +220,9 @@ def _runs_table(folder: Path) -> pd.DataFrame:
     """``runs.csv`` of a bundle."""
     frame = read_table(folder / schema.RUNS, schema.RUN_COLUMNS)
     try:
-        return _keyed(frame)
+        return checked_runs(frame)
     except ValueError as error:
         raise damaged(folder / schema.RUNS, error, AGAIN) from None
-
-
-def _keyed(runs: pd.DataFrame) -> pd.DataFrame:
-    """The same; ``ValueError`` where a row is there twice or lacks something, or none is."""
-    if runs.empty:
-        raise ValueError("no rows")
-    if blank := [name for name in schema.FILLED if runs[name].hasnans]:
-        raise ValueError(f"a row has no {blank[0]!r}")
-    twice = runs.loc[runs.duplicated(["run", "bucket"]), ["run", "bucket"]]
-    if len(twice):
-        raise ValueError("run {run}, bucket {bucket}: two rows".format(**twice.iloc[0]))
-    return runs
 
 
 def _stored_sentences(runs: Sequence[Path]) -> dict[str, Counts]:
@@ -270,8 +266,8 @@ def _columns_of(settings: Mapping[str, Any] | None) -> dict[str, Any]:
     return {} if settings is None else setting_columns(parse_settings(settings))
 
 
-def read_table(path: Path, columns: Mapping[str, str]) -> pd.DataFrame:
-    """Read a CSV file of the bundle, or of a run.
+def read_table(path: Path, columns: Mapping[str, str], key: Sequence[str] = ()) -> pd.DataFrame:
+    """Read a CSV file of the bundle, or of a run, in which no two rows have the same ``key``.
 
     A fault is a ``UserError`` with the file.
     """
@@ -279,7 +275,8 @@ def read_table(path: Path, columns: Mapping[str, str]) -> pd.DataFrame:
     way = way_back(path) if probe else AGAIN
     try:
         content = decompressed(path, read_checked(path, way))
-        return _with_named_runs(_parse(io.BytesIO(content), columns))
+        frame = _with_named_runs(_parse(io.BytesIO(content), columns))
+        return without_repeats(frame, key) if key else frame
     except (*UNREADABLE, OSError, KeyError) as error:
         raise damaged(path, error, way) from None
 

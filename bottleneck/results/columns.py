@@ -2,12 +2,23 @@
 
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from ..settings.errors import UserError
 from ..settings.run import RunSettings
 from .folders import ENVIRONMENT, read_json, read_settings
 from .schema import SETTING_COLUMNS
+
+
+def _may_lack(place: str) -> bool:
+    """Whether the setting ``concern.field`` need not be set."""
+    concern, _, field = place.partition(".")
+    known = RunSettings.model_fields[concern].annotation.model_fields
+    return field in known and type(None) in get_args(known[field].annotation)
+
+
+FILLED = tuple(name for name, (place, _) in SETTING_COLUMNS.items() if not _may_lack(place))
+"""Columns of settings that every run has a value of."""
 
 
 def run_columns(run: Path, partly: bool = False) -> dict[str, Any]:

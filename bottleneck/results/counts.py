@@ -40,11 +40,16 @@ class Counts:
 
 
 def from_rows(rows: Rows) -> Counts:
-    """The rows of a run, put in order; a ``ValueError`` where a count is below zero."""
+    """The rows of a run, put in order.
+
+    A ``ValueError`` where a count is below zero, or a sentence there twice.
+    """
     if rows.min(initial=0) < 0:
         raise ValueError("a count is below zero")
     if (np.diff(rows[:, 0]) < 0).any():
         rows = rows[np.argsort(rows[:, 0], kind="stable")]
+    if (np.diff(rows[:, 0]) == 0).any():
+        raise ValueError("a sentence is there twice")
     return _counts(rows[:, 1:].T.astype(np.min_scalar_type(rows[:, 1:].max(initial=0)), order="C"))
 
 

@@ -31,10 +31,13 @@ def check_described(held: Any, path: Path) -> None:
         raise damaged(path, "other_versions is no number", AGAIN)
 
 
-def check_all_described(runs: Iterable[str], held: Mapping[str, Any], path: Path) -> None:
-    """A tidy table with runs of which the bundle says nothing is a ``UserError``."""
-    if unknown := sorted(set(runs) - set(held["runs"])):
-        raise damaged(path, f"it says nothing of run {unknown[0]}", AGAIN)
+def check_all_described(runs: Iterable[str], held: Mapping[str, Any], folder: Path) -> None:
+    """A bundle whose tidy table and description are not of the same runs is a ``UserError``."""
+    counted, described = set(runs), set(held["runs"])
+    if unknown := sorted(counted - described):
+        raise damaged(folder / schema.ENVIRONMENT, f"it says nothing of run {unknown[0]}", AGAIN)
+    if lost := sorted(described - counted):
+        raise damaged(folder / schema.RUNS, f"it has nothing of run {lost[0]}", AGAIN)
 
 
 def check_facts(facts: Mapping[str, Any], path: Path) -> None:

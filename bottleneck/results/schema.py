@@ -145,8 +145,17 @@ training side holds, blank where there are none. ``group`` is the name of the sw
 run belongs to, blank outside of groups.
 """
 
-FILLED = ("context_size", "seed", "n", "train_pairs", "best_update", "parameters")
-"""Columns of ``runs.csv`` of whole numbers that have no blanks."""
+FILLED = ("run", "bucket", "n", "train_pairs", "best_update", "parameters")
+"""Columns of ``runs.csv``, beside those of settings that are always set, that have no blanks."""
+SCORES = ("bleu", "bleu_low", "bleu_high", "chrf")
+"""From 0 to 100; blank for a bucket without sentences."""
+NOT_NEGATIVE = (
+    "n", "compression_ratio", *SCORES, "brevity_penalty", "length_ratio", "nll_per_token",
+    "source_words", "reference_tokens", "empty", "unfinished", "near_copies", "train_pairs",
+    "updates", "best_update", "epochs", "train_loss", "valid_loss", "train_tokens", "parameters",
+    "train_seconds", "train_tokens_per_second",
+)  # fmt: skip
+"""Columns that have no number below zero."""
 
 BLEU_COLUMNS = (
     "hypothesis_tokens",
@@ -189,13 +198,15 @@ LEARNING_COLUMNS: dict[str, str] = {
     "loss": "float64",
     "standard_error": "float64",
 }
-"""Columns of ``learning.csv``; ``run,update,bucket`` is a key.
+"""Columns of ``learning.csv``, of which `LEARNING_KEY` is a key.
 
 ``loss`` is -log P in nats a target token over the validation sentences of the bucket, of which
 there are ``sentences`` with ``tokens`` target tokens, end tokens included; it is blank where there
 are none. ``standard_error`` is the loss' own, as sentences are drawn; blank for under two. Of
 ``average_last`` the weights are those that would be kept if training ended there.
 """
+
+LEARNING_KEY = ("run", "update", "bucket")
 
 STUDIES: tuple[str, ...] = (
     "survival",

@@ -157,6 +157,8 @@ def assign(
 
     ``counts`` are the sentences' BLEU statistics: empty references leave nothing to score.
     """
+    if not counts[:, REFERENCE].any():
+        raise UserError(f"the references of {output.name} are all empty: nothing can be scored")
     assigned = Buckets(edges).assign(output.words)
     labels = bucket_labels(edges)
     filled = [
@@ -164,8 +166,10 @@ def assign(
     ]
     if len(filled) < 2:
         named = f"only bucket {filled[0]}" if filled else "no bucket"
+        whole = counts[:, REFERENCE] > 0
+        which = "sources" if whole.all() else "sources whose references have words"
         raise UserError(
-            f"the {len(assigned):,} sources fill {named} of {', '.join(labels)}; two are needed: "
+            f"the {whole.sum():,} {which} fill {named} of {', '.join(labels)}; two are needed: "
             "give sentences of more lengths or other --edges"
         )
     return assigned

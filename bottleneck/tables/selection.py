@@ -1,6 +1,6 @@
 """Which runs a table stands on, as the user chooses them with ``--where``."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -27,6 +27,7 @@ def where(bundle: Bundle, conditions: Sequence[str]) -> Bundle:
     if not conditions:
         return bundle
     runs, unfinished, wanted = bundle.runs, bundle.unfinished(), _parsed(conditions)
+    _check_there(wanted, (runs, unfinished))
     for column, texts in wanted.items():
         kept = runs[_meets(runs[column], column, texts)]
         if kept.empty:
@@ -45,6 +46,22 @@ def where(bundle: Bundle, conditions: Sequence[str]) -> Bundle:
         environment=_environment(bundle.environment, runs["run"], unfinished["run"]),
         chosen=bundle.chosen | _several(wanted),
     )
+
+
+def _check_there(wanted: Mapping[str, Sequence[str]], tables: Sequence[pd.DataFrame]) -> None:
+    """A ``UserError`` where one of several values is of no run at all, finished or not."""
+    for column, texts in wanted.items():
+        known = [table[column] for table in tables if column in table]
+        for text in _single(texts, known):
+            if not any(_meets(values, column, [text]).any() for values in known):
+                raise UserError(f"no run with {column}={text}; there are {listed(known[0])}")
+
+
+def _single(texts: Sequence[str], known: Sequence[pd.Series]) -> Iterator[str]:
+    """The values one by one; a text that a run has is one, whatever commas are in it."""
+    for text in texts:
+        whole = any((values == text).any() for values in known)
+        yield from [text] if whole else map(str.strip, text.split(","))
 
 
 def _environment(

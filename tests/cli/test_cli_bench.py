@@ -86,6 +86,7 @@ def fails(capsys, arguments, code, *parts):
         (["--arms", "additiv"], ["'additiv'", "'additive'"]),
         (["--repeats", "0"], ["--repeats"]),
         (["--threads", "none"], ["--threads"]),
+        (["--threads", "1025"], ["--threads", "1024"]),
         (["--format", "txt"], ["'txt'", "latex"]),
     ],
 )

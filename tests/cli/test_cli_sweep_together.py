@@ -5,16 +5,24 @@ import pytest
 from seq2seq_bottleneck.cli.main import run
 from seq2seq_bottleneck.runs import pool
 
-NUMBERS = ["--seeds-together", "--updates-together", "--threads"]
+NUMBERS = {"--seeds-together": "999,999", "--updates-together": "999,999", "--threads": "1,024"}
 
 
 @pytest.mark.usefixtures("planted")
 @pytest.mark.parametrize("option", NUMBERS)
-@pytest.mark.parametrize("given", ["0", "-1", "2.5", "many", ""])
+@pytest.mark.parametrize("given", ["0", "-1", "2.5", "many", "", "1000000"])
 def test_what_is_no_number_is_refused(capsys, option, given):
     assert run(["sweep", "mine.toml", option, given]) == 2
     (said,) = capsys.readouterr().err.splitlines()
-    assert said == f"bottleneck: {option} {given!r}: give a number from 1 to 999,999, or auto"
+    most = NUMBERS[option]
+    assert said == f"bottleneck: {option} {given!r}: give a number from 1 to {most}, or auto"
+
+
+def test_more_threads_than_can_be_started_are_refused(capsys):
+    for command in (["sweep", "vindication"], ["reproduce"]):
+        assert run([*command, "--threads", "1025", "--preset", "smoke"]) == 2
+        (said,) = capsys.readouterr().err.splitlines()
+        assert "'1025': give a number from 1 to 1,024" in said
 
 
 @pytest.mark.usefixtures("planted")

@@ -8,7 +8,7 @@ from listed import write_relisted
 from matplotlib.colors import to_hex
 from planted import write_planted
 
-from seq2seq_bottleneck.figures.attention import attending_run, pick, sentence_chart
+from seq2seq_bottleneck.figures.attention import _label, attending_run, pick, sentence_chart
 from seq2seq_bottleneck.figures.cost import plot as cost_plot
 from seq2seq_bottleneck.figures.curves import draw
 from seq2seq_bottleneck.figures.looks import Look, series_of
@@ -67,7 +67,8 @@ def test_bleu_of_one_arm_stands_beside_the_failure_pattern(bundle):
 def _example(sentence, words):
     source = [f"s{place}" for place in range(words)]
     weights = [[1.0 / words] * words, [1.0] + [0.0] * (words - 1)]
-    return {"sentence": sentence, "source": source, "hypothesis": ["a", "b"], "weights": weights}
+    words = {"source": source, "reference": "a b", "hypothesis": ["a", "b"]}
+    return {"sentence": sentence, **words, "weights": weights}
 
 
 def test_heatmaps_show_an_example_of_a_run_with_attention(bundle, tmp_path):
@@ -94,6 +95,13 @@ def test_a_word_too_long_for_a_label_is_cut_in_the_picture_and_told(bundle, sign
     assert [text.get_text() for text in axes.get_yticklabels()] == ["a", label]
     assert ("the CSV has them whole" in figure.texts[-1].get_text()) == (signs > 24)
     assert set(data["output"]) == {"a", "y" * signs}
+
+
+def test_a_word_is_not_cut_between_a_sign_and_the_marks_on_it():
+    marked = "e\u0301"
+    assert _label(marked * 20) == marked * 11 + "…"
+    assert _label("y" * 22 + marked * 20) == "y" * 22 + "…"
+    assert _label("\u0301" * 30) == "\u0301" * 24 + "…"
 
 
 def test_an_example_too_long_for_a_slide_is_shown_only_where_there_is_no_other():

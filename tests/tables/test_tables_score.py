@@ -162,6 +162,17 @@ def test_fewer_than_two_filled_buckets_are_refused(edges, named):
         score_page(held(), ScoringSettings(edges=edges))
 
 
+def test_references_without_words_are_what_is_told():
+    with pytest.raises(UserError, match=r"the references of .* are all empty"):
+        score_page(held(references=[" "] * len(REFERENCES)), ScoringSettings())
+    references = [
+        text if length == 25 else "" for text, length in zip(REFERENCES, LENGTHS, strict=True)
+    ]
+    told = f"the {LENGTHS.count(25)} sources whose references have words fill only bucket 21-30 of"
+    with pytest.raises(UserError, match=told):
+        score_page(held(references=references), ScoringSettings())
+
+
 def test_a_bucket_whose_references_are_all_empty_has_no_score_and_is_not_filled():
     references = [
         text if length != 25 else " " for text, length in zip(REFERENCES, LENGTHS, strict=True)

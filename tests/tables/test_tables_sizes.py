@@ -319,6 +319,22 @@ def test_where_takes_a_group_whose_name_has_a_comma(several):
     assert len(where(bundle, ["group=zero, s_0"]).runs) == len(grouped)
 
 
+def test_where_takes_edges_which_hold_commas(several):
+    assert len(where(several, ["edges=5,11,21,31,41"]).runs) == len(several.runs)
+
+
+def test_where_lets_a_value_be_of_a_run_that_is_not_done(several):
+    begun = {"run9": {"status": "running", "reason": "", "group": "", "settings": None}}
+    settings = several.environment["runs"]["none8s2"]["settings"]
+    begun["run9"]["settings"] = settings | {"training": settings["training"] | {"seed": 9}}
+    held = replace(several, environment=dict(several.environment) | {"unfinished": begun})
+    chosen = where(held, ["seed=2,9"])
+    assert set(chosen.runs["seed"]) == {2}
+    assert set(chosen.environment["unfinished"]) == {"run9"}
+    with pytest.raises(UserError, match="no run with seed=8"):
+        where(held, ["seed=2,8,9"])
+
+
 @pytest.mark.parametrize(
     ("condition", "error", "message"),
     [
@@ -328,6 +344,8 @@ def test_where_takes_a_group_whose_name_has_a_comma(several):
         ("context_size=small", UsageError, "context_size is a number"),
         ("bidirectional=perhaps", UsageError, "bidirectional is true or false"),
         ("context_size=64", UserError, "no run with context_size=64; there are 8, 16, 32"),
+        ("context_size=8, 64", UserError, "no run with context_size=64; there are 8, 16, 32"),
+        ("attention=none,nope", UserError, "no run with attention=nope; there are"),
         ("bidirectional=true", UserError, "there are false"),
         ("teacher_forcing=0.5", UserError, "there are 1"),
     ],

@@ -1,0 +1,202 @@
+"""Results mended by hand, their sums set right: what cannot be is told with its file."""
+
+import gzip
+import json
+import shutil
+
+import pytest
+from listed import relist, write_relisted
+from planted import write_planted
+from planted_logs import write_log
+
+from seq2seq_bottleneck.cli.main import run
+from seq2seq_bottleneck.results.bundle import load_bundle, load_results
+from seq2seq_bottleneck.results.export import write_bundle
+from seq2seq_bottleneck.results.folders import finished_runs
+from seq2seq_bottleneck.results.merged import write_merged
+from seq2seq_bottleneck.settings.errors import DamagedError
+
+WORD = {"sentence": 3, "source": ["un", "</s>"], "reference": "a", "hypothesis": ["a"]}
+EXAMPLE = WORD | {"weights": [[0.25, 0.75]]}
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("store")
+    write_planted(folder, {"none": [0.5] * 5, "additive": [0.1] * 5}, seeds=2)
+    for number, each in enumerate(finished_runs(folder)):
+        write_log(each, number)
+        write_relisted(each / "examples.json", json.dumps([EXAMPLE]))
+    return folder
+
+
+@pytest.fixture
+def bundle(store, tmp_path):
+    """Away from its store."""
+    write_bundle(finished_runs(store), tmp_path / "bundle", {})
+    return tmp_path / "bundle"
+
+
+def edit_csv(path, edit):
+    """The rows of a CSV file, each a list, as ``edit`` changes them."""
+    packed = path.suffix == ".gz"
+    text = (gzip.decompress(path.read_bytes()) if packed else path.read_bytes()).decode()
+    head, *lines = text.splitlines(keepends=True)
+    text = "".join([head, *edit(lines)])
+    path.write_bytes(gzip.compress(text.encode()) if packed else text.encode())
+    relist(path)
+
+
+def runs_of(lines):
+    return list(dict.fromkeys(line.partition(",")[0] for line in lines))
+
+
+SENTENCES = {
+    "one run has half of them": lambda rows: rows[:-30],
+    "a sentence is lost": lambda rows: rows[:9] + rows[10:],
+    "a sentence is there twice": lambda rows: [*rows, rows[-1]],
+    "a sentence in the place of another": lambda rows: [*rows[:-1], rows[-2]],
+    "one run has none": lambda rows: [row for row in rows if row[:5] != runs_of(rows)[0][:5]],
+    "nothing but the head": lambda _: [],
+}
+
+
+@pytest.mark.parametrize("edit", SENTENCES.values(), ids=SENTENCES)
+def test_sentences_that_are_not_those_counted_are_told(bundle, tmp_path, edit):
+    edit_csv(bundle / "sentences.csv.gz", edit)
+    with pytest.raises(DamagedError, match=r"sentences\.csv\.gz"):
+        load_bundle(bundle)
+    with pytest.raises(DamagedError, match=r"sentences\.csv\.gz"):
+        write_merged([bundle], tmp_path / "merged")
+    assert not list((tmp_path / "merged").glob("*.csv"))
+
+
+def test_sentences_of_a_run_that_are_not_those_counted_are_told(store, tmp_path):
+    own = shutil.copytree(store, tmp_path / "own")
+    path = finished_runs(own)[1] / "sentences.csv"
+    edit_csv(path, lambda rows: rows[:-1])
+    with pytest.raises(DamagedError, match=f"{path.parent.name}/sentences.csv.*--remove"):
+        load_bundle(own)
+
+
+def test_other_edges_than_those_scored_by_are_told(store, tmp_path):
+    own = shutil.copytree(store, tmp_path / "own")
+    path = finished_runs(own)[0] / "settings.json"
+    held = json.loads(path.read_text())
+    held["scoring"]["edges"] = "5,12,21,31,41"
+    write_relisted(path, json.dumps(held))
+    with pytest.raises(DamagedError, match=path.parent.name):
+        load_bundle(own)
+
+
+def changed(column, value):
+    """Rows of which the second has another value in a column."""
+
+    def edit(path):
+        head = path.read_text().splitlines()[0].split(",")
+
+        def rows(lines):
+            row = lines[1].rstrip("\n").split(",")
+            # A quoted text with commas lies behind all that is changed but itself.
+            row[head.index(column)] = value
+            return [lines[0], ",".join(row) + "\n", *lines[2:]]
+
+        edit_csv(path, rows)
+
+    return edit
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "told"),
+    [
+        ("updates", "", "no 'updates'"),
+        ("cell", "", "no 'cell'"),
+        ("learning_rate", "", "no 'learning_rate'"),
+        ("bucket", "", "no 'bucket'"),
+        ("bleu", "-1", "'bleu' is out of range"),
+        ("bleu", "100.5", "'bleu' is no score from 0 to 100"),
+        ("bleu", "", "'bleu' is no score from 0 to 100"),
+        ("chrf", "inf", "'chrf' is out of range"),
+        ("nll_per_token", "-0.5", "'nll_per_token' is out of range"),
+        ("n", "-12", "'n' is out of range"),
+    ],
+)
+def test_a_number_that_cannot_be_is_told(bundle, column, value, told):
+    changed(column, value)(bundle / "runs.csv")
+    for load in (load_bundle, load_results):
+        with pytest.raises(DamagedError, match=rf"runs\.csv.*{told}"):
+            load(bundle)
+
+
+def test_a_count_that_is_not_the_sentences_is_told(bundle):
+    changed("n", "11")(bundle / "runs.csv")
+    with pytest.raises(DamagedError, match=r"not the sentences that runs\.csv counts"):
+        load_bundle(bundle)
+
+
+def test_edges_that_are_none_are_told(bundle):
+    edit_csv(
+        bundle / "runs.csv", lambda rows: [row.replace("5,11,21,31,41", "five") for row in rows]
+    )
+    with pytest.raises(DamagedError, match=r"runs\.csv"):
+        load_bundle(bundle)
+
+
+def test_a_run_whose_rows_are_gone_is_told(bundle, tmp_path, capsys):
+    lost = []
+
+    def edit(rows):
+        lost.extend(runs_of(rows)[:1])
+        return [row for row in rows if not row.startswith(f"{lost[0]},")]
+
+    edit_csv(bundle / "runs.csv", edit)
+    for load in (load_bundle, load_results):
+        with pytest.raises(DamagedError, match=rf"runs\.csv.*nothing of run {lost[0]}"):
+            load(bundle)
+    assert run(["merge", str(bundle), "-o", str(tmp_path / "merged")]) == 1
+    assert capsys.readouterr().err.count("\n") == 1
+    assert not (tmp_path / "merged" / "runs.csv").exists()
+
+
+def test_a_row_of_learning_that_is_there_twice_is_told(bundle):
+    edit_csv(bundle / "learning.csv", lambda rows: [*rows, rows[3]])
+    with pytest.raises(DamagedError, match=r"learning\.csv.*two rows"):
+        load_bundle(bundle).learning()
+
+
+SHAPES = {
+    "a text": "a",
+    "an object": {},
+    "no place": {**EXAMPLE, "sentence": "3"},
+    "a truth for a place": {**EXAMPLE, "sentence": True},
+    "source is a text": {**EXAMPLE, "source": "un"},
+    "no source": {**EXAMPLE, "source": []},
+    "no reference": {name: held for name, held in EXAMPLE.items() if name != "reference"},
+    "a word is a number": {**EXAMPLE, "hypothesis": [1]},
+    "no weights": WORD,
+    "too few rows": {**EXAMPLE, "weights": []},
+    "too few columns": {**EXAMPLE, "weights": [[1.0]]},
+    "a weight is a text": {**EXAMPLE, "weights": [["0.25", 0.75]]},
+    "a weight is above one": {**EXAMPLE, "weights": [[0.25, 7.5]]},
+    "a weight is no number": {**EXAMPLE, "weights": [[float("nan"), 0.75]]},
+}
+
+
+@pytest.mark.parametrize("example", SHAPES.values(), ids=SHAPES)
+def test_examples_of_another_shape_are_told(store, bundle, tmp_path, capsys, example):
+    path = bundle / "examples.json.gz"
+    held = json.loads(gzip.decompress(path.read_bytes()))
+    assert list(held.values()) == [[EXAMPLE]] * 4
+    for name in held:
+        held[name] = [EXAMPLE, example]
+    path.write_bytes(gzip.compress(json.dumps(held).encode()))
+    relist(path)
+    figure = tmp_path / "a.png"
+    assert run(["plot", "attention", "--results", str(bundle), "-o", str(figure)]) == 1
+    assert capsys.readouterr().err.count("\n") == 1
+    assert not figure.exists()
+
+    own = shutil.copytree(store, tmp_path / "own")
+    write_relisted(finished_runs(own)[0] / "examples.json", json.dumps([example]))
+    with pytest.raises(DamagedError, match=r"examples\.json"):
+        load_bundle(own).examples()
