@@ -19,7 +19,7 @@ from . import schema
 from .agreement import check_counted, checked_runs, without_repeats
 from .ahead import read_ahead
 from .columns import setting_columns
-from .counts import WANTED, Counts, digest, from_rows, read_bundle, run_counts, unpacked
+from .counts import Counts, digest, from_rows, read_bundle, run_counts, unpacked
 from .described import AGAIN, check_all_described, check_described, check_facts
 from .examples import Example, checked_examples
 from .export import environment, runs_text
@@ -227,7 +227,7 @@ def _runs_table(folder: Path) -> pd.DataFrame:
 
 def _stored_sentences(runs: Sequence[Path]) -> dict[str, Counts]:
     """The counts of every run's sentences."""
-    columns = {name: kind for name, kind in schema.SENTENCE_COLUMNS.items() if name != "run"}
+    columns = dict.fromkeys(schema.COUNTED, "int64")
     held = {}
     for run in runs:
         try:
@@ -250,14 +250,14 @@ def _sentences(folder: Path, digested: Future[str]) -> dict[str, Counts]:
         held = unpacked(folder / schema.COUNTS, own)
         return read_bundle(path) if held is None else held
     except (OSError, EOFError, ValueError, zlib.error):  # likewise
-        frame = read_table(path, schema.SENTENCE_COLUMNS)
+        frame = read_table(path, {"run": "str", **dict.fromkeys(schema.COUNTED, "int64")})
         runs = frame.groupby("run", sort=False)
         return {str(run): _counts(rows, path) for run, rows in runs}
 
 
 def _counts(rows: pd.DataFrame, path: Path) -> Counts:
     try:
-        return from_rows(rows[list(WANTED)].to_numpy(dtype=np.int64))
+        return from_rows(rows[list(schema.COUNTED)].to_numpy(dtype=np.int64))
     except ValueError as error:
         raise damaged(path, error) from None
 

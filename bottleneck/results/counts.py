@@ -9,7 +9,7 @@ that lies beside it, and is whole.
 import gzip
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,15 +20,14 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
 from .digits import fields_of, runs_of_rows, whole_numbers
-from .schema import BLEU_COLUMNS, SENTENCE_COLUMNS
+from .schema import BLEU_COLUMNS, COUNTED
 
-WANTED = ("sentence", "source_words", *BLEU_COLUMNS)
 ABOUT = "about"
 BLOCK = 2**22
 """Bytes of text that are read at a time."""
 
 Rows = Integer[ndarray, "sentences columns"]
-"""Rows of `WANTED`."""
+"""Rows of `COUNTED`."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,8 +61,8 @@ def _counts(columns: Integer[ndarray, "11 sentences"]) -> Counts:
 def run_counts(text: bytes) -> Counts:
     """Read a run's ``sentences.csv``; a ``ValueError`` if it is not as the program writes it."""
     head, _, body = text.partition(b"\n")
-    names = _names(head, [name for name in SENTENCE_COLUMNS if name != "run"])
-    rows = whole_numbers(fields_of(body, len(names)), list(map(names.index, WANTED)))
+    names = columns_of(head, COUNTED)
+    rows = whole_numbers(fields_of(body, len(names)), list(map(names.index, COUNTED)))
     if not len(rows):
         raise ValueError("no rows")
     return from_rows(rows)
@@ -73,8 +72,8 @@ def read_bundle(path: Path) -> dict[str, Counts]:
     """Read ``sentences.csv.gz``, the runs in their order; errors as of `run_counts`."""
     parts: dict[str, list[Rows]] = {}
     with gzip.open(path) as file:
-        names = _names(file.readline().rstrip(b"\n"), list(SENTENCE_COLUMNS))
-        places = list(map(names.index, WANTED))
+        names = columns_of(file.readline().rstrip(b"\n"), ("run", *COUNTED))
+        places = list(map(names.index, COUNTED))
         for block in _blocks(file):
             fields = fields_of(block, len(names))
             rows = whole_numbers(fields, places)
@@ -83,8 +82,11 @@ def read_bundle(path: Path) -> dict[str, Counts]:
     return {run: from_rows(np.concatenate(held)) for run, held in parts.items()}
 
 
-def _names(head: bytes, wanted: list[str]) -> list[str]:
-    """The columns of a CSV file's first line, which is to have all that are wanted."""
+def columns_of(head: bytes, wanted: Iterable[str]) -> list[str]:
+    """The columns of a CSV file's first line.
+
+    A ``ValueError`` where it has not all that are wanted.
+    """
     names = head.decode("utf8").split(",")
     if not set(wanted) <= set(names):
         raise ValueError("a column is missing")

@@ -17,10 +17,11 @@ def check_described(held: Any, path: Path) -> None:
     """An ``environment.json`` of a bundle that is not as ``schema`` has it is a ``UserError``."""
     if not isinstance(held, dict):
         raise damaged(path, "no JSON object", AGAIN)
-    if held.get("schema") != schema.VERSION:
+    if held.get("schema") not in schema.READABLE:
+        known = " and ".join(map(str, schema.READABLE))
         raise UserError(
             f"{str(path.parent)!r} has results of schema {held.get('schema')}, this program "
-            f"reads {schema.VERSION}; use the version of bottleneck that wrote them"
+            f"reads {known}; use the version of bottleneck that wrote them"
         )
     runs, others = held.get("runs"), held.get("unfinished", {})
     if not isinstance(runs, dict) or not all(map(_is_run, runs.values())):

@@ -7,6 +7,7 @@ import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from hashlib import sha256
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from ..settings.plain import plain
 from ..settings.sums import Content, digested, write_listed
 from . import schema
 from .columns import run_columns
-from .counts import WANTED, Counts, from_rows, packed, run_counts
+from .counts import Counts, columns_of, from_rows, packed, run_counts
 from .folders import (
     ENVIRONMENT,
     EXAMPLES,
@@ -35,6 +36,9 @@ from .folders import (
 )
 from .learning import learning_text
 from .study_files import Travel, travelling
+
+SENTENCES_HEAD = (",".join(("run", *schema.COUNTED)) + "\n").encode()
+"""The first line of ``sentences.csv.gz``."""
 
 
 def write_bundle(
@@ -113,30 +117,37 @@ def compressed(parts: Iterable[bytes]) -> Iterator[bytes]:
 
 def _sentences(runs: Sequence[Path], counts: dict[str, Counts]) -> Iterator[bytes]:
     """The CSV, a run at a time, the counts of each being put where they are asked for."""
-    yield (",".join(schema.SENTENCE_COLUMNS) + "\n").encode()
+    yield SENTENCES_HEAD
     for run in runs:
         lines, counts[run.name] = _sentences_of(run)
         yield lines
 
 
 def _sentences_of(run: Path) -> tuple[bytes, Counts]:
-    """A run's lines with the run in front, and what they count.
+    """A run's lines of what is counted with the run in front, and the counts.
 
-    A file as the program writes it is taken as it is; of another its rows are read.
+    A file as the program writes it is split at its commas; of another its rows are read.
     """
-    path, columns = run / SENTENCES, list(schema.SENTENCE_COLUMNS)
+    path, start = run / SENTENCES, f"{run.name},".encode()
     with suppress(OSError, ValueError):
         text = read_checked(path)
-        head, _, body = text.partition(b"\n")
-        if head.decode("utf8").split(",") == columns[1:] and run.name.isalnum():
-            start = f"{run.name},".encode()
-            return start + body[:-1].replace(b"\n", b"\n" + start) + b"\n", run_counts(text)
-    lines = _joined({run: {}}, SENTENCES, columns).partition("\n")[2].encode("utf8")
-    rows = [[row.get(name, "") for name in WANTED] for row in run_rows(path)]
+        counts = run_counts(text)
+        head, *lines = text.splitlines()
+        places = map(columns_of(head, schema.COUNTED).index, schema.COUNTED)
+        return b"".join(picked(lines, places, start)), counts
     try:
-        return lines, from_rows(np.array([list(map(int, row)) for row in rows]))
-    except ValueError as error:
+        rows = [[int(row[name]) for name in schema.COUNTED] for row in run_rows(path)]
+        counts = from_rows(np.array(rows))
+    except (ValueError, KeyError) as error:
         raise damaged(path, error) from None
+    lines = (",".join(map(str, row)).encode() for row in rows)
+    return b"".join(picked(lines, range(len(schema.COUNTED)), start)), counts
+
+
+def picked(lines: Iterable[bytes], places: Iterable[int], start: bytes = b"") -> Iterator[bytes]:
+    """These columns of CSV lines without quotes, each line after the same start."""
+    pick = itemgetter(*places)
+    return (start + b",".join(pick(line.split(b","))) + b"\n" for line in lines)
 
 
 def _joined(known: Mapping[Path, Mapping[str, Any]], name: str, columns: list[str]) -> str:

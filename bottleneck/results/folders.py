@@ -12,7 +12,7 @@ from typing import Any
 from ..settings.errors import DamagedError, UsageError, UserError
 from ..settings.run import SCHEMA_VERSION, RunSettings, parse_settings
 from ..settings.sums import SUMS, digest_of, read_sums
-from .schema import PROBES, RUNS, VERSION
+from .schema import PROBES, READABLE, RUNS
 
 STORE = "runs"
 """Folder of the run folders, inside an output folder."""
@@ -169,7 +169,8 @@ def _has_sums(folder: Path) -> bool:
     except (OSError, ValueError):
         return True
     known = isinstance(held, dict) and "schema" in held
-    return (held["schema"] if known else FIRST_VERSION) == (SCHEMA_VERSION if run else VERSION)
+    version = held["schema"] if known else FIRST_VERSION
+    return version in ([SCHEMA_VERSION] if run else READABLE)
 
 
 def read_status(run: Path) -> dict[str, Any]:

@@ -14,9 +14,9 @@ from ..settings.errors import UsageError
 from ..settings.sums import Content, digested, write_listed
 from . import schema
 from .bundle import Bundle, load_bundle, tidy_csv
-from .counts import packed
+from .counts import columns_of, packed
 from .described import AGAIN
-from .export import as_json, compressed, write_bundle
+from .export import SENTENCES_HEAD, as_json, compressed, picked, write_bundle
 from .folders import (
     damaged,
     decompressed,
@@ -122,16 +122,17 @@ def _table(parts: Sequence[_Part], frames: Iterable[pd.DataFrame]) -> bytes:
 
 
 def _sentences(parts: Sequence[_Part]) -> Iterator[bytes]:
-    """The lines of all sentences, a bundle at a time."""
-    first = (",".join(schema.SENTENCE_COLUMNS) + "\n").encode()
-    yield first
+    """The lines of all sentences, a bundle at a time; of an older one some columns."""
+    yield SENTENCES_HEAD
     for part in parts:
         path = part.bundle.folder / schema.SENTENCES
-        head, *lines = decompressed(path, read_checked(path, AGAIN)).splitlines(keepends=True)
-        if head != first:
-            raise damaged(path, "its columns are not in their order", AGAIN)
+        content, wanted = decompressed(path, read_checked(path, AGAIN)), ("run", *schema.COUNTED)
+        if b'"' in content:
+            raise damaged(path, "its numbers are quoted", AGAIN)
+        head, *lines = content.splitlines()
+        rows = picked(lines, map(columns_of(head, wanted).index, wanted))
         taken = {run.encode() for run in part.taken}
-        yield b"".join(line for line in lines if line.partition(b",")[0] in taken)
+        yield b"".join(row for row in rows if row.partition(b",")[0] in taken)
 
 
 def _examples(parts: Sequence[_Part]) -> dict[str, Any]:

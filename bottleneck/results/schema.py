@@ -1,10 +1,11 @@
-"""The results bundle: which files, which columns, which types. Version 5.
+"""The results bundle: which files, which columns, which types. Version 6.
 
 - ``runs.csv``: a row a run x bucket, tidy; ``run,attention,context_size,seed,bucket`` is a key.
-- ``sentences.csv.gz``: a row a run x test sentence: the counts from which every score, bucket and
-  interval is a sum.
-- ``sentences.safetensors``: of those the columns that the tables need, for quick reading (see
-  ``counts``); may lack, and does not count where it belongs to another ``sentences.csv.gz``.
+- ``sentences.csv.gz``: a row a run x test sentence: the words of the source and the counts of which
+  every BLEU, its bucket and its interval are a sum (`COUNTED`). A run's own ``sentences.csv`` has
+  the loss and chrF's counts as well (`SENTENCE_COLUMNS`).
+- ``sentences.safetensors``: the same for quick reading (see ``counts``); may lack, and does not
+  count where it belongs to another ``sentences.csv.gz``.
 - ``learning.csv``: a row a run x validation x bucket, the validation loss while it was trained
   (`LEARNING_COLUMNS`); no rows of a run that did not log it, no file in older bundles.
 - ``examples.json.gz``: sentences with references, hypotheses and attention weights of each run.
@@ -25,9 +26,12 @@ Since version 2: the columns ``tied_output``, ``source`` and ``products``, for n
 Since version 3: ``tokens``, ``test_set``, ``reverse_direction``, ``label_smoothing``,
 ``average_last`` and ``copy_unknown``, for new settings; ``near_copies``.
 Since version 4: ``test_min_words`` and ``test_max_words``, for new settings; ``SHA256SUMS``.
+Since version 5: ``sentences.csv.gz`` no longer has every column of a run's; those of version 5,
+which may have, are read as well.
 """
 
-VERSION = 5
+VERSION = 6
+READABLE = (5, VERSION)
 
 RUNS = "runs.csv"
 SENTENCES = "sentences.csv.gz"
@@ -175,7 +179,6 @@ the reference.
 """
 
 SENTENCE_COLUMNS: dict[str, str] = {
-    "run": "str",
     "sentence": "int64",
     "source_words": "int64",
     "nll": "float64",
@@ -184,10 +187,13 @@ SENTENCE_COLUMNS: dict[str, str] = {
     **dict.fromkeys(BLEU_COLUMNS, "int64"),
     **dict.fromkeys(CHRF_COLUMNS, "int64"),
 }
-"""Columns of ``sentences.csv.gz``: ``nll`` in nats of the whole reference, end token included.
+"""Columns of a run's ``sentences.csv``: ``nll`` in nats of the whole reference, end token included.
 
 ``nll`` is a float32, in as many digits as tell it from the next.
 """
+
+COUNTED = ("sentence", "source_words", *BLEU_COLUMNS)
+"""What the tables need of a sentence: behind ``run`` the columns of ``sentences.csv.gz``."""
 
 LEARNING_COLUMNS: dict[str, str] = {
     "run": "str",

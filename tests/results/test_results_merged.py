@@ -1,7 +1,11 @@
 """Several folders as one bundle: the same files as of one store, whoever ran what."""
 
+import csv
+import gzip
+import json
 import shutil
 
+import numpy as np
 import pandas as pd
 import pytest
 from planted import planted_settings, reseal, write_begun, write_planted
@@ -11,7 +15,7 @@ from seq2seq_bottleneck.results.bundle import load_bundle
 from seq2seq_bottleneck.results.export import write_bundle
 from seq2seq_bottleneck.results.folders import STORE, finished_runs
 from seq2seq_bottleneck.results.merged import Merged, write_merged
-from seq2seq_bottleneck.results.schema import COUNTS, FILES, PROBES
+from seq2seq_bottleneck.results.schema import COUNTED, COUNTS, FILES, PROBES
 from seq2seq_bottleneck.settings.errors import UserError
 from seq2seq_bottleneck.settings.sums import write_listed
 
@@ -120,15 +124,53 @@ def test_a_damaged_file_is_named_and_nothing_is_written(parts, tmp_path, name):
     assert not list((tmp_path / "all").glob("[!.]*"))
 
 
-def test_columns_in_another_order_are_refused(parts, tmp_path):
-    bundle = tmp_path / "bundle"
-    write_bundle(finished_runs(parts[1]), bundle, {})
-    path = bundle / "sentences.csv.gz"
-    frame = pd.read_csv(path)
-    frame[frame.columns[::-1]].to_csv(path, index=False)
+@pytest.fixture
+def bundle(parts, tmp_path):
+    folder = tmp_path / "bundle"
+    write_bundle(finished_runs(parts[1]), folder, {})
+    return folder
+
+
+def test_columns_in_another_order_are_put_into_theirs(bundle, tmp_path):
+    content = gzip.decompress((bundle / "sentences.csv.gz").read_bytes())
+    frame = pd.read_csv(bundle / "sentences.csv.gz")
+    frame[frame.columns[::-1]].to_csv(bundle / "sentences.csv.gz", index=False)
     reseal(bundle)
-    with pytest.raises(UserError, match="not in their order"):
+    write_merged([bundle], tmp_path / "all")
+    assert gzip.decompress((tmp_path / "all" / "sentences.csv.gz").read_bytes()) == content
+
+
+def test_quoted_numbers_are_refused(bundle, tmp_path):
+    frame = pd.read_csv(bundle / "sentences.csv.gz")
+    frame.to_csv(bundle / "sentences.csv.gz", index=False, quoting=csv.QUOTE_ALL)
+    reseal(bundle)
+    with pytest.raises(UserError, match=r"sentences\.csv\.gz.*quoted"):
         write_merged([bundle], tmp_path / "all")
+
+
+def test_a_bundle_of_version_5_with_all_columns_of_a_run_is_read_and_becomes_one_of_6(
+    bundle, tmp_path
+):
+    now = load_bundle(bundle)
+    frame = pd.read_csv(bundle / "sentences.csv.gz")
+    frame.insert(3, "nll", 1.5)
+    frame.assign(chars_reference=7).to_csv(bundle / "sentences.csv.gz", index=False)
+    held = json.loads((bundle / "environment.json").read_text())
+    (bundle / "environment.json").write_text(json.dumps(held | {"schema": 5}))
+    reseal(bundle)
+    older = load_bundle(bundle)
+    for name, counts in now.sentences.items():
+        np.testing.assert_array_equal(older.sentences[name].statistics, counts.statistics)
+        np.testing.assert_array_equal(older.sentences[name].words, counts.words)
+    write_merged([bundle], tmp_path / "all")
+    assert load_bundle(tmp_path / "all").environment["schema"] == held["schema"] == 6
+    columns = pd.read_csv(tmp_path / "all" / "sentences.csv.gz").columns
+    assert list(columns) == ["run", *COUNTED]
+    held["schema"] = 4
+    (bundle / "environment.json").write_text(json.dumps(held))
+    reseal(bundle)
+    with pytest.raises(UserError, match="of schema 4, this program reads 5 and 6"):
+        load_bundle(bundle)
 
 
 def test_without_results_it_says_so(tmp_path, capsys):
