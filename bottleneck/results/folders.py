@@ -12,7 +12,7 @@ from typing import Any
 from ..settings.errors import DamagedError, UsageError, UserError
 from ..settings.run import SCHEMA_VERSION, RunSettings, parse_settings
 from ..settings.sums import SUMS, digest_of, read_sums
-from .schema import PROBES, READABLE, RUNS
+from .schema import MARKS, PROBES, READABLE
 
 STORE = "runs"
 """Folder of the run folders, inside an output folder."""
@@ -307,9 +307,14 @@ def find_runs(folder: Path) -> Found:
     )
 
 
+def is_bundle(folder: Path) -> bool:
+    """Whether there is a bundle in a folder, or some of one."""
+    return any(was_written(folder / name) for name in MARKS)
+
+
 def without_runs(folder: Path) -> bool:
     """Whether this is a bundle away from its run folders, as a merged or a committed one is."""
-    return was_written(folder / RUNS) and not runs_in(store_of(folder))
+    return is_bundle(folder) and not runs_in(store_of(folder))
 
 
 def check_trainable(folder: Path) -> None:

@@ -4,8 +4,7 @@ from pathlib import Path
 
 from ..settings.errors import UserError
 from .cost import COST
-from .folders import STORE, find_runs, is_run, was_written
-from .schema import RUNS
+from .folders import STORE, find_runs, is_bundle, is_run, was_written
 from .study_files import tables
 
 
@@ -19,7 +18,7 @@ def results_inside(folder: Path) -> list[Path]:
 
 def check_one(folder: Path) -> None:
     """Where the runs of one sweep are wanted: of several, or of a benchmark, a ``UserError``."""
-    if was_written(folder / RUNS) or find_runs(folder).any:
+    if is_bundle(folder) or find_runs(folder).any:
         return
     if inside := [path.name for path in results_inside(folder)]:
         raise UserError(
@@ -33,5 +32,5 @@ def check_one(folder: Path) -> None:
 
 
 def _has_results(folder: Path) -> bool:
-    bundle = any(was_written(folder / name) for name in (RUNS, COST))
+    bundle = is_bundle(folder) or was_written(folder / COST)
     return bundle or bool(tables(folder)) or bool(find_runs(folder).done)

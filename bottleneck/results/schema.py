@@ -41,6 +41,8 @@ EXAMPLES = "examples.json.gz"
 ENVIRONMENT = "environment.json"
 FILES = (RUNS, SENTENCES, LEARNING, EXAMPLES, ENVIRONMENT)
 """Of one time: what an export writes together."""
+MARKS = (RUNS, SENTENCES, EXAMPLES)
+"""Of these each says that a folder is a bundle, or was one before it lost the others."""
 
 SETTING_COLUMNS: dict[str, tuple[str, str]] = {
     "attention": ("model.attention", "str"),

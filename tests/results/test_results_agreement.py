@@ -6,7 +6,7 @@ import shutil
 
 import pytest
 from listed import relist, write_relisted
-from planted import write_planted
+from planted import reseal, write_planted
 from planted_logs import write_log
 
 from seq2seq_bottleneck.cli.main import run
@@ -200,3 +200,23 @@ def test_examples_of_another_shape_are_told(store, bundle, tmp_path, capsys, exa
     write_relisted(finished_runs(own)[0] / "examples.json", json.dumps([example]))
     with pytest.raises(DamagedError, match=r"examples\.json"):
         load_bundle(own).examples()
+
+
+@pytest.mark.parametrize("command", [["claims"], ["table", "vindication"], ["export"], ["report"]])
+def test_a_bundle_without_its_rows_is_one_that_lost_them(bundle, tmp_path, capsys, command):
+    """Its line in the sums taken away with it: nobody is sent to train over the rest."""
+    (bundle / "runs.csv").unlink()
+    reseal(bundle)
+    out = ["-o", str(tmp_path / "page.html")] if command == ["report"] else []
+    assert run([*command, "--results", str(bundle), *out]) == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "runs.csv' cannot be read (No such file or directory); export it again" in line
+
+
+def test_nothing_is_trained_where_some_of_a_bundle_lies(bundle, capsys):
+    (bundle / "runs.csv").unlink()
+    reseal(bundle)
+    before = sorted(bundle.rglob("*"))
+    assert run(["reproduce", "--preset", "smoke", "--out", str(bundle), "--quiet"]) == 1
+    assert "is a bundle without its run folders" in capsys.readouterr().err
+    assert sorted(bundle.rglob("*")) == before
