@@ -1,6 +1,7 @@
 """``bottleneck export`` and ``bottleneck table``: results as files and tables, jax not needed."""
 
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -115,8 +116,9 @@ def _write_bundle(folder: Path, chosen: set[str], bundle: Path, text: bool) -> N
             f"{str(folder)!r} holds no finished run, and a bundle is made from these: name the "
             "folder of a store with --results"
         )
-    check_bundle(bundle, {run.name for run in runs}, runs[0].parent)
-    lacking = write_bundle(runs, bundle, read_groups(folder), text)
+    check = partial(check_bundle, bundle, {run.name for run in runs}, runs[0].parent)
+    check()  # before anything is made there
+    lacking = write_bundle(runs, bundle, read_groups(folder), text, check)
     say(f"Written to {bundle}: {counted(len(runs), 'run')}", err=True)
     if lacking:
         say(

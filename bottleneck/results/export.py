@@ -4,7 +4,7 @@ import csv
 import io
 import json
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from hashlib import sha256
 from operator import itemgetter
@@ -42,17 +42,22 @@ SENTENCES_HEAD = (",".join(("run", *schema.COUNTED)) + "\n").encode()
 
 
 def write_bundle(
-    runs: Sequence[Path], bundle: Path, groups: Mapping[str, str], text: bool = True
+    runs: Sequence[Path],
+    bundle: Path,
+    groups: Mapping[str, str],
+    text: bool = True,
+    check: Callable[[], None] | None = None,
 ) -> list[str]:
     """Write the bundle of finished runs, a folder each, named by the run; groups by run.
 
     With them go the studies' tables of the folder that they lie in, but for those that rest on a
     run of its store that is left out: these are named. Without ``text`` no example sentence goes,
-    and so none of the corpus: the rest is numbers and settings.
+    and so none of the corpus: the rest is numbers and settings. ``check`` is as `write_listed` has
+    it.
     """
     tables = [_tables(store, runs, bundle) for store in _stores(runs)]
     gone = [name for travel in tables for name in travel.gone]
-    write_listed(bundle, _contents(runs, groups, tables, text), gone)
+    write_listed(bundle, _contents(runs, groups, tables, text), gone, check)
     return [name for travel in tables for name in travel.left_out]
 
 

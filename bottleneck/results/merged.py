@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -58,8 +59,9 @@ def write_merged(folders: Sequence[Path], out: Path) -> Merged:
     with TemporaryDirectory(prefix="bottleneck-") as held:
         places = [_as_bundle(each, Path(held) / str(at)) for at, each in enumerate(folders)]
         parts = _parts([load_bundle(place) for place in places])
-        check_bundle(out, {run for part in parts for run in part.taken})
-        write_listed(out, _contents(parts))
+        check = partial(check_bundle, out, {run for part in parts for run in part.taken})
+        check()  # before anything is made there
+        write_listed(out, _contents(parts), check=check)
     folders_of = Counter(run for part in parts for run in part.bundle.runs["run"].unique())
     again = [run for run, count in folders_of.items() if count > 1]
     differing = tuple(run for run in again if _differs(run, parts))

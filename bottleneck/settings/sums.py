@@ -6,7 +6,7 @@ is in its place, so that whoever is killed, or reads meanwhile, finds a listed f
 
 import os
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import lru_cache
 from hashlib import sha256
@@ -87,17 +87,23 @@ def seal(folder: Path, left_out: Collection[str]) -> None:
 
 
 def write_listed(
-    folder: Path, files: Iterable[tuple[str, Content]], gone: Collection[str] = ()
+    folder: Path,
+    files: Iterable[tuple[str, Content]],
+    gone: Collection[str] = (),
+    check: Callable[[], None] | None = None,
 ) -> None:
     """Write files into a folder and list them; those that are ``gone`` are removed.
 
     Each file is written before the next is asked for, and its parts need not all be in memory. A
-    file that was lost stays listed, so that whoever reads it next says so.
+    file that was lost stays listed, so that whoever reads it next says so. ``check`` is called once
+    nobody else writes there, and raises where nothing is to be written.
     Killed at any moment this leaves each file as it was or as it is to be, and listed. One process
     at a time does so in a folder. A UserError where nothing can be written.
     """
     parts: dict[str, Path] = {}
     with _alone(folder):
+        if check is not None:
+            check()
         before, after = dict(read_sums(folder) or {}), {}
         try:
             for name, content in files:

@@ -6,9 +6,11 @@ import pytest
 from planted import write_planted
 
 from seq2seq_bottleneck.cli.main import run
+from seq2seq_bottleneck.results import merged, places
 from seq2seq_bottleneck.results.bundle import load_bundle
 from seq2seq_bottleneck.results.export import write_bundle
 from seq2seq_bottleneck.results.folders import STORE, damaged, finished_runs, runs_in
+from seq2seq_bottleneck.results.places import check_bundle
 from seq2seq_bottleneck.settings.errors import UserError
 
 ARMS = {"none": [0.2, 0.4, 0.6, 0.7, 0.8], "additive": [0.1] * 5}
@@ -136,6 +138,27 @@ def test_a_bundle_with_runs_of_other_machines_beside_is_not_written_over(place, 
         assert run(["export", "--results", "store", "--bundle", "both", *chosen]) == 2
         assert "is a bundle with other runs" in capsys.readouterr().err
     assert files(place / "both") == before
+
+
+@pytest.mark.parametrize(
+    ("module", "command"),
+    [(merged, "merge store -o new"), (places, "export --results store --bundle new")],
+)
+def test_a_bundle_that_another_process_wrote_meanwhile_is_not_written_over(
+    place, monkeypatch, capsys, module, command
+):
+    seen = []
+
+    def check(*arguments):
+        check_bundle(*arguments)
+        if not seen:  # asked whether there is room, and the other is quicker
+            shutil.copytree(place / "bundle", place / "new")
+            seen.append(files(place / "new"))
+
+    monkeypatch.setattr(module, "check_bundle", check)
+    assert run(command.split()) == 2
+    assert "is a bundle with other runs" in capsys.readouterr().err
+    assert files(place / "new") == seen[0]
 
 
 def test_a_link_to_itself_among_the_runs_is_passed_over_and_hides_none(place, capsys):
