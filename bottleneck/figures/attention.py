@@ -92,8 +92,8 @@ def _run(bundle: Bundle) -> tuple[str, Sequence[Mapping[str, Any]]]:
     examples = bundle.examples()
     held = bundle.runs[bundle.runs["attention"] != NONE]
     for run in held["run"].drop_duplicates():
-        if examples.get(run):
-            return run, examples[run]
+        if drawable := [one for one in examples.get(run, ()) if one["hypothesis"]]:
+            return run, drawable
     raise UserError(
         f"no run with attention and examples in {str(bundle.folder)!r}: `bottleneck reproduce` "
         "makes one"

@@ -64,20 +64,19 @@ def make_figure(name: str, folder: Path, *, dark: bool = False, where: Sequence[
     theme = DARK if dark else LIGHT
     if name in OF_RUNS:
         return CHARTS[name](narrowed(load_bundle(folder), where), theme)
-    plot, table = _measured(name, folder)
-    if plot.data.empty:
-        raise UserError(f"nothing to draw: {str(table)!r} has no numbers; {way_back(table)}")
-    return _drawn(plot, theme)
-
-
-def _measured(name: str, folder: Path) -> tuple[Plot, Path]:
-    """What the figure of a study or of the benchmark shows, and the table that it is read from."""
     if name == BENCHMARK:
-        return cost.plot(load_cost(folder)[0]), folder / COST
+        return _filled(cost.plot(load_cost(folder)[0]), folder / COST, theme)
     table = GOLD if name == GOLD_TABLE else name
     with made_of(folder, table):
         plot = study_plot(name, folder) if table == name else alignment.gold_plot(load_gold(folder))
-    return plot, probe_file(folder, table)
+        return _filled(plot, probe_file(folder, table), theme)
+
+
+def _filled(plot: Plot, table: Path, theme: Theme) -> Chart:
+    """The chart of numbers of this table, of which there are some."""
+    if plot.data.empty:
+        raise UserError(f"nothing to draw: {str(table)!r} has no numbers; {way_back(table)}")
+    return _drawn(plot, theme)
 
 
 def check_name(name: str, where: Sequence[str]) -> None:

@@ -7,21 +7,24 @@ number out of its range, a row twice, or rows that count other sentences than th
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from ..settings.buckets import bucket_labels
+from ..settings.concerns import LARGE
 from . import schema
 from .columns import FILLED as SETTINGS
+from .columns import columns_of_settings
 from .counts import Counts
 from .described import AGAIN
 from .folders import damaged
 
 FILLED = (*schema.FILLED, *SETTINGS)
 """Columns of ``runs.csv`` without blanks."""
-HIGHEST = 100 + 1e-9
-"""Of a score, which is a product of rounded numbers."""
+ROUNDED = 1 + 1e-9
+"""Of what may stand above its highest by the last digit."""
 
 
 def checked_runs(runs: pd.DataFrame) -> pd.DataFrame:
@@ -34,12 +37,9 @@ def checked_runs(runs: pd.DataFrame) -> pd.DataFrame:
     for name in FILLED:
         if runs[name].hasnans or (runs[name] == "").any():
             raise ValueError(f"a row has no {name!r}")
-    for name in schema.NOT_NEGATIVE:
-        if (runs[name] < 0).any() or (runs[name] == np.inf).any():
+    for name, highest in schema.HIGHEST.items():
+        if (runs[name] < 0).any() or (runs[name] > highest * ROUNDED).any():
             raise ValueError(f"a row's {name!r} is out of range")
-    for name in schema.SCORES:
-        if (runs[name] > HIGHEST).any() or (runs[name].isna() & (runs["n"] > 0)).any():
-            raise ValueError(f"a row's {name!r} is no score from 0 to 100")
     for edges in runs["edges"].unique():
         _buckets(edges)
     return without_repeats(runs, ["run", "bucket"])
@@ -52,6 +52,37 @@ def without_repeats(rows: pd.DataFrame, key: Sequence[str]) -> pd.DataFrame:
         named = ", ".join(f"{name} {twice.iloc[0][name]}" for name in key)
         raise ValueError(f"{named}: two rows")
     return rows
+
+
+def check_settings(runs: pd.DataFrame, held: Mapping[str, Any], path: Path) -> None:
+    """Rows with other settings than a bundle's description has of their run are a ``UserError``.
+
+    ``held`` are the described runs by name; ``path`` is the file of the rows.
+    """
+    places, names = pd.factorize(runs["run"])
+    columns = columns_of_settings([held[run]["settings"] for run in names])
+    columns["corpus_fingerprint"] = [
+        held[run]["environment"].get("fingerprint", "") for run in names
+    ]
+    for name, values in columns.items():
+        told = pd.Series(values, dtype="object").to_numpy()[places]
+        ours = runs[name].to_numpy(dtype="object")
+        blank = runs[name].isna().to_numpy() & np.equal(told, None)
+        if len(other := np.flatnonzero(~(blank | (ours == told)))):
+            run = runs["run"].iloc[other[0]]
+            reason = f"of run {run} another {name!r} than {schema.ENVIRONMENT} has"
+            raise damaged(path, reason, AGAIN)
+
+
+def checked_learning(rows: pd.DataFrame) -> pd.DataFrame:
+    """The same rows of ``learning.csv``.
+
+    A ``ValueError`` where one is there twice or has what cannot be.
+    """
+    for name in ("update", "sentences", "tokens", "loss", "standard_error"):
+        if (rows[name] < 0).any() or (rows[name] > LARGE).any():
+            raise ValueError(f"a row's {name!r} is out of range")
+    return without_repeats(rows, schema.LEARNING_KEY)
 
 
 def check_counted(

@@ -2,7 +2,7 @@
 
 import io
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +16,7 @@ from ..settings.names import is_name
 from ..settings.run import RunSettings, parse_settings
 from ..settings.sums import of_one_time
 from . import schema
-from .agreement import check_counted, checked_runs, without_repeats
+from .agreement import check_counted, check_settings, checked_learning, checked_runs
 from .ahead import read_ahead
 from .columns import setting_columns
 from .counts import Counts, digest, from_rows, read_bundle, run_counts, unpacked
@@ -95,13 +95,15 @@ class Bundle:
         return frame.astype(_kinds(_UNFINISHED_COLUMNS))
 
     def examples(self) -> Mapping[str, Sequence[Example]]:
-        """Example sentences of each run, with attention weights."""
+        """Example sentences of each of the runs, with attention weights."""
         runs, path = find_runs(self.folder).done, self.folder / schema.EXAMPLES
         if runs:
             paths = {run.name: run / EXAMPLES for run in runs}
             return {run: checked_examples(read_json(at), at, AGAIN) for run, at in paths.items()}
-        held = read_object(path, AGAIN)
-        return {run: checked_examples(each, path, AGAIN) for run, each in held.items()}
+        held, known = read_object(path, AGAIN), set(self.runs["run"])
+        return {
+            run: checked_examples(each, path, AGAIN) for run, each in held.items() if run in known
+        }
 
     def learning(self) -> pd.DataFrame:
         """The validation loss of the bundle's runs as they were trained, by length bucket.
@@ -112,7 +114,7 @@ class Bundle:
         if runs or not was_written(path):
             chosen = [run for run in runs if run.name in set(self.runs["run"])]
             return _parse(io.StringIO(learning_text(chosen)), schema.LEARNING_COLUMNS)
-        frame = read_table(path, schema.LEARNING_COLUMNS, schema.LEARNING_KEY)
+        frame = read_table(path, schema.LEARNING_COLUMNS, checked_learning)
         return frame[frame["run"].isin(self.runs["run"])].reset_index(drop=True)
 
 
@@ -133,6 +135,7 @@ def load_bundle(folder: Path) -> Bundle:
         held = load_environment(folder)
         table = _runs_table(folder)
     check_all_described(table["run"], held, folder)
+    check_settings(table, held["runs"], folder / schema.RUNS)
     sentences = _sentences(folder, digested)
     check_counted(table, sentences, folder / schema.SENTENCES)
     return Bundle(folder, table, sentences, held)
@@ -147,6 +150,7 @@ def load_results(folder: str | Path) -> pd.DataFrame:
         return _stored_runs(folder, found.done)
     held, runs = load_environment(folder), _runs_table(folder)
     check_all_described(runs["run"], held, folder)
+    check_settings(runs, held["runs"], folder / schema.RUNS)
     return runs
 
 
@@ -259,15 +263,19 @@ def _counts(rows: pd.DataFrame, path: Path) -> Counts:
     try:
         return from_rows(rows[list(schema.COUNTED)].to_numpy(dtype=np.int64))
     except ValueError as error:
-        raise damaged(path, error) from None
+        raise damaged(path, error, AGAIN) from None
 
 
 def _columns_of(settings: Mapping[str, Any] | None) -> dict[str, Any]:
     return {} if settings is None else setting_columns(parse_settings(settings))
 
 
-def read_table(path: Path, columns: Mapping[str, str], key: Sequence[str] = ()) -> pd.DataFrame:
-    """Read a CSV file of the bundle, or of a run, in which no two rows have the same ``key``.
+def read_table(
+    path: Path,
+    columns: Mapping[str, str],
+    check: Callable[[pd.DataFrame], pd.DataFrame] = lambda rows: rows,
+) -> pd.DataFrame:
+    """Read a CSV file of the bundle, or of a run; ``check`` raises ValueError where rows cannot be.
 
     A fault is a ``UserError`` with the file.
     """
@@ -275,8 +283,7 @@ def read_table(path: Path, columns: Mapping[str, str], key: Sequence[str] = ()) 
     way = way_back(path) if probe else AGAIN
     try:
         content = decompressed(path, read_checked(path, way))
-        frame = _with_named_runs(_parse(io.BytesIO(content), columns))
-        return without_repeats(frame, key) if key else frame
+        return check(_with_named_runs(_parse(io.BytesIO(content), columns)))
     except (*UNREADABLE, OSError, KeyError) as error:
         raise damaged(path, error, way) from None
 
@@ -292,7 +299,8 @@ def _with_named_runs(frame: pd.DataFrame) -> pd.DataFrame:
 def _parse(source: io.BytesIO | io.StringIO, columns: Mapping[str, str]) -> pd.DataFrame:
     """CSV with the documented columns and types; blanks are missing values, but of texts."""
     kinds, blank = _kinds(columns), {name: [""] for name, kind in columns.items() if kind != "str"}
-    frame = pd.read_csv(source, dtype=kinds, keep_default_na=False, na_values=blank, **PRECISE)
+    with np.errstate(invalid="ignore"):  # a float where a whole number is to be: told as a fault
+        frame = pd.read_csv(source, dtype=kinds, keep_default_na=False, na_values=blank, **PRECISE)
     return frame[list(columns)]
 
 

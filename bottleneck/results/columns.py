@@ -1,10 +1,12 @@
 """A run's settings as the columns of the tidy table."""
 
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, get_args
 
 from ..settings.errors import UserError
+from ..settings.plain import plain
 from ..settings.run import RunSettings
 from .folders import ENVIRONMENT, read_json, read_settings
 from .schema import SETTING_COLUMNS
@@ -33,6 +35,26 @@ def run_columns(run: Path, partly: bool = False) -> dict[str, Any]:
 def setting_columns(settings: RunSettings) -> dict[str, Any]:
     """Value by column; where a setting is not set, a blank text or None for other types."""
     return {column: _value(settings, *held) for column, held in SETTING_COLUMNS.items()}
+
+
+def columns_of_settings(held: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
+    """The same of many runs as they are described, by column, without parsing each.
+
+    Columns that follow from several settings (`SETTING_COLUMNS`) are left out.
+    """
+    columns = {}
+    for column, (place, kind) in SETTING_COLUMNS.items():
+        concern, _, field = place.partition(".")
+        known = RunSettings.model_fields[concern].annotation.model_fields
+        if field in known:
+            default = known[field].default
+            values = [settings.get(concern, {}).get(field, default) for settings in held]
+            columns[column] = list(map(_text, values)) if kind == "str" else values
+    return columns
+
+
+def _text(value: Any) -> str:
+    return "" if value is None else plain(str(value))
 
 
 def _value(settings: RunSettings, place: str, kind: str) -> Any:

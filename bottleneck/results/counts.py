@@ -19,6 +19,7 @@ from numpy import ndarray
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
+from ..settings.concerns import COUNT
 from .digits import fields_of, runs_of_rows, whole_numbers
 from .schema import BLEU_COLUMNS, COUNTED
 
@@ -49,7 +50,23 @@ def from_rows(rows: Rows) -> Counts:
         rows = rows[np.argsort(rows[:, 0], kind="stable")]
     if (np.diff(rows[:, 0]) == 0).any():
         raise ValueError("a sentence is there twice")
+    _check_possible(rows)
     return _counts(rows[:, 1:].T.astype(np.min_scalar_type(rows[:, 1:].max(initial=0)), order="C"))
+
+
+def _check_possible(rows: Rows) -> None:
+    """A ``ValueError`` where more n-grams are right than there are, or another number than can be.
+
+    A text of h tokens has h - n + 1, or none.
+    """
+    names = list(COUNTED)
+    tokens, first = rows[:, names.index("hypothesis_tokens")], names.index("correct_1")
+    for n in range(1, 5):
+        correct, total = rows[:, first + n - 1], rows[:, first + 4 + n - 1]
+        if (total != np.maximum(tokens - n + 1, 0)).any() or (correct > total).any():
+            raise ValueError(f"of some sentence not as many {n}-grams as there can be")
+    if rows.max(initial=0) > COUNT:
+        raise ValueError("a count is too large")
 
 
 def _counts(columns: Integer[ndarray, "11 sentences"]) -> Counts:

@@ -24,7 +24,8 @@ def _is_example(held: Any) -> bool:
     source, hypothesis = held.get("source"), held.get("hypothesis")
     return (
         type(held.get("sentence")) is int
-        and isinstance(held.get("reference"), str)
+        and held["sentence"] >= 0
+        and _is_text(held.get("reference"))
         and _are_words(source)
         and len(source) > 0
         and _are_words(hypothesis)
@@ -33,7 +34,12 @@ def _is_example(held: Any) -> bool:
 
 
 def _are_words(held: Any) -> bool:
-    return isinstance(held, list) and all(isinstance(word, str) for word in held)
+    return isinstance(held, list) and all(map(_is_text, held))
+
+
+def _is_text(held: Any) -> bool:
+    """Whether it is text of which UTF-8 can be made."""
+    return isinstance(held, str) and not any("\ud800" <= sign <= "\udfff" for sign in held)
 
 
 def _are_weights(held: Any, rows: int, columns: int) -> bool:

@@ -153,15 +153,21 @@ run belongs to, blank outside of groups.
 
 FILLED = ("run", "bucket", "n", "train_pairs", "best_update", "parameters")
 """Columns of ``runs.csv``, beside those of settings that are always set, that have no blanks."""
-SCORES = ("bleu", "bleu_low", "bleu_high", "chrf")
-"""From 0 to 100; blank for a bucket without sentences."""
-NOT_NEGATIVE = (
-    "n", "compression_ratio", *SCORES, "brevity_penalty", "length_ratio", "nll_per_token",
-    "source_words", "reference_tokens", "empty", "unfinished", "near_copies", "train_pairs",
-    "updates", "best_update", "epochs", "train_loss", "valid_loss", "train_tokens", "parameters",
-    "train_seconds", "train_tokens_per_second",
-)  # fmt: skip
-"""Columns that have no number below zero."""
+HIGHEST: dict[str, float] = {
+    **dict.fromkeys(("bleu", "bleu_low", "bleu_high", "chrf"), 100.0),
+    **{f"precision_{order}": 100.0 for order in range(1, 5)},
+    **dict.fromkeys(("brevity_penalty", "near_copies"), 1.0),
+    **dict.fromkeys(
+        (
+            "n", "compression_ratio", "length_ratio", "nll_per_token", "source_words",
+            "reference_tokens", "empty", "unfinished", "train_pairs", "best_update", "epochs",
+            "train_loss", "valid_loss", "train_tokens", "parameters", "train_seconds",
+            "train_tokens_per_second",
+        ),
+        1e30,
+    ),
+}  # fmt: skip
+"""Columns of what was measured, which is nowhere below zero, and the most that each can be."""
 
 BLEU_COLUMNS = (
     "hypothesis_tokens",
@@ -266,3 +272,5 @@ interval over test sentences where it has one. ``control`` is blank for what was
 ``untrained``, ``shuffled``, ...); ``bucket`` is blank where all lengths are meant, ``part`` where
 there is but one (else a word class, a distance, ...). ``n`` counts what was averaged over.
 """
+PROBE_KEY = ("run", "seed", "arm", "control", "bucket", "part", "measure")
+"""Of which no two rows have the same."""

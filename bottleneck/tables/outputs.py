@@ -158,7 +158,10 @@ def assign(
     ``counts`` are the sentences' BLEU statistics: empty references leave nothing to score.
     """
     if not counts[:, REFERENCE].any():
-        raise UserError(f"the references of {output.name} are all empty: nothing can be scored")
+        raise UserError(
+            f"the references for {output.name} are all empty, and nothing can be scored: give "
+            "the translations that people made"
+        )
     assigned = Buckets(edges).assign(output.words)
     labels = bucket_labels(edges)
     filled = [

@@ -1,6 +1,6 @@
 """Which runs a table stands on, as the user chooses them with ``--where``."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -26,18 +26,19 @@ def where(bundle: Bundle, conditions: Sequence[str]) -> Bundle:
     """
     if not conditions:
         return bundle
-    runs, unfinished, wanted = bundle.runs, bundle.unfinished(), _parsed(conditions)
+    runs, unfinished = bundle.runs, bundle.unfinished()
+    wanted = _values(conditions, (runs, unfinished))
     _check_there(wanted, (runs, unfinished))
-    for column, texts in wanted.items():
-        kept = runs[_meets(runs[column], column, texts)]
+    for column, values in wanted.items():
+        kept = runs[_meets(runs[column], column, values)]
         if kept.empty:
             raise UserError(
-                f"no run with {column}={','.join(texts)}; there are {listed(runs[column])}"
+                f"no run with {column}={','.join(values)}; there are {listed(runs[column])}"
             )
         runs = kept
         if column in unfinished:
             unknown = unfinished["attention"] == ""
-            unfinished = unfinished[unknown | _meets(unfinished[column], column, texts)]
+            unfinished = unfinished[unknown | _meets(unfinished[column], column, values)]
     names = set(runs["run"])
     return replace(
         bundle,
@@ -50,18 +51,11 @@ def where(bundle: Bundle, conditions: Sequence[str]) -> Bundle:
 
 def _check_there(wanted: Mapping[str, Sequence[str]], tables: Sequence[pd.DataFrame]) -> None:
     """A ``UserError`` where one of several values is of no run at all, finished or not."""
-    for column, texts in wanted.items():
+    for column, values in wanted.items():
         known = [table[column] for table in tables if column in table]
-        for text in _single(texts, known):
-            if not any(_meets(values, column, [text]).any() for values in known):
-                raise UserError(f"no run with {column}={text}; there are {listed(known[0])}")
-
-
-def _single(texts: Sequence[str], known: Sequence[pd.Series]) -> Iterator[str]:
-    """The values one by one; a text that a run has is one, whatever commas are in it."""
-    for text in texts:
-        whole = any((values == text).any() for values in known)
-        yield from [text] if whole else map(str.strip, text.split(","))
+        for value in values:
+            if not any(_meets(held, column, [value]).any() for held in known):
+                raise UserError(f"no run with {column}={value}; there are {listed(known[0])}")
 
 
 def _environment(
@@ -76,27 +70,29 @@ def _environment(
 
 def _several(wanted: Mapping[str, Sequence[str]]) -> frozenset[str]:
     """The settings' columns of which several values are wanted."""
-    parts = {column: ",".join(texts).split(",") for column, texts in wanted.items()}
     return frozenset(
-        column for column, values in parts.items() if column in SETTING_COLUMNS and values[1:]
+        column for column, values in wanted.items() if column in SETTING_COLUMNS and values[1:]
     )
 
 
 def meeting(runs: pd.DataFrame, conditions: Sequence[str]) -> pd.DataFrame:
     """The rows of any table with the columns of `CONDITIONS` that `where` would choose."""
-    for column, texts in _parsed(conditions).items():
-        runs = runs[_meets(runs[column], column, texts)]
+    for column, values in _values(conditions, [runs]).items():
+        runs = runs[_meets(runs[column], column, values)]
     return runs
 
 
-def _parsed(conditions: Iterable[str]) -> dict[str, list[str]]:
-    """Wanted values by column."""
+def _values(conditions: Iterable[str], tables: Sequence[pd.DataFrame]) -> dict[str, list[str]]:
+    """Wanted values by column; a text that some run has is one, whatever commas are in it."""
     wanted: dict[str, list[str]] = {}
     for condition in conditions:
-        name, equals, text = (part.strip() for part in condition.partition("="))
-        if not (name and equals and text):
+        name, _, text = (part.strip() for part in condition.partition("="))
+        parts = [part.strip() for part in text.split(",")]
+        if not (name and all(parts)):
             raise UsageError(f"--where {condition!r}: write column=value, as attention=none")
-        wanted.setdefault(_column(name), []).append(text)
+        column = _column(name)
+        whole = any((table[column] == text).any() for table in tables if column in table)
+        wanted.setdefault(column, []).extend([text] if whole else parts)
     return wanted
 
 
@@ -111,11 +107,10 @@ def _column(name: str) -> str:
     return column
 
 
-def _meets(values: pd.Series, column: str, texts: Sequence[str]) -> pd.Series:
-    """Whether each row has one of the values; a text may itself hold commas."""
-    parts = [part.strip() for text in texts for part in text.split(",")]
+def _meets(values: pd.Series, column: str, parts: Sequence[str]) -> pd.Series:
+    """Whether each row has one of the values, as they are written."""
     if RUN_COLUMNS[column] == "str":
-        return values.isin([*texts, *parts])
+        return values.isin([*parts, *([""] if BLANK in parts else [])])
     read = _truth if RUN_COLUMNS[column] == "bool" else float
     blank = values.isna() & (BLANK in parts)
     try:
@@ -124,7 +119,7 @@ def _meets(values: pd.Series, column: str, texts: Sequence[str]) -> pd.Series:
         kind = "true or false" if read is _truth else "a number"
         example = "true" if read is _truth else written(values.dropna().max()) or "1"
         raise UsageError(
-            f"--where {column}={','.join(texts)}: {column} is {kind}; write {column}={example}"
+            f"--where {column}={','.join(parts)}: {column} is {kind}; write {column}={example}"
         ) from None
     return blank | values.astype("object").isin(wanted)
 
@@ -134,16 +129,15 @@ def _truth(text: str) -> bool:
 
 
 def listed(values: pd.Series) -> str:
-    """The distinct values in order, as they are written in a condition."""
+    """The distinct values in order, as they are written in a condition; in quotes with commas."""
     distinct = values.drop_duplicates()
-    return ", ".join(
-        written(value) for value in [*sorted(distinct.dropna()), *distinct[distinct.isna()]]
-    )
+    texts = map(written, [*sorted(distinct.dropna()), *distinct[distinct.isna()]])
+    return ", ".join(repr(text) if "," in text else text for text in texts)
 
 
 def written(value: Any) -> str:
     """A value as it is written in a condition."""
-    if pd.isna(value):
+    if pd.isna(value) or value == "":
         return BLANK
     if isinstance(value, float):
         return f"{value:g}" if float(f"{value:g}") == value else repr(value)

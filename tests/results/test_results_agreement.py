@@ -1,6 +1,8 @@
 """Results mended by hand, their sums set right: what cannot be is told with its file."""
 
+import csv
 import gzip
+import io
 import json
 import shutil
 
@@ -96,10 +98,11 @@ def changed(column, value):
         head = path.read_text().splitlines()[0].split(",")
 
         def rows(lines):
-            row = lines[1].rstrip("\n").split(",")
-            # A quoted text with commas lies behind all that is changed but itself.
+            (row,) = csv.reader([lines[1]])
             row[head.index(column)] = value
-            return [lines[0], ",".join(row) + "\n", *lines[2:]]
+            held = io.StringIO()
+            csv.writer(held, lineterminator="\n").writerow(row)
+            return [lines[0], held.getvalue(), *lines[2:]]
 
         edit_csv(path, rows)
 
@@ -114,8 +117,13 @@ def changed(column, value):
         ("learning_rate", "", "no 'learning_rate'"),
         ("bucket", "", "no 'bucket'"),
         ("bleu", "-1", "'bleu' is out of range"),
-        ("bleu", "100.5", "'bleu' is no score from 0 to 100"),
-        ("bleu", "", "'bleu' is no score from 0 to 100"),
+        ("bleu", "100.5", "'bleu' is out of range"),
+        ("precision_3", "1e300", "'precision_3' is out of range"),
+        ("brevity_penalty", "1.1", "'brevity_penalty' is out of range"),
+        ("attention", "uniform", "another 'attention' than environment.json"),
+        ("layers", "2", "another 'layers' than environment.json"),
+        ("learning_rate", "0.5", "another 'learning_rate' than environment.json"),
+        ("corpus_fingerprint", "other", "another 'corpus_fingerprint' than environment.json"),
         ("chrf", "inf", "'chrf' is out of range"),
         ("nll_per_token", "-0.5", "'nll_per_token' is out of range"),
         ("n", "-12", "'n' is out of range"),
@@ -126,6 +134,69 @@ def test_a_number_that_cannot_be_is_told(bundle, column, value, told):
     for load in (load_bundle, load_results):
         with pytest.raises(DamagedError, match=rf"runs\.csv.*{told}"):
             load(bundle)
+
+
+def test_a_score_that_is_none_is_a_blank(bundle):
+    """Of references in which sacreBLEU finds no token: it is measured so, and no damage."""
+    changed("bleu_low", "")(bundle / "runs.csv")
+    changed("bleu", "")(bundle / "runs.csv")
+    assert load_bundle(bundle).runs["bleu"].isna().sum() == 1
+
+
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [
+        ("correct_1", "1000"),
+        ("correct_4", "1000000000000"),
+        ("total_2", "0"),
+        ("hypothesis_tokens", "0"),
+        ("reference_tokens", "9000000000000000000"),
+        ("reference_tokens", "1e30"),
+    ],
+)
+def test_counts_that_cannot_be_are_told(bundle, column, value, capfd):
+    path = bundle / "sentences.csv.gz"
+    head = gzip.decompress(path.read_bytes()).decode().splitlines()[0].split(",")
+
+    def edit(rows):
+        row = rows[9].rstrip("\n").split(",")
+        row[head.index(column)] = value
+        return [*rows[:9], ",".join(row) + "\n", *rows[10:]]
+
+    edit_csv(path, edit)
+    assert run(["table", "arms", "--results", str(bundle)]) == 1
+    (line,) = capfd.readouterr().err.splitlines()
+    assert "sentences.csv.gz' cannot be read" in line
+    assert line.endswith("export it again")
+
+
+@pytest.mark.parametrize("value", ["inf", "-1", "1e300"])
+@pytest.mark.parametrize("name", ["loss", "standard_error", "tokens", "update"])
+def test_a_number_of_learning_that_cannot_be_is_told(bundle, tmp_path, capfd, name, value):
+    path = bundle / "learning.csv"
+    head = path.read_text().splitlines()[0].split(",")
+
+    def edit(rows):
+        row = rows[0].rstrip("\n").split(",")
+        row[head.index(name)] = value
+        return [",".join(row) + "\n", *rows[1:]]
+
+    edit_csv(path, edit)
+    command = ["plot", "learning", "--results", str(bundle), "-o", str(tmp_path / "a.svg")]
+    assert run(command) == 1
+    (line,) = capfd.readouterr().err.splitlines()
+    assert "learning.csv' cannot be read" in line
+
+
+def test_an_example_without_an_output_is_one_and_is_not_drawn(bundle, tmp_path):
+    path = bundle / "examples.json.gz"
+    empty = {**EXAMPLE, "sentence": 1, "hypothesis": [], "weights": []}
+    held = {run: [empty, EXAMPLE] for run in json.loads(gzip.decompress(path.read_bytes()))}
+    path.write_bytes(gzip.compress(json.dumps(held).encode()))
+    relist(path)
+    figure = tmp_path / "a.svg"
+    assert run(["plot", "attention", "--results", str(bundle), "-o", str(figure)]) == 0
+    assert {row.split(",")[1] for row in (tmp_path / "a.csv").read_text().splitlines()[1:]} == {"3"}
 
 
 def test_a_count_that_is_not_the_sentences_is_told(bundle):
@@ -170,6 +241,9 @@ SHAPES = {
     "no place": {**EXAMPLE, "sentence": "3"},
     "a truth for a place": {**EXAMPLE, "sentence": True},
     "source is a text": {**EXAMPLE, "source": "un"},
+    "a place below zero": {**EXAMPLE, "sentence": -5},
+    "half a sign": {**EXAMPLE, "source": ["un", "\ud800"]},
+    "half a sign in the reference": {**EXAMPLE, "reference": "\ud800"},
     "no source": {**EXAMPLE, "source": []},
     "no reference": {name: held for name, held in EXAMPLE.items() if name != "reference"},
     "a word is a number": {**EXAMPLE, "hypothesis": [1]},

@@ -163,7 +163,7 @@ def test_fewer_than_two_filled_buckets_are_refused(edges, named):
 
 
 def test_references_without_words_are_what_is_told():
-    with pytest.raises(UserError, match=r"the references of .* are all empty"):
+    with pytest.raises(UserError, match=r"the references for .* are all empty"):
         score_page(held(references=[" "] * len(REFERENCES)), ScoringSettings())
     references = [
         text if length == 25 else "" for text, length in zip(REFERENCES, LENGTHS, strict=True)

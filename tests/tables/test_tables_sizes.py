@@ -319,6 +319,25 @@ def test_where_takes_a_group_whose_name_has_a_comma(several):
     assert len(where(bundle, ["group=zero, s_0"]).runs) == len(grouped)
 
 
+def test_where_takes_the_group_that_was_named_and_none_whose_name_is_in_it(several):
+    names = {"none8s2": "a", "none16s2": "a, b", "none32s2": "b"}
+    runs = several.runs[several.runs["run"].isin(names)]
+    bundle = replace(several, runs=runs.assign(group=runs["run"].map(names)))
+    for name, group in names.items():
+        assert set(where(bundle, [f"group={group}"]).runs["run"]) == {name}
+    assert set(where(bundle, ["group=a, b", "group=a"]).runs["run"]) == {"none8s2", "none16s2"}
+    assert set(where(bundle, ["group=b,a"]).runs["run"]) == {"none8s2", "none32s2"}
+    with pytest.raises(UserError, match="no run with group=c; there are a, 'a, b', b"):
+        where(bundle, ["group=c"])
+
+
+def test_where_takes_a_blank_text_as_none(several):
+    assert len(where(several, ["test_set=none"]).runs) == len(several.runs)
+    with pytest.raises(UserError, match="no run with test_set=wmt14; there are none"):
+        where(several, ["test_set=wmt14"])
+    assert set(where(several, ["attention=none"]).runs["attention"]) == {"none"}
+
+
 def test_where_takes_edges_which_hold_commas(several):
     assert len(where(several, ["edges=5,11,21,31,41"]).runs) == len(several.runs)
 
@@ -341,6 +360,7 @@ def test_where_lets_a_value_be_of_a_run_that_is_not_done(several):
         ("contxt_size=8", UsageError, "did you mean 'context_size'"),
         ("bleu=3", UsageError, "unknown column 'bleu'"),
         ("context_size", UsageError, "write column=value"),
+        ("context_size=8,,16", UsageError, "'context_size=8,,16': write column=value"),
         ("context_size=small", UsageError, "context_size is a number"),
         ("bidirectional=perhaps", UsageError, "bidirectional is true or false"),
         ("context_size=64", UserError, "no run with context_size=64; there are 8, 16, 32"),
