@@ -48,7 +48,11 @@ def columns_of_settings(held: Sequence[Mapping[str, Any]]) -> dict[str, list[Any
         known = RunSettings.model_fields[concern].annotation.model_fields
         if field in known:
             default = known[field].default
-            values = [settings.get(concern, {}).get(field, default) for settings in held]
+            groups = (settings.get(concern) for settings in held)
+            values = [
+                group.get(field, default) if isinstance(group, dict) else default
+                for group in groups
+            ]
             columns[column] = list(map(_text, values)) if kind == "str" else values
     return columns
 
