@@ -148,6 +148,7 @@ def test_a_folder_given_by_the_other_name_is_told_this_commands(capsys, argument
     assert f"No such option: {wrong}: this command's folder is named by {right} (see" in told
 
 
+@pytest.mark.slow
 def test_a_sign_that_the_terminal_lacks_is_no_failure(tmp_path):
     environment = {**os.environ, "PYTHONIOENCODING": "ascii", "COLUMNS": "80"}
     command = [Path(sys.executable).parent / "bottleneck", "lecture", "L10"]

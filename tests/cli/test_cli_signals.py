@@ -69,6 +69,7 @@ def test_of_a_command_that_begins_anew_nothing_else_is_said():
     assert (errors, process.returncode) == ("bottleneck: interrupted\n", 130)
 
 
+@pytest.mark.slow
 def test_a_signal_that_the_caller_has_us_ignore_stays_ignored():
     """`nohup bottleneck sweep ...` goes on when its terminal is closed."""
     process = started("ignored")

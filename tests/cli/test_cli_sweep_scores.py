@@ -37,6 +37,7 @@ def test_ranges_go_where_they_have_no_room_and_numbers_stay_whole(planted, capsy
     assert all(f"{bleu:.1f}" in text for bleu in runs["bleu"].dropna())
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("planted")
 def test_one_cell_is_one_cell(capsys):
     one = ["--set", "model.context_size=8", "--set", "model.attention=none"]

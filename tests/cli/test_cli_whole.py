@@ -107,8 +107,8 @@ def broken(*_, **__):
     ("run_jobs", "told"),
     [
         (failing, "mine: 8 of 8 runs failed or diverged: `bottleneck runs --results all/mine`"),
-        (refusing, "mine: the disk is full"),
-        (broken, "mine: RuntimeError: a bug"),
+        pytest.param(refusing, "mine: the disk is full", marks=pytest.mark.slow),
+        pytest.param(broken, "mine: RuntimeError: a bug", marks=pytest.mark.slow),
     ],
     ids=["failing", "refusing", "broken"],
 )

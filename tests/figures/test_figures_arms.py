@@ -142,6 +142,7 @@ def test_one_filled_bucket_is_one_panel(tmp_path):
     assert [axes.get_title() for axes in figure.axes] == ["11-20 source words"]
 
 
+@pytest.mark.slow
 def test_more_rows_than_a_slide_has_room_for_are_refused_with_a_way_out(tmp_path):
     text = sentences()
     sizes = range(8, 8 + MOST_ROWS + 1)

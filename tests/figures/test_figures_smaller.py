@@ -127,6 +127,7 @@ def test_of_many_colours_the_commonest_are_kept_and_the_rest_is_the_nearest_of_t
         assert moved[row, column] == nearest
 
 
+@pytest.mark.slow
 def test_a_figure_has_a_third_of_the_bytes_its_size_and_its_colours():
     figure = _drawn()
     figure.set_dpi(144)

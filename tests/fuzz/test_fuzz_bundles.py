@@ -281,6 +281,7 @@ def test_damage_of_a_network_is_told_or_changes_nothing(tmp_path, count):
     told_or_alike(tmp_path, tmp_path, lambda _: [translator], count)
 
 
+@pytest.mark.slow
 def test_what_is_looked_at_is_read_where_nothing_is_changed(bundle, store):
     assert not (bundle / "runs").exists()
     for folder in (store, bundle):

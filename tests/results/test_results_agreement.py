@@ -32,11 +32,18 @@ def store(tmp_path_factory):
     return folder
 
 
+@pytest.fixture(scope="module")
+def whole(store, tmp_path_factory):
+    """A bundle away from its store."""
+    folder = tmp_path_factory.mktemp("whole")
+    write_bundle(finished_runs(store), folder, {})
+    return folder
+
+
 @pytest.fixture
-def bundle(store, tmp_path):
-    """Away from its store."""
-    write_bundle(finished_runs(store), tmp_path / "bundle", {})
-    return tmp_path / "bundle"
+def bundle(whole, tmp_path):
+    """The same, to be changed."""
+    return shutil.copytree(whole, tmp_path / "bundle")
 
 
 def edit_csv(path, edit):
@@ -189,11 +196,7 @@ def test_a_number_of_learning_that_cannot_be_is_told(bundle, tmp_path, capfd, na
 
 
 def test_an_example_without_an_output_is_one_and_is_not_drawn(bundle, tmp_path):
-    path = bundle / "examples.json.gz"
-    empty = {**EXAMPLE, "sentence": 1, "hypothesis": [], "weights": []}
-    held = {run: [empty, EXAMPLE] for run in json.loads(gzip.decompress(path.read_bytes()))}
-    path.write_bytes(gzip.compress(json.dumps(held).encode()))
-    relist(path)
+    give_examples(bundle, {**EXAMPLE, "sentence": 1, "hypothesis": [], "weights": []}, EXAMPLE)
     figure = tmp_path / "a.svg"
     assert run(["plot", "attention", "--results", str(bundle), "-o", str(figure)]) == 0
     assert {row.split(",")[1] for row in (tmp_path / "a.csv").read_text().splitlines()[1:]} == {"3"}
@@ -256,22 +259,31 @@ SHAPES = {
 }
 
 
-@pytest.mark.parametrize("example", SHAPES.values(), ids=SHAPES)
-def test_examples_of_another_shape_are_told(store, bundle, tmp_path, capsys, example):
+def give_examples(bundle, *examples):
     path = bundle / "examples.json.gz"
     held = json.loads(gzip.decompress(path.read_bytes()))
     assert list(held.values()) == [[EXAMPLE]] * 4
-    for name in held:
-        held[name] = [EXAMPLE, example]
-    path.write_bytes(gzip.compress(json.dumps(held).encode()))
+    path.write_bytes(gzip.compress(json.dumps(dict.fromkeys(held, examples)).encode()))
     relist(path)
-    figure = tmp_path / "a.png"
-    assert run(["plot", "attention", "--results", str(bundle), "-o", str(figure)]) == 1
-    assert capsys.readouterr().err.count("\n") == 1
-    assert not figure.exists()
+
+
+@pytest.mark.parametrize("example", SHAPES.values(), ids=SHAPES)
+def test_examples_of_another_shape_are_told(bundle, example):
+    give_examples(bundle, EXAMPLE, example)
+    with pytest.raises(DamagedError, match=r"examples\.json\.gz"):
+        load_bundle(bundle).examples()
+
+
+def test_examples_of_another_shape_are_neither_drawn_nor_merged(store, bundle, tmp_path, capsys):
+    give_examples(bundle, EXAMPLE, SHAPES["too few columns"])
+    for command in (["plot", "attention", "--results"], ["merge"]):
+        out = tmp_path / f"{command[0]}.png"
+        assert run([*command, str(bundle), "-o", str(out)]) == 1
+        assert capsys.readouterr().err.count("\n") == 1
+        assert not out.is_file()
 
     own = shutil.copytree(store, tmp_path / "own")
-    write_relisted(finished_runs(own)[0] / "examples.json", json.dumps([example]))
+    write_relisted(finished_runs(own)[0] / "examples.json", json.dumps(["a"]))
     with pytest.raises(DamagedError, match=r"examples\.json"):
         load_bundle(own).examples()
 
