@@ -246,7 +246,9 @@ def test_a_group_of_commands_alone_prints_its_help(capsys):
     assert any(line.strip().startswith("describe") for line in printed.out.splitlines())
 
 
-@pytest.mark.parametrize("arguments", ["--version", "lecture L7", "--help", ""])
+@pytest.mark.parametrize(
+    "arguments", ["--version", pytest.param("lecture L7", marks=pytest.mark.slow), "--help", ""]
+)
 def test_an_answer_for_a_closed_standard_output_is_an_error(arguments):
     command = f'exec "$0" -m seq2seq_bottleneck {arguments} >&-'
     done = subprocess.run(

@@ -141,6 +141,7 @@ def test_beside_runs_on_another_text_nothing_is_trained(text, tmp_path, capsys):
     assert sorted(folder.rglob("*")) == before
 
 
+@pytest.mark.slow
 def test_a_bundle_without_its_runs_is_not_trained_into(tmp_path, capsys):
     """Its numbers would be gone; a merged one's, or a committed one's."""
     write_planted(tmp_path / "whole", ARMS, seeds=1)

@@ -3,6 +3,7 @@
 import os
 import re
 
+import pytest
 from grids import expand
 from planted import write_begun
 from small_sweeps import DIVERGES, FOUR
@@ -14,6 +15,7 @@ from seq2seq_bottleneck.settings.run import resolve
 from seq2seq_bottleneck.settings.sweep import load_sweep
 
 
+@pytest.mark.slow
 def test_a_dry_run_prints_the_cells_and_runs_nothing(tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "mine.toml").write_text(FOUR)

@@ -14,6 +14,8 @@ from seq2seq_bottleneck.runs.attention import END
 from seq2seq_bottleneck.runs.translate import attended, load_run
 from seq2seq_bottleneck.settings.sums import write_listed
 
+pytestmark = pytest.mark.slow  # all on runs that are trained for them
+
 GOLD = {
     "gold": "0-0 1?1\n0-0 2-1\n",
     "source": "the cat\na black cat\n",
@@ -31,7 +33,6 @@ def options(tmp_path):
     return arguments
 
 
-@pytest.mark.slow
 def test_a_gold_set_has_a_table_of_its_own(finished, options, capsys):
     arguments = ["study", "alignment", "--results", str(finished), "--quiet", *options]
     assert run([*arguments, "--format", "csv"]) == 0
