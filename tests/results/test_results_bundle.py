@@ -13,7 +13,7 @@ from planted import write_planted
 
 from seq2seq_bottleneck.results.bundle import load_bundle, load_results
 from seq2seq_bottleneck.results.export import write_bundle
-from seq2seq_bottleneck.results.schema import COUNTED, FILLED, RUN_COLUMNS
+from seq2seq_bottleneck.results.schema import COUNTED, FILLED, RUN_COLUMNS, SENTENCE_COLUMNS
 from seq2seq_bottleneck.settings.errors import UserError
 
 DAMAGE = {"none": [0.1, 0.3, 0.5, 0.6, 0.7], "additive": [0.1] * 5}
@@ -31,6 +31,10 @@ def test_columns_are_the_documented_ones_in_order(folder):
     bundle = load_bundle(folder)
     assert list(bundle.runs.columns) == list(RUN_COLUMNS)
     assert list(pd.read_csv(folder / "sentences.csv.gz").columns) == ["run", *COUNTED]
+    own = pd.read_csv(folder / "elsewhere" / "none1x1" / "sentences.csv")
+    kinds = {name: str(kind) for name, kind in own.dtypes.items()}
+    assert list(kinds) == list(SENTENCE_COLUMNS)
+    assert kinds == SENTENCE_COLUMNS
     assert list(RUN_COLUMNS)[:10] == (
         [
             "run",
