@@ -21,6 +21,7 @@ def _may_lack(place: str) -> bool:
 
 FILLED = tuple(name for name, (place, _) in SETTING_COLUMNS.items() if not _may_lack(place))
 """Columns of settings that every run has a value of."""
+CONCERNS = frozenset(place.partition(".")[0] for place, _ in SETTING_COLUMNS.values())
 
 
 def run_columns(run: Path, partly: bool = False) -> dict[str, Any]:
@@ -43,18 +44,20 @@ def columns_of_settings(held: Sequence[Mapping[str, Any]]) -> dict[str, list[Any
     Columns that follow from several settings (`SETTING_COLUMNS`) are left out.
     """
     columns = {}
+    groups = {concern: [_group(each, concern) for each in held] for concern in CONCERNS}
     for column, (place, kind) in SETTING_COLUMNS.items():
         concern, _, field = place.partition(".")
         known = RunSettings.model_fields[concern].annotation.model_fields
         if field in known:
-            default = known[field].default
-            groups = (settings.get(concern) for settings in held)
-            values = [
-                group.get(field, default) if isinstance(group, dict) else default
-                for group in groups
-            ]
+            values = [group.get(field, known[field].default) for group in groups[concern]]
             columns[column] = list(map(_text, values)) if kind == "str" else values
     return columns
+
+
+def _group(settings: Mapping[str, Any], concern: str) -> Mapping[str, Any]:
+    """The settings of a concern as they are described; none where that is no group of settings."""
+    group = settings.get(concern)
+    return group if isinstance(group, dict) else {}
 
 
 def _text(value: Any) -> str:
