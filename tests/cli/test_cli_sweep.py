@@ -93,18 +93,31 @@ def test_the_store_alone_gives_the_same_table(swept, capsys):
 
 def test_export_reads_the_store_and_says_what_it_lacks(swept, tmp_path, capsys):
     """As after an interrupt: the bundle is that of fewer runs than the store has."""
-    shutil.copytree(swept[0] / "out", tmp_path / "out")
-    whole = exported(tmp_path / "out", capsys)
-    lines = (tmp_path / "out" / "runs.csv").read_text().splitlines(keepends=True)
-    write_relisted(tmp_path / "out" / "runs.csv", "".join(lines[:6]))
-    assert run(["export", "--results", str(tmp_path / "out")]) == 0
+    out = tmp_path / "out"
+    shutil.copytree(swept[0] / "out", out)
+    whole = exported(out, capsys)
+    _leave_one_run(out / "runs")
+    assert run(["export", "--results", str(out), "--bundle", str(out)]) == 0
+    shutil.copytree(swept[0] / "out" / "runs", out / "runs", dirs_exist_ok=True)
+    capsys.readouterr()
+    assert run(["export", "--results", str(out)]) == 0
     printed = capsys.readouterr()
     assert printed.out == whole
     said = "1 run is without a result: `bottleneck runs` lists them.\n"
     assert printed.err == said
-    shutil.rmtree(tmp_path / "out" / "runs")
-    assert run(["export", "--results", str(tmp_path / "out")]) == 0
-    assert capsys.readouterr().err == said
+    shutil.rmtree(out / "runs")
+    assert run(["export", "--results", str(out)]) == 0
+    printed = capsys.readouterr()
+    assert printed.out != whole
+    assert set(printed.out.splitlines()) < set(whole.splitlines())
+    assert printed.err == said
+
+
+def _leave_one_run(store: Path) -> None:
+    """Of the runs that have a result the first alone."""
+    done = [path.parent for path in sorted(store.glob("*/scores.csv"))]
+    for folder in done[1:]:
+        shutil.rmtree(folder)
 
 
 def test_a_caption_names_the_cell_that_diverged(swept, tmp_path, capsys):
