@@ -64,14 +64,22 @@ def check_settings(runs: pd.DataFrame, held: Mapping[str, Any], path: Path) -> N
     columns["corpus_fingerprint"] = [
         held[run]["environment"].get("fingerprint", "") for run in names
     ]
+    first = np.unique(places, return_index=True)[1]
     for name, values in columns.items():
-        told = pd.Series(values, dtype="object").to_numpy()[places]
-        ours = runs[name].to_numpy(dtype="object")
-        blank = runs[name].isna().to_numpy() & np.equal(told, None)
-        if len(other := np.flatnonzero(~(blank | (ours == told)))):
-            run = runs["run"].iloc[other[0]]
+        rows = pd.factorize(runs[name], use_na_sentinel=False)[0]
+        other = rows != rows[first][places]
+        other[first] |= _differ(runs[name].iloc[first], values)
+        if other.any():
+            run = runs["run"].iloc[other.argmax()]
             reason = f"of run {run} another {name!r} than {schema.ENVIRONMENT} has"
             raise damaged(path, reason, AGAIN)
+
+
+def _differ(ours: pd.Series, described: Sequence[Any]) -> np.ndarray:
+    """Which values are not as described; a blank is as described where that is None."""
+    told = pd.Series(described, dtype="object").to_numpy()
+    blank = ours.isna().to_numpy() & np.equal(told, None)
+    return ~(blank | (ours.to_numpy(dtype="object") == told))
 
 
 def checked_learning(rows: pd.DataFrame) -> pd.DataFrame:

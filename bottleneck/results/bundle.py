@@ -3,7 +3,7 @@
 import io
 import zlib
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -131,12 +131,12 @@ def load_bundle(folder: Path) -> Bundle:
         check_counted(runs, sentences, {run.name: run / SENTENCES for run in found.done})
         return Bundle(folder, runs, sentences, environment(found.done, found))
     with ThreadPoolExecutor(max_workers=1) as beside:  # of thousands of runs it takes a while
-        digested = beside.submit(digest, folder / schema.SENTENCES)
+        counts = beside.submit(_sentences, folder)
         held = load_environment(folder)
         table = _runs_table(folder)
-    check_all_described(table["run"], held, folder)
-    check_settings(table, held["runs"], folder / schema.RUNS)
-    sentences = _sentences(folder, digested)
+        check_all_described(table["run"], held, folder)
+        check_settings(table, held["runs"], folder / schema.RUNS)
+        sentences = counts.result()
     check_counted(table, sentences, folder / schema.SENTENCES)
     return Bundle(folder, table, sentences, held)
 
@@ -242,14 +242,11 @@ def _stored_sentences(runs: Sequence[Path]) -> dict[str, Counts]:
     return held
 
 
-def _sentences(folder: Path, digested: Future[str]) -> dict[str, Counts]:
-    """The same of a bundle, from ``sentences.safetensors`` where that belongs to its CSV.
-
-    ``digested`` is the CSV file's digest.
-    """
+def _sentences(folder: Path) -> dict[str, Counts]:
+    """The same of a bundle, from ``sentences.safetensors`` where that belongs to its CSV."""
     path = folder / schema.SENTENCES
     try:
-        own = digested.result()
+        own = digest(path)
         check_digest(path, own, AGAIN)
         held = unpacked(folder / schema.COUNTS, own)
         return read_bundle(path) if held is None else held

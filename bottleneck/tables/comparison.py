@@ -253,8 +253,8 @@ def _scores(seeds: tuple[Counts, ...], bucketed: Counts, scoring: ScoringSetting
     """The scores of an arm's seeds; kept, for several claims rest on the same arms."""
     assigned = Buckets(scoring.lower_edges).assign(bucketed.words.astype(np.int64))
     columns = np.stack([held.statistics.T for held in seeds])  # seeds, columns, sentences
-    places = range(len(scoring.lower_edges))
-    held = [np.moveaxis(columns[:, :, assigned == place], 1, 2) for place in places]
+    inside = [np.flatnonzero(assigned == place) for place in range(len(scoring.lower_edges))]
+    held = [np.moveaxis(columns.take(places, axis=2), 1, 2) for places in inside]
     sums = [counts.sum(axis=1, dtype=np.int64) for counts in held]
     return (
         tuple(_estimate(counts, place, scoring) for place, counts in enumerate(held)),

@@ -98,20 +98,21 @@ def test_other_edges_than_those_scored_by_are_told(store, tmp_path):
         load_bundle(own)
 
 
-def changed(column, value):
-    """Rows of which the second has another value in a column."""
+def changed(column, value, rows=slice(1, 2)):
+    """Some of the rows, the second alone if they are not told, have another value in a column."""
 
     def edit(path):
-        head = path.read_text().splitlines()[0].split(",")
+        place = path.read_text().splitlines()[0].split(",").index(column)
 
-        def rows(lines):
-            (row,) = csv.reader([lines[1]])
-            row[head.index(column)] = value
-            held = io.StringIO()
-            csv.writer(held, lineterminator="\n").writerow(row)
-            return [lines[0], held.getvalue(), *lines[2:]]
+        def write(lines):
+            held = list(csv.reader(lines))
+            for row in held[rows]:
+                row[place] = value
+            text = io.StringIO()
+            csv.writer(text, lineterminator="\n").writerows(held)
+            return [text.getvalue()]
 
-        edit_csv(path, rows)
+        edit_csv(path, write)
 
     return edit
 
@@ -141,6 +142,13 @@ def test_a_number_that_cannot_be_is_told(bundle, column, value, told):
     for load in (load_bundle, load_results):
         with pytest.raises(DamagedError, match=rf"runs\.csv.*{told}"):
             load(bundle)
+
+
+def test_a_setting_that_all_rows_of_a_run_have_otherwise_is_told(bundle):
+    buckets = load_results(bundle)["run"].value_counts().iloc[0]
+    changed("layers", "2", slice(-buckets, None))(bundle / "runs.csv")
+    with pytest.raises(DamagedError, match="another 'layers' than environment"):
+        load_bundle(bundle)
 
 
 def test_a_score_that_is_none_is_a_blank(bundle):
