@@ -28,8 +28,8 @@ def check_described(held: Any, path: Path) -> None:
         raise damaged(path, "not every run has settings and an environment", AGAIN)
     if not isinstance(others, dict) or not all(map(_is_unfinished, others.values())):
         raise damaged(path, "its unfinished runs are not described", AGAIN)
-    if not _is_number(held.get("other_versions", 0)):
-        raise damaged(path, "other_versions is no number", AGAIN)
+    if not _is_count(held.get("other_versions", 0)):
+        raise damaged(path, "other_versions is no number of runs", AGAIN)
 
 
 def check_all_described(runs: Iterable[str], held: Mapping[str, Any], folder: Path) -> None:
@@ -63,6 +63,10 @@ def _is_unfinished(held: Any) -> bool:
         and all(isinstance(held.get(name), str) for name in ("status", "reason", "group"))
         and isinstance(held.get("settings"), dict | None)
     )
+
+
+def _is_count(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
 
 
 def _is_number(value: Any) -> bool:

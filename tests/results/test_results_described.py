@@ -39,6 +39,8 @@ FAULTS = {
     "unfinished are a list": lambda held: held.update(unfinished=[]),
     "an unfinished one is none": lambda held: held.update(unfinished={"a": None}),
     "a count is a text": lambda held: held.update(other_versions="many"),
+    "a count is no whole number": lambda held: held.update(other_versions=1.0),
+    "a count is below zero": lambda held: held.update(other_versions=-1),
     "a share is an object": lambda held: facts(held).update(source_unknown={}),
     "a share is gone": lambda held: facts(held).pop("target_unknown") and None,
     "notes are a number": lambda held: facts(held).update(notes=3),
