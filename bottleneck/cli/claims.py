@@ -20,6 +20,7 @@ def claims(
     ] = "rich",
 ) -> None:
     """Decide the lecture's claims, or say what would decide them."""
+    from ..results.folders import find_runs
     from ..settings.errors import UserError
     from ..tables.claims import check_format, print_claims, render
     from ..tables.decided import bundle_of, decide_results
@@ -40,8 +41,7 @@ def claims(
     if bundle is not None:
         say_what_is_left_out(bundle.environment)
     elif not any(each.measured for each in decisions):
-        say(
-            f"{str(folder)!r} holds no results: `bottleneck reproduce --out {quote(str(folder))}` "
-            "makes some there",
-            err=True,
-        )
+        way = "name a folder that `bottleneck reproduce` or `bottleneck sweep` wrote"
+        if find_runs(folder).any or not any(folder.iterdir()):
+            way = f"`bottleneck reproduce --out {quote(str(folder))}` makes some there"
+        say(f"{str(folder)!r} holds no results: {way}", err=True)

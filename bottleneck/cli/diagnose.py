@@ -6,7 +6,7 @@ import typer
 
 from ..settings.counted import counted
 from .console import output, say
-from .learned import say_unlearned
+from .learned import say_unlearned, told_runs
 from .options import Form, OneRunOrMore, check_sentence
 from .reproduce import DEFAULT_OUT
 
@@ -45,8 +45,7 @@ def diagnose(
         lambda words: say(words, err=True),
     )
     length = counted(held.words, "word")
-    latest = " (the latest; --results names others)" if results is None else ""
-    notes = [f"Runs of {folder}{latest}: {', '.join(f'{a} {ordered[a].name}' for a in ordered)}."]
+    notes = [told_runs(folder, ordered, latest=results is None)]
     if sentence is None:
         length += f" (the slide says {slide.words}, elsewhere {slide.words_elsewhere})"
         notes.append(

@@ -1,9 +1,16 @@
-"""A line on stderr where the arms that a sentence is put to have not learned to translate."""
+"""Which runs a sentence is put to, and a line where they have not learned to translate."""
 
 from collections.abc import Mapping
 from pathlib import Path
 
 from .console import say
+
+
+def told_runs(folder: Path, folders: Mapping[str, Path], latest: bool) -> str:
+    """``Runs of results/runs/lecture: none 0123456789ab.``; ``latest``: nobody named the folder."""
+    chosen = " (the latest; --results names others)" if latest else ""
+    runs = ", ".join(f"{arm} {run.name}" for arm, run in folders.items())
+    return f"Runs of {folder}{chosen}: {runs}."
 
 
 def say_unlearned(folders: Mapping[str, Path]) -> None:

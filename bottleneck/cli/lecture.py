@@ -127,9 +127,20 @@ def _asked(name: str, evidence: "Evidence", folder: Path) -> str:
     if evidence.learned is not None:
         return ""
     missing, wanted = ASKED[name]
-    lacks = f"has no run {wanted}" if folder.is_dir() else "is not there"
+    lacks = _lacks(folder, wanted)
     way = f"`bottleneck reproduce` trains a run {wanted}"
     return f"{missing}: {str(folder)!r} {lacks}; {way}, and --results names others."
+
+
+def _lacks(folder: Path, wanted: str) -> str:
+    """Why a folder has none of the wanted runs whose weights could be asked."""
+    from ..results.folders import without_runs
+
+    if not folder.is_dir():
+        return "is not there"
+    if without_runs(folder):
+        return "is a bundle without its run folders, which hold the weights"
+    return f"has no run {wanted}"
 
 
 def _with_trained(name: str, evidence: "Evidence", results: Path | None) -> "Evidence":

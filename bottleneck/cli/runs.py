@@ -184,8 +184,10 @@ def _one(results: Path | None, name: str) -> "RunFolder":
 
     found = [run for run in _runs(results) if run.run.startswith(name)]
     if len(found) != 1:
+        where = "" if results is not None else " (the latest; --results names others)"
         raise UserError(
-            f"{len(found)} runs begin with {name!r}, name one; `bottleneck runs` lists them"
+            f"{len(found)} runs of {str(results_folder(results))!r}{where} begin with {name!r}, "
+            "name one; `bottleneck runs` lists them"
         )
     return found[0]
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .console import output, say
-from .learned import say_unlearned
+from .learned import say_unlearned, told_runs
 from .options import OneRunOrMore, check_sentence
 from .reproduce import DEFAULT_OUT
 
@@ -57,17 +57,21 @@ def translate(
     The arms are those of the latest runs. Of a file or standard input, as many lines come out as
     went in.
     """
+    from ..runs.stored import latest_output
+
     given = {"beam_size": beam, "copy_unknown": copy_unknown}
     decoding = {name: value for name, value in given.items() if value is not None}
     with _text(sentence, file) as lines:
         if lines is None:
             check_sentence(sentence or "")
-        folders = _folders(results, arm, lines is not None)
+        folder = results if results is not None else latest_output(DEFAULT_OUT)
+        folders = _folders(folder, arm, lines is not None)
         found = _load(folders, decoding)
         if lines is None:
             _translate_sentence(found, sentence or "", alignment)
         else:
             _translate_text(found, lines, alignment)
+    say(told_runs(folder, folders, latest=results is None), err=True)
     say_unlearned(folders)
 
 
@@ -87,11 +91,10 @@ def _text(sentence: str | None, file: Path | None) -> AbstractContextManager[Lin
     return nullcontext(read_lines(sys.stdin.buffer, "standard input"))
 
 
-def _folders(results: Path | None, arm: str | None, one: bool) -> dict[str, Path]:
+def _folders(folder: Path, arm: str | None, one: bool) -> dict[str, Path]:
     """The runs to translate with, by arm, none first; ``one`` alone for a text."""
-    from ..runs.stored import latest_output, trained_arms
+    from ..runs.stored import trained_arms
 
-    folder = results if results is not None else latest_output(DEFAULT_OUT)
     return dict(sorted(_chosen(trained_arms(folder), arm, one).items(), reverse=True))
 
 

@@ -13,7 +13,6 @@ import numpy as np
 import pandas as pd
 
 from ..settings.buckets import bucket_labels
-from ..settings.concerns import LARGE
 from . import schema
 from .columns import FILLED as SETTINGS
 from .columns import columns_of_settings
@@ -65,10 +64,11 @@ def check_settings(runs: pd.DataFrame, held: Mapping[str, Any], path: Path) -> N
         held[run]["environment"].get("fingerprint", "") for run in names
     ]
     first = np.unique(places, return_index=True)[1]
-    for name, values in columns.items():
+    for name in (*schema.SETTING_COLUMNS, "corpus_fingerprint"):
         rows = pd.factorize(runs[name], use_na_sentinel=False)[0]
         other = rows != rows[first][places]
-        other[first] |= _differ(runs[name].iloc[first], values)
+        if name in columns:  # others follow from several settings
+            other[first] |= _differ(runs[name].iloc[first], columns[name])
         if other.any():
             run = runs["run"].iloc[other.argmax()]
             reason = f"of run {run} another {name!r} than {schema.ENVIRONMENT} has"
@@ -77,9 +77,9 @@ def check_settings(runs: pd.DataFrame, held: Mapping[str, Any], path: Path) -> N
 
 def _differ(ours: pd.Series, described: Sequence[Any]) -> np.ndarray:
     """Which values are not as described; a blank is as described where that is None."""
-    told = pd.Series(described, dtype="object").to_numpy()
-    blank = ours.isna().to_numpy() & np.equal(told, None)
-    return ~(blank | (ours.to_numpy(dtype="object") == told))
+    held = ours.to_numpy(dtype="object", copy=True)
+    held[ours.isna().to_numpy()] = None  # what pandas has for a blank is equal to nothing
+    return held != pd.Series(described, dtype="object").to_numpy()
 
 
 def checked_learning(rows: pd.DataFrame) -> pd.DataFrame:
@@ -88,7 +88,7 @@ def checked_learning(rows: pd.DataFrame) -> pd.DataFrame:
     A ``ValueError`` where one is there twice or has what cannot be.
     """
     for name in ("update", "sentences", "tokens", "loss", "standard_error"):
-        if (rows[name] < 0).any() or (rows[name] > LARGE).any():
+        if (rows[name] < 0).any() or (rows[name] > schema.FINITE).any():
             raise ValueError(f"a row's {name!r} is out of range")
     return without_repeats(rows, schema.LEARNING_KEY)
 

@@ -5,6 +5,7 @@ import zlib
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -131,14 +132,24 @@ def load_bundle(folder: Path) -> Bundle:
         check_counted(runs, sentences, {run.name: run / SENTENCES for run in found.done})
         return Bundle(folder, runs, sentences, environment(found.done, found))
     with ThreadPoolExecutor(max_workers=1) as beside:  # of thousands of runs it takes a while
-        counts = beside.submit(_sentences, folder)
+        counts = _begun(beside, partial(_sentences, folder))
         held = load_environment(folder)
         table = _runs_table(folder)
         check_all_described(table["run"], held, folder)
         check_settings(table, held["runs"], folder / schema.RUNS)
-        sentences = counts.result()
+        sentences = counts()
     check_counted(table, sentences, folder / schema.SENTENCES)
     return Bundle(folder, table, sentences, held)
+
+
+def _begun(
+    pool: ThreadPoolExecutor, work: Callable[[], dict[str, Counts]]
+) -> Callable[[], dict[str, Counts]]:
+    """What waits for a work that has been begun; where no thread is to be had, the work itself."""
+    try:
+        return pool.submit(work).result
+    except RuntimeError:
+        return work
 
 
 def load_results(folder: str | Path) -> pd.DataFrame:
@@ -167,8 +178,8 @@ def load_environment(folder: Path) -> Mapping[str, Any]:
     check_described(held, folder / schema.ENVIRONMENT)
     if not of_one_time(folder, schema.FILES):
         raise UserError(
-            f"{str(folder)!r} is half of an export that was stopped, half of the one before it: "
-            "export it again"
+            f"{str(folder)!r} is half of an export or a merge that was stopped, half of the one "
+            "before it: the same command again makes it whole"
         )
     return held
 

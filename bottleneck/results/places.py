@@ -7,11 +7,11 @@ from pathlib import Path
 
 from ..settings.atomic import check_file
 from ..settings.errors import DamagedError, UsageError, UserError
-from ..settings.sums import SUMS, read_sums
+from ..settings.sums import SUMS, others_lines, read_sums
 from .described import AGAIN
 from .export import run_rows
 from .folders import find_runs, is_run, listed_as, read_object, runs_in, store_of
-from .schema import ENVIRONMENT, FILES, RUNS
+from .schema import COUNTS, ENVIRONMENT, FILES, PROBES, RUNS
 
 NEW = "name a new folder"
 
@@ -42,9 +42,13 @@ def check_bundle(folder: Path, runs: Collection[str], store: Path | None = None)
         if store is None or not store.samefile(store_of(folder)):
             raise UsageError(f"{str(folder)!r} has results of its own: {NEW}")
         return
-    there = [folder / name for name in FILES if os.path.lexists(folder / name)]
-    if there and read_sums(folder) is None:
-        raise UsageError(f"{str(there[0])!r} is there already, and no bundle's: {NEW}")
+    if others_lines(folder):
+        raise UsageError(f"{str(folder / SUMS)!r} is there already, and not ours: {NEW}")
+    there = [folder / name for name in (*FILES, COUNTS) if os.path.lexists(folder / name)]
+    there += sorted((folder / PROBES).glob("*.csv"))
+    listed = read_sums(folder) or ()
+    if others := [path for path in there if path.relative_to(folder).as_posix() not in listed]:
+        raise UsageError(f"{str(others[0])!r} is there already, and no bundle's: {NEW}")
     known = {*runs, *(run.name for run in (runs_in(store) if store else ()))}
     if there and (lost := sorted(_held(folder) - known)):
         few = ", ".join(lost[:3]) + ", ..." * (len(lost) > 3)

@@ -153,6 +153,8 @@ run belongs to, blank outside of groups.
 
 FILLED = ("run", "bucket", "n", "train_pairs", "best_update", "parameters")
 """Columns of ``runs.csv``, beside those of settings that are always set, that have no blanks."""
+FINITE = 3.5e38
+"""Above all that a float32 can be, so that any loss that is a number is less."""
 HIGHEST: dict[str, float] = {
     **dict.fromkeys(("bleu", "bleu_low", "bleu_high", "chrf"), 100.0),
     **{f"precision_{order}": 100.0 for order in range(1, 5)},
@@ -164,7 +166,7 @@ HIGHEST: dict[str, float] = {
             "train_loss", "valid_loss", "train_tokens", "parameters", "train_seconds",
             "train_tokens_per_second",
         ),
-        1e30,
+        FINITE,
     ),
 }  # fmt: skip
 """Columns of what was measured, which is nowhere below zero, and the most that each can be."""

@@ -89,6 +89,17 @@ def parse_settings(values: Mapping[str, Any]) -> RunSettings:
         raise UsageError(_fault(error.errors()[0])) from None
 
 
+def check_setting(name: str, value: Any) -> None:
+    """Whether ``section.key`` can be so, whatever the others are; a ``UsageError`` where not."""
+    concern, _, field = name.partition(".")
+    try:
+        RunSettings.model_validate({concern: {field: value}})
+    except ValidationError as error:
+        own = [fault for fault in error.errors() if fault["loc"][:2] == (concern, field)]
+        if own:
+            raise UsageError(_fault(own[0])) from None
+
+
 def _fault(fault: Mapping[str, Any]) -> str:
     """One line for one pydantic fault: the setting's place, what is wrong, the nearest name."""
     place = [str(part) for part in fault["loc"]]

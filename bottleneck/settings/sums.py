@@ -5,6 +5,7 @@ is in its place, so that whoever is killed, or reads meanwhile, finds a listed f
 """
 
 import os
+import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -21,6 +22,7 @@ from .errors import unwritten
 SUMS = "SHA256SUMS"
 _LOCK = ".sums.lock"
 _GAP = b"  "
+_LINE = re.compile(rb"[0-9a-f]{64}  [^ *].*")
 KEPT = 10_000
 """Folders whose sums are kept in memory, two kilobytes each."""
 
@@ -72,6 +74,14 @@ def _parsed(path: str, *_: int) -> Listed:
     """What a file lists, as long as it is the same: each file of a run asks for its run's sums."""
     with open(path, "rb") as file:
         return parsed(file.read())
+
+
+def others_lines(folder: Path) -> bool:
+    """Whether a folder's sums have lines that are not of our form: they would not be kept."""
+    with suppress(FileNotFoundError, NotADirectoryError):
+        lines = (folder / SUMS).read_bytes().split(b"\n")
+        return any(line and not _LINE.fullmatch(line) for line in lines)
+    return False
 
 
 def seal(folder: Path, left_out: Collection[str]) -> None:

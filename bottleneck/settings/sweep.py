@@ -22,7 +22,7 @@ from typing import Any
 from . import toml
 from .errors import UsageError, did_you_mean, told
 from .plain import plain
-from .run import NAMES, RunSettings
+from .run import NAMES, RunSettings, check_setting
 
 DEFAULT_PRESET = "lecture"
 EDGES = "scoring.edges"
@@ -157,6 +157,7 @@ def _group(table: Mapping[str, Any], place: str, number: int) -> Group:
     settings = {key: value for key, value in table.items() if key not in _OF_GROUPS}
     times, needs = (_beside(table, key, inside) for key in ("times", "needs"))
     _check_factors(times, inside)
+    _check_needs(needs, inside)
     return Group(name, by_full_name(settings, inside), times, needs)
 
 
@@ -179,6 +180,15 @@ def _check_factors(times: Settings, place: str) -> None:
             raise UsageError(
                 f"{place}, times: setting {name!r} is no number; set it by its own name"
             )
+
+
+def _check_needs(needs: Settings, place: str) -> None:
+    """Refuse values that no cell can have: its group would be left out of every sweep."""
+    for name, value in needs.items():
+        try:
+            check_setting(name, value)
+        except UsageError as error:
+            raise UsageError(f"{place}, needs: {error}") from None
 
 
 def in_group(place: str, group: str) -> str:

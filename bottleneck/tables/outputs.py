@@ -114,8 +114,9 @@ def _from_run(label: str, run: Path) -> Output:
     """The test set of a run as the run wrote it down."""
     if not is_run(run):
         done = find_runs(run).done
-        way = f"; name one run in it, such as {str(done[0])!r}" if done else ""
-        raise UserError(f"{label} {str(run)!r} is no file and not the folder of one run{way}")
+        way = f"one run in it, such as {str(done[0])!r}" if done else "one that has translations"
+        reason = "is no file and not the folder of one run"
+        raise UserError(f"{label} {str(run)!r} {reason}; name {way}")
     held, settings = read_outputs(run), read_settings(run)
     name = f"{run} ({settings.model.attention}, seed {settings.training.seed})"
     return Output(name, held.sources, held.references, held.hypotheses)

@@ -48,6 +48,13 @@ def test_a_folder_without_runs_has_every_claim_not_measured(tmp_path, capsys):
     assert said == f"{told} makes some there\n"
 
 
+def test_a_folder_of_other_files_is_no_place_for_results(tmp_path, capsys):
+    (tmp_path / "mine").write_text("")
+    _, said = rows_of(capsys, "--results", tmp_path)
+    told = f"{str(tmp_path)!r} holds no results: name a folder that `bottleneck reproduce` or "
+    assert said == f"{told}`bottleneck sweep` wrote\n"
+
+
 def test_where_narrows_the_runs(tmp_path, capsys):
     write_planted(tmp_path, ARMS)
     rows, _ = rows_of(capsys, "--results", tmp_path, "--where", "seed=2")

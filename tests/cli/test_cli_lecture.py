@@ -11,12 +11,14 @@ import pandas as pd
 import pytest
 from listed import relist, write_relisted
 from model import numpy_translator as plain
+from planted import write_planted
 
 from seq2seq_bottleneck.cli.main import run
 from seq2seq_bottleneck.corpus.vocabulary import build_vocabulary
 from seq2seq_bottleneck.lecture.audit import AUDITS
 from seq2seq_bottleneck.model.translator import create
 from seq2seq_bottleneck.results.cost import COST_EXPONENTS
+from seq2seq_bottleneck.results.export import write_bundle
 from seq2seq_bottleneck.results.folders import (
     SETTINGS,
     SOURCE_VOCABULARY,
@@ -24,6 +26,7 @@ from seq2seq_bottleneck.results.folders import (
     STORE,
     TARGET_VOCABULARY,
     WEIGHTS,
+    finished_runs,
 )
 from seq2seq_bottleneck.results.schema import RUNS
 from seq2seq_bottleneck.runs.translate import load_run
@@ -177,6 +180,15 @@ def test_weights_that_no_training_moves_are_not_shown_as_learned(tmp_path, capsy
     write_trained(tmp_path / "run", "uniform")
     assert run(["lecture", "L10", "--results", "run"]) == 0
     assert "'run' has no run with attention" in " ".join(capsys.readouterr().out.split())
+
+
+@pytest.mark.parametrize("name", ["L10", "L17", "L-SHORT"])
+def test_a_bundle_has_no_weights_to_ask(tmp_path, capsys, name):
+    write_planted(tmp_path / "store", {"none": [0.5] * 5, "additive": [0.1] * 5})
+    write_bundle(finished_runs(tmp_path / "store"), tmp_path / "bundle", {})
+    assert run(["lecture", name, "--results", str(tmp_path / "bundle")]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "is a bundle without its run folders, which hold the weights" in shown
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 import shutil
 import sys
 
@@ -92,6 +93,10 @@ def test_an_argument_goes_through_every_arm_or_one(translate):
 def test_results_and_run_name_the_same_folder(translate, out, capsys):
     """``--run`` is what the other tests give."""
     by_run = translate("w1 w2 w3")
+    (told,) = [line for line in by_run[1].splitlines() if line.startswith("Runs of")]
+    runs = sorted(path.name for path in (out / "runs").iterdir() if path.is_dir())
+    assert sorted(re.findall(r"[0-9a-f]{12}", told.partition(": ")[2])) == runs
+    assert str(out) in told
     assert run(["translate", "w1 w2 w3", "--results", str(out)]) == 0
     printed = capsys.readouterr()
     assert (printed.out, printed.err) == by_run

@@ -5,6 +5,7 @@ import gzip
 import io
 import json
 import shutil
+import threading
 
 import pytest
 from listed import relist, write_relisted
@@ -16,6 +17,7 @@ from seq2seq_bottleneck.results.bundle import load_bundle, load_results
 from seq2seq_bottleneck.results.export import write_bundle
 from seq2seq_bottleneck.results.folders import finished_runs
 from seq2seq_bottleneck.results.merged import write_merged
+from seq2seq_bottleneck.results.schema import SETTING_COLUMNS
 from seq2seq_bottleneck.settings.errors import DamagedError
 
 WORD = {"sentence": 3, "source": ["un", "</s>"], "reference": "a", "hypothesis": ["a"]}
@@ -135,6 +137,7 @@ def changed(column, value, rows=slice(1, 2)):
         ("chrf", "inf", "'chrf' is out of range"),
         ("nll_per_token", "-0.5", "'nll_per_token' is out of range"),
         ("n", "-12", "'n' is out of range"),
+        ("hidden_size", "77", "another 'hidden_size' than environment.json"),
     ],
 )
 def test_a_number_that_cannot_be_is_told(bundle, column, value, told):
@@ -149,6 +152,35 @@ def test_a_setting_that_all_rows_of_a_run_have_otherwise_is_told(bundle):
     changed("layers", "2", slice(-buckets, None))(bundle / "runs.csv")
     with pytest.raises(DamagedError, match="another 'layers' than environment"):
         load_bundle(bundle)
+
+
+@pytest.mark.parametrize("name", ["nll_per_token", "train_loss", "valid_loss"])
+def test_a_loss_may_be_all_that_a_float32_can_be(bundle, name):
+    """As of a training whose steps are huge and whose loss stays finite: it did not diverge."""
+    changed(name, "3.4028235e+38")(bundle / "runs.csv")
+    assert load_bundle(bundle).runs[name].max() == 3.4028235e38
+
+
+@pytest.mark.parametrize("name", ["batch_tokens", "test_max_words"])
+def test_a_setting_that_the_description_alone_has_is_told(bundle, name):
+    path = bundle / "environment.json"
+    held = json.loads(path.read_text())
+    concern, _, field = SETTING_COLUMNS[name][0].partition(".")
+    for described in held["runs"].values():
+        described["settings"][concern][field] = 5
+    write_relisted(path, json.dumps(held))
+    with pytest.raises(DamagedError, match=rf"runs\.csv.*another '{name}' than environment"):
+        load_bundle(bundle)
+
+
+def test_a_bundle_is_read_where_no_thread_is_to_be_had(bundle, monkeypatch):
+    whole = load_bundle(bundle)
+
+    def start(_):
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", start)
+    assert load_bundle(bundle).runs.equals(whole.runs)
 
 
 def test_a_score_that_is_none_is_a_blank(bundle):

@@ -121,14 +121,28 @@ def test_a_damaged_bundle_of_others_is_not_written_over(place, capsys, command, 
     assert files(place) == before
 
 
-@pytest.mark.parametrize("name", ["runs.csv", "learning.csv", "environment.json"])
+@pytest.mark.parametrize(
+    "name",
+    ["runs.csv", "learning.csv", "environment.json", "sentences.safetensors", "probes/fit.csv"],
+)
 def test_a_file_of_no_bundle_is_not_written_over(place, capsys, name):
-    (place / "mine").mkdir()
+    (place / "mine" / name).parent.mkdir(parents=True)
     (place / "mine" / name).write_text("mine\n")
     for command in ("merge store -o mine", "export --results store --bundle mine"):
         assert run(command.split()) == 2
-        assert f"'mine/{name}' is there already, and no bundle's" in capsys.readouterr().err
+        said = [f"'mine/{name}' is there already, and no bundle's", "'mine' has results of its own"]
+        assert any(map(capsys.readouterr().err.__contains__, said))
     assert (place / "mine" / name).read_text() == "mine\n"
+
+
+@pytest.mark.parametrize("line", ["# mine\n", f"{'0' * 64} *data.csv\n"])
+def test_sums_of_others_are_not_written_over(place, capsys, line):
+    (place / "mine").mkdir()
+    (place / "mine" / "SHA256SUMS").write_text(line)
+    for command in ("merge store -o mine", "export --results store --bundle mine"):
+        assert run(command.split()) == 2
+        assert "'mine/SHA256SUMS' is there already, and not ours" in capsys.readouterr().err
+    assert (place / "mine" / "SHA256SUMS").read_text() == line
 
 
 def test_a_bundle_with_runs_of_other_machines_beside_is_not_written_over(place, capsys):

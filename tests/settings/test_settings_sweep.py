@@ -115,6 +115,16 @@ def test_a_file_that_sets_nothing_is_refused(text):
             "needs.SECTION.KEY = VALUE",
         ),
         (
+            "[[group]]\nname = 'a'\nneeds.model.cell = 'rn'",
+            "mine.toml, group 'a', needs: setting 'model.cell': input should be 'rnn', 'gru' or "
+            "'lstm', not 'rn'; did you mean 'rnn'?",
+        ),
+        (
+            "[[group]]\nname = 'a'\nneeds.model.hidden_size = [1, 2]",
+            "mine.toml, group 'a', needs: setting 'model.hidden_size': input should be a valid "
+            "integer, not [1, 2]",
+        ),
+        (
             "[[group]]\nname = 'a'\nmodel.cell = 'rn'",
             "mine.toml, group 'a': setting 'model.cell': input should be 'rnn', 'gru' or 'lstm', "
             "not 'rn'; did you mean 'rnn'?",

@@ -275,5 +275,5 @@ def test_a_store_is_no_run_and_one_of_its_runs_is_named(tmp_path, files):
     with pytest.raises(UserError, match=f"system B .* not the folder of one run; .*{run}"):
         read(files, files["a"], tmp_path / "out")
     (tmp_path / "bare").mkdir()
-    with pytest.raises(UserError, match=r"not the folder of one run$"):
+    with pytest.raises(UserError, match=r"of one run; name one that has translations$"):
         read(files, files["a"], tmp_path / "bare")
