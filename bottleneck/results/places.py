@@ -44,13 +44,13 @@ def check_bundle(folder: Path, runs: Collection[str], store: Path | None = None)
         return
     if others_lines(folder):
         raise UsageError(f"{str(folder / SUMS)!r} is there already, and not ours: {NEW}")
-    there = [folder / name for name in (*FILES, COUNTS) if os.path.lexists(folder / name)]
-    there += sorted((folder / PROBES).glob("*.csv"))
+    tables = (f"{PROBES}/{path.name}" for path in sorted((folder / PROBES).glob("*.csv")))
+    there = [name for name in (*FILES, COUNTS, *tables) if os.path.lexists(folder / name)]
     listed = read_sums(folder) or ()
-    if others := [path for path in there if path.relative_to(folder).as_posix() not in listed]:
-        raise UsageError(f"{str(others[0])!r} is there already, and no bundle's: {NEW}")
+    if others := [name for name in there if name not in listed]:
+        raise UsageError(f"{str(folder / others[0])!r} is there already, and no bundle's: {NEW}")
     known = {*runs, *(run.name for run in (runs_in(store) if store else ()))}
-    if there and (lost := sorted(_held(folder) - known)):
+    if not set(FILES).isdisjoint(there) and (lost := sorted(_held(folder) - known)):
         few = ", ".join(lost[:3]) + ", ..." * (len(lost) > 3)
         held = f"{str(folder)!r} is a bundle with other runs ({few})"
         raise UsageError(f"{held}: {NEW}, or delete it")

@@ -8,10 +8,12 @@ from planted import write_planted
 from seq2seq_bottleneck.cli.main import run
 from seq2seq_bottleneck.results import merged, places
 from seq2seq_bottleneck.results.bundle import load_bundle
+from seq2seq_bottleneck.results.cost import COST
 from seq2seq_bottleneck.results.export import write_bundle
 from seq2seq_bottleneck.results.folders import STORE, damaged, finished_runs, runs_in
 from seq2seq_bottleneck.results.places import check_bundle
 from seq2seq_bottleneck.settings.errors import UserError
+from seq2seq_bottleneck.settings.sums import write_listed
 
 ARMS = {"none": [0.2, 0.4, 0.6, 0.7, 0.8], "additive": [0.1] * 5}
 
@@ -133,6 +135,13 @@ def test_a_file_of_no_bundle_is_not_written_over(place, capsys, name):
         said = [f"'mine/{name}' is there already, and no bundle's", "'mine' has results of its own"]
         assert any(map(capsys.readouterr().err.__contains__, said))
     assert (place / "mine" / name).read_text() == "mine\n"
+
+
+def test_a_bundle_may_lie_beside_a_benchmark(place):
+    write_listed(place / "measured", [(COST, b"measured\n")])
+    assert run(["export", "--results", "store", "--bundle", "measured"]) == 0
+    assert (place / "measured" / COST).read_text() == "measured\n"
+    assert len(load_bundle(place / "measured").environment["runs"]) == 4
 
 
 @pytest.mark.parametrize("line", ["# mine\n", f"{'0' * 64} *data.csv\n"])
