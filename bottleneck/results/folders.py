@@ -307,6 +307,12 @@ def find_runs(folder: Path) -> Found:
     )
 
 
+def any_finished(folder: Path) -> bool:
+    """Whether `find_runs` has a run that is done; where the first is, no other is looked at."""
+    runs = runs_in(store_of(folder))
+    return any(_check_status(run) == "done" and _version(run) == SCHEMA_VERSION for run in runs)
+
+
 def is_bundle(folder: Path) -> bool:
     """Whether there is a bundle in a folder, or some of one."""
     return any(was_written(folder / name) for name in MARKS)

@@ -22,7 +22,7 @@ from ..claims.training import UNMEASURED as NOT_TWICE
 from ..claims.verdict import Verdict, numbers
 from ..results.bundle import Bundle, load_bundle
 from ..results.cost import COST, COST_EXPONENTS
-from ..results.folders import find_runs, is_bundle, was_written
+from ..results.folders import any_finished, is_bundle, was_written
 from ..results.inside import results_inside
 from ..results.probes import has_probe, load_probe, made_of
 from ..results.study_files import GOLD
@@ -110,7 +110,7 @@ def bundle_of(folder: Path) -> Bundle | None:
 
 def holds_results(folder: Path) -> bool:
     """Whether there are finished runs in a folder, or a bundle of them."""
-    return bool(find_runs(folder).done) or is_bundle(folder)
+    return any_finished(folder) or is_bundle(folder)
 
 
 def decide(
