@@ -4,7 +4,7 @@ from pathlib import Path
 
 from ..settings.errors import UserError
 from .cost import COST
-from .folders import STORE, find_runs, is_bundle, is_run, was_written
+from .folders import STORE, any_finished, find_runs, is_bundle, is_run, was_written
 from .study_files import tables
 
 
@@ -33,4 +33,4 @@ def check_one(folder: Path) -> None:
 
 def _has_results(folder: Path) -> bool:
     bundle = is_bundle(folder) or was_written(folder / COST)
-    return bundle or bool(tables(folder)) or bool(find_runs(folder).done)
+    return bundle or bool(tables(folder)) or any_finished(folder)
