@@ -45,7 +45,7 @@ def diagnose(
         lambda words: say(words, err=True),
     )
     length = counted(held.words, "word")
-    notes = [told_runs(folder, ordered, latest=results is None)]
+    notes = [told_runs(folder, results, ordered)]
     if sentence is None:
         length += f" (the slide says {slide.words}, elsewhere {slide.words_elsewhere})"
         notes.append(

@@ -4,13 +4,13 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from .console import say
+from .results import told_folder
 
 
-def told_runs(folder: Path, folders: Mapping[str, Path], latest: bool) -> str:
-    """``Runs of results/runs/lecture: none 0123456789ab.``; ``latest``: nobody named the folder."""
-    chosen = " (the latest; --results names others)" if latest else ""
+def told_runs(folder: Path, results: Path | None, folders: Mapping[str, Path]) -> str:
+    """``Runs of results/runs/lecture: none 0123456789ab.``; ``results`` is what was named."""
     runs = ", ".join(f"{arm} {run.name}" for arm, run in folders.items())
-    return f"Runs of {folder}{chosen}: {runs}."
+    return f"Runs of {told_folder(folder, results)}: {runs}."
 
 
 def say_unlearned(folders: Mapping[str, Path]) -> None:

@@ -173,6 +173,11 @@ def from_here(folder: Path) -> Path:
     return folder.relative_to(here) if folder.is_relative_to(here) else folder
 
 
+def told_folder(folder: Path, results: Path | None) -> str:
+    """A folder of `results_folder`, and where nobody named it, how to name another."""
+    return f"{folder}{'' if results is not None else ' (the latest; --results names others)'}"
+
+
 def results_folder(results: Path | None) -> Path:
     """The folder that was named, else the one written last."""
     from ..results.folders import check_named

@@ -11,7 +11,7 @@ import typer
 
 from ..settings.plain import plain
 from .console import output, say
-from .results import Results, Where, results_folder
+from .results import Results, Where, results_folder, told_folder
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -184,10 +184,10 @@ def _one(results: Path | None, name: str) -> "RunFolder":
 
     found = [run for run in _runs(results) if run.run.startswith(name)]
     if len(found) != 1:
-        where = "" if results is not None else " (the latest; --results names others)"
+        where = told_folder(results_folder(results), results)
         raise UserError(
-            f"{len(found)} runs of {str(results_folder(results))!r}{where} begin with {name!r}, "
-            "name one; `bottleneck runs` lists them"
+            f"{len(found)} runs of {where} begin with {name!r}, name one; `bottleneck runs` lists "
+            "them"
         )
     return found[0]
 

@@ -71,7 +71,7 @@ def translate(
             _translate_sentence(found, sentence or "", alignment)
         else:
             _translate_text(found, lines, alignment)
-    say(told_runs(folder, folders, latest=results is None), err=True)
+    say(told_runs(folder, results, folders), err=True)
     say_unlearned(folders)
 
 
