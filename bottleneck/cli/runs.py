@@ -71,15 +71,14 @@ def _filtered(runs: "list[RunFolder]", where: list[str]) -> "list[RunFolder]":
         return runs
     import pandas as pd
 
-    from ..results.columns import run_columns
+    from ..results.columns import columns_known
     from ..results.folders import read_groups
     from ..settings.errors import UserError
     from ..tables.selection import CONDITIONS, meeting
 
     groups = read_groups(runs[0].store)
     rows = [
-        {"run": run.run, "group": groups.get(run.run, "")} | run_columns(run.path, partly=True)
-        for run in runs
+        {"run": run.run, "group": groups.get(run.run, "")} | columns_known(run.path) for run in runs
     ]
     frame = pd.DataFrame(rows, columns=list(CONDITIONS), dtype=object)
     kept = set(meeting(frame, where)["run"])

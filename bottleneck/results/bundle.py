@@ -4,7 +4,7 @@ import io
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ..settings.beside import begun
 from ..settings.errors import UserError
 from ..settings.names import is_name
 from ..settings.run import RunSettings, parse_settings
@@ -128,11 +129,11 @@ def load_bundle(folder: Path) -> Bundle:
     read_ahead(folder)
     found = _stored(folder)
     if found is not None:
-        runs, sentences = _stored_runs(folder, found.done), _stored_sentences(found.done)
+        runs, sentences = _stored_runs(folder, found), _stored_sentences(found.done)
         check_counted(runs, sentences, {run.name: run / SENTENCES for run in found.done})
         return Bundle(folder, runs, sentences, environment(found.done, found))
     with ThreadPoolExecutor(max_workers=1) as beside:  # of thousands of runs it takes a while
-        counts = _begun(beside, partial(_sentences, folder))
+        counts = begun(beside, partial(_sentences, folder))
         held = load_environment(folder)
         table = _runs_table(folder)
         check_all_described(table["run"], held, folder)
@@ -142,23 +143,13 @@ def load_bundle(folder: Path) -> Bundle:
     return Bundle(folder, table, sentences, held)
 
 
-def _begun(
-    pool: ThreadPoolExecutor, work: Callable[[], dict[str, Counts]]
-) -> Callable[[], dict[str, Counts]]:
-    """What waits for a work that has been begun; where no thread is to be had, the work itself."""
-    try:
-        return pool.submit(work).result
-    except RuntimeError:
-        return work
-
-
 def load_results(folder: str | Path) -> pd.DataFrame:
     """The tidy table of a bundle or a store: a row a run x bucket, columns as in ``schema``."""
     folder = Path(folder)
     read_ahead(folder)
     found = _stored(folder)
     if found is not None:
-        return _stored_runs(folder, found.done)
+        return _stored_runs(folder, found)
     held, runs = load_environment(folder), _runs_table(folder)
     check_all_described(runs["run"], held, folder)
     check_settings(runs, held["runs"], folder / schema.RUNS)
@@ -220,15 +211,16 @@ def _stored(folder: Path) -> Found | None:
     return found if found.done else None
 
 
-def _stored_runs(folder: Path, runs: Sequence[Path]) -> pd.DataFrame:
+def _stored_runs(folder: Path, found: Found) -> pd.DataFrame:
     groups = read_groups(folder)
     try:
-        return checked_runs(_parse(io.StringIO(runs_text(runs, groups)), schema.RUN_COLUMNS))
+        text = runs_text(found.done, groups, found.described)
+        return checked_runs(_parse(io.StringIO(text), schema.RUN_COLUMNS))
     except UNREADABLE as error:
-        if len(runs) > 1:  # which it is, is told of one
-            for run in runs:
-                _stored_runs(folder, [run])
-        raise damaged(runs[0] / SCORES, error) from None
+        if len(found.done) > 1:  # which it is, is told of one
+            for run in found.done:
+                _stored_runs(folder, replace(found, done=(run,)))
+        raise damaged(found.done[0] / SCORES, error) from None
 
 
 def _runs_table(folder: Path) -> pd.DataFrame:

@@ -1,15 +1,19 @@
 """A run's settings as the columns of the tidy table."""
 
+import json
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, get_args
 
-from ..settings.errors import UserError
+from ..settings.errors import UsageError, UserError
 from ..settings.plain import plain
-from ..settings.run import RunSettings
-from .folders import ENVIRONMENT, read_json, read_settings
+from ..settings.run import RunSettings, check_setting, parse_settings
+from .folders import ENVIRONMENT, SETTINGS, Described, damaged, read_object, read_settings
 from .schema import SETTING_COLUMNS
+
+SEED = "training.seed"
 
 
 def _may_lack(place: str) -> bool:
@@ -24,13 +28,42 @@ FILLED = tuple(name for name, (place, _) in SETTING_COLUMNS.items() if not _may_
 CONCERNS = frozenset(place.partition(".")[0] for place, _ in SETTING_COLUMNS.values())
 
 
-def run_columns(run: Path, partly: bool = False) -> dict[str, Any]:
-    """What a run's settings and corpus say of its rows; ``partly``: as far as they can be read."""
+def run_columns(run: Path, described: Described) -> dict[str, Any]:
+    """What a run's settings and corpus say of its rows."""
+    try:
+        known = _columns_but_seed(described.settings)
+    except UsageError as error:
+        raise damaged(run / SETTINGS, error) from None
+    return known | {"corpus_fingerprint": described.environment.get("fingerprint", "")}
+
+
+def columns_known(run: Path) -> dict[str, Any]:
+    """The same of a run that is not done, as far as its files can be read."""
     known: dict[str, Any] = {}
-    with suppress(*([UserError] if partly else [])):
+    with suppress(UserError):
         known |= setting_columns(read_settings(run))
-        known["corpus_fingerprint"] = read_json(run / ENVIRONMENT).get("fingerprint", "")
+        known["corpus_fingerprint"] = read_object(run / ENVIRONMENT).get("fingerprint", "")
     return known
+
+
+def _columns_but_seed(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """`setting_columns` of settings as they are written down.
+
+    Those of thousands of runs differ in little but the seed: the rest is parsed once.
+    """
+    training = settings.get("training")
+    if not isinstance(training, dict) or "seed" not in training:
+        return setting_columns(parse_settings(settings))
+    check_setting(SEED, training["seed"])
+    rest = {name: value for name, value in training.items() if name != "seed"}
+    known = _columns_of(json.dumps({**settings, "training": rest}))
+    return known | {"seed": training["seed"]}
+
+
+@lru_cache
+def _columns_of(settings: str) -> dict[str, Any]:
+    """Of settings as JSON."""
+    return setting_columns(parse_settings(json.loads(settings)))
 
 
 def setting_columns(settings: RunSettings) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from contextlib import suppress
 from hashlib import sha256
 from operator import itemgetter
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -19,14 +20,15 @@ from . import schema
 from .columns import run_columns
 from .counts import Counts, columns_of, from_rows, packed, run_counts
 from .folders import (
-    ENVIRONMENT,
     EXAMPLES,
     SCORES,
     SENTENCES,
     SETTINGS,
     STORE,
+    Described,
     Found,
     damaged,
+    describe,
     find_runs,
     read_checked,
     read_groups,
@@ -90,12 +92,23 @@ def _tables(store: Path, runs: Sequence[Path], bundle: Path) -> Travel:
     return travelling(folder, bundle, left_out)
 
 
-def runs_text(runs: Sequence[Path], groups: Mapping[str, str]) -> str:
+def runs_text(
+    runs: Sequence[Path],
+    groups: Mapping[str, str],
+    described: Mapping[Path, Described] = MappingProxyType({}),
+) -> str:
     """The tidy table as CSV text: a row a run x bucket.
 
     What the settings say is in them alone; the scores of an older run may say some of it too.
+    ``described`` is what has been read of the runs already.
     """
-    known = {run: _plain({"group": groups.get(run.name, "")} | run_columns(run)) for run in runs}
+    known = {
+        run: _plain(
+            {"group": groups.get(run.name, "")}
+            | run_columns(run, described.get(run) or describe(run))
+        )
+        for run in runs
+    }
     return _joined(known, SCORES, list(schema.RUN_COLUMNS))
 
 
@@ -203,17 +216,15 @@ def environment(runs: Sequence[Path], found: Found | None = None) -> dict[str, A
 
     ``found`` is what the one store holds, where that is known.
     """
-    described = {
-        run.name: {
-            "settings": read_object(run / SETTINGS),
-            "environment": read_object(run / ENVIRONMENT),
-        }
-        for run in runs
-    }
     stores = [found] if found else [find_runs(store) for store in _stores(runs)]
+    known = {run: held for each in stores for run, held in each.described.items()}
+    described = {run: known.get(run) or describe(run) for run in runs}
     return {
         "schema": schema.VERSION,
-        "runs": described,
+        "runs": {
+            run.name: {"settings": held.settings, "environment": held.environment}
+            for run, held in described.items()
+        },
         "unfinished": {run.name: _unfinished(run) for each in stores for run in each.unfinished},
         "other_versions": sum(len(each.other_versions) for each in stores),
     }

@@ -4,6 +4,7 @@ import gzip
 import json
 import os
 import zlib
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -48,12 +49,24 @@ FIRST_VERSION = 1
 
 
 @dataclass(frozen=True)
+class Described:
+    """What a run is and what it ran on, as its files have it."""
+
+    settings: Mapping[str, Any]
+    environment: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
 class Found:
-    """The run folders of a store: done, in a fixed order; not done; done by another version."""
+    """The run folders of a store: done, in a fixed order; not done; done by another version.
+
+    ``described`` are those that are done and have both files: what was read to find and order them.
+    """
 
     done: tuple[Path, ...]
     unfinished: tuple[Path, ...]
     other_versions: tuple[Path, ...]
+    described: Mapping[Path, Described]
 
     @property
     def any(self) -> bool:
@@ -299,11 +312,16 @@ def find_runs(folder: Path) -> Found:
     """What an output folder or a store holds. Numbers of two versions are never mixed."""
     runs = runs_in(store_of(folder))
     done = {run for run in runs if _check_status(run) == "done"}
-    mine = {run for run in runs if _version(run) == SCHEMA_VERSION}
+    environments = {run: _environment(run) for run in runs}
+    mine = {run for run, held in environments.items() if _made_by(run, held) == SCHEMA_VERSION}
+    settings = {run: read_object(run / SETTINGS) for run in mine & done}
+    ours = sorted(settings, key=lambda run: _order(run, settings[run]))
+    both = {run: (settings[run], environments[run]) for run in ours}
     return Found(
-        done=tuple(sorted(mine & done, key=_order)),
+        done=tuple(ours),
         unfinished=tuple(sorted(mine - done)),
         other_versions=tuple(sorted(done - mine)),
+        described={run: Described(own, held) for run, (own, held) in both.items() if held},
     )
 
 
@@ -337,12 +355,29 @@ def finished_runs(folder: Path) -> list[Path]:
     return list(find_runs(folder).done)
 
 
-def _version(run: Path) -> int:
-    """Which version made a run; this one where it was stopped before it could say."""
+def describe(run: Path) -> Described:
+    """Both files of a run; one that cannot be read is a ``UserError``."""
+    return Described(read_object(run / SETTINGS), read_object(run / ENVIRONMENT))
+
+
+def _environment(run: Path) -> dict[str, Any] | None:
+    """What a run ran on; None where it was stopped before it could say."""
     path = run / ENVIRONMENT
-    found = read_object(path).get("schema", FIRST_VERSION) if path.is_file() else SCHEMA_VERSION
+    return read_object(path) if path.is_file() else None
+
+
+def _version(run: Path) -> int:
+    """Which version made a run."""
+    return _made_by(run, _environment(run))
+
+
+def _made_by(run: Path, environment: Mapping[str, Any] | None) -> int:
+    """The same by what the run ran on; this version where that is not there."""
+    if environment is None:
+        return SCHEMA_VERSION
+    found = environment.get("schema", FIRST_VERSION)
     if not isinstance(found, int):
-        raise damaged(path, "its schema is no number")
+        raise damaged(run / ENVIRONMENT, "its schema is no number")
     return found
 
 
@@ -355,9 +390,8 @@ def check_version(run: Path) -> None:
         )
 
 
-def _order(run: Path) -> tuple[str, int, int, str]:
+def _order(run: Path, settings: Mapping[str, Any]) -> tuple[str, int, int, str]:
     """By attention, context size and seed, then by name."""
-    settings = read_object(run / SETTINGS)
     try:
         model, seed = settings["model"], settings["training"]["seed"]
         return str(model["attention"]), int(model["context_size"]), int(seed), run.name

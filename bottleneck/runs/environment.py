@@ -14,6 +14,7 @@ import jax
 from jax import monitoring
 
 from .. import __version__
+from ..settings.beside import cores
 from ..settings.cache import cache_root
 
 _LIBRARIES = ("flax", "jax", "jaxlib", "numpy", "optax", "sacrebleu", "sentencepiece")
@@ -47,7 +48,7 @@ def threads() -> int:
     """Threads of XLA's CPU backend: NPROC where it is set, else the cores it may use."""
     if "NPROC" in os.environ:
         return int(os.environ["NPROC"])
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return cores()
 
 
 def _commit() -> str | None:

@@ -21,6 +21,7 @@ from queue import Queue
 from threading import Thread
 from typing import IO, Any
 
+from ..settings.beside import cores
 from ..settings.run import RunSettings
 
 
@@ -97,13 +98,6 @@ def default_together() -> int:
     A small model leaves an accelerator mostly idle, and seeds fill it up; a core has no room.
     """
     return TOGETHER if has_accelerator() else 1
-
-
-def cores() -> int:
-    """Processor cores this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def run_jobs(

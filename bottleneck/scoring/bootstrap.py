@@ -12,7 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float, Real
 from numpy import ndarray
+from threadpoolctl import threadpool_limits
 
+from ..settings.beside import cores, one_ahead
 from .sums import ratio_of_sums
 
 Score = Callable[[Real[ndarray, "..."]], Float[ndarray, "..."]]
@@ -126,7 +128,8 @@ def _resampled(
     """The sums of every resample, a few seeds at a time.
 
     Whole numbers are added without rounding, in single precision as long as no sum can reach 2^24;
-    many seeds are one product, of which a few at a time are scored, each column in one piece.
+    many seeds are one product, of which a few at a time are scored, each column in one piece. The
+    next product is made on the other cores meanwhile.
     """
     seeds, sentences, columns = statistics.shape
     if not np.issubdtype(statistics.dtype, np.integer) or not statistics.size:
@@ -135,12 +138,24 @@ def _resampled(
     kind = np.float32 if sentences * int(statistics.max()) < EXACT else np.float64
     turned = weights.T.astype(kind)
     many, some = (max(1, cells // (columns * len(weights))) for cells in (PRODUCT, CACHED))
-    for first in range(0, seeds, many):
+
+    def product(first: int) -> Real[ndarray, "many columns resamples"]:
         held = np.moveaxis(statistics[first : first + many], 1, 2)
-        product = held.astype(kind, order="C").reshape(-1, sentences) @ turned
-        sums = product.reshape(-1, columns, len(weights))
+        whole = held.astype(kind, order="C").reshape(-1, sentences) @ turned
+        return whole.reshape(-1, columns, len(weights))
+
+    for sums in _one_ahead(product, range(0, seeds, many)):
         for place in range(0, len(sums), some):
             yield np.moveaxis(sums[place : place + some].astype(np.float64), 2, 1)
+
+
+def _one_ahead(product: Callable[[int], ndarray], firsts: range) -> Iterator[ndarray]:
+    """Each next product while the one before it is scored, for which a core is left."""
+    if len(firsts) == 1:
+        yield product(0)
+        return
+    with threadpool_limits(max(1, cores() - 1), "blas"):
+        yield from one_ahead(product, firsts)
 
 
 def difference(minuend: Estimate, subtrahend: Estimate) -> Estimate:

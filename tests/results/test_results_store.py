@@ -82,6 +82,26 @@ def test_runs_that_differ_in_a_setting_differ_in_its_column(store, concern, chan
     assert frame.loc["second", column] == next(iter(changes.values()))
 
 
+def test_of_seeds_that_share_all_else_each_has_its_own_and_a_wrong_one_is_told(store):
+    """All but the seed is parsed once: a seed that cannot be is no less damage."""
+    for seed in (2, 3):
+        add(store, f"seed{seed}", planted_settings("none", seed))
+    known = load_results(store).drop_duplicates("run").set_index("run")["seed"]
+    assert known.to_dict() == {"first": 1, "seed2": 2, "seed3": 3}
+    path = store / "runs" / "seed3" / "settings.json"
+    held = json.loads(path.read_text())
+    for wrong in (-1, 2**64, True, "three", 1.5, None, [3]):
+        write_relisted(path, json.dumps(held | {"training": held["training"] | {"seed": wrong}}))
+        with pytest.raises(UserError, match=r"settings\.json"):
+            load_results(store)
+
+
+def test_a_finished_run_without_what_it_ran_on_is_told(store):
+    (store / "runs" / "first" / "environment.json").unlink()
+    with pytest.raises(UserError, match=r"environment\.json"):
+        load_results(store)
+
+
 def test_texts_that_differ_have_other_fingerprints(store):
     add(store, "second", fingerprint="other")
     frame = load_results(store).drop_duplicates("run")

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import sacrebleu
 from scipy import stats
+from threadpoolctl import threadpool_info
 
 from seq2seq_bottleneck.scoring import bootstrap
 from seq2seq_bottleneck.scoring.bleu import bleu, bleu_statistics
@@ -17,6 +18,7 @@ from seq2seq_bottleneck.scoring.bootstrap import (
     percent_change,
 )
 from seq2seq_bottleneck.scoring.sums import ratio_of_sums
+from seq2seq_bottleneck.settings.beside import cores
 
 WORDS = np.array(["le", "la", "chat", "chien", "dort", "mange", "dans", "sur", "sous", "toit"])
 
@@ -111,6 +113,24 @@ def test_many_seeds_a_few_at_a_time_give_the_same_bits(monkeypatch, many, most):
     assert ours.value == bleu(rows.sum(axis=1)).mean()
     narrow = estimate(bleu, rows.astype(np.min_scalar_type(most)), weights)
     assert np.array_equal(ours.draws, narrow.draws, equal_nan=True)
+
+
+def test_a_core_is_left_to_who_scores_many_seeds_and_given_back(monkeypatch):
+    """The library of the products has its threads again afterwards."""
+    monkeypatch.setattr(bootstrap, "PRODUCT", 10 * 50)
+    threads = {each["filepath"]: each["num_threads"] for each in threadpool_info()}
+    weights = draw(7, 50, seed=1, bucket=0)
+    rows = np.random.default_rng(1).integers(9, size=(20, 7, 10))
+    held = []
+
+    def score(sums):
+        libraries = [each for each in threadpool_info() if each["user_api"] == "blas"]
+        held.append(max((each["num_threads"] for each in libraries), default=1))
+        return bleu(sums)
+
+    estimate(score, rows, weights)
+    assert max(held[1:]) <= max(1, cores() - 1)  # the first is of all sentences at once
+    assert {each["filepath"]: each["num_threads"] for each in threadpool_info()} == threads
 
 
 def test_identical_systems_differ_by_exactly_nothing():
