@@ -22,7 +22,7 @@ from ..settings.concerns import UNSELECTIVE
 from ..settings.counted import counted
 from ..settings.run import resolve
 from .alike import PAIRED, WIDTHS, following
-from .comparison import NONE
+from .comparison import MOST_POINTS, NONE
 from .selection import written
 
 UNIFORM = "uniform"
@@ -212,7 +212,8 @@ def describe(runs: pd.DataFrame) -> str:
 
 def arm_names(runs: pd.DataFrame) -> list[str]:
     """Of a row a run what its arm is called: ``none updates=4000``, in what most are not alike."""
-    told = varied(runs)
+    if not (told := varied(runs)):
+        return runs["attention"].tolist()
     held = runs[["attention", *told]].to_dict("records")
     rows = [{name: written(row[name]) for name in told} for row in held]
     names = telling(rows, _lecture())
@@ -235,6 +236,13 @@ def runs_told(count: int, seeds: dict[str, list[int]]) -> str:
         return ""
     shared: dict[str, list[str]] = {}
     for arm, held in seeds.items():
-        shared.setdefault(", ".join(map(str, sorted(held))), []).append(arm)
-    arms = "; ".join(f"{', '.join(names)}, seed {held}" for held, names in shared.items())
+        shared.setdefault(seeds_told(sorted(held)), []).append(arm)
+    arms = "; ".join(f"{', '.join(names)}, {held}" for held, names in shared.items())
     return f"{counted(count, 'run')}: {arms}"
+
+
+def seeds_told(seeds: Sequence[int]) -> str:
+    """``seed 1, 2``; of more than anybody reads how many, and from which to which."""
+    if len(seeds) > MOST_POINTS:
+        return f"{counted(len(seeds), 'seed')} from {seeds[0]} to {seeds[-1]}"
+    return f"seed {', '.join(map(str, seeds))}"

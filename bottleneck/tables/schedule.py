@@ -7,6 +7,7 @@ import pandas as pd
 from ..results.bundle import Bundle
 from .alike import PAIRED, like
 from .comparison import NONE, Arm, Comparison, compare
+from .families import seeds_told
 
 
 def training_line(comparison: Comparison, bundle: Bundle) -> str:
@@ -43,7 +44,7 @@ def schedule(comparison: Comparison, bundle: Bundle) -> str:
         for arm, longer in zip(once.arms, twice.arms, strict=False)
         for bucket in _moved(arm, longer, comparison.buckets)
     ]
-    named = f"seed {', '.join(map(str, seeds))}"
+    named = seeds_told(seeds)
     if not moved:
         return (
             f"Schedule: long enough; twice the updates ({named}) move no bucket beyond its range."
