@@ -146,7 +146,7 @@ def _resampled(
 
     for sums in _one_ahead(product, range(0, seeds, many)):
         for place in range(0, len(sums), some):
-            yield np.moveaxis(sums[place : place + some].astype(np.float64), 2, 1)
+            yield sums[place : place + some].astype(np.float64).swapaxes(1, 2)
 
 
 def _one_ahead(product: Callable[[int], ndarray], firsts: range) -> Iterator[ndarray]:
