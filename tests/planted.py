@@ -1,6 +1,7 @@
 """A bundle whose translations are made up, so that every number in it can be known."""
 
 import json
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -37,9 +38,7 @@ def write_run(
     **facts: object,
 ) -> Path:
     """A finished run in the store of ``folder``; ``facts`` are further ones of its data."""
-    words = np.array([len(reference.split()) for reference in references])
-    ended = np.ones(len(words), bool)
-    columns = sentence_columns(hypotheses, references, words, words * 1.5, words + 1, ended)
+    columns, scores = _scored(tuple(hypotheses), tuple(references), _alone(settings))
     known = {
         "train_pairs": 10,
         "best_update": settings.training.updates,
@@ -51,7 +50,7 @@ def write_run(
         "train_seconds": 1.0,
         "train_tokens_per_second": 100.0,
     }
-    rows = [known | row for row in bucket_rows(columns, settings)]
+    rows = [known | row for row in scores]
     keys = dict.fromkeys(key for row in rows for key in row)
     run = write_begun(folder, name, settings, "done", **facts)
     (run / "scores.csv").write_text(csv_text({key: [r.get(key) for r in rows] for key in keys}))
@@ -59,6 +58,26 @@ def write_run(
     (run / "examples.json").write_text("[]")
     reseal(run)
     return run
+
+
+def _alone(settings: RunSettings) -> RunSettings:
+    """Settings that have nothing but what scores rest on."""
+    sizes = {name: getattr(settings.model, name) for name in ("embedding_size", "context_size")}
+    return RunSettings().changed(
+        model={"attention": "none"} | sizes, scoring=settings.scoring.model_dump()
+    )
+
+
+@cache
+def _scored(
+    hypotheses: tuple[str, ...], references: tuple[str, ...], settings: RunSettings
+) -> tuple[dict[str, np.ndarray], list[dict[str, object]]]:
+    """The counts of a run's sentences, and its scores: made once of the texts of many tests."""
+    words = np.array([len(reference.split()) for reference in references])
+    ended = np.ones(len(words), bool)
+    texts = list(hypotheses), list(references)
+    columns = sentence_columns(*texts, words, words * 1.5, words + 1, ended)
+    return columns, bucket_rows(columns, settings)
 
 
 def reseal(folder: Path) -> None:

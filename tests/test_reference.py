@@ -113,7 +113,14 @@ def test_claims_are_decided_anew_as_they_are_committed(monkeypatch, capsys):
     }
 
 
-@pytest.mark.parametrize("path", TABLES, ids=lambda path: f"{path.parts[-3]}-{path.stem}")
+def in_its_lane(path):
+    """The main job's tables are quick, and those of a study; the other folders' are slow."""
+    name = f"{path.parts[-3]}-{path.stem}"
+    quick = path.parts[-3] == "vindication"
+    return pytest.param(path, id=name, marks=[] if quick else [pytest.mark.slow])
+
+
+@pytest.mark.parametrize("path", map(in_its_lane, TABLES))
 def test_tables_of_the_committed_bundles_are_the_committed_tables(path, monkeypatch, capsys):
     monkeypatch.chdir(ROOT)
     folder = path.parents[1].relative_to(ROOT)

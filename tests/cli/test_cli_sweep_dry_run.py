@@ -26,6 +26,7 @@ def test_a_dry_run_prints_the_cells_and_runs_nothing(tmp_path, capsys, monkeypat
     assert os.listdir(tmp_path) == ["mine.toml"]
 
 
+@pytest.mark.slow
 def test_a_plan_says_which_groups_fall_together(tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "mine.toml").write_text(FOUR + DIVERGES)

@@ -120,7 +120,7 @@ def test_looking_up_and_mapping_may_change_places(vocabulary):
 
 
 @pytest.mark.usefixtures("float64")
-@pytest.mark.parametrize("positions", few([30, 1, 7, 8], 2))
+@pytest.mark.parametrize("positions", few([30, 1, 7, 8], 4))
 def test_chunked_cross_entropy_is_the_plain_one(positions, monkeypatch):
     """Chunks of eight: fewer, as many and more positions; some, all or none of them padding."""
     monkeypatch.setattr(cross_entropy, "CHUNK", 8)

@@ -65,6 +65,7 @@ def test_padding_changes_nothing(arm):
     check(arm, double=True)
 
 
+@pytest.mark.slow
 def test_padding_changes_nothing_in_float32():
     check(ARMS[0], double=False)
 

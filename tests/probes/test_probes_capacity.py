@@ -84,6 +84,7 @@ def test_a_logistic_curve_crosses_where_its_formula_says(centre, scale):
     assert half.draws == pytest.approx(np.full(20, half.value))
 
 
+@pytest.mark.slow
 def test_interval_covers_the_crossing_about_as_often_as_it_says():
     lengths, covered = [4, 8, 12, 16, 20, 24, 28], 0
     shares = {n: 1.05 - n / 30 for n in lengths}  # straight, so that interpolation is exact

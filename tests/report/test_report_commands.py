@@ -75,6 +75,7 @@ def test_commands_name_the_folder_as_a_shell_takes_it(tmp_path):
     )
 
 
+@pytest.mark.slow
 def test_of_a_bundle_without_its_runs_they_are_trained_elsewhere_and_measured_there(tmp_path):
     folder = without_store(write_results(tmp_path / "bundle", seeds=2))
     train, study = _ways("C11", folder).measure

@@ -1,6 +1,7 @@
 """What stands with a claim: its figures, its tables, and the commands that give them again."""
 
 import pytest
+from lanes import few
 from page_parser import Page
 from planted import write_planted, write_sizes
 from planted_arms import HIGH, with_controls
@@ -49,7 +50,9 @@ def test_compression_has_its_figures_and_both_tables(tmp_path):
     assert f"bottleneck plot compression --results {tmp_path} -o compression.svg" in told.show
 
 
-@pytest.mark.parametrize("others", [[], [(32, "additive")]], ids=["none alone", "attention too"])
+@pytest.mark.parametrize(
+    "others", few([[(32, "additive")], []], 2), ids=["attention too", "none alone"]
+)
 def test_under_the_figures_over_sizes_stand_all_runs_that_they_draw(others, tmp_path):
     low = [min(1.0, 1.3 * share) for share in LOSSES]
     write_sizes(tmp_path, {(16, "none"): low, (32, "none"): LOSSES} | dict.fromkeys(others, HIGH))
