@@ -120,7 +120,7 @@ def in_its_lane(path):
     return pytest.param(path, id=name, marks=[] if quick else [pytest.mark.slow])
 
 
-@pytest.mark.parametrize("path", map(in_its_lane, TABLES))
+@pytest.mark.parametrize("path", list(map(in_its_lane, TABLES)))
 def test_tables_of_the_committed_bundles_are_the_committed_tables(path, monkeypatch, capsys):
     monkeypatch.chdir(ROOT)
     folder = path.parents[1].relative_to(ROOT)
