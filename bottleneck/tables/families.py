@@ -144,7 +144,7 @@ def _spread(family: pd.DataFrame) -> tuple[int, bool, int]:
     """How many context sizes, whether the widths stay, and how near the lecture's settings."""
     widths = all(family[name].nunique() == 1 for name in WIDTHS)
     kinds = _alike(family, [name for name in SETTING_COLUMNS if name != "seed"])
-    nearest = min(distance(first(family.iloc[places[:1]])) for places in kinds)
+    nearest = min(distance(family.iloc[places[0]].to_dict()) for places in kinds)
     return family["context_size"].nunique(), widths, -nearest
 
 
@@ -159,7 +159,7 @@ def named(runs: pd.DataFrame, name: Callable[[Mapping[str, Any]], str]) -> pd.Se
     columns = [*(column for column in SETTING_COLUMNS if column != "seed"), TEXT, "parameters"]
     names = pd.Series("", index=runs.index, dtype="str")
     for places in _alike(runs, columns):
-        names.iloc[places] = name(first(runs.iloc[places[:1]]))
+        names.iloc[places] = name(runs.iloc[places[0]].to_dict())
     return names
 
 
@@ -183,7 +183,7 @@ def changed(row: Mapping[str, Any], base: Mapping[str, Any]) -> set[str]:
 
 def first(runs: pd.DataFrame) -> dict[str, Any]:
     """The first of these runs, by column."""
-    return runs.iloc[:1].to_dict("records")[0]
+    return runs.iloc[0].to_dict()
 
 
 def distance(row: Mapping[str, Any]) -> int:
