@@ -9,11 +9,9 @@ from typing import Any, get_args
 
 from ..settings.errors import UsageError, UserError
 from ..settings.plain import plain
-from ..settings.run import RunSettings, check_setting, parse_settings
+from ..settings.run import RunSettings, parse_settings
 from .folders import ENVIRONMENT, SETTINGS, Described, damaged, read_object, read_settings
 from .schema import SETTING_COLUMNS
-
-SEED = "training.seed"
 
 
 def _may_lack(place: str) -> bool:
@@ -54,10 +52,10 @@ def _columns_but_seed(settings: Mapping[str, Any]) -> dict[str, Any]:
     training = settings.get("training")
     if not isinstance(training, dict) or "seed" not in training:
         return setting_columns(parse_settings(settings))
-    check_setting(SEED, training["seed"])
+    seed = parse_settings({"training": {"seed": training["seed"]}}).training.seed
     rest = {name: value for name, value in training.items() if name != "seed"}
     known = _columns_of(json.dumps({**settings, "training": rest}))
-    return known | {"seed": training["seed"]}
+    return known | {"seed": seed}
 
 
 @lru_cache

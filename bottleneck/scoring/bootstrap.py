@@ -7,12 +7,14 @@ The interval speaks of other test sentences, not of other seeds: for those see `
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from threading import Lock
 
 import numpy as np
 from jaxtyping import Float, Real
 from numpy import ndarray
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from ..settings.beside import cores, one_ahead
 from .sums import ratio_of_sums
@@ -28,6 +30,7 @@ PRODUCT, CACHED = 2**20, 2**17
 """Sums that are one product, and that are scored at a time: as much as stays near the processor."""
 EXACT = 2**24
 """Below it every whole number is one in single precision."""
+_LEFT = Lock()
 
 
 @dataclass(frozen=True)
@@ -154,8 +157,26 @@ def _one_ahead(product: Callable[[int], ndarray], firsts: range) -> Iterator[nda
     if len(firsts) == 1:
         yield product(0)
         return
-    with threadpool_limits(max(1, cores() - 1), "blas"):
+    with _core_left():
         yield from one_ahead(product, firsts)
+
+
+@contextmanager
+def _core_left() -> Iterator[None]:
+    """One core less for the products of the process, where they have all; by one caller at a time.
+
+    How many they have is the process's own: who came second would give back what the first left.
+    """
+    if not _LEFT.acquire(blocking=False):
+        yield
+        return
+    try:
+        libraries = ThreadpoolController().select(user_api="blas")
+        held = min((each["num_threads"] for each in libraries.info()), default=1)
+        with libraries.limit(limits=min(held, max(1, cores() - 1))):
+            yield
+    finally:
+        _LEFT.release()
 
 
 def difference(minuend: Estimate, subtrahend: Estimate) -> Estimate:

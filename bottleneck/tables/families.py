@@ -8,6 +8,7 @@ for does not count: what it is stands in its settings.
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -234,15 +235,22 @@ def runs_told(count: int, seeds: dict[str, list[int]]) -> str:
     """``2 runs: none, additive, seed 1``: arms of the same seeds share them; empty for none."""
     if not count:
         return ""
-    shared: dict[str, list[str]] = {}
+    shared: dict[tuple[int, ...], list[str]] = {}
     for arm, held in seeds.items():
-        shared.setdefault(seeds_told(sorted(held)), []).append(arm)
-    arms = "; ".join(f"{', '.join(names)}, {held}" for held, names in shared.items())
+        shared.setdefault(tuple(sorted(set(held))), []).append(arm)
+    arms = "; ".join(f"{', '.join(names)}, {seeds_told(own)}" for own, names in shared.items())
     return f"{counted(count, 'run')}: {arms}"
 
 
 def seeds_told(seeds: Sequence[int]) -> str:
-    """``seed 1, 2``; of more than anybody reads how many, and from which to which."""
-    if len(seeds) > MOST_POINTS:
+    """``seed 1, 2``; of many, in order, ``24 seeds: 1-2, 4-25``, as long as anybody reads that."""
+    if len(seeds) <= MOST_POINTS:
+        return f"seed {', '.join(map(str, seeds))}"
+    starts = [
+        place for place, seed in enumerate(seeds) if not place or seeds[place - 1] != seed - 1
+    ]
+    if len(starts) > MOST_POINTS:
         return f"{counted(len(seeds), 'seed')} from {seeds[0]} to {seeds[-1]}"
-    return f"seed {', '.join(map(str, seeds))}"
+    rows = (seeds[first:stop] for first, stop in pairwise([*starts, len(seeds)]))
+    told = (f"{row[0]}-{row[-1]}" if len(row) > 1 else str(row[0]) for row in rows)
+    return f"{counted(len(seeds), 'seed')}: {', '.join(told)}"

@@ -90,6 +90,10 @@ def test_of_seeds_that_share_all_else_each_has_its_own_and_a_wrong_one_is_told(s
     assert known.to_dict() == {"first": 1, "seed2": 2, "seed3": 3}
     path = store / "runs" / "seed3" / "settings.json"
     held = json.loads(path.read_text())
+    for said in (3, 3.0, "1_0", 1e15):  # as settings have it, whoever wrote it
+        write_relisted(path, json.dumps(held | {"training": held["training"] | {"seed": said}}))
+        rows = load_results(store)
+        assert rows.loc[rows["run"] == "seed3", "seed"].unique().tolist() == [int(said)]
     for wrong in (-1, 2**64, True, "three", 1.5, None, [3]):
         write_relisted(path, json.dumps(held | {"training": held["training"] | {"seed": wrong}}))
         with pytest.raises(UserError, match=r"settings\.json"):

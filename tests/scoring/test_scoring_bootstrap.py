@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import sacrebleu
 from scipy import stats
-from threadpoolctl import threadpool_info
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from seq2seq_bottleneck.scoring import bootstrap
 from seq2seq_bottleneck.scoring.bleu import bleu, bleu_statistics
@@ -131,6 +131,27 @@ def test_a_core_is_left_to_who_scores_many_seeds_and_given_back(monkeypatch):
     estimate(score, rows, weights)
     assert max(held[1:]) <= max(1, cores() - 1)  # the first is of all sentences at once
     assert {each["filepath"]: each["num_threads"] for each in threadpool_info()} == threads
+
+
+def test_no_more_threads_are_taken_than_the_process_has(monkeypatch):
+    """On a machine that is shared somebody may have said one, or has two estimates at a time."""
+    monkeypatch.setattr(bootstrap, "PRODUCT", 10 * 50)
+    monkeypatch.setattr(bootstrap, "cores", lambda: 16)
+    weights = draw(7, 50, seed=1, bucket=0)
+    rows = np.random.default_rng(1).integers(9, size=(20, 7, 10))
+    with threadpool_limits(1, "blas"):
+        first, second = (bootstrap._resampled(rows, weights) for _ in range(2))
+        next(first)
+        next(second)
+        assert {each["num_threads"] for each in threadpool_info()} == {1}
+        assert len([*first]) == len([*second])
+    before = threadpool_info()
+    monkeypatch.setattr(bootstrap, "cores", lambda: 2)
+    first, second = (bootstrap._resampled(rows, weights) for _ in range(2))
+    next(first)
+    next(second)
+    assert len([*first]) == len([*second])
+    assert threadpool_info() == before
 
 
 def test_identical_systems_differ_by_exactly_nothing():
