@@ -106,7 +106,8 @@ def _chosen(folder: Path, where: list[str]) -> "tuple[pd.DataFrame, Mapping[str,
 
 def _write_bundle(folder: Path, chosen: set[str], bundle: Path, text: bool) -> None:
     from ..results.export import write_bundle
-    from ..results.folders import finished_runs, read_groups
+    from ..results.folders import read_groups
+    from ..results.found import finished_runs
     from ..results.places import check_bundle
     from ..settings.errors import UserError
 

@@ -155,7 +155,7 @@ def _list_studies() -> None:
 
 def _finished(folder: Path, asked: "Study") -> list[Path]:
     """The finished runs of a folder that the study can be put to."""
-    from ..results.folders import finished_runs
+    from ..results.found import finished_runs
     from ..studies.probing import suiting
 
     return suiting(asked, finished_runs(folder))
@@ -194,7 +194,7 @@ def _train(
 
 def _why_train(asked: "Study", folder: Path, dry_run: bool) -> str:
     """Why there is training before an answer: a misspelt folder should not pass unseen."""
-    from ..results.folders import find_runs
+    from ..results.found import find_runs
 
     old = len(find_runs(folder).other_versions)
     told = f"no finished run in {str(folder)!r} that study {asked.name} can be put to"
@@ -204,7 +204,7 @@ def _why_train(asked: "Study", folder: Path, dry_run: bool) -> str:
 
 def _refuse_misnamed(folder: Path) -> None:
     """A folder misspelt, of another version or a benchmark's: no training that nobody asked for."""
-    from ..results.folders import find_runs
+    from ..results.found import find_runs
     from ..results.inside import check_one
     from ..settings.errors import UserError
 
@@ -259,7 +259,8 @@ def _refuse_bundle(asked: "Study", folder: Path, gold: bool) -> None:
 
 def _refuse_beside(asked: "Study", folder: Path) -> None:
     """Runs on a text that the study cannot be put to get no runs on another beside them."""
-    from ..results.folders import finished_runs, read_settings
+    from ..results.folders import read_settings
+    from ..results.found import finished_runs
     from ..settings.errors import UserError
 
     texts = {read_settings(run).corpus.name for run in finished_runs(folder)} - {"grammar"}

@@ -26,7 +26,8 @@ def write_all(folder: Path) -> None:
 
 def _refuse_store(folder: Path) -> None:
     """Nothing is written among the folders of runs."""
-    from ..results.folders import STORE, find_runs
+    from ..results.folders import STORE
+    from ..results.found import find_runs
     from ..settings.errors import UsageError
 
     if find_runs(folder).any and not (folder / STORE).is_dir():

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..results.bundle import Bundle
-from ..results.folders import find_runs
+from ..results.found import find_runs
 from ..results.probes import probe_file
 from ..results.schema import BENCHMARK, STUDIES
 from ..results.study_files import GOLD as GOLD_NUMBERS

@@ -29,18 +29,17 @@ from .folders import (
     EXAMPLES,
     SCORES,
     SENTENCES,
-    Found,
     check_digest,
     check_named,
     damaged,
     decompressed,
-    find_runs,
     read_checked,
     read_groups,
     read_json,
     read_object,
     was_written,
 )
+from .found import Found, find_runs
 from .inside import check_one
 from .learning import learning_text
 from .study_files import way_back

@@ -25,17 +25,14 @@ from .folders import (
     SENTENCES,
     SETTINGS,
     STORE,
-    Described,
-    Found,
     damaged,
-    describe,
-    find_runs,
     read_checked,
     read_groups,
     read_json,
     read_object,
     read_status,
 )
+from .found import Described, Found, describe, find_runs
 from .learning import learning_text
 from .study_files import Travel, travelling
 

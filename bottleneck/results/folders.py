@@ -1,12 +1,10 @@
-"""Run folders: the names of their files, and finding them; a store offers what a bundle offers."""
+"""Run folders: the names of their files, and reading them, each against its checksum."""
 
 import gzip
 import json
 import os
 import zlib
-from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -48,32 +46,6 @@ FIRST_VERSION = 1
 """Of runs that do not say which version made them."""
 
 
-@dataclass(frozen=True)
-class Described:
-    """What a run is and what it ran on, as its files have it."""
-
-    settings: Mapping[str, Any]
-    environment: Mapping[str, Any]
-
-
-@dataclass(frozen=True)
-class Found:
-    """The run folders of a store: done, in a fixed order; not done; done by another version.
-
-    ``described`` are those that are done and have both files: what was read to find and order them.
-    """
-
-    done: tuple[Path, ...]
-    unfinished: tuple[Path, ...]
-    other_versions: tuple[Path, ...]
-    described: Mapping[Path, Described]
-
-    @property
-    def any(self) -> bool:
-        """Whether this is a store at all."""
-        return bool(self.done or self.unfinished or self.other_versions)
-
-
 def is_run(folder: Path) -> bool:
     """Whether this is the folder of one run, whatever it has lost."""
     return (
@@ -102,7 +74,7 @@ def damaged(path: Path, reason: object, otherwise: str = "make it again") -> Dam
     """The error of a file that cannot be read, with the way out; of a run, to take it away."""
     run, way = path.parent, otherwise
     if is_run(run):
-        way = f"{_removal(run)} takes the run away, the command that made it makes it anew"
+        way = f"{removal(run)} takes the run away, the command that made it makes it anew"
     if isinstance(reason, PermissionError):  # what is in it may be whole
         way = RIGHTS
     words = (getattr(reason, "strerror", None) or str(reason)).splitlines()
@@ -110,7 +82,7 @@ def damaged(path: Path, reason: object, otherwise: str = "make it again") -> Dam
     return DamagedError(f"{str(path)!r} cannot be read ({told}); {way}")
 
 
-def _removal(run: Path) -> str:
+def removal(run: Path) -> str:
     """The command that takes a run away."""
     return f"`bottleneck runs {run.name} --remove --results {_named(run.parent)}`"
 
@@ -294,43 +266,6 @@ def is_lost(run: Path) -> bool:
     return marked and not (run / STATUS).exists()
 
 
-def _check_status(run: Path) -> str:
-    """How a run stands; empty where it has gone meanwhile.
-
-    A ``UserError`` where that cannot be known.
-    """
-    status = read_status(run).get("status", "")
-    if not status and is_lost(run):
-        raise UserError(
-            f"{str(run / STATUS)!r} is gone, and with it how the run ended: the command that made "
-            f"it does it again, {_removal(run)} takes it away"
-        )
-    return str(status)
-
-
-def find_runs(folder: Path) -> Found:
-    """What an output folder or a store holds. Numbers of two versions are never mixed."""
-    runs = runs_in(store_of(folder))
-    done = {run for run in runs if _check_status(run) == "done"}
-    environments = {run: _environment(run) for run in runs}
-    mine = {run for run, held in environments.items() if _made_by(run, held) == SCHEMA_VERSION}
-    settings = {run: read_object(run / SETTINGS) for run in mine & done}
-    ours = sorted(settings, key=lambda run: _order(run, settings[run]))
-    both = {run: (settings[run], environments[run]) for run in ours}
-    return Found(
-        done=tuple(ours),
-        unfinished=tuple(sorted(mine - done)),
-        other_versions=tuple(sorted(done - mine)),
-        described={run: Described(own, held) for run, (own, held) in both.items() if held},
-    )
-
-
-def any_finished(folder: Path) -> bool:
-    """Whether `find_runs` has a run that is done; where the first is, no other is looked at."""
-    runs = runs_in(store_of(folder))
-    return any(_check_status(run) == "done" and _version(run) == SCHEMA_VERSION for run in runs)
-
-
 def is_bundle(folder: Path) -> bool:
     """Whether there is a bundle in a folder, or some of one."""
     return any(was_written(folder / name) for name in MARKS)
@@ -348,55 +283,6 @@ def check_trainable(folder: Path) -> None:
             f"{str(folder)!r} is a bundle without its run folders, whose numbers new runs would "
             "take the place of: name another folder with --out"
         )
-
-
-def finished_runs(folder: Path) -> list[Path]:
-    """Folders of the runs that are done, of an output folder or of a store, in a fixed order."""
-    return list(find_runs(folder).done)
-
-
-def describe(run: Path) -> Described:
-    """Both files of a run; one that cannot be read is a ``UserError``."""
-    return Described(read_object(run / SETTINGS), read_object(run / ENVIRONMENT))
-
-
-def _environment(run: Path) -> dict[str, Any] | None:
-    """What a run ran on; None where it was stopped before it could say."""
-    path = run / ENVIRONMENT
-    return read_object(path) if path.is_file() else None
-
-
-def _version(run: Path) -> int:
-    """Which version made a run."""
-    return _made_by(run, _environment(run))
-
-
-def _made_by(run: Path, environment: Mapping[str, Any] | None) -> int:
-    """The same by what the run ran on; this version where that is not there."""
-    if environment is None:
-        return SCHEMA_VERSION
-    found = environment.get("schema", FIRST_VERSION)
-    if not isinstance(found, int):
-        raise damaged(run / ENVIRONMENT, "its schema is no number")
-    return found
-
-
-def check_version(run: Path) -> None:
-    """A run of another version is a ``UserError``: its weights may mean something else here."""
-    if _version(run) != SCHEMA_VERSION:
-        raise UserError(
-            f"the run {run.name!r} was made by another version of this program; the command that "
-            "made it makes it anew"
-        )
-
-
-def _order(run: Path, settings: Mapping[str, Any]) -> tuple[str, int, int, str]:
-    """By attention, context size and seed, then by name."""
-    try:
-        model, seed = settings["model"], settings["training"]["seed"]
-        return str(model["attention"]), int(model["context_size"]), int(seed), run.name
-    except (KeyError, TypeError, ValueError, OverflowError):
-        raise damaged(run / SETTINGS, "it has not all settings") from None
 
 
 def read_groups(folder: Path) -> dict[str, str]:

@@ -4,7 +4,8 @@ from pathlib import Path
 
 from ..settings.errors import UserError
 from .cost import COST
-from .folders import STORE, any_finished, find_runs, is_bundle, is_run, was_written
+from .folders import STORE, is_bundle, is_run, was_written
+from .found import any_finished, find_runs
 from .study_files import tables
 
 

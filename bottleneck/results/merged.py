@@ -18,13 +18,8 @@ from .bundle import Bundle, load_bundle, tidy_csv
 from .counts import columns_of, packed
 from .described import AGAIN
 from .export import SENTENCES_HEAD, as_json, compressed, picked, write_bundle
-from .folders import (
-    damaged,
-    decompressed,
-    finished_runs,
-    read_checked,
-    read_groups,
-)
+from .folders import damaged, decompressed, read_checked, read_groups
+from .found import finished_runs
 from .places import check_bundle
 from .study_files import tables
 

@@ -10,7 +10,8 @@ from ..settings.errors import DamagedError, UsageError, UserError
 from ..settings.sums import SUMS, others_lines, read_sums
 from .described import AGAIN
 from .export import run_rows
-from .folders import find_runs, is_run, listed_as, read_object, runs_in, store_of
+from .folders import is_run, listed_as, read_object, runs_in, store_of
+from .found import find_runs
 from .schema import COUNTS, ENVIRONMENT, FILES, PROBES, RUNS
 
 NEW = "name a new folder"

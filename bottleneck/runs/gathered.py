@@ -11,7 +11,8 @@ from pathlib import Path
 from filelock import FileLock
 
 from ..results.export import write_bundle
-from ..results.folders import GROUPS, STORE, finished_runs, read_groups
+from ..results.folders import GROUPS, STORE, read_groups
+from ..results.found import finished_runs
 from ..results.schema import COUNTS, ENVIRONMENT, EXAMPLES, LEARNING, RUNS, SENTENCES
 from ..results.study_files import drop_tables
 from ..settings.errors import unwritten

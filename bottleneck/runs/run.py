@@ -26,14 +26,7 @@ from ..corpus.batches import evaluation_batches, training_batches
 from ..corpus.corpus import Corpus, load_corpus
 from ..corpus.near_copies import share
 from ..model.translator import count_parameters, create
-from ..results.folders import (
-    ENDED,
-    ENVIRONMENT,
-    LOG,
-    SETTINGS,
-    WEIGHTS,
-    read_json,
-)
+from ..results.folders import ENDED, ENVIRONMENT, LOG, SETTINGS, WEIGHTS, read_json
 from ..settings.atomic import write_bytes, write_text
 from ..settings.devices import mendable
 from ..settings.errors import UserError

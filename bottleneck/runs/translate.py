@@ -20,14 +20,8 @@ from ..corpus.vocabulary import Vocabulary
 from ..decoding.search import make_search
 from ..model.host import on_host
 from ..model.translator import Weights, create
-from ..results.folders import (
-    WEIGHTS,
-    check_version,
-    damaged,
-    read_checked,
-    read_settings,
-    was_written,
-)
+from ..results.folders import WEIGHTS, damaged, read_checked, read_settings, was_written
+from ..results.found import check_version
 from ..settings.errors import UserError
 from ..settings.run import RunSettings
 from ..settings.symbols import EOS, UNK

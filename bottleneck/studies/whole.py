@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..corpus.named.places import read_source
-from ..results.folders import finished_runs, read_settings
+from ..results.folders import read_settings
+from ..results.found import finished_runs
 from ..results.schema import PROBES, STUDIES
 from ..results.study_files import rests_on
 from ..settings.concerns import NAMED

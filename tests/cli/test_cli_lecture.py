@@ -26,8 +26,8 @@ from seq2seq_bottleneck.results.folders import (
     STORE,
     TARGET_VOCABULARY,
     WEIGHTS,
-    finished_runs,
 )
+from seq2seq_bottleneck.results.found import finished_runs
 from seq2seq_bottleneck.results.schema import RUNS
 from seq2seq_bottleneck.runs.translate import load_run
 from seq2seq_bottleneck.runs.weights import save_weights

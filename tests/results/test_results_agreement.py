@@ -15,7 +15,7 @@ from planted_logs import write_log
 from seq2seq_bottleneck.cli.main import run
 from seq2seq_bottleneck.results.bundle import load_bundle, load_results
 from seq2seq_bottleneck.results.export import write_bundle
-from seq2seq_bottleneck.results.folders import finished_runs
+from seq2seq_bottleneck.results.found import finished_runs
 from seq2seq_bottleneck.results.merged import write_merged
 from seq2seq_bottleneck.results.schema import SETTING_COLUMNS
 from seq2seq_bottleneck.settings.errors import DamagedError

@@ -16,7 +16,7 @@ from safetensors.numpy import load_file, save_file
 from seq2seq_bottleneck.results.bundle import load_bundle
 from seq2seq_bottleneck.results.counts import digest, read_bundle, unpacked
 from seq2seq_bottleneck.results.digits import fields_of, runs_of_rows, whole_numbers
-from seq2seq_bottleneck.results.folders import finished_runs
+from seq2seq_bottleneck.results.found import finished_runs
 from seq2seq_bottleneck.results.schema import BLEU_COLUMNS
 from seq2seq_bottleneck.settings.errors import UserError
 

@@ -12,7 +12,7 @@ from planted_logs import BUCKETS, TOKENS, loss, write_log, write_older_log
 
 from seq2seq_bottleneck.results.bundle import load_bundle
 from seq2seq_bottleneck.results.export import write_bundle
-from seq2seq_bottleneck.results.folders import finished_runs
+from seq2seq_bottleneck.results.found import finished_runs
 from seq2seq_bottleneck.results.schema import LEARNING_COLUMNS
 from seq2seq_bottleneck.settings.errors import UserError
 from seq2seq_bottleneck.settings.sums import write_listed

@@ -10,7 +10,8 @@ from seq2seq_bottleneck.results import merged, places
 from seq2seq_bottleneck.results.bundle import load_bundle
 from seq2seq_bottleneck.results.cost import COST
 from seq2seq_bottleneck.results.export import write_bundle
-from seq2seq_bottleneck.results.folders import STORE, damaged, finished_runs, runs_in
+from seq2seq_bottleneck.results.folders import STORE, damaged, runs_in
+from seq2seq_bottleneck.results.found import finished_runs
 from seq2seq_bottleneck.results.places import check_bundle
 from seq2seq_bottleneck.settings.errors import UserError
 from seq2seq_bottleneck.settings.sums import write_listed

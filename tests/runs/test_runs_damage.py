@@ -15,13 +15,8 @@ from hypothesis import strategies as st
 from seq2seq_bottleneck.cli.main import run as command
 from seq2seq_bottleneck.results.bundle import load_bundle, load_results
 from seq2seq_bottleneck.results.export import run_rows, write_bundle
-from seq2seq_bottleneck.results.folders import (
-    STORE,
-    find_runs,
-    read_groups,
-    read_object,
-    read_settings,
-)
+from seq2seq_bottleneck.results.folders import STORE, read_groups, read_object, read_settings
+from seq2seq_bottleneck.results.found import find_runs
 from seq2seq_bottleneck.results.learning import learning_text
 from seq2seq_bottleneck.results.outputs import read_outputs
 from seq2seq_bottleneck.results.schema import COUNTS

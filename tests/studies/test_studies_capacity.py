@@ -12,7 +12,8 @@ from listed import relist, write_relisted
 from seq2seq_bottleneck.corpus.tokens import tokenize
 from seq2seq_bottleneck.probes.censored import Censored
 from seq2seq_bottleneck.results.columns import setting_columns
-from seq2seq_bottleneck.results.folders import ENVIRONMENT, HYPOTHESES, finished_runs
+from seq2seq_bottleneck.results.folders import ENVIRONMENT, HYPOTHESES
+from seq2seq_bottleneck.results.found import finished_runs
 from seq2seq_bottleneck.results.outputs import COLUMNS
 from seq2seq_bottleneck.settings.errors import UserError
 from seq2seq_bottleneck.settings.run import resolve

@@ -13,7 +13,8 @@ from seq2seq_bottleneck.corpus.pieces import by_word, shares_of
 from seq2seq_bottleneck.corpus.subwords import Subwords
 from seq2seq_bottleneck.corpus.tokens import WORDS, plain, tokenize
 from seq2seq_bottleneck.results.export import write_bundle
-from seq2seq_bottleneck.results.folders import STORE, finished_runs
+from seq2seq_bottleneck.results.folders import STORE
+from seq2seq_bottleneck.results.found import finished_runs
 from seq2seq_bottleneck.results.schema import RUN_COLUMNS
 from seq2seq_bottleneck.runs.attention import attention_matrices
 from seq2seq_bottleneck.runs.gathered import gather
