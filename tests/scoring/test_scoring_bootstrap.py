@@ -100,7 +100,7 @@ def test_statistic_is_the_mean_over_seeds_and_their_order_does_not_matter():
     assert forward.draws == pytest.approx(np.mean(singly, axis=0), abs=1e-12)
 
 
-@pytest.mark.parametrize("many", [1, 2**20])
+@pytest.mark.parametrize("many", [0, 1, 2**20])
 @pytest.mark.parametrize("most", [1, 60, 2**24])
 def test_many_seeds_a_few_at_a_time_give_the_same_bits(monkeypatch, many, most):
     """Of counts for which single precision is enough, of such for which it is not, smoothed too."""
@@ -149,6 +149,12 @@ def test_no_more_threads_are_taken_than_the_process_has(monkeypatch):
         next(second)
         assert _blas_threads() <= {1}
         assert len([*first]) == len([*second])
+    monkeypatch.setattr(bootstrap, "cores", lambda: 3)
+    with threadpool_limits(2, "blas"):
+        third = bootstrap._resampled(rows, weights)
+        next(third)
+        assert _blas_threads() <= {2}
+        third.close()
     before = threadpool_info()
     monkeypatch.setattr(bootstrap, "cores", lambda: 2)
     first, second = (bootstrap._resampled(rows, weights) for _ in range(2))
