@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ..tables.families import seeds_told
+
 DRAWN = ("panel", "x", "arm", "control", "kind", "seed", "value", "low", "high", "n", "note")
 """Columns of the data. ``x`` is a text, of a number where the panel is numeric.
 
@@ -145,9 +147,9 @@ def longest(frame: pd.DataFrame) -> str:
 
 
 def listed_seeds(seeds: Sequence[int]) -> str:
-    """``seeds 1, 2, 3``, in order; of more than a line holds how many, and from which to which."""
+    """``seeds 1, 2, 3``, in order; of more than a line holds, as tables tell many."""
     if len(seeds) > MOST_SEEDS:
-        return f"{len(seeds):,} seeds from {seeds[0]} to {seeds[-1]}"
+        return seeds_told(seeds)
     return f"seed{'s' if len(seeds) != 1 else ''} {', '.join(map(str, seeds)) or 'unknown'}"
 
 

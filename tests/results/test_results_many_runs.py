@@ -68,7 +68,7 @@ def test_a_figure_of_hundreds_of_seeds_has_room_for_them(tmp_path):
 def test_seeds_are_named_up_to_a_line_of_them():
     assert listed_seeds([4]) == "seed 4"
     assert listed_seeds(range(1, 31)).endswith("28, 29, 30")
-    assert listed_seeds(range(5, 1205)) == "1,200 seeds from 5 to 1204"
+    assert listed_seeds(range(5, 1205)) == "1,200 seeds: 5-1204"
 
 
 def peak(results):
