@@ -114,15 +114,24 @@ def _means(
 def _seeds(
     axes: Axes, panel: Panel, rows: pd.DataFrame, names: list[str], shift: float, look: Look
 ) -> None:
-    """Each seed of a series as a small point, right of the mean where there is room."""
+    """Each seed of a series as a small point, right of the mean where there is room.
+
+    Hollow where the mean is, for the series of one arm share its colour.
+    """
     seeds = rows[rows["kind"] == SEED]
     if seeds.empty:
         return
-    colour = look.mark(*seeds[["arm", "control"]].iloc[0]).colour
-    small = {"ms": 3, "mew": 0.0} if _crowded(names, look) else {"ms": 5, "mew": 0.8}
+    arm, control = seeds[["arm", "control"]].iloc[0]
+    mark = look.mark(arm, control)
+    fill = look.fill(control, mark)
+    whole = fill == mark.colour
+    edge = look.theme.ground if whole else mark.colour
+    small = {"ms": 5, "mew": 0.8}
+    if _crowded(names, look):
+        small = {"ms": 3, "mew": 0.0 if whole else 0.8}
     axes.plot(
         _beside(_places(seeds, names, panel, shift), names, panel), seeds["value"], ls="none",
-        marker="o", color=colour, mec=look.theme.ground, zorder=4, **small,
+        marker="o", mfc=fill, mec=edge, zorder=4, **small,
     )  # fmt: skip
 
 

@@ -58,6 +58,21 @@ def test_the_points_lie_at_the_means_with_their_seeds_beside(tmp_path):
     assert len(alone.axes[0].lines) < len(figure.axes[0].lines)
 
 
+def test_single_seeds_are_hollow_where_their_mean_is(tmp_path):
+    """Two budgets of one arm have its colour: their seeds were the same points."""
+    rows = [row for row in rows_of("capacity") if row["attention"] == "none"]
+    twice = {"updates": 4000, "arm": "none updates=4000"}
+    more = [row | twice | {"value": 2 * row["value"]} for row in rows]
+    figure, data = make_figure("capacity", plant(tmp_path, "capacity", rows + more))
+    colour = figure.axes[0].containers[0].lines[0].get_color()
+    for axes in figure.axes:
+        seeds = [line for line in axes.lines if line.get_markersize() <= 5]
+        filled = {line.get_markerfacecolor() == colour: list(line.get_ydata()) for line in seeds}
+        own = data[(data["panel"] == axes.get_title()) & (data["kind"] == "seed")]
+        told = {name: list(held["value"]) for name, held in own.groupby("control")}
+        assert filled == {True: told["4,000 updates"], False: told["2,000 updates"]}
+
+
 def test_an_arm_has_one_colour_in_all_figures_and_another_marker(tmp_path):
     for theme in (LIGHT, DARK):
         looks = set()
