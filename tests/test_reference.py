@@ -29,6 +29,8 @@ NUMBER = re.compile(r"\d+(?:\.\d+)?")
 NOT_MEASURED_HERE = re.compile(r"\b\d{4}-\d\d-\d\d|\b\d+-\d+\b|\b41\+|\b[CL]\d+|\b95 %|\bal\. 2014")
 """Days, length buckets, ids, the width of every interval, a paper's year."""
 LINK = re.compile(r"\]\((\S+\.csv)\)")
+COMMAND = re.compile(r"`(?:bottleneck claims --results (\S+))?(?: ?--where (\S+))?`")
+"""A command that decides claims; after it stands what else the same results are asked with."""
 SECTION = re.compile(r"^### ([^\n]+?): [^\n]+\n(.*?)(?=^##|\Z)", re.MULTILINE | re.DOTALL)
 ROW = re.compile(r"^\| (L-[\w-]+|C\d+) \| [^|]+ \| \**([\w ]+?)\** \| ([^|]+) \|$", re.MULTILINE)
 
@@ -74,14 +76,33 @@ def lecture():
 
 
 @pytest.mark.parametrize("heading", ANSWERS)
-def test_the_answers_numbers_are_those_of_the_files_that_they_link(heading, lecture):
+def test_the_answers_numbers_are_those_of_the_files_that_they_link(heading, lecture, monkeypatch):
+    monkeypatch.chdir(ROOT)
     text = ANSWERS[heading]
-    told = "".join(DECIDED[name]["because"] for name in heading.split(", ") if name in DECIDED)
+    names = [name for name in heading.split(", ") if name in DECIDED]
+    told = "".join(found[name]["because"] for found in _decided_by(text) for name in names)
     known = {*lecture, *NUMBER.findall(told.replace(",", ""))}
     values = np.concatenate([[], *(_numbers(REFERENCE / link) for link in LINK.findall(text))])
     said = NUMBER.findall(NOT_MEASURED_HERE.sub("", LINK.sub("]", text)).replace(",", ""))
     assert said
     assert [each for each in said if each not in known and not _is_rounded(each, values)] == []
+
+
+def _decided_by(text):
+    """The claims as committed, then as each command that the text names decides them."""
+    yield DECIDED
+    folder = ""
+    for results, where in COMMAND.findall(" ".join(text.split())):
+        folder = results or folder
+        if folder:
+            command = ["claims", "--results", folder, "--format", "csv"]
+            yield _claims(command + (["--where", where] if where else []))
+
+
+def _claims(command):
+    with redirect_stdout(io.StringIO()) as held:
+        assert run(command) == 0
+    return {row["id"]: row for row in csv.DictReader(held.getvalue().splitlines())}
 
 
 def _numbers(path):
@@ -103,10 +124,9 @@ def test_every_claim_that_is_decided_has_its_answer():
     assert measured - {"L-VIND-largest"} <= answered
 
 
-def test_claims_are_decided_anew_as_they_are_committed(monkeypatch, capsys):
+def test_claims_are_decided_anew_as_they_are_committed(monkeypatch):
     monkeypatch.chdir(ROOT)
-    assert run(["claims", "--results", "results/reference", "--format", "csv"]) == 0
-    again = {row["id"]: row for row in csv.DictReader(capsys.readouterr().out.splitlines())}
+    again = _claims(["claims", "--results", "results/reference", "--format", "csv"])
     told = ("verdict", "because", "measure", "runs")
     assert {name: [row[key] for key in told] for name, row in again.items()} == {
         name: [row[key] for key in told] for name, row in DECIDED.items()
