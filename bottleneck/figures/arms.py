@@ -15,6 +15,7 @@ from ..tables.arms import named_arms
 from ..tables.controlled import ByBucket, measured
 from ..tables.families import first, varied
 from ..tables.selection import written
+from .facts import drawn_buckets, left_out
 from .plot import MEAN, SEED, Panel, Plot, data_frame, facts, roof
 from .rows import draw_rows
 from .style import Theme
@@ -53,13 +54,15 @@ def plot(bundle: Bundle) -> Plot:
     groups = _groups(rows)
     held = [(row, groups[row], first(runs)["attention"], measured(bundle, runs))
             for row, each in rows.items() for runs in each]  # fmt: skip
-    ends = _ends([found for *_, found in held])
+    buckets, counts = held[0][-1].buckets, _counts([found for *_, found in held])
+    ends = _ends(buckets, counts)
     drawn = [one for end in ends for arm in held for one in _drawn(end, *arm)]
     shape = {"joined": False, "limits": (0, roof(drawn))}
     panels = tuple(Panel(_title(end), "BLEU, 0 to 100", "", "sentences", **shape) for end in ends)
     title = f"{TITLE}, of short and of long sentences" if len(ends) > 1 else TITLE
     note = " ".join([CHANGED, LOOSE] if BASELINE in rows else [LOOSE])
-    return Plot(title, panels, data_frame(drawn), (note, *facts(pd.concat(arms))))
+    notes = [*facts(pd.concat(arms)), left_out(buckets, counts)]
+    return Plot(title, panels, data_frame(drawn), (note, " ".join(filter(None, notes))))
 
 
 def _rows(arms: Sequence[pd.DataFrame]) -> Rows:
@@ -95,14 +98,15 @@ def _groups(rows: Rows) -> dict[str, str]:
     }
 
 
-def _ends(held: Sequence[ByBucket]) -> list[str]:
-    """The shortest and the longest bucket in which any arm was tested; one where it is the same."""
-    filled = [
-        bucket
-        for place, bucket in enumerate(held[0].buckets)
-        if any(found.n[place] for found in held)
-    ]
-    return list(dict.fromkeys([filled[0], filled[-1]]))
+def _counts(held: Sequence[ByBucket]) -> list[int]:
+    """The most sentences that any arm was tested on, by bucket."""
+    return [max(each) for each in zip(*(found.n for found in held), strict=True)]
+
+
+def _ends(buckets: Sequence[str], counts: Sequence[int]) -> list[str]:
+    """The shortest and the longest bucket that is drawn; one where it is the same."""
+    drawn = drawn_buckets(buckets, counts)
+    return list(dict.fromkeys([drawn[0], drawn[-1]]))
 
 
 def _title(bucket: str) -> str:

@@ -16,6 +16,7 @@ from matplotlib.figure import Figure
 from ..results.bundle import Bundle
 from ..settings.errors import UserError
 from ..tables.comparison import NONE
+from ..tables.families import arm_names, listed_runs
 from .frame import write_around
 from .style import BASE, SMALL, Theme
 
@@ -68,10 +69,11 @@ def _drawn(
     """The heatmaps beside each other, with one scale."""
     held = bundle.runs[bundle.runs["run"] == run].iloc[0]
     counted = f"{len(shown)} sentence{'s' if len(shown) > 1 else ''}"
+    changed = _names(bundle)[run].partition(" ")[2]
     note = (
         f"n = {counted} of one run: corpus {held['corpus']}, attention {held['attention']}, "
-        f"context {held['context_size']}, {held['updates']:,} updates, seed {held['seed']}. "
-        "Each row sums to 1."
+        f"context {held['context_size']}, {held['updates']:,} updates, seed {held['seed']}"
+        f"{', ' * bool(changed)}{changed}. Each row sums to 1."
     )
     notes = [note, *notes, *_of_long_words(shown)]
     figure = write_around("Where does the decoder look?", notes, theme)
@@ -88,16 +90,22 @@ def _drawn(
 
 
 def _run(bundle: Bundle) -> tuple[str, Sequence[Mapping[str, Any]]]:
-    """The first run with attention, and its examples."""
-    examples = bundle.examples()
+    """The first run with attention that is as most arms are, else the first; and its examples."""
+    examples, names = bundle.examples(), _names(bundle)
     held = bundle.runs[bundle.runs["attention"] != NONE]
-    for run in held["run"].drop_duplicates():
+    for run in sorted(held["run"].drop_duplicates(), key=lambda run: " " in names[run]):
         if drawable := [one for one in examples.get(run, ()) if one["hypothesis"]]:
             return run, drawable
     raise UserError(
         f"no run with attention and examples in {str(bundle.folder)!r}: `bottleneck reproduce` "
         "makes one"
     )
+
+
+def _names(bundle: Bundle) -> dict[str, str]:
+    """By run what its arm is called."""
+    runs = listed_runs(bundle)
+    return dict(zip(runs["run"], arm_names(runs), strict=True))
 
 
 def pick(examples: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:

@@ -6,7 +6,7 @@ from typing import Any
 from ..lecture.printed import L_FAIL, L_VIND
 from ..results.bundle import Bundle
 from ..tables.comparison import NONE, Arm, Comparison, attentions, compare
-from .facts import SLIDE_NOTE, bars, run_facts
+from .facts import SLIDE_NOTE, bars, drawn_buckets, left_out, run_facts
 from .plot import MEAN, SEED, Panel, Plot, data_frame, slide_rows
 
 NAME = "BLEU by length"
@@ -24,10 +24,11 @@ def plot(bundle: Bundle) -> Plot:
 
 
 def _rows(arm: Arm, comparison: Comparison) -> Iterator[dict[str, Any]]:
-    """The mean over seeds with its interval in each filled bucket, then each seed."""
+    """The mean over seeds with its interval in each bucket that is drawn, then each seed."""
+    drawn = drawn_buckets(comparison.buckets, comparison.n)
     held = zip(comparison.buckets, comparison.n, arm.estimates, arm.by_seed.T, strict=True)
     for bucket, n, estimate, alone in held:
-        if not estimate.filled:
+        if bucket not in drawn:
             continue
         row = {"panel": NAME, "x": bucket, "arm": arm.name, "n": n}
         ends = {"low": estimate.interval.low, "high": estimate.interval.high}
@@ -37,12 +38,12 @@ def _rows(arm: Arm, comparison: Comparison) -> Iterator[dict[str, Any]]:
 
 
 def _slide(comparison: Comparison) -> list[dict[str, Any]]:
-    """What the slides print for the buckets that were measured."""
-    filled = [bucket for bucket, n in zip(comparison.buckets, comparison.n, strict=True) if n]
+    """What the slides print for the buckets that are drawn."""
+    drawn = drawn_buckets(comparison.buckets, comparison.n)
     if comparison.attention is None:
-        printed = {bucket: L_FAIL[bucket].bleu for bucket in filled if bucket in L_FAIL}
+        printed = {bucket: L_FAIL[bucket].bleu for bucket in drawn if bucket in L_FAIL}
         return slide_rows(NAME, NONE, printed)
-    known = [bucket for bucket in filled if bucket in L_VIND]
+    known = [bucket for bucket in drawn if bucket in L_VIND]
     with_attention = {bucket: L_VIND[bucket].attention for bucket in known}
     without = {bucket: L_VIND[bucket].none for bucket in known}
     named = comparison.attention.name
@@ -50,4 +51,6 @@ def _slide(comparison: Comparison) -> list[dict[str, Any]]:
 
 
 def _facts(comparison: Comparison) -> str:
-    return f"{bars([comparison])} {run_facts([comparison])} {SLIDE_NOTE}"
+    few = left_out(comparison.buckets, comparison.n)
+    told = [bars([comparison]), run_facts([comparison]), few, SLIDE_NOTE]
+    return " ".join(each for each in told if each)

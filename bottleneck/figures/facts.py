@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from ..claims.verdict import READ_FROM
 from ..tables.comparison import NONE, Comparison
 from .plot import listed_seeds
 
@@ -17,6 +18,24 @@ def bars(sizes: Sequence[Comparison], over: str = "test sentences") -> str:
     """What bars and points are."""
     several = any(len(one.none.seeds) > 1 for one in sizes)
     return f"Bars: 95 %, over {over}.{' Small points: single seeds.' if several else ''}"
+
+
+def drawn_buckets(buckets: Sequence[str], counts: Sequence[int]) -> list[str]:
+    """Those of so many sentences that verdicts read them; every filled one, if under two are."""
+    held = dict(zip(buckets, counts, strict=True))
+    read = [bucket for bucket, n in held.items() if n >= READ_FROM]
+    return read if len(read) > 1 else [bucket for bucket, n in held.items() if n]
+
+
+def left_out(buckets: Sequence[str], counts: Sequence[int]) -> str:
+    """A sentence on the filled buckets that are not drawn; nothing where all are."""
+    drawn = drawn_buckets(buckets, counts)
+    few = [
+        f"{bucket} (n = {n})"
+        for bucket, n in zip(buckets, counts, strict=True)
+        if n and bucket not in drawn
+    ]
+    return f"Left out: {', '.join(few)}." if few else ""
 
 
 def run_facts(sizes: Sequence[Comparison]) -> str:

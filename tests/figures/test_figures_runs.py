@@ -6,17 +6,20 @@ import pandas as pd
 import pytest
 from listed import write_relisted
 from matplotlib.colors import to_hex
-from planted import write_planted
+from planted import planted_settings, sentences, translations, write_planted, write_run
+from planted_arms import HIGH, LOW, Store
 
 from seq2seq_bottleneck.figures.attention import _label, attending_run, pick, sentence_chart
 from seq2seq_bottleneck.figures.cost import plot as cost_plot
 from seq2seq_bottleneck.figures.curves import draw
+from seq2seq_bottleneck.figures.facts import drawn_buckets, left_out
 from seq2seq_bottleneck.figures.looks import Look, series_of
 from seq2seq_bottleneck.figures.registry import make_figure
 from seq2seq_bottleneck.figures.style import LIGHT
 from seq2seq_bottleneck.lecture.printed import L_FAIL, L_VIND
 from seq2seq_bottleneck.results.bundle import load_bundle
 from seq2seq_bottleneck.results.cost import COST_COLUMNS
+from seq2seq_bottleneck.results.export import write_bundle
 from seq2seq_bottleneck.settings.errors import UsageError, UserError
 from seq2seq_bottleneck.tables.comparison import compare
 from seq2seq_bottleneck.tables.slides import vindication
@@ -84,6 +87,46 @@ def test_heatmaps_show_an_example_of_a_run_with_attention(bundle, tmp_path):
     assert figure.axes[0].images[0].get_array().shape == (2, 3)
     told = " ".join(figure.texts[-1].get_text().split())
     assert "n = 2 sentences of one run: corpus grammar, attention additive, context 32" in told
+
+
+@pytest.mark.parametrize(
+    ("plain", "run", "told"),
+    [(True, "bs1", "seed 1. Each"), (False, "as1", "reverse_source=true.")],
+)
+def test_heatmaps_are_of_a_run_as_most_are_or_tell_what_it_has_instead(tmp_path, plain, run, told):
+    store = Store(tmp_path).add("a", "additive", HIGH, model={"reverse_source": True})
+    store.add("c", "none", LOW).add("d", "none", LOW, 2)
+    if plain:
+        store.add("b", "additive", HIGH)
+    for folder in store.runs:
+        write_relisted(folder / "examples.json", json.dumps([_example(1, 3)]))
+    figure, data = make_figure("attention", store.write())
+    assert set(data["run"]) == {run}
+    assert told in " ".join(figure.texts[-1].get_text().split())
+
+
+def test_a_bucket_too_small_for_a_verdict_is_not_drawn_and_told(tmp_path):
+    """Two sentences of 31-40 words were a whole panel of Multi30k's arms."""
+    texts = sentences()
+    few = texts[:-10]  # two are left of the longest
+    runs = [
+        write_run(tmp_path, arm, planted_settings(arm), translations(few, ARMS[arm], [1]), few)
+        for arm in ARMS
+    ]
+    write_bundle(runs, tmp_path, {})
+    for name, drawn in (("bleu", 4), ("arms", 2)):
+        figure, data = make_figure(name, tmp_path)
+        kind = "x" if name == "bleu" else "panel"
+        assert data[kind].nunique() == drawn
+        assert "41+" not in " ".join(data[kind])
+        assert "Left out: 41+ (n = 2)." in " ".join(figure.texts[-1].get_text().split())
+
+
+def test_all_buckets_are_drawn_where_under_two_are_large_enough():
+    assert drawn_buckets(["a", "b", "c"], [9, 10, 11]) == ["b", "c"]
+    assert drawn_buckets(["a", "b", "c"], [9, 0, 11]) == ["a", "c"]
+    assert left_out(["a", "b", "c"], [9, 0, 11]) == ""
+    assert left_out(["a", "b", "c", "d"], [9, 0, 11, 12]) == "Left out: a (n = 9)."
 
 
 @pytest.mark.parametrize(("signs", "label"), [(24, "y" * 24), (25, "y" * 23 + "…")])
