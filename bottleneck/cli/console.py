@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Mapping
+from contextlib import nullcontext, suppress
 from typing import TYPE_CHECKING
 
 import typer
@@ -34,12 +35,14 @@ def say(text: str | bytes = "", err: bool = False, nl: bool = True) -> None:
     """Print text of ours or of others.
 
     For a person (on standard error, and on a terminal) signs that a terminal would obey are
-    spelled; another program gets every byte as it is.
+    spelled; another program gets every byte as it is. A standard error that cannot be written, a
+    log on a full disk, ends no work.
     """
     stream = sys.stderr if err else sys.stdout
     if err or (stream is not None and stream.isatty()):
         text = plain(text.decode(errors="replace") if isinstance(text, bytes) else text)
-    typer.echo(text, err=err, nl=nl, color=True)  # color: nothing taken out
+    with suppress(OSError) if err else nullcontext():
+        typer.echo(text, err=err, nl=nl, color=True)  # color: nothing taken out
 
 
 def print_names(told: Mapping[str, str]) -> None:

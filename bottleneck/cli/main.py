@@ -98,12 +98,15 @@ def options(
 
 def main() -> None:
     """Run the command; an error the user can mend is one line on stderr, never a traceback."""
+    from ..settings.devices import NUMBERS
+
     listen()
     # Without a cache it works as well, and has lines of its own to say so. It writes files alone
     # here, without a date: a notebook's backend, which may not be there, is not asked for.
     logging.getLogger("matplotlib").setLevel(logging.ERROR)
     os.environ["MPLBACKEND"] = "agg"
     os.environ.pop("SOURCE_DATE_EPOCH", None)
+    os.environ.update(NUMBERS)
     if sys.argv[1:] and sys.argv[1] in READING:
         gc.disable()
     if sys.stdout is None:  # closed by our caller (`>&-`): what is printed fails, as on a full disk
@@ -180,7 +183,8 @@ def _unwritten(error: OSError) -> int:
         gone = "the folder in which the command is run is gone: change into another"
         return _fail(f"{told}: {way}" if found else gone, 1)
     what = f"{error.filename!r}" if error.filename else "the output"
-    return _fail(f"{what}: {error.strerror}", 1)
+    way = "; check its rights" if isinstance(error, PermissionError) else ""
+    return _fail(f"{what}: {error.strerror}{way}", 1)
 
 
 def _fail(message: str, code: int) -> int:

@@ -9,6 +9,7 @@ to Unicode form NFC and its white space folded to single spaces.
 """
 
 import gzip
+import os
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
@@ -125,7 +126,7 @@ def _named_files(name: str, split: str) -> PairFiles | None:
 
 
 def _checked(files: PairFiles) -> PairFiles:
-    """Refuse a source without its target, and a target beside two columns."""
+    """Refuse a source without its target, a target beside two columns, and what is read once."""
     if _is_columns(files.source) and files.target is not None:
         raise UsageError(
             f"{files.setting} {files.source!r} is a .tsv and holds both sides; "
@@ -136,6 +137,12 @@ def _checked(files: PairFiles) -> PairFiles:
             f"{files.setting} is set without {with_option(files.target_setting)}; give both, "
             "or one .tsv file of two columns"
         )
+    for path in filter(None, (files.source, files.target)):
+        if os.path.exists(path) and Path(path).is_fifo():
+            raise UsageError(
+                f"{path!r} is a pipe, which can be read once, and every run reads its text: write "
+                "it into a file"
+            )
     return files
 
 

@@ -83,7 +83,8 @@ def damaged(path: Path, reason: object, otherwise: str = "make it again") -> Dam
 
 
 def removal(run: Path) -> str:
-    """The command that takes a run away."""
+    """The command that takes a run away; by the names that its folders have elsewhere, too."""
+    run = run if run.name not in ("", "..") else run.resolve()
     return f"`bottleneck runs {run.name} --remove --results {_named(run.parent)}`"
 
 
@@ -130,7 +131,12 @@ def was_written(path: Path) -> bool:
 def listed_as(path: Path) -> tuple[Path, str]:
     """The folder whose sums list a file, and the name that they list it by."""
     folder, name = path.parent, path.name
-    return (folder.parent, f"{PROBES}/{name}") if folder.name == PROBES else (folder, name)
+    if folder.name != PROBES:
+        return folder, name
+    inside, own = f"{PROBES}/{name}", read_sums(folder)
+    if own is None or (name not in own and inside in (read_sums(folder.parent) or ())):
+        return folder.parent, inside
+    return folder, name  # a bundle that somebody has put into a folder of this name
 
 
 def _fault(path: Path, digest: str) -> str:
@@ -277,12 +283,22 @@ def without_runs(folder: Path) -> bool:
 
 
 def check_trainable(folder: Path) -> None:
-    """A bundle without its run folders is a ``UserError``: new runs would take its place."""
+    """A bundle without its run folders is a ``UserError``: new runs would take its place.
+
+    So is a folder that is called as that of studies' tables.
+    """
+    check_called(folder)
     if without_runs(folder):
         raise UserError(
             f"{str(folder)!r} is a bundle without its run folders, whose numbers new runs would "
             "take the place of: name another folder with --out"
         )
+
+
+def check_called(folder: Path) -> None:
+    """A ``UsageError`` where results would lie among the studies' tables of others."""
+    if os.path.basename(os.path.realpath(folder)) == PROBES:
+        raise UsageError(f"{str(folder)!r}: {PROBES!r} is for studies' tables: name another folder")
 
 
 def read_groups(folder: Path) -> dict[str, str]:

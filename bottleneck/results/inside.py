@@ -13,8 +13,13 @@ def results_inside(folder: Path) -> list[Path]:
     """The folders with results directly inside a folder, by name; its own store is none of them."""
     if not folder.is_dir():
         return []
-    inside = sorted(path for path in folder.iterdir() if path.is_dir() and path.name != STORE)
+    inside = sorted(path for path in folder.iterdir() if path.is_dir() and not _is_store(path))
     return [path for path in inside if not is_run(path) and _has_results(path)]
+
+
+def _is_store(folder: Path) -> bool:
+    """Whether it is a store by its name, and not results that somebody has called so."""
+    return folder.name == STORE and not is_bundle(folder) and not (folder / STORE).is_dir()
 
 
 def check_one(folder: Path) -> None:

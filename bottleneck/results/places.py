@@ -10,7 +10,7 @@ from ..settings.errors import DamagedError, UsageError, UserError
 from ..settings.sums import SUMS, others_lines, read_sums
 from .described import AGAIN
 from .export import run_rows
-from .folders import is_run, listed_as, read_object, runs_in, store_of
+from .folders import check_called, is_run, listed_as, read_object, runs_in, store_of
 from .found import find_runs
 from .schema import COUNTS, ENVIRONMENT, FILES, PROBES, RUNS
 
@@ -20,10 +20,15 @@ NEW = "name a new folder"
 def check_output(path: Path) -> None:
     """A ``UserError`` at once where a file cannot be written later, or is one of results.
 
-    Such a one is what the sums of its folder list: its place is taken by what made it alone.
+    Such a one is what the sums of its folder list, these sums, and all that is in a run's folder:
+    its place is taken by what made it alone.
     """
     check_file(path)
-    folder, name = listed_as(path)
+    folder, name = listed_as(Path(os.path.realpath(path.parent)) / path.name)
+    if name == SUMS:
+        raise UserError(f"{str(path)!r}: {SUMS} lists results and nothing else: name another file")
+    if is_run(folder):
+        raise UserError(f"{str(path)!r} is in the folder of a run: name a file elsewhere")
     if name in (read_sums(folder) or ()):
         raise UserError(
             f"{str(path)!r} is one of the results there, which {SUMS} lists: name another file"
@@ -33,10 +38,12 @@ def check_output(path: Path) -> None:
 def check_bundle(folder: Path, runs: Collection[str], store: Path | None = None) -> None:
     """A ``UsageError`` where a bundle of these runs would take the place of others.
 
-    That is a run's own folder, a store, a folder with another store than the one that they are of,
-    files of a bundle's names that are of none, and a bundle away from its store that has runs which
-    are not in ``store`` either; one of which that cannot be known is a ``DamagedError``.
+    That is a folder for studies' tables, a run's own, a store, a folder with another store than the
+    one that they are of, files of a bundle's names that are of none, and a bundle away from its
+    store that has runs which are not in ``store`` either; one of which that cannot be known is a
+    ``DamagedError``.
     """
+    check_called(folder)
     if is_run(folder) or runs_in(folder):
         raise UsageError(f"{str(folder)!r} is a run or a store of runs: {NEW}")
     if find_runs(folder).any:

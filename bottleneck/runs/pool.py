@@ -21,7 +21,8 @@ from queue import Queue
 from threading import Thread
 from typing import IO, Any
 
-from ..settings.beside import cores
+from ..settings.beside import cores, threads_told
+from ..settings.devices import NUMBERS
 from ..settings.run import RunSettings
 
 
@@ -274,7 +275,8 @@ so that only tens of thousands of updates would earn it back; and the choice is 
 
 
 def worker_environment() -> dict[str, str]:
-    """What a worker's libraries are told about threads, memory and kernels, where the user did not.
+    """What a worker's libraries are told about threads, memory and kernels, where the user did not;
+    and about numbers, whatever the user did.
 
     OpenBLAS has one thread: its threads wait by spinning, and with a worker on every core the
     orthogonal start of a cell's weights (256 x 256) took a second a matrix instead of milliseconds.
@@ -283,12 +285,14 @@ def worker_environment() -> dict[str, str]:
     environment.setdefault("OPENBLAS_NUM_THREADS", "1")
     environment.setdefault("GLIBC_TUNABLES", MEMORY)
     environment.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
-    return environment | (_for_gpu(environment) if has_accelerator() else _for_core(environment))
+    environment.setdefault("JAX_TRACEBACK_FILTERING", "off")  # else an error ends in a notice
+    own = _for_gpu(environment) if has_accelerator() else _for_core(environment)
+    return environment | NUMBERS | own
 
 
 def _for_core(environment: Mapping[str, str]) -> dict[str, str]:
     """One thread for XLA's CPU backend, which counts cores by NPROC."""
-    return {"NPROC": environment.get("NPROC", "1")}
+    return {"NPROC": str(threads_told(environment) or 1)}
 
 
 def _for_gpu(environment: Mapping[str, str]) -> dict[str, str]:

@@ -1,7 +1,7 @@
 """Work begun in a thread beside what is done meanwhile."""
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
@@ -14,6 +14,12 @@ def cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+def threads_told(environment: Mapping[str, str]) -> int | None:
+    """How many threads NPROC asks of XLA; None where it is not set, or is no number above 0."""
+    told = environment.get("NPROC", "").strip()
+    return int(told) or None if told.isascii() and told.isdecimal() else None
 
 
 def begun(pool: ThreadPoolExecutor, work: Callable[[], Made]) -> Callable[[], Made]:

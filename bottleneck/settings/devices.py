@@ -8,6 +8,17 @@ from stat import S_ISBLK, S_ISCHR
 from .errors import UserError, out_of_means
 
 PLATFORMS = "JAX_PLATFORMS"
+NUMBERS = {
+    "JAX_ENABLE_X64": "0",
+    "JAX_DEFAULT_PRNG_IMPL": "threefry2x32",
+    "JAX_THREEFRY_PARTITIONABLE": "1",
+    "JAX_RANDOM_SEED_OFFSET": "0",
+    "JAX_NUMPY_DTYPE_PROMOTION": "standard",
+}
+"""What jax is told of its numbers, whatever the environment says: each would make other results.
+
+A run's name knows nothing of the environment. These are jax's own defaults.
+"""
 
 
 def is_endless(path: Path) -> bool:

@@ -130,6 +130,8 @@ def _check_keys(table: Mapping[str, Any], others: Sequence[str], place: str) -> 
             raise UsageError(f"{place}: unknown key {key!r}{did_you_mean(key, known)}")
 
 
+FORMULAS = ("=", "+", "-", "@")
+"""Signs that a spreadsheet takes the rest of a cell of a CSV file for a formula after."""
 _OF_GROUPS = ("name", "times", "needs")
 """Keys of a group beside its tables of settings."""
 
@@ -153,6 +155,10 @@ def _group(table: Mapping[str, Any], place: str, number: int) -> Group:
     inside = in_group(place, name)
     if plain(name) != name or not name.isprintable():
         raise UsageError(f"{inside}: a name is one line of visible signs; write it without others")
+    if name.startswith(FORMULAS):
+        raise UsageError(
+            f"{inside}: a spreadsheet would take that for a formula; name it otherwise"
+        )
     _check_keys(table, _OF_GROUPS, inside)
     settings = {key: value for key, value in table.items() if key not in _OF_GROUPS}
     times, needs = (_beside(table, key, inside) for key in ("times", "needs"))

@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from seq2seq_bottleneck.cli.main import run
+from seq2seq_bottleneck.settings.devices import NUMBERS
 
 WORDS = [
     "the",
@@ -244,6 +245,26 @@ def test_a_group_of_commands_alone_prints_its_help(capsys):
     assert printed.err == ""
     assert printed.out.startswith("Usage: bottleneck corpus")
     assert any(line.strip().startswith("describe") for line in printed.out.splitlines())
+
+
+def test_an_error_that_cannot_be_written_is_one_all_the_same():
+    command = 'exec "$0" -m seq2seq_bottleneck sweep nothing 2>/dev/full'
+    done = subprocess.run(["sh", "-c", command, sys.executable], capture_output=True, check=False)
+    assert (done.returncode, done.stdout) == (2, b"")
+
+
+@pytest.mark.parametrize("name", sorted(NUMBERS))
+def test_what_would_make_other_numbers_is_not_taken_from_the_environment(name):
+    code = (
+        "import os, sys, seq2seq_bottleneck.cli.main as cli\n"
+        "cli.run = lambda _: print(os.environ[sys.argv[1]]) or 0\n"
+        "cli.main()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, name],
+        capture_output=True, text=True, check=True, env=os.environ | {name: "other"},
+    )  # fmt: skip
+    assert done.stdout.strip() == NUMBERS[name]
 
 
 @pytest.mark.parametrize(

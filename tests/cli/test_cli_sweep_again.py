@@ -1,6 +1,9 @@
 """The same sweep again, in one process and in two, or by two commands at once: the same CSV."""
 
 import hashlib
+import os
+import subprocess
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -16,6 +19,14 @@ TINY = [
     *["model.context_size=8", "corpus.test_pairs=50"],
     *["training.updates=12", "training.validations=2"],
 ]
+OTHERS = {
+    "JAX_ENABLE_X64": "1",
+    "JAX_DEFAULT_PRNG_IMPL": "rbg",
+    "JAX_THREEFRY_PARTITIONABLE": "0",
+    "JAX_RANDOM_SEED_OFFSET": "5",
+    "JAX_NUMPY_DTYPE_PROMOTION": "strict",
+}
+"""Each gave another CSV, or failed."""
 SET = [word for setting in TINY for word in ("--set", setting)]
 
 
@@ -46,6 +57,28 @@ def test_the_same_sweep_makes_the_same_csv(
     tmp_path: Path, cache: Path, once: str, options: tuple[str, ...]
 ) -> None:
     assert swept(tmp_path, cache, ["--jobs", *options]) == once
+
+
+def test_the_environment_of_jax_makes_no_other_csv(
+    tmp_path: Path, cache: Path, once: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, other in OTHERS.items():
+        monkeypatch.setenv(name, other)
+    assert swept(tmp_path, cache, ["--jobs", "1"]) == once
+
+
+def test_a_log_on_a_full_disk_ends_no_sweep(tmp_path: Path, cache: Path, once: str) -> None:
+    (tmp_path / "four.toml").write_text(FOUR)
+    sweep = [sys.executable, "-m", "seq2seq_bottleneck", "sweep", "four.toml", *SET]
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [*sweep, "--jobs", "1", "--out", "out"], stderr=full, cwd=tmp_path, check=False,
+            stdout=subprocess.DEVNULL, env=os.environ | {"XDG_CACHE_HOME": str(cache)},
+        )  # fmt: skip
+    assert done.returncode == 0
+    assert (
+        pd.read_csv(tmp_path / "out" / "runs.csv", dtype=str).drop(columns=TIMES).to_csv() == once
+    )
 
 
 def test_two_commands_on_one_folder_at_once(tmp_path: Path, cache: Path, once: str) -> None:

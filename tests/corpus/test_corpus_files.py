@@ -133,6 +133,16 @@ def test_a_device_is_no_text_and_a_pipe_is_one(tmp_path: Path) -> None:
     os.close(reading)
 
 
+def test_a_pipe_is_no_text_to_train_on(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    write(tmp_path / "b.txt", "y\n")
+    corpus = CorpusSettings(
+        name="files", source=str(tmp_path / "pipe"), target=str(tmp_path / "b.txt")
+    )
+    with pytest.raises(UsageError, match=r"pipe' is a pipe, which can be read once, .* a file"):
+        training_files(corpus)
+
+
 def test_home_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     write(tmp_path / "a.txt", "x\n")

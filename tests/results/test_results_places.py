@@ -1,6 +1,7 @@
 """What a command writes takes the place of no result: whatever its ``-o`` names is as it was."""
 
 import shutil
+from pathlib import Path
 
 import pytest
 from planted import write_planted
@@ -10,8 +11,9 @@ from seq2seq_bottleneck.results import merged, places
 from seq2seq_bottleneck.results.bundle import load_bundle
 from seq2seq_bottleneck.results.cost import COST
 from seq2seq_bottleneck.results.export import write_bundle
-from seq2seq_bottleneck.results.folders import STORE, damaged, runs_in
+from seq2seq_bottleneck.results.folders import STORE, damaged, listed_as, removal, runs_in
 from seq2seq_bottleneck.results.found import finished_runs
+from seq2seq_bottleneck.results.inside import results_inside
 from seq2seq_bottleneck.results.places import check_bundle
 from seq2seq_bottleneck.settings.errors import UserError
 from seq2seq_bottleneck.settings.sums import write_listed
@@ -54,7 +56,13 @@ RUN = f"store/{STORE}/none1x1"
         ("plot learning --results bundle -o bundle/learning.png", "'bundle/learning.csv' is one"),
         ("plot bleu --results store -o mine.pdf", "'mine.csv' is there already"),
         ("export --results store -o bundle/runs.csv", "'bundle/runs.csv' is one of the results"),
-        (f"export --results store -o {RUN}/scores.csv", "none1x1/scores.csv' is one of the"),
+        (f"export --results store -o {RUN}/scores.csv", "scores.csv' is in the folder of a run"),
+        (f"report --results store -o {RUN}/status.json", "status.json' is in the folder of a run"),
+        (f"export --results store -o {RUN}/new.csv", "new.csv' is in the folder of a run"),
+        ("export --results store -o bundle/SHA256SUMS", "SHA256SUMS lists results and nothing"),
+        ("report --results store -o store/SHA256SUMS", "SHA256SUMS lists results and nothing"),
+        ("export --results store --bundle probes", "'probes' is for studies' tables"),
+        ("merge store bundle -o store/probes", "'probes' is for studies' tables"),
         ("report --results store -o bundle/sentences.csv.gz", "sentences.csv.gz' is one of the"),
         ("export --results store --bundle bundle", "is a bundle with other runs (none3x1, none4x1"),
         (f"export --results store --bundle {RUN}", "is a run or a store of runs"),
@@ -74,6 +82,50 @@ def test_no_result_is_written_over(command, said, place, capsys):
     assert said in told
     assert told.count("\n") == 1
     assert files(place) == before
+
+
+def test_a_studys_table_is_not_written_over_from_inside_or_by_a_link(place, capsys, monkeypatch):
+    write_listed(place / "store", [("probes/length.csv", b"a,b\n")])
+    (place / "link").symlink_to("store/probes")
+    before = files(place)
+    assert run(["export", "--results", "store", "-o", "link/length.csv"]) == 1
+    monkeypatch.chdir(place / "store" / "probes")
+    assert run(["export", "--results", "..", "-o", "length.csv"]) == 1
+    assert capsys.readouterr().err.count("length.csv' is one of the results there") == 2
+    assert files(place) == before
+
+
+def test_a_bundle_in_a_folder_called_as_that_of_tables_is_read(place, capsys):
+    (place / "bundle").rename(place / "probes")
+    assert run(["export", "--results", "probes"]) == 0
+    assert capsys.readouterr().out == (place / "probes" / "runs.csv").read_text()
+    write_listed(place, [("probes/length.csv", b"")])  # a table of the folder that it lies in
+    assert listed_as(place / "probes" / "length.csv") == (place, "probes/length.csv")
+    assert listed_as(place / "probes" / "runs.csv") == (place / "probes", "runs.csv")
+
+
+def test_runs_do_not_go_among_studies_tables(place, capsys):
+    for command in ("sweep failure_pattern --preset smoke", "reproduce --preset smoke"):
+        assert run([*command.split(), "--quiet", "--out", "probes"]) == 2
+        assert "'probes' is for studies' tables: name another folder" in capsys.readouterr().err
+    assert not (place / "probes").exists()
+
+
+def test_results_that_somebody_called_runs_are_no_store(place, capsys):
+    (place / "bundle").rename(place / "runs")
+    shutil.copytree(place / "store", place / "all" / "runs")
+    assert [path.name for path in results_inside(place)] == ["others", "runs", "store"]
+    assert [path.name for path in results_inside(place / "all")] == ["runs"]
+    assert results_inside(place / "store") == []
+    assert run(["export", "--results", "."]) == 1
+    assert "holds folders of results (others, runs, store)" in capsys.readouterr().err
+
+
+def test_a_run_named_from_inside_is_taken_away_by_its_own_name(place, monkeypatch):
+    monkeypatch.chdir(place / RUN)
+    told = f"`bottleneck runs none1x1 --remove --results {place / 'store'}`"
+    assert removal(Path()) == told
+    assert removal(Path("..") / "none1x1") == "`bottleneck runs none1x1 --remove --results ..`"
 
 
 @pytest.mark.usefixtures("place")

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from functools import partial
 
+import jax
 import numpy as np
 import pandas as pd
 import pytest
@@ -15,6 +16,7 @@ from seq2seq_bottleneck.runs import pool
 from seq2seq_bottleneck.runs.pool import Job, read_events, run_jobs, stacks
 from seq2seq_bottleneck.runs.stacked import CHECKPOINT
 from seq2seq_bottleneck.runs.store import run_folders
+from seq2seq_bottleneck.settings.devices import NUMBERS
 from seq2seq_bottleneck.settings.run import resolve
 
 COPY = ["corpus.name=copy", "corpus.copy_words=20"]
@@ -114,8 +116,22 @@ def test_on_cores_a_worker_has_one_thread_unless_the_user_says_otherwise(monkeyp
     monkeypatch.delenv("XLA_FLAGS", raising=False)
     assert pool.worker_environment()["NPROC"] == "1"
     assert "XLA_FLAGS" not in pool.worker_environment()
-    monkeypatch.setenv("NPROC", "3")
-    assert pool.worker_environment()["NPROC"] == "3"
+    for told, threads in (("3", "3"), ("abc", "1"), ("0", "1")):
+        monkeypatch.setenv("NPROC", told)
+        assert pool.worker_environment()["NPROC"] == threads
+
+
+def test_what_would_make_other_numbers_is_not_handed_to_a_worker(monkeypatch):
+    """A line of a user's profile made other results under the same name, and nothing told it."""
+    for name in NUMBERS:
+        monkeypatch.setenv(name, "1")
+    told = pool.worker_environment()
+    assert {name: told[name] for name in NUMBERS} == NUMBERS
+    assert {name: _written(getattr(jax.config, name.lower())) for name in NUMBERS} == NUMBERS
+
+
+def _written(value):
+    return str(int(value) if isinstance(value, bool) else value)
 
 
 @pytest.mark.slow

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seq2seq_bottleneck.settings.beside import one_ahead
+from seq2seq_bottleneck.settings.beside import one_ahead, threads_told
 
 
 @given(st.lists(st.integers()))
@@ -25,6 +25,15 @@ def test_the_next_is_made_while_the_one_before_it_is_had_and_no_other():
         if number < 3:
             assert begun[number + 1].wait(10)
         assert not any(begun[later].is_set() for later in range(number + 2, 4))
+
+
+@pytest.mark.parametrize(
+    ("told", "threads"),
+    [("3", 3), (" 2 ", 2), ("0", None), ("", None), ("abc", None), ("-1", None), ("²", None)],
+)
+def test_threads_are_told_by_a_number_above_0_alone(told, threads):
+    assert threads_told({"NPROC": told}) == threads
+    assert threads_told({}) is None
 
 
 def test_what_fails_ahead_is_told_in_its_turn():

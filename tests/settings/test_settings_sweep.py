@@ -74,6 +74,11 @@ def test_a_file_that_sets_nothing_is_refused(text):
             'mine.toml: group 2 has no name; give it one: name = "..."',
         ),
         (
+            "[[group]]\nname = '=HYPERLINK(1)'",
+            "mine.toml, group '=HYPERLINK(1)': a spreadsheet would take that for a formula; name "
+            "it otherwise",
+        ),
+        (
             "[[group]]\nname = 'a'\n[[group]]\nname = 'a'",
             "mine.toml: two groups are named 'a'; rename one",
         ),
