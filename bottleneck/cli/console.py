@@ -2,7 +2,6 @@
 
 import sys
 from collections.abc import Mapping
-from contextlib import nullcontext, suppress
 from typing import TYPE_CHECKING
 
 import typer
@@ -41,8 +40,11 @@ def say(text: str | bytes = "", err: bool = False, nl: bool = True) -> None:
     stream = sys.stderr if err else sys.stdout
     if err or (stream is not None and stream.isatty()):
         text = plain(text.decode(errors="replace") if isinstance(text, bytes) else text)
-    with suppress(OSError) if err else nullcontext():
+    try:
         typer.echo(text, err=err, nl=nl, color=True)  # color: nothing taken out
+    except OSError as error:
+        if not err or isinstance(error, BrokenPipeError):  # whoever read it wants no more
+            raise
 
 
 def print_names(told: Mapping[str, str]) -> None:

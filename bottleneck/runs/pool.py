@@ -275,8 +275,9 @@ so that only tens of thousands of updates would earn it back; and the choice is 
 
 
 def worker_environment() -> dict[str, str]:
-    """What a worker's libraries are told about threads, memory and kernels, where the user did not;
-    and about numbers, whatever the user did.
+    """What a worker's libraries are told about threads, memory, kernels, where the user did not.
+
+    And about numbers, whatever the user told them.
 
     OpenBLAS has one thread: its threads wait by spinning, and with a worker on every core the
     orthogonal start of a cell's weights (256 x 256) took a second a matrix instead of milliseconds.
