@@ -38,7 +38,8 @@ class Survival:
     """What survives of one arm's sentences of one bucket.
 
     All are recall beyond chance: ``words`` that of all words, ``gist`` that of nouns and verbs, and
-    ``more``, by the names of `DETAILS`, how much more the gist has.
+    ``more``, by the names of `DETAILS`, how much more the gist has; ``alike``, of words as common.
+    An older table does not have the last.
     """
 
     bucket: str
@@ -46,11 +47,12 @@ class Survival:
     words: float
     gist: Share
     more: dict[str, Share]
+    alike: dict[str, Share]
 
     @property
     def known(self) -> bool:
-        """Whether every difference has an interval."""
-        return all(each.low <= each.high for each in self.more.values())
+        """Whether every difference that is judged has an interval."""
+        return all(map(_ranged, self.more.values()))
 
 
 def verdict(frame: pd.DataFrame | None) -> Verdict:
@@ -109,8 +111,18 @@ def _graded(judged: Sequence[Survival], clear: Sequence[str]) -> Held:
 
 def _clause(arm: str, held: Survival) -> str:
     """``without attention, 41+: 40 % [38, 42] of the gist survives, 4 points [1, 7] more ...``."""
-    more = " and ".join(held.more[name].points(f"than of {name}") for name in DETAILS)
-    return f"{arm}, {held.bucket}: {held.gist} of the gist survives, {more}"
+    told = f"{arm}, {held.bucket}: {held.gist} of the gist survives, {_points(held.more)}"
+    alike = {name: share for name, share in held.alike.items() if _ranged(share)}
+    return f"{told} (of words as common {_points(alike)})" if alike else told
+
+
+def _ranged(share: Share) -> bool:
+    """Whether it has an interval: in no resample was a kind without words."""
+    return share.low <= share.high
+
+
+def _points(more: dict[str, Share]) -> str:
+    return " and ".join(share.points(f"than of {name}") for name, share in more.items())
 
 
 def _small(judged: Sequence[Survival]) -> str:
@@ -131,5 +143,10 @@ def _survival(bucket: str, rows: pd.DataFrame) -> Survival:
         sentences=int(held["", "corrected"]["n"]),
         words=float(held["", "corrected"]["value"]),
         gist=read_share(held["gist", "corrected"]),
-        more={name: read_share(held[name, "gist_more"]) for name in DETAILS},
+        more=_differences(held, "gist_more"),
+        alike=_differences(held, "gist_more_alike"),
     )
+
+
+def _differences(held: dict[tuple[str, str], dict], measure: str) -> dict[str, Share]:
+    return {name: read_share(held[name, measure]) for name in DETAILS if (name, measure) in held}

@@ -9,6 +9,13 @@ how well they survive. So classes are compared at equal positions by direct stan
 class's rate in each band, averaged with one weight for all classes, the band's share of all words,
 
     r_g = sum_b w_b found_gb / words_gb,   w_b = sum_g words_gb / sum_gb words_gb.
+
+Two groups can be compared in finer bands, of which either may lack some, by matching: bands weigh
+
+    w_b = words_gb words_hb / (words_gb + words_hb),
+
+as in Mantel and Haenszel's estimate of a difference between two rates (1959; Greenland and Robins
+1985), so that a band counts as far as both have words there.
 """
 
 from collections.abc import Callable, Sequence
@@ -134,3 +141,29 @@ def standardised_score(layout: Layout, group: str, measure: Measure) -> Score:
     """A score of one group at the positions of all words, to compare with other groups."""
     place = layout.groups.index(group)
     return lambda sums: measure(standardised_rates(layout.cells(sums))[..., place, :])
+
+
+def matched_rates(cells: Real[ndarray, "*rows 2 bands 3"]) -> Float[ndarray, "*rows 2 2"]:
+    """Recall and chance of two groups in the bands that both have; nan where there are none."""
+    weights = matching(cells)
+    shared = weights[..., None, :, None]
+    found = (shared * np.where(shared > 0, rates(cells), 0.0)).sum(axis=-2)
+    whole = weights.sum(axis=-1)[..., None, None]
+    return np.where(whole > 0, found / np.where(whole > 0, whole, 1), np.nan)
+
+
+def matching(cells: Real[ndarray, "*rows 2 bands 3"]) -> Float[ndarray, "*rows bands"]:
+    """What each band weighs in `matched_rates`: 0 where either group has no word."""
+    words = cells[..., 2]
+    return np.asarray(words.prod(axis=-2) / np.maximum(words.sum(axis=-2), 1))
+
+
+def matched_score(layout: Layout, group: str, other: str, measure: Measure) -> Score:
+    """A score: one group less another, in the bands that both have."""
+    places = [layout.groups.index(name) for name in (group, other)]
+
+    def score(sums: Float[ndarray, "*rows columns"]) -> Float[ndarray, "*rows"]:
+        measured = measure(matched_rates(layout.cells(sums)[..., places, :, :]))
+        return np.asarray(measured[..., 0] - measured[..., 1])
+
+    return score

@@ -13,6 +13,9 @@ FREQUENCIES = Buckets((0, 1, 10, 100, 1000))
 
 FREQUENCY_NAMES = ("unseen", *FREQUENCIES.names[1:])
 
+DOUBLINGS = Buckets((0, *(2**power for power in range(4, 16))))
+"""Finer bands of the same, in which no word is twice as frequent as another from 16 on."""
+
 
 def relative_bands(words: int, bands: int) -> Int[ndarray, "words"]:
     """Band of each place of a sentence in ``bands`` equal parts: 0 is its first fifth of five.

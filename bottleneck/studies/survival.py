@@ -25,13 +25,21 @@ from ..probes.survival_sums import (
     Measure,
     chance,
     less_chance,
+    matched_score,
+    matching,
     normalised,
     overall_score,
     recall,
     standardised_score,
     survival_sums,
 )
-from ..probes.word_groups import FREQUENCY_NAMES, class_places, frequency_bands, relative_bands
+from ..probes.word_groups import (
+    DOUBLINGS,
+    FREQUENCY_NAMES,
+    class_places,
+    frequency_bands,
+    relative_bands,
+)
 from ..results.outputs import read_texts
 from ..scoring.bootstrap import Score
 from .arms import Arm, arms_of, in_buckets
@@ -53,14 +61,20 @@ KINDS: dict[str, tuple[str, ...]] = {
     "rest": (FUNCTION_WORD,),
 }
 """What the claim compares: who does what to what, and what is said of it or only names it."""
+COMPARED = ("gist", "modifiers", "names")
+_KIND_OF = {name: kind for kind, names in KINDS.items() for name in names}
 THIRDS, FIFTHS = 3, 5
 """Parts of a sentence that places are told in."""
 LAYOUTS = {
     "class": Layout(CLASSES, THIRDS),
     "frequency": Layout(FREQUENCY_NAMES, THIRDS),
     "position": Layout(("word",), FIFTHS),
+    "kind": Layout(COMPARED, THIRDS * len(DOUBLINGS.edges)),
 }
-"""Groups are compared at equal thirds of the sentence: in fifths, rare ones leave cells empty."""
+"""Groups are compared at equal thirds of the sentence: in fifths, rare ones leave cells empty.
+
+Kinds are compared in thirds and, by doublings, in training frequency at once as well.
+"""
 MEASURES: dict[str, Measure] = {
     "recall": recall,
     "chance": chance,
@@ -68,7 +82,8 @@ MEASURES: dict[str, Measure] = {
     "corrected": normalised,
 }
 """``corrected``: (recall - chance) / (1 - chance), which is 1 for a perfect output in any class."""
-Groups = Sequence[Int[ndarray, "_"]]
+Places = Sequence[Int[ndarray, "_"]]
+"""A number for every word, an array a sentence."""
 
 
 def probe(subject: Subject, tell: Tell) -> Columns:
@@ -86,10 +101,8 @@ def probe(subject: Subject, tell: Tell) -> Columns:
     found = survivals(references, outputs)
     expected = chance_survivals(references, outputs, others)
     columns: dict[str, Any] = {"source_words": words}
-    for by, groups in _groups(subject).items():
-        layout = LAYOUTS[by]
-        places = [relative_bands(len(own), layout.bands) for own in groups]
-        sums = survival_sums(layout, found, expected, groups, places)
+    for by, (groups, bands) in _grouped(subject).items():
+        sums = survival_sums(LAYOUTS[by], found, expected, groups, bands)
         columns |= dict(zip(_names(by), sums.T, strict=True))
     return columns
 
@@ -113,18 +126,38 @@ def _tokens(pair: SentencePair) -> tuple[list[str], list[str]]:
     return tokenize(pair.source), tokenize(pair.target)
 
 
-def _groups(subject: Subject) -> dict[str, Groups]:
-    """The group of every word of the test set, by each way of grouping that the corpus allows."""
+def _grouped(subject: Subject) -> dict[str, tuple[Places, Places]]:
+    """Group and band of every word of the test set, by each layout that the corpus allows."""
     counts = Counter(word for pair in subject.corpus.train for word in tokenize(pair.source))
     sentences = [tokenize(pair.source) for pair in subject.corpus.test]
-    found = {
+    groups = {
         "frequency": [_words_alone(own, frequency_bands(own, counts)) for own in sentences],
         "position": [_words_alone(own, np.zeros(len(own), np.int64)) for own in sentences],
     }
-    if has_classes(subject.settings.corpus):
-        kinds = [list(map(class_of, own)) for own in sentences]
-        found["class"] = [class_places(own, CLASSES) for own in kinds]
-    return found
+    if not has_classes(subject.settings.corpus):
+        return {by: (own, _parts(by, sentences)) for by, own in groups.items()}
+    classes = [list(map(class_of, own)) for own in sentences]
+    groups["class"] = [class_places(own, CLASSES) for own in classes]
+    placed = {by: (own, _parts(by, sentences)) for by, own in groups.items()}
+    return placed | {"kind": (list(map(_kind_places, classes)), _thirds_alike(sentences, counts))}
+
+
+def _parts(by: str, sentences: Sequence[Sequence[str]]) -> Places:
+    """The part of its sentence that each word stands in, of as many as the layout has."""
+    return [relative_bands(len(own), LAYOUTS[by].bands) for own in sentences]
+
+
+def _kind_places(classes: Sequence[str]) -> Int[ndarray, "words"]:
+    """The place of each word's kind in `COMPARED`."""
+    return class_places([_KIND_OF.get(name, "") for name in classes], COMPARED)
+
+
+def _thirds_alike(sentences: Sequence[Sequence[str]], counts: Mapping[str, int]) -> Places:
+    """Third and doubling of the training frequency of each word, as one number."""
+    return [
+        frequency_bands(own, counts, DOUBLINGS) * THIRDS + relative_bands(len(own), THIRDS)
+        for own in sentences
+    ]
 
 
 def class_of(token: str) -> str:
@@ -165,7 +198,8 @@ def summarise(probed: Sequence[Probed]) -> list[Row]:
     """Every measure of all words, of each place, class and frequency, and gist less detail.
 
     ``part`` is blank for all words, else ``fifth 1``, a class, ``frequency 10-99``, or one of
-    `KINDS`. Of classes, frequencies and kinds all measures are at equal positions; n counts words.
+    `KINDS`. Of classes, frequencies and kinds all measures are at equal positions, and of
+    ``gist_more_alike`` at equal positions and frequencies (`_alike`); n counts words.
     """
     return [row for arm in arms_of(probed) for row in _arm_rows(arm)]
 
@@ -182,6 +216,7 @@ def _arm_rows(arm: Arm) -> Iterator[Row]:
                 yield from _groups_rows(arm, by, own[by], keys)
         if "class" in own:
             yield from _kinds(arm, own["class"], keys)
+            yield from _alike(arm, own["kind"], keys)
 
 
 def _sums(arm: Arm, by: str) -> Float[ndarray, "seeds sentences columns"]:
@@ -231,6 +266,22 @@ def _kinds(
             yield from arm.rows("gist_more", _less(gist, score), own, **facts)
 
 
+def _alike(
+    arm: Arm, sums: Float[ndarray, "seeds sentences columns"], keys: Mapping[str, Any]
+) -> Iterator[Row]:
+    """What of the gist survives more than of words of another kind that are as common as it is.
+
+    ``n`` are those words: of the other kind, in a third and a frequency where there is gist.
+    """
+    layout = LAYOUTS["kind"]
+    for kind in COMPARED[1:]:
+        pair = layout.cells(sums)[0].sum(axis=0)[[0, COMPARED.index(kind)]]
+        n = int(pair[1, matching(pair) > 0, 2].sum())
+        facts = dict(keys) | {"part": kind, "n": n}
+        score = matched_score(layout, "gist", kind, normalised)
+        yield from arm.rows("gist_more_alike", score, sums, **facts)
+
+
 def _less(minuend: Score, subtrahend: Score) -> Score:
     return lambda sums: minuend(sums) - subtrahend(sums)
 
@@ -259,7 +310,7 @@ STUDY = Study(
     name="survival",
     ids=("C3", "L-LOST"),
     question="Which source words reach the output: does gist survive, and detail get lost?",
-    version=1,
+    version=2,
     sweep="vindication",
     probe=probe,
     summarise=summarise,

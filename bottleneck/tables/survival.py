@@ -21,6 +21,8 @@ MEASURES = {
     "less_chance": "recall -\nchance",
     "corrected": "beyond\nchance",
 }
+GIST = {"gist_more": "{}", "gist_more_alike": "{},\nas common"}
+"""The differences of gist and others, and how their rows are called."""
 TOLD = [
     "All numbers but n are %. A source word survives as far as the reference's words that it is "
     "linked to stand in the output, as many times as the reference has them. By chance: the same "
@@ -33,6 +35,11 @@ TOLD = [
     "differ in more than meaning, in how often each word is seen above all: compare with the rows "
     "by frequency (how often the training text has the word).",
 ]
+ALIKE = (
+    "As common: gist less those words where both stand in the same third of a sentence and were "
+    "seen about as often (16-31 times, 32-63, and so on), weighed by how many there are of both "
+    "(Mantel-Haenszel). n: the words that have such gist."
+)
 UNRANGED = (
     "A value without a range: in some resample none of these words is left in some third of the "
     "sentence, and there the value is not defined. Lean on it no more than on a small count."
@@ -56,12 +63,22 @@ def page(frame: pd.DataFrame) -> Page:
     grid = Table.grid()
     grid.add_row(_by_group(shown, classes or frequencies, buckets))
     grid.add_row(_longest_table(shown, [*classes, *frequencies], _longest(shown, buckets)))
+    gist = _measured(shown, GIST)
+    if gist:
+        grid.add_row(_gist_table(shown, gist, buckets))
     grid.add_row(_by_position(shown, buckets))
     grid.add_row(_by_length(shown, buckets))
     aligned = [ALIGNED] if set(frame["corpus"]) - {"grammar", "copy"} else []
-    told = [*TOLD, *_unranged(shown), *aligned, LOST, *caption(frame)]
-    data = wide(frame, [*MEASURES, "gist_more"])
+    alike = [ALIKE] if "gist_more_alike" in gist else []
+    told = [*TOLD, *alike, *_unranged(shown), *aligned, LOST, *caption(frame)]
+    data = wide(frame, [*MEASURES, *gist])
     return Page("survival", TITLE, data, grid, [], told)
+
+
+def _measured(shown: pd.DataFrame, names: Iterable[str]) -> list[str]:
+    """The measures that are there: a text may have no classes, an older table no such measure."""
+    held = set(shown["measure"])
+    return [name for name in names if name in held]
 
 
 def _unranged(shown: pd.DataFrame) -> list[str]:
@@ -114,6 +131,20 @@ def _broken(part: str) -> str:
     """A part's name in two lines where it is long."""
     seen = part.startswith(FREQUENCY)
     return f"seen\n{part.removeprefix(FREQUENCY)}" if seen else part.replace(" ", "\n")
+
+
+def _gist_table(shown: pd.DataFrame, measures: list[str], buckets: list[str]) -> Table:
+    """A row a kind, way of comparing and arm, a column a bucket."""
+    table = _table("Gist less other words, beyond chance, points", "gist\nless", buckets)
+    for part in DETAILS:
+        for measure in measures:
+            keys = {"part": part, "measure": measure}
+            rows = (
+                (arm, [cell(shown, arm=arm, bucket=bucket, **keys) for bucket in buckets])
+                for arm in arms(shown)
+            )
+            _add_rows(table, GIST[measure].format(part), rows)
+    return table
 
 
 def _longest_table(shown: pd.DataFrame, parts: list[str], bucket: str) -> Table:

@@ -6,6 +6,7 @@ import pytest
 from seq2seq_bottleneck.claims.survival import SURVIVAL_RULE, verdict
 from seq2seq_bottleneck.results.schema import PROBE_COLUMNS
 
+NAN = float("nan")
 BUCKETS = ("5-10", "31-40", "41+")
 HELD = {
     ("", "corrected"): (0.7, 0.6, 0.8),
@@ -74,15 +75,31 @@ def test_the_number_and_the_sentence_are_in_points_and_nothing_is_less_than_noth
     assert "-0" not in found.because
 
 
+def test_words_as_common_are_told_and_decide_nothing():
+    alike = dict.fromkeys(("modifiers", "names"), (-0.2, -0.3, -0.1))
+    table = frame()
+    more = [row.copy() for _, row in table[table["measure"] == "gist_more"].iterrows()]
+    for row in more:
+        row["measure"], own = "gist_more_alike", alike[row["part"]]
+        row["value"], row["low"], row["high"] = own
+    held = pd.concat([table, pd.DataFrame(more)])
+    found = verdict(held)
+    assert (found.verdict, found.value) == (verdict(table).verdict, verdict(table).value)
+    assert (
+        "45] more than of names (of words as common 20 points [10, 30] less than of modifiers and "
+        "20 points [10, 30] less than of names)"
+    ) in found.because
+    assert "as common" not in verdict(table).because
+    held.loc[(held["measure"] == "gist_more_alike") & (held["part"] == "names"), "low"] = NAN
+    assert "(of words as common 20 points [10, 30] less than of modifiers)" in verdict(held).because
+
+
 def test_attention_is_told_beside_and_decides_nothing():
     worse = {("additive", "41+", "names", "gist_more"): (-0.1, -0.2, -0.05)}
     found = verdict(frame(worse))
     assert found.verdict == "held"
     assert "beside: additive, 41+: 60 % [55, 65] of the gist survives" in found.because
     assert "10 points [5, 20] less than of names" in found.because
-
-
-NAN = float("nan")
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,9 @@ from seq2seq_bottleneck.probes.survival_sums import (
     Layout,
     chance,
     less_chance,
+    matched_rates,
+    matched_score,
+    matching,
     normalised,
     overall_score,
     rates,
@@ -94,6 +97,42 @@ def test_a_group_that_lacks_a_band_has_no_rate_at_equal_positions() -> None:
     assert np.isnan(standardised_rates(np.zeros((2, 3, 3)))).all()
 
 
+def test_matched_rates_differ_by_the_estimate_of_mantel_and_haenszel() -> None:
+    rng = np.random.default_rng(8)
+    words = rng.integers(0, 9, size=(2, 12))
+    words[0, :2] = words[1, 2:4] = words[:, 4] = 0
+    found = rng.binomial(words, 0.4)
+    cells = np.stack([found, words * 0.1, words], axis=-1).astype(np.float64)
+    above = below = 0.0
+    for (a, _, n), (b, _, m) in zip(*cells, strict=True):
+        if n + m:
+            above += (a * m - b * n) / (n + m)
+            below += n * m / (n + m)
+    ours = matched_rates(cells)
+    assert ours[0, 0] - ours[1, 0] == pytest.approx(above / below)
+    assert ours[:, 1] == pytest.approx([0.1, 0.1])
+    assert (matching(cells)[:5] == 0).all()
+
+
+def test_matching_undoes_what_only_the_band_did() -> None:
+    columns = _planted(9, sentences=6_000)
+    sums = survival_sums(LAYOUT, *columns).sum(axis=0)
+    crude = recall(rates(LAYOUT.cells(sums).sum(axis=-2)))
+    assert crude[0] - crude[1] > 0.1
+    assert matched_score(LAYOUT, "noun", "name", recall)(sums) == pytest.approx(0, abs=0.03)
+    columns[0] = [
+        np.where(own == 1, 0.0, gone) for own, gone in zip(columns[2], columns[0], strict=True)
+    ]
+    sums = survival_sums(LAYOUT, *columns).sum(axis=0)
+    assert matched_score(LAYOUT, "noun", "name", recall)(sums) > 0.4
+
+
+def test_groups_that_share_no_band_cannot_be_matched() -> None:
+    cells = np.ones((2, 2, 3))
+    cells[0, 0] = cells[1, 1] = 0
+    assert np.isnan(matched_rates(cells)).all()
+
+
 def test_measures_of_a_recall_and_a_chance() -> None:
     pair = np.array([[0.8, 0.6], [0.2, 0.6], [1.0, 1.0]])
     assert recall(pair).tolist() == [0.8, 0.2, 1.0]
@@ -111,6 +150,7 @@ def test_scores_keep_leading_axes_and_fit_the_bootstrap() -> None:
         overall_score(LAYOUT, normalised),
         standardised_score(LAYOUT, "verb", recall),
         standardised_score(LAYOUT, "name", less_chance),
+        matched_score(LAYOUT, "noun", "name", normalised),
     ]
     for score in scores:
         ours = estimate(score, statistics, weights)

@@ -33,8 +33,9 @@ def _rows(attention, bucket, parts):
             yield own | {"value": value, "low": value - 0.04, "high": value + 0.4}
             yield own | {"value": value, "run": "r1", "seed": 1}
         if part in ("modifiers", "names"):
-            own = facts | {"part": part, "measure": "gist_more", "n": n}
-            yield own | {"value": 0.2, "low": 0.1, "high": 0.3}
+            for measure, value in {"gist_more": 0.2, "gist_more_alike": 0.05}.items():
+                own = facts | {"part": part, "measure": measure, "n": n}
+                yield own | {"value": value, "low": value - 0.1, "high": value + 0.1}
 
 
 def _frame(corpus="grammar", parts=PARTS):
@@ -54,13 +55,14 @@ def _printed(frame):
     return [line.rstrip() for line in held.get().splitlines()]
 
 
-def test_four_tables_within_80_columns():
+def test_five_tables_within_80_columns():
     lines = _printed(_frame())
     assert not any("…" in line for line in lines)
     titles = [line.split(" (C3)")[0] for line in lines if "(C3)" in line]
     assert titles == [
         "Survival beyond chance by sentence length, %",
         "The longest sentences: 41+ words, %",
+        "Gist less other words, beyond chance, points",
         "Survival beyond chance by place in the source, %",
         "Survival of all words by sentence length, %",
     ]
@@ -76,6 +78,27 @@ def test_a_row_a_class_and_arm():
     below = lines[lines.index(longest) + 1]
     assert below.split() == ["58..102", "1..45", "53..97", "56..100"]
     assert sum(line.startswith(" function") for line in lines) == 3 + 2
+
+
+def test_gist_less_each_other_kind_of_all_words_and_of_those_as_common():
+    lines = _printed(_frame())
+    start = lines.index("Gist less other words, beyond chance, points (C3)")
+    rows = [line.split() for line in lines[start : lines.index("", start + 8)]]
+    assert [row for row in rows if "none" in row] == [
+        ["modifiers", "none", *["20"] * 5], ["modifiers,", "none", *["5"] * 5],
+        ["names", "none", *["20"] * 5], ["names,", "none", *["5"] * 5],
+    ]  # fmt: skip
+    assert ["as", "common", *["-5..15"] * 5] in rows
+    assert any("Mantel-Haenszel" in line for line in page(_frame()).caption)
+
+
+def test_a_table_made_before_words_as_common_were_compared_is_read():
+    frame = _frame()
+    older = frame[frame["measure"] != "gist_more_alike"]
+    made = page(older)
+    assert not any("as common" in line for line in _printed(older))
+    assert not any("Mantel-Haenszel" in line for line in made.caption)
+    assert list(made.frame) == [name for name in page(frame).frame if "alike" not in name]
 
 
 def test_the_words_counted_stand_above_the_arms_that_share_them():
@@ -150,7 +173,7 @@ def test_an_empty_bucket_is_a_row_without_numbers():
     assert sum(line.split() == ["41+", "none"] for line in lines) == 1
 
 
-@pytest.mark.parametrize("name", [*MEASURES, "gist_more"])
+@pytest.mark.parametrize("name", [*MEASURES, "gist_more", "gist_more_alike"])
 def test_the_data_have_every_measure_with_its_interval(name):
     held = page(_frame()).frame
     row = held[(held["arm"] == "none") & (held["bucket"] == "41+") & (held["part"] == "names")]
