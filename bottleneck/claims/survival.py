@@ -28,7 +28,8 @@ SURVIVAL_RULE = (
     "partly if it survives better than one of them at least; else not held. Not measured without "
     "word classes, without two filled buckets, with too few words of a class for an interval, or "
     f"where recall beyond chance of all words is under {LEARNED:.0%} in the shortest bucket: what "
-    f"was not learned cannot be lost. {FAMILY}"
+    "was not learned cannot be lost. Beside stands the same difference of words as common: in the "
+    f"same third of the sentence and of like training frequency, by doublings. {FAMILY}"
 )
 UNMEASURED = "no word's survival was measured: `bottleneck study survival` does it"
 

@@ -14,7 +14,7 @@ FREQUENCIES = Buckets((0, 1, 10, 100, 1000))
 FREQUENCY_NAMES = ("unseen", *FREQUENCIES.names[1:])
 
 DOUBLINGS = Buckets((0, *(2**power for power in range(4, 16))))
-"""Finer bands of the same, in which no word is twice as frequent as another from 16 on."""
+"""Finer bands of the same: doublings, below which and above which all words are one band."""
 
 
 def relative_bands(words: int, bands: int) -> Int[ndarray, "words"]:

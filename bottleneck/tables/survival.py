@@ -37,8 +37,9 @@ TOLD = [
 ]
 ALIKE = (
     "As common: gist less those words where both stand in the same third of a sentence and were "
-    "seen about as often (16-31 times, 32-63, and so on), weighed by how many there are of both "
-    "(Mantel-Haenszel). n: the words that have such gist."
+    "seen about as often (under 16 times, 16-31, 32-63, and so on), weighed by how many there are "
+    "of both (Mantel-Haenszel). n: the words that have such gist; the others are left out. Words "
+    "as common still differ in more than meaning: in how many forms a translation has, for one."
 )
 UNRANGED = (
     "A value without a range: in some resample none of these words is left in some third of the "
@@ -117,9 +118,14 @@ def _by_group(shown: pd.DataFrame, parts: list[str], buckets: list[str]) -> Tabl
 
 
 def _add_rows(table: Table, name: str, rows: Iterable[tuple[str, list[dict | None]]]) -> None:
-    """A row an arm under one of how many words there are; another where an arm has others."""
+    """A row an arm under one of how many words there are; another where an arm has others.
+
+    An arm of which nothing was measured has none: its table may be older.
+    """
     told = None
     for arm, own in rows:
+        if not any(own):
+            continue
         counts = ["" if row is None else count(int(row["n"])) for row in own]
         if counts != told:
             table.add_row(name, "n", *counts, style="dim")

@@ -92,6 +92,16 @@ def test_gist_less_each_other_kind_of_all_words_and_of_those_as_common():
     assert any("Mantel-Haenszel" in line for line in page(_frame()).caption)
 
 
+def test_an_arm_that_was_measured_before_that_has_no_rows_of_it():
+    frame = _frame()
+    older = frame[(frame["arm"] == "none") | (frame["measure"] != "gist_more_alike")]
+    lines = _printed(older)
+    start = lines.index("Gist less other words, beyond chance, points (C3)")
+    rows = [line.split() for line in lines[start : lines.index("", start + 8)]]
+    own = [row for row in rows if row[:1] in (["modifiers,"], ["names,"])]
+    assert [row[1] for row in own] == ["n", "none"] * 2
+
+
 def test_a_table_made_before_words_as_common_were_compared_is_read():
     frame = _frame()
     older = frame[frame["measure"] != "gist_more_alike"]
