@@ -134,12 +134,12 @@ def _grouped(subject: Subject) -> dict[str, tuple[Places, Places]]:
         "frequency": [_words_alone(own, frequency_bands(own, counts)) for own in sentences],
         "position": [_words_alone(own, np.zeros(len(own), np.int64)) for own in sentences],
     }
-    if not has_classes(subject.settings.corpus):
-        return {by: (own, _parts(by, sentences)) for by, own in groups.items()}
-    classes = [list(map(class_of, own)) for own in sentences]
-    groups["class"] = [class_places(own, CLASSES) for own in classes]
-    placed = {by: (own, _parts(by, sentences)) for by, own in groups.items()}
-    return placed | {"kind": (list(map(_kind_places, classes)), _thirds_alike(sentences, counts))}
+    alike = {}
+    if has_classes(subject.settings.corpus):
+        classes = [list(map(class_of, own)) for own in sentences]
+        groups["class"] = [class_places(own, CLASSES) for own in classes]
+        alike["kind"] = list(map(_kind_places, classes)), _thirds_alike(sentences, counts)
+    return {by: (own, _parts(by, sentences)) for by, own in groups.items()} | alike
 
 
 def _parts(by: str, sentences: Sequence[Sequence[str]]) -> Places:
@@ -257,7 +257,7 @@ def _kinds(
     """Gist, modifiers and names; and what of the gist survives more than of the other two."""
     layout, own = regrouped(LAYOUTS["class"], sums, KINDS)
     gist = standardised_score(layout, "gist", normalised)
-    for place, kind in enumerate(list(KINDS)[:-1]):
+    for place, kind in enumerate(COMPARED):
         score = standardised_score(layout, kind, normalised)
         n = _words(layout.cells(own)[..., place, :, :])
         facts = dict(keys) | {"part": kind, "n": n}
