@@ -161,3 +161,20 @@ def test_every_part_has_its_tables_figures_and_no_weights():
     files = [path for path in REFERENCE.rglob("*") if path.is_file() and "runs" not in path.parts]
     assert sum(path.stat().st_size for path in files) < 15e6
     assert (REFERENCE / "report.html").stat().st_size < 3e6
+
+
+def _anchors(text):
+    """Ids of a page's headings, as a reader's page of Markdown makes them."""
+    headings = re.findall(r"^#+ (.+)$", re.sub(r"^```.*?^```", "", text, flags=re.M | re.S), re.M)
+    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", ["README.md", "results/reference/README.md"])
+def test_every_link_of_the_pages_leads_to_a_file_or_a_heading(page):
+    text = (ROOT / page).read_text(encoding="utf8")
+    links = re.findall(r"\]\(([^)\s]+)\)", text)
+    inside = {link.removeprefix("#") for link in links if link.startswith("#")}
+    files = [link for link in links if not link.startswith(("#", "https://"))]
+    assert len(files) >= 10
+    assert inside <= _anchors(text)
+    assert [link for link in files if not (ROOT / page).parent.joinpath(link).exists()] == []
