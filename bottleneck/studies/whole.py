@@ -51,7 +51,7 @@ PARTS = (
     Part("vindication", "vindication", 5, PAIR),  # the failure pattern is its first arm
     Part("context_size", "context_size", 3),
     Part("controls", "controls", 3),
-    Part(CAPACITY, CAPACITY, 1, (CAPACITY,)),
+    Part(CAPACITY, CAPACITY, 3, (CAPACITY,)),
     Part("bench"),
     *(Part(name, name, side=True) for name in SIDE),
 )
