@@ -183,7 +183,8 @@ def other_versions(held: Mapping[str, Any]) -> str:
 def without_result(held: Mapping[str, Any]) -> str:
     """How many runs of the store are not done, as a sentence; empty if all are."""
     count = len(held.get("unfinished", {}))
-    return f"{_runs(count)} without a result: `bottleneck runs` lists them." if count else ""
+    where = "`bottleneck runs` lists them, where they were made."
+    return f"{_runs(count)} without a result: {where}" if count else ""
 
 
 def _runs(count: int) -> str:

@@ -67,7 +67,8 @@ def test_runs_without_a_result_are_told_of(tmp_path, capsys):
     write_planted(tmp_path, ARMS, seeds=1)
     write_begun(tmp_path, "stopped", settings_of("none", 5))
     _, said = rows_of(capsys, "--results", tmp_path)
-    assert said == "1 run is without a result: `bottleneck runs` lists them.\n"
+    told = "1 run is without a result: `bottleneck runs` lists them, where they were made."
+    assert said == told + "\n"
 
 
 @pytest.mark.parametrize("form", ["rich", "markdown", "json"])

@@ -103,7 +103,7 @@ def test_export_reads_the_store_and_says_what_it_lacks(swept, tmp_path, capsys):
     assert run(["export", "--results", str(out)]) == 0
     printed = capsys.readouterr()
     assert printed.out == whole
-    said = "1 run is without a result: `bottleneck runs` lists them.\n"
+    said = "1 run is without a result: `bottleneck runs` lists them, where they were made.\n"
     assert printed.err == said
     shutil.rmtree(out / "runs")
     assert run(["export", "--results", str(out)]) == 0
