@@ -28,7 +28,7 @@ DECIDED = {row["id"]: row for row in csv.DictReader(TOLD)}
 NUMBER = re.compile(r"\d+(?:\.\d+)?")
 NOT_MEASURED_HERE = re.compile(r"\b\d{4}-\d\d-\d\d|\b\d+-\d+\b|\b41\+|\b[CL]\d+|\b95 %|\bal\. 2014")
 """Days, length buckets, ids, the width of every interval, a paper's year."""
-LINK = re.compile(r"\]\((\S+\.csv)\)")
+LINK = re.compile(r"\]\((\S+\.csv|\S+/tables/\S+\.md)\)")
 COMMAND = re.compile(r"`(?:bottleneck claims --results (\S+))?(?: ?--where (\S+))?`")
 """A command that decides claims; after it stands what else the same results are asked with."""
 SECTION = re.compile(r"^### ([^\n]+?): [^\n]+\n(.*?)(?=^##|\Z)", re.MULTILINE | re.DOTALL)
@@ -56,8 +56,8 @@ def test_readme_has_every_side_question_with_the_numbers_of_its_file():
     rows = SIDE_ROW.findall(README)
     assert {name for name, *_ in rows} == {name for name in SIDE if (REFERENCE / name).is_dir()}
     for name, link, found in rows:
-        assert link == f"results/reference/{name}/tables/arms.csv"
-        values, arms = _numbers(ROOT / link), set(pd.read_csv(ROOT / link)["arm"])
+        assert link == f"results/reference/{name}/tables/arms.md"
+        values, arms = _numbers(ROOT / link), set(_frame(ROOT / link)["arm"])
         said = NUMBER.findall(NOT_MEASURED_HERE.sub("", found))
         assert said
         known = {*NUMBER.findall(" ".join(arms))}
@@ -105,8 +105,13 @@ def _claims(command):
     return {row["id"]: row for row in csv.DictReader(held.getvalue().splitlines())}
 
 
+def _frame(path):
+    """The numbers of a CSV, or of the one beside a table in Markdown."""
+    return pd.read_csv(path.with_suffix(".csv"))
+
+
 def _numbers(path):
-    frame = pd.read_csv(path).select_dtypes("number")
+    frame = _frame(path).select_dtypes("number")
     return np.abs(frame.to_numpy(dtype=float).ravel())
 
 
@@ -144,12 +149,19 @@ def in_its_lane(path):
 def test_tables_of_the_committed_bundles_are_the_committed_tables(path, monkeypatch, capsys):
     monkeypatch.chdir(ROOT)
     folder = path.parents[1].relative_to(ROOT)
-    if path.stem == GROWTH:  # printed under `table cost`, and alone in no form for programs
-        found = pd.read_csv(io.StringIO(render(cost_pages(*load_cost(folder))[1], "csv")))
-    else:
-        assert run(["table", path.stem, "--results", str(folder), "--format", "csv"]) == 0
-        found = pd.read_csv(io.StringIO(capsys.readouterr().out))
+    found, markdown = (_table(folder, path.stem, form, capsys) for form in ("csv", "markdown"))
+    printed = [path.stem, GROWTH] if path.stem == "cost" else [path.stem]
+    texts = [path.with_name(f"{name}.md").read_text(encoding="utf8") for name in printed]
+    assert markdown == "\n".join(texts)
+    found = pd.read_csv(io.StringIO(found))
     pd.testing.assert_frame_equal(found, pd.read_csv(path), rtol=1e-9)
+
+
+def _table(folder, name, form, capsys):
+    if name == GROWTH:  # printed under `table cost`, and alone in no form for programs
+        return render(cost_pages(*load_cost(folder))[1], form)
+    assert run(["table", name, "--results", str(folder), "--format", form]) == 0
+    return capsys.readouterr().out
 
 
 def test_every_part_has_its_tables_figures_and_no_weights():

@@ -6,6 +6,7 @@ import pandas as pd
 from rich.table import Table
 
 from ..claims.capacity import answer, read_capacities
+from .formats import beyond
 from .page import Page
 from .render import new_table, number
 from .studied import means
@@ -21,7 +22,6 @@ MEASURES = (
     "bits_a_number",
 )
 SHARES = ("90 %", "50 %")
-SIDES = {"at least": ">", "under": "<"}
 TOLD = [
     "90 %, 50 %: the length in words at which so many of a sentence's words survive: the "
     "reference's words that they are linked to stand in the output, less what the same outputs "
@@ -123,8 +123,7 @@ def _cell(rows: pd.DataFrame, measure: str, part: str, updates: int, form: str =
 def _end(row: dict, end: str, form: str) -> str:
     """A number, with its sign where it is a bound; nothing where the interval is open."""
     note = row["note"] if isinstance(row["note"], str) else ""
-    sign = next((sign for side, sign in SIDES.items() if f"{end} {side}" in note), "")
-    return sign + number(row[end], form)
+    return beyond(note, end) + number(row[end], form)
 
 
 def _wide(rows: pd.DataFrame) -> pd.DataFrame:

@@ -19,8 +19,19 @@ LATEX_ESCAPES = str.maketrans(
         **{sign: f"\\{sign}" for sign in "&%$#_{}"},
     }
 )
+SIDES = {"at least": ">", "under": "<"}
+"""What a column of bounds calls a number that lies beyond what was measured, and its sign."""
 MARKDOWN_ESCAPES = str.maketrans(
-    {"\\": r"\\", "|": r"\|", "*": r"\*", "_": r"\_", "`": r"\`", "<": "&lt;", "\n": " "}
+    {
+        "\\": r"\\",
+        "|": r"\|",
+        "*": r"\*",
+        "_": r"\_",
+        "`": r"\`",
+        "<": "&lt;",
+        ">": "&gt;",
+        "\n": " ",
+    }
 )
 
 
@@ -36,10 +47,11 @@ def csv(frame: pd.DataFrame) -> str:
 
 
 def markdown(frame: pd.DataFrame, title: str, lines: Sequence[str]) -> str:
-    """The whole table as Markdown: title, rows, caption."""
-    heads = _markdown_row(list(frame.columns))
-    rule = "|" + "---|" * len(frame.columns)
-    rows = [_markdown_row([_shown(value) for value in row]) for row in _rows(frame)]
+    """The whole table as Markdown: title, rows, caption; an interval stands in its value's cell."""
+    merged = with_intervals(frame)
+    heads = _markdown_row(list(merged.columns))
+    rule = "|" + "---|" * len(merged.columns)
+    rows = [_markdown_row(row) for row in _rows(merged)]
     caption = [f"- {_markdown(line)}" for line in lines]
     return "\n".join([f"# {_markdown(title)}", "", heads, rule, *rows, "", *caption]) + "\n"
 
@@ -78,20 +90,39 @@ def latex(frame: pd.DataFrame, title: str, lines: Sequence[str]) -> str:
 
 
 def with_intervals(frame: pd.DataFrame) -> pd.DataFrame:
-    """The table as text, each interval put into the cell of its value: ``35.2 [33.1, 37.0]``."""
-    made = {}
+    """The table as text, each interval put into the cell of its value: ``35.2 [33.1, 37.0]``.
+
+    An end that is open is called so; where a column of bounds tells that a number lies beyond what
+    was measured, it has the sign of its side (``>60.00``), and what else is told there follows.
+    """
+    made, put = {}, set()
     for name in frame.columns:
         ends = [f"{name}_low", f"{name}_high"]
         if set(ends) <= set(frame.columns):
+            bounds = f"{name}_bounds"
+            notes = frame.get(bounds, pd.Series("", frame.index)).fillna("")
             rows = frame[[name, *ends]].itertuples(index=False)
-            made[name] = [_with_interval(*row) for row in rows]
-        elif not name.endswith(("_low", "_high")):
+            made[name] = [_with_interval(row, note) for row, note in zip(rows, notes, strict=True)]
+            put |= {*ends, bounds}
+        elif name not in put:
             made[name] = [_shown(value) for value in frame[name].astype("object")]
     return pd.DataFrame(made)
 
 
-def _with_interval(value: float, low: float, high: float) -> str:
-    return _shown(value) if pd.isna(low) else f"{value:.2f} [{low:.2f}, {high:.2f}]"
+def _with_interval(row: Sequence[float], note: str) -> str:
+    """A value, its interval and the note that is not of its bounds; empty where there is none."""
+    value, low, high = (
+        "" if pd.isna(number) else f"{beyond(note, end)}{number:.2f}"
+        for end, number in zip(("value", "low", "high"), row, strict=True)
+    )
+    interval = f"[{low or 'open'}, {high or 'open'}]" if low or high else ""
+    rest = "" if any(beyond(note, end) for end in ("value", "low", "high")) else note
+    return " ".join(part for part in (value, interval, f"({rest})" if rest else "") if part)
+
+
+def beyond(note: str, end: str) -> str:
+    """The sign of a number (``value``, ``low`` or ``high``) that a note tells to be a bound."""
+    return next((sign for side, sign in SIDES.items() if f"{end} {side}" in note), "")
 
 
 def _is_number(column: pd.Series) -> bool:

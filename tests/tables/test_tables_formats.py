@@ -3,6 +3,7 @@
 import io
 import json
 import re
+from html import unescape
 
 import numpy as np
 import pandas as pd
@@ -63,7 +64,10 @@ def test_markdown_has_every_row_and_line(pages, name):
     lines = render(page, "markdown").splitlines()
     rows = [re.split(r"(?<!\\)\|", line)[1:-1] for line in lines if line.startswith("|")]
     assert len(rows) == len(page.frame) + 2
-    assert {len(row) for row in rows} == {len(page.frame.columns)}
+    merged = with_intervals(page.frame)
+    assert {len(row) for row in rows} == {len(merged.columns)}
+    whole = [unescape("".join(row).replace("\\", "")) for row in rows[2:]]
+    assert [text.split() for text in whole] == [" ".join(row).split() for row in merged.to_numpy()]
     notes = [line for line in lines if line.startswith("- ")]
     assert len(notes) == len(page.verdicts) + len(page.caption)
 
@@ -96,7 +100,7 @@ def test_awkward_text_is_escaped_in_latex():
 
 def test_awkward_text_is_escaped_in_markdown():
     text = markdown(pd.DataFrame({"a_b": [AWKWARD]}), "t", [AWKWARD])
-    expected = r"50 % & $1\_000 #{a\|b} ~^ &lt;x> \*y\* \`z\` " + "\\\\"
+    expected = r"50 % & $1\_000 #{a\|b} ~^ &lt;x&gt; \*y\* \`z\` " + "\\\\"
     assert f"| {expected} |" in text
     assert f"- {expected}" in text
 
@@ -110,6 +114,35 @@ def test_intervals_stand_with_their_value_and_blanks_stay_blank():
     }
     merged = with_intervals(pd.DataFrame(rows))
     assert merged.to_dict("list") == {"n": ["2", "0"], "bleu": ["1.50 [1.25, 2.00]", ""]}
+
+
+def test_an_open_end_is_called_so_and_a_bound_has_its_sign():
+    rows = {
+        "words": [60.0, 2.0, 3.9, np.nan, 0.75, np.nan],
+        "words_low": [59.8, 2.0, 3.1, -2.0, 0.5, np.nan],
+        "words_high": [60.0, 2.5, np.nan, 2.0, 1.0, np.nan],
+        "words_bounds": [
+            "value at least, high at least",
+            "value under, low under",
+            "value at least",
+            np.nan,
+            "censored: 512",
+            "censored: 16, 32",
+        ],
+        "lone_low": [1, 2, 3, 4, 5, 6],
+    }
+    merged = with_intervals(pd.DataFrame(rows))
+    assert list(merged.columns) == ["words", "lone_low"]
+    assert merged["words"].tolist() == [
+        ">60.00 [59.80, >60.00]",
+        "<2.00 [<2.00, 2.50]",
+        ">3.90 [3.10, open]",
+        "[-2.00, 2.00]",
+        "0.75 [0.50, 1.00] (censored: 512)",
+        "(censored: 16, 32)",
+    ]
+    for form in (markdown, latex):
+        assert "nan" not in form(pd.DataFrame(rows), "t", [])
 
 
 def test_a_count_that_is_not_known_is_blank_in_every_form():
