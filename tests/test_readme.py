@@ -222,6 +222,14 @@ def test_the_words_that_256_numbers_hold_are_those_of_the_figures_file():
     numbers = [rounded(held[key]) for key in CAPACITIES]
     told = README[README.index("**Can 256 numbers") : README.index("## Commands")]
     assert re.findall(r"([\d.]+) \[([\d.]+),\s([\d.]+)\]", told) == numbers
+    wide, narrow = (
+        rounded(row)[0]
+        for size in ("512", "64")
+        for row in rows
+        if (row["panel"], row["control"]) == CAPACITIES[1]
+        and (row["x"], row["kind"]) == (size, "mean")
+    )
+    assert f"with 512 numbers, {wide}, than with 64, {narrow}." in " ".join(told.split())
     known = {one for row in rows for one in rounded(row)}
     assert {*re.findall(r"\d+\.\d", told)} <= known
     assert "value at least" in held["copy: 50 % survive", "2,400 updates"]["note"]
