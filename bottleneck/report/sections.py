@@ -181,8 +181,8 @@ def _pictured(one: Further) -> Html | None:
     """Its figure, with the runs that it is of."""
     if one.picture is None:
         return None
-    drawn = f"{one.folder.name}. Drawn: {one.picture.runs}."
-    return one.picture.html(joined([drawn]), both=False)
+    drawn = f" Drawn: {one.picture.runs}." if one.picture.runs else ""
+    return one.picture.html(joined([f"{one.folder.name}.{drawn}"]), both=False)
 
 
 def _seeds(one: Further) -> str:

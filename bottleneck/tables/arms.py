@@ -21,9 +21,9 @@ from .slides import bounds, typed_frame
 TITLE = "BLEU of every arm by sentence length"
 NAMES = (
     "An arm is all runs that differ in their seed alone, called by its attention and by the "
-    "settings in which it is not as most arms are. n: test sentences, of most arms above the "
-    "columns, of another under its name. BLEU levels are not comparable across buckets, since "
-    "texts of other lengths have other n-grams: compare arms within one."
+    "settings in which it is not as most arms are. n: test sentences, on a screen of most arms "
+    "above the columns, of another under its name. BLEU levels are not comparable across buckets, "
+    "since texts of other lengths have other n-grams: compare arms within one."
 )
 
 

@@ -39,6 +39,8 @@ from .families import Pair, alone, describe, listed_runs, over_sizes, pairs, run
 from .judged import judge
 from .selection import where
 
+NAMED = 3
+"""So many runs that are in the way are named, and the others counted."""
 NO_RUNS = "the folder holds no finished run"
 NO_PAIR = "no runs with and without attention of one seed that differ in nothing else"
 
@@ -275,7 +277,7 @@ def _studied(
     frame = load_probe(folder, table)
     if others := sorted(set(frame["run"]) & set(left_out)):
         reason = (
-            f"probes/{table}.csv rests on runs that were not chosen ({', '.join(others)}): "
+            f"probes/{table}.csv rests on runs that were not chosen ({_named(others)}): "
             "measure the chosen ones alone, with the same --where"
         )
         return replace(studied(claim, None), because=reason), ""
@@ -285,6 +287,12 @@ def _studied(
     arms = own.groupby("arm", sort=False)["seed"]
     seeds = {str(arm): [int(seed) for seed in held] for arm, held in arms}
     return verdict, runs_told(len(own), seeds)
+
+
+def _named(runs: Sequence[str]) -> str:
+    """The first runs by name, and how many more there are."""
+    more = len(runs) - NAMED
+    return ", ".join(runs[:NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
 def _cost(folder: Path) -> tuple[Verdict, str]:

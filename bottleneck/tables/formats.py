@@ -21,6 +21,8 @@ LATEX_ESCAPES = str.maketrans(
 )
 SIDES = {"at least": ">", "under": "<"}
 """What a column of bounds calls a number that lies beyond what was measured, and its sign."""
+SMALL = 0.1
+"""Under it decimals do not tell a number: its digits are counted."""
 MARKDOWN_ESCAPES = str.maketrans(
     {
         "\\": r"\\",
@@ -42,8 +44,12 @@ def check_known(form: str, known: Sequence[str]) -> None:
 
 
 def csv(frame: pd.DataFrame) -> str:
-    """The table as CSV, four decimals, blanks where there is no number."""
-    return frame.to_csv(index=False, float_format="%.4f", lineterminator="\n")
+    """The table as CSV, four decimals (small numbers four digits), blanks where there is none."""
+    return frame.to_csv(index=False, float_format=_four, lineterminator="\n")
+
+
+def _four(value: float) -> str:
+    return f"{value:.4f}" if value == 0 or abs(value) >= SMALL / 100 else f"{value:.4g}"
 
 
 def markdown(frame: pd.DataFrame, title: str, lines: Sequence[str]) -> str:
@@ -100,7 +106,8 @@ def with_intervals(frame: pd.DataFrame) -> pd.DataFrame:
         ends = [f"{name}_low", f"{name}_high"]
         if set(ends) <= set(frame.columns):
             bounds = f"{name}_bounds"
-            notes = frame.get(bounds, pd.Series("", frame.index)).fillna("")
+            notes = frame.get(bounds, pd.Series("", frame.index)).astype("object")
+            notes = notes.where(notes.notna(), "")
             rows = frame[[name, *ends]].itertuples(index=False)
             made[name] = [_with_interval(row, note) for row, note in zip(rows, notes, strict=True)]
             put |= {*ends, bounds}
@@ -112,7 +119,7 @@ def with_intervals(frame: pd.DataFrame) -> pd.DataFrame:
 def _with_interval(row: Sequence[float], note: str) -> str:
     """A value, its interval and the note that is not of its bounds; empty where there is none."""
     value, low, high = (
-        "" if pd.isna(number) else f"{beyond(note, end)}{number:.2f}"
+        "" if pd.isna(number) else f"{beyond(note, end)}{_two(number)}"
         for end, number in zip(("value", "low", "high"), row, strict=True)
     )
     interval = f"[{low or 'open'}, {high or 'open'}]" if low or high else ""
@@ -159,7 +166,12 @@ def _rows(frame: pd.DataFrame) -> list[list[object]]:
 
 
 def _shown(value: object) -> str:
-    """A cell's text: two decimals, empty where there is no number."""
+    """A cell's text: a number's as `_two` has it, empty where there is none."""
     if pd.isna(value):
         return ""
-    return f"{value:.2f}" if isinstance(value, float) else str(value)
+    return _two(value) if isinstance(value, float) else str(value)
+
+
+def _two(value: float) -> str:
+    """Two decimals, of a small number two digits: ``4.79``, ``0.00``, ``0.064``, ``2.5e-07``."""
+    return f"{value:.2f}" if value == 0 or abs(value) >= SMALL else f"{value:#.2g}"

@@ -10,7 +10,7 @@ from ..claims.gradients import read_half
 from ..claims.verdict import two_digits
 from .page import Page
 from .render import count, new_table
-from .studied import arms, caption, cell, means, wide
+from .studied import KEYS, arms, caption, cell, means, wide
 
 TITLE = "Gradients (C8): at the aligned source word, relative to the last position"
 NETWORKS = {"untrained": "start of\ntraining", "": "end of\ntraining"}
@@ -26,7 +26,7 @@ TOLD = [
     "Steps: what lies between the two without attention, from the source word through the encoder "
     "to h_Tx and one on into the decoder, which reads h_Tx at every step; the same count for every "
     "arm. Through s_0: by way of every decoder step as well. Half-distance: steps over which the "
-    "ratio halves, by the exponential that fits all words best; over N: it does not halve "
+    "ratio halves, by the exponential that fits all words best; over N (> N): it does not halve "
     "within the N steps that were tested (alone: nor does its whole range).",
 ]
 
@@ -47,8 +47,25 @@ def page(frame: pd.DataFrame) -> Page:
                 label = f"{bucket} words" if bucket else ALL
                 _add(table, label, arm, shown, measure=measure, bucket=bucket)
     told = [*TOLD, *_lost(shown), *caption(frame)]
-    measures = ["ratio", *HALVES]
-    return Page("gradients", TITLE, wide(frame, measures), table, [], told)
+    return Page("gradients", TITLE, _wide(frame), table, [], told)
+
+
+def _wide(frame: pd.DataFrame) -> pd.DataFrame:
+    """Ratios and half-distances; beside these which of their numbers lie beyond what was tested."""
+    table = wide(frame, ["ratio", *HALVES])
+    for measure in HALVES:
+        rows = means(frame)
+        mine = rows.loc[rows["measure"] == measure, [*KEYS, "note"]]
+        mine = mine.rename(columns={"note": f"{measure}_bounds"})
+        table = table.merge(mine, on=KEYS, how="left", validate="1:1")
+        table[f"{measure}_bounds"] = table[f"{measure}_bounds"].map(_bounds, na_action="ignore")
+    return table
+
+
+def _bounds(note: str) -> str:
+    """``at least;;at least`` as ``value at least, high at least``."""
+    sides = zip(("value", "low", "high"), note.split(";"), strict=False)
+    return ", ".join(f"{end} {side}" for end, side in sides if side)
 
 
 def _first(band: str) -> int:

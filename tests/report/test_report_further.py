@@ -60,6 +60,7 @@ def test_a_side_question_has_its_question_its_seed_and_every_arms_bleu(folder, s
 def test_a_pair_has_the_slides_second_table_with_its_verdicts(folder, sections):
     section = sections[OWN].by_id("further-1")
     assert "Seeds 1, 2." in section.text
+    assert [node.text for node in section.all("figcaption")] == [f"{OWN}."]
     shown = make_page("vindication", load_bundle(folder / OWN))
     assert shown.judged
     assert all(one.because[1:] in section.text for one in shown.judged)

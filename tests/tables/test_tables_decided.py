@@ -19,7 +19,7 @@ from seq2seq_bottleneck.settings.grid import make_grid
 from seq2seq_bottleneck.settings.sweep import load_sweep
 from seq2seq_bottleneck.tables.comparison import compare
 from seq2seq_bottleneck.tables.controlled import EXPECTED, control_names, variation_names
-from seq2seq_bottleneck.tables.decided import decide_results, decision
+from seq2seq_bottleneck.tables.decided import _named, decide_results, decision
 from seq2seq_bottleneck.tables.families import first, pairs
 from seq2seq_bottleneck.tables.pages import study_page
 from seq2seq_bottleneck.tables.selection import where
@@ -212,6 +212,11 @@ def test_a_studys_table_decides_its_claim_where_its_runs_are_chosen(tmp_path):
     other = decided(folder, "C11", ["seed=2"])
     assert other.verdict.verdict == "not measured"
     assert "rests on runs that were not chosen (additives1)" in other.verdict.because
+
+
+@pytest.mark.parametrize(("count", "told"), [(3, "a, b, c"), (5, "a, b, c and 2 more")])
+def test_of_many_runs_three_are_named(count, told):
+    assert _named("abcde"[:count]) == told
 
 
 def test_a_folder_without_runs_is_not_refused_and_names_what_to_run(tmp_path):

@@ -116,6 +116,13 @@ def test_intervals_stand_with_their_value_and_blanks_stay_blank():
     assert merged.to_dict("list") == {"n": ["2", "0"], "bleu": ["1.50 [1.25, 2.00]", ""]}
 
 
+def test_small_numbers_keep_their_digits_in_every_form_of_text():
+    frame = pd.DataFrame({"ratio": [2.5e-7, 0.0, 0.0641, -0.00031234, 4.789]})
+    shown = ["2.5e-07", "0.00", "0.064", "-0.00031", "4.79"]
+    assert with_intervals(frame)["ratio"].tolist() == shown
+    assert csv(frame).split() == ["ratio", "2.5e-07", "0.0000", "0.0641", "-0.0003123", "4.7890"]
+
+
 def test_an_open_end_is_called_so_and_a_bound_has_its_sign():
     rows = {
         "words": [60.0, 2.0, 3.9, np.nan, 0.75, np.nan],
