@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from ..claims.verdict import Verdict
+from ..claims.verdict import Verdict, two_digits
 from ..settings.errors import UsageError, did_you_mean
 
 LATEX_ESCAPES = str.maketrans(
@@ -49,7 +49,7 @@ def csv(frame: pd.DataFrame) -> str:
 
 
 def _four(value: float) -> str:
-    return f"{value:.4f}" if value == 0 or abs(value) >= SMALL / 100 else f"{value:.4g}"
+    return f"{value:.4f}" if value == 0 or abs(value) >= SMALL else f"{value:.4g}"
 
 
 def markdown(frame: pd.DataFrame, title: str, lines: Sequence[str]) -> str:
@@ -101,16 +101,16 @@ def with_intervals(frame: pd.DataFrame) -> pd.DataFrame:
     An end that is open is called so; where a column of bounds tells that a number lies beyond what
     was measured, it has the sign of its side (``>60.00``), and what else is told there follows.
     """
-    made, put = {}, set()
+    beside = {name: [f"{name}_{what}" for what in ("low", "high")] for name in frame.columns}
+    ranged = {name: ends for name, ends in beside.items() if set(ends) <= set(frame.columns)}
+    put = {end for ends in ranged.values() for end in ends} | {f"{name}_bounds" for name in ranged}
+    made = {}
     for name in frame.columns:
-        ends = [f"{name}_low", f"{name}_high"]
-        if set(ends) <= set(frame.columns):
-            bounds = f"{name}_bounds"
-            notes = frame.get(bounds, pd.Series("", frame.index)).astype("object")
+        if name in ranged:
+            notes = frame.get(f"{name}_bounds", pd.Series("", frame.index)).astype("object")
             notes = notes.where(notes.notna(), "")
-            rows = frame[[name, *ends]].itertuples(index=False)
+            rows = frame[[name, *ranged[name]]].itertuples(index=False)
             made[name] = [_with_interval(row, note) for row, note in zip(rows, notes, strict=True)]
-            put |= {*ends, bounds}
         elif name not in put:
             made[name] = [_shown(value) for value in frame[name].astype("object")]
     return pd.DataFrame(made)
@@ -174,4 +174,4 @@ def _shown(value: object) -> str:
 
 def _two(value: float) -> str:
     """Two decimals, of a small number two digits: ``4.79``, ``0.00``, ``0.064``, ``2.5e-07``."""
-    return f"{value:.2f}" if value == 0 or abs(value) >= SMALL else f"{value:#.2g}"
+    return f"{value:.2f}" if value == 0 or abs(value) >= SMALL else two_digits(value)

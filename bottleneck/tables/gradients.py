@@ -53,19 +53,19 @@ def page(frame: pd.DataFrame) -> Page:
 def _wide(frame: pd.DataFrame) -> pd.DataFrame:
     """Ratios and half-distances; beside these which of their numbers lie beyond what was tested."""
     table = wide(frame, ["ratio", *HALVES])
+    rows = means(frame)
     for measure in HALVES:
-        rows = means(frame)
-        mine = rows.loc[rows["measure"] == measure, [*KEYS, "note"]]
-        mine = mine.rename(columns={"note": f"{measure}_bounds"})
-        table = table.merge(mine, on=KEYS, how="left", validate="1:1")
-        table[f"{measure}_bounds"] = table[f"{measure}_bounds"].map(_bounds, na_action="ignore")
+        mine = rows[rows["measure"] == measure]
+        told = mine[KEYS].assign(**{f"{measure}_bounds": [*map(_bounds, mine.to_dict("records"))]})
+        table = table.merge(told, on=KEYS, how="left", validate="1:1")
     return table
 
 
-def _bounds(note: str) -> str:
-    """``at least;;at least`` as ``value at least, high at least``."""
-    sides = zip(("value", "low", "high"), note.split(";"), strict=False)
-    return ", ".join(f"{end} {side}" for end, side in sides if side)
+def _bounds(row: dict) -> str:
+    """Which of a half-distance's numbers are open above: ``value at least, high at least``."""
+    half = read_half(row)
+    ends = {"value": half.value, "low": half.low, "high": half.high}
+    return ", ".join(f"{name} at least" for name, end in ends.items() if isinf(end))
 
 
 def _first(band: str) -> int:

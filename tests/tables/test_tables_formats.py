@@ -116,6 +116,11 @@ def test_intervals_stand_with_their_value_and_blanks_stay_blank():
     assert merged.to_dict("list") == {"n": ["2", "0"], "bleu": ["1.50 [1.25, 2.00]", ""]}
 
 
+def test_an_interval_is_put_into_its_value_wherever_its_columns_stand():
+    rows = {"a_high": [3.0], "a_bounds": ["high at least"], "a": [2.0], "a_low": [1.0]}
+    assert with_intervals(pd.DataFrame(rows)).to_dict("list") == {"a": ["2.00 [1.00, >3.00]"]}
+
+
 def test_small_numbers_keep_their_digits_in_every_form_of_text():
     frame = pd.DataFrame({"ratio": [2.5e-7, 0.0, 0.0641, -0.00031234, 4.789]})
     shown = ["2.5e-07", "0.00", "0.064", "-0.00031", "4.79"]
