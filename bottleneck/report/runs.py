@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from .. import __version__
-from ..results.bundle import Bundle, other_versions, without_result
+from ..results.bundle import Bundle, other_versions, signatures, without_result
 from ..results.schema import SETTING_COLUMNS
 from ..settings.run import RunSettings
 from ..tables.selection import written
@@ -33,7 +33,7 @@ def runs_html(bundle: Bundle) -> Html:
             facts_html("Settings that all runs share", _settings(settings)),
             facts_html("What the runs ran on", _facts([bundle.facts(run) for run in rows["run"]])),
             tag("h3", "sacreBLEU signature"),
-            listed(sorted(set(rows["signature"]) - {""}), "signatures"),
+            listed(signatures(bundle.runs), "signatures"),
         ]
     )
 

@@ -191,6 +191,15 @@ def _runs(count: int) -> str:
     return "1 run is" if count == 1 else f"{count} runs are"
 
 
+def signatures(runs: pd.DataFrame) -> list[str]:
+    """SacreBLEU's signatures as they were recorded when these rows of ``runs`` were scored.
+
+    They say with which tokens and which version sentences were counted: a table of these counts
+    prints them, and not that of the sacreBLEU that happens to be installed where it is printed.
+    """
+    return sorted(set(runs["signature"]) - {""})
+
+
 def tidy_csv(runs: pd.DataFrame) -> str:
     """The tidy table as CSV: every digit, blanks where there is nothing, Unix line ends."""
     return runs.to_csv(index=False, lineterminator="\n")

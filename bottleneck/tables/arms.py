@@ -8,9 +8,9 @@ import pandas as pd
 from rich.table import Table
 
 from ..results.bundle import Bundle, other_versions, without_result
-from ..scoring.bleu import SHORT_SENTENCES, bleu_signature
+from ..scoring.bleu import SHORT_SENTENCES
 from ..settings.errors import UserError
-from .caption import intervals
+from .caption import intervals, signed
 from .comparison import NONE
 from .controlled import measured
 from .families import arm_names, describe, families, listed_runs
@@ -107,6 +107,6 @@ def caption(bundle: Bundle) -> list[str]:
         without_result(bundle.environment),
         other_versions(bundle.environment),
         SHORT_SENTENCES,
-        f"sacreBLEU: {bleu_signature()}",
+        signed(bundle.runs),
     ]
     return [line for line in lines if line]

@@ -4,11 +4,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from ..claims.rules import failure_pattern, vindication, vindication_largest
 from ..claims.verdict import Verdict, marked
-from ..results.bundle import Bundle
-from ..scoring.bleu import SHORT_SENTENCES, bleu_signature
+from ..results.bundle import Bundle, signatures
+from ..scoring.bleu import SHORT_SENTENCES
 from ..settings.run import RunSettings
 from .comparison import Comparison, seed_points
 from .missing import SPANNED, missing
@@ -86,8 +87,19 @@ def _texts(sizes: Sequence[Comparison], bundle: Bundle) -> list[str]:
         *dict.fromkeys(notes),
         _small(sizes[0]),
         SHORT_SENTENCES,
-        f"sacreBLEU: {bleu_signature()}",
+        _scored(sizes, bundle),
     ]
+
+
+def _scored(sizes: Sequence[Comparison], bundle: Bundle) -> str:
+    runs = [run for one in sizes for arm in one.arms for run in arm.runs]
+    return signed(bundle.runs[bundle.runs["run"].isin(runs)])
+
+
+def signed(runs: pd.DataFrame) -> str:
+    """How these runs were scored: sacreBLEU's signature, all where they have several."""
+    held = "; ".join(signatures(runs))
+    return f"sacreBLEU: {held}" if held else ""
 
 
 def _size(comparison: Comparison) -> str:

@@ -16,7 +16,7 @@ from seq2seq_bottleneck.results.bundle import load_bundle
 from seq2seq_bottleneck.settings.errors import UserError
 from seq2seq_bottleneck.tables.comparison import compare
 from seq2seq_bottleneck.tables.controlled import losses
-from seq2seq_bottleneck.tables.pages import slide_pages, write_pages
+from seq2seq_bottleneck.tables.pages import make_page, slide_pages, write_pages
 from seq2seq_bottleneck.tables.slides import failure_pattern, vindication
 
 FALLING = {"none": [0.1, 0.3, 0.5, 0.6, 0.7], "additive": [0.1, 0.1, 0.1, 0.1, 0.1]}
@@ -154,6 +154,36 @@ def test_the_caption_counts_what_was_cut_and_what_training_holds_by_bucket(tmp_p
     assert "Outputs without an end, cut there (all seeds): none: 30; additive: 10." in page.caption
     told = "training holds 40.0 %; by bucket 10.0 25.0 - 50.0 100.0: where these differ, buckets"
     assert told in " ".join(page.caption)
+
+
+def last_line(name, bundle):
+    return make_page(name, bundle).caption[-1]
+
+
+@pytest.mark.parametrize("name", ["failure-pattern", "vindication", "context-size", "arms"])
+def test_the_signature_is_that_of_the_scoring_and_not_of_the_sacrebleu_at_hand(planted, name):
+    bundle = load_bundle(planted[0])
+    runs = bundle.runs
+    own = runs.assign(signature="nrefs:1|version:1.2.3")
+    assert last_line(name, replace(bundle, runs=own)) == "sacreBLEU: nrefs:1|version:1.2.3"
+    # A bucket without sentences has no score to sign.
+    blank = own.assign(signature=own["signature"].where(own["bucket"] != "5-10", ""))
+    assert last_line(name, replace(bundle, runs=blank)) == "sacreBLEU: nrefs:1|version:1.2.3"
+    several = own.assign(signature=own["signature"].where(own["seed"] == 1, "version:4"))
+    told = "sacreBLEU: nrefs:1|version:1.2.3; version:4"
+    assert last_line(name, replace(bundle, runs=several)) == told
+    none = replace(bundle, runs=runs.assign(signature=""))
+    assert not last_line(name, none).startswith("sacreBLEU")
+
+
+def test_the_signature_is_that_of_the_runs_in_the_table(tmp_path):
+    write_planted(tmp_path, FALLING, seeds=1, factors=(1, 2))
+    bundle = load_bundle(tmp_path)
+    runs = bundle.runs
+    other = runs["signature"].where(runs["updates"] == runs["updates"].min(), "version:4")
+    signed = replace(bundle, runs=runs.assign(signature=other))
+    assert "version:4" not in last_line("vindication", signed)
+    assert "version:4" in last_line("arms", signed)
 
 
 def test_nothing_is_stated_in_per_cent_of_next_to_nothing(tmp_path):
