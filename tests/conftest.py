@@ -16,6 +16,7 @@ import pytest
 from beartype import BeartypeConf
 from beartype.claw import beartype_package
 from jaxtyping import install_import_hook
+from lanes import SAMPLE, draw_sample
 
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 jax.config.update("jax_platforms", os.environ["JAX_PLATFORMS"])
@@ -79,16 +80,24 @@ def pytest_make_parametrize_id(val: object) -> str | None:
     return "bytes" if isinstance(val, bytes) else None
 
 
-@pytest.hookimpl(trylast=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The longest files first, then those of most tests, so that at the end no worker waits long.
+def pytest_report_header() -> str:
+    """How to draw the same sample of the exhaustive tests again."""
+    return f"sample of the exhaustive tests: {SAMPLE}={os.environ[SAMPLE]}"
 
-    Workers get whole files in this order; how long one takes is what its tests' marks say.
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
+    """Draw the sample before a lane is chosen; then put the longest files first.
+
+    Workers get whole files in this order, so that at the end none waits long. How long a file
+    takes is what the marks of its tests say, or else how many tests it has.
     """
+    draw_sample(items)
+    yield
     tests = Counter(item.path for item in items)
     minutes: Counter[Path] = Counter()
     for item in items:
-        for mark in item.iter_markers("slow"):
+        for mark in (*item.iter_markers("slow"), *item.iter_markers("exhaustive")):
             minutes[item.path] = max(minutes[item.path], mark.kwargs.get("minutes", 0))
     items.sort(key=lambda item: (-minutes[item.path], -tests[item.path]))
 

@@ -1,11 +1,11 @@
 """Input that nobody meant: text, bytes and values for tests that try thousands of them."""
 
-import os
 from collections.abc import Callable
 from typing import Any
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
+from lanes import Draws, sample_random
 
 from seq2seq_bottleneck.settings.errors import UserError
 
@@ -66,24 +66,20 @@ def fault_of(check: Callable[[Any], object], case: Any) -> UserError | None:
     return None
 
 
-def try_cases(check: Callable[[Any], object], cases: st.SearchStrategy, count: int) -> None:
-    """Check so many cases: each is to end as a result or as an error that the user can mend.
-
-    They are the same every time, unless the environment variable `FRESH` is set.
-    """
+def try_cases(check: Callable[[Any], object], cases: st.SearchStrategy, draws: Draws) -> None:
+    """Check drawn cases: each is to end as a result or as an error that the user can mend."""
 
     def ends_well(case: Any) -> None:
         fault = fault_of(check, case)
         assert fault is None or str(fault).strip()
 
+    drawn = given(cases)(ends_well)
+    if draws.fresh:
+        drawn = seed(sample_random(check.__qualname__).getrandbits(64))(drawn)
     settings(
-        max_examples=count,
+        max_examples=draws.count,
         deadline=HANGS,
         database=None,
-        derandomize=FRESH not in os.environ,
+        derandomize=not draws.fresh,
         suppress_health_check=list(HealthCheck),
-    )(given(cases)(ends_well))()
-
-
-FRESH = "SEQ2SEQ_BOTTLENECK_FRESH_CASES"
-"""Set, it has other cases drawn in each session: to look for faults, where a suite is to repeat."""
+    )(drawn)()

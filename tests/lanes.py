@@ -1,16 +1,63 @@
-"""The two lanes: what takes long is marked slow, and of many like cases the quick one has a few."""
+"""The three lanes of the tests, by marker: quick (no marker), slow, exhaustive.
 
-from collections.abc import Iterable
-from typing import Any
+Of what is exhaustive, CI runs a sample that is drawn anew each time; `SAMPLE` repeats a sample.
+"""
+
+import os
+import random
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
 
 import pytest
 
+SAMPLE = "SEQ2SEQ_BOTTLENECK_SAMPLE"
+"""The environment variable with the seed of the sample; drawn once per session if it is not set."""
+os.environ.setdefault(SAMPLE, str(random.SystemRandom().randrange(10**6)))
+
+
+def sample_random(name: str) -> random.Random:
+    """Random numbers for the sample of one test: the same in every worker of a session."""
+    return random.Random(f"{os.environ[SAMPLE]} {name}")
+
 
 def few(cases: Iterable[Any], every: int) -> list[Any]:
-    """All cases, of which each ``every``-th, the first among them, is quick and the rest slow."""
-    return [case if place % every == 0 else _slow(case) for place, case in enumerate(cases)]
+    """Each ``every``-th case, the first among them, is quick; of the rest CI draws one."""
+    return [case if index % every == 0 else _rare(case) for index, case in enumerate(cases)]
 
 
-def _slow(case: Any) -> Any:
+def _rare(case: Any) -> Any:
     values = case if isinstance(case, tuple) else (case,)
-    return pytest.param(*values, marks=pytest.mark.slow)
+    return pytest.param(*values, marks=pytest.mark.exhaustive(sample="test"))
+
+
+class Draws(NamedTuple):
+    """How many cases hypothesis draws, and whether by the session's seed or always the same."""
+
+    count: int
+    fresh: bool
+
+
+def draws(quick: int, exhaustive: int) -> list[Any]:
+    """``quick`` fixed cases, twice as many fresh ones in the slow lane, and all in the last."""
+    slow = pytest.param(Draws(2 * quick, True), marks=pytest.mark.slow, id="fresh")
+    whole = pytest.param(Draws(exhaustive, True), marks=pytest.mark.exhaustive, id="all")
+    return [pytest.param(Draws(quick, False), id="fixed"), slow, whole]
+
+
+SAMPLES = {"test": 1, "file": 2, "session": 10}
+"""How many cases are drawn of each test, of each file, or of all tests of a session."""
+
+
+def draw_sample(items: Sequence[pytest.Item]) -> None:
+    """Mark as slow some of the exhaustive cases, by their marks ``exhaustive(sample="test")``."""
+    families = defaultdict(list)
+    for item in items:
+        mark = item.get_closest_marker("exhaustive")
+        if mark is not None and "sample" in mark.kwargs:
+            sample = mark.kwargs["sample"]
+            parts = {"test": item.nodeid.partition("[")[0], "file": str(item.path), "session": ""}
+            families[sample, parts[sample]].append(item)
+    for (sample, name), cases in families.items():
+        for item in sample_random(name).sample(cases, min(SAMPLES[sample], len(cases))):
+            item.add_marker("slow")

@@ -63,6 +63,7 @@ def modules() -> Iterator[tuple[str, ast.Module]]:
         yield name, ast.parse(path.read_text(encoding="utf8"))
 
 
+@pytest.mark.slow
 def test_all_that_is_public_has_a_docstring():
     assert [each for name, tree in modules() for each in undocumented(tree, name)] == []
 

@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import typer
 from distributed.cli import dask_scheduler, dask_worker
 
 from seq2seq_bottleneck.claims.verdict import READ_FROM
-from seq2seq_bottleneck.cli.main import run
+from seq2seq_bottleneck.cli.main import app, run
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf8")
@@ -69,7 +70,7 @@ def folder(tmp_path_factory):
     return made
 
 
-@pytest.mark.slow(minutes=10)
+@pytest.mark.exhaustive(minutes=10)
 def test_the_commands_of_readme_run(folder, monkeypatch, capsys):
     """In one folder and in the page's order: later commands read what earlier ones wrote."""
     monkeypatch.chdir(folder)
@@ -81,6 +82,17 @@ def test_the_commands_of_readme_run(folder, monkeypatch, capsys):
     assert set(names["frame"]["attention"]) == {"none", "additive"}
     notebook = re.findall("`!([^`]+)`", README)
     assert [run(shlex.split(command)[1:]) for command in notebook] == [0]
+
+
+def test_the_commands_of_readme_have_the_arguments_and_options_that_it_shows():
+    """Parsed and not run: that they run is tested before a release."""
+    for line in shown_commands():
+        command, arguments = typer.main.get_command(app), shlex.split(line)[1:]
+        if arguments in ([], ["--help"]):
+            continue
+        while hasattr(command, "resolve_command"):
+            _, command, arguments = command.resolve_command(typer.Context(command), arguments)
+        command.make_context(line, arguments)
 
 
 PLACES = {"FILE-OR-NAME": "context_size", "DIR": "out", "HOST": "127.0.0.1"}
@@ -152,6 +164,7 @@ def rounded(row):
     return tuple(f"{float(row[end]):.1f}" if row[end] else "" for end in ("value", "low", "high"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["failure-pattern", "vindication"])
 def test_the_two_tables_are_those_that_the_command_prints(name, monkeypatch, capsys):
     """Up to the rules, and what stands under them."""

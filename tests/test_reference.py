@@ -75,6 +75,7 @@ def lecture():
     return set(NUMBER.findall(held.getvalue()))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("heading", ANSWERS)
 def test_the_answers_numbers_are_those_of_the_files_that_they_link(heading, lecture, monkeypatch):
     monkeypatch.chdir(ROOT)
@@ -129,6 +130,7 @@ def test_every_claim_that_is_decided_has_its_answer():
     assert measured - {"L-VIND-largest"} <= answered
 
 
+@pytest.mark.slow
 def test_claims_are_decided_anew_as_they_are_committed(monkeypatch):
     monkeypatch.chdir(ROOT)
     again = _claims(["claims", "--results", "results/reference", "--format", "csv"])
@@ -145,6 +147,7 @@ def in_its_lane(path):
     return pytest.param(path, id=name, marks=[] if quick else [pytest.mark.slow])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", list(map(in_its_lane, TABLES)))
 def test_tables_of_the_committed_bundles_are_the_committed_tables(path, monkeypatch, capsys):
     monkeypatch.chdir(ROOT)

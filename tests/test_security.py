@@ -150,6 +150,7 @@ def test_all_modules_are_looked_at():
     assert {"toml.py", "worker.py", "archives.py", "__main__.py"} <= {each.name for each in MODULES}
 
 
+@pytest.mark.slow
 def test_no_module_runs_what_is_in_a_file():
     found = {path: faults(path.read_text(encoding="utf8")) for path in MODULES}
     assert {path: told for path, told in found.items() if told} == {}

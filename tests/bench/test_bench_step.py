@@ -68,7 +68,7 @@ def test_memory_is_at_least_what_adam_holds_and_grows_with_the_batch():
     assert large > small + states
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive(sample="session")
 def test_arms_take_turns_for_as_many_rounds_as_asked(capsys):
     steps = compiled(parse_arms("dot"), TINY)
     for step in steps:
@@ -80,6 +80,7 @@ def test_arms_take_turns_for_as_many_rounds_as_asked(capsys):
     assert capsys.readouterr().out.count('"round"') == 2 * 4
 
 
+@pytest.mark.slow
 def test_what_needs_more_memory_than_there_is_is_left_out_by_name(capsys, monkeypatch):
     monkeypatch.setattr("seq2seq_bottleneck.bench.worker.free_bytes", lambda: 1000)
     assert compiled(parse_arms("none"), TINY) == []

@@ -17,7 +17,7 @@ from seq2seq_bottleneck.corpus.batches import Batch
 from seq2seq_bottleneck.settings.concerns import ModelSettings
 from seq2seq_bottleneck.settings.run import resolve
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.exhaustive(sample="session")
 
 FOLDER = Path(__file__).parents[2] / "experiments" / "benchmarks"
 
@@ -124,7 +124,6 @@ def test_our_worker_learns_and_translates(tmp_path):
     assert [len(each["texts"]) for each in decoded] == [6, 6]
 
 
-@pytest.mark.slow
 def test_training_is_timed_from_the_command_line(tmp_path):
     pytest.importorskip("torch", reason="PyTorch (extra `bench`) is not installed")
     tiny = "--arms dot --steps 2 --repeats 1 --embedding 4 --context 6 --batch 3 --length 4"

@@ -59,6 +59,7 @@ def test_cells_on_one_curve_of_the_ratio_hold(bleu):
     assert "compression ratio is -1.000 [-1.000, -1.000]" in verdict.because
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sizes", SUBSETS)
 def test_whatever_falls_with_the_ratio_alone_holds_at_any_sizes(sizes):
     """No bend of the curve and no cell under BLEU .5 may pass for an effect of length."""

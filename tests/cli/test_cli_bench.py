@@ -14,7 +14,7 @@ from seq2seq_bottleneck.runs import pool
 TINY = ["bench", "--vary", "length=2,4", "--arms", "dot", "--repeats", "1"]
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive(sample="session")
 def test_dry_run_lists_the_points_and_the_time(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert run(["bench", "--dry-run"]) == 0
@@ -27,7 +27,7 @@ def test_dry_run_lists_the_points_and_the_time(capsys, tmp_path, monkeypatch):
     assert os.listdir(tmp_path) == []
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive(sample="session")
 def test_a_tiny_benchmark_end_to_end(capsys, tmp_path):
     out = tmp_path / "out"
     assert run([*TINY, "--out", str(out)]) == 0
@@ -56,7 +56,7 @@ def test_a_tiny_benchmark_end_to_end(capsys, tmp_path):
     ]
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive(sample="session")
 def test_a_point_that_fits_no_memory_is_left_out_and_the_others_stay(capsys, tmp_path):
     out = tmp_path / "out"
     huge = ["--vary", "vocabulary=10,40000000000", "--arms", "none", "--repeats", "1"]

@@ -55,6 +55,7 @@ def test_a_folder_of_other_files_is_no_place_for_results(tmp_path, capsys):
     assert said == f"{told}`bottleneck sweep` wrote\n"
 
 
+@pytest.mark.slow
 def test_where_narrows_the_runs(tmp_path, capsys):
     write_planted(tmp_path, ARMS)
     rows, _ = rows_of(capsys, "--results", tmp_path, "--where", "seed=2")

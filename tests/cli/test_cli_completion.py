@@ -38,6 +38,7 @@ def completed(line, shell="bash"):
     return done.stdout.split()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("line", "offered"),
     [
@@ -92,6 +93,7 @@ def test_every_setting_is_offered_with_values_that_it_takes():
             parse_settings(override({}, [word]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "function",
     ["sweeps", "presets", "tables", "figures", "studies", "lecture_ids", "corpora", "settings"],

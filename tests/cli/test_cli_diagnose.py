@@ -14,7 +14,7 @@ from seq2seq_bottleneck.runs.reproduce import plan
 from seq2seq_bottleneck.runs.stored import arms
 from seq2seq_bottleneck.settings.run import resolve
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.exhaustive(sample="session")
 
 TINY = ["training.updates=2", "corpus.test_pairs=20", "training.validations=1",
         "corpus.train_pairs=300", "corpus.valid_pairs=20"]  # fmt: skip

@@ -156,6 +156,7 @@ def test_fewer_than_two_filled_buckets(capsys):
     fails(capsys, ["corpus", "describe", "files", *arguments], 1, "5-39", "two")
 
 
+@pytest.mark.slow
 def test_an_error_in_a_worker_reaches_the_user_as_one_line(capsys, parallel):
     arguments = [*FILES, "--set", "scoring.edges=5,40", "--out", "out", "--quiet"]
     fails(capsys, ["reproduce", *arguments], 1, "5-39", "two")
@@ -206,7 +207,7 @@ def test_an_output_folder_that_cannot_be_written(capsys, parallel):
     fails(capsys, arguments, 1, "taken/out", "cannot write")
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive(sample="session")
 def test_a_run_that_diverges_ends_with_a_clear_word(capsys, tmp_path):
     out = tmp_path / "out"
     arguments = ["--set", "training.learning_rate=3e38", "--set", "training.clip_norm=1e30"]
@@ -267,9 +268,7 @@ def test_what_would_make_other_numbers_is_not_taken_from_the_environment(name):
     assert done.stdout.strip() == NUMBERS[name]
 
 
-@pytest.mark.parametrize(
-    "arguments", ["--version", pytest.param("lecture L7", marks=pytest.mark.slow), "--help", ""]
-)
+@pytest.mark.exhaustive(sample="session")
 def test_an_answer_for_a_closed_standard_output_is_an_error(arguments):
     command = f'exec "$0" -m seq2seq_bottleneck {arguments} >&-'
     done = subprocess.run(

@@ -7,9 +7,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from lanes import sample_random
 from ordinary_user import told_before
 
-pytestmark = pytest.mark.slow
 PROGRAM = Path(__file__).with_name("faulty_commands.py")
 WORDS = {"full": "File too large", "readonly": "Permission denied"}
 TINY = [
@@ -49,12 +49,27 @@ def whole(tmp_path_factory: pytest.TempPathFactory, cache: Path) -> Path:
     return folder
 
 
+@pytest.mark.exhaustive(minutes=10)
 @pytest.mark.parametrize("fault", WORDS)
 @pytest.mark.parametrize("name", COMMANDS)
 def test_a_fault_at_any_write_of_a_command_is_one_line_and_then_mended(
     tmp_path: Path, whole: Path, cache: Path, name: str, fault: str
 ) -> None:
-    command, most = COMMANDS[name]
+    check_faults(tmp_path, whole, cache, name, fault, COMMANDS[name][1])
+
+
+@pytest.mark.slow
+def test_a_fault_at_three_writes_of_a_command_that_is_drawn(
+    tmp_path: Path, whole: Path, cache: Path
+) -> None:
+    draw = sample_random("faults")
+    check_faults(tmp_path, whole, cache, draw.choice([*COMMANDS]), draw.choice([*WORDS]), 3)
+
+
+def check_faults(
+    tmp_path: Path, whole: Path, cache: Path, name: str, fault: str, most: int
+) -> None:
+    command = COMMANDS[name][0]
     program = [sys.executable, str(PROGRAM), str(tmp_path), str(whole), fault, str(most)]
     done = child(told_before([*program, *command]), tmp_path, cache)
     assert done.returncode == 0, done.stderr[-2000:]

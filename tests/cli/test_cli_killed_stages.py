@@ -9,7 +9,7 @@ from disturbed import LONGEST, Disturbed, begin, disturb
 from halting_sweep import OF_DRIVER, OF_WORKER
 from test_cli_killed import SWEEP
 
-pytestmark = pytest.mark.slow(minutes=5)
+pytestmark = pytest.mark.exhaustive(minutes=5)
 PROGRAM = Path(__file__).with_name("halting_sweep.py")
 STAGES = [*OF_WORKER, *OF_DRIVER]
 ONE_CELL = ("--set", "model.attention=dot", "--set", "training.updates=20", "--jobs", "1")

@@ -11,7 +11,7 @@ import pytest
 
 from seq2seq_bottleneck.results.bundle import load_bundle
 
-pytestmark = pytest.mark.slow(minutes=5)
+pytestmark = pytest.mark.exhaustive(minutes=5)
 
 PAIRS = 2_000_000
 WORDS = [f"w{number}" for number in range(20_000)]

@@ -61,6 +61,7 @@ def test_one_id_walks_and_its_row_is_csv(capsys):
     assert list(pd.read_csv(io.StringIO(capsys.readouterr().out))["id"]) == ["L-FAIL"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", AUDITS)
 def test_every_id_can_be_walked_through(name, capsys):
     assert run(["lecture", name]) == 0
@@ -158,6 +159,7 @@ def write_store(folder, *arms):
     write_relisted(folder / RUNS, f"run,attention,source\n{rows}")
 
 
+@pytest.mark.slow
 def test_a_trained_runs_matrix_is_that_of_the_formulas_beside_the_slide(tmp_path, capsys):
     settings, source, target, weights = write_trained(tmp_path / "run", "dot")
     assert run(["lecture", "L10", "--results", "run"]) == 0
@@ -191,6 +193,7 @@ def test_a_bundle_has_no_weights_to_ask(tmp_path, capsys, name):
     assert "is a bundle without its run folders, which hold the weights" in shown
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arm", "assignments"),
     [("additive", []), ("dot", ["model.placement=output", "model.reverse_source=true"])],
@@ -217,6 +220,7 @@ def test_first_steps_are_those_of_the_formulas(arm, assignments, tmp_path, capsy
     assert f"Runs of run: {arm} run." in rows
 
 
+@pytest.mark.slow
 def test_an_arm_that_ends_at_once_has_no_second_step(tmp_path, capsys):
     write_trained(tmp_path / "run", "none")
     prefer(tmp_path / "run", EOS)
@@ -270,7 +274,7 @@ def test_both_arms_translate_the_short_sentences_as_translate_does(tmp_path, cap
     assert "Runs of store: none run-none, additive run-additive." in " ".join(shown.split())
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive(sample="session")
 @pytest.mark.parametrize("platform", ["cuda", "nosuch"])
 @pytest.mark.parametrize("asked", ["translate a --run run", "reproduce --preset smoke --quiet"])
 def test_a_device_that_is_not_there_is_told_in_a_line(asked, platform, tmp_path):
@@ -295,6 +299,7 @@ def test_a_run_of_french_to_english_is_not_asked(name, tmp_path, capsys):
     assert "Runs of" not in shown
 
 
+@pytest.mark.slow
 def test_the_audit_needs_no_jax():
     code = (
         "import sys\nfrom seq2seq_bottleneck.cli.main import run\nassert run(['lecture']) == 0\n"

@@ -139,6 +139,7 @@ def obeyed(sent):
     return OBEYED.findall(OWN.sub("", sent)) + re.findall(r"\x1b\[31m", sent)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arguments", COMMANDS[:5])
 def test_a_terminal_is_sent_no_command_of_the_data(planted, arguments):
     sent = on_a_terminal([*arguments, "--results", str(planted)], planted)
@@ -146,7 +147,7 @@ def test_a_terminal_is_sent_no_command_of_the_data(planted, arguments):
     assert r"1b[31m" in sent or arguments == COMMANDS[0]
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive(sample="session")
 @pytest.mark.parametrize("arguments", COMMANDS[5:])
 def test_a_terminal_is_sent_no_command_of_a_flag_or_fact(planted, arguments):
     named = [] if arguments[0] in ("sweep", "reproduce") else ["--results", str(planted)]
@@ -185,6 +186,7 @@ def test_a_group_is_named_by_what_can_be_seen(name):
         parse_sweep(text, "mine.toml")
 
 
+@pytest.mark.slow
 def test_a_figure_of_such_names_is_drawn(planted, tmp_path, capsys):
     """A lone dollar, or two, is no mathematics."""
     out = Path(shutil.copytree(planted, tmp_path / "out"))
@@ -196,7 +198,7 @@ def test_a_figure_of_such_names_is_drawn(planted, tmp_path, capsys):
         assert len(told) <= 1
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive(sample="session")
 @pytest.mark.parametrize(
     "variables",
     [
@@ -218,6 +220,7 @@ def test_matplotlib_says_nothing_of_where_it_runs(variables, tmp_path):
     assert (tmp_path / "a.pdf").stat().st_size > 1_000
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a folder in use cannot be removed")
 def test_a_folder_that_went_under_the_command_is_told(tmp_path):
     bench = Path(__file__).parents[2] / "results" / "reference" / "bench"

@@ -49,12 +49,13 @@ def reads(held, name, arguments):
     return done.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["store", "bundle"])
 def test_a_folder_for_reading_only_is_exported(held, name):
     assert reads(held, name, ["export"]).count("\n") == 11
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive(sample="session")
 @pytest.mark.parametrize("name", ["store", "bundle"])
 @pytest.mark.parametrize("arguments", [["table", "vindication"], ["claims"], ["runs"]])
 def test_a_folder_for_reading_only_is_shown(held, name, arguments):
@@ -62,13 +63,14 @@ def test_a_folder_for_reading_only_is_shown(held, name, arguments):
         assert reads(held, name, arguments)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive(sample="session")
 @pytest.mark.parametrize("name", ["store", "bundle"])
 def test_a_folder_for_reading_only_is_drawn_and_reported_elsewhere(held, name):
     assert "bleu.png" in reads(held, name, ["plot", "bleu", "-o", "bleu.png"])
     assert "page.html" in reads(held, name, ["report", "-o", "page.html"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "arguments",
     [["export", "-o", "store/x.csv"], ["export", "--bundle", "store/b", "--results", "store"]],
@@ -121,7 +123,7 @@ def test_without_a_home_nothing_is_kept(capsys):
     assert "XDG_CACHE_HOME" in capsys.readouterr().err
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive(sample="session")
 @pytest.mark.parametrize("kind", ["a file", "damaged", "not to be written"])
 def test_a_cache_of_no_use_changes_nothing(held, kind):
     """Programs that cannot be read are compiled again, without a word."""

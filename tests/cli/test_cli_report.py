@@ -12,6 +12,7 @@ from seq2seq_bottleneck.cli.main import run
 ARMS = {"none": [0.2, 0.4, 0.6, 0.7, 0.8], "additive": [0.1] * 5}
 
 
+@pytest.mark.slow
 def test_the_page_is_written_and_told_in_one_line(tmp_path, capsys):
     write_planted(tmp_path / "a b", ARMS, seeds=1)
     made = tmp_path / "pages" / "mine.html"

@@ -35,6 +35,7 @@ def done(tmp_path_factory):
     return folder, finished
 
 
+@pytest.mark.slow
 def test_tables_go_to_stdout_and_progress_to_stderr(done):
     _, finished = done
     assert "The failure pattern (L-FAIL)" in finished.stdout
@@ -46,6 +47,7 @@ def test_tables_go_to_stdout_and_progress_to_stderr(done):
     assert "L-FAIL" not in finished.stderr
 
 
+@pytest.mark.slow
 def test_every_file_that_the_readme_names_is_written(done):
     folder, _ = done
     names = "failure_pattern.csv failure_pattern.md vindication.csv vindication.md runs.csv "
@@ -56,6 +58,7 @@ def test_every_file_that_the_readme_names_is_written(done):
     assert sorted(os.listdir(folder)) == ["out"]
 
 
+@pytest.mark.slow
 def test_scores_are_sacrebleus_own_on_the_written_hypotheses(done):
     bundle = load_bundle(done[0] / "out")
     for run_name, rows in bundle.runs.groupby("run"):
@@ -72,6 +75,7 @@ def test_scores_are_sacrebleus_own_on_the_written_hypotheses(done):
             assert row["source_words"] == pytest.approx(words[inside.index].mean())
 
 
+@pytest.mark.slow
 def test_arms_and_seeds_share_data_updates_and_tokens(done):
     runs = load_bundle(done[0] / "out").runs.drop_duplicates("run")
     assert sorted(zip(runs["attention"], runs["seed"], strict=True)) == [
@@ -82,6 +86,7 @@ def test_arms_and_seeds_share_data_updates_and_tokens(done):
     assert (by_seed == 1).all()
 
 
+@pytest.mark.slow
 def test_the_fingerprint_is_one_and_the_settings_are_kept(done):
     bundle = load_bundle(done[0] / "out")
     held = bundle.environment["runs"].values()
@@ -90,6 +95,7 @@ def test_the_fingerprint_is_one_and_the_settings_are_kept(done):
     assert all(facts["environment"]["threads"] == 1 for facts in held)
 
 
+@pytest.mark.slow
 def test_examples_hold_weights_that_sum_to_one(done):
     for examples in load_bundle(done[0] / "out").examples().values():
         assert len(examples) == 10
@@ -101,12 +107,14 @@ def test_examples_hold_weights_that_sum_to_one(done):
                 assert sum(row) == pytest.approx(1, abs=0.05)
 
 
+@pytest.mark.slow
 def test_translate_answers_for_both_arms(done, capsys):
     assert run(["translate", "the black cat sat on the mat", "--run", str(done[0] / "out")]) == 0
     printed = capsys.readouterr()
     assert [line.split()[0] for line in printed.out.splitlines()] == ["none", "additive"]
 
 
+@pytest.mark.slow
 def test_translate_repeats_the_runs_own_hypotheses(done, capsys):
     store = done[0] / "out" / "runs"
     folder = run_folders(store)[0].path
@@ -117,12 +125,13 @@ def test_translate_repeats_the_runs_own_hypotheses(done, capsys):
         assert (printed[1:] or [""])[0].strip() == line["hypothesis"]
 
 
+@pytest.mark.slow
 def test_unknown_words_are_named(done, capsys):
     assert run(["translate", "the zyzzyva sat", "--run", str(done[0] / "out")]) == 0
     assert "zyzzyva" in capsys.readouterr().err
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive(sample="session")
 def test_the_same_command_gives_the_same_numbers(done, tmp_path, capsys):
     arguments = ["reproduce", "--preset", "smoke", "--seeds", "2", *LEARNING]
     assert run([*arguments, "--quiet", "--out", str(tmp_path / "out")]) == 0

@@ -38,6 +38,7 @@ def planted_runs(monkeypatch):
     monkeypatch.setattr("seq2seq_bottleneck.runs.reproduce.run_jobs", run_jobs)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("planted_runs")
 def test_reproduce_shows_the_runs_just_asked_for_whatever_else_is_in_the_store(tmp_path, capsys):
     out = tmp_path / "out"

@@ -40,6 +40,7 @@ def started(*arguments):
     return process
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("first", "later"),
     [
@@ -112,6 +113,7 @@ assert slow_to_import.__main__
 """Code in which an interrupt would be lost, or break what it comes into."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("moment", MOMENTS)
 def test_a_signal_at_a_deaf_moment_is_not_lost(moment):
     body = f"""

@@ -1,6 +1,5 @@
 """Two hundred cells, disturbed on the way: all done, nothing left over, and memory stays flat."""
 
-import os
 import random
 import subprocess
 import time
@@ -14,11 +13,7 @@ from disturbed import KINDS, LONGEST, Disturbed, disturb, ended, numbers
 
 from seq2seq_bottleneck.runs.store import run_folders
 
-LONG = "SEQ2SEQ_BOTTLENECK_SOAK"
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(LONG not in os.environ, reason=f"takes half an hour: set {LONG}=1"),
-]
+pytestmark = pytest.mark.exhaustive(minutes=30)
 CELLS, SEEDS = 200, 20
 SWEEP = """# Does a long sweep end?
 preset = "smoke"

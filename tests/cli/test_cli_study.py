@@ -81,7 +81,7 @@ def test_a_dry_run_on_finished_runs_names_them_and_measures_nothing(tmp_path, ca
     assert sorted(tmp_path.rglob("*")) == before
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive(sample="session")
 def test_a_folder_without_runs_is_told_before_runs_are_trained_in_it(tmp_path, capsys):
     folder = tmp_path / "thre"
     asked = ["study", "length", "--results", str(folder), "--preset", "smoke", "--dry-run"]
@@ -117,7 +117,7 @@ def test_what_is_measured_says_which_run_of_how_many_and_the_time(capsys, monkey
     assert capsys.readouterr().err == ""
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive(sample="session")
 def test_runs_of_another_version_are_counted(tmp_path, capsys):
     write_planted(tmp_path, ARMS, seeds=1)
     for path in (tmp_path / STORE).glob(f"*/{ENVIRONMENT}"):

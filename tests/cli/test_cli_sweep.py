@@ -19,7 +19,7 @@ from seq2seq_bottleneck.cli.main import run
 from seq2seq_bottleneck.results.schema import RUN_COLUMNS
 from seq2seq_bottleneck.runs import estimate
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.exhaustive(sample="file")
 
 COMMAND = Path(sys.executable).parent / "bottleneck"
 
@@ -196,7 +196,7 @@ def test_runs_are_listed_filtered_shown_and_removed(swept, capsys):
     assert not (swept[0] / "out" / "runs" / diverged).exists()
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive(sample="session")
 def test_a_killed_sweep_started_again_ends_as_if_undisturbed(swept, tmp_path, capsys):
     """SIGKILL to the whole command after its second finished cell; then the same command."""
     (tmp_path / "mine.toml").write_text(FOUR)

@@ -14,7 +14,7 @@ from small_sweeps import FOUR
 
 from seq2seq_bottleneck.settings.sums import SUMS
 
-pytestmark = pytest.mark.slow(minutes=2)
+pytestmark = pytest.mark.exhaustive(minutes=2, sample="file")
 TINY = [
     *["model.context_size=8", "corpus.test_pairs=50"],
     *["training.updates=12", "training.validations=2"],

@@ -39,6 +39,7 @@ def test_a_plan_says_which_groups_fall_together(tmp_path, capsys, monkeypatch):
     assert "has cells" not in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_a_dry_run_says_what_is_done_and_what_is_left(planted, capsys):
     fingerprint = Portable().fingerprint
     cells = expand(load_sweep("mine.toml"))

@@ -47,6 +47,7 @@ def test_what_cannot_be_a_sweep_is_refused(planted, capsys, content, parts):
     assert "--source" not in printed.err
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("planted")
 @pytest.mark.parametrize(
     ("name", "content"),

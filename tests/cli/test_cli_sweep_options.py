@@ -25,6 +25,7 @@ def test_an_address_of_no_scheduler_is_refused_before_connecting(capsys, monkeyp
     assert said.endswith("tcp://HOST:PORT")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("planted")
 @pytest.mark.parametrize(
     "address", ["tcp://10.0.0.1:8786", "tls://head.node:8786", "tcp://[::1]:1"]

@@ -34,6 +34,7 @@ def test_a_cluster_leaves_no_choice(capsys, option):
     assert said.startswith(f"bottleneck: {option}: on a cluster ")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("planted")
 @pytest.mark.parametrize(
     ("options", "expected"),

@@ -23,7 +23,7 @@ def corpus() -> Corpus:
     return load_corpus(SETTINGS, EDGES)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive(sample="session")
 def test_every_bucket_has_two_hundred_test_pairs(corpus: Corpus) -> None:
     rows = [row for row in describe(corpus, EDGES).rows if row.split == "test"]
     assert [row.pairs for row in rows] == [200] * 6
@@ -58,7 +58,7 @@ def test_batches_hold_what_was_drawn(corpus: Corpus) -> None:
         assert row[length - 1] == EOS
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive(sample="session")
 def test_joined_sentences_are_clauses_of_the_grammar(corpus: Corpus) -> None:
     """Ordinary test sentences in pairs, chained as the grammar chains, links and all."""
     joined = load_corpus(SETTINGS.model_copy(update={"joined": 2}), EDGES)
@@ -86,7 +86,7 @@ def chain_by_hand(one: SentencePair, other: SentencePair) -> SentencePair:
     return SentencePair(*texts, links)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive(sample="session")
 def test_short_training_has_the_same_test_set(corpus: Corpus) -> None:
     short = load_corpus(SETTINGS.model_copy(update={"train_max_words": 10}), EDGES)
     assert short.test == corpus.test

@@ -13,7 +13,7 @@ from seq2seq_bottleneck.corpus.turned import Turned, turned
 from seq2seq_bottleneck.settings.concerns import CorpusSettings
 from seq2seq_bottleneck.settings.errors import UsageError, UserError
 
-pytestmark = pytest.mark.usefixtures("unchecked")
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("unchecked")]
 
 EDGES = (5, 11, 21)
 SMALL = CorpusSettings(train_pairs=300, valid_pairs=40, test_pairs=80, max_words=30)

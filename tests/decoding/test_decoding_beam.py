@@ -110,6 +110,7 @@ def scores_after(every, words):
     return of
 
 
+@pytest.mark.slow
 def test_a_narrow_beam_equals_the_search_in_lists():
     graph, shapes = structure()
     logits_of = logits_function(graph)
@@ -129,6 +130,7 @@ def test_a_narrow_beam_equals_the_search_in_lists():
     assert misses > 0  # else its width would make no difference here
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("float64")
 def test_padding_changes_nothing():
     graph, shapes = structure()

@@ -32,6 +32,7 @@ def test_tokens_are_counted_to_the_end_token_or_the_padding():
     np.testing.assert_array_equal(has_ended(tokens), [True, False, False])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", [greedy, beam_search])
 def test_a_cap_of_nothing_leaves_nothing(method):
     """A sentence without words, in a batch with one that has some."""

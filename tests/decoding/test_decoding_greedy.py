@@ -59,6 +59,7 @@ def plain_greedy(graph, weights, sentence):
     return tuple(tokens), total, np.array(reads)
 
 
+@pytest.mark.slow
 def test_greedy_equals_a_plain_loop(model, outputs):
     attention_of = make_attention_weights(model[0])
     for weights, output in outputs[:2]:

@@ -12,6 +12,7 @@ from seq2seq_bottleneck.figures.registry import FIGURES, make_figure
 BEGINS = {".png": b"\x89PNG", ".svg": b"<?xml", ".pdf": b"%PDF"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", BEGINS)
 def test_equal_data_give_equal_bytes_in_each_format(ending, tmp_path):
     plant(tmp_path, "length")
@@ -34,6 +35,7 @@ def test_the_numbers_lie_beside_the_figure(tmp_path, capsys):
     assert [row["kind"] for row in rows] == list(data["kind"])
 
 
+@pytest.mark.slow
 def test_without_a_file_it_is_named_as_the_figure(tmp_path, monkeypatch):
     monkeypatch.chdir(plant(tmp_path, "reading"))
     before = set(tmp_path.iterdir())

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from hostile import SIGNS, fault_of, spoilt, try_cases
 from hypothesis import strategies as st
+from lanes import draws
 from small_results import (
     OF_TRANSLATOR,
     STUDIED,
@@ -137,8 +138,8 @@ def changes(draw, held, often):
     return name, Shortly(changed(draw, name, held[name])), draw(st.sampled_from(TABLES))
 
 
-@pytest.mark.parametrize("count", [16, pytest.param(500, marks=pytest.mark.slow)])
-def test_bundles(bundle, count):
+@pytest.mark.parametrize("budget", draws(16, 500))
+def test_bundles(bundle, budget):
     held = held_by(bundle, BUNDLE)
 
     def check(case):
@@ -146,7 +147,7 @@ def test_bundles(bundle, count):
         write_listed(bundle, (held | {name: data}).items())  # no checksum keeps it from being read
         look(bundle, name, table)
 
-    try_cases(check, changes(held, BUNDLE[:2] * 4 + BUNDLE[2:5] * 2), count)
+    try_cases(check, changes(held, BUNDLE[:2] * 4 + BUNDLE[2:5] * 2), budget)
 
 
 def twice(rows):
@@ -190,8 +191,8 @@ def test_a_table_of_a_study_that_names_no_run_is_made(bundle):
     assert fault_of(table, bundle) is None
 
 
-@pytest.mark.parametrize("count", [12, pytest.param(500, marks=pytest.mark.slow)])
-def test_stores(store, count):
+@pytest.mark.parametrize("budget", draws(12, 500))
+def test_stores(store, budget):
     run = store / "runs" / "none1x1"
     held = held_by(run, STORE)
 
@@ -203,11 +204,11 @@ def test_stores(store, count):
         write_listed(run, files.items())
         look(store, name, table)
 
-    try_cases(check, changes(held, ()), count)
+    try_cases(check, changes(held, ()), budget)
 
 
-@pytest.mark.parametrize("count", [4, pytest.param(100, marks=pytest.mark.slow)])
-def test_networks(tmp_path, count):
+@pytest.mark.parametrize("budget", draws(4, 100))
+def test_networks(tmp_path, budget):
     """Words and weights that are not as they were, with sums that say so."""
     run = write_translator(tmp_path)
     held = held_by(run, OF_TRANSLATOR)
@@ -218,7 +219,7 @@ def test_networks(tmp_path, count):
         write_listed(run, (held | {name: data}).items())
         translator(tmp_path)
 
-    try_cases(check, changes(held, ()), count)
+    try_cases(check, changes(held, ()), budget)
 
 
 @st.composite
@@ -235,7 +236,7 @@ def damages(draw, held):
     return name, data[:place] + bytes([data[place] ^ bit]) + data[place + 1 :]
 
 
-def told_or_alike(folder, inside, asked, count):
+def told_or_alike(folder, inside, asked, budget):
     """Damage files inside a folder one by one: what is read is as before, or a file is named.
 
     ``asked`` gives what reads a file.
@@ -253,7 +254,7 @@ def told_or_alike(folder, inside, asked, count):
             (folder / name).write_bytes(held[name])
             assert str(folder) in str(fault) if fault else found == [known], name
 
-    try_cases(check, damages(held), count)
+    try_cases(check, damages(held), budget)
 
 
 def table_of(name):
@@ -265,20 +266,20 @@ def damage(path, data):
     path.unlink() if data is None else path.write_bytes(data)
 
 
-@pytest.mark.parametrize("count", [12, pytest.param(250, marks=pytest.mark.slow)])
-def test_damage_of_a_bundle_is_told_or_changes_nothing(bundle, count):
-    told_or_alike(bundle, bundle, lambda name: readers(name, "vindication"), count)
+@pytest.mark.parametrize("budget", draws(12, 250))
+def test_damage_of_a_bundle_is_told_or_changes_nothing(bundle, budget):
+    told_or_alike(bundle, bundle, lambda name: readers(name, "vindication"), budget)
 
 
-@pytest.mark.parametrize("count", [12, pytest.param(250, marks=pytest.mark.slow)])
-def test_damage_of_a_store_is_told_or_changes_nothing(store, count):
-    told_or_alike(store, store / "runs", lambda name: readers(name, "vindication"), count)
+@pytest.mark.parametrize("budget", draws(12, 250))
+def test_damage_of_a_store_is_told_or_changes_nothing(store, budget):
+    told_or_alike(store, store / "runs", lambda name: readers(name, "vindication"), budget)
 
 
-@pytest.mark.parametrize("count", [4, pytest.param(100, marks=pytest.mark.slow)])
-def test_damage_of_a_network_is_told_or_changes_nothing(tmp_path, count):
+@pytest.mark.parametrize("budget", draws(4, 100))
+def test_damage_of_a_network_is_told_or_changes_nothing(tmp_path, budget):
     write_translator(tmp_path)
-    told_or_alike(tmp_path, tmp_path, lambda _: [translator], count)
+    told_or_alike(tmp_path, tmp_path, lambda _: [translator], budget)
 
 
 @pytest.mark.slow

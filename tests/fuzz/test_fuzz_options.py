@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 from hostile import SIGNS, sentence, try_cases
 from hypothesis import strategies as st
+from lanes import Draws, draws
 from planted import write_planted
 
 from seq2seq_bottleneck.cli.main import run
@@ -239,8 +240,8 @@ def clear(folder: Path, kept: set[Path]) -> None:
             path.unlink()
 
 
-def try_lines(lines: st.SearchStrategy[list[str]], count: int, here: Path) -> None:
-    """So many command lines: each answers, or says in one line why not, and spoils nothing."""
+def try_lines(lines: st.SearchStrategy[list[str]], budget: Draws, here: Path) -> None:
+    """Command lines: each answers, or says in one line why not, and spoils nothing."""
     kept, results = set(here.iterdir()), files(here / "out")
 
     def check(line: list[str]) -> None:
@@ -254,16 +255,16 @@ def try_lines(lines: st.SearchStrategy[list[str]], count: int, here: Path) -> No
         assert {path.name for path in here.parent.iterdir()} <= {"here", "cache"}, line
         clear(here, kept)
 
-    try_cases(check, lines, count)
+    try_cases(check, lines, budget)
 
 
-@pytest.mark.parametrize("count", [10, pytest.param(1_000, marks=pytest.mark.slow(minutes=2))])
-def test_options(here: Path, count: int) -> None:
-    try_lines(command_lines(), count, here)
+@pytest.mark.parametrize("budget", draws(10, 1_000))
+def test_options(here: Path, budget: Draws) -> None:
+    try_lines(command_lines(), budget, here)
 
 
 @pytest.mark.slow(minutes=2)
 def test_sentences_put_to_trained_runs(here: Path, trained: Path) -> None:
     shutil.rmtree(here / "out")
     shutil.copytree(trained, here / "out")
-    try_lines(asked, 30, here)
+    try_lines(asked, Draws(30, False), here)

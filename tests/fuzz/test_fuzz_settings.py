@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from hostile import SIGNS, fault_of, spoilt, try_cases
 from hypothesis import strategies as st
+from lanes import Draws, draws
 
 from seq2seq_bottleneck.settings.grid import labels, make_grid
 from seq2seq_bottleneck.settings.run import NAMES, override, parse_settings, preset_values
@@ -71,8 +72,8 @@ def sweep_files(draw):
     return spoilt(draw, data) if draw(st.integers(0, 4)) == 0 else data
 
 
-@pytest.mark.parametrize("count", [100, pytest.param(3_000, marks=pytest.mark.slow)])
-def test_sweep_files(tmp_path, count):
+@pytest.mark.parametrize("budget", draws(100, 3_000))
+def test_sweep_files(tmp_path, budget):
     def check(data):
         (tmp_path / "mine.toml").write_bytes(data)
         cells = make_grid(load_sweep(tmp_path / "mine.toml")).cells
@@ -81,7 +82,7 @@ def test_sweep_files(tmp_path, count):
         for cell in cells[:3]:
             assert parse_settings(json.loads(cell.settings.model_dump_json())) == cell.settings
 
-    try_cases(check, sweep_files(), count)
+    try_cases(check, sweep_files(), budget)
 
 
 flags = st.builds(
@@ -92,8 +93,8 @@ flags = st.builds(
 )
 
 
-@pytest.mark.parametrize("count", [100, pytest.param(3_000, marks=pytest.mark.slow)])
-def test_flags(count):
+@pytest.mark.parametrize("budget", draws(100, 3_000))
+def test_flags(budget):
     plain = Sweep("mine", "mine.toml", "Is it?", "smoke", {}, (Group("", {}),))
 
     def check(given):
@@ -106,7 +107,7 @@ def test_flags(count):
     def cells(given):
         make_grid(plain, given, 2)
 
-    try_cases(check, st.lists(flags, min_size=1, max_size=3), count)
+    try_cases(check, st.lists(flags, min_size=1, max_size=3), budget)
 
 
 def test_the_cases_of_sweeps_are_not_all_refused():
@@ -117,6 +118,6 @@ def test_the_cases_of_sweeps_are_not_all_refused():
         fault = fault_of(lambda text: make_grid(parse_sweep(text, "mine.toml")), text)
         found["refused" if fault else "cells"] += 1
 
-    try_cases(check, written, 100)
+    try_cases(check, written, Draws(100, False))
     assert found["refused"] >= 20
     assert found["cells"] >= 3

@@ -18,6 +18,7 @@ from hostile import (
     try_cases,
 )
 from hypothesis import strategies as st
+from lanes import Draws, draws
 
 from seq2seq_bottleneck.corpus.corpus import describe, load_corpus
 from seq2seq_bottleneck.corpus.files import PairFiles, read_pairs
@@ -76,8 +77,8 @@ def folded(text):
     return " ".join(unicodedata.normalize("NFC", text).split())
 
 
-@pytest.mark.parametrize("count", [100, pytest.param(2_000, marks=pytest.mark.slow)])
-def test_two_files(tmp_path, count):
+@pytest.mark.parametrize("budget", draws(100, 2_000))
+def test_two_files(tmp_path, budget):
     def check(sides):
         files = PairFiles("corpus.source", *write(tmp_path, ("s", "t"), sides))
         known = [lines_of(data) for data in sides.files]
@@ -87,11 +88,11 @@ def test_two_files(tmp_path, count):
         assert [(pair.source, pair.target) for pair in read.pairs] == [p for p in pairs if all(p)]
         assert read.blank == sum(not all(pair) for pair in pairs)
 
-    try_cases(check, parallel(), count)
+    try_cases(check, parallel(), budget)
 
 
-@pytest.mark.parametrize("count", [60, pytest.param(1_000, marks=pytest.mark.slow)])
-def test_a_file_of_two_columns(tmp_path, count):
+@pytest.mark.parametrize("budget", draws(60, 1_000))
+def test_a_file_of_two_columns(tmp_path, budget):
     def check(data):
         (tmp_path / "a.tsv").write_bytes(data)
         read = read_pairs(PairFiles("corpus.source", str(tmp_path / "a.tsv"), None), False)
@@ -103,11 +104,11 @@ def test_a_file_of_two_columns(tmp_path, count):
     no_tabs = line.map(lambda text: text.replace("\t", " "))
     row = st.tuples(no_tabs, no_tabs).map("\t".join)
     rows = st.lists(row | row | row | row | line, max_size=20)
-    try_cases(check, rows.flatmap(file_bytes), count)
+    try_cases(check, rows.flatmap(file_bytes), budget)
 
 
-@pytest.mark.parametrize("count", [30, pytest.param(800, marks=pytest.mark.slow)])
-def test_a_corpus_of_such_files(tmp_path, count):
+@pytest.mark.parametrize("budget", draws(30, 800))
+def test_a_corpus_of_such_files(tmp_path, budget):
     """Splits share no source, drop nothing unsaid, and their vocabularies come back from disk."""
 
     def check(case):
@@ -127,7 +128,7 @@ def test_a_corpus_of_such_files(tmp_path, count):
         assert describe(made, EDGES).fingerprint == made.fingerprint
 
     text = st.one_of(*[plain_sentence] * 3, sentence, line)
-    try_cases(check, st.tuples(parallel(2, 60, text), st.booleans()), count)
+    try_cases(check, st.tuples(parallel(2, 60, text), st.booleans()), budget)
 
 
 def test_a_line_of_10_000_words_is_counted_and_told_and_never_cut(tmp_path):
@@ -150,8 +151,8 @@ other = st.sampled_from(["", "a-b", "1-", "-1-2", "1--2", "1:2", "٣-٣", "99999
 links = st.lists(st.one_of(*[link] * 12, other), max_size=4).map(" ".join)
 
 
-@pytest.mark.parametrize("count", [100, pytest.param(1_500, marks=pytest.mark.slow)])
-def test_gold_links(tmp_path, count):
+@pytest.mark.parametrize("budget", draws(100, 1_500))
+def test_gold_links(tmp_path, budget):
     def check(case):
         sides, gold, base = case
         paths = write(tmp_path, ("s", "t"), sides)
@@ -175,7 +176,7 @@ def test_gold_links(tmp_path, count):
         )
     )
     cases = st.tuples(golds, st.integers(0, 1))
-    try_cases(check, cases.map(lambda c: (Sides(c[0][:2]), c[0][2], c[1])), count)
+    try_cases(check, cases.map(lambda c: (Sides(c[0][:2]), c[0][2], c[1])), budget)
 
 
 SCORING = ScoringSettings(edges=",".join(map(str, EDGES)), resamples=9)
@@ -200,8 +201,8 @@ def by_bucket(known):
     return found
 
 
-@pytest.mark.parametrize("count", [60, pytest.param(1_500, marks=pytest.mark.slow)])
-def test_scores_are_sacrebleus(tmp_path, count):
+@pytest.mark.parametrize("budget", draws(60, 1_500))
+def test_scores_are_sacrebleus(tmp_path, budget):
     def check(sides):
         paths = [tmp_path / name for name in NAMES]
         write(tmp_path, NAMES, sides)
@@ -216,11 +217,11 @@ def test_scores_are_sacrebleus(tmp_path, count):
                 assert rows[bucket]["bleu"] == pytest.approx(theirs.score, abs=1e-9)
                 assert rows[bucket]["brevity_penalty"] == pytest.approx(theirs.bp, abs=1e-12)
 
-    try_cases(check, parallel(3, 24), count)
+    try_cases(check, parallel(3, 24), budget)
 
 
-@pytest.mark.parametrize("count", [30, pytest.param(700, marks=pytest.mark.slow)])
-def test_differences_are_sacrebleus(tmp_path, count):
+@pytest.mark.parametrize("budget", draws(30, 700))
+def test_differences_are_sacrebleus(tmp_path, budget):
     def check(sides):
         names = ("a", "b", *NAMES[1:])
         write(tmp_path, names, sides)
@@ -235,9 +236,10 @@ def test_differences_are_sacrebleus(tmp_path, count):
                 gain = sacre(buckets[1][name]).score - sacre(ours).score
                 assert rows[name]["difference"] == pytest.approx(gain, abs=1e-9)
 
-    try_cases(check, parallel(4, 24), count)
+    try_cases(check, parallel(4, 24), budget)
 
 
+@pytest.mark.slow
 def test_the_cases_are_not_all_refused(tmp_path):
     found = {"refused": 0, "read": 0}
 
@@ -246,5 +248,5 @@ def test_the_cases_are_not_all_refused(tmp_path):
         fault = fault_of(lambda files: read_pairs(files, False), files)
         found["refused" if isinstance(fault, UserError) else "read"] += 1
 
-    try_cases(check, parallel(), 100)
+    try_cases(check, parallel(), Draws(100, False))
     assert min(found.values()) >= 10

@@ -36,6 +36,7 @@ def fresh(seed=5, **changes):
     return plain.flat(plain.arrays(weights))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("placement", PLACEMENTS)
 def test_arms_start_from_the_same_values_in_all_they_share(placement):
     arms = {kind: fresh(attention=kind, placement=placement) for kind in ATTENTIONS}
@@ -74,6 +75,7 @@ def count(**changes):
     return count_parameters(random_translator(settings_of(**changes))[1])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("placement", PLACEMENTS)
 def test_arms_differ_by_the_scores_own_parameters(placement):
     counts = {kind: count(attention=kind, placement=placement, **WIDE) for kind in OWN}
@@ -109,6 +111,7 @@ def slopes_of(settings):
     return jax.jit(jax.grad(squares))((memory.values, memory.keys, memory.last))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("placement", PLACEMENTS)
 def test_without_attention_only_the_last_state_reaches_the_decoder(placement):
     values, keys, last = slopes_of(settings_of(attention="none", placement=placement))

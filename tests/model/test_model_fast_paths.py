@@ -67,12 +67,13 @@ def test_loss_and_gradient_are_the_plain_paths(arm):
     check(arm)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive(sample="session")
 @pytest.mark.parametrize("arm", ALL, ids=str)
 def test_loss_and_gradient_are_the_plain_paths_for_every_arm(arm):
     check(arm)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("float64")
 @pytest.mark.parametrize("kind", CELLS)
 @pytest.mark.parametrize("reverse", [False, True])

@@ -121,6 +121,7 @@ def test_float32_is_as_close_as_it_can_be():
     np.testing.assert_allclose(logits[0], expected, rtol=1e-5, atol=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("attention", "placement", "cell", "tied"),
     [

@@ -59,6 +59,7 @@ def check(arm, double):
             np.testing.assert_allclose(one, other, **SAME[double])
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("float64")
 @pytest.mark.parametrize("arm", ARMS, ids=lambda arm: arm["attention"])
 def test_padding_changes_nothing(arm):

@@ -32,7 +32,7 @@ def rounding(node):
     return node.view(Rounding)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive(sample="session")
 @pytest.mark.parametrize("tied", [False, True])
 @pytest.mark.parametrize("cell", CELLS)
 def test_the_loss_is_that_of_rounded_products(cell, tied):

@@ -43,7 +43,7 @@ def spread_out(weights):
     return jax.tree.map(lambda leaf: 3 * leaf.astype(jnp.float64) + 0.1, weights)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive(sample="session")
 @pytest.mark.usefixtures("float64")
 def test_the_gradient_is_the_sum_of_both_uses():
     """Against an untied layer whose matrix is the product of the map and the embedding."""

@@ -150,6 +150,7 @@ def _bootstrapped(contexts, resamples):
     return np.quantile(participation_ratio(np.stack(spectra)), [0.025, 0.975])
 
 
+@pytest.mark.slow
 def test_jackknife_covers_about_as_often_as_it_says_or_oftener():
     """What 400 other sentences would give, over many samples of 400. The jackknife may be wide."""
     samples = [_gaussian(400, 0.9 ** np.arange(40), 100 + trial) for trial in range(150)]

@@ -21,6 +21,7 @@ def test_any_text_comes_back_from_an_element_and_from_an_attribute(text, value):
     assert len(page.nodes) == 2
 
 
+@pytest.mark.slow
 @given(st.recursive(st.text() | st.integers(), lambda inner: st.lists(inner)))
 def test_any_data_comes_back_from_its_script(data):
     made = json_script("held", data)

@@ -67,6 +67,7 @@ def any_page(request, tmp_path_factory, text, hostile_text):
     return Page(make_report(folder))
 
 
+@pytest.mark.slow
 def test_ids_are_unique_and_every_link_and_label_leads_to_one(any_page):
     ids = [node.attributes["id"] for node in any_page.nodes if "id" in node.attributes]
     assert len(ids) == len(set(ids))
@@ -77,6 +78,7 @@ def test_ids_are_unique_and_every_link_and_label_leads_to_one(any_page):
             assert node.attributes.get(name, ids[0]) in ids
 
 
+@pytest.mark.slow
 def test_nothing_is_loaded_from_elsewhere(any_page):
     loaded = [node.attributes[name] for node in any_page.nodes for name in LOADING
               if name in node.attributes]  # fmt: skip
@@ -86,6 +88,7 @@ def test_nothing_is_loaded_from_elsewhere(any_page):
     assert "@import" not in any_page.named("style")[0].text
 
 
+@pytest.mark.slow
 def test_the_policy_allows_for_the_pages_own_style_and_script_alone(any_page):
     (meta,) = [node for node in any_page.named("meta") if "http-equiv" in node.attributes]
     rules = dict(rule.strip().split(" ", 1) for rule in meta.attributes["content"].split(";"))
@@ -102,6 +105,7 @@ def test_the_policy_allows_for_the_pages_own_style_and_script_alone(any_page):
         assert not [name for name in node.attributes if name.startswith("on")]
 
 
+@pytest.mark.slow
 def test_headings_are_in_order_and_the_language_is_told(any_page):
     levels = [int(node.name[1]) for node in any_page.nodes if re.fullmatch("h[1-6]", node.name)]
     assert levels[0] == 1
@@ -111,6 +115,7 @@ def test_headings_are_in_order_and_the_language_is_told(any_page):
     assert any_page.named("body")[0].children[0].attributes["href"] == "#tables"
 
 
+@pytest.mark.slow
 def test_tables_have_captions_heads_with_scope_and_as_many_cells_in_each_row(any_page):
     for table in any_page.named("table"):
         assert table.all("caption")[0].text
@@ -133,6 +138,7 @@ def _span(cell, name):
     return int(cell.attributes.get(name) or 1)
 
 
+@pytest.mark.slow
 def test_pictures_say_what_they_show_and_come_for_both_grounds(page):
     figures = page.named("figure")
     assert len(figures) >= 3
@@ -153,6 +159,7 @@ def _drawn(image):
     return drawn
 
 
+@pytest.mark.slow
 def test_every_claim_has_its_verdict_its_sentence_its_rule_and_a_command(folder, page):
     decisions = {one.claim.id: one for one in decide_results(folder)}
     assert set(decisions) == {claim.id for claim in CLAIMS}
@@ -170,6 +177,7 @@ def test_every_claim_has_its_verdict_its_sentence_its_rule_and_a_command(folder,
             assert "To measure it" in text or name.startswith("L-")
 
 
+@pytest.mark.slow
 def test_the_two_tables_stand_first_with_printed_and_measured_side_by_side(folder, page):
     first, second = page.by_id("tables").all("table")
     failure, vindication = (held.frame for held in slide_pages(load_bundle(folder)))
@@ -197,6 +205,7 @@ def _cells(table):
     return [[cell.text for cell in row.children] for row in table.all("tbody")[0].all("tr")]
 
 
+@pytest.mark.slow
 def test_a_studys_numbers_stand_in_its_table_with_n_and_interval(page):
     table = page.by_id("C11").all("table")[0]
     for ratio in LENGTH_RATIO.values():
@@ -205,6 +214,7 @@ def test_a_studys_numbers_stand_in_its_table_with_n_and_interval(page):
     assert "bottleneck study length --results" in page.by_id("C11").all("pre")[0].text
 
 
+@pytest.mark.slow
 def test_what_nothing_measured_says_so_and_has_no_table(page):
     section = page.by_id("C3")
     assert "not measured" in section.text
@@ -213,11 +223,13 @@ def test_what_nothing_measured_says_so_and_has_no_table(page):
     assert "To measure it again" not in section.text
 
 
+@pytest.mark.slow
 def test_the_printed_numbers_are_all_there(page):
     ids = {node.attributes.get("id") for node in page.by_id("printed").all("th")}
     assert {f"printed-{name}" for name in AUDITS} <= ids
 
 
+@pytest.mark.slow
 def test_settings_environment_and_signature_stand_at_the_end(folder, page):
     section = page.by_id("runs")
     bundle = load_bundle(folder)
@@ -231,6 +243,7 @@ def test_settings_environment_and_signature_stand_at_the_end(folder, page):
         assert bundle.facts(run)["fingerprint"] in section.text
 
 
+@pytest.mark.slow
 def test_markup_in_words_settings_notes_and_file_names_is_text(hostile_text):
     page = Page(hostile_text)
     assert [node.attributes.get("type") for node in page.named("script")] == [
@@ -249,6 +262,7 @@ def test_markup_in_words_settings_notes_and_file_names_is_text(hostile_text):
     assert "owned" not in "".join(node.text for node in page.named("script")[1:])
 
 
+@pytest.mark.slow
 def test_without_scripts_the_explorer_is_hidden_and_says_why(page):
     assert "hidden" in page.by_id("explorer-app").attributes
     assert page.by_id("explorer-shown").children == []
@@ -257,6 +271,7 @@ def test_without_scripts_the_explorer_is_hidden_and_says_why(page):
     assert outside == [page.by_id("explorer-app")]
 
 
+@pytest.mark.slow
 def test_without_further_sweeps_it_says_what_makes_them(page):
     section = page.by_id("further")
     assert "bottleneck study all" in section.text
@@ -268,12 +283,12 @@ def drawn(text):
     return [image.attributes["src"] for image in Page(text).named("img")]
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive(sample="session")
 def test_equal_results_give_equal_bytes(folder, text):
     assert make_report(folder) == text
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive(sample="session")
 def test_a_page_beyond_the_limit_has_its_figures_once(folder, text, monkeypatch):
     assert len(text.encode()) < LIMIT / 3
     assert SPARE not in text
@@ -287,6 +302,7 @@ def test_a_page_beyond_the_limit_has_its_figures_once(folder, text, monkeypatch)
     assert SPARE in small
 
 
+@pytest.mark.slow
 def test_a_folder_without_results_is_refused_and_nothing_is_written(tmp_path):
     made = tmp_path / "report.html"
     with pytest.raises(UserError, match="no results in"):
@@ -294,6 +310,7 @@ def test_a_folder_without_results_is_refused_and_nothing_is_written(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_the_page_is_made_without_jax():
     code = (
         "import sys\nimport seq2seq_bottleneck.report.page\n"
@@ -303,7 +320,7 @@ def test_the_page_is_made_without_jax():
     assert done.stdout.strip() == "[]"
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive(sample="session")
 def test_a_folder_of_results_folders_makes_one_page_each_claim_from_where_it_is_decided(tmp_path):
     pair = write_results(tmp_path / "vindication", seeds=1)
     controls = with_controls(tmp_path / "controls").write()

@@ -35,6 +35,7 @@ def test_every_name_in_the_lists_is_known():
     assert {name for held in SLIDES.values() for name in held} <= set(AUDITS)
 
 
+@pytest.mark.slow
 def test_compression_has_its_figures_and_both_tables(tmp_path):
     low = [min(1.0, 1.3 * share) for share in LOSSES]
     write_sizes(tmp_path, {(16, "none"): low, (32, "none"): LOSSES})
@@ -67,6 +68,7 @@ def test_under_the_figures_over_sizes_stand_all_runs_that_they_draw(others, tmp_
         assert caption == f"C1. {told}"
 
 
+@pytest.mark.slow
 def test_controls_stand_in_a_table_best_first_with_intervals(tmp_path):
     folder = with_controls(tmp_path).write()
     decided, held = _of("C10", folder)
@@ -98,6 +100,7 @@ def test_longer_training_stands_in_a_table_by_bucket(tmp_path):
     assert any("did not log their validation loss" in note for note in held.notes)
 
 
+@pytest.mark.slow
 def test_a_figure_and_a_table_stand_with_the_first_claim_alone(tmp_path):
     folder = write_results(tmp_path)
     _, first = _of("C11", folder)
@@ -107,6 +110,7 @@ def test_a_figure_and_a_table_stand_with_the_first_claim_alone(tmp_path):
     assert again.grids == ()
 
 
+@pytest.mark.slow
 def test_links_of_the_users_own_have_their_table_and_their_command(tmp_path):
     write_gold(write_results(tmp_path))
     decided, held = _of("C7", tmp_path)

@@ -48,6 +48,7 @@ def test_no_sentence_is_in_it_and_every_number_is(whole: Path, bare: Path) -> No
     assert {RUNS, SENTENCES} <= full.keys()
 
 
+@pytest.mark.slow
 def test_tables_page_and_merge_do_without(
     tmp_path: Path, whole: Path, bare: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -16,6 +16,8 @@ from seq2seq_bottleneck.results.folders import STORE
 from seq2seq_bottleneck.results.schema import STUDIES
 from seq2seq_bottleneck.settings.sums import write_listed
 
+pytestmark = pytest.mark.exhaustive(sample="session")
+
 ROOT = Path(__file__).parents[2]
 TABLES = {"failure_pattern", "vindication", "arms", "context_size", "compression", "length"}
 FIGURES = {"bleu", "arms", "attention", "length"}
@@ -77,7 +79,6 @@ def test_what_cannot_be_made_is_left_out_in_words(results):
     assert all((folder / link).is_file() for link in links)
 
 
-@pytest.mark.slow
 def test_what_cannot_be_made_any_more_does_not_stay(tmp_path):
     write_length(tmp_path)
     plant_costs(tmp_path)
@@ -102,7 +103,6 @@ def test_what_is_newer_than_its_tables_is_written_again(tmp_path):
     assert not is_written(tmp_path)
 
 
-@pytest.mark.slow
 def test_a_folder_of_results_is_written_out_and_a_copy_without_its_stores_reads_alike(
     tmp_path, capsys, monkeypatch
 ):
@@ -153,7 +153,6 @@ def test_a_benchmark_alone_has_its_tables_and_no_word_of_runs(tmp_path, capsys):
     assert (tmp_path / "tables" / "cost.csv").read_text(encoding="utf8") == told
 
 
-@pytest.mark.slow
 def test_no_file_says_where_the_machine_keeps_its_folders(tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     write_results(tmp_path / "out")

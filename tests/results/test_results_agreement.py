@@ -119,6 +119,7 @@ def changed(column, value, rows=slice(1, 2)):
     return edit
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("column", "value", "told"),
     [
@@ -217,6 +218,7 @@ def test_counts_that_cannot_be_are_told(bundle, column, value, capfd):
     assert line.endswith("export it again")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("value", ["inf", "-1", "1e300"])
 @pytest.mark.parametrize("name", ["loss", "standard_error", "tokens", "update"])
 def test_a_number_of_learning_that_cannot_be_is_told(bundle, tmp_path, capfd, name, value):
@@ -307,6 +309,7 @@ def give_examples(bundle, *examples):
     relist(path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("example", SHAPES.values(), ids=SHAPES)
 def test_examples_of_another_shape_are_told(bundle, example):
     give_examples(bundle, EXAMPLE, example)

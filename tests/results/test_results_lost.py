@@ -80,6 +80,7 @@ def told(capsys, name, folder, out):
     return line
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", LOSSES)
 @pytest.mark.parametrize(
     ("name", "command", "way"),

@@ -57,7 +57,7 @@ def test_the_mean_over_many_seeds_is_that_of_each_run_alone(tmp_path):
                 assert arm.estimates[place].draws == pytest.approx(draws, abs=1e-9)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_a_figure_of_hundreds_of_seeds_has_room_for_them(tmp_path):
     write_store(tmp_path, Size(1, 1200, sentences=40, resamples=20))
     figure, data = make_figure("bleu", tmp_path)
@@ -78,7 +78,7 @@ def peak(results):
     return found["peak_mb"]
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_three_hundred_runs_need_little_memory_and_say_the_same_from_bundle_and_store(tmp_path):
     for name, seeds in (("few", 5), ("many", 50)):
         write_store(tmp_path / name, Size(3, seeds))

@@ -114,6 +114,7 @@ def test_a_folder_with_results_is_not_written_into(parts, tmp_path):
     assert load_bundle(tmp_path / "all").runs["run"].nunique() == 6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FILES)
 def test_a_damaged_file_is_named_and_nothing_is_written(parts, tmp_path, name):
     bundle = tmp_path / "bundle"
@@ -181,6 +182,7 @@ def test_without_results_it_says_so(tmp_path, capsys):
     assert run(["merge", "-o", str(tmp_path / "all")]) == 2
 
 
+@pytest.mark.slow
 def test_a_run_that_two_machines_scored_differently_is_named(tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for name, damage in (("here", 0.1), ("there", 0.6)):

@@ -104,6 +104,7 @@ def test_a_bundle_in_a_folder_called_as_that_of_tables_is_read(place, capsys):
     assert listed_as(place / "probes" / "runs.csv") == (place / "probes", "runs.csv")
 
 
+@pytest.mark.slow
 def test_runs_do_not_go_among_studies_tables(place, capsys):
     for command in ("sweep failure_pattern --preset smoke", "reproduce --preset smoke"):
         assert run([*command.split(), "--quiet", "--out", "probes"]) == 2
@@ -128,6 +129,7 @@ def test_a_run_named_from_inside_is_taken_away_by_its_own_name(place, monkeypatc
     assert removal(Path("..") / "none1x1") == "`bottleneck runs none1x1 --remove --results ..`"
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("place")
 def test_a_figures_own_numbers_are_written_over():
     for ending in ("png", "svg", "png"):

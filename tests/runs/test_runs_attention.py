@@ -23,7 +23,7 @@ def _walked(trained, source, target):
     return np.stack(rows)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive(sample="session")
 @pytest.mark.parametrize(
     "model",
     [
@@ -53,6 +53,7 @@ def translated(run, sentence):
     return attended(run, run.translations([sentence], 1, attended=True)[0])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("beam", [1, 3])
 def test_a_translation_comes_with_the_weights_behind_it(beam):
     run = random_run(decoding={"beam_size": beam})

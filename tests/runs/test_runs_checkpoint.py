@@ -74,6 +74,7 @@ def same(one, other):
     assert [each.tolist() for each in one.losses] == [each.tolist() for each in other.losses]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("average_last", [0.0, 0.5])
 def test_what_is_read_is_what_was_written(tmp_path, average_last):
     held = snapshot(learner(1, average_last))
@@ -83,6 +84,7 @@ def test_what_is_read_is_what_was_written(tmp_path, average_last):
     assert read_checkpoint(tmp_path / "none", "one", learner()) is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("average_last", [0.0, 0.5])
 def test_the_parts_of_a_stack_are_its_seeds_own_and_make_it_up_again(tmp_path, average_last):
     learners = [learner(seed, average_last) for seed in (1, 2, 3)]
@@ -111,6 +113,7 @@ def changed(content: bytes, tensors=(), facts=None) -> bytes:
     return save(arrays, metadata={"facts": json.dumps(held)})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("spoil", "words"),
     [
@@ -152,7 +155,7 @@ def flipped(content: bytes, place: int, bit: int) -> bytes:
     return content[:place] + bytes([content[place] ^ 1 << bit]) + content[place + 1 :]
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive(sample="session")
 @settings(max_examples=150, deadline=None)
 @given(share=st.floats(0, 1, exclude_max=True), bit=st.integers(0, 7))
 def test_one_flipped_bit_is_noticed_wherever_it_is(kept, share, bit):
@@ -178,6 +181,7 @@ def test_one_flipped_bit_in_a_stack_is_noticed_by_the_member_that_it_is_of(kept,
             assert part_of(folder / "damaged", name) == whole
 
 
+@pytest.mark.slow
 def test_every_byte_of_a_checkpoints_arrays_counts(kept):
     """Not one is taken without a word, as all were before there were digests."""
     folder, _ = kept
@@ -236,7 +240,7 @@ def test_a_stack_that_does_not_hold_a_run_has_no_part_of_it(tmp_path):
         part_of(file, "three")
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive(sample="session")
 def test_a_run_with_a_useless_checkpoint_says_so_and_begins_anew(tmp_path):
     settings = resolve("smoke", ["corpus.name=copy", "corpus.copy_words=20", "training.updates=20"])
     events = []

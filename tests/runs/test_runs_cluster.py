@@ -22,7 +22,7 @@ from seq2seq_bottleneck.runs.store import run_folders
 from seq2seq_bottleneck.settings.errors import UserError
 from seq2seq_bottleneck.settings.run import resolve
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.exhaustive(sample="file")
 
 QUICK = [
     "training.updates=60",

@@ -33,7 +33,7 @@ from seq2seq_bottleneck.settings.sums import SUMS, write_listed
 from seq2seq_bottleneck.studies.catalogue import find_study
 from seq2seq_bottleneck.studies.kept import is_kept, keep, read_kept
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.exhaustive(sample="session")
 SMALL = [
     "corpus.name=copy", "corpus.copy_words=30", "corpus.tokens=subwords",
     "corpus.source_vocabulary=300", "corpus.target_vocabulary=300", "corpus.test_pairs=20",

@@ -31,6 +31,7 @@ def speed(lengths: tuple[float, float], *assignments: str) -> float:
     return tokens * MEASURED_RATE / operations
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "assignments",
     [

@@ -22,7 +22,7 @@ LEAST_WRITES = 15
 """Files of a run's folder, and its statuses: what is written must be tried as a whole."""
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive(minutes=3)
 @pytest.mark.parametrize("fault", WORDS)
 def test_a_fault_of_the_disk_at_any_write_is_one_line_and_then_mended(
     tmp_path: Path, fault: str

@@ -11,6 +11,7 @@ from seq2seq_bottleneck.runs.weights import read_weights, save_weights
 from seq2seq_bottleneck.settings.concerns import CorpusSettings, ModelSettings
 
 
+@pytest.mark.slow
 def test_weights_come_back_the_same(tmp_path):
     settings = ModelSettings(embedding_size=5, context_size=6, hidden_size=7, bidirectional=True)
     _, weights = create(settings, 11, 13, seed=1)

@@ -139,6 +139,7 @@ def test_links_are_the_largest_weights_without_the_ends(run):
     assert with_links(run, found) == "un, deux\t1-0 0-1 1-2\tOne two\tun , deux"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", [{}, {"reverse_source": True, "placement": "output"}])
 def test_aligned_lines_hold_what_plain_ones_do_and_their_links(model):
     run = random_run(**model)

@@ -22,7 +22,7 @@ from seq2seq_bottleneck.settings.run import resolve
 COPY = ["corpus.name=copy", "corpus.copy_words=20"]
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive(sample="session")
 def test_a_killed_worker_fails_alone(tmp_path):
     jobs = [
         Job("killed", resolve("smoke", [*COPY, "training.updates=100000"])),
@@ -41,7 +41,7 @@ def test_a_killed_worker_fails_alone(tmp_path):
     assert (tmp_path / second.run / "scores.csv").is_file()
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive(sample="session")
 @pytest.mark.parametrize("threads", [1, 2])
 def test_an_interrupted_run_goes_on_to_the_same_weights(tmp_path, threads):
     """Stopped in mid-training, then started again: bit for bit what an undisturbed run gives."""
@@ -74,7 +74,7 @@ def test_an_interrupted_run_goes_on_to_the_same_weights(tmp_path, threads):
     assert json.loads((folder.path / "environment.json").read_text())["threads"] == threads
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive(sample="session")
 def test_a_run_on_several_cores_ends_as_one_on_one_does(tmp_path):
     """But for the order in which the gradients of sentences are added up.
 
@@ -134,7 +134,7 @@ def _written(value):
     return str(int(value) if isinstance(value, bool) else value)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive(sample="session")
 def test_only_runs_under_way_are_told_to_be_stopping(tmp_path):
     settings = [resolve("smoke", [*COPY, f"training.seed={seed}"]) for seed in (1, 2, 3)]
     jobs = [Job(name, each) for name, each in zip("abc", settings, strict=True)]
@@ -151,7 +151,7 @@ def test_only_runs_under_way_are_told_to_be_stopping(tmp_path):
     assert [job for job, phase in told if phase == "stopping"] == ["b"]
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive(sample="session")
 def test_a_finished_run_is_left_alone_unless_forced(tmp_path):
     job = Job("once", resolve("smoke", COPY))
     (first,) = run_jobs([job], tmp_path, lambda *_: None)
@@ -165,7 +165,7 @@ def test_a_finished_run_is_left_alone_unless_forced(tmp_path):
     assert path.stat().st_mtime_ns != stamp
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive(sample="session")
 def test_two_at_once_on_one_run_do_it_once(tmp_path):
     settings = resolve("smoke", COPY)
     phases = {"one": [], "two": []}
@@ -177,6 +177,7 @@ def test_two_at_once_on_one_run_do_it_once(tmp_path):
     assert sorted("training" in seen for seen in phases.values()) == [False, True]
 
 
+@pytest.mark.slow
 def test_a_store_that_cannot_be_written_is_told_as_a_users_error(tmp_path):
     (tmp_path / "store").write_text("a file where the store should be")
     (outcome,) = run_jobs(
@@ -205,7 +206,7 @@ def test_stacks_hold_runs_that_differ_in_their_seed_alone():
     assert [len(stack) for stack in stacks(twice, 9)] == [2, 1]
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive(sample="session")
 def test_seeds_together_give_what_they_give_alone(tmp_path):
     jobs = stack_of(1, 2, 3)
     events = []
@@ -225,7 +226,7 @@ def test_seeds_together_give_what_they_give_alone(tmp_path):
         assert not list((tmp_path / "together" / outcome.run).glob("checkpoint*"))
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive(sample="session")
 def test_an_interrupted_stack_goes_on_to_the_same_weights(tmp_path):
     jobs = stack_of(1, 2, updates=90)
 
@@ -247,7 +248,7 @@ def test_an_interrupted_stack_goes_on_to_the_same_weights(tmp_path):
             assert first == (tmp_path / "whole" / other.run / name).read_bytes()
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive(sample="session")
 def test_what_was_trained_together_is_not_trained_again(tmp_path):
     """Killed while the first of a stack is scored: both go on from their own last update."""
     jobs, process = stack_of(1, 2), {}
@@ -313,7 +314,7 @@ worker.main()
 """
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive(sample="session")
 def test_a_workers_events_are_its_own_and_no_run_ends_twice():
     """Whatever is printed beside them; and a fault of the user's is that of the runs it ends."""
     stack = [resolve("smoke", COPY).model_dump()] * 3

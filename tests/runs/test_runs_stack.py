@@ -99,7 +99,7 @@ def seeds_together(folder):
     return held["seeds_together"]
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive(sample="session")
 def test_with_more_seeds_the_old_ones_go_on_as_they_were(killed, whole):
     heard = go(killed, 1, 2, 3, 4, 5)
     assert [first_update(heard[seed]) for seed in (1, 2, 3, 4, 5)] == [40, 40, 40, 20, 20]
@@ -110,7 +110,7 @@ def test_with_more_seeds_the_old_ones_go_on_as_they_were(killed, whole):
     assert left(killed) == []
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive(sample="session")
 def test_one_of_a_stack_goes_on_alone_and_the_others_after_it(killed):
     alone = go(killed, 1)
     assert (first_update(alone[1]), alone[1][-1]["phase"]) == (40, "done")
@@ -121,7 +121,7 @@ def test_one_of_a_stack_goes_on_alone_and_the_others_after_it(killed):
     assert left(killed) == []
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive(sample="session")
 @pytest.mark.parametrize("kept", [0, 1, 2])
 def test_killed_between_the_last_update_and_the_own_checkpoints_nothing_is_trained_again(
     tmp_path, monkeypatch, whole, kept
@@ -143,7 +143,7 @@ def test_killed_between_the_last_update_and_the_own_checkpoints_nothing_is_train
     assert left(tmp_path) == []
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive(sample="session")
 def test_a_removed_member_begins_anew_and_the_others_go_on(killed):
     (first, *_) = run_folders(killed)
     first.remove()

@@ -19,7 +19,7 @@ OPENSSL = re.search(r"^openssl .*?(?=  #)", README, flags=re.MULTILINE)
 YAML = re.search(r"```yaml\n(.*?)```", README, flags=re.DOTALL)
 
 pytestmark = [
-    pytest.mark.slow,
+    pytest.mark.exhaustive(sample="session"),
     pytest.mark.skipif(shutil.which("openssl") is None, reason="no openssl to make a key with"),
 ]
 

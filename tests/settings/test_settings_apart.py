@@ -1,5 +1,6 @@
 """What is left out of an arm's name, and what never is."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -34,6 +35,7 @@ def test_nothing_is_told_of_one_arm_or_of_none():
     assert telling([], LECTURE) == []
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(*[st.sampled_from("123")] * 3), unique=True, min_size=1))
 def test_rows_that_differ_are_told_apart_in_whatever_order(values):
     names = ("updates", "context_size", "joined")

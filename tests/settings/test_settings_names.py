@@ -54,6 +54,7 @@ def test_a_name_is_as_long_as_its_bytes():
     assert not is_name("é" * (LONGEST // 2 + 1))
 
 
+@pytest.mark.slow
 @given(st.text())
 def test_a_name_stays_in_its_folder(text):
     if is_name(text):

@@ -14,7 +14,7 @@ from seq2seq_bottleneck.runs.attention import END
 from seq2seq_bottleneck.runs.translate import attended, load_run
 from seq2seq_bottleneck.settings.sums import write_listed
 
-pytestmark = pytest.mark.slow  # all on runs that are trained for them
+pytestmark = pytest.mark.exhaustive(sample="session")  # all on runs that are trained for them
 
 GOLD = {
     "gold": "0-0 1?1\n0-0 2-1\n",

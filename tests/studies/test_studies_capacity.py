@@ -104,6 +104,7 @@ def test_seeds_are_averaged_and_listed(tmp_path):
     assert alone == pytest.approx([6.0, 12.0])
 
 
+@pytest.mark.slow
 def test_growth_is_the_planted_power_and_a_censored_size_is_named(tmp_path):
     # Half survive at 2, 4, 8 words per 16, 32, 64 numbers: exponent 1; at 256 beyond the lengths.
     runs = [_probed(tmp_path, size, half=size / 4) for size in (16, 32, 64, 256)]

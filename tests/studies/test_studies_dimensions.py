@@ -59,7 +59,7 @@ def test_what_training_adds_is_paired(tmp_path):
     assert (added["low"], added["high"]) == pytest.approx((15.0, 15.0))  # the scatter is shared
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive(sample="session")
 def test_a_real_run_is_measured_on_new_sentences(subject, tmp_path):
     found = measure(subject, _silent, 90)
     buckets = subject.buckets.names
@@ -80,7 +80,7 @@ def test_a_real_run_is_measured_on_new_sentences(subject, tmp_path):
     )
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive(sample="session")
 def test_too_few_sentences_are_a_row_without_numbers(subject, tmp_path):
     keep(tmp_path, STUDY, measure(subject, _silent, 79))
     rows = summarise([read_kept(tmp_path, subject.settings, STUDY)])
@@ -88,7 +88,7 @@ def test_too_few_sentences_are_a_row_without_numbers(subject, tmp_path):
     assert all(np.isnan(row["value"]) for row in rows)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive(sample="session")
 def test_new_sentences_are_new_and_of_the_buckets_lengths(subject, runs):
     held = fresh_sentences(subject, 30)
     known = frozenset().union(*map(sources, subject.corpus.splits.values()))

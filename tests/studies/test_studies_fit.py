@@ -23,7 +23,7 @@ def found(subject):
     return probe(subject, lambda _: None)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive(sample="session")
 def test_the_test_sentences_have_the_runs_own_losses_and_counts(subject, found):
     own = {
         (int(row["source_words"]), int(row["target_tokens"]), round(float(row["nll"]), 3)):

@@ -87,6 +87,7 @@ def test_norms_are_those_of_finite_differences(model):
     np.testing.assert_allclose(found[: len(TARGET), : len(SOURCE)], expected, rtol=1e-5)
 
 
+@pytest.mark.slow
 def test_other_sentences_of_a_batch_do_not_matter(subject):
     pairs = sorted(subject.corpus.test, key=lambda pair: pair.words)
     together = gradient_norms(subject, subject.weights, [pairs[0], pairs[9]])
@@ -182,7 +183,7 @@ def test_sides_are_told_where_they_are_open():
     assert open_sides(3.0, 2.0, np.inf) == ";;at least"
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive(sample="session")
 def test_a_real_run_is_measured_and_kept(subject, tmp_path):
     found = measure(subject, lambda _: None, 2)
     pairs = chosen(subject, 2)

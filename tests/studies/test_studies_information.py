@@ -184,6 +184,7 @@ def test_where_bits_are_exact_a_hidden_source_shows_how_it_would_flatter():
     assert _read(rows, measure="source_bits", bucket="5-10")["note"] == "exact"
 
 
+@pytest.mark.slow
 def test_the_probe_is_to_write_the_source_in_its_own_order(subject):
     pair = subject.corpus.test[0]
     held = source_probe.written_back(subject, [pair])
@@ -203,7 +204,7 @@ def test_shuffling_gives_every_sentence_anothers_memory_of_its_group(subject):
     assert not any(one == its for one, its in zip(other.source, pairs.source, strict=True))
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive(sample="session")
 def test_another_source_costs_the_translator_what_the_reference_costs_with_it(subject, measured):
     """Each pair is put together by hand, alone: the reference with its partner's source."""
     found, _ = measured
@@ -271,7 +272,7 @@ def reader(copier):
     return source_probe.train_reader(copier, copier.weights, _silent, "probe")
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive(sample="session")
 def test_a_memory_that_holds_all_is_read_for_the_most_part_and_anothers_misleads(copier, reader):
     pairs = source_probe.written_back(copier, copier.corpus.test)
     exact = np.array([pair.bits for pair in copier.corpus.test])
@@ -311,7 +312,7 @@ class _Noise(_OneHot):
         return self._memory(source, lengths, noise)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive(sample="session")
 @pytest.mark.parametrize(("context", "least", "most"), [(_OneHot, 0.97, 1.0), (_Noise, -0.1, 0.0)])
 def test_of_one_hot_contexts_the_probe_recovers_all_bits_and_of_noise_none(
     context, least, most, copier, monkeypatch

@@ -40,7 +40,7 @@ from seq2seq_bottleneck.studies.study import Probed
 from seq2seq_bottleneck.studies.subject import has_classes, is_drawn, open_subject
 from seq2seq_bottleneck.tables.caption import _near_copies, _vocabulary
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.exhaustive(sample="session")
 
 SETTINGS = [
     "training.updates=12", "training.validations=1", "corpus.test_pairs=40", "corpus.max_words=25",

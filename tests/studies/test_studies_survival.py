@@ -29,6 +29,8 @@ from seq2seq_bottleneck.studies.survival import (
     summarise,
 )
 
+pytestmark = pytest.mark.slow
+
 SENTENCES = 400
 
 
@@ -94,7 +96,6 @@ def test_references_survive_whole(subject, tmp_path):
     assert rows[longest, "modifiers", "gist_more"]["value"] == pytest.approx(0, abs=1e-12)
 
 
-@pytest.mark.slow
 def test_others_references_survive_by_chance(subject, tmp_path):
     test = subject.corpus.test
     places = subject.buckets.assign(np.array([pair.words for pair in test]))
@@ -163,7 +164,6 @@ def test_what_frequency_alone_loses_no_kind_loses_among_words_as_common(
     assert abs(rows[longest, "modifiers", "gist_more_alike"]["value"]) < left
 
 
-@pytest.mark.slow
 def test_early_words_survive_where_outputs_are_cut(subject, tmp_path):
     test = subject.corpus.test
     cut = [" ".join(pair.target.split()[: len(pair.target.split()) // 2]) for pair in test]
@@ -175,7 +175,6 @@ def test_early_words_survive_where_outputs_are_cut(subject, tmp_path):
     assert kept[0] > kept[2] > kept[4]
 
 
-@pytest.mark.slow
 def test_arms_and_seeds_meet_the_same_shuffled_sources(subject, tmp_path):
     outputs = [pair.target for pair in subject.corpus.test]
     one = _with_outputs(subject, tmp_path / "run", outputs)
@@ -190,7 +189,6 @@ def test_arms_and_seeds_meet_the_same_shuffled_sources(subject, tmp_path):
     assert (np.asarray(probe(scoring, _silent)[name]) != np.asarray(first[name])).any()
 
 
-@pytest.mark.slow
 def test_a_real_runs_own_outputs_are_measured(finished, tmp_path):
     own = open_subject(finished_runs(finished)[0])
     keep(tmp_path, STUDY, probe(own, _silent))

@@ -121,6 +121,7 @@ def test_twice_the_updates_and_nothing_else_tell_of_the_schedule(tmp_path):
     assert "Schedule: long enough; twice the updates (seed 1)" in caption(tmp_path)
 
 
+@pytest.mark.slow
 def test_gains_are_of_common_seeds_and_the_others_are_named(tmp_path):
     for size in (16, 32):
         for arm, seeds in (("none", (1, 2)), ("additive", (1,))):

@@ -149,6 +149,7 @@ def test_attention_lost_in_noise_is_said(tmp_path):
     assert line == "Sizes at which attention took no time are left out: dot by length, all."
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", FORMATS)
 def test_all_forms(tmp_path, form):
     for page in plant(tmp_path, {"length": (10, 20, 40)}):

@@ -41,6 +41,7 @@ def test_the_claims_are_the_two_tables_and_c1_to_c14_in_order():
     assert all(claim.study or claim.makes for claim in CLAIMS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("uniform", "reversed_source", "verdict"),
     [(LOW, LOW, "held"), (HIGH, LOW, "partly"), (LOW, HIGH, "partly"), (HIGH, HIGH, "not held")],
@@ -52,6 +53,7 @@ def test_c10_flips_with_what_the_controls_translate(uniform, reversed_source, ve
     assert found.command == ""
 
 
+@pytest.mark.slow
 def test_c10_gain_is_the_difference_of_the_two_arms_tables(tmp_path):
     folder = with_controls(tmp_path).add("better", "none", [0.1] * 5, 1,
                                          model={"bidirectional": True}).write()  # fmt: skip
@@ -80,6 +82,7 @@ def test_c10_takes_no_control_that_differs_in_more_than_is_named(tmp_path):
     assert told in found.verdict.because
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("concerns", "name"),
     [
@@ -141,6 +144,7 @@ def test_c1_flips_with_the_order_of_the_cells_and_takes_one_family(tmp_path):
     assert decided(tmp_path / "rising", "C1").verdict.verdict == "not held"
 
 
+@pytest.mark.slow
 def test_c1_prefers_context_alone_to_the_whole_network(tmp_path):
     store = Store(tmp_path)
     for size in (16, 32, 64):
@@ -341,6 +345,7 @@ def test_every_group_of_the_sweep_of_controls_is_known_to_c10():
     assert all(arms == ["additive", "none"] for arms in both)
 
 
+@pytest.mark.slow
 def test_what_a_folder_does_not_decide_a_results_folder_inside_it_does(tmp_path):
     """A study of many sweeps: its own pair, and each sweep in a folder of its own."""
     Store(tmp_path).add("none", "none", LOW).add("additive", "additive", HIGH).write()

@@ -210,6 +210,7 @@ def read(files, a, b):
     return read_systems(a, b, files["references"], files["sources"])
 
 
+@pytest.mark.slow
 def test_two_runs_two_files_and_one_of_each_give_one_table(tmp_path, files):
     systems = (("none", A), ("dot", B))
     runs = [write_translated(tmp_path, arm, REFERENCES, texts) for arm, texts in systems]

@@ -88,6 +88,7 @@ def test_an_empty_bucket_is_a_row_of_blanks(tmp_path):
         assert "-" in " ".join(page.caption)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kept", "drops"),
     [
@@ -160,6 +161,7 @@ def last_line(name, bundle):
     return make_page(name, bundle).caption[-1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["failure-pattern", "vindication", "context-size", "arms"])
 def test_the_signature_is_that_of_the_scoring_and_not_of_the_sacrebleu_at_hand(planted, name):
     bundle = load_bundle(planted[0])
@@ -268,6 +270,7 @@ def test_other_arms_than_a_pair_are_refused(tmp_path):
         compare(load_bundle(tmp_path))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [80, 120])
 def test_tables_fit_the_terminal(planted, width):
     for page in slide_pages(load_bundle(planted[0])):

@@ -183,6 +183,7 @@ def test_an_empty_bucket_is_a_row_without_numbers():
     assert sum(line.split() == ["41+", "none"] for line in lines) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [*MEASURES, "gist_more", "gist_more_alike"])
 def test_the_data_have_every_measure_with_its_interval(name):
     held = page(_frame()).frame

@@ -29,7 +29,7 @@ from seq2seq_bottleneck.training.step import (
     running_mean,
 )
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.exhaustive(sample="session")
 
 UPDATES = 45
 WINDOW = 18

@@ -26,7 +26,7 @@ from seq2seq_bottleneck.training.loop import (
 from seq2seq_bottleneck.training.stack import Stack
 from seq2seq_bottleneck.training.step import TrainState
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.exhaustive(sample="session")
 
 UPDATES = 47
 PAIRS = copies(90, longest=12)

@@ -108,6 +108,7 @@ def run_from(start, **changes):
     return given, train_one((graph, given), settings, stream(), validation())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [jnp.inf, jnp.nan])
 def test_a_loss_that_is_not_finite_ends_the_run_as_diverged(number):
     given, trained = run_from(lambda leaf: leaf * number)
@@ -117,6 +118,7 @@ def test_a_loss_that_is_not_finite_ends_the_run_as_diverged(number):
     assert trained.best_update == 0
 
 
+@pytest.mark.slow
 def test_a_huge_learning_rate_diverges():
     _, trained = run_from(lambda leaf: leaf, learning_rate=1e38, clip_norm=1e6)
     assert trained.status == "diverged"

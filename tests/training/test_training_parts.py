@@ -12,7 +12,7 @@ import two_cores
 
 from seq2seq_bottleneck.runs.pool import in_threads
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.exhaustive(sample="session")
 
 
 @pytest.fixture(scope="module")

@@ -207,7 +207,7 @@ def test_losses_and_gradients_are_near_those_of_float32(arm):
     assert {leaf.dtype for leaf in jax.tree.leaves(near)} == {np.dtype(np.float32)}
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive(sample="session")
 def test_state_stays_float32_and_goes_another_way():
     graph, weights = translator(attention="additive")
     ends = {}
@@ -225,7 +225,7 @@ def test_state_stays_float32_and_goes_another_way():
     assert max(float(jnp.abs(one - other).max()) for one, other in pairs) < 5e-3
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive(sample="session")
 def test_seeds_together_are_as_alone():
     graph, weights = translator(attention="general", tied_output=True)
     settings, stack = settings_of(products="bfloat16"), Stack(2)

@@ -86,6 +86,7 @@ def positions(count):
     return states, layer, target, jnp.asarray(random.random(count) < 0.7)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("float64")
 @pytest.mark.parametrize("count", [7, 8, 30])
 @pytest.mark.parametrize("smoothing", [0.1, 0.6])
@@ -129,6 +130,7 @@ def test_the_gradient_by_hand_is_that_of_finite_differences():
         np.testing.assert_allclose(jnp.sum(slope * along), expected, rtol=1e-6)
 
 
+@pytest.mark.slow
 def test_padding_and_the_start_token_get_no_share():
     """Improbable as they are, the loss is that of four equal words: log 4, and their own e^-9."""
     layer = OutputLayer(jnp.zeros((1, 6)), jnp.array([-9.0, -9.0, 0.0, 0.0, 0.0, 0.0]))
@@ -164,7 +166,7 @@ def test_it_takes_no_matrix_product_of_its_own():
     assert texts[0].count("dot_general") == texts[1].count("dot_general") > 10
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive(sample="session")
 def test_training_is_smoothed_and_validation_is_not():
     """At a rate of nearly 0 both are losses of the first weights."""
     graph, weights = translator()
@@ -182,7 +184,7 @@ def test_training_is_smoothed_and_validation_is_not():
     assert abs(ends[0.0].log[-1].loss - ends[0.5].log[-1].loss) > 0.01
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive(sample="session")
 def test_it_learns_less_sure_words():
     """The best answer to smoothed targets has P = 1 - e + e / (words) on the right word."""
     graph, weights = translator(attention="additive", cell="gru", embedding_size=8, context_size=16)

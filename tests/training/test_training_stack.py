@@ -67,7 +67,7 @@ def test_together_each_seed_ends_as_it_does_alone(arm):
     assert len({round(end, 4) for end in ends}) == len(SEEDS)  # else the seeds were one
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive(sample="session")
 def test_teacher_forcing_draws_anew_for_every_seed():
     graph, members = learners(attention="dot")
     half = [
@@ -79,6 +79,7 @@ def test_teacher_forcing_draws_anew_for_every_seed():
         same(found, train_one((graph, weights), settings, batches, validation()), 2e-4)
 
 
+@pytest.mark.slow
 def test_one_that_diverges_does_not_harm_the_others():
     graph, members = learners()
     whole = trained_together(graph, members)

@@ -53,6 +53,7 @@ def leaves(tree):
     return [np.asarray(leaf, np.float64) for leaf in jax.tree.leaves(tree)]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("float64")
 @pytest.mark.parametrize("clip", [0.05, 1e6])
 def test_updates_equal_clipped_adam_in_numpy(clip):
@@ -77,6 +78,7 @@ def test_updates_equal_clipped_adam_in_numpy(clip):
     assert max(norms) < 1e6
 
 
+@pytest.mark.slow
 def test_random_numbers_come_from_the_seed_and_the_updates_number_alone():
     graph, weights = translator(dropout=0.5)
     weights = spread_out(weights)

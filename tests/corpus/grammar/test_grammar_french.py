@@ -9,7 +9,7 @@ import pytest
 from seq2seq_bottleneck.corpus.grammar import english_french
 from seq2seq_bottleneck.corpus.pair import SentencePair
 
-pytestmark = pytest.mark.usefixtures("unchecked")
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("unchecked")]
 
 FEMININE = """
 souris vache abeille table chaise voiture clé lampe fleur robe jupe lettre histoire pomme poire

@@ -182,6 +182,7 @@ def _linked(pair: SentencePair) -> set[tuple[str, str]]:
     return {(plain(english[i]), plain(french[j])) for i, j in pair.links}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("english", "french"), list(LECTURE.items()) + _known())
 def test_translation_is_the_known_one(english: str, french: str) -> None:
     pair = english_french().parse(english)
@@ -203,6 +204,7 @@ def test_what_is_not_of_the_language_is_refused(english: str) -> None:
     assert english_french().count_derivations(english) == int(english == "hello")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("english", [one for group in MENDED.values() for one in group])
 def test_what_was_mended_is_refused(english: str) -> None:
     assert {plain(token) for token in tokenize(english)} - _words() <= {"venue"}

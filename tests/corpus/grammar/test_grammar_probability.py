@@ -23,13 +23,14 @@ def test_probabilities_of_length_two_sum_to_one(pairs_of_two: list[SentencePair]
     assert isclose(sum(2 ** -(pair.bits or 0.0) for pair in pairs_of_two), 1.0, rel_tol=1e-9)
 
 
+@pytest.mark.slow
 def test_length_two_is_unambiguous(pairs_of_two: list[SentencePair]) -> None:
     assert len({pair.source for pair in pairs_of_two}) == len(pairs_of_two)
     assert all(english_french().parse(pair.source) == pair for pair in pairs_of_two)
     assert all(english_french().count_derivations(pair.source) == 1 for pair in pairs_of_two)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive(sample="session")
 def test_length_three_is_unambiguous_and_sums_to_one() -> None:
     total, sources, count = 0.0, set(), 0
     for pair in english_french().sentences(3):
@@ -40,7 +41,7 @@ def test_length_three_is_unambiguous_and_sums_to_one() -> None:
     assert isclose(total, 1.0, rel_tol=1e-9)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive(sample="session")
 def test_what_tells_apart_english_sentences_that_share_their_french_is_as_the_table_says() -> None:
     bits, french = 0.0, Counter[str]()
     for pair in english_french().sentences(3):
@@ -66,6 +67,7 @@ def test_draws_have_their_probabilities(pairs_of_two: list[SentencePair]) -> Non
     assert abs(statistic - freedom) < 4 * (2 * freedom) ** 0.5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", [*range(2, 26), 30, 40, 60])
 def test_drawn_sentences_have_one_derivation(words: int) -> None:
     grammar, random = english_french(), Random(words)
@@ -75,6 +77,7 @@ def test_drawn_sentences_have_one_derivation(words: int) -> None:
         assert grammar.parse(pair.source) == pair
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", range(2, 61))
 def test_length_is_the_wanted_one(words: int) -> None:
     grammar, random = english_french(), Random(words)
