@@ -20,7 +20,7 @@ for arguments in json.loads(sys.argv[1]):
 """
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive(sample="session")
 def test_each_command_finds_tests():
     """In one process, for what is imported once need not be imported again."""
     commands = re.findall(r"`(?:\w+=1 )?pytest ([^`]+)`", TOLD)

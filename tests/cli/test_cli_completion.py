@@ -38,7 +38,7 @@ def completed(line, shell="bash"):
     return done.stdout.split()
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive(sample="session")
 @pytest.mark.parametrize(
     ("line", "offered"),
     [

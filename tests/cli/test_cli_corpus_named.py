@@ -186,7 +186,7 @@ def test_a_bar_on_a_terminal(monkeypatch):
         assert bars.make("a.tgz") is None
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive(sample="session")
 @pytest.mark.usefixtures("site")
 def test_reproduce_on_a_fetched_corpus(capsys, tmp_path):
     printed(capsys, ["corpus", "fetch", "multi30k", "--quiet"])

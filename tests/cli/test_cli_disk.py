@@ -15,7 +15,7 @@ from ordinary_user import told_before
 
 from seq2seq_bottleneck.results.bundle import load_results
 
-pytestmark = pytest.mark.exhaustive(minutes=3, sample="file")
+pytestmark = pytest.mark.exhaustive(minutes=3, sample="session")
 SWEEP = """# Does a full disk change anything?
 preset = "smoke"
 [corpus]

@@ -13,7 +13,7 @@ from test_cli_killed import SWEEP
 
 from seq2seq_bottleneck.settings.sums import SUMS
 
-pytestmark = pytest.mark.exhaustive(minutes=5, sample="test")
+pytestmark = pytest.mark.exhaustive(minutes=5, sample="session")
 COMMANDS = {
     "study": ["study", "length", "--quiet", "--results", "out"],
     "all": ["export", "--all", "--results", "out"],

@@ -12,7 +12,7 @@ from seq2seq_bottleneck.results.bundle import load_results, tidy_csv
 from seq2seq_bottleneck.results.folders import STATUS, STORE
 from seq2seq_bottleneck.settings.errors import out_of_means
 
-pytestmark = pytest.mark.exhaustive(sample="file")
+pytestmark = pytest.mark.exhaustive(sample="session")
 
 SWEEP = """# What becomes of a cell that is too large for the machine?
 preset = "smoke"

@@ -41,7 +41,7 @@ def test_errors_name_the_way_out_and_leave_no_file(name, code, told, tmp_path, c
     assert not (tmp_path / "report.html").exists()
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive(sample="session")
 def test_trained_runs_their_studies_and_a_bundle_of_them_make_a_page(tmp_path, monkeypatch):
     """Small, from training to the page, and from the bundle alone."""
     monkeypatch.chdir(tmp_path)

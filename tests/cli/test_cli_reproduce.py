@@ -141,7 +141,7 @@ def test_the_same_command_gives_the_same_numbers(done, tmp_path, capsys):
     pd.testing.assert_frame_equal(first.drop(columns=timing), second.drop(columns=timing))
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive(sample="session")
 def test_beam_and_a_checked_schedule(tmp_path, capsys):
     arguments = ["reproduce", "--preset", "smoke", "--corpus", "copy", "--quiet"]
     changed = ["--set", "decoding.beam_size=3", "--check-schedule", "--out", str(tmp_path / "out")]

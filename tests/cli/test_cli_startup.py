@@ -36,7 +36,7 @@ def kept(folder):
     return {path: path.stat().st_mtime_ns for path in (folder / "cache").rglob("*-cache")}
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive(sample="session")
 def test_a_second_reproduce_compiles_nothing(tmp_path):
     first = reproduce(tmp_path, "first")
     compiled = kept(tmp_path)

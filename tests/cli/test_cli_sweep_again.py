@@ -14,7 +14,7 @@ from small_sweeps import FOUR
 
 from seq2seq_bottleneck.settings.sums import SUMS
 
-pytestmark = pytest.mark.exhaustive(minutes=2, sample="file")
+pytestmark = pytest.mark.exhaustive(minutes=2, sample="session")
 TINY = [
     *["model.context_size=8", "corpus.test_pairs=50"],
     *["training.updates=12", "training.validations=2"],

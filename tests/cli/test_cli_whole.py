@@ -39,7 +39,7 @@ def words(text):
     return " ".join(text.split())
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive(sample="session")
 def test_a_dry_run_tells_what_is_left_and_the_hours_and_makes_nothing(small, capsys):
     (cell, *_) = make_grid(load_sweep("mine.toml"), seeds=2).cells
     name = cell.settings.identity(Portable().fingerprint(cell.settings))
@@ -103,15 +103,7 @@ def broken(*_, **__):
     raise RuntimeError("a bug")
 
 
-@pytest.mark.parametrize(
-    ("run_jobs", "told"),
-    [
-        (failing, "mine: 8 of 8 runs failed or diverged: `bottleneck runs --results all/mine`"),
-        pytest.param(refusing, "mine: the disk is full", marks=pytest.mark.slow),
-        pytest.param(broken, "mine: RuntimeError: a bug", marks=pytest.mark.slow),
-    ],
-    ids=["failing", "refusing", "broken"],
-)
+@pytest.mark.exhaustive(sample="session")
 @pytest.mark.usefixtures("small")
 def test_a_part_that_fails_is_told_and_the_rest_goes_on(run_jobs, told, capsys, monkeypatch):
     monkeypatch.setattr("seq2seq_bottleneck.runs.pool.run_jobs", run_jobs)
@@ -158,7 +150,7 @@ def times(folder):
     }
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive(sample="session")
 def test_a_study_that_was_interrupted_goes_on_and_does_nothing_twice(tmp_path, capsys, monkeypatch):
     """Two parts at the preset smoke, for real; after the first the user stops it."""
     monkeypatch.chdir(tmp_path)

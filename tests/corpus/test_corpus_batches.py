@@ -262,7 +262,7 @@ def test_a_very_long_sentence_is_evaluated_alone() -> None:
     assert [int(length) for length in rows] == lengths
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive(sample="session")
 def test_the_lecture_preset_pads_less_than_a_tenth() -> None:
     """Both sides together, over an epoch of the grammar, with as many shapes as the preset has."""
     chosen = resolve("lecture", ["corpus.train_pairs=4000"])

@@ -12,7 +12,7 @@ from seq2seq_bottleneck.figures.registry import FIGURES, make_figure
 BEGINS = {".png": b"\x89PNG", ".svg": b"<?xml", ".pdf": b"%PDF"}
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive(sample="session")
 @pytest.mark.parametrize("ending", BEGINS)
 def test_equal_data_give_equal_bytes_in_each_format(ending, tmp_path):
     plant(tmp_path, "length")

@@ -169,7 +169,7 @@ def test_without_an_arm_without_attention_there_is_no_map(several):
             make_figure(name, several, where=["attention=additive"])
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive(sample="session")
 @pytest.mark.parametrize("dark", [False, True])
 @pytest.mark.parametrize("name", ["compression", "context-length"])
 def test_it_is_drawn_without_a_warning(several, one, name, dark):

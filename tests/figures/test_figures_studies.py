@@ -117,7 +117,7 @@ def test_of_text_without_exact_bits_the_translators_are_drawn(tmp_path):
     assert set(drawn["arm"]) == {"none", "additive", ""}
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive(sample="session")
 @pytest.mark.parametrize("study", STUDIES)
 def test_a_mean_without_an_interval_is_drawn_without_one(study, tmp_path):
     rows = [row | {"low": None, "high": None} for row in rows_of(study, seeds=0)]

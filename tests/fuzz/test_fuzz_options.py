@@ -263,7 +263,7 @@ def test_options(here: Path, budget: Draws) -> None:
     try_lines(command_lines(), budget, here)
 
 
-@pytest.mark.slow(minutes=2)
+@pytest.mark.exhaustive(sample="session")
 def test_sentences_put_to_trained_runs(here: Path, trained: Path) -> None:
     shutil.rmtree(here / "out")
     shutil.copytree(trained, here / "out")

@@ -73,7 +73,7 @@ def test_loss_and_gradient_are_the_plain_paths_for_every_arm(arm):
     check(arm)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive(sample="session")
 @pytest.mark.usefixtures("float64")
 @pytest.mark.parametrize("kind", CELLS)
 @pytest.mark.parametrize("reverse", [False, True])

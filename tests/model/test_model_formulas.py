@@ -102,7 +102,7 @@ def test_gradients_of_a_deep_translator_equal_the_formulas():
     check_gradient(settings, PAIRS[:2])
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive(sample="session")
 @pytest.mark.parametrize("placement", PLACEMENTS)
 @pytest.mark.parametrize("pairs", [PAIRS[1:], PAIRS[1:2]], ids=["more words", "fewer words"])
 def test_gradients_of_a_tied_output_equal_the_formulas(placement, pairs):

@@ -22,7 +22,7 @@ from seq2seq_bottleneck.settings.run import resolve
 OTHER_SOURCES = (([5], PAIRS[0][1]), ([3, 3, 3, 3, 3, 3, 2], PAIRS[1][1]), ([4, 6], PAIRS[2][1]))
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive(sample="session")
 @pytest.mark.parametrize("attention", ["none", "uniform", "additive"])
 @pytest.mark.parametrize("placement", PLACEMENTS)
 def test_neither_words_nor_length_of_a_hidden_source_are_read(attention, placement):

@@ -180,7 +180,7 @@ def _heading(node):
     return node.children[0].text
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive(sample="session")
 def test_every_command_of_a_page_without_runs_is_taken_in_the_order_of_the_page(copied, capsys):
     page = Page(make_report(copied))
     boxes = [(_heading(node), node.all("pre")[0].text.splitlines()) for node in _boxed(page)]

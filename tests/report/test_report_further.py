@@ -88,7 +88,7 @@ def test_where_no_table_can_be_made_it_says_why(tmp_path):
     assert "other buckets" in text
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive(sample="session")
 def test_on_the_page_stand_those_that_no_claim_rests_on_and_their_runs_at_the_end(folder):
     page = Page(make_report(folder))
     heads = [node.text for node in page.by_id("further").all("h3")]

@@ -168,7 +168,7 @@ def test_one_flipped_bit_is_noticed_wherever_it_is(kept, share, bit):
         assert str(error).startswith(("cannot be read (", "is of ")), error  # noqa: PT017
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive(sample="session")
 @settings(max_examples=150, deadline=None)
 @given(share=st.floats(0, 1, exclude_max=True), bit=st.integers(0, 7))
 def test_one_flipped_bit_in_a_stack_is_noticed_by_the_member_that_it_is_of(kept, share, bit):

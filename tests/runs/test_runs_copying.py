@@ -92,7 +92,7 @@ def hypotheses(folder):
     return [(json.loads(line)["source"], json.loads(line)["hypothesis"]) for line in lines]
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive(sample="session")
 def test_a_runs_own_test_decoding_copies_by_setting(tmp_path):
     """The same network with and without: only unknown words differ, and all of them."""
     plain, copying = (

@@ -148,7 +148,7 @@ def test_a_faster_machine_takes_less_time():
     assert fast.seconds < slow.seconds < 2 * fast.seconds
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive(sample="session")
 def test_this_machines_rate_is_measured_where_none_is_given():
     assert 1e8 < update_rate() < 1e14
     assert estimate([cell()], VOCABULARY, (25.0, 28.0), 1).seconds > START_SECONDS

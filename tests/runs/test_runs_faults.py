@@ -57,7 +57,7 @@ def executed(store: Path, stop: StopRequest | None = None) -> str:
     return str(events[-1]["phase"])
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive(sample="session")
 def test_a_clock_that_jumps_changes_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -13,7 +13,7 @@ from seq2seq_bottleneck.runs.gathered import gather
 from seq2seq_bottleneck.runs.run import execute
 from seq2seq_bottleneck.settings.run import resolve
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.exhaustive(sample="session")
 
 SETTINGS = resolve("smoke", ["corpus.name=copy", "corpus.copy_words=20", "scoring.edges=5,11,21"])
 

@@ -194,7 +194,7 @@ def test_a_run_in_no_stack_is_left_alone(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive(sample="session")
 def test_weights_of_the_whole_are_not_all_alike(whole):
     """What the comparisons above rest on."""
     assert not same_weights(whole[1], whole[2])

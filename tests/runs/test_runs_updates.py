@@ -13,7 +13,7 @@ from seq2seq_bottleneck.runs.stacked import CHECKPOINT
 from seq2seq_bottleneck.runs.store import run_folders
 from seq2seq_bottleneck.settings.run import resolve
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.exhaustive(sample="session")
 
 COPY = resolve(
     "smoke",

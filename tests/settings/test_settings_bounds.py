@@ -148,7 +148,7 @@ def test_other_errors_are_no_lack_of_means():
     assert isinstance(out_of_means(MemoryError()), UserError)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive(sample="session")
 @pytest.mark.parametrize("change", ["model.context_size=1048576", "model.embedding_size=1048576"])
 def test_a_run_that_finds_no_memory_fails_in_one_line(tmp_path, change):
     """In a process that the system gives 6 GB of addresses, as a small machine would."""

@@ -37,7 +37,7 @@ def test_the_test_sentences_have_the_runs_own_losses_and_counts(subject, found):
         assert own[key] == [found[name][place] for name in BLEU_COLUMNS]
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive(sample="session")
 def test_training_sentences_are_those_of_the_corpus_bucket_by_bucket(subject, found):
     train = found["source_words"][found["split"] == "train"]
     words = np.array([pair.words for pair in subject.corpus.train])

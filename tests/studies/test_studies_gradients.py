@@ -87,7 +87,7 @@ def test_norms_are_those_of_finite_differences(model):
     np.testing.assert_allclose(found[: len(TARGET), : len(SOURCE)], expected, rtol=1e-5)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive(sample="session")
 def test_other_sentences_of_a_batch_do_not_matter(subject):
     pairs = sorted(subject.corpus.test, key=lambda pair: pair.words)
     together = gradient_norms(subject, subject.weights, [pairs[0], pairs[9]])

@@ -324,7 +324,7 @@ def test_of_one_hot_contexts_the_probe_recovers_all_bits_and_of_noise_none(
     assert least * exact.sum() < (exact - left / NATS).sum() < most * exact.sum()
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive(sample="session")
 def test_the_probe_learns_and_changes_no_weight_of_the_encoder(copier, reader):
     trained, fresh = reader[1], source_probe.fresh_reader(copier, copier.weights)[1]
     kept = zip(
@@ -336,7 +336,7 @@ def test_the_probe_learns_and_changes_no_weight_of_the_encoder(copier, reader):
     assert all(jax.tree.leaves(moved["decoder"]))
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive(sample="session")
 def test_the_memory_as_it_is_gives_the_runs_own_translations(subject, measured):
     """And what is measured at full precision is what the run was scored by."""
     found, _ = measured

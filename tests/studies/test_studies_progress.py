@@ -19,7 +19,7 @@ def _measured(out, capsys, *options):
     }
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive(sample="session")
 def test_runs_are_numbered_among_those_that_are_measured_now(finished, tmp_path, capsys):
     out = tmp_path / "out"
     shutil.copytree(finished, out)

@@ -87,7 +87,7 @@ def test_words_read_are_those_that_were_right(tmp_path):
     assert rows["words_readable", "5-10", "", "", None]["value"] == 5
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive(sample="session")
 def test_a_real_runs_states_are_read(subject, found):
     test = subject.corpus.test
     lengths = [len(one) for one in states(subject, subject.weights, test)]

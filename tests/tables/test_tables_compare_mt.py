@@ -51,7 +51,7 @@ def texts(errors: float) -> tuple[list[str], list[str]]:
     return hypotheses, references
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive(sample="session")
 @pytest.mark.parametrize("errors", [0.4, 0.05])
 def test_bucket_scores_are_compare_mts(errors: float) -> None:
     hypotheses, references = texts(errors)

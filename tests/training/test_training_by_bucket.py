@@ -86,7 +86,7 @@ def two():
     return undisturbed(3, 8)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive(sample="session")
 @pytest.mark.parametrize("seeds", [(3,), (3, 8)])
 def test_what_is_logged_is_of_the_weights_at_that_validation(seeds):
     """Which at the last one are the weights that the training ends with."""

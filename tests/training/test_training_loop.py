@@ -86,7 +86,7 @@ def test_fillers_do_not_count():
     )
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive(sample="session")
 def test_it_learns_to_copy():
     graph, weights = translator(attention="additive", cell="gru", embedding_size=8, context_size=16)
     settings = settings_of(

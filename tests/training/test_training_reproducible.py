@@ -20,7 +20,7 @@ print(hashlib.sha256(state).hexdigest())
 """
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive(sample="session")
 def test_two_processes_train_the_same_weights(request):
     folder = str(request.path.parent)
     processes = [

@@ -62,7 +62,7 @@ def test_commas_link_to_commas(drawn: list[SentencePair]) -> None:
             assert (english[source] == "￭,") == (french[target] == "￭,"), pair
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive(sample="session")
 def test_vocabulary_is_reached(drawn: list[SentencePair]) -> None:
     vocabulary = english_french().vocabulary()
     more = _draw(13, 1500)

@@ -23,7 +23,7 @@ def test_probabilities_of_length_two_sum_to_one(pairs_of_two: list[SentencePair]
     assert isclose(sum(2 ** -(pair.bits or 0.0) for pair in pairs_of_two), 1.0, rel_tol=1e-9)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive(sample="session")
 def test_length_two_is_unambiguous(pairs_of_two: list[SentencePair]) -> None:
     assert len({pair.source for pair in pairs_of_two}) == len(pairs_of_two)
     assert all(english_french().parse(pair.source) == pair for pair in pairs_of_two)
