@@ -45,7 +45,7 @@ def draws(quick: int, exhaustive: int) -> list[Any]:
     return [pytest.param(Draws(quick, False), id="fixed"), slow, whole]
 
 
-SAMPLES = {"test": 1, "file": 1, "session": 6}
+SAMPLES = {"test": 1, "file": 1, "session": 5}
 """How many cases are drawn of each test, of each file, or of all tests of a session."""
 
 

@@ -54,6 +54,7 @@ def test_start_up_imports_nothing_heavy(arguments):
     assert run_python(code).splitlines()[-1] == "[]"
 
 
+@pytest.mark.slow
 def test_reading_results_imports_no_jax():
     code = (
         "import sys\nimport seq2seq_bottleneck.tables.pages\n"

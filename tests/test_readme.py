@@ -99,7 +99,7 @@ PLACES = {"FILE-OR-NAME": "context_size", "DIR": "out", "HOST": "127.0.0.1"}
 """What stands for the names that README leaves to the reader."""
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive(sample="session")
 def test_the_sweeps_that_readme_tells_of_in_its_text_can_be_planned(folder, monkeypatch, capsys):
     """The file that it shows, and the commands that want a cluster: their dry runs."""
     monkeypatch.chdir(folder)

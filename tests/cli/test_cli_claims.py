@@ -72,6 +72,7 @@ def test_runs_without_a_result_are_told_of(tmp_path, capsys):
     assert said == told + "\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["rich", "markdown", "json"])
 def test_every_form_tells_every_claim(form, tmp_path, capsys):
     write_planted(tmp_path, ARMS, seeds=1)

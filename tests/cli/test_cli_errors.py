@@ -254,6 +254,7 @@ def test_an_error_that_cannot_be_written_is_one_all_the_same():
     assert (done.returncode, done.stdout) == (2, b"")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(NUMBERS))
 def test_what_would_make_other_numbers_is_not_taken_from_the_environment(name):
     code = (

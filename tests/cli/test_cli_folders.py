@@ -33,6 +33,7 @@ def refused(capsys, command, folder):
     return line
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", OF_RUNS, ids=" ".join)
 def test_of_a_folder_of_several_sweeps_one_is_to_be_named(command, tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)

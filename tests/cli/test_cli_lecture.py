@@ -257,6 +257,7 @@ def test_an_arm_whose_settings_were_lost_is_not_left_out(tmp_path, capsys):
     assert "run-none/settings.json' cannot be read (No such file" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_both_arms_translate_the_short_sentences_as_translate_does(tmp_path, capsys):
     write_store(tmp_path / "store", "additive", "none")
     assert run(["translate", "The cat sat", "--run", "store"]) == 0

@@ -74,6 +74,7 @@ def test_score_prints_the_buckets_as_csv(capsys):
         assert row["signature"] == bleu_signature()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 def test_scores_are_those_of_sacrebleus_own_command_on_the_same_files(tmp_path, capsys, end):
     """Whatever signs the text holds: nothing that a score depends on is changed on the way."""

@@ -63,6 +63,7 @@ def test_a_second_signal_does_not_break_into_the_ending(first, later):
     assert process.returncode == 130
 
 
+@pytest.mark.slow
 def test_of_a_command_that_begins_anew_nothing_else_is_said():
     process = started("report")
     process.send_signal(signal.SIGINT)

@@ -19,7 +19,7 @@ from seq2seq_bottleneck.cli.main import run
 from seq2seq_bottleneck.results.schema import RUN_COLUMNS
 from seq2seq_bottleneck.runs import estimate
 
-pytestmark = pytest.mark.exhaustive(sample="file")
+pytestmark = pytest.mark.exhaustive(sample="session")
 
 COMMAND = Path(sys.executable).parent / "bottleneck"
 

@@ -15,7 +15,7 @@ from seq2seq_bottleneck.settings.run import resolve
 from seq2seq_bottleneck.settings.sweep import load_sweep
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive(sample="session")
 def test_a_dry_run_prints_the_cells_and_runs_nothing(tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "mine.toml").write_text(FOUR)

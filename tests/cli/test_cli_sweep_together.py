@@ -8,6 +8,7 @@ from seq2seq_bottleneck.runs import pool
 NUMBERS = {"--seeds-together": "999,999", "--updates-together": "999,999", "--threads": "1,024"}
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("planted")
 @pytest.mark.parametrize("option", NUMBERS)
 @pytest.mark.parametrize("given", ["0", "-1", "2.5", "many", "", "1000000"])

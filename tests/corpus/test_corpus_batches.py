@@ -128,6 +128,7 @@ def test_little_padding(groups: int, most: float) -> None:
     assert padded_fraction(*lengths, shape_classes(*lengths, groups, 256)) < most
 
 
+@pytest.mark.slow
 def test_batches_are_padded_behind_the_end() -> None:
     stream = training_batches(spread(500), batch_size=16, seed=1)
     for update in range(40):

@@ -30,6 +30,7 @@ def compiled_beam(graph, settings):
     return jax.jit(lambda weights, *batch: beam_search(nnx.merge(graph, weights), *batch, settings))
 
 
+@pytest.mark.slow
 def test_width_one_is_greedy():
     graph, shapes = structure(attention="additive", cell="lstm")
     settings = settings_of(beam_size=1, cap_factor=2.0)

@@ -101,6 +101,7 @@ def test_neither_padding_nor_the_start_token_is_ever_a_word(model, search):
     assert not np.any(output.finished)
 
 
+@pytest.mark.slow
 def test_log_probability_is_that_of_the_words_under_teacher_forcing(model, outputs):
     logits_of = logits_function(model[0])
     for weights, output in outputs:
@@ -112,6 +113,7 @@ def test_log_probability_is_that_of_the_words_under_teacher_forcing(model, outpu
             np.testing.assert_allclose(output.log_probability[row], expected, rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("float64")
 def test_padding_changes_nothing():
     graph, shapes = structure()

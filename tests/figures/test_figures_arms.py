@@ -160,6 +160,7 @@ def test_more_rows_than_a_slide_has_room_for_are_refused_with_a_way_out(tmp_path
     assert len(rows_of(figure)) == MOST_ROWS
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dark", [False, True])
 def test_it_is_drawn_without_a_warning(controls, dark):
     make_figure("arms", controls, dark=dark)[0].draw_without_rendering()

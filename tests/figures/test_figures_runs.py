@@ -49,6 +49,7 @@ def test_bleu_is_that_of_the_table_with_seeds_and_the_slides_numbers(bundle):
         assert list(slide["value"]) == [getattr(row, column) for row in L_VIND.values()]
 
 
+@pytest.mark.slow
 def test_the_slides_lines_are_faint_and_known_by_their_markers(bundle):
     figure, _ = make_figure("bleu", bundle)
     lines = [line for line in figure.axes[0].lines if line.get_linestyle() == ":"]

@@ -91,6 +91,7 @@ def test_each_context_size_has_a_shade_and_a_marker_in_both_arms(several, dark):
     assert figure.axes[0].get_ylim() == figure.axes[1].get_ylim()
 
 
+@pytest.mark.slow
 def test_compression_of_one_context_size_is_drawn_and_says_that_it_decides_nothing(one):
     figure, data = make_figure("compression", one)
     assert set(data["control"]) == {"context 32", ""}

@@ -114,6 +114,7 @@ def test_a_picture_of_few_colours_is_the_same_to_the_dot(colours):
     np.testing.assert_array_equal(_pixels(smaller_png(picture)), _pixels(picture))
 
 
+@pytest.mark.slow
 def test_of_many_colours_the_commonest_are_kept_and_the_rest_is_the_nearest_of_these():
     picture = _noisy(9_000)
     before, after = _pixels(picture), _pixels(smaller_png(picture))

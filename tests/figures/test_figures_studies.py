@@ -39,6 +39,7 @@ def test_each_drawn_number_stands_in_the_studys_table(study, tmp_path):
             assert row["high"] == pytest.approx(times * held["high"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("study", STUDIES)
 def test_every_panel_has_series_an_axis_with_its_unit_and_n(study, tmp_path):
     figure, data = make_figure(study, plant(tmp_path, study))

@@ -47,6 +47,7 @@ def test_the_worked_example_gives_the_audited_numbers():
     np.testing.assert_allclose(read.context[0], [0.493, 0.173, 0.440], atol=5e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("garbage", [0.0, 1e4])
 @pytest.mark.parametrize("kind", ATTENTIONS)
 def test_weights_sum_to_one_and_padding_gets_exactly_nothing(kind, garbage):
@@ -81,6 +82,7 @@ def test_uniform_is_the_mean_of_the_real_states():
     np.testing.assert_allclose(read.context, [[2.0]])
 
 
+@pytest.mark.slow
 def test_huge_scores_neither_overflow_nor_spoil_the_gradient():
     scores = jax.numpy.array([[1e4, 1e4 - 1.0, 3e38], [-1e4, -3e38, 0.0]])
     mask = jax.numpy.array([[True, True, False], [True, True, False]])

@@ -46,6 +46,7 @@ def logits_with(rate, weights, *keys):
     return [np.asarray(compiled(weights, key)) for key in keys]
 
 
+@pytest.mark.slow
 def test_evaluation_knows_no_dropout():
     _, weights = random_translator(settings_of(layers=2))
     (with_rate,) = logits_with(0.5, weights, None)
@@ -61,6 +62,7 @@ def test_training_drops_by_the_key():
     assert np.all(np.any(one != other, axis=-1))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("half", ["encoder", "decoder"])
 def test_both_halves_drop(half):
     """One half at a time gets the key."""

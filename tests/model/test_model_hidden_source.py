@@ -44,6 +44,7 @@ def test_the_same_weights_read_a_seen_source():
     assert np.abs(logits - others).max() > 1e-3
 
 
+@pytest.mark.slow
 def test_a_hidden_source_trains_the_decoder_alone():
     graph, weights = random_translator(settings_of(source="hidden"))
     _, slopes = loss_and_gradient(graph)(weights, padded())
@@ -51,6 +52,7 @@ def test_a_hidden_source_trains_the_decoder_alone():
     assert np.any(slopes["decoder"]["output"][...])
 
 
+@pytest.mark.slow
 def test_hiding_the_source_changes_no_starting_value():
     seen, hidden = (
         create(settings_of(source=source), SOURCE_WORDS, TARGET_WORDS, 3)[1]

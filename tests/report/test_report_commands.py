@@ -100,6 +100,7 @@ def test_the_runs_can_be_trained_again_by_one_command(tmp_path):
     assert _settings(found.command).without_seed() == bundle.settings("dot1x1").without_seed()
 
 
+@pytest.mark.slow
 def test_a_sweep_that_is_installed_is_known_by_its_cells(tmp_path):
     folder = _of_sweep(tmp_path / "mine", "teacher_forcing", seeds=2)
     bundle = load_bundle(folder)

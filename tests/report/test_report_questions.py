@@ -129,6 +129,7 @@ def test_links_of_the_users_own_have_their_table_and_their_command(tmp_path):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("claim", ["C3", "C9"])
 def test_without_numbers_nothing_is_drawn(claim, tmp_path):
     decided, held = _of(claim, write_results(tmp_path))

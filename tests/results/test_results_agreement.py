@@ -72,6 +72,7 @@ SENTENCES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("edit", SENTENCES.values(), ids=SENTENCES)
 def test_sentences_that_are_not_those_counted_are_told(bundle, tmp_path, edit):
     edit_csv(bundle / "sentences.csv.gz", edit)

@@ -101,6 +101,7 @@ def test_what_a_bundle_lost_is_named(bundle, tmp_path, capsys, how, name, comman
     assert line.endswith(way)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["claims", "cost"])
 def test_a_benchmark_that_lost_a_file_says_so(bundle, tmp_path, capsys, name):
     write_listed(bundle, [("probes/cost.csv", b"a"), ("probes/cost_exponents.csv", b"b")])
@@ -109,6 +110,7 @@ def test_a_benchmark_that_lost_a_file_says_so(bundle, tmp_path, capsys, name):
     assert "bottleneck bench --out" in told(capsys, name, bundle, tmp_path / "out")
 
 
+@pytest.mark.slow
 def test_what_may_be_deleted_is_missed_by_nobody(bundle, capsys):
     assert run(asked("claims", bundle)) == 0
     before = capsys.readouterr()

@@ -45,6 +45,7 @@ def by_hand(store, arm, size, place):
     return np.mean(values), np.mean(draws, axis=0)
 
 
+@pytest.mark.slow
 def test_the_mean_over_many_seeds_is_that_of_each_run_alone(tmp_path):
     size = Size(1, 12, sentences=150, resamples=40)
     store = tmp_path / "store"

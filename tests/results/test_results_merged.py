@@ -76,6 +76,7 @@ def test_a_run_that_three_folders_have_is_counted_once(parts, tmp_path):
     assert write_merged([*parts, tmp_path / "again"], tmp_path / "all") == Merged(6, 4)
 
 
+@pytest.mark.slow
 def test_what_one_has_not_done_and_another_has_is_done(parts, tmp_path):
     first, second = parts
     begun = finished_runs(second)[-1].name

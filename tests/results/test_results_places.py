@@ -178,6 +178,7 @@ def test_a_damaged_bundle_of_others_is_not_written_over(place, capsys, command, 
     assert files(place) == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
     ["runs.csv", "learning.csv", "environment.json", "sentences.safetensors", "probes/fit.csv"],

@@ -107,6 +107,7 @@ def test_words_are_copied_as_they_are_written():
     assert run.written("\u0130x") == run.tokens("\u0130x")
 
 
+@pytest.mark.slow
 def test_unknown_words_of_an_output_become_the_users_own():
     plain, copying = (
         random_run(7, {"lowercase": True}, {"copy_unknown": copy}) for copy in (False, True)

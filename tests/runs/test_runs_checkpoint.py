@@ -219,6 +219,7 @@ def test_a_log_of_an_older_version_is_gone_on_with(tmp_path):
     assert log == [Progress(20, 90, 1.5, 10.0, 3.0, valid_loss=0.1 + 0.2)]
 
 
+@pytest.mark.slow
 def test_the_checkpoint_of_another_model_is_refused(tmp_path):
     path = tmp_path / CHECKPOINT
     path.write_bytes(to_bytes(snapshot(learner()), ["one"]))

@@ -67,6 +67,7 @@ def test_a_reproduction_bundles_the_whole_store_in_its_order_with_its_groups(tmp
     assert list(bundled(tmp_path).items()) == [("c", ""), ("b", ""), ("a", "earlier")]
 
 
+@pytest.mark.slow
 def test_two_sweeps_that_end_at_once_lose_no_group(tmp_path, monkeypatch):
     planted(tmp_path, "a")
 

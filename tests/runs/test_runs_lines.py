@@ -93,6 +93,7 @@ def translated(run, lines, **options):
     return [line for chunk in chunks for line in chunk], tally
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("chunk", [1, 3, 7, 4096])
 def test_every_line_has_its_own_translation(run, monkeypatch, chunk):
     monkeypatch.setattr(module, "CHUNK", chunk)

@@ -25,6 +25,7 @@ def _score(hypotheses, references, lowercase=False):
     return sacrebleu.corpus_bleu(hypotheses, [references], lowercase=lowercase, force=True)
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(corpus=CORPUS, lowercase=st.booleans(), data=st.data())
 def test_any_resample_equals_sacrebleu(corpus, lowercase, data):

@@ -24,6 +24,7 @@ def _score(hypotheses, references, lowercase=False):
     return CHRF(lowercase=lowercase).corpus_score(hypotheses, [references]).score
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(corpus=CORPUS, lowercase=st.booleans(), data=st.data())
 def test_any_resample_equals_sacrebleu(corpus, lowercase, data):

@@ -34,6 +34,7 @@ def p_of(a, b, trials=TRIALS, seed=1, bucket=0):
     return randomisation_p(bleu, *rows, trials, seed=seed, bucket=bucket)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("a", "b"), [(A, B), (B, REFERENCES), (A, outputs(REFERENCES, 0.3, 3))])
 def test_trials_approach_all_swaps(a, b):
     exact = exact_p(a, b)

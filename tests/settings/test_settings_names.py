@@ -126,6 +126,7 @@ def test_what_comes_back_from_another_machine_stays_in_its_folder(store, name):
     assert sorted(store.parent.rglob("*")) == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["../../secret", "/etc", "..", ".", "a/b", "a\\b", "\u202ea"])
 def test_a_run_of_a_bundle_that_names_another_folder_is_refused(tmp_path, name):
     write_planted(tmp_path, {"none": [0.5] * 5, "additive": [0.1] * 5}, seeds=1)
@@ -172,6 +173,7 @@ def test_such_a_sweep_runs_into_a_folder_that_is_named(capsys, tmp_path, monkeyp
 SMALL = ["sweep", "context_size", "--preset", "smoke", "--corpus", "copy", "--quiet"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "arguments",
     [

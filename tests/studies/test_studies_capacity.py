@@ -126,6 +126,7 @@ def test_one_context_size_has_no_growth(tmp_path):
     assert not any(row["measure"] == "growth" for row in summarise([_probed(tmp_path, 16)]))
 
 
+@pytest.mark.slow
 def test_twice_the_training_stands_beside_by_its_own_updates(tmp_path):
     runs = [
         _probed(tmp_path, 16, updates=100, half=8.0),

@@ -19,6 +19,7 @@ def _heard():
     return heard, heard.append
 
 
+@pytest.mark.slow
 def test_a_sentence_of_the_language_is_judged_by_its_own_reference(found):
     heard, tell = _heard()
     held = diagnose("The black cat sat on the mat.", found, tell)

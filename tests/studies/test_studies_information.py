@@ -226,6 +226,7 @@ def test_another_source_costs_the_translator_what_the_reference_costs_with_it(su
     assert not np.allclose(found["nll_shuffled"], found["nll"], rtol=1e-4)
 
 
+@pytest.mark.slow
 def test_a_translator_that_does_not_read_its_source_has_the_same_bits_of_any(subject):
     deaf = jax.tree.map(lambda leaf: leaf, subject.weights)
     deaf["encoder"] = jax.tree.map(jnp.zeros_like, deaf["encoder"])
@@ -349,6 +350,7 @@ def test_the_memory_as_it_is_gives_the_runs_own_translations(subject, measured):
     assert np.any(coarse != counts)
 
 
+@pytest.mark.slow
 def test_states_are_rounded_within_the_training_ranges(subject):
     batches = robustness.evaluation_batches(subject.encode(subject.corpus.test), 40)
     spans = robustness.ranges(subject)
@@ -362,7 +364,7 @@ def test_states_are_rounded_within_the_training_ranges(subject):
     assert robustness.rounded(states, spans, "full") is states
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive(sample="session")
 def test_a_real_run_is_measured_and_summed_up(subject, measured, tmp_path):
     found, told = measured
     keep(tmp_path, STUDY, found)

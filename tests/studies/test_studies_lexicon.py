@@ -83,6 +83,7 @@ def _metadata(path):
         return file.metadata()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "damage",
     [

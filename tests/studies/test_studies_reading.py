@@ -100,7 +100,7 @@ def test_a_real_runs_states_are_read(subject, found):
     assert just_read > guessed + 0.2
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive(sample="session")
 def test_what_is_kept_is_read_back_and_summed_up(subject, found, tmp_path):
     keep(tmp_path, STUDY, found)
     kept = read_kept(tmp_path, subject.settings, STUDY)

@@ -29,7 +29,7 @@ from seq2seq_bottleneck.studies.survival import (
     summarise,
 )
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.exhaustive(sample="session")
 
 SENTENCES = 400
 

@@ -28,6 +28,7 @@ def caption(folder, name="vindication", *conditions):
     return "\n".join(make_page(name, where(load_bundle(folder), conditions)).caption)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("changes", "values"),
     [

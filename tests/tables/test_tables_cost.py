@@ -104,6 +104,7 @@ def test_a_few_lengths_or_none_are_not_measured(tmp_path):
         assert plant(tmp_path, variation)[1].judged[0].verdict == "not measured"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("names", [DEFAULT_ARMS, ("none",)])
 def test_everything_fits_80_columns_uncut(tmp_path, names):
     text = printed(plant(tmp_path, DEFAULT, names))

@@ -109,6 +109,7 @@ def test_c10_holds_attention_against_none_in_a_variation_too(tmp_path):
     )
 
 
+@pytest.mark.slow
 def test_c12_flips_with_what_twice_the_training_adds(tmp_path):
     verdicts = {}
     for name, shares in {"same": LOW, "some": [*LOW[:4], 0.6], "much": [*LOW[:4], 0.4]}.items():
@@ -158,6 +159,7 @@ def test_c1_prefers_context_alone_to_the_whole_network(tmp_path):
     assert (seen.verdict, seen.runs) == (found.verdict, found.runs)
 
 
+@pytest.mark.slow
 def test_the_tables_verdicts_are_those_of_the_runs_nearest_the_lecture(tmp_path):
     store = with_controls(tmp_path)
     for arm, shares in {"none": HIGH, "additive": LOW, "dot": HIGH}.items():
@@ -245,6 +247,7 @@ def test_a_bundle_without_its_store_is_not_named_as_the_place_of_new_runs(tmp_pa
     assert commands["C9"] == f"bottleneck bench --out {folder}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arm", "claim", "chained"),
     [("none", "C8", True), ("none", "C11", True), ("none", "C6", True), ("none", "C14", False),
@@ -371,6 +374,7 @@ def test_what_a_folder_does_not_decide_a_results_folder_inside_it_does(tmp_path)
     assert not chosen["C10"].measured
 
 
+@pytest.mark.slow
 def test_where_no_folder_decides_that_of_the_claims_sweep_says_why(tmp_path):
     Store(tmp_path / "controls").add("none", "none", LOW).add("additive", "additive", HIGH).write()
     Store(tmp_path / "anything").add("none", "none", LOW).write()

@@ -196,6 +196,7 @@ def test_bars_go_where_even_tight_columns_leave_no_room(pages):
     assert SCALE not in printed(pages["vindication"].table, 60)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp1252", "cp437", "no-such-encoding"])
 @pytest.mark.parametrize("name", BARRED)
 def test_where_the_encoding_has_no_blocks_there_are_none(pages, name, encoding):

@@ -52,6 +52,7 @@ def mean_bleu(hypotheses, length):
     return np.mean([corpus_bleu([h[p] for p in places], references).score for h in hypotheses])
 
 
+@pytest.mark.slow
 def test_context_size_has_both_arms_and_sacrebleus_numbers(planted):
     bundle, made = planted
     frame = make_page("context-size", bundle).frame
@@ -146,6 +147,7 @@ def test_of_many_seeds_the_caption_says_what_they_lie_between():
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_attention_may_be_missing_here_and_there(several):
     kept = where(several, ["run=none8s1,none16s1,additive16s1,additive32s1"])
     page = make_page("context-size", kept)
@@ -217,6 +219,7 @@ def test_the_hidden_size_may_follow_the_context_but_not_vary_within_one(tmp_path
         make_page("compression", merged(tmp_path))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["compression", "context-size"])
 def test_a_hidden_size_that_varies_beside_the_context_is_refused(tmp_path, name):
     """A curve over context sizes is not to be one over other sizes as well (C1)."""

@@ -197,6 +197,7 @@ def test_nothing_is_stated_in_per_cent_of_next_to_nothing(tmp_path):
     assert failure.verdicts[0].startswith("L-FAIL: not measured")
 
 
+@pytest.mark.slow
 def test_a_doubled_seed_is_held_against_the_same_seed(tmp_path):
     """Two seeds apart from each other, one of them doubled without any change: long enough."""
     write_planted(tmp_path, FALLING, seeds=2, factors=(1,))

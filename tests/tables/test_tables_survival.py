@@ -80,6 +80,7 @@ def test_a_row_a_class_and_arm():
     assert sum(line.startswith(" function") for line in lines) == 3 + 2
 
 
+@pytest.mark.slow
 def test_gist_less_each_other_kind_of_all_words_and_of_those_as_common():
     lines = _printed(_frame())
     start = lines.index("Gist less other words, beyond chance, points (C3)")
@@ -102,6 +103,7 @@ def test_an_arm_that_was_measured_before_that_has_no_rows_of_it():
     assert [row[1] for row in own] == ["n", "none"] * 2
 
 
+@pytest.mark.slow
 def test_a_table_made_before_words_as_common_were_compared_is_read():
     frame = _frame()
     older = frame[frame["measure"] != "gist_more_alike"]
@@ -111,6 +113,7 @@ def test_a_table_made_before_words_as_common_were_compared_is_read():
     assert list(made.frame) == [name for name in page(frame).frame if "alike" not in name]
 
 
+@pytest.mark.slow
 def test_the_words_counted_stand_above_the_arms_that_share_them():
     frame = _frame()
     other = frame[frame["arm"] == "additive"].assign(arm="additive joined=2")
@@ -130,6 +133,7 @@ def test_the_words_counted_stand_above_the_arms_that_share_them():
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_value_that_some_resample_lacks_has_no_range_and_the_caption_says_why():
     frame = _frame()
     assert not any("without a range" in line for line in page(frame).caption)

@@ -67,6 +67,7 @@ def test_the_decoder_reads_the_target_shifted_by_one():
     np.testing.assert_array_equal(found, [[BOS, 5, 6], [BOS, 4, 2]])
 
 
+@pytest.mark.slow
 def test_token_losses_equal_their_definition(model, forced):
     expected = losses_by_hand(model, forced_word)
     np.testing.assert_allclose(forced, expected, rtol=1e-5, atol=1e-6)
@@ -125,6 +126,7 @@ def test_half_the_words_are_forced_at_a_ratio_of_a_half(model, sampled):
     assert 0.35 < was_true[:, tell].mean() < 0.65
 
 
+@pytest.mark.slow
 def test_dropout_reaches_the_decoder_under_sampling_too():
     """All words forced: what differs between the two keys' losses is dropout's doing."""
     model = merged(translator(dropout=0.5, attention="none", initial_state="zero"))

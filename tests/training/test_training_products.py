@@ -182,6 +182,7 @@ def test_on_an_accelerator_products_are_named_as_bfloat16():
     assert all(named in line and line.endswith("xf32>") for line in lines)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("platform", ["cpu", "cuda"])
 def test_by_default_nothing_is_rounded_or_named(platform):
     text = program_text(*translator(attention="additive"), platform)

@@ -108,6 +108,7 @@ def test_chunks_are_smoothed_alike(count, smoothing, monkeypatch):
     np.testing.assert_allclose(jax.jit(chunked)(states, layer), expected[0], rtol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("float64")
 def test_the_gradient_by_hand_is_that_of_finite_differences():
     states, layer, target, real = positions(9)
