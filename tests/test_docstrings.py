@@ -111,6 +111,7 @@ def test_an_error_that_is_not_named_is_found(source, found):
     assert list(unnamed(ast.parse(source), "m")) == found
 
 
+@pytest.mark.slow
 def test_all_errors_that_a_public_function_raises_itself_are_named():
     """But for the commands: their docstring is the help that a user reads."""
     registered = [*app.registered_commands, *corpus.app.registered_commands]

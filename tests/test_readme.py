@@ -132,7 +132,7 @@ def test_the_commands_of_dask_are_taken():
     assert taken[2].params["protocol"] == "tls"
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive(sample="session")
 def test_readme_decides_the_claims_as_it_says(monkeypatch, capsys):
     monkeypatch.chdir(ROOT)
     assert "`bottleneck claims --results results/reference`" in README

@@ -57,7 +57,7 @@ def test_the_step_is_a_runs_update(name):
         np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-7)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive(sample="session")
 def test_memory_is_at_least_what_adam_holds_and_grows_with_the_batch():
     arm = parse_arms("dot")[-1]
     small, large = (Step(arm, Sizes(5, 8, batch, 20, 4)).peak_bytes for batch in (3, 3000))

@@ -156,7 +156,7 @@ def test_fewer_than_two_filled_buckets(capsys):
     fails(capsys, ["corpus", "describe", "files", *arguments], 1, "5-39", "two")
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive(sample="session")
 def test_an_error_in_a_worker_reaches_the_user_as_one_line(capsys, parallel):
     arguments = [*FILES, "--set", "scoring.edges=5,40", "--out", "out", "--quiet"]
     fails(capsys, ["reproduce", *arguments], 1, "5-39", "two")

@@ -235,6 +235,7 @@ def test_negative_seed() -> None:
     assert training_batches(spread(20), 4, seed=-1).batch(0).source.shape[0] == 4
 
 
+@pytest.mark.slow
 @given(st.integers(1, 200), st.integers(1, 30))
 def test_results_come_back_in_order(count: int, size: int) -> None:
     pairs = spread(count)

@@ -132,6 +132,7 @@ def test_broken_documents(document: str) -> None:
         parse(document.encode())
 
 
+@pytest.mark.slow
 def test_a_document_of_great_depth() -> None:
     """Nesting exhausts neither the stack nor patience: below any act's depth nothing is read."""
     deep = b"<P>" * 50_000 + b"<Text>one two three</Text>" + b"</P>" * 50_000

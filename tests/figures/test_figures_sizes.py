@@ -73,6 +73,7 @@ def test_slides_ratios_are_a_faint_line_without_attention(several):
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dark", [False, True])
 def test_each_context_size_has_a_shade_and_a_marker_in_both_arms(several, dark):
     figure, _ = make_figure("compression", several, dark=dark)
@@ -129,6 +130,7 @@ def test_the_map_has_the_tables_numbers_and_blanks(several):
     assert blank["value"].isna().all()
 
 
+@pytest.mark.slow
 def test_a_number_does_not_touch_the_edges_of_its_cell(several):
     figure, _ = make_figure("context-length", several)
     figure.draw_without_rendering()

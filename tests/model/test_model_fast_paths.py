@@ -107,6 +107,7 @@ def test_a_cells_gradient_by_hand_is_autodiffs(kind, reverse):
         np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("vocabulary", [3, 40])
 def test_looking_up_and_mapping_may_change_places(vocabulary):
     """A batch of ten words, of a vocabulary that is smaller and of one that is larger."""

@@ -110,6 +110,7 @@ def test_gradients_of_a_tied_output_equal_the_formulas(placement, pairs):
     check_gradient(settings_of(tied_output=True, hidden_size=4, placement=placement), pairs)
 
 
+@pytest.mark.slow
 def test_float32_is_as_close_as_it_can_be():
     settings = settings_of(attention="additive")
     with jax.enable_x64(False):

@@ -71,6 +71,7 @@ def test_padding_changes_nothing_in_float32():
     check(ARMS[0], double=False)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("float64")
 def test_a_sentences_neighbours_change_nothing():
     """Alone in its batch, a sentence gets what it gets among others."""

@@ -29,6 +29,7 @@ def test_the_embedding_takes_the_place_of_the_matrix():
         np.testing.assert_array_equal(tied[path], untied[path], err_msg=str(path))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("placement", ["input", "output"])
 def test_its_parameters_are_a_map_and_the_bias(placement):
     untied, tied = (

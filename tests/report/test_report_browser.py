@@ -13,9 +13,12 @@ from seq2seq_bottleneck.report.explorer import BESIDE
 from seq2seq_bottleneck.report.page import make_report
 from seq2seq_bottleneck.report.tables import Grid, table_html
 
-pytestmark = pytest.mark.skipif(
-    executable() is None, reason="no chromium, chromium-browser or google-chrome on PATH"
-)
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        executable() is None, reason="no chromium, chromium-browser or google-chrome on PATH"
+    ),
+]
 PHONE = 360
 CHOOSE = """<!doctype html><body><iframe width=900 height=800 src="report.html"></iframe>
 <script>const frame = document.querySelector("iframe");

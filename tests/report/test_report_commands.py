@@ -63,6 +63,7 @@ def _of_sweep(folder, name, seeds=1):
     return store.write()
 
 
+@pytest.mark.slow
 def test_commands_name_the_folder_as_a_shell_takes_it(tmp_path):
     folder = write_results(tmp_path / "two words")
     where = shlex.quote(str(folder))
@@ -86,6 +87,7 @@ def test_of_a_bundle_without_its_runs_they_are_trained_elsewhere_and_measured_th
     assert "--seeds" not in train
 
 
+@pytest.mark.slow
 def test_what_stands_with_another_claim_has_its_commands_all_the_same(tmp_path):
     folder = write_results(tmp_path)
     assert _ways("C11", folder, {"length": "C5"}) == _ways("C11", folder)

@@ -89,6 +89,7 @@ def test_controls_stand_in_a_table_best_first_with_intervals(tmp_path):
     )
 
 
+@pytest.mark.slow
 def test_longer_training_stands_in_a_table_by_bucket(tmp_path):
     write_planted(tmp_path, {"none": LOSSES, "additive": [0.1] * 5}, seeds=1, factors=(1, 2))
     decided, held = _of("C12", tmp_path)

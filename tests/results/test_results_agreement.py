@@ -192,6 +192,7 @@ def test_a_score_that_is_none_is_a_blank(bundle):
     assert load_bundle(bundle).runs["bleu"].isna().sum() == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("column", "value"),
     [

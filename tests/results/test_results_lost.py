@@ -235,6 +235,7 @@ def test_an_arm_whose_settings_are_lost_is_not_left_out(store):
         arms(store)
 
 
+@pytest.mark.slow
 def test_a_study_of_another_kind_does_not_hide_the_loss(bundle, tmp_path, capsys):
     """What is written beside a lost file leaves it listed."""
     lose(bundle / "probes" / "length.csv")

@@ -151,6 +151,7 @@ def test_quoted_numbers_are_refused(bundle, tmp_path):
         write_merged([bundle], tmp_path / "all")
 
 
+@pytest.mark.slow
 def test_a_bundle_of_version_5_with_all_columns_of_a_run_is_read_and_becomes_one_of_6(
     bundle, tmp_path
 ):

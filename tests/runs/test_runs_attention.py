@@ -82,6 +82,7 @@ def test_an_output_without_a_token_has_no_row():
     assert [matrix.shape for matrix in found] == [(0, 2), (1, 3)]
 
 
+@pytest.mark.slow
 def test_many_sentences_are_translated_as_each_alone():
     """Words of the user that the run never saw among them, and no words at all."""
     run = random_run()

@@ -45,6 +45,7 @@ def test_short_and_empty_texts_equal_sacrebleu(hypothesis, reference):
     assert ours == pytest.approx(sacrebleu.corpus_chrf([hypothesis], [[reference]]).score, abs=1e-9)
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(corpus=CORPUS)
 def test_what_was_left_out_of_the_counts_follows_from_the_rest(corpus):

@@ -37,6 +37,7 @@ BAD = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("data", "part"), BAD.values(), ids=BAD)
 def test_bad_toml_is_one_line(capsys, tmp_path, monkeypatch, data, part):
     monkeypatch.chdir(tmp_path)

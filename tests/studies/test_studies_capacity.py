@@ -140,6 +140,7 @@ def test_twice_the_training_stands_beside_by_its_own_updates(tmp_path):
     assert {key[:2] for key in held if key[2] == "added"} == {(16, 200)}
 
 
+@pytest.mark.slow
 def test_corpora_and_attention_are_families_of_their_own(tmp_path):
     runs = [
         _probed(tmp_path / "a", 16, updates=100, half=8.0),

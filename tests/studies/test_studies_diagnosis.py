@@ -42,7 +42,7 @@ def test_punctuation_is_no_word(found):
     assert [word.word for word in held.arms[0].words] == ["hello", "peter"]
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive(sample="session")
 def test_another_sentence_is_judged_by_aligning_its_output_and_says_so(
     found, tmp_path, monkeypatch
 ):

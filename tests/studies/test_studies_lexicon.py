@@ -54,7 +54,7 @@ def test_what_is_read_again_is_what_was_learned_bit_for_bit(subject, learned):
     assert learned.parent.name == "lexicons"
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive(sample="session")
 def test_a_second_sentence_makes_no_text_and_says_the_same(finished, cache, monkeypatch):
     first, heard = _told(lambda tell: diagnose(SENTENCE, arms(finished), tell))
     assert len(heard) == 1

@@ -99,6 +99,7 @@ def test_a_setting_that_is_not_set_can_be_chosen(tmp_path):
     assert set(where(bundle, ["batch_tokens=900,none"]).runs["run"]) == {"first", "second"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [16, 32])
 def test_runs_of_two_setups_are_no_table_though_their_updates_would_tell_them_apart(tmp_path, size):
     """As preset smoke and then quick in one folder: which of them is meant is the user's to say."""
@@ -111,6 +112,7 @@ def test_runs_of_two_setups_are_no_table_though_their_updates_would_tell_them_ap
     assert f"context {size}" in caption(tmp_path, "vindication", f"context_size={size}")
 
 
+@pytest.mark.slow
 def test_twice_the_updates_and_nothing_else_tell_of_the_schedule(tmp_path):
     for arm in SHARES:
         add(tmp_path, arm)
@@ -165,6 +167,7 @@ def test_only_runs_that_would_belong_to_the_table_are_named(tmp_path):
     assert "seed 3" not in spanned
 
 
+@pytest.mark.slow
 def test_a_run_that_was_stopped_before_it_said_what_it_is_is_named(tmp_path):
     for arm in SHARES:
         add(tmp_path, arm)
@@ -194,6 +197,7 @@ def test_a_missing_arm_that_did_not_end_is_hinted_at(tmp_path):
     assert f"additive context 32 seed 1 (diverged: {FINITE})" in caption(tmp_path, "context-size")
 
 
+@pytest.mark.slow
 def test_runs_of_another_version_are_counted_under_every_table(tmp_path):
     for arm in SHARES:
         add(tmp_path, arm)
@@ -202,6 +206,7 @@ def test_runs_of_another_version_are_counted_under_every_table(tmp_path):
         assert "1 run is left out: made by another version" in caption(tmp_path, name)
 
 
+@pytest.mark.slow
 def test_the_caption_says_what_else_comes_with_shorter_training_sentences(tmp_path):
     for arm in SHARES:
         add(tmp_path, arm, corpus={"train_max_words": 20})

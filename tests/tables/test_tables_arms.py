@@ -78,6 +78,7 @@ def test_other_test_sentences_are_counted_under_the_arms_name(tmp_path):
     assert max(map(len, text.splitlines())) <= 80
 
 
+@pytest.mark.slow
 def test_arms_of_many_sizes_are_in_the_order_of_their_sizes(tmp_path):
     sizes = (128, 32, 512, 64, 256)
     write_sizes(

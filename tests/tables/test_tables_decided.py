@@ -66,6 +66,7 @@ def test_c10_gain_is_the_difference_of_the_two_arms_tables(tmp_path):
                                gain[["gain", "gain_low", "gain_high"]].tolist())  # fmt: skip
 
 
+@pytest.mark.slow
 def test_c10_takes_no_control_that_differs_in_more_than_is_named(tmp_path):
     store = with_controls(tmp_path)
     two = {"reverse_source": True, "bidirectional": True}
@@ -133,6 +134,7 @@ def test_c12_tells_of_training_on_shorter_sentences(tmp_path):
     assert "none 10 words" in because
 
 
+@pytest.mark.slow
 def test_c1_flips_with_the_order_of_the_cells_and_takes_one_family(tmp_path):
     falling = {(32, "none"): LOW, (64, "none"): [0, 0.1, 0.3, 0.45, 0.55]}
     rising = {key: shares[::-1] for key, shares in falling.items()}
@@ -178,6 +180,7 @@ def test_the_tables_verdicts_are_those_of_the_runs_nearest_the_lecture(tmp_path)
     assert turned.verdict.verdict == "not held"
 
 
+@pytest.mark.slow
 def test_without_attention_the_failure_pattern_alone_is_decided(tmp_path):
     folder = Store(tmp_path).add("none", "none", LOW).write()
     assert decided(folder, "L-FAIL").verdict.verdict == "held"

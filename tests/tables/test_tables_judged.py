@@ -188,6 +188,7 @@ def test_without_the_runs_or_their_scores_nothing_is_judged(two):
         assert (verdict.verdict, verdict.because) == ("not measured", NO_SCORES)
 
 
+@pytest.mark.slow
 def test_a_difference_still_names_the_arm_that_it_is_from(two):
     own = {"nones1": ("none x=1", GOOD), "additives1": ("additive x=1", GOOD)}
     table = lengths(own).assign(note="none x=1")

@@ -68,6 +68,7 @@ def test_five_tables_within_80_columns():
     ]
 
 
+@pytest.mark.slow
 def test_a_row_a_class_and_arm():
     lines = _printed(_frame())
     row = next(place for place, line in enumerate(lines) if line.startswith(" noun       none"))

@@ -118,6 +118,7 @@ def test_of_all_sentences_it_is_the_validation_loss():
         assert found["nats"] / found["tokens"] == pytest.approx(at.valid_loss, rel=1e-12)
 
 
+@pytest.mark.slow
 def test_training_is_the_same_without_buckets(two):
     _, plain = trained(3, 8, buckets=None)
     kept = [(end.state, [each.weights for each in end.trained]) for end in (two[1], plain)]

@@ -98,6 +98,7 @@ def test_operands_are_rounded_and_sums_are_not(function):
     assert np.abs(found - rounded(found)).max() > 1e-3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("function", WHOLE)
 def test_products_of_the_gradient_are_rounded_too(function):
     left, right, slope = random_arrays((4, 300), (300, 5), (4, 5))
@@ -174,6 +175,7 @@ def test_no_product_of_an_update_is_forgotten(arm, ratio):
     assert count > 10
 
 
+@pytest.mark.slow
 def test_on_an_accelerator_products_are_named_as_bfloat16():
     named = "lhs_precision_type = bf16, rhs_precision_type = bf16, accumulation_type = f32"
     text = program_text(*translator(attention="additive"), "cuda", products="bfloat16")

@@ -93,6 +93,7 @@ def test_one_that_diverges_does_not_harm_the_others():
         same(found[place], whole[place], 1e-7)
 
 
+@pytest.mark.slow
 def test_all_diverged_ends_the_training():
     graph, members = learners(spoilt=0)
     spoilt = [member._replace(weights=members[0].weights) for member in members]

@@ -95,6 +95,7 @@ def test_random_numbers_come_from_the_seed_and_the_updates_number_alone():
     assert len({first, later, other}) == 3
 
 
+@pytest.mark.slow
 def test_the_update_counts_itself():
     graph, weights = translator()
     settings = settings_of()
