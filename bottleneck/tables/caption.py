@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..claims.rules import failure_pattern, vindication, vindication_largest
+from ..claims.rules import VINDICATION_RULES, failure_pattern
 from ..claims.verdict import Verdict, marked
 from ..results.bundle import Bundle, signatures
 from ..scoring.bleu import SHORT_SENTENCES
@@ -37,7 +37,7 @@ def failure_verdicts(comparison: Comparison) -> list[Verdict]:
 
 def vindication_verdicts(comparison: Comparison) -> list[Verdict]:
     """Whether the vindication held, and by which rules."""
-    return [vindication(comparison.scores), vindication_largest(comparison.scores)]
+    return [decide(comparison.scores) for decide, _ in VINDICATION_RULES.values()]
 
 
 def common_caption(comparison: Comparison, bundle: Bundle) -> list[str]:
