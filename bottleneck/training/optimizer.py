@@ -29,7 +29,7 @@ UPDATE_RMS = 0.2
 NEWTON_SCHULZ = {"ns_steps": 5}
 """Arguments of `optax.contrib.muon`: five steps with its default, Jordan's coefficients.
 
-Cheaper, from optax 0.2.8 on: ``{"ns_steps": 4, "preconditioning": "aol"}`` (Boissin et al. 2025).
+Cheaper: ``{"ns_steps": 4, "preconditioning": "aol"}`` (Boissin et al. 2025).
 """
 
 WORD_MATRICES = frozenset({"embedding", "output"})
