@@ -191,22 +191,24 @@ class ModelSettings(Concern):
 
 
 class TrainingSettings(Concern):
-    """How the weights are found: Adam with warm-up and linear decay, clipped gradients.
+    """How the weights are found: Adam or Muon, with warm-up, linear decay and clipped gradients.
 
-    ``shapes`` is the number of padded shapes: more pad less and compile longer. With
-    ``batch_tokens`` a batch holds about that many target tokens instead of ``batch_size`` pairs.
-    ``products`` bfloat16 rounds what enters the matrix products of an update, forward and backward;
-    sums, weights and losses stay float32, and so do validation and search. ``label_smoothing`` is
-    the share of the target's probability that the training loss spreads evenly over all that an
-    output may hold (Szegedy et al. 2016, section 7). The weights that are kept are the mean over
-    the last ``average_last`` share of all updates (Polyak and Juditsky 1992); 0 keeps those of the
-    least validation loss.
+    With ``optimizer`` muon, Muon trains the matrices but for embeddings and the output layer, and
+    Adam the rest at the same rate (``training.optimizer``). ``shapes`` is the number of padded
+    shapes: more pad less and compile longer. With ``batch_tokens`` a batch holds about that many
+    target tokens instead of ``batch_size`` pairs. ``products`` bfloat16 rounds what enters the
+    matrix products of a gradient, forward and backward; sums, weights, losses and Muon's products
+    stay float32, and so do validation and search. ``label_smoothing`` is the share of the target's
+    probability that the training loss spreads evenly over all that an output may hold (Szegedy et
+    al. 2016, section 7). The weights that are kept are the mean over the last ``average_last``
+    share of all updates (Polyak and Juditsky 1992); 0 keeps those of the least validation loss.
     """
 
     seed: int = Field(1, ge=0, le=SEED)
     updates: int = Field(3_000, ge=1, le=COUNT)
     batch_size: int = Field(64, ge=1, le=COUNT)
     batch_tokens: int | None = Field(None, ge=1, le=COUNT)
+    optimizer: Literal["adam", "muon"] = "adam"
     learning_rate: float = Field(2e-3, gt=0, le=LARGE)
     warmup_updates: int = Field(200, ge=0, le=COUNT)
     final_learning_rate: float = Field(0.05, ge=0, le=1)

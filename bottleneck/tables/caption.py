@@ -141,8 +141,13 @@ def _what_ran(sizes: Sequence[Comparison]) -> str:
         f"Run: corpus {settings.corpus.name}, {sizes[0].train_pairs:,} training pairs; "
         f"{model.cell.upper()}, {encoder}, embedding {model.embedding_size}, context "
         f"{_either(contexts)}, hidden {_either(hidden)}, placement {model.placement}; "
-        f"{training.updates:,} updates of {batch} for each arm{_averaged(training.average_last)}."
+        f"{training.updates:,} updates of {batch} for each arm{_optimizer(training.optimizer)}"
+        f"{_averaged(training.average_last)}."
     )
+
+
+def _optimizer(name: str) -> str:
+    return "" if name == "adam" else f", by {name.capitalize()}"
 
 
 def _averaged(share: float) -> str:

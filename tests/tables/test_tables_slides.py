@@ -233,6 +233,16 @@ def test_a_smoothed_training_loss_is_called_so(tmp_path, smoothing, told):
     assert ("with label smoothing" in losses(load_bundle(tmp_path).runs)) == (smoothing > 0)
 
 
+@pytest.mark.parametrize(("optimizer", "told"), [("adam", "arm."), ("muon", "arm, by Muon.")])
+def test_the_caption_names_an_optimizer_other_than_adam(tmp_path, optimizer, told):
+    store = Store(tmp_path)
+    for arm, shares in FALLING.items():
+        store.add(arm, arm, shares, training={"optimizer": optimizer})
+    page = slide_pages(load_bundle(store.write()))[0]
+    (line,) = [line for line in page.caption if line.startswith("Run: ")]
+    assert line.endswith(f"for each {told}")
+
+
 def test_a_flat_curve_is_not_called_a_fall(tmp_path):
     write_planted(tmp_path, {"none": [0.3] * 5, "additive": [0.3] * 5})
     failure, gains = slide_pages(load_bundle(tmp_path))
