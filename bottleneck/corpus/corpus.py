@@ -130,7 +130,7 @@ def _make_splits(corpus: CorpusSettings, edges: tuple[int, ...]) -> Splits:
     # Imported here, so that other corpora do not pay for building the grammar.
     from .grammar import LECTURE_SENTENCES, english_french
 
-    grammar = english_french()
+    grammar = english_french(corpus.lexicon)
     join = partial(chained, grammar.parse)
     if not corpus.reverse_direction:
         return draw_splits(grammar, corpus, edges, frozenset(LECTURE_SENTENCES), join)

@@ -310,6 +310,8 @@ def _parse(source: io.BytesIO | io.StringIO, columns: Mapping[str, str]) -> pd.D
     kinds, blank = _kinds(columns), {name: [""] for name, kind in columns.items() if kind != "str"}
     with np.errstate(invalid="ignore"):  # a float where a whole number is to be: told as a fault
         frame = pd.read_csv(source, dtype=kinds, keep_default_na=False, na_values=blank, **PRECISE)
+    added = {name: kinds[name] for name in columns if name in schema.ADDED and name not in frame}
+    frame = frame.assign(**{name: schema.ADDED[name] for name in added}).astype(added)
     return frame[list(columns)]
 
 

@@ -18,7 +18,7 @@ def check_described(held: Any, path: Path) -> None:
     if not isinstance(held, dict):
         raise damaged(path, "no JSON object", AGAIN)
     if held.get("schema") not in schema.READABLE:
-        known = " and ".join(map(str, schema.READABLE))
+        known = ", ".join(map(str, schema.READABLE))
         raise UserError(
             f"{str(path.parent)!r} has results of schema {held.get('schema')}, this program "
             f"reads {known}; use the version of bottleneck that wrote them"

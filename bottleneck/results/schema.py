@@ -1,4 +1,4 @@
-"""The results bundle: which files, which columns, which types. Version 6.
+"""The results bundle: which files, which columns, which types. Version 7.
 
 - ``runs.csv``: a row a run x bucket, tidy; ``run,attention,context_size,seed,bucket`` is a key.
 - ``sentences.csv.gz``: a row a run x test sentence: the words of the source and the counts of which
@@ -28,10 +28,12 @@ Since version 3: ``tokens``, ``test_set``, ``reverse_direction``, ``label_smooth
 Since version 4: ``test_min_words`` and ``test_max_words``, for new settings; ``SHA256SUMS``.
 Since version 5: ``sentences.csv.gz`` no longer has every column of a run's; those of version 5,
 which may have, are read as well.
+Since version 6: the column ``lexicon``, for a new setting; in bundles of versions 5 and 6, which
+lack it, it is read as what all runs had then (`ADDED`).
 """
 
-VERSION = 6
-READABLE = (5, VERSION)
+VERSION = 7
+READABLE = (5, 6, VERSION)
 
 RUNS = "runs.csv"
 SENTENCES = "sentences.csv.gz"
@@ -86,6 +88,7 @@ SETTING_COLUMNS: dict[str, tuple[str, str]] = {
     "max_words": ("corpus.max_words", "int64"),
     "test_min_words": ("corpus.test_min_words", "int64"),
     "test_max_words": ("corpus.test_max_words", "int64"),
+    "lexicon": ("corpus.lexicon", "str"),
     "copy_words": ("corpus.copy_words", "int64"),
     "test_set": ("corpus.test", "str"),
     "reverse_direction": ("corpus.reverse_direction", "bool"),
@@ -110,6 +113,9 @@ That is every setting but the names of the user's files, which say where the tex
 ``asked_..._pairs`` are the settings, ``train_pairs`` is what there was; the vocabularies are the
 most words or subwords allowed. ``test_set`` is blank but for one that sacreBLEU knows.
 """
+
+ADDED = {"lexicon": "full"}
+"""Columns of settings that bundles of version 5 or 6 lack, and the value that their runs had."""
 
 RUN_COLUMNS: dict[str, str] = {
     "run": "str",

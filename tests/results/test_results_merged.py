@@ -16,7 +16,14 @@ from seq2seq_bottleneck.results.export import write_bundle
 from seq2seq_bottleneck.results.folders import STORE
 from seq2seq_bottleneck.results.found import finished_runs
 from seq2seq_bottleneck.results.merged import Merged, write_merged
-from seq2seq_bottleneck.results.schema import COUNTED, COUNTS, FILES, PROBES
+from seq2seq_bottleneck.results.schema import (
+    ADDED,
+    COUNTED,
+    COUNTS,
+    FILES,
+    PROBES,
+    SETTING_COLUMNS,
+)
 from seq2seq_bottleneck.settings.errors import UserError
 from seq2seq_bottleneck.settings.sums import write_listed
 
@@ -149,7 +156,7 @@ def test_quoted_numbers_are_refused(bundle, tmp_path):
         write_merged([bundle], tmp_path / "all")
 
 
-def test_a_bundle_of_version_5_with_all_columns_of_a_run_is_read_and_becomes_one_of_6(
+def test_a_bundle_of_version_5_with_all_columns_of_a_run_is_read_and_becomes_one_of_7(
     bundle, tmp_path
 ):
     now = load_bundle(bundle)
@@ -164,14 +171,33 @@ def test_a_bundle_of_version_5_with_all_columns_of_a_run_is_read_and_becomes_one
         np.testing.assert_array_equal(older.sentences[name].statistics, counts.statistics)
         np.testing.assert_array_equal(older.sentences[name].words, counts.words)
     write_merged([bundle], tmp_path / "all")
-    assert load_bundle(tmp_path / "all").environment["schema"] == held["schema"] == 6
+    assert load_bundle(tmp_path / "all").environment["schema"] == held["schema"] == 7
     columns = pd.read_csv(tmp_path / "all" / "sentences.csv.gz").columns
     assert list(columns) == ["run", *COUNTED]
     held["schema"] = 4
     (bundle / "environment.json").write_text(json.dumps(held))
     reseal(bundle)
-    with pytest.raises(UserError, match="of schema 4, this program reads 5 and 6"):
+    with pytest.raises(UserError, match="of schema 4, this program reads 5, 6, 7"):
         load_bundle(bundle)
+
+
+def test_a_bundle_of_version_6_lacks_settings_that_came_later_and_is_read_with_their_values(
+    bundle, tmp_path
+):
+    now = load_bundle(bundle).runs
+    pd.read_csv(bundle / "runs.csv").drop(columns=list(ADDED)).to_csv(
+        bundle / "runs.csv", index=False
+    )
+    held = json.loads((bundle / "environment.json").read_text())
+    for described in held["runs"].values():
+        for name in ADDED:
+            concern, _, field = SETTING_COLUMNS[name][0].partition(".")
+            del described["settings"][concern][field]
+    (bundle / "environment.json").write_text(json.dumps(held | {"schema": 6}))
+    reseal(bundle)
+    pd.testing.assert_frame_equal(load_bundle(bundle).runs, now)
+    write_merged([bundle], tmp_path / "all")
+    pd.testing.assert_frame_equal(load_bundle(tmp_path / "all").runs, now)
 
 
 def test_without_results_it_says_so(tmp_path, capsys):

@@ -233,6 +233,19 @@ def test_a_smoothed_training_loss_is_called_so(tmp_path, smoothing, told):
     assert ("with label smoothing" in losses(load_bundle(tmp_path).runs)) == (smoothing > 0)
 
 
+@pytest.mark.parametrize(
+    ("corpus", "told"), [({}, "corpus grammar, "),
+                         ({"lexicon": "small"}, "corpus grammar (small lexicon), "),
+                         ({"lexicon": "small", "name": "copy"}, "corpus copy, ")]
+)  # fmt: skip
+def test_a_small_lexicon_is_told(tmp_path, corpus, told):
+    store = Store(tmp_path)
+    for arm, shares in FALLING.items():
+        store.add(arm, arm, shares, corpus=corpus)
+    page = slide_pages(load_bundle(store.write()))[0]
+    assert any(line.startswith(f"Run: {told}") for line in page.caption)
+
+
 def test_a_flat_curve_is_not_called_a_fall(tmp_path):
     write_planted(tmp_path, {"none": [0.3] * 5, "additive": [0.3] * 5})
     failure, gains = slide_pages(load_bundle(tmp_path))
