@@ -28,8 +28,8 @@ Since version 3: ``tokens``, ``test_set``, ``reverse_direction``, ``label_smooth
 Since version 4: ``test_min_words`` and ``test_max_words``, for new settings; ``SHA256SUMS``.
 Since version 5: ``sentences.csv.gz`` no longer has every column of a run's; those of version 5,
 which may have, are read as well.
-Since version 6: the column ``optimizer``, for a new setting; bundles of versions 5 and 6, which
-lack it, are read with what their runs had (`ADDED`).
+Since version 6: the columns ``optimizer`` and ``lexicon``, for new settings; bundles of versions 5
+and 6, which lack them, are read with what all runs had then (`ADDED`).
 """
 
 VERSION = 7
@@ -89,6 +89,7 @@ SETTING_COLUMNS: dict[str, tuple[str, str]] = {
     "max_words": ("corpus.max_words", "int64"),
     "test_min_words": ("corpus.test_min_words", "int64"),
     "test_max_words": ("corpus.test_max_words", "int64"),
+    "lexicon": ("corpus.lexicon", "str"),
     "copy_words": ("corpus.copy_words", "int64"),
     "test_set": ("corpus.test", "str"),
     "reverse_direction": ("corpus.reverse_direction", "bool"),
@@ -154,7 +155,7 @@ training side holds, blank where there are none. ``group`` is the name of the sw
 run belongs to, blank outside of groups.
 """
 
-ADDED: dict[str, str] = {"optimizer": "adam"}
+ADDED: dict[str, str] = {"optimizer": "adam", "lexicon": "full"}
 """Columns that ``runs.csv`` lacks in older bundles that are still read, and what they would say."""
 
 FILLED = ("run", "bucket", "n", "train_pairs", "best_update", "parameters")

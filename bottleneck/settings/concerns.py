@@ -53,6 +53,9 @@ FILES = ("source", "target", "valid_source", "valid_target", "test_source", "tes
 """Settings that name the user's files: where the data lies, not what it is."""
 
 
+Lexicon = Literal["small", "full"]
+
+
 class CorpusSettings(Concern):
     """Which sentence pairs, how many, how long, and how they become tokens.
 
@@ -62,6 +65,7 @@ class CorpusSettings(Concern):
     what a run on that one is tested on.
     ``reverse_direction`` translates French to English: lengths are then those of the French.
     ``tokens`` subwords are learned on the training side, as many as the vocabularies say.
+    ``lexicon`` is the grammar's: the small one has a quarter of the nouns, verbs and adjectives.
     """
 
     name: Literal[
@@ -79,6 +83,7 @@ class CorpusSettings(Concern):
     test_min_words: int | None = Field(None, ge=1, le=WORDS)
     test_max_words: int | None = Field(None, ge=1, le=WORDS)
     joined: int = Field(1, ge=1, le=WORDS)
+    lexicon: Lexicon = "full"
     copy_words: int = Field(1_000, ge=2, le=COUNT)
     source: str | None = None
     target: str | None = None
@@ -97,6 +102,12 @@ class CorpusSettings(Concern):
     def longest_trained(self) -> int:
         """Most source words of a training or validation sentence."""
         return self.max_words if self.train_max_words is None else self.train_max_words
+
+    @property
+    def title(self) -> str:
+        """The corpus for captions: its name, and that its lexicon is small where it is."""
+        small = self.name == "grammar" and self.lexicon == "small"
+        return f"{self.name} (small lexicon)" if small else self.name
 
     @model_validator(mode="after")
     def _ordered(self) -> "CorpusSettings":

@@ -138,7 +138,7 @@ def _what_ran(sizes: Sequence[Comparison]) -> str:
     contexts = [one.settings.model.context_size for one in sizes]
     hidden = list(dict.fromkeys(one.settings.model.hidden for one in sizes))
     return (
-        f"Run: corpus {settings.corpus.name}, {sizes[0].train_pairs:,} training pairs; "
+        f"Run: corpus {settings.corpus.title}, {sizes[0].train_pairs:,} training pairs; "
         f"{model.cell.upper()}, {encoder}, embedding {model.embedding_size}, context "
         f"{_either(contexts)}, hidden {_either(hidden)}, placement {model.placement}; "
         f"{training.updates:,} updates of {batch} for each arm{_optimizer(training.optimizer)}"

@@ -16,7 +16,15 @@ from seq2seq_bottleneck.results.export import write_bundle
 from seq2seq_bottleneck.results.folders import STORE
 from seq2seq_bottleneck.results.found import finished_runs
 from seq2seq_bottleneck.results.merged import Merged, write_merged
-from seq2seq_bottleneck.results.schema import ADDED, COUNTED, COUNTS, FILES, PROBES, VERSION
+from seq2seq_bottleneck.results.schema import (
+    ADDED,
+    COUNTED,
+    COUNTS,
+    FILES,
+    PROBES,
+    SETTING_COLUMNS,
+    VERSION,
+)
 from seq2seq_bottleneck.settings.errors import UserError
 from seq2seq_bottleneck.settings.sums import write_listed
 
@@ -174,18 +182,23 @@ def test_a_bundle_of_version_5_with_all_columns_of_a_run_is_read_and_becomes_one
         load_bundle(bundle)
 
 
-def test_of_a_bundle_of_version_6_the_columns_added_since_are_filled(bundle, tmp_path):
-    now = load_bundle(bundle)
-    rows = pd.read_csv(bundle / "runs.csv", dtype=str, keep_default_na=False)
-    rows.drop(columns=list(ADDED)).to_csv(bundle / "runs.csv", index=False)
+def test_a_bundle_of_version_6_lacks_settings_that_came_later_and_is_read_with_their_values(
+    bundle, tmp_path
+):
+    now = load_bundle(bundle).runs
+    pd.read_csv(bundle / "runs.csv").drop(columns=list(ADDED)).to_csv(
+        bundle / "runs.csv", index=False
+    )
     held = json.loads((bundle / "environment.json").read_text())
     for described in held["runs"].values():
-        del described["settings"]["training"]["optimizer"]
+        for name in ADDED:
+            concern, _, field = SETTING_COLUMNS[name][0].partition(".")
+            del described["settings"][concern][field]
     (bundle / "environment.json").write_text(json.dumps(held | {"schema": 6}))
     reseal(bundle)
-    pd.testing.assert_frame_equal(load_bundle(bundle).runs, now.runs)
+    pd.testing.assert_frame_equal(load_bundle(bundle).runs, now)
     write_merged([bundle], tmp_path / "all")
-    pd.testing.assert_frame_equal(load_bundle(tmp_path / "all").runs, now.runs)
+    pd.testing.assert_frame_equal(load_bundle(tmp_path / "all").runs, now)
 
 
 def test_without_results_it_says_so(tmp_path, capsys):
