@@ -90,15 +90,15 @@ def test_other_code_has_another_file(monkeypatch, tmp_path):
 
 
 DAMAGE = {
-    "cut": lambda held: held[: len(held) // 2],
-    "changed": lambda held: held[:900] + b"\0" + held[901:],
+    "cut": lambda content: content[: len(content) // 2],
+    "changed": lambda content: content[:900] + b"\0" + content[901:],
     "empty": lambda _: b"",
     "no gzip": lambda _: b"split\tsource\ttarget\tlinks\tbits\n",
     "another table": lambda _: gzip.compress(b"a\tb\n1\t2\n"),
-    "no last line": lambda held: gzip.compress(gzip.decompress(held)[:-30]),
-    "a row too short": lambda held: gzip.compress(gzip.decompress(held) + b"train\ta\n"),
-    "no number": lambda held: gzip.compress(gzip.decompress(held) + b"train\ta\ta\t0-x\t1\n"),
-    "no such split": lambda held: gzip.compress(gzip.decompress(held) + b"rest\ta\ta\t\t1\n"),
+    "no last line": lambda content: gzip.compress(gzip.decompress(content)[:-30]),
+    "a row too short": lambda content: gzip.compress(gzip.decompress(content) + b"train\ta\n"),
+    "no number": lambda content: gzip.compress(gzip.decompress(content) + b"train\ta\ta\t0-x\t1\n"),
+    "no such split": lambda content: gzip.compress(gzip.decompress(content) + b"rest\ta\ta\t\t1\n"),
 }
 
 

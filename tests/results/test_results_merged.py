@@ -189,12 +189,12 @@ def test_a_bundle_of_version_6_lacks_settings_that_came_later_and_is_read_with_t
     pd.read_csv(bundle / "runs.csv").drop(columns=list(ADDED)).to_csv(
         bundle / "runs.csv", index=False
     )
-    held = json.loads((bundle / "environment.json").read_text())
-    for described in held["runs"].values():
+    environment = json.loads((bundle / "environment.json").read_text())
+    for described in environment["runs"].values():
         for name in ADDED:
             concern, _, field = SETTING_COLUMNS[name][0].partition(".")
             del described["settings"][concern][field]
-    (bundle / "environment.json").write_text(json.dumps(held | {"schema": 6}))
+    (bundle / "environment.json").write_text(json.dumps(environment | {"schema": 6}))
     reseal(bundle)
     pd.testing.assert_frame_equal(load_bundle(bundle).runs, now)
     write_merged([bundle], tmp_path / "all")

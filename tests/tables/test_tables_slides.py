@@ -244,16 +244,16 @@ def test_the_caption_names_an_optimizer_other_than_adam(tmp_path, optimizer, tol
 
 
 @pytest.mark.parametrize(
-    ("corpus", "told"), [({}, "corpus grammar, "),
+    ("corpus", "text"), [({}, "corpus grammar, "),
                          ({"lexicon": "small"}, "corpus grammar (small lexicon), "),
                          ({"lexicon": "small", "name": "copy"}, "corpus copy, ")]
 )  # fmt: skip
-def test_a_small_lexicon_is_told(tmp_path, corpus, told):
+def test_the_caption_names_a_small_lexicon(tmp_path, corpus, text):
     store = Store(tmp_path)
     for arm, shares in FALLING.items():
         store.add(arm, arm, shares, corpus=corpus)
     page = slide_pages(load_bundle(store.write()))[0]
-    assert any(line.startswith(f"Run: {told}") for line in page.caption)
+    assert any(line.startswith(f"Run: {text}") for line in page.caption)
 
 
 def test_a_flat_curve_is_not_called_a_fall(tmp_path):

@@ -68,8 +68,8 @@ def _tables() -> Iterator[tuple[str, list[Forms]]]:
         yield "Verb Gerund", [[pair.base, pair.third, pair.past, pair.gerund] for pair in pairs]
     for letter in CLASSES:
         for before in (True, False):
-            own = [a for a in ADJECTIVES if letter in a.classes and a.before is before]
-            yield _ADJECTIVE, [[(adjective.english,)] for adjective in own]
+            table = [a for a in ADJECTIVES if letter in a.classes and a.before is before]
+            yield _ADJECTIVE, [[(adjective.english,)] for adjective in table]
     for kind, table in _PHRASES:
         heads = [entry.split("|" if "|" in entry else None)[0] for entry in entries(table)]
         yield kind, [[tuple(head.split())] for head in heads]
