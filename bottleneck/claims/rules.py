@@ -9,10 +9,11 @@ handful of sentences (`verdict.READ_FROM`).
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 
-from ..scoring.bootstrap import Estimate, difference, interaction
+from ..scoring.bootstrap import Estimate, difference, interaction, percent_change
 from .ceiling import ceiling_sentence
 from .verdict import (
     FLOOR_BLEU,
+    LEAST_BASE,
     READ_FROM,
     BucketScores,
     Held,
@@ -22,6 +23,7 @@ from .verdict import (
     estimated,
     filled,
     plain,
+    ranged,
     shown,
     small_buckets,
     unlearned,
@@ -48,6 +50,20 @@ LARGEST_RULE = (
     "of the difference not above 0), and top those whose gain is the largest or tied with it; held "
     "if every top bucket is a worst one, partly if some are, not held if none is, if every bucket "
     "is a worst one, or if the largest gain is not clear of 0. Not measured as for L-VIND."
+)
+SHORT_LITTLE, SHORT_SOME = 10.0, 25.0
+"""Per cent of attention's BLEU that a small gain stays under (slide: 2.6 %), and a moderate one."""
+SHORT_RULE = (
+    "In the shortest filled bucket take attention minus none as a share of attention's BLEU. Held "
+    f"if its 95 % interval lies below {SHORT_LITTLE:g} %, partly if below {SHORT_SOME:g} %; "
+    "else not held. Not measured as for L-VIND."
+)
+RISING_RULE = (
+    "Take the improvement in per cent of the BLEU without attention, bucket by bucket. Held if "
+    "every step between neighbouring filled buckets is a rise whose 95 % interval lies above 0; "
+    "partly if the rise from the first to the last is clear of 0 and no step is a fall whose "
+    "interval lies below 0; else not held. Not measured as for L-VIND, or where no-attention BLEU "
+    f"is under {LEAST_BASE:g} in some bucket. {UNREAD}"
 )
 TOO_FEW = f"fewer than two buckets have {READ_FROM} sentences or more"
 
@@ -120,6 +136,66 @@ def vindication_largest(buckets: Sequence[BucketScores]) -> Verdict:
     verdict = _graded(some, set(top) <= set(worst))
     told = estimated(f"the largest gain, BLEU, {top[0]}", gains[top[0]])
     return Verdict("L-VIND-largest", verdict, LARGEST_RULE, _sentence(clauses, buckets), **told)
+
+
+def vindication_short(buckets: Sequence[BucketScores]) -> Verdict:
+    """L-VIND's first row: for short sentences attention adds little (slide: +2.6 %)."""
+    rows = filled(buckets)
+    if reason := _unmeasured(rows):
+        return Verdict("L-VIND-short", "not measured", SHORT_RULE, reason)
+    shortest = rows[0]
+    share = _negative(percent_change(shortest.none, shortest.attention))
+    high = share.interval.high
+    verdict = _graded(high < SHORT_SOME, high < SHORT_LITTLE)
+    clauses = [
+        f"in {shortest.name} attention adds {plain(shortest.gain)} BLEU, "
+        f"{ranged(share.value, share.interval.low, high, '{:z.1f}', ' %')} of its own"
+    ]
+    number = estimated(f"gain as a share of attention's BLEU, per cent, {shortest.name}", share)
+    return Verdict("L-VIND-short", verdict, SHORT_RULE, _sentence(clauses, buckets), **number)
+
+
+def vindication_rising(buckets: Sequence[BucketScores]) -> Verdict:
+    """L-VIND's last column: the improvement in per cent rises from bucket to bucket."""
+    rows = filled(buckets)
+    low = [row.name for row in rows if row.none.value < LEAST_BASE]
+    reason = _unmeasured(rows)
+    if not reason and low:
+        reason = f"BLEU without attention is under {LEAST_BASE:g} in {', '.join(low)}"
+    if reason:
+        return Verdict("L-VIND-rising", "not measured", RISING_RULE, reason)
+    improvements = [percent_change(row.attention, row.none) for row in rows]
+    steps = {
+        f"{a.name} to {b.name}": difference(second, first)
+        for (a, b), (first, second) in zip(pairwise(rows), pairwise(improvements), strict=True)
+    }
+    rise = difference(improvements[-1], improvements[0])
+    falls = [name for name, step in steps.items() if step.interval.below_zero]
+    ties = [name for name, step in steps.items() if _tie(step)]
+    partly = rise.interval.above_zero and not falls
+    clauses = [
+        "the improvement is " + ", ".join(f"{change.value:+.0f} %" for change in improvements),
+        _steps("clear falls", falls, steps),
+        _steps("ties", ties, steps),
+    ]
+    measure = f"improvement, points of per cent, {rows[-1].name} minus {rows[0].name}"
+    verdict = _graded(partly, not ties)
+    return Verdict(
+        "L-VIND-rising",
+        verdict,
+        RISING_RULE,
+        _sentence(clauses, buckets),
+        **estimated(measure, rise),
+    )
+
+
+VINDICATION_RULES: dict[str, tuple[Callable[[Sequence[BucketScores]], Verdict], str]] = {
+    "L-VIND": (vindication, VINDICATION_RULE),
+    "L-VIND-short": (vindication_short, SHORT_RULE),
+    "L-VIND-rising": (vindication_rising, RISING_RULE),
+    "L-VIND-largest": (vindication_largest, LARGEST_RULE),
+}
+"""By claim: what decides it, and the rule in words."""
 
 
 def _graded(main: bool, rest: bool) -> Held:

@@ -18,6 +18,9 @@ FLOOR_BLEU = 5.0
 """BLEU under which an arm has not learned to translate. Near zero, corpus BLEU is mostly the
 smoothing of orders without a match, which falls as texts grow, whatever the translations are."""
 
+LEAST_BASE = 1.0
+"""BLEU under which a change is not stated in per cent of it: that would be noise over noise."""
+
 FAMILY = (
     "Judged are the arms of one family, which differ in attention and seed alone: of those with "
     "the arms that the claim is about (on a text that knows what it asks for, if one does) the one "

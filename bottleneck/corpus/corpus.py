@@ -12,6 +12,7 @@ from ..settings.counted import counted
 from ..settings.errors import UsageError, UserError
 from .copying import Copying
 from .drawing import draw_splits
+from .drawn_cache import cached_splits
 from .joining import chained
 from .learning import learn_vocabularies
 from .near_copies import Held, near_copies, share
@@ -125,12 +126,17 @@ def _make_splits(corpus: CorpusSettings, edges: tuple[int, ...]) -> Splits:
         return split_files(corpus, edges)
     if corpus.test is not None:
         raise UsageError(f"corpus.test is for real text, not for corpus {corpus.name!r}")
+    return cached_splits(corpus, edges, partial(_draw, corpus, edges))
+
+
+def _draw(corpus: CorpusSettings, edges: tuple[int, ...]) -> Splits:
+    """The splits of a corpus that is drawn from its language."""
     if corpus.name == "copy":  # a copy turned round is the same copy
         return draw_splits(Copying(corpus.copy_words), corpus, edges)
     # Imported here, so that other corpora do not pay for building the grammar.
     from .grammar import LECTURE_SENTENCES, english_french
 
-    grammar = english_french()
+    grammar = english_french(corpus.lexicon)
     join = partial(chained, grammar.parse)
     if not corpus.reverse_direction:
         return draw_splits(grammar, corpus, edges, frozenset(LECTURE_SENTENCES), join)

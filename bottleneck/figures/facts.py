@@ -47,7 +47,7 @@ def run_facts(sizes: Sequence[Comparison]) -> str:
     hidden = [str(one.settings.model.hidden) for one in sizes]
     wide = "" if hidden == contexts else f" hidden {', '.join(dict.fromkeys(hidden))};"
     return (
-        f"Corpus {settings.corpus.name}; context {', '.join(contexts)};{wide} "
+        f"Corpus {settings.corpus.title}; context {', '.join(contexts)};{wide} "
         f"{settings.training.updates:,} updates; "
         f"{listed_seeds(seeds)}"
         f"{', not all at every context size' if some else ''}."

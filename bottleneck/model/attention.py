@@ -1,5 +1,9 @@
 """One interface for every arm: ``read(query, memory) -> context, weights``.
 
+A subclass overrides ``keys``, ``score``, ``weights`` or ``read``, and what it overrides is what
+trains and what decodes: faster paths that know a `Score` alone are taken only where a read is
+``plain``.
+
 ``none`` and ``uniform`` are reads like the scores: ``none`` always returns the last state (the
 lecture's c = h_Tx), ``uniform`` the mean of all states. Weights sum to 1 over real positions and
 are exactly 0 on padding.
@@ -84,6 +88,13 @@ class Attention(nnx.Module):
     constant = False
     """Whether the read is the same for every query."""
 
+    @property
+    def plain(self) -> bool:
+        """Whether a read is the softmax of a `Score` and the weighted sum, and nothing else."""
+        kind = type(self)
+        inherited = kind.weights is Attention.weights and kind.read is Attention.read
+        return inherited and type(self.score()) is Score
+
     def keys(
         self, values: Float[Array, "batch source context"]
     ) -> Float[Array, "batch source key"]:
@@ -105,8 +116,20 @@ class Attention(nnx.Module):
         return Read(weighted_sum(weights, memory.values), weights)
 
     def read_all(self, queries: Float[Array, "steps batch hidden"], memory: Memory) -> Read:
-        """The reads of every step, when all queries are known: (steps, batch, ...) each."""
-        return jax.lax.map(lambda query: self.read(query, memory), queries)
+        """The reads of every step, when all queries are known: (steps, batch, ...) each.
+
+        One that never changes is read once; plain products of all steps are two products. Others go
+        step by step, and what they compute is computed again for the gradient, not kept.
+        """
+        if self.constant:
+            read = self.read(queries[0], memory)
+            return jax.tree.map(lambda one: jnp.broadcast_to(one, (len(queries), *one.shape)), read)
+        if not self.plain or self.score().vector is not None:
+            return jax.lax.map(jax.checkpoint(lambda query: self.read(query, memory)), queries)
+        mapped = self.score().query(queries, self.scale)
+        scores = jnp.einsum("tbk,bsk->tbs", mapped, memory.keys)
+        weights = jax.vmap(masked_softmax, (0, None))(scores, memory.mask)
+        return Read(jnp.einsum("tbs,bsc->tbc", weights, memory.values), weights)
 
 
 class NoAttention(Attention):
@@ -141,13 +164,6 @@ class DotAttention(Attention):
     def __init__(self, scale: float = 1.0):
         self.scale = scale
 
-    def read_all(self, queries: Float[Array, "steps batch hidden"], memory: Memory) -> Read:
-        """All steps in two products."""
-        mapped = self.score().query(queries, self.scale)
-        scores = jnp.einsum("tbk,bsk->tbs", mapped, memory.keys)
-        weights = jax.vmap(masked_softmax, (0, None))(scores, memory.mask)
-        return Read(jnp.einsum("tbs,bsc->tbc", weights, memory.values), weights)
-
 
 class GeneralAttention(DotAttention):
     """e_i = s W h_i (Luong et al. 2015, section 3.1, "general")."""
@@ -179,10 +195,6 @@ class AdditiveAttention(Attention):
     def score(self) -> Score:
         """W_1 and v."""
         return Score(self.query_map[...], self.vector[...])
-
-    def read_all(self, queries: Float[Array, "steps batch hidden"], memory: Memory) -> Read:
-        """Step by step; the tanh layers are computed again for the gradient, not kept."""
-        return jax.lax.map(jax.checkpoint(lambda query: self.read(query, memory)), queries)
 
 
 def make_attention(kind: str, hidden: int, context: int, width: int, rngs: nnx.Rngs) -> Attention:

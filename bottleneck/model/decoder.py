@@ -15,7 +15,7 @@ from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from ..settings.concerns import ModelSettings
 from .attended import Fixed, Reader, attended_states
-from .attention import Memory, Read, make_attention
+from .attention import Memory, make_attention
 from .cells import Cell, GateInput, add_gates
 from .dropout import dropout
 from .output import OutputLayer
@@ -127,13 +127,13 @@ class Decoder(nnx.Module):
         gates = self._word_gates(inputs, key)
         if self.placement == "output":
             outputs = self._states(gates, memory, key)
-            read = self._read_all(outputs, memory)
+            read = self.attention.read_all(outputs, memory)
             outputs, weights = self._joined(read.context, outputs), read.weights
         elif self.attention.constant:
-            read = self._read_all(gates[0], memory)
+            read = self.attention.read_all(gates[0], memory)
             outputs = self._states(self._with_constant(gates, memory), memory, key)
             weights = read.weights
-        elif len(self.cells) == 1:
+        elif len(self.cells) == 1 and self.attention.plain:
             outputs, weights = self._attended(gates, memory)
         else:
             outputs, weights = self._scan(gates, memory, key)
@@ -152,13 +152,6 @@ class Decoder(nnx.Module):
             embedded = dropout(self.embed(inputs), self.rate, key, _DROPOUT_PLACE)
             return self.inputs[0].project(jnp.swapaxes(embedded, 0, 1))
         return self.inputs[0].of_words(self.embedding[...], inputs.T)
-
-    def _read_all(self, queries: Float[Array, "target batch hidden"], memory: Memory) -> Read:
-        """The reads of every step; one that never changes is read once."""
-        if not self.attention.constant:
-            return self.attention.read_all(queries, memory)
-        read = self.attention.read(queries[0], memory)
-        return jax.tree.map(lambda one: jnp.broadcast_to(one, (len(queries), *one.shape)), read)
 
     def _with_constant(self, gates: Gates, memory: Memory) -> Gates:
         """Bahdanau's order with a context that never changes: it enters once, outside the scan."""
@@ -193,7 +186,10 @@ class Decoder(nnx.Module):
     def _scan(
         self, gates: Gates, memory: Memory, key: PRNGKeyArray | None
     ) -> tuple[Float[Array, "target batch hidden"], Float[Array, "target batch source"]]:
-        """More layers, Bahdanau's order: the lowest one's input needs the highest one's state."""
+        """Bahdanau's order step by step, for more layers, and for reads that are not plain.
+
+        The input of the lowest layer needs the state of the highest.
+        """
 
         def step(states: States, at: Gates) -> tuple[States, tuple[Array, Array]]:
             states, output, weights = self._attend_then_run(states, at, memory, key)

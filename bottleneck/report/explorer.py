@@ -190,7 +190,7 @@ def pair_of(source: list[str], reference: str, corpus: CorpusSettings) -> Senten
         return SentencePair(" ".join(source), reference, links)
     if corpus.name != "grammar":
         return None
-    grammar = english_french()
+    grammar = english_french(corpus.lexicon)
     if corpus.reverse_direction:
         pair = grammar.parse(reference)
         return turned(pair) if pair and _same(pair.target, source) else None

@@ -306,10 +306,16 @@ def _with_named_runs(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _parse(source: io.BytesIO | io.StringIO, columns: Mapping[str, str]) -> pd.DataFrame:
-    """CSV with the documented columns and types; blanks are missing values, but of texts."""
+    """CSV with the documented columns and types; blanks are missing values, but of texts.
+
+    What an older bundle lacks is as its runs had it (`schema.ADDED`).
+    """
     kinds, blank = _kinds(columns), {name: [""] for name, kind in columns.items() if kind != "str"}
     with np.errstate(invalid="ignore"):  # a float where a whole number is to be: told as a fault
         frame = pd.read_csv(source, dtype=kinds, keep_default_na=False, na_values=blank, **PRECISE)
+    for name, value in schema.ADDED.items():
+        if name in columns and name not in frame:
+            frame[name] = pd.Series(value, index=frame.index, dtype=kinds[name])
     return frame[list(columns)]
 
 

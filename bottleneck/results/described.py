@@ -18,7 +18,8 @@ def check_described(held: Any, path: Path) -> None:
     if not isinstance(held, dict):
         raise damaged(path, "no JSON object", AGAIN)
     if held.get("schema") not in schema.READABLE:
-        known = " and ".join(map(str, schema.READABLE))
+        *earlier, latest = map(str, schema.READABLE)
+        known = f"{', '.join(earlier)} and {latest}"
         raise UserError(
             f"{str(path.parent)!r} has results of schema {held.get('schema')}, this program "
             f"reads {known}; use the version of bottleneck that wrote them"

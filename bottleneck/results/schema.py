@@ -1,4 +1,4 @@
-"""The results bundle: which files, which columns, which types. Version 6.
+"""The results bundle: which files, which columns, which types. Version 7.
 
 - ``runs.csv``: a row a run x bucket, tidy; ``run,attention,context_size,seed,bucket`` is a key.
 - ``sentences.csv.gz``: a row a run x test sentence: the words of the source and the counts of which
@@ -28,10 +28,12 @@ Since version 3: ``tokens``, ``test_set``, ``reverse_direction``, ``label_smooth
 Since version 4: ``test_min_words`` and ``test_max_words``, for new settings; ``SHA256SUMS``.
 Since version 5: ``sentences.csv.gz`` no longer has every column of a run's; those of version 5,
 which may have, are read as well.
+Since version 6: the columns ``optimizer`` and ``lexicon``, for new settings; bundles of versions 5
+and 6, which lack them, are read with what all runs had then (`ADDED`).
 """
 
-VERSION = 6
-READABLE = (5, VERSION)
+VERSION = 7
+READABLE = (5, 6, VERSION)
 
 RUNS = "runs.csv"
 SENTENCES = "sentences.csv.gz"
@@ -66,6 +68,7 @@ SETTING_COLUMNS: dict[str, tuple[str, str]] = {
     "train_max_words": ("corpus.longest_trained", "int64"),
     "teacher_forcing": ("training.teacher_forcing", "float64"),
     "updates": ("training.updates", "int64"),
+    "optimizer": ("training.optimizer", "str"),
     "learning_rate": ("training.learning_rate", "float64"),
     "final_learning_rate": ("training.final_learning_rate", "float64"),
     "warmup_updates": ("training.warmup_updates", "int64"),
@@ -86,6 +89,7 @@ SETTING_COLUMNS: dict[str, tuple[str, str]] = {
     "max_words": ("corpus.max_words", "int64"),
     "test_min_words": ("corpus.test_min_words", "int64"),
     "test_max_words": ("corpus.test_max_words", "int64"),
+    "lexicon": ("corpus.lexicon", "str"),
     "copy_words": ("corpus.copy_words", "int64"),
     "test_set": ("corpus.test", "str"),
     "reverse_direction": ("corpus.reverse_direction", "bool"),
@@ -150,6 +154,9 @@ RUN_COLUMNS: dict[str, str] = {
 training side holds, blank where there are none. ``group`` is the name of the sweep's group that the
 run belongs to, blank outside of groups.
 """
+
+ADDED: dict[str, str] = {"optimizer": "adam", "lexicon": "full"}
+"""Columns that ``runs.csv`` lacks in older bundles that are still read, and what they would say."""
 
 FILLED = ("run", "bucket", "n", "train_pairs", "best_update", "parameters")
 """Columns of ``runs.csv``, beside those of settings that are always set, that have no blanks."""

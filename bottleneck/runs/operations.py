@@ -11,8 +11,10 @@ and an m x n matrix is 2mn operations):
 - the score: 2rCA + 2HA (additive) or 2HC (general); output layer: 2HV, or 2(HE + EV)
   where it is tied to the embedding.
 
-Forward and backward together are three times that. Reading S states a step is no matrix product
-and is counted apart, as ``READ`` operations' worth of time for each state and unit.
+Forward and backward together are three times that. With Muon an update costs besides, for each
+Newton-Schulz step and each m x n matrix with m <= n, 2m(2mn + m^2): X X^T, its square, and the
+product with X. Reading S states a step is no matrix product and is counted apart, as ``READ``
+operations' worth of time for each state and unit.
 
 ``READ`` was measured on 2026-11-20 (x86, AMD EPYC, one thread, jax 0.10.2; GRU, E 100, H = C = 256,
 V 2,033, batch 64, source/target of 32/36 and 60/72 tokens, in target tokens a second, with others
@@ -20,9 +22,15 @@ at work): none 24,500 and 27,400; additive 16,000 and 13,800; dot 21,000 and 20,
 23,400; H 512, none 9,200; LSTM 21,300; tanh RNN 37,700; three words in four forced, none 16,800.
 """
 
+from functools import lru_cache
+
+import jax
+
 from ..model.cells import GATES
+from ..model.translator import create
 from ..settings.concerns import ModelSettings
 from ..settings.run import RunSettings
+from ..training.optimizer import NEWTON_SCHULZ, optimizers
 
 READ = {"none": 0, "uniform": 0, "dot": 10, "scaled-dot": 10, "general": 10, "additive": 120}
 """Reading one unit of one state, forward and backward, in operations of a matrix product."""
@@ -36,7 +44,24 @@ def run_operations(
     source, target = (length * shortened for length in mean_lengths)
     tokens = cell.training.batch_tokens or cell.training.batch_size * target
     products = 3 * forward_operations(cell, target_vocabulary, source / target)
-    return cell.training.updates * tokens * (products + _read_operations(cell.model, source))
+    gradient = tokens * (products + _read_operations(cell.model, source))
+    return cell.training.updates * (gradient + optimizer_operations(cell))
+
+
+def optimizer_operations(cell: RunSettings) -> float:
+    """Operations of an update's Newton-Schulz steps; Adam has no products."""
+    if cell.training.optimizer == "adam":
+        return 0.0
+    return NEWTON_SCHULZ["ns_steps"] * _newton_schulz_operations(cell.model)
+
+
+@lru_cache(maxsize=256)
+def _newton_schulz_operations(model: ModelSettings) -> float:
+    """Operations of one step on every matrix that Muon trains, whatever the vocabularies."""
+    weights = jax.eval_shape(lambda: create(model, 1, 1, seed=0)[1])
+    pairs = zip(jax.tree.leaves(weights), jax.tree.leaves(optimizers(weights)), strict=True)
+    shapes = [sorted(matrix.shape) for matrix, optimizer in pairs if optimizer == "muon"]
+    return float(sum(2 * short * (2 * short * long + short**2) for short, long in shapes))
 
 
 def _shortened(cell: RunSettings) -> float:

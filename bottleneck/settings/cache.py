@@ -1,4 +1,4 @@
-"""Where this program keeps what it can make again: programs, lexicons, fetched corpora."""
+"""Where this program keeps what it can make again: programs, lexicons, corpora."""
 
 import os
 from pathlib import Path

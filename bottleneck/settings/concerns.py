@@ -53,6 +53,9 @@ FILES = ("source", "target", "valid_source", "valid_target", "test_source", "tes
 """Settings that name the user's files: where the data lies, not what it is."""
 
 
+Lexicon = Literal["small", "full"]
+
+
 class CorpusSettings(Concern):
     """Which sentence pairs, how many, how long, and how they become tokens.
 
@@ -62,6 +65,7 @@ class CorpusSettings(Concern):
     what a run on that one is tested on.
     ``reverse_direction`` translates French to English: lengths are then those of the French.
     ``tokens`` subwords are learned on the training side, as many as the vocabularies say.
+    ``lexicon`` is the grammar's: the small one has a quarter of the nouns, verbs and adjectives.
     """
 
     name: Literal[
@@ -79,6 +83,7 @@ class CorpusSettings(Concern):
     test_min_words: int | None = Field(None, ge=1, le=WORDS)
     test_max_words: int | None = Field(None, ge=1, le=WORDS)
     joined: int = Field(1, ge=1, le=WORDS)
+    lexicon: Lexicon = "full"
     copy_words: int = Field(1_000, ge=2, le=COUNT)
     source: str | None = None
     target: str | None = None
@@ -97,6 +102,12 @@ class CorpusSettings(Concern):
     def longest_trained(self) -> int:
         """Most source words of a training or validation sentence."""
         return self.max_words if self.train_max_words is None else self.train_max_words
+
+    @property
+    def title(self) -> str:
+        """The corpus for captions: its name, and that its lexicon is small where it is."""
+        small = self.name == "grammar" and self.lexicon == "small"
+        return f"{self.name} (small lexicon)" if small else self.name
 
     @model_validator(mode="after")
     def _ordered(self) -> "CorpusSettings":
@@ -191,22 +202,24 @@ class ModelSettings(Concern):
 
 
 class TrainingSettings(Concern):
-    """How the weights are found: Adam with warm-up and linear decay, clipped gradients.
+    """How the weights are found: Adam or Muon, with warm-up, linear decay and clipped gradients.
 
-    ``shapes`` is the number of padded shapes: more pad less and compile longer. With
-    ``batch_tokens`` a batch holds about that many target tokens instead of ``batch_size`` pairs.
-    ``products`` bfloat16 rounds what enters the matrix products of an update, forward and backward;
-    sums, weights and losses stay float32, and so do validation and search. ``label_smoothing`` is
-    the share of the target's probability that the training loss spreads evenly over all that an
-    output may hold (Szegedy et al. 2016, section 7). The weights that are kept are the mean over
-    the last ``average_last`` share of all updates (Polyak and Juditsky 1992); 0 keeps those of the
-    least validation loss.
+    With ``optimizer`` muon, Muon trains the matrices but for embeddings and the output layer, and
+    Adam the rest at the same rate (``training.optimizer``). ``shapes`` is the number of padded
+    shapes: more pad less and compile longer. With ``batch_tokens`` a batch holds about that many
+    target tokens instead of ``batch_size`` pairs. ``products`` bfloat16 rounds what enters the
+    matrix products of a gradient, forward and backward; sums, weights, losses and Muon's products
+    stay float32, and so do validation and search. ``label_smoothing`` is the share of the target's
+    probability that the training loss spreads evenly over all that an output may hold (Szegedy et
+    al. 2016, section 7). The weights that are kept are the mean over the last ``average_last``
+    share of all updates (Polyak and Juditsky 1992); 0 keeps those of the least validation loss.
     """
 
     seed: int = Field(1, ge=0, le=SEED)
     updates: int = Field(3_000, ge=1, le=COUNT)
     batch_size: int = Field(64, ge=1, le=COUNT)
     batch_tokens: int | None = Field(None, ge=1, le=COUNT)
+    optimizer: Literal["adam", "muon"] = "adam"
     learning_rate: float = Field(2e-3, gt=0, le=LARGE)
     warmup_updates: int = Field(200, ge=0, le=COUNT)
     final_learning_rate: float = Field(0.05, ge=0, le=1)

@@ -21,7 +21,7 @@ from .concerns import (
 )
 from .errors import UsageError, did_you_mean, told
 
-SCHEMA_VERSION = 6
+SCHEMA_VERSION = 7
 """Raised when numerics or file formats change, so that old runs are never mixed with new."""
 
 

@@ -62,7 +62,7 @@ def reference_of(source: str, corpus: CorpusSettings) -> SentencePair | None:
         # Imported here, so that other corpora do not pay for building the grammar.
         from ..corpus.grammar import english_french
 
-        return english_french().parse(source)
+        return english_french(corpus.lexicon).parse(source)
     return None
 
 

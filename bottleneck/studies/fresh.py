@@ -49,7 +49,7 @@ def _language(corpus: CorpusSettings) -> SentenceSource:
     # Imported here, so that other corpora do not pay for building the grammar.
     from ..corpus.grammar import english_french
 
-    grammar = english_french()
+    grammar = english_french(corpus.lexicon)
     return Turned(grammar) if corpus.reverse_direction else grammar
 
 

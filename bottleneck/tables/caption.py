@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..claims.rules import failure_pattern, vindication, vindication_largest
+from ..claims.rules import VINDICATION_RULES, failure_pattern
 from ..claims.verdict import Verdict, marked
 from ..results.bundle import Bundle, signatures
 from ..scoring.bleu import SHORT_SENTENCES
@@ -37,7 +37,7 @@ def failure_verdicts(comparison: Comparison) -> list[Verdict]:
 
 def vindication_verdicts(comparison: Comparison) -> list[Verdict]:
     """Whether the vindication held, and by which rules."""
-    return [vindication(comparison.scores), vindication_largest(comparison.scores)]
+    return [decide(comparison.scores) for decide, _ in VINDICATION_RULES.values()]
 
 
 def common_caption(comparison: Comparison, bundle: Bundle) -> list[str]:
@@ -138,11 +138,16 @@ def _what_ran(sizes: Sequence[Comparison]) -> str:
     contexts = [one.settings.model.context_size for one in sizes]
     hidden = list(dict.fromkeys(one.settings.model.hidden for one in sizes))
     return (
-        f"Run: corpus {settings.corpus.name}, {sizes[0].train_pairs:,} training pairs; "
+        f"Run: corpus {settings.corpus.title}, {sizes[0].train_pairs:,} training pairs; "
         f"{model.cell.upper()}, {encoder}, embedding {model.embedding_size}, context "
         f"{_either(contexts)}, hidden {_either(hidden)}, placement {model.placement}; "
-        f"{training.updates:,} updates of {batch} for each arm{_averaged(training.average_last)}."
+        f"{training.updates:,} updates of {batch} for each arm{_optimizer(training.optimizer)}"
+        f"{_averaged(training.average_last)}."
     )
+
+
+def _optimizer(name: str) -> str:
+    return "" if name == "adam" else f", by {name.capitalize()}"
 
 
 def _averaged(share: float) -> str:

@@ -16,7 +16,7 @@ from ..claims.compression import COMPRESSION_RULE, compression_predicts_loss
 from ..claims.controls import CONTROLS_RULE, Controlled, selection_beats_compression
 from ..claims.cost import COST_RULE, ArmCost, cost_grows_with_product
 from ..claims.registry import CLAIMS, Claim, studied
-from ..claims.rules import FAILURE_RULE, LARGEST_RULE, VINDICATION_RULE
+from ..claims.rules import FAILURE_RULE, VINDICATION_RULES
 from ..claims.training import TRAINING_RULE, Trained, training_moves_curve
 from ..claims.training import UNMEASURED as NOT_TWICE
 from ..claims.verdict import Verdict, numbers
@@ -28,7 +28,7 @@ from ..results.inside import results_inside
 from ..results.probes import has_probe, load_probe, made_of
 from ..results.study_files import GOLD
 from ..settings.errors import UserError
-from .caption import failure_verdicts, vindication_verdicts
+from .caption import failure_verdicts
 from .commands import command
 from .comparison import Comparison, compare, compare_sizes
 from .compression import cells
@@ -176,12 +176,13 @@ def _failure(bundle: Bundle) -> Judged | str:
     return failure_verdicts(compared)[0], rows[rows["attention"] == "none"]
 
 
-def _vindication(place: int) -> Callable[[Bundle], Judged | str]:
-    """L-VIND, and its stronger sentence."""
+def _vindication(claim: str) -> Callable[[Bundle], Judged | str]:
+    """L-VIND, and what else the slide's table says."""
 
     def judge(bundle: Bundle) -> Judged | str:
         found = _first_compared(bundle)
-        return (vindication_verdicts(found[0])[place], found[1]) if found else NO_PAIR
+        decide = VINDICATION_RULES[claim][0]
+        return (decide(found[0].scores), found[1]) if found else NO_PAIR
 
     return judge
 
@@ -253,8 +254,7 @@ def measured_training(bundle: Bundle) -> tuple[list[Trained], pd.DataFrame] | st
 
 _JUDGES: Mapping[str, tuple[Callable[[Bundle], Judged | str], str]] = {
     "L-FAIL": (_failure, FAILURE_RULE),
-    "L-VIND": (_vindication(0), VINDICATION_RULE),
-    "L-VIND-largest": (_vindication(1), LARGEST_RULE),
+    **{claim: (_vindication(claim), rule) for claim, (_, rule) in VINDICATION_RULES.items()},
     "C1": (_compression, COMPRESSION_RULE),
     "C10": (_controls, CONTROLS_RULE),
     "C12": (_training, TRAINING_RULE),

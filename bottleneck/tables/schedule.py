@@ -39,19 +39,30 @@ def schedule(comparison: Comparison, bundle: Bundle) -> str:
     seeds = sorted({int(seed) for seed in doubled["seed"]})
     same = _of(bundle, comparison, doubled, seeds)
     once, twice = (compare(same, length, alone=True) for length in (updates, 2 * updates))
+    pairs = list(zip(once.arms, twice.arms, strict=False))
+    added = "; ".join(f"{arm.name} {_added(arm, longer)}" for arm, longer in pairs)
     moved = [
         f"{arm.name} {bucket}"
-        for arm, longer in zip(once.arms, twice.arms, strict=False)
+        for arm, longer in pairs
         for bucket in _moved(arm, longer, comparison.buckets)
     ]
-    named = seeds_told(seeds)
-    if not moved:
-        return (
-            f"Schedule: long enough; twice the updates ({named}) move no bucket beyond its range."
-        )
+    judged = (
+        f"not long enough; twice the updates ({seeds_told(seeds)}) move these buckets beyond the "
+        f"range of the same seeds: {', '.join(moved)}"
+        if moved
+        else f"long enough; twice the updates ({seeds_told(seeds)}) move no bucket beyond its range"
+    )
     return (
-        f"Schedule: not long enough; twice the updates ({named}) move these buckets beyond the "
-        f"range of the same seeds: {', '.join(moved)}."
+        f"Schedule: {judged}. Twice the training adds, in BLEU from the shortest to the longest "
+        f"bucket: {added}."
+    )
+
+
+def _added(arm: Arm, longer: Arm) -> str:
+    """What twice the updates add to BLEU, bucket by bucket; a dash for an empty one."""
+    pairs = zip(arm.estimates, longer.estimates, strict=True)
+    return " ".join(
+        f"{twice.value - once.value:+.1f}" if once.filled else "-" for once, twice in pairs
     )
 
 

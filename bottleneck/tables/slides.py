@@ -5,6 +5,7 @@ from typing import Any
 
 import pandas as pd
 
+from ..claims.verdict import LEAST_BASE
 from ..lecture.printed import L_FAIL, L_VIND
 from ..scoring.bootstrap import Estimate, difference, percent_change
 from .comparison import Comparison
@@ -68,10 +69,6 @@ def vindication(comparison: Comparison) -> pd.DataFrame:
             }
         )
     return typed_frame(rows)
-
-
-LEAST_BASE = 1.0
-"""BLEU under which a change is not stated in per cent of it: that would be noise over noise."""
 
 
 def relative(measured: Estimate, base: Estimate | None) -> Estimate | None:

@@ -1,4 +1,4 @@
-"""One update: gradient, clipping, Adam, a mean of weights; pure functions of state and batch."""
+"""One update: gradient, optimizer, a mean of weights; pure functions of state and batch."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -14,6 +14,7 @@ from ..model.parts import fill
 from ..model.translator import Weights
 from ..settings.concerns import TrainingSettings
 from .loss import Sentences, summed_losses, token_losses
+from .optimizer import make_optimizer
 from .products import bfloat16_products
 from .stack import Stack
 
@@ -41,30 +42,6 @@ class TrainState(NamedTuple):
     def key(self) -> PRNGKeyArray:
         """The update's own key: it depends on the seed and the update's number alone."""
         return jax.random.fold_in(jax.random.wrap_key_data(self.random), self.update)
-
-
-def learning_rates(settings: TrainingSettings) -> optax.Schedule:
-    """Linear warm-up to ``learning_rate``, then linear decay to ``final_learning_rate`` times it.
-
-    Warming up takes half of the updates at most.
-    """
-    peak = settings.learning_rate
-    warmup = min(settings.warmup_updates, settings.updates // 2)
-    decay = optax.linear_schedule(
-        peak, peak * settings.final_learning_rate, settings.updates - warmup
-    )
-    if warmup == 0:
-        return decay
-    # From the first step up, so that no update is wasted at a rate of 0.
-    rise = optax.linear_schedule(peak / warmup, peak, max(1, warmup - 1))
-    return optax.join_schedules([rise, decay], [warmup])
-
-
-def make_optimizer(settings: TrainingSettings) -> optax.GradientTransformation:
-    """Gradient norm clipped (Pascanu et al. 2013), then Adam (Kingma and Ba 2015)."""
-    return optax.chain(
-        optax.clip_by_global_norm(settings.clip_norm), optax.adam(learning_rates(settings))
-    )
 
 
 def initial_state(weights: Weights, settings: TrainingSettings) -> TrainState:

@@ -6,7 +6,14 @@ import numpy as np
 import pytest
 
 from seq2seq_bottleneck.claims.ceiling import at_ceiling, ceiling_sentence
-from seq2seq_bottleneck.claims.rules import failure_pattern, vindication, vindication_largest
+from seq2seq_bottleneck.claims.rules import (
+    VINDICATION_RULES,
+    failure_pattern,
+    vindication,
+    vindication_largest,
+    vindication_rising,
+    vindication_short,
+)
 from seq2seq_bottleneck.claims.verdict import POINTS, BucketScores, marked, ranged, two_digits
 from seq2seq_bottleneck.lecture.printed import L_VIND
 from seq2seq_bottleneck.scoring.bootstrap import Estimate
@@ -40,9 +47,9 @@ def _with_width(none, halves):
 
 def test_printed_tables_hold_by_their_own_rules():
     rows = _buckets(PRINTED_NONE, PRINTED_ATTENTION)
-    verdicts = [failure_pattern(rows), vindication(rows), vindication_largest(rows)]
-    assert [verdict.claim for verdict in verdicts] == ["L-FAIL", "L-VIND", "L-VIND-largest"]
-    assert [verdict.verdict for verdict in verdicts] == ["held"] * 3
+    verdicts = [failure_pattern(rows), *(decide(rows) for decide, _ in VINDICATION_RULES.values())]
+    assert [verdict.claim for verdict in verdicts] == ["L-FAIL", *VINDICATION_RULES]
+    assert [verdict.verdict for verdict in verdicts] == ["held"] * 5
     assert "from 5-10 to 41+ BLEU without attention falls by 27.10 [" in verdicts[0].because
     assert "the gain in 41+ is 16.20 [16.20, 16.20]" in verdicts[1].because
     assert "it exceeds the gain in 5-10 by 15.30 [" in verdicts[1].because
@@ -149,19 +156,64 @@ def test_largest_gain_means_nothing_where_no_bucket_is_worst():
     assert vindication_largest(rows).verdict == "not held"
 
 
+@pytest.mark.parametrize(
+    ("none", "attention", "half", "verdict"),
+    [
+        (35.2, 36.1, 0.0, "held"),  # the slide's row: 2.5 % of attention's BLEU
+        (90.1, 100, 0.0, "held"),
+        (90.1, 100, 0.2, "partly"),  # the interval reaches 10.1 %
+        (89.9, 100, 0.0, "partly"),
+        (75.1, 100, 0.0, "partly"),
+        (75.1, 100, 0.2, "not held"),
+        (74.9, 100, 0.0, "not held"),
+        (36, 35, 0.0, "held"),  # attention loses: it adds little
+    ],
+)
+def test_what_attention_adds_to_short_sentences(none, attention, half, verdict):
+    low = _planted(none, half)
+    first = BucketScores(NAMES[0], 300, low, _planted(attention))
+    rows = [first, *_buckets([20] * 5, [30] * 5)[1:]]
+    decided = vindication_short(rows)
+    assert decided.verdict == verdict
+    assert decided.value == pytest.approx(100 * (1 - none / attention))
+
+
+@pytest.mark.parametrize(
+    ("attention", "half", "verdict"),
+    [
+        ([11, 12, 13, 14, 15], 0.0, "held"),
+        ([11, 12, 13, 14, 15], 0.9, "held"),
+        ([11, 12, 13, 14, 15], 1.1, "partly"),  # the last step is a tie
+        ([11, 12, 12, 14, 15], 0.0, "partly"),  # a step of nothing
+        ([11, 12, 11.9, 14, 15], 0.0, "not held"),  # a clear fall on the way
+        ([15, 14, 13, 12, 11], 0.0, "not held"),
+        ([11, 11, 11, 11, 11], 0.0, "not held"),
+    ],
+)
+def test_the_improvement_rises_from_bucket_to_bucket(attention, half, verdict):
+    rows = _buckets([10] * 5, attention, (0, 0, 0, 0, half))
+    assert vindication_rising(rows).verdict == verdict
+
+
+def test_no_improvement_is_stated_in_per_cent_of_nothing():
+    decided = vindication_rising(_buckets([10, 8, 6, 4, 0.9], [11] * 5))
+    assert decided.verdict == "not measured"
+    assert decided.because == "BLEU without attention is under 1 in 41+"
+
+
 def test_empty_buckets_are_left_out_and_one_is_too_few():
     rows = _buckets([30, 25, 20], [31, 27, 24])
     empty = BucketScores("41+", 0, _planted(np.nan), _planted(np.nan))
     assert "the gain in 21-30" in vindication([*rows, empty]).because
     assert failure_pattern([*rows, empty]).verdict == "held"
-    for rule in (failure_pattern, vindication, vindication_largest):
+    for rule in (failure_pattern, *(decide for decide, _ in VINDICATION_RULES.values())):
         assert rule([rows[0], empty]).verdict == "not measured"
         assert "fewer than two" in rule([rows[0], empty]).because
 
 
 def test_a_missing_arm_is_not_measured():
     rows = _buckets(PRINTED_NONE, [36.1, None, 28.9, np.nan, 24.3])
-    for rule in (vindication, vindication_largest):
+    for rule, _ in VINDICATION_RULES.values():
         assert rule(rows).verdict == "not measured"
         assert rule(rows).because == "no score with attention in 11-20, 31-40"
     assert failure_pattern(rows).verdict == "held"

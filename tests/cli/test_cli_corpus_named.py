@@ -11,6 +11,7 @@ from loopback import multi30k_files, served, tatoeba_zip
 
 from seq2seq_bottleneck.cli.main import run
 from seq2seq_bottleneck.cli.options import corpus_settings
+from seq2seq_bottleneck.corpus.grammar import english_french
 from seq2seq_bottleneck.corpus.named.catalogue import CATALOGUE
 from seq2seq_bottleneck.corpus.named.download import Remote
 from seq2seq_bottleneck.results.folders import SETTINGS
@@ -88,6 +89,16 @@ def test_fetch_then_list_describe_and_show(capsys, site):
     assert shown.count("en  tren") == shown.count("fr  trfr") == 2
     shown = printed(capsys, ["corpus", "show", "multi30k", "--reverse-direction", *SMOKE]).out
     assert shown.startswith("fr  trfr")
+
+
+def test_show_takes_the_small_lexicon(capsys):
+    few = [*SMOKE, "--set", "corpus.test_pairs=20", "--set", "corpus.valid_pairs=5"]
+    shown = printed(capsys, ["corpus", "show", "-n", "3", *few, "--set", "corpus.lexicon=small"])
+    english = [line[4:] for line in shown.out.splitlines() if line.startswith("en  ")]
+    assert len(english) == 3
+    assert all(map(english_french("small").parse, english))
+    wrong = printed(capsys, ["corpus", "show", *few, "--set", "corpus.lexicon=smal"], 2).err
+    assert "did you mean 'small'" in wrong
 
 
 def test_the_hash_of_what_no_one_vouches_for_is_printed(capsys, site):

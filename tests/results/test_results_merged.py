@@ -16,7 +16,15 @@ from seq2seq_bottleneck.results.export import write_bundle
 from seq2seq_bottleneck.results.folders import STORE
 from seq2seq_bottleneck.results.found import finished_runs
 from seq2seq_bottleneck.results.merged import Merged, write_merged
-from seq2seq_bottleneck.results.schema import COUNTED, COUNTS, FILES, PROBES
+from seq2seq_bottleneck.results.schema import (
+    ADDED,
+    COUNTED,
+    COUNTS,
+    FILES,
+    PROBES,
+    SETTING_COLUMNS,
+    VERSION,
+)
 from seq2seq_bottleneck.settings.errors import UserError
 from seq2seq_bottleneck.settings.sums import write_listed
 
@@ -152,7 +160,7 @@ def test_quoted_numbers_are_refused(bundle, tmp_path):
 
 
 @pytest.mark.slow
-def test_a_bundle_of_version_5_with_all_columns_of_a_run_is_read_and_becomes_one_of_6(
+def test_a_bundle_of_version_5_with_all_columns_of_a_run_is_read_and_becomes_one_of_today(
     bundle, tmp_path
 ):
     now = load_bundle(bundle)
@@ -167,14 +175,33 @@ def test_a_bundle_of_version_5_with_all_columns_of_a_run_is_read_and_becomes_one
         np.testing.assert_array_equal(older.sentences[name].statistics, counts.statistics)
         np.testing.assert_array_equal(older.sentences[name].words, counts.words)
     write_merged([bundle], tmp_path / "all")
-    assert load_bundle(tmp_path / "all").environment["schema"] == held["schema"] == 6
+    assert load_bundle(tmp_path / "all").environment["schema"] == held["schema"] == VERSION
     columns = pd.read_csv(tmp_path / "all" / "sentences.csv.gz").columns
     assert list(columns) == ["run", *COUNTED]
     held["schema"] = 4
     (bundle / "environment.json").write_text(json.dumps(held))
     reseal(bundle)
-    with pytest.raises(UserError, match="of schema 4, this program reads 5 and 6"):
+    with pytest.raises(UserError, match="of schema 4, this program reads 5, 6 and 7"):
         load_bundle(bundle)
+
+
+def test_a_bundle_of_version_6_lacks_settings_that_came_later_and_is_read_with_their_values(
+    bundle, tmp_path
+):
+    now = load_bundle(bundle).runs
+    pd.read_csv(bundle / "runs.csv").drop(columns=list(ADDED)).to_csv(
+        bundle / "runs.csv", index=False
+    )
+    environment = json.loads((bundle / "environment.json").read_text())
+    for described in environment["runs"].values():
+        for name in ADDED:
+            concern, _, field = SETTING_COLUMNS[name][0].partition(".")
+            del described["settings"][concern][field]
+    (bundle / "environment.json").write_text(json.dumps(environment | {"schema": 6}))
+    reseal(bundle)
+    pd.testing.assert_frame_equal(load_bundle(bundle).runs, now)
+    write_merged([bundle], tmp_path / "all")
+    pd.testing.assert_frame_equal(load_bundle(tmp_path / "all").runs, now)
 
 
 def test_without_results_it_says_so(tmp_path, capsys):

@@ -68,6 +68,7 @@ def test_a_columns_type_is_that_of_its_setting():
     [
         ("training", {"learning_rate": 0.1234567890123}, "learning_rate"),
         ("training", {"batch_tokens": 900}, "batch_tokens"),
+        ("training", {"optimizer": "muon"}, "optimizer"),
         ("corpus", {"seed": 7}, "corpus_seed"),
         ("decoding", {"cap_extra": 11}, "cap_extra"),
         ("model", {"residual": True}, "residual"),

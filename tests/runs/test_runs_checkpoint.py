@@ -35,11 +35,12 @@ from seq2seq_bottleneck.training.step import initial_state
 NAMES = ["one", "two", "three"]
 
 
-def learner(seed=1, average_last=0.0, **model):
+def learner(seed=1, average_last=0.0, optimizer="adam", **model):
     sizes = {"embedding_size": 3, "context_size": 4} | model
     _, weights = create(ModelSettings(**sizes), 7, 8, seed)
     batches = training_batches(EncodedPairs([[4, 3]] * 4, [[4, 3]] * 4), 2, seed)
-    return Learner(weights, TrainingSettings(seed=seed, average_last=average_last), batches)
+    settings = TrainingSettings(seed=seed, average_last=average_last, optimizer=optimizer)
+    return Learner(weights, settings, batches)
 
 
 def snapshot(*learners):
@@ -74,20 +75,27 @@ def same(one, other):
     assert [each.tolist() for each in one.losses] == [each.tolist() for each in other.losses]
 
 
+OPTIMIZED = pytest.mark.parametrize(
+    ("average_last", "optimizer"), [(0.0, "adam"), (0.5, "adam"), (0.5, "muon")]
+)
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("average_last", [0.0, 0.5])
-def test_what_is_read_is_what_was_written(tmp_path, average_last):
-    held = snapshot(learner(1, average_last))
+@OPTIMIZED
+def test_what_is_read_is_what_was_written(tmp_path, average_last, optimizer):
+    held = snapshot(learner(1, average_last, optimizer))
     assert (held.state.mean is not None) == (average_last > 0)
     (tmp_path / CHECKPOINT).write_bytes(to_bytes(held, ["one"]))
-    same(read_checkpoint(tmp_path / CHECKPOINT, "one", learner(5, average_last)), held)
+    same(read_checkpoint(tmp_path / CHECKPOINT, "one", learner(5, average_last, optimizer)), held)
     assert read_checkpoint(tmp_path / "none", "one", learner()) is None
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("average_last", [0.0, 0.5])
-def test_the_parts_of_a_stack_are_its_seeds_own_and_make_it_up_again(tmp_path, average_last):
-    learners = [learner(seed, average_last) for seed in (1, 2, 3)]
+@OPTIMIZED
+def test_the_parts_of_a_stack_are_its_seeds_own_and_make_it_up_again(
+    tmp_path, average_last, optimizer
+):
+    learners = [learner(seed, average_last, optimizer) for seed in (1, 2, 3)]
     held = snapshot(*learners)
     folders = [tmp_path / name for name in NAMES]
     begin_stack(folders).write_bytes(to_bytes(held, NAMES))

@@ -10,7 +10,11 @@ from seq2seq_bottleneck.runs.estimate import (
     parameters_of,
     wall_seconds,
 )
-from seq2seq_bottleneck.runs.operations import forward_operations, run_operations
+from seq2seq_bottleneck.runs.operations import (
+    forward_operations,
+    optimizer_operations,
+    run_operations,
+)
 from seq2seq_bottleneck.runs.pace import update_rate
 from seq2seq_bottleneck.settings.errors import UserError
 from seq2seq_bottleneck.settings.run import RunSettings, resolve
@@ -75,6 +79,18 @@ def test_a_tied_output_costs_the_map_and_the_embedding():
         for tied in ("false", "true")
     )
     assert untied - tied == 2 * 256 * 2033 - 2 * (256 * 100 + 100 * 2033)
+
+
+def test_newton_schulz_operations_counted_by_hand():
+    """Of the lecture's model without attention: gates from words, states and the context."""
+    muon = ("model.attention=none", "training.optimizer=muon")
+    words, states = 2 * 3, 3 * 3
+    step = words * 2 * 100 * (2 * 100 * 256 + 100**2) + states * 6 * 256**3
+    assert optimizer_operations(cell(*muon)) == 5 * step
+    tied = cell(*muon, "model.tied_output=true")
+    assert optimizer_operations(tied) == 5 * (step + 2 * 100 * (2 * 100 * 256 + 100**2))
+    adam, both = (run_operations(cell(*each), 2033, (26.5, 27.9)) for each in (muon[:1], muon))
+    assert both - adam == pytest.approx(2_000 * 5 * step)
 
 
 def test_a_constant_context_enters_at_every_step_when_words_are_not_forced():

@@ -68,6 +68,13 @@ def test_the_copying_corpus_is_its_own_reference():
         assert reference_of(other, corpus) is None
 
 
+@pytest.mark.parametrize(("lexicon", "known"), [("full", True), ("small", False)])
+def test_the_reference_is_of_the_runs_own_lexicon(lexicon, known):
+    corpus = resolve("smoke", [f"corpus.lexicon={lexicon}"]).corpus
+    assert (reference_of("the elephant slept", corpus) is not None) == known
+    assert reference_of("the cat slept", corpus).target == "le chat a dormi"
+
+
 def test_files_know_no_reference():
     settings = resolve("smoke", ["corpus.name=files", "corpus.source=a", "corpus.target=b"])
     assert reference_of("the cat sat", settings.corpus) is None

@@ -236,6 +236,29 @@ def test_a_smoothed_training_loss_is_called_so(tmp_path, smoothing, told):
     assert ("with label smoothing" in losses(load_bundle(tmp_path).runs)) == (smoothing > 0)
 
 
+@pytest.mark.parametrize(("optimizer", "told"), [("adam", "arm."), ("muon", "arm, by Muon.")])
+def test_the_caption_names_an_optimizer_other_than_adam(tmp_path, optimizer, told):
+    store = Store(tmp_path)
+    for arm, shares in FALLING.items():
+        store.add(arm, arm, shares, training={"optimizer": optimizer})
+    page = slide_pages(load_bundle(store.write()))[0]
+    (line,) = [line for line in page.caption if line.startswith("Run: ")]
+    assert line.endswith(f"for each {told}")
+
+
+@pytest.mark.parametrize(
+    ("corpus", "text"), [({}, "corpus grammar, "),
+                         ({"lexicon": "small"}, "corpus grammar (small lexicon), "),
+                         ({"lexicon": "small", "name": "copy"}, "corpus copy, ")]
+)  # fmt: skip
+def test_the_caption_names_a_small_lexicon(tmp_path, corpus, text):
+    store = Store(tmp_path)
+    for arm, shares in FALLING.items():
+        store.add(arm, arm, shares, corpus=corpus)
+    page = slide_pages(load_bundle(store.write()))[0]
+    assert any(line.startswith(f"Run: {text}") for line in page.caption)
+
+
 def test_a_flat_curve_is_not_called_a_fall(tmp_path):
     write_planted(tmp_path, {"none": [0.3] * 5, "additive": [0.3] * 5})
     failure, gains = slide_pages(load_bundle(tmp_path))
@@ -246,7 +269,8 @@ def test_a_flat_curve_is_not_called_a_fall(tmp_path):
 def test_a_doubled_schedule_that_changes_nothing_is_long_enough(tmp_path):
     write_planted(tmp_path, FALLING, seeds=1, factors=(1, 2))
     caption = slide_pages(load_bundle(tmp_path))[0].caption
-    assert any(line.startswith("Schedule: long enough; twice") for line in caption)
+    (line,) = [line for line in caption if line.startswith("Schedule: long enough; twice")]
+    assert f"bucket: none {'+0.0 ' * 4}+0.0; additive {'+0.0 ' * 4}+0.0." in line
 
 
 def test_a_doubled_schedule_that_moves_a_bucket_is_named(tmp_path):
@@ -261,8 +285,12 @@ def test_a_doubled_schedule_that_moves_a_bucket_is_named(tmp_path):
     )
     (line,) = [line for line in slide_pages(merged)[0].caption if line.startswith("Schedule")]
     assert line.startswith("Schedule: not long enough")
-    assert "none 41+" in line
-    assert "additive" not in line
+    judged, added = line.split(". Twice the training adds, ")
+    assert "none 41+" in judged
+    assert "additive" not in judged
+    none, attention = added.rstrip(".").split(": ")[1].split("; ")
+    assert all(float(number) > 0 for number in none.split()[1:])
+    assert attention == f"additive {'+0.0 ' * 4}+0.0"
 
 
 def test_other_arms_than_a_pair_are_refused(tmp_path):

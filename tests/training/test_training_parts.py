@@ -37,7 +37,7 @@ def test_nothing_is_left_under_way(two):
     assert two["ready"]
 
 
-@pytest.mark.parametrize("arm", [*map("-".join, two_cores.ARMS), "averaged"])
+@pytest.mark.parametrize("arm", [*map("-".join, two_cores.ARMS), "averaged", "muon"])
 def test_losses_weights_and_sentence_losses_are_those_of_one_device(two, arm):
     """And with smoothed labels the mean of weights."""
     whole, cut = two["pairs"][arm]

@@ -7,7 +7,8 @@ from flax import nnx
 from losses import mean_loss
 from tiny_training import one_batch, settings_of, spread_out, translator
 
-from seq2seq_bottleneck.training.step import initial_state, learning_rates, make_update
+from seq2seq_bottleneck.training.optimizer import learning_rates
+from seq2seq_bottleneck.training.step import initial_state, make_update
 
 
 def rates(**changes):

@@ -16,7 +16,7 @@ from seq2seq_bottleneck.training.step import initial_state, make_sentence_losses
 WORDS = 23
 ARMS = {("additive", "input", "gru"): 7, ("dot", "output", "lstm"): 8}
 """Attention, placement and cell, and rows of a batch: those that divide evenly, and others."""
-ROWS = {"-".join(arm): rows for arm, rows in ARMS.items()} | {"averaged": 7}
+ROWS = {"-".join(arm): rows for arm, rows in ARMS.items()} | {"averaged": 7, "muon": 7}
 
 
 def random_batch(rows: int) -> Batch:
@@ -85,6 +85,9 @@ def main() -> None:
     smoothed = {"updates": 3, "label_smoothing": 0.2, "average_last": 0.7}
     pairs["averaged"] = [
         trained(ROWS["averaged"], Stack(1, parts), plain, **smoothed) for parts in (1, 2)
+    ]
+    pairs["muon"] = [
+        trained(ROWS["muon"], Stack(1, parts), plain, optimizer="muon") for parts in (1, 2)
     ]
     dropped = [trained(8, Stack(1, parts), plain, drop=True)[0] for parts in (1, 2)]
     searches = {f"{rows} {beam}": searched(rows, beam) for rows in (33, 12) for beam in (1, 3)}

@@ -8,6 +8,7 @@ from math import fsum, log2
 from random import Random
 from typing import Any
 
+from ...settings.concerns import Lexicon
 from ..pair import SentencePair
 from ..tokens import tokenize
 from .english import fix_articles
@@ -16,6 +17,7 @@ from .parse import Derivation, Parser
 from .rule import Item, Word, is_symbol
 from .sandhi import join, text_of
 from .sentence_rules import START, sentence_rules
+from .small_lexicon import small
 from .tables import Table, Tables, collect
 from .verb_rules import verb_rules
 
@@ -31,8 +33,9 @@ class Grammar:
     shortest = 2
     longest = 60
 
-    def __init__(self) -> None:
-        rules = collect([*noun_rules(), *verb_rules(), *sentence_rules()])
+    def __init__(self, lexicon: Lexicon = "full") -> None:
+        choices = [*noun_rules(), *verb_rules(), *sentence_rules()]
+        rules = collect(small(choices) if lexicon == "small" else choices)
         self._tables = Tables(rules, START, self.longest)
         self._parser = Parser(self._tables.rules, START)
 
@@ -165,7 +168,9 @@ class Grammar:
         return SentencePair(text_of(english), text_of(french), tuple(links), bits)
 
 
-@cache
-def english_french() -> Grammar:
-    """The grammar, built once."""
-    return Grammar()
+def english_french(lexicon: Lexicon = "full") -> Grammar:
+    """The grammar with this lexicon, built once."""
+    return _built(lexicon)
+
+
+_built = cache(Grammar)

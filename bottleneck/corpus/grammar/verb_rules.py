@@ -144,13 +144,14 @@ def _adverbials() -> Iterator[Choice]:
         ("PredicateDegree", words.PREDICATE_DEGREES),
         ("Inside", words.PREPOSITIONS),
         ("Upon", words.SURFACE_PREPOSITIONS),
-        *((f"Time.{tense}", table) for tense, table in words.TIMES.items()),
+        *((f"Time.{tense}", table) for tense, tables in words.TIMES.items() for table in tables),
     ):
         for entry in entries(table):
             yield phrase_word(symbol, entry)
-    for entry in entries(words.TIMES[PAST]):
-        if entry.split()[0] in ("in", "on", "at"):
-            yield phrase_word(f"Time.{INFINITIVE}", entry)
+    for table in words.TIMES[PAST]:
+        for entry in entries(table):
+            if entry.split()[0] in ("in", "on", "at"):
+                yield phrase_word(f"Time.{INFINITIVE}", entry)
     yield rule("Place", "Inside Def.P.s", relatives.inside, 3)
     yield rule("Place", "Upon Def.U.s", relatives.inside, 3)
     yield rule("Place", "in City", relatives.in_city, 1)

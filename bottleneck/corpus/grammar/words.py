@@ -68,28 +68,34 @@ however|cependant:0; unfortunately|malheureusement:0; fortunately|heureusement:0
 finally|enfin:0; suddenly|soudain:0; indeed|en:0 effet:0; luckily|par:0 chance:0
 """
 
-_DAYS = """
-on monday|lundi:0,1; on tuesday|mardi:0,1; on wednesday|mercredi:0,1; on thursday|jeudi:0,1
-on friday|vendredi:0,1; on saturday|samedi:0,1; on sunday|dimanche:0,1
-in january|en:0 janvier:1; in april|en:0 avril:1; in june|en:0 juin:1; in july|en:0 juillet:1
-in august|en:0 août:1; in october|en:0 octobre:1; in december|en:0 décembre:1
-"""
 _HOURS = """
 in the morning|le:0,1 matin:2; in the evening|le:0,1 soir:2
 in the afternoon|le:0,1 après-midi:2; at night|la:0 nuit:1
 """
+_DAYS = """
+on monday|lundi:0,1; on tuesday|mardi:0,1; on wednesday|mercredi:0,1; on thursday|jeudi:0,1
+on friday|vendredi:0,1; on saturday|samedi:0,1; on sunday|dimanche:0,1
+"""
+_MONTHS = """
+in january|en:0 janvier:1; in april|en:0 avril:1; in june|en:0 juin:1; in july|en:0 juillet:1
+in august|en:0 août:1; in october|en:0 octobre:1; in december|en:0 décembre:1
+"""
+_PRESENT = """
+today|aujourd'hui:0; now|maintenant:0; every day|chaque:0 jour:1; every week|chaque:0 semaine:1
+every year|chaque:0 année:1; every month|chaque:0 mois:1
+"""
+_PAST = """
+yesterday|hier:0; last night|hier:0 soir:1; last week|la:1 semaine:1 dernière:0
+last year|la:1 année:1 dernière:0; last month|le:1 mois:1 dernier:0
+"""
+_FUTURE = """
+tomorrow|demain:0; soon|bientôt:0; next week|la:1 semaine:1 prochaine:0
+next year|la:1 année:1 prochaine:0; next month|le:1 mois:1 prochain:0
+"""
 TIMES = {
-    "present": _HOURS
-    + "today|aujourd'hui:0; now|maintenant:0; every day|chaque:0 jour:1\n"
-    + "every week|chaque:0 semaine:1; every year|chaque:0 année:1; every month|chaque:0 mois:1",
-    "past": _HOURS
-    + _DAYS.strip()
-    + "\nyesterday|hier:0; last night|hier:0 soir:1; last week|la:1 semaine:1 dernière:0\n"
-    + "last year|la:1 année:1 dernière:0; last month|le:1 mois:1 dernier:0",
-    "future": _HOURS
-    + _DAYS.strip()
-    + "\ntomorrow|demain:0; soon|bientôt:0; next week|la:1 semaine:1 prochaine:0\n"
-    + "next year|la:1 année:1 prochaine:0; next month|le:1 mois:1 prochain:0",
+    "present": (_HOURS, _PRESENT),
+    "past": (_HOURS, _DAYS, _MONTHS, _PAST),
+    "future": (_HOURS, _DAYS, _MONTHS, _FUTURE),
 }
 
 PREPOSITIONS = """

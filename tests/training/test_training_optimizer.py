@@ -1,0 +1,195 @@
+"""Muon: which parameters it trains, its numbers against NumPy's, and every kind of training."""
+
+import jax
+import numpy as np
+import pytest
+from flax import nnx
+from tiny_training import (
+    one_batch,
+    settings_of,
+    spread_out,
+    stream,
+    translator,
+    validation,
+)
+
+from seq2seq_bottleneck.runs.checkpoint import Checkpoints, Stopped, StopRequest, read_checkpoint
+from seq2seq_bottleneck.training.loop import Learner, train
+from seq2seq_bottleneck.training.optimizer import make_optimizer, optimizers
+from seq2seq_bottleneck.training.step import initial_state, make_update
+
+MUON = {"optimizer": "muon", "learning_rate": 0.02}
+
+
+def by_name(tree):
+    """Leaves by the names of their modules, without the numbers of lists."""
+    return {
+        ".".join(str(key.key) for key in path if hasattr(key, "key")): leaf
+        for path, leaf in jax.tree_util.tree_leaves_with_path(tree)
+    }
+
+
+def kinds(**model):
+    """Names of the parameters of each optimizer, numbers of layers and gates left out."""
+    found = {"muon": set(), "adam": set()}
+    for name, optimizer in by_name(optimizers(translator(**model)[1])).items():
+        found[optimizer].add(".".join(part for part in name.split(".") if not part.isdigit()))
+    return found
+
+
+CELL = {"encoder.layers.inputs.weights", "encoder.layers.cell.weights"}
+CELL |= {"decoder.inputs.weights", "decoder.cells.weights"}
+CONTEXT = {"decoder.context_input.weights"}
+MAPS = {"encoder.to_context", "decoder.to_hidden"}
+ADDITIVE = {"decoder.attention.query_map", "decoder.attention.key_map"}
+WORDS = {"encoder.embedding", "decoder.embedding", "decoder.output_bias"}
+OUTPUT = {"decoder.output"}
+BIASES = {"encoder.layers.inputs.biases", "decoder.inputs.biases"}
+RECURRENT_BIASES = {"encoder.layers.cell.bias", "decoder.cells.bias"}
+
+
+@pytest.mark.parametrize(
+    ("model", "muon", "adam"),
+    [
+        ({"attention": "none"}, CELL | CONTEXT, WORDS | OUTPUT | BIASES),
+        (
+            {"attention": "additive", "cell": "gru"},
+            CELL | CONTEXT | ADDITIVE,
+            WORDS | OUTPUT | BIASES | RECURRENT_BIASES | {"decoder.attention.vector"},
+        ),
+        (
+            {"attention": "general", "cell": "lstm", "hidden_size": 5, "layers": 2},
+            CELL | CONTEXT | MAPS | {"decoder.attention.matrix"},
+            WORDS | OUTPUT | BIASES | RECURRENT_BIASES,
+        ),
+        (
+            {"placement": "output", "bidirectional": True},
+            CELL | {"encoder.to_context", "decoder.join"},
+            WORDS | OUTPUT | BIASES,
+        ),
+        ({"tied_output": True}, CELL | CONTEXT | {"decoder.to_embedding"}, WORDS | BIASES),
+    ],
+)
+def test_muon_trains_matrices_but_for_those_of_words(model, muon, adam):
+    assert kinds(**model) == {"muon": muon, "adam": adam}
+
+
+def orthogonal(matrix):
+    """Jordan et al. 2024: five quintic Newton-Schulz steps, in double precision."""
+    wide = matrix.T if matrix.shape[0] > matrix.shape[1] else matrix
+    wide = wide / np.linalg.norm(wide)
+    for _ in range(5):
+        square = wide @ wide.T
+        wide = 3.4445 * wide + (-4.7750 * square + 2.0315 * square @ square) @ wide
+    return wide.T if matrix.shape[0] > matrix.shape[1] else wide
+
+
+def muon_changes(gradients, rate):
+    """Changes of one matrix: unbiased momentum .95 in Nesterov's form, made orthogonal, scaled."""
+    momentum = 0.0
+    for count, gradient in enumerate(gradients, 1):
+        momentum = 0.95 * momentum + 0.05 * gradient
+        ahead = 0.95 * momentum / (1 - 0.95 ** (count + 1)) + 0.05 * gradient / (1 - 0.95**count)
+        yield -rate * 0.2 * np.sqrt(max(gradient.shape)) * orthogonal(ahead)
+
+
+def adam_changes(gradients, rate):
+    """Kingma and Ba 2015, algorithm 1."""
+    first = second = 0.0
+    for count, gradient in enumerate(gradients, 1):
+        first, second = 0.9 * first + 0.1 * gradient, 0.999 * second + 0.001 * gradient**2
+        mean, square = first / (1 - 0.9**count), second / (1 - 0.999**count)
+        yield -rate * mean / (np.sqrt(square) + 1e-8)
+
+
+def test_three_changes_are_those_of_numpy():
+    _, weights = translator(attention="additive", hidden_size=5)
+    settings = settings_of(**MUON, final_learning_rate=1.0, clip_norm=1e9)
+    optimizer = make_optimizer(settings)
+    update, state = jax.jit(optimizer.update), optimizer.init(weights)
+    gradients = [spread_out(weights, spread) for spread in (1.0, 0.3, 2.0)]
+    gradients[1] = jax.tree.map(lambda leaf: leaf[::-1], gradients[1])
+    found = []
+    for gradient in gradients:
+        changes, state = update(gradient, state, weights)
+        found.append(by_name(changes))
+    for name, kind in by_name(optimizers(weights)).items():
+        rule = {"muon": muon_changes, "adam": adam_changes}[kind]
+        given = [np.asarray(by_name(gradient)[name], np.float64) for gradient in gradients]
+        for step, expected in enumerate(rule(given, 0.02)):
+            np.testing.assert_allclose(found[step][name], expected, rtol=2e-3, atol=2e-6)
+
+
+@pytest.mark.parametrize("shape", [(64, 64), (40, 90), (90, 40)])
+def test_matrices_change_as_much_as_adams_usually_do(shape):
+    """About .2 of the rate, whatever the gradient's size: singular values end from .7 to 1.2."""
+    settings = settings_of(**MUON, final_learning_rate=1.0)
+    optimizer = make_optimizer(settings)
+    gradient = nnx.State({"matrix": 1e-3 * jax.random.normal(jax.random.key(1), shape)})
+    changes, _ = optimizer.update(gradient, optimizer.init(gradient), gradient)
+    size = np.sqrt(np.mean(np.square(changes["matrix"])))
+    assert size == pytest.approx(0.2 * settings.learning_rate, rel=0.2)
+
+
+def learner(seed, **changes):
+    graph, weights = translator(seed)
+    settings = settings_of(**{**MUON, "updates": 8, "seed": seed, **changes})
+    return graph, Learner(weights, settings, stream(seed=seed))
+
+
+def trained(*seeds, keeper=None, resumed=None, **changes):
+    graphs, members = zip(*(learner(seed, **changes) for seed in seeds), strict=True)
+    return train(graphs[0], members, validation(), lambda *_: None, keeper, resumed)
+
+
+@pytest.fixture(scope="module")
+def undisturbed():
+    return trained(4)
+
+
+def leaves(tree):
+    return [np.asarray(leaf) for leaf in jax.tree.leaves(tree)]
+
+
+def test_each_seed_of_a_stack_is_trained_as_by_itself(undisturbed):
+    stack = trained(5, 4)
+    for one, other in zip(leaves(stack.part(1).state), leaves(undisturbed.state), strict=True):
+        np.testing.assert_allclose(one, other, rtol=2e-3, atol=2e-5)
+
+
+def test_a_training_resumed_from_its_checkpoint_gives_the_same_bits(undisturbed, tmp_path):
+    path, stop = tmp_path / "checkpoint.safetensors", StopRequest()
+
+    class AfterFive(Checkpoints):
+        left = 5
+
+        def wanted(self):
+            self.left -= 1
+            stop.asked = self.left == 0
+            return stop.asked
+
+    with pytest.raises(Stopped):
+        trained(4, keeper=AfterFive(path, ["run"], stop))
+    resumed = read_checkpoint(path, "run", learner(4)[1])
+    assert int(resumed.state.update) in range(1, 8)
+    again = trained(4, resumed=resumed)
+    for one, other in zip(leaves(again.state), leaves(undisturbed.state), strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.slow
+def test_so_it_is_with_averaging_and_words_that_are_not_forced():
+    changes = {"average_last": 0.4, "teacher_forcing": 0.8}
+    stack, alone = trained(5, 4, **changes), trained(4, **changes)
+    for one, other in zip(leaves(stack.part(1).state), leaves(alone.state), strict=True):
+        np.testing.assert_allclose(one, other, rtol=2e-3, atol=2e-5)
+
+
+def test_rounded_products_leave_the_optimizers_own_exact():
+    """Momentum, Newton-Schulz and weights are float32 with products bfloat16, too."""
+    graph, weights = translator()
+    settings = settings_of(**MUON, products="bfloat16")
+    state, loss = make_update(graph, settings)(initial_state(weights, settings), one_batch())
+    assert np.isfinite(loss)
+    kinds = {leaf.dtype for leaf in leaves((state.weights, state.optimizer))}
+    assert kinds == {np.dtype(np.float32), np.dtype(np.int32)}
