@@ -168,36 +168,30 @@ def differences(
         for place, row in enumerate(index):
             got = actual[name][row] if 0 <= row < len(actual[name]) else "no such row"
             if not same(cells[place], got, (tolerance or {}).get(name, 1e-9)):
-                labels = ", ".join(
-                    f"{other}={column[place]}"
-                    for other, column in expected.items()
-                    if other != name and place < len(column) and not is_number(column[place])
-                )
+                row_cells = [
+                    (other, *column[place : place + 1]) for other, column in expected.items()
+                ]
+                texts = [pair for pair in row_cells if number(pair[-1]) is None and pair[-1]]
+                labels = ", ".join("=".join(pair) for pair in texts if pair[0] != name)
                 where = f"column {name!r}, row {place + 1} ({labels[:120]})"
                 lines.append(f"{where}: expected {cells[place]!r}, got {got!r}")
     return lines
 
 
-def is_number(cell: str) -> bool:
-    """Whether a cell is a number; infinity and nan are, blanks are not."""
+def number(cell: str) -> float | None:
+    """The number that a cell is, infinity and nan among them; none if it is blank or text."""
     try:
-        float(cell)
+        return float(cell)
     except ValueError:
-        return False
-    return True
+        return None
 
 
 def same(expected: str, actual: str, tolerance: float) -> bool:
     """Whether two cells are the same text, or numbers as near as that."""
-    if not (is_number(expected) and is_number(actual)):
+    first, second = number(expected), number(actual)
+    if first is None or second is None or expected == actual:
         return expected == actual
-    low, high = sorted((float(expected), float(actual)))
-    return expected == actual or math.isclose(low, high, rel_tol=tolerance, abs_tol=1e-12)
-
-
-def short(cell: str) -> str:
-    """A number in at most 12 digits, so that the file is small; any other cell as it is."""
-    return f"{float(cell):.12g}" if len(cell) > 13 and is_number(cell) else cell
+    return math.isclose(first, second, rel_tol=tolerance, abs_tol=1e-12)
 
 
 def load() -> dict[str, Columns]:
@@ -207,10 +201,15 @@ def load() -> dict[str, Columns]:
 
 
 def save(outputs: dict[str, Columns]) -> None:
-    """Write all outputs, the same bytes for the same outputs."""
+    """Write all outputs, numbers in at most 12 digits; the same bytes for the same outputs."""
     lines = []
     for command in sorted(outputs):
-        columns = {name: list(map(short, cells)) for name, cells in outputs[command].items()}
+        columns = {
+            name: [
+                f"{number(c):.12g}" if len(c) > 13 and number(c) is not None else c for c in cells
+            ]
+            for name, cells in outputs[command].items()
+        }
         entry = {"command": command, "columns": columns}
         lines.append(json.dumps(entry, ensure_ascii=False, separators=(",", ":")) + "\n")
     STORED.write_bytes(gzip.compress("".join(lines).encode("utf8"), mtime=0))

@@ -15,17 +15,7 @@ from pathlib import Path
 
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 
-from golden_outputs import (
-    ROOT,
-    STORED,
-    Columns,
-    answer,
-    differences,
-    load,
-    printed,
-    save,
-    write_inputs,
-)
+import golden_outputs as golden
 
 OTHERS = """
 claims --results reference --format csv
@@ -41,21 +31,25 @@ compare a.txt b.txt --references ref.txt --sources src.txt --trials 500 --format
 corpus show grammar --preset smoke -n 20
 corpus show grammar --preset smoke --set corpus.lexicon=small -n 20
 corpus show copy --preset smoke -n 3
-corpus describe grammar --preset smoke
-corpus describe grammar --preset smoke --set corpus.lexicon=small
+corpus describe grammar --preset smoke --set corpus.train_pairs=60
+corpus describe --preset smoke --set corpus.train_pairs=60 --set corpus.lexicon=small
 corpus describe copy --preset smoke
 reproduce --preset smoke --quiet --out smoke && export --results smoke
 reproduce --preset smoke --quiet --out smoke && table arms --results smoke --format csv
-sweep two.toml --quiet --out whole && export --results whole
+sweep two.toml --quiet --jobs 1 --out whole && export --results whole
 """
 
 
 def candidates(folder: Path) -> list[str]:
     """All commands that may have an output; of tables and figures not all can be made."""
-    bundles = sorted(path.parent for path in (ROOT / "results" / "reference").glob("*/SHA256SUMS"))
+    bundles = sorted(
+        path.parent for path in (golden.ROOT / "results" / "reference").glob("*/SHA256SUMS")
+    )
     lines = OTHERS.strip().splitlines()
     for kind, options in (("table", "--format csv"), ("plot", "-o figure.svg")):
-        names = [line.split()[0] for line in printed(kind, folder).splitlines() if line.strip()]
+        names = [
+            line.split()[0] for line in golden.printed(kind, folder).splitlines() if line.strip()
+        ]
         for bundle in bundles:
             results = f"--results reference/{bundle.name}"
             lines += [f"{kind} {name} {results} {options}" for name in names]
@@ -67,25 +61,25 @@ def candidates(folder: Path) -> list[str]:
 
 def record(words: list[str]) -> None:
     """Record the commands that have all ``words``, and print what changed."""
-    known: dict[str, Columns] = load() if STORED.exists() else {}
+    known: dict[str, golden.Columns] = golden.load() if golden.STORED.exists() else {}
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
-        write_inputs(folder)
+        golden.write_inputs(folder)
         chosen = [line for line in candidates(folder) if all(word in line for word in words)]
         outputs = {k: v for k, v in known.items() if not all(word in k for word in words)}
         for line in chosen:
             try:
                 with contextlib.redirect_stderr(io.StringIO()):
-                    outputs[line] = answer(line, folder)
+                    outputs[line] = golden.answer(line, folder)
             except ChildProcessError:
                 continue
-            changes = differences(known[line], outputs[line]) if line in known else ["new"]
+            changes = golden.differences(known[line], outputs[line]) if line in known else ["new"]
             for change in changes:
                 print(f"{line}: {change}")
     for line in known.keys() - outputs.keys():
         print(f"no longer there: {line}")
-    save(outputs)
-    print(f"{len(outputs)} outputs, {STORED.stat().st_size:,} bytes in {STORED.name}")
+    golden.save(outputs)
+    print(f"{len(outputs)} outputs, {golden.STORED.stat().st_size:,} bytes in {golden.STORED.name}")
 
 
 if __name__ == "__main__":
