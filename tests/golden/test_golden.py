@@ -1,0 +1,94 @@
+"""The command line's numbers, through a rebuild of everything behind it.
+
+Each stored output (`golden_outputs.py`) is made again and compared, cell by cell, to 1e-9 of a
+number's size. What is trained depends on the machine's rounding: of fresh runs counts and settings
+are compared, and losses to 1e-3. Columns may be added. Columns and commands that are taken away
+stand in RETIRED until the next `record.py`. Prose is not compared: captions, rules, reasons.
+"""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import golden_outputs as golden
+import pytest
+
+RETIRED: dict[str, str] = {}
+"""Columns and commands that are gone since the numbers were recorded, and why."""
+GOLDEN = golden.load()
+QUICK = re.compile(
+    "lecture|score|compare|corpus show copy|merge|export .*reference/vindication$"
+    "|claims .*reference/capacity |table (failure-pattern|survival) .*reference/vindication "
+    "|table arms .*attention_types|table cost|plot compression .*context_size"
+)
+"""Commands of the quick lane: under a second each, once the libraries are loaded."""
+SENTENCES = ("the black cat sat on the mat", "we like the chair")
+SWEEP = "sweep two.toml --quiet --jobs 1 --out"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where all commands run: fixed texts, a sweep's file, and what commands write."""
+    folder = tmp_path_factory.mktemp("golden")
+    golden.write_inputs(folder)
+    return folder
+
+
+def in_its_lane(command: str):
+    """The command as a test's parameter."""
+    return pytest.param(command, marks=[] if QUICK.match(command) else [pytest.mark.slow])
+
+
+@pytest.mark.parametrize("command", [in_its_lane(command) for command in GOLDEN])
+def test_numbers_are_those_recorded(command: str, folder: Path) -> None:
+    if command in RETIRED:
+        pytest.skip(RETIRED[command])
+    lines = golden.differences(
+        GOLDEN[command],
+        golden.answer(command, folder),
+        key="id" if command.startswith(("claims", "lecture")) else "",
+        tolerance=golden.LOSSES if golden.is_fresh(command) else None,
+        retired=RETIRED,
+    )
+    rest = [f"and {len(lines) - 12} more"] if len(lines) > 12 else []
+    if lines:
+        pytest.fail("\n  ".join([f"bottleneck {command}", *lines[:12], *rest]), pytrace=False)
+
+
+@pytest.mark.slow
+def test_every_arm_translates_and_a_file_line_by_line(folder: Path) -> None:
+    """Which words come out depends on rounding: compared are two ways to the same translation."""
+    golden.printed("reproduce --preset smoke --quiet --out smoke", folder)
+    (folder / "sentences.txt").write_text("\n".join(SENTENCES) + "\n", encoding="utf8")
+    text = golden.printed("translate --file sentences.txt --arm additive --run smoke", folder)
+    assert len(text.splitlines()) == len(SENTENCES)
+    for sentence, line in zip(SENTENCES, text.splitlines(), strict=True):
+        arms = golden.printed(f"translate '{sentence}' --run smoke", folder).splitlines()
+        assert [arm.split()[0] for arm in arms] == ["none", "additive"]
+        assert arms[1].split()[1:] == line.split()
+
+
+@pytest.mark.slow
+def test_a_sweep_that_is_killed_and_resumed_gives_the_same_numbers(folder: Path) -> None:
+    """It is killed when half of the files are there that an undisturbed sweep leaves."""
+    texts = [golden.printed(f"{SWEEP} whole && export --results whole", folder)]
+    files = len([*(folder / "whole").rglob("*")])
+    process = subprocess.Popen(
+        [Path(sys.executable).parent / "bottleneck", *SWEEP.split(), "killed"],
+        cwd=folder,
+        start_new_session=True,  # its workers die with it
+    )
+    while process.poll() is None and len([*(folder / "killed").rglob("*")]) < files // 2:
+        time.sleep(0.002)
+    os.killpg(process.pid, signal.SIGKILL)
+    assert process.wait() == -signal.SIGKILL
+    texts.append(golden.printed(f"{SWEEP} killed && export --results killed", folder))
+    whole, resumed = map(golden.read_columns, texts)
+    for columns in (whole, resumed):
+        del columns["train_seconds"], columns["train_tokens_per_second"]
+    assert golden.differences(whole, resumed) == []
+    assert set(whole["attention"]) == {"none", "dot"}
