@@ -4,7 +4,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from ..settings.errors import UserError
+from ..settings.errors import UsageError, UserError
+from ..settings.run import without_retired
 from . import schema
 from .folders import damaged
 
@@ -31,6 +32,11 @@ def check_described(held: Any, path: Path) -> None:
         raise damaged(path, "its unfinished runs are not described", AGAIN)
     if not _is_count(held.get("other_versions", 0)):
         raise damaged(path, "other_versions is no number of runs", AGAIN)
+    for run in (*runs.values(), *others.values()):
+        try:
+            without_retired(run["settings"])
+        except UsageError as error:
+            raise UserError(f"{str(path)!r}: {error}") from None
 
 
 def check_all_described(runs: Iterable[str], held: Mapping[str, Any], folder: Path) -> None:

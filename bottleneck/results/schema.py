@@ -29,7 +29,9 @@ Since version 4: ``test_min_words`` and ``test_max_words``, for new settings; ``
 Since version 5: ``sentences.csv.gz`` no longer has every column of a run's; those of version 5,
 which may have, are read as well.
 Since version 6: the columns ``optimizer`` and ``lexicon``, for new settings; bundles of versions 5
-and 6, which lack them, are read with what all runs had then (`ADDED`).
+and 6, which lack them, are read with what all runs had then (`ADDED`). Version 7 no longer has the
+column ``products``: its setting is gone, and runs that were trained with another value than
+``float32`` are refused (`settings.run.RETIRED`).
 """
 
 VERSION = 7
@@ -76,7 +78,6 @@ SETTING_COLUMNS: dict[str, tuple[str, str]] = {
     "batch_size": ("training.batch_size", "int64"),
     "batch_tokens": ("training.batch_tokens", "int64"),
     "shapes": ("training.shapes", "int64"),
-    "products": ("training.products", "str"),
     "label_smoothing": ("training.label_smoothing", "float64"),
     "average_last": ("training.average_last", "float64"),
     "validations": ("training.validations", "int64"),

@@ -207,9 +207,7 @@ class TrainingSettings(Concern):
     With ``optimizer`` muon, Muon trains the matrices but for embeddings and the output layer, and
     Adam the rest at the same rate (``training.optimizer``). ``shapes`` is the number of padded
     shapes: more pad less and compile longer. With ``batch_tokens`` a batch holds about that many
-    target tokens instead of ``batch_size`` pairs. ``products`` bfloat16 rounds what enters the
-    matrix products of a gradient, forward and backward; sums, weights, losses and Muon's products
-    stay float32, and so do validation and search. ``label_smoothing`` is the share of the target's
+    target tokens instead of ``batch_size`` pairs. ``label_smoothing`` is the share of the target's
     probability that the training loss spreads evenly over all that an output may hold (Szegedy et
     al. 2016, section 7). The weights that are kept are the mean over the last ``average_last``
     share of all updates (Polyak and Juditsky 1992); 0 keeps those of the least validation loss.
@@ -227,7 +225,6 @@ class TrainingSettings(Concern):
     teacher_forcing: float = Field(1.0, ge=0.5, le=1.0)
     validations: int = Field(10, ge=1, le=VALIDATIONS)
     shapes: int = Field(14, ge=1, le=SHAPES)
-    products: Literal["float32", "bfloat16"] = "float32"
     label_smoothing: float = Field(0.0, ge=0, lt=1)
     average_last: float = Field(0.0, ge=0, lt=1)
 

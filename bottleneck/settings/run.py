@@ -24,6 +24,9 @@ from .errors import UsageError, did_you_mean, told
 SCHEMA_VERSION = 7
 """Raised when numerics or file formats change, so that old runs are never mixed with new."""
 
+RETIRED: dict[str, Any] = {"training.products": "float32"}
+"""Settings that earlier versions had, and the value of each that all runs have now."""
+
 
 class RunSettings(Concern):
     """Everything that decides a run's numbers."""
@@ -84,9 +87,25 @@ def parse_settings(values: Mapping[str, Any]) -> RunSettings:
     The first fault is a ``UsageError``: named by its key, with the nearest known name.
     """
     try:
-        return RunSettings.model_validate(values)
+        return RunSettings.model_validate(without_retired(values))
     except ValidationError as error:
         raise UsageError(_fault(error.errors()[0])) from None
+
+
+def without_retired(values: Any) -> Any:
+    """The same settings without those of `RETIRED`; ``UsageError`` where one has another value."""
+    for name, value in RETIRED.items():
+        concern, _, field = name.partition(".")
+        fields = values.get(concern) if isinstance(values, Mapping) else None
+        if not isinstance(fields, Mapping) or field not in fields:
+            continue
+        if fields[field] != value:
+            raise UsageError(
+                f"setting {name!r} is {told(fields[field])}, but this version of bottleneck only "
+                f"knows {value!r}"
+            )
+        values = {**values, concern: {key: fields[key] for key in fields if key != field}}
+    return values
 
 
 def check_setting(name: str, value: Any) -> None:

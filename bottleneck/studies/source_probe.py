@@ -127,7 +127,6 @@ def _settings(training: TrainingSettings) -> TrainingSettings:
         "updates": probe_updates(training.updates),
         "validations": VALIDATIONS,
         "teacher_forcing": 1.0,
-        "products": "float32",
         "label_smoothing": 0.0,
         "average_last": 0.0,
         "shapes": min(training.shapes, SHAPES),

@@ -74,7 +74,6 @@ def _losses(
     total = jnp.sum(exponentials, axis=1, keepdims=True)
     chosen = jnp.take_along_axis(logits, target[:, None], axis=1)
     if smoothing:
-        # A sum, no product: products may be rounded (``products``), losses never are.
         evenly = jnp.sum(logits * jnp.broadcast_to(_even(logits), logits.shape), axis=1)[:, None]
         chosen = (1.0 - smoothing) * chosen + smoothing * evenly
     losses = (jnp.log(total) + peak - chosen)[:, 0]

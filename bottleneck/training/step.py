@@ -15,7 +15,6 @@ from ..model.translator import Weights
 from ..settings.concerns import TrainingSettings
 from .loss import Sentences, summed_losses, token_losses
 from .optimizer import make_optimizer
-from .products import bfloat16_products
 from .stack import Stack
 
 ONE = Stack(1)
@@ -100,8 +99,6 @@ def make_update(graph: nnx.GraphDef, settings: TrainingSettings, stack: Stack = 
         mean = None if state.mean is None else running_mean(state.mean, weights, done - before)
         return TrainState(weights, optimizer_state, done, state.random, mean)
 
-    if settings.products == "bfloat16":
-        slope = bfloat16_products(slope)
     slope, apply = stack.program(slope, cut=(1,)), stack.program(apply)
 
     def update(state: TrainState, batch: Sentences) -> tuple[TrainState, Float[Array, "*seeds"]]:

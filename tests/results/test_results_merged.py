@@ -189,19 +189,34 @@ def test_a_bundle_of_version_6_lacks_settings_that_came_later_and_is_read_with_t
     bundle, tmp_path
 ):
     now = load_bundle(bundle).runs
-    pd.read_csv(bundle / "runs.csv").drop(columns=list(ADDED)).to_csv(
-        bundle / "runs.csv", index=False
-    )
+    older = pd.read_csv(bundle / "runs.csv").drop(columns=list(ADDED))
+    older.assign(products="float32").to_csv(bundle / "runs.csv", index=False)
     environment = json.loads((bundle / "environment.json").read_text())
     for described in environment["runs"].values():
         for name in ADDED:
             concern, _, field = SETTING_COLUMNS[name][0].partition(".")
             del described["settings"][concern][field]
+        described["settings"]["training"]["products"] = "float32"
     (bundle / "environment.json").write_text(json.dumps(environment | {"schema": 6}))
     reseal(bundle)
     pd.testing.assert_frame_equal(load_bundle(bundle).runs, now)
     write_merged([bundle], tmp_path / "all")
     pd.testing.assert_frame_equal(load_bundle(tmp_path / "all").runs, now)
+
+
+@pytest.mark.parametrize("part", ["runs", "unfinished"])
+def test_a_run_with_a_retired_setting_at_another_value_is_refused(bundle, part):
+    path = bundle / "environment.json"
+    held = json.loads(path.read_text())
+    (described, *_) = held["runs"].values()
+    other = json.loads(json.dumps(described))
+    other["settings"]["training"]["products"] = "bfloat16"
+    entry = {"status": "stopped", "reason": "", "group": ""} | other
+    held[part] = held.get(part, {}) | {next(iter(held["runs"])): entry}
+    path.write_text(json.dumps(held))
+    reseal(bundle)
+    with pytest.raises(UserError, match=r"environment.json.*'training.products' is 'bfloat16'"):
+        load_bundle(bundle)
 
 
 def test_without_results_it_says_so(tmp_path, capsys):

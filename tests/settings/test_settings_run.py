@@ -138,6 +138,17 @@ def test_settings_round_trip_through_their_json_form():
     assert parse_settings(settings.model_dump()) == settings
 
 
+def test_a_retired_setting_is_dropped_at_its_only_value_and_refused_at_others():
+    older = resolve("smoke").model_dump()
+    older["training"]["products"] = "float32"
+    assert parse_settings(older) == resolve("smoke")
+    older["training"]["products"] = "bfloat16"
+    told = "^setting 'training.products' is 'bfloat16', but .* only knows 'float32'$"
+    with pytest.raises(UsageError, match=told):
+        parse_settings(older)
+    assert older["training"]["products"] == "bfloat16"
+
+
 def test_hidden_and_attention_width_follow_the_context_unless_set():
     model = resolve("smoke", ["model.context_size=48"]).model
     assert (model.hidden, model.attention_width) == (48, 48)

@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 from flax import nnx
 from tiny_training import (
-    one_batch,
     settings_of,
     spread_out,
     stream,
@@ -16,7 +15,6 @@ from tiny_training import (
 from seq2seq_bottleneck.runs.checkpoint import Checkpoints, Stopped, StopRequest, read_checkpoint
 from seq2seq_bottleneck.training.loop import Learner, train
 from seq2seq_bottleneck.training.optimizer import make_optimizer, optimizers
-from seq2seq_bottleneck.training.step import initial_state, make_update
 
 MUON = {"optimizer": "muon", "learning_rate": 0.02}
 
@@ -183,13 +181,3 @@ def test_so_it_is_with_averaging_and_words_that_are_not_forced():
     stack, alone = trained(5, 4, **changes), trained(4, **changes)
     for one, other in zip(leaves(stack.part(1).state), leaves(alone.state), strict=True):
         np.testing.assert_allclose(one, other, rtol=2e-3, atol=2e-5)
-
-
-def test_rounded_products_leave_the_optimizers_own_exact():
-    """Momentum, Newton-Schulz and weights are float32 with products bfloat16, too."""
-    graph, weights = translator()
-    settings = settings_of(**MUON, products="bfloat16")
-    state, loss = make_update(graph, settings)(initial_state(weights, settings), one_batch())
-    assert np.isfinite(loss)
-    kinds = {leaf.dtype for leaf in leaves((state.weights, state.optimizer))}
-    assert kinds == {np.dtype(np.float32), np.dtype(np.int32)}

@@ -47,11 +47,6 @@ def test_losses_weights_and_sentence_losses_are_those_of_one_device(two, arm):
     assert len(whole[2]) == two_cores.ROWS[arm]
 
 
-def test_rounded_products_are_the_same_in_parts(two):
-    whole, cut = two["pairs"]["bfloat16"]
-    np.testing.assert_allclose(cut[0], whole[0], rtol=1e-3)
-
-
 def test_each_part_drops_units_of_its_own(two):
     whole, cut = two["dropped"]
     assert cut != pytest.approx(whole, rel=1e-6)

@@ -24,7 +24,6 @@ from seq2seq_bottleneck.settings.concerns import TrainingSettings
 from seq2seq_bottleneck.studies.source_probe import _settings
 from seq2seq_bottleneck.training import cross_entropy
 from seq2seq_bottleneck.training.loss import decoder_inputs
-from seq2seq_bottleneck.training.products import bfloat16_products
 from seq2seq_bottleneck.training.step import initial_state, make_update
 
 ARMS = [
@@ -139,32 +138,6 @@ def test_padding_and_the_start_token_get_no_share():
     for smoothing in (0.0, 0.3):
         loss = cross_entropy.summed_loss(*given, smoothing)
         np.testing.assert_allclose(loss, np.log(4 + 2 * np.exp(-9.0)), rtol=1e-6)
-
-
-@pytest.mark.parametrize("arm", few(ARMS, 2), ids=str)
-def test_with_rounded_products_it_stays_near(arm):
-    graph, weights = translator(**arm)
-    weights = spread_out(weights, 0.5)
-    slope = slope_of(graph, fast(0.1))
-    exact, near = (jax.jit(each)(weights) for each in (slope, bfloat16_products(slope)))
-    assert near[0] != exact[0]
-    np.testing.assert_allclose(near[0], exact[0], rtol=3e-3)
-    one, other = (
-        np.concatenate([np.ravel(leaf) for leaf in jax.tree.leaves(each[1])])
-        for each in (near, exact)
-    )
-    assert one @ other / np.linalg.norm(one) / np.linalg.norm(other) > 0.999
-
-
-def test_it_takes_no_matrix_product_of_its_own():
-    """What is no product is never rounded."""
-    graph, weights = translator(**ARMS[0])
-    texts = [
-        jax.jit(slope_of(graph, fast(smoothing))).lower(weights).as_text()
-        for smoothing in (0.0, 0.1)
-    ]
-    assert texts[0] != texts[1]
-    assert texts[0].count("dot_general") == texts[1].count("dot_general") > 10
 
 
 @pytest.mark.exhaustive(sample="session")

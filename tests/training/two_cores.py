@@ -79,9 +79,6 @@ def main() -> None:
         for arm, rows in ARMS.items()
     }
     plain = ("none", "input", "rnn")
-    pairs["bfloat16"] = [
-        trained(8, Stack(1, parts), plain, products="bfloat16") for parts in (1, 2)
-    ]
     smoothed = {"updates": 3, "label_smoothing": 0.2, "average_last": 0.7}
     pairs["averaged"] = [
         trained(ROWS["averaged"], Stack(1, parts), plain, **smoothed) for parts in (1, 2)
