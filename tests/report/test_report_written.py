@@ -116,7 +116,7 @@ def test_a_folder_of_results_is_written_out_and_a_copy_without_its_stores_reads_
     assert told[0] == "whole/bench: 2 tables, 1 figure (CONTENTS.md)"
     assert told[1] == "whole/vindication: 6 tables, 4 figures, 12 left out (CONTENTS.md)"
     assert told[2].startswith("whole: claims.md, claims.csv; report.html, ")
-    assert " MB; 17 claims: " in told[2]
+    assert " MB; 19 claims: " in told[2]
 
     shutil.copytree(whole, "copy/whole", ignore=shutil.ignore_patterns(STORE))
     monkeypatch.chdir("copy")

@@ -36,7 +36,7 @@ def decided(folder, claim, conditions=()):
 
 
 def test_the_claims_are_the_two_tables_and_c1_to_c14_in_order():
-    tables = ["L-FAIL", "L-VIND", "L-VIND-largest"]
+    tables = ["L-FAIL", "L-VIND", "L-VIND-short", "L-VIND-rising", "L-VIND-largest"]
     assert [claim.id for claim in CLAIMS] == [*tables, *(f"C{n}" for n in range(1, 15))]
     assert all(claim.study or claim.makes for claim in CLAIMS)
 
