@@ -141,13 +141,14 @@ def test_claims_are_decided_anew_as_they_are_committed(monkeypatch):
 
 
 def in_its_lane(path):
-    """The main job's tables are quick, and those of a study; the other folders' are slow."""
-    name = f"{path.parts[-3]}-{path.stem}"
-    quick = path.parts[-3] == "vindication"
-    return pytest.param(path, id=name, marks=[] if quick else [pytest.mark.slow])
+    """The main job's tables are slow; of the other folders', whose numbers `golden` has, one is."""
+    mark = pytest.mark.slow if path.stem in MAIN else pytest.mark.exhaustive(sample="test")
+    return pytest.param(path, id=f"{path.parts[-3]}-{path.stem}", marks=mark)
 
 
-@pytest.mark.slow
+MAIN = ("failure_pattern", "vindication")
+
+
 @pytest.mark.parametrize("path", list(map(in_its_lane, TABLES)))
 def test_tables_of_the_committed_bundles_are_the_committed_tables(path, monkeypatch, capsys):
     monkeypatch.chdir(ROOT)

@@ -3,7 +3,7 @@
 Muon moves a matrix by its momentum made orthogonal. Of the momentum's singular value decomposition
 U S V^T about U V^T is left, so directions with a small gradient are learned as quickly as those
 with a large one. Newton-Schulz steps, which are matrix products, take the decomposition's place and
-leave singular values between .7 and 1.2 (Jordan et al. 2024,
+leave singular values near 1 (Jordan et al. 2024,
 https://kellerjordan.github.io/posts/muon/). An orthogonal m x n matrix has entries of root mean
 square 1 / sqrt(max(m, n)); multiplied by ``UPDATE_RMS`` sqrt(max(m, n)) its entries are as large as
 Adam's changes usually are, so that one learning rate serves both (Liu et al. 2025, "Muon is

@@ -86,11 +86,11 @@ def test_newton_schulz_operations_counted_by_hand():
     muon = ("model.attention=none", "training.optimizer=muon")
     words, states = 2 * 3, 3 * 3
     step = words * 2 * 100 * (2 * 100 * 256 + 100**2) + states * 6 * 256**3
-    assert optimizer_operations(cell(*muon)) == 5 * step
+    assert optimizer_operations(cell(*muon)) == 3 * step
     tied = cell(*muon, "model.tied_output=true")
-    assert optimizer_operations(tied) == 5 * (step + 2 * 100 * (2 * 100 * 256 + 100**2))
+    assert optimizer_operations(tied) == 3 * (step + 2 * 100 * (2 * 100 * 256 + 100**2))
     adam, both = (run_operations(cell(*each), 2033, (26.5, 27.9)) for each in (muon[:1], muon))
-    assert both - adam == pytest.approx(2_000 * 5 * step)
+    assert both - adam == pytest.approx(2_000 * 3 * step)
 
 
 def test_a_constant_context_enters_at_every_step_when_words_are_not_forced():
