@@ -269,7 +269,15 @@ def test_what_would_make_other_numbers_is_not_taken_from_the_environment(name):
     assert done.stdout.strip() == NUMBERS[name]
 
 
-@pytest.mark.exhaustive(sample="session")
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "--version",
+        pytest.param("lecture L7", marks=pytest.mark.exhaustive(sample="test")),
+        "--help",
+        "",
+    ],
+)
 def test_an_answer_for_a_closed_standard_output_is_an_error(arguments):
     command = f'exec "$0" -m seq2seq_bottleneck {arguments} >&-'
     done = subprocess.run(

@@ -24,10 +24,10 @@ COMMAND = ["study", "all", "--results", "all", "--jobs", "1"]
 
 
 @pytest.fixture
-def small(tmp_path, monkeypatch):
+def small(tmp_path, tmp_path_factory, monkeypatch):
     """A study of two parts: four runs of two seeds each, and a benchmark that has been made."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
     Path("mine.toml").write_text(FOUR)
     parts = (Part("mine", "mine.toml", 2, ("length",), side=True), Part("bench"))
     monkeypatch.setattr(plan, "PARTS", parts)
@@ -103,7 +103,19 @@ def broken(*_, **__):
     raise RuntimeError("a bug")
 
 
-@pytest.mark.exhaustive(sample="session")
+@pytest.mark.parametrize(
+    ("run_jobs", "told"),
+    [
+        (failing, "mine: 8 of 8 runs failed or diverged: `bottleneck runs --results all/mine`"),
+        pytest.param(
+            refusing, "mine: the disk is full", marks=pytest.mark.exhaustive(sample="test")
+        ),
+        pytest.param(
+            broken, "mine: RuntimeError: a bug", marks=pytest.mark.exhaustive(sample="test")
+        ),
+    ],
+    ids=["failing", "refusing", "broken"],
+)
 @pytest.mark.usefixtures("small")
 def test_a_part_that_fails_is_told_and_the_rest_goes_on(run_jobs, told, capsys, monkeypatch):
     monkeypatch.setattr("seq2seq_bottleneck.runs.pool.run_jobs", run_jobs)
