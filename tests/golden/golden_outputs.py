@@ -16,6 +16,7 @@ import re
 import shlex
 from contextlib import chdir, redirect_stdout
 from pathlib import Path
+from unittest.mock import patch
 
 from seq2seq_bottleneck.cli.main import run
 
@@ -55,9 +56,9 @@ def printed(command: str, folder: Path) -> str:
     """
     if not (folder / "reference").exists():
         (folder / "reference").symlink_to(ROOT / "results" / "reference")
-    os.environ.update(NO_COLOR="1", COLUMNS="100", MPLBACKEND="agg")
+    plain = patch.dict(os.environ, NO_COLOR="1", COLUMNS="100", MPLBACKEND="agg")
     text = ""
-    with chdir(folder):
+    with plain, chdir(folder):
         for line in command.split(" && "):
             output = io.TextIOWrapper(io.BytesIO(), encoding="utf8", newline="")
             with redirect_stdout(output):
