@@ -4,6 +4,7 @@ Each stored output (`golden_outputs.py`) is made again and compared, cell by cel
 number's size. What is trained depends on the machine's rounding: of fresh runs counts and settings
 are compared, and losses to 1e-3. Columns may be added. Columns and commands that are taken away
 stand in RETIRED until the next `record.py`. Prose is not compared: captions, rules, reasons.
+CI makes one output of each kind; before a change that moves code, run all: ``-m '' tests/golden``.
 """
 
 import os
@@ -13,6 +14,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import golden_outputs as golden
 import pytest
@@ -38,12 +40,19 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def in_its_lane(command: str):
-    """The command as a test's parameter."""
-    return pytest.param(command, marks=[] if QUICK.match(command) else [pytest.mark.slow])
+def in_their_lanes() -> list[Any]:
+    """The commands as parameters: of each kind the first is slow, the rest exhaustive."""
+    kinds = set()
+    cases = []
+    for command in GOLDEN:
+        kind = tuple(command.split()[:2])
+        mark = pytest.mark.exhaustive(sample="test") if kind in kinds else pytest.mark.slow
+        kinds.add(kind)
+        cases.append(pytest.param(command, marks=[] if QUICK.match(command) else [mark]))
+    return cases
 
 
-@pytest.mark.parametrize("command", [in_its_lane(command) for command in GOLDEN])
+@pytest.mark.parametrize("command", in_their_lanes())
 def test_numbers_are_those_recorded(command: str, folder: Path) -> None:
     if command in RETIRED:
         pytest.skip(RETIRED[command])
