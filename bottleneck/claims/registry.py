@@ -197,8 +197,12 @@ CLAIMS: tuple[Claim, ...] = (
 
 def studied(claim: Claim, frame: pd.DataFrame | None) -> Verdict:
     """The verdict on a claim that a study decides, by the rule of the study's module here."""
-    found = import_module(f".{claim.study}", __package__).verdict(frame)
+    questions = import_module("...questions.question", __name__)
+    if claim.study in questions.FILES:
+        found = questions.find_question(claim.study).verdict(frame)
+    else:
+        found = import_module(f".{claim.study}", __package__).verdict(frame)
     verdicts: Mapping[str, Verdict] = {
-        each.claim: each for each in ([found] if isinstance(found, Verdict) else found)
+        item.claim: item for item in ([found] if isinstance(found, Verdict) else found)
     }
     return verdicts[claim.id]

@@ -10,8 +10,8 @@ from ..settings.counted import counted
 from .console import say
 
 if TYPE_CHECKING:
+    from ..questions.question import Study
     from ..studies.probing import Listener
-    from ..studies.study import Study
 
 
 def put_to(

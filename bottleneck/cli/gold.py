@@ -9,7 +9,7 @@ import typer
 from .console import say
 
 if TYPE_CHECKING:
-    from ..studies.study import Study
+    from ..questions.question import Study
     from ..tables.page import Page
 
 GOLD = "Gold links (study alignment)"
@@ -71,6 +71,8 @@ def study_gold(
     runs: Sequence[Path], folder: Path, files: tuple[Path, Path, Path], first: int, quiet: bool
 ) -> "Page":
     """Measure the runs on the gold set, write the table, and give its page."""
+    from ..questions.question import Probed
+    from ..questions.subject import open_subject
     from ..results.schema import PROBE_COLUMNS, PROBES
     from ..results.study_files import GOLD
     from ..runs.csvtext import csv_text
@@ -78,8 +80,6 @@ def study_gold(
     from ..settings.atomic import check_writable
     from ..settings.sums import write_listed
     from ..studies.alignment_gold import probe_gold, read_gold, summarise_gold
-    from ..studies.study import Probed
-    from ..studies.subject import open_subject
     from ..tables.pages import gold_page
 
     held = read_gold(*files, first)

@@ -19,7 +19,7 @@ from .options import Assignments, Form, Jobs, Quiet, Where
 from .reproduce import DEFAULT_OUT, MOST_SEEDS
 
 if TYPE_CHECKING:
-    from ..studies.study import Study
+    from ..questions.question import Study
     from ..tables.page import Page
 
 WHOLE = "All of them and every sweep, part after part; --dry-run tells the hours."

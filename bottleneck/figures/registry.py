@@ -92,4 +92,8 @@ def check_name(name: str, where: Sequence[str]) -> None:
 
 def study_plot(study: str, folder: Path) -> Plot:
     """What the figure of a study of `STUDIES` shows, from ``probes/NAME.csv``."""
-    return import_module(f".{study}", __package__).plot(load_probe(folder, study))
+    frame = load_probe(folder, study)
+    questions = import_module("...questions.question", __name__)
+    if study in questions.FILES:
+        return questions.find_question(study).plot(frame)
+    return import_module(f".{study}", __package__).plot(frame)

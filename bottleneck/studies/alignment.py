@@ -31,12 +31,12 @@ from ..probes.alignment import (
     links_from_weights,
     weight_on_gold,
 )
+from ..questions.arms import Arm, arms_of, in_buckets
+from ..questions.question import Columns, Probed, Row, Study, Tell
+from ..questions.subject import Subject, is_drawn, source_words
 from ..runs.attention import attention_matrices
 from ..settings.concerns import UNSELECTIVE
 from ..settings.run import RunSettings
-from .arms import Arm, arms_of, in_buckets
-from .study import Columns, Probed, Row, Study, Tell
-from .subject import Subject, is_drawn, source_words
 
 METHODS = ("trained", "untrained", "diagonal", "ibm1", "best")
 COUNTS = ("sure_found", "possible_found", "links", "sure")

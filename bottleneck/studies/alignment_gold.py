@@ -22,6 +22,9 @@ from ..corpus.tokens import JOINER, WORDS, Words, detokenize, tokenize
 from ..corpus.vocabulary import Vocabulary
 from ..probes.alignment import GoldLinks, Links, check_gold, parse_gold
 from ..probes.ibm1 import IBM1
+from ..questions.arms import arms_of
+from ..questions.question import Columns, Probed, Row, Tell
+from ..questions.subject import Subject
 from ..runs.attention import attention_matrices
 from ..settings.errors import UserError
 from ..settings.run import RunSettings
@@ -35,9 +38,6 @@ from .alignment import (
     networks,
     train_ibm1,
 )
-from .arms import arms_of
-from .study import Columns, Probed, Row, Tell
-from .subject import Subject
 
 Pieces = list[list[str]]
 """The word tokens of each word of a sentence."""

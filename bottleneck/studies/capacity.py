@@ -17,13 +17,13 @@ from numpy import ndarray
 from ..corpus.pair import SentencePair
 from ..corpus.tokens import tokenize
 from ..probes.survival import LinkedReference, chance_survivals, partners, survivals
+from ..questions.arms import Arm, arms_of
+from ..questions.question import Columns, Probed, Row, Study, Tell
+from ..questions.subject import Subject, is_drawn, source_words
 from ..results.outputs import read_texts
 from ..settings.errors import UserError
 from ..settings.grid import Cell, toml_word, varying
-from .arms import Arm, arms_of
 from .capacity_rows import Contexts, family_rows
-from .study import Columns, Probed, Row, Study, Tell
-from .subject import Subject, is_drawn, source_words
 from .survival import is_word
 
 FEWEST = 20

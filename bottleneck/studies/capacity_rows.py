@@ -16,9 +16,9 @@ from numpy import ndarray
 from ..probes.capacity import SurvivalAt, capacity, capacity_growth
 from ..probes.censored import Censored
 from ..probes.survival_sums import chance, normalised, rates, recall
+from ..questions.arms import Arm, in_buckets, interval_of
+from ..questions.question import Row
 from ..scoring.bootstrap import LEVEL, Score
-from .arms import Arm, in_buckets, interval_of
-from .study import Row
 
 Contexts = Mapping[tuple[int, int], Arm]
 """Arms that differ in updates and context size alone, by both."""

@@ -2,9 +2,9 @@
 
 from importlib import import_module
 
+from ..questions.question import FILES, Study, find_question
 from ..results.schema import ALL, BENCHMARK, STUDIES
 from ..settings.errors import UsageError, did_you_mean
-from .study import Study
 
 COST_QUESTION = "Does attention's cost grow with Tx x Ty? Measured by `bottleneck bench`."
 """Of the study of no runs (C9), `BENCHMARK`."""
@@ -14,4 +14,6 @@ def find_study(name: str) -> Study:
     """The study of a name; only its own module is imported. UsageError for a name that is none."""
     if name not in STUDIES:
         raise UsageError(f"unknown study {name!r}{did_you_mean(name, (ALL, *STUDIES, BENCHMARK))}")
+    if name in FILES:
+        return find_question(name)
     return import_module(f".{name}", __package__).STUDY

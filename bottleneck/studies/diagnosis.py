@@ -11,10 +11,10 @@ from ..corpus.tokens import plain, tokenize
 from ..probes.diagnosis import LEAST, Diagnosed, Diagnosis, aligned_reports
 from ..probes.survival import LinkedReference
 from ..probes.word_report import WordReport, word_reports
+from ..questions.question import Tell
+from ..questions.subject import Subject, has_classes, open_subject
 from ..settings.concerns import CorpusSettings
 from .lexicon import lexicon_of
-from .study import Tell
-from .subject import Subject, has_classes, open_subject
 from .survival import is_word
 
 GOLD = (

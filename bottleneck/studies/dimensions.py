@@ -19,11 +19,11 @@ from ..probes.dimensions import (
     half_of,
 )
 from ..probes.dimensions import mean as mean_over_seeds
-from .arms import Arm, arms_of
+from ..questions.arms import Arm, arms_of
+from ..questions.question import Columns, Probed, Row, Study, Tell
+from ..questions.subject import Subject
 from .encoding import contexts
 from .fresh import fresh_sentences
-from .study import Columns, Probed, Row, Study, Tell
-from .subject import Subject
 
 SEED = 1
 """Of the groups and halves: the same for every run, so that all are paired."""

@@ -20,11 +20,11 @@ from ..corpus.pair import SentencePair
 from ..corpus.tokens import tokenize
 from ..model.translator import Weights
 from ..probes.neighbours import chance, same_label
+from ..questions.arms import Arm, arms_of
+from ..questions.question import Columns, Probed, Row, Study, Tell
+from ..questions.subject import Subject, has_classes
 from ..scoring.sums import ratio_of_sums
 from ..settings.symbols import UNK
-from .arms import Arm, arms_of
-from .study import Columns, Probed, Row, Study, Tell
-from .subject import Subject, has_classes
 
 NEAREST = 5
 SMALLEST_CLASS = 4 * NEAREST

@@ -32,12 +32,12 @@ from ..corpus.tokens import tokenize
 from ..model.attention import Memory
 from ..model.translator import Translator, Weights, real_positions
 from ..probes.gradients import GradientRecords, gradient_curve, half_distance
+from ..questions.arms import Arm, arms_of, in_buckets, interval_of
+from ..questions.question import Columns, Probed, Row, Study, Tell
+from ..questions.subject import Subject, is_drawn, source_words
 from ..scoring.bootstrap import draw
 from ..settings.buckets import bucket_labels
 from ..training.loss import decoder_inputs
-from .arms import Arm, arms_of, in_buckets, interval_of
-from .study import Columns, Probed, Row, Study, Tell
-from .subject import Subject, is_drawn, source_words
 
 SENTENCES, BATCH = 60, 20
 """Test sentences of each bucket at most, the first ones; and how many of them at once."""

@@ -15,6 +15,9 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from ..probes.information import Growth, growth, parts_of, recovered_bits
+from ..questions.arms import Arm, arms_of, in_buckets, interval_of
+from ..questions.question import Columns, Probed, Row, Study, Tell
+from ..questions.subject import Subject, source_words
 from ..results.export import run_rows
 from ..results.folders import SENTENCES
 from ..scoring.bleu import bleu
@@ -23,12 +26,9 @@ from ..scoring.buckets import Buckets
 from ..scoring.sums import ratio_of_sums
 from ..settings.errors import UserError
 from ..settings.symbols import UNK
-from .arms import Arm, arms_of, in_buckets, interval_of
 from .language import Bits, Language, in_bits, language_of, twins_of, without_attention
 from .robustness import FULL, PARTS, names, robustness
 from .source_probe import losses, probe_updates, shuffled, train_reader, written_back
-from .study import Columns, Probed, Row, Study, Tell
-from .subject import Subject, source_words
 
 MEASURES = (
     ("probe", "", "probe"),

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import numpy as np
 
+from ..questions.question import Columns, Probed, Study
 from ..results.folders import damaged, read_checked, read_object
 from ..results.schema import PROBES
 from ..runs.csvtext import csv_text, json_text
 from ..settings.run import RunSettings
 from ..settings.sums import write_listed
-from .study import Columns, Probed, Study
 
 
 def is_kept(run: Path, study: Study) -> bool:

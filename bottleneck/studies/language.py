@@ -7,9 +7,9 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from ..probes.information import to_bits
+from ..questions.arms import Arm
+from ..questions.question import Probed
 from ..settings.run import RunSettings
-from .arms import Arm
-from .study import Probed
 
 Bits = Float[np.ndarray, "seeds sentences"]
 """Bits a sentence."""

@@ -16,13 +16,13 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
 from ..probes.ibm1 import IBM1
+from ..questions.question import Tell
+from ..questions.subject import Subject
 from ..results.folders import ENVIRONMENT, damaged, read_object
 from ..runs.tensors import tensors_digest
 from ..settings.atomic import write_bytes
 from ..settings.cache import cache_root
 from ..settings.errors import UserError
-from .study import Tell
-from .subject import Subject
 from .survival import LEXICON_PAIRS, lexicon
 
 FORM = "1"

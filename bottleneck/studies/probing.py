@@ -8,6 +8,7 @@ from pathlib import Path
 from queue import Queue
 from threading import Thread
 
+from ..questions.question import Study
 from ..results.folders import read_settings
 from ..results.schema import PROBE_COLUMNS, PROBES
 from ..runs.csvtext import csv_text
@@ -15,7 +16,6 @@ from ..runs.pool import held_processes, last_words, start_worker
 from ..settings.errors import UserError
 from ..settings.sums import write_listed
 from .kept import is_kept, read_kept
-from .study import Study
 
 Listener = Callable[[Path, str], None]
 """Told of a run what is being measured on it; ``done`` at the end."""

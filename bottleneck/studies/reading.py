@@ -13,14 +13,14 @@ from numpy import ndarray
 
 from ..corpus.pair import SentencePair
 from ..probes.reading import ReadingCurve, Readings, reading_curve
+from ..questions.arms import Arm, arms_of, interval_of
+from ..questions.question import Columns, Probed, Row, Study, Tell
+from ..questions.subject import Subject
 from ..scoring.bootstrap import difference as paired
 from ..scoring.bootstrap import draw
 from ..settings.buckets import bucket_labels
-from .arms import Arm, arms_of, interval_of
 from .encoding import states
 from .linear_reader import NO_ANSWER, STEPS, fit_reader
-from .study import Columns, Probed, Row, Study, Tell
-from .subject import Subject
 
 DISTANCES = 20
 """Words asked for: the one just read, which is 0 back, to that 19 back."""

@@ -14,10 +14,10 @@ from ..model.attention import Memory
 from ..model.host import on_host
 from ..model.translator import Translator, Weights, real_positions
 from ..probes.quantisation import Range, quantise, range_of
+from ..questions.question import Columns, Tell
+from ..questions.subject import Subject
 from ..results.schema import BLEU_COLUMNS
 from ..scoring.bleu import bleu_statistics
-from .study import Columns, Tell
-from .subject import Subject
 
 LEVELS = (1, 2, 4, 8)
 """Bits a number."""

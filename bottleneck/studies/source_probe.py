@@ -22,12 +22,12 @@ from ..corpus.batches import (
 from ..corpus.pair import SentencePair
 from ..model.attention import Memory
 from ..model.translator import Translator, Weights, real_positions
+from ..questions.question import Tell
+from ..questions.subject import Subject
 from ..settings.concerns import TrainingSettings
 from ..settings.errors import UserError
 from ..training.loop import Learner, Progress, sentence_losses, train
 from ..training.step import make_sentence_losses
-from .study import Tell
-from .subject import Subject
 
 PART = 2
 """The probe is trained for the translator's updates over this."""

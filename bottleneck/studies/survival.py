@@ -40,11 +40,11 @@ from ..probes.word_groups import (
     frequency_bands,
     relative_bands,
 )
+from ..questions.arms import Arm, arms_of, in_buckets
+from ..questions.question import Columns, Probed, Row, Study, Tell
+from ..questions.subject import Subject, has_classes, is_drawn, source_words
 from ..results.outputs import read_texts
 from ..scoring.bootstrap import Score
-from .arms import Arm, arms_of, in_buckets
-from .study import Columns, Probed, Row, Study, Tell
-from .subject import Subject, has_classes, is_drawn, source_words
 
 SHUFFLES = 10
 """Other sentences whose outputs tell what of a sentence is there by chance."""

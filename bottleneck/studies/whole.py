@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..corpus.named.places import read_source
+from ..questions.question import Study
 from ..results.folders import read_settings
 from ..results.found import finished_runs
 from ..results.schema import PROBES, STUDIES
@@ -18,7 +19,6 @@ from ..settings.errors import UsageError, UserError
 from ..settings.run import RunSettings
 from .catalogue import find_study
 from .kept import is_kept
-from .study import Study
 
 
 @dataclass(frozen=True)

@@ -49,7 +49,11 @@ def study_page(study: str, folder: Path, runs: pd.DataFrame | None = None) -> Pa
 
     ``runs`` is the folder's tidy table, where it has been read.
     """
-    make = import_module(f".{study}", __package__).page
+    questions = import_module("...questions.question", __name__)
+    if study in questions.FILES:
+        make = questions.find_question(study).page
+    else:
+        make = import_module(f".{study}", __package__).page
     with made_of(folder, study):
         return _studied(make, load_probe(folder, study), study, folder, runs)
 

@@ -6,6 +6,7 @@ import pytest
 from seq2seq_bottleneck.corpus.pair import SentencePair
 from seq2seq_bottleneck.corpus.tokens import detokenize, plain, tokenize
 from seq2seq_bottleneck.probes.alignment import GoldLinks, alignment_statistics
+from seq2seq_bottleneck.questions.question import Probed
 from seq2seq_bottleneck.runs.attention import attention_matrices
 from seq2seq_bottleneck.settings.errors import UserError
 from seq2seq_bottleneck.settings.run import resolve
@@ -27,7 +28,6 @@ from seq2seq_bottleneck.studies.alignment_gold import (
     summarise_gold,
 )
 from seq2seq_bottleneck.studies.kept import keep, read_kept
-from seq2seq_bottleneck.studies.study import Probed
 
 SENTENCES = 20
 SHORT, LONG = 6, 12

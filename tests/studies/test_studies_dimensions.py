@@ -7,6 +7,7 @@ import pytest
 
 from seq2seq_bottleneck.corpus.pair import sources
 from seq2seq_bottleneck.probes.dimensions import GROUPS, Jackknifed, dimensions
+from seq2seq_bottleneck.questions.subject import Subject, open_subject
 from seq2seq_bottleneck.settings.errors import UserError
 from seq2seq_bottleneck.settings.run import resolve
 from seq2seq_bottleneck.studies.dimensions import (
@@ -19,7 +20,6 @@ from seq2seq_bottleneck.studies.dimensions import (
 from seq2seq_bottleneck.studies.encoding import contexts, states
 from seq2seq_bottleneck.studies.fresh import fresh_sentences
 from seq2seq_bottleneck.studies.kept import keep, read_kept
-from seq2seq_bottleneck.studies.subject import Subject, open_subject
 
 
 def _silent(_):

@@ -7,13 +7,13 @@ import pytest
 from flax import nnx
 
 from seq2seq_bottleneck.corpus.batches import evaluation_batches
+from seq2seq_bottleneck.questions.fit import MOST, QUESTION, probe, right_tokens, summarise
 from seq2seq_bottleneck.results.export import run_rows
 from seq2seq_bottleneck.results.folders import SENTENCES
 from seq2seq_bottleneck.results.schema import BLEU_COLUMNS
 from seq2seq_bottleneck.scoring.bleu import bleu, bleu_statistics
 from seq2seq_bottleneck.settings.run import resolve
 from seq2seq_bottleneck.settings.symbols import BOS
-from seq2seq_bottleneck.studies.fit import MOST, STUDY, probe, right_tokens, summarise
 from seq2seq_bottleneck.studies.kept import keep, read_kept
 
 
@@ -75,8 +75,8 @@ def _probed(tmp_path, seed, share):
         "tokens": np.full(40, 10),
     } | dict(zip(BLEU_COLUMNS, bleu_statistics(wrong, texts).T, strict=True))
     folder = tmp_path / str(seed)
-    keep(folder, STUDY, columns)
-    return read_kept(folder, resolve("smoke", [f"training.seed={seed}"]), STUDY)
+    keep(folder, QUESTION, columns)
+    return read_kept(folder, resolve("smoke", [f"training.seed={seed}"]), QUESTION)
 
 
 def test_sums_are_by_split_and_the_mean_is_over_seeds(tmp_path):

@@ -9,6 +9,7 @@ from lanes import few
 
 from seq2seq_bottleneck.corpus.pair import SentencePair
 from seq2seq_bottleneck.model.translator import create
+from seq2seq_bottleneck.questions.subject import Subject
 from seq2seq_bottleneck.settings.concerns import ModelSettings
 from seq2seq_bottleneck.settings.run import resolve
 from seq2seq_bottleneck.settings.symbols import EOS, PAD
@@ -23,7 +24,6 @@ from seq2seq_bottleneck.studies.gradients import (
     summarise,
 )
 from seq2seq_bottleneck.studies.kept import keep, read_kept
-from seq2seq_bottleneck.studies.subject import Subject
 from seq2seq_bottleneck.training.loss import decoder_inputs
 
 WORDS, SIZE = 9, 3

@@ -15,6 +15,8 @@ from seq2seq_bottleneck.corpus.tokens import tokenize
 from seq2seq_bottleneck.model.attention import Memory
 from seq2seq_bottleneck.model.translator import create, real_positions
 from seq2seq_bottleneck.probes.quantisation import cells
+from seq2seq_bottleneck.questions.question import Probed
+from seq2seq_bottleneck.questions.subject import Subject
 from seq2seq_bottleneck.results.folders import HYPOTHESES
 from seq2seq_bottleneck.runs.translate import TrainedRun
 from seq2seq_bottleneck.scoring.bleu import bleu_statistics
@@ -24,8 +26,6 @@ from seq2seq_bottleneck.studies import information, robustness, source_probe
 from seq2seq_bottleneck.studies.information import STUDY, summarise
 from seq2seq_bottleneck.studies.kept import keep, read_kept
 from seq2seq_bottleneck.studies.robustness import PARTS, names
-from seq2seq_bottleneck.studies.study import Probed
-from seq2seq_bottleneck.studies.subject import Subject
 
 NATS = np.log(2.0)
 WORDS = np.repeat(np.arange(5, 51), 3).astype(float)

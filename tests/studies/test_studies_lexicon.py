@@ -9,12 +9,12 @@ from listed import write_relisted
 from safetensors.numpy import load_file, save
 
 from seq2seq_bottleneck.corpus.corpus import load_corpus
+from seq2seq_bottleneck.questions.subject import open_subject
 from seq2seq_bottleneck.results.folders import ENVIRONMENT
 from seq2seq_bottleneck.runs.stored import arms
 from seq2seq_bottleneck.settings.errors import UserError
 from seq2seq_bottleneck.studies import lexicon as kept
 from seq2seq_bottleneck.studies.diagnosis import diagnose
-from seq2seq_bottleneck.studies.subject import open_subject
 from seq2seq_bottleneck.studies.survival import lexicon
 
 SENTENCE = "the cat bottleneck sat"
@@ -63,7 +63,7 @@ def test_a_second_sentence_makes_no_text_and_says_the_same(finished, cache, monk
     def refuse(*_):
         raise AssertionError("the text is made again")
 
-    monkeypatch.setattr("seq2seq_bottleneck.studies.subject.load_corpus", refuse)
+    monkeypatch.setattr("seq2seq_bottleneck.questions.subject.load_corpus", refuse)
     again, heard = _told(lambda tell: diagnose(SENTENCE, arms(finished), tell))
     assert heard == []
     assert again == first

@@ -12,6 +12,8 @@ from seq2seq_bottleneck.corpus.batches import encode_pairs, evaluation_batches, 
 from seq2seq_bottleneck.corpus.pieces import by_word, shares_of
 from seq2seq_bottleneck.corpus.subwords import Subwords
 from seq2seq_bottleneck.corpus.tokens import WORDS, plain, tokenize
+from seq2seq_bottleneck.questions.question import Probed
+from seq2seq_bottleneck.questions.subject import has_classes, is_drawn, open_subject
 from seq2seq_bottleneck.results.export import write_bundle
 from seq2seq_bottleneck.results.folders import STORE
 from seq2seq_bottleneck.results.found import finished_runs
@@ -36,8 +38,6 @@ from seq2seq_bottleneck.studies.gradients import (
     links_of,
 )
 from seq2seq_bottleneck.studies.kept import keep, read_kept
-from seq2seq_bottleneck.studies.study import Probed
-from seq2seq_bottleneck.studies.subject import has_classes, is_drawn, open_subject
 from seq2seq_bottleneck.tables.caption import _near_copies, _vocabulary
 
 pytestmark = pytest.mark.exhaustive(sample="session")

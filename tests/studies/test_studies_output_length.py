@@ -6,10 +6,10 @@ import json
 import numpy as np
 import pytest
 
+from seq2seq_bottleneck.questions.output_length import QUESTION
+from seq2seq_bottleneck.questions.question import Probed
 from seq2seq_bottleneck.results.folders import HYPOTHESES, SENTENCES
 from seq2seq_bottleneck.settings.run import resolve
-from seq2seq_bottleneck.studies.length import STUDY
-from seq2seq_bottleneck.studies.study import Probed
 
 
 def test_ratio_and_unfinished_are_those_of_the_files(subject):
@@ -18,11 +18,11 @@ def test_ratio_and_unfinished_are_those_of_the_files(subject):
     assert [each["reference"] for each in held] == [pair.target for pair in subject.corpus.test]
     with (subject.folder / SENTENCES).open(newline="") as file:
         rows = list(csv.DictReader(file))
-    probed = STUDY.probe(subject, lambda _: None)
+    probed = QUESTION.probe(subject, lambda _: None)
     found = {name: np.asarray(column, dtype=np.float64) for name, column in probed.items()}
     words = [len(pair.source.split()) for pair in subject.corpus.test]
     assert list(found["source_words"]) == words
-    table = STUDY.summarise([Probed(subject.folder, subject.settings, found)])
+    table = QUESTION.summarise([Probed(subject.folder, subject.settings, found)])
     inside = [place for place, count in enumerate(words) if 5 <= count <= 10]
     values = {
         row["measure"]: row["value"]
@@ -50,5 +50,5 @@ def _pieces(text: str) -> list[str]:
 
 def test_a_model_of_the_language_alone_is_not_asked():
     settings = resolve("smoke")
-    assert STUDY.suits(settings)
-    assert not STUDY.suits(settings.changed(model={"source": "hidden"}))
+    assert QUESTION.suits(settings)
+    assert not QUESTION.suits(settings.changed(model={"source": "hidden"}))

@@ -3,8 +3,8 @@
 import pandas as pd
 from rich.console import Console
 
+from seq2seq_bottleneck.questions.fit import QUESTION
 from seq2seq_bottleneck.results.schema import PROBE_COLUMNS
-from seq2seq_bottleneck.tables.fit import page
 
 VALUES = {"accuracy": 0.754, "bleu": 41.26, "loss": 1.234}
 
@@ -28,7 +28,7 @@ def _frame():
 def test_a_row_a_bucket_arm_and_split_within_80_columns():
     console = Console(width=80, color_system=None)
     with console.capture() as held:
-        console.print(page(_frame()).table)
+        console.print(QUESTION.page(_frame()).table)
     lines = [line.split() for line in held.get().splitlines()]
     assert max(map(len, held.get().splitlines())) <= 80
     assert "…" not in held.get()
@@ -40,7 +40,7 @@ def test_a_row_a_bucket_arm_and_split_within_80_columns():
 
 
 def test_its_data_have_a_column_a_measure_and_no_claim_is_decided_by_it():
-    found = page(_frame())
+    found = QUESTION.page(_frame())
     assert any("* behind a count: under 100" in line for line in found.caption)
     assert len(found.frame) == 8
     assert set(VALUES) <= set(found.frame.columns)

@@ -14,7 +14,7 @@ from ..scoring.buckets import Buckets
 from ..settings.apart import telling
 from ..settings.grid import SEED, Cell, short_name, toml_word, varying
 from ..settings.run import RunSettings, resolve
-from .study import Probed, Row
+from .question import Probed, Row
 
 ATTENTION = "model.attention"
 _COLUMNS = {setting: column for column, (setting, _) in SETTING_COLUMNS.items()}

@@ -1,0 +1,1 @@
+"""The lecture's questions: one file each, with probe, rule, table and figure."""

@@ -1,0 +1,156 @@
+"""C12: how well the training sentences themselves are translated, by length, beside the test set.
+
+What a model does not manage on sentences that it was trained on is not lost for want of more text:
+it was not learned, or the context cannot hold it. What it manages there and not on the test set
+was learned by heart. No claim is decided by it: C12's rule is in `claims.training`.
+"""
+
+from collections.abc import Callable, Sequence
+from itertools import islice
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..corpus.batches import evaluation_batches, restore
+from ..corpus.pair import SentencePair
+from ..results.schema import BLEU_COLUMNS
+from ..scoring.bleu import bleu, bleu_statistics
+from ..scoring.sums import ratio_of_sums
+from .question import Axes, Column, Columns, Grid, Probed, Question, Row, Tell, rows_by_bucket
+
+if TYPE_CHECKING:
+    from flax import nnx
+    from jaxtyping import Array, Int
+
+    from ..model.translator import Weights
+    from ..training.loss import Sentences
+    from .subject import Subject
+
+MOST = 240
+"""Sentences of a bucket and split at most."""
+SPLITS = {"train": "trained on", "test": "test"}
+TOKENS = ("right", "nll", "tokens")
+
+
+def probe(subject: "Subject", tell: Tell) -> Columns:
+    """Counts of the first sentences of every bucket, of the training text and of the test set."""
+    results = []
+    for split in SPLITS:
+        tell(f"translating, {split}")
+        pairs = first_of_each(subject, subject.corpus.splits[split])
+        results.append({"split": [split] * len(pairs)} | _counts(subject, pairs))
+    return {name: np.concatenate([part[name] for part in results]) for name in results[0]}
+
+
+def first_of_each(subject: "Subject", pairs: Sequence[SentencePair]) -> tuple[SentencePair, ...]:
+    """At most ``MOST`` pairs of each bucket: the order of a split is random already."""
+    from .subject import source_words
+
+    assigned = subject.buckets.assign(source_words(tuple(pairs)))
+    return tuple(
+        pairs[index]
+        for bucket in range(len(subject.buckets.names))
+        for index in islice(np.flatnonzero(assigned == bucket), MOST)
+    )
+
+
+def _counts(subject: "Subject", pairs: tuple[SentencePair, ...]) -> Columns:
+    """Of each sentence: teacher-forced tokens, and the BLEU counts of its own translation."""
+    from ..model.host import on_host
+    from ..runs.evaluation import EVALUATION_BATCH, decode
+    from ..training.loop import sentence_losses
+    from ..training.step import make_sentence_losses
+    from .subject import source_words
+
+    encoded = subject.encode(pairs)
+    batches = evaluation_batches(encoded, EVALUATION_BATCH)
+    right = right_tokens(subject.graph)
+    counts = [on_host(right(subject.weights, batch.batch)) for batch in batches]
+    losses = sentence_losses(make_sentence_losses(subject.graph), subject.weights, batches)
+    outputs = decode(subject.graph, subject.weights, subject.settings, subject.corpus, batches)
+    statistics = bleu_statistics(outputs.texts, [pair.target for pair in pairs])
+    return {
+        "source_words": source_words(pairs),
+        "right": np.array(restore(counts, batches)),
+        "nll": losses,
+        "tokens": np.array(encoded.target_lengths),
+    } | dict(zip(BLEU_COLUMNS, statistics.T, strict=True))
+
+
+def right_tokens(
+    graph: "nnx.GraphDef",
+) -> "Callable[[Weights, Sentences], Int[Array, ' batch']]":
+    """The jitted count of target tokens that are the likeliest next word, given those before.
+
+    The end token is one of them.
+    """
+    import jax
+    import jax.numpy as jnp
+    from flax import nnx
+
+    from ..model.translator import real_positions
+    from ..training.loss import read_outs
+
+    @jax.jit
+    def right(weights: "Weights", batch: "Sentences") -> "Int[Array, ' batch']":
+        translator = nnx.merge(graph, weights)
+        best = jnp.argmax(translator.decoder.logits(read_outs(translator, batch)), axis=-1).T
+        real = real_positions(batch.target_lengths, best.shape[1])
+        return jnp.sum(real & (best == batch.target), axis=1)
+
+    return right
+
+
+def summarise(probed: Sequence[Probed]) -> list[Row]:
+    """Accuracy (0 to 1), loss (nats per token) and BLEU of every arm, bucket and split."""
+    scores = {
+        "accuracy": (ratio_of_sums, ("right", "tokens")),
+        "loss": (ratio_of_sums, ("nll", "tokens")),
+        "bleu": (bleu, BLEU_COLUMNS),
+    }
+    columns = (*TOKENS, *BLEU_COLUMNS)
+    return rows_by_bucket(probed, columns, scores, SPLITS)
+
+
+NOTE = (
+    "Accuracy: % of the target's tokens that the model finds likeliest, given the true words "
+    "before them. Loss: -log P per token, also given the true words. BLEU: of its own "
+    "translations. Both splits have the same buckets, n sentences of each. What is missing on "
+    "sentences that were trained on was not learned, or does not fit into the context: more text "
+    "of the kind would not help. `bottleneck reproduce --check-schedule` tells training from "
+    "capacity (C12)."
+)
+
+QUESTION = Question(
+    name="fit",
+    ids=("C12",),
+    question="Are the training sentences themselves translated, or not even those?",
+    title="Training sentences beside test sentences (C12)",
+    probe=probe,
+    summarise=summarise,
+    notes=lambda _: [NOTE],
+    grids=[
+        Grid(
+            "Training sentences beside test sentences (C12)",
+            [
+                Column("accuracy\n%", "accuracy", "{:.0f}", "{:.0f}", scale=100.0),
+                Column("BLEU", "bleu"),
+                Column("loss\nnats", "loss", "{:.2f}", "{:.2f}"),
+            ],
+            parts=SPLITS,
+            part_head="sentences",
+        )
+    ],
+    figure="Does it translate what it was trained on?",
+    counted="sentences",
+    axes=[
+        Axes(
+            "Next word right", "accuracy", "% of target tokens, true words before",
+            scale=100.0, key="part", controls={"train": "trained on", "test": ""}, limit=102.0,
+        ),
+        Axes(
+            "Translation", "bleu", "BLEU (0 to 100)",
+            key="part", controls={"train": "trained on", "test": ""}, limit=102.0,
+        ),
+    ],
+)  # fmt: skip

@@ -1,0 +1,206 @@
+"""C11: loops and counts by hand, the rule at its thresholds, the table of a planted file."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.console import Console
+
+from seq2seq_bottleneck.questions.output_length import (
+    COLUMNS,
+    QUESTION,
+    RULE,
+    in_loops,
+    length_statistics,
+)
+from seq2seq_bottleneck.results.schema import PROBE_COLUMNS
+
+
+def _marks(text: str) -> str:
+    """An x for every token that stands in a loop."""
+    return "".join("x" if inside else "." for inside in in_loops(text.split()))
+
+
+@pytest.mark.parametrize(
+    ("text", "marks"),
+    [
+        ("", ""),
+        ("a", "."),
+        ("a a", ".."),
+        ("a a a", "xxx"),
+        ("b a a a a c", ".xxxx."),
+        ("a b a b", "...."),
+        ("a b a b a", "....."),
+        ("a b a b a b", "xxxxxx"),
+        ("c a b a b a b a c", ".xxxxxxx."),
+        ("a b c d e a b c d e a b c d e f", "x" * 15 + "."),
+        ("a a a b b", "xxx.."),
+        ("a a a b b b", "xxxxxx"),
+        ("le chat et le chien et le rat", "........"),
+    ],
+)
+def test_loops_by_hand(text: str, marks: str) -> None:
+    assert _marks(text) == marks
+
+
+@given(tokens=st.lists(st.sampled_from("ab"), max_size=16))
+def test_loops_are_what_the_definition_says(tokens: list[str]) -> None:
+    expected = np.zeros(len(tokens), bool)
+    for start in range(len(tokens)):
+        for stop in range(start + 1, len(tokens) + 1):
+            part = tokens[start:stop]
+            for period in range(1, len(part) // 3 + 1):
+                if part[period:] == part[:-period]:
+                    expected[start:stop] = True
+    assert np.array_equal(in_loops(tokens), expected)
+
+
+def test_counts_of_sentences_by_hand() -> None:
+    hypotheses = [["le", "chat"], [], ["va"] * 5, ["le"]]
+    references = [["le", "chat"], ["oui"], ["il", "va"], ["non"] * 3]
+    rows = length_statistics(hypotheses, references, np.array([True, True, False, False]))
+    assert dict(zip(COLUMNS, rows.sum(axis=0).tolist(), strict=True)) == {
+        "sentences": 4,
+        "hypothesis_tokens": 8,
+        "reference_tokens": 8,
+        "empty": 1,
+        "unfinished": 2,
+        "repeating": 1,
+        "looping_tokens": 5,
+        "repeating_references": 1,
+    }
+    assert rows[1].tolist() == [1, 0, 1, 1, 0, 0, 0, 0]
+
+
+BUCKETS = ("5-10", "11-20", "21-30", "31-40")
+FINE = {
+    "length_ratio": (1.0, 0.95, 1.05),
+    "empty": (0.0, 0.0, 0.0),
+    "unfinished": (0.01, 0.0, 0.03),
+    "repeating": (0.02, 0.0, 0.04),
+    "repeating_references": (0.01, 0.0, 0.02),
+}
+
+
+def frame(changes=None, arms=("none", "additive"), buckets=BUCKETS, n=200):
+    """A study's table in which all is well, but for ``changes`` by arm, bucket and measure."""
+    rows = []
+    for arm in arms:
+        for bucket in buckets:
+            for measure, known in FINE.items():
+                value, low, high = (changes or {}).get((arm, bucket, measure), known)
+                row = {"arm": arm, "attention": arm, "bucket": bucket, "measure": measure}
+                row |= {"value": value, "low": low, "high": high, "n": n}
+                row |= {"corpus": "grammar", "context_size": 256, "updates": 2000}
+                row |= {"control": "", "part": ""}
+                rows += [row, row | {"seed": 1, "run": arm, "value": 9.0}]
+    return pd.DataFrame(rows, columns=list(PROBE_COLUMNS))
+
+
+def changed(bucket, measure, *numbers, arm="additive"):
+    return {(arm, bucket, measure): numbers}
+
+
+def verdict_of(table):
+    """The one verdict."""
+    (found,) = QUESTION.verdict(table)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({}, "held"),
+        (changed("31-40", "length_ratio", 1.05, 1.0, 1.1), "held"),
+        (changed("31-40", "length_ratio", 1.05, 1.0, 1.11), "partly"),
+        (changed("31-40", "length_ratio", 0.95, 0.89, 1.0), "partly"),
+        (changed("31-40", "empty", 0.02, 0.0, 0.049), "held"),
+        (changed("31-40", "empty", 0.02, 0.0, 0.05), "partly"),
+        (changed("31-40", "unfinished", 0.03, 0.01, 0.06), "partly"),
+        # Less the references' own share, which is 1 per cent.
+        (changed("31-40", "repeating", 0.03, 0.0, 0.059), "held"),
+        (changed("31-40", "repeating", 0.03, 0.0, 0.061), "partly"),
+    ],
+)
+def test_one_bucket_flips_the_verdict_at_the_rules_numbers(changes, expected):
+    found = verdict_of(frame(changes))
+    assert (found.claim, found.verdict, found.rule) == ("C11", expected, RULE)
+
+
+def test_under_half_of_the_buckets_is_not_held():
+    short = dict.fromkeys([("additive", b, "length_ratio") for b in BUCKETS[2:]], (0.5, 0.4, 0.6))
+    assert verdict_of(frame(short)).verdict == "partly"
+    short[("additive", BUCKETS[1], "length_ratio")] = (0.8, 0.7, 0.85)
+    found = verdict_of(frame(short))
+    assert found.verdict == "not held"
+    assert (
+        "additive handles 1 of 4 length buckets, not 11-20 (ratio 0.80 [0.70, 0.85])"
+        in found.because
+    )
+
+
+def test_the_number_is_the_ratio_furthest_from_one():
+    found = verdict_of(frame(changed("11-20", "length_ratio", 0.93, 0.91, 0.96)))
+    assert (found.value, found.low, found.high) == (0.93, 0.91, 0.96)
+    assert found.measure == "length ratio furthest from 1 (additive, 11-20)"
+
+
+def test_the_arm_without_attention_is_reported_and_decides_nothing():
+    found = verdict_of(frame(changed("31-40", "unfinished", 0.5, 0.4, 0.6, arm="none")))
+    assert found.verdict == "held"
+    assert found.because.endswith("; without attention, none handles 3 of 4 length buckets")
+    two = verdict_of(frame(arms=("none", "uniform", "additive"))).because
+    assert "without attention, none handles 4 of 4 length buckets, uniform handles 4 of 4" in two
+
+
+@pytest.mark.parametrize(
+    ("table", "reason"),
+    [
+        (None, "`bottleneck study length`"),
+        (frame(arms=("none", "uniform")), "no arm with attention"),
+        (frame(buckets=BUCKETS[:1]), "fewer than two buckets"),
+    ],
+)
+def test_what_cannot_be_judged_is_not_measured(table, reason):
+    found = verdict_of(table)
+    assert found.verdict == "not measured"
+    assert reason in found.because
+    assert found.value is None
+
+
+def test_small_buckets_are_named():
+    assert "under 100 sentences: 5-10 (n = 99)" in verdict_of(frame(n=99)).because
+    assert "under 100" not in verdict_of(frame(n=100)).because
+
+
+def lines_of(table):
+    console = Console(width=80, color_system=None)
+    with console.capture() as capture:
+        console.print(QUESTION.page(table).table)
+    return capture.get().splitlines()
+
+
+def test_shares_are_in_per_cent_and_an_empty_bucket_is_a_row_of_blanks():
+    planted = frame({("none", "5-10", "empty"): (0.005, 0.0, 0.015)}, arms=("none",))
+    empty = planted["bucket"] == "31-40"
+    planted.loc[empty, ["value", "low", "high"]] = float("nan")
+    planted.loc[empty, "n"] = 0
+    lines = [line.split() for line in lines_of(planted)]
+    first = next(index for index, line in enumerate(lines) if line[:1] == ["5-10"])
+    assert lines[first] == ["5-10", "none", "200", "1.00", "0.5", "1.0", "2.0", "1.0"]
+    assert lines[first + 1] == ["0.95..1.05", "0..1.5", "0..3", "0..4", "0..2"]
+    assert ["31-40", "none", "0*"] in lines
+
+
+def test_a_small_count_is_starred_and_the_star_explained():
+    page = QUESTION.page(frame(n=99))
+    assert "99*" in "".join(lines_of(frame(n=99)))
+    assert any("* behind a count: under 100" in line for line in page.caption)
+
+
+def test_an_interval_of_zero_to_zero_is_not_taken_for_certainty():
+    never = frame({("none", "5-10", "empty"): (0.01, 0.0, 0.02)}, arms=("none",), buckets=("5-10",))
+    assert not any("rule of three" in line for line in QUESTION.page(never).caption)
+    (line,) = [line for line in QUESTION.page(frame()).caption if "rule of three" in line]
+    assert "up to 3 / n (1.5 % where n is 200)" in line
