@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from ..settings.buckets import holds
 from ..settings.concerns import UNSELECTIVE
-from .dimensions import holds
 from .share import Share, read_share
 from .verdict import FAMILY, Held, Verdict, numbers, ranged
 

@@ -70,6 +70,10 @@ class Estimates:
         """The estimate with these keys; None where there is none."""
         return self._rows.get((measure, arm, bucket, control, part))
 
+    def attention(self, arm: str) -> str:
+        """The attention of an arm."""
+        return self._attention[arm]
+
     def keys(self, measure: str) -> Iterator[tuple[str, str, str, str]]:
         """Arm, bucket, control and part of each estimate of a measure, in the order of the file."""
         return (rest for name, *rest in self._rows if name == measure)

@@ -5,7 +5,7 @@ it was not learned, or the context cannot hold it. What it manages there and not
 was learned by heart. No claim is decided by it: C12's rule is in `claims.training`.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -16,7 +16,20 @@ from ..corpus.pair import SentencePair
 from ..results.schema import BLEU_COLUMNS
 from ..scoring.bleu import bleu, bleu_statistics
 from ..scoring.sums import ratio_of_sums
-from .question import Axes, Column, Columns, Grid, Probed, Question, Row, Tell, rows_by_bucket
+from .estimates import Estimates
+from .question import (
+    Axes,
+    Column,
+    Columns,
+    Grid,
+    Line,
+    Probed,
+    Question,
+    Row,
+    Tell,
+    by_bucket,
+    rows_by_bucket,
+)
 
 if TYPE_CHECKING:
     from flax import nnx
@@ -112,6 +125,13 @@ def summarise(probed: Sequence[Probed]) -> list[Row]:
     return rows_by_bucket(probed, columns, scores, SPLITS)
 
 
+def by_split(estimates: Estimates) -> Iterator[Line]:
+    """A row for each bucket, arm and split."""
+    for (bucket, arm), keys in by_bucket(estimates):
+        for split, name in SPLITS.items():
+            yield (bucket, arm, name), keys | {"part": split}
+
+
 NOTE = (
     "Accuracy: % of the target's tokens that the model finds likeliest, given the true words "
     "before them. Loss: -log P per token, also given the true words. BLEU: of its own "
@@ -133,12 +153,12 @@ QUESTION = Question(
         Grid(
             "Training sentences beside test sentences (C12)",
             [
-                Column("accuracy\n%", "accuracy", "{:.0f}", "{:.0f}", scale=100.0),
+                Column("accuracy\n%", "accuracy", scale=100.0, form="{:.0f}", ends="{:.0f}"),
                 Column("BLEU", "bleu"),
-                Column("loss\nnats", "loss", "{:.2f}", "{:.2f}"),
+                Column("loss\nnats", "loss", form="{:.2f}", ends="{:.2f}"),
             ],
-            parts=SPLITS,
-            part_head="sentences",
+            heads=("source words", "attention", "sentences"),
+            lines=by_split,
         )
     ],
     figure="Does it translate what it was trained on?",
@@ -146,11 +166,11 @@ QUESTION = Question(
     axes=[
         Axes(
             "Next word right", "accuracy", "% of target tokens, true words before",
-            scale=100.0, key="part", controls={"train": "trained on", "test": ""}, limit=102.0,
+            scale=100.0, key="part", lines={"train": "trained on", "test": ""}, limit=102.0,
         ),
         Axes(
             "Translation", "bleu", "BLEU (0 to 100)",
-            key="part", controls={"train": "trained on", "test": ""}, limit=102.0,
+            key="part", lines={"train": "trained on", "test": ""}, limit=102.0,
         ),
     ],
 )  # fmt: skip

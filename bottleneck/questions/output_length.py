@@ -220,7 +220,7 @@ QUESTION = Question(
         Grid(
             "Output length (C11): is a long output as long as it should be?",
             [
-                Column("ratio", "length_ratio", "{:.2f}", "{:.2f}"),
+                Column("ratio", "length_ratio", form="{:.2f}", ends="{:.2f}"),
                 Column("empty", "empty", ends="{:.2g}", scale=100.0),
                 Column("un-\nfinished", "unfinished", ends="{:.2g}", scale=100.0),
                 Column("repeat-\ning", "repeating", ends="{:.2g}", scale=100.0),

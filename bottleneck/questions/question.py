@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 from rich.table import Table
+from rich.text import Text
 
 from ..claims.verdict import Held, Verdict
-from ..figures.plot import Panel, Plot, chosen, data_frame, drawn, facts, roof
+from ..figures.plot import Panel, Plot, chosen, data_frame, drawn, facts, roof, slide_rows
 from ..scoring.bootstrap import Score
 from ..settings.run import RunSettings
 from ..tables.page import Page
@@ -30,19 +31,35 @@ if TYPE_CHECKING:
     from .subject import Subject
 
 
+Line = tuple[Sequence[str], dict[str, str]]
+"""A row's texts, and its keys: arm, and where they differ by row measure, bucket, control, part.
+A line without keys is a heading."""
+
+
 @dataclass(frozen=True)
 class Column:
-    """A column of a question's table: a measure, times ``scale``, in a form.
+    """A column of numbers: which keys they have, if not the row's, and how they are printed.
 
-    ``form`` of the number, ``ends`` of the ends of its interval ("" for no interval).
+    ``suffix`` is added to the measure's name. Numbers are times ``scale``, in ``form``; ``ends`` is
+    the form of the interval's ends ("" for no interval).
     """
 
     head: str
-    measure: str
+    measure: str = ""
+    bucket: str = ""
+    control: str = ""
+    part: str = ""
+    suffix: str = ""
+    scale: float = 1.0
     form: str = "{:.1f}"
     ends: str = "{:.1f}"
-    scale: float = 1.0
-    control: str = ""
+
+    def find(self, estimates: Estimates, line: Mapping[str, str]) -> Estimate | None:
+        """The number of a row."""
+        names = ("measure", "bucket", "control", "part")
+        own = {name: getattr(self, name) for name in names if getattr(self, name)}
+        keys = {**line, **own}
+        return estimates.get(**keys | {"measure": keys["measure"] + self.suffix})
 
     def text(self, estimate: Estimate | None) -> str:
         """The cell: the number, and its interval on a second line; empty without a number."""
@@ -55,62 +72,84 @@ class Column:
         return f"{value}\n{self.ends.format(scaled.low)}..{self.ends.format(scaled.high)}"
 
 
+def by_bucket(estimates: Estimates) -> Iterable[Line]:
+    """A row for each bucket and arm."""
+    for bucket, arm in product(estimates.buckets(), estimates.arms()):
+        yield (bucket, arm), {"arm": arm, "bucket": bucket}
+
+
 @dataclass(frozen=True)
 class Grid:
-    """A table with a row for each bucket and arm, and for each of ``parts`` where it has some.
+    """A table of a question: its columns of texts (``heads``), n, and its columns of numbers.
 
-    ``parts`` are names by their key in the file. The first column's estimate says whether a row
-    is there, and gives n.
+    A row is there if its first number is, which gives n. ``printed`` is a last column with the
+    slide's number for a row, under the head "slide".
     """
 
     title: str
     columns: Sequence[Column]
-    parts: Mapping[str, str] = field(default_factory=lambda: {"": ""})
-    part_head: str = ""
+    heads: Sequence[str] = ("source\nwords", "arm")
+    lines: Callable[[Estimates], Iterable[Line]] = by_bucket
+    printed: Callable[[Estimates, Mapping[str, str]], str] | None = None
 
     def table(self, estimates: Estimates) -> Table:
         """The table for a terminal."""
-        texts = ["source\nwords", "arm", *([self.part_head] if self.part_head else [])]
-        heads = [*texts, "n", *(column.head for column in self.columns)]
-        table = new_table(self.title, heads, texts=len(texts))
-        for bucket in estimates.buckets():
-            for arm in estimates.arms():
-                for part, name in self.parts.items():
-                    cells = [
-                        estimates.get(column.measure, arm, bucket, column.control, part)
-                        for column in self.columns
-                    ]
-                    if cells[0] is not None:
-                        texts = [bucket, arm, *([name] if self.part_head else [])]
-                        numbers = map(Column.text, self.columns, cells)
-                        table.add_row(*texts, count(cells[0].n), *numbers)
+        heads = [*self.heads, "n", *(column.head for column in self.columns)]
+        heads += ["slide"] if self.printed else []
+        table = new_table(self.title, heads, texts=len(self.heads))
+        for texts, keys in self.lines(estimates):
+            if not keys:
+                table.add_row(*(Text(text, "bold") for text in texts))
+                continue
+            cells = [column.find(estimates, keys) for column in self.columns]
+            if cells[0] is not None:
+                numbers = map(Column.text, self.columns, cells)
+                slide = [self.printed(estimates, keys)] if self.printed else []
+                table.add_row(*texts, count(cells[0].n), *numbers, *slide)
         return table
+
+    @property
+    def measures(self) -> list[str]:
+        """The measures that its columns name."""
+        return [f"{column.measure}{column.suffix}" for column in self.columns if column.measure]
 
 
 @dataclass(frozen=True)
 class Axes:
-    """A panel of a question's figure: a measure by length, times ``scale``.
+    """A panel of a question's figure: a measure by length, or by what ``x`` names, times ``scale``.
 
-    ``controls`` names the lines by a column of the file, ``key``, where they are not its controls.
-    ``top`` is the least upper end of the y axis, None for one that is fixed at ``limit``.
+    ``where`` chooses rows by column. ``lines`` names the lines by a column, ``key``. ``top`` is the
+    least upper end of the y axis; ``limit`` fixes it. ``printed`` gives the slide's numbers by x.
     """
 
     title: str
     measure: str
     y: str
     scale: float = 1.0
+    x: str = "bucket"
+    x_label: str = "source words"
+    names: Mapping[str, str] = field(default_factory=dict)
+    where: Mapping[str, Sequence[str]] = field(default_factory=dict)
     key: str = "control"
-    controls: Mapping[str, str] = field(default_factory=lambda: {"": ""})
+    lines: Mapping[str, str] = field(default_factory=lambda: {"": ""})
+    counted: str = "sentences"
+    joined: bool = True
     top: float | None = None
     limit: float | None = None
+    printed: Callable[[pd.DataFrame], Mapping[str, float]] | None = None
 
     def panel(self, frame: pd.DataFrame) -> tuple[Panel, list[dict[str, Any]]]:
         """The panel and the rows that are drawn in it."""
-        subset = chosen(frame, self.measure, **{self.key: list(self.controls)})
-        subset = subset.assign(control=subset[self.key].map(self.controls))
-        rows = drawn(self.title, subset, scale=self.scale)
+        subset = chosen(frame, self.measure, **self.where, **{self.key: list(self.lines)})
+        named = subset[self.key].map(self.lines)
+        rows = drawn(self.title, subset, self.x, self.scale, self.names)
+        rows = [row | {"control": name} for row, name in zip(rows, named, strict=True)]
         limit = self.limit if self.top is None else max(self.top, roof(rows))
-        return Panel(self.title, "source words", self.y, "sentences", limits=(0, limit)), rows
+        limits = (0, limit)
+        panel = Panel(
+            self.title, self.x_label, self.y, self.counted, joined=self.joined, limits=limits
+        )
+        return panel, rows
 
 
 Columns = Mapping[str, Any]
@@ -156,6 +195,9 @@ class Question(Study):
     """A question with all that a reader sees of it.
 
     ``decide`` gives a verdict for each claim that it decides, ``notes`` the caption of the table.
+    ``measures`` are columns of its CSV besides those that the grids name. ``intervals`` says what
+    the table's intervals are, where they are not over test sentences; ``counted`` says it for the
+    figure.
     """
 
     title: str
@@ -164,6 +206,8 @@ class Question(Study):
     axes: Sequence[Axes]
     notes: Callable[[pd.DataFrame], list[str]]
     decide: Callable[[Estimates | None], Sequence[Verdict]] = lambda _: ()
+    measures: Sequence[str] = ()
+    intervals: str = ""
     counted: str = "test sentences"
 
     def verdict(self, frame: pd.DataFrame | None) -> Sequence[Verdict]:
@@ -176,18 +220,29 @@ class Question(Study):
         for grid in self.grids:
             body.add_row(grid.table(estimates))
         table = self.grids[0].table(estimates) if len(self.grids) == 1 else body
-        measures = dict.fromkeys(column.measure for grid in self.grids for column in grid.columns)
-        told = [*self.notes(frame), *caption(frame)]
-        return Page(self.name, self.title, wide(frame, list(measures)), table, [], told)
+        named = [name for grid in self.grids for name in grid.measures]
+        measures = list(dict.fromkeys([*named, *self.measures]))
+        runs, resamples = caption(frame)
+        told = [*self.notes(frame), runs, self.intervals or resamples]
+        return Page(self.name, self.title, wide(frame, measures), table, [], told)
 
     def plot(self, frame: pd.DataFrame) -> Plot:
         """The figure."""
-        panels, rows = zip(*(axes.panel(frame) for axes in self.axes), strict=True)
-        data = data_frame([row for part in rows for row in part])
+        parts = [axes.panel(frame) for axes in self.axes]
+        panels = [panel for panel, rows in parts if rows]
+        lines = [row for _, rows in parts for row in rows]
+        for axes in filter(lambda axes: axes.printed, self.axes):
+            lines += slide_rows(axes.title, "", axes.printed(frame))
+        data = data_frame(lines)
         return Plot(self.figure, tuple(panels), data, facts(frame, self.counted))
 
 
-FILES = {"length": "output_length", "fit": "fit"}
+FILES = {
+    "dimensions": "dimensions",
+    "length": "output_length",
+    "fit": "fit",
+    "embeddings": "embeddings",
+}
 """The file of each question, by its name on the command line."""
 
 

@@ -25,3 +25,11 @@ def bucket_labels(edges: tuple[int, ...]) -> tuple[str, ...]:
 def span_label(low: int, high: int) -> str:
     """``"5-10"``, or ``"5"`` where both ends are the same."""
     return str(low) if low == high else f"{low}-{high}"
+
+
+def holds(bucket: str, words: int) -> bool:
+    """Whether a bucket of this name ("21-30", "41+") holds sentences of so many words."""
+    if bucket.endswith("+"):
+        return words >= int(bucket[:-1])
+    low, _, high = bucket.partition("-")
+    return int(low) <= words <= int(high or low)

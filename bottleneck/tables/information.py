@@ -3,8 +3,8 @@
 import pandas as pd
 from rich.table import Table
 
-from ..claims.dimensions import holds
 from ..claims.information import LOST_WORDS, SLIDE_LOST
+from ..settings.buckets import holds
 from ..settings.counted import counted
 from .page import Page
 from .render import count, new_table, number

@@ -5,7 +5,7 @@ import pytest
 
 from seq2seq_bottleneck.scoring.buckets import Buckets
 from seq2seq_bottleneck.scoring.sums import ratio_of_sums
-from seq2seq_bottleneck.settings.buckets import OUTSIDE
+from seq2seq_bottleneck.settings.buckets import OUTSIDE, holds
 
 SLIDES = Buckets((5, 11, 21, 31, 41))
 
@@ -26,3 +26,12 @@ def test_edges_belong_to_the_bucket_they_open(words, bucket):
 def test_ratio_of_sums_is_not_the_mean_of_ratios():
     assert ratio_of_sums(np.array([[3.0, 2.0], [30.0, 10.0]]).sum(axis=0)) == 33 / 12
     assert np.isnan(ratio_of_sums(np.array([0.0, 0.0])))
+
+
+@pytest.mark.parametrize(
+    ("bucket", "words", "expected"),
+    [("21-30", 30, True), ("21-30", 31, False), ("31-40", 30, False), ("30", 30, True),
+     ("41+", 41, True), ("41+", 40, False)],
+)  # fmt: skip
+def test_which_bucket_holds_a_length(bucket, words, expected):
+    assert holds(bucket, words) is expected

@@ -1,4 +1,4 @@
-"""Dimensions of runs: known numbers through the summing up, and a real run measured."""
+"""Dimensions of a real run, and the new sentences that they are measured on."""
 
 from typing import ClassVar
 
@@ -6,17 +6,17 @@ import numpy as np
 import pytest
 
 from seq2seq_bottleneck.corpus.pair import sources
-from seq2seq_bottleneck.probes.dimensions import GROUPS, Jackknifed, dimensions
-from seq2seq_bottleneck.questions.subject import Subject, open_subject
-from seq2seq_bottleneck.settings.errors import UserError
-from seq2seq_bottleneck.settings.run import resolve
-from seq2seq_bottleneck.studies.dimensions import (
-    MEASURES,
+from seq2seq_bottleneck.questions.dimensions import (
+    QUESTION,
     SEED,
-    STUDY,
-    measure,
+    TITLES,
+    dimensions,
+    jackknife,
+    probe,
     summarise,
 )
+from seq2seq_bottleneck.questions.subject import Subject, open_subject
+from seq2seq_bottleneck.settings.errors import UserError
 from seq2seq_bottleneck.studies.encoding import contexts, states
 from seq2seq_bottleneck.studies.fresh import fresh_sentences
 from seq2seq_bottleneck.studies.kept import keep, read_kept
@@ -26,64 +26,31 @@ def _silent(_):
     pass
 
 
-def _probed(tmp_path, seed, trained, untrained):
-    """A run whose components are these, 1 less without each group."""
-    rows = []
-    for control, value in (("trained", trained), ("untrained", untrained)):
-        left_out = {f"without_{group}": value - 1 - group / 10 for group in range(GROUPS)}
-        keys = {"control": control, "bucket": "5-10", "part": "all", "measure": "components"}
-        rows.append(keys | {"n": 100, "value": value} | left_out)
-    settings = resolve("smoke", [f"training.seed={seed}"])
-    folder = tmp_path / str(seed)
-    keep(folder, STUDY, {name: [row[name] for row in rows] for name in rows[0]})
-    return read_kept(folder, settings, STUDY)
-
-
-def test_the_mean_over_seeds_has_the_jackknifes_interval(tmp_path):
-    rows = summarise([_probed(tmp_path, 1, 20.0, 5.0), _probed(tmp_path, 2, 30.0, 6.0)])
-    held = {(r["measure"], r.get("control", ""), r.get("seed")): r for r in rows}
-    assert len(rows) == len(held) == 9
-    found = held["components", "", None]
-    expected = Jackknifed(25.0, 24.0 - np.arange(GROUPS) / 10).interval
-    assert found["value"] == 25.0
-    assert (found["low"], found["high"]) == pytest.approx((expected.low, expected.high))
-    assert found["n"] == 100
-    assert held["components", "untrained", None]["value"] == 5.5
-    assert [held["components", "", seed]["value"] for seed in (1, 2)] == [20.0, 30.0]
-
-
-def test_what_training_adds_is_paired(tmp_path):
-    rows = summarise([_probed(tmp_path, 1, 20.0, 5.0)])
-    added = next(row for row in rows if row["measure"] == "components_added")
-    assert added["value"] == 15.0
-    assert (added["low"], added["high"]) == pytest.approx((15.0, 15.0))  # the scatter is shared
-
-
 @pytest.mark.exhaustive(sample="session")
 def test_a_real_run_is_measured_on_new_sentences(subject, tmp_path):
-    found = measure(subject, _silent, 90)
+    found = probe(subject, _silent, 90)
     buckets = subject.buckets.names
-    assert len(found["value"]) == len(buckets) * 2 * 2 * len(MEASURES)
-    keep(tmp_path, STUDY, found)
-    kept = read_kept(tmp_path, subject.settings, STUDY)
+    assert len(found["value"]) == len(buckets) * 2 * 2 * len(TITLES)
+    keep(tmp_path, QUESTION, found)
+    kept = read_kept(tmp_path, subject.settings, QUESTION)
     pairs = fresh_sentences(subject, 90)[1]
     expected = dimensions(contexts(subject, subject.weights, pairs), seed=SEED)
     rows = {(r["bucket"], r["measure"], r.get("control"), r.get("part")): r
             for r in summarise([kept]) if "seed" not in r}  # fmt: skip
     ours = rows[buckets[1], "components", "", ""]
-    assert ours["value"] == pytest.approx(expected.components.value)
-    assert ours["low"] == pytest.approx(expected.components.interval.low)
+    assert ours["value"] == pytest.approx(jackknife(expected["components"]).value)
+    assert ours["low"] == pytest.approx(jackknife(expected["components"]).low)
     assert rows[buckets[1], "components", "", "half"]["n"] == 45
     untrained = dimensions(contexts(subject, subject.untrained, pairs), seed=SEED)
     assert rows[buckets[1], "effective_rank", "untrained", ""]["value"] == pytest.approx(
-        untrained.effective_rank.value
+        untrained["effective_rank"][0]
     )
 
 
 @pytest.mark.exhaustive(sample="session")
 def test_too_few_sentences_are_a_row_without_numbers(subject, tmp_path):
-    keep(tmp_path, STUDY, measure(subject, _silent, 79))
-    rows = summarise([read_kept(tmp_path, subject.settings, STUDY)])
+    keep(tmp_path, QUESTION, probe(subject, _silent, 79))
+    rows = summarise([read_kept(tmp_path, subject.settings, QUESTION)])
     assert {row["n"] for row in rows} == {79}
     assert all(np.isnan(row["value"]) for row in rows)
 

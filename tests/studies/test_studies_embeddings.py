@@ -5,9 +5,15 @@ import pytest
 
 from seq2seq_bottleneck.corpus.grammar import noun_gender, word_class
 from seq2seq_bottleneck.corpus.pair import SentencePair
-from seq2seq_bottleneck.probes.neighbours import same_label
+from seq2seq_bottleneck.questions.embeddings import (
+    CONTROLS,
+    QUESTION,
+    french_labels,
+    probe,
+    same_label,
+    summarise,
+)
 from seq2seq_bottleneck.settings.run import resolve
-from seq2seq_bottleneck.studies.embeddings import CONTROLS, STUDY, french_labels, probe, summarise
 from seq2seq_bottleneck.studies.kept import keep, read_kept
 
 
@@ -31,8 +37,8 @@ def _probed(tmp_path, seed, trained):
         columns[f"class_{control}"] = [share] * words
         columns[f"gender_{control}"] = ([0.5] * nouns + [np.nan] * verbs) * 2
     folder = tmp_path / str(seed)
-    keep(folder, STUDY, columns)
-    return read_kept(folder, resolve("smoke", [f"training.seed={seed}"]), STUDY)
+    keep(folder, QUESTION, columns)
+    return read_kept(folder, resolve("smoke", [f"training.seed={seed}"]), QUESTION)
 
 
 def test_shares_are_means_over_words_and_seeds(tmp_path):
@@ -101,8 +107,8 @@ def test_french_words_are_what_their_english_is():
 
 
 def test_what_is_kept_is_read_back_and_summed_up(subject, found, tmp_path):
-    keep(tmp_path, STUDY, found)
-    rows = summarise([read_kept(tmp_path, subject.settings, STUDY)])
+    keep(tmp_path, QUESTION, found)
+    rows = summarise([read_kept(tmp_path, subject.settings, QUESTION)])
     row = next(r for r in rows if r["part"] == "source" and r["measure"] == "same_gender"
                and not r["control"] and "seed" not in r)  # fmt: skip
     ours = np.array(found["gender_trained"])[np.array(found["side"]) == "source"]
@@ -113,6 +119,6 @@ def test_what_is_kept_is_read_back_and_summed_up(subject, found, tmp_path):
 
 def test_the_study_is_for_the_grammar_alone():
     settings = resolve("smoke")
-    assert STUDY.suits(settings)
-    assert not STUDY.suits(settings.changed(corpus={"name": "copy"}))
-    assert not STUDY.suits(settings.changed(model={"source": "hidden"}))
+    assert QUESTION.suits(settings)
+    assert not QUESTION.suits(settings.changed(corpus={"name": "copy"}))
+    assert not QUESTION.suits(settings.changed(model={"source": "hidden"}))

@@ -117,7 +117,7 @@ def test_an_arm_that_has_not_learned_is_neither_judged_nor_told_beside(tmp_path)
         BY_ID["C11"], table, runs_of(tmp_path / "b", **arms, dot=("dot", NOTHING, {}))
     )
     assert verdict.verdict == "held"
-    assert "none serves" not in verdict.because
+    assert "none handles" not in verdict.because
     assert "left out as not learned, BLEU under 5 in 5-10: dot (0.0), none (0.0)" in verdict.because
     assert set(rows["arm"]) == {"additive"}
 

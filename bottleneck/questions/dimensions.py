@@ -1,0 +1,393 @@
+"""C4: how many of the context's numbers are in use ("capacity used: 200 of 256")?
+
+Measured are the contexts h_Tx of new sentences, for every arm: without attention they are all that
+the decoder gets, with it they are what its first state is made of. The untrained encoder is the
+same network with its initial weights, reading the same sentences.
+
+Three measures of the spectrum of the contexts' covariance answer for different things: the
+participation ratio for the few strong directions, the components for most of the variance, the
+effective rank for something between. All grow with the number of sentences, so that each is also
+taken at half of them, and none says how much *information* is in the dimensions.
+
+Intervals are not bootstrapped. A resample has sentences twice and, like a smaller sample, fewer
+dimensions: its percentile interval can lie below the value altogether. The delete-a-group
+jackknife (Quenouille 1949, Tukey 1958, Kott 2001) leaves out one of G groups of sentences at a
+time, which moves all G values alike; their scatter is the error:
+    se^2 = (G - 1) / G  sum_g (theta_(-g) - mean theta_(-g))^2,  value +- t_(G-1, .975) se.
+The interval is about different sentences of the same number, not infinitely many, and is rather too
+wide than too narrow (Efron and Stein 1981): with 7 to 33 planted sentences per dimension by up to
+three quarters for the components, by up to half for the other two.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+from jaxtyping import Float, Int
+from numpy import ndarray
+
+from ..claims.verdict import FAMILY, Verdict, needs_learned, numbers
+from ..scoring.spread import spread
+from ..settings.buckets import holds
+from .estimates import Estimate, Estimates
+from .question import Axes, Column, Columns, Grid, Probed, Question, Row, Tell, grade
+
+if TYPE_CHECKING:
+    from .arms import Arm
+    from .subject import Subject
+
+SLIDE_USED, SLIDE_SIZE = 200, 256
+SENTENCE_WORDS = 30
+"""Words of the slide's sentence, which the slide takes for 40 or 42."""
+TOLERANCE = 0.25
+"""Share of the slide's number."""
+GROUPS = 20
+"""Groups of sentences that the jackknife leaves out in turn."""
+SHARE = 0.95
+"""Share of the variance that `components` are counted for."""
+WANTED = 2_500
+"""Sentences that are drawn per bucket: about ten per dimension of the lecture's context."""
+SEED = 1
+"""Of the groups and halves: the same for every run, so that all are paired."""
+FEWEST = 4 * GROUPS
+"""Sentences under which a bucket's half cannot be cut into groups of two."""
+TITLES = {
+    "components": "Principal components for 95 % of the contexts' variance (C4)",
+    "participation_ratio": "Participation ratio of the contexts (C4)",
+    "effective_rank": "Effective rank of the contexts (C4)",
+}
+BLANK = ("trained", "all")
+"""Stored as words and blank in the table: a column of blanks alone would be read as numbers."""
+RULE = (
+    "Read is how many principal components hold 95 % of the variance of the contexts without "
+    f"attention, in the bucket of {SENTENCE_WORDS} words, the length of the slide's sentence. The "
+    f"slide says {SLIDE_USED} of {SLIDE_SIZE}; different context sizes in proportion. Held if the "
+    f"95 % interval lies within {TOLERANCE:.0%} of that ({SLIDE_USED * (1 - TOLERANCE):.0f} to "
+    f"{SLIDE_USED * (1 + TOLERANCE):.0f} of {SLIDE_SIZE}) and above an untrained encoder's "
+    "(interval of the paired difference above 0); partly if it is above the untrained encoder's "
+    "and grows from the shortest filled bucket to the longest (interval of the difference above "
+    f"0), as a capacity would that sentences use up; otherwise not held. {FAMILY} "
+    f"{needs_learned('none without attention')}"
+)
+
+
+def probe(subject: "Subject", tell: Tell, wanted: int = WANTED) -> Columns:
+    """The measures of every bucket, trained and untrained, of all sentences and of half.
+
+    A row for each number, and that number without each group.
+    """
+    from ..studies.encoding import contexts
+    from ..studies.fresh import fresh_sentences
+
+    tell("drawing sentences")
+    buckets = list(zip(subject.buckets.names, fresh_sentences(subject, wanted), strict=True))
+    rows: list[Row] = []
+    for control, weights in (("trained", subject.weights), ("untrained", subject.untrained)):
+        for bucket, pairs in buckets:
+            tell(f"{control} contexts, {bucket} words")
+            keys = {"control": control, "bucket": bucket}
+            if len(pairs) < FEWEST:
+                blank = dict.fromkeys(TITLES, np.full(GROUPS + 1, np.nan))
+                rows += _rows(keys | {"part": "all"}, len(pairs), blank)
+                continue
+            vectors = contexts(subject, weights, pairs)
+            half = half_of(vectors, seed=SEED)
+            for part, subset in (("all", vectors), ("half", half)):
+                rows += _rows(keys | {"part": part}, len(subset), dimensions(subset, seed=SEED))
+    return {name: [row[name] for row in rows] for name in rows[0]}
+
+
+def _rows(keys: Row, n: int, measured: Mapping[str, Float[ndarray, "replicates"]]) -> list[Row]:
+    """Each measure as it is stored: the number, then that number without each group."""
+    rows = []
+    for measure, (value, *without) in measured.items():
+        left_out = {f"without_{group}": number for group, number in enumerate(without)}
+        rows.append(keys | {"measure": measure, "n": n, "value": value} | left_out)
+    return rows
+
+
+def dimensions(
+    contexts: Float[ndarray, "sentences context"], *, seed: int, groups: int = GROUPS
+) -> dict[str, Float[ndarray, "replicates"]]:
+    """Each measure of all contexts, followed by the same without each group of sentences.
+
+    Two encoders' are paired by the same sentences and seed. Raises ValueError under two sentences
+    per group, or where a number is not finite.
+    """
+    if len(contexts) < 2 * groups:
+        raise ValueError(f"{groups} groups need {2 * groups} sentences, not {len(contexts)}")
+    if not np.isfinite(contexts).all():
+        raise ValueError("a context holds a number that is not finite")
+    group = _stream(seed, 0).permutation(len(contexts)) % groups
+    spectra = _spectra(contexts, group)
+    measures = {
+        "components": components,
+        "participation_ratio": participation_ratio,
+        "effective_rank": effective_rank,
+    }
+    return {name: measure(spectra) for name, measure in measures.items()}
+
+
+def half_of(
+    contexts: Float[ndarray, "sentences context"], *, seed: int
+) -> Float[ndarray, "half context"]:
+    """Half of the sentences, the same for the same seed; an odd one is left out."""
+    return contexts[_stream(seed, 1).permutation(len(contexts))[: len(contexts) // 2]]
+
+
+def _stream(seed: int, purpose: int) -> np.random.Generator:
+    return np.random.Generator(np.random.PCG64([seed, purpose]))
+
+
+def _spectra(
+    contexts: Float[ndarray, "sentences context"], group: Int[ndarray, "sentences"]
+) -> Float[ndarray, "replicates context"]:
+    """Variances along the principal axes, descending: of all sentences, then without each group.
+
+    Each group's products are made once and taken off the total. Moving the origin to a sentence
+    keeps the sums small, and makes contexts that are all the same exactly nothing.
+    """
+    moved = contexts.astype(np.float64) - contexts[0]
+    parts = [moved[group == index] for index in range(group.max() + 1)]
+    products = np.stack([part.T @ part for part in parts])
+    sums = np.stack([part.sum(axis=0) for part in parts])
+    rows = []
+    for product, total, left_out in [
+        (0.0, 0.0, 0),
+        *zip(products, sums, map(len, parts), strict=True),
+    ]:
+        count = len(contexts) - left_out
+        mean = sums.sum(axis=0) - total
+        covariance = (products.sum(axis=0) - product - np.outer(mean, mean) / count) / (count - 1)
+        rows.append(np.maximum(np.linalg.eigvalsh(covariance)[::-1], 0.0))
+    return np.stack(rows)
+
+
+def participation_ratio(spectrum: Float[ndarray, "*rows context"]) -> Float[ndarray, "*rows"]:
+    """(sum lambda)^2 / sum lambda^2: k for k equal variances (Gao et al. 2017); nan without any."""
+    parts, varies = _parts(spectrum)
+    return np.where(varies, 1 / np.where(varies, (parts**2).sum(axis=-1), 1.0), np.nan)
+
+
+def components(
+    spectrum: Float[ndarray, "*rows context"], share: float = SHARE
+) -> Float[ndarray, "*rows"]:
+    """Principal components for a share of the variance, the last one counted by its part.
+
+    A whole number jumps, and has no jackknife; rounded up it is the usual count. The spectrum is
+    descending; nan where nothing varies.
+    """
+    parts, varies = _parts(spectrum)
+    reached = np.cumsum(parts, axis=-1)
+    whole = np.minimum((reached < share).sum(axis=-1, keepdims=True), parts.shape[-1] - 1)
+    last = np.take_along_axis(parts, whole, axis=-1)
+    before = np.take_along_axis(reached, whole, axis=-1) - last
+    counted = whole + (share - before) / np.where(last > 0, last, 1.0)
+    return np.where(varies, counted[..., 0], np.nan)
+
+
+def effective_rank(spectrum: Float[ndarray, "*rows context"]) -> Float[ndarray, "*rows"]:
+    """exp of the entropy of the normalised spectrum (Roy and Vetterli 2007); nan as above.
+
+    Theirs is of a matrix's singular values; the matrix here is the covariance.
+    """
+    parts, varies = _parts(spectrum)
+    entropy = -(parts * np.log(np.where(parts > 0, parts, 1.0))).sum(axis=-1)
+    return np.where(varies, np.exp(entropy), np.nan)
+
+
+def _parts(spectrum: Float[ndarray, "*rows context"]) -> tuple[ndarray, ndarray]:
+    """Each variance's part of the total, and whether there is any."""
+    total = spectrum.sum(axis=-1, keepdims=True)
+    return spectrum / np.where(total > 0, total, 1.0), np.asarray(total[..., 0] > 0)
+
+
+def jackknife(replicates: Float[ndarray, "replicates"]) -> Estimate:
+    """A value with its 95 % t-interval: Tukey's pseudo-values have the jackknife's error.
+
+    The first replicate is of all sentences, the others without a group each.
+    """
+    value, left_out = float(replicates[0]), replicates[1:]
+    groups = len(left_out)
+    pseudo = spread(groups * value - (groups - 1) * left_out)
+    half = (pseudo.high - pseudo.low) / 2
+    return Estimate(value, value - half, value + half)
+
+
+def summarise(probed: Sequence[Probed]) -> list[Row]:
+    """Every measure of every arm, and what training adds to it (``..._added``)."""
+    from .arms import arms_of
+
+    return [row for arm in arms_of(probed) for row in _summary(arm)]
+
+
+def _summary(arm: "Arm") -> Iterator[Row]:
+    names = ("control", "bucket", "part", "measure")
+    runs = []
+    for run in arm.runs:
+        keys = zip(*(run.found[name].tolist() for name in names), strict=True)
+        columns = ["value", *(f"without_{group}" for group in range(GROUPS))]
+        numbers = np.stack([run.found[name] for name in columns], axis=1)
+        runs.append(dict(zip(keys, numbers, strict=True)))
+    for key, n in zip(runs[0], arm.runs[0].found["n"].tolist(), strict=True):
+        control, bucket, part, measure = ("" if word in BLANK else word for word in key)
+        seeds = [run[key] for run in runs]
+        keys = {"bucket": bucket, "part": part, "n": int(n)}
+        yield from _mean_and_seeds(arm, measure, seeds, control=control, **keys)
+        if not control:
+            added = [run[key] - run["untrained", *key[1:]] for run in runs]
+            yield from _mean_and_seeds(arm, f"{measure}_added", added, **keys)
+
+
+def _mean_and_seeds(
+    arm: "Arm", measure: str, seeds: list[Float[ndarray, "replicates"]], **keys: str | int
+) -> Iterator[Row]:
+    """The mean over seeds with its interval, then a row for each seed."""
+    mean = jackknife(np.mean(seeds, axis=0))
+    yield arm.row(measure, mean.value, low=mean.low, high=mean.high, **keys)
+    for run, replicates in zip(arm.runs, seeds, strict=True):
+        yield arm.seed_row(run, measure, float(replicates[0]), **keys)
+
+
+def decide(estimates: Estimates | None) -> Sequence[Verdict]:
+    """C4: 200 of 256 numbers are in use."""
+    if estimates is None:
+        reason = "no context was measured: run `bottleneck study dimensions`"
+        return [Verdict("C4", "not measured", RULE, reason)]
+    rows = estimates.means.loc[lambda rows: rows["attention"] == "none"]
+    rows = rows[(rows["measure"] == "components") & rows["value"].notna()]
+    buckets = list(rows.loc[(rows["control"] == "") & (rows["part"] == ""), "bucket"])
+    bucket = next((name for name in buckets if holds(name, SENTENCE_WORDS)), None)
+    if bucket is None:
+        reason = f"no run without attention has contexts of {SENTENCE_WORDS} words"
+        return [Verdict("C4", "not measured", RULE, reason)]
+    return [_judge(estimates, rows.iloc[0], bucket, buckets)]
+
+
+def _judge(estimates: Estimates, row: pd.Series, bucket: str, buckets: Sequence[str]) -> Verdict:
+    """The rule, for the arm of this row and the bucket of the slide's sentence."""
+    arm, size = row["arm"], int(row["context_size"])
+    used = estimates.get("components", arm, bucket)
+    added = estimates.get("components_added", arm, bucket)
+    half = estimates.get("components", arm, bucket, part="half")
+    shortest, longest = (estimates.get("components", arm, buckets[end]) for end in (0, -1))
+    growth = longest.minus(shortest)
+    expected = SLIDE_USED / SLIDE_SIZE * size
+    near_slide = used.within(expected * (1 - TOLERANCE), expected * (1 + TOLERANCE))
+    whole = "{:z.0f}"
+    rest = {"participation_ratio": "participation ratio", "effective_rank": "effective rank"}
+    clauses = [
+        f"{used.text(whole)} of {size} components ({used.value / size:.0%}) hold 95 % of the "
+        f"variance of {used.n:,} contexts of {bucket} words (the slide: {SLIDE_USED} of "
+        f"{SLIDE_SIZE}, {SLIDE_USED / SLIDE_SIZE:.0%})",
+        f"of half as many sentences {half.value:.0f}",
+        added.change(
+            "training adds {} to an untrained encoder's",
+            "training takes {} away from an untrained encoder's",
+            whole,
+        ),
+        "from the shortest bucket to the longest the number "
+        + growth.change("grows by {}", "shrinks by {}", whole),
+        "by different measures: "
+        + ", ".join(
+            f"{name} {estimates.get(measure, arm, bucket).text(whole)}"
+            for measure, name in rest.items()
+        ),
+    ]
+    verdict = grade(held=added.low > 0 and near_slide, partly=added.low > 0 and growth.low > 0)
+    number = numbers(
+        f"components for 95 % of the variance, {bucket} words", used.value, used.low, used.high
+    )
+    return Verdict("C4", verdict, RULE, "; ".join(clauses), **number)
+
+
+NOTES = [
+    "Contexts h_Tx of new sentences of the run's own language (of files: of test and validation "
+    "sentences), the same for all runs: without attention all that the decoder gets, with "
+    "attention what its first state is made of. Untrained: the initial weights.",
+    "Of the contexts' covariance: components that hold 95 % of the variance, the last counted by "
+    "the part of it that is needed; participation ratio (sum of the variances squared over the sum "
+    "of their squares), which sees the few strong directions; effective rank (exp of the "
+    "spectrum's entropy), between the two. All grow with n: compare with half of n. None says how "
+    "much information is in the dimensions. Differences are taken before rounding.",
+    f"Slide: {SLIDE_USED} of {SLIDE_SIZE}, said of one sentence of {SENTENCE_WORDS} words.",
+]
+
+
+def notes(frame: pd.DataFrame) -> list[str]:
+    """What is measured, and the buckets that have fewer sentences than are wanted."""
+    rows = frame[frame["measure"].isin(list(TITLES)) & (frame["part"] == "")]
+    least = rows[rows["n"] < WANTED].groupby("bucket", sort=False)["n"].min()
+    if least.empty:
+        return NOTES
+    named = ", ".join(f"{bucket} (n = {int(n):,})" for bucket, n in least.items())
+    return [
+        *NOTES,
+        f"Fewer than the {WANTED:,} sentences that these measures should have: {named}. Such a row "
+        "is too low, and can be compared only with rows of as many sentences.",
+    ]
+
+
+def _slide(estimates: Estimates, keys: Mapping[str, str]) -> str:
+    """The slide's number beside the bucket that its sentence is in."""
+    without = estimates.attention(keys["arm"]) == "none"
+    said = without and holds(keys["bucket"], SENTENCE_WORDS)
+    return f"{SLIDE_USED} of\n{SLIDE_SIZE}" if said else ""
+
+
+def _grid(measure: str) -> Grid:
+    form = "{:z.0f}" if measure == "components" else "{:z.1f}"
+    forms = {"form": form, "ends": form}
+    plain = {"form": form, "ends": ""}
+    columns = [
+        Column("trained", measure, **forms),
+        Column("un-\ntrained", measure, control="untrained", **forms),
+        Column("training\nadds", f"{measure}_added", form=form.replace(":", ":+"), ends=form),
+        Column("half n,\ntrained", measure, part="half", **plain),
+        Column("half n,\nuntr.", measure, part="half", control="untrained", **plain),
+    ]
+    printed = _slide if measure == "components" else None
+    return Grid(TITLES[measure], columns, printed=printed)
+
+
+def _printed(frame: pd.DataFrame) -> dict[str, float]:
+    """The slide's number in the figure, by bucket."""
+    if SLIDE_SIZE not in set(frame["context_size"]):
+        return {}
+    buckets = filter(None, dict.fromkeys(frame["bucket"]))
+    return {bucket: float(SLIDE_USED) for bucket in buckets if holds(bucket, SENTENCE_WORDS)}
+
+
+CONTROLS = {"": "", "untrained": "untrained"}
+WHERE = {"part": [""]}
+
+QUESTION = Question(
+    name="dimensions",
+    ids=("C4", "L14"),
+    question="How many of the context's numbers are in use: 200 of 256, as the slide says?",
+    title="Dimensions of the context in use (C4)",
+    probe=probe,
+    summarise=summarise,
+    suits=lambda settings: settings.model.source == "seen",
+    decide=decide,
+    notes=notes,
+    intervals=(
+        "Ranges are 95 % by the jackknife over 20 groups of sentences, of the mean over seeds, and "
+        "are about different sentences of the same number; they say nothing of other seeds."
+    ),
+    grids=[_grid(measure) for measure in TITLES],
+    figure="How many dimensions of the context are in use?",
+    counted="groups of sentences (jackknife)",
+    axes=[
+        Axes(
+            "Components, 95 % of variance", "components", "dimensions",
+            lines=CONTROLS, where=WHERE, printed=_printed,
+        ),
+        Axes("Effective rank", "effective_rank", "dimensions", lines=CONTROLS, where=WHERE),
+        Axes(
+            "Participation ratio", "participation_ratio", "dimensions",
+            lines=CONTROLS, where=WHERE,
+        ),
+    ],
+)  # fmt: skip

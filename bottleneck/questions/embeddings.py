@@ -1,0 +1,368 @@
+"""C13: does training place similar words near each other?
+
+Similar is what the grammar knows: the word class, and the gender that a noun has in French. The
+embedding that is judged is the encoder's; the decoder's is reported.
+
+Gender is no property of an English noun: the encoder's embedding can show it only by what
+translating into French asks for. A French word takes the class, and a French noun the gender, of
+the English words that the training pairs' gold alignment links it to most often, content words
+before others.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from jaxtyping import Float, Int
+from numpy import ndarray
+
+from ..claims.verdict import FAMILY, Verdict, needs_learned, numbers
+from ..corpus.grammar import CONTENT, noun_gender, word_class
+from ..corpus.pair import SentencePair
+from ..corpus.tokens import tokenize
+from ..scoring.sums import ratio_of_sums
+from ..settings.symbols import UNK
+from .estimates import Estimate, Estimates
+from .question import Axes, Column, Columns, Grid, Line, Probed, Question, Row, Tell, grade
+
+if TYPE_CHECKING:
+    from .arms import Arm
+    from .subject import Subject
+
+NEAREST = 5
+SMALLEST_CLASS = 4 * NEAREST
+"""Words of a class that has rows of its own: under `NEAREST` + 1 the share cannot be 1."""
+CONTROLS = ("trained", "untrained", "frequency", "chance")
+"""``frequency``: neighbours are the words next in the training text's order of frequency."""
+SIDES = {"source": "encoder", "target": "decoder"}
+NO_GENDER = ""
+Labels = dict[str, tuple[str, str]]
+"""Of words: class and gender, the latter empty where there is none."""
+LEAST_ADDED = 0.2
+"""Share of a word's neighbours."""
+RULE = (
+    "Read is, of the encoder's embeddings, the share of each word's nearest neighbours (by cosine) "
+    "that are of its own word class, and of each noun's nearest nouns whose French has its gender. "
+    "Held if in every arm training adds to the class's share, over the same network untrained, at "
+    f"least {LEAST_ADDED:.0%} of the neighbours, and adds to the gender's share (lower ends of the "
+    f"95 % intervals over words at or above {LEAST_ADDED:.0%} and above 0), and if the class's "
+    "interval is above that of words next in frequency, which would be near each other if "
+    "embeddings told no more than how often words are met; partly if the class's conditions hold "
+    f"in every arm; otherwise not held. {FAMILY} {needs_learned('no arm')}"
+)
+
+
+def probe(subject: "Subject", tell: Tell) -> Columns:
+    """A row for each word of either vocabulary: what share of its neighbours is like it."""
+    subject.require_words()
+    tell("labelling words")
+    labels = (english_labels(subject.vocabularies[0].words), french_labels(subject.corpus.train))
+    columns: dict[str, list] = defaultdict(list)
+    for index, side in enumerate(SIDES):
+        tell(f"neighbours, {side}")
+        part = _neighbours(subject, index, labels[index])
+        for name, column in part.items():
+            columns[name] += list(column)
+        columns["side"] += [side] * len(part["word"])
+    return columns
+
+
+def english_labels(words: Iterable[str]) -> Labels:
+    """Class and gender of English words."""
+    kinds = {word: word_class(word) for word in words}
+    return {
+        word: (kind, noun_gender(word) if kind == "noun" else NO_GENDER)
+        for word, kind in kinds.items()
+    }
+
+
+def french_labels(pairs: Iterable[SentencePair]) -> Labels:
+    """Class and gender of the English that each French word is linked to most often.
+
+    Where a French word has a content word in English ("will read", "lira"), that one alone counts;
+    ties are in string order.
+    """
+    kinds: dict[str, Counter] = defaultdict(Counter)
+    genders: dict[str, Counter] = defaultdict(Counter)
+    for (english, french), times in Counter(
+        link for pair in pairs for link in _linked(pair)
+    ).items():
+        kind = word_class(english)
+        kinds[french][kind] += times
+        if kind == "noun":
+            genders[french][noun_gender(english)] += times
+    labels = {}
+    for word, counts in kinds.items():
+        kind = _most_common(counts)
+        labels[word] = (kind, _most_common(genders[word]) if kind == "noun" else NO_GENDER)
+    return labels
+
+
+def _linked(pair: SentencePair) -> Iterator[tuple[str, str]]:
+    english, french = tokenize(pair.source), tokenize(pair.target)
+    sources: dict[int, list[str]] = defaultdict(list)
+    for source, target in pair.links:
+        sources[target].append(english[source])
+    for target, words in sources.items():
+        content = [word for word in words if word_class(word) in CONTENT]
+        yield from ((word, french[target]) for word in content or words)
+
+
+def _most_common(counts: Counter) -> str:
+    return min(counts, key=lambda name: (-counts[name], name))
+
+
+def _neighbours(subject: "Subject", index: int, labels: Labels) -> dict[str, Sequence[Any]]:
+    """Of one side's labelled words: their labels, and the share of like neighbours by control."""
+    vocabulary = subject.vocabularies[index]
+    ids = [row for row in range(UNK + 1, len(vocabulary)) if vocabulary.tokens[row] in labels]
+    words = [vocabulary.tokens[row] for row in ids]
+    kinds, genders = zip(*(labels[word] for word in words), strict=True)
+    nouns = np.flatnonzero([gender != NO_GENDER for gender in genders])
+    # Vocabularies are in order of frequency. On a quarter of a circle the cosine falls with the
+    # distance in that order.
+    angles = np.linspace(0, np.pi / 2, len(ids))
+    vectors = {"frequency": np.stack([np.cos(angles), np.sin(angles)], axis=1)}
+    for control, weights in (("trained", subject.weights), ("untrained", subject.untrained)):
+        table = weights["decoder" if index else "encoder"]["embedding"][...]
+        vectors[control] = np.asarray(table, dtype=np.float64)[ids]
+    columns: dict[str, Sequence[Any]] = {"word": words, "class": list(kinds)}
+    for control in CONTROLS:
+        own = vectors.get(control)
+        columns[f"class_{control}"] = _shares(own, kinds)
+        share = np.full(len(words), np.nan)
+        of_nouns = None if own is None else own[nouns]
+        share[nouns] = _shares(of_nouns, [genders[noun] for noun in nouns])
+        columns[f"gender_{control}"] = share
+    return columns
+
+
+def _shares(
+    vectors: Float[ndarray, "words size"] | None, labels: Sequence[str]
+) -> Float[ndarray, "words"]:
+    """Share of each word's neighbours with its label; without vectors what chance gives."""
+    if len(labels) <= NEAREST:
+        return np.full(len(labels), np.nan)
+    _, ids = np.unique(np.array(labels, dtype=np.str_), return_inverse=True)
+    ids = ids.astype(np.int64)
+    return chance(ids) if vectors is None else same_label(vectors, ids, k=NEAREST)
+
+
+def same_label(
+    embeddings: Float[ndarray, "words size"], labels: Int[ndarray, "words"], *, k: int
+) -> Float[ndarray, "words"]:
+    """Share of each word's k nearest by cosine, itself left out, that have its label.
+
+    Of neighbours equally near the earlier words count; a vector of zeros has cosine 0 with all.
+    Raises ValueError unless 1 <= k < words.
+    """
+    if not 1 <= k < len(labels):
+        raise ValueError(f"{k} neighbours cannot be chosen for each of {len(labels)} words")
+    vectors = embeddings.astype(np.float64)
+    norms = np.linalg.norm(vectors, axis=1, keepdims=True)
+    directions = vectors / np.where(norms > 0, norms, 1.0)
+    cosines = directions @ directions.T
+    np.fill_diagonal(cosines, -np.inf)
+    nearest = np.argsort(-cosines, axis=1, kind="stable")[:, :k]
+    return (labels[nearest] == labels[:, None]).mean(axis=1)
+
+
+def chance(labels: Int[ndarray, "words"]) -> Float[ndarray, "words"]:
+    """Share of the other words that have each word's label: what random neighbours give."""
+    _, index, counts = np.unique(labels, return_inverse=True, return_counts=True)
+    return (counts[index] - 1) / (len(labels) - 1)
+
+
+def summarise(probed: Sequence[Probed]) -> list[Row]:
+    """Shares of like neighbours, and what training adds to them (``..._added``)."""
+    from .arms import arms_of
+
+    return [row for arm in arms_of(probed) for row in _summary(arm)]
+
+
+def _summary(arm: "Arm") -> Iterator[Row]:
+    """Of each part and label the share for every control, and what training adds.
+
+    Resamples draw words.
+    """
+    for place, (part, inside) in enumerate(_parts(arm.runs[0])):
+        for label in ("class", "gender"):
+            shares = {
+                control: np.stack([run.found[f"{label}_{control}"][inside] for run in arm.runs])
+                for control in CONTROLS
+            }
+            known = ~np.isnan(shares["chance"][0])
+            if not known.any() or (label == "gender" and " " in part):
+                continue
+            shares = {control: share[:, known] for control, share in shares.items()}
+            counted = {
+                (f"same_{label}", "" if control == "trained" else control): share
+                for control, share in shares.items()
+            } | {(f"same_{label}_added", None): shares["trained"] - shares["untrained"]}
+            for (measure, control), share in counted.items():
+                keys = {} if control is None else {"control": control}
+                sums = np.stack([share, np.ones_like(share)], axis=-1)
+                yield from arm.rows(measure, ratio_of_sums, sums, part=part, place=place, **keys)
+
+
+def _parts(run: Probed) -> Iterator[tuple[str, ndarray]]:
+    """Each side's words, then those of its classes that are large enough, largest first."""
+    for side in SIDES:
+        inside = run.found["side"] == side
+        yield side, inside
+        for kind, words in Counter(run.found["class"][inside].tolist()).most_common():
+            if words >= SMALLEST_CLASS:
+                yield f"{side} {kind}", inside & (run.found["class"] == kind)
+
+
+def decide(estimates: Estimates | None) -> Sequence[Verdict]:
+    """C13: similar words are near each other, and training placed them so."""
+    reason = "no embedding was measured: run `bottleneck study embeddings`"
+    if estimates is not None:
+        reason = "no arm has embeddings of enough words"
+        if arms := _read(estimates, "source"):
+            return [_judge(arms, _read(estimates, "target"))]
+    return [Verdict("C13", "not measured", RULE, reason)]
+
+
+def _read(estimates: Estimates, side: str) -> dict[str, dict[str, Estimate]]:
+    """Each arm's shares on one side; without the arms that have not all of them."""
+    wanted = {
+        "class": ("same_class", ""),
+        "class_added": ("same_class_added", ""),
+        "frequency": ("same_class", "frequency"),
+        "gender": ("same_gender", ""),
+        "gender_added": ("same_gender_added", ""),
+    }
+    arms = {}
+    for arm in estimates.arms():
+        shares = {
+            name: estimates.get(measure, arm, control=control, part=side)
+            for name, (measure, control) in wanted.items()
+        }
+        if None not in shares.values():
+            arms[arm] = {name: share.scaled(100.0) for name, share in shares.items()}
+    return arms
+
+
+def _judge(
+    arms: dict[str, dict[str, Estimate]], decoders: dict[str, dict[str, Estimate]]
+) -> Verdict:
+    def percent(share: Estimate) -> str:
+        return share.text("{:z.0f}", " %")
+
+    def points(share: Estimate) -> str:
+        return share.change(
+            "{} more than untrained", "{} less than untrained", "{:z.0f}", " points"
+        )
+
+    by_class = all(
+        shares["class_added"].low >= 100 * LEAST_ADDED
+        and shares["class"].low > shares["frequency"].high
+        for shares in arms.values()
+    )
+    by_gender = all(shares["gender_added"].low > 0 for shares in arms.values())
+    clauses = [
+        f"{arm}: {percent(shares['class'])} of the neighbours of {shares['class'].n:,} words are "
+        f"of the word's own class, {points(shares['class_added'])} (of the words next in frequency "
+        f"{percent(shares['frequency'])}), and {percent(shares['gender'])} of nouns' neighbours of "
+        f"the noun's own gender, {points(shares['gender_added'])}"
+        for arm, shares in arms.items()
+    ]
+    if decoders:
+        listed = (
+            f"{arm} own class {percent(shares['class'])}, own gender {percent(shares['gender'])}"
+            for arm, shares in decoders.items()
+        )
+        clauses.append(f"of the decoder's embeddings: {', '.join(listed)}")
+    least = min(arms, key=lambda arm: arms[arm]["class_added"].value)
+    added = arms[least]["class_added"]
+    name = f"points, same-class neighbours added by training, {least}"
+    number = numbers(name, added.value, added.low, added.high)
+    return Verdict(
+        "C13", grade(by_class and by_gender, by_class), RULE, "; ".join(clauses), **number
+    )
+
+
+NOTES = [
+    "Words: the vocabulary that training gave, English in the encoder, French in the decoder; "
+    "nearest by cosine, the word itself left out. Untrained: the same network's embedding before "
+    "training. Next in freq.: neighbours are the words next in order of frequency. By chance: any "
+    "words. A class of five words or fewer cannot reach 100 %; classes of 20 words or more have "
+    "rows of their own.",
+    "Gender is a French noun's: an English noun has it only by what it is translated into. French "
+    "words have the class and the gender of the English that the gold alignment links them to "
+    "most often in the training text, content words before others.",
+]
+
+
+def lines(estimates: Estimates) -> Iterator[Line]:
+    """Rows for the classes together, for gender, and for each class, by side and arm."""
+    parts = list(dict.fromkeys(part for *_, part in estimates.keys("same_class")))
+    for side, network in SIDES.items():
+        yield (network,), {}
+        rows = [("class", side, "same_class"), ("gender, nouns", side, "same_gender")]
+        rows += [
+            (part.removeprefix(f"{side} "), part, "same_class")
+            for part in parts
+            if part.startswith(f"{side} ")
+        ]
+        for label, part, measure in rows:
+            for arm in estimates.arms():
+                yield (label, arm), {"arm": arm, "part": part, "measure": measure}
+
+
+def _axes(label: str, name: str, side: str, network: str) -> Axes:
+    names = {"": "trained", "untrained": "untrained", "frequency": "next in frequency",
+             "chance": "chance"}  # fmt: skip
+    return Axes(
+        f"{name}, {network}", f"same_{label}", "% of nearest five", scale=100.0,
+        x="control", x_label="", names=names, where={"part": [side]},
+        lines=dict.fromkeys(names, ""), counted="words", joined=False, limit=102.0,
+    )  # fmt: skip
+
+
+PERCENT = {"scale": 100.0, "form": "{:z.0f}", "ends": "{:z.0f}"}
+
+QUESTION = Question(
+    name="embeddings",
+    ids=("C13",),
+    question="Does training place words of a class, and nouns of a gender, near each other?",
+    title="Neighbours among the embeddings (C13), % of the nearest five that are",
+    probe=probe,
+    summarise=summarise,
+    suits=lambda settings: (
+        settings.model.source == "seen"
+        and settings.corpus.name == "grammar"
+        and not settings.corpus.reverse_direction
+    ),
+    decide=decide,
+    notes=lambda _: NOTES,
+    intervals=(
+        "Ranges are 95 % over words (bootstrap), with all other words as they are, the same "
+        "resamples for every seed; they say nothing of other seeds."
+    ),
+    measures=("same_class", "same_class_added", "same_gender", "same_gender_added"),
+    grids=[
+        Grid(
+            "Neighbours among the embeddings (C13), % of the nearest five that are",
+            heads=("alike in", "arm"),
+            lines=lines,
+            columns=[
+                Column("trained", **PERCENT),
+                Column("un-\ntrained", control="untrained", **PERCENT),
+                Column("next in\nfreq.", control="frequency", **PERCENT),
+                Column("by\nchance", control="chance", **PERCENT | {"ends": ""}),
+                Column("training\nadds", suffix="_added", **PERCENT | {"form": "{:+z.0f}"}),
+            ],
+        )
+    ],
+    figure="Are neighbours among the embeddings alike?",
+    counted="words",
+    axes=[
+        _axes(label, name, side, network)
+        for label, name in (("class", "Word class"), ("gender", "Gender of nouns"))
+        for side, network in SIDES.items()
+    ],
+)

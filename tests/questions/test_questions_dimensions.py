@@ -1,0 +1,299 @@
+"""C4: dimensions of planted contexts, intervals that cover, the rule on either side of a number."""
+
+from itertools import permutations
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from rich.console import Console
+from scipy.stats import entropy
+
+from seq2seq_bottleneck.questions.dimensions import (
+    GROUPS,
+    QUESTION,
+    RULE,
+    TITLES,
+    WANTED,
+    components,
+    dimensions,
+    effective_rank,
+    half_of,
+    jackknife,
+    participation_ratio,
+    summarise,
+)
+from seq2seq_bottleneck.questions.question import Probed
+from seq2seq_bottleneck.results.schema import PROBE_COLUMNS
+from seq2seq_bottleneck.scoring.bootstrap import draw
+from seq2seq_bottleneck.settings.run import resolve
+
+SPECTRA = arrays(np.float64, 6, elements=st.floats(1e-3, 1e3)).map(lambda row: -np.sort(-row))
+
+
+def gaussian(sentences, spectrum, seed):
+    """Contexts whose covariance has this spectrum, turned out of the axes and off the origin."""
+    rng = np.random.default_rng(seed)
+    turn, _ = np.linalg.qr(rng.normal(size=(len(spectrum), len(spectrum))))
+    return rng.normal(size=(sentences, len(spectrum))) * np.sqrt(spectrum) @ turn + 3.0
+
+
+def estimates_of(contexts, seed=1, groups=GROUPS):
+    measured = dimensions(contexts, seed=seed, groups=groups)
+    return {name: jackknife(replicates) for name, replicates in measured.items()}
+
+
+def test_equal_variances_are_as_many_dimensions():
+    spectrum = np.array([2.0] * 20 + [0.0] * 12)
+    assert participation_ratio(spectrum) == pytest.approx(20)
+    assert effective_rank(spectrum) == pytest.approx(20)
+    assert components(spectrum, 0.95) == pytest.approx(19)
+
+
+@pytest.mark.parametrize("rate", [0.5, 0.9, 0.97])
+def test_geometric_spectra(rate):
+    spectrum = rate ** np.arange(2_000)
+    assert participation_ratio(spectrum) == pytest.approx((1 + rate) / (1 - rate))
+    nats = -np.log(1 - rate) - rate * np.log(rate) / (1 - rate)
+    assert effective_rank(spectrum) == pytest.approx(np.exp(nats))
+    usual = np.ceil(np.log(0.05) / np.log(rate))  # first m with 1 - rate^m >= .95
+    assert np.ceil(components(spectrum, 0.95)) == usual
+
+
+@given(SPECTRA)
+def test_measures_are_ordered_and_bounded(spectrum):
+    ratio, rank = participation_ratio(spectrum), effective_rank(spectrum)
+    assert 1 - 1e-9 <= ratio <= rank + 1e-9 <= len(spectrum) + 1e-8  # Renyi's entropies fall
+    assert participation_ratio(5 * spectrum) == pytest.approx(ratio)
+    assert effective_rank(spectrum) == pytest.approx(np.exp(entropy(spectrum)))
+
+
+@given(SPECTRA, st.floats(0.01, 0.99))
+def test_components_reach_the_share_and_one_fewer_does_not(spectrum, share):
+    reached = np.cumsum(spectrum) / spectrum.sum()
+    usual = 1 + int(np.argmax(reached >= share - 1e-12))
+    assert np.ceil(components(spectrum, share) - 1e-9) == max(usual, 1)
+
+
+def test_one_direction_is_one_dimension():
+    rng = np.random.default_rng(1)
+    measured = estimates_of(np.outer(rng.normal(size=100), rng.normal(size=16)) + 5.0)
+    assert measured["effective_rank"].value == pytest.approx(1)
+    assert measured["components"].value == pytest.approx(0.95)
+    ratio = measured["participation_ratio"]
+    assert (ratio.value, ratio.low, ratio.high) == pytest.approx((1, 1, 1))
+
+
+def test_contexts_equal_the_singular_values_of_the_centred_matrix():
+    contexts = gaussian(300, 0.8 ** np.arange(24), 2)
+    variances = np.linalg.svd(contexts - contexts.mean(axis=0), compute_uv=False) ** 2 / 299
+    covariance = np.cov(contexts.T)
+    by_trace = np.trace(covariance) ** 2 / np.linalg.norm(covariance) ** 2
+    measured = estimates_of(contexts)
+    assert measured["participation_ratio"].value == pytest.approx(by_trace)
+    assert measured["effective_rank"].value == pytest.approx(np.exp(entropy(variances)))
+
+
+def test_gaussian_of_k_dimensions_tends_to_k_from_below():
+    contexts = gaussian(20_000, np.array([1.0] * 16 + [0.0] * 16), 3)
+    for n, close in ((20_000, 2e-3), (200, 0.02)):
+        ratio = estimates_of(contexts[:n])["participation_ratio"]
+        assert ratio.value == pytest.approx(16 / (1 + 17 / n), rel=close)
+
+
+def test_half_the_sentences_have_fewer_dimensions():
+    contexts = gaussian(401, np.ones(64), 4)
+    half = half_of(contexts, seed=5)
+    assert half.shape == (200, 64)
+    assert np.array_equal(half, half_of(contexts, seed=5))
+    assert not np.array_equal(half, half_of(contexts, seed=6))
+    assert len(np.unique(np.concatenate([half, contexts]), axis=0)) == 401
+    whole, part = estimates_of(contexts), estimates_of(half)
+    assert all(part[name].high < whole[name].value for name in TITLES)
+
+
+@pytest.mark.parametrize("change", ["moved", "scaled", "turned", "single precision"])
+def test_moving_scaling_and_turning_change_nothing(change):
+    contexts = gaussian(200, 0.7 ** np.arange(8), 6)
+    turn, _ = np.linalg.qr(np.random.default_rng(7).normal(size=(8, 8)))
+    changed = {"moved": contexts + 50.0, "scaled": 1e-4 * contexts, "turned": contexts @ turn,
+               "single precision": contexts.astype(np.float32)}[change]  # fmt: skip
+    expected = dimensions(contexts, seed=1)
+    for name, replicates in dimensions(changed, seed=1).items():
+        assert replicates == pytest.approx(expected[name], rel=1e-5)
+
+
+def test_jackknife_of_a_mean_has_the_groups_standard_error():
+    groups = np.random.default_rng(8).normal(size=20)
+    left_out = (groups.sum() - groups) / 19
+    found = jackknife(np.array([groups.mean(), *left_out]))
+    half = 2.0930 * groups.std(ddof=1) / np.sqrt(20)
+    mean = groups.mean()
+    assert (found.low, found.high) == pytest.approx((mean - half, mean + half), rel=1e-3)
+
+
+def test_leaving_out_a_group_is_measuring_the_others():
+    """The left-out values are those of one of all ways to put six sentences into three pairs."""
+    contexts = gaussian(6, np.ones(4), 9)
+    found = dimensions(contexts, seed=1, groups=3)["participation_ratio"][1:]
+    matches = 0
+    for group in set(permutations([0, 0, 1, 1, 2, 2])):
+        others = [np.cov(contexts[np.array(group) != index].T) for index in range(3)]
+        matches += np.allclose(found, [np.trace(cov) ** 2 / (cov**2).sum() for cov in others])
+    assert matches == 1
+
+
+@pytest.mark.slow
+def test_jackknife_covers_about_as_often_as_it_says_or_oftener():
+    """What 400 other sentences would give, over many samples of 400. The jackknife may be wide."""
+    samples = [gaussian(400, 0.9 ** np.arange(40), 100 + trial) for trial in range(150)]
+    measured = [estimates_of(sample, seed=trial) for trial, sample in enumerate(samples)]
+    for name in TITLES:
+        values = [item[name].value for item in measured]
+        covered = [item[name].low <= np.mean(values) <= item[name].high for item in measured]
+        assert np.mean(covered) >= 0.91
+        half = np.mean([item[name].high - item[name].low for item in measured]) / 2
+        assert 0.9 <= half / (2.093 * np.std(values)) <= 1.4
+
+
+def test_bootstrap_lies_below_the_value_and_the_truth_altogether():
+    """Hence the jackknife: a resample of 400 sentences has some 250, and has their dimensions."""
+    samples = [gaussian(400, np.ones(40), trial) for trial in range(10)]
+    measured = [estimates_of(sample)["participation_ratio"] for sample in samples]
+    truth = np.mean([item.value for item in measured])
+    for sample, item in zip(samples, measured, strict=True):
+        weights = draw(len(sample), 60, seed=1, bucket=0).astype(int)
+        spectra = [np.linalg.eigvalsh(np.cov(sample.T, fweights=row))[::-1] for row in weights]
+        resampled = np.quantile(participation_ratio(np.stack(spectra)), 0.975)
+        assert resampled < item.value - 1
+        assert item.low < truth < item.high
+
+
+def test_difference_is_paired_by_sentences_and_seed():
+    plain = gaussian(400, np.ones(20), 10)
+    stretched = plain * np.where(np.arange(20) < 10, 1.5, 1.0)
+    first = dimensions(plain, seed=1)["participation_ratio"]
+    second, unpaired = (dimensions(stretched, seed=seed)["participation_ratio"] for seed in (1, 2))
+    gap, wide = jackknife(first - second), jackknife(first - unpaired)
+    assert gap.low > 0
+    assert gap.high - gap.low < wide.high - wide.low
+
+
+def test_contexts_that_are_all_the_same_have_no_dimension():
+    for found in estimates_of(np.full((60, 5), 0.1)).values():
+        assert np.isnan([found.value, found.low]).all()
+
+
+def test_refuses_too_few_sentences_and_what_is_not_finite():
+    with pytest.raises(ValueError, match="20 groups need 40 sentences, not 39"):
+        dimensions(np.ones((39, 3)), seed=1)
+    broken = gaussian(60, np.ones(3), 12)
+    broken[7, 1] = np.nan
+    with pytest.raises(ValueError, match="not finite"):
+        dimensions(broken, seed=1)
+
+
+def probed(tmp_path, seed, trained, untrained):
+    """A run whose components are these, 1 less without each group."""
+    numbers = np.array([trained, untrained])
+    keys = {"control": ["trained", "untrained"], "bucket": ["5-10"] * 2, "part": ["all"] * 2,
+            "measure": ["components"] * 2}  # fmt: skip
+    found = {name: np.array(column) for name, column in keys.items()}
+    found |= {"n": np.array([100.0, 100.0]), "value": numbers}
+    found |= {f"without_{group}": numbers - 1 - group / 10 for group in range(GROUPS)}
+    return Probed(tmp_path / str(seed), resolve("smoke", [f"training.seed={seed}"]), found)
+
+
+def test_the_mean_over_seeds_has_the_jackknifes_interval_and_what_training_adds_is_paired(tmp_path):
+    rows = summarise([probed(tmp_path, 1, 20.0, 5.0), probed(tmp_path, 2, 30.0, 6.0)])
+    by_key = {(r["measure"], r.get("control", ""), r.get("seed")): r for r in rows}
+    assert len(rows) == len(by_key) == 9
+    mean = by_key["components", "", None]
+    expected = jackknife(np.array([25.0, *(24.0 - np.arange(GROUPS) / 10)]))
+    assert (mean["value"], mean["n"]) == (25.0, 100)
+    assert (mean["low"], mean["high"]) == pytest.approx((expected.low, expected.high))
+    assert by_key["components", "untrained", None]["value"] == 5.5
+    assert [by_key["components", "", seed]["value"] for seed in (1, 2)] == [20.0, 30.0]
+    added = by_key["components_added", "", None]
+    assert (added["value"], added["low"], added["high"]) == pytest.approx((19.5, 19.5, 19.5))
+
+
+def frame(used=200.0, *, size=256, added=40.0, shortest=80.0, longest=120.0, arms=("none",),
+          buckets=("5-10", "21-30", "41+"), n=WANTED):  # fmt: skip
+    """A table of the question in which every interval is 5 to either side."""
+    rows = []
+    for arm in arms:
+        for bucket in buckets:
+            number = {"5-10": shortest, "41+": longest}.get(bucket, used)
+            values = {"components": number, "components_added": added,
+                      "participation_ratio": 20.0, "effective_rank": 60.0}  # fmt: skip
+            for measure, value in values.items():
+                row = {"arm": arm, "attention": arm, "measure": measure, "context_size": size}
+                row |= {"corpus": "grammar", "updates": 2000, "bucket": bucket, "n": n}
+                row |= {"control": "", "part": "", "value": value}
+                row |= {"low": value - 5, "high": value + 5}
+                rows += [row, row | {"part": "half", "value": value - 9}]
+                rows += [row | {"control": "untrained", "value": 1.0}]
+                rows += [row | {"seed": 1, "run": "a", "value": 2.0}]
+    return pd.DataFrame(rows, columns=list(PROBE_COLUMNS))
+
+
+@pytest.mark.parametrize(
+    ("numbers", "expected"),
+    [
+        ({}, "held"),
+        ({"used": 155.5}, "held"),
+        ({"used": 154.5}, "partly"),  # the interval's lower end is under 150
+        ({"used": 246.0}, "partly"),
+        ({"used": 100.0, "size": 128}, "held"),
+        ({"size": 512}, "partly"),
+        ({"added": 5.1}, "held"),
+        ({"added": 4.9}, "not held"),  # no more than without training
+        ({"used": 100.0, "longest": 88.0}, "partly"),  # 8 is more than 7.07
+        ({"used": 100.0, "longest": 87.0}, "not held"),
+        ({"used": 100.0, "shortest": 120.0, "longest": 80.0}, "not held"),
+    ],
+)
+def test_the_number_decides(numbers, expected):
+    (judged,) = QUESTION.verdict(frame(**numbers))
+    used = numbers.get("used", 200.0)
+    assert (judged.claim, judged.verdict, judged.rule) == ("C4", expected, RULE)
+    assert (judged.value, judged.low, judged.high) == (used, used - 5, used + 5)
+
+
+def test_the_sentence_says_what_was_read():
+    (judged,) = QUESTION.verdict(frame(154.5))
+    assert "154 [150, 160] of 256 components (60%)" in judged.because
+    assert "2,500 contexts of 21-30 words (the slide: 200 of 256, 78%)" in judged.because
+    assert "of half as many sentences 146" in judged.because
+    assert "training adds 40 [35, 45] to an untrained encoder's" in judged.because
+    assert (
+        "from the shortest bucket to the longest the number grows by 40 [33, 47]" in judged.because
+    )
+    assert "effective rank 60 [55, 65]" in judged.because
+    (judged,) = QUESTION.verdict(frame(154.5, added=-12.0, shortest=120.0, longest=80.0))
+    assert "training takes 12 [7, 17] away from an untrained encoder's" in judged.because
+    assert "the number shrinks by 40 [33, 47]" in judged.because
+
+
+@pytest.mark.parametrize("table", [None, frame(arms=("additive",)), frame(buckets=("5-10", "41+"))])
+def test_what_was_not_measured_is_not_judged(table):
+    (judged,) = QUESTION.verdict(table)
+    assert (judged.verdict, judged.value) == ("not measured", None)
+    assert judged.because
+
+
+def test_the_slides_number_stands_in_its_sentences_row_of_the_arm_without_attention():
+    page = QUESTION.page(frame(arms=("none", "additive"), n=90))
+    console = Console(width=80, color_system=None)
+    with console.capture() as capture:
+        console.print(page.table)
+    lines = [line.split() for line in capture.get().splitlines()]
+    row = ["21-30", "none", "90*", "200", "1", "+40", "191", "1", "200", "of"]
+    assert row[:5] + row[5:6] + row[8:] in [line[:6] + line[-2:] for line in lines]
+    assert sum(line[-2:] == ["200", "of"] for line in lines) == 1
+    assert any(line.startswith("Fewer than the 2,500 sentences") for line in page.caption)
+    assert any("jackknife" in line for line in page.caption)
+    assert page.frame["components_added"].notna().any()
