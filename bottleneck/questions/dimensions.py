@@ -77,8 +77,8 @@ def probe(subject: "Subject", tell: Tell, wanted: int = WANTED) -> Columns:
 
     A row for each number, and that number without each group.
     """
-    from ..studies.encoding import contexts
-    from ..studies.fresh import fresh_sentences
+    from .encoding import contexts
+    from .fresh_sentences import fresh_sentences
 
     tell("drawing sentences")
     buckets = list(zip(subject.buckets.names, fresh_sentences(subject, wanted), strict=True))

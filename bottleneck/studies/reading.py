@@ -14,12 +14,12 @@ from numpy import ndarray
 from ..corpus.pair import SentencePair
 from ..probes.reading import ReadingCurve, Readings, reading_curve
 from ..questions.arms import Arm, arms_of, interval_of
+from ..questions.encoding import states
 from ..questions.question import Columns, Probed, Row, Study, Tell
 from ..questions.subject import Subject
 from ..scoring.bootstrap import difference as paired
 from ..scoring.bootstrap import draw
 from ..settings.buckets import bucket_labels
-from .encoding import states
 from .linear_reader import NO_ANSWER, STEPS, fit_reader
 
 DISTANCES = 20

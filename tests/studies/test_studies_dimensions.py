@@ -15,10 +15,10 @@ from seq2seq_bottleneck.questions.dimensions import (
     probe,
     summarise,
 )
+from seq2seq_bottleneck.questions.encoding import contexts, states
+from seq2seq_bottleneck.questions.fresh_sentences import fresh_sentences
 from seq2seq_bottleneck.questions.subject import Subject, open_subject
 from seq2seq_bottleneck.settings.errors import UserError
-from seq2seq_bottleneck.studies.encoding import contexts, states
-from seq2seq_bottleneck.studies.fresh import fresh_sentences
 from seq2seq_bottleneck.studies.kept import keep, read_kept
 
 

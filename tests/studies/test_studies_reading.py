@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from seq2seq_bottleneck.probes.reading import reading_curve
+from seq2seq_bottleneck.questions.encoding import states
 from seq2seq_bottleneck.scoring.bootstrap import draw
 from seq2seq_bottleneck.settings.run import resolve
 from seq2seq_bottleneck.studies import reading
-from seq2seq_bottleneck.studies.encoding import states
 from seq2seq_bottleneck.studies.kept import keep, read_kept
 from seq2seq_bottleneck.studies.linear_reader import NO_ANSWER
 

@@ -11,7 +11,7 @@ from jaxtyping import Array, Float, Int
 from ..corpus.batches import EncodedPairs, EvaluationBatch, evaluation_batches, restore
 from ..corpus.pair import SentencePair
 from ..model.translator import Weights
-from ..questions.subject import Subject
+from .subject import Subject
 
 BATCH = 128
 """Sentences encoded at once."""

@@ -7,10 +7,10 @@ from ..corpus.drawing import SentenceSource, draw_pairs
 from ..corpus.lengths import length_groups, length_probabilities
 from ..corpus.pair import SentencePair, sources
 from ..corpus.turned import Turned
-from ..questions.subject import Subject, is_drawn
 from ..settings.buckets import OUTSIDE, bucket_of
 from ..settings.concerns import CorpusSettings
 from ..settings.errors import UserError
+from .subject import Subject, is_drawn
 
 Pairs = tuple[SentencePair, ...]
 
