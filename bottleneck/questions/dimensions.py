@@ -360,7 +360,12 @@ def _printed(frame: pd.DataFrame) -> dict[str, float]:
 
 
 CONTROLS = {"": "", "untrained": "untrained"}
-WHERE = {"part": [""]}
+
+
+def _whole(rows: pd.DataFrame) -> pd.DataFrame:
+    """Those of all sentences."""
+    return rows[rows["part"] == ""]
+
 
 QUESTION = Question(
     name="dimensions",
@@ -372,6 +377,7 @@ QUESTION = Question(
     suits=lambda settings: settings.model.source == "seen",
     decide=decide,
     notes=notes,
+    measures=[name for measure in TITLES for name in (measure, f"{measure}_added")],
     intervals=(
         "Ranges are 95 % by the jackknife over 20 groups of sentences, of the mean over seeds, and "
         "are about different sentences of the same number; they say nothing of other seeds."
@@ -382,12 +388,12 @@ QUESTION = Question(
     axes=[
         Axes(
             "Components, 95 % of variance", "components", "dimensions",
-            lines=CONTROLS, where=WHERE, printed=_printed,
+            lines=CONTROLS, select=_whole, printed=_printed,
         ),
-        Axes("Effective rank", "effective_rank", "dimensions", lines=CONTROLS, where=WHERE),
+        Axes("Effective rank", "effective_rank", "dimensions", lines=CONTROLS, select=_whole),
         Axes(
             "Participation ratio", "participation_ratio", "dimensions",
-            lines=CONTROLS, where=WHERE,
+            lines=CONTROLS, select=_whole,
         ),
     ],
 )  # fmt: skip

@@ -318,7 +318,7 @@ def _axes(label: str, name: str, side: str, network: str) -> Axes:
              "chance": "chance"}  # fmt: skip
     return Axes(
         f"{name}, {network}", f"same_{label}", "% of nearest five", scale=100.0,
-        x="control", x_label="", names=names, where={"part": [side]},
+        x="control", x_label="", names=names, select=lambda rows: rows[rows["part"] == side],
         lines=dict.fromkeys(names, ""), counted="words", joined=False, limit=102.0,
     )  # fmt: skip
 

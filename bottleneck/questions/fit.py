@@ -149,6 +149,7 @@ QUESTION = Question(
     probe=probe,
     summarise=summarise,
     notes=lambda _: [NOTE],
+    measures=("accuracy", "bleu", "loss"),
     grids=[
         Grid(
             "Training sentences beside test sentences (C12)",

@@ -216,6 +216,7 @@ QUESTION = Question(
     suits=lambda settings: settings.model.source == "seen",
     decide=decide,
     notes=notes,
+    measures=("length_ratio", *FAULTS),
     grids=[
         Grid(
             "Output length (C11): is a long output as long as it should be?",

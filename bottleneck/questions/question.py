@@ -46,6 +46,7 @@ class Column:
 
     head: str
     measure: str = ""
+    arm: str = ""
     bucket: str = ""
     control: str = ""
     part: str = ""
@@ -56,7 +57,7 @@ class Column:
 
     def find(self, estimates: Estimates, line: Mapping[str, str]) -> Estimate | None:
         """The number of a row."""
-        names = ("measure", "bucket", "control", "part")
+        names = ("measure", "arm", "bucket", "control", "part")
         own = {name: getattr(self, name) for name in names if getattr(self, name)}
         keys = {**line, **own}
         return estimates.get(**keys | {"measure": keys["measure"] + self.suffix})
@@ -82,44 +83,41 @@ def by_bucket(estimates: Estimates) -> Iterable[Line]:
 class Grid:
     """A table of a question: its columns of texts (``heads``), n, and its columns of numbers.
 
-    A row is there if its first number is, which gives n. ``printed`` is a last column with the
-    slide's number for a row, under the head "slide".
+    A row is there if its first number is, which gives n (unless not ``counted``). ``printed`` is a
+    last column with the slide's number for a row, under the head "slide".
     """
 
     title: str
-    columns: Sequence[Column]
+    columns: Sequence[Column] | Callable[[Estimates], Sequence[Column]]
     heads: Sequence[str] = ("source\nwords", "arm")
     lines: Callable[[Estimates], Iterable[Line]] = by_bucket
     printed: Callable[[Estimates, Mapping[str, str]], str] | None = None
+    counted: bool = True
 
     def table(self, estimates: Estimates) -> Table:
         """The table for a terminal."""
-        heads = [*self.heads, "n", *(column.head for column in self.columns)]
+        columns = self.columns(estimates) if callable(self.columns) else self.columns
+        heads = [*self.heads, *["n"] * self.counted, *(column.head for column in columns)]
         heads += ["slide"] if self.printed else []
         table = new_table(self.title, heads, texts=len(self.heads))
         for texts, keys in self.lines(estimates):
+            cells = [column.find(estimates, keys) for column in columns] if keys else [None]
             if not keys:
                 table.add_row(*(Text(text, "bold") for text in texts))
-                continue
-            cells = [column.find(estimates, keys) for column in self.columns]
-            if cells[0] is not None:
-                numbers = map(Column.text, self.columns, cells)
+            elif cells[0] is not None:
+                n = [count(cells[0].n)] if self.counted else []
                 slide = [self.printed(estimates, keys)] if self.printed else []
-                table.add_row(*texts, count(cells[0].n), *numbers, *slide)
+                table.add_row(*texts, *n, *map(Column.text, columns, cells), *slide)
         return table
-
-    @property
-    def measures(self) -> list[str]:
-        """The measures that its columns name."""
-        return [f"{column.measure}{column.suffix}" for column in self.columns if column.measure]
 
 
 @dataclass(frozen=True)
 class Axes:
     """A panel of a question's figure: a measure by length, or by what ``x`` names, times ``scale``.
 
-    ``where`` chooses rows by column. ``lines`` names the lines by a column, ``key``. ``top`` is the
-    least upper end of the y axis; ``limit`` fixes it. ``printed`` gives the slide's numbers by x.
+    ``select`` chooses among the measure's rows. ``lines`` names the lines by a column, ``key``; if
+    None they are the controls. ``top`` is the least upper end of the y axis; ``limit`` fixes it.
+    ``printed`` gives the slide's numbers by x.
     """
 
     title: str
@@ -129,26 +127,31 @@ class Axes:
     x: str = "bucket"
     x_label: str = "source words"
     names: Mapping[str, str] = field(default_factory=dict)
-    where: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    select: Callable[[pd.DataFrame], pd.DataFrame] = lambda rows: rows
     key: str = "control"
-    lines: Mapping[str, str] = field(default_factory=lambda: {"": ""})
+    lines: Mapping[str, str] | None = field(default_factory=lambda: {"": ""})
     counted: str = "sentences"
     joined: bool = True
+    numeric: bool = False
+    log_y: bool = False
     top: float | None = None
     limit: float | None = None
     printed: Callable[[pd.DataFrame], Mapping[str, float]] | None = None
 
     def panel(self, frame: pd.DataFrame) -> tuple[Panel, list[dict[str, Any]]]:
         """The panel and the rows that are drawn in it."""
-        subset = chosen(frame, self.measure, **self.where, **{self.key: list(self.lines)})
-        named = subset[self.key].map(self.lines)
+        subset = self.select(chosen(frame, self.measure))
+        if self.lines is not None:
+            subset = subset[subset[self.key].isin(list(self.lines))]
         rows = drawn(self.title, subset, self.x, self.scale, self.names)
-        rows = [row | {"control": name} for row, name in zip(rows, named, strict=True)]
+        if self.lines is not None:
+            named = subset[self.key].map(self.lines)
+            rows = [row | {"control": name} for row, name in zip(rows, named, strict=True)]
         limit = self.limit if self.top is None else max(self.top, roof(rows))
-        limits = (0, limit)
         panel = Panel(
-            self.title, self.x_label, self.y, self.counted, joined=self.joined, limits=limits
-        )
+            self.title, self.x_label, self.y, self.counted, numeric=self.numeric,
+            joined=self.joined, log_y=self.log_y, limits=(None if self.log_y else 0, limit),
+        )  # fmt: skip
         return panel, rows
 
 
@@ -195,18 +198,18 @@ class Question(Study):
     """A question with all that a reader sees of it.
 
     ``decide`` gives a verdict for each claim that it decides, ``notes`` the caption of the table.
-    ``measures`` are columns of its CSV besides those that the grids name. ``intervals`` says what
+    ``measures`` are the columns of its CSV. ``intervals`` says what
     the table's intervals are, where they are not over test sentences; ``counted`` says it for the
     figure.
     """
 
     title: str
+    measures: Sequence[str]
     grids: Sequence[Grid]
     figure: str
     axes: Sequence[Axes]
     notes: Callable[[pd.DataFrame], list[str]]
     decide: Callable[[Estimates | None], Sequence[Verdict]] = lambda _: ()
-    measures: Sequence[str] = ()
     intervals: str = ""
     counted: str = "test sentences"
 
@@ -220,11 +223,9 @@ class Question(Study):
         for grid in self.grids:
             body.add_row(grid.table(estimates))
         table = self.grids[0].table(estimates) if len(self.grids) == 1 else body
-        named = [name for grid in self.grids for name in grid.measures]
-        measures = list(dict.fromkeys([*named, *self.measures]))
         runs, resamples = caption(frame)
         told = [*self.notes(frame), runs, self.intervals or resamples]
-        return Page(self.name, self.title, wide(frame, measures), table, [], told)
+        return Page(self.name, self.title, wide(frame, self.measures), table, [], told)
 
     def plot(self, frame: pd.DataFrame) -> Plot:
         """The figure."""
@@ -239,6 +240,7 @@ class Question(Study):
 
 FILES = {
     "dimensions": "dimensions",
+    "reading": "state_reading",
     "length": "output_length",
     "fit": "fit",
     "embeddings": "embeddings",

@@ -3,21 +3,19 @@
 import numpy as np
 import pytest
 
-from seq2seq_bottleneck.probes.reading import reading_curve
+from seq2seq_bottleneck.questions import state_reading as reading
 from seq2seq_bottleneck.questions.encoding import states
 from seq2seq_bottleneck.scoring.bootstrap import draw
 from seq2seq_bottleneck.settings.run import resolve
-from seq2seq_bottleneck.studies import reading
 from seq2seq_bottleneck.studies.kept import keep, read_kept
-from seq2seq_bottleneck.studies.linear_reader import NO_ANSWER
 
-STUDY = reading.STUDY
+QUESTION, NO_ANSWER = reading.QUESTION, reading.NO_ANSWER
 
 
 @pytest.fixture(scope="module")
 def found(subject):
     """What the probe finds on it, fitted to a few sentences."""
-    return reading.measure(subject, lambda _: None, 60, 10)
+    return reading.probe(subject, lambda _: None, 60, 10)
 
 
 def test_words_back_begin_with_the_word_itself():
@@ -59,9 +57,9 @@ def _probed(tmp_path, seed, right):
         columns[name] = ["y" * min(known, step) + "n" * (step - min(known, step))
                          for _, step in rows]  # fmt: skip
     folder = tmp_path / str(seed)
-    keep(folder, STUDY, columns)
+    keep(folder, QUESTION, columns)
     settings = resolve("smoke", [f"training.seed={seed}"])
-    return read_kept(folder, settings, STUDY)
+    return read_kept(folder, settings, QUESTION)
 
 
 def _by_key(rows):
@@ -102,14 +100,13 @@ def test_a_real_runs_states_are_read(subject, found):
 
 @pytest.mark.exhaustive(sample="session")
 def test_what_is_kept_is_read_back_and_summed_up(subject, found, tmp_path):
-    keep(tmp_path, STUDY, found)
-    kept = read_kept(tmp_path, subject.settings, STUDY)
+    keep(tmp_path, QUESTION, found)
+    kept = read_kept(tmp_path, subject.settings, QUESTION)
     rows = _by_key(reading.summarise([kept]))
-    held = reading.readings(kept, "untrained")
-    assert len(held.right) == sum(map(len, found["untrained"]))
     scoring = subject.settings.scoring
     weights = draw(len(subject.corpus.test), scoring.resamples, seed=scoring.seed, bucket=5)
-    expected = reading_curve([held.at_steps(11, 20)], weights, farthest=10).words_read
+    sums = reading.answer_sums(kept.found, "untrained", (11, 21), len(subject.corpus.test))
+    expected = reading.reading_curve(sums[None, :, :11], weights).words_read
     ours = rows["words_read", "11-20", "untrained", "", None]
     assert ours["value"] == pytest.approx(expected.value)
     assert ours["low"] == pytest.approx(expected.interval.low)
@@ -119,14 +116,7 @@ def test_what_is_kept_is_read_back_and_summed_up(subject, found, tmp_path):
     assert row["value"] == pytest.approx(np.mean(in_bucket))
 
 
-def test_buckets_are_spans_of_words_read():
-    names, spans = reading.bucket_spans((5, 11, 21))
-    assert names == ("5-10", "11-20", "21+")
-    assert spans[:2] == [(5, 10), (11, 20)]
-    assert spans[2][0] == 21
-
-
 def test_a_model_of_the_language_alone_is_not_asked():
     settings = resolve("smoke")
-    assert STUDY.suits(settings)
-    assert not STUDY.suits(settings.changed(model={"source": "hidden"}))
+    assert QUESTION.suits(settings)
+    assert not QUESTION.suits(settings.changed(model={"source": "hidden"}))

@@ -21,7 +21,7 @@ NOTHING = [1.0] * 5
 GOOD, BAD = 1.0, 2.0
 
 
-def lengths(ratios, part=""):
+def lengths(ratios):
     """A table of the study ``length``: by run, its arm, attention, and ratio in two buckets."""
     rows = []
     for run, (arm, ratio) in ratios.items():
@@ -30,7 +30,7 @@ def lengths(ratios, part=""):
             for measure, value in (measures | {"repeating_references": 0.0}).items():
                 row = {"arm": arm, "attention": arm.split()[0], "corpus": "grammar"}
                 row |= dict.fromkeys(("run", "control", "note"), "")
-                row |= {"context_size": 32, "updates": 10, "bucket": bucket, "part": part}
+                row |= {"context_size": 32, "updates": 10, "bucket": bucket, "part": ""}
                 row |= {"measure": measure, "value": value, "low": value, "high": value, "n": 200}
                 rows += [row, row | {"run": run, "seed": 1}]
     return pd.DataFrame(rows, columns=list(PROBE_COLUMNS)).astype({"seed": "Int64"})
@@ -99,7 +99,7 @@ def test_the_first_bucket_with_sentences_is_the_shortest(two):
 def test_each_claim_needs_its_own_arm_to_have_learned(claim, low, without, two):
     for arm in low:
         two = scored(two, arm, 0.2)
-    because = found(claim.id, lengths(BOTH, part="all"), two).because
+    because = found(claim.id, lengths(BOTH), two).because
     reason = f"BLEU {without.get(claim.id)} is under 5 in 5-10: nothing has been learned to judge"
     assert (reason in because) == (claim.id in without)
     named = "left out as not learned, BLEU under 5 in 5-10: " + ", ".join(

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from seq2seq_bottleneck.studies.linear_reader import NO_ANSWER, fit_reader, whiten
+from seq2seq_bottleneck.questions.linear_reader import NO_ANSWER, fit_reader, whiten
 
 CLASSES, SIZE = 6, 16
 
