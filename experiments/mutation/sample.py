@@ -48,11 +48,8 @@ def _in(room: str, names: str) -> tuple[str, ...]:
     return tuple(f"bottleneck/{room}/{name}.py" for name in names.split())
 
 
-GRAMMAR = (
-    "clauses conjugation english french grammar noun_rules parse phrases relatives rule sandhi "
-    "sentence_rules verb_rules"
-)
-"""The grammar's files without its lexicon: adjectives, nouns, tables, verbs, words and classes."""
+GRAMMAR = "french grammar rules"
+"""The grammar's files without its lexicon."""
 AREAS = {
     "scoring": Area(
         _in("scoring", "bleu bootstrap buckets chrf paired randomisation spread sums"),

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seq2seq_bottleneck.corpus.grammar.grammar import english_french
+from seq2seq_bottleneck.corpus.grammar import english_french
 from seq2seq_bottleneck.probes.alignment import (
     GoldLinks,
     alignment_error_rate,

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seq2seq_bottleneck.corpus.grammar.grammar import english_french
+from seq2seq_bottleneck.corpus.grammar import english_french
 from seq2seq_bottleneck.corpus.tokens import tokenize
 from seq2seq_bottleneck.probes.survival import (
     LinkedReference,

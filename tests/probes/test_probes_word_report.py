@@ -1,7 +1,6 @@
 """The lecture's sentence, word by word."""
 
-from seq2seq_bottleneck.corpus.grammar.grammar import english_french
-from seq2seq_bottleneck.corpus.grammar.word_classes import word_class
+from seq2seq_bottleneck.corpus.grammar import english_french, word_class
 from seq2seq_bottleneck.corpus.tokens import tokenize
 from seq2seq_bottleneck.probes.survival import LinkedReference
 from seq2seq_bottleneck.probes.word_report import WordReport, word_reports

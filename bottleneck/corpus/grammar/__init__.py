@@ -4,8 +4,7 @@
 """
 
 from .grammar import Grammar, english_french
-from .lecture import LECTURE_SENTENCES
-from .word_classes import CONTENT, FUNCTION, noun_gender, word_class
+from .lexicon import CONTENT, FUNCTION, LECTURE_SENTENCES, noun_gender, word_class
 
 __all__ = [
     "CONTENT",

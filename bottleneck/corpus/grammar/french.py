@@ -1,26 +1,31 @@
-"""French nouns and adjectives: their forms by gender and number.
+"""French morphology: forms, agreement, verbs in their clauses, and elision where words meet.
 
-A form's place in a tuple of four is ``gender + 2 * plural``: masculine, feminine, masculine
-plural, feminine plural. A trailing "~" marks a form that ``sandhi`` still has to settle.
+Forms by gender and number stand at ``gender + 2 * plural``: masculine, feminine, masculine plural,
+feminine plural. Forms by person stand in the order je, tu, il, nous, vous, ils. A trailing "~"
+marks a form that ``join`` treats unlike its namesake: the pronouns le and les do not contract, and
+a predicate beau is never bel.
 """
 
-Forms = tuple[str, str, str, str]
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from itertools import chain
+from typing import Any
 
-# masculine, feminine, masculine plural; the feminine plural adds an s
-_IRREGULAR = {
-    "beau": "beau belle beaux",
-    "nouveau": "nouveau nouvelle nouveaux",
-    "vieux": "vieux vieille vieux",
-    "blanc": "blanc blanche blancs",
-    "frais": "frais fraîche frais",
-    "long": "long longue longs",
-    "doux": "doux douce doux",
-    "gentil": "gentil gentille gentils",
-    "gros": "gros grosse gros",
-    "bon": "bon bonne bons",
-    "secret": "secret secrète secrets",
-}
-_SETTLED_LATER = {"beau": "beau~", "nouveau": "nouveau~", "vieux": "vieux~"}
+from ..tokens import JOINER
+
+Links = tuple[int, ...]  # positions of English tokens
+Forms = tuple[str, str, str, str]
+Persons = tuple[str, str, str, str, str, str]
+Item = tuple[str | Forms | Persons, Links]  # a form, or the forms it will be chosen from
+
+PRESENT, PAST, FUTURE, INFINITIVE = "present", "past", "future", "infinitive"
+
+_IRREGULAR = tomllib.loads(files(__package__).joinpath("french.toml").read_text("utf8"))
+
+
+# Nouns and adjectives.
 
 
 def plural(word: str) -> str:
@@ -32,32 +37,307 @@ def plural(word: str) -> str:
     return word + ("x" if word.endswith(("eau", "eu")) and word != "bleu" else "s")
 
 
-def feminine(word: str) -> str:
-    """The regular feminine of an adjective."""
-    if word.endswith("e"):
-        return word
-    for ending, replacement in (("eux", "euse"), ("er", "ère"), ("if", "ive")):
-        if word.endswith(ending):
-            return word[: -len(ending)] + replacement
-    if word.endswith(("en", "el")):
-        return word + word[-1] + "e"
-    return word + "e"
-
-
 def adjective(word: str) -> Forms:
     """The four forms of an adjective from its masculine."""
-    if word in _IRREGULAR:
-        masculine, female, many = _IRREGULAR[word].split()
-        return masculine, female, many, female + "s"
-    return word, feminine(word), plural(word), feminine(word) + "s"
+    if word in _IRREGULAR["adjectives"]:
+        masculine, feminine, many = _IRREGULAR["adjectives"][word].split()
+        return masculine, feminine, many, feminine + "s"
+    feminine = word if word.endswith("e") else word + "e"
+    for ending, replacement in (
+        *(("eux", "euse"), ("er", "ère"), ("if", "ive")),
+        *(("en", "enne"), ("el", "elle")),
+    ):
+        if word.endswith(ending):
+            feminine = word.removesuffix(ending) + replacement
+    return word, feminine, plural(word), feminine + "s"
 
 
 def before_noun(forms: Forms) -> Forms:
     """The forms of an adjective that stands before its noun: beau may become bel."""
-    return (_SETTLED_LATER.get(forms[0], forms[0]), *forms[1:])
+    masculine, *others = forms
+    return (masculine + "~" if masculine + "~" in _MEETING else masculine, *others)
 
 
-def participle(word: str) -> Forms:
-    """The four forms of a past participle: a form in s takes no second one."""
+def _participle(word: str) -> Forms:
     stem = word.replace("û", "u")  # dû, but due
     return word, stem + "e", stem if stem.endswith("s") else stem + "s", stem + "es"
+
+
+# Verbs.
+
+_ETRE = frozenset(["aller", "venir", "revenir", "retourner", "arriver", "partir", "tomber"])
+_IMPERFECT = frozenset(["être", "vouloir", "avoir", "pouvoir", "espérer"])
+_REFLEXIVE = ("me", "te", "se", "nous", "vous", "se")
+
+
+@dataclass(frozen=True, slots=True)
+class Verb:
+    """A French verb with all that a clause needs of it.
+
+    ``forms`` has the infinitive, and the six persons of each tense. The past is the imperfect
+    where the English simple past means a state (was: était), and elsewhere the auxiliary of the
+    passé composé (``compound``), whose participle ``agrees`` with the subject after être.
+    ``link`` is the preposition before its complement. ``generic`` verbs take what they like or
+    hate with the definite article (aimer les chats).
+    """
+
+    forms: dict[str, Persons | str]
+    participle: Forms
+    compound: bool
+    agrees: bool
+    reflexive: bool
+    link: tuple[str, ...]
+    generic: bool
+
+
+def _principal(verb: str) -> tuple[list[str], str, str]:
+    """Present, past participle and future stem."""
+    if verb in _IRREGULAR["verbs"]:
+        present, past, future = _IRREGULAR["verbs"][verb].split("|")
+        return present.split(), past, future
+    stem = verb[:-2]
+    if verb.endswith("ir"):
+        endings, past, future = "is is it issons issez issent", "i", verb
+    elif verb.endswith("re"):
+        endings, past, future = "s s  ons ez ent", "u", verb[:-1]
+    else:
+        return _first_group(stem)
+    return [stem + ending for ending in endings.split(" ")], stem + past, future
+
+
+def _first_group(stem: str) -> tuple[list[str], str, str]:
+    """A verb in -er: its stem may change before a silent e, and before -ons."""
+    strong, ending = stem, stem[-1]
+    if stem.endswith(("appel", "jet")):
+        strong = stem + ending
+    elif ending == "y":
+        strong = stem[:-1] + "i"
+    elif stem[-2] in "eé" and ending in "cdgjklmnprstv" and stem[-3] not in "aeiou":
+        strong = stem[:-2] + "è" + ending
+    softened = {"g": stem + "e", "c": stem[:-1] + "ç"}.get(ending, stem)
+    present = [strong + "e", strong + "es", strong + "e", softened + "ons", stem + "ez"]
+    return [*present, strong + "ent"], stem + "é", (stem if stem[-2] == "é" else strong) + "er"
+
+
+def conjugate(lemma: str, link: str = "", generic: bool = False) -> Verb:
+    """All forms of a verb; ``lemma`` is its infinitive, with se or s' if it is reflexive."""
+    infinitive = lemma.removeprefix("se ").removeprefix("s'")
+    reflexive = infinitive != lemma
+    agrees = reflexive or infinitive in _ETRE
+    present, participle, future = _principal(infinitive)
+    past = _principal("être" if agrees else "avoir")[0]
+    if infinitive in _IMPERFECT:
+        stem = "ét" if infinitive == "être" else present[3].removesuffix("ons")
+        past = [stem + ending for ending in ("ais", "ais", "ait", "ions", "iez", "aient")]
+    forms = {
+        PRESENT: tuple(present),
+        PAST: tuple(past),
+        FUTURE: tuple(future + ending for ending in ("ai", "as", "a", "ons", "ez", "ont")),
+        INFINITIVE: infinitive,
+    }
+    compound = infinitive not in _IMPERFECT
+    link_words = tuple(link.split())
+    return Verb(forms, _participle(participle), compound, agrees, reflexive, link_words, generic)
+
+
+# Noun phrases: what stands in them, gender and number, person, the article that comes before
+# them where the verb asks for no other (none if it stands in them), and what that is linked to.
+
+Nominal = tuple[list[Item], int, int, tuple[str, ...], Links]
+
+_DEFINITE = ("le", "la", "les", "les")
+_INDEFINITE = (("un",), ("une",))
+_BARE = (("de", "le"), ("de", "la"), ("des",), ("des",))
+
+
+def same(value: object) -> object:
+    """What a rule of one part passes on."""
+    return value
+
+
+def agree(items: list[Item], nominal: Nominal) -> list[Item]:
+    """Choose the forms that agree with a noun phrase."""
+    _, agreement, person, _, _ = nominal
+    return [
+        item
+        if type(form := item[0]) is str
+        else (form[agreement if len(form) == 4 else person], item[1])
+        for item in items
+    ]
+
+
+def group(items: list[Item], noun: Nominal, adjective_first: bool) -> Nominal:
+    """A noun and its adjectives; without an article of its own it has de la, des, or de."""
+    _, agreement, person, _, links = noun
+    article = ("de",) if adjective_first and agreement > 1 else _BARE[agreement]
+    agreeing = agree(items, noun) if len(items) > 1 else items
+    return agreeing, agreement, person, article, links
+
+
+def indefinite(position: int, noun_group: Nominal) -> Nominal:
+    """A or an, and a noun group."""
+    items, agreement, person, _, _ = noun_group
+    return items, agreement, person, _INDEFINITE[agreement], (position,)
+
+
+def noun_phrase(items: list[Item], head: Nominal, has_article: bool) -> Nominal:
+    """A noun phrase, which has its article or determiner or still waits for its head's."""
+    _, agreement, person, article, links = head
+    return agree(items, head), agreement, person, () if has_article else article, links
+
+
+def both(first: Nominal, conjunction: int, second: Nominal) -> Nominal:
+    """Two noun phrases: masculine unless both are feminine."""
+    items = [*affirmed(first), ("et", (conjunction,)), *affirmed(second)]
+    return items, 2 + (first[1] & second[1] & 1), 5, (), ()
+
+
+def research(noun: int, topic: list[Item] | tuple[()] = ()) -> Nominal:
+    """Research, and perhaps in what: des recherches."""
+    return [("recherches", (noun,)), *topic], 3, 5, ("des",), (noun,)
+
+
+def affirmed(nominal: Nominal) -> list[Item]:
+    """A noun phrase as a subject, or as the object of an affirmed verb."""
+    items, _, _, article, links = nominal
+    return [(form, links) for form in article] + items if article else items
+
+
+def clause(subject: Nominal, items: list[Item]) -> list[Item]:
+    """A subject and what agrees with it."""
+    return affirmed(subject) + agree(items, subject)
+
+
+def definite(nominal: Nominal, links: Links | None = None) -> list[Item]:
+    """A noun group with le, la or les, which is linked to the noun or to ``links``."""
+    items, agreement, _, _, noun_links = nominal
+    return [(_DEFINITE[agreement], noun_links if links is None else links), *items]
+
+
+# Verb groups: verb, tense, links of the finite form, links of the verb, negation, its links,
+# adverb. Their items' forms wait for a subject.
+
+VerbGroup = tuple[Verb, str, Links, Links, str, Links, list[Item]]
+
+
+def verbal(
+    verb_group: VerbGroup, clitic: Item | None = None, agreement: int | None = 0
+) -> list[Item]:
+    """A verb group, and its pronoun if it has one.
+
+    ``agreement`` is that of the object before the verb, for the participle of avoir; None keeps
+    all four forms.
+    """
+    verb, tense, links, verb_links, negation, denial, adverb = verb_group
+    items: list[Item] = [("ne", denial)] if negation else []
+    if verb.reflexive:
+        items.append((_REFLEXIVE, verb_links))
+    if clitic is not None:
+        items.append(clitic)
+    items.append((verb.forms[tense], links))
+    if negation:
+        items.append((negation, denial))
+    items += adverb
+    if tense == PAST and verb.compound:
+        every = verb.agrees or agreement is None
+        items.append((verb.participle if every else verb.participle[agreement], verb_links))
+    return items
+
+
+def with_pronoun(verb_group: VerbGroup, pronoun: Nominal, *to: int) -> list[Item]:
+    """A verb group with its pronoun, which is also linked to the positions ``to``."""
+    (form, links), *_ = pronoun[0]
+    return verbal(verb_group, (form, to + links), pronoun[1])
+
+
+def gapped(subject: Nominal, verb_group: VerbGroup) -> list[Item]:
+    """Subject and verb whose object has gone before: the participle waits for it."""
+    verb = verbal(verb_group, agreement=None)
+    person = subject[2]
+    conjugated = [
+        (form[person] if len(form) == 6 else form, links) if type(form) is tuple else (form, links)
+        for form, links in verb
+    ]
+    return affirmed(subject) + conjugated
+
+
+def link(verb_group: VerbGroup, links: Links | None = None) -> list[Item]:
+    """The preposition before the complement, which is linked to the verb or to ``links``."""
+    return [(form, verb_group[3] if links is None else links) for form in verb_group[0].link]
+
+
+def object_of(verb_group: VerbGroup, nominal: Nominal) -> list[Item]:
+    """A noun phrase as the object: pas de after a negation; what one likes is definite."""
+    items, _, _, article, links = nominal
+    if not article:
+        return items
+    if verb_group[0].generic and article not in _INDEFINITE:
+        return definite(nominal)
+    return [("de", links), *items] if verb_group[4] else affirmed(nominal)
+
+
+def one_of(be: list[Item], one_at: int, of_at: int, the_at: int, *parts: Any) -> list[Item]:
+    """Be one of the best ones, who agree with the subject if they can, and perhaps what for."""
+    [(forms, best)], (kinds, links), *purpose = parts
+    genders = (0, 1, 0, 1) if all(kinds) else (int(not kinds[0]),) * 4
+    un, meilleurs, experts = (
+        tuple(pair[gender] for gender in genders) for pair in (("un", "une"), forms[2:], kinds)
+    )
+    chosen = [("le~", (one_at,)), (un, (one_at,)), ("de", (of_at,)), ("les", (the_at,))]
+    return [*be, *chosen, (meilleurs, best), (experts, links), *chain(*purpose)]
+
+
+# Forms as they meet.
+
+_ASPIRATED = frozenset(["héros", "hibou", "hiboux", "haricot", "haricots", "huit"])
+_CONTRACTED = {("de", "le"): "du", ("de", "les"): "des", ("à", "le"): "au", ("à", "les"): "aux"}
+_ELIDED = ("le", "la", "je", "ne", "me", "te", "se", "de", "que", "puisque", "jusque")
+# form -> (as it stands, as it stands before a vowel)
+_MEETING = {
+    **{word: (word, f"{word[:-1]}'{JOINER}") for word in _ELIDED},
+    "le~": ("le", f"l'{JOINER}"),
+    **{form: (form.rstrip("~"), met) for form, met in _IRREGULAR["before vowels"].items()},
+}
+
+
+@cache
+def _starts_with_vowel(token: str) -> bool:
+    return token[0] in "aeiouyàâéèêëîïôûœh" and token not in _ASPIRATED
+
+
+def join(items: list[Item]) -> tuple[list[str], list[Links]]:
+    """The tokens of a French sentence, and for each the source positions it stands for.
+
+    Elision, bel and vieil, du and aux, in one pass from the right.
+    """
+    tokens: list[str] = []
+    sources: list[Links] = []
+    right = right_form = ""
+    for form, links in reversed(items):
+        if (
+            form in ("de", "à")
+            and right == right_form
+            and (merged := _CONTRACTED.get((form, right)))
+        ):
+            tokens[-1] = right = right_form = merged
+            if links != sources[-1]:
+                sources[-1] = links + sources[-1]
+            continue
+        meeting = _MEETING.get(form)
+        if meeting is None:
+            right = form
+        elif form == "si~":
+            right = f"s'{JOINER}" if right in ("il", "ils") else "si"
+        else:
+            right = meeting[1] if right and _starts_with_vowel(right) else meeting[0]
+        right_form = form
+        tokens.append(right)
+        sources.append(links)
+    tokens.reverse()
+    sources.reverse()
+    return tokens, sources
+
+
+def text_of(tokens: list[str]) -> str:
+    """The sentence of these tokens: what ``tokens.detokenize`` says, without its rare cases."""
+    return " ".join(tokens).replace(" " + JOINER, "").replace(JOINER + " ", "")

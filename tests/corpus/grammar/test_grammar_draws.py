@@ -13,7 +13,7 @@ from seq2seq_bottleneck.corpus.grammar import (
     noun_gender,
     word_class,
 )
-from seq2seq_bottleneck.corpus.grammar.word_classes import assignments
+from seq2seq_bottleneck.corpus.grammar.lexicon import assignments
 from seq2seq_bottleneck.corpus.pair import SentencePair
 from seq2seq_bottleneck.corpus.tokens import detokenize, tokenize
 

@@ -134,6 +134,7 @@ OUTSIDE = (
     "a owl sleeps",
     "an cat sat",
     "he see a cat",
+    "he sees a",
     "hello hello",
     "hello",
     "",

@@ -78,7 +78,7 @@ def test_drawn_sentences_have_one_derivation_and_are_those_of_the_full_lexicon(
 
 def test_every_rule_and_symbol_of_the_full_lexicon_has_words() -> None:
     """Else building the grammar fails, or a construction of the language is lost."""
-    assert english_french("small")._tables.rules.keys() == english_french()._tables.rules.keys()
+    assert english_french("small")._rules.keys() == english_french()._rules.keys()
 
 
 def test_same_seed_gives_the_same_bytes(drawn: list[SentencePair]) -> None:

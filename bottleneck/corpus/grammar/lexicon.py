@@ -1,0 +1,228 @@
+"""The words of the grammar, from ``lexicon.toml``, whose first lines explain its notation."""
+
+import tomllib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from ..tokens import JOINER
+from .french import INFINITIVE, adjective, before_noun, conjugate, plural
+
+COMMA = JOINER + ","
+POSSESSIVE = JOINER + "'s"
+_DATA = tomllib.loads(files(__package__).joinpath("lexicon.toml").read_text("utf8"))
+FRAMES = tuple(_DATA["verbs"])
+_AGREEMENTS = {"m": 0, "f": 1, "mp": 2, "fp": 3}
+CONTENT = frozenset(_DATA["content"])
+FUNCTION = frozenset(_DATA["function"])
+"""The classes of words."""
+LECTURE_SENTENCES: tuple[str, ...] = tuple(_DATA["lecture"])
+"""The lecture's sentences that are of this language; callers keep them out of every split."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rule:
+    """A rewriting of a symbol as parts: symbols, which start with a capital letter, and tokens.
+
+    A word is a rule whose parts are all tokens. ``build`` makes the French of the whole from the
+    parts' in order; a token's is its position in the English sentence.
+    """
+
+    symbol: str
+    parts: tuple[str, ...]
+    build: Callable[..., Any]
+    weight: float = 1.0
+
+
+def words(size: str = "full") -> Iterator[Rule]:
+    """Every word of a lexicon, the full one or the small one."""
+    yield from _nouns(size)
+    yield from _adjectives(size)
+    yield from _verbs(size)
+    yield from _phrases(size)
+
+
+def word_class(token: str) -> str:
+    """The class of an English token; each has one. KeyError for a word that is not ours."""
+    return _classes()[token]
+
+
+def noun_gender(noun: str) -> str:
+    """The gender, m or f, of the French for an English noun, singular or plural; else KeyError."""
+    return _genders()[noun]
+
+
+def assignments() -> Iterator[tuple[str, str]]:
+    """Every token with a class that the lexicon gives it; it may come up more than once."""
+    symbols = {symbol: kind for kind, row in _DATA["symbols"].items() for symbol in row.split()}
+    for word in words():
+        symbol, *frame = word.symbol.split(".")
+        composed = symbol == "Topic" and len(word.parts) > 1
+        if symbol in symbols and frame[:1] != ["Can"] and not composed:
+            yield word.parts[0], symbols[symbol]
+    for kind, tokens in _DATA["classes"].items():
+        yield from ((token, kind) for token in tokens.split())
+    yield COMMA, "punctuation"
+    yield POSSESSIVE, "possessive"
+
+
+@cache
+def _classes() -> dict[str, str]:
+    return dict(assignments())
+
+
+@cache
+def _genders() -> dict[str, str]:
+    nouns = [word for word in words() if word.symbol.startswith(("Noun", "Topic"))]
+    genders = {word.parts[0]: "mf"[word.build(0)[1] % 2] for word in nouns if len(word.parts) == 1}
+    return genders | {
+        token: gender for gender, tokens in _DATA["genders"].items() for token in tokens.split()
+    }
+
+
+def _entries(section: str, key: str, size: str) -> Iterator[list[str]]:
+    """The fields of the entries of a table; those of the small lexicon have a star."""
+    for entry in _DATA[section][key]:
+        if size == "full" or entry.startswith("*"):
+            yield entry.removeprefix("*").split("|")
+
+
+def _nouns(size: str) -> Iterator[Rule]:
+    for letter in _DATA["nouns"]:
+        for english, french, gender in _entries("nouns", letter, size):
+            (singular, _, many), (un, _, des) = english.partition("/"), french.partition("/")
+            female = _AGREEMENTS[gender]
+            yield Rule(f"Noun.{letter}.s", (singular,), _nominal(un, 1, female))
+            if many != "-":
+                build = _nominal(des or plural(un), 1, 2 + female)
+                yield Rule(f"Noun.{letter}.p", (many or _inflected(singular, "s"),), build)
+    for letter in _DATA["kinds"]:
+        for english, masculine, feminine in _entries("kinds", letter, size):
+            build = _linked((masculine.strip("-"), feminine.strip("-")))
+            yield Rule(f"Kind.{letter}", (english,), build)
+
+
+def _adjectives(size: str) -> Iterator[Rule]:
+    """Leaders (D) are described as people (H) are, and gatherings (C) as events (V)."""
+    for place in ("before", "after"):
+        for english, french, classes in _entries("adjectives", place, size):
+            forms = adjective(french)
+            symbols = ["Quality"]
+            if english not in _DATA["adjectives"]["ungraded"]:
+                symbols += ["Graded"] if place == "before" else ["Graded", "GradedAfter"]
+            if english in _DATA["adjectives"]["long"]:
+                symbols.append("Long")
+            for letter in classes + "D" * ("H" in classes) + "C" * ("V" in classes):
+                attributive = before_noun(forms) if place == "before" else forms
+                yield Rule(f"{place.title()}.{letter}", (english,), _agreeing(attributive))
+                for symbol in symbols:
+                    yield Rule(f"{symbol}.{letter}", (english,), _agreeing(forms))
+    for entry in _DATA["adjectives"]["selecting"]:
+        english, french = entry.split("|")
+        yield Rule("Selecting", (english,), _agreeing(before_noun(adjective(french))))
+
+
+def _verbs(size: str) -> Iterator[Rule]:
+    """English verbs' forms; a second word ("look for") stays in each of them."""
+    for frame in _DATA["verbs"]:
+        for english, french, *link in _entries("verbs", frame, size):
+            head, *particle = english.split()
+            base, _, past = head.partition("/")
+            verb = conjugate(french.rstrip("+"), *link, generic=french.endswith("+"))
+            forms = {"base": base, "third": base if base == past else _inflected(base, "s")}
+            if frame != "Say":
+                forms["past"] = past or _inflected(base, "ed")
+            for form, token in forms.items():
+                yield Rule(f"Verb.{frame}.{form}", (token, *particle), _linked(verb))
+            if base in ("present", "publish", "discuss", "share"):
+                gerund = base.removesuffix("e") + "ing"
+                yield Rule("Gerund", (gerund,), _phrase(str(verb.forms[INFINITIVE]), 1))
+
+
+def _phrases(size: str) -> Iterator[Rule]:
+    for symbol in _DATA["open"]:
+        places = [f"Attitude.{place}" for place in _DATA["barred"]]
+        for kind in places if symbol == "Attitude" else [symbol]:
+            for entry in _entries("open", symbol, size):
+                if entry[0] not in _DATA["barred"].get(kind.partition(".")[2], ()):
+                    yield _word(kind, *entry)
+    for tense, tables in _DATA["tenses"].items():
+        for table in tables:
+            for entry in _entries("times", table, size):
+                yield _word(f"Time.{tense}", *entry)
+    for symbol, table in _DATA["closed"].items():
+        for entry in table:
+            yield _word(symbol, *entry.split("|"))
+    subordinators = _DATA["subordinators"]
+    for tenses, table in _DATA["between"].items():
+        for english in table:
+            yield _word(f"Conjunction.{tenses}", english, subordinators[english])
+    for tenses, table in _DATA["fronted"].items():
+        for place, barred in _DATA["barred"].items():
+            for english in table:
+                if english not in barred:
+                    yield _word(f"Fronted.{place}.{tenses}", english, subordinators[english])
+
+
+def _word(symbol: str, english: str, french: str, features: str = "") -> Rule:
+    """A set phrase, pronoun or name; "the" is thrice as frequent as any other determiner."""
+    tokens = tuple(english.split())
+    agreement, _, person = features.partition(" ")
+    build = _phrase(french, len(tokens))
+    if features:
+        build = _nominal(french, len(tokens), _AGREEMENTS[agreement], person)
+    return Rule(symbol, tokens, build, 3.0 if english == "the" else 1.0)
+
+
+# What makes the French of a word from the positions of its English tokens.
+
+
+def _phrase(french: str, count: int) -> Callable[..., Any]:
+    """A set phrase of ``count`` English tokens."""
+    items: list[tuple[str | tuple[str, ...], list[int]]] = []
+    for part in french.split():
+        form, _, places = part.partition(":")
+        numbers = [int(place) for place in places.split(",")] if places else [*range(count)]
+        items.append((tuple(form.split("/")) if "/" in form else form, numbers))
+    if len(items) == 1:
+        return _agreeing(items[0][0])
+    return lambda *links: [(form, tuple([links[n] for n in numbers])) for form, numbers in items]
+
+
+def _agreeing(form: str | tuple[str, ...]) -> Callable[..., Any]:
+    return lambda *links: [(form, links)]
+
+
+def _linked(value: object) -> Callable[..., Any]:
+    return lambda *links: (value, links)
+
+
+def _nominal(french: str, count: int, agreement: int, person: str = "") -> Callable[..., Any]:
+    phrase = _phrase(french, count)
+    number = int(person or (5 if agreement > 1 else 2))
+    return lambda *links: (phrase(*links), agreement, number, (), links)
+
+
+# English forms.
+
+
+def _inflected(word: str, ending: str) -> str:
+    """A regular noun or verb with the ending s or ed."""
+    if word.endswith("y") and word[-2] not in "aeiou":
+        return f"{word[:-1]}ie{ending[-1]}"
+    if ending == "s":
+        return word + ("es" if word.endswith(("s", "x", "z", "ch", "sh", "o")) else "s")
+    return word.removesuffix("e") + ending
+
+
+def fix_articles(tokens: list[str]) -> None:
+    """Turn "a" into "an" where the next word asks for it, in place."""
+    place = -1
+    for _ in range(tokens.count("a")):
+        place = tokens.index("a", place + 1)
+        following = " ".join(tokens[place + 1 : place + 2])
+        vowel = following.startswith(("a", "e", "i", "o", "u")) or following in ("honest", "hour")
+        if vowel and following not in ("university", "universities", "useful"):
+            tokens[place] = "an"
