@@ -21,7 +21,7 @@ import numpy as np
 from jaxtyping import Float
 from numpy import ndarray
 
-from ..lecture.printed import L_FAIL_FIT
+from ..lecture.slides import L_FAIL, log_linear_fit
 from ..scoring.bootstrap import Estimate, difference
 from .verdict import FLOOR_BLEU, BucketScores, Held, Verdict, at_floor, estimated, small_buckets
 
@@ -231,11 +231,14 @@ def _length_clause(curve: Curve) -> str:
 def _fit_clause(curve: Curve) -> str:
     if curve.fit is None:
         return "too few cells for a fit of log BLEU"
-    fit, printed = curve.fit, L_FAIL_FIT
+    fit, printed = curve.fit, L_FAIL.values()
+    scale, rate, correlation = log_linear_fit(
+        [row.compression_ratio for row in printed], [row.bleu for row in printed]
+    )
     return (
         f"the fit is BLEU = {fit.scale.value:.1f} exp(-b ratio), b {_ranged(fit.rate, '{:.3f}')}, "
         f"correlation of log BLEU with the ratio {fit.correlation.value:.4f} (the slide's table: "
-        f"{printed.scale} exp(-b ratio), b {printed.rate}, {printed.correlation})"
+        f"{scale:.1f} exp(-b ratio), b {rate:.3f}, {correlation:.4f})"
     )
 
 

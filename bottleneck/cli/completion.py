@@ -82,9 +82,9 @@ def named_corpora() -> list[str]:
 
 def lecture_ids() -> list[str]:
     """The ids of the lecture's printed numbers."""
-    from ..lecture.audit import AUDITS
+    from ..lecture.slides import SLIDES
 
-    return list(AUDITS)
+    return list(SLIDES)
 
 
 def columns() -> list[str]:

@@ -38,19 +38,19 @@ def diagnose(
     found = trained_arms(folder)
     use_cache()
     ordered = {arm: found[arm] for arm in sorted(found, key=lambda arm: (arm != "none", arm))}
-    slide = SLIDES.l14
+    slide = SLIDES["L14"]
     held = diagnosed(
-        slide.sentence if sentence is None else sentence,
+        slide["sentence"] if sentence is None else sentence,
         ordered,
         lambda words: say(words, err=True),
     )
     length = counted(held.words, "word")
     notes = [told_runs(folder, results, ordered)]
     if sentence is None:
-        length += f" (the slide says {slide.words}, elsewhere {slide.words_elsewhere})"
+        length += f" (the slide says {slide['words']}, elsewhere {slide['words_elsewhere']})"
         notes.append(
             "Slide (L-LOST): topic, main fact, frame and tone are said to survive; "
-            f"{', '.join(SLIDES.lost.phrases)} and the conference's exact name to be lost."
+            f"{', '.join(SLIDES['L-LOST']['lost'])} and the conference's exact name to be lost."
         )
     page = diagnosis_page(held, length, notes)
     if form != "rich":

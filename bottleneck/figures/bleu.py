@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from ..lecture.printed import L_FAIL, L_VIND
+from ..lecture.slides import L_FAIL, L_VIND
 from ..results.bundle import Bundle
 from ..tables.comparison import NONE, Arm, Comparison, attentions, compare
 from .facts import SLIDE_NOTE, bars, drawn_buckets, left_out, run_facts

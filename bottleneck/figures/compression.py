@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ..claims.compression import compression_predicts_loss, measure_curve
-from ..lecture.printed import L_FAIL
+from ..lecture.slides import L_FAIL
 from ..results.bundle import Bundle
 from ..tables.comparison import NONE, Arm, Comparison, compare_sizes
 from ..tables.compression import cells

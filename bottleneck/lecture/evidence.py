@@ -1,56 +1,69 @@
-"""What an audit looks at: the slides, and what is handed in from outside."""
+"""The lecture's formulas, and what the walk-throughs need beside the slides."""
 
-from dataclasses import dataclass, replace
+import unicodedata
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
-from .grid import Grid
-from .slides import SLIDES, Slides
-from .trained import ArmOutputs, ArmSteps
+import numpy as np
+from jaxtyping import Bool, Float
+
+from .slides import SLIDES
+
+Vector = Float[np.ndarray, " width"]
+States = Float[np.ndarray, "source width"]
+Weights = Float[np.ndarray, " source"]
+AttentionCode = Callable[[Vector, States], tuple[Weights, Vector]]
+"""From a query and the encoder states to the weights and the context."""
+Slide = Mapping[str, Any]
 
 
-@dataclass(frozen=True)
-class Alignment:
-    """Gold links of a sentence pair, as places of its whitespace-separated words."""
+@dataclass(frozen=True, eq=False)
+class Grid:
+    """Attention weights, a row for each target word; ``gold`` is the column of its translation."""
 
-    source: tuple[str, ...]
-    target: tuple[str, ...]
-    links: tuple[tuple[int, int], ...]
-
-    def of(self, place: int) -> list[int]:
-        """The target places that a source word is linked to."""
-        return sorted(target for source, target in set(self.links) if source == place)
+    title: str
+    rows: Sequence[str]
+    columns: Sequence[str]
+    weights: Float[np.ndarray, "rows columns"]
+    gold: Sequence[int]
+    note: str = ""
 
     @property
-    def phrases(self) -> list[tuple[str, str]]:
-        """Each linked source word and its target words, in lower case."""
+    def largest(self) -> Bool[np.ndarray, "rows columns"]:
+        """The largest cell of each row; several if they are equal."""
+        return self.weights == self.weights.max(axis=1, keepdims=True)
+
+    def aligned(self, tied: bool = False) -> list[str]:
+        """Words whose translation has the row's largest weight, alone or ``tied`` with others."""
         return [
-            (word.lower(), " ".join(self.target[target] for target in self.of(place)).lower())
-            for place, word in enumerate(self.source)
-            if self.of(place)
+            word
+            for word, largest, column in zip(self.rows, self.largest, self.gold, strict=True)
+            if largest[column] and (largest.sum() > 1) == tied
         ]
 
-    @property
-    def crossings(self) -> list[tuple[str, str]]:
-        """Pairs of source words whose translations stand the other way round."""
-        linked = [place for place in range(len(self.source)) if self.of(place)]
-        return [
-            (self.source[first], self.source[second])
-            for first in linked
-            for second in linked
-            if first < second and min(self.of(first)) > max(self.of(second))
-        ]
-
-    @property
-    def one_to_many(self) -> list[str]:
-        """Source words with several target words."""
-        return [word for place, word in enumerate(self.source) if len(self.of(place)) > 1]
+    def summary(self) -> str:
+        """In how many rows the largest weight is on the translation; the mean of the gold cells."""
+        right, tied = self.aligned(), self.aligned(tied=True)
+        gold = self.weights[np.arange(len(self.rows)), list(self.gold)].mean()
+        return (
+            f"largest on the word's translation in {len(right)} of {len(self.rows)} rows"
+            + (f" ({', '.join(right)})" if right else "")
+            + (f", tied in {len(tied)} more ({', '.join(tied)})" if tied else "")
+            + f"; gold cells {gold:.3f} on average, equal weights {1 / len(self.columns):.3f}"
+        )
 
 
-@dataclass(frozen=True)
-class Exponent:
-    """How attention's seconds grow with the length: t = constant x length^value, 95 % interval.
+class Alignment(NamedTuple):
+    """Words of a sentence and of its translation; ``links`` are the target places of each word."""
 
-    Both sides are as long. ``folder`` holds the benchmark, for a reader who is to be told.
-    """
+    source: Sequence[str]
+    target: Sequence[str]
+    links: Sequence[Sequence[int]]
+
+
+class Exponent(NamedTuple):
+    """Attention's seconds = constant x length ^ value, with a 95 % interval; both sides as long."""
 
     arm: str
     value: float
@@ -58,22 +71,65 @@ class Exponent:
     high: float
     folder: str = ""
 
-    @property
-    def a_step(self) -> "Exponent":
-        """The same seconds over the decoder's steps, which are as many as the length."""
-        return replace(self, value=self.value - 1, low=self.low - 1, high=self.high - 1)
+
+class ArmOutput(NamedTuple):
+    """What a trained run answers to an id's sentences.
+
+    ``unknown`` are words without a token of their own in the run's vocabulary. ``steps`` (L17) are
+    the words before a step, each with the next words and their probabilities.
+    """
+
+    arm: str
+    run: str
+    translations: Sequence[str]
+    unknown: Sequence[str] = ()
+    steps: Sequence[tuple[str, Sequence[tuple[str, float]]]] = ()
+
+
+def softmax(scores: Weights) -> Weights:
+    """alpha_i = exp(e_i) / sum_j exp(e_j), as on paper."""
+    return np.exp(scores) / np.exp(scores).sum()
+
+
+def cosine(a: Vector, b: Vector) -> float:
+    """a . b / (|a| |b|)."""
+    return float(a @ b / np.sqrt((a @ a) * (b @ b)))
+
+
+def attention_in_code(query: Vector, states: States) -> tuple[Weights, Vector]:
+    """Weights and context by the three operations of L18's code."""
+    scores = np.dot(states, query)
+    exponentials = np.exp(scores - np.max(scores))
+    weights = exponentials / np.sum(exponentials)
+    return weights, np.sum(weights[:, None] * states, axis=0)
+
+
+def same_words(a: str, b: str) -> bool:
+    """Whether two texts are the same up to case, spaces, the apostrophe's form, a final stop."""
+    first, second = (
+        unicodedata.normalize("NFC", text).casefold().replace("\u2019", "'").rstrip(" .!?").split()
+        for text in (a, b)
+    )
+    return first == second
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """The slides; L16's gold alignment; L15's measured exponent; what trained runs hand in.
+    """The slides, and what is not on them.
 
-    The last are L10's learned weights, and what each arm says of L17 and of L-SHORT.
+    The grammar's ``alignment`` (L16), a benchmark's exponent (``cost``, L15), ``learned`` weights
+    (L10), what trained ``arms`` answer (L17, L-SHORT), L18's ``code`` and the attention of this
+    project's ``model``.
     """
 
     alignment: Alignment
     cost: Exponent | None = None
     learned: Grid | None = None
-    slides: Slides = SLIDES
-    first: tuple[ArmSteps, ...] = ()
-    short: tuple[ArmOutputs, ...] = ()
+    arms: Sequence[ArmOutput] = ()
+    code: AttentionCode = attention_in_code
+    model: AttentionCode | None = None
+    slides: Mapping[str, Slide] = field(default_factory=lambda: SLIDES)
+
+    def column(self, table: str, name: str) -> list[Any]:
+        """A column of L-FAIL or L-VIND."""
+        return [row[name] for row in self.slides[table]["rows"]]

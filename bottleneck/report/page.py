@@ -6,12 +6,10 @@ from collections.abc import Iterator
 from importlib import resources
 from pathlib import Path
 
-from ..lecture.audit import audit_all
-from ..lecture.evidence import Evidence
-from ..lecture.slides import SLIDES
+from ..lecture.walkthroughs import audit_all
 from ..settings.atomic import write_text
-from ..tables.audit import grammar_alignment, measured_exponent
 from ..tables.claims import CAPTION, summary
+from ..tables.lecture import lecture_evidence, measured_exponent
 from . import commands, sections
 from .markup import Html, json_script, prose, tag
 from .read import SLIDES_TABLES, Read, read
@@ -175,8 +173,7 @@ def _claims(held: Read) -> Iterator[Html]:
 
 def _printed(held: Read) -> Iterator[Html]:
     folder = next(one.folder for one in held.decisions if one.claim.id == "C9")
-    evidence = Evidence(grammar_alignment(SLIDES.l16.english), measured_exponent(folder))
-    yield sections.printed(audit_all(evidence))
+    yield sections.printed(audit_all(lecture_evidence(measured_exponent(folder))))
     where = commands.quoted(folder)
     yield sections.commands([f"bottleneck lecture --results {where}", "bottleneck lecture L7"])
 

@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Mapping, Sequence
 
 from ..claims.verdict import Verdict
-from ..lecture.checks import Audit
-from ..tables.audit import audit_page
+from ..lecture.audit import Audit
 from ..tables.claims import VERDICTS, claims, number
 from ..tables.decided import Decision
+from ..tables.lecture import audit_page
 from .commands import Ways
 from .figures import Picture
 from .further import Further

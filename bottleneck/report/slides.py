@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..lecture.printed import L_FAIL, L_VIND
+from ..lecture.slides import L_FAIL, L_VIND
 from ..tables.page import Page
 from ..tables.render import BASELINE, baseline, count, number, ranged, slide_drop
 from .markup import Html, joined, tag

@@ -1,14 +1,12 @@
-"""What the lecture's worked examples take from the model and from a trained run."""
+"""What trained runs and the model answer to the lecture's examples: L10, L17, L18, L-SHORT."""
 
-from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from flax import nnx
-from jaxtyping import Array, Float, Int
 
 from ..corpus.batches import encode_pairs
 from ..corpus.corpus import Corpus
@@ -16,12 +14,9 @@ from ..corpus.pair import SentencePair
 from ..corpus.pieces import by_word, shares_of
 from ..corpus.tokens import tokenize
 from ..decoding.greedy import without_symbols
-from ..lecture.formulas import Attention, States, Vector, Weights
-from ..lecture.grid import Grid
+from ..lecture.evidence import ArmOutput, Grid, States, Vector, Weights
 from ..lecture.slides import SLIDES
-from ..lecture.trained import ArmOutputs, ArmSteps, DecoderStep, Likely
-from ..model.attention import Score, masked_softmax, weighted_sum
-from ..model.translator import Weights as Parameters
+from ..model.attention import DotAttention, Memory
 from ..results.folders import SETTINGS
 from ..settings.concerns import UNSELECTIVE
 from ..settings.symbols import BOS, EOS, PAD, UNK
@@ -35,176 +30,115 @@ LIKELIEST = 3
 """Words that are shown of each decoder step."""
 
 
-def own_attention() -> Attention:
-    """The model's dot attention, for one query and without padding."""
-    dot = Score(None, None)
-
-    def scores(query: Vector, states: States) -> Weights:
-        asked = dot.query(jnp.asarray(query)[None], 1.0)
-        return np.asarray(dot.of(asked, jnp.asarray(states)[None])[0], np.float64)
-
-    def softmax(scores: Weights) -> Weights:
-        real = jnp.ones((1, len(scores)), bool)
-        return np.asarray(masked_softmax(jnp.asarray(scores)[None], real)[0], np.float64)
-
-    def summed(weights: Weights, states: States) -> Vector:
-        context = weighted_sum(jnp.asarray(weights)[None], jnp.asarray(states)[None])
-        return np.asarray(context[0], np.float64)
-
-    return Attention(scores, softmax, summed)
+def model_attention(query: Vector, states: States) -> tuple[Weights, Vector]:
+    """Weights and context by the model's dot attention, for one query without padding."""
+    values = jnp.asarray(states)[None]
+    memory = Memory(values, values, jnp.ones(values.shape[:2], bool), values[:, -1])
+    context, weights = DotAttention().read(jnp.asarray(query)[None], memory)
+    return np.asarray(weights[0], np.float64), np.asarray(context[0], np.float64)
 
 
-def learned_weights(folder: Path) -> Grid | None:
-    """Weights of a trained run for the words of L10, the slide's French given word by word.
+def trained_evidence(name: str, folder: Path) -> dict[str, Any]:
+    """What the English-French runs of a folder answer to an id, as fields of `Evidence`.
 
-    The folder is an output folder or that of one run; None where no run there has learned weights
-    for English to French.
+    ``learned`` for L10, of the first arm with attention, or None; ``arms`` for L17 and L-SHORT,
+    the arm without attention first.
     """
-    found = _stored(folder)
-    arm = next((arm for arm in found if arm not in UNSELECTIVE), None)
-    if arm is None:
-        return None
     use_cache()
-    trained = load_run(found[arm])
-    return None if trained.settings.corpus.reverse_direction else _grid(arm, trained)
+    folders = {arm: run for arm, run in arms(folder).items() if (run / SETTINGS).is_file()}
+    if name == "L10":
+        selective = [arm for arm in folders if arm not in UNSELECTIVE][:1]
+        folders = {arm: folders[arm] for arm in selective}
+    runs = [folders[arm] for arm in sorted(folders, key=lambda arm: (arm != "none", arm))]
+    english = {
+        run: trained
+        for run, trained in zip(runs, map(load_run, runs), strict=True)
+        if not trained.settings.corpus.reverse_direction
+    }
+    if name == "L10":
+        return {"learned": next(map(learned_weights, english.values()), None)}
+    return {"arms": [_arm_output(name, run, trained) for run, trained in english.items()]}
 
 
-def _stored(folder: Path) -> dict[str, Path]:
-    """The arms whose runs are there; of a bundle away from its store there is none."""
-    return {arm: run for arm, run in arms(folder).items() if (run / SETTINGS).is_file()}
+def learned_weights(trained: TrainedRun) -> Grid:
+    """Attention over the words of L10, the slide's French given to the decoder word by word.
 
-
-def _grid(arm: str, trained: TrainedRun) -> Grid:
-    """The run's matrix, word by word; its last column is the source's end, its rows are words."""
-    slide = SLIDES.l10
-    source, target = (trained.prepare(" ".join(words)) for words in (slide.english, slide.french))
+    The last column is the source's end; the rows are words.
+    """
+    slide = SLIDES["L10"]
+    source, target = (trained.prepare(" ".join(slide[side])) for side in ("english", "french"))
     vocabularies = trained.source_vocabulary, trained.target_vocabulary
     corpus = Corpus((), (), (), *vocabularies, fingerprint="", notes=())
     pieces = vocabularies[1].pieces(target)
-    facts = trained.graph, trained.weights, trained.settings, corpus
-    (matrix,) = attended(*facts, [source], [pieces])
+    model = trained.graph, trained.weights, trained.settings, corpus
+    (matrix,) = attended(*model, [source], [pieces])
     known = set(vocabularies[1].words)
     unknown = [*trained.unknown(source), *(trained.shown(p) for p in pieces if p not in known)]
     words = tokenize(source), tokenize(target)
     shares = [
-        shares_of(vocabulary.pieces(text), own, vocabulary.tokenizer)
-        for vocabulary, text, own in zip(vocabularies, (source, target), words, strict=True)
+        shares_of(vocabulary.pieces(text), tokens, vocabulary.tokenizer)
+        for vocabulary, text, tokens in zip(vocabularies, (source, target), words, strict=True)
     ]
-    return Grid(
-        f"learned: {arm}",
-        tuple(readable(words[1], False)),
-        tuple(readable(words[0], True)),
-        by_word(matrix, *shares)[: len(words[1])],
-        slide.gold,
-        _note(trained.translate([source])[0], unknown),
-    )
-
-
-def _note(translation: str, unknown: list[str]) -> str:
-    """How the learned weights were made, and what tells whether they can be trusted."""
     note = (
-        "Learned are the weights of a trained run that is given the slide's French word by word; "
-        f'its own translation is "{translation}".'
+        f"A trained run ({trained.settings.model.arm}) reads the slide's French word by word; its "
+        f'translation is "{trained.translate([source])[0]}".'
     )
-    return f"{note} Not in its vocabulary: {', '.join(unknown)}." if unknown else note
+    return Grid(
+        f"learned: {trained.settings.model.arm}",
+        readable(words[1], False),
+        readable(words[0], True),
+        by_word(matrix, *shares)[: len(words[1])],
+        slide["gold"],
+        f"{note} Not in its vocabulary: {', '.join(unknown)}." if unknown else note,
+    )
 
 
-def first_steps(folder: Path) -> tuple[ArmSteps, ...]:
-    """Each arm's first decoder steps for the sentence of L17, as many as the slide has.
+def _arm_output(name: str, run: Path, trained: TrainedRun) -> ArmOutput:
+    """A run's translations of the id's sentences; for L17 the decoder's first steps."""
+    slide, steps, missing = SLIDES[name], [], []
+    sources = [source for source, _ in slide["pairs"]] if "pairs" in slide else [slide["source"]]
+    if name == "L17":
+        steps, missing = _first_steps(trained, slide["source"], slide["steps"])
+    unknown = [word for sentence in sources for word in trained.unknown(sentence)]
+    return ArmOutput(
+        trained.settings.model.arm,
+        run.name,
+        trained.translate(sources),
+        list(dict.fromkeys([*unknown, *missing])),
+        steps,
+    )
 
-    The word before a step is the one with the greatest probability at the last (greedy search).
-    Folders are those of ``learned_weights``; empty where no run there is English to French.
+
+def _first_steps(
+    trained: TrainedRun, sentence: str, printed: list[dict[str, float]]
+) -> tuple[list[tuple[str, list[tuple[str, float]]]], list[str]]:
+    """The word before each step (greedy search), the likeliest next words, and the slide's.
+
+    Also the slide's words that have no token of their own. Ends after the end token.
     """
-    return tuple(_arm_steps(run, trained) for run, trained in _english_french(folder))
-
-
-def short_translations(folder: Path) -> tuple[ArmOutputs, ...]:
-    """Each arm's translations of the sentences of L-SHORT, by the search that its run names."""
-    sources = [source for source, _ in SLIDES.short.pairs]
-    return tuple(
-        ArmOutputs(
-            trained.settings.model.arm,
-            run.name,
-            tuple(trained.translate(sources)),
-            tuple(dict.fromkeys(word for each in sources for word in trained.unknown(each))),
-        )
-        for run, trained in _english_french(folder)
-    )
-
-
-def _english_french(folder: Path) -> list[tuple[Path, TrainedRun]]:
-    """The runs of a folder that read English, the one without attention first."""
-    use_cache()
-    found = sorted(_stored(folder).items(), key=lambda held: (held[0] != "none", held[0]))
-    runs = [(run, load_run(run)) for _, run in found]
-    return [held for held in runs if not held[1].settings.corpus.reverse_direction]
-
-
-def _arm_steps(run: Path, trained: TrainedRun) -> ArmSteps:
-    slide = SLIDES.l17
-    own = [{word: _token(trained, word) for word in step} for step in slide.steps]
-    steps, before = [], ""
-    for tokens, shares in zip(own, _next_words(trained, slide.source, len(own)), strict=False):
-        steps.append(_decoder_step(trained, before, shares, [t for t in tokens.values() if t]))
-        before = steps[-1].likeliest[0][0]
-    missing = [word for tokens in own for word, token in tokens.items() if token is None]
-    untold = tuple(dict.fromkeys([*trained.unknown(slide.source), *missing]))
-    (said,) = trained.translate([slide.source])
-    return ArmSteps(trained.settings.model.arm, run.name, tuple(steps), said, untold)
-
-
-def _token(trained: TrainedRun, word: str) -> int | None:
-    """The target token that stands for a word of the slide, if one alone does."""
-    tokens = trained.target_vocabulary.numbers(trained.prepare(word))
-    return tokens[0] if len(tokens) == 1 and tokens[0] != UNK else None
-
-
-def _decoder_step(
-    trained: TrainedRun, before: str, shares: Float[np.ndarray, " vocabulary"], slide: list[int]
-) -> DecoderStep:
-    """The likeliest tokens and those of the slide, with their probabilities."""
-    best = np.argsort(-shares, kind="stable")[:LIKELIEST].tolist()
-
-    def named(tokens: list[int]) -> Likely:
-        words = [END if t == EOS else _written(trained, t) for t in tokens]
-        return tuple(zip(words, shares[tokens].tolist(), strict=True))
-
-    return DecoderStep(before, named(best), named([t for t in slide if t not in best]))
-
-
-def _written(trained: TrainedRun, token: int) -> str:
-    return trained.shown(trained.target_vocabulary.tokens[token])
-
-
-def _next_words(
-    trained: TrainedRun, sentence: str, steps: int
-) -> Iterator[Float[np.ndarray, " vocabulary"]]:
-    """P(word | source, words before) step by step, until the end token is the likeliest."""
-    vocabularies = trained.source_vocabulary, trained.target_vocabulary
+    target = trained.target_vocabulary
     pair = SentencePair(trained.prepare(sentence), "")
-    encoded = encode_pairs([pair], *vocabularies, trained.settings.model.reverse_source)
-    source = np.array(encoded.source, np.int32)
-    lengths = np.array([source.shape[1]], np.int32)
-    inputs = np.full((1, steps), PAD, np.int32)  # what is behind a step is not read at it
-    word = BOS
-    for place in range(steps):
-        if word == EOS:
-            return
-        inputs[0, place] = word
-        read = _probabilities(trained.graph, trained.weights, source, lengths, inputs)
-        shares = np.asarray(read[0, place], np.float64)
-        word = int(shares.argmax())
-        yield shares
-
-
-@partial(jax.jit, static_argnums=0)
-def _probabilities(
-    graph: nnx.GraphDef,
-    weights: Parameters,
-    source: Int[Array, "batch source"],
-    lengths: Int[Array, " batch"],
-    inputs: Int[Array, "batch target"],
-) -> Float[Array, "batch target vocabulary"]:
-    """Of every word an output may hold, given the source and the words before."""
-    logits, _ = nnx.merge(graph, weights).logits(source, lengths, inputs)
-    return jax.nn.softmax(without_symbols(logits))
+    reverse = trained.settings.model.reverse_source
+    source = jnp.array(encode_pairs([pair], trained.source_vocabulary, target, reverse).source)
+    lengths = jnp.array([source.shape[1]])
+    model = nnx.merge(trained.graph, trained.weights)
+    inputs = np.full((1, len(printed)), PAD, np.int32)  # a step does not read what is behind it
+    tokens = {word: target.numbers(trained.prepare(word)) for step in printed for word in step}
+    missing = [word for word, ids in tokens.items() if len(ids) != 1 or ids[0] == UNK]
+    steps: list[tuple[str, list[tuple[str, float]]]] = []
+    token, before = BOS, ""
+    for index, step in enumerate(printed):
+        if token == EOS:
+            break
+        inputs[0, index] = token
+        logits, _ = model.logits(source, lengths, jnp.array(inputs))
+        shares = np.asarray(jax.nn.softmax(without_symbols(logits))[0, index], np.float64)
+        best = np.argsort(-shares, kind="stable")[:LIKELIEST].tolist()
+        slide = [tokens[word][0] for word in step if word not in missing]
+        names = {
+            number: END if number == EOS else trained.shown(target.tokens[number])
+            for number in [*best, *slide]
+        }
+        steps.append((before, [(word, float(shares[number])) for number, word in names.items()]))
+        token, before = best[0], names[best[0]]
+    return steps, missing

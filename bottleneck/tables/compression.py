@@ -1,28 +1,29 @@
 """L4 measured: the slide's word for each compression ratio, and the BLEU that came of it."""
 
 from collections.abc import Sequence
+from types import SimpleNamespace
 from typing import Any
 
 import pandas as pd
 from rich.table import Table
 
 from ..claims.compression import Cell
-from ..lecture.printed import L4, L4_CONTEXT_SIZE, CompressionRow
+from ..lecture.slides import L4
 from .comparison import Comparison
 from .render import count, new_table, number, ranged
 from .slides import bounds, typed_frame
 
 TITLE = "Compression (L4) and BLEU without attention, by ratio"
 SLIDE = (
-    f"Slide L4 (100 numbers a word, {L4_CONTEXT_SIZE} for the sentence): "
-    + "; ".join(f"{row.words} words {row.printed_ratio}:1 {row.word}" for row in L4)
+    "Slide L4 (100 numbers a word, 256 for the sentence): "
+    + "; ".join(f"{row.words} words {row.printed_ratio}:1 {row.quality}" for row in L4)
     + ". Each row has the word of the slide's highest ratio that does not exceed its own, before "
     f"the slide's rounding ({', '.join(f'{row.ratio:.3g}' for row in L4)}); lower ratios are "
-    f"{L4[0].word} too, for which the slide has no better word."
+    f"{L4[0].quality} too, for which the slide has no better word."
 )
 
 
-def slide_row(ratio: float) -> CompressionRow:
+def slide_row(ratio: float) -> SimpleNamespace:
     """The row of L4 with the highest unrounded ratio that is not above this one, else the first."""
     return max((row for row in L4 if row.ratio <= ratio), key=lambda row: row.ratio, default=L4[0])
 
@@ -51,7 +52,7 @@ def _row(comparison: Comparison, place: int) -> dict[str, Any]:
         "compression_ratio": ratio,
         "slide_words": slide.words if slide else None,
         "slide_ratio": slide.printed_ratio if slide else None,
-        "slide_word": slide.word if slide else "",
+        "slide_word": slide.quality if slide else "",
         "bleu": measured.value,
         **bounds("bleu", measured),
         "brevity_penalty": comparison.none.brevity[place],

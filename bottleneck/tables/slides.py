@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 
 from ..claims.verdict import LEAST_BASE
-from ..lecture.printed import L_FAIL, L_VIND
+from ..lecture.slides import L_FAIL, L_VIND
 from ..scoring.bootstrap import Estimate, difference, percent_change
 from .comparison import Comparison
 
@@ -30,7 +30,7 @@ def failure_pattern(comparison: Comparison) -> pd.DataFrame:
                 "bleu": measured.value,
                 "quality_drop": drop.value if drop else None,
                 "slide_bleu": printed.bleu if printed else None,
-                "slide_drop": (printed.drop_percent or 0) if printed else None,
+                "slide_drop": printed.drop_percent if printed else None,
                 **bounds("bleu", measured),
                 **bounds("quality_drop", drop),
                 "brevity_penalty": comparison.none.brevity[place],

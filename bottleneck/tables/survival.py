@@ -51,7 +51,7 @@ ALIGNED = (
 )
 LOST = (
     "Slide (L-LOST), of one sentence: its topic, main fact, frame and tone come through; gone are "
-    f"{', '.join(SLIDES.lost.phrases)} and the exact name. `bottleneck diagnose` puts that "
+    f"{', '.join(SLIDES['L-LOST']['lost'])} and the exact name. `bottleneck diagnose` puts that "
     "sentence through the trained arms."
 )
 

@@ -15,7 +15,7 @@ from seq2seq_bottleneck.claims.rules import (
     vindication_short,
 )
 from seq2seq_bottleneck.claims.verdict import POINTS, BucketScores, marked, ranged, two_digits
-from seq2seq_bottleneck.lecture.printed import L_VIND
+from seq2seq_bottleneck.lecture.slides import L_VIND
 from seq2seq_bottleneck.scoring.bootstrap import Estimate
 
 NAMES = tuple(L_VIND)

@@ -10,7 +10,7 @@ import pytest
 
 from seq2seq_bottleneck.cli import completion
 from seq2seq_bottleneck.figures.registry import FIGURES
-from seq2seq_bottleneck.lecture.audit import AUDITS
+from seq2seq_bottleneck.lecture.walkthroughs import WALKTHROUGHS
 from seq2seq_bottleneck.results.schema import STUDIES
 from seq2seq_bottleneck.settings.concerns import NAMED
 from seq2seq_bottleneck.settings.run import NAMES, override, parse_settings, preset_names
@@ -76,7 +76,7 @@ def test_what_is_offered_is_what_is_known():
     assert completion.tables() == [*TABLES, *STUDIES, GOLD_TABLE, "cost"]
     assert completion.figures() == list(FIGURES)
     assert completion.studies() == [*STUDIES, "cost", "all"]
-    assert completion.lecture_ids() == list(AUDITS)
+    assert completion.lecture_ids() == list(WALKTHROUGHS)
     assert completion.corpora() == ["grammar", "copy", "files", *NAMED]
     assert {column.rstrip("=") for column in completion.columns()} <= set(CONDITIONS)
     for form in completion.formats():

@@ -40,7 +40,7 @@ def test_the_lectures_sentence_is_the_default_and_has_30_words(trained, capsys):
     assert any(line.startswith("none ") for line in lines)
     assert any(line.startswith("additive ") for line in lines)
     rows = [line.split()[0] for line in lines if line.startswith(" ") and line.strip()]
-    words = SLIDES.l14.sentence.lower().replace(",", "").removesuffix(".").split()
+    words = SLIDES["L14"]["sentence"].lower().replace(",", "").removesuffix(".").split()
     assert [row for row in rows if row in words] == words
 
 

@@ -15,7 +15,7 @@ from planted import write_planted
 
 from seq2seq_bottleneck.cli.main import run
 from seq2seq_bottleneck.corpus.vocabulary import build_vocabulary
-from seq2seq_bottleneck.lecture.audit import AUDITS
+from seq2seq_bottleneck.lecture.slides import SLIDES
 from seq2seq_bottleneck.model.translator import create
 from seq2seq_bottleneck.results.cost import COST_EXPONENTS
 from seq2seq_bottleneck.results.export import write_bundle
@@ -33,7 +33,7 @@ from seq2seq_bottleneck.runs.translate import load_run
 from seq2seq_bottleneck.runs.weights import save_weights
 from seq2seq_bottleneck.settings.run import resolve
 from seq2seq_bottleneck.settings.symbols import BOS, EOS, PAD
-from seq2seq_bottleneck.tables.audit import COLUMNS
+from seq2seq_bottleneck.tables.lecture import COLUMNS
 
 
 @pytest.fixture(autouse=True)
@@ -48,7 +48,7 @@ def test_the_audit_is_printed_and_is_csv(capsys):
     assert run(["lecture", "--format", "csv"]) == 0
     frame = pd.read_csv(io.StringIO(capsys.readouterr().out))
     assert list(frame.columns) == list(COLUMNS)
-    assert list(frame["id"]) == list(AUDITS)
+    assert list(frame["id"]) == list(SLIDES)
     assert frame.set_index("id").loc["L15", "verdict"] == "not measured"
 
 
@@ -62,7 +62,7 @@ def test_one_id_walks_and_its_row_is_csv(capsys):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", AUDITS)
+@pytest.mark.parametrize("name", SLIDES)
 def test_every_id_can_be_walked_through(name, capsys):
     assert run(["lecture", name]) == 0
     shown = capsys.readouterr()
@@ -103,21 +103,21 @@ def test_a_claim_is_decided_elsewhere(name, capsys):
     code = run(["lecture", name])
     told = capsys.readouterr().err
     assert code == (0 if name == "L-FAIL" else 2)
-    assert ("a claim and no printed number: `bottleneck claims`" in told) == (code == 2)
+    assert ("a claim and not a printed number; use `bottleneck claims`" in told) == (code == 2)
 
 
 def test_without_a_trained_run_the_way_to_one_is_told(capsys):
     assert run(["lecture", "L10"]) == 0
     shown = " ".join(capsys.readouterr().out.split())
-    assert "No learned matrix beside it" in shown
-    assert "is not there; `bottleneck reproduce` trains a run with attention, and --res" in shown
+    assert "No trained run to compare with: 'results/runs/lecture' is not there; `bo" in shown
+    assert "`bottleneck reproduce` trains a run with attention, and --results" in shown
 
 
 @pytest.mark.parametrize("name", ["L17", "L-SHORT"])
 def test_without_a_trained_run_the_command_that_makes_one_is_named(name, capsys):
     assert run(["lecture", name]) == 0
     shown = " ".join(capsys.readouterr().out.split())
-    assert "None of ours beside it: 'results/runs/lecture' is not there; `bottleneck" in shown
+    assert "No trained run to compare with: 'results/runs/lecture' is not there; `bo" in shown
     assert "`bottleneck reproduce` trains a run of English to French, and --results" in shown
     assert run(["lecture", name, "--format", "csv"]) == 0
     row = pd.read_csv(io.StringIO(capsys.readouterr().out)).iloc[0]
@@ -216,7 +216,7 @@ def test_first_steps_are_those_of_the_formulas(arm, assignments, tmp_path, capsy
         start = after.format(target.tokens[said[-1]]) + told
         assert any(row.startswith(start) for row in rows)
         said.append(int(best[0]))
-    assert f"Without a token for sat, Un, chien: {arm}." in " ".join(rows)
+    assert f"Note: {arm} has no token for sat, Un, chien." in " ".join(rows)
     assert f"Runs of run: {arm} run." in rows
 
 

@@ -16,7 +16,7 @@ from seq2seq_bottleneck.figures.facts import drawn_buckets, left_out
 from seq2seq_bottleneck.figures.looks import Look, series_of
 from seq2seq_bottleneck.figures.registry import make_figure
 from seq2seq_bottleneck.figures.style import LIGHT
-from seq2seq_bottleneck.lecture.printed import L_FAIL, L_VIND
+from seq2seq_bottleneck.lecture.slides import L_FAIL, L_VIND
 from seq2seq_bottleneck.results.bundle import load_bundle
 from seq2seq_bottleneck.results.cost import COST_COLUMNS
 from seq2seq_bottleneck.results.export import write_bundle

@@ -26,7 +26,7 @@ from planted_report import (
 
 from seq2seq_bottleneck.claims.registry import CLAIMS
 from seq2seq_bottleneck.figures.style import DARK, LIGHT
-from seq2seq_bottleneck.lecture.audit import AUDITS
+from seq2seq_bottleneck.lecture.slides import SLIDES
 from seq2seq_bottleneck.report import page as page_module
 from seq2seq_bottleneck.report.page import LIMIT, NO_SCRIPT, SPARE, make_report, write_report
 from seq2seq_bottleneck.results.bundle import load_bundle
@@ -226,7 +226,7 @@ def test_what_nothing_measured_says_so_and_has_no_table(page):
 @pytest.mark.slow
 def test_the_printed_numbers_are_all_there(page):
     ids = {node.attributes.get("id") for node in page.by_id("printed").all("th")}
-    assert {f"printed-{name}" for name in AUDITS} <= ids
+    assert {f"printed-{name}" for name in SLIDES} <= ids
 
 
 @pytest.mark.slow

@@ -9,7 +9,7 @@ from planted_report import write_gold, write_results
 
 from seq2seq_bottleneck.claims.registry import CLAIMS
 from seq2seq_bottleneck.figures.registry import FIGURES
-from seq2seq_bottleneck.lecture.audit import AUDITS
+from seq2seq_bottleneck.lecture import slides
 from seq2seq_bottleneck.report.beside import controls_grid
 from seq2seq_bottleneck.report.commands import Ways, of_claim
 from seq2seq_bottleneck.report.questions import FIGURES_OF, SLIDES, TABLES_OF, Source, shown
@@ -32,7 +32,7 @@ def test_every_name_in_the_lists_is_known():
     assert {*FIGURES_OF, *TABLES_OF, *SLIDES} <= claims
     assert {name for held in FIGURES_OF.values() for name in held} <= set(FIGURES)
     assert {name for held in TABLES_OF.values() for name in held} <= set(TABLES)
-    assert {name for held in SLIDES.values() for name in held} <= set(AUDITS)
+    assert {name for held in SLIDES.values() for name in held} <= set(slides.SLIDES)
 
 
 @pytest.mark.slow

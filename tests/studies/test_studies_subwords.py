@@ -20,7 +20,7 @@ from seq2seq_bottleneck.results.found import finished_runs
 from seq2seq_bottleneck.results.schema import RUN_COLUMNS
 from seq2seq_bottleneck.runs.attention import attention_matrices
 from seq2seq_bottleneck.runs.gathered import gather
-from seq2seq_bottleneck.runs.lecture import learned_weights
+from seq2seq_bottleneck.runs.lecture import trained_evidence
 from seq2seq_bottleneck.runs.pool import run_jobs
 from seq2seq_bottleneck.runs.reproduce import plan
 from seq2seq_bottleneck.runs.translate import load_run
@@ -227,7 +227,7 @@ def test_studies_of_single_words_say_that_they_need_them(study, subject):
 
 
 def test_the_lectures_weights_are_shown_word_by_word(folder):
-    grid = learned_weights(folder)
+    grid = trained_evidence("L10", folder)["learned"]
     assert grid.weights.shape == (len(grid.rows), len(grid.columns))
     np.testing.assert_allclose(np.sum(grid.weights, axis=1), 1, rtol=1e-5)
     assert not any("▁" in word for word in (*grid.rows, *grid.columns))

@@ -1,0 +1,142 @@
+"""The audit of the lecture as a table, its walk-throughs on a terminal, and their evidence."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pandas as pd
+from rich.columns import Columns
+from rich.console import Console, RenderableType
+from rich.constrain import Constrain
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from ..corpus.grammar import english_french
+from ..corpus.tokens import detokenize, tokenize
+from ..lecture.audit import RULES, Audit
+from ..lecture.evidence import Alignment, Evidence, Exponent, Grid
+from ..lecture.slides import SLIDES
+from ..results.bundle import read_table
+from ..results.cost import COST_EXPONENTS, EXPONENT_COLUMNS
+from .fitting import MEASURE, print_prose
+from .page import Page
+
+TITLE = "The lecture's printed numbers, recomputed"
+COLUMNS = ("id", "topic", "printed", "recomputed", "verdict", "why")
+LABELS = 22
+"""Width of the ids and labels on a terminal."""
+INDENT = 3
+MATRIX_WORD, CELL = 6, 7
+"""Widths of a matrix row's word and of a cell with its marks."""
+DOT_ARMS = ("dot-output", "dot")
+"""The arms that L15 is about, the best first; any other arm that was measured stands in."""
+
+
+def audit_page(audits: Sequence[Audit]) -> Page:
+    """A row for each id, all columns text; the verdicts are counted, and their rules given."""
+    frame = pd.DataFrame([[getattr(audit, name) for name in COLUMNS] for audit in audits])
+    frame.columns = list(COLUMNS)
+    table = Table(
+        title=TITLE, title_justify="left", title_style="bold", box=None, show_header=False,
+        padding=(0, 1, 0, 0), pad_edge=False,
+    )  # fmt: skip
+    table.add_column(no_wrap=True, style="bold")
+    table.add_column(no_wrap=True, style="dim")
+    table.add_column(overflow="fold", max_width=MEASURE - LABELS)
+    for audit in audits:
+        table.add_row("", "", "")
+        table.add_row(audit.id, "", Text.assemble(f"{audit.topic}: ", (audit.verdict, "bold")))
+        for label in ("printed", "recomputed", "why"):
+            table.add_row("", label, Text(getattr(audit, label)))
+    counts = {verdict: list(frame["verdict"]).count(verdict) for verdict in RULES}
+    given = [verdict for verdict in RULES if counts[verdict]]
+    total = ", ".join(f"{verdict} {counts[verdict]}" for verdict in given)
+    first = f"Verdicts: {total}. `bottleneck lecture ID` shows one step by step."
+    rules = [f"{verdict}: {RULES[verdict]}." for verdict in given]
+    return Page("lecture", TITLE, frame, table, [], [first, *rules])
+
+
+def print_walkthrough(audit: Audit, console: Console) -> None:
+    """Print an id's steps with their checks, then the verdict and its rule."""
+    console.print(Text(f"{audit.id}  {audit.topic}", "bold"))
+    for place, step in enumerate(audit.steps, 1):
+        head = Text.assemble((f"{place}. {step.title}", "bold"), (f"   {step.formula}", "dim"))
+        head.rstrip()
+        console.print("\n", head, sep="")
+        if step.grids:
+            grids = [Padding(grid_table(grid), (0, 0, 1, 0)) for grid in step.grids]
+            console.print(Padding(Columns(grids, padding=(0, 3)), (0, 0, 0, INDENT), expand=False))
+        parts: list[RenderableType] = [Text(line) for line in step.lines]
+        for check in step.checks:
+            style = "" if check.judgement == "right" else "bold"
+            parts.append(Text(f"{check.name}: {check.judgement}", style))
+            compared = Table.grid(padding=(0, 2, 0, 0))
+            compared.add_row("  slide", Text(check.printed))
+            compared.add_row("  recomputed", Text(check.recomputed))
+            parts.append(compared)
+        parts += [Text(f"Note: {note}.") for note in step.notes]
+        for part in parts:
+            console.print(Constrain(Padding(part, (0, 0, 0, INDENT), expand=False), MEASURE))
+    why = f": {audit.why}." if audit.why else "."
+    console.print()
+    console.print(Constrain(Text.assemble("Verdict: ", (audit.verdict, "bold"), why), MEASURE))
+    print_prose(console, f"{audit.verdict}: {RULES[audit.verdict]}.", "dim")
+
+
+def grid_table(grid: Grid) -> Table:
+    """A matrix as the slide draws it: ``[0.29]`` is the translation's cell, ``*`` the largest."""
+    table = Table(title=grid.title, title_justify="left", box=None, padding=0)
+    table.add_column("", no_wrap=True, min_width=MATRIX_WORD)
+    for word in grid.columns:
+        table.add_column(Text(f"{word:>5}"), min_width=CELL, no_wrap=True)
+    for word, weights, largest, gold in zip(
+        grid.rows, grid.weights.tolist(), grid.largest.tolist(), grid.gold, strict=True
+    ):
+        cells = []
+        for column, weight in enumerate(weights):
+            star = "*" if largest[column] else " "
+            text = f"[{weight:.2f}]{star}" if column == gold else f" {weight:.2f}{star} "
+            cells.append(Text(text, "bold" if column == gold else ""))
+        table.add_row(Text(word), *cells)
+    return table
+
+
+def lecture_evidence(cost: Exponent | None) -> Evidence:
+    """The slides, the grammar's alignment of L16's sentence, and what a benchmark measured."""
+    return Evidence(grammar_alignment(SLIDES["L16"]["english"]), cost)
+
+
+def grammar_alignment(sentence: str) -> Alignment:
+    """The gold links of one of the grammar's sentences, between whitespace-separated words."""
+    pair = english_french().parse(sentence.lower())
+    if pair is None:
+        raise ValueError(f"the grammar does not make {sentence!r}")
+    # The word of each token: tokens of one word have no space between them.
+    source, target = (
+        [len(detokenize(tokens[: place + 1]).split()) - 1 for place in range(len(tokens))]
+        for tokens in (tokenize(pair.source), tokenize(pair.target))
+    )
+    words = pair.source.split()
+    links = [
+        sorted({target[j] for i, j in pair.links if source[i] == w}) for w in range(len(words))
+    ]
+    return Alignment(words, pair.target.split(), links)
+
+
+def measured_exponent(folder: Path) -> Exponent | None:
+    """How attention's seconds grow over the upper lengths of a benchmark (L15, C9).
+
+    None if the folder has no such measurement; a damaged file is a ``UserError``.
+    """
+    path = folder / COST_EXPONENTS
+    if not path.is_file():
+        return None
+    frame = read_table(path, EXPONENT_COLUMNS).dropna(subset=["exponent", "low", "high"])
+    frame = frame.query(
+        "varied == 'length' and quantity == 'attention_seconds' and part == 'upper'"
+    )
+    if frame.empty:
+        return None
+    order = [*DOT_ARMS, *frame["arm"]]
+    row = min(frame.to_dict("records"), key=lambda row: order.index(row["arm"]))
+    return Exponent(*(row[name] for name in ("arm", "exponent", "low", "high")))

@@ -1,0 +1,389 @@
+"""The audit against the lecture's facts, and every verdict against a changed printed value."""
+
+import copy
+import re
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.spatial.distance import cosine as cosine_distance
+from scipy.special import softmax as scipy_softmax
+
+from seq2seq_bottleneck.lecture.audit import RULES, combined, parts, rounds_to
+from seq2seq_bottleneck.lecture.evidence import (
+    Alignment,
+    ArmOutput,
+    Evidence,
+    Exponent,
+    Grid,
+    attention_in_code,
+    cosine,
+    same_words,
+    softmax,
+)
+from seq2seq_bottleneck.lecture.slides import SLIDES, Printed
+from seq2seq_bottleneck.lecture.walkthroughs import WALKTHROUGHS, audit, audit_all
+
+GOLD = Alignment(
+    ["the", "black", "cat", "sat", "on", "the", "mat"],
+    ["le", "chat", "noir", "s'est", "assis", "sur", "le", "tapis"],
+    [[0], [2], [1], [3, 4], [5], [6], [7]],
+)
+QUADRATIC = Exponent("dot", 1.93, 1.85, 2.01)
+EVIDENCE = Evidence(GOLD, QUADRATIC)
+
+VERDICTS = {
+    **dict.fromkeys(["L1", "L2", "L3", "L4", "L5", "L6", "L9", "L11", "L16", "L18"], "right"),
+    **dict.fromkeys(["L7", "L8", "L13", "L15"], "in part"),
+    **dict.fromkeys(["L10", "L17", "L-FAIL", "L-VIND", "L-LOST"], "illustration"),
+    **dict.fromkeys(["L14", "L-SHORT"], "wrong"),
+    "L12": "rounded freely",
+}
+
+FACTS = {
+    "L1": ["99 97 116", "100 111 103", "115 97 116", "shared by cat and sat: 2"],
+    "L2": ["0.245", "0.912", "0.976", "0.649"],
+    "L3": ["700", "2.73"],
+    "L4": ["1.95", "7.81", "19.5", "39.06"],
+    "L5": ["sum 100", "cat"],
+    "L6": ["0.60", "0.34", "0.999", "0.447"],
+    "L7": ["0.09 0.94 0.20", "4.876", "0.224 0.525 0.251", "1.0942 + 2.5600 + 1.2214 = 4.8756"],
+    "L8": ["0.690 0.310", "0.982 0.018", "9:1 becomes 2.2:1", "5:1 becomes 55:1"],
+    "L9": ["3000", "2744", "91.47 %", "7680"],
+    "L10": ["1 of 7 rows (le)", "tied in 1 more (chat)", "0.239", "0.167"],
+    "L11": ["-19.0 -46.9 -64.8 -77.0"],
+    "L12": ["2.9 5.9 9.8 13.7 17.6", "45 words", "5 13 26 38 51 words, each inside"],
+    "L13": ["-9.4 -19.9 -31.3 -32.7", "0.9 4.2 10.2 12.4 16.2", "44 % of the loss"],
+    "L14": ["words: 30", "are 10 a word", "no overflow"],
+    "L15": ["a step: T^0.93", "in all: T^1.93", "[1.85, 2.01]", "dh is not judged"],
+    "L16": ["reordered: black cat", "one to many: sat"],
+    "L17": ["sum 0.9", "`bottleneck lecture L17` shows those of a trained run"],
+    "L18": ["0.224 0.525 0.251", "0.493 0.173 0.440"],
+    "L-FAIL": ["42.3 exp(-0.082 ratio)", "-0.9997"],
+    "L-VIND": ["BLEU with attention: gains 0.9 4.2 10.2 12.4 16.2", "40+ words"],
+    "L-SHORT": ["3 3 2 2 3", "`bottleneck lecture L-SHORT`"],
+    "L-LOST": ["5 of 5"],
+}
+
+IDENTITY = np.eye(6)[SLIDES["L10"]["gold"]].tolist()
+
+
+def changed(name, evidence=EVIDENCE, rows=None, **fields):
+    """The evidence with some fields of one slide changed, or of rows of its table."""
+    slides = copy.deepcopy(SLIDES)
+    slides[name].update(fields)
+    for index, cells in (rows or {}).items():
+        slides[name]["rows"][index].update(cells)
+    return Evidence(**{**vars(evidence), "slides": slides})
+
+
+def unnormalised(query, states):
+    scores = np.exp(states @ query)
+    return scores, scores @ states
+
+
+RIGHT_L7 = {"sum": 4.88, "weights": [0.22, 0.53, 0.25], "percent": 53}
+PLANTED = {
+    "L1": changed("L1", shared=1),
+    "L2": changed("L2", near="mouse"),
+    "L3": changed("L3", printed={"numbers": [700], "ratio": [2.8]}),
+    "L4": changed("L4", printed={"numbers": [500, 2000, 5000, 10000], "ratio": [2, 8, 20, 50]}),
+    "L5": changed("L5", percent=[5, 15, 80, 5, 5]),
+    "L6": changed("L6", products=[["cat", "chat", 0.60], ["cat", "sat", 0.43]]),
+    "L7": changed("L7", **RIGHT_L7),
+    "L8": changed("L8", scores=[[0.9, 0.1]] * 2, weights=[[0.64, 0.36], [0.93, 0.07]]),
+    "L9": changed("L9", printed={"numbers": [3000], "lost": [2754]}),
+    "L10": changed("L10", weights=IDENTITY),
+    "L11": changed("L-FAIL", rows={2: {"drop_percent": -49}}),
+    "L12": changed("L-FAIL", rows={2: {"compression_ratio": 20}}),
+    "L13": changed("L-VIND", rows={index: {"improvement_percent": 7.0} for index in range(5)}),
+    "L14": changed("L14", words=30),
+    "L15": changed("L15", a_step="O(Tx Ty dh)", in_all="O(Tx Ty Ty dh)", remedy_exponent=3),
+    "L16": changed("L16", links=[*SLIDES["L16"]["links"][:-1], ["mat", "chat"]]),
+    "L17": changed("L17", steps=[{"Le": 0.6, "Un": 0.5}, {"chat": 0.9, "chien": 0.2}]),
+    "L18": Evidence(GOLD, code=unnormalised),
+    "L-FAIL": changed("L-FAIL", rows={4: {"bleu": 30.0}}),
+    "L-VIND": changed("L-VIND", rows={1: {"attention": 60.0}}),
+    "L-SHORT": changed("L-SHORT", pairs=[["one two three four five", "un"]]),
+    "L-LOST": changed("L-LOST", lost=["International", "robots"]),
+}
+
+
+def step(name, title, evidence=EVIDENCE):
+    (found,) = (step for step in audit(name, evidence).steps if step.title == title)
+    return found
+
+
+def test_the_tests_cover_every_id_in_the_lectures_order():
+    assert [audit.id for audit in audit_all(EVIDENCE)] == list(WALKTHROUGHS) == list(SLIDES)
+    assert set(VERDICTS) == set(FACTS) == set(PLANTED) == set(SLIDES)
+
+
+@pytest.mark.parametrize("name", SLIDES)
+def test_verdicts_and_numbers_are_the_lectures_audit(name):
+    result = audit(name, EVIDENCE)
+    assert result.verdict == VERDICTS[name]
+    for fact in FACTS[name]:
+        assert fact in f"{result.recomputed}; {result.why}"
+    for text in (result.topic, result.printed, result.recomputed, result.why):
+        assert " ".join(text.split()) == text != ""
+
+
+@pytest.mark.parametrize("name", SLIDES)
+def test_a_changed_printed_value_changes_the_verdict(name):
+    assert audit(name, PLANTED[name]).verdict != VERDICTS[name]
+
+
+def test_what_the_slide_prints_stands_in_the_printed_column():
+    printed = audit("L7", EVIDENCE).printed
+    assert printed == (
+        "scores: 0.09 0.94 0.20; sum of exponentials: 4.02; weights: 0.27 0.63 0.10; on cat: 63 %"
+    )
+    assert audit("L11", EVIDENCE).printed == "drop: -19 -47 -65 -77 %"
+    assert audit("L13", EVIDENCE).printed.startswith("improvement: 2.6 14.7 54.5 100 200 %")
+    assert audit("L15", EVIDENCE).printed.startswith("a step: O(Tx dh); in all: O(Tx Ty dh); ")
+    assert audit("L8", EVIDENCE).printed.endswith(
+        "amplifies: always (our reading); sparse: yes (our reading)"
+    )
+    for part in ("topic", "sentiment", "main fact", "frame", "premier venues", "exact name"):
+        assert part in audit("L-LOST", EVIDENCE).printed
+
+
+@pytest.mark.parametrize("name", SLIDES)
+def test_a_number_called_right_is_shown_so_that_it_rounds_to_the_printed_one(name):
+    """A half either way is right, but "91.5" beside "91" does not show it."""
+    for check in audit(name, EVIDENCE).checks:
+        printed, recomputed = (
+            re.findall(r"[-+]?\d+(?:\.\d+)?", text) for text in (check.printed, check.recomputed)
+        )
+        if check.judgement == "right" and len(printed) == len(recomputed):
+            for text, number in zip(printed, recomputed, strict=True):
+                assert rounds_to(Printed(text), float(number) * (1 + 1e-6), tens=name == "L4")
+
+
+def test_the_worked_example_shows_each_number_and_slip_at_its_step():
+    steps = {step.title: step for step in audit("L7", EVIDENCE).steps}
+    assert list(steps) == ["Given", "Scores", "Exponentials", "Weights", "Context"]
+    assert steps["Scores"].lines[1] == "cat  0.5 x 0.8 + (-0.2) x 0.1 + 0.8 x 0.7  = 0.94"
+    assert [line.split()[-1] for line in steps["Exponentials"].lines] == [
+        "1.0942", "2.5600", "1.2214", "4.8756",
+    ]  # fmt: skip
+    assert [line.split()[-1] for line in steps["Weights"].lines] == ["0.224", "0.525", "0.251"]
+    assert steps["Context"].lines[-1] == "= (0.493, 0.173, 0.440)"
+    judgements = {title: [c.judgement for c in step.checks] for title, step in steps.items()}
+    assert judgements == {
+        "Given": [],
+        "Scores": ["right"],
+        "Exponentials": ["wrong"],
+        "Weights": ["wrong", "wrong"],
+        "Context": [],
+    }
+    assert steps["Weights"].notes == [
+        "the slide's own 1.22 / 4.02 is 0.30, not 0.10",
+        "the last weight is printed as 0.10, 0.22, 0.30: sums 1.00, 1.12, 1.20",
+    ]
+    assert audit("L7", PLANTED["L7"]).verdict == "right"
+
+
+def test_recomputed_weights_do_not_come_from_the_printed_ones():
+    """The softmax of L7's scores by another route."""
+    scores = np.array([0.09, 0.94, 0.20])
+    weights = 1 / np.exp(scores[None, :] - scores[:, None]).sum(axis=1)
+    assert " ".join(f"{w:.3f}" for w in weights) in audit("L7", EVIDENCE).recomputed
+
+
+def test_an_attention_that_never_falls_would_solve_the_problem():
+    rows = {
+        index: {"attention": 36.1, "improvement_percent": round(100 * (36.1 / row["none"] - 1), 1)}
+        for index, row in enumerate(SLIDES["L-VIND"]["rows"])
+    }
+    assert audit("L13", changed("L-VIND", rows=rows)).verdict == "right"
+
+
+def test_rows_of_the_matrix_must_sum_to_one():
+    weights = [[0.50] * 6, *SLIDES["L10"]["weights"][1:]]
+    assert audit("L10", changed("L10", weights=weights)).verdict == "in part"
+    assert audit("L10", PLANTED["L10"]).verdict == "right"
+
+
+@pytest.mark.parametrize(("rows", "verdict"), [(2, "illustration"), (3, "right")])
+def test_more_than_half_of_the_rows_make_an_alignment(rows, verdict):
+    weights = IDENTITY[:rows] + SLIDES["L10"]["weights"][rows:]  # one of the slide's is right, too
+    assert audit("L10", changed("L10", weights=weights)).verdict == verdict
+
+
+def test_the_matrix_is_the_slides_with_a_learned_one_beside_it():
+    slide = SLIDES["L10"]
+    weights = np.full((7, 7), 0.05)
+    weights[range(7), slide["gold"]] = 0.7
+    learned = Grid("learned", slide["french"], [*slide["english"], "</s>"], weights, slide["gold"])
+    first = audit("L10", Evidence(GOLD, learned=learned)).steps[0]
+    np.testing.assert_array_equal(first.grids[0].weights, slide["weights"])
+    assert first.grids[1] is learned
+    assert learned.aligned() == slide["french"]
+    assert "gold cells 0.700 on average, equal weights 0.143" in learned.summary()
+    assert len(audit("L10", EVIDENCE).steps[0].grids) == 1
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "expected"),
+    [
+        (1.51, 2.49, "in part"),
+        (1.49, 2.1, "not measured"),
+        (1.9, 2.51, "not measured"),
+        (1.0, 3.0, "not measured"),
+        (0.9, 1.49, "wrong"),
+        (2.51, 3.1, "wrong"),
+    ],
+)
+def test_the_cost_is_judged_by_the_measured_exponents_interval(low, high, expected):
+    result = audit("L15", Evidence(GOLD, Exponent("dot", (low + high) / 2, low, high)))
+    assert result.verdict == expected
+    assert ("too wide" in result.why) == (expected == "not measured")
+
+
+def test_the_cost_of_a_step_and_of_the_whole_have_their_own_verdicts():
+    def judged(**fields):
+        return [check.judgement for check in audit("L15", changed("L15", **fields)).checks[:2]]
+
+    assert judged() == ["right", "right"]
+    assert judged(a_step="O(Tx Ty dh)") == ["wrong", "right"]
+    assert judged(in_all="O(Tx dh)") == ["right", "wrong"]
+    result = audit("L15", Evidence(GOLD))
+    assert result.verdict == "not measured"
+    assert "`bottleneck bench`" in result.why
+    cost = QUADRATIC._replace(folder="results/runs/bench")
+    why = audit("L15", Evidence(GOLD, cost)).why
+    assert "T^1.93 [1.85, 2.01] with T tokens a side (results/runs/bench)" in why
+
+
+def test_an_alignment_that_is_not_the_slides_is_seen():
+    straight = GOLD._replace(links=[[place] for place in range(7)])
+    assert audit("L16", Evidence(straight)).verdict == "in part"
+
+
+def test_the_models_attention_is_compared_with_the_code():
+    agree, other = (
+        step("L18", "This project's model", Evidence(GOLD, model=model)).notes[0]
+        for model in (attention_in_code, unnormalised)
+    )
+    assert agree.startswith("the two agree: ")
+    assert other.startswith("the two do not agree: ")
+    assert [step.title for step in audit("L18", EVIDENCE).steps] == ["The code, run on L7"]
+
+
+LIKELY = ArmOutput(
+    "additive", "d6a5", ["le chat s'est assis"], [],
+    [
+        ("", [("le", 0.95), ("la", 0.0301), ("un", 0.00004)]),
+        ("le", [("chat", 0.9), (",", 0.05)]),
+    ],
+)  # fmt: skip
+ENDED = ArmOutput("none", "c96f", [""], ["sat"], [("", [("</s>", 0.6), ("le", 0.4)])])
+
+
+def test_the_first_steps_of_trained_arms_are_shown():
+    result = audit("L17", Evidence(GOLD, arms=[ENDED, LIKELY]))
+    assert [[" ".join(line.split()) for line in step.lines] for step in result.steps] == [
+        ["none </s> 0.600, le 0.400", "additive le 0.950, la 0.030, un <0.001"],
+        ["none ended", 'additive after le chat 0.900, "," 0.050'],
+        ["none (nothing)", "additive le chat s'est assis"],
+    ]
+    assert result.steps[-1].notes == ["none has no token for sat"]
+    assert "bottleneck" not in result.why
+    assert [step.lines for step in audit("L17", EVIDENCE).steps] == [[], []]
+
+
+def test_short_translations_stand_beside_the_slides_and_are_counted():
+    said = ["Le chat s’est assis.", "je t'aime", "bonjour les amis", "BONJOUR", "à plus tard"]
+    arms = [ArmOutput("none", "c96f", [""] * 5), ArmOutput("additive", "d6a5", said, ["x"])]
+    result = audit("L-SHORT", Evidence(GOLD, arms=arms))
+    rows = [" ".join(line.split()) for line in result.steps[1].lines]
+    assert rows[:4] == [
+        "The cat sat slide Le chat s'est assis",
+        "none (nothing)",
+        "additive = Le chat s’est assis.",
+        "I love you slide Je t'aime",
+    ]
+    assert len(rows) == 15
+    assert rows[8] == "additive bonjour les amis"
+    assert result.steps[2].lines == ["none 0 of 5", "additive 4 of 5"]
+    assert result.steps[2].notes == ["additive has no token for x"]
+    assert result.why.endswith("translated as on the slide: none 0 of 5, additive 4 of 5")
+    assert len(audit("L-SHORT", EVIDENCE).steps) == 2
+
+
+@pytest.mark.parametrize(
+    ("output", "target", "same"),
+    [
+        ("je t'aime", "Je t'aime", True),
+        ("Je t’aime !", "Je t'aime", True),
+        ("je  t'aime", "Je t'aime", True),
+        ("je t'aime bien", "Je t'aime", False),
+        ("je taime", "Je t'aime", False),
+        ("", "Je t'aime", False),
+        ("a\u0300 plus tard", "À plus tard", True),
+    ],
+)
+def test_a_translation_is_the_slides_up_to_case_and_final_stop(output, target, same):
+    assert same_words(output, target) == same
+
+
+@pytest.mark.parametrize(
+    ("printed", "value", "tens", "right"),
+    [
+        ("2.7", 2.73, False, True),
+        ("2.7", 2.76, False, False),
+        ("0.20", 0.204, False, True),
+        ("0.20", 0.206, False, False),
+        ("-47", -46.9, False, True),
+        ("40", 39.06, True, True),
+        ("40", 39.06, False, False),
+        ("8", 7.4, True, False),
+        ("0", 0.6, True, False),
+        ("100", 100.4, False, True),
+        ("100", 104.0, False, False),
+    ],
+)
+def test_a_value_rounds_to_the_last_printed_digit(printed, value, tens, right):
+    assert rounds_to(Printed(printed), value, tens) == right
+
+
+@given(st.floats(-1000, 1000), st.integers(1, 4))
+def test_a_number_rounds_to_its_own_printing_and_not_to_the_next(value, decimals):
+    printed = Printed(f"{value:.{decimals}f}")
+    assert rounds_to(printed, value)
+    assert not rounds_to(printed, float(printed) + 0.51 * 10**-decimals)
+    assert not rounds_to(printed, float(printed) - 0.51 * 10**-decimals)
+
+
+def test_every_verdict_has_its_rule_and_parts_combine():
+    assert set(VERDICTS.values()) | {"not measured"} == set(RULES)
+    assert parts([True, True]) == "right"
+    assert parts([True, False]) == "in part"
+    assert parts([False, False]) == "wrong"
+    for word in RULES:
+        assert combined([word, word]) == word
+    assert combined(["right", "wrong"]) == "in part"
+    assert combined(["right", "rounded freely"]) == "rounded freely"
+    assert combined(["right", "illustration"]) == "illustration"
+    assert combined(["illustration", "wrong"]) == "wrong"
+    assert combined(["wrong", "not measured"]) == "not measured"
+
+
+def test_formulas_agree_with_scipy():
+    random = np.random.default_rng(3)
+    a, b = random.normal(size=(2, 5))
+    states = random.normal(size=(4, 5))
+    assert cosine(a, b) == pytest.approx(1 - cosine_distance(a, b))
+    np.testing.assert_allclose(softmax(states @ a), scipy_softmax(states @ a))
+    weights, context = attention_in_code(a, states)
+    np.testing.assert_allclose(weights, scipy_softmax(states @ a))
+    np.testing.assert_allclose(context, scipy_softmax(states @ a) @ states)
+
+
+def test_the_code_with_the_maximum_subtracted_does_not_overflow():
+    weights, context = attention_in_code(np.array([1000.0]), np.array([[1.0], [0.5]]))
+    np.testing.assert_allclose(weights, [1.0, 0.0], atol=1e-200)
+    np.testing.assert_allclose(context, [1.0])
