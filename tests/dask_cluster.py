@@ -13,8 +13,6 @@ class Cluster:
     """A scheduler and its workers; the workers' folder is none that a test works in."""
 
     folder: Path
-    protocol: str = "tcp"
-    environment: dict[str, str] | None = None
     address: str = ""
     scheduler: subprocess.Popen | None = None
     workers: list[subprocess.Popen] = field(default_factory=list)
@@ -25,7 +23,6 @@ class Cluster:
             return subprocess.Popen(
                 [sys.executable, "-m", f"distributed.cli.{program}", "--no-dashboard", *arguments],
                 cwd=self.folder,
-                env=self.environment,
                 stdout=log,
                 stderr=log,
             )
@@ -33,7 +30,6 @@ class Cluster:
     def start_scheduler(self) -> None:
         file = self.folder / "scheduler.json"
         arguments = ["--host", "127.0.0.1", "--port", "0", "--scheduler-file", str(file)]
-        arguments += ["--protocol", self.protocol]
         self.scheduler = self.start("dask_scheduler", *arguments)
         wait_for(file.is_file)
         self.address = json.loads(file.read_text())["address"]

@@ -1,16 +1,17 @@
-"""``bottleneck corpus``: look at the sentences before training on them."""
+"""``bottleneck corpus``: fetch real text, and look at the sentences before training on them."""
 
+import sys
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from . import named
-from .completion import corpora
-from .console import output, say
+from .completion import corpora, named_corpora
+from .console import errors, output, say
 from .help import Command, Commands
 from .options import (
     Assignments,
     Preset,
+    Quiet,
     ReverseDirection,
     Source,
     Target,
@@ -21,6 +22,7 @@ from .options import (
 )
 
 if TYPE_CHECKING:
+    from rich.progress import Progress
     from rich.table import Table
 
     from ..corpus.corpus import Corpus, Description
@@ -30,8 +32,6 @@ if TYPE_CHECKING:
 app = typer.Typer(
     help="Fetch real text, and look at any corpus.", cls=Commands, no_args_is_help=True
 )
-app.command("list", cls=Command)(named.list_corpora)
-app.command(cls=Command)(named.fetch)
 
 Name = Annotated[
     str,
@@ -39,6 +39,95 @@ Name = Annotated[
         help="grammar, copy, files, or a name of `corpus list`.", autocompletion=corpora
     ),
 ]
+
+
+@app.command("list", cls=Command)
+def list_corpora(
+    form: Annotated[str, typer.Option("--format", help="rich or csv.")] = "rich",
+) -> None:
+    """List the corpora that can be fetched, and which are on this machine."""
+    from ..corpus.download import CORPORA, read_source
+    from ..runs.csvtext import rows_text
+    from ..settings.errors import UsageError, did_you_mean
+    from ..tables.fitting import print_prose
+    from ..tables.render import new_table
+
+    if form not in ("rich", "csv"):
+        raise UsageError(f"unknown format {form!r}{did_you_mean(form, ('rich', 'csv'))}")
+    table = new_table("", ["name", "pairs", "MB", "licence", "cite", "here"], texts=1)
+    rows = []
+    for name, corpus in CORPORA.items():
+        here = (source := read_source(name)) is not None
+        pairs = sum(source["pairs"].values()) if source else corpus.pairs
+        facts = {"licence": corpus.licence, "citation": corpus.citation, "here": here}
+        rows.append({"name": name, "pairs": pairs, "megabytes": corpus.megabytes, **facts})
+        counts = f"{'' if here else '~'}{pairs:,}", f"{corpus.megabytes:g}"
+        table.add_row(name, *counts, corpus.licence, corpus.citation, "yes" if here else "no")
+    if form == "csv":
+        say(rows_text(rows), nl=False)
+        return
+    for column in table.columns[3:]:
+        column.justify = "left"
+    console = output()
+    console.print(table)
+    print_prose(
+        console,
+        "bottleneck corpus fetch NAME brings one here. Built in: grammar, copy. Any other text: "
+        "--corpus files --source FILE --target FILE.",
+    )
+
+
+@app.command(cls=Command)
+def fetch(
+    name: Annotated[
+        str, typer.Argument(help="A name of `corpus list`.", autocompletion=named_corpora)
+    ],
+    limit: Annotated[
+        int | None,
+        typer.Option(min=1, help="Keep so many training pairs, evenly spread over the text."),
+    ] = None,
+    again: Annotated[bool, typer.Option("--again", help="Download even if it is here.")] = False,
+    quiet: Quiet = False,
+) -> None:
+    """Download a corpus, once: runs then read it offline."""
+    from rich.progress import BarColumn, DownloadColumn, Progress, TransferSpeedColumn
+
+    from ..corpus.download import CORPORA, folder_of
+    from ..corpus.download import fetch as fetch_corpus
+    from ..settings.errors import UsageError, did_you_mean
+
+    if name not in CORPORA:
+        raise UsageError(f"no corpus {name!r} to fetch{did_you_mean(name, CORPORA)}")
+    columns = "{task.description}", BarColumn(), DownloadColumn(), TransferSpeedColumn()
+    hidden = quiet or not sys.stderr.isatty()
+    with Progress(*columns, console=errors(), transient=True, disable=hidden) as progress:
+        source = fetch_corpus(name, limit, again, lambda file: _Bar(progress, file))
+    splits = {"train": "training", "valid": "validation", "test": "test"}
+    counts = [f"{count:,} {splits[split]}" for split, count in source["pairs"].items()]
+    say(f"{name}: {', '.join(counts)} pairs in {folder_of(name)}")
+    for file in source["sources"]:
+        if file["sha256"] not in CORPORA[name].files.values():
+            say(f"sha256 of {file['url']}: {file['sha256']} (none is published)")
+    say(f"licence: {source['licence']}; cite: {source['citation']}")
+
+
+class _Bar:
+    """A bar of rich as pooch drives it: it sets ``total``, updates, and at the end starts anew."""
+
+    def __init__(self, progress: "Progress", file: str) -> None:
+        self.total = 0
+        self._progress, self._task = progress, progress.add_task(file, total=None)
+
+    def update(self, count: int) -> None:
+        """So many bytes more have come."""
+        self._progress.update(self._task, total=self.total or None, advance=count)
+
+    def reset(self) -> None:
+        """Count from zero."""
+        self._progress.update(self._task, completed=0)
+
+    def close(self) -> None:
+        """The file is complete."""
 
 
 @app.command(cls=Command)

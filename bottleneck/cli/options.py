@@ -67,7 +67,7 @@ TestSet = Annotated[
     typer.Option(
         "--test",
         metavar="NAME",
-        help="Test set of sacreBLEU, as wmt14, or another corpus.",
+        help="Another corpus by name, to test on.",
         rich_help_panel=CORPUS,
     ),
 ]

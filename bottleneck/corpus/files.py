@@ -1,8 +1,7 @@
 """Parallel text: two files line by line, or one of tab-separated columns.
 
-The user's own, a named corpus that was fetched, or a test set that sacreBLEU has. English is the
-first side of all but the user's own, whose first side is the source unless the direction is
-reversed.
+The user's own, or a named corpus that was fetched, of which English is the first side. The first
+side of the user's own is the source unless the direction is reversed.
 
 Plain or gzip, UTF-8 (a byte-order mark is dropped), lines ended by LF or CRLF. Text is brought
 to Unicode form NFC and its white space folded to single spaces.
@@ -19,9 +18,8 @@ from unicodedata import normalize
 from ..settings.concerns import NAMED, CorpusSettings
 from ..settings.counted import counted
 from ..settings.devices import is_endless
-from ..settings.errors import UsageError, UserError
-from .named.places import split_files_of
-from .named.testsets import test_set_files
+from ..settings.errors import UsageError, UserError, did_you_mean
+from .download import split_files
 from .pair import SentencePair
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -60,14 +58,8 @@ def training_files(corpus: CorpusSettings) -> PairFiles:
 
     Raises UsageError where they are not, UserError for a named corpus that is not on this machine.
     """
-    if corpus.name in NAMED:
-        found = _named_files(corpus.name, "train")
-        if found is None:
-            raise UserError(
-                f"corpus {corpus.name!r} has no training text; `bottleneck corpus fetch "
-                f"{corpus.name} --again` brings it anew"
-            )
-        return found
+    if corpus.name in NAMED and (named := _named_files(corpus.name, "train")):
+        return named
     if corpus.source is None:
         raise UsageError(
             "corpus.name is 'files' but corpus.source is not set; give "
@@ -80,9 +72,9 @@ def training_files(corpus: CorpusSettings) -> PairFiles:
 def given_test_files(corpus: CorpusSettings) -> PairFiles | None:
     """The files to test on, None where the test set is to be split off.
 
-    A test set by name goes before the one that a named corpus has; it is one of sacreBLEU's, or
-    another named corpus'. Raises UsageError for two test sets, or half a one, UserError for one
-    that is not on this machine.
+    A test set by name, which is another named corpus', goes before the one that a named corpus
+    has. Raises UsageError for two test sets, half a one or an unknown one, UserError for one that
+    is not on this machine.
     """
     if corpus.test is not None and (corpus.test_source or corpus.test_target):
         raise UsageError("corpus.test and corpus.test_source both name a test set; give one")
@@ -90,7 +82,10 @@ def given_test_files(corpus: CorpusSettings) -> PairFiles | None:
     if tested in NAMED:
         return _named_files(tested, "test")
     if corpus.test is not None:
-        return PairFiles("corpus.test", *test_set_files(corpus.test, corpus.reverse_direction))
+        raise UsageError(
+            f"no corpus {tested!r} to test on{did_you_mean(tested, NAMED)}; another test set is "
+            "two files: --test-source FILE --test-target FILE"
+        )
     return _given("test", corpus.test_source, corpus.test_target)
 
 
@@ -121,7 +116,7 @@ def given_valid_files(corpus: CorpusSettings) -> PairFiles | None:
 
 def _named_files(name: str, split: str) -> PairFiles | None:
     """The files of a split of a named corpus, None where it has no such split."""
-    found = split_files_of(name, split)
+    found = split_files(name, split)
     return None if found is None else PairFiles(f"corpus {name!r}", *found)
 
 

@@ -113,7 +113,7 @@ That is every setting but the names of the user's files, which say where the tex
 ``corpus_fingerprint`` says what it is. Sizes that follow the context where they are not set
 (``hidden_size``, ``attention_size``) and ``train_max_words`` are as the run has them.
 ``asked_..._pairs`` are the settings, ``train_pairs`` is what there was; the vocabularies are the
-most words or subwords allowed. ``test_set`` is blank but for one that sacreBLEU knows.
+most words or subwords allowed. ``test_set`` is blank but for a test set given by name.
 """
 
 RUN_COLUMNS: dict[str, str] = {

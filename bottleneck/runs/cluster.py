@@ -1,29 +1,40 @@
-"""More than one machine: the runs of a sweep on the workers of a Dask scheduler.
+"""More than one machine: each run of a sweep is a task of a Dask scheduler.
 
 Start a scheduler with ``dask scheduler`` and on every machine
 ``dask worker tcp://HOST:8786 --nthreads 1 --nworkers N``, N its number of cores: a run takes one
-thread of a worker and is a process of its own. Scheduler and workers need this package, in the same
-version. Workers may join and leave at any time. They share no disk with this machine: settings go
-out, the user's corpus once a worker, and the files of each run come back into this machine's store.
-When a worker dies its runs are done again on others, from the checkpoint that the store has, if it
-has one; with a fourth worker lost (Dask's ``distributed.scheduler.allowed-failures``) a run fails.
+thread of a worker and is a process of its own. The workers need this package, in the same version,
+and share no disk with this machine: the settings and the user's text go out with the tasks, and the
+files of a run come back with its result. Dask has the run of a lost worker done again, from its
+beginning; with a fourth worker lost (``distributed.scheduler.allowed-failures``) the run fails.
 
-Whoever reaches a scheduler can run code on it, on its workers and, by what comes back, here. Keep
-it on a network of your own, or use ``tls://`` addresses: Dask takes the certificates from its own
-configuration (``distributed.comm.tls`` in ``~/.config/dask``, or DASK_DISTRIBUTED__COMM__TLS__...),
-on all machines alike, and then speaks with holders of a certificate of that authority alone.
+Whoever reaches a scheduler can run code on it, on its workers and, by what comes back, here.
 """
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
+from queue import Queue
+from tempfile import TemporaryDirectory
+from typing import Any
+from uuid import uuid4
 
+from ..corpus.corpus import load_corpus
+from ..results.folders import ENDED, SETTINGS
+from ..settings.concerns import FILES
 from ..settings.errors import UserError
-from .pool import Job, Listener, Outcome
+from ..settings.run import RunSettings
+from ..settings.sums import SUMS, digest_of, parsed, written
+from .csvtext import json_text
+from .pool import ENDS, Job, Listener, Outcome, run_jobs
+from .store import RunFolder
 
 CONNECTING = 10.0
 """Seconds that a scheduler has to answer."""
+
+Event = dict[str, Any]
+Texts = Mapping[str, tuple[str, bytes]]
+"""The user's files by their settings: name and content."""
 
 
 def run_jobs_on_cluster(
@@ -37,53 +48,143 @@ def run_jobs_on_cluster(
     """Execute all jobs into ``store`` on the workers of ``scheduler``, as ``run_jobs`` does here.
 
     A run that diverges or fails does not stop the others; a KeyboardInterrupt stops them all, and
-    their checkpoints come back. ``tell`` takes what the user should know.
-
-    Without Dask, or where the scheduler cannot be reached, a ``UserError``.
+    those under way are lost. ``tell`` takes what the user should know. Raises UserError without
+    Dask, and where the scheduler cannot be reached.
     """
+    client = _connect(scheduler)
+    import dask
+
+    outcomes: dict[str, Outcome] = {}
+    running: dict[str, list[Job]] = {}
+
+    def end(ended: Sequence[Job], event: Event) -> None:
+        for job in ended:
+            outcomes[job.name] = Outcome(job, **event)
+            listener(job, event)
+
+    with client, dask.config.set({"distributed.admin.large-graph-warning-threshold": "1GiB"}):
+        fingerprints: dict[Any, str] = {}
+        for job in jobs:
+            corpus = job.settings.corpus, job.settings.scoring.lower_edges
+            try:
+                if corpus not in fingerprints:
+                    fingerprints[corpus] = load_corpus(*corpus).fingerprint
+            except UserError as error:
+                end([job], {"phase": "failed", "reason": str(error), "exit_code": error.exit_code})
+                continue
+            run = job.settings.identity(fingerprints[corpus])
+            status = RunFolder(store, run).read_status()
+            if status.get("status") in ENDED and not force:
+                end([job], {"phase": status["status"], "run": run, "reason": status["reason"]})
+            else:
+                running.setdefault(run, []).append(job)
+        if running and not client.ncores():
+            tell(f"waiting for workers at {scheduler}: dask worker {scheduler} --nthreads 1")
+        topic, news, texts, futures = f"seq2seq-bottleneck-{uuid4().hex[:12]}", Queue(), {}, {}
+        client.subscribe_topic(topic, lambda event: news.put(event[1]))
+        for run, (job, *_) in running.items():
+            files = {key: getattr(job.settings.corpus, key) for key in FILES}
+            paths = tuple((key, path) for key, path in files.items() if path is not None)
+            if paths not in texts:  # a task, so that Dask keeps one copy for all runs
+                texts[paths] = client.submit(dict, _read(paths), key=f"{topic}-{len(texts)}")
+            order = topic, run, job.settings, texts[paths]
+            futures[run] = client.submit(execute_task, *order, key=f"{topic}-{run}")
+            futures[run].add_done_callback(lambda _, run=run: news.put((run, None)))
+        while running:
+            run, event = news.get()
+            if event is None:
+                folder, settings = RunFolder(store, run), running[run][0].settings
+                end(running.pop(run), _arrived(futures.pop(run), folder, settings))
+            else:
+                for job in running.get(run, ()):
+                    listener(job, event)
+    return [outcomes[job.name] for job in jobs]
+
+
+def _connect(scheduler: str) -> Any:
+    """A client of the scheduler; a UserError where there is none to be had."""
     if find_spec("distributed") is None:
         raise UserError('--scheduler needs Dask: pip install "seq2seq-bottleneck[cluster]"')
-    # Imported here: Dask is an extra.
     from distributed import Client
+    from distributed.security import Security
 
-    from .dispatch import Dispatch
-
-    _check_certificates(scheduler)
+    security, encrypted = Security(), scheduler.startswith("tls://")
+    has_certificate = security.get_connection_args("client")["ssl_context"] is not None
+    if (encrypted and not has_certificate) or (security.require_encryption and not encrypted):
+        raise UserError(  # Dask would end in a traceback, after half a minute
+            f"scheduler {scheduler!r} does not go with Dask's configuration: a tls:// address "
+            "needs ca-file, cert and key under distributed.comm.tls.client, and "
+            "require-encryption needs a tls:// address"
+        )
+    # Dask tells of a lost scheduler in a traceback; this program does in a line.
+    logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
     try:
-        client = Client(scheduler, timeout=CONNECTING, set_as_default=False)
+        return Client(scheduler, timeout=CONNECTING, set_as_default=False)
     except (OSError, ValueError, TypeError, RuntimeError) as error:
         raise UserError(
             f"cannot reach scheduler {scheduler!r}: {_line(error)}; `dask scheduler` starts one "
             "and prints its address"
         ) from None
-    # What Dask has to say of a lost scheduler is a traceback; we say it in a line.
-    logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
-    with client:
-        if not client.ncores():
-            tell(f"waiting for workers at {scheduler}: dask worker {scheduler} --nthreads 1")
-        return Dispatch(client, store, listener, force).run(jobs)
 
 
-def _check_certificates(scheduler: str) -> None:
-    """Refuse an address that does not go with what Dask is told of certificates.
+def _read(paths: Sequence[tuple[str, str]]) -> Texts:
+    """The user's files of one corpus."""
+    found = {key: Path(path).expanduser() for key, path in paths}
+    return {key: (path.name, path.read_bytes()) for key, path in found.items()}
 
-    Without one for a ``tls://`` address, or with any other where all is to be encrypted, Dask ends
-    in a traceback, after half a minute.
+
+def execute_task(
+    topic: str, run: str, settings: RunSettings, texts: Texts
+) -> tuple[Event, dict[str, bytes]]:
+    """On a worker: one run, in a temporary folder; its last event, and the files of its folder.
+
+    Other events go to the topic. Raises RuntimeError where nobody wants the run any more.
     """
-    from distributed.security import Security
+    from distributed import get_worker
 
-    known = Security()
-    if not scheduler.startswith("tls://"):
-        if known.require_encryption:
-            raise UserError(
-                f"scheduler {scheduler!r} is spoken to in clear, and Dask's configuration has "
-                "distributed.comm.require-encryption: give the tls:// address of one that encrypts"
-            )
-    elif not known.get_connection_args("client")["ssl_context"]:
-        raise UserError(
-            f"scheduler {scheduler!r} asks for TLS; name ca-file, cert and key in Dask's "
-            "configuration, under distributed.comm.tls.client"
-        )
+    worker, ends = get_worker(), []
+    task = worker.get_current_task()
+
+    def listen(_: Job, event: Event) -> None:
+        if worker.state.tasks[task].state == "cancelled":
+            raise RuntimeError("the sweep was stopped")
+        if event["phase"] in ENDS:
+            ends.append(event)
+        else:
+            worker.log_event(topic, [run, event])
+
+    with TemporaryDirectory(dir=worker.local_directory, ignore_cleanup_errors=True) as folder:
+        places = {key: Path(folder, f"{key}-{name}") for key, (name, _) in texts.items()}
+        for key, (_, content) in texts.items():
+            places[key].write_bytes(content)
+        settings = settings.changed(corpus={key: str(path) for key, path in places.items()})
+        run_jobs([Job(run, settings)], Path(folder, "store"), listen, width=1)
+        paths = Path(folder, "store", run).glob("[!.]*")
+        return ends[0], {path.name: path.read_bytes() for path in paths}
+
+
+def _arrived(future: Any, folder: RunFolder, settings: RunSettings) -> Event:
+    """Put the files of a run into the store; how it ended.
+
+    Raises UserError where the scheduler is lost.
+    """
+    from distributed import CancelledError
+
+    try:
+        event, files = future.result()
+    except CancelledError:
+        raise UserError("lost the scheduler; the same command runs what is missing") from None
+    except Exception as error:
+        return {"phase": "failed", "reason": f"{type(error).__name__}: {_line(error)}"}
+    if event.get("run", folder.run) != folder.run:
+        reason = "the worker made another run of these settings; install the same version there"
+        return {"phase": "failed", "reason": reason, "exit_code": UserError.exit_code}
+    if "run" in event:  # it has ended, and the user's files get their names here back
+        files[SETTINGS] = json_text(settings.model_dump()).encode()
+        listed = parsed(files[SUMS]) | {SETTINGS: [digest_of(files[SETTINGS])]}
+        with folder.alone():
+            folder.replace(files | {SUMS: written(listed)})
+    return event
 
 
 def _line(error: Exception) -> str:

@@ -125,8 +125,12 @@ def run_jobs(
     waiting, outcomes = list(reversed(stacks(jobs, together))), {}
     width = width or default_width(threads)
     events: Queue[tuple[list[Job], dict[str, Any]]] = Queue()
-    order = {"force": force, "updates_together": updates_together, "threads": threads}
-    begin = partial(_start, store=store, order=order, events=events)
+    order = {
+        "store": str(store.resolve()),
+        "force": force,
+        "updates_together": updates_together,
+    }
+    begin = partial(_start, order=order, threads=threads, events=events)
     with held_processes() as processes:
         for _ in range(min(width, len(waiting))):
             processes.append(begin(waiting.pop()))
@@ -142,15 +146,10 @@ def run_jobs(
                     processes.append(begin(waiting.pop()))
         except KeyboardInterrupt:
             over = {*outcomes, *(job.name for stack in waiting for job in stack)}
-            tell_stopping([job for job in jobs if job.name not in over], listener)
+            for job in (job for job in jobs if job.name not in over):
+                listener(job, {"phase": STOPPING})
             raise
     return [outcomes[job.name] for job in jobs]
-
-
-def tell_stopping(jobs: Sequence[Job], listener: Listener) -> None:
-    """Tell at once that jobs under way are being stopped."""
-    for job in jobs:
-        listener(job, {"phase": STOPPING})
 
 
 def stacks(jobs: Sequence[Job], together: int) -> list[list[Job]]:
@@ -194,39 +193,21 @@ def end(processes: Sequence[subprocess.Popen]) -> None:
             process.wait()
 
 
-def _start(stack: list[Job], store: Path, order: dict[str, Any], events: Queue) -> subprocess.Popen:
+def _start(
+    stack: list[Job], order: dict[str, Any], threads: int, events: Queue
+) -> subprocess.Popen:
     """Start a worker and a thread that reads it."""
     errors = tempfile.TemporaryFile("w+", encoding="utf8", errors="replace")  # noqa: SIM115 (the reader closes it)
-    settings = [job.settings for job in stack]
-    process = start(settings, store, errors=errors, **order)
+    order = order | {"stack": [job.settings.model_dump() for job in stack]}
+    process = start_worker("runs", order, errors, threads if threads > 1 else None)
     Thread(target=_read, args=(stack, process, errors, events), daemon=True).start()
     return process
-
-
-def start(
-    stack: Sequence[RunSettings],
-    store: Path,
-    force: bool,
-    errors: IO[str],
-    folder: Path | None = None,
-    updates_together: int | None = None,
-    threads: int = 1,
-) -> subprocess.Popen:
-    """Start a worker, in ``folder`` where one is given: file names of the settings begin there."""
-    order = {
-        "stack": [each.model_dump() for each in stack],
-        "store": str(store.resolve()),
-        "force": force,
-        "updates_together": updates_together,
-    }
-    return start_worker("runs", order, errors, folder, threads if threads > 1 else None)
 
 
 def start_worker(
     room: str,
     order: dict[str, Any],
     errors: IO[str],
-    folder: Path | None = None,
     threads: int | None = None,
 ) -> subprocess.Popen:
     """Start the worker of a room, which reads its order from stdin and tells events on stdout.
@@ -244,7 +225,6 @@ def start_worker(
         encoding="utf8",
         errors="replace",
         env=worker_environment() | own,
-        cwd=folder,
         # A Ctrl-C in the terminal is the parent's to handle.
         start_new_session=True,
     )

@@ -2,8 +2,8 @@
 
 Runs that are trained together keep one checkpoint, so that none is ever behind the others. It lies
 beside the run folders, and a mark in the folder of each member names it. Whatever comes next, in
-this grouping or another, here or on a cluster: a run that is gone on with first takes its own part
-out and its mark off. With the last mark the file goes too.
+this grouping or another: a run that is gone on with first takes its own part out and its mark off.
+With the last mark the file goes too.
 
 A checkpoint is a safetensors file: ``state.N`` (of a stack with the seeds as first axis),
 ``best.SEED.N``, and in its metadata as JSON what is no array; with a digest of all that is each

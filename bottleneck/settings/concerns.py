@@ -47,7 +47,7 @@ class Concern(BaseModel):
         return value
 
 
-NAMED = ("multi30k", "tatoeba", "europarl", "news-commentary", "canada-laws")
+NAMED = ("multi30k", "tatoeba", "europarl", "news-commentary")
 """Real text that ``bottleneck corpus fetch`` brings."""
 FILES = ("source", "target", "valid_source", "valid_target", "test_source", "test_target")
 """Settings that name the user's files: where the data lies, not what it is."""
@@ -61,17 +61,15 @@ class CorpusSettings(Concern):
 
     ``train_max_words`` shortens training and validation alone. Sentences outside ``test_min_words``
     to ``test_max_words`` are left out of the test set, before ``joined`` of them are made into one;
-    nothing else changes. ``test`` names a test set that sacreBLEU knows, or another named corpus:
-    what a run on that one is tested on.
+    nothing else changes. ``test`` names another corpus: what a run on that one is tested on.
     ``reverse_direction`` translates French to English: lengths are then those of the French.
     ``tokens`` subwords are learned on the training side, as many as the vocabularies say.
     ``lexicon`` is the grammar's: the small one has a quarter of the nouns, verbs and adjectives.
     """
 
     name: Literal[
-        "grammar", "copy", "files",
-        "multi30k", "tatoeba", "europarl", "news-commentary", "canada-laws",
-    ] = "grammar"  # fmt: skip
+        "grammar", "copy", "files", "multi30k", "tatoeba", "europarl", "news-commentary"
+    ] = "grammar"
     seed: int = Field(1, ge=0, le=SEED)
     train_pairs: int = Field(20_000, ge=1, le=COUNT)
     valid_pairs: int = Field(500, ge=1, le=COUNT)

@@ -8,17 +8,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..corpus.named.places import read_source
-from ..questions.question import Study
+from ..corpus.download import read_source
 from ..results.folders import read_settings
 from ..results.found import finished_runs
 from ..results.schema import PROBES, STUDIES
 from ..results.study_files import rests_on
 from ..settings.concerns import NAMED
-from ..settings.errors import UsageError, UserError
+from ..settings.errors import UsageError
 from ..settings.run import RunSettings
 from .catalogue import find_study
 from .kept import is_kept
+from .study import Study
 
 
 @dataclass(frozen=True)
@@ -44,8 +44,6 @@ STUDIED = 3
 """Seeds of an arm, the first ones, that the studies are put to, which take as long as training."""
 SIDE = ("training_length", "attention_types", "context_is_hidden", "cells", "teacher_forcing")
 """Sweeps whose questions are beside the lecture's own: one seed each."""
-REAL_SEEDS: Mapping[str, int] = {"canada-laws": 2, "multi30k": 1}
-"""Of the named corpora that come first; every other has one."""
 
 PARTS = (
     Part("vindication", "vindication", 5, PAIR),  # the failure pattern is its first arm
@@ -56,10 +54,7 @@ PARTS = (
     *(Part(name, name, side=True) for name in SIDE),
 )
 """The parts that need nothing fetched."""
-REAL = tuple(
-    Part(f"real_{name}", "real_vindication", REAL_SEEDS.get(name, 1), corpus=name)
-    for name in dict.fromkeys((*REAL_SEEDS, *NAMED))
-)
+REAL = tuple(Part(f"real_{name}", "real_vindication", corpus=name) for name in NAMED)
 """The parts on real text, of which those are run whose corpus has been fetched."""
 
 SHARES: Mapping[str, float] = {
@@ -102,11 +97,8 @@ def asked_runs(study: Study, folder: Path) -> list[Path]:
 
 
 def is_here(part: Part) -> bool:
-    """Whether the part's text is on this machine; one that is damaged is, and will be told."""
-    try:
-        return not part.corpus or read_source(part.corpus) is not None
-    except UserError:
-        return True
+    """Whether the part's text is on this machine."""
+    return not part.corpus or read_source(part.corpus) is not None
 
 
 def studies_left(studies: Sequence[str], folder: Path) -> list[str]:

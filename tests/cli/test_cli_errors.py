@@ -82,7 +82,7 @@ def fails(capsys, arguments: list[str], code: int, *parts: str) -> None:
         (["plot", "attention", "--sentence", "\udc80", "-o", "a.png"], ["not UTF-8"]),
         (["sweep", "vindication", "--jobs", "9" * 20, "--dry-run"], ["--jobs", "9999"]),
         (["sweep", "none.toml"], ["none.toml", "or one of attention_types, "]),
-        (["corpus", "fetch", "grammar", "--again"], ["--again", "leave them out"]),
+        (["corpus", "fetch", "grammar", "--again"], ["no corpus 'grammar' to fetch"]),
         (["study", "length", "--gold", "g"], ["not length", "leave them out"]),
         (["corpus", "list", "--format", "cvs"], ["unknown format 'cvs'", "did you mean 'csv'"]),
     ],

@@ -9,7 +9,7 @@ from ordinary_user import STRANGER, ordinary, read_only, require_ordinary, requi
 from planted import write_planted
 
 from seq2seq_bottleneck.cli.main import run
-from seq2seq_bottleneck.corpus.named.places import folder_of, read_source
+from seq2seq_bottleneck.corpus.download import folder_of, read_source
 from seq2seq_bottleneck.runs.environment import cache_folder, use_cache
 from seq2seq_bottleneck.settings.cache import cache_root
 from seq2seq_bottleneck.settings.errors import UserError

@@ -9,8 +9,8 @@ from planted import write_begun
 from small_sweeps import DIVERGES, FOUR
 
 from seq2seq_bottleneck.cli.main import run
+from seq2seq_bottleneck.cli.planned import Texts
 from seq2seq_bottleneck.corpus.corpus import load_corpus
-from seq2seq_bottleneck.runs.portable import Portable
 from seq2seq_bottleneck.settings.run import resolve
 from seq2seq_bottleneck.settings.sweep import load_sweep
 
@@ -41,12 +41,12 @@ def test_a_plan_says_which_groups_fall_together(tmp_path, capsys, monkeypatch):
 
 @pytest.mark.slow
 def test_a_dry_run_says_what_is_done_and_what_is_left(planted, capsys):
-    fingerprint = Portable().fingerprint
+    texts = Texts()
     cells = expand(load_sweep("mine.toml"))
     for cell, status in zip(cells, ["done", "diverged", "running"], strict=False):
         write_begun(
             planted / "out",
-            cell.settings.identity(fingerprint(cell.settings)),
+            cell.settings.identity(texts.of(cell).fingerprint),
             cell.settings,
             status,
         )

@@ -11,9 +11,9 @@ from small_sweeps import FOUR
 
 from seq2seq_bottleneck.cli import whole
 from seq2seq_bottleneck.cli.main import run
+from seq2seq_bottleneck.cli.planned import Texts
 from seq2seq_bottleneck.results.folders import STORE
 from seq2seq_bottleneck.runs.pool import Outcome
-from seq2seq_bottleneck.runs.portable import Portable
 from seq2seq_bottleneck.settings.errors import UserError
 from seq2seq_bottleneck.settings.grid import make_grid
 from seq2seq_bottleneck.settings.sweep import load_sweep
@@ -42,7 +42,7 @@ def words(text):
 @pytest.mark.exhaustive(sample="session")
 def test_a_dry_run_tells_what_is_left_and_the_hours_and_makes_nothing(small, capsys):
     (cell, *_) = make_grid(load_sweep("mine.toml"), seeds=2).cells
-    name = cell.settings.identity(Portable().fingerprint(cell.settings))
+    name = cell.settings.identity(Texts().of(cell).fingerprint)
     write_begun(Path("all", "mine"), name, cell.settings, "done")
     before = sorted(path for path in small.rglob("*") if not path.name.endswith(".lock"))
     assert run([*COMMAND, "--dry-run"]) == 0

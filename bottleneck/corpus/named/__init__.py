@@ -1,1 +1,0 @@
-"""Real text by name: where it lies, how it is fetched, how it becomes pairs."""

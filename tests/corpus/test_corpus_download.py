@@ -1,0 +1,183 @@
+"""Fetching named corpora from a server of this machine: whole or not at all, and why not."""
+
+import gzip
+import json
+import socket
+from collections.abc import Iterator
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+from loopback import Site, lines, real_layouts, served, tgz, zipped
+
+from seq2seq_bottleneck.corpus.download import CORPORA, SOURCE, fetch, folder_of, split_files
+from seq2seq_bottleneck.settings.concerns import NAMED
+from seq2seq_bottleneck.settings.errors import UserError
+
+
+@pytest.fixture
+def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
+    """Every corpus at a server of this machine, with hashes of its own files if it has any."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setenv("NO_PROXY", "*")
+    with served(real_layouts()) as site:
+        for name, corpus in CORPORA.items():
+            files = {
+                file: known and sha256(site.files[file]).hexdigest()
+                for file, known in corpus.files.items()
+            }
+            moved = corpus._replace(base_url=site.address, files=files)
+            monkeypatch.setitem(CORPORA, name, moved)
+        yield site
+
+
+def text(name: str, split: str, side: str) -> bytes:
+    return gzip.decompress((folder_of(name) / f"{split}.{side}.gz").read_bytes())
+
+
+def left_over() -> list[str]:
+    """What lies in the folder of all corpora."""
+    return sorted(path.name for path in folder_of("any").parent.iterdir())
+
+
+def test_the_catalogue_has_every_name_and_the_hashes_of_multi30k_alone() -> None:
+    assert tuple(CORPORA) == NAMED
+    assert all(corpus.base_url.startswith("https://") for corpus in CORPORA.values())
+    hashes = {name: [*corpus.files.values()] for name, corpus in CORPORA.items()}
+    assert all(len(known) == 64 for known in hashes.pop("multi30k"))
+    assert [*hashes.values()] == [[None]] * 3
+
+
+@pytest.mark.usefixtures("site")
+@pytest.mark.parametrize(
+    ("name", "count"), [("tatoeba", 30), ("europarl", 300), ("news-commentary", 40)]
+)
+def test_an_archive_becomes_two_files(name: str, count: int) -> None:
+    assert fetch(name)["pairs"] == {"train": count}
+    assert text(name, "train", "en") == lines("word", count)
+    assert text(name, "train", "fr") == lines("mot", count)
+    assert split_files(name, "test") is None
+    assert left_over() == [name]
+
+
+@pytest.mark.usefixtures("site")
+def test_a_corpus_with_splits_of_its_own() -> None:
+    assert fetch("multi30k")["pairs"] == {"train": 300, "valid": 30, "test": 60}
+    assert text("multi30k", "test", "fr") == lines("tefr", 60)
+    folder = folder_of("multi30k")
+    expected = str(folder / "valid.en.gz"), str(folder / "valid.fr.gz")
+    assert split_files("multi30k", "valid") == expected
+
+
+def test_what_is_recorded(site: Site) -> None:
+    source = fetch("europarl")
+    assert source == json.loads((folder_of("europarl") / SOURCE).read_text())
+    digest = sha256(site.files["fr-en.tgz"]).hexdigest()
+    assert source["sources"] == [{"url": f"{site.address}fr-en.tgz", "sha256": digest}]
+    assert source["licence"] == CORPORA["europarl"].licence
+
+
+def test_what_is_here_is_not_fetched_again(site: Site) -> None:
+    assert fetch("europarl") == fetch("europarl")
+    assert len(site.asked) == 1
+    fetch("europarl", again=True)
+    assert len(site.asked) == 2
+
+
+@pytest.mark.usefixtures("site")
+def test_a_limit_keeps_pairs_spread_over_the_text() -> None:
+    assert fetch("europarl", limit=10)["pairs"] == {"train": 10}
+    for side, word in (("en", "word"), ("fr", "mot")):
+        expected = lines(word, 300).splitlines(keepends=True)[29::30]
+        assert text("europarl", "train", side).splitlines(keepends=True) == expected
+    assert fetch("europarl")["pairs"] == {"train": 300}
+    assert fetch("europarl", limit=1_000)["pairs"] == {"train": 300}
+
+
+def test_a_failing_fetch_leaves_what_was_there(site: Site) -> None:
+    site.cut.add("fr-en.tgz")
+    for _ in range(2):
+        with pytest.raises(UserError, match=r"^europarl cannot be downloaded from .*Incomplete"):
+            fetch("europarl", again=True)
+        assert left_over() == (["europarl"] if len(site.asked) > 1 else [])
+        if len(site.asked) == 1:
+            site.cut.clear()
+            fetch("europarl")
+            site.cut.add("fr-en.tgz")
+    assert text("europarl", "train", "en") == lines("word", 300)
+
+
+def test_a_file_that_the_host_lacks(site: Site) -> None:
+    site.files.clear()
+    with pytest.raises(UserError, match=r"404 .*Not Found"):
+        fetch("europarl")
+    assert left_over() == []
+
+
+@pytest.mark.usefixtures("site")
+def test_a_machine_without_network(monkeypatch: pytest.MonkeyPatch) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        address = f"http://127.0.0.1:{free.getsockname()[1]}/"
+    monkeypatch.setitem(CORPORA, "europarl", CORPORA["europarl"]._replace(base_url=address))
+    with pytest.raises(UserError, match=r"\(Connection refused\); is this machine online") as error:
+        fetch("europarl")
+    assert error.value.exit_code == 1
+    assert left_over() == []
+
+
+EUROPARL = CORPORA["europarl"].splits["train"]
+
+
+@pytest.mark.parametrize(
+    ("name", "file", "data"),
+    [
+        ("multi30k", "val.fr.gz", gzip.compress(lines("forged", 30))),
+        ("europarl", "fr-en.tgz", tgz({"a.txt": b"x\n"})),
+        ("europarl", "fr-en.tgz", tgz(dict(zip(EUROPARL, (b"a\nb\n", b"a\n"), strict=True)))),
+        ("europarl", "fr-en.tgz", real_layouts()["fr-en.tgz"][:-400]),
+        ("europarl", "fr-en.tgz", b"<html>moved</html>"),
+        ("tatoeba", "fra-eng.zip", real_layouts()["fra-eng.zip"][:-40]),
+        ("tatoeba", "fra-eng.zip", zipped({"other.txt": b"a\tb\n"})),
+        ("tatoeba", "fra-eng.zip", zipped({"fra.txt": b"a\tb\nalone\n"})),
+    ],
+)
+def test_files_that_are_not_what_they_should_be(
+    site: Site, name: str, file: str, data: bytes
+) -> None:
+    site.files[file] = data
+    with pytest.raises(UserError, match=r"sent a file that is damaged or is not the known one; no"):
+        fetch(name)
+    assert left_over() == []
+
+
+@pytest.mark.parametrize("name", ["../up.txt", "/up.txt", "europarl-v7.fr-en.en/../../../up.txt"])
+def test_no_member_of_an_archive_is_written_outside_its_folder(
+    site: Site, tmp_path: Path, name: str
+) -> None:
+    members = dict(zip(EUROPARL, (b"a\n", b"b\n"), strict=True))
+    site.files["fr-en.tgz"] = tgz({name: b"x\n", **members})
+    assert fetch("europarl")["pairs"] == {"train": 1}
+    assert not [*tmp_path.rglob("up.txt"), *tmp_path.parent.glob("up.txt")]
+    assert not Path("/up.txt").exists()
+
+
+@pytest.mark.usefixtures("site")
+def test_progress_reaches_the_bar() -> None:
+    class Bar:
+        total = 0
+        done = 0
+
+        def update(self, count: int) -> None:
+            self.done += count
+
+        def reset(self) -> None:
+            self.done = 0
+
+        def close(self) -> None:
+            self.closed = True
+
+    bar = Bar()
+    fetch("europarl", make_bar=lambda _: bar)
+    assert bar.closed
+    assert bar.done == bar.total > 0
