@@ -5,9 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from . import named
-from .completion import corpora
 from .console import output, say
-from .help import Command, Commands
 from .options import (
     Assignments,
     Preset,
@@ -28,20 +26,18 @@ if TYPE_CHECKING:
     from ..settings.run import RunSettings
 
 app = typer.Typer(
-    help="Fetch real text, and look at any corpus.", cls=Commands, no_args_is_help=True
+    help="Fetch real text, and look at any corpus.", no_args_is_help=True, rich_markup_mode=None
 )
-app.command("list", cls=Command)(named.list_corpora)
-app.command(cls=Command)(named.fetch)
+app.command("list")(named.list_corpora)
+app.command()(named.fetch)
 
 Name = Annotated[
     str,
-    typer.Argument(
-        help="grammar, copy, files, or a name of `corpus list`.", autocompletion=corpora
-    ),
+    typer.Argument(help="grammar, copy, files, or a name of `corpus list`."),
 ]
 
 
-@app.command(cls=Command)
+@app.command()
 def show(
     name: Name = "grammar",
     count: Annotated[int, typer.Option("-n", min=1, help="How many pairs.")] = 5,
@@ -92,7 +88,7 @@ def _pair_text(pair: "SentencePair", reverse: bool) -> str:
     return "\n".join([*lines, f"    {' '.join(links)}"] if links else lines)
 
 
-@app.command(cls=Command)
+@app.command()
 def describe(
     name: Name = "grammar",
     preset: Preset = "lecture",

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .completion import named_corpora
 from .console import errors, output, say
 from .options import Quiet
 
@@ -71,9 +70,7 @@ def _table(rows: "list[Listed]") -> "Table":
 def fetch(
     name: Annotated[
         str,
-        typer.Argument(
-            help="A name of `corpus list`, or a test set as wmt14.", autocompletion=named_corpora
-        ),
+        typer.Argument(help="A name of `corpus list`, or a test set as wmt14."),
     ],
     limit: Annotated[
         int | None,

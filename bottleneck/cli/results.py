@@ -10,9 +10,8 @@ import typer
 from ..results.schema import BENCHMARK
 from ..settings.counted import counted
 from .bench import show_costs
-from .completion import tables
 from .console import output, print_names, say
-from .listing import table_lines
+from .listing import table_lines, tables
 from .options import Form, Where
 from .reproduce import DEFAULT_OUT
 

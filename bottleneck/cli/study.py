@@ -11,10 +11,9 @@ from ..results.schema import ALL, BENCHMARK
 from ..settings.counted import counted
 from .asking import put_to
 from .bench import show_costs
-from .completion import parts, presets, studies
 from .console import output, print_names, say
 from .gold import FirstWord, Gold, Source, Target, check_gold_options, for_gold, study_gold
-from .help import SETTINGS
+from .listing import presets, studies
 from .options import Assignments, Form, Jobs, Quiet, Where
 from .reproduce import DEFAULT_OUT, MOST_SEEDS
 
@@ -26,14 +25,13 @@ WHOLE = "All of them and every sweep, part after part; --dry-run tells the hours
 
 Parts = Annotated[
     list[str] | None,
-    typer.Option(help="Of `study all` only this part; repeatable.", autocompletion=parts),
+    typer.Option(help="Of `study all` only this part; repeatable."),
 ]
 RunsPreset = Annotated[
     str | None,
     typer.Option(
         help="Of the runs to train [default: the study's own, lecture].",
         autocompletion=presets,
-        rich_help_panel=SETTINGS,
     ),
 ]
 
@@ -54,9 +52,7 @@ def study(
     assignments: Assignments = None,
     seeds: Annotated[
         int | None,
-        typer.Option(
-            min=1, max=MOST_SEEDS, help="Runs of each arm to train.", rich_help_panel=SETTINGS
-        ),
+        typer.Option(min=1, max=MOST_SEEDS, help="Runs of each arm to train."),
     ] = None,
     where: Where = None,
     gold: Gold = None,
@@ -69,7 +65,7 @@ def study(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what it would do.")] = False,
     quiet: Quiet = False,
 ) -> None:
-    """Put a question of the lecture to runs, and train them if need be."""
+    """Put a question of the lecture to runs; train them if need be."""
     if not name:
         _list_studies()
         return
