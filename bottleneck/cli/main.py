@@ -6,6 +6,7 @@ Heavy libraries are imported inside commands, so that ``--help`` answers at once
 import gc
 import logging
 import os
+import shlex
 import signal
 import sys
 import threading
@@ -93,6 +94,7 @@ def options(
 def main() -> None:
     """Run the command; an error the user can mend is one line on stderr, never a traceback."""
     from ..settings.devices import NUMBERS
+    from ..settings.names import COMMAND
 
     listen()
     # Without a cache it works as well, and has lines of its own to say so. It writes files alone
@@ -101,6 +103,8 @@ def main() -> None:
     os.environ["MPLBACKEND"] = "agg"
     os.environ.pop("SOURCE_DATE_EPOCH", None)
     os.environ.update(NUMBERS)
+    line = shlex.join(["bottleneck", *sys.argv[1:]])
+    os.environ[COMMAND] = line.encode(errors="replace").decode()  # workers store it with the runs
     if sys.argv[1:] and sys.argv[1] in READING:
         gc.disable()
     if sys.stdout is None:  # closed by our caller (`>&-`): what is printed fails, as on a full disk

@@ -171,7 +171,6 @@ def test_every_claim_has_its_verdict_its_sentence_its_rule_and_a_command(folder,
         assert verdict.because[1:].replace("`", "") in text
         assert verdict.rule.replace("`", "") in text
         assert ("To be measured" in text) == (verdict.verdict == "not measured" and name[0] == "C")
-        assert within.all("pre")
         if decision.command:
             assert decision.command in within.all("pre")[0].text
             assert "To measure it" in text or name.startswith("L-")
