@@ -1,13 +1,13 @@
 """``bottleneck study``: a question of the lecture, put to trained runs."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import nullcontext, redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..results.schema import ALL, BENCHMARK
+from ..results.schema import BENCHMARK
 from ..settings.counted import counted
 from .asking import put_to
 from .bench import show_costs
@@ -21,12 +21,6 @@ if TYPE_CHECKING:
     from ..studies.study import Study
     from ..tables.page import Page
 
-WHOLE = "All of them and every sweep, part after part; --dry-run tells the hours."
-
-Parts = Annotated[
-    list[str] | None,
-    typer.Option(help="Of `study all` only this part; repeatable."),
-]
 RunsPreset = Annotated[
     str | None,
     typer.Option(
@@ -47,7 +41,6 @@ def study(
         Path | None,
         typer.Option(help="Folder of finished runs to put it to [default: results/runs/PRESET]."),
     ] = None,
-    part: Parts = None,
     preset: RunsPreset = None,
     assignments: Assignments = None,
     seeds: Annotated[
@@ -69,22 +62,12 @@ def study(
     if not name:
         _list_studies()
         return
-    if name == ALL:
-        from .whole import study_all
-
-        others = {"--set": assignments, "--where": where, "--gold": gold, "--source": source}
-        others |= {"--target": target, "--first-word": first_word, "--force": force}
-        _refuse_choice(others | {"--format": form != "rich"})
-        study_all(results, part, preset, seeds, jobs, dry_run, quiet)
-        return
     from ..runs.pool import default_width
     from ..settings.errors import UsageError
     from ..studies.catalogue import find_study
     from ..tables.pages import check_format, study_page
 
     asked = None if name == BENCHMARK else find_study(name)
-    if part:
-        raise UsageError("--part goes with `study all`")
     check_format(form)
     check_gold_options(name, gold, source, target)
     if asked is None:
@@ -113,17 +96,6 @@ def study(
         _show(study_page(name, folder), form)
 
 
-def _refuse_choice(others: Mapping[str, object]) -> None:
-    """Refuse options that choose or show one study's numbers, where all are made."""
-    from ..settings.errors import UsageError
-
-    if given := [name for name, value in others.items() if value]:
-        raise UsageError(
-            f"study {ALL} takes --results, --preset, --seeds, --jobs, --dry-run and --quiet: leave "
-            f"{given[0]} out"
-        )
-
-
 def _plan(asked: "Study", runs: Sequence[Path], folder: Path) -> str:
     """What would be done, in one line."""
     names = ", ".join(run.name for run in runs)
@@ -146,7 +118,7 @@ def _list_studies() -> None:
 
     asked = {name: find_study(name) for name in STUDIES}
     told = {name: f"{each.question} ({', '.join(each.ids)})" for name, each in asked.items()}
-    print_names(told | {BENCHMARK: f"{COST_QUESTION} (C9, L15)", ALL: WHOLE})
+    print_names(told | {BENCHMARK: f"{COST_QUESTION} (C9, L15)"})
 
 
 def _finished(folder: Path, asked: "Study") -> list[Path]:
@@ -222,8 +194,7 @@ def _refuse_several(folder: Path) -> None:
 
     if inside := [path.name for path in results_inside(folder)]:
         raise UserError(
-            f"{str(folder)!r} holds folders of results ({', '.join(inside)}): name one of them; "
-            f"`bottleneck study all --results {folder} --part NAME` makes one that lacks"
+            f"{str(folder)!r} holds folders of results ({', '.join(inside)}): name one of them"
         )
 
 

@@ -248,9 +248,6 @@ STUDIES: tuple[str, ...] = (
 """The studies in the lecture's order. Each has a module of its name in ``studies``, whose ``STUDY``
 measures, and one in ``tables``, whose ``page`` shows ``probes/NAME.csv``."""
 
-ALL = "all"
-"""In the place of a study's name: all of them, with every sweep."""
-
 BENCHMARK = "cost"
 """What has a study's name, table and figure, and whose numbers `bottleneck bench` measures."""
 

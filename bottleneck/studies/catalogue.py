@@ -2,7 +2,7 @@
 
 from importlib import import_module
 
-from ..results.schema import ALL, BENCHMARK, STUDIES
+from ..results.schema import BENCHMARK, STUDIES
 from ..settings.errors import UsageError, did_you_mean
 from .study import Study
 
@@ -13,5 +13,5 @@ COST_QUESTION = "Does attention's cost grow with Tx x Ty? Measured by `bottlenec
 def find_study(name: str) -> Study:
     """The study of a name; only its own module is imported. UsageError for a name that is none."""
     if name not in STUDIES:
-        raise UsageError(f"unknown study {name!r}{did_you_mean(name, (ALL, *STUDIES, BENCHMARK))}")
+        raise UsageError(f"unknown study {name!r}{did_you_mean(name, (*STUDIES, BENCHMARK))}")
     return import_module(f".{name}", __package__).STUDY

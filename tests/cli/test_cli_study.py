@@ -37,7 +37,7 @@ def test_the_studies_are_listed_with_the_cost(capsys):
     lines = capsys.readouterr().out.splitlines()
     assert max(map(len, lines)) <= 80
     begun = [line for line in lines if not line.startswith(" ")]
-    assert [line.split()[0] for line in begun] == [*STUDIES, "cost", "all"]
+    assert [line.split()[0] for line in begun] == [*STUDIES, "cost"]
     assert "`bottleneck bench`. (C9, L15)" in " ".join(" ".join(lines).split())
 
 
@@ -158,7 +158,7 @@ def test_a_bundle_without_its_runs_is_not_trained_into(tmp_path, capsys):
 
 def test_beside_the_folders_of_several_sweeps_nothing_is_trained(tmp_path, capsys):
     write_planted(tmp_path / "vindication", ARMS, seeds=1)
-    told = f"{str(tmp_path)!r} holds folders of results (vindication): name one of them; "
-    fails(capsys, ["survival", "--results", tmp_path], 1, told, "--part NAME")
+    told = f"{str(tmp_path)!r} holds folders of results (vindication): name one of them"
+    fails(capsys, ["survival", "--results", tmp_path], 1, told)
     fails(capsys, ["capacity", "--results", tmp_path, "--preset", "smoke"], 1, told)
     assert [path.name for path in tmp_path.iterdir()] == ["vindication"]

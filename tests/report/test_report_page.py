@@ -273,7 +273,7 @@ def test_without_scripts_the_explorer_is_hidden_and_says_why(page):
 @pytest.mark.slow
 def test_without_further_sweeps_it_says_what_makes_them(page):
     section = page.by_id("further")
-    assert "bottleneck study all" in section.text
+    assert "bottleneck sweep" in section.text
     assert section.all("h3") == []
 
 
