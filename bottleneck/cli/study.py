@@ -1,7 +1,8 @@
 """``bottleneck study``: a question of the lecture, put to trained runs."""
 
-from collections.abc import Sequence
-from contextlib import nullcontext, redirect_stdout
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext, redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -9,7 +10,6 @@ import typer
 
 from ..results.schema import BENCHMARK
 from ..settings.counted import counted
-from .asking import put_to
 from .bench import show_costs
 from .console import output, print_names, say
 from .gold import FirstWord, Gold, Source, Target, check_gold_options, for_gold, study_gold
@@ -18,6 +18,7 @@ from .options import Assignments, Form, Jobs, Quiet, Where
 from .reproduce import DEFAULT_OUT, MOST_SEEDS
 
 if TYPE_CHECKING:
+    from ..studies.probing import Listener
     from ..studies.study import Study
     from ..tables.page import Page
 
@@ -92,8 +93,48 @@ def study(
     elif gold is not None:
         _show(study_gold(runs, folder, (gold, source, target), first_word, quiet), form)
     else:
-        put_to(asked, runs, folder, jobs or default_width(), force, quiet)
+        _put_to(asked, runs, folder, jobs or default_width(), force, quiet)
         _show(study_page(name, folder), form)
+
+
+def _put_to(
+    asked: "Study", runs: Sequence[Path], folder: Path, width: int, force: bool, quiet: bool
+) -> None:
+    """Measure, and write the study's table."""
+    from ..settings.atomic import check_writable
+    from ..studies.kept import is_kept
+    from ..studies.probing import probe_runs, write_table
+
+    check_writable(folder, "--results")
+    waiting = [run for run in runs if force or not is_kept(run, asked)]
+    with _listening(waiting, quiet) as listener:
+        probe_runs(asked, runs, listener, width, force)
+    path = write_table(asked, runs, folder)
+    if not quiet:
+        say(f"{asked.question} ({counted(len(runs), 'run')}; numbers: {path})", err=True)
+
+
+@contextmanager
+def _listening(runs: Sequence[Path], quiet: bool) -> "Iterator[Listener]":
+    """A listener that says on stderr, a line each, what is being measured of which run."""
+    from .progress import clock
+
+    numbers = {run: number for number, run in enumerate(runs, 1)}
+    done: list[Path] = []
+    start = time.monotonic()
+
+    def listen(run: Path, phase: str) -> None:
+        elapsed = time.monotonic() - start
+        clocked = clock(elapsed)
+        if phase == "done":
+            done.append(run)
+            left = elapsed / len(done) * (len(runs) - len(done))
+            phase = f"done, {len(done)} of {len(runs)}"
+            clocked += f", about {clock(left)} left" if left else ""
+        if not quiet:
+            say(f"{run.name} ({numbers[run]} of {len(runs)}): {phase} ({clocked})", err=True)
+
+    yield listen
 
 
 def _plan(asked: "Study", runs: Sequence[Path], folder: Path) -> str:
