@@ -1,9 +1,13 @@
-"""Every command that README shows is run, the long ones at the preset ``smoke``."""
+"""Every command that README shows is run, the long ones at the preset ``smoke``.
+
+Those of ``experiments/reference.sh``, which take days, are parsed alone.
+"""
 
 import csv
 import gzip
 import re
 import shlex
+import subprocess
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -12,8 +16,11 @@ import pytest
 import typer
 from distributed.cli import dask_scheduler, dask_worker
 
+from seq2seq_bottleneck.claims.registry import CLAIMS
 from seq2seq_bottleneck.claims.verdict import READ_FROM
 from seq2seq_bottleneck.cli.main import app, run
+from seq2seq_bottleneck.results.schema import STUDIES
+from seq2seq_bottleneck.settings.sweep import experiment_names
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf8")
@@ -84,15 +91,44 @@ def test_the_commands_of_readme_run(folder, monkeypatch, capsys):
     assert [run(shlex.split(command)[1:]) for command in notebook] == [0]
 
 
-def test_the_commands_of_readme_have_the_arguments_and_options_that_it_shows():
-    """Parsed and not run: that they run is tested before a release."""
-    for line in shown_commands():
-        command, arguments = typer.main.get_command(app), shlex.split(line)[1:]
-        if arguments in ([], ["--help"]):
-            continue
-        while hasattr(command, "resolve_command"):
-            _, command, arguments = command.resolve_command(typer.Context(command), arguments)
-        command.make_context(line, arguments)
+def script_commands() -> list[str]:
+    """The ``bottleneck`` commands of the reference study's script, its variables replaced."""
+    text = (ROOT / "experiments" / "reference.sh").read_text(encoding="utf8")
+    lines = re.findall(r"^(?:test .* \|\| )?(bottleneck .*)$", text, flags=re.MULTILINE)
+    return [line.replace("$OUT", "out").replace(' "$@"', "") for line in lines]
+
+
+def parsed(line: str) -> Any:
+    """What Typer makes of a command line, which is not run; None of one without a command."""
+    command, arguments = typer.main.get_command(app), shlex.split(line)[1:]
+    if arguments in ([], ["--help"]):
+        return None
+    while hasattr(command, "resolve_command"):
+        _, command, arguments = command.resolve_command(typer.Context(command), arguments)
+    return command.make_context(line, arguments)
+
+
+@pytest.mark.parametrize("commands", [shown_commands, script_commands])
+def test_commands_have_the_arguments_and_options_that_are_shown(commands):
+    """Parsed and not run: that README's run is tested before a release."""
+    assert len([parsed(line) for line in commands()]) > 20
+
+
+def test_the_reference_study_is_a_script_that_answers_every_question():
+    """Each sweep in a folder by its name, which a claim finds it by; each study put to one."""
+    subprocess.run(["sh", "-n", ROOT / "experiments" / "reference.sh"], check=True)
+    contexts = [parsed(line) for line in script_commands()]
+    options = [(context.command.name, context.params) for context in contexts]
+    sweeps = {given["out"].name: given["name"] for name, given in options if name == "sweep"}
+    assert set(sweeps.values()) == {
+        name for name in experiment_names() if not name.endswith("failure_pattern")
+    }
+    assert all(name == sweep or name.startswith("real_") for name, sweep in sweeps.items())
+    studies = {given["name"]: given["results"].name for name, given in options if name == "study"}
+    assert set(studies) == set(STUDIES)
+    for claim in CLAIMS:
+        assert claim.home in {*sweeps, "bench"}
+        assert not claim.study or studies[claim.study] == claim.home
 
 
 PLACES = {"FILE-OR-NAME": "context_size", "DIR": "out", "HOST": "127.0.0.1"}

@@ -14,7 +14,6 @@ from seq2seq_bottleneck.claims.registry import CLAIMS
 from seq2seq_bottleneck.cli.main import run
 from seq2seq_bottleneck.report.written import GROWTH, TABLES_FOLDER
 from seq2seq_bottleneck.results.inside import results_inside
-from seq2seq_bottleneck.studies.whole import SIDE
 from seq2seq_bottleneck.tables.cost import cost_pages, load_cost
 from seq2seq_bottleneck.tables.pages import render
 
@@ -22,6 +21,8 @@ ROOT = Path(__file__).parents[1]
 REFERENCE = ROOT / "results" / "reference"
 README = (ROOT / "README.md").read_text(encoding="utf8")
 CLAIM = {claim.id: claim for claim in CLAIMS}
+SIDE = ("training_length", "attention_types", "context_is_hidden", "cells", "teacher_forcing")
+"""Sweeps whose questions are beside the lecture's own."""
 TABLES = sorted(REFERENCE.glob(f"*/{TABLES_FOLDER}/*.csv"))
 TOLD = (REFERENCE / "claims.csv").read_text(encoding="utf8").splitlines()
 DECIDED = {row["id"]: row for row in csv.DictReader(TOLD)}

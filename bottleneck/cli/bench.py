@@ -54,7 +54,7 @@ def bench(
     quiet: Quiet = False,
     form: Form = "rich",
 ) -> None:
-    """Measure what a training step costs, by length, context and batch."""
+    """Measure the cost of a training step by length, context, batch."""
     from ..bench import grid
     from ..tables.pages import check_format
 

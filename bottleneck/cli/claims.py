@@ -5,7 +5,6 @@ from typing import Annotated
 
 import typer
 
-from .completion import claim_formats
 from .console import output, say
 from .options import Where
 from .results import Results, results_folder, say_what_is_left_out
@@ -16,7 +15,7 @@ def claims(
     where: Where = None,
     form: Annotated[
         str,
-        typer.Option("--format", help="rich, csv, markdown or json.", autocompletion=claim_formats),
+        typer.Option("--format", help="rich, csv, markdown or json."),
     ] = "rich",
 ) -> None:
     """Decide the lecture's claims, or say what would decide them."""

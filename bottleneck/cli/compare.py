@@ -29,7 +29,7 @@ def compare(
     seed: Seed = 1,
     form: Form = "rich",
 ) -> None:
-    """Compare two systems by sentence length: B minus A, paired tests."""
+    """Compare two systems by sentence length: B minus A, tested."""
     from ..scoring.paired import Resampling
     from ..tables.outputs import read_systems
     from ..tables.pages import check_format

@@ -5,9 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .completion import corpora, named_corpora
 from .console import errors, output, say
-from .help import Command, Commands
 from .options import (
     Assignments,
     Preset,
@@ -30,18 +28,16 @@ if TYPE_CHECKING:
     from ..settings.run import RunSettings
 
 app = typer.Typer(
-    help="Fetch real text, and look at any corpus.", cls=Commands, no_args_is_help=True
+    help="Fetch real text, and look at any corpus.", no_args_is_help=True, rich_markup_mode=None
 )
 
 Name = Annotated[
     str,
-    typer.Argument(
-        help="grammar, copy, files, or a name of `corpus list`.", autocompletion=corpora
-    ),
+    typer.Argument(help="grammar, copy, files, or a name of `corpus list`."),
 ]
 
 
-@app.command("list", cls=Command)
+@app.command("list")
 def list_corpora(
     form: Annotated[str, typer.Option("--format", help="rich or csv.")] = "rich",
 ) -> None:
@@ -77,11 +73,9 @@ def list_corpora(
     )
 
 
-@app.command(cls=Command)
+@app.command()
 def fetch(
-    name: Annotated[
-        str, typer.Argument(help="A name of `corpus list`.", autocompletion=named_corpora)
-    ],
+    name: Annotated[str, typer.Argument(help="A name of `corpus list`.")],
     limit: Annotated[
         int | None,
         typer.Option(min=1, help="Keep so many training pairs, evenly spread over the text."),
@@ -130,7 +124,7 @@ class _Bar:
         """The file is complete."""
 
 
-@app.command(cls=Command)
+@app.command()
 def show(
     name: Name = "grammar",
     count: Annotated[int, typer.Option("-n", min=1, help="How many pairs.")] = 5,
@@ -181,7 +175,7 @@ def _pair_text(pair: "SentencePair", reverse: bool) -> str:
     return "\n".join([*lines, f"    {' '.join(links)}"] if links else lines)
 
 
-@app.command(cls=Command)
+@app.command()
 def describe(
     name: Name = "grammar",
     preset: Preset = "lecture",

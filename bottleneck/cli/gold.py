@@ -12,30 +12,24 @@ if TYPE_CHECKING:
     from ..questions.question import Study
     from ..tables.page import Page
 
-GOLD = "Gold links (study alignment)"
-"""The panel of these options."""
 Gold = Annotated[
     Path | None,
     typer.Option(
         help="Links of your own, a sentence a line, i-j sure, i?j possible, source first; needs "
         "--source and --target.",
-        rich_help_panel=GOLD,
     ),
 ]
 Source = Annotated[
     Path | None,
-    typer.Option(help="Source sentences of --gold, words by spaces.", rich_help_panel=GOLD),
+    typer.Option(help="Source sentences of --gold, words by spaces."),
 ]
-Target = Annotated[
-    Path | None, typer.Option(help="Their translations, line by line.", rich_help_panel=GOLD)
-]
+Target = Annotated[Path | None, typer.Option(help="Their translations, line by line.")]
 FirstWord = Annotated[
     int,
     typer.Option(
         min=0,
         max=1,
         help="Number of a sentence's first word in --gold.",
-        rich_help_panel=GOLD,
     ),
 ]
 

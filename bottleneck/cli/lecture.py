@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .completion import lecture_ids
 from .console import output, say
 from .options import Form
 from .reproduce import DEFAULT_OUT
@@ -29,7 +28,6 @@ def lecture(
         typer.Argument(
             metavar="ID",
             help="Show one step by step: L1 to L18, L-FAIL, L-VIND ...",
-            autocompletion=lecture_ids,
         ),
     ] = None,
     form: Form = "rich",

@@ -1,7 +1,8 @@
-"""What `table` and `plot` without a name say of each table and figure: a line of text."""
+"""The names that a command can be given, and a line of text on each table and figure."""
 
-from ..results.schema import BENCHMARK
-from .completion import figures, tables
+from ..figures.names import FIGURES
+from ..results.schema import BENCHMARK, STUDIES
+from ..tables.names import GOLD_TABLE, TABLES
 
 OF_RUNS = {
     "failure-pattern": "BLEU without attention by sentence length (L-FAIL).",
@@ -30,6 +31,35 @@ MEASURED = {
     BENCHMARK: "What a step costs, as `bottleneck bench` measured it (C9).",
 }
 """What a study of that name, or the benchmark, is to measure first."""
+
+
+def sweeps() -> list[str]:
+    """The sweeps of ``experiments/``."""
+    from ..settings.sweep import experiment_names
+
+    return experiment_names()
+
+
+def presets() -> list[str]:
+    """The presets."""
+    from ..settings.run import preset_names
+
+    return preset_names()
+
+
+def tables() -> list[str]:
+    """The tables of runs, of studies and of the benchmark."""
+    return [*TABLES, *STUDIES, GOLD_TABLE, BENCHMARK]
+
+
+def figures() -> list[str]:
+    """The figures."""
+    return list(FIGURES)
+
+
+def studies() -> list[str]:
+    """The questions."""
+    return [*STUDIES, BENCHMARK]
 
 
 def table_lines() -> dict[str, str]:

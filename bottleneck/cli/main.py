@@ -6,7 +6,10 @@ Heavy libraries are imported inside commands, so that ``--help`` answers at once
 import gc
 import logging
 import os
+import shlex
+import signal
 import sys
+import threading
 from errno import ENOENT
 from typing import Annotated, Any
 
@@ -32,9 +35,6 @@ from . import (
     translate,
 )
 from .console import say
-from .greeting import GREETING
-from .help import ASK, LOOK, RUN, TEXT, Command, Commands
-from .stopping import listen
 
 INTERRUPTED = 130
 LONGEST = 2_000
@@ -48,36 +48,27 @@ READING = ("table", "claims", "export")
 collector look for more takes a tenth of their time."""
 FOLDERS = {"--results": "--out", "--out": "--results"}
 """A folder is written into by one name and read from by the other: the right one for the wrong."""
-COMPLETING = "_BOTTLENECK_COMPLETE"
-"""Set by a shell that asks, without arguments, how a line goes on."""
+AGAIN = 0.05
+"""Seconds until a signal that was swallowed is sent once more."""
 
-PANELS = {
-    RUN: (reproduce.reproduce, sweep.sweep, lecture.lecture),
-    LOOK: (
-        results.table,
-        claims.claims,
-        plot.plot,
-        report.report,
-        results.export,
-        merge.merge,
-        runs.runs,
-    ),
-    ASK: (study.study, diagnose.diagnose, translate.translate, bench.bench),
-    TEXT: (score.score, compare.compare),
-}
-"""The commands by task, as ``--help`` lists them."""
+COMMANDS = (
+    *(reproduce.reproduce, sweep.sweep, lecture.lecture),
+    *(results.table, claims.claims, plot.plot, report.report, results.export),
+    *(merge.merge, runs.runs),
+    *(study.study, diagnose.diagnose, translate.translate, bench.bench),
+    *(score.score, compare.compare),
+)
+"""The commands by task: run the story, look at results, ask a question, score text."""
 
 app = typer.Typer(
     name="bottleneck",
-    cls=Commands,
-    add_completion=True,
+    no_args_is_help=True,
     pretty_exceptions_enable=False,
-    rich_markup_mode=None,  # `help` says why
+    rich_markup_mode=None,  # to import rich would double the time of `--help`
 )
-for panel, functions in PANELS.items():
-    for function in functions:
-        app.command(cls=Command, rich_help_panel=panel)(function)
-app.add_typer(corpus.app, name="corpus", rich_help_panel=TEXT)
+for command in COMMANDS:
+    app.command()(command)
+app.add_typer(corpus.app, name="corpus")
 
 
 def _print_version(wanted: bool | None) -> None:
@@ -93,12 +84,17 @@ def options(
         typer.Option("--version", callback=_print_version, is_eager=True, help="Print and exit."),
     ] = None,
 ) -> None:
-    """Does a fixed vector squeeze a sentence to death, and does attention bring it back?"""
+    """Does a fixed vector squeeze a sentence to death, and does attention bring it back?
+
+    Try `lecture` (the slides' numbers, recomputed in seconds), `reproduce` (the two tables,
+    measured in 5 to 10 minutes), then `translate "the black cat sat on the mat"`.
+    """
 
 
 def main() -> None:
     """Run the command; an error the user can mend is one line on stderr, never a traceback."""
     from ..settings.devices import NUMBERS
+    from ..settings.names import COMMAND
 
     listen()
     # Without a cache it works as well, and has lines of its own to say so. It writes files alone
@@ -107,6 +103,8 @@ def main() -> None:
     os.environ["MPLBACKEND"] = "agg"
     os.environ.pop("SOURCE_DATE_EPOCH", None)
     os.environ.update(NUMBERS)
+    line = shlex.join(["bottleneck", *sys.argv[1:]])
+    os.environ[COMMAND] = line.encode(errors="replace").decode()  # workers store it with the runs
     if sys.argv[1:] and sys.argv[1] in READING:
         gc.disable()
     if sys.stdout is None:  # closed by our caller (`>&-`): what is printed fails, as on a full disk
@@ -129,17 +127,16 @@ def run(arguments: list[str]) -> int:
     from ..settings.errors import UserError
 
     try:
-        if not arguments and COMPLETING not in os.environ:
-            typer.echo(GREETING, nl=False)
-            return 0
         code = app(arguments, prog_name="bottleneck", standalone_mode=False) or 0
     except UserError as error:
         return _fail(str(error), error.exit_code)
     except (KeyboardInterrupt, typer.Abort):
-        code = INTERRUPTED
+        return _interrupted(arguments)
     except OSError as error:
         return _unwritten(error)
     except Exception as error:
+        if _is_stopping():
+            return _interrupted(arguments)
         if known := mendable(error):
             return _fail(str(known), known.exit_code)
         # Typer's own usage errors, under whatever class this version of it raises.
@@ -149,11 +146,57 @@ def run(arguments: list[str]) -> int:
             typer.echo(error.format_message())
             return 0
         return _fail(_usage(error), getattr(error, "exit_code", 2))
-    if code == INTERRUPTED:  # Typer may turn the interrupt into its code itself
-        resumed = arguments[:1] and arguments[0] in RESUMED and "--dry-run" not in arguments
-        goes_on = "; the same command goes on from where it stopped" if resumed else ""
-        return _fail(f"interrupted{goes_on}", code)
-    return code
+    # Typer may turn the interrupt into its code itself.
+    return _interrupted(arguments) if code == INTERRUPTED else code
+
+
+def listen() -> None:
+    """From now on a signal to stop is an interrupt like Ctrl-C, of the main thread."""
+    for stop in _stop_signals():
+        signal.signal(stop, _interrupt)
+    sys.unraisablehook = _swallowed
+
+
+def _stop_signals() -> list[int]:
+    """The signals that ask us to stop, but for those that our caller has us ignore (`nohup`)."""
+    known = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    return [stop for stop in known if signal.getsignal(stop) != signal.SIG_IGN]
+
+
+def _interrupt(*_: object) -> None:
+    """Raise ``KeyboardInterrupt``, once: a second would break into what writes the runs down."""
+    for stop in _stop_signals():
+        signal.signal(stop, _ignore)
+    raise KeyboardInterrupt
+
+
+def _ignore(*_: object) -> None:
+    """Go on with stopping. (No process that we start inherits this, as it would SIG_IGN.)"""
+
+
+def _is_stopping() -> bool:
+    """Whether we were asked to stop: jax may make another error of the interrupt."""
+    return _ignore in map(signal.getsignal, _stop_signals())
+
+
+def _swallowed(lost: Any) -> None:
+    """Of what was raised where nothing can be, as in a callback of jax's, an interrupt comes again.
+
+    Later, for it would be swallowed here, too.
+    """
+    if lost.exc_type is not KeyboardInterrupt:
+        sys.__unraisablehook__(lost)
+        return
+    listen()
+    again = (threading.main_thread().ident, _stop_signals()[0])
+    threading.Timer(AGAIN, signal.pthread_kill, again).start()
+
+
+def _interrupted(arguments: list[str]) -> int:
+    """Say that the command was interrupted, and whether it can be given again to go on."""
+    resumed = arguments[:1] and arguments[0] in RESUMED and "--dry-run" not in arguments
+    goes_on = "; the same command goes on from where it stopped" if resumed else ""
+    return _fail(f"interrupted{goes_on}", INTERRUPTED)
 
 
 def _usage(error: Exception) -> str:

@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .completion import columns, corpora, formats, presets, settings
-from .help import CORPUS, SETTINGS, WORK
+from .listing import presets
 
 if TYPE_CHECKING:
     from ..settings.run import RunSettings
@@ -14,16 +13,13 @@ if TYPE_CHECKING:
 Preset = Annotated[
     str,
     typer.Option(
-        help=f"{', '.join(presets())}: from seconds to a GPU's night.",
+        help="smoke, quick, lecture, capacity, real or paper: from seconds to a GPU's night.",
         autocompletion=presets,
-        rich_help_panel=SETTINGS,
     ),
 ]
 OtherPreset = Annotated[
     str | None,
-    typer.Option(
-        help="Another preset than the file's.", autocompletion=presets, rich_help_panel=SETTINGS
-    ),
+    typer.Option(help="Another preset than the file's.", autocompletion=presets),
 ]
 Assignments = Annotated[
     list[str] | None,
@@ -31,8 +27,6 @@ Assignments = Annotated[
         "--set",
         metavar="SECTION.KEY=VALUE",
         help="Change one setting; repeatable.",
-        autocompletion=settings,
-        rich_help_panel=SETTINGS,
     ),
 ]
 CorpusName = Annotated[
@@ -40,35 +34,24 @@ CorpusName = Annotated[
     typer.Option(
         "--corpus",
         help="grammar, copy, files, or a name of `corpus list`.",
-        autocompletion=corpora,
-        rich_help_panel=CORPUS,
     ),
 ]
 Source = Annotated[
     str | None,
-    typer.Option(
-        help="Parallel text: source side, or a TSV of both. May be .gz.", rich_help_panel=CORPUS
-    ),
+    typer.Option(help="Parallel text: source side, or a TSV of both. May be .gz."),
 ]
-Target = Annotated[
-    str | None, typer.Option(help="Parallel text: target side.", rich_help_panel=CORPUS)
-]
+Target = Annotated[str | None, typer.Option(help="Parallel text: target side.")]
 TestSource = Annotated[
     str | None,
-    typer.Option(
-        help="Test set, source side; without one it is split off.", rich_help_panel=CORPUS
-    ),
+    typer.Option(help="Test set, source side; without one it is split off."),
 ]
-TestTarget = Annotated[
-    str | None, typer.Option(help="Test set, target side.", rich_help_panel=CORPUS)
-]
+TestTarget = Annotated[str | None, typer.Option(help="Test set, target side.")]
 TestSet = Annotated[
     str | None,
     typer.Option(
         "--test",
         metavar="NAME",
         help="Another corpus by name, to test on.",
-        rich_help_panel=CORPUS,
     ),
 ]
 ReverseDirection = Annotated[
@@ -76,14 +59,12 @@ ReverseDirection = Annotated[
     typer.Option(
         "--reverse-direction",
         help="French to English; lengths are the French's.",
-        rich_help_panel=CORPUS,
     ),
 ]
 UpdatesTogether = Annotated[
     str,
     typer.Option(
         help="Updates sent as one program: a number, or auto (1).",
-        rich_help_panel=WORK,
     ),
 ]
 MOST_THREADS = 1_024
@@ -92,22 +73,19 @@ Threads = Annotated[
     str,
     typer.Option(
         help="Cores that train one run: a number, or auto (cores over runs).",
-        rich_help_panel=WORK,
     ),
 ]
 Jobs = Annotated[
     int | None,
-    typer.Option(min=1, max=9_999, help="Runs at once [default: cores].", rich_help_panel=WORK),
+    typer.Option(min=1, max=9_999, help="Runs at once [default: cores]."),
 ]
 Where = Annotated[
     list[str] | None,
-    typer.Option(
-        metavar="COLUMN=VALUE", help="Only these runs; repeatable.", autocompletion=columns
-    ),
+    typer.Option(metavar="COLUMN=VALUE", help="Only these runs; repeatable."),
 ]
 Form = Annotated[
     str,
-    typer.Option("--format", help="rich, csv, markdown, latex or json.", autocompletion=formats),
+    typer.Option("--format", help="rich, csv, markdown, latex or json."),
 ]
 OneRunOrMore = Annotated[
     Path | None,

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .completion import figures
 from .console import print_names, say
-from .listing import figure_lines
+from .listing import figure_lines, figures
 from .options import check_sentence
 from .results import Results, Where, results_folder
 
@@ -43,7 +42,7 @@ def plot(
         typer.Option(min=1, help="Its beam size, 1 for greedy [default: the run's own]."),
     ] = None,
 ) -> None:
-    """Draw a figure of finished results, its numbers beside it as CSV."""
+    """Draw a figure of finished results, its numbers as CSV."""
     if not name:
         print_names(figure_lines())
         return

@@ -7,7 +7,6 @@ import typer
 
 from ..settings.names import DEFAULT_OUT
 from .console import output
-from .help import SETTINGS
 from .options import (
     MOST_THREADS,
     Assignments,
@@ -41,7 +40,6 @@ def reproduce(
             min=1,
             max=MOST_SEEDS,
             help="Runs of each arm, seeds 1, 2, ...",
-            rich_help_panel=SETTINGS,
         ),
     ] = 1,
     corpus: CorpusName = None,
@@ -54,9 +52,7 @@ def reproduce(
     assignments: Assignments = None,
     check_schedule: Annotated[
         bool,
-        typer.Option(
-            "--check-schedule", help="Train once more, twice as long.", rich_help_panel=SETTINGS
-        ),
+        typer.Option("--check-schedule", help="Train once more, twice as long."),
     ] = False,
     threads: Threads = "auto",
     quiet: Quiet = False,

@@ -10,9 +10,8 @@ import typer
 from ..results.schema import BENCHMARK
 from ..settings.counted import counted
 from .bench import show_costs
-from .completion import tables
 from .console import output, print_names, say
-from .listing import table_lines
+from .listing import table_lines, tables
 from .options import Form, Where
 from .reproduce import DEFAULT_OUT
 
@@ -65,16 +64,36 @@ def export(
 
 
 def _write_all(results: Path | None, others: Mapping[str, object]) -> None:
-    """Write out a whole folder in its place, which other options have no say in."""
+    """Write out a folder and those inside it in their place; other options have no say in it."""
+    from ..report.written import CLAIMS, CONTENTS, REPORT, write_end, write_out
+    from ..results.folders import STORE
+    from ..results.found import find_runs
+    from ..results.inside import results_inside
+    from ..results.study_files import tables as measured
+    from ..runs.gathered import gather
     from ..settings.atomic import check_place
     from ..settings.errors import UsageError
-    from .written import write_all
+    from ..tables.decided import holds_results
 
     if given := [name for name, value in others.items() if value]:
         raise UsageError(f"--all writes all of the results beside them: leave {given[0]} out")
     folder = from_here(results_folder(results))
     check_place(folder)
-    write_all(folder)
+    if find_runs(folder).any and not (folder / STORE).is_dir():
+        raise UsageError(
+            f"{str(folder)!r} is a store of runs: name the folder that it is in, where the tables "
+            "and figures are to be"
+        )
+    places = [folder] if holds_results(folder) or measured(folder) else []
+    for place in (*places, *results_inside(folder)):
+        gather(place, {})
+        written = write_out(place)
+        parts = [counted(len(written.tables), "table"), counted(len(written.figures), "figure")]
+        if lacking := len(written.left_out) + len(written.unmeasured):
+            parts.append(f"{lacking} left out")
+        say(f"{place}: {', '.join(parts)} ({CONTENTS})")
+    summary, size = write_end(folder)
+    say(f"{folder}: {CLAIMS}.md, {CLAIMS}.csv; {REPORT}, {size / 1e6:.2f} MB; {summary}")
 
 
 def _check_written(out: Path | None, bundle: Path | None, without_text: bool) -> None:

@@ -1,39 +1,32 @@
 """``bottleneck study``: a question of the lecture, put to trained runs."""
 
-from collections.abc import Mapping, Sequence
-from contextlib import nullcontext, redirect_stdout
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext, redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..results.schema import ALL, BENCHMARK
+from ..results.schema import BENCHMARK
 from ..settings.counted import counted
-from .asking import put_to
 from .bench import show_costs
-from .completion import parts, presets, studies
 from .console import output, print_names, say
 from .gold import FirstWord, Gold, Source, Target, check_gold_options, for_gold, study_gold
-from .help import SETTINGS
+from .listing import presets, studies
 from .options import Assignments, Form, Jobs, Quiet, Where
 from .reproduce import DEFAULT_OUT, MOST_SEEDS
 
 if TYPE_CHECKING:
     from ..questions.question import Study
+    from ..studies.probing import Listener
     from ..tables.page import Page
 
-WHOLE = "All of them and every sweep, part after part; --dry-run tells the hours."
-
-Parts = Annotated[
-    list[str] | None,
-    typer.Option(help="Of `study all` only this part; repeatable.", autocompletion=parts),
-]
 RunsPreset = Annotated[
     str | None,
     typer.Option(
         help="Of the runs to train [default: the study's own, lecture].",
         autocompletion=presets,
-        rich_help_panel=SETTINGS,
     ),
 ]
 
@@ -49,14 +42,11 @@ def study(
         Path | None,
         typer.Option(help="Folder of finished runs to put it to [default: results/runs/PRESET]."),
     ] = None,
-    part: Parts = None,
     preset: RunsPreset = None,
     assignments: Assignments = None,
     seeds: Annotated[
         int | None,
-        typer.Option(
-            min=1, max=MOST_SEEDS, help="Runs of each arm to train.", rich_help_panel=SETTINGS
-        ),
+        typer.Option(min=1, max=MOST_SEEDS, help="Runs of each arm to train."),
     ] = None,
     where: Where = None,
     gold: Gold = None,
@@ -69,17 +59,9 @@ def study(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what it would do.")] = False,
     quiet: Quiet = False,
 ) -> None:
-    """Put a question of the lecture to runs, and train them if need be."""
+    """Put a question of the lecture to runs; train them if need be."""
     if not name:
         _list_studies()
-        return
-    if name == ALL:
-        from .whole import study_all
-
-        others = {"--set": assignments, "--where": where, "--gold": gold, "--source": source}
-        others |= {"--target": target, "--first-word": first_word, "--force": force}
-        _refuse_choice(others | {"--format": form != "rich"})
-        study_all(results, part, preset, seeds, jobs, dry_run, quiet)
         return
     from ..runs.pool import default_width
     from ..settings.errors import UsageError
@@ -87,8 +69,6 @@ def study(
     from ..tables.pages import check_format, study_page
 
     asked = None if name == BENCHMARK else find_study(name)
-    if part:
-        raise UsageError("--part goes with `study all`")
     check_format(form)
     check_gold_options(name, gold, source, target)
     if asked is None:
@@ -113,19 +93,48 @@ def study(
     elif gold is not None:
         _show(study_gold(runs, folder, (gold, source, target), first_word, quiet), form)
     else:
-        put_to(asked, runs, folder, jobs or default_width(), force, quiet)
+        _put_to(asked, runs, folder, jobs or default_width(), force, quiet)
         _show(study_page(name, folder), form)
 
 
-def _refuse_choice(others: Mapping[str, object]) -> None:
-    """Refuse options that choose or show one study's numbers, where all are made."""
-    from ..settings.errors import UsageError
+def _put_to(
+    asked: "Study", runs: Sequence[Path], folder: Path, width: int, force: bool, quiet: bool
+) -> None:
+    """Measure, and write the study's table."""
+    from ..settings.atomic import check_writable
+    from ..studies.kept import is_kept
+    from ..studies.probing import probe_runs, write_table
 
-    if given := [name for name, value in others.items() if value]:
-        raise UsageError(
-            f"study {ALL} takes --results, --preset, --seeds, --jobs, --dry-run and --quiet: leave "
-            f"{given[0]} out"
-        )
+    check_writable(folder, "--results")
+    waiting = [run for run in runs if force or not is_kept(run, asked)]
+    with _listening(waiting, quiet) as listener:
+        probe_runs(asked, runs, listener, width, force)
+    path = write_table(asked, runs, folder)
+    if not quiet:
+        say(f"{asked.question} ({counted(len(runs), 'run')}; numbers: {path})", err=True)
+
+
+@contextmanager
+def _listening(runs: Sequence[Path], quiet: bool) -> "Iterator[Listener]":
+    """A listener that says on stderr, a line each, what is being measured of which run."""
+    from .progress import clock
+
+    numbers = {run: number for number, run in enumerate(runs, 1)}
+    done: list[Path] = []
+    start = time.monotonic()
+
+    def listen(run: Path, phase: str) -> None:
+        elapsed = time.monotonic() - start
+        clocked = clock(elapsed)
+        if phase == "done":
+            done.append(run)
+            left = elapsed / len(done) * (len(runs) - len(done))
+            phase = f"done, {len(done)} of {len(runs)}"
+            clocked += f", about {clock(left)} left" if left else ""
+        if not quiet:
+            say(f"{run.name} ({numbers[run]} of {len(runs)}): {phase} ({clocked})", err=True)
+
+    yield listen
 
 
 def _plan(asked: "Study", runs: Sequence[Path], folder: Path) -> str:
@@ -150,7 +159,7 @@ def _list_studies() -> None:
 
     asked = {name: find_study(name) for name in STUDIES}
     told = {name: f"{each.question} ({', '.join(each.ids)})" for name, each in asked.items()}
-    print_names(told | {BENCHMARK: f"{COST_QUESTION} (C9, L15)", ALL: WHOLE})
+    print_names(told | {BENCHMARK: f"{COST_QUESTION} (C9, L15)"})
 
 
 def _finished(folder: Path, asked: "Study") -> list[Path]:
@@ -226,8 +235,7 @@ def _refuse_several(folder: Path) -> None:
 
     if inside := [path.name for path in results_inside(folder)]:
         raise UserError(
-            f"{str(folder)!r} holds folders of results ({', '.join(inside)}): name one of them; "
-            f"`bottleneck study all --results {folder} --part NAME` makes one that lacks"
+            f"{str(folder)!r} holds folders of results ({', '.join(inside)}): name one of them"
         )
 
 

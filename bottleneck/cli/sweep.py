@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..settings.counted import counted
-from .completion import sweeps
 from .console import output, print_names, say, size
-from .help import SETTINGS, WORK
+from .listing import sweeps
 from .options import (
     MOST_THREADS,
     Assignments,
@@ -78,23 +77,20 @@ def sweep(
     assignments: Assignments = None,
     seeds: Annotated[
         int | None,
-        typer.Option(
-            min=1, help="Runs of each cell [default: the file's, else 1].", rich_help_panel=SETTINGS
-        ),
+        typer.Option(min=1, help="Runs of each cell [default: the file's, else 1]."),
     ] = None,
     jobs: Jobs = None,
     seeds_together: Annotated[
         str,
         typer.Option(
             help="Seeds trained as one program: a number, or auto (on a GPU, else 1).",
-            rich_help_panel=WORK,
         ),
     ] = "auto",
     updates_together: UpdatesTogether = "auto",
     threads: Threads = "auto",
     scheduler: Annotated[
         str | None,
-        typer.Option(help="A Dask scheduler's address: tcp://HOST:PORT.", rich_help_panel=WORK),
+        typer.Option(help="A Dask scheduler's address: tcp://HOST:PORT."),
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the cells and stop.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Run again what is done.")] = False,

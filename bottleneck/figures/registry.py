@@ -14,9 +14,8 @@ from ..results.schema import BENCHMARK
 from ..results.study_files import GOLD, way_back
 from ..settings.errors import UsageError, UserError, did_you_mean
 from ..tables.alignment import load_gold
-from ..tables.commands import GOLD as GOLD_STUDY
 from ..tables.cost import load_cost
-from ..tables.names import GOLD_TABLE
+from ..tables.names import GOLD_STUDY, GOLD_TABLE
 from ..tables.selection import where as narrowed
 from . import alignment, arms, attention, bleu, compression, context_length, cost, learning
 from .curves import draw

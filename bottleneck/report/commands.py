@@ -1,4 +1,4 @@
-"""The commands that measure the page's numbers again, and those that show what is measured."""
+"""The command lines that made the page's numbers, and those that show what is measured."""
 
 import shlex
 from collections.abc import Iterator
@@ -7,18 +7,12 @@ from pathlib import Path
 
 from ..results.bundle import Bundle
 from ..results.found import find_runs
-from ..results.probes import probe_file
 from ..results.schema import BENCHMARK, STUDIES
-from ..results.study_files import GOLD as GOLD_NUMBERS
-from ..results.study_files import rests_on
-from ..tables.commands import GOLD as GOLD_STUDY
-from ..tables.controlled import only
 from ..tables.decided import Decision
-from ..tables.names import GOLD_TABLE, TABLES
+from ..tables.names import GOLD_STUDY, GOLD_TABLE, TABLES
 from .further import Further
 from .questions import Shown
 from .read import SLIDES_TABLES, Read
-from .training import LECTURE, Training, into, training
 
 KNOWN = frozenset({*TABLES, *STUDIES, GOLD_TABLE, BENCHMARK})
 """What `bottleneck table` prints."""
@@ -37,21 +31,24 @@ def quoted(folder: Path) -> str:
     return shlex.quote(str(folder))
 
 
+def made(bundle: Bundle | None) -> tuple[str, ...]:
+    """The command lines that made the runs of a bundle; older runs have none stored."""
+    if bundle is None:
+        return ()
+    lines = (bundle.facts(run).get("command") for run in bundle.runs["run"].unique())
+    return tuple(dict.fromkeys(str(line) for line in lines if line))
+
+
 def of_tables(held: Read) -> Ways:
-    """What trains the runs of the two tables again, prints these and draws their figure."""
+    """What made the runs of the two tables, prints these and draws their figure."""
     lacking = [one.command for one in held.decisions[:SLIDES_TABLES] if one.command]
+    measure = tuple(dict.fromkeys([*made(held.pair), *lacking]))
     if held.pair is None:
-        return Ways(tuple(dict.fromkeys(lacking)))
+        return Ways(measure)
     where = quoted(held.pair.folder)
     names = ["failure-pattern", "vindication"][: len(held.pages)]
-    trained = training(held.pair)
-    return Ways(
-        tuple(dict.fromkeys([*([trained.command] if trained else []), *lacking])),
-        (
-            *(f"bottleneck table {name} --results {where}" for name in names),
-            f"bottleneck plot bleu --results {where} -o bleu.svg",
-        ),
-    )
+    tables = (f"bottleneck table {name} --results {where}" for name in names)
+    return Ways(measure, (*tables, f"bottleneck plot bleu --results {where} -o bleu.svg"))
 
 
 def of_claim(decision: Decision, shown: Shown, bundle: Bundle | None) -> Ways:
@@ -71,43 +68,20 @@ def of_claim(decision: Decision, shown: Shown, bundle: Bundle | None) -> Ways:
 
 
 def of_further(one: Further) -> Ways:
-    """What trains a sweep that no claim rests on, and prints its table."""
-    trained = training(one.bundle)
-    measure = (trained.command,) if trained else ()
+    """What made a sweep that no claim rests on, and prints its table."""
     if isinstance(one.page, str):
-        return Ways(measure)
-    return Ways(measure, (f"bottleneck table {one.page.name} --results {quoted(one.folder)}",))
+        return Ways(made(one.bundle))
+    shows = f"bottleneck table {one.page.name} --results {quoted(one.folder)}"
+    return Ways(made(one.bundle), (shows,))
 
 
 def _measuring(decision: Decision, shown: Shown, bundle: Bundle | None) -> Iterator[str]:
-    """The commands behind the numbers, in the order in which they can be run.
-
-    A study is put to the runs where they lie; without them to others that are trained first.
-    """
-    claim, folder = decision.claim, decision.folder
-    gold = shown.tabled == (GOLD_TABLE,)
-    study = f"bottleneck {GOLD_STUDY if gold else claim.command}"
+    """What made the runs of a claim, then the study that is put to them where they lie."""
+    claim = decision.claim
     if claim.makes == "bench":  # into the folder itself it would take the place of what is shown
-        yield study
-    elif not claim.study:
-        trained = training(bundle) if bundle else None
-        yield (trained or _made(decision)).command
-    elif find_runs(folder).any:
-        yield f"{study} --results {quoted(folder)}"
-    elif bundle and (trained := _studied(bundle, GOLD_NUMBERS if gold else claim.study)):
-        yield trained.command
-        yield f"{study} --results {quoted(trained.folder)}"
-    elif not gold:  # it trains its own
-        yield study
-
-
-def _made(decision: Decision) -> Training:
-    """The claim's own command, in the folder that decides it where that can take runs."""
-    words = decision.claim.command.split()
-    return into(decision.folder, words[1] if words[0] == "sweep" else LECTURE, words)
-
-
-def _studied(bundle: Bundle, study: str) -> Training | None:
-    """What trains those of the runs that a study was put to, or else all of them."""
-    asked = bundle.runs[bundle.runs["run"].isin(rests_on(probe_file(bundle.folder, study)))]
-    return (training(only(bundle, asked)) if len(asked) else None) or training(bundle)
+        yield "bottleneck bench"
+        return
+    yield from made(bundle)
+    if claim.study and find_runs(decision.folder).any:
+        study = GOLD_STUDY if shown.tabled == (GOLD_TABLE,) else claim.command
+        yield f"bottleneck {study} --results {quoted(decision.folder)}"

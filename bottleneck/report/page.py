@@ -48,7 +48,7 @@ UNLINKED = (
     "then the reference's words are shown, and whether the output has them."
 )
 FURTHER = "What no claim rests on: questions beside the lecture's own, other texts."
-NO_FURTHER = "There are none in this folder: `bottleneck study all` runs those that come with it."
+NO_FURTHER = "There are none in this folder; `bottleneck sweep` lists those that can be run."
 NO_SCRIPT = "The explorer needs JavaScript; all else on this page is there without it."
 NO_EXAMPLES = "The results hold no example sentences."
 SPARE = "To keep the file under 3 MB, its figures are drawn for light ground alone."

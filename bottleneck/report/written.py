@@ -15,7 +15,7 @@ from ..results.bundle import Bundle
 from ..results.cost import COST
 from ..results.folders import was_written
 from ..results.probes import has_probe
-from ..results.schema import RUNS, STUDIES
+from ..results.schema import STUDIES
 from ..results.study_files import GOLD
 from ..results.study_files import tables as measured
 from ..settings.atomic import write_text
@@ -164,17 +164,6 @@ def _listed(head: str, items: Iterable[str]) -> list[str]:
     """A section of Markdown, none where there is nothing in it."""
     rows = [f"- {item}" for item in items]
     return ["", f"## {head}", "", *rows] if rows else []
-
-
-def is_written(folder: Path) -> bool:
-    """Whether the results of a folder are no newer than what was made of them."""
-    made = folder / CONTENTS
-    held = [path for path in (folder / RUNS, *measured(folder)) if path.is_file()]
-    return made.is_file() and all(_time(path) <= _time(made) for path in held)
-
-
-def _time(path: Path) -> int:
-    return path.stat().st_mtime_ns
 
 
 def write_end(folder: Path) -> tuple[str, int]:

@@ -9,7 +9,8 @@
 - ``learning.csv``: a row a run x validation x bucket, the validation loss while it was trained
   (`LEARNING_COLUMNS`); no rows of a run that did not log it, no file in older bundles.
 - ``examples.json.gz``: sentences with references, hypotheses and attention weights of each run.
-- ``environment.json``: the version; ``runs``: for each run its settings and what it ran on;
+- ``environment.json``: the version; ``runs``: for each run its settings and what it ran on,
+  with the ``command`` line that made it where that is known;
   ``unfinished``: what else was in the store, with status, reason and settings; ``other_versions``:
   how many finished runs were left out because another version of the program made them.
 - ``SHA256SUMS``: a digest of each file here and under ``probes/``, as `sha256sum -c` reads it; a
@@ -246,9 +247,6 @@ STUDIES: tuple[str, ...] = (
 )
 """The studies in the lecture's order. Each has a module of its name in ``studies``, whose ``STUDY``
 measures, and one in ``tables``, whose ``page`` shows ``probes/NAME.csv``."""
-
-ALL = "all"
-"""In the place of a study's name: all of them, with every sweep."""
 
 BENCHMARK = "cost"
 """What has a study's name, table and figure, and whose numbers `bottleneck bench` measures."""

@@ -16,14 +16,16 @@ from jax import monitoring
 from .. import __version__
 from ..settings.beside import cores, threads_told
 from ..settings.cache import cache_root
+from ..settings.names import COMMAND
 
 _LIBRARIES = ("flax", "jax", "jaxlib", "numpy", "optax", "sacrebleu", "sentencepiece")
 
 
 def describe_environment() -> dict[str, Any]:
-    """Facts that numbers may depend on, as plain JSON values."""
+    """Facts that numbers may depend on, as plain JSON values; the command line if it is known."""
     device = jax.devices()[0]
-    return {
+    command = os.environ.get(COMMAND)
+    return ({"command": command} if command else {}) | {
         "bottleneck": __version__,
         "commit": _commit(),
         "versions": _versions(),

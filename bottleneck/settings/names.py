@@ -12,6 +12,8 @@ from .errors import UsageError
 
 DEFAULT_OUT = Path("results") / "runs"
 """Where results go, a folder a preset or sweep, unless another is named."""
+COMMAND = "BOTTLENECK_COMMAND"
+"""The environment's variable by which a worker knows the command line that started it."""
 LONGEST = 200
 """Bytes of a name: file systems take 255, and endings are put behind it."""
 

@@ -8,7 +8,7 @@ import pandas as pd
 from ..results.probes import has_probe, load_probe, measured_by
 from ..results.study_files import GOLD
 from ..settings.errors import UserError
-from .commands import GOLD as GOLD_STUDY
+from .names import GOLD_STUDY
 from .page import Page
 from .render import count, new_table, number
 from .studied import arms, caption, cell, means, wide

@@ -5,6 +5,7 @@ measured", with the reason and the command that would produce what is lacking. A
 sweeps has a folder of results folders: what its own runs do not decide, one of those may.
 """
 
+import shlex
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -22,25 +23,26 @@ from ..claims.training import UNMEASURED as NOT_TWICE
 from ..claims.verdict import Verdict, numbers
 from ..results.bundle import Bundle, load_bundle
 from ..results.cost import COST, COST_EXPONENTS
-from ..results.folders import is_bundle, was_written
+from ..results.folders import is_bundle, was_written, without_runs
 from ..results.found import any_finished
 from ..results.inside import results_inside
 from ..results.probes import has_probe, load_probe, made_of
 from ..results.study_files import GOLD
 from ..settings.errors import UserError
 from .caption import failure_verdicts
-from .commands import command
 from .comparison import Comparison, compare, compare_sizes
 from .compression import cells
 from .controlled import control_names, controlled, losses, only, trained_lengths, twice_trained
 from .cost import load_cost
 from .cost_growth import arm_costs, measured_on
-from .families import Pair, alone, describe, listed_runs, over_sizes, pairs, runs_told
+from .families import Pair, alone, describe, kinds, listed_runs, over_sizes, pairs, runs_told
 from .judged import judge
+from .names import GOLD_STUDY
 from .selection import where
 
 NAMED = 3
 """So many runs that are in the way are named, and the others counted."""
+OWN_TEXT = "files"
 NO_RUNS = "the folder holds no finished run"
 NO_PAIR = "no runs with and without attention of one seed that differ in nothing else"
 
@@ -83,7 +85,7 @@ def decide_results(
         return decide(folder, None)
     chosen = where(bundle, conditions)
     left_out = set(bundle.runs["run"]) - set(chosen.runs["run"])
-    return decide(folder, chosen, left_out, conditions)
+    return decide(folder, chosen, left_out)
 
 
 def by_folders_inside(decisions: Sequence[Decision], folder: Path) -> list[Decision]:
@@ -117,17 +119,14 @@ def holds_results(folder: Path) -> bool:
 
 
 def decide(
-    folder: Path,
-    bundle: Bundle | None,
-    left_out: Collection[str] = frozenset(),
-    conditions: Sequence[str] = (),
+    folder: Path, bundle: Bundle | None, left_out: Collection[str] = frozenset()
 ) -> list[Decision]:
     """Every claim of `CLAIMS` in order; ``bundle`` is None for a folder without finished runs.
 
-    ``left_out`` are runs of the folder that the user did not choose by the ``conditions``: a
-    study's table that rests on one of them decides nothing.
+    ``left_out`` are runs of the folder that the user did not choose: a study's table that rests on
+    one of them decides nothing.
     """
-    return [decision(claim, folder, bundle, left_out, conditions) for claim in CLAIMS]
+    return [decision(claim, folder, bundle, left_out) for claim in CLAIMS]
 
 
 def decision(
@@ -135,7 +134,6 @@ def decision(
     folder: Path,
     bundle: Bundle | None,
     left_out: Collection[str] = frozenset(),
-    conditions: Sequence[str] = (),
 ) -> Decision:
     """One claim of `CLAIMS`; the rest as for all of them."""
     if claim.study:
@@ -146,8 +144,26 @@ def decision(
         verdict, rows = _from_runs(claim, bundle)
         runs = describe(rows) if len(rows) else ""
     lacking = verdict.verdict == "not measured"
-    told = command(claim, folder, bundle, conditions) if lacking else ""
+    told = _command(claim, folder, bundle) if lacking else ""
     return Decision(claim, verdict, runs, told, folder)
+
+
+def _command(claim: Claim, folder: Path, bundle: Bundle | None) -> str:
+    """What measures a claim, in the folder where its runs can be; else in the command's default."""
+    words, where, store = f"bottleneck {claim.command}", folder, not without_runs(folder)
+    of_several = bundle is None and bool(results_inside(folder))
+    if not claim.study:
+        where = folder / claim.home if of_several else folder
+        takes = store or claim.makes == "bench"
+        return f"{words} --out {shlex.quote(str(where))}" if takes else words
+    texts = set() if bundle is None else set(bundle.runs["corpus"].unique())
+    suits = not (claim.known and texts and texts.isdisjoint(claim.known))
+    if claim.id == "C7" and store and texts == {OWN_TEXT}:
+        words, suits = f"bottleneck {GOLD_STUDY}", True
+    if bundle is not None:
+        suits = suits and not claim.apart and set(claim.arms) <= kinds(bundle.runs["attention"])
+    in_folder = store and suits and not of_several
+    return f"{words} --results {shlex.quote(str(folder))}" if in_folder else words
 
 
 def _from_runs(claim: Claim, bundle: Bundle | None) -> Judged:

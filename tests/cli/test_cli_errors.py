@@ -227,7 +227,7 @@ ALIGNMENT_ONLY = ["--gold", "links", "--source", "a.en", "--target", "a.fr"]
         (["table", "cots", *ELSE_WRONG], "unknown table 'cots'; did you mean 'cost'?"),
         (["table", "vindicate", "--results", "nowhere"], "unknown table 'vindicate'; did you mean"),
         (["plot", "blue"], "unknown figure 'blue'; did you mean 'bleu'?"),
-        (["study", "fits", "--part", "cells"], "unknown study 'fits'; did you mean 'fit'?"),
+        (["study", "fits"], "unknown study 'fits'; did you mean 'fit'?"),
         (["study", "fits", *ELSE_WRONG], "unknown study 'fits'; did you mean 'fit'?"),
         (["study", "fits", *ALIGNMENT_ONLY], "unknown study 'fits'; did you mean 'fit'?"),
         (["lecture", "L77", *ELSE_WRONG], "unknown id 'L77'; did you mean 'L7'?"),

@@ -1,4 +1,4 @@
-"""The greeting and the help: short lines, nothing cut, commands and options by task."""
+"""The help: short lines, nothing cut, at once; names left out are listed."""
 
 import os
 import re
@@ -8,17 +8,23 @@ from pathlib import Path
 
 import pytest
 
-from seq2seq_bottleneck.cli.completion import figures, sweeps, tables
-from seq2seq_bottleneck.cli.greeting import GREETING
-from seq2seq_bottleneck.cli.listing import MEASURED, OF_RUNS, table_lines
-from seq2seq_bottleneck.cli.main import PANELS, run
+from seq2seq_bottleneck.cli.listing import (
+    MEASURED,
+    OF_RUNS,
+    figures,
+    studies,
+    sweeps,
+    table_lines,
+    tables,
+)
+from seq2seq_bottleneck.cli.main import COMMANDS, run
 from seq2seq_bottleneck.results.schema import STUDIES
 from seq2seq_bottleneck.settings.run import preset_names
 from seq2seq_bottleneck.studies.catalogue import find_study
 
-COMMANDS = [function.__name__ for functions in PANELS.values() for function in functions]
+NAMES = [function.__name__ for function in COMMANDS]
 SUBCOMMANDS = ["list", "fetch", "show", "describe"]
-PAGES = [[], *([name] for name in [*COMMANDS, "corpus"]), *(["corpus", s] for s in SUBCOMMANDS)]
+PAGES = [[], *([name] for name in [*NAMES, "corpus"]), *(["corpus", s] for s in SUBCOMMANDS)]
 
 
 def printed(capsys, *arguments):
@@ -28,28 +34,47 @@ def printed(capsys, *arguments):
     return held.out
 
 
-def panels(text):
-    """The rows of each panel."""
-    found, rows = {}, None
-    for line in text.splitlines():
-        if re.fullmatch(r"[A-Z][^:]*:", line):
-            rows = found.setdefault(line.rstrip(":"), [])
-        elif rows is not None and line.strip():
-            rows.append(line)
-    return found
-
-
-def test_bottleneck_alone_greets_with_three_commands_and_points_to_help(capsys):
+def test_bottleneck_alone_prints_its_help_with_three_commands_to_try(capsys):
     text = printed(capsys)
-    assert text == GREETING
-    assert max(map(len, text.splitlines())) <= 80
-    what, _, rest = text.partition("\n\n")
-    assert len(what.splitlines()) == 2
-    shown = re.findall(r"^  (bottleneck .*)\n      (.*\(.*(?:seconds|minutes).*\))$", rest, re.M)
-    assert len(shown) == 3
-    for command, _ in shown:
-        assert command.split()[1] in COMMANDS
-    assert "bottleneck --help" in rest
+    assert text == printed(capsys, "--help")
+    tried = [words.split()[0] for words in re.findall(r"`(.*?)`", " ".join(text.split()))]
+    assert tried == ["lecture", "reproduce", "translate"]
+
+
+@pytest.mark.slow
+def test_help_imports_nothing_heavy():
+    heavy = ("jax", "flax", "optax", "pandas", "matplotlib", "sacrebleu", "rich", "pydantic")
+    code = (
+        "import sys\nfrom seq2seq_bottleneck.cli.main import run\n"
+        "assert run(['--help']) == 0\n"
+        f"assert not [name for name in {heavy!r} if name in sys.modules]"
+    )
+    subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("line", "offered"),
+    [
+        ("bottleneck co", ["compare", "corpus"]),
+        ("bottleneck sweep con", ["context_is_hidden", "context_size", "controls"]),
+        ("bottleneck reproduce --preset q", ["quick"]),
+        ("bottleneck table vin", ["vindication"]),
+        ("bottleneck plot ble", ["bleu"]),
+        ("bottleneck study cap", ["capacity"]),
+    ],
+)
+def test_a_shell_completes_names(line, offered):
+    asked = {"_BOTTLENECK_COMPLETE": "complete_bash", "COMP_WORDS": line}
+    asked["COMP_CWORD"] = str(len(line.split(" ")) - 1)
+    done = subprocess.run(
+        [Path(sys.executable).parent / "bottleneck"],
+        env={**os.environ, **asked},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.stdout.split(), done.stderr) == (offered, "")
 
 
 @pytest.mark.parametrize("columns", ["80", "140"])
@@ -64,26 +89,10 @@ def test_help_is_plain_lines_of_80_columns_with_nothing_cut(capsys, monkeypatch,
     assert text.startswith(f"Usage: {' '.join(['bottleneck', *page])} ")
 
 
-def test_every_command_is_in_a_panel_with_a_summary_of_one_line(capsys):
-    found = panels(printed(capsys, "--help"))
-    assert list(found)[:-1] == list(PANELS)
-    assert list(found)[-1] == "Options"
-    rows = [row for panel in PANELS for row in found[panel]]
-    assert sorted(row.split()[0] for row in rows) == sorted([*COMMANDS, "corpus"])
-    starts = {len(re.match(r"  \S+ +", row).group()) for row in rows}
-    assert len(starts) == 1
-    assert all(row.endswith((".", "?")) for row in rows)
-
-
-@pytest.mark.parametrize("name", ["reproduce", "sweep", "study"])
-def test_long_lists_of_options_have_panels(capsys, name):
-    found = panels(printed(capsys, name, "--help"))
-    held = {"--set": "Settings", "--preset": "Settings", "--help": "Options"}
-    held |= {"--gold": "Gold links (study alignment)"} if name == "study" else {"--test": "Text"}
-    held |= {"--threads": "How it runs"} if name != "study" else {"--jobs": "How it runs"}
-    for option, panel in held.items():
-        assert any(row.split()[0] == option for row in found[panel]), (option, found)
-    assert max(map(len, found.values())) < sum(map(len, found.values())) / 2
+def test_every_command_has_a_summary_of_a_line(capsys):
+    _, _, rows = printed(capsys, "--help").partition("Commands:\n")
+    assert [row.split()[0] for row in rows.splitlines()] == [*NAMES, "corpus"]
+    assert all(row.endswith((".", "?")) for row in rows.splitlines())
 
 
 def test_a_name_left_out_lists_the_names(capsys):
@@ -111,11 +120,13 @@ def test_the_lines_name_the_claims_of_their_studies():
         ids = find_study(name).ids
         assert table_lines()[name].endswith(f"({', '.join(ids)}).")
     assert set(OF_RUNS) | set(MEASURED) == {*tables(), *figures()}
+    assert set(studies()) <= set(MEASURED)
 
 
 def test_help_names_every_preset(capsys):
     text = " ".join(printed(capsys, "reproduce", "--help").split())
-    assert re.search(rf"--preset \S+ {', '.join(preset_names())}: from seconds", text)
+    (named,) = re.findall(r"--preset \S+ ([^:]*): from seconds", text)
+    assert sorted(re.split(r", | or ", named)) == preset_names()
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ def app(*_, **__):
 
 main.app = app
 if "report" not in sys.argv:
-    sys.argv.append("sweep")  # without a command there would be a greeting
+    sys.argv.append("sweep")  # which goes on when it is given again
 main.main()
 """
 
@@ -81,10 +81,10 @@ def test_a_signal_that_the_caller_has_us_ignore_stays_ignored():
 
 
 MOMENTS = {
-    "a callback of jax's": """
-def _xla_gc_callback():
-    waste()
-_xla_gc_callback()
+    "a callback of the collector's, as jax has one": """
+import gc
+gc.callbacks.append(lambda *_: (gc.callbacks.clear(), waste()))
+gc.collect()
 """,
     "a comparison that jax asks for": """
 class Compared:
@@ -111,7 +111,7 @@ import slow_to_import
 assert slow_to_import.__main__
 """,
 }
-"""Code in which an interrupt would be lost, or break what it comes into."""
+"""Code in which an interrupt would be lost or become another error."""
 
 
 @pytest.mark.slow
@@ -127,7 +127,6 @@ def waste():
     end = time.monotonic() + 1
     while time.monotonic() < end:
         pass
-    print("whole", flush=True)
 
 def app(*_, **__):
     exec(MOMENT, {{"waste": waste, "sys": sys}})
@@ -143,7 +142,6 @@ main.main()
     )
     assert process.stdout.readline() == "begun\n"
     process.send_signal(signal.SIGINT)
-    printed, errors = process.communicate(timeout=30)
+    _, errors = process.communicate(timeout=30)
     assert process.returncode == 130, errors
-    assert printed == ("" if moment == "what swallows it" else "whole\n")
     assert errors == "bottleneck: interrupted; the same command goes on from where it stopped\n"

@@ -13,7 +13,7 @@ from planted import write_planted
 from planted_arms import LOW, Store
 from planted_cost import plant_costs
 
-from seq2seq_bottleneck.cli import asking
+from seq2seq_bottleneck.cli import study
 from seq2seq_bottleneck.cli.main import run
 from seq2seq_bottleneck.results.folders import ENVIRONMENT, STORE
 from seq2seq_bottleneck.results.schema import STUDIES
@@ -37,7 +37,7 @@ def test_the_studies_are_listed_with_the_cost(capsys):
     lines = capsys.readouterr().out.splitlines()
     assert max(map(len, lines)) <= 80
     begun = [line for line in lines if not line.startswith(" ")]
-    assert [line.split()[0] for line in begun] == [*STUDIES, "cost", "all"]
+    assert [line.split()[0] for line in begun] == [*STUDIES, "cost"]
     assert "`bottleneck bench`. (C9, L15)" in " ".join(" ".join(lines).split())
 
 
@@ -98,9 +98,9 @@ def test_a_folder_without_runs_is_told_before_runs_are_trained_in_it(tmp_path, c
 
 def test_what_is_measured_says_which_run_of_how_many_and_the_time(capsys, monkeypatch):
     times = iter([100.0, 101.0, 130.0, 131.0, 190.0])
-    monkeypatch.setattr(asking, "time", SimpleNamespace(monotonic=lambda: next(times)))
+    monkeypatch.setattr(study, "time", SimpleNamespace(monotonic=lambda: next(times)))
     one, two = Path("store/aaaa"), Path("store/bbbb")
-    with asking._shown([one, two], quiet=False) as listen:
+    with study._listening([one, two], quiet=False) as listen:
         listen(two, "opening")
         listen(two, "done")
         listen(one, "counting")
@@ -112,7 +112,7 @@ def test_what_is_measured_says_which_run_of_how_many_and_the_time(capsys, monkey
         "aaaa (1 of 2): done, 2 of 2 (1:30)",
     ]
     times = iter([0.0, 1.0])
-    with asking._shown([one], quiet=True) as listen:
+    with study._listening([one], quiet=True) as listen:
         listen(one, "done")
     assert capsys.readouterr().err == ""
 
@@ -158,7 +158,7 @@ def test_a_bundle_without_its_runs_is_not_trained_into(tmp_path, capsys):
 
 def test_beside_the_folders_of_several_sweeps_nothing_is_trained(tmp_path, capsys):
     write_planted(tmp_path / "vindication", ARMS, seeds=1)
-    told = f"{str(tmp_path)!r} holds folders of results (vindication): name one of them; "
-    fails(capsys, ["survival", "--results", tmp_path], 1, told, "--part NAME")
+    told = f"{str(tmp_path)!r} holds folders of results (vindication): name one of them"
+    fails(capsys, ["survival", "--results", tmp_path], 1, told)
     fails(capsys, ["capacity", "--results", tmp_path, "--preset", "smoke"], 1, told)
     assert [path.name for path in tmp_path.iterdir()] == ["vindication"]

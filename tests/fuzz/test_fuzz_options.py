@@ -135,7 +135,7 @@ COMMANDS = {
     "study": (
         ["study", "--dry-run", "--preset", "smoke"],
         mostly("length", "survival", "alignment"),
-        {"--results": place, "--where": where, "--format": form, "--part": junk, "--gold": text,
+        {"--results": place, "--where": where, "--format": form, "--gold": text,
          "--source": text, "--target": text, "--first-word": whole} | dry,
     ),
     "bench": (

@@ -67,9 +67,6 @@ def test_a_pair_has_the_slides_second_table_with_its_verdicts(folder, sections):
     gains = [f"{row['gain']:+.1f}" for row in shown.frame.to_dict("records")]
     assert all(gain in section.all("table")[0].text for gain in gains)
     assert f"bottleneck table vindication --results '{folder / OWN}'" in section.text
-    trained = section.all("pre")[0].text
-    assert trained.startswith("bottleneck reproduce --preset smoke --set ")
-    assert trained.endswith(f"--seeds 2 --out '{folder / OWN}'")
 
 
 def test_a_folders_name_is_text(sections):

@@ -252,42 +252,16 @@ def test_a_bundle_without_its_store_is_not_named_as_the_place_of_new_runs(tmp_pa
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("arm", "claim", "chained"),
+    ("arm", "claim", "lacking"),
     [("none", "C8", True), ("none", "C11", True), ("none", "C6", True), ("none", "C14", False),
      ("additive", "C3", True), ("additive", "C14", True), ("additive", "C11", False),
      ("uniform", "C7", True), ("none", "C13", False)],
 )  # fmt: skip
-def test_what_lacks_an_arm_is_told_to_train_it_first(arm, claim, chained, tmp_path):
+def test_a_study_is_not_put_to_runs_that_lack_an_arm(arm, claim, lacking, tmp_path):
     folder = Store(tmp_path / "my runs").add("one", arm, LOW).write()
     study = next(one.study for one in CLAIMS if one.id == claim)
-    put = f"bottleneck study {study} --results '{folder}'"
-    train = f"bottleneck reproduce --out '{folder}' && "
-    assert decided(folder, claim).command == (train if chained else "") + put
-
-
-def test_a_study_that_was_made_and_does_not_decide_is_not_told_to_be_made_again(tmp_path):
-    folder = Store(tmp_path).add("none", "none", LOW).add("a", "additive", LOW).write()
-    length_table(folder, 1.0, "as1")
-    frame = pd.read_csv(folder / "probes" / "length.csv")
-    write_relisted(
-        folder / "probes" / "length.csv", frame[frame["bucket"] == "5-10"].to_csv(index=False)
-    )
-    found = decided(folder, "C11")
-    assert found.verdict.verdict == "not measured"
-    study = f"bottleneck study length --results {folder}"
-    assert found.command == f"bottleneck reproduce --out {folder} && {study}"
-    # One that was made of the other arm alone is.
-    write_relisted(
-        folder / "probes" / "length.csv", frame.assign(attention="none").to_csv(index=False)
-    )
-    assert decided(folder, "C11").command == study
-
-
-def test_the_command_of_chosen_runs_chooses_them(tmp_path):
-    folder = Store(tmp_path).add("a", "additive", HIGH).add("b", "additive", LOW, 2).write()
-    length_table(folder, 1.0, "as1")
-    (other,) = [one for one in decide_results(folder, ["seed=2"]) if one.claim.id == "C11"]
-    assert other.command == f"bottleneck study length --results {folder} --where seed=2"
+    where = "" if lacking else f" --results '{folder}'"
+    assert decided(folder, claim).command == f"bottleneck study {study}{where}"
 
 
 def test_capacity_is_not_asked_of_the_runs_of_another_question(tmp_path):
@@ -387,9 +361,9 @@ def test_where_no_folder_decides_that_of_the_claims_sweep_says_why(tmp_path):
     assert found["C10"] == alone
     # Without such a folder it is said of the whole, and made in a folder of its own.
     assert (found["C2"].measured, found["C2"].folder) == (False, tmp_path)
-    for name, part in {"C1": "context_size", "C2": "capacity"}.items():
-        told = f"bottleneck study all --results {shlex.quote(str(tmp_path))} --part {part}"
-        assert found[name].command == told
+    place = shlex.quote(str(tmp_path / "context_size"))
+    assert found["C1"].command == f"bottleneck sweep context_size --out {place}"
+    assert found["C2"].command == "bottleneck study capacity"
 
 
 def test_a_store_and_a_run_are_no_results_inside_a_folder(tmp_path):

@@ -1,0 +1,74 @@
+#!/bin/sh
+# The reference study: the commands that answer the lecture's questions, as in results/reference.
+#
+#     sh experiments/reference.sh
+#
+# It takes a day and a half on two cores; `bottleneck sweep NAME --seeds N --dry-run` estimates the
+# time of a sweep on this machine. After an interruption the same script goes on; it does not repeat
+# what is trained or measured. It passes its options to every sweep, so that a trial is
+# `sh experiments/reference.sh --preset smoke --seeds 1`. OUT is the folder of all results. Each
+# sweep has a folder of its name in it, by which `bottleneck claims` finds the runs that decide a
+# claim.
+set -eu
+OUT=${OUT:-results/runs/reference}
+
+# Does translation fail without attention as sentences grow, and does attention bring it back, most
+# where it failed (L-FAIL, L-VIND)? The lecture's two tables: both arms, five seeds.
+bottleneck sweep vindication --seeds 5 --out "$OUT/vindication" "$@"
+
+# The studies take as long as training does: they are put to the first three seeds of that pair.
+# Which source words reach the output, and are details lost first (C3)?
+bottleneck study survival --results "$OUT/vindication" --where seed=1,2,3
+# How many of the context's dimensions are in use (C4)?
+bottleneck study dimensions --results "$OUT/vindication" --where seed=1,2,3
+# How many bits of the source reach the decoder, without attention and with it (C5, C6)?
+bottleneck study information --results "$OUT/vindication" --where seed=1,2,3
+# Do attention weights align words, as gold links do (C7)?
+bottleneck study alignment --results "$OUT/vindication" --where seed=1,2,3
+# How far back does the gradient of the loss reach (C8)?
+bottleneck study gradients --results "$OUT/vindication" --where seed=1,2,3
+# Are outputs too short, empty or repeating where sentences are long (C11)?
+bottleneck study length --results "$OUT/vindication" --where seed=1,2,3
+# Are training sentences of a length fitted better than the test's (C12)?
+bottleneck study fit --results "$OUT/vindication" --where seed=1,2,3
+# Do similar words lie near each other (C13)?
+bottleneck study embeddings --results "$OUT/vindication" --where seed=1,2,3
+# Which of the words so far can be read off the encoder's state (C14)?
+bottleneck study reading --results "$OUT/vindication" --where seed=1,2,3
+
+# Does the compression ratio predict the loss of quality (C1)? Contexts of 32 to 512 numbers.
+bottleneck sweep context_size --seeds 3 --out "$OUT/context_size" "$@"
+
+# Is it selection that helps, and not more parameters, a better start or more training (C10, C12)?
+bottleneck sweep controls --seeds 3 --out "$OUT/controls" "$@"
+
+# How many words does a context of so many numbers hold (C2)? Small sweeps on random words and on
+# the grammar.
+bottleneck sweep capacity --seeds 3 --out "$OUT/capacity" "$@"
+bottleneck study capacity --results "$OUT/capacity"
+
+# What does attention cost, by length (C9)? Nothing else should run beside it.
+test -e "$OUT/bench/probes/cost.csv" || bottleneck bench --out "$OUT/bench"
+
+# Side questions, which no claim rests on: one seed each.
+# Do long sentences fail because they do not fit, or because none so long were trained on?
+bottleneck sweep training_length --seeds 1 --out "$OUT/training_length" "$@"
+# Which attention score helps, and at which place of the decoder?
+bottleneck sweep attention_types --seeds 1 --out "$OUT/attention_types" "$@"
+# What does a larger context buy where the whole network grows with it?
+bottleneck sweep context_is_hidden --seeds 1 --out "$OUT/context_is_hidden" "$@"
+# Do gated cells hold a sentence better?
+bottleneck sweep cells --seeds 1 --out "$OUT/cells" "$@"
+# Does training on the decoder's output words help long sentences?
+bottleneck sweep teacher_forcing --seeds 1 --out "$OUT/teacher_forcing" "$@"
+
+# Every table as CSV and Markdown, every figure, the claims and the page, beside the results.
+bottleneck export --all --results "$OUT"
+
+# Does it hold on real text? From here on the texts have to be fetched.
+bottleneck corpus fetch multi30k
+bottleneck sweep real_vindication --corpus multi30k --seeds 1 --out "$OUT/real_multi30k" "$@"
+bottleneck corpus fetch canada-laws
+bottleneck sweep real_vindication --corpus canada-laws --seeds 2 --out "$OUT/real_canada_laws" "$@"
+bottleneck export --all --results "$OUT"
+bottleneck claims --results "$OUT"
