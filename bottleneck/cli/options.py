@@ -79,13 +79,6 @@ ReverseDirection = Annotated[
         rich_help_panel=CORPUS,
     ),
 ]
-UpdatesTogether = Annotated[
-    str,
-    typer.Option(
-        help="Updates sent as one program: a number, or auto (1).",
-        rich_help_panel=WORK,
-    ),
-]
 MOST_THREADS = 1_024
 """Of one run: more than machines have cores, and few enough to be started."""
 Threads = Annotated[

@@ -26,7 +26,6 @@ from .options import (
     TestSource,
     TestTarget,
     Threads,
-    UpdatesTogether,
     corpus_settings,
     number_or_auto,
 )
@@ -90,7 +89,6 @@ def sweep(
             rich_help_panel=WORK,
         ),
     ] = "auto",
-    updates_together: UpdatesTogether = "auto",
     threads: Threads = "auto",
     scheduler: Annotated[
         str | None,
@@ -120,8 +118,8 @@ def sweep(
     cells, folder = list(grid.cells), out or DEFAULT_OUT / folder_name(read.name, read.place)
     each = _threads(threads, len(cells), jobs, scheduler)
     width = jobs or _width(each)
-    together = _together(seeds_together, updates_together, scheduler)
-    execute = _executor(scheduler, width, force, together | {"threads": each}, quiet)
+    together = _together(seeds_together, scheduler)
+    execute = _executor(scheduler, width, force, {"together": together, "threads": each}, quiet)
     texts = Texts()
     if dry_run:
         estimate = estimated(cells, texts, width)
@@ -173,21 +171,19 @@ def _threads(asked: str, cells: int, jobs: int | None, scheduler: str | None) ->
     return given or (1 if jobs else default_threads(cells))
 
 
-def _together(seeds: str, updates: str, scheduler: str | None) -> dict[str, int | None]:
-    """How many seeds are trained as one program, and updates sent as one."""
+def _together(seeds: str, scheduler: str | None) -> int:
+    """How many seeds are trained as one program."""
     from ..runs.pool import default_together
     from ..settings.errors import UsageError
 
-    given = number_or_auto("--seeds-together", seeds), number_or_auto("--updates-together", updates)
-    if scheduler and (given[0] or 1) > 1:
+    given = number_or_auto("--seeds-together", seeds)
+    if scheduler and (given or 1) > 1:
         raise UsageError("--seeds-together: on a cluster every run goes by itself; leave it out")
-    if scheduler and given[1]:
-        raise UsageError("--updates-together: on a cluster every worker chooses; leave it out")
-    return {"together": given[0] or default_together(), "updates_together": given[1]}
+    return given or default_together()
 
 
 def _executor(
-    scheduler: str | None, width: int, force: bool, shared: dict[str, int | None], quiet: bool
+    scheduler: str | None, width: int, force: bool, shared: dict[str, int], quiet: bool
 ) -> "Executor":
     """Local processes, or the cluster behind a scheduler's address."""
     if scheduler is not None:

@@ -108,7 +108,6 @@ def run_jobs(
     width: int | None = None,
     force: bool = False,
     together: int = 1,
-    updates_together: int | None = None,
     threads: int = 1,
 ) -> list[Outcome]:
     """Execute all jobs into ``store``, ``width`` at once (default: one a core; one on a GPU).
@@ -117,7 +116,6 @@ def run_jobs(
 
     Up to ``together`` jobs that differ in their seed alone are one stack, trained by one program
     in one process. Stacks start in the order of their first jobs, outcomes come in the order given.
-    ``updates_together`` updates are one dispatch; left out, each process chooses.
 
     A run that diverges or fails does not stop the others; a KeyboardInterrupt stops them all,
     each with a checkpoint from which the same command goes on.
@@ -125,7 +123,7 @@ def run_jobs(
     waiting, outcomes = list(reversed(stacks(jobs, together))), {}
     width = width or default_width(threads)
     events: Queue[tuple[list[Job], dict[str, Any]]] = Queue()
-    order = {"force": force, "updates_together": updates_together, "threads": threads}
+    order = {"force": force, "threads": threads}
     begin = partial(_start, store=store, order=order, events=events)
     with held_processes() as processes:
         for _ in range(min(width, len(waiting))):
@@ -209,7 +207,6 @@ def start(
     force: bool,
     errors: IO[str],
     folder: Path | None = None,
-    updates_together: int | None = None,
     threads: int = 1,
 ) -> subprocess.Popen:
     """Start a worker, in ``folder`` where one is given: file names of the settings begin there."""
@@ -217,7 +214,6 @@ def start(
         "stack": [each.model_dump() for each in stack],
         "store": str(store.resolve()),
         "force": force,
-        "updates_together": updates_together,
     }
     return start_worker("runs", order, errors, folder, threads if threads > 1 else None)
 

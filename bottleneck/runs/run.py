@@ -31,7 +31,6 @@ from ..settings.atomic import write_bytes, write_text
 from ..settings.devices import mendable
 from ..settings.errors import UserError
 from ..settings.run import SCHEMA_VERSION, RunSettings
-from ..training.device import updates_together
 from ..training.loop import Learner, Progress, Snapshot, Trained, train, updates_done
 from .checkpoint import Checkpoints, StopRequest, join, read_checkpoint, to_bytes
 from .environment import PROGRAMS, describe_environment
@@ -48,25 +47,21 @@ Report = Callable[[int, Event], None]
 
 @dataclass(frozen=True)
 class Run:
-    """One run under way: its settings, its place in the store, who hears of it.
-
-    ``updates_together`` are a dispatch's, as asked; none leaves it to the machine.
-    """
+    """One run under way: its settings, its place in the store, who hears of it."""
 
     settings: RunSettings
     folder: RunFolder
     report: Callable[[Event], None]
-    updates_together: int | None = None
 
     @property
     def checkpoint(self) -> Path:
         """Where the run's own checkpoint lies."""
         return self.folder.path / CHECKPOINT
 
-    def together(self, what: str) -> int:
-        """How many seeds or updates were one program so far, by what its folder says."""
+    def seeds_together(self) -> int:
+        """How many seeds were one program so far, by what its folder says."""
         try:
-            return read_json(self.folder.path / ENVIRONMENT).get(what, 1)
+            return read_json(self.folder.path / ENVIRONMENT).get("seeds_together", 1)
         except UserError:
             return 1
 
@@ -103,20 +98,18 @@ def execute(
     report: Report,
     stop: StopRequest,
     force: bool = False,
-    updates_together: int | None = None,
 ) -> None:
     """Bring runs that differ in their seed alone to their end in the store, trained together.
 
     A run that has ended is left as it is (``force`` begins it anew), stopped ones go on from
-    their checkpoint, and one that another process is at is waited for. ``updates_together`` is
-    how many updates one dispatch has; left out, that depends on the machine.
+    their checkpoint, and one that another process is at is waited for.
     """
     for place in range(len(given)):
         report(place, {"phase": "preparing"})
     corpus = load_corpus(given[0].corpus, given[0].scoring.lower_edges)
     folders = [RunFolder(store, each.identity(corpus.fingerprint)) for each in given]
     runs = [
-        Run(settings, folder, partial(report, place), updates_together)
+        Run(settings, folder, partial(report, place))
         for place, (settings, folder) in enumerate(zip(given, folders, strict=True))
     ]
     with ExitStack() as held:
@@ -209,9 +202,8 @@ def _train(
 ) -> list[Trained]:
     """Train runs that are equally far, each to its last update."""
     runs, learners = [begun.run for begun in stack], [begun.learner for begun in stack]
-    together = updates_together(runs[0].updates_together, learners[0].batches)
     for begun in stack:
-        _open(begun, len(stack), together, corpus)
+        _open(begun, len(stack), corpus)
     settings = runs[0].settings
     pairs, buckets = encode(corpus, "valid", settings), valid_buckets(corpus, settings)
     valid = evaluation_batches(pairs, EVALUATION_BATCH)
@@ -225,7 +217,7 @@ def _train(
     resumed = join(left) if len(left) == len(stack) else None
     keeper = _keeper(runs, stop)
     with stop.at_updates():
-        end = train(graph, learners, valid, report, keeper, resumed, together, buckets)
+        end = train(graph, learners, valid, report, keeper, resumed, buckets)
         _keep_end(runs, end, keeper)
     return end.trained
 
@@ -266,27 +258,26 @@ def _learners(runs: Sequence[Run], corpus: Corpus) -> tuple[nnx.GraphDef, list[L
     return graph, learners
 
 
-def _open(begun: Begun, seeds: int, updates: int, corpus: Corpus) -> None:
+def _open(begun: Begun, seeds: int, corpus: Corpus) -> None:
     """Write what is known of a run before its training."""
     run, folder = begun.run, begun.run.folder
     folder.write_status("running", begun.note)
     folder.write_json(SETTINGS, run.settings.model_dump())
-    folder.write_json(ENVIRONMENT, _environment(begun, seeds, updates) | _corpus_facts(corpus))
+    folder.write_json(ENVIRONMENT, _environment(begun, seeds) | _corpus_facts(corpus))
     save_vocabularies(folder.path, (corpus.source_vocabulary, corpus.target_vocabulary))
     parameters = count_parameters(begun.learner.weights)
     run.report({"phase": "training", "run": folder.run, "parameters": parameters})
 
 
-def _environment(begun: Begun, seeds: int, updates: int) -> dict[str, Any]:
+def _environment(begun: Begun, seeds: int) -> dict[str, Any]:
     """What the run's numbers were made with.
 
-    How many seeds were trained as one program, and how many updates were one dispatch, are the
-    most there were at any time: a run of a stack that is only scored by itself is one of a stack.
+    How many seeds were trained as one program is the most there were at any time: a run of a stack
+    that is only scored by itself is one of a stack.
     """
-    together = {"seeds_together": seeds, "updates_together": updates}
     if begun.snapshot:
-        together = {what: max(now, begun.run.together(what)) for what, now in together.items()}
-    return {"schema": SCHEMA_VERSION} | describe_environment() | together
+        seeds = max(seeds, begun.run.seeds_together())
+    return {"schema": SCHEMA_VERSION} | describe_environment() | {"seeds_together": seeds}
 
 
 def _evaluate(run: Run, trained: Trained, graph: nnx.GraphDef, corpus: Corpus) -> None:

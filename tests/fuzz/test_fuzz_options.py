@@ -125,7 +125,7 @@ COMMANDS = {
         ["sweep", "--dry-run"],
         mostly("mine.toml", "mine.toml", "source", "out"),
         dry | how | {"--scheduler": mostly("tcp://10.0.0.1:8786"), "--test": junk,
-                     "--seeds-together": number, "--updates-together": number},
+                     "--seeds-together": number},
     ),
     "reproduce": (
         ["reproduce", "--preset", "smoke", "--quiet"],
