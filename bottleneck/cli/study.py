@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ..studies.study import Study
     from ..tables.page import Page
 
-WHOLE = "All of them and every sweep, part after part; --dry-run tells the hours."
+WHOLE = "All of them and every sweep, part after part; --dry-run tells what is left."
 
 Parts = Annotated[
     list[str] | None,

@@ -29,7 +29,7 @@ from .options import (
     corpus_settings,
     number_or_auto,
 )
-from .planned import Texts, estimated, seconds_left, statuses
+from .planned import Cost, Texts, costs, statuses
 from .reproduce import DEFAULT_OUT
 
 if TYPE_CHECKING:
@@ -37,14 +37,12 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from ..runs.estimate import Estimate
     from ..runs.pool import Executor, Job, Outcome
     from ..settings.grid import Cell, Grid
     from ..settings.sweep import Sweep
 
 INCOMPLETE = 3
 """Exit code of a sweep in which some cell failed or diverged."""
-TIMED = "Time: of this machine as it is now, with what else it does; an update was just timed."
 
 ADDRESS = re.compile(
     r"(tcp|tls|ws|wss|ucx)://([^\s/:\[\]]+|\[[0-9A-Fa-f:.%]+\]):(?P<port>\d{1,5})/?"
@@ -122,18 +120,15 @@ def sweep(
     execute = _executor(scheduler, width, force, {"together": together, "threads": each}, quiet)
     texts = Texts()
     if dry_run:
-        estimate = estimated(cells, texts, width)
         found = ["-"] * len(cells) if force else statuses(cells, folder, texts)
-        _print_plan(read, grid, estimate, found)
+        _print_plan(read, grid, costs(cells, texts), found)
         return
+    texts.of(cells[0])  # a mistake in the text is an error now, and not of every run
     for note in grid.notes:
         say(note, err=True)
-    from ..runs.pace import TYPICAL_RATE
     from ..runs.sweep import plan
 
-    shares = estimated(cells, texts, width, TYPICAL_RATE)
-    ended = _execute(plan(cells, [cost.seconds for cost in shares.costs]), folder, quiet, execute)
-    _conclude(_in_order(ended, cells), read.question, folder)
+    _conclude(_execute(plan(cells), folder, quiet, execute), read.question, folder)
 
 
 def _read(name: str, preset: str | None) -> "Sweep":
@@ -221,47 +216,27 @@ def _execute(work: "list[Job]", folder: Path, quiet: bool, execute: "Executor") 
         return run_sweep(work, folder, listener, execute)
 
 
-def _in_order(outcomes: "list[Outcome]", cells: "list[Cell]") -> "list[Outcome]":
-    """The outcomes in the order of the file's cells; they were run in another."""
-    from ..settings.grid import labels
-
-    places = {label: place for place, label in enumerate(labels(cells))}
-    return sorted(outcomes, key=lambda outcome: places[outcome.job.name])
-
-
-def _print_plan(read: "Sweep", grid: "Grid", estimate: "Estimate", found: Sequence[str]) -> None:
+def _print_plan(read: "Sweep", grid: "Grid", costs: Sequence[Cost], found: Sequence[str]) -> None:
     """The question, the cells with what each costs, what was left out, and the sums."""
     from ..tables.fitting import print_prose
 
     console = output()
     print_prose(console, read.question)
-    console.print(_plan_table(list(grid.cells), estimate, found))
-    line = f"{counted(len(grid.cells), 'cell')}, {size(estimate.disk_bytes)} on disk, "
-    line += estimate.text + _left(estimate, found)
-    print_prose(console, [*grid.notes, line, TIMED])
+    console.print(_plan_table(list(grid.cells), costs, found))
+    disk = size(sum(cost.disk_bytes for cost in costs))
+    line = f"{counted(len(grid.cells), 'cell')}, {disk} on disk"
+    begun = {status: found.count(status) for status in found if status != "-"}
+    line += "".join(f", {count} {status}" for status, count in begun.items())
+    print_prose(console, [*grid.notes, line])
 
 
-def _left(estimate: "Estimate", found: Sequence[str]) -> str:
-    """``; 3 done, about 12 min left to do``, a stopped run taken as whole; empty if none began."""
-    from ..runs.estimate import duration
-
-    counts = {status: found.count(status) for status in found if status != "-"}
-    if not counts:
-        return ""
-    told = ", ".join(f"{count} {status}" for status, count in counts.items())
-    left = seconds_left(estimate, found)
-    rest = f"about {duration(left)} left" if left else "nothing left"
-    return f"; {told}, {rest} to do"
-
-
-def _plan_table(cells: "list[Cell]", estimate: "Estimate", found: Sequence[str]) -> "Table":
-    from ..runs.estimate import duration
+def _plan_table(cells: "list[Cell]", costs: Sequence[Cost], found: Sequence[str]) -> "Table":
     from ..settings.grid import labels
 
     begun = any(status != "-" for status in found)
-    table = _new_table(["parameters", "disk", "time", *(["status"] if begun else [])])
-    for label, cost, status in zip(labels(cells), estimate.costs, found, strict=True):
-        row = [f"{cost.parameters:,}", size(cost.disk_bytes), duration(cost.seconds)]
+    table = _new_table(["parameters", "disk", *(["status"] if begun else [])])
+    for label, cost, status in zip(labels(cells), costs, found, strict=True):
+        row = [f"{cost.parameters:,}", size(cost.disk_bytes)]
         table.add_row(label, *row, *([status] if begun else []))
     return table
 

@@ -3,29 +3,21 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from .bench import QUICK_REPEATS, REPEATS
 from .console import output
 from .options import corpus_settings
-from .planned import Texts, estimated, seconds_left, statuses
+from .planned import Texts, statuses
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from ..runs.estimate import Estimate
     from ..settings.grid import Cell
     from ..studies.whole import Part
 
 TINY = ("smoke", "quick")
 """Presets beside which the benchmark is quick, too."""
 SIDE = "Side question: "
-TOLD = (
-    "Time on this machine as it is now, with what else it does: of runs as `bottleneck sweep "
-    "--dry-run` has it, from an update that was just timed; of studies "
-    "by what they once took beside the training, from above. Tables, figures and the page add "
-    "minutes."
-)
 
 
 @dataclass(frozen=True)
@@ -59,14 +51,10 @@ class Task:
 
 
 class Standing(NamedTuple):
-    """What is left of a task: runs, studies, and seconds of this machine by the clock.
-
-    The time is that of runs as `runs.estimate` has it, and of studies by their share of it.
-    """
+    """What is left of a task."""
 
     runs: int
     studies: int
-    seconds: float
 
 
 def tasks(
@@ -118,70 +106,30 @@ def _measured(folder: Path) -> bool:
     return all((folder / name).is_file() for name in (COST, COST_EXPONENTS))
 
 
-def _benchmark(quick: bool) -> tuple[Sequence[Any], Sequence[Any], int]:
-    """What `bottleneck bench` measures: its points, its arms, and how often."""
-    from ..bench import grid
-
-    sizes, arms = (grid.QUICK, grid.QUICK_ARMS) if quick else (grid.DEFAULT, grid.DEFAULT_ARMS)
-    return grid.points(sizes), grid.parse_arms(",".join(arms)), QUICK_REPEATS if quick else REPEATS
-
-
-def standing(task: Task, jobs: int | None, texts: Texts) -> Standing:
-    """What is left of a task, with so many runs at once."""
+def standing(task: Task, texts: Texts) -> Standing:
+    """What is left of a task."""
     from ..runs.store import ENDED
     from ..studies.whole import studies_left
 
     if task.benchmark:
-        return _of_benchmark(task)
+        return Standing(0 if _measured(task.folder) else 1, 0)
     found = statuses(task.cells, task.folder, texts)
-    estimate = estimated(task.cells, texts, _width(len(task.cells), jobs))
     studies = studies_left(task.part.studies, task.folder)
-    seconds = seconds_left(estimate, found) + sum(
-        _study_seconds(name, task.cells, estimate) for name in studies
-    )
-    return Standing(sum(status not in ENDED for status in found), len(studies), seconds)
+    return Standing(sum(status not in ENDED for status in found), len(studies))
 
 
-def _of_benchmark(task: Task) -> Standing:
-    from ..bench.estimate import point_seconds
-
-    if _measured(task.folder):
-        return Standing(0, 0, 0.0)
-    return Standing(task.runs, 0, sum(point_seconds(*_benchmark(task.tiny))))
-
-
-def _study_seconds(name: str, cells: "Sequence[Cell]", estimate: "Estimate") -> float:
-    """A study of all cells that it can be put to, from above: a process and a share of training."""
-    from ..runs.estimate import START_SECONDS, wall_seconds
-    from ..studies.catalogue import find_study
-    from ..studies.whole import SHARES, first_seeds
-
-    suits, first = find_study(name).suits, first_seeds(cell.settings for cell in cells)
-    pairs = [(cell.settings, cost) for cell, cost in zip(cells, estimate.costs, strict=True)]
-    asked = [(held, cost) for held, cost in pairs if suits(held) and held.training.seed in first]
-    costs = [cost.seconds for _, cost in asked]
-    return wall_seconds([START_SECONDS + SHARES[name] * cost for cost in costs], estimate.jobs)
-
-
-def _width(cells: int, jobs: int | None) -> int:
-    """How many runs of a sweep go at once, as `bottleneck sweep` decides it."""
-    from ..runs.pool import default_threads, default_width
-
-    return jobs or default_width(default_threads(cells))
-
-
-def print_plan(found: Sequence[Task], jobs: int | None, lacking: Sequence[str]) -> None:
+def print_plan(found: Sequence[Task], lacking: Sequence[str]) -> None:
     """The parts, what of each is left, the sum, and what is ``lacking`` in words."""
     from ..tables.fitting import print_prose
 
     texts, console = Texts(), output()
-    left = [standing(task, jobs, texts) for task in found]
+    left = [standing(task, texts) for task in found]
     console.print(_table(found, left))
-    print_prose(console, [*lacking, TOLD])
+    print_prose(console, lacking)
 
 
 def _table(found: Sequence[Task], left: Sequence[Standing]) -> "Table":
-    table = part_table(["question", "seeds", "runs left", "studies\nleft", "time left"])
+    table = part_table(["question", "seeds", "runs left", "studies\nleft"])
     for task, each in zip(found, left, strict=True):
         seeds = {cell.settings.training.seed for cell in task.cells}
         numbers = _numbers(each, task.runs, len(task.part.studies))
@@ -203,9 +151,6 @@ def part_table(heads: Sequence[str]) -> "Table":
     return table
 
 
-def _numbers(left: Standing, runs: int, studies: int) -> tuple[str, str, str]:
-    """``3 of 10``, the same of studies, and the time; what there is none of is empty."""
-    from ..runs.estimate import duration
-
-    asked = f"{left.studies} of {studies}" if studies else ""
-    return f"{left.runs} of {runs}", asked, duration(left.seconds) if left.seconds else ""
+def _numbers(left: Standing, runs: int, studies: int) -> tuple[str, str]:
+    """``3 of 10``, and the same of studies; empty where there are none."""
+    return f"{left.runs} of {runs}", f"{left.studies} of {studies}" if studies else ""

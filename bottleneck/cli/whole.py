@@ -35,7 +35,7 @@ def study_all(
     dry_run: bool,
     quiet: bool,
 ) -> None:
-    """Run what is missing of the whole study; or say what that is, and for how long.
+    """Run what is missing of the whole study; or say what that is.
 
     Where some of it failed all else is done first; then ``typer.Exit`` with code `INCOMPLETE`.
     """
@@ -46,9 +46,7 @@ def study_all(
     texts, lacking = Texts(), [] if parts else not_here()
     found = tasks(folder, preset, seeds, parts)
     if dry_run:
-        if not quiet:
-            say("Counting the words of each part and timing an update: some minutes.", err=True)
-        print_plan(found, jobs, lacking)
+        print_plan(found, lacking)
         return
     check_writable(folder, "--results")
     faults: list[str] = []

@@ -28,12 +28,11 @@ from ..settings.run import RunSettings
 
 @dataclass(frozen=True)
 class Job:
-    """One run to execute, a name for the display, its sweep's group, its estimated seconds."""
+    """One run to execute, a name for the display, its sweep's group."""
 
     name: str
     settings: RunSettings
     group: str = ""
-    cost: float = 1.0
 
 
 @dataclass

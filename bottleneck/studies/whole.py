@@ -62,24 +62,6 @@ REAL = tuple(
 )
 """The parts on real text, of which those are run whose corpus has been fetched."""
 
-SHARES: Mapping[str, float] = {
-    "survival": 0.13,
-    "dimensions": 0.15,
-    "information": 2.3,
-    CAPACITY: 0.02,
-    "alignment": 0.27,
-    "gradients": 0.27,
-    "length": 0.04,
-    "fit": 0.32,
-    "embeddings": 0.14,
-    "reading": 0.95,
-}
-"""What a study takes of a run, of the time that the run took to train.
-
-At the preset lecture, both arms side by side, which trained in 8 minutes on average; from above,
-for the machine did other work too (results/LOG.md, 2026-11-22). Capacity's is a look at its files.
-"""
-
 
 def parts_named(names: Sequence[str]) -> list[Part]:
     """The parts of these names, in their order; a ``UsageError`` where there is none of a name."""

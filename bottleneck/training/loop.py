@@ -16,7 +16,6 @@ from ..model.host import on_host
 from ..model.parts import parts_of
 from ..model.translator import Weights
 from ..settings.concerns import TrainingSettings
-from ..settings.time_left import TimeLeft
 from .by_bucket import Buckets, ByBucket, by_bucket, target_tokens
 from .stack import Stack
 from .step import SentenceLosses, TrainState, initial_state, make_sentence_losses, make_update
@@ -32,8 +31,8 @@ class Progress:
     Tokens are target tokens, end tokens included, over all time so far; ``update`` counts from 1.
     ``loss`` is what training makes small: with label smoothing more than -log P, and not to be
     compared with ``valid_loss``, which is always -log P. ``valid_buckets`` are that one's sums by
-    length bucket, where buckets were given. ``seconds_left`` is told by the later half of the
-    reports: compiling, at the start, does not count for long.
+    length bucket, where buckets were given. ``seconds_left`` goes by the updates since the
+    first report, so that compiling does not count.
     """
 
     update: int
@@ -267,8 +266,9 @@ class _Clock:
 
     def __init__(self, done: int, updates: int, trained: list[Trained]):
         self.updates, self.trained = updates, trained
-        self._start = time.perf_counter() - trained[0].seconds
-        self._left = TimeLeft(done)
+        now = time.perf_counter()
+        self._start = now - trained[0].seconds
+        self._opened, self._first = (done, now), (updates, now)
 
     def count(self, batches: Sequence[TrainingBatches], number: int) -> None:
         for trained, each in zip(self.trained, batches, strict=True):
@@ -286,6 +286,9 @@ class _Clock:
         self.stop()
         trained = self.trained[place]
         speed = trained.target_tokens / trained.seconds
-        self._left.mark(number)
-        left = self._left.seconds_left(self.updates) or 0.0
+        now = time.perf_counter()
+        if number < self._first[0]:
+            self._first = number, now
+        before, since = self._first if number > self._first[0] else self._opened
+        left = (now - since) / (number - before) * (self.updates - number)
         return Progress(number, self.updates, loss, speed, left, valid, buckets)

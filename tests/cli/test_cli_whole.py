@@ -40,7 +40,7 @@ def words(text):
 
 
 @pytest.mark.exhaustive(sample="session")
-def test_a_dry_run_tells_what_is_left_and_the_hours_and_makes_nothing(small, capsys):
+def test_a_dry_run_tells_what_is_left_and_makes_nothing(small, capsys):
     (cell, *_) = make_grid(load_sweep("mine.toml"), seeds=2).cells
     name = cell.settings.identity(Portable().fingerprint(cell.settings))
     write_begun(Path("all", "mine"), name, cell.settings, "done")
@@ -50,9 +50,9 @@ def test_a_dry_run_tells_what_is_left_and_the_hours_and_makes_nothing(small, cap
     assert max(map(len, told.splitlines())) <= 80
     rows = {line.split()[0]: line for line in told.splitlines() if line.strip()}
     assert "Side question: Which is better" in rows["mine"]
-    assert re.search(r" 2 +7 of 8 +1 of 1 +\d+ (s|min) *$", rows["mine"])
+    assert re.search(r" 2 +7 of 8 +1 of 1 *$", rows["mine"])
     assert re.search(r" 0 of 1 *$", rows["bench"])
-    assert re.search(r" 7 of 9 +1 of 1 +\d+ (s|min) *$", rows["all"])
+    assert re.search(r" 7 of 9 +1 of 1 *$", rows["all"])
     for part in REAL:
         assert f"{part.name} (`bottleneck corpus fetch {part.corpus}`)" in words(told)
     assert sorted(path for path in small.rglob("*") if not path.name.endswith(".lock")) == before

@@ -19,7 +19,6 @@ from lanes import Draws, draws
 from planted import write_planted
 
 from seq2seq_bottleneck.cli.main import run
-from seq2seq_bottleneck.runs.pace import TYPICAL_RATE
 from seq2seq_bottleneck.settings.errors import UserError
 
 ODD = [
@@ -206,7 +205,6 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (folder / name).write_text(lines)
     monkeypatch.chdir(folder)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setattr("seq2seq_bottleneck.runs.estimate.update_rate", lambda: TYPICAL_RATE)
     monkeypatch.setattr("seq2seq_bottleneck.runs.reproduce.run_jobs", untrained)
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO()))
     return folder

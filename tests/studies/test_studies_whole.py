@@ -20,7 +20,6 @@ from seq2seq_bottleneck.studies.probing import write_table
 from seq2seq_bottleneck.studies.whole import (
     PARTS,
     REAL,
-    SHARES,
     SIDE,
     asked_runs,
     is_here,
@@ -51,7 +50,6 @@ def test_every_part_has_a_folder_of_its_own_named_by_its_sweep():
 
 def test_every_study_is_in_exactly_one_part():
     assert Counter(study for part in PARTS for study in part.studies) == dict.fromkeys(STUDIES, 1)
-    assert set(SHARES) == set(STUDIES)
 
 
 def test_every_claim_has_the_part_that_makes_what_decides_it():
