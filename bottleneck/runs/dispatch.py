@@ -28,7 +28,6 @@ from .csvtext import json_text
 from .pool import PATIENCE, Job, Listener, Outcome, tell_stopping
 from .portable import Portable
 from .remote import STOPPED, Files, Order, Result, Runner, execute_order, read_files
-from .stacked import take_part
 from .store import UNLISTED, RunFolder
 
 ATTEMPTS = 4
@@ -186,10 +185,6 @@ class Dispatch:
         """What a run goes on from: its folder; with ``force`` only if we have written it."""
         if self.force and not cell.ours:
             return {}
-        why = take_part(cell.folder.path)
-        if why:
-            for job in cell.jobs:
-                self.listener(job, {"phase": f"going on without {why}"})
         return read_files(cell.folder.path)
 
     def _submit(self, cell: Cell, lock: BaseFileLock) -> None:

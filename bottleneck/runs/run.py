@@ -6,9 +6,8 @@ where there was no validation; a line of an older version has no ``valid_buckets
 ``weights.safetensors``, ``source.vocabulary``, ``target.vocabulary`` (with subwords also
 ``source.subwords.model``, ``target.subwords.model``: sentencepiece's files), ``hypotheses.jsonl``
 (sentence by sentence), ``sentences.csv`` (counts), ``scores.csv`` (a row a bucket),
-``examples.json`` (attention weights of a few sentences); while it runs,
-``checkpoint.safetensors``, and while it is trained with others ``stack.json``. When it has ended,
-``SHA256SUMS`` lists what stays.
+``examples.json`` (attention weights of a few sentences); while it runs, ``checkpoint.safetensors``.
+When it has ended, ``SHA256SUMS`` lists what stays.
 """
 
 import json
@@ -26,16 +25,15 @@ from ..corpus.batches import evaluation_batches, training_batches
 from ..corpus.corpus import Corpus, load_corpus
 from ..corpus.near_copies import share
 from ..model.translator import count_parameters, create
-from ..results.folders import ENDED, ENVIRONMENT, LOG, SETTINGS, WEIGHTS, read_json
-from ..settings.atomic import write_bytes, write_text
+from ..results.folders import CHECKPOINT, ENDED, ENVIRONMENT, LOG, SETTINGS, WEIGHTS, read_json
+from ..settings.atomic import write_text
 from ..settings.devices import mendable
 from ..settings.errors import UserError
 from ..settings.run import SCHEMA_VERSION, RunSettings
 from ..training.loop import Learner, Progress, Snapshot, Trained, train, updates_done
-from .checkpoint import Checkpoints, StopRequest, join, read_checkpoint, to_bytes
+from .checkpoint import CheckpointError, Checkpoints, StopRequest, join, read_checkpoint
 from .environment import PROGRAMS, describe_environment
 from .evaluation import EVALUATION_BATCH, encode, evaluate, valid_buckets
-from .stacked import CHECKPOINT, CheckpointError, begin_stack, leave_stack, take_part
 from .store import RunFolder
 from .vocabularies import save_vocabularies
 from .weights import save_weights
@@ -53,11 +51,6 @@ class Run:
     folder: RunFolder
     report: Callable[[Event], None]
 
-    @property
-    def checkpoint(self) -> Path:
-        """Where the run's own checkpoint lies."""
-        return self.folder.path / CHECKPOINT
-
     def seeds_together(self) -> int:
         """How many seeds were one program so far, by what its folder says."""
         try:
@@ -72,7 +65,7 @@ class Run:
 
     def tell_end(self) -> None:
         """Report how the run ended, by what its folder says; it needs no checkpoint any more."""
-        self.checkpoint.unlink(missing_ok=True)
+        (self.folder.path / CHECKPOINT).unlink(missing_ok=True)
         held = self.folder.read_status()
         self.report({"phase": held["status"], "run": self.folder.run, "reason": held["reason"]})
 
@@ -155,17 +148,12 @@ def _begin(runs: Sequence[Run], corpus: Corpus) -> tuple[nnx.GraphDef, list[list
 
 def _begun(run: Run, learner: Learner) -> Begun:
     """A run where it was left. A checkpoint that is of no use is told, and the run done anew."""
-    why = take_part(run.folder.path)
     try:
-        snapshot = read_checkpoint(run.checkpoint, run.folder.run, learner)
+        return Begun(run, learner, read_checkpoint(run.folder.path, learner))
     except CheckpointError as error:
-        snapshot, why = None, f"its checkpoint, which {error}"
-    begun = Begun(run, learner, snapshot)
-    if not why:
-        return begun
-    note = f"going on from update {begun.update}, without {why}"
+        note = f"going on from update 0, without its checkpoint, which {error}"
     run.report({"phase": note})
-    return replace(begun, note=note)
+    return Begun(run, learner, None, note)
 
 
 def _bring_to_end(
@@ -215,29 +203,11 @@ def _train(
 
     left = [begun.snapshot for begun in stack if begun.snapshot]
     resumed = join(left) if len(left) == len(stack) else None
-    keeper = _keeper(runs, stop)
+    keeper = Checkpoints([run.folder.path for run in runs], stop)
     with stop.at_updates():
         end = train(graph, learners, valid, report, keeper, resumed, buckets)
-        _keep_end(runs, end, keeper)
+        keeper.keep(end)  # what is trained is never trained again
     return end.trained
-
-
-def _keeper(runs: Sequence[Run], stop: StopRequest) -> Checkpoints:
-    """One file for all: the run's own, or that of the stack."""
-    names = [run.folder.run for run in runs]
-    if len(runs) == 1:
-        return Checkpoints(runs[0].checkpoint, names, stop)
-    return Checkpoints(begin_stack([run.folder.path for run in runs]), names, stop)
-
-
-def _keep_end(runs: Sequence[Run], end: Snapshot, keeper: Checkpoints) -> None:
-    """What is trained is never trained again: first all are kept as one, then each by itself."""
-    keeper.keep(end)
-    if len(runs) == 1:
-        return
-    for place, run in enumerate(runs):
-        write_bytes(run.checkpoint, to_bytes(end.part(place), [run.folder.run]))
-        leave_stack(run.folder.path)
 
 
 def _learners(runs: Sequence[Run], corpus: Corpus) -> tuple[nnx.GraphDef, list[Learner]]:

@@ -17,7 +17,7 @@ from safetensors.numpy import save
 
 from ..probes.ibm1 import IBM1
 from ..results.folders import ENVIRONMENT, damaged, read_object
-from ..runs.tensors import tensors_digest
+from ..runs.weights import tensors_digest
 from ..settings.atomic import write_bytes
 from ..settings.cache import cache_root
 from ..settings.errors import UserError

@@ -14,10 +14,10 @@ import psutil
 import pytest
 from dask_cluster import Cluster, wait_for
 
+from seq2seq_bottleneck.results.folders import CHECKPOINT
 from seq2seq_bottleneck.runs import cluster
 from seq2seq_bottleneck.runs.cluster import run_jobs_on_cluster
 from seq2seq_bottleneck.runs.pool import ENDS, Job, run_jobs
-from seq2seq_bottleneck.runs.stacked import CHECKPOINT
 from seq2seq_bottleneck.runs.store import run_folders
 from seq2seq_bottleneck.settings.errors import UserError
 from seq2seq_bottleneck.settings.run import resolve
@@ -184,12 +184,12 @@ def test_a_stack_that_was_stopped_here_goes_on_there(two_workers, tmp_path):
 
     with pytest.raises(KeyboardInterrupt):
         run_jobs(jobs, tmp_path, interrupt, together=2)
-    assert list(tmp_path.glob(".*.stack.safetensors"))
+    assert len(list(tmp_path.glob(f"*/{CHECKPOINT}"))) == 2
     heard = Heard()
     outcomes = run_jobs_on_cluster(jobs, tmp_path, heard, two_workers.address)
     assert [outcome.phase for outcome in outcomes] == ["done", "done"]
     assert min(event["update"] for _, event in heard.events if event.get("update")) > 20
-    assert not list(tmp_path.glob(".*.stack.safetensors"))
+    assert not list(tmp_path.glob(f"*/{CHECKPOINT}"))
 
 
 DRIVER = """

@@ -9,12 +9,11 @@ from unittest.mock import Mock
 import pytest
 from distributed import Client, Future
 
-from seq2seq_bottleneck.results.folders import read_checked, read_settings
+from seq2seq_bottleneck.results.folders import CHECKPOINT, read_checked, read_settings
 from seq2seq_bottleneck.runs import remote
 from seq2seq_bottleneck.runs.dispatch import ATTEMPTS, Dispatch
 from seq2seq_bottleneck.runs.pool import Job
 from seq2seq_bottleneck.runs.remote import STOPPED, Result, Runner
-from seq2seq_bottleneck.runs.stacked import CHECKPOINT
 from seq2seq_bottleneck.runs.store import run_folders
 from seq2seq_bottleneck.settings.run import resolve
 from seq2seq_bottleneck.settings.sums import SUMS, digest_of, read_sums, written
@@ -105,7 +104,7 @@ def test_a_fault_while_a_run_is_sent_lets_go_of_it(tmp_path, monkeypatch):
         raise PermissionError(13, "Permission denied")
 
     folder = held.waiting[0].folder
-    monkeypatch.setattr("seq2seq_bottleneck.runs.dispatch.take_part", refuse)
+    monkeypatch.setattr("seq2seq_bottleneck.runs.dispatch.read_files", refuse)
     with pytest.raises(PermissionError):
         held._send()
     assert not folder.in_use
