@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from grids import expand
 
-from seq2seq_bottleneck.runs.estimate import parameters_of
+from seq2seq_bottleneck.model.translator import parameters_of
 from seq2seq_bottleneck.settings.grid import Cell, make_grid, varying
 from seq2seq_bottleneck.settings.run import RunSettings, resolve
 from seq2seq_bottleneck.settings.sweep import experiment_names, load_sweep

@@ -19,8 +19,8 @@ import numpy as np
 
 from ..corpus.batches import Batch
 from ..model.translator import create
-from ..runs.pace import random_batch
 from ..settings.concerns import TrainingSettings
+from ..settings.symbols import EOS, UNK
 from ..training.stack import Stack
 from ..training.step import TrainState, initial_state, make_update
 from .grid import Arm, Sizes
@@ -85,7 +85,7 @@ class Step:
         """Draw weights and words, and take the first step."""
         sizes = self.sizes
         self.state = self._begin()
-        self.batch = random_batch(sizes.batch_size, sizes.length, sizes.vocabulary)
+        self.batch = random_batch(sizes)
         self.seconds(1)
 
     def seconds(self, steps: int) -> float:
@@ -95,6 +95,17 @@ class Step:
             self.state, _ = self.update(self.state, self.batch)
         jax.block_until_ready(self.state)
         return (time.perf_counter() - start) / steps
+
+
+def random_batch(sizes: Sizes) -> Batch:
+    """Random words, as many on both sides, so that nothing is padded."""
+    draw = np.random.default_rng(1)
+    shape = sizes.batch_size, sizes.length
+    sides = [draw.integers(UNK + 1, sizes.vocabulary, shape, np.int32) for _ in range(2)]
+    for side in sides:
+        side[:, -1] = EOS
+    lengths = np.full(sizes.batch_size, sizes.length, np.int32)
+    return Batch(sides[0], lengths, sides[1], lengths)
 
 
 def batch_shapes(sizes: Sizes) -> Batch:

@@ -67,7 +67,7 @@ def bench(
     points = grid.points(grid.parse_variation(vary, grid.QUICK if quick else grid.DEFAULT))
     repeats = repeats or (QUICK_REPEATS if quick else REPEATS)
     if dry_run:
-        _print_plan(points, chosen, repeats)
+        _print_plan(points, chosen)
         return
     _measure(points, chosen, repeats, threads, out, quiet)
     print_costs(out, form)
@@ -111,25 +111,13 @@ def show_costs(command: str, results: Path | None, form: str, options: Mapping[s
     print_costs(results or OUT, form)
 
 
-def _print_plan(points: "Sequence[Point]", arms: "Sequence[Arm]", repeats: int) -> None:
-    """The points, what each takes, and the sum."""
-    from ..bench.estimate import point_seconds
-    from ..runs.estimate import duration
+def _print_plan(points: "Sequence[Point]", arms: "Sequence[Arm]") -> None:
+    """The points, a line each, and the arms."""
     from ..tables.fitting import print_prose
-    from ..tables.render import new_table
 
-    costs = point_seconds(points, arms, repeats)
-    table = new_table("", ["point", "time"])
-    for point, cost in zip(points, costs, strict=True):
-        table.add_row(point.name, duration(cost))
-    console = output()
-    console.print(table)
     names = ", ".join(arm.name for arm in arms)
-    print_prose(
-        console,
-        f"{counted(len(points), 'point')} x {counted(len(arms), 'arm')} ({names}), at most about "
-        f"{duration(sum(costs))}; less where programs have been compiled before.",
-    )
+    line = f"{counted(len(points), 'point')} x {counted(len(arms), 'arm')} ({names})"
+    print_prose(output(), [*(point.name for point in points), line])
 
 
 def _measure(
@@ -141,17 +129,14 @@ def _measure(
     quiet: bool,
 ) -> None:
     """Measure all points and write both files; an interrupt writes nothing."""
-    from ..bench.estimate import point_seconds
     from ..bench.measure import measure, write
-    from ..runs.pace import TYPICAL_RATE
     from ..settings.atomic import check_writable, remove_empty, topmost_missing
     from ..settings.errors import UserError
 
-    shares = point_seconds(points, arms, repeats, TYPICAL_RATE)
     made = topmost_missing(out)
     check_writable(out)
     try:
-        with shown(dict(zip(points, shares, strict=True)), quiet) as listener:
+        with shown(len(points), quiet) as listener:
             rows = measure(points, arms, repeats, threads, listener)
         write(out, rows)
     except KeyboardInterrupt:
@@ -167,19 +152,16 @@ def _measure(
 
 
 @contextmanager
-def shown(costs: "Mapping[Point, float]", quiet: bool) -> "Iterator[Listener]":
-    """A listener that shows how far the benchmark is: a line that changes, or a line a point.
-
-    ``costs`` are the points' estimated seconds.
-    """
+def shown(points: int, quiet: bool) -> "Iterator[Listener]":
+    """A listener that shows how far the benchmark is: a line that changes, or a line a point."""
     console = errors()
     if quiet:
         yield lambda _point, _event: None
     elif console.is_terminal:
         with console.status("starting") as status:
-            yield Told(costs, live=status.update).listen
+            yield Told(points, live=status.update).listen
     else:
-        yield Told(costs, done=lambda line: say(line, err=True)).listen
+        yield Told(points, done=lambda line: say(line, err=True)).listen
 
 
 class Told:
@@ -187,18 +169,18 @@ class Told:
 
     def __init__(
         self,
-        costs: "Mapping[Point, float]",
+        points: int,
         live: Callable[[str], None] | None = None,
         done: Callable[[str], None] | None = None,
     ):
-        self.costs, self.live, self.done = costs, live, done
-        self.ended: list[Point] = []
+        self.points, self.live, self.done = points, live, done
+        self.ended = 0
         self.start = time.monotonic()
 
     def listen(self, point: "Point", event: dict[str, Any]) -> None:
         """Take in one event of a point."""
         if event["phase"] == "ended":
-            self.ended.append(point)
+            self.ended += 1
             if self.done:
                 self.done(f"{point.name}: {_steps(event['rows'])} ({self.standing()})")
         elif self.live:
@@ -208,11 +190,10 @@ class Told:
         """``5 of 19 points, about 2:10 to go``."""
         from .progress import clock
 
-        passed, whole = sum(map(self.costs.get, self.ended)), sum(self.costs.values())
-        text = f"{len(self.ended)} of {len(self.costs)} points"
-        if not self.ended or passed == whole:
+        text = f"{self.ended} of {self.points} points"
+        if not 0 < self.ended < self.points:
             return text
-        left = (time.monotonic() - self.start) * (whole - passed) / passed
+        left = (time.monotonic() - self.start) / self.ended * (self.points - self.ended)
         return f"{text}, about {clock(left)} to go"
 
 

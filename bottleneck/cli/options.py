@@ -61,12 +61,6 @@ ReverseDirection = Annotated[
         help="French to English; lengths are the French's.",
     ),
 ]
-UpdatesTogether = Annotated[
-    str,
-    typer.Option(
-        help="Updates sent as one program: a number, or auto (1).",
-    ),
-]
 MOST_THREADS = 1_024
 """Of one run: more than machines have cores, and few enough to be started."""
 Threads = Annotated[

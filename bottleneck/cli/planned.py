@@ -1,29 +1,35 @@
-"""What a sweep would do: what its cells cost on this machine, and which of them are done."""
+"""What a sweep would do: its cells' parameters and disk, and which of them are done."""
 
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from .console import say
 from .runs import standing
 
 if TYPE_CHECKING:
-    from ..runs.estimate import Estimate
     from ..runs.store import RunFolder
     from ..settings.concerns import CorpusSettings
     from ..settings.grid import Cell
 
 
-MANY = 100
-"""Models of a sweep, above which its plan is a matter of minutes."""
+SENTENCE_BYTES = 620
+"""A test sentence in a run's folder: its translation and its counts."""
+TEXT_BYTES = 180_000
+"""The rest of a run's text: examples, log, vocabularies, settings."""
 
 
 class Text(NamedTuple):
-    """Of a corpus: words known, and mean tokens of a training sentence, of each side; its hash."""
+    """Of a corpus: words known of each side, and its hash."""
 
     vocabulary: tuple[int, int]
-    mean_lengths: tuple[float, float]
     fingerprint: str
+
+
+class Cost(NamedTuple):
+    """What one run trains, and what it leaves on disk."""
+
+    parameters: int
+    disk_bytes: int
 
 
 class Texts:
@@ -41,32 +47,23 @@ class Texts:
 
 
 def _text(settings: "CorpusSettings", edges: tuple[int, ...]) -> Text:
-    from statistics import fmean
-
     from ..corpus.corpus import load_corpus
 
     corpus = load_corpus(settings, edges)
-    ours, theirs = corpus.source_vocabulary, corpus.target_vocabulary
-    sources = fmean(len(ours.pieces(pair.source)) + 1 for pair in corpus.train)
-    targets = fmean(len(theirs.pieces(pair.target)) + 1 for pair in corpus.train)
-    return Text((len(ours), len(theirs)), (sources, targets), corpus.fingerprint)
+    vocabulary = len(corpus.source_vocabulary), len(corpus.target_vocabulary)
+    return Text(vocabulary, corpus.fingerprint)
 
 
-def estimated(
-    cells: "Sequence[Cell]", texts: Texts, width: int, rate: float | None = None
-) -> "Estimate":
-    """What the cells cost, ``width`` at once, by the text of the first of them.
+def costs(cells: "Sequence[Cell]", texts: Texts) -> list[Cost]:
+    """What each cell costs."""
+    from ..model.translator import parameters_of
 
-    ``rate`` is the machine's; measured, which takes seconds and a process, where none is given.
-    """
-    from ..runs.estimate import estimate
-
-    first = texts.of(cells[0])
-    settings = [cell.settings for cell in cells]
-    kinds = len({each.model for each in settings})
-    if kinds > MANY:
-        say(f"the parameters of {kinds:,} models are counted, some a second", err=True)
-    return estimate(settings, first.vocabulary, first.mean_lengths, width, rate)
+    found = []
+    for cell in cells:
+        parameters = parameters_of(cell.settings.model, texts.of(cell).vocabulary)
+        text = TEXT_BYTES + SENTENCE_BYTES * cell.settings.corpus.test_pairs
+        found.append(Cost(parameters, 4 * parameters + text))
+    return found
 
 
 def statuses(cells: "Sequence[Cell]", folder: Path, texts: Texts) -> list[str]:
@@ -87,14 +84,3 @@ def statuses(cells: "Sequence[Cell]", folder: Path, texts: Texts) -> list[str]:
 def _status(folder: "RunFolder") -> str:
     status = standing(folder)
     return "-" if status == "missing" else status
-
-
-def seconds_left(estimate: "Estimate", found: Sequence[str]) -> float:
-    """Time by the clock until the cells that have not ended have; a stopped run counts as whole."""
-    from ..runs.estimate import wall_seconds
-    from ..runs.store import ENDED
-
-    costs = zip(found, estimate.costs, strict=True)
-    return wall_seconds(
-        [cost.seconds for status, cost in costs if status not in ENDED], estimate.jobs
-    )

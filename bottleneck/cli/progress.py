@@ -11,7 +11,6 @@ from rich.table import Table
 from rich.text import Text
 
 from ..runs.pool import Job, Listener
-from ..settings.time_left import TimeLeft
 from .console import errors, say
 
 Widths = dict[str, int]
@@ -49,19 +48,19 @@ class Tally:
     def __init__(self, jobs: Sequence[Job]):
         self.jobs = {job.name: job for job in jobs}
         self.phase = dict.fromkeys(self.jobs, "waiting")
-        self.share = dict.fromkeys(self.jobs, 0.0)
         self.trained: set[str] = set()
-        self._left = TimeLeft()
+        self.started: dict[str, float] = {}
+        self.seconds: list[float] = []
 
     def count(self, job: Job, event: dict[str, Any]) -> None:
         """Take in one event."""
+        now = time.monotonic()
         self.phase[job.name] = event["phase"]
+        self.started.setdefault(job.name, now)
         if event.get("update"):
             self.trained.add(job.name)
-            self.share[job.name] = event["update"] / event["updates"]
-        if event["phase"] in ENDS:
-            self.share[job.name] = 1.0
-        self._left.mark(self._work()[0])
+        if event["phase"] in ENDS and job.name in self.trained:
+            self.seconds.append(now - self.started[job.name])
 
     def text(self) -> str:
         """``2 of 12 done, 2 running, 1 failed, 7 left, about 0:14:00 to go``."""
@@ -77,16 +76,14 @@ class Tally:
         return ", ".join(parts)
 
     def seconds_left(self) -> float | None:
-        """From the share of the work done lately."""
-        done, work = self._work()
-        return self._left.seconds_left(work) if 0 < done < work else None
-
-    def _work(self) -> tuple[float, float]:
-        """What is done, and all that there is to do; runs found finished do not count."""
-        found = {n for n, phase in self.phase.items() if phase in ENDS and n not in self.trained}
-        costs = {name: job.cost for name, job in self.jobs.items() if name not in found}
-        done = sum((cost * self.share[name] for name, cost in costs.items()), 0.0)
-        return done, sum(costs.values(), 0.0)
+        """As if every run left took the mean time of those that were trained to their end here."""
+        left = [name for name, phase in self.phase.items() if phase not in ENDS]
+        if not self.seconds or not left:
+            return None
+        now, mean = time.monotonic(), sum(self.seconds) / len(self.seconds)
+        passed = [now - self.started.get(name, now) for name in left]
+        running = sum(self.phase[name] != "waiting" for name in left)
+        return sum(max(0.0, mean - each) for each in passed) / max(1, running)
 
 
 def clock(seconds: float) -> str:

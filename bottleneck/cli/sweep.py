@@ -25,11 +25,10 @@ from .options import (
     TestSource,
     TestTarget,
     Threads,
-    UpdatesTogether,
     corpus_settings,
     number_or_auto,
 )
-from .planned import Texts, estimated, seconds_left, statuses
+from .planned import Cost, Texts, costs, statuses
 from .reproduce import DEFAULT_OUT
 
 if TYPE_CHECKING:
@@ -37,14 +36,12 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from ..runs.estimate import Estimate
     from ..runs.pool import Executor, Job, Outcome
     from ..settings.grid import Cell, Grid
     from ..settings.sweep import Sweep
 
 INCOMPLETE = 3
 """Exit code of a sweep in which some cell failed or diverged."""
-TIMED = "Time: of this machine as it is now, with what else it does; an update was just timed."
 
 ADDRESS = re.compile(
     r"(tcp|tls|ws|wss|ucx)://([^\s/:\[\]]+|\[[0-9A-Fa-f:.%]+\]):(?P<port>\d{1,5})/?"
@@ -86,7 +83,6 @@ def sweep(
             help="Seeds trained as one program: a number, or auto (on a GPU, else 1).",
         ),
     ] = "auto",
-    updates_together: UpdatesTogether = "auto",
     threads: Threads = "auto",
     scheduler: Annotated[
         str | None,
@@ -116,22 +112,19 @@ def sweep(
     cells, folder = list(grid.cells), out or DEFAULT_OUT / folder_name(read.name, read.place)
     each = _threads(threads, len(cells), jobs, scheduler)
     width = jobs or _width(each)
-    together = _together(seeds_together, updates_together, scheduler)
-    execute = _executor(scheduler, width, force, together | {"threads": each}, quiet)
+    together = _together(seeds_together, scheduler)
+    execute = _executor(scheduler, width, force, {"together": together, "threads": each}, quiet)
     texts = Texts()
     if dry_run:
-        estimate = estimated(cells, texts, width)
         found = ["-"] * len(cells) if force else statuses(cells, folder, texts)
-        _print_plan(read, grid, estimate, found)
+        _print_plan(read, grid, costs(cells, texts), found)
         return
+    texts.of(cells[0])  # a mistake in the text is an error now, and not of every run
     for note in grid.notes:
         say(note, err=True)
-    from ..runs.pace import TYPICAL_RATE
     from ..runs.sweep import plan
 
-    shares = estimated(cells, texts, width, TYPICAL_RATE)
-    ended = _execute(plan(cells, [cost.seconds for cost in shares.costs]), folder, quiet, execute)
-    _conclude(_in_order(ended, cells), read.question, folder)
+    _conclude(_execute(plan(cells), folder, quiet, execute), read.question, folder)
 
 
 def _read(name: str, preset: str | None) -> "Sweep":
@@ -169,21 +162,19 @@ def _threads(asked: str, cells: int, jobs: int | None, scheduler: str | None) ->
     return given or (1 if jobs else default_threads(cells))
 
 
-def _together(seeds: str, updates: str, scheduler: str | None) -> dict[str, int | None]:
-    """How many seeds are trained as one program, and updates sent as one."""
+def _together(seeds: str, scheduler: str | None) -> int:
+    """How many seeds are trained as one program."""
     from ..runs.pool import default_together
     from ..settings.errors import UsageError
 
-    given = number_or_auto("--seeds-together", seeds), number_or_auto("--updates-together", updates)
-    if scheduler and (given[0] or 1) > 1:
+    given = number_or_auto("--seeds-together", seeds)
+    if scheduler and (given or 1) > 1:
         raise UsageError("--seeds-together: on a cluster every run goes by itself; leave it out")
-    if scheduler and given[1]:
-        raise UsageError("--updates-together: on a cluster every worker chooses; leave it out")
-    return {"together": given[0] or default_together(), "updates_together": given[1]}
+    return given or default_together()
 
 
 def _executor(
-    scheduler: str | None, width: int, force: bool, shared: dict[str, int | None], quiet: bool
+    scheduler: str | None, width: int, force: bool, shared: dict[str, int], quiet: bool
 ) -> "Executor":
     """Local processes, or the cluster behind a scheduler's address."""
     if scheduler is not None:
@@ -221,47 +212,27 @@ def _execute(work: "list[Job]", folder: Path, quiet: bool, execute: "Executor") 
         return run_sweep(work, folder, listener, execute)
 
 
-def _in_order(outcomes: "list[Outcome]", cells: "list[Cell]") -> "list[Outcome]":
-    """The outcomes in the order of the file's cells; they were run in another."""
-    from ..settings.grid import labels
-
-    places = {label: place for place, label in enumerate(labels(cells))}
-    return sorted(outcomes, key=lambda outcome: places[outcome.job.name])
-
-
-def _print_plan(read: "Sweep", grid: "Grid", estimate: "Estimate", found: Sequence[str]) -> None:
+def _print_plan(read: "Sweep", grid: "Grid", costs: Sequence[Cost], found: Sequence[str]) -> None:
     """The question, the cells with what each costs, what was left out, and the sums."""
     from ..tables.fitting import print_prose
 
     console = output()
     print_prose(console, read.question)
-    console.print(_plan_table(list(grid.cells), estimate, found))
-    line = f"{counted(len(grid.cells), 'cell')}, {size(estimate.disk_bytes)} on disk, "
-    line += estimate.text + _left(estimate, found)
-    print_prose(console, [*grid.notes, line, TIMED])
+    console.print(_plan_table(list(grid.cells), costs, found))
+    disk = size(sum(cost.disk_bytes for cost in costs))
+    line = f"{counted(len(grid.cells), 'cell')}, {disk} on disk"
+    begun = {status: found.count(status) for status in found if status != "-"}
+    line += "".join(f", {count} {status}" for status, count in begun.items())
+    print_prose(console, [*grid.notes, line])
 
 
-def _left(estimate: "Estimate", found: Sequence[str]) -> str:
-    """``; 3 done, about 12 min left to do``, a stopped run taken as whole; empty if none began."""
-    from ..runs.estimate import duration
-
-    counts = {status: found.count(status) for status in found if status != "-"}
-    if not counts:
-        return ""
-    told = ", ".join(f"{count} {status}" for status, count in counts.items())
-    left = seconds_left(estimate, found)
-    rest = f"about {duration(left)} left" if left else "nothing left"
-    return f"; {told}, {rest} to do"
-
-
-def _plan_table(cells: "list[Cell]", estimate: "Estimate", found: Sequence[str]) -> "Table":
-    from ..runs.estimate import duration
+def _plan_table(cells: "list[Cell]", costs: Sequence[Cost], found: Sequence[str]) -> "Table":
     from ..settings.grid import labels
 
     begun = any(status != "-" for status in found)
-    table = _new_table(["parameters", "disk", "time", *(["status"] if begun else [])])
-    for label, cost, status in zip(labels(cells), estimate.costs, found, strict=True):
-        row = [f"{cost.parameters:,}", size(cost.disk_bytes), duration(cost.seconds)]
+    table = _new_table(["parameters", "disk", *(["status"] if begun else [])])
+    for label, cost, status in zip(labels(cells), costs, found, strict=True):
+        row = [f"{cost.parameters:,}", size(cost.disk_bytes)]
         table.add_row(label, *row, *([status] if begun else []))
     return table
 

@@ -18,12 +18,13 @@ STORE = "runs"
 GROUPS = "groups.json"
 """Which group of its sweep each run belongs to, beside the store."""
 
-# Files of a run's folder; what a stopped run goes on from has its names in runs/stacked.py.
+# Files of a run's folder.
 STATUS = "status.json"
 SETTINGS = "settings.json"
 ENVIRONMENT = "environment.json"
 LOG = "log.jsonl"
 WEIGHTS = "weights.safetensors"
+CHECKPOINT = "checkpoint.safetensors"
 SOURCE_VOCABULARY = "source.vocabulary"
 TARGET_VOCABULARY = "target.vocabulary"
 SOURCE_SUBWORDS = "source.subwords.model"

@@ -1,5 +1,12 @@
-"""Checkpoints: one safetensors file that holds all a stopped stack of runs needs to go on."""
+"""Checkpoints: one safetensors file a run, which holds all that a stopped run needs to go on.
 
+Its tensors are ``state.N`` and ``best.N``, by their place in training's state and in the best
+weights; its metadata is JSON of what is no array, and a digest of all. Runs that are trained
+together have a file each, of the same update.
+"""
+
+import hashlib
+import json
 import math
 import time
 from collections.abc import Iterator, Sequence
@@ -10,23 +17,26 @@ from typing import Any
 
 import jax
 import numpy as np
-from safetensors import safe_open
+from safetensors import SafetensorError, safe_open
+from safetensors.numpy import save
 
 from ..model.translator import Weights
+from ..results.folders import CHECKPOINT
 from ..settings.atomic import write_bytes
 from ..training.loop import Learner, Progress, Snapshot, Trained
 from ..training.stack import Stack
 from ..training.step import initial_state
-from .stacked import (
-    BROKEN,
-    CheckpointError,
-    Facts,
-    Tensors,
-    broken,
-    check_member,
-    checkpoint_bytes,
-    read_facts,
-)
+from .weights import tensors_digest
+
+FORMAT = 4
+"""Raised when what a checkpoint holds changes; one of another format is begun anew."""
+
+Tensors = dict[str, np.ndarray]
+Facts = dict[str, Any]
+
+
+class CheckpointError(Exception):
+    """A checkpoint that nothing can go on from; says what it is: ``is of another run``."""
 
 
 class Stopped(SystemExit):
@@ -59,12 +69,12 @@ class StopRequest:
 
 
 class Checkpoints:
-    """Keeps one file up to date, at intervals and when the runs it speaks of are asked to stop."""
+    """Keeps a file in each of these folders, at intervals and when training is asked to stop."""
 
     EVERY = 60.0  # seconds
 
-    def __init__(self, path: Path, runs: Sequence[str], stop: StopRequest):
-        self.path, self.runs, self.stop = path, runs, stop
+    def __init__(self, folders: Sequence[Path], stop: StopRequest):
+        self.folders, self.stop = folders, stop
         self._last = time.monotonic()
 
     def wanted(self) -> bool:
@@ -72,8 +82,10 @@ class Checkpoints:
         return self.stop.asked or time.monotonic() - self._last > self.EVERY
 
     def keep(self, snapshot: Snapshot) -> None:
-        """Write the checkpoint; raises ``Stopped`` if the run is to stop."""
-        write_bytes(self.path, to_bytes(snapshot, self.runs))
+        """Write the checkpoint of each run; raises ``Stopped`` if they are to stop."""
+        on_host = snapshot._replace(state=jax.device_get(snapshot.state))
+        for place, folder in enumerate(self.folders):
+            write_bytes(folder / CHECKPOINT, to_bytes(on_host.part(place), folder.name))
         self._last = time.monotonic()
         if self.stop.asked:
             raise Stopped(0)
@@ -82,17 +94,19 @@ class Checkpoints:
 FACTS = ("status", "best_update", "valid_loss", "log", "target_tokens", "seconds", "reason")
 
 
-def to_bytes(snapshot: Snapshot, runs: Sequence[str]) -> bytes:
-    """All arrays by place, and what is no array as facts; ``runs`` are the names of all seeds."""
-    tensors = _named("state", snapshot.state)
-    for place, trained in enumerate(snapshot.trained):
-        tensors |= _named(f"best.{place}", trained.weights)
-    facts = {
-        "members": list(runs),
-        "losses": [losses.tolist() for losses in snapshot.losses],
-        "trained": [_facts(trained) for trained in snapshot.trained],
-    }
-    return checkpoint_bytes(tensors, facts)
+def to_bytes(snapshot: Snapshot, run: str) -> bytes:
+    """The file's content for the snapshot of one run."""
+    (trained,) = snapshot.trained
+    tensors = _named("state", snapshot.state) | _named("best", trained.weights)
+    losses = [float(loss[0]) for loss in snapshot.losses]
+    facts = {"format": FORMAT, "run": run, "losses": losses, "trained": _facts(trained)}
+    text = json.dumps(facts)
+    return save(tensors, metadata={"facts": text, "digest": digest(text, tensors)})
+
+
+def digest(facts: str, tensors: Tensors) -> str:
+    """Over all that a checkpoint holds."""
+    return hashlib.sha256((facts + tensors_digest(tensors)).encode()).hexdigest()
 
 
 def _named(kind: str, tree: Any) -> Tensors:
@@ -107,38 +121,40 @@ def _facts(trained: Trained) -> Facts:
     return facts | {"valid_loss": None if math.isinf(trained.valid_loss) else trained.valid_loss}
 
 
-def read_checkpoint(path: Path, run: str, learner: Learner) -> Snapshot | None:
-    """A run's own checkpoint, in the form of this learner; None where there is none.
+def read_checkpoint(folder: Path, learner: Learner) -> Snapshot | None:
+    """The checkpoint of a run's folder, in the form of this learner; None where there is none.
 
     A file that is not all this run needs, whole and of the same shapes, is a ``CheckpointError``.
     """
+    path = folder / CHECKPOINT
     if not path.exists():
         return None
     try:
         with safe_open(path, "np") as file:
-            facts = read_facts(file)
+            metadata = file.metadata()
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-        if facts["members"] != [run]:
-            raise CheckpointError(f"is of run {' '.join(facts['members'])}")
-        check_member(tensors, facts, 0)
+        facts = json.loads(metadata["facts"])
+        if facts["format"] != FORMAT:
+            raise CheckpointError(f"is of format {facts['format']}, not {FORMAT}")
+        if facts["run"] != folder.name:
+            raise CheckpointError(f"is of run {facts['run']}")
+        if digest(metadata["facts"], tensors) != metadata["digest"]:
+            raise ValueError("it does not match its checksum")
         return _snapshot(tensors, facts, learner)
-    except BROKEN as error:
-        raise broken(error) from None
+    except (SafetensorError, OSError, LookupError, TypeError, ValueError, AttributeError) as error:
+        words = " ".join(str(error).split())
+        raise CheckpointError(f"cannot be read ({type(error).__name__}: {words})") from None
 
 
 def _snapshot(tensors: Tensors, facts: Facts, learner: Learner) -> Snapshot:
     """The parts of a run's checkpoint, each where it belongs; ``ValueError`` if one does not."""
     like = jax.eval_shape(lambda weights: initial_state(weights, learner.settings), learner.weights)
-    expected = _described("state", like) | _described("best.0", learner.weights)
-    found = {name: (tensor.shape, tensor.dtype) for name, tensor in tensors.items()}
-    if found != expected:
+    expected = _described("state", like) | _described("best", learner.weights)
+    if {name: (tensor.shape, tensor.dtype) for name, tensor in tensors.items()} != expected:
         raise ValueError("its arrays are not those of this run's model")
-    losses = [np.array(each, dtype=np.float64) for each in facts["losses"]]
-    if any(each.shape != (1,) for each in losses):
-        raise ValueError("its losses are not those of one seed")
-    (trained,) = facts["trained"]
-    best = _filled("best.0", learner.weights, tensors)
-    return Snapshot(_filled("state", like, tensors), [_trained(best, trained)], losses)
+    trained = _trained(_filled("best", learner.weights, tensors), facts["trained"])
+    losses = [np.array([loss], dtype=np.float64) for loss in facts["losses"]]
+    return Snapshot(_filled("state", like, tensors), [trained], losses)
 
 
 def _described(kind: str, like: Any) -> dict[str, tuple[tuple[int, ...], np.dtype]]:

@@ -28,12 +28,11 @@ from ..settings.run import RunSettings
 
 @dataclass(frozen=True)
 class Job:
-    """One run to execute, a name for the display, its sweep's group, its estimated seconds."""
+    """One run to execute, a name for the display, its sweep's group."""
 
     name: str
     settings: RunSettings
     group: str = ""
-    cost: float = 1.0
 
 
 @dataclass
@@ -108,7 +107,6 @@ def run_jobs(
     width: int | None = None,
     force: bool = False,
     together: int = 1,
-    updates_together: int | None = None,
     threads: int = 1,
 ) -> list[Outcome]:
     """Execute all jobs into ``store``, ``width`` at once (default: one a core; one on a GPU).
@@ -117,7 +115,6 @@ def run_jobs(
 
     Up to ``together`` jobs that differ in their seed alone are one stack, trained by one program
     in one process. Stacks start in the order of their first jobs, outcomes come in the order given.
-    ``updates_together`` updates are one dispatch; left out, each process chooses.
 
     A run that diverges or fails does not stop the others; a KeyboardInterrupt stops them all,
     each with a checkpoint from which the same command goes on.
@@ -128,7 +125,6 @@ def run_jobs(
     order = {
         "store": str(store.resolve()),
         "force": force,
-        "updates_together": updates_together,
     }
     begin = partial(_start, order=order, threads=threads, events=events)
     with held_processes() as processes:

@@ -6,9 +6,8 @@ where there was no validation; a line of an older version has no ``valid_buckets
 ``weights.safetensors``, ``source.vocabulary``, ``target.vocabulary`` (with subwords also
 ``source.subwords.model``, ``target.subwords.model``: sentencepiece's files), ``hypotheses.jsonl``
 (sentence by sentence), ``sentences.csv`` (counts), ``scores.csv`` (a row a bucket),
-``examples.json`` (attention weights of a few sentences); while it runs,
-``checkpoint.safetensors``, and while it is trained with others ``stack.json``. When it has ended,
-``SHA256SUMS`` lists what stays.
+``examples.json`` (attention weights of a few sentences); while it runs, ``checkpoint.safetensors``.
+When it has ended, ``SHA256SUMS`` lists what stays.
 """
 
 import json
@@ -26,17 +25,15 @@ from ..corpus.batches import evaluation_batches, training_batches
 from ..corpus.corpus import Corpus, load_corpus
 from ..corpus.near_copies import share
 from ..model.translator import count_parameters, create
-from ..results.folders import ENDED, ENVIRONMENT, LOG, SETTINGS, WEIGHTS, read_json
-from ..settings.atomic import write_bytes, write_text
+from ..results.folders import CHECKPOINT, ENDED, ENVIRONMENT, LOG, SETTINGS, WEIGHTS, read_json
+from ..settings.atomic import write_text
 from ..settings.devices import mendable
 from ..settings.errors import UserError
 from ..settings.run import SCHEMA_VERSION, RunSettings
-from ..training.device import updates_together
 from ..training.loop import Learner, Progress, Snapshot, Trained, train, updates_done
-from .checkpoint import Checkpoints, StopRequest, join, read_checkpoint, to_bytes
+from .checkpoint import CheckpointError, Checkpoints, StopRequest, join, read_checkpoint
 from .environment import PROGRAMS, describe_environment
 from .evaluation import EVALUATION_BATCH, encode, evaluate, valid_buckets
-from .stacked import CHECKPOINT, CheckpointError, begin_stack, leave_stack, take_part
 from .store import RunFolder
 from .vocabularies import save_vocabularies
 from .weights import save_weights
@@ -48,25 +45,16 @@ Report = Callable[[int, Event], None]
 
 @dataclass(frozen=True)
 class Run:
-    """One run under way: its settings, its place in the store, who hears of it.
-
-    ``updates_together`` are a dispatch's, as asked; none leaves it to the machine.
-    """
+    """One run under way: its settings, its place in the store, who hears of it."""
 
     settings: RunSettings
     folder: RunFolder
     report: Callable[[Event], None]
-    updates_together: int | None = None
 
-    @property
-    def checkpoint(self) -> Path:
-        """Where the run's own checkpoint lies."""
-        return self.folder.path / CHECKPOINT
-
-    def together(self, what: str) -> int:
-        """How many seeds or updates were one program so far, by what its folder says."""
+    def seeds_together(self) -> int:
+        """How many seeds were one program so far, by what its folder says."""
         try:
-            return read_json(self.folder.path / ENVIRONMENT).get(what, 1)
+            return read_json(self.folder.path / ENVIRONMENT).get("seeds_together", 1)
         except UserError:
             return 1
 
@@ -77,7 +65,7 @@ class Run:
 
     def tell_end(self) -> None:
         """Report how the run ended, by what its folder says; it needs no checkpoint any more."""
-        self.checkpoint.unlink(missing_ok=True)
+        (self.folder.path / CHECKPOINT).unlink(missing_ok=True)
         held = self.folder.read_status()
         self.report({"phase": held["status"], "run": self.folder.run, "reason": held["reason"]})
 
@@ -103,20 +91,18 @@ def execute(
     report: Report,
     stop: StopRequest,
     force: bool = False,
-    updates_together: int | None = None,
 ) -> None:
     """Bring runs that differ in their seed alone to their end in the store, trained together.
 
     A run that has ended is left as it is (``force`` begins it anew), stopped ones go on from
-    their checkpoint, and one that another process is at is waited for. ``updates_together`` is
-    how many updates one dispatch has; left out, that depends on the machine.
+    their checkpoint, and one that another process is at is waited for.
     """
     for place in range(len(given)):
         report(place, {"phase": "preparing"})
     corpus = load_corpus(given[0].corpus, given[0].scoring.lower_edges)
     folders = [RunFolder(store, each.identity(corpus.fingerprint)) for each in given]
     runs = [
-        Run(settings, folder, partial(report, place), updates_together)
+        Run(settings, folder, partial(report, place))
         for place, (settings, folder) in enumerate(zip(given, folders, strict=True))
     ]
     with ExitStack() as held:
@@ -162,17 +148,12 @@ def _begin(runs: Sequence[Run], corpus: Corpus) -> tuple[nnx.GraphDef, list[list
 
 def _begun(run: Run, learner: Learner) -> Begun:
     """A run where it was left. A checkpoint that is of no use is told, and the run done anew."""
-    why = take_part(run.folder.path)
     try:
-        snapshot = read_checkpoint(run.checkpoint, run.folder.run, learner)
+        return Begun(run, learner, read_checkpoint(run.folder.path, learner))
     except CheckpointError as error:
-        snapshot, why = None, f"its checkpoint, which {error}"
-    begun = Begun(run, learner, snapshot)
-    if not why:
-        return begun
-    note = f"going on from update {begun.update}, without {why}"
+        note = f"going on from update 0, without its checkpoint, which {error}"
     run.report({"phase": note})
-    return replace(begun, note=note)
+    return Begun(run, learner, None, note)
 
 
 def _bring_to_end(
@@ -209,9 +190,8 @@ def _train(
 ) -> list[Trained]:
     """Train runs that are equally far, each to its last update."""
     runs, learners = [begun.run for begun in stack], [begun.learner for begun in stack]
-    together = updates_together(runs[0].updates_together, learners[0].batches)
     for begun in stack:
-        _open(begun, len(stack), together, corpus)
+        _open(begun, len(stack), corpus)
     settings = runs[0].settings
     pairs, buckets = encode(corpus, "valid", settings), valid_buckets(corpus, settings)
     valid = evaluation_batches(pairs, EVALUATION_BATCH)
@@ -223,29 +203,11 @@ def _train(
 
     left = [begun.snapshot for begun in stack if begun.snapshot]
     resumed = join(left) if len(left) == len(stack) else None
-    keeper = _keeper(runs, stop)
+    keeper = Checkpoints([run.folder.path for run in runs], stop)
     with stop.at_updates():
-        end = train(graph, learners, valid, report, keeper, resumed, together, buckets)
-        _keep_end(runs, end, keeper)
+        end = train(graph, learners, valid, report, keeper, resumed, buckets)
+        keeper.keep(end)  # what is trained is never trained again
     return end.trained
-
-
-def _keeper(runs: Sequence[Run], stop: StopRequest) -> Checkpoints:
-    """One file for all: the run's own, or that of the stack."""
-    names = [run.folder.run for run in runs]
-    if len(runs) == 1:
-        return Checkpoints(runs[0].checkpoint, names, stop)
-    return Checkpoints(begin_stack([run.folder.path for run in runs]), names, stop)
-
-
-def _keep_end(runs: Sequence[Run], end: Snapshot, keeper: Checkpoints) -> None:
-    """What is trained is never trained again: first all are kept as one, then each by itself."""
-    keeper.keep(end)
-    if len(runs) == 1:
-        return
-    for place, run in enumerate(runs):
-        write_bytes(run.checkpoint, to_bytes(end.part(place), [run.folder.run]))
-        leave_stack(run.folder.path)
 
 
 def _learners(runs: Sequence[Run], corpus: Corpus) -> tuple[nnx.GraphDef, list[Learner]]:
@@ -266,27 +228,26 @@ def _learners(runs: Sequence[Run], corpus: Corpus) -> tuple[nnx.GraphDef, list[L
     return graph, learners
 
 
-def _open(begun: Begun, seeds: int, updates: int, corpus: Corpus) -> None:
+def _open(begun: Begun, seeds: int, corpus: Corpus) -> None:
     """Write what is known of a run before its training."""
     run, folder = begun.run, begun.run.folder
     folder.write_status("running", begun.note)
     folder.write_json(SETTINGS, run.settings.model_dump())
-    folder.write_json(ENVIRONMENT, _environment(begun, seeds, updates) | _corpus_facts(corpus))
+    folder.write_json(ENVIRONMENT, _environment(begun, seeds) | _corpus_facts(corpus))
     save_vocabularies(folder.path, (corpus.source_vocabulary, corpus.target_vocabulary))
     parameters = count_parameters(begun.learner.weights)
     run.report({"phase": "training", "run": folder.run, "parameters": parameters})
 
 
-def _environment(begun: Begun, seeds: int, updates: int) -> dict[str, Any]:
+def _environment(begun: Begun, seeds: int) -> dict[str, Any]:
     """What the run's numbers were made with.
 
-    How many seeds were trained as one program, and how many updates were one dispatch, are the
-    most there were at any time: a run of a stack that is only scored by itself is one of a stack.
+    How many seeds were trained as one program is the most there were at any time: a run of a stack
+    that is only scored by itself is one of a stack.
     """
-    together = {"seeds_together": seeds, "updates_together": updates}
     if begun.snapshot:
-        together = {what: max(now, begun.run.together(what)) for what, now in together.items()}
-    return {"schema": SCHEMA_VERSION} | describe_environment() | together
+        seeds = max(seeds, begun.run.seeds_together())
+    return {"schema": SCHEMA_VERSION} | describe_environment() | {"seeds_together": seeds}
 
 
 def _evaluate(run: Run, trained: Trained, graph: nnx.GraphDef, corpus: Corpus) -> None:

@@ -18,18 +18,17 @@ from typing import Any
 
 from filelock import BaseFileLock, FileLock, Timeout
 
-from ..results.folders import ENDED, STATUS, read_status, runs_in
+from ..results.folders import CHECKPOINT, ENDED, STATUS, read_status, runs_in
 from ..results.schema import PROBES
 from ..settings.atomic import remove_parts, write_bytes, write_text
 from ..settings.errors import UserError, unwritten
 from ..settings.names import is_name
 from ..settings.sums import SUMS, seal
 from .csvtext import json_text
-from .stacked import CHECKPOINT, MARK, leave_stack, remove_unmarked
 
-UNLISTED = (STATUS, CHECKPOINT, MARK)
-"""Files of a run's folder that its sums leave out: none of them is there when it has ended, but for
-the status, which says that the rest is whole."""
+UNLISTED = (STATUS, CHECKPOINT)
+"""Files of a run's folder that its sums leave out: a run that has ended has no checkpoint, and its
+status says that the rest is whole."""
 
 _ASIDE = ".aside"
 
@@ -107,7 +106,6 @@ class RunFolder:
     def _take_out(self) -> None:
         """Put the run's folder, if there is one, aside."""
         if self.path.exists():
-            leave_stack(self.path)
             old = self._aside / "old"
             shutil.rmtree(old, ignore_errors=True)
             self._aside.mkdir(exist_ok=True)
@@ -166,11 +164,10 @@ def run_folders(store: Path) -> list[RunFolder]:
 
 
 def sweep_up(store: Path) -> None:
-    """Put right what killed processes left of removals and of stacks."""
+    """Put right what killed processes left of removals."""
     names = (path.name[1:].removesuffix(_ASIDE) for path in store.glob(f".*{_ASIDE}"))
     for name in filter(is_name, names):
         lock = RunFolder(store, name).claim(wait=False)  # puts it right
         if lock is not None:
             lock.release()
-    remove_unmarked(store)
     remove_parts(store)

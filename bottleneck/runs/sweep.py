@@ -10,11 +10,10 @@ from .gathered import gather
 from .pool import Executor, Job, Listener, Outcome
 
 
-def plan(cells: Sequence[Cell], costs: Sequence[float]) -> list[Job]:
-    """One job a cell, the longest first; ``costs`` are their estimated seconds."""
-    named = zip(labels(cells), cells, costs, strict=True)
-    jobs = [Job(label, cell.settings, cell.group, cost) for label, cell, cost in named]
-    return sorted(jobs, key=lambda job: -job.cost)
+def plan(cells: Sequence[Cell]) -> list[Job]:
+    """One job a cell, in their order."""
+    named = zip(labels(cells), cells, strict=True)
+    return [Job(label, cell.settings, cell.group) for label, cell in named]
 
 
 def run_sweep(

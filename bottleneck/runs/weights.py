@@ -1,5 +1,8 @@
 """Weights on disk: safetensors, one tensor a parameter, named by its place in the translator."""
 
+import hashlib
+import json
+from collections.abc import Mapping
 from pathlib import Path
 
 import jax
@@ -29,3 +32,13 @@ def _name(place: tuple) -> str:
     """``decoder.cells.0.weights.1`` for the path to a leaf."""
     keys = (getattr(key, "key", getattr(key, "idx", getattr(key, "name", ""))) for key in place)
     return ".".join(str(key) for key in keys if str(key) != "value")
+
+
+def tensors_digest(tensors: Mapping[str, np.ndarray]) -> str:
+    """Over names, shapes, types and bytes of all, 64 hex digits."""
+    digest = hashlib.sha256()
+    for name in sorted(tensors):
+        held = np.ascontiguousarray(tensors[name])
+        digest.update(json.dumps([name, held.shape, held.dtype.str]).encode())
+        digest.update(held.reshape(-1).view(np.uint8).data)
+    return digest.hexdigest()

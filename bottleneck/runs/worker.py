@@ -46,7 +46,7 @@ def main() -> None:
     use_cache()
     PROGRAMS.start()
     try:
-        execute(stack, Path(job["store"]), emit, stop, job["force"], job.get("updates_together"))
+        execute(stack, Path(job["store"]), emit, stop, job["force"])
     except Exception as error:
         known = mendable(error)
         if known is None:

@@ -39,11 +39,6 @@ def _is_strange(sign: str) -> bool:
     return sign in _SEPARATORS or unicodedata.category(sign) in _UNSEEN
 
 
-def is_hidden_name(text: object) -> bool:
-    """The same of a file that is kept out of sight: one dot, then a name."""
-    return isinstance(text, str) and text.startswith(".") and is_name(text[1:])
-
-
 def folder_name(sweep: str, place: str) -> str:
     """The name of a sweep, whose folder is called by it where no other is given.
 

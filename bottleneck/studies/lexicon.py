@@ -19,7 +19,7 @@ from ..probes.ibm1 import IBM1
 from ..questions.question import Tell
 from ..questions.subject import Subject
 from ..results.folders import ENVIRONMENT, damaged, read_object
-from ..runs.tensors import tensors_digest
+from ..runs.weights import tensors_digest
 from ..settings.atomic import write_bytes
 from ..settings.cache import cache_root
 from ..settings.errors import UserError

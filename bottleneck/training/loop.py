@@ -4,7 +4,6 @@ import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from heapq import merge
 from typing import NamedTuple, Protocol, runtime_checkable
 
 import jax
@@ -17,11 +16,9 @@ from ..model.host import on_host
 from ..model.parts import parts_of
 from ..model.translator import Weights
 from ..settings.concerns import TrainingSettings
-from ..settings.time_left import TimeLeft
 from .by_bucket import Buckets, ByBucket, by_bucket, target_tokens
-from .device import make_updates
 from .stack import Stack
-from .step import SentenceLosses, TrainState, initial_state, make_sentence_losses
+from .step import SentenceLosses, TrainState, initial_state, make_sentence_losses, make_update
 
 REPORT_EVERY = 20
 """Updates between two looks at the loss; each look waits for the device."""
@@ -34,8 +31,8 @@ class Progress:
     Tokens are target tokens, end tokens included, over all time so far; ``update`` counts from 1.
     ``loss`` is what training makes small: with label smoothing more than -log P, and not to be
     compared with ``valid_loss``, which is always -log P. ``valid_buckets`` are that one's sums by
-    length bucket, where buckets were given. ``seconds_left`` is told by the later half of the
-    reports: compiling, at the start, does not count for long.
+    length bucket, where buckets were given. ``seconds_left`` goes by the updates since the
+    first report, so that compiling does not count.
     """
 
     update: int
@@ -98,7 +95,7 @@ class Keeper(Protocol):
     """Where snapshots go."""
 
     def wanted(self) -> bool:
-        """Asked after every dispatch: is a snapshot due?"""
+        """Asked after every update: is a snapshot due?"""
         ...
 
     def keep(self, snapshot: Snapshot) -> None:
@@ -117,7 +114,6 @@ def train(
     report: Report,
     keeper: Keeper | None = None,
     resumed: Snapshot | None = None,
-    together: int = 1,
     buckets: Buckets | None = None,
 ) -> Snapshot:
     """Train learners that differ in their seed alone, as one stack, to their last update.
@@ -125,25 +121,24 @@ def train(
     What ``trained`` holds of each is the result. One whose loss is not finite ends as diverged,
     and the others go on. A resumed training gives the same weights, bit for bit, as one that was
     never stopped: the batch and the random numbers of an update depend on the seed and the
-    update's number alone. ``together`` updates at most are one dispatch. ``buckets`` are those of
-    the validation's sentences, whose losses are then logged bucket by bucket.
+    update's number alone. ``buckets`` are those of the validation's sentences, whose losses are
+    then logged bucket by bucket.
     """
     settings = learners[0].settings
     parts = parts_of(max(learners[0].batches.batch_sizes)) if len(learners) == 1 else 1
     stack = Stack(len(learners), parts)
     batches = [learner.batches for learner in learners]
-    update = make_updates(graph, settings, stack, batches, together)
+    update = make_update(graph, settings, stack)
     state, trained, losses = resumed or _beginning(stack, learners)
     evaluate = make_sentence_losses(graph, stack)
     judge = _Judge(stack, settings, evaluate, validation, buckets, trained)
     due = set(validation_updates(settings))
     done = updates_done(state)
     clock = _Clock(done, settings.updates, trained)
-    for numbers in dispatches(done, settings, together):
-        state, found = update(state, numbers)
-        losses.extend(found)
-        clock.count(batches, numbers)
-        number = numbers.stop
+    for number in range(done + 1, settings.updates + 1):
+        state, loss = update(state, stack.join([each.batch(number - 1) for each in batches]))
+        losses.append(loss)  # stays on the device until the next report
+        clock.count(batches, number)
         if number % REPORT_EVERY == 0 or number in due:
             means = np.mean([stack.numbers(loss) for loss in losses], axis=0)
             losses = []
@@ -179,18 +174,6 @@ def validation_updates(settings: TrainingSettings) -> list[int]:
     """After which updates (from 1) validation takes place: evenly spread, the last one included."""
     count = min(settings.validations, settings.updates)
     return [round(settings.updates * share / count) for share in range(1, count + 1)]
-
-
-def dispatches(done: int, settings: TrainingSettings, together: int) -> Iterator[range]:
-    """The updates left, counted from 0, at most ``together`` a dispatch.
-
-    After each dispatch training can be looked at, so no report or validation falls inside one.
-    """
-    reports = range(REPORT_EVERY, settings.updates, REPORT_EVERY)
-    for stop in merge(reports, validation_updates(settings)):  # one by one: there may be 10^9
-        for start in range(done, stop, together):
-            yield range(start, min(start + together, stop))
-        done = max(done, stop)
 
 
 def token_loss(
@@ -283,14 +266,15 @@ class _Clock:
 
     def __init__(self, done: int, updates: int, trained: list[Trained]):
         self.updates, self.trained = updates, trained
-        self._start = time.perf_counter() - trained[0].seconds
-        self._left = TimeLeft(done)
+        now = time.perf_counter()
+        self._start = now - trained[0].seconds
+        self._opened, self._first = (done, now), (updates, now)
 
-    def count(self, batches: Sequence[TrainingBatches], numbers: range) -> None:
+    def count(self, batches: Sequence[TrainingBatches], number: int) -> None:
         for trained, each in zip(self.trained, batches, strict=True):
-            places = [each.place(number) for number in numbers]
-            lengths = [each.classes[at.shape].target_lengths[at.members] for at in places]
-            trained.target_tokens += sum(int(each.sum()) for each in lengths)
+            at = each.place(number - 1)
+            lengths = each.classes[at.shape].target_lengths[at.members]
+            trained.target_tokens += int(lengths.sum())
 
     def stop(self) -> None:
         for trained in self.trained:
@@ -302,6 +286,9 @@ class _Clock:
         self.stop()
         trained = self.trained[place]
         speed = trained.target_tokens / trained.seconds
-        self._left.mark(number)
-        left = self._left.seconds_left(self.updates) or 0.0
+        now = time.perf_counter()
+        if number < self._first[0]:
+            self._first = number, now
+        before, since = self._first if number > self._first[0] else self._opened
+        left = (now - since) / (number - before) * (self.updates - number)
         return Progress(number, self.updates, loss, speed, left, valid, buckets)

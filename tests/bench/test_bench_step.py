@@ -7,10 +7,9 @@ import pytest
 from lanes import few
 
 from seq2seq_bottleneck.bench.grid import Sizes, parse_arms
-from seq2seq_bottleneck.bench.step import TRAINING, Program, Step, batch_shapes
+from seq2seq_bottleneck.bench.step import TRAINING, Program, Step, batch_shapes, random_batch
 from seq2seq_bottleneck.bench.worker import compiled, take_turns
 from seq2seq_bottleneck.model.translator import create
-from seq2seq_bottleneck.runs.pace import random_batch
 from seq2seq_bottleneck.settings.symbols import EOS, UNK
 from seq2seq_bottleneck.training.step import initial_state, make_update
 
@@ -28,7 +27,7 @@ def test_a_programs_memory_counts_arguments_results_and_work_space():
 
 
 def test_nothing_is_padded_and_words_are_words():
-    batch = random_batch(TINY.batch_size, TINY.length, TINY.vocabulary)
+    batch = random_batch(TINY)
     for side, lengths in (
         (batch.source, batch.source_lengths),
         (batch.target, batch.target_lengths),
@@ -50,7 +49,7 @@ def test_the_step_is_a_runs_update(name):
     graph, weights = create(TINY.model(arm), 20, 20, TRAINING.seed)
     state, update = initial_state(weights, TRAINING), make_update(graph, TRAINING)
     for _ in range(3):
-        state, _ = update(state, random_batch(TINY.batch_size, TINY.length, TINY.vocabulary))
+        state, _ = update(state, random_batch(TINY))
     assert int(step.state.update) == 3
     pairs = zip(jax.tree.leaves(step.state), jax.tree.leaves(state), strict=True)
     for one, other in pairs:

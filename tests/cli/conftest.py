@@ -20,7 +20,7 @@ def planted(tmp_path, monkeypatch):
             end = {"phase": "done", "run": name, "reason": ""}
             listener(job, end)
             outcomes.append(Outcome(job, **end))
-        return outcomes
+        return sorted(outcomes, key=lambda outcome: jobs.index(outcome.job))
 
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("seq2seq_bottleneck.runs.pool.run_jobs", run_jobs)

@@ -15,7 +15,7 @@ TINY = ["bench", "--vary", "length=2,4", "--arms", "dot", "--repeats", "1"]
 
 
 @pytest.mark.exhaustive(sample="session")
-def test_dry_run_lists_the_points_and_the_time(capsys, tmp_path, monkeypatch):
+def test_dry_run_lists_the_points_and_the_arms(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert run(["bench", "--dry-run"]) == 0
     text = capsys.readouterr().out

@@ -7,6 +7,7 @@ import pytest
 from rich.console import Console
 from rich.live import Live
 
+from seq2seq_bottleneck.cli import progress
 from seq2seq_bottleneck.cli.progress import Tally, _Rows, fitting
 from seq2seq_bottleneck.runs.pool import Job
 from seq2seq_bottleneck.settings.run import resolve
@@ -77,19 +78,26 @@ def test_a_name_in_brackets_is_shown_as_it_is():
     assert shown(["[bold]mine"], EARLY, 80)[1].startswith("[bold]mine")
 
 
-def test_runs_that_were_found_finished_are_no_work():
-    jobs = [Job(name, resolve("lecture")) for name in NAMES]
+def test_the_time_left_is_that_of_the_runs_trained_here(monkeypatch):
+    """Not of those that were found finished. Two at once; the fourth and the fifth wait."""
+    now = [100.0]
+    monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
+    jobs = [Job(name, resolve("lecture")) for name in "abcdef"]
     tally = Tally(jobs)
-    for job in jobs[:2]:
-        tally.count(job, {"phase": "done"})
-        assert tally.seconds_left() is None
-    tally.count(jobs[2], {"phase": "training", "update": 10, "updates": 40})
-    left = tally.seconds_left()
-    assert left is not None
-    assert left > 0
-    assert tally.text().startswith("2 of 4 done, 1 running, 1 left")
+    under_way, done = {"phase": "training", "update": 10, "updates": 40}, {"phase": "done"}
+    tally.count(jobs[0], done)
+    for job in jobs[1:3]:
+        tally.count(job, under_way)
+    assert tally.seconds_left() is None
+    now[0] = 130.0
+    tally.count(jobs[1], done)
+    tally.count(jobs[3], under_way)
+    assert tally.text() == "2 of 6 done, 2 running, 2 left, about 0:45 to go"
+    now[0] = 140.0
+    assert tally.seconds_left() == (0 + 20 + 30 + 30) / 2
     for job in jobs[2:]:
-        tally.count(job, {"phase": "done"})
+        tally.count(job, under_way)
+        tally.count(job, done)
     assert tally.seconds_left() is None
 
 

@@ -17,7 +17,6 @@ from small_sweeps import DIVERGES, FOUR
 import seq2seq_bottleneck
 from seq2seq_bottleneck.cli.main import run
 from seq2seq_bottleneck.results.schema import RUN_COLUMNS
-from seq2seq_bottleneck.runs import estimate
 
 pytestmark = pytest.mark.exhaustive(sample="session")
 
@@ -59,18 +58,6 @@ def test_one_bad_cell_does_not_stop_the_rest(swept):
     assert "wild: diverged: the loss was no longer finite" in done.stdout
     assert "4 of 5 done" in done.stderr
     assert "Traceback" not in done.stderr
-
-
-def test_a_sweep_measures_no_rate_before_it_works(swept, tmp_path, monkeypatch):
-    """That is for a dry run. Shares of the whole do here: no seconds, and no process to fail."""
-    shutil.copytree(swept[0], tmp_path / "copy")
-    monkeypatch.chdir(tmp_path / "copy")
-    asked: list[bool] = []
-    monkeypatch.setattr(estimate, "update_rate", lambda: asked.append(True) or 1e10)
-    assert run(["sweep", "mine.toml", "--out", "out"]) == 3
-    assert not asked
-    assert run(["sweep", "mine.toml", "--out", "out", "--dry-run"]) == 0
-    assert asked
 
 
 def test_the_export_is_tidy_and_reads_back_the_same(swept, capsys):

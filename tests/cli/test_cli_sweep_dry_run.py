@@ -52,11 +52,11 @@ def test_a_dry_run_says_what_is_done_and_what_is_left(planted, capsys):
         )
     assert run(["sweep", "mine.toml", "--dry-run", "--out", "out", "--jobs", "1"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert lines[2].split() == ["cell", "parameters", "disk", "time", "status"]
+    assert lines[2].split() == ["cell", "parameters", "disk", "status"]
     shown = [line.split()[-1] for line in lines if " kB" in line and "=" in line]
     assert shown == ["done", "diverged", "stopped", "-"]
     words = " ".join(" ".join(lines).split())
-    assert re.search(r"1 done, 1 diverged, 1 stopped, about \d+ s left to do", words)
+    assert re.search(r"4 cells, \d+ [kM]B on disk, 1 done, 1 diverged, 1 stopped", words)
     assert run(["sweep", "mine.toml", "--dry-run", "--out", "out", "--force"]) == 0
     assert "status" not in capsys.readouterr().out
 

@@ -1,11 +1,11 @@
-"""``sweep``: how many seeds and updates make one program, and how many cores a run has."""
+"""``sweep``: how many seeds make one program, and how many cores a run has."""
 
 import pytest
 
 from seq2seq_bottleneck.cli.main import run
 from seq2seq_bottleneck.runs import pool
 
-NUMBERS = {"--seeds-together": "999,999", "--updates-together": "999,999", "--threads": "1,024"}
+NUMBERS = {"--seeds-together": "999,999", "--threads": "1,024"}
 
 
 @pytest.mark.slow
@@ -40,18 +40,18 @@ def test_a_cluster_leaves_no_choice(capsys, option):
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
-        ([], (1, None, 1, 2)),
-        (["--seeds-together", "3", "--updates-together", "7"], (3, 7, 1, 2)),
-        (["--threads", "2"], (1, None, 2, 1)),
-        (["--jobs", "1"], (1, None, 1, 1)),
+        ([], (1, 1, 2)),
+        (["--seeds-together", "3"], (3, 1, 2)),
+        (["--threads", "2"], (1, 2, 1)),
+        (["--jobs", "1"], (1, 1, 1)),
     ],
 )
 def test_the_numbers_are_handed_on(monkeypatch, options, expected):
-    """With ``auto`` a core trains each seed alone, and each worker chooses its dispatches."""
+    """With ``auto`` a core trains each seed alone."""
     handed, planted = [], pool.run_jobs
 
     def run_jobs(*given, **choices):
-        names = ("together", "updates_together", "threads", "width")
+        names = ("together", "threads", "width")
         handed.append(tuple(choices[name] for name in names))
         return planted(*given, **choices)
 

@@ -19,7 +19,6 @@ from lanes import Draws, draws
 from planted import write_planted
 
 from seq2seq_bottleneck.cli.main import run
-from seq2seq_bottleneck.runs.pace import TYPICAL_RATE
 from seq2seq_bottleneck.settings.errors import UserError
 
 ODD = [
@@ -125,7 +124,7 @@ COMMANDS = {
         ["sweep", "--dry-run"],
         mostly("mine.toml", "mine.toml", "source", "out"),
         dry | how | {"--scheduler": mostly("tcp://10.0.0.1:8786"), "--test": junk,
-                     "--seeds-together": number, "--updates-together": number},
+                     "--seeds-together": number},
     ),
     "reproduce": (
         ["reproduce", "--preset", "smoke", "--quiet"],
@@ -206,7 +205,6 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (folder / name).write_text(lines)
     monkeypatch.chdir(folder)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setattr("seq2seq_bottleneck.runs.estimate.update_rate", lambda: TYPICAL_RATE)
     monkeypatch.setattr("seq2seq_bottleneck.runs.reproduce.run_jobs", untrained)
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO()))
     return folder

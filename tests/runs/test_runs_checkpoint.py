@@ -1,7 +1,6 @@
 """Checkpoints: what is read is what was written, for the run that asks, or nothing at all."""
 
 import json
-from contextlib import suppress
 
 import jax
 import numpy as np
@@ -12,19 +11,18 @@ from safetensors.numpy import load, save
 
 from seq2seq_bottleneck.corpus.batches import EncodedPairs, training_batches
 from seq2seq_bottleneck.model.translator import create
-from seq2seq_bottleneck.runs.checkpoint import StopRequest, join, read_checkpoint, to_bytes
-from seq2seq_bottleneck.runs.run import execute
-from seq2seq_bottleneck.runs.stacked import (
-    BROKEN,
-    CHECKPOINT,
+from seq2seq_bottleneck.results.folders import CHECKPOINT
+from seq2seq_bottleneck.runs.checkpoint import (
     FORMAT,
-    MARK,
     CheckpointError,
-    begin_stack,
-    member_digest,
-    part_of,
-    take_part,
+    Checkpoints,
+    StopRequest,
+    digest,
+    join,
+    read_checkpoint,
+    to_bytes,
 )
+from seq2seq_bottleneck.runs.run import execute
 from seq2seq_bottleneck.runs.store import RunFolder
 from seq2seq_bottleneck.settings.concerns import ModelSettings, TrainingSettings
 from seq2seq_bottleneck.settings.run import resolve
@@ -80,45 +78,49 @@ OPTIMIZED = pytest.mark.parametrize(
 )
 
 
+def write(folder, held, run="one"):
+    """The folder of a run of this name, with the snapshot as its checkpoint."""
+    (folder / run).mkdir(exist_ok=True)
+    (folder / run / CHECKPOINT).write_bytes(to_bytes(held, run))
+    return folder / run
+
+
 @pytest.mark.slow
 @OPTIMIZED
 def test_what_is_read_is_what_was_written(tmp_path, average_last, optimizer):
     held = snapshot(learner(1, average_last, optimizer))
     assert (held.state.mean is not None) == (average_last > 0)
-    (tmp_path / CHECKPOINT).write_bytes(to_bytes(held, ["one"]))
-    same(read_checkpoint(tmp_path / CHECKPOINT, "one", learner(5, average_last, optimizer)), held)
-    assert read_checkpoint(tmp_path / "none", "one", learner()) is None
+    same(read_checkpoint(write(tmp_path, held), learner(5, average_last, optimizer)), held)
+    assert read_checkpoint(tmp_path / "none", learner()) is None
 
 
 @pytest.mark.slow
 @OPTIMIZED
-def test_the_parts_of_a_stack_are_its_seeds_own_and_make_it_up_again(
+def test_the_checkpoints_of_a_stack_are_those_of_its_seeds_and_make_it_up_again(
     tmp_path, average_last, optimizer
 ):
     learners = [learner(seed, average_last, optimizer) for seed in (1, 2, 3)]
     held = snapshot(*learners)
     folders = [tmp_path / name for name in NAMES]
-    begin_stack(folders).write_bytes(to_bytes(held, NAMES))
-    parts = []
-    for place, folder in enumerate(folders):
-        assert take_part(folder) == ""
-        assert (folder / CHECKPOINT).read_bytes() == to_bytes(held.part(place), [NAMES[place]])
-        parts.append(read_checkpoint(folder / CHECKPOINT, NAMES[place], learners[0]))
+    Checkpoints(folders, StopRequest()).keep(held)
+    parts = [read_checkpoint(folder, learners[0]) for folder in folders]
+    for place, part in enumerate(parts):
+        same(part, held.part(place))
     same(join(parts), held)
     same(join(parts[:1]), parts[0])
-    assert list(tmp_path.glob(".*")) == []
+
+
+def facts_of(content):
+    """What the checkpoint says of itself."""
+    size = int.from_bytes(content[:8], "little")
+    return json.loads(json.loads(content[8 : 8 + size])["__metadata__"]["facts"])
 
 
 def changed(content: bytes, tensors=(), facts=None) -> bytes:
-    """A checkpoint with some arrays and facts replaced."""
-    size = int.from_bytes(content[:8], "little")
-    held = json.loads(json.loads(content[8 : 8 + size])["__metadata__"]["facts"])
-    held |= facts or {}
+    """A checkpoint with some arrays and facts replaced, as if it had been written so."""
+    text = json.dumps(facts_of(content) | (facts or {}))
     arrays = load(content) | dict(tensors)
-    own = {"members": held["members"], "losses": [each[:1] for each in held["losses"]]}
-    own |= {"trained": held["trained"][:1]}
-    held["digests"] = [member_digest(arrays, own)]  # as if it had been written so
-    return save(arrays, metadata={"facts": json.dumps(held)})
+    return save(arrays, metadata={"facts": text, "digest": digest(text, arrays)})
 
 
 @pytest.mark.slow
@@ -130,10 +132,8 @@ def changed(content: bytes, tensors=(), facts=None) -> bytes:
         (lambda content: content[:-1], "cannot be read"),
         (lambda _: b"", "cannot be read"),
         (lambda content: changed(content, facts={"format": FORMAT - 1}), "format"),
-        (lambda content: changed(content, facts={"members": ["two"]}), "of run two"),
-        (lambda content: changed(content, facts={"trained": []}), "cannot be read"),
-        (lambda content: changed(content, facts={"trained": [{}]}), "cannot be read"),
-        (lambda content: changed(content, facts={"losses": [[1.0, 2.0]]}), "losses"),
+        (lambda content: changed(content, facts={"run": "two"}), "of run two"),
+        (lambda content: changed(content, facts={"trained": {}}), "cannot be read"),
         (lambda content: changed(content, {"state.0": np.zeros(3, np.float32)}), "arrays"),
         (lambda content: changed(content, {"state.99": np.zeros(3, np.float32)}), "arrays"),
         (
@@ -143,20 +143,18 @@ def changed(content: bytes, tensors=(), facts=None) -> bytes:
     ],
 )
 def test_a_file_that_is_no_whole_checkpoint_of_this_run_is_refused(tmp_path, spoil, words):
-    path = tmp_path / CHECKPOINT
-    path.write_bytes(spoil(to_bytes(snapshot(learner()), ["one"])))
+    folder = write(tmp_path, snapshot(learner()))
+    (folder / CHECKPOINT).write_bytes(spoil((folder / CHECKPOINT).read_bytes()))
     with pytest.raises(CheckpointError, match=words):
-        read_checkpoint(path, "one", learner())
+        read_checkpoint(folder, learner())
 
 
 @pytest.fixture(scope="module")
 def kept(tmp_path_factory):
-    """A checkpoint of one run and one of a stack of two, and what they hold."""
-    folder = tmp_path_factory.mktemp("kept")
-    alone, both = snapshot(learner()), snapshot(learner(1), learner(2))
-    (folder / "alone").write_bytes(to_bytes(alone, ["one"]))
-    (folder / "both").write_bytes(to_bytes(both, NAMES[:2]))
-    return folder, alone
+    """The folder of a run with a checkpoint, its bytes, and what it holds."""
+    held = snapshot(learner())
+    folder = write(tmp_path_factory.mktemp("kept"), held)
+    return folder, (folder / CHECKPOINT).read_bytes(), held
 
 
 def flipped(content: bytes, place: int, bit: int) -> bytes:
@@ -167,86 +165,43 @@ def flipped(content: bytes, place: int, bit: int) -> bytes:
 @settings(max_examples=150, deadline=None)
 @given(share=st.floats(0, 1, exclude_max=True), bit=st.integers(0, 7))
 def test_one_flipped_bit_is_noticed_wherever_it_is(kept, share, bit):
-    folder, held = kept
-    content = (folder / "alone").read_bytes()
-    (folder / "damaged").write_bytes(flipped(content, int(share * len(content)), bit))
+    folder, content, held = kept
+    (folder / CHECKPOINT).write_bytes(flipped(content, int(share * len(content)), bit))
     try:
-        same(read_checkpoint(folder / "damaged", "one", learner()), held)
+        same(read_checkpoint(folder, learner()), held)
     except CheckpointError as error:
         assert str(error).startswith(("cannot be read (", "is of ")), error  # noqa: PT017
-
-
-@pytest.mark.exhaustive(sample="session")
-@settings(max_examples=150, deadline=None)
-@given(share=st.floats(0, 1, exclude_max=True), bit=st.integers(0, 7))
-def test_one_flipped_bit_in_a_stack_is_noticed_by_the_member_that_it_is_of(kept, share, bit):
-    folder, _ = kept
-    content = (folder / "both").read_bytes()
-    (folder / "damaged").write_bytes(flipped(content, int(share * len(content)), bit))
-    for name in NAMES[:2]:
-        whole = part_of(folder / "both", name)
-        with suppress(CheckpointError, *BROKEN):
-            assert part_of(folder / "damaged", name) == whole
 
 
 @pytest.mark.slow
 def test_every_byte_of_a_checkpoints_arrays_counts(kept):
     """Not one is taken without a word, as all were before there were digests."""
-    folder, _ = kept
-    content = (folder / "alone").read_bytes()
+    folder, content, _ = kept
     begin = 8 + int.from_bytes(content[:8], "little")
     for place in range(begin, len(content), 97):
-        (folder / "damaged").write_bytes(flipped(content, place, 3))
+        (folder / CHECKPOINT).write_bytes(flipped(content, place, 3))
         with pytest.raises(CheckpointError, match="does not match its checksum"):
-            read_checkpoint(folder / "damaged", "one", learner())
-
-
-@pytest.mark.parametrize(
-    "mark", ["", "{", "[]", '{"file": 3}', '{"file": "../x.stack.safetensors", "members": ["a"]}']
-)
-def test_a_mark_that_cannot_be_read_is_told_and_taken_off(tmp_path, mark):
-    outside = tmp_path / "x.stack.safetensors"
-    outside.write_bytes(b"")
-    folder = tmp_path / "store" / "a"
-    folder.mkdir(parents=True)
-    (folder / MARK).write_text(mark)
-    assert take_part(folder) == f"the stack's checkpoint, for its {MARK} names none"
-    assert take_part(folder) == ""
-    assert outside.exists()
+            read_checkpoint(folder, learner())
 
 
 def test_a_log_of_an_older_version_is_gone_on_with(tmp_path):
     """Its reports have no buckets, and nothing else about them has changed."""
-    path, content = tmp_path / CHECKPOINT, to_bytes(snapshot(learner()), ["one"])
-    size = int.from_bytes(content[:8], "little")
-    held = json.loads(json.loads(content[8 : 8 + size])["__metadata__"]["facts"])["trained"]
-    for report in held[0]["log"]:
+    folder = write(tmp_path, snapshot(learner()))
+    content = (folder / CHECKPOINT).read_bytes()
+    trained = facts_of(content)["trained"]
+    for report in trained["log"]:
         assert report.pop("valid_buckets")
-    path.write_bytes(changed(content, facts={"trained": held}))
-    log = read_checkpoint(path, "one", learner()).trained[0].log
+    (folder / CHECKPOINT).write_bytes(changed(content, facts={"trained": trained}))
+    log = read_checkpoint(folder, learner()).trained[0].log
     assert log == [Progress(20, 90, 1.5, 10.0, 3.0, valid_loss=0.1 + 0.2)]
 
 
 @pytest.mark.slow
-def test_the_checkpoint_of_another_model_is_refused(tmp_path):
-    path = tmp_path / CHECKPOINT
-    path.write_bytes(to_bytes(snapshot(learner()), ["one"]))
+@pytest.mark.parametrize("other", [{"context_size": 5}, {"average_last": 0.5}])
+def test_the_checkpoint_of_another_model_or_without_the_mean_is_refused(tmp_path, other):
+    folder = write(tmp_path, snapshot(learner()))
     with pytest.raises(CheckpointError, match="arrays"):
-        read_checkpoint(path, "one", learner(context_size=5))
-
-
-def test_a_checkpoint_without_the_mean_that_a_run_needs_is_refused(tmp_path):
-    path = tmp_path / CHECKPOINT
-    path.write_bytes(to_bytes(snapshot(learner()), ["one"]))
-    with pytest.raises(CheckpointError, match="arrays"):
-        read_checkpoint(path, "one", learner(average_last=0.5))
-
-
-def test_a_stack_that_does_not_hold_a_run_has_no_part_of_it(tmp_path):
-    file = tmp_path / "stack"
-    file.write_bytes(to_bytes(snapshot(learner(1), learner(2)), NAMES[:2]))
-    with pytest.raises(ValueError, match="three"):
-        part_of(file, "three")
+        read_checkpoint(folder, learner(**other))
 
 
 @pytest.mark.exhaustive(sample="session")

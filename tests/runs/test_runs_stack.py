@@ -1,4 +1,4 @@
-"""The checkpoint of a stack survives whatever comes next: other groupings, a kill at any place."""
+"""The checkpoints of a stack survive whatever comes next: other groupings, a kill at any place."""
 
 import json
 import shutil
@@ -8,11 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from seq2seq_bottleneck.runs import run as run_module
+from seq2seq_bottleneck.runs import checkpoint
 from seq2seq_bottleneck.runs.checkpoint import Checkpoints, StopRequest
 from seq2seq_bottleneck.runs.run import execute
-from seq2seq_bottleneck.runs.stacked import CHECKPOINT, begin_stack, leave_stack, take_part
-from seq2seq_bottleneck.runs.store import RunFolder, run_folders
+from seq2seq_bottleneck.runs.store import run_folders
 from seq2seq_bottleneck.settings.atomic import write_bytes
 from seq2seq_bottleneck.settings.run import SCHEMA_VERSION, resolve
 
@@ -89,7 +88,7 @@ def same_weights(one: Path, other: Path) -> bool:
 
 
 def left(store):
-    return [path for path in store.rglob("*") if "stack" in path.name or "checkpoint" in path.name]
+    return [path for path in store.rglob("*") if "checkpoint" in path.name]
 
 
 def seeds_together(folder):
@@ -123,9 +122,8 @@ def test_one_of_a_stack_goes_on_alone_and_the_others_after_it(killed):
 
 @pytest.mark.exhaustive(sample="session")
 @pytest.mark.parametrize("kept", [0, 1, 2])
-def test_killed_between_the_last_update_and_the_own_checkpoints_nothing_is_trained_again(
-    tmp_path, monkeypatch, whole, kept
-):
+def test_killed_between_two_checkpoints_a_stack_goes_on_as_two(tmp_path, monkeypatch, whole, kept):
+    """Here of the last update: those that have theirs are not trained again."""
     written = count()
 
     def write(path, content):
@@ -133,13 +131,15 @@ def test_killed_between_the_last_update_and_the_own_checkpoints_nothing_is_train
             raise Killed
         write_bytes(path, content)
 
-    monkeypatch.setattr(run_module, "write_bytes", write)
+    monkeypatch.setattr(checkpoint, "write_bytes", write)
     with pytest.raises(Killed):
         go(tmp_path, 1, 2, 3)
     monkeypatch.undo()
     heard = go(tmp_path, 1, 2, 3)
-    assert [first_update(heard[seed]) for seed in (1, 2, 3)] == [None] * 3
-    assert all(same_weights(folder_of(heard, tmp_path, seed), whole[seed]) for seed in (1, 2, 3))
+    assert [first_update(heard[seed]) for seed in (1, 2, 3)] == [None] * kept + [20] * (3 - kept)
+    assert {events[-1]["phase"] for events in heard.values()} == {"done"}
+    as_whole = [same_weights(folder_of(heard, tmp_path, n), whole[n]) for n in (1, 2, 3)]
+    assert all(as_whole[:kept] if kept else as_whole)
     assert left(tmp_path) == []
 
 
@@ -151,47 +151,6 @@ def test_a_removed_member_begins_anew_and_the_others_go_on(killed):
     begun = {folder_of(heard, killed, seed).name: first_update(heard[seed]) for seed in (1, 2, 3)}
     assert begun.pop(first.run) == 20
     assert set(begun.values()) == {LAST_KEPT + 1}
-
-
-def marked(store, *names):
-    folders = [store / name for name in names]
-    for folder in folders:
-        folder.mkdir()
-    file = begin_stack(folders)
-    file.write_bytes(b"something")
-    return folders, file
-
-
-def test_the_stacks_file_goes_with_the_last_mark(tmp_path):
-    folders, file = marked(tmp_path, "a", "b", "c")
-    for folder in folders[:2]:
-        leave_stack(folder)
-        assert file.exists()
-    RunFolder(tmp_path, "c").remove()
-    assert not file.exists()
-    assert list(tmp_path.rglob("*.json")) == []
-
-
-def test_a_new_stack_does_not_take_up_the_file_of_an_old_one(tmp_path):
-    folders, file = marked(tmp_path, "a", "b")
-    assert begin_stack(folders) == file
-    assert not file.exists()
-    assert take_part(folders[0]) == ""
-    assert not (folders[0] / CHECKPOINT).exists()
-
-
-def test_a_part_that_cannot_be_read_is_gone_on_without(tmp_path):
-    folders, file = marked(tmp_path, "a", "b")
-    for folder in folders:
-        assert take_part(folder).startswith("the stack's checkpoint, which cannot be read")
-        assert not (folder / CHECKPOINT).exists()
-    assert not file.exists()
-
-
-def test_a_run_in_no_stack_is_left_alone(tmp_path):
-    assert take_part(tmp_path) == ""
-    leave_stack(tmp_path)
-    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.exhaustive(sample="session")

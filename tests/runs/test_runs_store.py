@@ -7,7 +7,6 @@ import pytest
 
 from seq2seq_bottleneck.results.found import finished_runs
 from seq2seq_bottleneck.runs import store as store_module
-from seq2seq_bottleneck.runs.stacked import begin_stack
 from seq2seq_bottleneck.runs.store import RunFolder, run_folders, sweep_up
 from seq2seq_bottleneck.settings.errors import UserError
 
@@ -105,13 +104,10 @@ def test_what_killed_processes_left_is_swept_up_but_not_under_anyones_hands(run)
     lock = other.claim()
     for name in ("one", "two"):
         shutil.copytree(run.path, run.store / f".{name}.aside" / "old")
-    kept, left = (begin_stack([run.path]), run.store / ".0123.stack.safetensors")
-    for file in (kept, left):
-        file.write_bytes(b"")
     sweep_up(run.store)
     lock.release()
     hidden = {path.name for path in run.store.glob(".*") if path.suffix != ".lock"}
-    assert hidden == {".two.aside", kept.name}
+    assert hidden == {".two.aside"}
     sweep_up(run.store)
     assert not (run.store / ".two.aside").exists()
 

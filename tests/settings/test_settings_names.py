@@ -1,6 +1,5 @@
 """Names from files that somebody else wrote: none becomes a path out of its folder."""
 
-import json
 import os
 import shutil
 from pathlib import Path
@@ -12,11 +11,10 @@ from planted import write_begun, write_planted
 
 from seq2seq_bottleneck.cli.main import run
 from seq2seq_bottleneck.results.bundle import load_bundle
-from seq2seq_bottleneck.runs.stacked import MARK, leave_stack, remove_unmarked, take_part
 from seq2seq_bottleneck.runs.store import RunFolder, sweep_up
 from seq2seq_bottleneck.runs.stored import arms
 from seq2seq_bottleneck.settings.errors import UsageError, UserError
-from seq2seq_bottleneck.settings.names import LONGEST, folder_name, is_hidden_name, is_name
+from seq2seq_bottleneck.settings.names import LONGEST, folder_name, is_name
 from seq2seq_bottleneck.settings.run import resolve
 
 OUT_OF_THE_FOLDER = (
@@ -45,8 +43,6 @@ def test_what_is_no_name(text):
 )
 def test_what_is_a_name(text):
     assert is_name(text)
-    assert is_hidden_name(f".{text}")
-    assert not is_hidden_name(text)
 
 
 def test_a_name_is_as_long_as_its_bytes():
@@ -66,46 +62,9 @@ def test_a_name_stays_in_its_folder(text):
 @pytest.fixture
 def store(tmp_path):
     """A store with one begun run, and a file beside the store that nobody may touch."""
-    (tmp_path / "precious.stack.safetensors").write_text("keep")
+    (tmp_path / "precious").write_text("keep")
     write_begun(tmp_path, "run", resolve("smoke"))
     return tmp_path / "runs"
-
-
-MARKS = [
-    {"file": "../precious.stack.safetensors", "members": ["run"]},
-    {"file": "../precious.stack.safetensors", "members": ["gone"]},
-    {"file": "status.json", "members": ["run"]},
-    {"file": ".a.stack.safetensors", "members": ["../.."]},
-    {"file": ".a.stack.safetensors", "members": "run"},
-    {"file": ".a.stack.safetensors"},
-    {"members": ["run"]},
-    {"file": 3, "members": []},
-    ["a"],
-    "a",
-    None,
-]
-
-
-@pytest.mark.parametrize("mark", MARKS)
-@pytest.mark.parametrize("absolute", [False, True])
-def test_a_crafted_mark_of_a_stack_deletes_nothing_but_itself(store, mark, absolute):
-    """At the time of writing such a mark made `leave_stack` delete any file of the user's."""
-    if absolute and isinstance(mark, dict) and "/" in str(mark.get("file")):
-        mark = mark | {"file": str(store.parent / "precious.stack.safetensors")}
-    (store / "run" / MARK).write_text(json.dumps(mark))
-    before = sorted(store.parent.rglob("*"))
-    why = take_part(store / "run")
-    assert MARK in why
-    assert sorted(store.parent.rglob("*")) == [path for path in before if path.name != MARK]
-    (store / "run" / MARK).write_text(json.dumps(mark))
-    remove_unmarked(store)
-    leave_stack(store / "run")
-    assert sorted(store.parent.rglob("*")) == [path for path in before if path.name != MARK]
-
-
-def test_a_deeply_nested_mark_is_as_none(store):
-    (store / "run" / MARK).write_text("[" * 100_000)
-    assert MARK in take_part(store / "run")
 
 
 def test_a_folder_aside_of_no_run_is_left_alone(store):

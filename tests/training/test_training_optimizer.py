@@ -160,7 +160,7 @@ def test_each_seed_of_a_stack_is_trained_as_by_itself(undisturbed):
 
 
 def test_a_training_resumed_from_its_checkpoint_gives_the_same_bits(undisturbed, tmp_path):
-    path, stop = tmp_path / "checkpoint.safetensors", StopRequest()
+    stop = StopRequest()
 
     class AfterFive(Checkpoints):
         left = 5
@@ -171,8 +171,8 @@ def test_a_training_resumed_from_its_checkpoint_gives_the_same_bits(undisturbed,
             return stop.asked
 
     with pytest.raises(Stopped):
-        trained(4, keeper=AfterFive(path, ["run"], stop))
-    resumed = read_checkpoint(path, "run", learner(4)[1])
+        trained(4, keeper=AfterFive([tmp_path], stop))
+    resumed = read_checkpoint(tmp_path, learner(4)[1])
     assert int(resumed.state.update) in range(1, 8)
     again = trained(4, resumed=resumed)
     for one, other in zip(leaves(again.state), leaves(undisturbed.state), strict=True):

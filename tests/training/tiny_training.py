@@ -77,7 +77,7 @@ def train_one(model, settings, batches, held_out, report=lambda _: None):
 
 
 class StopsAfter:
-    """Takes a snapshot after some dispatches, and ends the training there."""
+    """Takes a snapshot after some updates, and ends the training there."""
 
     def __init__(self, count):
         self.left, self.held = count, None
