@@ -2,7 +2,6 @@
 
 import io
 import warnings
-from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import matplotlib
@@ -13,7 +12,6 @@ from matplotlib.text import Text
 from ..settings.atomic import write_bytes
 from ..settings.errors import UsageError, UserError
 from ..settings.plain import plain
-from .smaller import smaller_png, smaller_svg
 from .style import DOTS
 
 METADATA = {
@@ -33,10 +31,6 @@ SETTINGS = {
 Text stays text, which can be found, read aloud and edited; the fonts are that in which it was laid
 out, and the nearest to it elsewhere.
 """
-SMALLER: Mapping[str, Callable[[bytes], bytes]] = {
-    ".png": smaller_png,
-    ".svg": lambda drawing: smaller_svg(drawing.decode("utf8")).encode("utf8"),
-}
 
 
 def check_ending(path: Path) -> None:
@@ -69,7 +63,7 @@ def image(figure: Figure, ending: str) -> bytes:
         # Words as long as the figure is wide are laid out as far as it goes.
         warnings.filterwarnings("ignore", message="constrained_layout not applied")
         figure.savefig(held, format=ending[1:], dpi=DOTS, metadata=METADATA[ending])
-    return SMALLER.get(ending, bytes)(held.getvalue())
+    return held.getvalue()
 
 
 def _write_as_it_is(figure: Figure) -> None:
