@@ -5,7 +5,7 @@ from math import ceil
 
 from ..runs.estimate import run_rate
 from ..runs.operations import run_operations
-from ..settings.beside import cores
+from ..settings.machine import cores
 from ..settings.run import RunSettings
 from .grid import Arm, Point, Sizes
 from .worker import FEWEST, GROUP_SECONDS, PATIENCE

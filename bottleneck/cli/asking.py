@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..settings.counted import counted
+from ..settings.text import counted
 from .console import say
 
 if TYPE_CHECKING:

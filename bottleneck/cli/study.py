@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..results.schema import ALL, BENCHMARK
-from ..settings.counted import counted
+from ..settings.text import counted
 from .asking import put_to
 from .bench import show_costs
 from .completion import parts, presets, studies

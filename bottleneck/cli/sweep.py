@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..settings.counted import counted
+from ..settings.text import counted
 from .completion import sweeps
 from .console import output, print_names, say, size
 from .help import SETTINGS, WORK

@@ -17,9 +17,9 @@ from typing import NamedTuple
 from unicodedata import normalize
 
 from ..settings.concerns import NAMED, CorpusSettings
-from ..settings.counted import counted
 from ..settings.devices import is_endless
 from ..settings.errors import UsageError, UserError
+from ..settings.text import counted
 from .named.places import split_files_of
 from .named.testsets import test_set_files
 from .pair import SentencePair

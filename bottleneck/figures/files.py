@@ -11,7 +11,7 @@ from matplotlib.text import Text
 
 from ..settings.atomic import write_bytes
 from ..settings.errors import UsageError, UserError
-from ..settings.plain import plain
+from ..settings.text import plain
 from .style import DOTS
 
 METADATA = {

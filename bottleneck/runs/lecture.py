@@ -15,6 +15,7 @@ from ..corpus.corpus import Corpus
 from ..corpus.pair import SentencePair
 from ..corpus.pieces import by_word, shares_of
 from ..corpus.tokens import tokenize
+from ..corpus.vocabulary import BOS, EOS, PAD, UNK
 from ..decoding.greedy import without_symbols
 from ..lecture.formulas import Attention, States, Vector, Weights
 from ..lecture.grid import Grid
@@ -24,7 +25,6 @@ from ..model.attention import Score, masked_softmax, weighted_sum
 from ..model.translator import Weights as Parameters
 from ..results.folders import SETTINGS
 from ..settings.concerns import UNSELECTIVE
-from ..settings.symbols import BOS, EOS, PAD, UNK
 from .attention import END
 from .environment import use_cache
 from .examples import attended, readable

@@ -14,10 +14,10 @@ import jax
 import numpy as np
 
 from ..corpus.batches import Batch
+from ..corpus.vocabulary import EOS, UNK
 from ..model.translator import create
 from ..settings.errors import UserError
 from ..settings.run import RunSettings
-from ..settings.symbols import EOS, UNK
 from ..training.step import initial_state, make_update
 from .operations import run_operations
 from .pool import worker_environment

@@ -18,10 +18,10 @@ from numpy import ndarray
 from ..corpus.grammar import CONTENT, noun_gender, word_class
 from ..corpus.pair import SentencePair
 from ..corpus.tokens import tokenize
+from ..corpus.vocabulary import UNK
 from ..model.translator import Weights
 from ..probes.neighbours import chance, same_label
 from ..scoring.sums import ratio_of_sums
-from ..settings.symbols import UNK
 from .arms import Arm, arms_of
 from .study import Columns, Probed, Row, Study, Tell
 from .subject import Subject, has_classes

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from jaxtyping import Float, Int
 
+from ..corpus.vocabulary import UNK
 from ..probes.information import Growth, growth, parts_of, recovered_bits
 from ..results.export import run_rows
 from ..results.folders import SENTENCES
@@ -22,7 +23,6 @@ from ..scoring.bootstrap import Estimate, difference
 from ..scoring.buckets import Buckets
 from ..scoring.sums import ratio_of_sums
 from ..settings.errors import UserError
-from ..settings.symbols import UNK
 from .arms import Arm, arms_of, in_buckets, interval_of
 from .language import Bits, Language, in_bits, language_of, twins_of, without_attention
 from .robustness import FULL, PARTS, names, robustness

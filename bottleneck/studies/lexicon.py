@@ -19,8 +19,8 @@ from ..probes.ibm1 import IBM1
 from ..results.folders import ENVIRONMENT, damaged, read_object
 from ..runs.tensors import tensors_digest
 from ..settings.atomic import write_bytes
-from ..settings.cache import cache_root
 from ..settings.errors import UserError
+from ..settings.machine import cache_root
 from .study import Tell
 from .subject import Subject
 from .survival import LEXICON_PAIRS, lexicon

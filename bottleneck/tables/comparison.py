@@ -20,9 +20,9 @@ from ..scoring.bootstrap import Estimate, draw, estimate
 from ..scoring.buckets import Buckets
 from ..scoring.spread import spread
 from ..settings.concerns import ScoringSettings
-from ..settings.counted import counted
 from ..settings.errors import UserError
 from ..settings.run import RunSettings
+from ..settings.text import counted
 from .alike import PAIRED, differences, following, require_alike, require_distinct_seeds
 
 NONE = "none"

@@ -6,8 +6,8 @@ from hashlib import file_digest
 from pathlib import Path
 from typing import Any
 
-from ...settings.cache import cache_root
 from ...settings.errors import UserError
+from ...settings.machine import cache_root
 from ...settings.names import is_name
 
 NOTHING_KEPT = (
