@@ -18,13 +18,6 @@ from ..results.cost import QUANTITIES, VARIED
 Row = Mapping[str, Any]
 """A row of ``cost.csv`` by column; a number that is not known is None."""
 
-T_975 = (
-    12.70620, 4.302653, 3.182446, 2.776445, 2.570582, 2.446912, 2.364624, 2.306004, 2.262157,
-    2.228139,
-)  # fmt: skip
-"""97.5 % quantiles of Student's t, for 1 to 10 degrees of freedom."""
-Z_975 = 1.959964
-
 
 class Exponent(NamedTuple):
     """The slope and its 95 % interval (nan where two points leave none), and over which sizes."""
@@ -37,37 +30,21 @@ class Exponent(NamedTuple):
     last: int
 
 
-def t_975(degrees: int) -> float:
-    """The 97.5 % quantile of Student's t; beyond the table its expansion about the normal's.
-
-    Abramowitz and Stegun 1964, 26.7.5, three terms: off by less than one in 10,000.
-    """
-    if degrees <= len(T_975):
-        return T_975[degrees - 1]
-    z = Z_975
-    terms = (
-        (z**3 + z) / 4,
-        (5 * z**5 + 16 * z**3 + 3 * z) / 96,
-        (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384,
-    )
-    return z + sum(term / degrees ** (place + 1) for place, term in enumerate(terms))
-
-
 def fit(sizes: Float[np.ndarray, "points"], values: Float[np.ndarray, "points"]) -> Exponent | None:
     """The exponent of values that grow as a power of their sizes; None with under two points.
 
     Values that are not above 0 (a difference lost in noise) have no logarithm and are left out.
     """
+    from scipy.special import stdtrit  # here, because it takes half a second to import
+
     kept = np.isfinite(values) & (values > 0)
     x, y = np.log(sizes[kept]), np.log(values[kept])
     if len(np.unique(x)) < 2:
         return None
-    centred = x - x.mean()
-    slope = float(centred @ y / (centred @ centred))
-    degrees, half = len(x) - 2, math.nan
+    slope, half, degrees = float(np.polyfit(x, y, 1)[0]), math.nan, len(x) - 2
     if degrees > 0:
-        left = y - y.mean() - slope * centred
-        half = t_975(degrees) * math.sqrt(float(left @ left) / degrees / float(centred @ centred))
+        _, covariance = np.polyfit(x, y, 1, cov=True)
+        half = float(stdtrit(degrees, 0.975) * np.sqrt(covariance[0, 0]))
     ends = int(sizes[kept].min()), int(sizes[kept].max())
     return Exponent(slope, slope - half, slope + half, len(x), *ends)
 

@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import get_args
 
+from ..corpus.vocabulary import UNK
 from ..results.cost import VARIED
 from ..settings.concerns import ModelSettings
 from ..settings.errors import UsageError, did_you_mean
-from ..settings.symbols import UNK
 
 OUTPUT = "-output"
 """Behind the name of an arm in Luong's placement."""

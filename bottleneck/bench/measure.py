@@ -13,8 +13,8 @@ from typing import Any
 from ..results.cost import COST, COST_COLUMNS, COST_EXPONENTS, EXPONENT_COLUMNS, VARIED
 from ..runs.csvtext import csv_text
 from ..runs.pool import held_processes, last_words, start_worker
-from ..settings.beside import cores
 from ..settings.errors import UserError
+from ..settings.machine import cores
 from ..settings.sums import write_listed
 from .fit import exponents
 from .grid import Arm, Point

@@ -18,9 +18,9 @@ import jax
 import numpy as np
 
 from ..corpus.batches import Batch
+from ..corpus.vocabulary import EOS, UNK
 from ..model.translator import create
 from ..settings.concerns import TrainingSettings
-from ..settings.symbols import EOS, UNK
 from ..training.stack import Stack
 from ..training.step import TrainState, initial_state, make_update
 from .grid import Arm, Sizes

@@ -18,7 +18,7 @@ from typing import Any
 import jax
 
 from ..runs.environment import describe_environment, use_cache
-from ..settings.beside import cores
+from ..settings.machine import cores
 from .grid import Arm, Sizes
 from .step import Step
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from ..settings.plain import plain
+from ..settings.text import plain
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from ..settings.counted import counted
+from ..settings.text import counted
 from .console import output, say
 from .learned import say_unlearned, told_runs
 from .options import Form, OneRunOrMore, check_sentence

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from ..settings.counted import counted
+from ..settings.text import counted
 from .console import say
 
 

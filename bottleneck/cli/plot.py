@@ -32,7 +32,6 @@ def plot(
         Path | None,
         typer.Option("-o", "--out", help="File, .png, .svg or .pdf [default: NAME.png]."),
     ] = None,
-    dark: Annotated[bool, typer.Option("--dark", help="For a dark slide.")] = False,
     where: Where = None,
     sentence: Annotated[
         str | None, typer.Option(help="attention: a sentence of your own, in quotes.")
@@ -59,9 +58,9 @@ def plot(
     check_numbers(path)
     folder = results_folder(results)
     if sentence is not None:
-        figure, data = _of_sentence(sentence, beam, folder, dark, where or [])
+        figure, data = _of_sentence(sentence, beam, folder, where or [])
     else:
-        figure, data = make_figure(name, folder, dark=dark, where=where or [])
+        figure, data = make_figure(name, folder, where=where or [])
     numbers = write_figure(figure, data, path)
     say(f"{path}: its numbers are in {numbers}")
 
@@ -79,14 +78,11 @@ def _check_sentence(name: str, sentence: str | None, beam: int | None) -> None:
     check_sentence(sentence)
 
 
-def _of_sentence(
-    sentence: str, beam: int | None, folder: Path, dark: bool, where: Sequence[str]
-) -> "Chart":
+def _of_sentence(sentence: str, beam: int | None, folder: Path, where: Sequence[str]) -> "Chart":
     """The weights behind each word that the first run with attention makes of the sentence."""
     from dataclasses import replace
 
     from ..figures.attention import attending_run, sentence_chart
-    from ..figures.style import DARK, LIGHT
     from ..results.bundle import load_bundle
     from ..results.folders import store_of
     from ..runs.environment import use_cache
@@ -115,4 +111,4 @@ def _of_sentence(
     notes = [f"Translated {f'with a beam of {size}' if size > 1 else 'greedily'}."]
     if unknown := trained.unknown(sentence):
         notes.append(f"Not in its vocabulary: {', '.join(unknown)}.")
-    return sentence_chart(bundle, run, example, notes, DARK if dark else LIGHT)
+    return sentence_chart(bundle, run, example, notes)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..results.schema import BENCHMARK
-from ..settings.counted import counted
+from ..settings.text import counted
 from .bench import show_costs
 from .console import output, print_names, say
 from .listing import table_lines, tables

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..settings.plain import plain
+from ..settings.text import plain
 from .console import output, say
 from .results import Results, Where, results_folder, told_folder
 

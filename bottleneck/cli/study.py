@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..results.schema import BENCHMARK
-from ..settings.counted import counted
+from ..settings.text import counted
 from .bench import show_costs
 from .console import output, print_names, say
 from .gold import FirstWord, Gold, Source, Target, check_gold_options, for_gold, study_gold

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..settings.counted import counted
+from ..settings.text import counted
 from .console import output, print_names, say, size
 from .listing import sweeps
 from .options import (

@@ -12,10 +12,9 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 from jaxtyping import Int, Int32
 
-from ..settings.symbols import EOS, PAD
 from .pair import SentencePair
 from .shapes import ShapeClass, shape_classes
-from .vocabulary import Vocabulary
+from .vocabulary import EOS, PAD, Vocabulary
 
 Result = TypeVar("Result")
 

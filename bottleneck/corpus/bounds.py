@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from ..settings.buckets import span_label
 from ..settings.concerns import CorpusSettings
-from ..settings.counted import counted
+from ..settings.text import counted
 from .pair import SentencePair
 
 Pairs = list[SentencePair]

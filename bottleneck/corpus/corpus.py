@@ -8,8 +8,8 @@ from statistics import fmean
 
 from ..settings.buckets import OUTSIDE, bucket_labels, bucket_of
 from ..settings.concerns import NAMED, CorpusSettings
-from ..settings.counted import counted
 from ..settings.errors import UsageError, UserError
+from ..settings.text import counted
 from .copying import Copying
 from .drawing import draw_splits
 from .drawn_cache import cached_splits

@@ -15,8 +15,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
-from ..settings.cache import cache_root
 from ..settings.errors import UserError
+from ..settings.machine import cache_root
 
 SOURCE = "SOURCE.json"
 SIDES = ("en", "fr")

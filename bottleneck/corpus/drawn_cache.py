@@ -17,9 +17,9 @@ from pathlib import Path
 from filelock import FileLock
 
 from ..settings.atomic import place, write_part
-from ..settings.cache import cache_root
 from ..settings.concerns import FILES, CorpusSettings
 from ..settings.errors import UserError
+from ..settings.machine import cache_root
 from .pair import Link, SentencePair
 from .splits import Splits
 

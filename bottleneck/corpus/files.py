@@ -16,9 +16,9 @@ from typing import NamedTuple
 from unicodedata import normalize
 
 from ..settings.concerns import NAMED, CorpusSettings
-from ..settings.counted import counted
 from ..settings.devices import is_endless
 from ..settings.errors import UsageError, UserError, did_you_mean
+from ..settings.text import counted
 from .download import split_files
 from .pair import SentencePair
 

@@ -11,8 +11,8 @@ from collections.abc import Callable, Sequence
 
 from ..settings.buckets import OUTSIDE, bucket_of
 from ..settings.concerns import CorpusSettings
-from ..settings.counted import counted
 from ..settings.errors import UserError
+from ..settings.text import counted
 from .pair import Link, SentencePair
 from .tokens import tokenize
 

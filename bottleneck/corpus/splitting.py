@@ -11,8 +11,8 @@ from random import Random
 
 from ..settings.buckets import OUTSIDE, bucket_of, span_label
 from ..settings.concerns import CorpusSettings
-from ..settings.counted import counted
 from ..settings.errors import UserError
+from ..settings.text import counted
 from .bounds import left_out, within_test
 from .files import (
     PairFiles,

@@ -20,8 +20,7 @@ from types import ModuleType
 from typing import Any
 
 from ..settings.errors import UserError
-from ..settings.symbols import BOS, EOS, PAD, UNK
-from .vocabulary import SPECIAL, UNKNOWN
+from .vocabulary import BOS, EOS, PAD, SPECIAL, UNK, UNKNOWN
 
 START = "▁"
 """What the first piece of a chunk begins with; of a text's own such signs the bytes are spelled."""

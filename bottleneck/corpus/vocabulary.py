@@ -9,13 +9,21 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 
-from ..settings.symbols import BOS, EOS, PAD, UNK
 from .tokens import WORDS, Tokenizer
 
+# Token ids that every vocabulary begins with; the model knows words by number only.
+PAD = 0
+"""Padding behind a sentence; never read, never predicted."""
+BOS = 1
+"""What the decoder reads before the first word."""
+EOS = 2
+"""The end of a sentence, on both sides."""
+UNK = 3
+"""Any word outside the vocabulary."""
 UNKNOWN = "⁇"
 """How an unknown word prints: U+2047, which sacreBLEU's 13a tokenizer leaves whole."""
 SPECIAL = ("<pad>", "<s>", "</s>", UNKNOWN)
-"""The tokens of `settings.symbols` by id."""
+"""The first tokens by id."""
 
 
 @dataclass(frozen=True)

@@ -11,11 +11,11 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
+from ..corpus.vocabulary import BOS, EOS, PAD
 from ..model.attention import Memory
 from ..model.decoder import States
 from ..model.translator import Translator
 from ..settings.concerns import DecodingSettings
-from ..settings.symbols import BOS, EOS, PAD
 from .greedy import without_symbols
 from .output import Output, cap, caps, count_tokens, has_ended
 

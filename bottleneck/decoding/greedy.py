@@ -4,9 +4,9 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int
 
+from ..corpus.vocabulary import BOS, EOS, PAD
 from ..model.translator import Translator
 from ..settings.concerns import DecodingSettings
-from ..settings.symbols import BOS, EOS, PAD
 from .output import Output, cap, caps, count_tokens, has_ended
 
 

@@ -6,8 +6,8 @@ from typing import NamedTuple
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
+from ..corpus.vocabulary import EOS, PAD
 from ..settings.concerns import DecodingSettings
-from ..settings.symbols import EOS, PAD
 
 
 class Output(NamedTuple):

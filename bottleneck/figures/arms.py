@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
-from matplotlib.figure import Figure
 
 from ..results.bundle import Bundle
 from ..settings.errors import UserError
@@ -15,10 +14,7 @@ from ..tables.arms import named_arms
 from ..tables.controlled import ByBucket, measured
 from ..tables.families import first, varied
 from ..tables.selection import written
-from .facts import drawn_buckets, left_out
-from .plot import MEAN, SEED, Panel, Plot, data_frame, facts, roof
-from .rows import draw_rows
-from .style import Theme
+from .plot import MEAN, SEED, Panel, Plot, data_frame, drawn_buckets, facts, left_out, roof
 
 Rows = Mapping[str, Sequence[pd.DataFrame]]
 """The runs of each arm that stands in a row, by the row's name."""
@@ -32,15 +28,10 @@ LOOSE = "Compare arms within a panel: texts of other lengths have other n-grams.
 CHANGED = "Baseline: what most arms have; a row below names what it has instead."
 
 
-def chart(bundle: Bundle, theme: Theme) -> tuple[Figure, pd.DataFrame]:
-    """Arms that differ in attention alone stand in one row, named by what was changed."""
-    made = plot(bundle)
-    return draw_rows(made, theme), made.data
-
-
 def plot(bundle: Bundle) -> Plot:
     """A panel for the shortest and one for the longest filled bucket.
 
+    Arms that differ in attention alone stand in one row, named by what was changed.
     Runs scored in other buckets than the first, and more rows than a slide has room for, are a
     ``UserError``.
     """
@@ -62,7 +53,8 @@ def plot(bundle: Bundle) -> Plot:
     title = f"{TITLE}, of short and of long sentences" if len(ends) > 1 else TITLE
     note = " ".join([CHANGED, LOOSE] if BASELINE in rows else [LOOSE])
     notes = [*facts(pd.concat(arms)), left_out(buckets, counts)]
-    return Plot(title, panels, data_frame(drawn), (note, " ".join(filter(None, notes))))
+    notes = (note, " ".join(filter(None, notes)))
+    return Plot(title, panels, data_frame(drawn), notes, in_rows=True)
 
 
 def _rows(arms: Sequence[pd.DataFrame]) -> Rows:

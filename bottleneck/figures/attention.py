@@ -9,6 +9,7 @@ from unicodedata import combining
 
 import numpy as np
 import pandas as pd
+from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
@@ -17,8 +18,7 @@ from ..results.bundle import Bundle
 from ..settings.errors import UserError
 from ..tables.comparison import NONE
 from ..tables.families import arm_names, listed_runs
-from .frame import write_around
-from .style import BASE, SMALL, Theme
+from .style import GRID, GROUND, SMALL, STYLE, WEIGHTS, slide
 
 SHOWN = 2
 """Examples beside each other at most."""
@@ -33,20 +33,20 @@ ROOM = (750, 330)
 Chart = tuple[Figure, pd.DataFrame]
 
 
-def chart(bundle: Bundle, theme: Theme) -> Chart:
+def chart(bundle: Bundle) -> Chart:
     """The shortest example and the longest that a slide has room for; each weight as a row."""
     run, examples = _run(bundle)
-    return _drawn(bundle, run, pick(examples), (), theme)
+    return _drawn(bundle, run, pick(examples), ())
 
 
 def sentence_chart(
-    bundle: Bundle, run: str, example: Mapping[str, Any], notes: Sequence[str], theme: Theme
+    bundle: Bundle, run: str, example: Mapping[str, Any], notes: Sequence[str]
 ) -> Chart:
     """One sentence of any length, as examples are kept: words, end tokens and weights.
 
     ``notes`` are further lines below it.
     """
-    return _drawn(bundle, run, [example], notes, theme)
+    return _drawn(bundle, run, [example], notes)
 
 
 def attending_run(bundle: Bundle) -> str:
@@ -59,12 +59,12 @@ def attending_run(bundle: Bundle) -> str:
     return str(held.iloc[0])
 
 
+@rc_context(STYLE)
 def _drawn(
     bundle: Bundle,
     run: str,
     shown: Sequence[Mapping[str, Any]],
     notes: Sequence[str],
-    theme: Theme,
 ) -> Chart:
     """The heatmaps beside each other, with one scale."""
     held = bundle.runs[bundle.runs["run"] == run].iloc[0]
@@ -76,16 +76,16 @@ def _drawn(
         f"{', ' * bool(changed)}{changed}. Each row sums to 1."
     )
     notes = [note, *notes, *_of_long_words(shown)]
-    figure = write_around("Where does the decoder look?", notes, theme)
-    colours = LinearSegmentedColormap.from_list("weights", [theme.ground, theme.weights])
+    figure = slide("Where does the decoder look?", notes)
+    colours = LinearSegmentedColormap.from_list("weights", [GROUND, WEIGHTS])
     widths = [max(8, len(one["source"])) for one in shown]
     grid = figure.subplots(1, len(shown), squeeze=False, width_ratios=widths).ravel()
     for axes, one in zip(grid, shown, strict=True):
-        image = _heatmap(axes, one, colours, theme)
+        image = _heatmap(axes, one, colours)
     bar = figure.colorbar(image, ax=list(grid), shrink=0.7, pad=0.02)
-    bar.set_label("attention weight", fontsize=BASE, color=theme.ink)
-    bar.ax.tick_params(colors=theme.ink, labelsize=SMALL)
-    bar.outline.set_edgecolor(theme.grid)
+    bar.set_label("attention weight")
+    bar.ax.tick_params(labelsize=SMALL)
+    bar.outline.set_edgecolor(GRID)
     return figure, weights_frame(run, shown)
 
 
@@ -115,21 +115,20 @@ def pick(examples: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     return [fitting[0], fitting[-1]][: min(SHOWN, len(fitting))]
 
 
-def _heatmap(axes: Axes, one: Mapping[str, Any], colours: Any, theme: Theme) -> Any:
+def _heatmap(axes: Axes, one: Mapping[str, Any], colours: Any) -> Any:
     """A row an output word, a column a source word."""
     weights = np.array(one["weights"], dtype=np.float64)
     image = axes.imshow(weights, cmap=colours, vmin=0, vmax=1, aspect="auto")
     size = SMALL + 2 if max(weights.shape) <= 14 else SMALL - 1
     size = min(size, ROOM[0] / weights.shape[1], ROOM[1] / weights.shape[0])
     source, output = ([_label(word) for word in one[side]] for side in ("source", "hypothesis"))
-    axes.set_xticks(range(len(source)), source, rotation=90, parse_math=False, fontsize=size)
-    axes.set_yticks(range(len(output)), output, parse_math=False, fontsize=size)
-    axes.tick_params(colors=theme.ink, length=0)
-    axes.set_facecolor(theme.ground)
-    for spine in axes.spines.values():
-        spine.set_color(theme.grid)
-    axes.set_xlabel(f"source, {len(one['source'])} tokens", fontsize=BASE, color=theme.ink)
-    axes.set_ylabel("output", fontsize=BASE, color=theme.ink)
+    axes.set_xticks(range(len(source)), source, rotation=90, fontsize=size)
+    axes.set_yticks(range(len(output)), output, fontsize=size)
+    axes.tick_params(length=0)
+    axes.grid(visible=False)
+    axes.spines[:].set(visible=True, color=GRID)
+    axes.set_xlabel(f"source, {len(one['source'])} tokens")
+    axes.set_ylabel("output")
     return image
 
 

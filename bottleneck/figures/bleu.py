@@ -6,8 +6,19 @@ from typing import Any
 from ..lecture.slides import L_FAIL, L_VIND
 from ..results.bundle import Bundle
 from ..tables.comparison import NONE, Arm, Comparison, attentions, compare
-from .facts import SLIDE_NOTE, bars, drawn_buckets, left_out, run_facts
-from .plot import MEAN, SEED, Panel, Plot, data_frame, slide_rows
+from .plot import (
+    MEAN,
+    SEED,
+    SLIDE_NOTE,
+    Panel,
+    Plot,
+    bars,
+    data_frame,
+    drawn_buckets,
+    left_out,
+    run_facts,
+    slide_rows,
+)
 
 NAME = "BLEU by length"
 

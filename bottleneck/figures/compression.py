@@ -11,8 +11,19 @@ from ..lecture.slides import L_FAIL
 from ..results.bundle import Bundle
 from ..tables.comparison import NONE, Arm, Comparison, compare_sizes
 from ..tables.compression import cells
-from .facts import SLIDE_NOTE, arm_title, bars, run_facts
-from .plot import MEAN, SEED, Panel, Plot, data_frame, roof, slide_rows
+from .plot import (
+    MEAN,
+    SEED,
+    SLIDE_NOTE,
+    Panel,
+    Plot,
+    arm_title,
+    bars,
+    data_frame,
+    roof,
+    run_facts,
+    slide_rows,
+)
 
 X, Y = "compression ratio", "BLEU (0 to 100)"
 

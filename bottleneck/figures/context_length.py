@@ -8,18 +8,16 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from matplotlib import colormaps
+from matplotlib import colormaps, rc_context
 from matplotlib.axes import Axes
-from matplotlib.colors import Colormap, Normalize, to_hex
+from matplotlib.colors import Colormap, Normalize
 from matplotlib.figure import Figure
 
 from ..results.bundle import Bundle
 from ..tables.comparison import NONE, Comparison, compare_sizes
 from ..tables.context_size import context_size
-from .colours import text_on
-from .facts import arm_title, run_facts
-from .frame import write_around
-from .style import BASE, SIZE, SMALL, Theme
+from .plot import arm_title, run_facts
+from .style import ATTENTION, BASE, GROUND, INK, SIZE, SMALL, STYLE, slide
 
 LEVELS, GAINS = "cividis", "viridis"
 """Perceptually uniform, and in grey as they are: the higher the lighter."""
@@ -48,7 +46,8 @@ class Map:
         return tuple(list(dict.fromkeys(self.rows[name])) for name in ("context_size", "bucket"))
 
 
-def chart(bundle: Bundle, theme: Theme) -> tuple[Figure, pd.DataFrame]:
+@rc_context(STYLE)
+def chart(bundle: Bundle) -> tuple[Figure, pd.DataFrame]:
     """A map an arm and, with two, that of attention minus none; BLEU and its 95 % in the cells."""
     sizes = compare_sizes(bundle)
     data = _data(sizes)
@@ -61,12 +60,12 @@ def chart(bundle: Bundle, theme: Theme) -> tuple[Figure, pd.DataFrame]:
         run_facts(sizes),
     )
     title = "BLEU by context size and sentence length"
-    figure = write_around(title, notes, theme)
+    figure = slide(title, notes)
     grid = list(figure.subplots(1, len(maps), squeeze=False, sharey=True).ravel())
     for axes, one in zip(grid, maps, strict=True):
-        _draw(axes, one, theme)
+        _draw(axes, one)
     _write(grid, maps)
-    grid[0].set_ylabel("context size, numbers", fontsize=BASE, color=theme.ink)
+    grid[0].set_ylabel("context size, numbers")
     return figure, data
 
 
@@ -105,14 +104,14 @@ def _maps(data: pd.DataFrame) -> list[Map]:
     return maps
 
 
-def _draw(axes: Axes, one: Map, theme: Theme) -> None:
+def _draw(axes: Axes, one: Map) -> None:
     """A row a context size, the largest on top; a column a bucket, with its n."""
     sizes, buckets = one.places
     values = one.rows["value"].to_numpy(dtype=np.float64).reshape(len(sizes), len(buckets))
-    colours = one.colours.with_extremes(bad=theme.ground)
+    colours = one.colours.with_extremes(bad=GROUND)
     shown = np.ma.masked_invalid(values)
     axes.imshow(shown, cmap=colours, norm=one.scale, origin="lower", aspect="auto")
-    _axes(axes, one, sizes, _counted(one.rows, buckets), theme)
+    _axes(axes, one, sizes, _counted(one.rows, buckets))
 
 
 def _write(grid: Sequence[Axes], maps: Sequence[Map]) -> None:
@@ -129,7 +128,8 @@ def _write(grid: Sequence[Axes], maps: Sequence[Map]) -> None:
     size = _fitting(values, INSIDE * width, height / 2, BASE)
     small = _fitting(told, width, height / 2, SMALL)
     for (axes, one, place, row), value, interval in zip(cells, values, told, strict=True):
-        ink = text_on(to_hex(one.colours(one.scale(row["value"]))))
+        brightness = np.dot(one.colours(one.scale(row["value"]))[:3], (0.299, 0.587, 0.114))
+        ink = "black" if brightness > 0.5 else "white"
         y, x = divmod(place, len(buckets))
         look = {"ha": "center", "color": ink, "linespacing": 1.1, "textcoords": "offset points"}
         axes.annotate(value, (x, y), (0, 3), va="bottom", fontsize=size, fontweight="bold", **look)
@@ -149,19 +149,18 @@ def _counted(rows: pd.DataFrame, buckets: Sequence[str]) -> list[str]:
     return [f"{bucket}\nn {counts[bucket]:,}" for bucket in buckets]
 
 
-def _axes(axes: Axes, one: Map, sizes: Sequence[int], buckets: Sequence[str], theme: Theme) -> None:
+def _axes(axes: Axes, one: Map, sizes: Sequence[int], buckets: Sequence[str]) -> None:
     """Names, ticks and colours; the title in the arm's own colour."""
     arm = one.rows["arm"].iloc[0]
-    axes.set_title(one.name, fontsize=BASE, color=theme.attention.get(arm, theme.ink),
+    axes.set_title(one.name, fontsize=BASE, color=ATTENTION.get(arm, INK),
                    fontweight="bold")  # fmt: skip
     axes.set_xticks(range(len(buckets)), buckets, fontsize=SMALL)
     axes.set_yticks(range(len(sizes)), [f"{size:,}" for size in sizes], fontsize=SMALL + 2)
-    axes.set_xlabel("source words (n: sentences)", fontsize=BASE - 2, color=theme.ink)
-    axes.tick_params(colors=theme.ink, length=0)
-    axes.set_facecolor(theme.ground)
+    axes.set_xlabel("source words (n: sentences)", fontsize=BASE - 2)
+    axes.tick_params(length=0)
+    axes.grid(visible=False)
     for edge in (-0.5, *(np.arange(len(sizes)) + 0.5)):
-        axes.axhline(edge, color=theme.ground, lw=2)
+        axes.axhline(edge, color=GROUND, lw=2)
     for edge in (-0.5, *(np.arange(len(buckets)) + 0.5)):
-        axes.axvline(edge, color=theme.ground, lw=2)
-    for spine in axes.spines.values():
-        spine.set_visible(False)
+        axes.axvline(edge, color=GROUND, lw=2)
+    axes.spines[:].set_visible(False)

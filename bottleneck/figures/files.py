@@ -2,7 +2,6 @@
 
 import io
 import warnings
-from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import matplotlib
@@ -12,9 +11,8 @@ from matplotlib.text import Text
 
 from ..settings.atomic import write_bytes
 from ..settings.errors import UsageError, UserError
-from ..settings.plain import plain
-from .smaller import smaller_png, smaller_svg
-from .style import DOTS
+from ..settings.text import plain
+from .style import DOTS, STYLE
 
 METADATA = {
     ".png": {"Software": None},
@@ -23,20 +21,6 @@ METADATA = {
 }
 """Per ending what is left out of a file, which would differ from day to day."""
 NUMBERS = ".csv"
-SETTINGS = {
-    "svg.hashsalt": "bottleneck",
-    "svg.fonttype": "none",
-    "font.sans-serif": ["DejaVu Sans", "Verdana", "Arial"],
-}
-"""The names inside an SVG are hashes; with a salt of ours they are the same each time.
-
-Text stays text, which can be found, read aloud and edited; the fonts are that in which it was laid
-out, and the nearest to it elsewhere.
-"""
-SMALLER: Mapping[str, Callable[[bytes], bytes]] = {
-    ".png": smaller_png,
-    ".svg": lambda drawing: smaller_svg(drawing.decode("utf8")).encode("utf8"),
-}
 
 
 def check_ending(path: Path) -> None:
@@ -62,25 +46,15 @@ def check_numbers(path: Path) -> None:
 def image(figure: Figure, ending: str) -> bytes:
     """The figure's file, for an ending of `METADATA`."""
     held = io.BytesIO()
-    _write_as_it_is(figure)
-    with matplotlib.rc_context(SETTINGS), warnings.catch_warnings():
+    for text in figure.findobj(Text):
+        text.set_text(plain(text.get_text()))
+    with matplotlib.rc_context(STYLE), warnings.catch_warnings():
         # A letter that the font lacks is drawn as a box; the CSV beside has it.
         warnings.filterwarnings("ignore", message="Glyph .* missing from font")
         # Words as long as the figure is wide are laid out as far as it goes.
         warnings.filterwarnings("ignore", message="constrained_layout not applied")
         figure.savefig(held, format=ending[1:], dpi=DOTS, metadata=METADATA[ending])
-    return SMALLER.get(ending, bytes)(held.getvalue())
-
-
-def _write_as_it_is(figure: Figure) -> None:
-    """Take no name of the data as mathematics: a lone ``$`` is a fault there.
-
-    What ticks say is set as they are drawn, and 10 to some power is mathematics.
-    """
-    for text in figure.findobj(Text):
-        if said := text.get_text():
-            text.set_parse_math(False)
-            text.set_text(plain(said))
+    return held.getvalue()
 
 
 def write_figure(figure: Figure, data: pd.DataFrame, path: Path) -> Path:

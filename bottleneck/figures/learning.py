@@ -12,8 +12,16 @@ import pandas as pd
 from ..results.bundle import Bundle
 from ..settings.errors import UserError
 from ..tables.comparison import Arm, Comparison, attentions, compare
-from .facts import bars, run_facts
-from .plot import MEAN, SEED, Panel, Plot, data_frame, roof
+from .plot import (
+    MEAN,
+    SEED,
+    Panel,
+    Plot,
+    bars,
+    data_frame,
+    roof,
+    run_facts,
+)
 
 X, Y = "updates", "nats a target token"
 Z = 1.96

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ..claims.verdict import READ_FROM
+from ..tables.comparison import NONE, Comparison
 from ..tables.families import seeds_told
 
 DRAWN = ("panel", "x", "arm", "control", "kind", "seed", "value", "low", "high", "n", "note")
@@ -15,6 +17,7 @@ DRAWN = ("panel", "x", "arm", "control", "kind", "seed", "value", "low", "high",
 ``kind`` is ``mean`` (over seeds, with its interval), ``seed`` (one run) or ``slide`` (printed).
 """
 Number = float | int
+SLIDE_NOTE = "The slide's numbers are an illustration: compare shapes, never levels."
 MEAN, SEED, SLIDE = "mean", "seed", "slide"
 MOST_SEEDS = 30
 """So many are named one by one; hundreds would leave a figure no room."""
@@ -47,7 +50,8 @@ class Plot:
 
     ``steps`` are controls that are steps of a quantity, the least first: each has a shade of its
     arm's colour and a marker, not a style of line; the legend names the steps, a panel its arm.
-    ``close``: lines lie on each other, so that each has a style of its own, and small markers.
+    ``close``: lines lie on each other, so that each has a style of its own. ``in_rows``: categories
+    stand below each other, for names too long to stand side by side.
     """
 
     title: str
@@ -56,6 +60,7 @@ class Plot:
     notes: tuple[str, ...]
     steps: tuple[str, ...] = ()
     close: bool = False
+    in_rows: bool = False
 
 
 def drawn(
@@ -131,7 +136,7 @@ def chosen(frame: pd.DataFrame, measure: str, **keys: str | Sequence[str]) -> pd
     return frame
 
 
-def counts_told(rows: pd.DataFrame) -> str:
+def counts_in(rows: pd.DataFrame) -> str:
     """How many were averaged over, as one number or the least and the most."""
     counts = rows["n"].dropna()
     if counts.empty:
@@ -169,3 +174,48 @@ def facts(frame: pd.DataFrame, bars: str = "test sentences") -> tuple[str, ...]:
 
 def _listed(values: pd.Series, form: str = "{}") -> str:
     return ", ".join(form.format(value) for value in sorted(set(values)))
+
+
+def arm_title(arm: str) -> str:
+    """An arm as the title of a panel."""
+    return "Without attention" if arm == NONE else f"With {arm} attention"
+
+
+def bars(sizes: Sequence[Comparison], over: str = "test sentences") -> str:
+    """What bars and points are."""
+    several = any(len(one.none.seeds) > 1 for one in sizes)
+    return f"Bars: 95 %, over {over}.{' Small points: single seeds.' if several else ''}"
+
+
+def drawn_buckets(buckets: Sequence[str], counts: Sequence[int]) -> list[str]:
+    """Those of so many sentences that verdicts read them; every filled one, if under two are."""
+    held = dict(zip(buckets, counts, strict=True))
+    read = [bucket for bucket, n in held.items() if n >= READ_FROM]
+    return read if len(read) > 1 else [bucket for bucket, n in held.items() if n]
+
+
+def left_out(buckets: Sequence[str], counts: Sequence[int]) -> str:
+    """A sentence on the filled buckets that are not drawn; nothing where all are."""
+    drawn = drawn_buckets(buckets, counts)
+    few = [
+        f"{bucket} (n = {n})"
+        for bucket, n in zip(buckets, counts, strict=True)
+        if n and bucket not in drawn
+    ]
+    return f"Left out: {', '.join(few)}." if few else ""
+
+
+def run_facts(sizes: Sequence[Comparison]) -> str:
+    """Of which runs; of one context size or of several."""
+    settings = sizes[0].settings
+    seeds = sorted({seed for one in sizes for seed in one.none.seeds})
+    contexts = [str(one.settings.model.context_size) for one in sizes]
+    some = any(list(one.none.seeds) != seeds for one in sizes)
+    hidden = [str(one.settings.model.hidden) for one in sizes]
+    wide = "" if hidden == contexts else f" hidden {', '.join(dict.fromkeys(hidden))};"
+    return (
+        f"Corpus {settings.corpus.title}; context {', '.join(contexts)};{wide} "
+        f"{settings.training.updates:,} updates; "
+        f"{listed_seeds(seeds)}"
+        f"{', not all at every context size' if some else ''}."
+    )

@@ -1,6 +1,6 @@
 """The figures by name: those of studies, of the benchmark, and of the runs of a bundle."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
 
@@ -18,64 +18,53 @@ from ..tables.cost import load_cost
 from ..tables.names import GOLD_STUDY, GOLD_TABLE
 from ..tables.selection import where as narrowed
 from . import alignment, arms, attention, bleu, compression, context_length, cost, learning
-from .curves import draw
+from .draw import draw
 from .names import FIGURES, OF_RUNS
 from .plot import Plot
-from .style import DARK, LIGHT, Theme
 
 Chart = tuple[Figure, pd.DataFrame]
 """A figure, and a data frame of all that is drawn in it."""
+PLOTS = {
+    "bleu": bleu.plot,
+    "arms": arms.plot,
+    "compression": compression.plot,
+    "learning": learning.plot,
+}
+"""The plots of runs by figure."""
 
 
-def _of(plot: Callable[[Bundle], Plot]) -> Callable[[Bundle, Theme], Chart]:
-    """The chart of a plot of runs."""
-    return lambda bundle, theme: _drawn(plot(bundle), theme)
+def of_runs(name: str, bundle: Bundle) -> Chart:
+    """The figure of a name in `OF_RUNS`."""
+    if name == "attention":
+        return attention.chart(bundle)
+    if name == "context-length":
+        return context_length.chart(bundle)
+    plot = PLOTS[name](bundle)
+    return draw(plot), plot.data
 
 
-def _drawn(plot: Plot, theme: Theme) -> Chart:
-    return draw(plot, theme), plot.data
-
-
-CHARTS: Mapping[str, Callable[[Bundle, Theme], Chart]] = dict(
-    zip(
-        OF_RUNS,
-        (
-            _of(bleu.plot),
-            arms.chart,
-            _of(compression.plot),
-            context_length.chart,
-            _of(learning.plot),
-            attention.chart,
-        ),
-        strict=True,
-    )
-)
-"""What draws each figure of `OF_RUNS`."""
-
-
-def make_figure(name: str, folder: Path, *, dark: bool = False, where: Sequence[str] = ()) -> Chart:
+def make_figure(name: str, folder: Path, *, where: Sequence[str] = ()) -> Chart:
     """The figure of a name in `FIGURES` from a bundle or a store.
 
     ``where`` chooses among runs, for the figures of runs alone. Without the numbers a
     ``UserError`` that names the command that measures them.
     """
     check_name(name, where)
-    theme = DARK if dark else LIGHT
     if name in OF_RUNS:
-        return CHARTS[name](narrowed(load_bundle(folder), where), theme)
+        return of_runs(name, narrowed(load_bundle(folder), where))
     if name == BENCHMARK:
-        return _filled(cost.plot(load_cost(folder)[0]), folder / COST, theme)
+        return _filled(cost.plot(load_cost(folder)[0]), folder / COST)
     table = GOLD if name == GOLD_TABLE else name
     with made_of(folder, table):
         plot = study_plot(name, folder) if table == name else alignment.gold_plot(load_gold(folder))
-        return _filled(plot, probe_file(folder, table), theme)
+        return _filled(plot, probe_file(folder, table))
 
 
-def _filled(plot: Plot, table: Path, theme: Theme) -> Chart:
+def _filled(plot: Plot, table: Path) -> Chart:
     """The chart of numbers of this table, of which there are some."""
     if plot.data.empty:
         raise UserError(f"nothing to draw: {str(table)!r} has no numbers; {way_back(table)}")
-    return _drawn(plot, theme)
+    return draw(plot), plot.data
 
 
 def check_name(name: str, where: Sequence[str]) -> None:

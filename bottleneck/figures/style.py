@@ -1,80 +1,79 @@
-"""How figures look: an arm has its colour and marker everywhere, on light and on dark ground.
+"""How figures look: an arm has its colour and marker everywhere.
 
 Colours are those of Okabe and Ito (2008), which colour-blind people tell apart; markers and line
-styles tell the same, so that a figure can be read in grey.
+styles say the same, so that a figure can be read in grey.
 """
 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from textwrap import fill
 
-from .colours import shades
+import numpy as np
+from matplotlib.colors import LinearSegmentedColormap, to_hex
+from matplotlib.figure import Figure
 
 SIZE = (13.333, 7.5)
 """Inches: a slide of 16 to 9."""
 DOTS = 144
 """A PNG's dots an inch: 1920 x 1080."""
 BASE, TITLE, SMALL = 16, 23, 12
-"""Points of most text, of the title, and of what stands below."""
-
-
-@dataclass(frozen=True)
-class Theme:
-    """Colours of ground, text and grid, and those of arms: by attention, then of any others.
-
-    ``weights`` is that of an attention weight of 1, ``plain`` of what is of no arm in a legend.
-    """
-
-    ground: str
-    ink: str
-    grid: str
-    attention: dict[str, str]
-    others: tuple[str, ...]
-    weights: str
-    plain: str
-
-
-OTHERS = {"scaled-dot": "#E69F00", "uniform": "#8A8A8A"}
-LIGHT = Theme(
-    ground="#FFFFFF",
-    ink="#222222",
-    grid="#DDDDDD",
-    attention={
-        "none": "#D55E00",
-        "additive": "#0072B2",
-        "dot": "#009E73",
-        "general": "#CC79A7",
-        **OTHERS,
-    },
-    others=("#56B4E9", "#999933", "#7A7A7A"),
-    weights="#00436B",
-    plain="#6E6E6E",
-)
-DARK = Theme(
-    ground="#14171A",
-    ink="#F0F0F0",
-    grid="#3A3F45",
-    attention={
-        "none": "#E8711A",
-        "additive": "#56B4E9",
-        "dot": "#00B98A",
-        "general": "#CC79A7",
-        **OTHERS,
-    },
-    others=("#F0E442", "#999933", "#A0A0A0"),
-    weights="#BFE3FA",
-    plain="#9A9A9A",
-)
+"""Points of most text, of the title, and of the notes below."""
+LETTERS = 150
+"""Letters of a line of notes."""
+GROUND, INK, GRID, WEIGHTS = "#FFFFFF", "#222222", "#DDDDDD", "#00436B"
+"""Colours of the ground, of text, of the grid, and of an attention weight of 1."""
+ATTENTION = {
+    "none": "#D55E00",
+    "additive": "#0072B2",
+    "dot": "#009E73",
+    "general": "#CC79A7",
+    "scaled-dot": "#E69F00",
+    "uniform": "#8A8A8A",
+}
+OTHER_ARMS = ("#56B4E9", "#999933", "#7A7A7A")
+STYLE = {
+    "axes.axisbelow": True,
+    "axes.edgecolor": INK,
+    "axes.grid": True,
+    "axes.grid.axis": "y",
+    "axes.labelcolor": INK,
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "axes.titlesize": "medium",
+    "figure.constrained_layout.h_pad": 0.1,
+    "figure.constrained_layout.w_pad": 0.12,
+    "figure.labelsize": SMALL,
+    "figure.titlesize": TITLE,
+    "figure.titleweight": "bold",
+    "font.sans-serif": ["DejaVu Sans", "Verdana", "Arial"],
+    "font.size": BASE,
+    "grid.color": GRID,
+    "legend.fontsize": BASE - 1,
+    "legend.frameon": False,
+    "legend.handlelength": 3.5,
+    "lines.linewidth": 2.6,
+    "lines.markeredgewidth": 2,
+    "svg.fonttype": "none",  # text stays text, which can be searched, read aloud and edited
+    "svg.hashsalt": "bottleneck",  # equal names inside equal figures
+    "text.color": INK,
+    "text.parse_math": False,  # a lone "$" in a name is no formula
+    "xtick.color": INK,
+    "xtick.labelsize": "small",
+    "ytick.color": INK,
+    "ytick.labelsize": "small",
+}
+"""matplotlib's settings for every figure, both as it is drawn and as it is written."""
 
 MARKERS = {
     "none": "o", "additive": "s", "dot": "D", "general": "P", "scaled-dot": "d", "uniform": "X",
 }  # fmt: skip
 OTHER_MARKERS = ("h", "p", "*", "8", "H")
-UNTRAINED = "untrained"
-"""The control of most figures has the same line in all of them."""
 SHARED_MARKERS = ("v", "^", "<", ">")
 STEP_MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*", "h")
 """Of the steps of a quantity, the least first."""
+UNTRAINED = "untrained"
+"""The control of most figures has the same line in all of them."""
 DASHES = ("--", ":", "-.", (0, (6, 2, 1, 2, 1, 2)), (0, (1, 3)))
 
 
@@ -86,52 +85,52 @@ class Mark:
     marker: str
 
 
+def slide(title: str, notes: Sequence[str]) -> Figure:
+    """A figure of slide size with its title above and its notes below; inside `STYLE`."""
+    figure = Figure(figsize=SIZE, layout="constrained")
+    figure.suptitle(title)
+    figure.supxlabel("\n".join(fill(note, LETTERS) for note in notes))
+    return figure
+
+
 def attention_of(arm: str) -> str:
     """The attention that an arm's name begins with: ``dot-output`` and ``dot layers=2`` have dot.
 
     For other names the name.
     """
-    held = [one for one in MARKERS if re.match(rf"{one}( |-|$)", arm)]
-    return held[0] if held else arm
+    return next((name for name in MARKERS if re.match(rf"{name}( |-|$)", arm)), arm)
 
 
-def marks(arms: Sequence[str], theme: Theme) -> dict[str, Mark]:
+def marks(arms: Sequence[str]) -> dict[str, Mark]:
     """A mark an arm; the arm with an attention's plain name always has that attention's own.
 
     An arm without a name is none of the arms, and has the colour of text.
     """
-    found = {"": Mark(theme.ink, "v")}
+    result = {"": Mark(INK, "v")}
     for arm in sorted(set(arms) - {""}, key=lambda arm: (arm not in MARKERS, arms.index(arm))):
-        attention, place = attention_of(arm), len(found)
-        colour = theme.attention.get(attention) or theme.others[place % len(theme.others)]
-        taken = {mark.marker for mark in found.values()}
-        own = MARKERS.get(attention)
-        free = [one for one in OTHER_MARKERS if one not in taken] or list(OTHER_MARKERS)
-        found[arm] = Mark(colour, own if own and own not in taken else free[0])
-    return found
+        attention = attention_of(arm)
+        colour = ATTENTION.get(attention) or OTHER_ARMS[len(result) % len(OTHER_ARMS)]
+        taken = {mark.marker for mark in result.values()}
+        free = (name for name in (MARKERS.get(attention), *OTHER_MARKERS) if name not in taken)
+        result[arm] = Mark(colour, next(filter(None, free), OTHER_MARKERS[0]))
+    return result
 
 
 def line_of(controls: Sequence[str], control: str) -> str | tuple:
-    """The line of what was trained is drawn through, those of controls are broken.
+    """The line of what was trained is solid, those of controls are broken.
 
-    Where nothing is without a control, the first of them is drawn through.
+    Where nothing is without a control, the first of them is solid.
     """
     plain = "" if "" in controls else controls[0]
-    others = sorted({*controls} - {plain}, key=lambda one: (one != UNTRAINED, controls.index(one)))
+    others = sorted(
+        {*controls} - {plain}, key=lambda name: (name != UNTRAINED, controls.index(name))
+    )
     return "-" if control == plain else DASHES[others.index(control) % len(DASHES)]
 
 
-def step_marks(colour: str, count: int, theme: Theme) -> list[Mark]:
-    """Marks of the steps of a quantity in an arm's colour: each has its shade and its marker."""
-    colours = shades(colour, count, theme.ground, theme.ink)
-    return [
-        Mark(shade, STEP_MARKERS[step % len(STEP_MARKERS)]) for step, shade in enumerate(colours)
-    ]
-
-
-def mark_of(arm: str, control: str, found: dict[str, Mark], controls: Sequence[str]) -> Mark:
-    """The arm's; what is no arm's has a marker for each control."""
-    mark = found[arm]
-    if arm:
-        return mark
-    return Mark(mark.colour, SHARED_MARKERS[controls.index(control) % len(SHARED_MARKERS)])
+def shades(colour: str, count: int) -> list[str]:
+    """So many shades of a colour, the lightest first; a single one is the colour itself."""
+    if count == 1:
+        return [to_hex(colour)]
+    scale = LinearSegmentedColormap.from_list("shades", [GROUND, colour, INK])
+    return [to_hex(scale(place)) for place in np.linspace(0.3, 0.85, count)]

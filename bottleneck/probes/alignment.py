@@ -14,8 +14,8 @@ from jaxtyping import Float, Int, Real
 from numpy import ndarray
 
 from ..scoring.sums import ratio_of_sums
-from ..settings.counted import counted
 from ..settings.errors import UserError
+from ..settings.text import counted
 
 Link = tuple[int, int]
 Links = frozenset[Link]

@@ -42,26 +42,17 @@ def capacity(points: Sequence[SurvivalAt], share: float) -> Censored:
     words = np.array([point.words for point in used], dtype=np.float64)
     values = np.array([[point.share.value for point in used]])
     draws = np.stack([point.share.draws for point in used], axis=-1)
-    ours, resampled = (_last_at(lengths, falling(y, words), share) for y in (values, draws))
+    ours, resampled = (_last_at(lengths, _falling(y, words), share) for y in (values, draws))
     return Censored(float(ours[0]), resampled, float(lengths[0]), float(lengths[-1]))
 
 
-def falling(
+def _falling(
     y: Float[ndarray, "rows lengths"], weights: Float[ndarray, "lengths"]
 ) -> Float[ndarray, "rows lengths"]:
-    """Nearest falling curve to each row by weighted least squares (pool adjacent violators).
+    """Nearest falling curve to each row by weighted least squares."""
+    from scipy.optimize import isotonic_regression  # here, because it takes a second to import
 
-    By its min-max formula, for all rows at once: at i the least, over starts j <= i, of the highest
-    mean of the points from j to an end k >= i. All weights must be positive.
-    """
-    sums = np.cumsum(np.pad(y * weights, [(0, 0), (1, 0)]), axis=-1)
-    totals = np.cumsum(np.pad(weights, [(1, 0)]))
-    start, end = np.indices((y.shape[-1],) * 2)
-    inside = start <= end
-    width = np.where(inside, totals[end + 1] - totals[start], 1.0)
-    means = np.where(inside, (sums[:, end + 1] - sums[:, start]) / width, -np.inf)
-    highest = np.maximum.accumulate(means[..., ::-1], axis=-1)[..., ::-1]
-    return np.where(inside, highest, np.inf).min(axis=-2)
+    return np.array([isotonic_regression(row, weights=weights, increasing=False).x for row in y])
 
 
 def _last_at(

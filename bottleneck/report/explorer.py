@@ -15,14 +15,13 @@ from ..corpus.pair import SentencePair
 from ..corpus.subwords import Subwords
 from ..corpus.tokens import detokenize, plain, tokenize
 from ..corpus.turned import turned
-from ..corpus.vocabulary import SPECIAL
+from ..corpus.vocabulary import EOS, SPECIAL
 from ..probes.survival import LinkedReference, found_shares
 from ..probes.word_report import LOST, WordReport, word_reports
 from ..results.bundle import Bundle
 from ..results.examples import Example
 from ..settings.buckets import bucket_of
 from ..settings.concerns import CorpusSettings
-from ..settings.symbols import EOS
 from ..tables.comparison import NONE
 
 THOUSAND = 1000

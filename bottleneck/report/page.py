@@ -19,8 +19,6 @@ from .slides import failure_html, vindication_html
 from .style import theme_css
 from .tables import listed
 
-LIMIT = 3_000_000
-"""Bytes. A page that would be larger has its figures for light ground alone."""
 TITLE = "The bottleneck, measured"
 LEAD = (
     "Does a fixed vector squeeze a sentence to death, and does attention bring it back? "
@@ -51,7 +49,6 @@ FURTHER = "What no claim rests on: questions beside the lecture's own, other tex
 NO_FURTHER = "There are none in this folder; `bottleneck sweep` lists those that can be run."
 NO_SCRIPT = "The explorer needs JavaScript; all else on this page is there without it."
 NO_EXAMPLES = "The results hold no example sentences."
-SPARE = "To keep the file under 3 MB, its figures are drawn for light ground alone."
 CONTENTS = {
     "tables": "The two tables",
     "claims": "All claims",
@@ -73,19 +70,13 @@ def write_report(folder: Path, path: Path) -> int:
 def make_report(folder: Path) -> str:
     """The page. A folder without results, or with damaged ones, is a ``UserError``."""
     held = read(folder)
-    page = _page(held, both=True)
-    return page if len(page.encode("utf8")) < LIMIT else _page(held, both=False)
-
-
-def _page(held: Read, both: bool) -> str:
-    """The page; not ``both``: no figures for dark ground."""
     style, script = theme_css() + _file("page.css"), _file("explorer.js")
     body = tag(
         "body",
         tag("a", "Skip to the tables", href="#tables", class_="skip"),
         _header(held),
-        tag("main", *_sections(held, both)),
-        tag("footer", made_by(), None if both else tag("p", SPARE)),
+        tag("main", *_sections(held)),
+        tag("footer", made_by()),
         json_script("explorer-data", held.explored.data) if held.explored else None,
         tag("script", Html(script)) if held.explored else None,
     )
@@ -133,12 +124,12 @@ def _header(held: Read) -> Html:
     )
 
 
-def _sections(held: Read, both: bool) -> Iterator[Html]:
+def _sections(held: Read) -> Iterator[Html]:
     made = {
-        "tables": _two_tables(held, both),
+        "tables": _two_tables(held),
         "claims": _claims(held),
         "printed": _printed(held),
-        "questions": _questions(held, both),
+        "questions": _questions(held),
         "further": _further(held),
         "explorer": _explorer(held),
         "runs": _runs(held),
@@ -147,7 +138,7 @@ def _sections(held: Read, both: bool) -> Iterator[Html]:
         yield section(name, CONTENTS[name], *parts)
 
 
-def _two_tables(held: Read, both: bool) -> Iterator[Html]:
+def _two_tables(held: Read) -> Iterator[Html]:
     """Each table with its verdicts; the figure; what was run; how to get it again."""
     verdicts = [one.verdict for one in held.decisions[:SLIDES_TABLES]]
     if held.pages:
@@ -159,7 +150,7 @@ def _two_tables(held: Read, both: bool) -> Iterator[Html]:
     if isinstance(held.figure, str):
         yield tag("p", held.figure)
     elif held.figure:
-        yield held.figure.html(Html("Slide and measured, by sentence length."), both)
+        yield held.figure.html(Html("Slide and measured, by sentence length."))
     if held.pages:
         yield sections.details("What was run, and how to read it", listed(held.pages[0].caption))
     yield sections.ways(commands.of_tables(held))
@@ -178,12 +169,12 @@ def _printed(held: Read) -> Iterator[Html]:
     yield sections.commands([f"bottleneck lecture --results {where}", "bottleneck lecture L7"])
 
 
-def _questions(held: Read, both: bool) -> Iterator[Html]:
+def _questions(held: Read) -> Iterator[Html]:
     yield tag("p", "In the lecture's order; what nothing has measured names its command.")
     bundles = {bundle.folder: bundle for bundle in held.bundles}
     for decision, shown in zip(held.decisions[SLIDES_TABLES:], held.shown, strict=True):
         again = commands.of_claim(decision, shown, bundles.get(decision.folder))
-        yield sections.question(decision, shown, again, both)
+        yield sections.question(decision, shown, again)
 
 
 def _further(held: Read) -> Iterator[Html]:

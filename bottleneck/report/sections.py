@@ -104,8 +104,8 @@ def place_of(claim: str) -> str:
     return "tables" if claim.startswith("L-") else claim
 
 
-def question(decision: Decision, shown: Shown, again: Ways, both: bool) -> Html:
-    """One claim; not ``both``: its figures for light ground alone."""
+def question(decision: Decision, shown: Shown, again: Ways) -> Html:
+    """One claim."""
     claim, verdict = decision.claim, decision.verdict
     (row,) = claims([decision]).to_dict("records")
     value = number(row)
@@ -120,7 +120,7 @@ def question(decision: Decision, shown: Shown, again: Ways, both: bool) -> Html:
         measured,
         tag("p", prose(sentence(verdict.because)), class_="because"),
         _slides(claim.id),
-        *(picture.html(_where(decision, picture), both) for picture in shown.pictures),
+        *(picture.html(_where(decision, picture)) for picture in shown.pictures),
         _further_up(shown.seen),
         *map(table_html, shown.grids[:1]),
         details("More tables", *map(table_html, shown.grids[1:])) if shown.grids[1:] else None,
@@ -182,7 +182,7 @@ def _pictured(one: Further) -> Html | None:
     if one.picture is None:
         return None
     drawn = f" Drawn: {one.picture.runs}." if one.picture.runs else ""
-    return one.picture.html(joined([f"{one.folder.name}.{drawn}"]), both=False)
+    return one.picture.html(joined([f"{one.folder.name}.{drawn}"]))
 
 
 def _seeds(one: Further) -> str:

@@ -1,27 +1,22 @@
 """Reading a results bundle: checked, typed data frames; nothing here imports jax."""
 
 import io
-import zlib
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from ..settings.beside import begun
 from ..settings.errors import UserError
 from ..settings.names import is_name
 from ..settings.run import RunSettings, parse_settings
 from ..settings.sums import of_one_time
 from . import schema
 from .agreement import check_counted, check_settings, checked_learning, checked_runs
-from .ahead import read_ahead
 from .columns import setting_columns
-from .counts import Counts, digest, from_rows, read_bundle, run_counts, unpacked
+from .counts import Counts, from_rows
 from .described import AGAIN, check_all_described, check_described, check_facts
 from .examples import Example, checked_examples
 from .export import environment, runs_text
@@ -29,7 +24,6 @@ from .folders import (
     EXAMPLES,
     SCORES,
     SENTENCES,
-    check_digest,
     check_named,
     damaged,
     decompressed,
@@ -125,19 +119,16 @@ def load_bundle(folder: Path) -> Bundle:
     The store comes first, because the bundle beside it is older where a sweep was stopped. Faults
     are a ``UserError`` with the file.
     """
-    read_ahead(folder)
     found = _stored(folder)
     if found is not None:
         runs, sentences = _stored_runs(folder, found), _stored_sentences(found.done)
         check_counted(runs, sentences, {run.name: run / SENTENCES for run in found.done})
         return Bundle(folder, runs, sentences, environment(found.done, found))
-    with ThreadPoolExecutor(max_workers=1) as beside:  # of thousands of runs it takes a while
-        counts = begun(beside, partial(_sentences, folder))
-        held = load_environment(folder)
-        table = _runs_table(folder)
-        check_all_described(table["run"], held, folder)
-        check_settings(table, held["runs"], folder / schema.RUNS)
-        sentences = counts()
+    held = load_environment(folder)
+    table = _runs_table(folder)
+    check_all_described(table["run"], held, folder)
+    check_settings(table, held["runs"], folder / schema.RUNS)
+    sentences = _sentences(folder / schema.SENTENCES)
     check_counted(table, sentences, folder / schema.SENTENCES)
     return Bundle(folder, table, sentences, held)
 
@@ -145,7 +136,6 @@ def load_bundle(folder: Path) -> Bundle:
 def load_results(folder: str | Path) -> pd.DataFrame:
     """The tidy table of a bundle or a store: a row a run x bucket, columns as in ``schema``."""
     folder = Path(folder)
-    read_ahead(folder)
     found = _stored(folder)
     if found is not None:
         return _stored_runs(folder, found)
@@ -244,28 +234,14 @@ def _runs_table(folder: Path) -> pd.DataFrame:
 def _stored_sentences(runs: Sequence[Path]) -> dict[str, Counts]:
     """The counts of every run's sentences."""
     columns = dict.fromkeys(schema.COUNTED, "int64")
-    held = {}
-    for run in runs:
-        try:
-            held[run.name] = run_counts(read_checked(run / SENTENCES))
-        except (OSError, ValueError):  # what is wrong, if it is, is for pandas to say
-            frame = read_table(run / SENTENCES, columns)
-            held[run.name] = _counts(frame, run / SENTENCES)
-    return held
+    return {run.name: _counts(read_table(run / SENTENCES, columns), run / SENTENCES)
+            for run in runs}  # fmt: skip
 
 
-def _sentences(folder: Path) -> dict[str, Counts]:
-    """The same of a bundle, from ``sentences.safetensors`` where that belongs to its CSV."""
-    path = folder / schema.SENTENCES
-    try:
-        own = digest(path)
-        check_digest(path, own, AGAIN)
-        held = unpacked(folder / schema.COUNTS, own)
-        return read_bundle(path) if held is None else held
-    except (OSError, EOFError, ValueError, zlib.error):  # likewise
-        frame = read_table(path, {"run": "str", **dict.fromkeys(schema.COUNTED, "int64")})
-        runs = frame.groupby("run", sort=False)
-        return {str(run): _counts(rows, path) for run, rows in runs}
+def _sentences(path: Path) -> dict[str, Counts]:
+    """The same of a bundle's ``sentences.csv.gz``."""
+    runs = read_table(path, schema.COUNTED_COLUMNS).groupby("run", sort=False)
+    return {str(run): _counts(rows, path) for run, rows in runs}
 
 
 def _counts(rows: pd.DataFrame, path: Path) -> Counts:

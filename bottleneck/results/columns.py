@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any, get_args
 
 from ..settings.errors import UsageError, UserError
-from ..settings.plain import plain
 from ..settings.run import RunSettings, parse_settings
+from ..settings.text import plain
 from .folders import ENVIRONMENT, SETTINGS, damaged, read_object, read_settings
 from .found import Described
 from .schema import SETTING_COLUMNS

@@ -5,20 +5,17 @@ import io
 import json
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
-from hashlib import sha256
-from operator import itemgetter
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
-from ..settings.plain import plain
-from ..settings.sums import Content, digested, write_listed
+from ..settings.sums import Content, write_listed
+from ..settings.text import plain
 from . import schema
 from .columns import run_columns
-from .counts import Counts, columns_of, from_rows, packed, run_counts
+from .counts import from_rows
 from .folders import (
     EXAMPLES,
     SCORES,
@@ -36,7 +33,7 @@ from .found import Described, Found, describe, find_runs
 from .learning import learning_text
 from .study_files import Travel, travelling
 
-SENTENCES_HEAD = (",".join(("run", *schema.COUNTED)) + "\n").encode()
+SENTENCES_HEAD = (",".join(schema.COUNTED_COLUMNS) + "\n").encode()
 """The first line of ``sentences.csv.gz``."""
 
 
@@ -64,11 +61,8 @@ def _contents(
     runs: Sequence[Path], groups: Mapping[str, str], tables: Sequence[Travel], text: bool
 ) -> Iterator[tuple[str, Content]]:
     """The bundle's files by name, one at a time."""
-    counts: dict[str, Counts] = {}
-    sentences = sha256()
     yield schema.RUNS, runs_text(runs, groups).encode()
-    yield schema.SENTENCES, digested(compressed(_sentences(runs, counts)), sentences)
-    yield schema.COUNTS, packed(counts, sentences.hexdigest())
+    yield schema.SENTENCES, compressed(_sentences(runs))
     yield schema.LEARNING, learning_text(runs).encode()
     yield schema.EXAMPLES, compressed(_examples(runs if text else ()))
     yield schema.ENVIRONMENT, as_json(environment(runs)).encode()
@@ -130,39 +124,17 @@ def compressed(parts: Iterable[bytes]) -> Iterator[bytes]:
     yield stream.flush()
 
 
-def _sentences(runs: Sequence[Path], counts: dict[str, Counts]) -> Iterator[bytes]:
-    """The CSV, a run at a time, the counts of each being put where they are asked for."""
+def _sentences(runs: Sequence[Path]) -> Iterator[bytes]:
+    """The CSV of what is counted, a run at a time, with the run in front of each line."""
     yield SENTENCES_HEAD
     for run in runs:
-        lines, counts[run.name] = _sentences_of(run)
-        yield lines
-
-
-def _sentences_of(run: Path) -> tuple[bytes, Counts]:
-    """A run's lines of what is counted with the run in front, and the counts.
-
-    A file as the program writes it is split at its commas; of another its rows are read.
-    """
-    path, start = run / SENTENCES, f"{run.name},".encode()
-    with suppress(OSError, ValueError):
-        text = read_checked(path)
-        counts = run_counts(text)
-        head, *lines = text.splitlines()
-        places = map(columns_of(head, schema.COUNTED).index, schema.COUNTED)
-        return b"".join(picked(lines, places, start)), counts
-    try:
-        rows = [[int(row[name]) for name in schema.COUNTED] for row in run_rows(path)]
-        counts = from_rows(np.array(rows))
-    except (ValueError, KeyError) as error:
-        raise damaged(path, error) from None
-    lines = (",".join(map(str, row)).encode() for row in rows)
-    return b"".join(picked(lines, range(len(schema.COUNTED)), start)), counts
-
-
-def picked(lines: Iterable[bytes], places: Iterable[int], start: bytes = b"") -> Iterator[bytes]:
-    """These columns of CSV lines without quotes, each line after the same start."""
-    pick = itemgetter(*places)
-    return (start + b",".join(pick(line.split(b","))) + b"\n" for line in lines)
+        path = run / SENTENCES
+        try:
+            rows = [[int(row[name]) for name in schema.COUNTED] for row in run_rows(path)]
+            from_rows(np.array(rows, dtype=np.int64))
+        except (ValueError, KeyError, OverflowError) as error:
+            raise damaged(path, error) from None
+        yield "".join(f"{run.name},{','.join(map(str, row))}\n" for row in rows).encode()
 
 
 def _joined(known: Mapping[Path, Mapping[str, Any]], name: str, columns: list[str]) -> str:

@@ -110,15 +110,6 @@ def read_checked(path: Path, otherwise: str = "make it again") -> bytes:
     raise damaged(path, fault, otherwise)
 
 
-def check_digest(path: Path, digest: str, otherwise: str = "make it again") -> None:
-    """`read_checked` of a file that has been read already, and has this digest.
-
-    What does not match is a ``UserError``.
-    """
-    if fault := _fault(path, digest):
-        raise damaged(path, fault, otherwise)
-
-
 def was_written(path: Path) -> bool:
     """Whether there is a file of a run or a results folder, or its sums say that there was.
 

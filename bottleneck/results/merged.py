@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -12,13 +11,11 @@ from typing import Any
 import pandas as pd
 
 from ..settings.errors import UsageError
-from ..settings.sums import Content, digested, write_listed
+from ..settings.sums import Content, write_listed
 from . import schema
-from .bundle import Bundle, load_bundle, tidy_csv
-from .counts import columns_of, packed
-from .described import AGAIN
-from .export import SENTENCES_HEAD, as_json, compressed, picked, write_bundle
-from .folders import damaged, decompressed, read_checked, read_groups
+from .bundle import Bundle, load_bundle, read_table, tidy_csv
+from .export import SENTENCES_HEAD, as_json, compressed, write_bundle
+from .folders import read_groups
 from .found import finished_runs
 from .places import check_bundle
 from .study_files import tables
@@ -99,12 +96,8 @@ def _parts(bundles: Sequence[Bundle]) -> list[_Part]:
 
 def _contents(parts: Sequence[_Part]) -> Iterator[tuple[str, Content]]:
     """The bundle's files by name, one at a time."""
-    sentences = sha256()
-    counts = {run: held for part in parts for run, held in part.bundle.sentences.items()
-              if run in part.taken}  # fmt: skip
     yield schema.RUNS, _table(parts, (part.bundle.runs for part in parts))
-    yield schema.SENTENCES, digested(compressed(_sentences(parts)), sentences)
-    yield schema.COUNTS, packed(counts, sentences.hexdigest())
+    yield schema.SENTENCES, compressed(_sentences(parts))
     yield schema.LEARNING, _table(parts, (part.bundle.learning() for part in parts))
     yield schema.EXAMPLES, compressed([as_json(_examples(parts)).encode()])
     yield schema.ENVIRONMENT, as_json(_environment(parts)).encode()
@@ -122,14 +115,9 @@ def _sentences(parts: Sequence[_Part]) -> Iterator[bytes]:
     """The lines of all sentences, a bundle at a time; of an older one some columns."""
     yield SENTENCES_HEAD
     for part in parts:
-        path = part.bundle.folder / schema.SENTENCES
-        content, wanted = decompressed(path, read_checked(path, AGAIN)), ("run", *schema.COUNTED)
-        if b'"' in content:
-            raise damaged(path, "its numbers are quoted", AGAIN)
-        head, *lines = content.splitlines()
-        rows = picked(lines, map(columns_of(head, wanted).index, wanted))
-        taken = {run.encode() for run in part.taken}
-        yield b"".join(row for row in rows if row.partition(b",")[0] in taken)
+        rows = read_table(part.bundle.folder / schema.SENTENCES, schema.COUNTED_COLUMNS)
+        rows = rows[rows["run"].isin(part.taken)]
+        yield rows.to_csv(index=False, header=False, lineterminator="\n").encode()
 
 
 def _examples(parts: Sequence[_Part]) -> dict[str, Any]:

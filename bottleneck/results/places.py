@@ -12,7 +12,7 @@ from .described import AGAIN
 from .export import run_rows
 from .folders import check_called, is_run, listed_as, read_object, runs_in, store_of
 from .found import find_runs
-from .schema import COUNTS, ENVIRONMENT, FILES, PROBES, RUNS
+from .schema import ENVIRONMENT, FILES, PROBES, RUNS
 
 NEW = "name a new folder"
 
@@ -53,7 +53,7 @@ def check_bundle(folder: Path, runs: Collection[str], store: Path | None = None)
     if others_lines(folder):
         raise UsageError(f"{str(folder / SUMS)!r} is there already, and not ours: {NEW}")
     tables = (f"{PROBES}/{path.name}" for path in sorted((folder / PROBES).glob("*.csv")))
-    there = [name for name in (*FILES, COUNTS, *tables) if os.path.lexists(folder / name)]
+    there = [name for name in (*FILES, *tables) if os.path.lexists(folder / name)]
     listed = read_sums(folder) or ()
     if others := [name for name in there if name not in listed]:
         raise UsageError(f"{str(folder / others[0])!r} is there already, and no bundle's: {NEW}")

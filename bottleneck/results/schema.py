@@ -4,8 +4,6 @@
 - ``sentences.csv.gz``: a row a run x test sentence: the words of the source and the counts of which
   every BLEU, its bucket and its interval are a sum (`COUNTED`). A run's own ``sentences.csv`` has
   the loss and chrF's counts as well (`SENTENCE_COLUMNS`).
-- ``sentences.safetensors``: the same for quick reading (see ``counts``); may lack, and does not
-  count where it belongs to another ``sentences.csv.gz``.
 - ``learning.csv``: a row a run x validation x bucket, the validation loss while it was trained
   (`LEARNING_COLUMNS`); no rows of a run that did not log it, no file in older bundles.
 - ``examples.json.gz``: sentences with references, hypotheses and attention weights of each run.
@@ -40,7 +38,6 @@ READABLE = (5, 6, VERSION)
 
 RUNS = "runs.csv"
 SENTENCES = "sentences.csv.gz"
-COUNTS = "sentences.safetensors"
 LEARNING = "learning.csv"
 EXAMPLES = "examples.json.gz"
 ENVIRONMENT = "environment.json"
@@ -213,6 +210,7 @@ SENTENCE_COLUMNS: dict[str, str] = {
 
 COUNTED = ("sentence", "source_words", *BLEU_COLUMNS)
 """What the tables need of a sentence: behind ``run`` the columns of ``sentences.csv.gz``."""
+COUNTED_COLUMNS = {"run": "str", **dict.fromkeys(COUNTED, "int64")}
 
 LEARNING_COLUMNS: dict[str, str] = {
     "run": "str",

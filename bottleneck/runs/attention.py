@@ -7,9 +7,9 @@ from flax import nnx
 from jaxtyping import Float
 
 from ..corpus.batches import EncodedPairs, evaluation_batches, restore
+from ..corpus.vocabulary import BOS, EOS
 from ..decoding.search import AttentionWeights, make_attention_weights
 from ..model.translator import Weights
-from ..settings.symbols import BOS, EOS
 
 END = "</s>"
 """How the end token is shown."""

@@ -11,10 +11,10 @@ import numpy as np
 from flax import nnx
 from jaxtyping import Float
 
+from ..corpus.vocabulary import UNK
 from ..model.translator import Weights
 from ..settings.errors import UsageError
 from ..settings.run import RunSettings
-from ..settings.symbols import UNK
 from .attention import weights_behind
 
 

@@ -14,8 +14,7 @@ import jax
 from jax import monitoring
 
 from .. import __version__
-from ..settings.beside import cores, threads_told
-from ..settings.cache import cache_root
+from ..settings.machine import cache_root, cores, nproc_from
 from ..settings.names import COMMAND
 
 _LIBRARIES = ("flax", "jax", "jaxlib", "numpy", "optax", "sacrebleu", "sentencepiece")
@@ -48,7 +47,7 @@ def _versions() -> dict[str, str]:
 
 def threads() -> int:
     """Threads of XLA's CPU backend: NPROC where it is set, else the cores it may use."""
-    return threads_told(os.environ) or cores()
+    return nproc_from(os.environ) or cores()
 
 
 def _commit() -> str | None:

@@ -10,10 +10,10 @@ from ..corpus.batches import EncodedPairs, encode_pairs
 from ..corpus.corpus import Corpus
 from ..corpus.pair import SentencePair
 from ..corpus.tokens import WORDS, Tokenizer
+from ..corpus.vocabulary import EOS
 from ..model.translator import Weights
 from ..scoring.buckets import Buckets
 from ..settings.run import RunSettings
-from ..settings.symbols import EOS
 from .attention import END, attention_matrices
 
 PER_BUCKET = 2

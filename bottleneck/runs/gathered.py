@@ -13,7 +13,7 @@ from filelock import FileLock
 from ..results.export import write_bundle
 from ..results.folders import GROUPS, STORE, read_groups
 from ..results.found import finished_runs
-from ..results.schema import COUNTS, ENVIRONMENT, EXAMPLES, LEARNING, RUNS, SENTENCES
+from ..results.schema import ENVIRONMENT, EXAMPLES, LEARNING, RUNS, SENTENCES
 from ..results.study_files import drop_tables
 from ..settings.errors import unwritten
 from ..settings.sums import write_listed
@@ -58,7 +58,7 @@ def forget(store: Path, run: str) -> None:
         if _write(out):
             os.utime(out / RUNS, ns=(written, written))
         else:
-            write_listed(out, (), (RUNS, SENTENCES, COUNTS, LEARNING, EXAMPLES, ENVIRONMENT))
+            write_listed(out, (), (RUNS, SENTENCES, LEARNING, EXAMPLES, ENVIRONMENT))
         drop_tables(out, {run})
 
 

@@ -13,13 +13,13 @@ from ..corpus.corpus import Corpus
 from ..corpus.pair import SentencePair
 from ..corpus.pieces import by_word, shares_of
 from ..corpus.tokens import tokenize
+from ..corpus.vocabulary import BOS, EOS, PAD, UNK
 from ..decoding.greedy import without_symbols
 from ..lecture.evidence import ArmOutput, Grid, States, Vector, Weights
 from ..lecture.slides import SLIDES
 from ..model.attention import DotAttention, Memory
 from ..results.folders import SETTINGS
 from ..settings.concerns import UNSELECTIVE
-from ..settings.symbols import BOS, EOS, PAD, UNK
 from .attention import END
 from .environment import use_cache
 from .examples import attended, readable

@@ -13,10 +13,10 @@ from itertools import islice
 from pathlib import Path
 
 from ..probes.alignment import links_from_weights
-from ..settings.counted import counted
 from ..settings.devices import is_endless
 from ..settings.errors import UserError
 from ..settings.run import RunSettings
+from ..settings.text import counted
 from .translate import TrainedRun, Translation
 
 CHUNK = 4096

@@ -21,8 +21,8 @@ from queue import Queue
 from threading import Thread
 from typing import IO, Any
 
-from ..settings.beside import cores, threads_told
 from ..settings.devices import NUMBERS
+from ..settings.machine import cores, nproc_from
 from ..settings.run import RunSettings
 
 
@@ -269,7 +269,7 @@ def worker_environment() -> dict[str, str]:
 
 def _for_core(environment: Mapping[str, str]) -> dict[str, str]:
     """One thread for XLA's CPU backend, which counts cores by NPROC."""
-    return {"NPROC": str(threads_told(environment) or 1)}
+    return {"NPROC": str(nproc_from(environment) or 1)}
 
 
 def _for_gpu(environment: Mapping[str, str]) -> dict[str, str]:

@@ -16,7 +16,7 @@ from safetensors import SafetensorError
 from ..corpus.batches import EncodedPairs, encode_pairs, evaluation_batches, restore
 from ..corpus.pair import SentencePair
 from ..corpus.prepare import prepare_source
-from ..corpus.vocabulary import Vocabulary
+from ..corpus.vocabulary import EOS, UNK, Vocabulary
 from ..decoding.search import make_search
 from ..model.host import on_host
 from ..model.translator import Weights, create
@@ -24,7 +24,6 @@ from ..results.folders import WEIGHTS, damaged, read_checked, read_settings, was
 from ..results.found import check_version
 from ..settings.errors import UserError
 from ..settings.run import RunSettings
-from ..settings.symbols import EOS, UNK
 from .attention import END, weights_behind
 from .copying import Said, with_copies
 from .vocabularies import load_vocabularies

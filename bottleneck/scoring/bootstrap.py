@@ -7,16 +7,12 @@ The interval speaks of other test sentences, not of other seeds: for those see `
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
-from threading import Lock
 
 import numpy as np
 from jaxtyping import Float, Real
 from numpy import ndarray
-from threadpoolctl import ThreadpoolController
 
-from ..settings.beside import cores, one_ahead
 from .sums import ratio_of_sums
 
 Score = Callable[[Real[ndarray, "..."]], Float[ndarray, "..."]]
@@ -30,7 +26,6 @@ PRODUCT, CACHED = 2**20, 2**17
 """Sums that are one product, and that are scored at a time: as much as stays near the processor."""
 EXACT = 2**24
 """Below it every whole number is one in single precision."""
-_LEFT = Lock()
 
 
 @dataclass(frozen=True)
@@ -131,8 +126,7 @@ def _resampled(
     """The sums of every resample, a few seeds at a time.
 
     Whole numbers are added without rounding, in single precision as long as no sum can reach 2^24;
-    many seeds are one product, of which a few at a time are scored, each column in one piece. The
-    next product is made on the other cores meanwhile.
+    many seeds are one product, of which a few at a time are scored, each column in one piece.
     """
     seeds, sentences, columns = statistics.shape
     if not np.issubdtype(statistics.dtype, np.integer) or not statistics.size:
@@ -141,42 +135,11 @@ def _resampled(
     kind = np.float32 if sentences * int(statistics.max()) < EXACT else np.float64
     turned = weights.T.astype(kind)
     many, some = (max(1, cells // (columns * len(weights))) for cells in (PRODUCT, CACHED))
-
-    def product(first: int) -> Real[ndarray, "many columns resamples"]:
-        held = np.moveaxis(statistics[first : first + many], 1, 2)
-        whole = held.astype(kind, order="C").reshape(-1, sentences) @ turned
-        return whole.reshape(-1, columns, len(weights))
-
-    for sums in _one_ahead(product, range(0, seeds, many)):
+    for first in range(0, seeds, many):
+        block = np.moveaxis(statistics[first : first + many], 1, 2).astype(kind, order="C")
+        sums = (block.reshape(-1, sentences) @ turned).reshape(-1, columns, len(weights))
         for place in range(0, len(sums), some):
             yield sums[place : place + some].astype(np.float64).swapaxes(1, 2)
-
-
-def _one_ahead(product: Callable[[int], ndarray], firsts: range) -> Iterator[ndarray]:
-    """Each next product while the one before it is scored, for which a core is left."""
-    if len(firsts) == 1:
-        yield product(0)
-        return
-    with _core_left():
-        yield from one_ahead(product, firsts)
-
-
-@contextmanager
-def _core_left() -> Iterator[None]:
-    """One core less for the products of the process, where they have all; by one caller at a time.
-
-    How many they have is the process's own: who came second would give back what the first left.
-    """
-    if not _LEFT.acquire(blocking=False):
-        yield
-        return
-    try:
-        libraries = ThreadpoolController().select(user_api="blas")
-        held = min((each["num_threads"] for each in libraries.info()), default=1)
-        with libraries.limit(limits=min(held, max(1, cores() - 1))):
-            yield
-    finally:
-        _LEFT.release()
 
 
 def difference(minuend: Estimate, subtrahend: Estimate) -> Estimate:

@@ -91,18 +91,3 @@ def bootstrap_p(gain: Estimate) -> float:
         return np.nan
     tail = min((gain.draws <= 0).sum(), (gain.draws >= 0).sum())
     return float(min(1.0, 2 * (tail + 1) / (len(gain.draws) + 1)))
-
-
-def shifted_p(gain: Estimate) -> float:
-    """The p-value of ``sacrebleu --paired-bs``, to compare with; nan where nothing was scored.
-
-    It shifts the resamples' absolute differences to mean zero (Riezler and Maxwell 2005, figure 2).
-    Where the difference is clear these are its signed values, of which one tail is counted: about
-    half of `bootstrap_p`, and twice as many false alarms. Ties count here, as in the paper;
-    sacreBLEU leaves them out and gives equal systems the smallest p there is.
-    """
-    if np.isnan(gain.draws).any():
-        return np.nan
-    sizes = np.abs(gain.draws)
-    beyond = sizes - sizes.mean() >= abs(gain.value)
-    return float((beyond.sum() + 1) / (len(sizes) + 1))

@@ -21,8 +21,8 @@ from typing import Any
 
 from . import toml
 from .errors import UsageError, did_you_mean, told
-from .plain import plain
 from .run import NAMES, RunSettings, check_setting
+from .text import plain
 
 DEFAULT_PRESET = "lecture"
 EDGES = "scoring.edges"

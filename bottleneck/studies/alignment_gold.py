@@ -19,7 +19,7 @@ from ..corpus.files import read_lines
 from ..corpus.pieces import Shares, by_word, overlaps, whole
 from ..corpus.subwords import START
 from ..corpus.tokens import JOINER, WORDS, Words, detokenize, tokenize
-from ..corpus.vocabulary import Vocabulary
+from ..corpus.vocabulary import EOS, Vocabulary
 from ..probes.alignment import GoldLinks, Links, check_gold, parse_gold
 from ..probes.ibm1 import IBM1
 from ..questions.arms import arms_of
@@ -28,7 +28,6 @@ from ..questions.subject import Subject
 from ..runs.attention import attention_matrices
 from ..settings.errors import UserError
 from ..settings.run import RunSettings
-from ..settings.symbols import EOS
 from .alignment import (
     BATCH,
     Attended,

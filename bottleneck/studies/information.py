@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from jaxtyping import Float, Int
 
+from ..corpus.vocabulary import UNK
 from ..probes.information import Growth, growth, parts_of, recovered_bits
 from ..questions.arms import Arm, arms_of, in_buckets, interval_of
 from ..questions.question import Columns, Probed, Row, Study, Tell
@@ -25,7 +26,6 @@ from ..scoring.bootstrap import Estimate, difference
 from ..scoring.buckets import Buckets
 from ..scoring.sums import ratio_of_sums
 from ..settings.errors import UserError
-from ..settings.symbols import UNK
 from .language import Bits, Language, in_bits, language_of, twins_of, without_attention
 from .robustness import FULL, PARTS, names, robustness
 from .source_probe import losses, probe_updates, shuffled, train_reader, written_back

@@ -21,8 +21,8 @@ from ..questions.subject import Subject
 from ..results.folders import ENVIRONMENT, damaged, read_object
 from ..runs.weights import tensors_digest
 from ..settings.atomic import write_bytes
-from ..settings.cache import cache_root
 from ..settings.errors import UserError
+from ..settings.machine import cache_root
 from .survival import LEXICON_PAIRS, lexicon
 
 FORM = "1"

@@ -18,11 +18,10 @@ from ..results.schema import SENTENCES
 from ..scoring.bleu import bleu, brevity_penalty
 from ..scoring.bootstrap import Estimate, draw, estimate
 from ..scoring.buckets import Buckets
-from ..scoring.spread import spread
 from ..settings.concerns import ScoringSettings
-from ..settings.counted import counted
 from ..settings.errors import UserError
 from ..settings.run import RunSettings
+from ..settings.text import counted
 from .alike import PAIRED, differences, following, require_alike, require_distinct_seeds
 
 NONE = "none"
@@ -289,7 +288,7 @@ def seed_points(arm: Arm) -> list[str]:
         rows = zip(arm.seeds, arm.by_seed, strict=True)
         points = [f"seed {seed}: {_listed(row)}" for seed, row in rows]
     if seeds > 1:
-        deviations = np.array([spread(column).sd for column in arm.by_seed.T])
+        deviations = arm.by_seed.std(axis=0, ddof=1)
         points.append(f"standard deviation over {counted(seeds, 'seed')}: {_listed(deviations)}")
     return points
 

@@ -6,7 +6,7 @@ from typing import Any
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 
-from ..settings.plain import plain
+from ..settings.text import plain
 
 
 class PlainConsole(Console):

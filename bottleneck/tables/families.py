@@ -20,8 +20,8 @@ from ..results.columns import setting_columns
 from ..results.schema import SETTING_COLUMNS
 from ..settings.apart import telling
 from ..settings.concerns import UNSELECTIVE
-from ..settings.counted import counted
 from ..settings.run import resolve
+from ..settings.text import counted
 from .alike import PAIRED, WIDTHS, following
 from .comparison import MOST_POINTS, NONE
 from .selection import written

@@ -20,8 +20,8 @@ from ..results.outputs import read_outputs
 from ..scoring.bleu import REFERENCE
 from ..scoring.buckets import Buckets
 from ..settings.buckets import bucket_labels
-from ..settings.counted import counted
 from ..settings.errors import UsageError, UserError
+from ..settings.text import counted
 
 TOKENISED_END = " ."
 TOKENISED_LINES = 100

@@ -19,7 +19,7 @@ from ..scoring.bleu import (
     brevity_penalty,
 )
 from ..scoring.bootstrap import Estimate, interaction
-from ..scoring.paired import Paired, Resampling, bootstrap_p, pair, shifted_p
+from ..scoring.paired import Paired, Resampling, bootstrap_p, pair
 from ..settings.buckets import bucket_labels
 from .outputs import Output, assign, notes
 from .page import Page
@@ -40,9 +40,8 @@ P_VALUES = (
     "counted as one of them: about 0.05 where the range begins to leave zero out. Of approximate "
     "randomisation: the share of trials, each swapping both outputs of a sentence or not by the "
     "toss of a coin, that differ as much (Riezler and Maxwell 2005); the safer one where sentences "
-    "are few. p_shifted, in the other formats, is that of sacrebleu --paired-bs, in effect "
-    "one-sided: about half of the first. Of under "
-    f"{READ_FROM} sentences neither p of the bootstrap is told: their resamples are a few."
+    "are few. Of under "
+    f"{READ_FROM} sentences there is no p of the bootstrap: their resamples are a few."
 )
 
 Counts = Int[ndarray, "sentences 10"]
@@ -136,7 +135,7 @@ def _scores(a: Counts, b: Counts, held: Paired) -> dict[str, Any]:
         "bleu_b": held.b.value,
         **bounds("bleu_b", held.b),
         **_difference(held.gain),
-        **(dict.fromkeys(("p_bootstrap", "p_shifted"), np.nan) if len(a) < READ_FROM else {}),
+        **({"p_bootstrap": np.nan} if len(a) < READ_FROM else {}),
         "p_randomisation": held.p_randomisation,
         "brevity_penalty_a": float(brevity_penalty(a.sum(axis=0))),
         "brevity_penalty_b": float(brevity_penalty(b.sum(axis=0))),
@@ -149,7 +148,6 @@ def _difference(gain: Estimate) -> dict[str, Any]:
         "difference": gain.value,
         **bounds("difference", gain),
         "p_bootstrap": bootstrap_p(gain),
-        "p_shifted": shifted_p(gain),
     }
 
 

@@ -17,8 +17,8 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
+from ..corpus.vocabulary import BOS, PAD
 from ..model.output import OutputLayer
-from ..settings.symbols import BOS, PAD
 
 CHUNK = 256
 """Positions whose logits exist at once."""

@@ -11,9 +11,9 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
+from ..corpus.vocabulary import BOS
 from ..model.output import OutputLayer
 from ..model.translator import Translator, real_positions
-from ..settings.symbols import BOS
 from .cross_entropy import position_losses, summed_loss
 
 

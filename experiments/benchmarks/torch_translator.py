@@ -15,8 +15,8 @@ import torch.nn.functional as F  # noqa: N812 (the name that everyone knows)
 from torch import Tensor, nn
 
 from seq2seq_bottleneck.corpus.batches import Batch
+from seq2seq_bottleneck.corpus.vocabulary import BOS
 from seq2seq_bottleneck.settings.concerns import ModelSettings
-from seq2seq_bottleneck.settings.symbols import BOS
 
 
 class TorchBatch(NamedTuple):

@@ -13,9 +13,9 @@ import numpy as np
 
 from seq2seq_bottleneck.corpus.batches import Batch, encode_pairs, training_batches
 from seq2seq_bottleneck.corpus.corpus import load_corpus
+from seq2seq_bottleneck.corpus.vocabulary import EOS, UNK
 from seq2seq_bottleneck.settings.concerns import ModelSettings, TrainingSettings
 from seq2seq_bottleneck.settings.run import RunSettings
-from seq2seq_bottleneck.settings.symbols import EOS, UNK
 
 ARMS = {
     "none": {"attention": "none", "placement": "input"},

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from seq2seq_bottleneck.bench.fit import exponents, fit, t_975, upper
+from seq2seq_bottleneck.bench.fit import exponents, fit, upper
 
 SIZES = np.array([10.0, 20, 30, 50, 70, 100, 140, 200])
 
@@ -24,11 +24,6 @@ def test_slope_and_interval_are_scipys():
     found = fit(SIZES, values)
     assert found.value == pytest.approx(line.slope, rel=1e-12)
     assert (found.low, found.high) == pytest.approx((line.slope - half, line.slope + half))
-
-
-@pytest.mark.parametrize("degrees", [*range(1, 16), 30, 200])
-def test_students_quantile_is_scipys(degrees):
-    assert t_975(degrees) == pytest.approx(stats.t.ppf(0.975, degrees), rel=1e-4)
 
 
 def test_the_interval_covers_the_exponent_as_often_as_it_says():

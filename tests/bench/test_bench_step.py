@@ -9,8 +9,8 @@ from lanes import few
 from seq2seq_bottleneck.bench.grid import Sizes, parse_arms
 from seq2seq_bottleneck.bench.step import TRAINING, Program, Step, batch_shapes, random_batch
 from seq2seq_bottleneck.bench.worker import compiled, take_turns
+from seq2seq_bottleneck.corpus.vocabulary import EOS, UNK
 from seq2seq_bottleneck.model.translator import create
-from seq2seq_bottleneck.settings.symbols import EOS, UNK
 from seq2seq_bottleneck.training.step import initial_state, make_update
 
 TINY = Sizes(length=5, context_size=8, batch_size=3, vocabulary=20, embedding_size=4)

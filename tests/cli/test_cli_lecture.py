@@ -14,7 +14,7 @@ from model import numpy_translator as plain
 from planted import write_planted
 
 from seq2seq_bottleneck.cli.main import run
-from seq2seq_bottleneck.corpus.vocabulary import build_vocabulary
+from seq2seq_bottleneck.corpus.vocabulary import BOS, EOS, PAD, build_vocabulary
 from seq2seq_bottleneck.lecture.slides import SLIDES
 from seq2seq_bottleneck.model.translator import create
 from seq2seq_bottleneck.results.cost import COST_EXPONENTS
@@ -32,7 +32,6 @@ from seq2seq_bottleneck.results.schema import RUNS
 from seq2seq_bottleneck.runs.translate import load_run
 from seq2seq_bottleneck.runs.weights import save_weights
 from seq2seq_bottleneck.settings.run import resolve
-from seq2seq_bottleneck.settings.symbols import BOS, EOS, PAD
 from seq2seq_bottleneck.tables.lecture import COLUMNS
 
 

@@ -23,8 +23,8 @@ from seq2seq_bottleneck.cli.console import say
 from seq2seq_bottleneck.cli.main import run
 from seq2seq_bottleneck.results.bundle import load_results
 from seq2seq_bottleneck.settings.errors import UsageError
-from seq2seq_bottleneck.settings.plain import plain
 from seq2seq_bottleneck.settings.sweep import parse_sweep
+from seq2seq_bottleneck.settings.text import plain
 from seq2seq_bottleneck.tables.console import PlainConsole
 from seq2seq_bottleneck.tables.render import new_table
 

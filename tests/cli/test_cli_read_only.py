@@ -11,8 +11,8 @@ from planted import write_planted
 from seq2seq_bottleneck.cli.main import run
 from seq2seq_bottleneck.corpus.download import folder_of, read_source
 from seq2seq_bottleneck.runs.environment import cache_folder, use_cache
-from seq2seq_bottleneck.settings.cache import cache_root
 from seq2seq_bottleneck.settings.errors import UserError
+from seq2seq_bottleneck.settings.machine import cache_root
 from seq2seq_bottleneck.studies.lexicon import lexicon_file
 
 NO_HOME = {"HOME": None, "XDG_CACHE_HOME": None}

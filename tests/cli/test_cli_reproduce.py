@@ -51,7 +51,7 @@ def test_tables_go_to_stdout_and_progress_to_stderr(done):
 def test_every_file_that_the_readme_names_is_written(done):
     folder, _ = done
     names = "failure_pattern.csv failure_pattern.md vindication.csv vindication.md runs.csv "
-    names += "sentences.csv.gz sentences.safetensors learning.csv examples.json.gz "
+    names += "sentences.csv.gz learning.csv examples.json.gz "
     names += "environment.json SHA256SUMS runs"
     shown = [name for name in os.listdir(folder / "out") if not name.startswith(".")]
     assert sorted(shown) == sorted(names.split())

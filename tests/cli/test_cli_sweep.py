@@ -126,8 +126,7 @@ def test_a_caption_names_the_cell_that_diverged(swept, tmp_path, capsys):
 def test_a_bundle_can_be_written_elsewhere(swept, tmp_path, capsys):
     arguments = ["export", "--results", str(swept[0] / "out"), "--bundle", str(tmp_path / "b")]
     assert run(arguments) == 0
-    names = ["environment.json", "examples.json.gz", "learning.csv", "runs.csv", "sentences.csv.gz",
-             "sentences.safetensors"]  # fmt: skip
+    names = ["environment.json", "examples.json.gz", "learning.csv", "runs.csv", "sentences.csv.gz"]
     shown = [name for name in os.listdir(tmp_path / "b") if not name.startswith(".")]
     assert sorted(shown) == ["SHA256SUMS", *names]
     assert exported(tmp_path / "b", capsys) == exported(swept[0] / "out", capsys)

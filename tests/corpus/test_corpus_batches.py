@@ -20,9 +20,8 @@ from seq2seq_bottleneck.corpus.batches import (
 from seq2seq_bottleneck.corpus.corpus import load_corpus
 from seq2seq_bottleneck.corpus.pair import SentencePair
 from seq2seq_bottleneck.corpus.shapes import ShapeClass, round_up, shape_classes
-from seq2seq_bottleneck.corpus.vocabulary import Vocabulary, build_vocabulary
+from seq2seq_bottleneck.corpus.vocabulary import EOS, PAD, Vocabulary, build_vocabulary
 from seq2seq_bottleneck.settings.run import resolve
-from seq2seq_bottleneck.settings.symbols import EOS, PAD
 
 
 def numbered(lengths: list[tuple[int, int]]) -> EncodedPairs:

@@ -11,9 +11,9 @@ from seq2seq_bottleneck.corpus import corpus as made
 from seq2seq_bottleneck.corpus import drawn_cache
 from seq2seq_bottleneck.corpus.corpus import load_corpus
 from seq2seq_bottleneck.corpus.drawn_cache import cache_file
-from seq2seq_bottleneck.settings.cache import cache_root
 from seq2seq_bottleneck.settings.concerns import CorpusSettings
 from seq2seq_bottleneck.settings.errors import UserError
+from seq2seq_bottleneck.settings.machine import cache_root
 
 pytestmark = pytest.mark.usefixtures("unchecked")
 

@@ -7,9 +7,9 @@ from seq2seq_bottleneck.corpus.corpus import Corpus, describe, load_corpus
 from seq2seq_bottleneck.corpus.grammar import LECTURE_SENTENCES, english_french
 from seq2seq_bottleneck.corpus.pair import SentencePair, sources
 from seq2seq_bottleneck.corpus.tokens import tokenize
+from seq2seq_bottleneck.corpus.vocabulary import EOS
 from seq2seq_bottleneck.settings.concerns import CorpusSettings
 from seq2seq_bottleneck.settings.errors import UsageError
-from seq2seq_bottleneck.settings.symbols import EOS
 
 pytestmark = pytest.mark.usefixtures("unchecked")
 

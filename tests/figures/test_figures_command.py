@@ -1,6 +1,7 @@
 """``bottleneck plot`` as a user meets it: files, their bytes, and errors."""
 
 import csv
+from xml.etree import ElementTree
 
 import pytest
 from planted_probes import plant
@@ -19,13 +20,12 @@ def test_equal_data_give_equal_bytes_in_each_format(ending, tmp_path):
     first, again = (image(make_figure("length", tmp_path)[0], ending) for _ in range(2))
     assert first.startswith(BEGINS[ending])
     assert first == again
-    assert image(make_figure("length", tmp_path, dark=True)[0], ending) != first
 
 
 def test_the_numbers_lie_beside_the_figure(tmp_path, capsys):
     plant(tmp_path, "length")
     made = tmp_path / "slides" / "how long.SVG"
-    assert run(["plot", "length", "--results", str(tmp_path), "-o", str(made), "--dark"]) == 0
+    assert run(["plot", "length", "--results", str(tmp_path), "-o", str(made)]) == 0
     assert capsys.readouterr().out == f"{made}: its numbers are in {made.with_suffix('.csv')}\n"
     assert made.read_bytes().startswith(b"<?xml")
     with made.with_suffix(".csv").open(newline="") as file:
@@ -33,6 +33,14 @@ def test_the_numbers_lie_beside_the_figure(tmp_path, capsys):
     _, data = make_figure("length", tmp_path)
     assert [float(row["value"]) for row in rows] == pytest.approx(list(data["value"]), rel=1e-5)
     assert [row["kind"] for row in rows] == list(data["kind"])
+
+
+def test_text_of_a_drawing_is_text_with_fonts_of_every_system(tmp_path):
+    plant(tmp_path, "length")
+    drawing = image(make_figure("length", tmp_path)[0], ".svg").decode()
+    texts = [node for node in ElementTree.fromstring(drawing).iter() if node.tag.endswith("}text")]
+    assert "source words" in " ".join(node.text or "" for node in texts)
+    assert "'DejaVu Sans', 'Verdana', 'Arial'" in drawing
 
 
 @pytest.mark.slow

@@ -11,11 +11,10 @@ from planted_arms import HIGH, LOW, Store
 
 from seq2seq_bottleneck.figures.attention import _label, attending_run, pick, sentence_chart
 from seq2seq_bottleneck.figures.cost import plot as cost_plot
-from seq2seq_bottleneck.figures.curves import draw
-from seq2seq_bottleneck.figures.facts import drawn_buckets, left_out
-from seq2seq_bottleneck.figures.looks import Look, series_of
+from seq2seq_bottleneck.figures.draw import draw
+from seq2seq_bottleneck.figures.plot import drawn_buckets, left_out
 from seq2seq_bottleneck.figures.registry import make_figure
-from seq2seq_bottleneck.figures.style import LIGHT
+from seq2seq_bottleneck.figures.style import GROUND
 from seq2seq_bottleneck.lecture.slides import L_FAIL, L_VIND
 from seq2seq_bottleneck.results.bundle import load_bundle
 from seq2seq_bottleneck.results.cost import COST_COLUMNS
@@ -55,7 +54,7 @@ def test_the_slides_lines_are_faint_and_known_by_their_markers(bundle):
     lines = [line for line in figure.axes[0].lines if line.get_linestyle() == ":"]
     assert [line.get_marker() for line in lines] == ["o", "s"]
     assert all(line.get_alpha() < 0.7 for line in lines)
-    labels = [handle.get_label() for handle in figure.legends[0].legend_handles]
+    labels = [text.get_text() for text in figure.subfigs[0].legends[0].get_texts()]
     assert labels[-2:] == ["none, slide", "attention, slide"]
 
 
@@ -134,7 +133,7 @@ def test_all_buckets_are_drawn_where_under_two_are_large_enough():
 def test_a_word_too_long_for_a_label_is_cut_in_the_picture_and_told(bundle, signs, label):
     example = _example(1, 3) | {"hypothesis": ["a", "y" * signs]}
     held = load_bundle(bundle)
-    figure, data = sentence_chart(held, attending_run(held), example, (), LIGHT)
+    figure, data = sentence_chart(held, attending_run(held), example, ())
     axes = figure.axes[0]
     assert [text.get_text() for text in axes.get_yticklabels()] == ["a", label]
     assert ("the CSV has them whole" in figure.texts[-1].get_text()) == (signs > 24)
@@ -173,7 +172,7 @@ def test_cost_has_a_panel_a_quantity_in_milliseconds():
         ["dot", "output", "10", 1.0], ["dot", "output", "20", 4.0],
     ]  # fmt: skip
     assert list(first["high"]) == pytest.approx([1.2, 4.8, 1.2, 4.8])
-    figure = draw(plot, LIGHT)
+    figure = draw(plot)
     assert [axes.get_yscale() for axes in figure.axes] == ["log", "log"]
     assert all("n = 3 groups" in axes.get_xlabel() for axes in figure.axes)
     assert figure.texts[-1].get_text().endswith(" Measured on m, cpu.")
@@ -186,12 +185,11 @@ def test_costs_that_lie_on_each_other_differ_in_their_lines_too():
     arms = [("none", "input"), ("dot", "input"), ("none", "output"), ("dot", "output")]
     rows = [row | {"attention": arm, "placement": place} for arm, place in arms]
     plot = cost_plot(pd.DataFrame(rows, columns=list(COST_COLUMNS)))
-    look = Look(plot, LIGHT)
-    assert len({look.line(*series) for series in series_of(plot.data)}) == len(arms)
-    figure = draw(plot, LIGHT)
+    figure = draw(plot)
     lines = [bars.lines[0] for bars in figure.axes[0].containers]
-    samples = figure.legends[0].legend_handles
+    assert len({line._dash_pattern[1] and tuple(line._dash_pattern[1]) for line in lines}) == 4
+    samples = figure.subfigs[0].legends[0].legend_handles
     for held in (lines, samples):
-        hollow = [to_hex(line.get_markerfacecolor()).upper() == LIGHT.ground for line in held]
+        hollow = [to_hex(line.get_markerfacecolor()).upper() == GROUND for line in held]
         assert hollow == [False, False, True, True]
     assert figure.texts[-1].get_text().endswith(" Measured on m, gpu: L4.")

@@ -5,9 +5,9 @@ from matplotlib.colors import to_hex
 from planted_probes import TABLES, plant, rows_of
 
 from seq2seq_bottleneck.figures.alignment import gold_plot
-from seq2seq_bottleneck.figures.curves import draw
+from seq2seq_bottleneck.figures.draw import draw
 from seq2seq_bottleneck.figures.registry import FIGURES, make_figure, study_plot
-from seq2seq_bottleneck.figures.style import DARK, LIGHT
+from seq2seq_bottleneck.figures.style import ATTENTION
 from seq2seq_bottleneck.results.probes import load_probe
 from seq2seq_bottleneck.results.schema import STUDIES
 from seq2seq_bottleneck.settings.errors import UsageError, UserError
@@ -75,16 +75,16 @@ def test_single_seeds_are_hollow_where_their_mean_is(tmp_path):
 
 
 def test_an_arm_has_one_colour_in_all_figures_and_another_marker(tmp_path):
-    for theme in (LIGHT, DARK):
-        looks = set()
-        for study in ("length", "survival", "information"):
-            figure = draw(study_plot(study, plant(tmp_path, study)), theme)
-            for handle in figure.legends[0].legend_handles:
-                if handle.get_label() in ("none", "additive"):
-                    colour = to_hex(handle.get_color()).upper()
-                    looks.add((handle.get_label(), colour, handle.get_marker()))
-        markers = {"none": "o", "additive": "s"}
-        assert looks == {(arm, theme.attention[arm], mark) for arm, mark in markers.items()}
+    looks = set()
+    for study in ("length", "survival", "information"):
+        figure = draw(study_plot(study, plant(tmp_path, study)))
+        (legend,) = figure.subfigs[0].legends
+        for handle, text in zip(legend.legend_handles, legend.get_texts(), strict=True):
+            if text.get_text() in ("none", "additive"):
+                colour = to_hex(handle.get_color()).upper()
+                looks.add((text.get_text(), colour, handle.get_marker()))
+    markers = {"none": "o", "additive": "s"}
+    assert looks == {(arm, ATTENTION[arm], mark) for arm, mark in markers.items()}
 
 
 def test_of_text_without_classes_survival_is_shown_by_frequency(tmp_path):

@@ -98,7 +98,7 @@ COMMANDS = {
     "plot": (
         ["plot"],
         mostly("bleu", "attention", "length", "cost"),
-        {"--results": place, "--where": where, "-o": new_file, "--dark": None, "--sentence": junk,
+        {"--results": place, "--where": where, "-o": new_file, "--sentence": junk,
          "--beam": whole},
     ),
     "report": (["report"], None, {"--results": place, "-o": new_file}),

@@ -1,24 +1,21 @@
-"""Capacity: logistic curves, falling regression against two solvers, and what is censored."""
+"""Capacity: logistic curves, and what is censored."""
 
 import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from scipy.optimize import lsq_linear
 
 from seq2seq_bottleneck.probes.capacity import (
     SurvivalAt,
     capacity,
     capacity_growth,
-    falling,
 )
 from seq2seq_bottleneck.probes.censored import Censored
 from seq2seq_bottleneck.scoring.bootstrap import Estimate, draw, estimate
 from seq2seq_bottleneck.scoring.sums import ratio_of_sums
 
 SHARES = arrays(np.float64, 7, elements=st.floats(0.0, 1.0))
-COUNTS = arrays(np.float64, 7, elements=st.floats(1.0, 50.0))
 
 
 def _points(lengths, shares, words=100):
@@ -40,38 +37,6 @@ def _sampled(lengths, curve, *, sentences, seed, resamples=300):
         share = estimate(ratio_of_sums, columns, weights)
         points.append(SurvivalAt(float(length), length * sentences, share))
     return points
-
-
-def _pooled(y, weights):
-    """Pool adjacent violators, by a stack."""
-    blocks = []
-    for value, weight in zip(y, weights, strict=True):
-        blocks.append([value, weight, 1])
-        while len(blocks) > 1 and blocks[-2][0] <= blocks[-1][0]:
-            (a, u, m), (b, v, n) = blocks[-2:]
-            blocks[-2:] = [[(a * u + b * v) / (u + v), u + v, m + n]]
-    return np.concatenate([[value] * size for value, _, size in blocks])
-
-
-@given(SHARES, COUNTS)
-def test_falling_regression_pools_adjacent_violators(y, weights):
-    ours = falling(y[None], weights)[0]
-    assert ours == pytest.approx(_pooled(y, weights), abs=1e-9)
-    assert (np.diff(ours) <= 1e-12).all()
-    assert falling(ours[None], weights)[0] == pytest.approx(ours, abs=1e-9)
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_falling_regression_is_the_least_squares_solution(seed):
-    rng = np.random.default_rng(seed)
-    y, weights = rng.random(8), rng.uniform(1.0, 9.0, size=8)
-    steps = np.tri(8)  # a falling curve is a start less steps that are not negative
-    design = np.sqrt(weights)[:, None] * np.column_stack([np.ones(8), -steps[:, 1:]])
-    bounds = ([-np.inf] + [0.0] * 7, np.inf)
-    theirs = lsq_linear(design, np.sqrt(weights) * y, bounds, tol=1e-14).x
-    assert falling(y[None], weights)[0] == pytest.approx(
-        theirs[0] - steps[:, 1:] @ theirs[1:], abs=1e-6
-    )
 
 
 @pytest.mark.parametrize(("centre", "scale"), [(20.0, 3.0), (33.0, 6.0)])

@@ -25,10 +25,9 @@ from planted_report import (
 )
 
 from seq2seq_bottleneck.claims.registry import CLAIMS
-from seq2seq_bottleneck.figures.style import DARK, LIGHT
+from seq2seq_bottleneck.figures.style import GROUND
 from seq2seq_bottleneck.lecture.slides import SLIDES
-from seq2seq_bottleneck.report import page as page_module
-from seq2seq_bottleneck.report.page import LIMIT, NO_SCRIPT, SPARE, make_report, write_report
+from seq2seq_bottleneck.report.page import NO_SCRIPT, make_report, write_report
 from seq2seq_bottleneck.results.bundle import load_bundle
 from seq2seq_bottleneck.settings.errors import UserError
 from seq2seq_bottleneck.settings.run import NAMES
@@ -139,16 +138,13 @@ def _span(cell, name):
 
 
 @pytest.mark.slow
-def test_pictures_say_what_they_show_and_come_for_both_grounds(page):
+def test_pictures_say_what_they_show(page):
     figures = page.named("figure")
     assert len(figures) >= 3
     for figure in figures:
-        light, dark = figure.all("img")
-        assert light.attributes["alt"] == dark.attributes["alt"] != ""
-        assert (light.attributes["class"], dark.attributes["class"]) == ("light", "dark")
-        grounds = [_drawn(image) for image in (light, dark)]
-        assert [LIGHT.ground.lower() in grounds[0], DARK.ground.lower() in grounds[1]] == [True] * 2
-        assert DARK.ground.lower() not in grounds[0]
+        (image,) = figure.all("img")
+        assert image.attributes["alt"]
+        assert GROUND.lower() in _drawn(image)
 
 
 def _drawn(image):
@@ -277,28 +273,9 @@ def test_without_further_sweeps_it_says_what_makes_them(page):
     assert section.all("h3") == []
 
 
-def drawn(text):
-    """What each of the page's figures is, as it stands in the page."""
-    return [image.attributes["src"] for image in Page(text).named("img")]
-
-
 @pytest.mark.exhaustive(sample="session")
 def test_equal_results_give_equal_bytes(folder, text):
     assert make_report(folder) == text
-
-
-@pytest.mark.exhaustive(sample="session")
-def test_a_page_beyond_the_limit_has_its_figures_once(folder, text, monkeypatch):
-    assert len(text.encode()) < LIMIT / 3
-    assert SPARE not in text
-    monkeypatch.setattr(page_module, "LIMIT", len(text.encode()))
-    small = make_report(folder)
-    light, both = drawn(small), drawn(text)
-    assert 2 * len(light) == len(both)
-    assert set(light) < set(both)
-    assert 0.45 < sum(map(len, light)) / sum(map(len, both)) < 0.55
-    assert len(text) - len(small) > 0.9 * (sum(map(len, both)) - sum(map(len, light)))
-    assert SPARE in small
 
 
 @pytest.mark.slow

@@ -58,7 +58,7 @@ def test_under_the_figures_over_sizes_stand_all_runs_that_they_draw(others, tmp_
     low = [min(1.0, 1.3 * share) for share in LOSSES]
     write_sizes(tmp_path, {(16, "none"): low, (32, "none"): LOSSES} | dict.fromkeys(others, HIGH))
     decided, held = _of("C1", tmp_path)
-    html = Page(question(decided, held, Ways(), both=False))
+    html = Page(question(decided, held, Ways()))
     captions = [node.text for node in html.named("figcaption")]
     assert len(captions) == 2
     judged = "2 runs: none context_size=16, none context_size=32, seed 1."

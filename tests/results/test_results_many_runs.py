@@ -89,6 +89,4 @@ def test_three_hundred_runs_need_little_memory_and_say_the_same_from_bundle_and_
         frames = [make_page(table, load_bundle(folder)).frame for folder in (store, bundle)]
         pd.testing.assert_frame_equal(*frames, check_exact=True)
     few = peak(tmp_path / "few" / "bundle")
-    assert peak(bundle) - few < MORE
-    (bundle / "sentences.safetensors").unlink()
     assert peak(bundle) - few < 2 * MORE

@@ -1,6 +1,5 @@
 """Several folders as one bundle: the same files as of one store, whoever ran what."""
 
-import csv
 import gzip
 import json
 import shutil
@@ -19,7 +18,6 @@ from seq2seq_bottleneck.results.merged import Merged, write_merged
 from seq2seq_bottleneck.results.schema import (
     ADDED,
     COUNTED,
-    COUNTS,
     FILES,
     PROBES,
     SETTING_COLUMNS,
@@ -58,7 +56,7 @@ def test_it_is_the_bundle_of_all_runs_to_the_byte(whole, parts, tmp_path):
     write_bundle(runs, tmp_path / "expected", {})
     write_bundle(finished_runs(parts[1]), tmp_path / "second", {})  # a bundle without a store
     assert write_merged([parts[0], tmp_path / "second"], tmp_path / "all") == Merged(6, 2)
-    for name in (*FILES, COUNTS):
+    for name in FILES:
         expected = (tmp_path / "expected" / name).read_bytes()
         assert (tmp_path / "all" / name).read_bytes() == expected, name
 
@@ -149,14 +147,6 @@ def test_columns_in_another_order_are_put_into_theirs(bundle, tmp_path):
     reseal(bundle)
     write_merged([bundle], tmp_path / "all")
     assert gzip.decompress((tmp_path / "all" / "sentences.csv.gz").read_bytes()) == content
-
-
-def test_quoted_numbers_are_refused(bundle, tmp_path):
-    frame = pd.read_csv(bundle / "sentences.csv.gz")
-    frame.to_csv(bundle / "sentences.csv.gz", index=False, quoting=csv.QUOTE_ALL)
-    reseal(bundle)
-    with pytest.raises(UserError, match=r"sentences\.csv\.gz.*quoted"):
-        write_merged([bundle], tmp_path / "all")
 
 
 @pytest.mark.slow

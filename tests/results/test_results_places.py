@@ -181,7 +181,7 @@ def test_a_damaged_bundle_of_others_is_not_written_over(place, capsys, command, 
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
-    ["runs.csv", "learning.csv", "environment.json", "sentences.safetensors", "probes/fit.csv"],
+    ["runs.csv", "learning.csv", "environment.json", "probes/fit.csv"],
 )
 def test_a_file_of_no_bundle_is_not_written_over(place, capsys, name):
     (place / "mine" / name).parent.mkdir(parents=True)

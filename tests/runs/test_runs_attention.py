@@ -7,9 +7,9 @@ from flax import nnx
 from random_run import never_ending, random_run
 
 from seq2seq_bottleneck.corpus.batches import EncodedPairs
+from seq2seq_bottleneck.corpus.vocabulary import BOS, EOS
 from seq2seq_bottleneck.runs.attention import END, attention_matrices, weights_behind
 from seq2seq_bottleneck.runs.translate import attended
-from seq2seq_bottleneck.settings.symbols import BOS, EOS
 
 
 def _walked(trained, source, target):

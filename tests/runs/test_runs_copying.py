@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from random_run import random_run
 
+from seq2seq_bottleneck.corpus.vocabulary import EOS, UNK
 from seq2seq_bottleneck.results.folders import HYPOTHESES
 from seq2seq_bottleneck.runs.attention import weights_behind
 from seq2seq_bottleneck.runs.checkpoint import StopRequest
@@ -13,7 +14,6 @@ from seq2seq_bottleneck.runs.copying import Said, check_pointing, copied, with_c
 from seq2seq_bottleneck.runs.run import execute
 from seq2seq_bottleneck.settings.errors import UsageError
 from seq2seq_bottleneck.settings.run import resolve
-from seq2seq_bottleneck.settings.symbols import EOS, UNK
 
 WEIGHTS = np.array([[0.1, 0.2, 0.0, 0.7], [0.1, 0.6, 0.3, 0.0], [0.4, 0.3, 0.3, 0.0]])
 

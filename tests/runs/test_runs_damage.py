@@ -19,7 +19,6 @@ from seq2seq_bottleneck.results.folders import STORE, read_groups, read_object, 
 from seq2seq_bottleneck.results.found import find_runs
 from seq2seq_bottleneck.results.learning import learning_text
 from seq2seq_bottleneck.results.outputs import read_outputs
-from seq2seq_bottleneck.results.schema import COUNTS
 from seq2seq_bottleneck.results.study_files import rests_on
 from seq2seq_bottleneck.runs.checkpoint import StopRequest
 from seq2seq_bottleneck.runs.gathered import gather
@@ -131,7 +130,6 @@ def test_every_file_has_its_reader_here_and_coreutils_agree(out: Path) -> None:
     assert files_of(run) == {*OF_A_RUN, SUMS}
     assert {name for name in files_of(out) if not name.startswith("runs/")} == {
         *OF_A_BUNDLE,
-        COUNTS,
         SUMS,
     }
     assert sha256sum(run) == sha256sum(out) == 0

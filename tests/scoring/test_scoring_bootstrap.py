@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 import sacrebleu
 from scipy import stats
-from threadpoolctl import threadpool_info, threadpool_limits
 
 from seq2seq_bottleneck.scoring import bootstrap
 from seq2seq_bottleneck.scoring.bleu import bleu, bleu_statistics
@@ -18,7 +17,6 @@ from seq2seq_bottleneck.scoring.bootstrap import (
     percent_change,
 )
 from seq2seq_bottleneck.scoring.sums import ratio_of_sums
-from seq2seq_bottleneck.settings.beside import cores
 
 WORDS = np.array(["le", "la", "chat", "chien", "dort", "mange", "dans", "sur", "sous", "toit"])
 
@@ -113,55 +111,6 @@ def test_many_seeds_a_few_at_a_time_give_the_same_bits(monkeypatch, many, most):
     assert ours.value == bleu(rows.sum(axis=1)).mean()
     narrow = estimate(bleu, rows.astype(np.min_scalar_type(most)), weights)
     assert np.array_equal(ours.draws, narrow.draws, equal_nan=True)
-
-
-def _blas_threads():
-    """How many the libraries of the products have; another's, as OpenMP's, are none of ours."""
-    return {each["num_threads"] for each in threadpool_info() if each["user_api"] == "blas"}
-
-
-def test_a_core_is_left_to_who_scores_many_seeds_and_given_back(monkeypatch):
-    """The library of the products has its threads again afterwards."""
-    monkeypatch.setattr(bootstrap, "PRODUCT", 10 * 50)
-    threads = {each["filepath"]: each["num_threads"] for each in threadpool_info()}
-    weights = draw(7, 50, seed=1, bucket=0)
-    rows = np.random.default_rng(1).integers(9, size=(20, 7, 10))
-    held = []
-
-    def score(sums):
-        held.append(max(_blas_threads(), default=1))
-        return bleu(sums)
-
-    estimate(score, rows, weights)
-    assert max(held[1:]) <= max(1, cores() - 1)  # the first is of all sentences at once
-    assert {each["filepath"]: each["num_threads"] for each in threadpool_info()} == threads
-
-
-def test_no_more_threads_are_taken_than_the_process_has(monkeypatch):
-    """On a machine that is shared somebody may have said one, or has two estimates at a time."""
-    monkeypatch.setattr(bootstrap, "PRODUCT", 10 * 50)
-    monkeypatch.setattr(bootstrap, "cores", lambda: 16)
-    weights = draw(7, 50, seed=1, bucket=0)
-    rows = np.random.default_rng(1).integers(9, size=(20, 7, 10))
-    with threadpool_limits(1, "blas"):
-        first, second = (bootstrap._resampled(rows, weights) for _ in range(2))
-        next(first)
-        next(second)
-        assert _blas_threads() <= {1}
-        assert len([*first]) == len([*second])
-    monkeypatch.setattr(bootstrap, "cores", lambda: 3)
-    with threadpool_limits(2, "blas"):
-        third = bootstrap._resampled(rows, weights)
-        next(third)
-        assert _blas_threads() <= {2}
-        third.close()
-    before = threadpool_info()
-    monkeypatch.setattr(bootstrap, "cores", lambda: 2)
-    first, second = (bootstrap._resampled(rows, weights) for _ in range(2))
-    next(first)
-    next(second)
-    assert len([*first]) == len([*second])
-    assert threadpool_info() == before
 
 
 def test_identical_systems_differ_by_exactly_nothing():

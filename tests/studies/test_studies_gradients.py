@@ -8,11 +8,11 @@ from flax import nnx
 from lanes import few
 
 from seq2seq_bottleneck.corpus.pair import SentencePair
+from seq2seq_bottleneck.corpus.vocabulary import EOS, PAD
 from seq2seq_bottleneck.model.translator import create
 from seq2seq_bottleneck.questions.subject import Subject
 from seq2seq_bottleneck.settings.concerns import ModelSettings
 from seq2seq_bottleneck.settings.run import resolve
-from seq2seq_bottleneck.settings.symbols import EOS, PAD
 from seq2seq_bottleneck.studies.gradients import (
     STUDY,
     _norms,

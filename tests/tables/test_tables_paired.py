@@ -23,7 +23,7 @@ B = [outputs([text], SHARE[len(text.split())], 100 + n)[0] for n, text in enumer
 HOW = Resampling(resamples=500, trials=500, seed=1)
 INSIDE = {"5-10": 7, "11-20": 15, "21-30": 25, "31-40": 33, "41+": 44}
 MEASURES = ["difference", "difference_low", "difference_high", "bleu_a", "bleu_b"]
-P_VALUES = ["p_bootstrap", "p_shifted", "p_randomisation"]
+P_VALUES = ["p_bootstrap", "p_randomisation"]
 
 
 def of(name, hypotheses):

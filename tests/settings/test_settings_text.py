@@ -1,6 +1,6 @@
 """One of a thing, or several."""
 
-from seq2seq_bottleneck.settings.counted import counted
+from seq2seq_bottleneck.settings.text import counted
 
 
 def test_one_has_no_s_and_thousands_have_a_comma():
