@@ -37,14 +37,11 @@ L_FAIL: Rows = {row["bucket"]: SimpleNamespace(**row) for row in SLIDES["L-FAIL"
 """Each row has ``compression_ratio``, ``bleu``, and ``drop_percent`` from the first row."""
 L_VIND: Rows = {row["bucket"]: SimpleNamespace(**row) for row in SLIDES["L-VIND"]["rows"]}
 """Each row has BLEU of ``none`` and ``attention``, and ``improvement_percent``."""
+_L4 = SLIDES["L4"]
 L4 = [
-    SimpleNamespace(words=words, printed_ratio=printed, quality=quality, ratio=ratio)
-    for words, printed, quality, ratio in zip(
-        SLIDES["L4"]["words"],
-        SLIDES["L4"]["printed"]["ratio"],
-        SLIDES["L4"]["quality"],
-        [words * 100 / 256 for words in SLIDES["L4"]["words"]],
-        strict=True,
+    SimpleNamespace(words=words, ratio=words * 100 / 256, printed_ratio=printed, quality=quality)
+    for words, printed, quality in zip(
+        _L4["words"], _L4["printed"]["ratio"], _L4["quality"], strict=True
     )
 ]
 """Each row has ``words``, the ratio as printed and before rounding, and its ``quality``."""

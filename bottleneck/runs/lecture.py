@@ -9,7 +9,6 @@ import numpy as np
 from flax import nnx
 
 from ..corpus.batches import encode_pairs
-from ..corpus.corpus import Corpus
 from ..corpus.pair import SentencePair
 from ..corpus.pieces import by_word, shares_of
 from ..corpus.tokens import tokenize
@@ -20,9 +19,9 @@ from ..lecture.slides import SLIDES
 from ..model.attention import DotAttention, Memory
 from ..results.folders import SETTINGS
 from ..settings.concerns import UNSELECTIVE
-from .attention import END
+from .attention import END, attention_matrices
 from .environment import use_cache
-from .examples import attended, readable
+from .examples import readable
 from .stored import arms
 from .translate import TrainedRun, load_run
 
@@ -68,11 +67,10 @@ def learned_weights(trained: TrainedRun) -> Grid:
     slide = SLIDES["L10"]
     source, target = (trained.prepare(" ".join(slide[side])) for side in ("english", "french"))
     vocabularies = trained.source_vocabulary, trained.target_vocabulary
-    corpus = Corpus((), (), (), *vocabularies, fingerprint="", notes=())
+    reverse, known = trained.settings.model.reverse_source, set(vocabularies[1].words)
+    encoded = encode_pairs([SentencePair(source, target)], *vocabularies, reverse)
+    (matrix,) = attention_matrices(trained.graph, trained.weights, encoded, reverse, 1)
     pieces = vocabularies[1].pieces(target)
-    model = trained.graph, trained.weights, trained.settings, corpus
-    (matrix,) = attended(*model, [source], [pieces])
-    known = set(vocabularies[1].words)
     unknown = [*trained.unknown(source), *(trained.shown(p) for p in pieces if p not in known)]
     words = tokenize(source), tokenize(target)
     shares = [

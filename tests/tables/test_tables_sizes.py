@@ -108,7 +108,7 @@ def test_compression_is_sorted_and_has_the_slides_words(planted):
     [(0.5, "Good"), (7.8, "Good"), (7.82, "Mediocre"), (19.6, "Poor"), (39.1, "Very Poor")],
 )
 def test_a_slides_word_begins_at_its_unrounded_ratio(ratio, word):
-    assert slide_row(ratio).word == word
+    assert slide_row(ratio).quality == word
 
 
 def test_planted_on_one_curve_c1_holds_under_both_tables(several):
