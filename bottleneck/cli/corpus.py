@@ -41,7 +41,7 @@ Name = Annotated[
 def list_corpora(
     form: Annotated[str, typer.Option("--format", help="rich or csv.")] = "rich",
 ) -> None:
-    """List the corpora that can be fetched, and which are on this machine."""
+    """List the corpora that can be fetched, and which are here."""
     from ..corpus.download import CORPORA, read_source
     from ..runs.csvtext import rows_text
     from ..settings.errors import UsageError, did_you_mean

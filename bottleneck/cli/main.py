@@ -143,8 +143,7 @@ def run(arguments: list[str]) -> int:
         if not hasattr(error, "format_message"):
             raise
         if type(error).__name__ == "NoArgsIsHelpError":
-            typer.echo(error.format_message())
-            return 0
+            return run([*arguments, "--help"])
         return _fail(_usage(error), getattr(error, "exit_code", 2))
     # Typer may turn the interrupt into its code itself.
     return _interrupted(arguments) if code == INTERRUPTED else code

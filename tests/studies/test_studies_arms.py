@@ -87,5 +87,5 @@ def test_an_arm_that_copies_has_twins_that_cannot():
 
 
 def test_a_study_that_is_not_known_is_told_all_that_are():
-    with pytest.raises(UsageError, match="unknown study 'xq'; known are alignment, all, capacity"):
+    with pytest.raises(UsageError, match="unknown study 'xq'; known are alignment, capacity, cost"):
         find_study("xq")

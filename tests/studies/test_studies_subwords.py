@@ -12,6 +12,7 @@ from seq2seq_bottleneck.corpus.batches import encode_pairs, evaluation_batches, 
 from seq2seq_bottleneck.corpus.pieces import by_word, shares_of
 from seq2seq_bottleneck.corpus.subwords import Subwords
 from seq2seq_bottleneck.corpus.tokens import WORDS, plain, tokenize
+from seq2seq_bottleneck.questions import embeddings, state_reading
 from seq2seq_bottleneck.questions.question import Probed
 from seq2seq_bottleneck.questions.subject import has_classes, is_drawn, open_subject
 from seq2seq_bottleneck.results.export import write_bundle
@@ -27,7 +28,7 @@ from seq2seq_bottleneck.runs.translate import load_run
 from seq2seq_bottleneck.settings.concerns import CorpusSettings
 from seq2seq_bottleneck.settings.errors import UserError
 from seq2seq_bottleneck.settings.run import resolve
-from seq2seq_bottleneck.studies import capacity, embeddings, gradients, reading
+from seq2seq_bottleneck.studies import capacity, gradients
 from seq2seq_bottleneck.studies.alignment import COUNTS, STUDY, matrices_of, probe, summarise
 from seq2seq_bottleneck.studies.alignment_gold import probe_gold, read_gold, summarise_gold
 from seq2seq_bottleneck.studies.gradients import (
@@ -213,13 +214,13 @@ def test_what_is_known_of_a_text_decides_what_it_suits():
         settings = resolve("smoke").changed(corpus={"name": name})
         for study in (STUDY, capacity.STUDY, gradients.STUDY):
             assert study.suits(settings) == known
-        assert embeddings.STUDY.suits(settings) == has_classes(corpus) == (name == "grammar")
+        assert embeddings.QUESTION.suits(settings) == has_classes(corpus) == (name == "grammar")
     french = resolve("smoke").changed(corpus={"reverse_direction": True})
-    assert not embeddings.STUDY.suits(french)
+    assert not embeddings.QUESTION.suits(french)
     assert STUDY.suits(french)
 
 
-@pytest.mark.parametrize("study", [reading, embeddings])
+@pytest.mark.parametrize("study", [state_reading, embeddings])
 def test_studies_of_single_words_say_that_they_need_them(study, subject):
     with pytest.raises(UserError, match=r"asks for words one by one.*--where tokens=words") as told:
         study.probe(subject, lambda _: None)
