@@ -39,7 +39,7 @@ def lecture(
         ),
     ] = None,
 ) -> None:
-    """Recompute the printed numbers of the lecture, or explain one of them."""
+    """Recompute the printed numbers of the lecture, or explain one."""
     from ..lecture.walkthroughs import WALKTHROUGHS, audit, audit_all
     from ..settings.errors import UsageError, did_you_mean
     from ..tables.lecture import audit_page, lecture_evidence

@@ -139,7 +139,7 @@ def read_checkpoint(folder: Path, learner: Learner) -> Snapshot | None:
         if facts["run"] != folder.name:
             raise CheckpointError(f"is of run {facts['run']}")
         if digest(metadata["facts"], tensors) != metadata["digest"]:
-            raise ValueError("it does not match its checksum")
+            raise CheckpointError("cannot be read (it does not match its checksum)")
         return _snapshot(tensors, facts, learner)
     except (SafetensorError, OSError, LookupError, TypeError, ValueError, AttributeError) as error:
         words = " ".join(str(error).split())

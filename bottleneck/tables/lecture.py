@@ -107,7 +107,10 @@ def lecture_evidence(cost: Exponent | None) -> Evidence:
 
 
 def grammar_alignment(sentence: str) -> Alignment:
-    """The gold links of one of the grammar's sentences, between whitespace-separated words."""
+    """The gold links of one of the grammar's sentences, between whitespace-separated words.
+
+    Raises ValueError for a sentence that the grammar does not make.
+    """
     pair = english_french().parse(sentence.lower())
     if pair is None:
         raise ValueError(f"the grammar does not make {sentence!r}")

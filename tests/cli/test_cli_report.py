@@ -22,7 +22,7 @@ def test_the_page_is_written_and_told_in_one_line(tmp_path, capsys):
     text = made.read_text(encoding="utf8")
     assert text.startswith("<!doctype html>")
     assert f"--results &#x27;{tmp_path / 'a b'}&#x27;" in text
-    assert "bottleneck reproduce --preset smoke --set training.updates=10" in text
+    assert "bottleneck table vindication" in text
 
 
 @pytest.mark.parametrize(

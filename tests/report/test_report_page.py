@@ -244,7 +244,7 @@ def test_markup_in_words_settings_notes_and_file_names_is_text(hostile_text):
     assert [node.attributes.get("type") for node in page.named("script")] == [
         "application/json", None
     ]  # fmt: skip
-    assert len(page.named("img")) == 2 * len(page.named("figure"))
+    assert len(page.named("img")) == len(page.named("figure")) > 0
     assert page.named("b") == []
     runs = page.by_id("runs").text
     assert f"source = {SCRIPT}.en" in runs
