@@ -3,9 +3,9 @@
 #
 #     sh experiments/reference.sh
 #
-# It takes a day and a half on two cores; `bottleneck sweep NAME --seeds N --dry-run` estimates the
-# time of a sweep on this machine. After an interruption the same script goes on; it does not repeat
-# what is trained or measured. It passes its options to every sweep, so that a trial is
+# It takes a day and a half on two cores; `bottleneck sweep NAME --seeds N --dry-run` lists the runs
+# of a sweep. After an interruption the same script goes on; it does not repeat what is trained or
+# measured. It passes its options to every sweep, so that a trial is
 # `sh experiments/reference.sh --preset smoke --seeds 1`. OUT is the folder of all results. Each
 # sweep has a folder of its name in it, by which `bottleneck claims` finds the runs that decide a
 # claim.
