@@ -133,7 +133,6 @@ class Axes:
     counted: str = "sentences"
     joined: bool = True
     numeric: bool = False
-    log_y: bool = False
     top: float | None = None
     limit: float | None = None
     printed: Callable[[pd.DataFrame], Mapping[str, float]] | None = None
@@ -150,7 +149,7 @@ class Axes:
         limit = self.limit if self.top is None else max(self.top, roof(rows))
         panel = Panel(
             self.title, self.x_label, self.y, self.counted, numeric=self.numeric,
-            joined=self.joined, log_y=self.log_y, limits=(None if self.log_y else 0, limit),
+            joined=self.joined, limits=(0, limit),
         )  # fmt: skip
         return panel, rows
 
@@ -198,9 +197,8 @@ class Question(Study):
     """A question with all that a reader sees of it.
 
     ``decide`` gives a verdict for each claim that it decides, ``notes`` the caption of the table.
-    ``measures`` are the columns of its CSV. ``intervals`` says what
-    the table's intervals are, where they are not over test sentences; ``counted`` says it for the
-    figure.
+    ``measures`` are the columns of its CSV. ``intervals`` says what the table's intervals are if
+    they are not over test sentences; ``counted`` says it for the figure.
     """
 
     title: str
@@ -222,10 +220,9 @@ class Question(Study):
         estimates, body = Estimates(frame), Table.grid()
         for grid in self.grids:
             body.add_row(grid.table(estimates))
-        table = self.grids[0].table(estimates) if len(self.grids) == 1 else body
         runs, resamples = caption(frame)
         told = [*self.notes(frame), runs, self.intervals or resamples]
-        return Page(self.name, self.title, wide(frame, self.measures), table, [], told)
+        return Page(self.name, self.title, wide(frame, self.measures), body, [], told)
 
     def plot(self, frame: pd.DataFrame) -> Plot:
         """The figure."""
