@@ -332,11 +332,7 @@ QUESTION = Question(
     title="Neighbours among the embeddings (C13), % of the nearest five that are",
     probe=probe,
     summarise=summarise,
-    suits=lambda settings: (
-        settings.model.source == "seen"
-        and settings.corpus.name == "grammar"
-        and not settings.corpus.reverse_direction
-    ),
+    suits=lambda settings: settings.model.source == "seen" and settings.corpus.has_classes,
     decide=decide,
     notes=lambda _: NOTES,
     intervals=(

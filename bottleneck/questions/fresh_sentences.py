@@ -10,7 +10,7 @@ from ..corpus.turned import Turned
 from ..settings.buckets import OUTSIDE, bucket_of
 from ..settings.concerns import CorpusSettings
 from ..settings.errors import UserError
-from .subject import Subject, is_drawn
+from .subject import Subject
 
 Pairs = tuple[SentencePair, ...]
 
@@ -22,7 +22,7 @@ def fresh_sentences(subject: Subject, wanted: int) -> list[Pairs]:
     Raises UserError where the language has too few.
     """
     corpus, edges = subject.settings.corpus, subject.settings.scoring.lower_edges
-    if not is_drawn(corpus):
+    if not corpus.is_drawn:
         return _held_out(subject.corpus.test + subject.corpus.valid, edges, wanted)
     known = frozenset().union(*map(sources, subject.corpus.splits.values()))
     try:

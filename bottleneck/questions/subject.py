@@ -18,7 +18,6 @@ from ..model.translator import Weights, create
 from ..results.folders import ENVIRONMENT, read_object
 from ..runs.translate import TrainedRun, load_run
 from ..scoring.buckets import Buckets
-from ..settings.concerns import CorpusSettings
 from ..settings.errors import UserError
 from ..settings.run import RunSettings
 
@@ -98,16 +97,6 @@ class Subject:
 def open_subject(folder: Path) -> Subject:
     """Open a finished run's folder; what is missing or damaged is a UserError that names it."""
     return Subject(folder, load_run(folder))
-
-
-def is_drawn(corpus: CorpusSettings) -> bool:
-    """Whether a language whose rules are known made the text: links and bits are then known too."""
-    return corpus.name in ("grammar", "copy")
-
-
-def has_classes(corpus: CorpusSettings) -> bool:
-    """Whether the class of every source word is known: of the grammar's English."""
-    return corpus.name == "grammar" and not corpus.reverse_direction
 
 
 def source_words(pairs: tuple[SentencePair, ...]) -> Int[np.ndarray, "sentences"]:

@@ -97,6 +97,16 @@ class CorpusSettings(Concern):
     lowercase: bool = False
 
     @property
+    def is_drawn(self) -> bool:
+        """Whether a language whose rules are known made the text: links and bits are known too."""
+        return self.name in ("grammar", "copy")
+
+    @property
+    def has_classes(self) -> bool:
+        """Whether the class of every source word is known: of the grammar's English."""
+        return self.name == "grammar" and not self.reverse_direction
+
+    @property
     def longest_trained(self) -> int:
         """Most source words of a training or validation sentence."""
         return self.max_words if self.train_max_words is None else self.train_max_words

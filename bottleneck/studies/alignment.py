@@ -33,7 +33,7 @@ from ..probes.alignment import (
 )
 from ..questions.arms import Arm, arms_of, in_buckets
 from ..questions.question import Columns, Probed, Row, Study, Tell
-from ..questions.subject import Subject, is_drawn, source_words
+from ..questions.subject import Subject, source_words
 from ..runs.attention import attention_matrices
 from ..settings.concerns import UNSELECTIVE
 from ..settings.run import RunSettings
@@ -237,5 +237,5 @@ STUDY = Study(
     sweep="vindication",
     probe=probe,
     summarise=summarise,
-    suits=lambda settings: attends(settings) and is_drawn(settings.corpus),
+    suits=lambda settings: attends(settings) and settings.corpus.is_drawn,
 )

@@ -19,7 +19,7 @@ from ..corpus.tokens import tokenize
 from ..probes.survival import LinkedReference, chance_survivals, partners, survivals
 from ..questions.arms import Arm, arms_of
 from ..questions.question import Columns, Probed, Row, Study, Tell
-from ..questions.subject import Subject, is_drawn, source_words
+from ..questions.subject import Subject, source_words
 from ..results.outputs import read_texts
 from ..settings.errors import UserError
 from ..settings.grid import Cell, toml_word, varying
@@ -154,6 +154,6 @@ STUDY = Study(
     sweep="capacity",
     probe=probe,
     summarise=summarise,
-    suits=lambda settings: is_drawn(settings.corpus) and settings.model.source == "seen",
+    suits=lambda settings: settings.corpus.is_drawn and settings.model.source == "seen",
     own_runs=True,
 )

@@ -12,7 +12,7 @@ from ..probes.diagnosis import LEAST, Diagnosed, Diagnosis, aligned_reports
 from ..probes.survival import LinkedReference
 from ..probes.word_report import WordReport, word_reports
 from ..questions.question import Tell
-from ..questions.subject import Subject, has_classes, open_subject
+from ..questions.subject import Subject, open_subject
 from ..settings.concerns import CorpusSettings
 from .lexicon import lexicon_of
 from .survival import is_word
@@ -58,7 +58,7 @@ def reference_of(source: str, corpus: CorpusSettings) -> SentencePair | None:
         copied = all(_is_copy_word(word, corpus.copy_words) for word in words)
         links = tuple((place, place) for place in range(len(words)))
         return SentencePair(source, source, links) if copied else None
-    if has_classes(corpus):
+    if corpus.has_classes:
         # Imported here, so that other corpora do not pay for building the grammar.
         from ..corpus.grammar import english_french
 
@@ -71,7 +71,7 @@ def _is_copy_word(word: str, words: int) -> bool:
 
 
 def _why(corpus: CorpusSettings) -> str:
-    parsed = corpus.name == "copy" or has_classes(corpus)
+    parsed = corpus.name == "copy" or corpus.has_classes
     return ", which is not of the run's own language" if parsed else ""
 
 
@@ -87,7 +87,7 @@ def _judge(subject: Subject, source: str, pair: SentencePair | None, tell: Tell)
 
 def _class(token: str, corpus: CorpusSettings) -> str:
     """The grammar's class of a word; empty where it has none."""
-    if not has_classes(corpus):
+    if not corpus.has_classes:
         return ""
     from ..corpus.grammar import word_class
 

@@ -34,7 +34,7 @@ from ..model.translator import Translator, Weights, real_positions
 from ..probes.gradients import GradientRecords, gradient_curve, half_distance
 from ..questions.arms import Arm, arms_of, in_buckets, interval_of
 from ..questions.question import Columns, Probed, Row, Study, Tell
-from ..questions.subject import Subject, is_drawn, source_words
+from ..questions.subject import Subject, source_words
 from ..scoring.bootstrap import draw
 from ..settings.buckets import bucket_labels
 from ..training.loss import decoder_inputs
@@ -298,5 +298,5 @@ STUDY = Study(
     sweep="vindication",
     probe=probe,
     summarise=summarise,
-    suits=lambda settings: settings.model.source == "seen" and is_drawn(settings.corpus),
+    suits=lambda settings: settings.model.source == "seen" and settings.corpus.is_drawn,
 )

@@ -42,7 +42,7 @@ from ..probes.word_groups import (
 )
 from ..questions.arms import Arm, arms_of, in_buckets
 from ..questions.question import Columns, Probed, Row, Study, Tell
-from ..questions.subject import Subject, has_classes, is_drawn, source_words
+from ..questions.subject import Subject, source_words
 from ..results.outputs import read_texts
 from ..scoring.bootstrap import Score
 
@@ -109,7 +109,7 @@ def probe(subject: Subject, tell: Tell) -> Columns:
 
 def _links(subject: Subject, tell: Tell) -> list[Sequence[Link]]:
     """Gold links where the corpus knows them, else those of IBM model 1."""
-    if is_drawn(subject.settings.corpus):
+    if subject.settings.corpus.is_drawn:
         return [pair.links for pair in subject.corpus.test]
     tell("IBM model 1")
     model = lexicon(subject.corpus.train)
@@ -135,7 +135,7 @@ def _grouped(subject: Subject) -> dict[str, tuple[Places, Places]]:
         "position": [_words_alone(own, np.zeros(len(own), np.int64)) for own in sentences],
     }
     alike = {}
-    if has_classes(subject.settings.corpus):
+    if subject.settings.corpus.has_classes:
         classes = [list(map(class_of, own)) for own in sentences]
         groups["class"] = [class_places(own, CLASSES) for own in classes]
         alike["kind"] = list(map(_kind_places, classes)), _thirds_alike(sentences, counts)

@@ -14,7 +14,7 @@ from seq2seq_bottleneck.corpus.subwords import Subwords
 from seq2seq_bottleneck.corpus.tokens import WORDS, plain, tokenize
 from seq2seq_bottleneck.questions import embeddings, state_reading
 from seq2seq_bottleneck.questions.question import Probed
-from seq2seq_bottleneck.questions.subject import has_classes, is_drawn, open_subject
+from seq2seq_bottleneck.questions.subject import open_subject
 from seq2seq_bottleneck.results.export import write_bundle
 from seq2seq_bottleneck.results.folders import STORE
 from seq2seq_bottleneck.results.found import finished_runs
@@ -210,11 +210,11 @@ def test_what_is_known_of_a_text_decides_what_it_suits():
     drawn = {"grammar": True, "copy": True, "files": False, "multi30k": False, "europarl": False}
     for name, known in drawn.items():
         corpus = CorpusSettings(name=name)
-        assert is_drawn(corpus) == known
+        assert corpus.is_drawn == known
         settings = resolve("smoke").changed(corpus={"name": name})
         for study in (STUDY, capacity.STUDY, gradients.STUDY):
             assert study.suits(settings) == known
-        assert embeddings.QUESTION.suits(settings) == has_classes(corpus) == (name == "grammar")
+        assert embeddings.QUESTION.suits(settings) == corpus.has_classes == (name == "grammar")
     french = resolve("smoke").changed(corpus={"reverse_direction": True})
     assert not embeddings.QUESTION.suits(french)
     assert STUDY.suits(french)
