@@ -119,12 +119,14 @@ def test_the_reference_study_is_a_script_that_answers_every_question():
     subprocess.run(["sh", "-n", ROOT / "experiments" / "reference.sh"], check=True)
     contexts = [parsed(line) for line in script_commands()]
     options = [(context.command.name, context.params) for context in contexts]
-    sweeps = {given["out"].name: given["name"] for name, given in options if name == "sweep"}
+    sweeps = {Path(given["out"]).name: given["name"] for name, given in options if name == "sweep"}
     assert set(sweeps.values()) == {
         name for name in experiment_names() if not name.endswith("failure_pattern")
     }
     assert all(name == sweep or name.startswith("real_") for name, sweep in sweeps.items())
-    studies = {given["name"]: given["results"].name for name, given in options if name == "study"}
+    studies = {
+        given["name"]: Path(given["results"]).name for name, given in options if name == "study"
+    }
     assert set(studies) == set(STUDIES)
     for claim in CLAIMS:
         assert claim.home in {*sweeps, "bench"}

@@ -1,6 +1,7 @@
 """``bottleneck corpus``: fetch real text, and look at the sentences before training on them."""
 
 import sys
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -94,7 +95,8 @@ def fetch(
         raise UsageError(f"no corpus {name!r} to fetch{did_you_mean(name, CORPORA)}")
     columns = "{task.description}", BarColumn(), DownloadColumn(), TransferSpeedColumn()
     hidden = quiet or not sys.stderr.isatty()
-    with Progress(*columns, console=errors(), transient=True, disable=hidden) as progress:
+    progress = Progress(*columns, console=errors(), transient=True, disable=hidden)
+    with nullcontext() if hidden else progress:
         source = fetch_corpus(name, limit, again, lambda file: _Bar(progress, file))
     splits = {"train": "training", "valid": "validation", "test": "test"}
     counts = [f"{count:,} {splits[split]}" for split, count in source["pairs"].items()]
