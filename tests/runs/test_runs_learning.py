@@ -52,7 +52,7 @@ def test_the_log_has_every_validation_sentence_once(finished):
 def test_the_bundle_has_what_the_log_says(finished):
     out, run = finished
     read = load_bundle(out).learning()
-    plain = pd.read_csv(out / "learning.csv")
+    plain = pd.read_csv(out / "learning.csv", float_precision="round_trip")
     assert len(plain) == len(read) == 2 * 3
     assert list(plain["loss"]) == list(read["loss"])
     assert set(plain["run"]) == {run.name}
