@@ -81,6 +81,10 @@ Form = Annotated[
     str,
     typer.Option("--format", help="rich, csv, markdown, latex or json."),
 ]
+Details = Annotated[
+    bool,
+    typer.Option("--details", help="Print the rules, the schedule and the rest, too."),
+]
 OneRunOrMore = Annotated[
     Path | None,
     typer.Option(

@@ -214,7 +214,7 @@ def _execute(work: "list[Job]", folder: Path, quiet: bool, execute: "Executor") 
 
 def _print_plan(read: "Sweep", grid: "Grid", costs: Sequence[Cost], found: Sequence[str]) -> None:
     """The question, the cells with what each costs, what was left out, and the sums."""
-    from ..tables.fitting import print_prose
+    from ..tables.render import print_prose
 
     console = output()
     print_prose(console, read.question)
@@ -254,7 +254,7 @@ def _conclude(outcomes: "list[Outcome]", question: str, folder: Path) -> None:
 
     Where something failed the command's end says so, too.
     """
-    from ..tables.fitting import print_prose
+    from ..tables.render import print_prose
 
     console = output()
     print_prose(console, question)
@@ -276,7 +276,7 @@ def _conclude(outcomes: "list[Outcome]", question: str, folder: Path) -> None:
 def _print_scores(console: "Console", done: "list[Outcome]", folder: Path) -> None:
     """BLEU of each cell by bucket, with its range below it where the width allows."""
     from ..results.bundle import load_results
-    from ..tables.fitting import print_prose
+    from ..tables.render import print_prose
 
     runs = load_results(folder)
     runs = runs[runs["run"].isin([outcome.run for outcome in done])]
@@ -295,7 +295,7 @@ def _print_scores(console: "Console", done: "list[Outcome]", folder: Path) -> No
 
 def _fits(table: "Table", console: "Console") -> bool:
     """Whether there is room for all of a table but its names, which can be folded."""
-    from ..tables.fitting import least_width
+    from ..tables.render import least_width
 
     names = table.columns[0]
     names.max_width = NAME_WIDTH

@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import pandas as pd
-from rich.table import Table
 
 from ..results.bundle import Bundle, other_versions, without_result
 from ..scoring.bleu import SHORT_SENTENCES
@@ -14,8 +13,7 @@ from .caption import intervals, signed
 from .comparison import NONE
 from .controlled import measured
 from .families import arm_names, describe, families, listed_runs
-from .fitting import Fitted
-from .render import barred, count, new_table, with_bars
+from .render import BarTable, CompactTable, count, new_table, with_bars
 from .slides import bounds, typed_frame
 
 TITLE = "BLEU of every arm by sentence length"
@@ -77,12 +75,12 @@ def _rows(bundle: Bundle, runs: pd.DataFrame) -> Iterator[dict[str, Any]]:
         }
 
 
-def arms_table(frame: pd.DataFrame) -> Fitted:
+def arms_table(frame: pd.DataFrame) -> BarTable:
     """Rows are arms, columns buckets; ranges on second lines."""
-    return barred(lambda width: _table(frame, width))
+    return BarTable(lambda width: _table(frame, width))
 
 
-def _table(frame: pd.DataFrame, width: int) -> Table:
+def _table(frame: pd.DataFrame, width: int) -> CompactTable:
     buckets = frame["bucket"].nunique()
     counts = [tuple(frame["n"][place : place + buckets]) for place in range(0, len(frame), buckets)]
     usual = max(counts, key=counts.count)
@@ -95,6 +93,11 @@ def _table(frame: pd.DataFrame, width: int) -> Table:
         own = "" if held == usual else f"\nn={' '.join(map(count, held))}"
         table.add_row(f"{frame['arm'][place]}{own}", *cells[place : place + buckets])
     return table
+
+
+def run_line(bundle: Bundle) -> str:
+    """What was run, in one line."""
+    return f"{describe(listed_runs(bundle))}; 95 % intervals over test sentences"
 
 
 def caption(bundle: Bundle) -> list[str]:

@@ -12,6 +12,7 @@ from ..results.bundle import Bundle, signatures
 from ..scoring.bleu import SHORT_SENTENCES
 from ..settings.run import RunSettings
 from .comparison import Comparison, seed_points
+from .families import seeds_told
 from .missing import SPANNED, missing
 from .schedule import schedule, training_line
 
@@ -38,6 +39,17 @@ def failure_verdicts(comparison: Comparison) -> list[Verdict]:
 def vindication_verdicts(comparison: Comparison) -> list[Verdict]:
     """Whether the vindication held, and by which rules."""
     return [decide(comparison.scores) for decide, _ in VINDICATION_RULES.values()]
+
+
+def run_line(sizes: Sequence[Comparison]) -> str:
+    """What was run, in one line."""
+    first = sizes[0]
+    contexts = ", ".join(str(size.settings.model.context_size) for size in sizes)
+    return (
+        f"{first.settings.corpus.title}, {first.train_pairs:,} training pairs, context {contexts}, "
+        f"{first.settings.training.updates:,} updates, {seeds_told(first.none.seeds)}; "
+        f"95 % intervals over test sentences. {_small(first)}"
+    ).rstrip(". ")
 
 
 def common_caption(comparison: Comparison, bundle: Bundle) -> list[str]:

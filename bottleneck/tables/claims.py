@@ -10,9 +10,9 @@ from rich.table import Table
 from rich.text import Text
 
 from .decided import Decision
-from .fitting import MEASURE, print_prose
 from .formats import check_known, csv
 from .formats import markdown as markdown_table
+from .render import MEASURE, print_prose
 
 TITLE = "The lecture's claims"
 VERDICTS = {"held": "green", "partly": "yellow", "not held": "red", "not measured": "dim"}

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from jaxtyping import Float
 from numpy import ndarray
 
-from .fitting import shows
+from .render import can_encode
 
 SHADES = " ░▒▓█"
 PLAIN_SHADES = " .:+#"
@@ -42,7 +42,7 @@ def heatmap(
 
 def shades_for(encoding: str) -> str:
     """The shades that a terminal of this encoding can show."""
-    return SHADES if shows(encoding, SHADES) else PLAIN_SHADES
+    return SHADES if can_encode(encoding, SHADES) else PLAIN_SHADES
 
 
 def legend(shades: str = SHADES) -> str:

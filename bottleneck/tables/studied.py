@@ -56,6 +56,21 @@ def caption(frame: pd.DataFrame) -> list[str]:
     return [_runs(frame), f"Ranges are 95 % over test sentences (bootstrap), {resampled(frame)}"]
 
 
+def run_line(frame: pd.DataFrame) -> str:
+    """What was run, in one line."""
+    corpora, updates, contexts, seeds = (
+        ", ".join(f"{value:,}" if isinstance(value, int) else value for value in sorted(values))
+        for values in (
+            set(frame["corpus"]),
+            set(frame["updates"].astype(int)),
+            set(frame["context_size"].astype(int)),
+            set(frame["seed"].dropna().astype(int)),
+        )
+    )
+    small = f"; * under {MARKED_BELOW}" if (frame["n"] < MARKED_BELOW).any() else ""
+    return f"{corpora}, context {contexts}, {updates} updates, seed {seeds}; 95 % intervals{small}"
+
+
 def resampled(frame: pd.DataFrame) -> str:
     """Which numbers share resamples: those of all arms where these are known to read one text.
 

@@ -11,7 +11,7 @@ from seq2seq_bottleneck.scoring.bleu import bleu, bleu_signature, bleu_statistic
 from seq2seq_bottleneck.scoring.paired import Resampling, estimates
 from seq2seq_bottleneck.settings.errors import UsageError, UserError
 from seq2seq_bottleneck.tables.outputs import Output, read_systems
-from seq2seq_bottleneck.tables.pages import FORMATS, render
+from seq2seq_bottleneck.tables.page import FORMATS
 from seq2seq_bottleneck.tables.paired import paired_page
 
 LENGTHS = [3] * 5 + [7] * 40 + [15] * 120 + [25] * 40 + [44] * 40
@@ -164,7 +164,7 @@ def test_an_empty_bucket_is_a_row_of_blanks(rows):
 
 
 def test_the_same_seed_gives_the_same_bytes_and_another_seed_does_not(page):
-    assert render(page_of(), "csv") == render(page, "csv")
+    assert page_of().render("csv") == page.render("csv")
     other = Resampling(HOW.resamples, HOW.trials, 2)
     assert page_of(how=other).frame["p_bootstrap"].tolist() != page.frame["p_bootstrap"].tolist()
 
@@ -187,7 +187,7 @@ def test_how_it_was_done_stands_in_columns_and_under_the_table(page):
 
 @pytest.mark.parametrize("form", FORMATS)
 def test_every_form_shows_every_row(page, form):
-    text = render(page, form)
+    text = page.render(form)
     assert all(name in text for name in (*INSIDE, "all", "interaction"))
     assert "nan" not in text
     if form == "rich":

@@ -16,7 +16,8 @@ from seq2seq_bottleneck.results.bundle import load_bundle
 from seq2seq_bottleneck.settings.errors import UserError
 from seq2seq_bottleneck.tables.comparison import compare
 from seq2seq_bottleneck.tables.controlled import losses
-from seq2seq_bottleneck.tables.pages import make_page, slide_pages, write_pages
+from seq2seq_bottleneck.tables.page import write_pages
+from seq2seq_bottleneck.tables.pages import make_page, slide_pages
 from seq2seq_bottleneck.tables.slides import failure_pattern, vindication
 
 FALLING = {"none": [0.1, 0.3, 0.5, 0.6, 0.7], "additive": [0.1, 0.1, 0.1, 0.1, 0.1]}
@@ -99,7 +100,7 @@ def test_an_empty_bucket_is_a_row_of_blanks(tmp_path):
 def test_the_row_that_drops_are_of_is_the_first_filled_one(tmp_path, kept, drops):
     write_planted(tmp_path, FALLING, seeds=1, keep=frozenset(kept))
     page = slide_pages(load_bundle(tmp_path))[0]
-    columns = [[str(cell) for cell in one.cells] for one in page.table.layouts[-1].table.columns]
+    columns = [[str(cell) for cell in one.cells] for one in page.table.make(0).columns]
     ours, printed = columns[5], columns[7]
     assert [cell.partition("\n")[0][-len(end) :] if end else cell
             for cell, end in zip(ours, drops, strict=True)] == drops  # fmt: skip
