@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..results.schema import BENCHMARK
-from ..settings.text import counted
+from ..settings.errors import counted
 from .console import errors, output, say
 from .options import MOST_THREADS, Form, Quiet
 from .reproduce import DEFAULT_OUT

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from ..settings.text import plain
+from ..settings.errors import plain
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -70,11 +70,3 @@ def print_names(told: Mapping[str, str]) -> None:
     for name, text in told.items():
         grid.add_row(Text(name), Text(text))
     output().print(Constrain(grid, MEASURE))
-
-
-def size(count: int) -> str:
-    """Bytes for people: ``120 kB``, ``3.4 MB``, ``1.2 GB``."""
-    kilobytes = count / 1e3
-    if kilobytes < 1000:
-        return f"{kilobytes:,.0f} kB"
-    return f"{kilobytes / 1e3:,.1f} MB" if kilobytes < 1e6 else f"{kilobytes / 1e6:,.1f} GB"

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from ..settings.text import counted
+from ..settings.errors import counted
 from .console import say, show
 from .learned import say_unlearned, told_runs
 from .options import Form, OneRunOrMore, check_sentence

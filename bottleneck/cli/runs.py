@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..settings.text import plain
+from ..settings.errors import plain
 from .console import output, say
 from .results import Results, Where, results_folder, told_folder
 
@@ -153,8 +153,8 @@ def _grid(rows: Sequence[tuple[str, str, str]]) -> "Table":
 def _names(runs: "Sequence[RunFolder]") -> dict[str, str]:
     """Each run's group, and what tells it from the others of that group; by run."""
     from ..results.folders import read_groups
-    from ..settings.grid import Cell, varying
     from ..settings.run import NAMES
+    from ..settings.sweep import Cell, varying
 
     groups = read_groups(runs[0].store) if runs else {}
     known = {run.run: _settings(run) for run in runs}
@@ -223,7 +223,7 @@ def _print_facts(head: str, facts: Mapping[str, object]) -> None:
 
 def _word(value: object) -> str:
     """A fact as a settings file has it; what holds others as JSON."""
-    from ..settings.grid import toml_word
+    from ..settings.sweep import toml_word
 
     inside = isinstance(value, dict | list)
     return json.dumps(value, ensure_ascii=False) if inside else toml_word(value)

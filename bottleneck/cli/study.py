@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..results.schema import BENCHMARK
-from ..settings.text import counted
+from ..settings.errors import counted
 from .bench import show_costs
 from .console import print_names, say, show
 from .gold import FirstWord, Gold, Source, Target, check_gold_options, for_gold, study_gold

@@ -10,10 +10,10 @@ from jaxtyping import Float
 
 from ..results.schema import SETTING_COLUMNS
 from ..scoring.bootstrap import Estimate, Score, draw, estimate
-from ..scoring.buckets import Buckets
-from ..settings.apart import telling
-from ..settings.grid import SEED, Cell, short_name, toml_word, varying
+from ..settings.buckets import Buckets
 from ..settings.run import RunSettings, resolve
+from ..settings.sweep import SEED, Cell, short_name, toml_word, varying
+from ..tables.families import telling
 from .question import Probed, Row
 
 ATTENTION = "model.attention"

@@ -12,7 +12,7 @@ from ..claims.controls import UNIFORM as UNIFORM_WEIGHTS
 from ..claims.training import Trained
 from ..results.bundle import Bundle
 from ..scoring.bootstrap import Estimate, difference
-from ..scoring.buckets import Buckets
+from ..settings.buckets import Buckets
 from .alike import WIDTHS
 from .comparison import NONE, Arm, arm_of, source_words
 from .families import TEXT, UNIFORM, Pair, changed, first, listed_runs, named, over_trained_lengths

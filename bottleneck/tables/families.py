@@ -5,6 +5,7 @@ would do, the one nearest the lecture's own settings is taken. Which sweep or gr
 for does not count: what it is stands in its settings.
 """
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -18,15 +19,16 @@ from ..claims.registry import ATTENTION
 from ..results.bundle import Bundle
 from ..results.columns import setting_columns
 from ..results.schema import SETTING_COLUMNS
-from ..settings.apart import telling
 from ..settings.concerns import UNSELECTIVE
+from ..settings.errors import counted
 from ..settings.run import resolve
-from ..settings.text import counted
 from .alike import PAIRED, WIDTHS, following
 from .comparison import MOST_POINTS, NONE
 from .selection import written
 
 UNIFORM = "uniform"
+SIZE = "context_size"
+"""If arms differ in this alone, each name has it: no value of a scale is the usual one."""
 TEXT = "corpus_fingerprint"
 
 
@@ -254,3 +256,22 @@ def seeds_told(seeds: Sequence[int]) -> str:
     rows = (seeds[first:stop] for first, stop in pairwise([*starts, len(seeds)]))
     told = (f"{row[0]}-{row[-1]}" if len(row) > 1 else str(row[0]) for row in rows)
     return f"{counted(len(seeds), 'seed')}: {', '.join(told)}"
+
+
+def telling(rows: Sequence[Mapping[str, str]], base: Mapping[str, str]) -> list[list[str]]:
+    """For each row of settings those that most rows do not share: ``["updates=80"]``.
+
+    Of values equally common, that of ``base`` is the usual one, else the smallest. Rows that differ
+    have different lists.
+    """
+    names = [name for name in (rows[0] if rows else {}) if len({row[name] for row in rows}) > 1]
+    if names == [SIZE]:
+        return [[f"{SIZE}={row[SIZE]}"] for row in rows]
+    usual = {}
+    for name in names:
+        counts = Counter(row[name] for row in rows)
+        # A shorter text is a smaller number.
+        usual[name] = min(
+            counts, key=lambda text: (-counts[text], text != base[name], len(text), text)
+        )
+    return [[f"{name}={row[name]}" for name in names if row[name] != usual[name]] for row in rows]

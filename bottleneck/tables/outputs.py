@@ -18,10 +18,8 @@ from ..results.folders import is_run, read_settings
 from ..results.found import find_runs
 from ..results.outputs import read_outputs
 from ..scoring.bleu import REFERENCE
-from ..scoring.buckets import Buckets
-from ..settings.buckets import bucket_labels
-from ..settings.errors import UsageError, UserError
-from ..settings.text import counted
+from ..settings.buckets import Buckets, bucket_labels
+from ..settings.errors import UsageError, UserError, counted
 
 TOKENISED_END = " ."
 TOKENISED_LINES = 100

@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ..claims.verdict import marked
-from ..settings.text import plain
+from ..settings.errors import plain
 
 MEASURE = 100
 """The most columns of a line of prose, which is hard to read when it is longer."""

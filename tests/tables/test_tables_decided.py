@@ -15,8 +15,7 @@ from seq2seq_bottleneck.results.bundle import load_bundle
 from seq2seq_bottleneck.results.columns import setting_columns
 from seq2seq_bottleneck.results.inside import results_inside
 from seq2seq_bottleneck.results.schema import PROBE_COLUMNS
-from seq2seq_bottleneck.settings.grid import make_grid
-from seq2seq_bottleneck.settings.sweep import load_sweep
+from seq2seq_bottleneck.settings.sweep import load_sweep, make_grid
 from seq2seq_bottleneck.tables.comparison import compare
 from seq2seq_bottleneck.tables.controlled import EXPECTED, control_names, variation_names
 from seq2seq_bottleneck.tables.decided import _named, decide_results, decision

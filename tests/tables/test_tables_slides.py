@@ -127,7 +127,7 @@ def test_the_caption_says_all_that_an_honest_table_must(planted):
     text = "\n".join(failure.caption)
     for part in (
         "never levels",
-        "none 1,000, additive 1,300 (the score's own: 300)",
+        "none 1,000, additive 1,300 (the score has 300 of them)",
         "seed 1: ",
         "seed 2: ",
         "under 100 sentences",
@@ -153,9 +153,9 @@ def test_the_caption_counts_what_was_cut_and_what_training_holds_by_bucket(tmp_p
     held = {run: bundle.facts(run) | {"near_copies": 0.4} for run in runs["run"]}
     described = {run: bundle.environment["runs"][run] | {"environment": held[run]} for run in held}
     page, _ = slide_pages(type(bundle)(tmp_path, runs, bundle.sentences, {"runs": described}))
-    assert "Outputs without an end, cut there (all seeds): none: 30; additive: 10." in page.caption
-    told = "training holds 40.0 %; by bucket 10.0 25.0 - 50.0 100.0: where these differ, buckets"
-    assert told in " ".join(page.caption)
+    assert "Outputs cut there without an end (all seeds): none: 30; additive: 10." in page.caption
+    text = "Training has 40.0 % of the test set's source 5-grams; by bucket 10.0 25.0 - 50.0 100.0:"
+    assert text in " ".join(page.caption)
 
 
 def last_line(name, bundle):
@@ -233,7 +233,7 @@ def test_a_smoothed_training_loss_is_called_so(tmp_path, smoothing, told):
         store.add(arm, arm, shares, training={"label_smoothing": smoothing})
     page = slide_pages(load_bundle(store.write()))[0]
     (line,) = [line for line in page.caption if line.startswith("Training")]
-    assert f"in nats a target token, {told}: none 0.50 / 1.00" in line
+    assert f"in nats per target token, {told}: none 0.50 / 1.00" in line
     assert ("with label smoothing" in losses(load_bundle(tmp_path).runs)) == (smoothing > 0)
 
 
