@@ -89,13 +89,13 @@ def _filtered(runs: "list[RunFolder]", where: list[str]) -> "list[RunFolder]":
 
 def _there_are(frame: "pd.DataFrame", where: list[str]) -> str:
     """``attention is additive, none``: what the runs have in each column of a condition."""
-    from ..tables.selection import listed
+    from ..tables.selection import list_values
 
     known = frame[frame["attention"].notna()]  # a run whose settings cannot be read has nothing
     told = []
     for condition in dict.fromkeys(each.partition("=")[0].strip() for each in where):
         column = condition if condition in frame else condition.rpartition(".")[2]
-        told += [f"{column} is {listed(known[column])}"] if column in frame else []
+        told += [f"{column} is {list_values(known[column])}"] if column in frame else []
     return " and ".join(told)
 
 

@@ -13,7 +13,7 @@ from ..scoring.bootstrap import Estimate, Score, draw, estimate
 from ..settings.buckets import Buckets
 from ..settings.run import RunSettings, resolve
 from ..settings.sweep import SEED, Cell, short_name, toml_word, varying
-from ..tables.families import telling
+from ..tables.comparison_groups import unusual_settings
 from .question import Probed, Row
 
 ATTENTION = "model.attention"
@@ -92,7 +92,7 @@ def _names(known: Sequence[RunSettings]) -> list[str]:
     cells = [Cell("", settings) for settings in known]
     told = [name for name in varying(cells) if name != ATTENTION]
     rows = [_written(cell, told) for cell in cells]
-    apart = telling(rows, _written(_lecture(), told))
+    apart = unusual_settings(rows, _written(_lecture(), told))
     return [" ".join([cell.value(ATTENTION), *own]) for cell, own in zip(cells, apart, strict=True)]
 
 

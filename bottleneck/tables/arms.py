@@ -11,8 +11,8 @@ from ..scoring.bleu import SHORT_SENTENCES
 from ..settings.errors import UserError
 from .caption import intervals, signed
 from .comparison import NONE
+from .comparison_groups import arm_names, describe, groups, listed_runs
 from .controlled import measured
-from .families import arm_names, describe, families, listed_runs
 from .render import BarTable, CompactTable, count, new_table, with_bars
 from .slides import bounds, typed_frame
 
@@ -46,7 +46,7 @@ def named_arms(bundle: Bundle) -> list[pd.DataFrame]:
             f"`--where`, as by `--where run={runs['run'].iloc[0]}`"
         )
     named = runs.assign(arm=arm_names(runs))
-    return sorted(families(named, ("seed",)), key=_place)
+    return sorted(groups(named, ("seed",)), key=_place)
 
 
 def _place(runs: pd.DataFrame) -> tuple[int, bool, list[tuple[int, str]]]:
@@ -54,16 +54,16 @@ def _place(runs: pd.DataFrame) -> tuple[int, bool, list[tuple[int, str]]]:
 
     Numbers in names are in the order of their values: a context of 64 before one of 128.
     """
-    name, *apart = runs["arm"].iloc[0].split()
+    name, *unusual = runs["arm"].iloc[0].split()
     parts = re.split(r"([0-9]+)", runs["arm"].iloc[0])
     numbered = [(int(part), "") if part.isdecimal() else (-1, part) for part in parts]
-    return len(apart), name != NONE, numbered
+    return len(unusual), name != NONE, numbered
 
 
 def _rows(bundle: Bundle, runs: pd.DataFrame) -> Iterator[dict[str, Any]]:
     """An arm's rows."""
-    found = measured(bundle, runs)
-    for bucket, n, bleu in zip(found.buckets, found.n, found.estimates, strict=True):
+    scores = measured(bundle, runs)
+    for bucket, n, bleu in zip(scores.buckets, scores.n, scores.estimates, strict=True):
         yield {
             "arm": runs["arm"].iloc[0],
             "seeds": len(runs),
@@ -88,10 +88,10 @@ def _table(frame: pd.DataFrame, width: int) -> CompactTable:
     table = new_table(TITLE, ["arm", *(f"{bucket}\nn={count(n)}" for bucket, n in heads)])
     table.padding = 0
     cells = with_bars(frame, "bleu", width)
-    for arm, held in enumerate(counts):
+    for arm, arm_counts in enumerate(counts):
         place = arm * buckets
-        own = "" if held == usual else f"\nn={' '.join(map(count, held))}"
-        table.add_row(f"{frame['arm'][place]}{own}", *cells[place : place + buckets])
+        note = "" if arm_counts == usual else f"\nn={' '.join(map(count, arm_counts))}"
+        table.add_row(f"{frame['arm'][place]}{note}", *cells[place : place + buckets])
     return table
 
 

@@ -12,9 +12,8 @@ from ..claims.verdict import Verdict, marked
 from ..results.bundle import Bundle, other_versions, signatures
 from ..scoring.bleu import SHORT_SENTENCES
 from ..settings.run import RunSettings
-from .alike import PAIRED, like
 from .comparison import NONE, Arm, Comparison, compare, seed_points
-from .families import seeds_told
+from .comparison_groups import PAIRED, like, seeds_text
 
 LEVELS = (
     "The slide's numbers are its illustration: compare shapes (order, drop, gain), never levels. "
@@ -46,7 +45,7 @@ def run_line(sizes: Sequence[Comparison]) -> str:
     small = _small_buckets(first)
     return (
         f"{first.settings.corpus.title}, {first.train_pairs:,} training pairs, context {contexts}, "
-        f"{first.settings.training.updates:,} updates, {seeds_told(first.none.seeds)}; "
+        f"{first.settings.training.updates:,} updates, {seeds_text(first.none.seeds)}; "
         f"95 % intervals over test sentences{f'. {small}' if small else ''}"
     ).rstrip(".")
 
@@ -218,10 +217,10 @@ def _schedule(comparison: Comparison, bundle: Bundle) -> str:
         for bucket in _moved(arm, longer, comparison.buckets)
     ]
     verdict = (
-        f"not long enough; twice the updates ({seeds_told(seeds)}) move these buckets beyond the "
+        f"not long enough; twice the updates ({seeds_text(seeds)}) move these buckets beyond the "
         f"interval of the same seeds: {', '.join(moved)}"
         if moved
-        else f"long enough; twice the updates ({seeds_told(seeds)}) move no bucket beyond its "
+        else f"long enough; twice the updates ({seeds_text(seeds)}) move no bucket beyond its "
         "interval"
     )
     added = "; ".join(f"{arm.name} {_added(arm, longer)}" for arm, longer in pairs)

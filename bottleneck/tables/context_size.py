@@ -18,7 +18,7 @@ def context_size(sizes: Sequence[Comparison]) -> pd.DataFrame:
 
     Attention's columns are blank where it was not run.
     """
-    rows = [_row(one, place) for one in sizes for place in range(len(one.buckets))]
+    rows = [_row(size, place) for size in sizes for place in range(len(size.buckets))]
     return typed_frame(rows, ("context_size", "bucket", "n"))
 
 

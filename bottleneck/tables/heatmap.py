@@ -48,8 +48,8 @@ def shades_for(encoding: str) -> str:
 def legend(shades: str = SHADES) -> str:
     """What each shade stands for."""
     steps = (f"{least:.1f} <= {shade}" for least, shade in zip(LOWEST, shades, strict=True))
-    _, *told = (step.removeprefix("0") for step in steps)
-    return f"weight: '{shades[0]}' < {' < '.join(told)}"
+    _, *texts = (step.removeprefix("0") for step in steps)
+    return f"weight: '{shades[0]}' < {' < '.join(texts)}"
 
 
 def _piece(

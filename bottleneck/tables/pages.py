@@ -146,7 +146,7 @@ def _arms(bundle: Bundle) -> Page:
 def _context_size(bundle: Bundle) -> Page:
     sizes = compare_sizes(bundle)
     frame = context_size.context_size(sizes)
-    names = [one.attention.name for one in sizes if one.attention]
+    names = [size.attention.name for size in sizes if size.attention]
     return Page(
         "context_size",
         context_size.TITLE,
