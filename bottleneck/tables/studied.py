@@ -62,8 +62,8 @@ def run_line(frame: pd.DataFrame) -> str:
         ", ".join(f"{value:,}" if isinstance(value, int) else value for value in sorted(values))
         for values in (
             set(frame["corpus"]),
-            set(frame["updates"].astype(int)),
-            set(frame["context_size"].astype(int)),
+            set(frame["updates"].dropna().astype(int)),
+            set(frame["context_size"].dropna().astype(int)),
             set(frame["seed"].dropna().astype(int)),
         )
     )

@@ -105,9 +105,7 @@ def test_a_bucket_of_a_handful_is_not_read_for_the_interaction():
     assert held["interaction"]["difference"] == pytest.approx(more, abs=1e-12)
     assert held["interaction"]["n"] == 40
     told = " ".join(page.caption)
-    assert (
-        "difference in 11-20 minus that in 5-10. A bucket of under 10 sentences is not read" in told
-    )
+    assert "difference in 11-20 minus that in 5-10; only buckets with 10 sentences or more" in told
     few = [text for text, length in zip(texts, lengths, strict=True) if length != 15]
     page = of_texts(few)
     assert page.frame.iloc[-1][["difference", "p_bootstrap"]].isna().all()
@@ -176,7 +174,7 @@ def test_how_it_was_done_stands_in_columns_and_under_the_table(page):
     assert set(frame["signature"]) == {bleu_signature(), ""}
     for part in ("A: one.", "B: two.", "500 resamples", "500 trials", "seed 1", bleu_signature()):
         assert part in told
-    assert "Interaction: the difference in 41+ minus that in 5-10." in told
+    assert "Interaction: the difference in 41+ minus that in 5-10;" in told
     assert "5 sentences of fewer than 5 source words" in told
     assert "* under 100 sentences: 5-10 (n = 40)" in told
     assert told.count("Outside the buckets") == 1

@@ -157,7 +157,7 @@ def test_a_page_prints_a_line_per_verdict_and_one_of_what_was_run(pages):
     page.print(Console(file=full, width=400), details=True)
     lines = short.getvalue().splitlines()
     assert len([line for line in lines if line.startswith("L-VIND")]) == len(page.judged)
-    assert "training pairs, context 256, " in " ".join(lines[-3:])
+    assert "10 training pairs, context 32, " in " ".join(lines[-3:])
     assert lines[-1].endswith("caption.")
     assert "Rule:" not in short.getvalue()
     for line in (*page.verdicts, *page.caption):
