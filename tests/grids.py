@@ -1,7 +1,6 @@
 """The cells that a sweep makes, as a list."""
 
-from seq2seq_bottleneck.settings.grid import Cell, make_grid
-from seq2seq_bottleneck.settings.sweep import Sweep
+from seq2seq_bottleneck.settings.sweep import Cell, Sweep, make_grid
 
 
 def expand(sweep: Sweep, assignments: tuple[str, ...] | list[str] = (), seeds=None) -> list[Cell]:

@@ -8,7 +8,6 @@ import gzip
 import re
 import shlex
 import subprocess
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -150,7 +149,7 @@ def test_the_sweeps_that_readme_tells_of_in_its_text_can_be_planned(folder, monk
             command = re.sub(rf"\b{name}\b", place, command)
         assert run([*command.split(), "--preset", "smoke", "--dry-run"]) == 0, command
         told = capsys.readouterr().out
-        assert "cells, " in told, command
+        assert re.search(r"\d cells?\b", told), command
     assert sorted(folder.rglob("*")) == before
 
 
@@ -205,19 +204,15 @@ def rounded(row):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["failure-pattern", "vindication"])
 def test_the_two_tables_are_those_that_the_command_prints(name, monkeypatch, capsys):
-    """Up to the rules, and what stands under them."""
+    """With their verdicts, but without the line on what was run."""
     monkeypatch.setenv("COLUMNS", "80")
     bundle = ROOT / "results" / "reference" / "vindication"
     assert run(["table", name, "--results", str(bundle)]) == 0
-    lines = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
-    ruled = [place for place, line in enumerate(lines) if line.startswith("Rule: ")]
-    shown = "\n".join(lines[: ruled[0]])
-    assert shown.count("..") >= 9  # ranges
-    assert f"{shown}\n" in README
-    for begin, end in pairwise(ruled):
-        verdict = lines[begin + 1 : end]
-        first = next(place for place, line in enumerate(verdict) if line.startswith("L-"))
-        assert "\n".join(verdict[first:]) in README
+    text = "\n".join(line.rstrip() for line in capsys.readouterr().out.splitlines())
+    table, run_line, _ = text.partition("\n\ngrammar, ")
+    assert table.count("..") >= 9  # ranges
+    assert run_line
+    assert f"{table}\n" in README
 
 
 REAL = ROOT / "results" / "reference"

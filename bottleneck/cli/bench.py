@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..results.schema import BENCHMARK
-from ..settings.text import counted
+from ..settings.errors import counted
 from .console import errors, output, say
 from .options import MOST_THREADS, Form, Quiet
 from .reproduce import DEFAULT_OUT
@@ -56,7 +56,7 @@ def bench(
 ) -> None:
     """Measure the cost of a training step by length, context, batch."""
     from ..bench import grid
-    from ..tables.pages import check_format
+    from ..tables.page import check_format
 
     check_format(form)
     if results is not None:
@@ -74,18 +74,17 @@ def bench(
     say(f"Written to {out / 'probes'}: cost.csv, cost_exponents.csv", err=True)
 
 
-def print_costs(folder: Path, form: str) -> None:
+def print_costs(folder: Path, form: str, details: bool = False) -> None:
     """The tables of a folder; as CSV what was measured alone, as JSON a list of both."""
     from ..tables.cost import cost_pages, load_cost
-    from ..tables.pages import print_page, render
 
     pages = cost_pages(*load_cost(folder))
     if form == "rich":
         for page in pages:
-            print_page(page, output())
+            page.print(output(), details)
             say()
         return
-    texts = [render(page, form) for page in pages]
+    texts = [page.render(form) for page in pages]
     if form == "csv":
         say(texts[0], nl=False)
     elif form == "json":
@@ -94,7 +93,9 @@ def print_costs(folder: Path, form: str) -> None:
         say("\n".join(texts), nl=False)
 
 
-def show_costs(command: str, results: Path | None, form: str, options: Mapping[str, Any]) -> None:
+def show_costs(
+    command: str, results: Path | None, form: str, options: Mapping[str, Any], details: bool = False
+) -> None:
     """The benchmark's tables (C9) for a command of runs.
 
     ``options`` are those of it that choose runs, with their values, empty where they were not
@@ -108,12 +109,12 @@ def show_costs(command: str, results: Path | None, form: str, options: Mapping[s
             f"{command} {BENCHMARK} is of no runs, so that there is nothing to choose or train: "
             f"no {', no '.join(given)}; `bottleneck bench` takes what is to be varied"
         )
-    print_costs(results or OUT, form)
+    print_costs(results or OUT, form, details)
 
 
 def _print_plan(points: "Sequence[Point]", arms: "Sequence[Arm]") -> None:
     """The points, a line each, and the arms."""
-    from ..tables.fitting import print_prose
+    from ..tables.render import print_prose
 
     names = ", ".join(arm.name for arm in arms)
     line = f"{counted(len(points), 'point')} x {counted(len(arms), 'arm')} ({names})"

@@ -32,7 +32,7 @@ def compare(
     """Compare two systems by sentence length: B minus A, tested."""
     from ..scoring.paired import Resampling
     from ..tables.outputs import read_systems
-    from ..tables.pages import check_format
+    from ..tables.page import check_format
     from ..tables.paired import paired_page
 
     check_format(form)

@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from ..settings.text import plain
+from ..settings.errors import plain
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+    from ..tables.page import Page
 
 NARROWEST = 80
 """Tables are made for so many columns: in a narrower window a line is better broken than a number
@@ -18,14 +20,14 @@ cut short."""
 
 def output() -> "Console":
     """Standard output for tables; a window too narrow for them is taken as wide enough."""
-    from ..tables.console import PlainConsole
+    from ..tables.render import PlainConsole
 
     return PlainConsole(width=max(PlainConsole().width, NARROWEST))
 
 
 def errors() -> "Console":
     """Standard error for what moves while work goes on."""
-    from ..tables.console import PlainConsole
+    from ..tables.render import PlainConsole
 
     return PlainConsole(stderr=True)
 
@@ -47,24 +49,24 @@ def say(text: str | bytes = "", err: bool = False, nl: bool = True) -> None:
             raise
 
 
+def show(page: "Page", form: str, details: bool = False) -> None:
+    """Print a page in one of the formats; bytes of a file's name that are not text are replaced."""
+    if form == "rich":
+        page.print(output(), details)
+    else:
+        say(page.render(form).encode(errors="replace"), nl=False)
+
+
 def print_names(told: Mapping[str, str]) -> None:
     """Names, each with what is told of it beside it."""
     from rich.constrain import Constrain
     from rich.table import Table
     from rich.text import Text
 
-    from ..tables.fitting import MEASURE
+    from ..tables.render import MEASURE
 
     grid = Table.grid(padding=(0, 2, 0, 0))
     grid.add_column(no_wrap=True)
     for name, text in told.items():
         grid.add_row(Text(name), Text(text))
     output().print(Constrain(grid, MEASURE))
-
-
-def size(count: int) -> str:
-    """Bytes for people: ``120 kB``, ``3.4 MB``, ``1.2 GB``."""
-    kilobytes = count / 1e3
-    if kilobytes < 1000:
-        return f"{kilobytes:,.0f} kB"
-    return f"{kilobytes / 1e3:,.1f} MB" if kilobytes < 1e6 else f"{kilobytes / 1e6:,.1f} GB"

@@ -46,8 +46,7 @@ def list_corpora(
     from ..corpus.download import CORPORA, read_source
     from ..runs.csvtext import rows_text
     from ..settings.errors import UsageError, did_you_mean
-    from ..tables.fitting import print_prose
-    from ..tables.render import new_table
+    from ..tables.render import new_table, print_prose
 
     if form not in ("rich", "csv"):
         raise UsageError(f"unknown format {form!r}{did_you_mean(form, ('rich', 'csv'))}")
@@ -191,7 +190,7 @@ def describe(
 ) -> None:
     """Count lengths by bucket, vocabulary, unknown words and bits."""
     from ..corpus.corpus import describe as describe_corpus
-    from ..tables.fitting import print_prose
+    from ..tables.render import print_prose
 
     files = {
         "source": source,

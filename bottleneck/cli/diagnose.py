@@ -4,8 +4,8 @@ from typing import Annotated
 
 import typer
 
-from ..settings.text import counted
-from .console import output, say
+from ..settings.errors import counted
+from .console import say, show
 from .learned import say_unlearned, told_runs
 from .options import Form, OneRunOrMore, check_sentence
 from .reproduce import DEFAULT_OUT
@@ -26,8 +26,7 @@ def diagnose(
     from ..settings.errors import UsageError
     from ..studies.diagnosis import diagnose as diagnosed
     from ..tables.diagnosis import diagnosis_page
-    from ..tables.fitting import print_prose
-    from ..tables.pages import check_format, render
+    from ..tables.page import check_format
 
     check_format(form)
     if sentence is not None:
@@ -53,10 +52,5 @@ def diagnose(
             f"{', '.join(SLIDES['L-LOST']['lost'])} and the conference's exact name to be lost."
         )
     page = diagnosis_page(held, length, notes)
-    if form != "rich":
-        say(render(page, form), nl=False)
-    else:
-        console = output()
-        console.print(page.table)
-        print_prose(console, page.caption)
+    show(page, form)
     say_unlearned(ordered)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .console import output, say
+from .console import output, show
 from .options import Form
 from .reproduce import DEFAULT_OUT
 
@@ -43,7 +43,7 @@ def lecture(
     from ..lecture.walkthroughs import WALKTHROUGHS, audit, audit_all
     from ..settings.errors import UsageError, did_you_mean
     from ..tables.lecture import audit_page, lecture_evidence
-    from ..tables.pages import check_format, print_page, render
+    from ..tables.page import check_format
 
     if name is not None and name.upper() not in WALKTHROUGHS:
         from ..claims.registry import CLAIMS
@@ -60,10 +60,7 @@ def lecture(
         return
     audits = audit_all(evidence) if name is None else [audit(name.upper(), evidence)]
     page = audit_page(audits)
-    if form == "rich":
-        print_page(page, output())
-    else:
-        say(render(page, form), nl=False)
+    show(page, form)
 
 
 def _exponent(results: Path | None) -> "Exponent | None":
@@ -91,8 +88,8 @@ def _walk(name: str, evidence: "Evidence", results: Path | None) -> None:
     from ..lecture.walkthroughs import audit
     from ..results.folders import without_runs
     from ..results.schema import RUNS
-    from ..tables.fitting import print_prose
     from ..tables.lecture import print_walkthrough
+    from ..tables.render import print_prose
 
     folder = results or TRAINED
     if name == "L18":

@@ -93,7 +93,7 @@ def options(
 
 def main() -> None:
     """Run the command; an error the user can mend is one line on stderr, never a traceback."""
-    from ..settings.devices import NUMBERS
+    from ..settings.machine import NUMBERS
     from ..settings.names import COMMAND
 
     listen()
@@ -123,8 +123,8 @@ def main() -> None:
 
 def run(arguments: list[str]) -> int:
     """Run with these arguments and return the exit code: 0, 1, 2 (usage) or 130 (interrupted)."""
-    from ..settings.devices import mendable
     from ..settings.errors import UserError
+    from ..settings.machine import mendable
 
     try:
         code = app(arguments, prog_name="bottleneck", standalone_mode=False) or 0

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from ..settings.text import counted
+from ..settings.errors import counted
 from .console import say
 
 

@@ -81,6 +81,10 @@ Form = Annotated[
     str,
     typer.Option("--format", help="rich, csv, markdown, latex or json."),
 ]
+Details = Annotated[
+    bool,
+    typer.Option("--details", help="Print the rules, the schedule and the rest, too."),
+]
 OneRunOrMore = Annotated[
     Path | None,
     typer.Option(
@@ -108,12 +112,12 @@ def check_sentence(sentence: str) -> None:
 
 def number_or_auto(option: str, text: str, most: int = 999_999) -> int | None:
     """The number that an option was given, from 1 up; None for ``auto``, else a ``UsageError``."""
-    from ..settings.errors import UsageError, told
+    from ..settings.errors import UsageError, quoted
 
     if text == "auto":
         return None
     if not text.isdecimal() or len(text) > 6 or not 1 <= int(text) <= most:
-        raise UsageError(f"{option} {told(text)}: give a number from 1 to {most:,}, or auto")
+        raise UsageError(f"{option} {quoted(text)}: give a number from 1 to {most:,}, or auto")
     return int(text)
 
 

@@ -11,6 +11,7 @@ from .options import (
     MOST_THREADS,
     Assignments,
     CorpusName,
+    Details,
     Out,
     Preset,
     Quiet,
@@ -55,6 +56,7 @@ def reproduce(
         typer.Option("--check-schedule", help="Train once more, twice as long."),
     ] = False,
     threads: Threads = "auto",
+    details: Details = False,
     quiet: Quiet = False,
 ) -> None:
     """Train with and without attention; print the lecture's tables."""
@@ -80,7 +82,7 @@ def reproduce(
     folder = out or DEFAULT_OUT / preset
     each = number_or_auto("--threads", threads, MOST_THREADS) or default_threads(len(jobs))
     runs = _execute(jobs, folder, each, quiet)
-    _print_tables(folder, runs)
+    _print_tables(folder, runs, details or check_schedule)
 
 
 def _execute(jobs: "list[Job]", folder: Path, threads: int, quiet: bool) -> list[str]:
@@ -113,11 +115,12 @@ def _execute(jobs: "list[Job]", folder: Path, threads: int, quiet: bool) -> list
     return runs
 
 
-def _print_tables(folder: Path, runs: list[str]) -> None:
+def _print_tables(folder: Path, runs: list[str], details: bool) -> None:
     """Write both tables of these runs, whatever else the store holds, and print them."""
     from ..results.bundle import load_bundle
-    from ..tables.fitting import print_prose
-    from ..tables.pages import slide_pages, write_pages
+    from ..tables.page import DETAILS, write_pages
+    from ..tables.pages import slide_pages
+    from ..tables.render import print_prose
     from ..tables.selection import where
 
     pages = slide_pages(where(load_bundle(folder), [f"run={','.join(runs)}"]))
@@ -125,8 +128,7 @@ def _print_tables(folder: Path, runs: list[str]) -> None:
     console = output()
     for page in pages:
         console.print(page.table)
-        print_prose(console, page.verdicts)
-        console.print()
-    print_prose(console, pages[0].caption, "dim")
+        page.print_verdicts(console, details)
+    print_prose(console, pages[0].caption if details else f"{pages[0].run}. {DETAILS}", "dim")
     names = ", ".join(f"{page.name}.csv" for page in pages)
     print_prose(console, f"\nWritten to {folder}: {names}, the same as .md, runs.csv")

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..results.schema import BENCHMARK
-from ..settings.text import counted
+from ..settings.errors import counted
 from .bench import show_costs
-from .console import output, print_names, say
+from .console import print_names, say, show
 from .listing import table_lines, tables
-from .options import Form, Where
+from .options import Details, Form, Where
 from .reproduce import DEFAULT_OUT
 
 if TYPE_CHECKING:
@@ -164,27 +164,26 @@ def table(
     results: Results = None,
     form: Form = "rich",
     where: Where = None,
+    details: Details = False,
 ) -> None:
     """Print a table of finished results, with its verdicts."""
     if not name:
         print_names(table_lines())
         return
     from ..results.bundle import load_bundle
-    from ..tables.pages import check_format, check_name, make_page, print_page, render
+    from ..tables.page import check_format
+    from ..tables.pages import check_name, make_page
     from ..tables.selection import where as narrowed
 
     if name != BENCHMARK:
         check_name(name)
     check_format(form)
     if name == BENCHMARK:
-        show_costs("table", results, form, {"--where": where})
+        show_costs("table", results, form, {"--where": where}, details)
         return
     bundle = narrowed(load_bundle(results_folder(results)), where or [])
     page = make_page(name, bundle)
-    if form != "rich":
-        say(render(page, form), nl=False)
-        return
-    print_page(page, output())
+    show(page, form, details)
 
 
 def from_here(folder: Path) -> Path:

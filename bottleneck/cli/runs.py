@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..settings.text import plain
+from ..settings.errors import plain
 from .console import output, say
 from .results import Results, Where, results_folder, told_folder
 
@@ -89,13 +89,13 @@ def _filtered(runs: "list[RunFolder]", where: list[str]) -> "list[RunFolder]":
 
 def _there_are(frame: "pd.DataFrame", where: list[str]) -> str:
     """``attention is additive, none``: what the runs have in each column of a condition."""
-    from ..tables.selection import listed
+    from ..tables.selection import list_values
 
     known = frame[frame["attention"].notna()]  # a run whose settings cannot be read has nothing
     told = []
     for condition in dict.fromkeys(each.partition("=")[0].strip() for each in where):
         column = condition if condition in frame else condition.rpartition(".")[2]
-        told += [f"{column} is {listed(known[column])}"] if column in frame else []
+        told += [f"{column} is {list_values(known[column])}"] if column in frame else []
     return " and ".join(told)
 
 
@@ -153,8 +153,8 @@ def _grid(rows: Sequence[tuple[str, str, str]]) -> "Table":
 def _names(runs: "Sequence[RunFolder]") -> dict[str, str]:
     """Each run's group, and what tells it from the others of that group; by run."""
     from ..results.folders import read_groups
-    from ..settings.grid import Cell, varying
     from ..settings.run import NAMES
+    from ..settings.sweep import Cell, varying
 
     groups = read_groups(runs[0].store) if runs else {}
     known = {run.run: _settings(run) for run in runs}
@@ -223,7 +223,7 @@ def _print_facts(head: str, facts: Mapping[str, object]) -> None:
 
 def _word(value: object) -> str:
     """A fact as a settings file has it; what holds others as JSON."""
-    from ..settings.grid import toml_word
+    from ..settings.sweep import toml_word
 
     inside = isinstance(value, dict | list)
     return json.dumps(value, ensure_ascii=False) if inside else toml_word(value)

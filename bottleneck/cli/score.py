@@ -5,12 +5,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .console import output, say
+from .console import show
 from .options import Form
 
 if TYPE_CHECKING:
     from ..settings.concerns import ScoringSettings
-    from ..tables.page import Page
 
 Edges = Annotated[str, typer.Option(help="Lower edges of the length buckets, in source words.")]
 MOST_RESAMPLES = 10_000_000
@@ -34,7 +33,7 @@ def score(
 ) -> None:
     """Print BLEU by sentence length of any system's translations."""
     from ..tables.outputs import read_files
-    from ..tables.pages import check_format
+    from ..tables.page import check_format
     from ..tables.score import score_page
 
     check_format(form)
@@ -55,20 +54,3 @@ def scoring_settings(edges: str, resamples: int, seed: int) -> "ScoringSettings"
             f"--edges {edges!r}: give two or more ascending whole numbers above 0 with commas, "
             "such as 5,11,21"
         ) from None
-
-
-def show(page: "Page", form: str) -> None:
-    """Print a page that has no verdicts.
-
-    It names files, whose names may hold bytes that are no text.
-    """
-    from ..tables.fitting import print_prose
-    from ..tables.pages import render
-
-    if form != "rich":
-        say(render(page, form).encode(errors="replace"), nl=False)
-        return
-    console = output()
-    console.print(page.table)
-    told = "\n".join(page.caption).encode(errors="replace").decode()
-    print_prose(console, told, "dim")

@@ -9,18 +9,17 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..results.schema import BENCHMARK
-from ..settings.text import counted
+from ..settings.errors import counted
 from .bench import show_costs
-from .console import output, print_names, say
+from .console import print_names, say, show
 from .gold import FirstWord, Gold, Source, Target, check_gold_options, for_gold, study_gold
 from .listing import presets, studies
-from .options import Assignments, Form, Jobs, Quiet, Where
+from .options import Assignments, Details, Form, Jobs, Quiet, Where
 from .reproduce import DEFAULT_OUT, MOST_SEEDS
 
 if TYPE_CHECKING:
     from ..questions.question import Study
     from ..studies.probing import Listener
-    from ..tables.page import Page
 
 RunsPreset = Annotated[
     str | None,
@@ -54,6 +53,7 @@ def study(
     target: Target = None,
     first_word: FirstWord = 0,
     form: Form = "rich",
+    details: Details = False,
     jobs: Jobs = None,
     force: Annotated[bool, typer.Option("--force", help="Measure again what is measured.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what it would do.")] = False,
@@ -66,14 +66,15 @@ def study(
     from ..runs.pool import default_width
     from ..settings.errors import UsageError
     from ..studies.catalogue import find_study
-    from ..tables.pages import check_format, study_page
+    from ..tables.page import check_format
+    from ..tables.pages import study_page
 
     asked = None if name == BENCHMARK else find_study(name)
     check_format(form)
     check_gold_options(name, gold, source, target)
     if asked is None:
         given = {"--preset": preset, "--set": assignments, "--seeds": seeds, "--where": where}
-        show_costs("study", results, form, given)
+        show_costs("study", results, form, given, details)
         return
     asked = for_gold(asked) if gold is not None else asked
     folder = results or DEFAULT_OUT / (name if asked.own_runs else preset or "lecture")
@@ -91,10 +92,11 @@ def study(
     if dry_run:
         say(_plan(asked, runs, folder))
     elif gold is not None:
-        _show(study_gold(runs, folder, (gold, source, target), first_word, quiet), form)
+        page = study_gold(runs, folder, (gold, source, target), first_word, quiet)
+        show(page, form, details)
     else:
         _put_to(asked, runs, folder, jobs or default_width(), force, quiet)
-        _show(study_page(name, folder), form)
+        show(study_page(name, folder), form, details)
 
 
 def _put_to(
@@ -141,15 +143,6 @@ def _plan(asked: "Study", runs: Sequence[Path], folder: Path) -> str:
     """What would be done, in one line."""
     names = ", ".join(run.name for run in runs)
     return f"study {asked.name} would be put to {counted(len(runs), 'run')} of {folder}: {names}"
-
-
-def _show(page: "Page", form: str) -> None:
-    from ..tables.pages import print_page, render
-
-    if form != "rich":
-        say(render(page, form), nl=False)
-        return
-    print_page(page, output())
 
 
 def _list_studies() -> None:

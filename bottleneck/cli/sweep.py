@@ -1,15 +1,17 @@
 """``bottleneck sweep``: a grid of runs, from a file or by name."""
 
 import re
-from collections.abc import Mapping, Sequence
-from functools import partial
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..settings.text import counted
-from .console import output, print_names, say, size
+from ..settings.errors import counted
+from .console import output, print_names, say
 from .listing import sweeps
 from .options import (
     MOST_THREADS,
@@ -28,17 +30,12 @@ from .options import (
     corpus_settings,
     number_or_auto,
 )
-from .planned import Cost, Texts, costs, statuses
 from .reproduce import DEFAULT_OUT
+from .runs import standing
 
 if TYPE_CHECKING:
-    import pandas as pd
-    from rich.console import Console
-    from rich.table import Table
-
     from ..runs.pool import Executor, Job, Outcome
-    from ..settings.grid import Cell, Grid
-    from ..settings.sweep import Sweep
+    from ..settings.sweep import Cell, Grid, Sweep
 
 INCOMPLETE = 3
 """Exit code of a sweep in which some cell failed or diverged."""
@@ -47,10 +44,6 @@ ADDRESS = re.compile(
     r"(tcp|tls|ws|wss|ucx)://([^\s/:\[\]]+|\[[0-9A-Fa-f:.%]+\]):(?P<port>\d{1,5})/?"
 )
 HIGHEST_PORT = 65_535
-
-NAME_WIDTH = 15
-"""Columns that a cell's name gets, folded into them if it must be, before ranges are left out."""
-NARROWEST_NAME = 8
 
 
 def sweep(
@@ -99,10 +92,14 @@ def sweep(
     if not name:
         _list_sweeps()
         return
-    from ..settings.grid import make_grid
+    from ..corpus.corpus import load_corpus
+    from ..runs.pool import default_width
+    from ..runs.texts import check_text
     from ..settings.names import folder_name
+    from ..settings.sweep import load_sweep, make_grid
 
-    read = _read(name, preset)
+    read = load_sweep(name)
+    read = replace(read, preset=preset) if preset else read
     given = {
         **{"name": corpus, "source": source, "target": target},
         **{"test_source": test_source, "test_target": test_target, "test": test},
@@ -111,30 +108,20 @@ def sweep(
     grid = make_grid(read, assignments or [], seeds, corpus_settings(given))
     cells, folder = list(grid.cells), out or DEFAULT_OUT / folder_name(read.name, read.place)
     each = _threads(threads, len(cells), jobs, scheduler)
-    width = jobs or _width(each)
+    width = jobs or default_width(each)
     together = _together(seeds_together, scheduler)
     execute = _executor(scheduler, width, force, {"together": together, "threads": each}, quiet)
-    texts = Texts()
+    check_text(cells[0].settings.corpus)
     if dry_run:
-        found = ["-"] * len(cells) if force else statuses(cells, folder, texts)
-        _print_plan(read, grid, costs(cells, texts), found)
+        _print_plan(read, grid, folder, force)
         return
-    texts.of(cells[0])  # a mistake in the text is an error now, and not of every run
+    first = cells[0].settings  # a mistake in the text is an error now, and not of every run
+    load_corpus(first.corpus, first.scoring.lower_edges)
     for note in grid.notes:
         say(note, err=True)
     from ..runs.sweep import plan
 
     _conclude(_execute(plan(cells), folder, quiet, execute), read.question, folder)
-
-
-def _read(name: str, preset: str | None) -> "Sweep":
-    """A sweep by name or file, with the preset that was given in the place of its own."""
-    from dataclasses import replace
-
-    from ..settings.sweep import load_sweep
-
-    read = load_sweep(name)
-    return replace(read, preset=preset) if preset else read
 
 
 def _list_sweeps() -> None:
@@ -143,12 +130,6 @@ def _list_sweeps() -> None:
 
     questions = {name: load_sweep(name).question for name in experiment_names()}
     print_names({name: f"{text.partition('?')[0]}?" for name, text in questions.items()})
-
-
-def _width(threads: int) -> int:
-    from ..runs.pool import default_width
-
-    return default_width(threads)
 
 
 def _threads(asked: str, cells: int, jobs: int | None, scheduler: str | None) -> int:
@@ -212,55 +193,65 @@ def _execute(work: "list[Job]", folder: Path, quiet: bool, execute: "Executor") 
         return run_sweep(work, folder, listener, execute)
 
 
-def _print_plan(read: "Sweep", grid: "Grid", costs: Sequence[Cost], found: Sequence[str]) -> None:
-    """The question, the cells with what each costs, what was left out, and the sums."""
-    from ..tables.fitting import print_prose
+def _print_plan(sweep: "Sweep", grid: "Grid", folder: Path, force: bool) -> None:
+    """The question, the cells with the status of those that were begun, and what was left out."""
+    from ..settings.sweep import labels
+    from ..tables.render import new_table, print_prose
 
+    statuses = [] if force else _statuses(grid.cells, folder)
+    table = new_table("", ["cell", *(["status"] if statuses else [])])
+    for row in zip(labels(grid.cells), *([statuses] if statuses else []), strict=True):
+        table.add_row(*row)
+    counts = Counter(status for status in statuses if status != "-")
+    line = counted(len(grid.cells), "cell")
+    line += "".join(f", {count} {status}" for status, count in counts.items())
     console = output()
-    print_prose(console, read.question)
-    console.print(_plan_table(list(grid.cells), costs, found))
-    disk = size(sum(cost.disk_bytes for cost in costs))
-    line = f"{counted(len(grid.cells), 'cell')}, {disk} on disk"
-    begun = {status: found.count(status) for status in found if status != "-"}
-    line += "".join(f", {count} {status}" for status, count in begun.items())
+    print_prose(console, sweep.question)
+    console.print(table)
     print_prose(console, [*grid.notes, line])
 
 
-def _plan_table(cells: "list[Cell]", costs: Sequence[Cost], found: Sequence[str]) -> "Table":
-    from ..settings.grid import labels
+def _statuses(cells: "Sequence[Cell]", folder: Path) -> list[str]:
+    """Of each cell's run in the store ``done``, ``stopped``, ...; ``-`` if it was not begun.
 
-    begun = any(status != "-" for status in found)
-    table = _new_table(["parameters", "disk", *(["status"] if begun else [])])
-    for label, cost, status in zip(labels(cells), costs, found, strict=True):
-        row = [f"{cost.parameters:,}", size(cost.disk_bytes)]
-        table.add_row(label, *row, *([status] if begun else []))
-    return table
+    Empty for a folder without runs: only with runs the text is read, which decides a run's name.
+    """
+    from ..corpus.corpus import load_corpus
+    from ..results.folders import STORE
+    from ..runs.store import RunFolder, run_folders
 
-
-def _new_table(heads: Sequence[str]) -> "Table":
-    """A table of cells: their names may be folded, nothing else is."""
-    from ..tables.render import new_table
-
-    table = new_table("", ["cell", *heads])
-    names, *numbers = table.columns
-    names.min_width = NARROWEST_NAME
-    for column in numbers:
-        column.no_wrap = True
-    return table
+    store = folder / STORE
+    if not run_folders(store):
+        return []
+    fingerprint = cache(lambda corpus, edges: load_corpus(corpus, edges).fingerprint)
+    statuses = []
+    for cell in cells:
+        text = fingerprint(cell.settings.corpus, cell.settings.scoring.lower_edges)
+        status = standing(RunFolder(store, cell.settings.identity(text)))
+        statuses.append("-" if status == "missing" else status)
+    return statuses
 
 
 def _conclude(outcomes: "list[Outcome]", question: str, folder: Path) -> None:
-    """Every cell with its BLEU by bucket, what failed and why, and where the results are.
+    """Every arm with its BLEU by bucket, what failed and why, and where the results are.
 
-    Where something failed the command's end says so, too.
+    If something failed, so does the command.
     """
-    from ..tables.fitting import print_prose
+    from ..results.bundle import load_bundle
+    from ..settings.errors import UserError
+    from ..tables.pages import make_page
+    from ..tables.render import print_prose
+    from ..tables.selection import where
 
     console = output()
     print_prose(console, question)
-    done = [outcome for outcome in outcomes if outcome.phase == "done"]
+    done = [outcome.run for outcome in outcomes if outcome.phase == "done"]
     if done:
-        _print_scores(console, done, folder)
+        try:
+            page = make_page("arms", where(load_bundle(folder), [f"run={','.join(done)}"]))
+            page.print(console)
+        except UserError as error:  # runs with different buckets are not one table
+            print_prose(console, f"No table: {error}")
     for outcome in outcomes:
         if outcome.phase != "done":
             print_prose(console, f"{outcome.job.name}: {outcome.phase}: {outcome.reason}", "bold")
@@ -271,61 +262,3 @@ def _conclude(outcomes: "list[Outcome]", question: str, folder: Path) -> None:
     )
     if len(done) < len(outcomes):
         raise typer.Exit(INCOMPLETE)
-
-
-def _print_scores(console: "Console", done: "list[Outcome]", folder: Path) -> None:
-    """BLEU of each cell by bucket, with its range below it where the width allows."""
-    from ..results.bundle import load_results
-    from ..tables.fitting import print_prose
-
-    runs = load_results(folder)
-    runs = runs[runs["run"].isin([outcome.run for outcome in done])]
-    table = _summary_table(done, runs, ranges=True)
-    whole = _fits(table, console)
-    console.print("BLEU by source words", style="italic")
-    console.print(table if whole else _summary_table(done, runs, ranges=False))
-    ranges = "with each" if whole else "bleu_low and bleu_high of the tidy table"
-    print_prose(
-        console,
-        f"n: test sentences (*: few); 95 % ranges over them ({ranges}). Brevity penalties are in "
-        "the tidy table.",
-        "dim",
-    )
-
-
-def _fits(table: "Table", console: "Console") -> bool:
-    """Whether there is room for all of a table but its names, which can be folded."""
-    from ..tables.fitting import least_width
-
-    names = table.columns[0]
-    names.max_width = NAME_WIDTH
-    needed = least_width(table, console)
-    names.max_width = None
-    return needed <= console.width
-
-
-def _summary_table(done: "list[Outcome]", runs: "pd.DataFrame", ranges: bool) -> "Table":
-    buckets = list(dict.fromkeys(runs["bucket"]))
-    table = _new_table([f"{bucket}\n{_n(runs, bucket)}" for bucket in buckets])
-    rows = {(row["run"], row["bucket"]): row for row in runs.to_dict("records")}
-    for outcome in done:
-        held = [rows.get((outcome.run, bucket), {}) for bucket in buckets]
-        table.add_row(outcome.job.name, *(_shown(row, ranges) for row in held))
-    return table
-
-
-def _n(runs: "pd.DataFrame", bucket: str) -> str:
-    """How many test sentences a bucket has: ``n=200``, or ``n=75*..150`` where cells differ."""
-    from ..tables.render import count
-
-    counts = [int(n) for n in sorted(set(runs.loc[runs["bucket"] == bucket, "n"]))]
-    return f"n={'..'.join(count(n) for n in dict.fromkeys((counts[0], counts[-1])))}"
-
-
-def _shown(row: Mapping[str, object], ranges: bool) -> str:
-    """BLEU, and its range on a second line; empty where there is none."""
-    from ..tables.render import number, ranged
-
-    if "bleu" not in row:
-        return ""
-    return ranged(row, "bleu", "{:.1f}") if ranges else number(row["bleu"], "{:.1f}")

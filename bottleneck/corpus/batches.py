@@ -130,10 +130,10 @@ def encode_pairs(
     return encoded
 
 
-def pad_class(pairs: EncodedPairs, held: ShapeClass) -> Batch:
+def pad_class(pairs: EncodedPairs, shape_class: ShapeClass) -> Batch:
     """All sentences of a shape class as one padded batch."""
-    source, source_lengths = _padded(pairs.source, held.rows, held.source_length)
-    target, target_lengths = _padded(pairs.target, held.rows, held.target_length)
+    source, source_lengths = _padded(pairs.source, shape_class.rows, shape_class.source_length)
+    target, target_lengths = _padded(pairs.target, shape_class.rows, shape_class.target_length)
     return Batch(source, source_lengths, target, target_lengths)
 
 
@@ -170,12 +170,15 @@ class TrainingBatches:
     @property
     def sizes(self) -> tuple[int, ...]:
         """How many sentences each class holds."""
-        return tuple(len(held.source) for held in self.classes)
+        return tuple(len(shape_class.source) for shape_class in self.classes)
 
     @property
     def shapes(self) -> tuple[tuple[int, int], ...]:
         """Padded source and target length of each class."""
-        return tuple((held.source.shape[1], held.target.shape[1]) for held in self.classes)
+        return tuple(
+            (shape_class.source.shape[1], shape_class.target.shape[1])
+            for shape_class in self.classes
+        )
 
     @property
     def updates_per_epoch(self) -> int:
@@ -216,19 +219,19 @@ def training_batches(
     """
     lengths = (pairs.source_lengths, pairs.target_lengths)
     if batch_tokens is None:
-        held = shape_classes(*lengths, groups, FEWEST_BATCHES * batch_size)
+        shapes = shape_classes(*lengths, groups, FEWEST_BATCHES * batch_size)
     else:
-        held = shape_classes(*lengths, groups, FEWEST_BATCHES * batch_tokens, lengths[1])
-    classes = tuple(pad_class(pairs, each) for each in held)
-    sizes = tuple(_pairs_per_batch(each, batch_size, batch_tokens) for each in classes)
+        shapes = shape_classes(*lengths, groups, FEWEST_BATCHES * batch_tokens, lengths[1])
+    classes = tuple(pad_class(pairs, item) for item in shapes)
+    sizes = tuple(_pairs_per_batch(item, batch_size, batch_tokens) for item in classes)
     return TrainingBatches(classes, sizes, seed)
 
 
-def _pairs_per_batch(held: Batch, batch_size: int, batch_tokens: int | None) -> int:
+def _pairs_per_batch(shape_class: Batch, batch_size: int, batch_tokens: int | None) -> int:
     """How many pairs of a class make a batch."""
     if batch_tokens is None:
         return batch_size
-    return max(1, round(batch_tokens / float(held.target_lengths.mean())))
+    return max(1, round(batch_tokens / float(shape_class.target_lengths.mean())))
 
 
 def epoch_plan(
@@ -288,7 +291,7 @@ def _alone(pairs: EncodedPairs, row: int) -> EvaluationBatch:
 
 def restore(results: Iterable[Iterable[Result]], batches: list[EvaluationBatch]) -> list[Result]:
     """Results, one sequence of rows a batch, in the corpus's order and without the fillers."""
-    found: dict[int, Result] = {}
+    restored: dict[int, Result] = {}
     for result, batch in zip(results, batches, strict=True):
-        found.update(zip(batch.rows.tolist(), result, strict=False))  # fillers have no row
-    return [found[row] for row in range(len(found))]
+        restored.update(zip(batch.rows.tolist(), result, strict=False))  # fillers have no row
+    return [restored[row] for row in range(len(restored))]

@@ -1,6 +1,7 @@
 """From settings to a corpus: splits, vocabularies, a fingerprint, and a description of them."""
 
 from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from hashlib import sha256
@@ -8,20 +9,17 @@ from statistics import fmean
 
 from ..settings.buckets import OUTSIDE, bucket_labels, bucket_of
 from ..settings.concerns import NAMED, CorpusSettings
-from ..settings.errors import UsageError, UserError
-from ..settings.text import counted
-from .copying import Copying
-from .drawing import draw_splits
+from ..settings.errors import UsageError, UserError, counted
+from .drawing import Copying, draw_splits
 from .drawn_cache import cached_splits
 from .joining import chained
-from .learning import learn_vocabularies
 from .near_copies import Held, near_copies, share
-from .pair import SentencePair
-from .splits import Splits
+from .pair import SentencePair, Splits
 from .splitting import split_files
-from .tokens import WORDS, Tokenizer
+from .subwords import learn_subwords
+from .tokens import WORDS, Tokenizer, tokenize
 from .turned import Turned, turned_join
-from .vocabulary import Vocabulary
+from .vocabulary import Vocabulary, build_vocabulary
 
 Pairs = tuple[SentencePair, ...]
 REAL = ("files", *NAMED)
@@ -244,3 +242,25 @@ def _row(split: str, bucket: str, pairs: list[SentencePair], target: Tokenizer) 
         target_tokens=fmean(len(target.pieces(pair.target)) for pair in pairs) if pairs else None,
         bits=fmean(bits) if bits else None,
     )
+
+
+def learn_vocabularies(
+    train: Sequence[SentencePair], corpus: CorpusSettings
+) -> tuple[Vocabulary, Vocabulary]:
+    """Source and target vocabulary of what ``corpus.tokens`` names, of at most the set sizes.
+
+    Raises UserError as `learn_subwords`.
+    """
+    return (
+        _learn((pair.source for pair in train), "source", corpus),
+        _learn((pair.target for pair in train), "target", corpus),
+    )
+
+
+def _learn(texts: Iterable[str], side: str, corpus: CorpusSettings) -> Vocabulary:
+    name = f"{side}_vocabulary"
+    size = int(getattr(corpus, name))
+    if corpus.tokens == "words":
+        return build_vocabulary(map(tokenize, texts), size)
+    subwords = learn_subwords(texts, size, f"corpus.{name}")
+    return Vocabulary(subwords.tokens, subwords)

@@ -4,9 +4,10 @@ Only ``Random.random()`` is used, seeded by strings, so that the sentences are t
 machine and Python version.
 """
 
+import sys
 from bisect import bisect
 from collections.abc import Container, Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import accumulate
 from math import fsum, log2
 from random import Random
@@ -15,11 +16,33 @@ from typing import Protocol, runtime_checkable
 from ..settings.buckets import span_label
 from ..settings.concerns import CorpusSettings
 from ..settings.errors import UsageError, UserError
-from .bounds import left_out, within_test
-from .joining import Join, join_test, side_by_side
+from .joining import Join, join_test, left_out, side_by_side, within_test
 from .lengths import length_groups, length_probabilities, shares
-from .pair import SentencePair, sources
-from .splits import Splits
+from .pair import SentencePair, Splits, sources
+
+
+@dataclass(frozen=True)
+class Copying:
+    """The copying corpus: random words ``w0`` to ``w{vocabulary - 1}``; the target is the source.
+
+    Words are equally probable and independent, so that a sentence of n words of V possible ones has
+    exactly n log2 V bits: the plainest load for a fixed context.
+    """
+
+    vocabulary: int
+    shortest: int = 1
+    longest: int = sys.maxsize
+
+    def weight(self, words: int) -> float:
+        """Every length is equally common."""
+        return float(self.shortest <= words <= self.longest)
+
+    def draw(self, random: Random, words: int) -> SentencePair:
+        """Draw a sentence of this many words, n log2 V bits, linked word by word to itself."""
+        text = " ".join(f"w{int(random.random() * self.vocabulary)}" for _ in range(words))
+        links = tuple((place, place) for place in range(words))
+        return SentencePair(text, text, links, words * log2(self.vocabulary))
+
 
 TRIES = 10_000
 """Draws in a row that may give nothing new before the language counts as exhausted."""
@@ -162,10 +185,10 @@ def _with_length_bits(pair: SentencePair, chance: float) -> SentencePair:
     return pair if pair.bits is None else replace(pair, bits=pair.bits - log2(chance))
 
 
-def _exhausted(lengths: list[int], found: int, count: int) -> UserError:
+def _exhausted(lengths: list[int], drawn_count: int, count: int) -> UserError:
     """The error for a language that has no further sentence of these lengths."""
     return UserError(
         f"too few different sentences of {span_label(lengths[0], lengths[-1])} words: "
-        f"{found} found of {count}; lower corpus.test_pairs and corpus.valid_pairs "
+        f"{drawn_count} found of {count}; lower corpus.test_pairs and corpus.valid_pairs "
         "or raise corpus.min_words"
     )

@@ -20,8 +20,7 @@ from ..settings.atomic import place, write_part
 from ..settings.concerns import FILES, CorpusSettings
 from ..settings.errors import UserError
 from ..settings.machine import cache_root
-from .pair import Link, SentencePair
-from .splits import Splits
+from .pair import Link, SentencePair, Splits
 
 PAIRS = range(5_000, 1_000_001)
 """Training pairs worth a file: fewer are drawn in a second, more take too much room."""

@@ -16,9 +16,8 @@ from typing import NamedTuple
 from unicodedata import normalize
 
 from ..settings.concerns import NAMED, CorpusSettings
-from ..settings.devices import is_endless
-from ..settings.errors import UsageError, UserError, did_you_mean
-from ..settings.text import counted
+from ..settings.errors import UsageError, UserError, counted, did_you_mean
+from ..settings.machine import is_endless
 from .download import split_files
 from .pair import SentencePair
 
@@ -116,8 +115,8 @@ def given_valid_files(corpus: CorpusSettings) -> PairFiles | None:
 
 def _named_files(name: str, split: str) -> PairFiles | None:
     """The files of a split of a named corpus, None where it has no such split."""
-    found = split_files(name, split)
-    return None if found is None else PairFiles(f"corpus {name!r}", *found)
+    parts = split_files(name, split)
+    return None if parts is None else PairFiles(f"corpus {name!r}", *parts)
 
 
 def _checked(files: PairFiles) -> PairFiles:

@@ -7,12 +7,11 @@ lecture's buckets, sentences of 5-10 words make ones of 11-21, and 11-20 make 23
 validation stay what they are for the ordinary test set.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
-from ..settings.buckets import OUTSIDE, bucket_of
+from ..settings.buckets import OUTSIDE, bucket_of, span_label
 from ..settings.concerns import CorpusSettings
-from ..settings.errors import UserError
-from ..settings.text import counted
+from ..settings.errors import UserError, counted
 from .pair import Link, SentencePair
 from .tokens import tokenize
 
@@ -57,8 +56,8 @@ def join_test(
     if corpus.joined == 1:
         return test, ()
     rows = neighbours(test, corpus.joined, edges)
-    found = (_join_short(row, corpus.max_words, join) for row in rows)
-    joined = tuple(pair for pair in found if pair is not None)
+    candidates = (_join_short(row, corpus.max_words, join) for row in rows)
+    joined = tuple(pair for pair in candidates if pair is not None)
     if not joined:
         raise UserError(
             f"corpus.joined={corpus.joined} makes no test sentence of up to {corpus.max_words} "
@@ -91,3 +90,27 @@ def _join_short(parts: Pairs, max_words: int, join: Join) -> SentencePair | None
         return None
     pair = join(parts)
     return pair if pair is not None and pair.words <= max_words else None
+
+
+Pairs = list[SentencePair]
+
+
+def within_test(pairs: Iterable[SentencePair], corpus: CorpusSettings) -> Pairs:
+    """The pairs of lengths to test on: all, where ``corpus`` sets no bound."""
+    least, most = corpus.test_min_words, corpus.test_max_words
+    return [
+        pair
+        for pair in pairs
+        if (least is None or least <= pair.words) and (most is None or pair.words <= most)
+    ]
+
+
+def left_out(count: int, corpus: CorpusSettings) -> tuple[str, ...]:
+    """The note on as many pairs outside the bounds; none for a count of 0."""
+    if not count:
+        return ()
+    least, most = corpus.test_min_words, corpus.test_max_words
+    if most is None:
+        return (f"{counted(count, 'pair')} under {least} words left out of the test set",)
+    span = span_label(1 if least is None else least, most)
+    return (f"{counted(count, 'pair')} outside {span} words left out of the test set",)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 Link = tuple[int, int]
 
@@ -31,3 +32,12 @@ class SentencePair:
 def sources(pairs: Iterable[SentencePair]) -> frozenset[str]:
     """The set of source sentences, for keeping splits apart."""
     return frozenset(pair.source for pair in pairs)
+
+
+class Splits(NamedTuple):
+    """Training, validation and test pairs, and what a person should know about their making."""
+
+    train: tuple[SentencePair, ...]
+    valid: tuple[SentencePair, ...]
+    test: tuple[SentencePair, ...]
+    notes: tuple[str, ...] = ()

@@ -41,8 +41,8 @@ def overlaps(pieces: Sequence[int], words: Sequence[int]) -> Shares:
     stops = starts + np.maximum(sizes, 1)
     begins = ends - np.array([*words, 1], np.int64)
     common = np.minimum.outer(stops, ends) - np.maximum.outer(starts, begins)
-    held = np.maximum(common, 0).astype(np.float64)
-    return held / held.sum(axis=1, keepdims=True)
+    shared = np.maximum(common, 0).astype(np.float64)
+    return shared / shared.sum(axis=1, keepdims=True)
 
 
 def _ends(sizes: Sequence[int]) -> Int[ndarray, "_"]:

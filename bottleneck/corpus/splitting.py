@@ -11,9 +11,7 @@ from random import Random
 
 from ..settings.buckets import OUTSIDE, bucket_of, span_label
 from ..settings.concerns import CorpusSettings
-from ..settings.errors import UserError
-from ..settings.text import counted
-from .bounds import left_out, within_test
+from ..settings.errors import UserError, counted
 from .files import (
     PairFiles,
     PairsRead,
@@ -23,10 +21,9 @@ from .files import (
     tested_text,
     training_files,
 )
-from .joining import join_test, side_by_side
-from .pair import SentencePair, sources
-from .splits import Splits
-from .turned import turned
+from .joining import join_test, left_out, side_by_side, within_test
+from .pair import SentencePair, Splits, sources
+from .turned import reverse_pair
 
 LARGEST_PART = 10
 """At most one in this many source sentences is split off: training text is to be left."""
@@ -54,8 +51,8 @@ def split_files(corpus: CorpusSettings, edges: tuple[int, ...]) -> Splits:
     notes = _note(blank, "line", "with an empty side dropped")
     parts, test_notes = _test_set(corpus, pairs, edges)
     test, joining_notes = join_test(tuple(parts), corpus, edges, side_by_side)
-    apart = _without(pairs, sources(parts) | sources(test))
-    fitting = _fitting(apart, corpus)
+    disjoint = _without(pairs, sources(parts) | sources(test))
+    fitting = _fitting(disjoint, corpus)
     span = span_label(corpus.min_words, corpus.longest_trained)
     valid, valid_notes = _validation(corpus, fitting, sources(parts) | sources(test), span)
     left = _without(fitting, sources(valid))
@@ -65,9 +62,14 @@ def split_files(corpus: CorpusSettings, edges: tuple[int, ...]) -> Splits:
             "give more text, other lengths or another test set"
         )
     notes += test_notes + joining_notes
-    for kept, held in ((len(pairs) - len(apart), "test"), (len(fitting) - len(left), "validation")):
-        notes += _note(kept, "pair", f"taken out of training: their source is in the {held} set")
-    notes += _note(len(apart) - len(fitting), "pair", f"outside {span} words taken out of training")
+    for kept, split in (
+        (len(pairs) - len(disjoint), "test"),
+        (len(fitting) - len(left), "validation"),
+    ):
+        notes += _note(kept, "pair", f"taken out of training: their source is in the {split} set")
+    notes += _note(
+        len(disjoint) - len(fitting), "pair", f"outside {span} words taken out of training"
+    )
     train = sample(left, corpus.train_pairs, f"{corpus.seed}:train")
     notes += valid_notes + _capped(len(train), len(left), "train")
     return Splits(tuple(train), tuple(valid), test, notes)
@@ -78,7 +80,7 @@ def _read(files: PairFiles, corpus: CorpusSettings) -> PairsRead:
     read = read_pairs(files, corpus.lowercase)
     if not corpus.reverse_direction:
         return read
-    return PairsRead([turned(pair) for pair in read.pairs], read.blank)
+    return PairsRead([reverse_pair(pair) for pair in read.pairs], read.blank)
 
 
 def _fitting(pairs: Pairs, corpus: CorpusSettings) -> Pairs:
@@ -96,14 +98,16 @@ def _validation(
         nearer = (NEARER,) if corpus.test or corpus.test_source else ()
         return valid, nearer + _short(len(valid), corpus.valid_pairs, "validation")
     given, blank = _read(files, corpus)
-    apart = _without(given, tested)
-    of_length = _fitting(apart, corpus)
+    disjoint = _without(given, tested)
+    of_length = _fitting(disjoint, corpus)
     first = _first_pairs(of_length)
     chosen = sources(_ranked(first, seed)[: corpus.valid_pairs])
     notes = (
         *_note(blank, "validation line", "with an empty side dropped"),
-        *_note(len(given) - len(apart), "validation pair", "dropped: their source is in the test"),
-        *_note(len(apart) - len(of_length), "validation pair", f"outside {span} words dropped"),
+        *_note(
+            len(given) - len(disjoint), "validation pair", "dropped: their source is in the test"
+        ),
+        *_note(len(disjoint) - len(of_length), "validation pair", f"outside {span} words dropped"),
         *_note(len(of_length) - len(first), "validation pair", "of a repeated source dropped"),
         *_capped(len(chosen), len(first), "valid"),
     )
@@ -195,14 +199,18 @@ def _note(count: int, noun: str, text: str) -> tuple[str, ...]:
     return (f"{counted(count, noun)} {text}",) if count else ()
 
 
-def _short(found: int, wanted: int, split: str) -> tuple[str, ...]:
+def _short(available: int, wanted: int, split: str) -> tuple[str, ...]:
     """A note where a split came out smaller than asked for."""
-    if found >= wanted:
+    if available >= wanted:
         return ()
-    return (f"{found:,} {split} pairs of {wanted:,}: at most 1 in {LARGEST_PART} is split off",)
+    return (f"{available:,} {split} pairs of {wanted:,}: at most 1 in {LARGEST_PART} is split off",)
 
 
-def _capped(kept: int, found: int, split: str) -> tuple[str, ...]:
+def _capped(kept: int, available: int, split: str) -> tuple[str, ...]:
     """A note where a split takes less than there is."""
     name = {"train": "training", "valid": "validation"}[split]
-    return () if kept == found else (f"{kept:,} of {found:,} {name} pairs kept ({split}_pairs)",)
+    return (
+        ()
+        if kept == available
+        else (f"{kept:,} of {available:,} {name} pairs kept ({split}_pairs)",)
+    )

@@ -49,10 +49,10 @@ class Subwords:
 
     def text(self, pieces: Sequence[str]) -> str:
         """Bytes put together, spaces where chunks begin; bytes that are no UTF-8 become U+FFFD."""
-        held = b"".join(map(_bytes_of, pieces)).decode(errors="replace")
-        return " ".join(held.split())
+        text = b"".join(map(_bytes_of, pieces)).decode(errors="replace")
+        return " ".join(text.split())
 
-    def shown(self, piece: str) -> str:
+    def display(self, piece: str) -> str:
         """The piece itself: its ``▁`` tells where a chunk begins."""
         return piece
 
@@ -108,17 +108,17 @@ def learn_subwords(texts: Iterable[str], size: int, setting: str) -> Subwords:
     """
     sentencepiece = _sentencepiece()
     counts = Counter(chain.from_iterable(text.split() for text in texts))
-    held = io.BytesIO()
+    model = io.BytesIO()
     try:
         sentencepiece.SentencePieceTrainer.train(
             sentence_iterator=_counted(counts),
-            model_writer=held,
+            model_writer=model,
             vocab_size=size + len(SPECIAL),
             **_options(),
         )
     except RuntimeError as error:
         raise _too_small(counts, size, setting) or _refused(error, setting) from None
-    return Subwords(held.getvalue())
+    return Subwords(model.getvalue())
 
 
 def _counted(counts: Counter[str]) -> Iterator[str]:

@@ -8,10 +8,13 @@ reads and writes are the pieces of its run's `Tokenizer`: these word tokens, or 
 """
 
 import re
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Protocol, runtime_checkable
+
+from ..settings.concerns import CorpusSettings
 
 JOINER = "\uffed"
 """Stands on the side on which a token was glued to its neighbour."""
@@ -67,7 +70,7 @@ class Tokenizer(Protocol):
     def text(self, pieces: Sequence[str]) -> str:
         """The text of pieces, a model's own too; of ``pieces(text)`` it is the folded text."""
 
-    def shown(self, piece: str) -> str:
+    def display(self, piece: str) -> str:
         """A piece as a person reads it."""
 
     def size(self, piece: str) -> int:
@@ -86,7 +89,7 @@ class Words:
         """The word tokens joined."""
         return detokenize(list(pieces))
 
-    def shown(self, piece: str) -> str:
+    def display(self, piece: str) -> str:
         """Without joiners."""
         return plain(piece)
 
@@ -96,3 +99,12 @@ class Words:
 
 
 WORDS = Words()
+
+
+def prepare_source(sentence: str, corpus: CorpusSettings) -> str:
+    """Normalise as the corpus was: case, Unicode form, spaces; the grammar has no full stops."""
+    lower = corpus.lowercase or corpus.name == "grammar"
+    # Case first: the small letter may be one character where the capital is two.
+    text = unicodedata.normalize("NFC", sentence.lower() if lower else sentence)
+    folded = " ".join(text.split())
+    return folded.rstrip(" .!?") if corpus.name == "grammar" else folded

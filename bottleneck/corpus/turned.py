@@ -16,7 +16,7 @@ from .joining import Join
 from .pair import SentencePair
 
 
-def turned(pair: SentencePair) -> SentencePair:
+def reverse_pair(pair: SentencePair) -> SentencePair:
     """The pair with its sides, and the sides of its links, exchanged."""
     links = tuple(sorted((theirs, ours) for ours, theirs in pair.links))
     bits = pair.bits if pair.source == pair.target else None
@@ -27,8 +27,8 @@ def turned_join(join: Join) -> Join:
     """A way to join pairs, for turned ones."""
 
     def joined(parts: Sequence[SentencePair]) -> SentencePair | None:
-        pair = join([turned(part) for part in parts])
-        return pair and turned(pair)
+        pair = join([reverse_pair(part) for part in parts])
+        return pair and reverse_pair(pair)
 
     return joined
 
@@ -70,7 +70,7 @@ class Turned:
         lengths = self._lengths(words)
         for _ in range(TRIES):
             length = lengths[int(random.random() * len(lengths))]
-            pair = replace(turned(self.language.draw(random, length)), bits=None)
+            pair = replace(reverse_pair(self.language.draw(random, length)), bits=None)
             if pair.words == words:
                 return pair
             spare.setdefault(pair.words, []).append(pair)

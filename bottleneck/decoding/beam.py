@@ -102,10 +102,10 @@ def _choose(
     extended = jnp.where(is_live, scores + gained, -jnp.inf)
     ended = ~beams.live & (beams.scores > -jnp.inf)
     ranking = extended.at[:, :, PAD].set(jnp.where(ended, jnp.inf, -jnp.inf))
-    found, places = jax.lax.top_k(ranking.reshape(batch, -1), size)
+    top, places = jax.lax.top_k(ranking.reshape(batch, -1), size)
     parents = places // vocabulary
     kept = jnp.take_along_axis(beams.scores, parents, axis=1)
-    return parents, places % vocabulary, jnp.where(found == jnp.inf, kept, found)
+    return parents, places % vocabulary, jnp.where(top == jnp.inf, kept, top)
 
 
 def _best(beams: Beams, penalty: float) -> Output:

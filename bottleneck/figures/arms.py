@@ -11,9 +11,9 @@ import pandas as pd
 from ..results.bundle import Bundle
 from ..settings.errors import UserError
 from ..tables.arms import named_arms
+from ..tables.comparison_groups import first, varied
 from ..tables.controlled import ByBucket, measured
-from ..tables.families import first, varied
-from ..tables.selection import written
+from ..tables.selection import as_condition
 from .plot import MEAN, SEED, Panel, Plot, data_frame, drawn_buckets, facts, left_out, roof
 
 Rows = Mapping[str, Sequence[pd.DataFrame]]
@@ -76,7 +76,7 @@ def _row(run: Mapping[str, Any], names: Sequence[str]) -> str:
     if not names:
         return run["attention"]
     if len(names) == 1:
-        return f"{names[0]}={written(run[names[0]])}"
+        return f"{names[0]}={as_condition(run[names[0]])}"
     return run["arm"].partition(" ")[2] or BASELINE
 
 

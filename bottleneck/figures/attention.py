@@ -17,7 +17,7 @@ from matplotlib.figure import Figure
 from ..results.bundle import Bundle
 from ..settings.errors import UserError
 from ..tables.comparison import NONE
-from ..tables.families import arm_names, listed_runs
+from ..tables.comparison_groups import arm_names, listed_runs
 from .style import GRID, GROUND, SMALL, STYLE, WEIGHTS, slide
 
 SHOWN = 2

@@ -10,8 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 
 from ..settings.atomic import write_bytes
-from ..settings.errors import UsageError, UserError
-from ..settings.text import plain
+from ..settings.errors import UsageError, UserError, plain
 from .style import DOTS, STYLE
 
 METADATA = {

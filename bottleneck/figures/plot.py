@@ -9,7 +9,7 @@ import pandas as pd
 
 from ..claims.verdict import READ_FROM
 from ..tables.comparison import NONE, Comparison
-from ..tables.families import seeds_told
+from ..tables.comparison_groups import seeds_text
 
 DRAWN = ("panel", "x", "arm", "control", "kind", "seed", "value", "low", "high", "n", "note")
 """Columns of the data. ``x`` is a text, of a number where the panel is numeric.
@@ -154,7 +154,7 @@ def longest(frame: pd.DataFrame) -> str:
 def listed_seeds(seeds: Sequence[int]) -> str:
     """``seeds 1, 2, 3``, in order; of more than a line holds, as tables tell many."""
     if len(seeds) > MOST_SEEDS:
-        return seeds_told(seeds)
+        return seeds_text(seeds)
     return f"seed{'s' if len(seeds) != 1 else ''} {', '.join(map(str, seeds)) or 'unknown'}"
 
 

@@ -111,8 +111,8 @@ def _backward(fixed: Fixed, saved: tuple, slopes: tuple[Array, Array]) -> tuple:
 
     def step(carry: tuple, at: tuple) -> tuple[tuple, Slopes]:
         later, sums = carry
-        own, d_weights, here = at
-        cell = STEPS[fixed.kind].backward(here.cell, here.state, (later[0] + own, *later[1:]))
+        direct, d_weights, here = at
+        cell = STEPS[fixed.kind].backward(here.cell, here.state, (later[0] + direct, *later[1:]))
         d_context = back_through(cell.inputs, reader.context)
         through = here.weights * (d_weights + jnp.einsum("bc,bsc->bs", d_context, memory.values))
         d_scores = through - here.weights * jnp.sum(through, axis=1, keepdims=True)
@@ -125,12 +125,17 @@ def _backward(fixed: Fixed, saved: tuple, slopes: tuple[Array, Array]) -> tuple:
         left = Slopes(cell.inputs, cell.products, d_query, d_scores, d_context)
         return ((d_state, *cell.state[1:]), sums), left
 
-    carry = tuple(jnp.zeros_like(each[0]) for each in kept.state), _nothing(reader, memory)
-    (first, sums), found = jax.lax.scan(step, carry, (*slopes, kept), reverse=True)
-    d_values = _over_steps(kept.weights, found.context)
-    d_keys = _key_slopes(reader.score.vector, sums, kept.query, found.scores)
+    carry = tuple(jnp.zeros_like(leaf[0]) for leaf in kept.state), _nothing(reader, memory)
+    (first, sums), step_slopes = jax.lax.scan(step, carry, (*slopes, kept), reverse=True)
+    d_values = _over_steps(kept.weights, step_slopes.context)
+    d_keys = _key_slopes(reader.score.vector, sums, kept.query, step_slopes.scores)
     d_memory = Memory(d_values, d_keys, None, jnp.zeros_like(memory.last))
-    return _reader_slopes(fixed, reader, kept, found, sums), first, found.inputs, d_memory
+    return (
+        _reader_slopes(fixed, reader, kept, step_slopes, sums),
+        first,
+        step_slopes.inputs,
+        d_memory,
+    )
 
 
 def _nothing(reader: Reader, memory: Memory) -> Sums | None:
@@ -182,16 +187,16 @@ def _query_back(score: Score, scale: float, slope: Array) -> Float[Array, "batch
 
 
 def _reader_slopes(
-    fixed: Fixed, reader: Reader, kept: Kept, found: Slopes, sums: Sums | None
+    fixed: Fixed, reader: Reader, kept: Kept, step_slopes: Slopes, sums: Sums | None
 ) -> Reader:
     """Gradients of the parameters, a matrix's as one product over the steps."""
     hidden = kept.state[0]
     d_matrix = None
     if reader.score.matrix is not None:
-        (d_matrix,) = matrix_slopes(hidden, (found.query * fixed.scale,))
+        (d_matrix,) = matrix_slopes(hidden, (step_slopes.query * fixed.scale,))
     return Reader(
-        recurrence_slopes(fixed.kind, reader.cell, hidden, found.products),
-        matrix_slopes(kept.context, found.inputs),
+        recurrence_slopes(fixed.kind, reader.cell, hidden, step_slopes.products),
+        matrix_slopes(kept.context, step_slopes.inputs),
         Score(d_matrix, None if sums is None else sums.vector),
     )
 

@@ -123,7 +123,9 @@ class Attention(nnx.Module):
         """
         if self.constant:
             read = self.read(queries[0], memory)
-            return jax.tree.map(lambda one: jnp.broadcast_to(one, (len(queries), *one.shape)), read)
+            return jax.tree.map(
+                lambda leaf: jnp.broadcast_to(leaf, (len(queries), *leaf.shape)), read
+            )
         if not self.plain or self.score().vector is not None:
             return jax.lax.map(jax.checkpoint(lambda query: self.read(query, memory)), queries)
         mapped = self.score().query(queries, self.scale)

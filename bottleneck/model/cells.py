@@ -5,9 +5,10 @@ the scan; only ``Cell.step`` runs once a time step. Gates are separate matrices:
 of one block keeps XLA's CPU backend from vectorising the loop.
 """
 
+import jax
 import jax.numpy as jnp
 from flax import nnx
-from jaxtyping import Array, Float, Int
+from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from .steps import GATES, Gates, Recurrence, State, advance
 
@@ -53,9 +54,9 @@ def add_bias(
     return values + jnp.broadcast_to(bias, values.shape)
 
 
-def add_gates(one: Gates, other: Gates) -> Gates:
+def add_gates(first: Gates, other: Gates) -> Gates:
     """Sum of two inputs' contributions, gate by gate."""
-    return tuple(left + right for left, right in zip(one, other, strict=True))
+    return tuple(left + right for left, right in zip(first, other, strict=True))
 
 
 class Cell(nnx.Module):
@@ -89,3 +90,23 @@ class Cell(nnx.Module):
     def step(self, state: State, inputs: Gates) -> State:
         """One time step: the new state from the old one and the gate inputs."""
         return advance(self.kind, self.parameters(), state, inputs)[0]
+
+
+def dropout(
+    values: Float[Array, "*shape"],
+    rate: float,
+    key: PRNGKeyArray | None,
+    place: int,
+    every_step: bool = False,
+) -> Float[Array, "*shape"]:
+    """Zero a share ``rate`` of the values and scale up the rest (Srivastava et al. 2014).
+
+    ``place`` numbers the call within the network, so that each has its own random numbers.
+    ``every_step`` drops the same along the first axis (Gal and Ghahramani 2016).
+    """
+    if key is None or rate == 0.0:
+        return values
+    shape = values.shape[1:] if every_step else values.shape
+    kept = jax.random.bernoulli(jax.random.fold_in(key, place), 1.0 - rate, shape)
+    kept = jnp.broadcast_to(kept, values.shape)
+    return jnp.where(kept, values / (1.0 - rate), 0.0)

@@ -8,6 +8,8 @@ A tied output layer (Press and Wolf 2017; Inan et al. 2017) scores a word by its
 state is mapped to the embedding's width and multiplied with the embedding.
 """
 
+from typing import NamedTuple
+
 import jax
 import jax.numpy as jnp
 from flax import nnx
@@ -16,11 +18,22 @@ from jaxtyping import Array, Float, Int, PRNGKeyArray
 from ..settings.concerns import ModelSettings
 from .attended import Fixed, Reader, attended_states
 from .attention import Memory, make_attention
-from .cells import Cell, GateInput, add_gates
-from .dropout import dropout
-from .output import OutputLayer
+from .cells import Cell, GateInput, add_gates, dropout
 from .recurrence import hidden_states
 from .steps import GATES, Gates, State
+
+
+class OutputLayer(NamedTuple):
+    """W_o and b_o. Tied, W_o is the target embedding turned over, and reads at its width."""
+
+    matrix: Float[Array, "width vocabulary"]
+    bias: Float[Array, " vocabulary"]
+
+    def logits(self, states: Float[Array, "*steps width"]) -> Float[Array, "*steps vocabulary"]:
+        """W_o s + b_o."""
+        product = states @ self.matrix
+        return product + jnp.broadcast_to(self.bias, product.shape)
+
 
 States = tuple[State, ...]  # one a layer, the lowest first
 

@@ -6,7 +6,7 @@ from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
 from ..settings.concerns import ModelSettings
 from .attention import last_position
-from .dropout import dropout
+from .cells import dropout
 from .recurrence import RecurrentLayer
 
 Encoded = tuple[Float[Array, "batch source context"], Float[Array, "batch context"]]

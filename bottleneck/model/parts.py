@@ -73,8 +73,8 @@ def row_by_row(function: Callable, parts: int, cut: Sequence[int]) -> Callable:
     def run(*arguments: Any) -> Any:
         rows = len(jax.tree.leaves(arguments[cut[0]])[0])
         filled = [
-            jax.tree.map(partial(fill, parts), each) if place in cut else each
-            for place, each in enumerate(arguments)
+            jax.tree.map(partial(fill, parts), argument) if place in cut else argument
+            for place, argument in enumerate(arguments)
         ]
         return jax.tree.map(lambda leaf: leaf[:rows], program(*filled))
 
@@ -85,3 +85,13 @@ def fill(parts: int, rows: Shaped[np.ndarray, "rows ..."]) -> Shaped[np.ndarray,
     """Rows on the host, the last one repeated until they divide evenly into ``parts``."""
     lacking = -len(rows) % parts
     return np.concatenate([rows, np.repeat(rows[-1:], lacking, axis=0)]) if lacking else rows
+
+
+def on_host(result: Any) -> Shaped[np.ndarray, "..."]:
+    """A result as an array of numpy's, once it is there.
+
+    Of one whose computation found no memory this raises jax's error. ``numpy.asarray`` alone would
+    wait for ever where it asks before the computation has failed (jax 0.8 to 0.10, CPU: the wait
+    is for the buffer, which never comes, not for the error).
+    """
+    return np.asarray(jax.block_until_ready(result))

@@ -80,18 +80,18 @@ def _forward(
     return states, (weights, entered, kept, mask)
 
 
-def _backward(kind: str, reverse: bool, held: tuple, slope: Array) -> tuple:
-    weights, entered, kept, mask = held
-    zero = tuple(jnp.zeros_like(each[0]) for each in entered)
+def _backward(kind: str, reverse: bool, residuals: tuple, slope: Array) -> tuple:
+    weights, entered, kept, mask = residuals
+    zero = tuple(jnp.zeros_like(leaf[0]) for leaf in entered)
 
     def step(later: State, at: tuple) -> tuple[State, tuple]:
-        own, state, saved, real = at
-        arrived = (later[0] + own, *later[1:])
+        direct, state, saved, real = at
+        arrived = (later[0] + direct, *later[1:])
         slopes = STEPS[kind].backward(saved, state, _masked(arrived, zero, real))
         through = back_through(slopes.products, weights.matrices)
         earlier = (slopes.state[0] + through, *slopes.state[1:])
         passed = _masked(zero, arrived, real) if real is not None else zero
-        earlier = tuple(one + other for one, other in zip(earlier, passed, strict=True))
+        earlier = tuple(value + other for value, other in zip(earlier, passed, strict=True))
         return earlier, (slopes.inputs, slopes.products)
 
     first, (inputs, products) = jax.lax.scan(

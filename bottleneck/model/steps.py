@@ -79,18 +79,18 @@ def _lstm_forward(products: Gates, inputs: Gates, state: State) -> tuple[State, 
     enter, keep, leave = (jax.nn.sigmoid(sums[gate]) for gate in (0, 1, 3))
     new = jnp.tanh(sums[2])
     memory = keep * state[1] + enter * new
-    shown = jnp.tanh(memory)
-    return (leave * shown, memory), (enter, keep, new, leave, shown)
+    bounded = jnp.tanh(memory)
+    return (leave * bounded, memory), (enter, keep, new, leave, bounded)
 
 
 def _lstm_backward(kept: Gates, state: State, slope: State) -> Slopes:
-    enter, keep, new, leave, shown = kept
-    d_memory = slope[1] + slope[0] * leave * (1 - shown**2)
+    enter, keep, new, leave, bounded = kept
+    d_memory = slope[1] + slope[0] * leave * (1 - bounded**2)
     sums = (
         d_memory * new * enter * (1 - enter),
         d_memory * state[1] * keep * (1 - keep),
         d_memory * enter * (1 - new**2),
-        slope[0] * shown * leave * (1 - leave),
+        slope[0] * bounded * leave * (1 - leave),
     )
     return Slopes(sums, sums, (jnp.zeros_like(slope[0]), d_memory * keep))
 

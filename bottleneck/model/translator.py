@@ -1,7 +1,5 @@
 """The translator: encoder, memory and decoder under one roof; nothing about text."""
 
-from functools import lru_cache
-
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -93,9 +91,3 @@ def create(
 def count_parameters(weights: Weights) -> int:
     """How many numbers are trained."""
     return sum(int(np.prod(leaf.shape)) for leaf in jax.tree.leaves(weights))
-
-
-@lru_cache(maxsize=256)
-def parameters_of(settings: ModelSettings, vocabulary: tuple[int, int]) -> int:
-    """How many numbers such a translator trains, from the shapes alone: nothing is allocated."""
-    return count_parameters(jax.eval_shape(lambda: create(settings, *vocabulary, seed=0)[1]))

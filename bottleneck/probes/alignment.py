@@ -13,9 +13,8 @@ import numpy as np
 from jaxtyping import Float, Int, Real
 from numpy import ndarray
 
-from ..scoring.sums import ratio_of_sums
-from ..settings.errors import UserError
-from ..settings.text import counted
+from ..scoring.bootstrap import ratio_of_sums
+from ..settings.errors import UserError, counted
 
 Link = tuple[int, int]
 Links = frozenset[Link]

@@ -4,8 +4,7 @@ import numpy as np
 from jaxtyping import Float, Int, Real
 from numpy import ndarray
 
-from ..scoring.bootstrap import Estimate, estimate
-from ..scoring.sums import ratio_of_sums
+from ..scoring.bootstrap import Estimate, estimate, ratio_of_sums
 
 
 def sums_by_distance(

@@ -20,8 +20,7 @@ import numpy as np
 from jaxtyping import Float
 from numpy import ndarray
 
-from ..scoring.bootstrap import Estimate
-from ..scoring.sums import ratio_of_sums
+from ..scoring.bootstrap import Estimate, ratio_of_sums
 
 BITS_PER_NAT = 1 / float(np.log(2.0))
 

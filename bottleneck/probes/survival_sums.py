@@ -25,8 +25,7 @@ import numpy as np
 from jaxtyping import Float, Int, Real
 from numpy import ndarray
 
-from ..scoring.bootstrap import Score
-from ..scoring.sums import ratio_of_sums
+from ..scoring.bootstrap import Score, ratio_of_sums
 
 CELL = ("found", "by_chance", "words")
 """Words of a group and band: the first two are sums of shares, the last a count."""

@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import Int
 from numpy import ndarray
 
-from ..scoring.buckets import Buckets
+from ..settings.buckets import Buckets
 
 FREQUENCIES = Buckets((0, 1, 10, 100, 1000))
 """Bands of a word's count in the training text."""

@@ -10,10 +10,10 @@ from jaxtyping import Float
 
 from ..results.schema import SETTING_COLUMNS
 from ..scoring.bootstrap import Estimate, Score, draw, estimate
-from ..scoring.buckets import Buckets
-from ..settings.apart import telling
-from ..settings.grid import SEED, Cell, short_name, toml_word, varying
+from ..settings.buckets import Buckets
 from ..settings.run import RunSettings, resolve
+from ..settings.sweep import SEED, Cell, short_name, toml_word, varying
+from ..tables.comparison_groups import unusual_settings
 from .question import Probed, Row
 
 ATTENTION = "model.attention"
@@ -92,7 +92,7 @@ def _names(known: Sequence[RunSettings]) -> list[str]:
     cells = [Cell("", settings) for settings in known]
     told = [name for name in varying(cells) if name != ATTENTION]
     rows = [_written(cell, told) for cell in cells]
-    apart = telling(rows, _written(_lecture(), told))
+    apart = unusual_settings(rows, _written(_lecture(), told))
     return [" ".join([cell.value(ATTENTION), *own]) for cell, own in zip(cells, apart, strict=True)]
 
 

@@ -28,7 +28,7 @@ from jaxtyping import Float, Int
 from numpy import ndarray
 
 from ..claims.verdict import FAMILY, Verdict, needs_learned, numbers
-from ..scoring.spread import spread
+from ..scoring.bootstrap import spread
 from ..settings.buckets import holds
 from .estimates import Estimate, Estimates
 from .question import Axes, Column, Columns, Grid, Probed, Question, Row, Tell, grade

@@ -22,7 +22,7 @@ from ..corpus.grammar import CONTENT, noun_gender, word_class
 from ..corpus.pair import SentencePair
 from ..corpus.tokens import tokenize
 from ..corpus.vocabulary import UNK
-from ..scoring.sums import ratio_of_sums
+from ..scoring.bootstrap import ratio_of_sums
 from .estimates import Estimate, Estimates
 from .question import Axes, Column, Columns, Grid, Line, Probed, Question, Row, Tell, grade
 

@@ -15,7 +15,7 @@ from ..corpus.batches import evaluation_batches, restore
 from ..corpus.pair import SentencePair
 from ..results.schema import BLEU_COLUMNS
 from ..scoring.bleu import bleu, bleu_statistics
-from ..scoring.sums import ratio_of_sums
+from ..scoring.bootstrap import ratio_of_sums
 from .estimates import Estimates
 from .question import (
     Axes,
@@ -69,7 +69,7 @@ def first_of_each(subject: "Subject", pairs: Sequence[SentencePair]) -> tuple[Se
 
 def _counts(subject: "Subject", pairs: tuple[SentencePair, ...]) -> Columns:
     """Of each sentence: teacher-forced tokens, and the BLEU counts of its own translation."""
-    from ..model.host import on_host
+    from ..model.parts import on_host
     from ..runs.evaluation import EVALUATION_BATCH, decode
     from ..training.loop import sentence_losses
     from ..training.step import make_sentence_losses

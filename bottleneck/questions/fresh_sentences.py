@@ -2,8 +2,7 @@
 
 from random import Random
 
-from ..corpus.copying import Copying
-from ..corpus.drawing import SentenceSource, draw_pairs
+from ..corpus.drawing import Copying, SentenceSource, draw_pairs
 from ..corpus.lengths import length_groups, length_probabilities
 from ..corpus.pair import SentencePair, sources
 from ..corpus.turned import Turned

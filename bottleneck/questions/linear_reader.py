@@ -17,7 +17,7 @@ import optax
 from jaxtyping import Array, Float, Int
 from numpy import ndarray
 
-from ..model.host import on_host
+from ..model.parts import on_host
 
 NO_ANSWER = -1
 """What a row has for a place at which nothing is asked of it."""

@@ -22,7 +22,7 @@ from ..corpus.tokens import tokenize
 from ..results.export import run_rows
 from ..results.folders import SENTENCES
 from ..results.outputs import read_texts
-from ..scoring.sums import ratio_of_sums
+from ..scoring.bootstrap import ratio_of_sums
 from .estimates import Estimate, Estimates
 from .question import (
     Axes,

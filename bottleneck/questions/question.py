@@ -24,7 +24,7 @@ from ..scoring.bootstrap import Score
 from ..settings.run import RunSettings
 from ..tables.page import Page
 from ..tables.render import count, new_table
-from ..tables.studied import caption, wide
+from ..tables.studied import caption, run_line, wide
 from .estimates import Estimate, Estimates
 
 if TYPE_CHECKING:
@@ -222,7 +222,8 @@ class Question(Study):
             body.add_row(grid.table(estimates))
         runs, resamples = caption(frame)
         told = [*self.notes(frame), runs, self.intervals or resamples]
-        return Page(self.name, self.title, wide(frame, self.measures), body, [], told)
+        data = wide(frame, self.measures)
+        return Page(self.name, self.title, data, body, [], told, run_line(frame))
 
     def plot(self, frame: pd.DataFrame) -> Plot:
         """The figure."""

@@ -17,7 +17,7 @@ from ..corpus.vocabulary import Vocabulary
 from ..model.translator import Weights, create
 from ..results.folders import ENVIRONMENT, read_object
 from ..runs.translate import TrainedRun, load_run
-from ..scoring.buckets import Buckets
+from ..settings.buckets import Buckets
 from ..settings.errors import UserError
 from ..settings.run import RunSettings
 

@@ -14,7 +14,7 @@ from ..corpus.grammar import english_french, word_class
 from ..corpus.pair import SentencePair
 from ..corpus.subwords import Subwords
 from ..corpus.tokens import detokenize, plain, tokenize
-from ..corpus.turned import turned
+from ..corpus.turned import reverse_pair
 from ..corpus.vocabulary import EOS, SPECIAL
 from ..probes.survival import LinkedReference, found_shares
 from ..probes.word_report import LOST, WordReport, word_reports
@@ -192,7 +192,7 @@ def pair_of(source: list[str], reference: str, corpus: CorpusSettings) -> Senten
     grammar = english_french(corpus.lexicon)
     if corpus.reverse_direction:
         pair = grammar.parse(reference)
-        return turned(pair) if pair and _same(pair.target, source) else None
+        return reverse_pair(pair) if pair and _same(pair.target, source) else None
     glued = {plain(token): token for token in grammar.vocabulary()}
     pair = grammar.parse(detokenize([glued.get(word, word) for word in source]))
     return pair if pair and pair.target == reference else None

@@ -18,10 +18,10 @@ from ..results.schema import BENCHMARK, STUDIES
 from ..results.study_files import GOLD
 from ..settings.errors import DamagedError, UserError
 from ..tables.comparison import compare_sizes
+from ..tables.comparison_groups import context_size_series, describe, listed_runs
 from ..tables.controlled import only
 from ..tables.cost import cost_pages, load_cost
 from ..tables.decided import Decision, measured_controls, measured_training
-from ..tables.families import describe, listed_runs, over_sizes
 from ..tables.names import GOLD_TABLE
 from ..tables.page import Page
 from ..tables.pages import gold_page, make_page, study_page
@@ -175,7 +175,7 @@ def _compared(bundle: Bundle) -> str:
 
 
 def _over_sizes(bundle: Bundle) -> Bundle | None:
-    rows = over_sizes(listed_runs(bundle))
+    rows = context_size_series(listed_runs(bundle))
     return None if rows is None else only(bundle, rows)
 
 

@@ -9,9 +9,9 @@ from ..results.bundle import Bundle
 from ..results.inside import results_inside
 from ..results.study_files import tables
 from ..settings.errors import UserError
+from ..tables.comparison_groups import alone, listed_runs, pairs
 from ..tables.controlled import only
 from ..tables.decided import Decision, bundle_of, decide_results, holds_results
-from ..tables.families import alone, listed_runs, pairs
 from ..tables.page import Page
 from ..tables.pages import make_page, slide_pages
 from .explorer import Explored, explored

@@ -11,7 +11,7 @@ from .. import __version__
 from ..results.bundle import Bundle, other_versions, signatures, without_result
 from ..results.schema import SETTING_COLUMNS
 from ..settings.run import RunSettings
-from ..tables.selection import written
+from ..tables.selection import as_condition
 from .markup import Html, joined, prose, tag
 from .tables import Grid, facts_html, listed, table_html
 
@@ -49,7 +49,11 @@ def _runs(rows: pd.DataFrame, apart: Sequence[str]) -> Grid:
     """A row a run: in what they differ, size and losses."""
     names = list(dict.fromkeys(["attention", "context_size", "seed", *apart]))
     lines = [
-        (row["run"], *(written(row[name]) for name in names), *(_fact(row[name]) for name in FACTS))
+        (
+            row["run"],
+            *(as_condition(row[name]) for name in names),
+            *(_fact(row[name]) for name in FACTS),
+        )
         for row in rows.to_dict("records")
     ]
     heads = ("run", *names, *FACTS)
@@ -75,7 +79,7 @@ def _settings(settings: Sequence[RunSettings]) -> Iterator[tuple[str, str]]:
 
 
 def _written(value: Any) -> str:
-    return "not set" if value is None else written(value)
+    return "not set" if value is None else as_condition(value)
 
 
 def _facts(facts: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:

@@ -5,7 +5,8 @@ from typing import Any
 
 from ..lecture.slides import L_FAIL, L_VIND
 from ..tables.page import Page
-from ..tables.render import BASELINE, baseline, count, number, ranged, slide_drop
+from ..tables.render import count, number, ranged
+from ..tables.slides import BASELINE, baseline, slide_drop
 from .markup import Html, joined, tag
 from .tables import captioned, interval, swatch
 

@@ -10,8 +10,8 @@ from rich.table import Table
 from rich.text import Text
 
 from ..figures.style import MARKERS, attention_of
-from ..tables.fitting import Fitted
 from ..tables.packing import Packed, table_of
+from ..tables.render import BarTable
 from .markup import Html, joined, prose, tag
 
 RANGE = ".."
@@ -39,8 +39,8 @@ def grids(table: RenderableType, caption: str) -> Iterator[Grid]:
     Of a table without heads, which is there to hold others, texts are the next one's title. What a
     terminal does with its width is left out: bars, and columns that have no room beside others.
     """
-    if isinstance(table, Fitted):
-        yield from grids(table.layouts[-1].table, caption)
+    if isinstance(table, BarTable):
+        yield from grids(table.make(0), caption)
     elif isinstance(table, Packed):
         for title, first, blocks in table.parts:
             columns = [column for block in blocks for column in block]

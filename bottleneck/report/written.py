@@ -26,7 +26,7 @@ from ..tables.cost import cost_pages, load_cost
 from ..tables.decided import bundle_of, decide_results, holds_results
 from ..tables.names import GOLD_TABLE, TABLES
 from ..tables.page import Page
-from ..tables.pages import make_page, render, study_page
+from ..tables.pages import make_page, study_page
 from .page import write_report
 
 TABLES_FOLDER, FIGURES_FOLDER, CONTENTS = "tables", "figures", "CONTENTS.md"
@@ -74,7 +74,7 @@ def write_out(folder: Path) -> Written:
     titles = {page.name: page.title for held in pages.values() for page in held}
     for page in (page for held in pages.values() for page in held):
         for ending, form in FORMS.items():
-            write_text(folder / TABLES_FOLDER / f"{page.name}{ending}", render(page, form))
+            write_text(folder / TABLES_FOLDER / f"{page.name}{ending}", page.render(form))
     figures, undrawn = _attempted(_known(FIGURES, folder, bundle), partial(_draw, folder, bundle))
     _remove_others(folder / TABLES_FOLDER, titles, FORMS)
     _remove_others(folder / FIGURES_FOLDER, figures, (*IMAGES, NUMBERS))

@@ -7,9 +7,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, get_args
 
-from ..settings.errors import UsageError, UserError
+from ..settings.errors import UsageError, UserError, plain
 from ..settings.run import RunSettings, parse_settings
-from ..settings.text import plain
 from .folders import ENVIRONMENT, SETTINGS, damaged, read_object, read_settings
 from .found import Described
 from .schema import SETTING_COLUMNS

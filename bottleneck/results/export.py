@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from ..settings.errors import plain
 from ..settings.sums import Content, write_listed
-from ..settings.text import plain
 from . import schema
 from .columns import run_columns
 from .counts import from_rows

@@ -18,12 +18,11 @@ from ..corpus.batches import (
 from ..corpus.corpus import Corpus
 from ..corpus.near_copies import share
 from ..decoding.search import make_search
-from ..model.host import on_host
-from ..model.parts import parts_of
+from ..model.parts import on_host, parts_of
 from ..model.translator import Weights, count_parameters
 from ..results.folders import EXAMPLES, HYPOTHESES, SCORES, SENTENCES
-from ..scoring.buckets import Buckets
 from ..settings.atomic import write_text
+from ..settings.buckets import Buckets
 from ..settings.run import RunSettings
 from ..training.loop import Trained, sentence_losses
 from ..training.stack import Stack

@@ -12,7 +12,7 @@ from ..corpus.pair import SentencePair
 from ..corpus.tokens import WORDS, Tokenizer
 from ..corpus.vocabulary import EOS
 from ..model.translator import Weights
-from ..scoring.buckets import Buckets
+from ..settings.buckets import Buckets
 from ..settings.run import RunSettings
 from .attention import END, attention_matrices
 
@@ -73,7 +73,7 @@ def make_examples(
 
 def readable(tokens: list[str], ended: bool, tokenizer: Tokenizer = WORDS) -> list[str]:
     """Tokens as a person reads them, the end token last where there is one."""
-    return [*map(tokenizer.shown, tokens), *([END] if ended else [])]
+    return [*map(tokenizer.display, tokens), *([END] if ended else [])]
 
 
 def attended(

@@ -71,7 +71,7 @@ def learned_weights(trained: TrainedRun) -> Grid:
     encoded = encode_pairs([SentencePair(source, target)], *vocabularies, reverse)
     (matrix,) = attention_matrices(trained.graph, trained.weights, encoded, reverse, 1)
     pieces = vocabularies[1].pieces(target)
-    unknown = [*trained.unknown(source), *(trained.shown(p) for p in pieces if p not in known)]
+    unknown = [*trained.unknown(source), *(trained.display(p) for p in pieces if p not in known)]
     words = tokenize(source), tokenize(target)
     shares = [
         shares_of(vocabulary.pieces(text), tokens, vocabulary.tokenizer)
@@ -134,7 +134,7 @@ def _first_steps(
         best = np.argsort(-shares, kind="stable")[:LIKELIEST].tolist()
         slide = [tokens[word][0] for word in step if word not in missing]
         names = {
-            number: END if number == EOS else trained.shown(target.tokens[number])
+            number: END if number == EOS else trained.display(target.tokens[number])
             for number in [*best, *slide]
         }
         steps.append((before, [(word, float(shares[number])) for number, word in names.items()]))

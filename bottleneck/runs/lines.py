@@ -13,10 +13,9 @@ from itertools import islice
 from pathlib import Path
 
 from ..probes.alignment import links_from_weights
-from ..settings.devices import is_endless
-from ..settings.errors import UserError
+from ..settings.errors import UserError, counted
+from ..settings.machine import is_endless
 from ..settings.run import RunSettings
-from ..settings.text import counted
 from .translate import TrainedRun, Translation
 
 CHUNK = 4096
@@ -120,7 +119,7 @@ def with_links(trained: TrainedRun, found: Translation) -> str:
         return found.text
     best = links_from_weights(found.weights, len(found.source), len(found.output))
     links = [f"{i}-{j}" for i, j in sorted(best, key=lambda link: link[1])]
-    tokens = [map(trained.shown, side) for side in (found.source, found.output)]
+    tokens = [map(trained.display, side) for side in (found.source, found.output)]
     return "\t".join([found.text, *(" ".join(column) for column in (links, *tokens))])
 
 

@@ -21,8 +21,7 @@ from queue import Queue
 from threading import Thread
 from typing import IO, Any
 
-from ..settings.devices import NUMBERS
-from ..settings.machine import cores, nproc_from
+from ..settings.machine import NUMBERS, cores, nproc_from
 from ..settings.run import RunSettings
 
 

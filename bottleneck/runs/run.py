@@ -27,8 +27,8 @@ from ..corpus.near_copies import share
 from ..model.translator import count_parameters, create
 from ..results.folders import CHECKPOINT, ENDED, ENVIRONMENT, LOG, SETTINGS, WEIGHTS, read_json
 from ..settings.atomic import write_text
-from ..settings.devices import mendable
 from ..settings.errors import UserError
+from ..settings.machine import mendable
 from ..settings.run import SCHEMA_VERSION, RunSettings
 from ..training.loop import Learner, Progress, Snapshot, Trained, train, updates_done
 from .checkpoint import CheckpointError, Checkpoints, StopRequest, join, read_checkpoint

@@ -16,10 +16,9 @@ from ..scoring.bleu import (
     length_ratio,
     precisions,
 )
-from ..scoring.bootstrap import draw, estimate
-from ..scoring.buckets import Buckets
+from ..scoring.bootstrap import draw, estimate, ratio_of_sums
 from ..scoring.chrf import chrf, chrf_statistics, condensed, expanded
-from ..scoring.sums import ratio_of_sums
+from ..settings.buckets import Buckets
 from ..settings.run import RunSettings
 
 Columns = dict[str, ndarray]

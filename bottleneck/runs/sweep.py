@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from ..results.folders import STORE
-from ..settings.grid import Cell, labels
+from ..settings.sweep import Cell, labels
 from .gathered import gather
 from .pool import Executor, Job, Listener, Outcome
 

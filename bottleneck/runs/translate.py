@@ -15,10 +15,10 @@ from safetensors import SafetensorError
 
 from ..corpus.batches import EncodedPairs, encode_pairs, evaluation_batches, restore
 from ..corpus.pair import SentencePair
-from ..corpus.prepare import prepare_source
+from ..corpus.tokens import prepare_source
 from ..corpus.vocabulary import EOS, UNK, Vocabulary
 from ..decoding.search import make_search
-from ..model.host import on_host
+from ..model.parts import on_host
 from ..model.translator import Weights, create
 from ..results.folders import WEIGHTS, damaged, read_checked, read_settings, was_written
 from ..results.found import check_version
@@ -90,14 +90,14 @@ class TrainedRun:
         """Tokens of the target as a person writes them."""
         return self.target_vocabulary.text(tokens)
 
-    def shown(self, token: str) -> str:
+    def display(self, token: str) -> str:
         """One token as a person reads it."""
-        return self.target_vocabulary.tokenizer.shown(token)
+        return self.target_vocabulary.tokenizer.display(token)
 
     def unknown(self, sentence: str) -> list[str]:
         """Words of the sentence that the run has never seen."""
         known = set(self.source_vocabulary.words)
-        return [self.shown(word) for word in self.tokens(sentence) if word not in known]
+        return [self.display(word) for word in self.tokens(sentence) if word not in known]
 
     def translate(self, sentences: Sequence[str]) -> list[str]:
         """Translate with the search that the run's settings name."""
@@ -159,8 +159,8 @@ def attended(trained: TrainedRun, found: Translation) -> Attended:
     An output that ran into the cap has no end token, and so no row for one.
     """
     assert found.weights is not None
-    output = [*map(trained.shown, found.output), *([END] if found.ended else [])]
-    return Attended([*map(trained.shown, found.source), END], output, found.weights)
+    output = [*map(trained.display, found.output), *([END] if found.ended else [])]
+    return Attended([*map(trained.display, found.source), END], output, found.weights)
 
 
 def load_run(folder: Path) -> TrainedRun:

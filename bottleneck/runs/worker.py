@@ -15,7 +15,7 @@ import sys
 from pathlib import Path
 from typing import Any, TextIO
 
-from ..settings.devices import mendable
+from ..settings.machine import mendable
 from ..settings.run import parse_settings
 from .checkpoint import StopRequest
 from .environment import PROGRAMS, use_cache

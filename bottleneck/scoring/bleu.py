@@ -11,7 +11,7 @@ from jaxtyping import Float, Int, Real
 from numpy import ndarray
 from sacrebleu.metrics import BLEU
 
-from .sums import ratio_of_sums
+from .bootstrap import ratio_of_sums
 
 ORDERS = 4
 HYPOTHESIS, REFERENCE = 0, 1

@@ -13,8 +13,6 @@ import numpy as np
 from jaxtyping import Float, Real
 from numpy import ndarray
 
-from .sums import ratio_of_sums
-
 Score = Callable[[Real[ndarray, "..."]], Float[ndarray, "..."]]
 """From sums of statistics in the last axis to scores: `bleu`, `chrf`, `ratio_of_sums`."""
 
@@ -133,11 +131,11 @@ def _resampled(
         yield weights @ statistics
         return
     kind = np.float32 if sentences * int(statistics.max()) < EXACT else np.float64
-    turned = weights.T.astype(kind)
+    transposed = weights.T.astype(kind)
     many, some = (max(1, cells // (columns * len(weights))) for cells in (PRODUCT, CACHED))
     for first in range(0, seeds, many):
         block = np.moveaxis(statistics[first : first + many], 1, 2).astype(kind, order="C")
-        sums = (block.reshape(-1, sentences) @ turned).reshape(-1, columns, len(weights))
+        sums = (block.reshape(-1, sentences) @ transposed).reshape(-1, columns, len(weights))
         for place in range(0, len(sums), some):
             yield sums[place : place + some].astype(np.float64).swapaxes(1, 2)
 
@@ -163,3 +161,34 @@ def interaction(gains: Sequence[Estimate]) -> Estimate:
     if len(filled) < 2:
         raise ValueError(f"an interaction needs two filled buckets, not {len(filled)}")
     return difference(filled[-1], filled[0])
+
+
+def ratio_of_sums(sums: Real[ndarray, "*rows 2"]) -> Float[ndarray, "*rows"]:
+    """First sum over second, as for a loss per token (nats, tokens); nan where the second is 0."""
+    filled = sums[..., 1] != 0
+    return np.where(filled, sums[..., 0] / np.where(filled, sums[..., 1], 1), np.nan)
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Mean, standard deviation and 95 % t-interval over seeds; nan where too few.
+
+    Resampling one output's sentences says nothing of training noise (Clark et al. 2011).
+    """
+
+    seeds: int
+    mean: float
+    sd: float
+    low: float
+    high: float
+
+
+def spread(values: Float[ndarray, "seeds"]) -> Spread:
+    """Spread of one number a seed, as if seeds were drawn from a normal distribution."""
+    from scipy.special import stdtrit  # here, because it takes half a second to import
+
+    seeds = len(values)
+    mean = float(values.mean()) if seeds else np.nan
+    sd = float(values.std(ddof=1)) if seeds > 1 else np.nan
+    half = stdtrit(seeds - 1, 0.975) * sd / np.sqrt(seeds) if seeds > 1 else np.nan
+    return Spread(seeds, mean, sd, float(mean - half), float(mean + half))

@@ -34,8 +34,8 @@ def expanded(counts: Int[ndarray, "sentences 8"]) -> Int[ndarray, "sentences 18"
     """What was `condensed`: how many n-grams a text has follows from its characters."""
     orders = np.arange(1, ORDERS + 1)
     ours, gold = (np.maximum(counts[:, [side]] - orders + 1, 0) for side in (0, 1))
-    held = np.stack([np.where(gold > 0, ours, 0), gold, counts[:, 2:]], axis=2)
-    return held.reshape(len(counts), 3 * ORDERS)
+    matches = np.stack([np.where(gold > 0, ours, 0), gold, counts[:, 2:]], axis=2)
+    return matches.reshape(len(counts), 3 * ORDERS)
 
 
 def _letters(text: str, lowercase: bool) -> str:

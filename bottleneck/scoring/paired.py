@@ -71,11 +71,12 @@ def estimates(
     count = len(systems[0])
     drawn: list[list[ndarray]] = [[] for _ in systems]
     for weights in draw_blocks(count, resamples, seed=seed, bucket=bucket):
-        for held, statistics in zip(drawn, systems, strict=True):
-            held.append(score(weights @ statistics))
+        for samples, statistics in zip(drawn, systems, strict=True):
+            samples.append(score(weights @ statistics))
     values = [float(score(statistics.sum(axis=0))) for statistics in systems]
     return tuple(
-        Estimate(value, np.concatenate(held)) for value, held in zip(values, drawn, strict=True)
+        Estimate(value, np.concatenate(samples))
+        for value, samples in zip(values, drawn, strict=True)
     )
 
 

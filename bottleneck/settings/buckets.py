@@ -5,7 +5,12 @@ given by their lower edges; the last is open, and what lies below the first edge
 """
 
 from bisect import bisect_right
+from dataclasses import dataclass
 from itertools import pairwise
+
+import numpy as np
+from jaxtyping import Int
+from numpy import ndarray
 
 OUTSIDE = -1
 """The place of a sentence that is shorter than every bucket."""
@@ -33,3 +38,19 @@ def holds(bucket: str, words: int) -> bool:
         return words >= int(bucket[:-1])
     low, _, high = bucket.partition("-")
     return int(low) <= words <= int(high or low)
+
+
+@dataclass(frozen=True)
+class Buckets:
+    """Ranges of source length from ascending lower edges (words); the last one is open."""
+
+    edges: tuple[int, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names such as ``5-10`` and, for the last, ``41+``."""
+        return bucket_labels(self.edges)
+
+    def assign(self, words: Int[ndarray, "sentences"]) -> Int[ndarray, "sentences"]:
+        """Index of each sentence's bucket, -1 (outside) below the first edge."""
+        return np.searchsorted(self.edges, words, side="right") - 1

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
-from .errors import told
+from .errors import quoted
 
 # Bounds keep out what no machine could do, not what is large: behind them memory is asked for.
 COUNT = 2**31 - 1
@@ -277,12 +277,12 @@ class ScoringSettings(Concern):
             edges = self.lower_edges
         except ValueError:
             raise ValueError(
-                f"edges {told(self.edges)} must be whole numbers with commas"
+                f"edges {quoted(self.edges)} must be whole numbers with commas"
             ) from None
         if len(edges) > EDGES or max(edges) > COUNT:
-            raise ValueError(f"edges {told(self.edges)}: at most {EDGES:,}, none above {COUNT:,}")
+            raise ValueError(f"edges {quoted(self.edges)}: at most {EDGES:,}, none above {COUNT:,}")
         if len(edges) < 2 or edges[0] < 1 or list(edges) != sorted(set(edges)):
             raise ValueError(
-                f"edges {told(self.edges)} must be two or more ascending numbers above 0"
+                f"edges {quoted(self.edges)} must be two or more ascending numbers above 0"
             )
         return self

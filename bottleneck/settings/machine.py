@@ -1,8 +1,23 @@
-"""What this process may use of its machine: cores, threads, and a folder for its cache."""
+"""What this process may use of its machine: cores, threads, devices, a folder for its cache."""
 
 import os
+import sys
 from collections.abc import Mapping
 from pathlib import Path
+from stat import S_ISBLK, S_ISCHR
+
+from .errors import UserError, out_of_means
+
+PLATFORMS = "JAX_PLATFORMS"
+NUMBERS = {
+    "JAX_ENABLE_X64": "0",
+    "JAX_DEFAULT_PRNG_IMPL": "threefry2x32",
+    "JAX_THREEFRY_PARTITIONABLE": "1",
+    "JAX_RANDOM_SEED_OFFSET": "0",
+    "JAX_NUMPY_DTYPE_PROMOTION": "standard",
+}
+"""JAX's defaults, set whatever the environment says: each would change results, and the identity of
+a run does not depend on the environment."""
 
 
 def cores() -> int:
@@ -13,18 +28,41 @@ def cores() -> int:
 
 
 def nproc_from(environment: Mapping[str, str]) -> int | None:
-    """How many threads NPROC asks of XLA; None where it is not set, or is no number above 0."""
+    """How many threads NPROC asks of XLA; None if it is not set or not a number above 0."""
     text = environment.get("NPROC", "").strip()
     return int(text) or None if text.isascii() and text.isdecimal() else None
 
 
 def cache_root() -> Path | None:
-    """The folder of programs, lexicons and corpora that can be made again.
-
-    None where the user has no home that is known.
-    """
+    """The folder of programs, lexicons and corpora that can be made again; None without a home."""
     base = os.environ.get("XDG_CACHE_HOME")
     try:
         return Path(base or Path.home() / ".cache") / "seq2seq-bottleneck"
-    except RuntimeError:  # no HOME, and a user that the system does not know
+    except RuntimeError:  # HOME is not set, and the system does not know the user
         return None
+
+
+def is_endless(path: Path) -> bool:
+    """Whether a file is a device that may never end; a terminal ends, and so does a pipe.
+
+    OSError for what cannot be looked at.
+    """
+    mode = path.stat().st_mode
+    if not S_ISCHR(mode):
+        return S_ISBLK(mode)
+    with path.open("rb", buffering=0) as file:
+        return not file.isatty()
+
+
+def mendable(error: Exception) -> UserError | None:
+    """The error as one that the user can mend: ours, too little memory, no device; else None."""
+    if user_error := error if isinstance(error, UserError) else out_of_means(error):
+        return user_error
+    jax, platform = sys.modules.get("jax"), os.environ.get(PLATFORMS)
+    if jax is None or not platform:
+        return None
+    try:  # JAX reports a missing device in many ways, so it is asked again
+        jax.devices()
+    except Exception:
+        return UserError(f"jax finds no device of {PLATFORMS}={platform!r} here: unset it")
+    return None

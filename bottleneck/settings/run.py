@@ -2,14 +2,15 @@
 
 import hashlib
 import re
+import tomllib
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from importlib import resources
+from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError, model_validator
 
-from . import toml
 from .concerns import (
     FILES,
     Concern,
@@ -19,11 +20,13 @@ from .concerns import (
     ScoringSettings,
     TrainingSettings,
 )
-from .errors import UsageError, did_you_mean, told
+from .errors import UsageError, did_you_mean, quoted
 
 SCHEMA_VERSION = 7
 """Raised when numerics or file formats change, so that old runs are never mixed with new."""
 
+LARGEST_TOML = 1_000_000
+"""Bytes of a TOML file."""
 RETIRED: dict[str, Any] = {"training.products": "float32"}
 """Settings that earlier versions had, and the value of each that all runs have now."""
 
@@ -101,7 +104,7 @@ def without_retired(values: Any) -> Any:
             continue
         if fields[field] != value:
             raise UsageError(
-                f"setting {name!r} is {told(fields[field])}, but this version of bottleneck only "
+                f"setting {name!r} is {quoted(fields[field])}, but this version of bottleneck only "
                 f"knows {value!r}"
             )
         values = {**values, concern: {key: fields[key] for key in fields if key != field}}
@@ -114,9 +117,9 @@ def check_setting(name: str, value: Any) -> None:
     try:
         RunSettings.model_validate({concern: {field: value}})
     except ValidationError as error:
-        own = [fault for fault in error.errors() if fault["loc"][:2] == (concern, field)]
-        if own:
-            raise UsageError(_fault(own[0])) from None
+        faults = [fault for fault in error.errors() if fault["loc"][:2] == (concern, field)]
+        if faults:
+            raise UsageError(_fault(faults[0])) from None
 
 
 def _fault(fault: Mapping[str, Any]) -> str:
@@ -129,7 +132,7 @@ def _fault(fault: Mapping[str, Any]) -> str:
     message = fault["msg"].removeprefix("Value error, ")
     if not place:
         return message
-    given = "" if isinstance(fault["input"], dict) else f", not {told(fault['input'])}"
+    given = "" if isinstance(fault["input"], dict) else f", not {quoted(fault['input'])}"
     return f"setting {name!r}: {message[:1].lower()}{message[1:]}{given}{_nearest_word(fault)}"
 
 
@@ -153,7 +156,45 @@ def preset_values(name: str) -> dict[str, Any]:
     if name not in preset_names():
         raise UsageError(f"unknown preset {name!r}{did_you_mean(name, preset_names())}")
     folder = resources.files("seq2seq_bottleneck.experiments") / "presets"
-    return toml.parse((folder / f"{name}.toml").read_text(encoding="utf8"), f"preset {name!r}")
+    return parse_toml((folder / f"{name}.toml").read_text(encoding="utf8"), f"preset {name!r}")
+
+
+def read_toml(path: Path, otherwise: str) -> str:
+    """The text of a TOML file; ``otherwise`` says what may be named instead of a file.
+
+    Raises UsageError for what cannot be read, is not UTF-8 or too large.
+    """
+    try:
+        with path.open("rb") as file:
+            data = file.read(LARGEST_TOML + 1)
+    except (OSError, ValueError) as error:  # ValueError: a path that no system allows
+        reason = getattr(error, "strerror", None) or error
+        raise UsageError(
+            f"cannot read {str(path)!r} ({reason}); name an existing TOML file{otherwise}"
+        ) from None
+    if len(data) > LARGEST_TOML:
+        raise UsageError(f"{path}: over {LARGEST_TOML:,} bytes, too large for settings; shorten it")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = error.object.count(b"\n", 0, error.start) + 1
+        raise UsageError(
+            f"{path}: not UTF-8 text (at line {line}); save the file as UTF-8"
+        ) from None
+
+
+def parse_toml(text: str, place: str) -> dict[str, Any]:
+    """The table that TOML text holds; a fault is a ``UsageError`` with ``place`` and its line."""
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise UsageError(
+            f"{place}: not TOML: {error}; write [tables] with `key = value` lines below them"
+        ) from None
+    except (ValueError, RecursionError):
+        raise UsageError(
+            f"{place}: nested too deeply, or a number of too many digits; no setting needs that"
+        ) from None
 
 
 def override(values: dict[str, Any], assignments: Sequence[str]) -> dict[str, Any]:
@@ -167,7 +208,7 @@ def override(values: dict[str, Any], assignments: Sequence[str]) -> dict[str, An
         concern, dot, field = key.strip().partition(".")
         if not (equals and dot and field):
             hint = "" if dot else _full_name(key.strip())
-            raise UsageError(f"--set {told(assignment)}: write section.key=value{hint}")
+            raise UsageError(f"--set {quoted(assignment)}: write section.key=value{hint}")
         result.setdefault(concern, {})[field] = _toml_value(text.strip())
     return result
 
@@ -183,9 +224,10 @@ def _full_name(key: str) -> str:
 def _toml_value(text: str) -> Any:
     """Read one value as TOML (numbers, true, "quoted"); anything else is text."""
     try:
-        return toml.value(text)
-    except ValueError:
+        table = tomllib.loads(f"value = {text}")
+    except (ValueError, RecursionError):
         return text
+    return table["value"] if table.keys() == {"value"} else text  # a second line, a second key
 
 
 def resolve(preset: str, assignments: Sequence[str] = ()) -> RunSettings:

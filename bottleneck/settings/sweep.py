@@ -1,31 +1,49 @@
-"""A sweep: one question as a TOML file, from which ``grid.py`` makes the cells.
+"""A sweep: one question as a TOML file, and the cells of its grid.
 
 A file opens with its question in a comment. ``preset`` names where the settings start; the tables
 ``[corpus] [model] [training] [decoding] [scoring]`` change them by the run settings' own names. A
-setting may be a list, and lists multiply. ``[[group]]`` tables, each with a ``name`` and settings
-of its own, multiply with them: every group is crossed with the lists of the tables, and where both
-state a setting the group's counts. Flags come last: ``--set`` before ``--seeds``.
+setting may be a list, and lists multiply. ``[[group]]`` tables, each with a ``name`` and settings,
+multiply with them: every group is crossed with the lists of the tables, and where both state a
+setting the group's counts. Flags come last: ``--set`` before ``--seeds``.
 
-A group may also state what is relative to all that, flags among it: ``times.training.updates = 2``
-makes it twice whatever the updates are. And it may say what its values were chosen for: with
-``needs.model.context_size = 256`` cells of another context size are left out, and that is said.
+A group may also state what is relative to all that, flags included: ``times.training.updates = 2``
+doubles the updates, whatever they are. And it may say what its values were chosen for: with
+``needs.model.context_size = 256`` cells of a different context size are left out, with a note.
+
+Cells are in this order: groups as in the file; within a group the product of the lists, in the
+order in which ``concerns.py`` declares the settings, the last of them varying fastest (so the seeds
+of a cell are next to each other).
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import resources
-from importlib.resources.abc import Traversable
-from itertools import takewhile
+from itertools import product, takewhile
+from math import prod
 from pathlib import Path
 from typing import Any
 
-from . import toml
-from .errors import UsageError, did_you_mean, told
-from .run import NAMES, RunSettings, check_setting
-from .text import plain
+from .errors import UsageError, did_you_mean, quoted
+from .run import (
+    NAMES,
+    RunSettings,
+    check_setting,
+    override,
+    parse_settings,
+    parse_toml,
+    preset_values,
+    read_toml,
+)
 
 DEFAULT_PRESET = "lecture"
 EDGES = "scoring.edges"
+SEED = "training.seed"
+MOST_CELLS = 100_000
+"""Of one sweep: each is a run with a folder of its own."""
+FORMULAS = ("=", "+", "-", "@")
+"""A spreadsheet takes a CSV cell that begins with one of these for a formula."""
+RELATIVE = ("times", "needs")
+"""Tables of a group beside its settings."""
 
 Settings = dict[str, Any]
 """Settings by their full names, ``model.context_size``; a list is the values to try."""
@@ -46,7 +64,7 @@ class Group:
 
 @dataclass(frozen=True)
 class Sweep:
-    """A sweep as its file has it; ``place`` is the file's name as a person knows it."""
+    """A sweep as its file has it; ``place`` is the file's name in messages."""
 
     name: str
     place: str
@@ -56,149 +74,131 @@ class Sweep:
     groups: tuple[Group, ...]
 
 
+@dataclass(frozen=True)
+class Cell:
+    """One point of the grid: the settings of one run, and their group."""
+
+    group: str
+    settings: RunSettings
+
+    def value(self, name: str) -> Any:
+        """The value of a setting by its full name."""
+        concern, _, key = name.partition(".")
+        return getattr(getattr(self.settings, concern), key)
+
+    def label(self, names: Sequence[str]) -> str:
+        """The group and the named settings: ``reversed source: attention=none seed=1``."""
+        values = " ".join(f"{short_name(name)}={toml_word(self.value(name))}" for name in names)
+        return ": ".join(part for part in (self.group, values) if part) or "the only cell"
+
+
+@dataclass(frozen=True)
+class Grid:
+    """The cells of a sweep, and notes on those that were left out."""
+
+    cells: tuple[Cell, ...]
+    notes: tuple[str, ...] = ()
+
+
 def experiment_names() -> list[str]:
     """Names of the sweeps that are installed, sorted."""
-    files = [entry.name for entry in _folder().iterdir()]
+    files = (entry.name for entry in resources.files("seq2seq_bottleneck.experiments").iterdir())
     return sorted(name.removesuffix(".toml") for name in files if name.endswith(".toml"))
-
-
-def _folder() -> Traversable:
-    return resources.files("seq2seq_bottleneck.experiments")
 
 
 def load_sweep(name_or_path: str | Path) -> Sweep:
     """Read an installed sweep by its name, or a TOML file by its path.
 
-    Raises UsageError where there is none, or as `parse_sweep`.
+    Raises UsageError if there is none, or as `parse_sweep`.
     """
     name = str(name_or_path)
     if name in experiment_names():
-        text = (_folder() / f"{name}.toml").read_text(encoding="utf8")
-        return parse_sweep(text, f"experiments/{name}.toml")
+        file = resources.files("seq2seq_bottleneck.experiments") / f"{name}.toml"
+        return parse_sweep(file.read_text(encoding="utf8"), f"experiments/{name}.toml")
     path = Path(name)
     if path.suffix != ".toml" and not path.exists():
         hint = did_you_mean(name, experiment_names())
         raise UsageError(f"unknown sweep {name!r}{hint} (a file of your own ends in .toml)")
-    return parse_sweep(toml.read_file(path, f", or one of {', '.join(experiment_names())}"), name)
+    return parse_sweep(read_toml(path, f", or one of {', '.join(experiment_names())}"), name)
 
 
 def parse_sweep(text: str, place: str) -> Sweep:
     """Read a sweep from TOML text; a fault is a UsageError that names ``place`` and its key."""
-    table = toml.parse(text, place)
+    table = parse_toml(text, place)
     _check_keys(table, ["preset", "group"], place)
     if not any(value != {} for value in table.values()):
         raise UsageError(
             f"{place} sets nothing; give settings to try, such as model.context_size = [64, 256]"
         )
-    preset, groups = table.pop("preset", DEFAULT_PRESET), table.pop("group", [])
-    _check_preset(preset, place)
-    settings = by_full_name(table, place)
-    members = _groups(groups, place)
-    return Sweep(Path(place).stem, place, _question(text, place), preset, settings, members)
-
-
-def _check_preset(preset: Any, place: str) -> None:
-    """A preset is where all cells start, so there is one."""
-    if isinstance(preset, list):
-        raise UsageError(
-            f"{place}: preset cannot be a list: write the name of one; a second one takes a "
-            "second sweep, with --preset"
-        )
-    if not isinstance(preset, str):
-        raise UsageError(
-            f'{place}: preset is the name of one, not {told(preset)}; write preset = "lecture"'
-        )
-
-
-def _question(text: str, place: str) -> str:
-    """The comment that a file opens with, as one paragraph; it may not be missing."""
-    lines = takewhile(lambda line: line.startswith("#"), text.lstrip().splitlines())
-    question = " ".join(line.lstrip("#").strip() for line in lines).strip()
+    comment = takewhile(lambda line: line.startswith("#"), text.lstrip().splitlines())
+    question = " ".join(line.lstrip("#").strip() for line in comment).strip()
     if not question:
         raise UsageError(
             f"{place}: no question; open the file with it, as a comment: "
             "# Does a larger context help long sentences?"
         )
-    return question
+    preset, groups = table.pop("preset", DEFAULT_PRESET), table.pop("group", [])
+    if not isinstance(preset, str):
+        raise UsageError(
+            f'{place}: preset is one name, not {quoted(preset)}; write preset = "lecture" '
+            "(a second preset is a second sweep, with --preset)"
+        )
+    settings = by_full_name(table, place)
+    members = _parse_groups(groups, place)
+    return Sweep(Path(place).stem, place, question, preset, settings, members)
 
 
 def _check_keys(table: Mapping[str, Any], others: Sequence[str], place: str) -> None:
-    """Refuse a key that is neither a table of settings nor one of the others that may stand."""
+    """Refuse a key that is neither a table of settings nor one of the others."""
     known = [*RunSettings.model_fields, *others]
     for key in table:
         if key not in known:
             raise UsageError(f"{place}: unknown key {key!r}{did_you_mean(key, known)}")
 
 
-FORMULAS = ("=", "+", "-", "@")
-"""Signs that a spreadsheet takes the rest of a cell of a CSV file for a formula after."""
-_OF_GROUPS = ("name", "times", "needs")
-"""Keys of a group beside its tables of settings."""
-
-
-def _groups(tables: Any, place: str) -> tuple[Group, ...]:
+def _parse_groups(tables: Any, place: str) -> tuple[Group, ...]:
     """The ``[[group]]`` tables, or the one nameless group of a sweep without any."""
     if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
         raise UsageError(f"{place}: write each group as a table [[group]]")
-    groups = tuple(_group(table, place, number) for number, table in enumerate(tables, 1))
-    names = [group.name for group in groups]
-    for name in names:
-        if names.count(name) > 1:
+    groups: dict[str, Group] = {}
+    for number, table in enumerate(tables, 1):
+        name = table.get("name")
+        if not isinstance(name, str) or not name:
+            raise UsageError(f'{place}: group {number} has no name; give it one: name = "..."')
+        if name in groups:
             raise UsageError(f"{place}: two groups are named {name!r}; rename one")
-    return groups or (Group("", {}),)
+        groups[name] = _parse_group(name, table, in_group(place, name))
+    return tuple(groups.values()) or (Group("", {}),)
 
 
-def _group(table: Mapping[str, Any], place: str, number: int) -> Group:
-    name = table.get("name")
-    if not isinstance(name, str) or not name:
-        raise UsageError(f'{place}: group {number} has no name; give it one: name = "..."')
-    inside = in_group(place, name)
-    if plain(name) != name or not name.isprintable():
-        raise UsageError(f"{inside}: a name is one line of visible signs; write it without others")
+def _parse_group(name: str, table: Mapping[str, Any], place: str) -> Group:
+    if not name.isprintable():
+        raise UsageError(f"{place}: a name is one line of printable characters; rename the group")
     if name.startswith(FORMULAS):
-        raise UsageError(
-            f"{inside}: a spreadsheet would take that for a formula; name it otherwise"
-        )
-    _check_keys(table, _OF_GROUPS, inside)
-    settings = {key: value for key, value in table.items() if key not in _OF_GROUPS}
-    times, needs = (_beside(table, key, inside) for key in ("times", "needs"))
-    _check_factors(times, inside)
-    _check_needs(needs, inside)
-    return Group(name, by_full_name(settings, inside), times, needs)
-
-
-def _beside(table: Mapping[str, Any], key: str, place: str) -> Settings:
-    """A group's further table of settings, empty where it has none."""
-    held = table.get(key, {})
-    if not isinstance(held, dict):
-        raise UsageError(
-            f"{place}, {key}: {key!r} is a table of settings; write {key}.SECTION.KEY = VALUE"
-        )
-    return by_full_name(held, f"{place}, {key}")
-
-
-def _check_factors(times: Settings, place: str) -> None:
-    """Refuse factors that are no numbers, and of settings that are none."""
-    for name, factor in times.items():
-        if isinstance(factor, bool) or not isinstance(factor, int | float):
-            raise UsageError(f"{place}, times: {name!r} takes one number, not {told(factor)}")
-        if NAMES[name] not in (int, float, int | None):
+        raise UsageError(f"{place}: a spreadsheet would take that for a formula; rename the group")
+    _check_keys(table, ("name", *RELATIVE), place)
+    settings = {key: value for key, value in table.items() if key not in ("name", *RELATIVE)}
+    for key in RELATIVE:
+        if not isinstance(table.get(key, {}), dict):
             raise UsageError(
-                f"{place}, times: setting {name!r} is no number; set it by its own name"
+                f"{place}, {key}: {key!r} is a table of settings; write {key}.SECTION.KEY = VALUE"
             )
-
-
-def _check_needs(needs: Settings, place: str) -> None:
-    """Refuse values that no cell can have: its group would be left out of every sweep."""
-    for name, value in needs.items():
+    times, needs = (by_full_name(table.get(key, {}), f"{place}, {key}") for key in RELATIVE)
+    for setting, factor in times.items():
+        if isinstance(factor, bool) or not isinstance(factor, int | float):
+            raise UsageError(f"{place}, times: {setting!r} takes one number, not {quoted(factor)}")
+        if NAMES[setting] not in (int, float, int | None):
+            raise UsageError(f"{place}, times: setting {setting!r} is not a number; set its value")
+    for setting, value in needs.items():
         try:
-            check_setting(name, value)
+            check_setting(setting, value)
         except UsageError as error:
             raise UsageError(f"{place}, needs: {error}") from None
+    return Group(name, by_full_name(settings, place), times, needs)
 
 
 def in_group(place: str, group: str) -> str:
-    """The place of a fault: the file, and the group where it has a name."""
+    """The place of a fault: the file, and the group if it has a name."""
     return f"{place}, group {group!r}" if group else place
 
 
@@ -212,15 +212,157 @@ def by_full_name(table: Mapping[str, Any], place: str) -> Settings:
             name = f"{concern}.{key}"
             if name not in NAMES:
                 raise UsageError(f"{place}: unknown setting {name!r}{did_you_mean(name, NAMES)}")
-            _check_list(name, value, place)
+            if value == []:
+                raise UsageError(f"{place}: setting {name!r}: the list is empty; give it a value")
+            if name == EDGES and isinstance(value, list) and isinstance(value[0], int):
+                edges = ",".join(map(str, value))
+                raise UsageError(
+                    f'{place}: setting {name!r}: write all edges as one string, "{edges}"'
+                )
             settings[name] = value
     return settings
 
 
-def _check_list(name: str, value: Any, place: str) -> None:
-    """Refuse an empty list, and the one list of edges where each value would be tried alone."""
-    if value == []:
-        raise UsageError(f"{place}: setting {name!r}: the list is empty; give it a value")
-    if name == EDGES and isinstance(value, list) and all(isinstance(edge, int) for edge in value):
-        edges = ",".join(str(edge) for edge in value)
-        raise UsageError(f'{place}: setting {name!r}: write all edges as one string, "{edges}"')
+def make_grid(
+    sweep: Sweep,
+    assignments: Sequence[str] = (),
+    seeds: int | None = None,
+    given: Settings | None = None,
+) -> Grid:
+    """The cells of a sweep with ``--set`` assignments and ``--seeds`` on top, no cell twice.
+
+    ``given`` are settings by full name, below the assignments, whose text is not parsed: a file may
+    be called 1984. Every cell is checked: the first fault is a ``UsageError`` with its place, and
+    so are a grid without cells and seeds that are given twice.
+    """
+    flags = (given or {}) | _parse_assignments(assignments)
+    if seeds is not None and isinstance(flags.get(SEED), list):
+        raise UsageError(f"--seeds {seeds}: --set {SEED} lists seeds already; give one of the two")
+    try:
+        preset = by_full_name(preset_values(sweep.preset), f"preset {sweep.preset!r}")
+    except UsageError as error:
+        raise UsageError(f"{sweep.place}: {error}") from None
+    cells: dict[RunSettings, Cell] = {}
+    notes: dict[str, None] = {}
+    for group in sweep.groups:
+        place = in_group(sweep.place, group.name)
+        place += f", with --set {' '.join(assignments)}" if assignments else ""
+        settings = preset | sweep.settings | group.settings | flags
+        settings |= _multiply(settings, group.times, place)
+        settings = _with_seeds(settings, seeds)
+        lists = {name: settings[name] for name in NAMES if isinstance(settings.get(name), list)}
+        count = len(sweep.groups) * prod(map(len, lists.values()))
+        if count > MOST_CELLS:
+            raise UsageError(
+                f"{place}: {count:,} cells; a sweep has at most {MOST_CELLS:,}: make lists "
+                "shorter, or several sweeps of it"
+            )
+        for values in product(*lists.values()):
+            chosen = settings | dict(zip(lists, values, strict=True))
+            cell = Cell(group.name, _run_settings(chosen, place))
+            if note := _reason_to_leave_out(cell, group, cells.get(cell.settings)):
+                notes[note] = None
+            else:
+                cells.setdefault(cell.settings, cell)
+    if not cells:
+        raise UsageError(
+            f"{sweep.place}: no cell is left: {'; '.join(notes)}; change what --set or the file "
+            "gives that setting"
+        )
+    return Grid(tuple(cells.values()), tuple(notes))
+
+
+def _parse_assignments(assignments: Sequence[str]) -> Settings:
+    """``--set`` assignments by full name; commas make a list unless the setting is free text."""
+    settings: Settings = {}
+    for assignment in assignments:
+        for name, value in by_full_name(override({}, [assignment]), "--set").items():
+            settings[name] = value
+            if isinstance(value, str) and "," in value and NAMES[name] not in (str, str | None):
+                parts = [part.strip() for part in value.split(",")]
+                if "" in parts:
+                    raise UsageError(
+                        f"--set {name}={value}: a value is missing next to a comma; write it, or "
+                        "delete the comma"
+                    )
+                read = (by_full_name(override({}, [f"{name}={part}"]), "--set") for part in parts)
+                settings[name] = [part[name] for part in read]
+    return settings
+
+
+def _multiply(settings: Settings, times: Settings, place: str) -> Settings:
+    """The settings that have factors, multiplied; what is not a number is refused later."""
+    default, products = Cell("", RunSettings()), {}
+    for name, factor in times.items():
+        value = settings.get(name, default.value(name))
+        if value is None:
+            raise UsageError(f"{place}: times: setting {name!r} is not set; give it a value")
+        values = value if isinstance(value, list) else [value]
+        scaled = [item * factor if isinstance(item, int | float) else item for item in values]
+        products[name] = scaled if isinstance(value, list) else scaled[0]
+    return products
+
+
+def _with_seeds(settings: Settings, seeds: int | None) -> Settings:
+    """With ``--seeds``: that many seeds, from the first that the settings name."""
+    if seeds is None:
+        return settings
+    if not 1 <= seeds <= MOST_CELLS:
+        raise UsageError(f"--seeds {quoted(seeds)}: must be from 1 to {MOST_CELLS:,}")
+    stated = settings.get(SEED, RunSettings().training.seed)
+    first = stated[0] if isinstance(stated, list) else stated
+    if not isinstance(first, int):
+        raise UsageError(f"setting {SEED!r}: should be a whole number, not {quoted(first)}")
+    return settings | {SEED: list(range(first, first + seeds))}
+
+
+def _run_settings(settings: Settings, place: str) -> RunSettings:
+    """One cell's settings, checked; a fault is named with its place."""
+    nested: dict[str, dict[str, Any]] = {}
+    for name, value in settings.items():
+        concern, _, key = name.partition(".")
+        nested.setdefault(concern, {})[key] = value
+    try:
+        return parse_settings(nested)
+    except UsageError as error:
+        raise UsageError(f"{place}: {error}") from None
+
+
+def _reason_to_leave_out(cell: Cell, group: Group, earlier: Cell | None) -> str:
+    """Why a cell is left out, if its group is not for it or a different group has it already."""
+    for name, wanted in group.needs.items():
+        if cell.value(name) != wanted:
+            actual, needed = toml_word(cell.value(name)), toml_word(wanted)
+            return f"group {group.name!r} is for {name}={needed}, not {actual}: left out"
+    if earlier and earlier.group != cell.group:
+        return (
+            f"group {group.name!r} has the same cells as group {earlier.group!r} here: they are "
+            "run once, as the latter"
+        )
+    return ""
+
+
+def toml_word(value: Any) -> str:
+    """A value as in a sweep file, but text without its quotes; ``none`` if it is not set."""
+    if value is None:
+        return "none"
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def short_name(name: str) -> str:
+    """The setting's name without its concern unless two share it; the run's seed is ``seed``."""
+    key = name.partition(".")[2]
+    alone = sum(known.partition(".")[2] == key for known in NAMES) == 1
+    return key if alone or name == SEED else name
+
+
+def varying(cells: Sequence[Cell]) -> list[str]:
+    """Full names of the settings that are not the same in all cells, in order of declaration."""
+    return [name for name in NAMES if len({cell.value(name) for cell in cells}) > 1]
+
+
+def labels(cells: Sequence[Cell]) -> list[str]:
+    """A name for each cell: its group, and the settings that differ within the group."""
+    groups = {cell.group: [other for other in cells if other.group == cell.group] for cell in cells}
+    names = {group: varying(members) for group, members in groups.items()}
+    return [cell.label(names[cell.group]) for cell in cells]

@@ -22,7 +22,7 @@ from ..questions.question import Columns, Probed, Row, Study, Tell
 from ..questions.subject import Subject, source_words
 from ..results.outputs import read_texts
 from ..settings.errors import UserError
-from ..settings.grid import Cell, toml_word, varying
+from ..settings.sweep import Cell, toml_word, varying
 from .capacity_rows import Contexts, family_rows
 from .survival import is_word
 

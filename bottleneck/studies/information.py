@@ -22,9 +22,8 @@ from ..questions.subject import Subject, source_words
 from ..results.export import run_rows
 from ..results.folders import SENTENCES
 from ..scoring.bleu import bleu
-from ..scoring.bootstrap import Estimate, difference
-from ..scoring.buckets import Buckets
-from ..scoring.sums import ratio_of_sums
+from ..scoring.bootstrap import Estimate, difference, ratio_of_sums
+from ..settings.buckets import Buckets
 from ..settings.errors import UserError
 from .language import Bits, Language, in_bits, language_of, twins_of, without_attention
 from .robustness import FULL, PARTS, names, robustness

@@ -11,7 +11,7 @@ from jaxtyping import Array, Float, Int, PRNGKeyArray
 from ..corpus.batches import EncodedPairs, EvaluationBatch, evaluation_batches, restore
 from ..decoding.search import make_search
 from ..model.attention import Memory
-from ..model.host import on_host
+from ..model.parts import on_host
 from ..model.translator import Translator, Weights, real_positions
 from ..probes.quantisation import Range, quantise, range_of
 from ..questions.question import Columns, Tell

@@ -5,17 +5,15 @@ from collections.abc import Iterator
 from typing import Any
 
 import pandas as pd
-from rich.table import Table
 
 from ..results.bundle import Bundle, other_versions, without_result
 from ..scoring.bleu import SHORT_SENTENCES
 from ..settings.errors import UserError
 from .caption import intervals, signed
 from .comparison import NONE
+from .comparison_groups import arm_names, describe, groups, listed_runs
 from .controlled import measured
-from .families import arm_names, describe, families, listed_runs
-from .fitting import Fitted
-from .render import barred, count, new_table, with_bars
+from .render import BarTable, CompactTable, count, new_table, with_bars
 from .slides import bounds, typed_frame
 
 TITLE = "BLEU of every arm by sentence length"
@@ -48,7 +46,7 @@ def named_arms(bundle: Bundle) -> list[pd.DataFrame]:
             f"`--where`, as by `--where run={runs['run'].iloc[0]}`"
         )
     named = runs.assign(arm=arm_names(runs))
-    return sorted(families(named, ("seed",)), key=_place)
+    return sorted(groups(named, ("seed",)), key=_place)
 
 
 def _place(runs: pd.DataFrame) -> tuple[int, bool, list[tuple[int, str]]]:
@@ -56,16 +54,16 @@ def _place(runs: pd.DataFrame) -> tuple[int, bool, list[tuple[int, str]]]:
 
     Numbers in names are in the order of their values: a context of 64 before one of 128.
     """
-    name, *apart = runs["arm"].iloc[0].split()
+    name, *unusual = runs["arm"].iloc[0].split()
     parts = re.split(r"([0-9]+)", runs["arm"].iloc[0])
     numbered = [(int(part), "") if part.isdecimal() else (-1, part) for part in parts]
-    return len(apart), name != NONE, numbered
+    return len(unusual), name != NONE, numbered
 
 
 def _rows(bundle: Bundle, runs: pd.DataFrame) -> Iterator[dict[str, Any]]:
     """An arm's rows."""
-    found = measured(bundle, runs)
-    for bucket, n, bleu in zip(found.buckets, found.n, found.estimates, strict=True):
+    scores = measured(bundle, runs)
+    for bucket, n, bleu in zip(scores.buckets, scores.n, scores.estimates, strict=True):
         yield {
             "arm": runs["arm"].iloc[0],
             "seeds": len(runs),
@@ -77,12 +75,12 @@ def _rows(bundle: Bundle, runs: pd.DataFrame) -> Iterator[dict[str, Any]]:
         }
 
 
-def arms_table(frame: pd.DataFrame) -> Fitted:
+def arms_table(frame: pd.DataFrame) -> BarTable:
     """Rows are arms, columns buckets; ranges on second lines."""
-    return barred(lambda width: _table(frame, width))
+    return BarTable(lambda width: _table(frame, width))
 
 
-def _table(frame: pd.DataFrame, width: int) -> Table:
+def _table(frame: pd.DataFrame, width: int) -> CompactTable:
     buckets = frame["bucket"].nunique()
     counts = [tuple(frame["n"][place : place + buckets]) for place in range(0, len(frame), buckets)]
     usual = max(counts, key=counts.count)
@@ -90,11 +88,16 @@ def _table(frame: pd.DataFrame, width: int) -> Table:
     table = new_table(TITLE, ["arm", *(f"{bucket}\nn={count(n)}" for bucket, n in heads)])
     table.padding = 0
     cells = with_bars(frame, "bleu", width)
-    for arm, held in enumerate(counts):
+    for arm, arm_counts in enumerate(counts):
         place = arm * buckets
-        own = "" if held == usual else f"\nn={' '.join(map(count, held))}"
-        table.add_row(f"{frame['arm'][place]}{own}", *cells[place : place + buckets])
+        note = "" if arm_counts == usual else f"\nn={' '.join(map(count, arm_counts))}"
+        table.add_row(f"{frame['arm'][place]}{note}", *cells[place : place + buckets])
     return table
+
+
+def run_line(bundle: Bundle) -> str:
+    """What was run, in one line."""
+    return f"{describe(listed_runs(bundle))}; 95 % intervals over test sentences"
 
 
 def caption(bundle: Bundle) -> list[str]:

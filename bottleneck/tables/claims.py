@@ -10,9 +10,9 @@ from rich.table import Table
 from rich.text import Text
 
 from .decided import Decision
-from .fitting import MEASURE, print_prose
 from .formats import check_known, csv
 from .formats import markdown as markdown_table
+from .render import MEASURE, print_prose
 
 TITLE = "The lecture's claims"
 VERDICTS = {"held": "green", "partly": "yellow", "not held": "red", "not measured": "dim"}
@@ -37,33 +37,33 @@ def claims(decisions: Sequence[Decision]) -> pd.DataFrame:
     that the verdict rests on, ``command`` is what would produce what a verdict lacks. ``low`` to
     ``high`` is the 95 % interval.
     """
-    return pd.DataFrame([_row(one) for one in decisions]).astype(
+    return pd.DataFrame([_row(decision) for decision in decisions]).astype(
         dict.fromkeys(("value", "low", "high"), "float64")
     )
 
 
-def _row(one: Decision) -> dict[str, object]:
-    verdict = one.verdict
+def _row(decision: Decision) -> dict[str, object]:
+    verdict = decision.verdict
     return {
-        "id": one.claim.id,
-        "claim": one.claim.says,
-        "measure": verdict.measure or one.claim.measure,
+        "id": decision.claim.id,
+        "claim": decision.claim.says,
+        "measure": verdict.measure or decision.claim.measure,
         "value": verdict.value,
         "low": verdict.low,
         "high": verdict.high,
         "verdict": verdict.verdict,
         "because": verdict.because,
         "rule": verdict.rule,
-        "runs": one.runs,
-        "command": one.command,
+        "runs": decision.runs,
+        "command": decision.command,
     }
 
 
 def summary(decisions: Sequence[Decision]) -> str:
     """``17 claims: 5 held, 3 partly, 2 not held, 7 not measured``."""
-    found = [one.verdict.verdict for one in decisions]
-    told = ", ".join(f"{found.count(name)} {name}" for name in VERDICTS if name in found)
-    return f"{len(found)} claims: {told}"
+    verdicts = [decision.verdict.verdict for decision in decisions]
+    parts = ", ".join(f"{verdicts.count(name)} {name}" for name in VERDICTS if name in verdicts)
+    return f"{len(verdicts)} claims: {parts}"
 
 
 def number(row: Mapping[str, object]) -> str:
@@ -92,10 +92,10 @@ def block(row: Mapping[str, str]) -> Table:
 
 def _lines(row: Mapping[str, str]) -> list[Text]:
     """What stands beside a claim's id, line by line."""
-    shown = number(row)
+    value = number(row)
     lines = [
         Text(row["claim"], style="bold"),
-        Text(f"{shown}  {row['measure']}" if shown else ""),
+        Text(f"{value}  {row['measure']}" if value else ""),
         Text(f"{row['because']}."),
         Text(row["runs"], style="dim"),
     ]
@@ -115,8 +115,8 @@ def markdown(decisions: Sequence[Decision]) -> str:
 
 def _notes(row: Mapping[str, str]) -> list[str]:
     """A claim's reason, rule and command."""
-    told = [f"{row['id']}: {row['verdict']}: {row['because']}.", f"Rule: {row['rule']}"]
-    return [*told, f"Command: {row['command']}"] if row["command"] else told
+    lines = [f"{row['id']}: {row['verdict']}: {row['because']}.", f"Rule: {row['rule']}"]
+    return [*lines, f"Command: {row['command']}"] if row["command"] else lines
 
 
 def json(decisions: Sequence[Decision]) -> str:

@@ -17,18 +17,22 @@ from ..results.folders import damaged
 from ..results.schema import SENTENCES
 from ..scoring.bleu import bleu, brevity_penalty
 from ..scoring.bootstrap import Estimate, draw, estimate
-from ..scoring.buckets import Buckets
+from ..settings.buckets import Buckets
 from ..settings.concerns import ScoringSettings
-from ..settings.errors import UserError
+from ..settings.errors import UserError, counted
 from ..settings.run import RunSettings
-from ..settings.text import counted
-from .alike import PAIRED, differences, following, require_alike, require_distinct_seeds
+from .comparison_groups import (
+    MOST_POINTS,
+    NONE,
+    PAIRED,
+    differences,
+    following,
+    require_alike,
+    require_distinct_seeds,
+)
 
-NONE = "none"
 KEPT = 128
 """How many arms' scores are kept."""
-MOST_POINTS = 20
-"""Seeds of an arm that have a line each under a table."""
 
 
 @dataclass(frozen=True, eq=False)

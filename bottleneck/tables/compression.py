@@ -34,7 +34,7 @@ def compression(sizes: Sequence[Comparison]) -> pd.DataFrame:
     ``source_words`` is the bucket's mean, ``numbers`` that times the embedding size; BLEU is 0-100,
     without attention. ``slide_words``, ``slide_ratio`` and ``slide_word`` are of the row's L4.
     """
-    rows = [_row(one, place) for one in sizes for place in range(len(one.buckets))]
+    rows = [_row(size, place) for size in sizes for place in range(len(size.buckets))]
     frame = typed_frame(rows, ("context_size", "bucket", "n", "slide_word"))
     return frame.sort_values("compression_ratio", kind="stable", ignore_index=True)
 
@@ -63,16 +63,16 @@ def cells(sizes: Sequence[Comparison]) -> list[Cell]:
     """The filled cells without attention, as the rule of C1 takes them."""
     return [
         Cell(
-            one.settings.model.context_size,
-            one.buckets[place],
-            one.n[place],
-            one.source_words[place],
-            one.compression_ratio[place],
-            one.none.estimates[place],
+            size.settings.model.context_size,
+            size.buckets[place],
+            size.n[place],
+            size.source_words[place],
+            size.compression_ratio[place],
+            size.none.estimates[place],
         )
-        for one in sizes
-        for place in range(len(one.buckets))
-        if one.n[place]
+        for size in sizes
+        for place in range(len(size.buckets))
+        if size.n[place]
     ]
 
 

@@ -4,12 +4,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
-from rich.table import Table
 
 from ..scoring.bootstrap import difference
 from .comparison import Comparison
-from .fitting import Fitted
-from .render import barred, count, new_table, number, ranged, with_bars
+from .render import BarTable, CompactTable, count, new_table, number, ranged, with_bars
 from .slides import bounds, typed_frame
 
 TITLE = "BLEU by context size and source words"
@@ -20,7 +18,7 @@ def context_size(sizes: Sequence[Comparison]) -> pd.DataFrame:
 
     Attention's columns are blank where it was not run.
     """
-    rows = [_row(one, place) for one in sizes for place in range(len(one.buckets))]
+    rows = [_row(size, place) for size in sizes for place in range(len(size.buckets))]
     return typed_frame(rows, ("context_size", "bucket", "n"))
 
 
@@ -44,12 +42,12 @@ def _row(comparison: Comparison, place: int) -> dict[str, Any]:
     }
 
 
-def context_size_table(frame: pd.DataFrame, attention: str | None) -> Fitted:
+def context_size_table(frame: pd.DataFrame, attention: str | None) -> BarTable:
     """Rows are context size x arm, columns buckets; ranges on second lines."""
-    return barred(lambda width: _table(frame, attention, width))
+    return BarTable(lambda width: _table(frame, attention, width))
 
 
-def _table(frame: pd.DataFrame, attention: str | None, width: int) -> Table:
+def _table(frame: pd.DataFrame, attention: str | None, width: int) -> CompactTable:
     buckets = frame.drop_duplicates("bucket")
     names = zip(buckets["bucket"], buckets["n"], strict=True)
     table = new_table(TITLE, ["source\nwords", *(f"{bucket}\nn={count(n)}" for bucket, n in names)])

@@ -12,11 +12,20 @@ from ..claims.controls import UNIFORM as UNIFORM_WEIGHTS
 from ..claims.training import Trained
 from ..results.bundle import Bundle
 from ..scoring.bootstrap import Estimate, difference
-from ..scoring.buckets import Buckets
-from .alike import WIDTHS
+from ..settings.buckets import Buckets
 from .comparison import NONE, Arm, arm_of, source_words
-from .families import TEXT, UNIFORM, Pair, changed, first, listed_runs, named, over_trained_lengths
-from .selection import written
+from .comparison_groups import (
+    TEXT,
+    UNIFORM,
+    WIDTHS,
+    Pair,
+    changed,
+    first,
+    label_runs,
+    listed_runs,
+    trained_length_series,
+)
+from .selection import as_condition
 
 Row = Mapping[str, Any]
 """A run by column."""
@@ -68,21 +77,23 @@ def controlled(bundle: Bundle, pair: Pair) -> tuple[Controlled, pd.DataFrame]:
     runs = listed_runs(bundle)
     attention = measured(bundle, pair.attention)
     place = attention.longest
-    found = list(_controls(bundle, runs, pair, place))
+    controls = list(_controls(bundle, runs, pair, place))
     varied = list(_variations(bundle, runs, pair))
-    names = [control.name for control, _ in found]
+    names = [control.name for control, _ in controls]
     return (
         Controlled(
             bucket=attention.buckets[place],
             sentences=attention.n[place],
             attention=attention.estimates[place],
-            controls=tuple(control for control, _ in found),
+            controls=tuple(control for control, _ in controls),
             variations=tuple(variation for variation, _ in varied),
             lacking=tuple(
                 name for name in EXPECTED if not any(known.startswith(name) for known in names)
             ),
         ),
-        pd.concat([pair.runs, *(held for _, held in [*found, *varied])]).drop_duplicates("run"),
+        pd.concat([pair.runs, *(subset for _, subset in [*controls, *varied])]).drop_duplicates(
+            "run"
+        ),
     )
 
 
@@ -93,53 +104,53 @@ def _controls(
     words = source_words(bundle, pair.none["run"].iloc[0])
     names = control_names(runs, pair)
     for name in dict.fromkeys(name for name in names if name):
-        held, attention = common_seeds(runs[names == name], pair.attention)
-        if held.empty or not np.array_equal(words, source_words(bundle, held["run"].iloc[0])):
+        subset, attention = common_seeds(runs[names == name], pair.attention)
+        if subset.empty or not np.array_equal(words, source_words(bundle, subset["run"].iloc[0])):
             continue
-        ours, gold = measured(bundle, held), measured(bundle, attention)
-        yield Control(name, ours.estimates[place], gold.estimates[place]), held
+        ours, gold = measured(bundle, subset), measured(bundle, attention)
+        yield Control(name, ours.estimates[place], gold.estimates[place]), subset
 
 
 def control_names(runs: pd.DataFrame, pair: Pair) -> pd.Series:
     """Which control each run is beside a pair; empty where it is none."""
     base, attention = first(pair.none), first(pair.attention)
-    return named(runs, lambda row: _control(row, base, attention))
+    return label_runs(runs, lambda row: _control(row, base, attention))
 
 
 def _control(row: Row, base: Row, attention: Row) -> str:
     """Which control a run is: it differs from the arm without attention in one thing, or none."""
-    apart = changed(row, base)
+    differing = changed(row, base)
     if row[TEXT] != base[TEXT]:
         return ""
     if row["attention"] == UNIFORM:
-        return UNIFORM_WEIGHTS if apart == {"attention"} else ""
+        return UNIFORM_WEIGHTS if differing == {"attention"} else ""
     if row["attention"] != NONE:
         return ""
-    return _without_attention(row, base, attention, apart)
+    return _without_attention(row, base, attention, differing)
 
 
-def _without_attention(row: Row, base: Row, attention: Row, apart: set[str]) -> str:
+def _without_attention(row: Row, base: Row, attention: Row, differing: set[str]) -> str:
     """Which control a run without attention is, by the columns in which it is not the baseline."""
-    if not apart:
+    if not differing:
         return PLAIN
-    if apart == {"hidden_size"}:
+    if differing == {"hidden_size"}:
         return PARAMETERS if row["parameters"] >= attention["parameters"] else ""
-    if apart == {"updates"}:
+    if differing == {"updates"}:
         return LONGER if row["updates"] == 2 * base["updates"] else ""
-    if "context_size" in apart and apart <= {"context_size", *WIDTHS}:
+    if "context_size" in differing and differing <= {"context_size", *WIDTHS}:
         larger = row["context_size"] > base["context_size"]
         return f"{LARGER} ({row['context_size']})" if larger else ""
-    return _single(row, apart)
+    return _single(row, differing)
 
 
-def _single(row: Row, apart: set[str]) -> str:
+def _single(row: Row, differing: set[str]) -> str:
     """What changes both arms alike, where it is the one thing that was changed; else empty."""
-    if len(apart) != 1:
+    if len(differing) != 1:
         return ""
-    (column,) = apart
+    (column,) = differing
     if column == "joined":
         return f"{row['joined']} sentences joined"
-    return SINGLE.get((column, written(row[column])), "")
+    return SINGLE.get((column, as_condition(row[column])), "")
 
 
 def variation_names(runs: pd.DataFrame, pair: Pair) -> pd.Series:
@@ -150,7 +161,7 @@ def variation_names(runs: pd.DataFrame, pair: Pair) -> pd.Series:
         base = bases.get(row["attention"])
         return "" if base is None else _single(row, changed(row, base))
 
-    return named(runs, name)
+    return label_runs(runs, name)
 
 
 def _variations(
@@ -159,11 +170,11 @@ def _variations(
     """Both arms with the same thing changed, in the longest bucket of their own test sentences."""
     names = variation_names(runs, pair)
     for name in dict.fromkeys(name for name in names if name):
-        held = runs[names == name]
-        if held[TEXT].nunique() > 1:
+        subset = runs[names == name]
+        if subset[TEXT].nunique() > 1:
             continue
-        arms = held["attention"] == NONE
-        none, attention = common_seeds(held[arms], held[~arms])
+        arms = subset["attention"] == NONE
+        none, attention = common_seeds(subset[arms], subset[~arms])
         if none.empty:
             continue
         low, high = measured(bundle, none), measured(bundle, attention)
@@ -180,9 +191,7 @@ def common_seeds(*arms: pd.DataFrame) -> Sequence[pd.DataFrame]:
 def twice_trained(bundle: Bundle, pair: Pair) -> tuple[list[Trained], pd.DataFrame] | None:
     """None trained twice as long beside both arms, of common seeds; None where that was not run."""
     updates = pair.none["updates"].iloc[0]
-    longer = pair.family[
-        (pair.family["updates"] == 2 * updates) & (pair.family["attention"] == NONE)
-    ]
+    longer = pair.group[(pair.group["updates"] == 2 * updates) & (pair.group["attention"] == NONE)]
     arms = common_seeds(pair.none, longer, pair.attention)
     if arms[0].empty:
         return None
@@ -197,11 +206,11 @@ def losses(runs: pd.DataFrame) -> str:
     """The loss at the end of training of the arm without attention, by updates."""
     none = runs[runs["attention"] == NONE]
     means = none.groupby("updates")[["train_loss", "valid_loss"]].mean()
-    told = [f"{row.Index:,} updates {row.train_loss:.2f} / {row.valid_loss:.2f}"
+    texts = [f"{row.Index:,} updates {row.train_loss:.2f} / {row.valid_loss:.2f}"
             for row in means.itertuples()]  # fmt: skip
     smoothed = " with label smoothing" if none["label_smoothing"].any() else ""
-    told_of = f"loss without attention at the end, training{smoothed} / validation, nats a token"
-    return f"{told_of}: {', '.join(told)}"
+    head = f"loss without attention at the end, training{smoothed} / validation, nats a token"
+    return f"{head}: {', '.join(texts)}"
 
 
 def trained_lengths(bundle: Bundle) -> str:
@@ -209,15 +218,15 @@ def trained_lengths(bundle: Bundle) -> str:
 
     Where quality falls beyond the trained lengths alone, it is length unseen and no bottleneck.
     """
-    family = over_trained_lengths(listed_runs(bundle))
+    family = trained_length_series(listed_runs(bundle))
     if family is None:
         return ""
-    told = []
+    texts = []
     for name, arm in family.groupby("attention"):
         for words, runs in arm.groupby("train_max_words"):
-            found = measured(bundle, runs)
-            told.append(f"{name} {words} words {found.estimates[found.longest].value:.1f}")
-    return f"BLEU in {found.buckets[found.longest]} where trained on at most: {', '.join(told)}"
+            scores = measured(bundle, runs)
+            texts.append(f"{name} {words} words {scores.estimates[scores.longest].value:.1f}")
+    return f"BLEU in {scores.buckets[scores.longest]} where trained on at most: {', '.join(texts)}"
 
 
 def only(bundle: Bundle, runs: pd.DataFrame) -> Bundle:

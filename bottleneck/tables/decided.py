@@ -31,11 +31,20 @@ from ..results.study_files import GOLD
 from ..settings.errors import UserError
 from .caption import failure_verdicts
 from .comparison import Comparison, compare, compare_sizes
+from .comparison_groups import (
+    Pair,
+    alone,
+    arm_kinds,
+    context_size_series,
+    describe,
+    listed_runs,
+    pairs,
+    runs_text,
+)
 from .compression import cells
 from .controlled import control_names, controlled, losses, only, trained_lengths, twice_trained
 from .cost import load_cost
 from .cost_growth import arm_costs, measured_on
-from .families import Pair, alone, describe, kinds, listed_runs, over_sizes, pairs, runs_told
 from .judged import judge
 from .names import GOLD_STUDY
 from .selection import where
@@ -70,7 +79,7 @@ class Decision:
 
 
 def decide_results(
-    folder: Path, conditions: Sequence[str] = (), held: Bundle | None = None
+    folder: Path, conditions: Sequence[str] = (), existing: Bundle | None = None
 ) -> list[Decision]:
     """Every claim by the runs of a folder that meet the conditions (`selection.where`).
 
@@ -78,7 +87,7 @@ def decide_results(
     conditions, results folders inside it decide what it does not. ``held`` is the folder's
     `bundle_of` where it has been read already.
     """
-    bundle = bundle_of(folder) if held is None else held
+    bundle = bundle_of(folder) if existing is None else existing
     if not conditions:
         return by_folders_inside(decide(folder, bundle), folder)
     if bundle is None:
@@ -94,17 +103,17 @@ def by_folders_inside(decisions: Sequence[Decision], folder: Path) -> list[Decis
     The claim's own, by its name, comes before the others; where none can, it says why it does not.
     """
     bundles = {place: bundle_of(place) for place in results_inside(folder)}
-    return [each if each.measured else _by_first(each, bundles) for each in decisions]
+    return [item if item.measured else _by_first(item, bundles) for item in decisions]
 
 
 def _by_first(lacking: Decision, bundles: Mapping[Path, Bundle | None]) -> Decision:
     claim = lacking.claim
     for place in sorted(bundles, key=lambda place: (place.name != claim.home, place.name)):
-        found = decision(claim, place, bundles[place])
-        if found.measured:
-            return replace(found, runs=": ".join(filter(None, (place.name, found.runs))))
+        result = decision(claim, place, bundles[place])
+        if result.measured:
+            return replace(result, runs=": ".join(filter(None, (place.name, result.runs))))
         if place.name == claim.home:
-            lacking = found
+            lacking = result
     return lacking
 
 
@@ -144,8 +153,8 @@ def decision(
         verdict, rows = _from_runs(claim, bundle)
         runs = describe(rows) if len(rows) else ""
     lacking = verdict.verdict == "not measured"
-    told = _command(claim, folder, bundle) if lacking else ""
-    return Decision(claim, verdict, runs, told, folder)
+    command = _command(claim, folder, bundle) if lacking else ""
+    return Decision(claim, verdict, runs, command, folder)
 
 
 def _command(claim: Claim, folder: Path, bundle: Bundle | None) -> str:
@@ -161,7 +170,7 @@ def _command(claim: Claim, folder: Path, bundle: Bundle | None) -> str:
     if claim.id == "C7" and store and texts == {OWN_TEXT}:
         words, suits = f"bottleneck {GOLD_STUDY}", True
     if bundle is not None:
-        suits = suits and not claim.apart and set(claim.arms) <= kinds(bundle.runs["attention"])
+        suits = suits and not claim.apart and set(claim.arms) <= arm_kinds(bundle.runs["attention"])
     in_folder = store and suits and not of_several
     return f"{words} --results {shlex.quote(str(folder))}" if in_folder else words
 
@@ -172,23 +181,23 @@ def _from_runs(claim: Claim, bundle: Bundle | None) -> Judged:
     reason = NO_RUNS
     if bundle is not None:
         try:
-            found = judge(bundle)
+            result = judge(bundle)
         except UserError as error:
             reason = str(error)
         else:
-            if not isinstance(found, str):
-                return found
-            reason = found
+            if not isinstance(result, str):
+                return result
+            reason = result
     return Verdict(claim.id, "not measured", rule, reason), pd.DataFrame()
 
 
 def _failure(bundle: Bundle) -> Judged | str:
     """L-FAIL: of the pair that L-VIND reads, else of none on its own."""
-    found = _first_compared(bundle)
-    rows = found[1] if found else alone(listed_runs(bundle))
+    result = _first_compared(bundle)
+    rows = result[1] if result else alone(listed_runs(bundle))
     if rows is None:
         return "no run without attention"
-    compared = found[0] if found else compare(only(bundle, rows), alone=True)
+    compared = result[0] if result else compare(only(bundle, rows), alone=True)
     return failure_verdicts(compared)[0], rows[rows["attention"] == "none"]
 
 
@@ -196,9 +205,9 @@ def _vindication(claim: str) -> Callable[[Bundle], Judged | str]:
     """L-VIND, and what else the slide's table says."""
 
     def judge(bundle: Bundle) -> Judged | str:
-        found = _first_compared(bundle)
+        result = _first_compared(bundle)
         decide = VINDICATION_RULES[claim][0]
-        return (decide(found[0].scores), found[1]) if found else NO_PAIR
+        return (decide(result[0].scores), result[1]) if result else NO_PAIR
 
     return judge
 
@@ -206,9 +215,9 @@ def _vindication(claim: str) -> Callable[[Bundle], Judged | str]:
 @lru_cache(maxsize=1)
 def _first_compared(bundle: Bundle) -> tuple[Comparison, pd.DataFrame] | None:
     """The arms of the first pair, compared, and their runs; None without a pair."""
-    if not (found := _pairs(bundle)):
+    if not (result := _pairs(bundle)):
         return None
-    rows = found[0].runs
+    rows = result[0].runs
     return compare(only(bundle, rows)), rows
 
 
@@ -220,18 +229,20 @@ def _pairs(bundle: Bundle) -> list[Pair]:
 
 def _compression(bundle: Bundle) -> Judged | str:
     """C1."""
-    rows = over_sizes(listed_runs(bundle))
+    rows = context_size_series(listed_runs(bundle))
     if rows is None:
         return "no run without attention"
     sizes = compare_sizes(only(bundle, rows))
-    used = rows[rows["run"].isin({run for one in sizes for run in one.none.runs})]
+    used = rows[rows["run"].isin({run for size in sizes for run in size.none.runs})]
     return compression_predicts_loss(cells(sizes)), used
 
 
 def _controls(bundle: Bundle) -> Judged | str:
     """C10."""
-    found = measured_controls(bundle)
-    return found if isinstance(found, str) else (selection_beats_compression(found[0]), found[1])
+    result = measured_controls(bundle)
+    return (
+        result if isinstance(result, str) else (selection_beats_compression(result[0]), result[1])
+    )
 
 
 def measured_controls(bundle: Bundle) -> tuple[Controlled, pd.DataFrame] | str:
@@ -239,22 +250,22 @@ def measured_controls(bundle: Bundle) -> tuple[Controlled, pd.DataFrame] | str:
 
     In words why there is none.
     """
-    found = _pairs(bundle)
-    if not found:
+    result = _pairs(bundle)
+    if not result:
         return NO_PAIR
     runs = listed_runs(bundle)
-    most = max(found, key=lambda pair: len(set(control_names(runs, pair))))
+    most = max(result, key=lambda pair: len(set(control_names(runs, pair))))
     return controlled(bundle, most)
 
 
 def _training(bundle: Bundle) -> Judged | str:
     """C12."""
-    found = measured_training(bundle)
-    if isinstance(found, str):
-        return found
-    buckets, rows = found
-    beside = [losses(rows), trained_lengths(bundle)]
-    return training_moves_curve(buckets, [told for told in beside if told]), rows
+    result = measured_training(bundle)
+    if isinstance(result, str):
+        return result
+    buckets, rows = result
+    notes = [losses(rows), trained_lengths(bundle)]
+    return training_moves_curve(buckets, [note for note in notes if note]), rows
 
 
 def measured_training(bundle: Bundle) -> tuple[list[Trained], pd.DataFrame] | str:
@@ -262,10 +273,10 @@ def measured_training(bundle: Bundle) -> tuple[list[Trained], pd.DataFrame] | st
 
     In words why there is none.
     """
-    found = _pairs(bundle)
-    if not found:
+    result = _pairs(bundle)
+    if not result:
         return NO_PAIR
-    return next(filter(None, (twice_trained(bundle, pair) for pair in found)), NOT_TWICE)
+    return next(filter(None, (twice_trained(bundle, pair) for pair in result)), NOT_TWICE)
 
 
 _JUDGES: Mapping[str, tuple[Callable[[Bundle], Judged | str], str]] = {
@@ -287,7 +298,7 @@ def _studied(
     scores say which arms have learned.
     """
     tables = [claim.study, *([GOLD] if claim.study == "alignment" else [])]
-    table = next((each for each in tables if has_probe(folder, each)), None)
+    table = next((item for item in tables if has_probe(folder, item)), None)
     if table is None:
         return studied(claim, None), ""
     frame = load_probe(folder, table)
@@ -299,10 +310,10 @@ def _studied(
         return replace(studied(claim, None), because=reason), ""
     with made_of(folder, table):
         verdict, judged = judge(claim, frame, None if bundle is None else bundle.runs)
-    own = judged[judged["run"] != ""].drop_duplicates("run")
-    arms = own.groupby("arm", sort=False)["seed"]
-    seeds = {str(arm): [int(seed) for seed in held] for arm, held in arms}
-    return verdict, runs_told(len(own), seeds)
+    chosen_runs = judged[judged["run"] != ""].drop_duplicates("run")
+    arms = chosen_runs.groupby("arm", sort=False)["seed"]
+    seeds = {str(arm): [int(seed) for seed in numbers] for arm, numbers in arms}
+    return verdict, runs_text(len(chosen_runs), seeds)
 
 
 def _named(runs: Sequence[str]) -> str:

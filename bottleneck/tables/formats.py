@@ -101,8 +101,8 @@ def with_intervals(frame: pd.DataFrame) -> pd.DataFrame:
     An end that is open is called so; where a column of bounds tells that a number lies beyond what
     was measured, it has the sign of its side (``>60.00``), and what else is told there follows.
     """
-    beside = {name: [f"{name}_{what}" for what in ("low", "high")] for name in frame.columns}
-    ranged = {name: ends for name, ends in beside.items() if set(ends) <= set(frame.columns)}
+    ends_of = {name: [f"{name}_{what}" for what in ("low", "high")] for name in frame.columns}
+    ranged = {name: ends for name, ends in ends_of.items() if set(ends) <= set(frame.columns)}
     put = {end for ends in ranged.values() for end in ends} | {f"{name}_bounds" for name in ranged}
     made = {}
     for name in frame.columns:
@@ -112,7 +112,7 @@ def with_intervals(frame: pd.DataFrame) -> pd.DataFrame:
             rows = frame[[name, *ranged[name]]].itertuples(index=False)
             made[name] = [_with_interval(row, note) for row, note in zip(rows, notes, strict=True)]
         elif name not in put:
-            made[name] = [_shown(value) for value in frame[name].astype("object")]
+            made[name] = [_cell_text(value) for value in frame[name].astype("object")]
     return pd.DataFrame(made)
 
 
@@ -165,7 +165,7 @@ def _rows(frame: pd.DataFrame) -> list[list[object]]:
     return frame.astype("object").to_numpy().tolist()
 
 
-def _shown(value: object) -> str:
+def _cell_text(value: object) -> str:
     """A cell's text: a number's as `_two` has it, empty where there is none."""
     if pd.isna(value):
         return ""

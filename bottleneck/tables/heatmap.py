@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from jaxtyping import Float
 from numpy import ndarray
 
-from .fitting import shows
+from .render import can_encode
 
 SHADES = " ░▒▓█"
 PLAIN_SHADES = " .:+#"
@@ -42,14 +42,14 @@ def heatmap(
 
 def shades_for(encoding: str) -> str:
     """The shades that a terminal of this encoding can show."""
-    return SHADES if shows(encoding, SHADES) else PLAIN_SHADES
+    return SHADES if can_encode(encoding, SHADES) else PLAIN_SHADES
 
 
 def legend(shades: str = SHADES) -> str:
     """What each shade stands for."""
     steps = (f"{least:.1f} <= {shade}" for least, shade in zip(LOWEST, shades, strict=True))
-    _, *told = (step.removeprefix("0") for step in steps)
-    return f"weight: '{shades[0]}' < {' < '.join(told)}"
+    _, *texts = (step.removeprefix("0") for step in steps)
+    return f"weight: '{shades[0]}' < {' < '.join(texts)}"
 
 
 def _piece(

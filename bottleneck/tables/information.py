@@ -5,7 +5,7 @@ from rich.table import Table
 
 from ..claims.information import LOST_WORDS, SLIDE_LOST
 from ..settings.buckets import holds
-from ..settings.text import counted
+from ..settings.errors import counted
 from .page import Page
 from .render import count, new_table, number
 from .studied import arms, caption, cell, means, wide

@@ -12,7 +12,7 @@ import pandas as pd
 
 from ..claims.registry import ATTENTION, NONE, Claim, studied
 from ..claims.verdict import FLOOR_BLEU, Verdict, learned, unlearned
-from .families import TEXT, kinds, nearest
+from .comparison_groups import TEXT, arm_kinds, closest
 
 NO_SCORES = "the folder does not have the runs that were measured, nor their scores"
 WORDS: Mapping[str, str] = {NONE: "without attention", ATTENTION: "with attention"}
@@ -41,16 +41,16 @@ def judge(
     family = None if rows is None else _family(claim, rows.drop_duplicates("run"))
     if family is None:
         return _unmeasured(claim, NO_SCORES), frame.iloc[:0]
-    held = of_family(frame, family)
+    subset = of_family(frame, family)
     low = _low(rows[rows["run"].isin(family["run"])]) if claim.learned else {}
-    told = [_others(frame, family)]
+    notes = [_others(frame, family)]
     if reason := _nothing_learned(claim, family["attention"], low):
         verdict = _unmeasured(claim, reason)
     else:
-        held = held[~held["attention"].isin(low)]
-        verdict, told = studied(claim, held), [_left_out(low), *told]
-    because = "; ".join(filter(None, [verdict.because, *told]))
-    return replace(verdict, because=because), held
+        subset = subset[~subset["attention"].isin(low)]
+        verdict, notes = studied(claim, subset), [_left_out(low), *notes]
+    because = "; ".join(filter(None, [verdict.because, *notes]))
+    return replace(verdict, because=because), subset
 
 
 def _unmeasured(claim: Claim, reason: str) -> Verdict:
@@ -65,17 +65,17 @@ def _family(claim: Claim, listed: pd.DataFrame) -> pd.DataFrame | None:
     """
     known = listed[listed["corpus"].isin(claim.known)]
     listed = known if len(known) else listed
-    family = nearest(listed, claim.arms)
-    return nearest(listed, ()) if family is None else family
+    family = closest(listed, claim.arms)
+    return closest(listed, ()) if family is None else family
 
 
 def of_family(frame: pd.DataFrame, family: pd.DataFrame) -> pd.DataFrame:
     """The table's rows of these runs' arms, which are named by their attention, as is enough."""
     arms = frame.loc[frame["run"].isin(family["run"]), ["arm", "attention"]]
     names = dict(arms.drop_duplicates().itertuples(index=False))
-    held = frame[frame["arm"].isin(names)]
+    subset = frame[frame["arm"].isin(names)]
     # The note of a difference names the arm that it is from.
-    return held.assign(arm=held["arm"].map(names), note=held["note"].replace(names))
+    return subset.assign(arm=subset["arm"].map(names), note=subset["note"].replace(names))
 
 
 def with_texts(frame: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
@@ -88,8 +88,8 @@ def with_texts(frame: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
 
 def _low(rows: pd.DataFrame) -> dict[str, Low]:
     """The arms that have not learned to translate, by their attention."""
-    found = {str(arm): _shortest(held) for arm, held in rows.groupby("attention", sort=False)}
-    return {arm: low for arm, low in found.items() if not learned(low.bleu)}
+    scores = {str(arm): _shortest(subset) for arm, subset in rows.groupby("attention", sort=False)}
+    return {arm: low for arm, low in scores.items() if not learned(low.bleu)}
 
 
 def _shortest(rows: pd.DataFrame) -> Low:
@@ -100,26 +100,26 @@ def _shortest(rows: pd.DataFrame) -> Low:
 
 def _nothing_learned(claim: Claim, attentions: Iterable[str], low: Mapping[str, Low]) -> str:
     """Why there is nothing to judge, where the floor leaves no arm that the claim needs."""
-    held = set(attentions)
-    left, where = kinds(held - set(low)), next((one.bucket for one in low.values()), "")
+    names = set(attentions)
+    left, where = arm_kinds(names - set(low)), next((score.bucket for score in low.values()), "")
     for kind in claim.arms:
-        if kind in kinds(held) - left:
+        if kind in arm_kinds(names) - left:
             return unlearned(WORDS[kind], where)
-    return "" if held - set(low) else unlearned("of every arm", where)
+    return "" if names - set(low) else unlearned("of every arm", where)
 
 
 def _left_out(low: Mapping[str, Low]) -> str:
     """``left out as not learned, BLEU under 5 in 5-10: none (0.2)``."""
     if not low:
         return ""
-    bucket = next(one.bucket for one in low.values())
-    named = ", ".join(f"{arm} ({one.bleu:.1f})" for arm, one in low.items())
+    bucket = next(score.bucket for score in low.values())
+    named = ", ".join(f"{arm} ({score.bleu:.1f})" for arm, score in low.items())
     return f"left out as not learned, BLEU under {FLOOR_BLEU:g} in {bucket}: {named}"
 
 
 def _others(frame: pd.DataFrame, family: pd.DataFrame) -> str:
     """How many arms of the table are of other families."""
-    own = frame.loc[frame["run"].isin(family["run"]), "arm"]
-    count = len(set(frame["arm"]) - set(own))
-    told = "1 arm of other settings was" if count == 1 else f"{count} arms of other settings were"
-    return f"{told} not judged" if count else ""
+    arms = frame.loc[frame["run"].isin(family["run"]), "arm"]
+    count = len(set(frame["arm"]) - set(arms))
+    text = "1 arm of other settings was" if count == 1 else f"{count} arms of other settings were"
+    return f"{text} not judged" if count else ""

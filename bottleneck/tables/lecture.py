@@ -18,8 +18,8 @@ from ..lecture.evidence import Alignment, Evidence, Exponent, Grid
 from ..lecture.slides import SLIDES
 from ..results.bundle import read_table
 from ..results.cost import COST_EXPONENTS, EXPONENT_COLUMNS
-from .fitting import MEASURE, print_prose
 from .page import Page
+from .render import MEASURE, print_prose
 
 TITLE = "The lecture's printed numbers, recomputed"
 COLUMNS = ("id", "topic", "printed", "recomputed", "verdict", "why")

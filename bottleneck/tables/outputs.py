@@ -18,10 +18,8 @@ from ..results.folders import is_run, read_settings
 from ..results.found import find_runs
 from ..results.outputs import read_outputs
 from ..scoring.bleu import REFERENCE
-from ..scoring.buckets import Buckets
-from ..settings.buckets import bucket_labels
-from ..settings.errors import UsageError, UserError
-from ..settings.text import counted
+from ..settings.buckets import Buckets, bucket_labels
+from ..settings.errors import UsageError, UserError, counted
 
 TOKENISED_END = " ."
 TOKENISED_LINES = 100
@@ -85,26 +83,26 @@ def _read(label: str, path: Path, files: dict[str, Path]) -> Output:
                 "--references and --sources too"
             )
         return _from_file(label, path, files)
-    held = _from_run(label, path)
+    result = _from_run(label, path)
     if files:
         given = [_lines(option, file) for option, file in files.items()]
         named = f"--references {str(files['--references'])!r}"
-        _require_one_text(held, Output(named, given[1], given[0], ()))
-    return held
+        _require_one_text(result, Output(named, given[1], given[0], ()))
+    return result
 
 
 def _from_file(label: str, path: Path, files: dict[str, Path]) -> Output:
     """A file of translations with the files of its test set, a line for a line."""
     hypotheses = _lines(label, path)
-    held = {}
+    result = {}
     for option, file in files.items():
-        held[option] = _lines(option, file)
-        if len(held[option]) != len(hypotheses):
+        result[option] = _lines(option, file)
+        if len(result[option]) != len(hypotheses):
             raise UserError(
                 f"{label} {str(path)!r} has {len(hypotheses):,} lines and {option} {str(file)!r} "
-                f"has {len(held[option]):,}; each line must be of the same sentence"
+                f"has {len(result[option]):,}; each line must be of the same sentence"
             )
-    return Output(str(path), held["--sources"], held["--references"], hypotheses)
+    return Output(str(path), result["--sources"], result["--references"], hypotheses)
 
 
 def _lines(label: str, path: Path) -> list[str]:
@@ -118,15 +116,15 @@ def _from_run(label: str, run: Path) -> Output:
         way = f"one run in it, such as {str(done[0])!r}" if done else "one that has translations"
         reason = "is no file and not the folder of one run"
         raise UserError(f"{label} {str(run)!r} {reason}; name {way}")
-    held, settings = read_outputs(run), read_settings(run)
+    result, settings = read_outputs(run), read_settings(run)
     name = f"{run} ({settings.model.attention}, seed {settings.training.seed})"
-    return Output(name, held.sources, held.references, held.hypotheses)
+    return Output(name, result.sources, result.references, result.hypotheses)
 
 
 def _require_one_text(first: Output, second: Output) -> None:
     """Refuse another test set: nothing would be paired. White space does not matter to a score."""
     for what in ("references", "sources"):
-        ours, theirs = (list(map(_folded, getattr(each, what))) for each in (first, second))
+        ours, theirs = (list(map(_folded, getattr(output, what))) for output in (first, second))
         if ours == theirs:
             continue
         if len(ours) != len(theirs):
@@ -186,7 +184,7 @@ def notes(output: Output, assigned: Int[ndarray, "sentences"], edges: tuple[int,
     blank, empty = (
         sum(not text.strip() for text in side) for side in (output.references, output.hypotheses)
     )
-    apart = sum(text.endswith(TOKENISED_END) for text in output.hypotheses)
+    tokenised = sum(text.endswith(TOKENISED_END) for text in output.hypotheses)
     lines = [
         f"Outside the buckets, in no row of them: {counted(outside, 'sentence')} of fewer than "
         f"{edges[0]} source words."
@@ -195,9 +193,9 @@ def notes(output: Output, assigned: Int[ndarray, "sentences"], edges: tuple[int,
         lines.append(f"Empty references: {blank:,}.")
     if empty:
         lines.append(f"Empty hypotheses of {output.name}: {empty:,}.")
-    if apart >= TOKENISED_LINES:
+    if tokenised >= TOKENISED_LINES:
         lines.append(
-            f"{apart:,} hypotheses of {output.name} end in a full stop set apart: tokenised text "
-            "must be detokenised before it is scored."
+            f"{tokenised:,} hypotheses of {output.name} end in a full stop after a space: "
+            "detokenise tokenised text before it is scored."
         )
     return lines

@@ -1,13 +1,11 @@
-"""A table with all that belongs to it, ready to print and to write."""
+"""The tables by name: of a bundle's runs, of a study, of gold links."""
 
-import io
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 
 import pandas as pd
-from rich.console import Console
 
 from ..claims.compression import compression_predicts_loss
 from ..claims.registry import CLAIMS
@@ -16,26 +14,29 @@ from ..results.probes import load_probe, made_of
 from ..results.schema import BENCHMARK, STUDIES
 from ..results.study_files import GOLD
 from ..settings.errors import UsageError, did_you_mean
-from ..settings.sums import write_listed
 from . import alignment, arms, compression, context_size
 from .caption import (
     RATIO,
     common_caption,
     failure_verdicts,
+    run_line,
     sizes_caption,
     vindication_verdicts,
 )
 from .comparison import NONE, Comparison, attentions, compare, compare_sizes
-from .console import PlainConsole
 from .decided import holds_results
-from .fitting import print_prose
-from .formats import check_known, csv, json, latex, markdown
 from .judged import judge, with_texts
-from .names import FORMATS, GOLD_TABLE, TABLES
+from .names import GOLD_TABLE, TABLES
 from .page import Page
-from .render import FAILURE_TITLE, VINDICATION_TITLE, failure_table, vindication_table
 from .selection import where
-from .slides import failure_pattern, vindication
+from .slides import (
+    FAILURE_TITLE,
+    VINDICATION_TITLE,
+    failure_pattern,
+    failure_table,
+    vindication,
+    vindication_table,
+)
 
 
 def slide_pages(bundle: Bundle) -> list[Page]:
@@ -115,6 +116,7 @@ def _failure_page(comparison: Comparison, bundle: Bundle) -> Page:
         failure_table(frame),
         failure_verdicts(comparison),
         [RATIO, *common_caption(comparison, bundle)],
+        run_line([comparison]),
     )
 
 
@@ -131,18 +133,20 @@ def _vindication_page(comparison: Comparison, bundle: Bundle) -> Page:
         vindication_table(frame, attention),
         vindication_verdicts(comparison),
         common_caption(comparison, bundle),
+        run_line([comparison]),
     )
 
 
 def _arms(bundle: Bundle) -> Page:
     frame = arms.arms(bundle)
-    return Page("arms", arms.TITLE, frame, arms.arms_table(frame), [], arms.caption(bundle))
+    table, caption = arms.arms_table(frame), arms.caption(bundle)
+    return Page("arms", arms.TITLE, frame, table, [], caption, arms.run_line(bundle))
 
 
 def _context_size(bundle: Bundle) -> Page:
     sizes = compare_sizes(bundle)
     frame = context_size.context_size(sizes)
-    names = [one.attention.name for one in sizes if one.attention]
+    names = [size.attention.name for size in sizes if size.attention]
     return Page(
         "context_size",
         context_size.TITLE,
@@ -150,6 +154,7 @@ def _context_size(bundle: Bundle) -> Page:
         context_size.context_size_table(frame, names[0] if names else None),
         [compression_predicts_loss(compression.cells(sizes))],
         sizes_caption(sizes, bundle),
+        run_line(sizes),
     )
 
 
@@ -164,58 +169,10 @@ def _compression(bundle: Bundle) -> Page:
         compression.compression_table(frame),
         [compression_predicts_loss(compression.cells(sizes))],
         [compression.SLIDE, *sizes_caption(sizes, bundle)],
+        run_line(sizes),
     )
 
 
 _MAKERS: Mapping[str, Callable[[Bundle], Page]] = dict(
     zip(TABLES, (_failure, _vindication, _context_size, _compression, _arms), strict=True)
 )
-
-
-def _rich(page: Page) -> str:
-    """What `print_page` prints, without colours, 80 columns wide."""
-    held = io.StringIO()
-    print_page(page, PlainConsole(file=held, width=80))
-    return held.getvalue()
-
-
-_WRITERS: Mapping[str, Callable[[Page], str]] = {
-    "rich": _rich,
-    "csv": lambda page: csv(page.frame),
-    "markdown": lambda page: markdown(page.frame, page.title, [*page.verdicts, *page.caption]),
-    "latex": lambda page: latex(page.frame, page.title, [*page.verdicts, *page.caption]),
-    "json": lambda page: json(page.name, page.title, page.frame, page.judged, page.caption),
-}
-
-
-def check_format(form: str) -> None:
-    """Refuse what is not in `FORMATS` as a ``UsageError``, before anything is read or measured."""
-    check_known(form, FORMATS)
-
-
-def render(page: Page, form: str) -> str:
-    """The page as text in one of `FORMATS`."""
-    check_format(form)
-    return _WRITERS[form](page)
-
-
-def print_page(page: Page, console: Console) -> None:
-    """Print table, verdicts and caption."""
-    console.print(page.table)
-    if page.verdicts:
-        print_prose(console, page.verdicts)
-    console.print()
-    print_prose(console, page.caption, "dim")
-
-
-def write_pages(pages: Sequence[Page], folder: Path) -> None:
-    """Write each page as ``NAME.csv`` and ``NAME.md`` into a results folder."""
-    endings = {".csv": "csv", ".md": "markdown"}
-    write_listed(
-        folder,
-        [
-            (f"{page.name}{suffix}", render(page, form).encode())
-            for page in pages
-            for suffix, form in endings.items()
-        ],
-    )

@@ -49,10 +49,10 @@ Counts = Int[ndarray, "sentences 10"]
 
 def paired_page(a: Output, b: Output, edges: tuple[int, ...], how: Resampling) -> Page:
     """The comparison of two systems, and what stands under it."""
-    counts = [bleu_statistics(each.hypotheses, each.references) for each in (a, b)]
+    counts = [bleu_statistics(output.hypotheses, output.references) for output in (a, b)]
     assigned = assign(a, counts[0], edges)
     frame = paired_frame(*counts, assigned, bucket_labels(edges), how)
-    told = [
+    lines = [
         f"A: {a.name}.",
         f"B: {b.name}.",
         LEVELS,
@@ -62,23 +62,23 @@ def paired_page(a: Output, b: Output, edges: tuple[int, ...], how: Resampling) -
         P_VALUES,
         _interaction_told(frame[:-2]),
         "All: every sentence, those outside the buckets too.",
-        *dict.fromkeys(line for each in (a, b) for line in notes(each, assigned, edges)),
+        *dict.fromkeys(line for output in (a, b) for line in notes(output, assigned, edges)),
         small_buckets(frame[:-1]),
         _unlearned(frame[:-1]),
         SHORT_SENTENCES,
         f"sacreBLEU: {bleu_signature()}",
     ]
-    return Page("compare", TITLE, frame, paired_table(frame), [], [line for line in told if line])
+    return Page("compare", TITLE, frame, paired_table(frame), [], [line for line in lines if line])
 
 
 def _interaction_told(buckets: pd.DataFrame) -> str:
     """Between which buckets the interaction is."""
-    held = buckets["bucket"][buckets["bleu_a"].notna() & (buckets["n"] >= READ_FROM)]
-    if len(held) < 2:
+    named = buckets["bucket"][buckets["bleu_a"].notna() & (buckets["n"] >= READ_FROM)]
+    if len(named) < 2:
         return f"Interaction: blank, for want of two buckets of {READ_FROM} sentences or more."
     return (
-        f"Interaction: the difference in {held.iloc[-1]} minus that in {held.iloc[0]}. A bucket of "
-        f"under {READ_FROM} sentences is not read for it. It has no p of approximate "
+        f"Interaction: the difference in {named.iloc[-1]} minus that in {named.iloc[0]}; only "
+        f"buckets with {READ_FROM} sentences or more count. It has no p of approximate "
         "randomisation, which would test that the systems do not differ at all."
     )
 
@@ -107,12 +107,12 @@ def paired_frame(
     """
     everything = np.ones(len(assigned), dtype=bool)
     parts = [*(assigned == place for place in range(len(labels))), everything]
-    held = [_pair(a[part], b[part], stream, how) for stream, part in enumerate(parts)]
+    results = [_pair(a[part], b[part], stream, how) for stream, part in enumerate(parts)]
     rows = [
         {"bucket": name, **_scores(a[part], b[part], pair)}
-        for name, part, pair in zip([*labels, ALL], parts, held, strict=True)
+        for name, part, pair in zip([*labels, ALL], parts, results, strict=True)
     ]
-    rows.append(_interaction(rows[:-1], [pair.gain for pair in held[:-1]]))
+    rows.append(_interaction(rows[:-1], [pair.gain for pair in results[:-1]]))
     constant = {"resamples": how.resamples, "trials": how.trials, "seed": how.seed}
     signed = [row | constant | {"signature": bleu_signature() if row["n"] else ""} for row in rows]
     return typed_frame(signed, TEXTS)
@@ -126,17 +126,17 @@ def _pair(a: Counts, b: Counts, stream: int, how: Resampling) -> Paired:
     return pair(bleu, a, b, how, bucket=stream)
 
 
-def _scores(a: Counts, b: Counts, held: Paired) -> dict[str, Any]:
+def _scores(a: Counts, b: Counts, pair: Paired) -> dict[str, Any]:
     """One row but for its name."""
     return {
         "n": len(a),
-        "bleu_a": held.a.value,
-        **bounds("bleu_a", held.a),
-        "bleu_b": held.b.value,
-        **bounds("bleu_b", held.b),
-        **_difference(held.gain),
+        "bleu_a": pair.a.value,
+        **bounds("bleu_a", pair.a),
+        "bleu_b": pair.b.value,
+        **bounds("bleu_b", pair.b),
+        **_difference(pair.gain),
         **({"p_bootstrap": np.nan} if len(a) < READ_FROM else {}),
-        "p_randomisation": held.p_randomisation,
+        "p_randomisation": pair.p_randomisation,
         "brevity_penalty_a": float(brevity_penalty(a.sum(axis=0))),
         "brevity_penalty_b": float(brevity_penalty(b.sum(axis=0))),
     }
@@ -153,16 +153,16 @@ def _difference(gain: Estimate) -> dict[str, Any]:
 
 def _interaction(rows: Sequence[dict[str, Any]], gains: Sequence[Estimate]) -> dict[str, Any]:
     """How much larger the difference is for long sentences; ``n`` are both buckets' sentences."""
-    held = [
+    results = [
         (row["n"], gain)
         for row, gain in zip(rows, gains, strict=True)
         if gain.filled and row["n"] >= READ_FROM
     ]
-    if len(held) < 2:
+    if len(results) < 2:
         blank = np.full_like(gains[0].draws, np.nan)
         return {"bucket": INTERACTION, "n": 0, **_difference(Estimate(np.nan, blank))}
-    more = interaction([gain for _, gain in held])
-    return {"bucket": INTERACTION, "n": held[0][0] + held[-1][0], **_difference(more)}
+    more = interaction([gain for _, gain in results])
+    return {"bucket": INTERACTION, "n": results[0][0] + results[-1][0], **_difference(more)}
 
 
 def paired_table(frame: pd.DataFrame) -> Table:

@@ -1,112 +1,118 @@
-"""Tables for a terminal of 80 columns or more (rich)."""
+"""Tables and text on a terminal of 80 columns or more (rich)."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 import pandas as pd
 from rich import box
+from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
+from rich.constrain import Constrain
+from rich.measure import Measurement
+from rich.segment import Segment
 from rich.table import Table
+from rich.text import Text
 
 from ..claims.verdict import marked
-from .fitting import Fitted, Layout, Spreading, tight
+from ..settings.errors import plain
 
-FAILURE_TITLE = "The failure pattern (L-FAIL): no attention, by sentence length"
-VINDICATION_TITLE = "The vindication (L-VIND): no attention against {attention}"
-
-
+MEASURE = 100
+"""The most columns of a line of prose, which is hard to read when it is longer."""
+AMPLE = 1_000
+"""Columns that no table needs."""
 BAR_WIDTHS = (10, 5)
 """Columns of a bar, where there is much room and where there is little."""
 EIGHTHS = " ▏▎▍▌▋▊▉█"
-"""What fills so many eighths of a column."""
+"""The characters that fill so many eighths of a column."""
 SCALE = "Bars: BLEU from 0 to 100."
-BASELINE = "baseline"
-"""Stands for the drop of the row that the others' drop is of."""
 
 
-def failure_table(frame: pd.DataFrame) -> Fitted:
-    """The failure pattern for a terminal of 80 columns or more."""
-    return barred(lambda width: _failure_table(frame, width))
+class PlainConsole(Console):
+    """A console that prints data as text: markup such as ``[red]`` and paths are not interpreted.
 
-
-def _failure_table(frame: pd.DataFrame, width: int) -> Table:
-    table = new_table(FAILURE_TITLE, ["source\nwords", "n", "ratio", "BLEU", "BP", "drop"])
-    for name in ("slide\nBLEU", "slide\ndrop"):
-        table.add_column(name, justify="right", style="dim")
-    scores, base = with_bars(frame, "bleu", width), baseline(frame)
-    for place, row in enumerate(frame.to_dict("records")):
-        table.add_row(
-            row["bucket"],
-            count(row["n"]),
-            number(row["compression_ratio"], "{:.1f}:1"),
-            scores[place],
-            number(row["brevity_penalty"], "{:.2f}"),
-            BASELINE if place == base else ranged(row, "quality_drop", "{:+.0f}%"),
-            number(row["slide_bleu"], "{:.1f}"),
-            slide_drop(row),
-        )
-    return table
-
-
-def baseline(frame: pd.DataFrame) -> int:
-    """Place of the row of the failure pattern that the drops are of: the first with a BLEU."""
-    return int(frame["bleu"].notna().argmax())
-
-
-def slide_drop(row: dict) -> str:
-    """The slide's drop in per cent of its own first row; empty for a bucket that it has not."""
-    return BASELINE if row["slide_drop"] == 0 else number(row["slide_drop"], "{:+.0f}%")
-
-
-def vindication_table(frame: pd.DataFrame, attention: str) -> Fitted:
-    """The vindication for a terminal of 80 columns or more."""
-    return barred(lambda width: _vindication_table(frame, attention, width))
-
-
-def _vindication_table(frame: pd.DataFrame, attention: str, width: int) -> Table:
-    heads = ["source\nwords", "n", "BLEU\nnone", f"BLEU\n{attention}", "gain", "impr."]
-    table = new_table(VINDICATION_TITLE.format(attention=attention), heads)
-    for name in ("slide\nnone", "slide\nattn", "slide\nimpr."):
-        table.add_column(name, justify="right", style="dim")
-    arms = [with_bars(frame, name, width) for name in ("bleu_none", "bleu_attention")]
-    for place, row in enumerate(frame.to_dict("records")):
-        table.add_row(
-            row["bucket"],
-            count(row["n"]),
-            *(scores[place] for scores in arms),
-            ranged(row, "gain", "{:+.1f}"),
-            number(row["improvement"], "{:+.0f}%"),
-            number(row["slide_none"], "{:.1f}"),
-            number(row["slide_attention"], "{:.1f}"),
-            number(row["slide_improvement"], "{:+.3g}%"),
-        )
-    return table
-
-
-def barred(make: Callable[[int], Table]) -> Fitted:
-    """A table with bars as wide as there is room; `make` sets it with bars of so many columns.
-
-    The last layout has none.
+    Control characters in tables and texts are escaped; rich's own control codes are not.
     """
-    wide, narrow = (_scaled(make(width)) for width in BAR_WIDTHS)
-    signs = EIGHTHS.strip()
-    tables = [Layout(table, signs) for table in (wide, narrow, tight(narrow))]
-    return Fitted([*tables, Layout(make(0))])
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**{"highlight": False, "emoji": False, "markup": False} | options)
+
+    def render(
+        self, renderable: RenderableType, options: ConsoleOptions | None = None
+    ) -> Iterable[Segment]:
+        """The segments of rich, with their text escaped."""
+        for text, style, control in super().render(renderable, options):
+            yield Segment(text if control else plain(text), style, control)
 
 
-def _scaled(table: Table) -> Table:
-    """The table with the bars' scale under it."""
-    table.caption = f"{SCALE}\n"
-    table.caption_justify, table.caption_style = "left", "dim"
-    return table
+class CompactTable(Table):
+    """A table that reduces the space between its columns before it breaks a number."""
+
+    def fits(self, console: Console, options: ConsoleOptions) -> bool:
+        """Whether no cell has to be folded, if need be with less space between the columns."""
+        if least_width(self, console) > options.max_width:
+            self.padding = (0, 0, 0, 0)
+        return least_width(self, console) <= options.max_width
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """The table, compact where it would not fit otherwise."""
+        self.fits(console, options)
+        yield from super().__rich_console__(console, options)
+
+
+def least_width(table: Table, console: Console) -> int:
+    """The columns that a table takes with no cell folded."""
+    options = console.options.update_width(AMPLE)
+    return Table.__rich_measure__(table, console, options).maximum
+
+
+class BarTable:
+    """A table with bars as wide as the console has room for, none if it cannot show them.
+
+    ``make`` builds the table with bars of so many columns.
+    """
+
+    def __init__(self, make: Callable[[int], CompactTable]) -> None:
+        self.make = make
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """The table with the widest bars that fit."""
+        yield self._fitted(console, options)
+
+    def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
+        """The width of that table."""
+        return Measurement.get(console, options, self._fitted(console, options))
+
+    def _fitted(self, console: Console, options: ConsoleOptions) -> CompactTable:
+        for width in BAR_WIDTHS if can_encode(options.encoding, EIGHTHS) else ():
+            table = self.make(width)
+            table.caption, table.caption_justify, table.caption_style = f"{SCALE}\n", "left", "dim"
+            if table.fits(console, options):
+                return table
+        return self.make(0)
+
+
+def can_encode(encoding: str, text: str) -> bool:
+    """Whether an encoding has these characters."""
+    try:
+        text.encode(encoding)
+    except (UnicodeEncodeError, LookupError):
+        return False
+    return True
+
+
+def print_prose(console: Console, lines: Sequence[str] | str, style: str | None = None) -> None:
+    """Print lines of text without markup, broken where they are longer than `MEASURE`."""
+    text = lines if isinstance(lines, str) else "\n".join(lines)
+    console.print(Constrain(Text(text), MEASURE), style=style)
 
 
 def with_bars(frame: pd.DataFrame, name: str, width: int) -> list[str]:
-    """The `ranged` cells of a column of BLEU, each with its bar where ``width`` is not 0."""
+    """The `ranged` cells of a column of BLEU, each with a bar unless ``width`` is 0."""
     rows = frame.to_dict("records")
     cells = [ranged(row, name, "{:.1f}") for row in rows]
     if not width:
         return cells
     values, ranges = zip(*(cell.partition("\n")[::2] for cell in cells), strict=True)
-    longest = max(map(len, (*values, "99.9")))  # so that bars begin at one place
+    longest = max(map(len, (*values, "99.9")))  # so that all bars begin in one column
     return [
         "\n".join(filter(None, [f"{bar(row[name], width)} {value:>{longest}}", span]))
         if value
@@ -116,15 +122,15 @@ def with_bars(frame: pd.DataFrame, name: str, width: int) -> list[str]:
 
 
 def bar(bleu: float, width: int) -> str:
-    """BLEU as a bar of so many columns, which 100 fills; what is not 0 is seen."""
+    """A bar that 100 BLEU fill; any BLEU above 0 is visible."""
     eighths = min(max(round(8 * width * bleu / 100), int(bleu > 0)), 8 * width)
     whole, part = divmod(eighths, 8)
     return f"{EIGHTHS[-1] * whole}{EIGHTHS[part].strip()}".ljust(width)
 
 
-def new_table(title: str, heads: Sequence[str], texts: int = 1) -> Spreading:
-    """A table without rows; its first so many columns are texts, and stand on the left."""
-    table = Spreading(
+def new_table(title: str, heads: Sequence[str], texts: int = 1) -> CompactTable:
+    """A table without rows, of which the first ``texts`` columns hold text, aligned to the left."""
+    table = CompactTable(
         title=title,
         title_justify="left",
         title_style="bold",
@@ -133,14 +139,14 @@ def new_table(title: str, heads: Sequence[str], texts: int = 1) -> Spreading:
         pad_edge=False,
     )
     for place, head in enumerate(heads):
-        # A name that is cut short no longer tells its arm from the others.
+        # A name is folded, not cut: the end of it may be what distinguishes an arm.
         side = "left" if place < texts else "right"
         table.add_column(head, justify=side, overflow="fold")
     return table
 
 
 def count(n: int) -> str:
-    """A count of sentences, starred where it is small."""
+    """A count of sentences, with a star if it is small."""
     return f"{n:,}*" if marked(n) else f"{n:,}"
 
 
@@ -150,10 +156,7 @@ def number(value: float, form: str) -> str:
 
 
 def ranged(row: dict, name: str, form: str) -> str:
-    """A value with its interval, where it has one, on a second line, in the same unit.
-
-    Empty where there is none.
-    """
+    """A value, and its interval on a second line in the same unit; empty without a value."""
     if pd.isna(row[name]):
         return ""
     ends = [row[f"{name}_{end}"] for end in ("low", "high")]

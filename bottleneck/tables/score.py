@@ -51,7 +51,7 @@ def score_page(output: Output, scoring: ScoringSettings) -> Page:
         words = output.words[inside]
         rows.append({"bucket": name, "source_words": words.mean() if len(words) else None} | row)
     frame = _ordered(rows)
-    told = [
+    lines = [
         f"Hypotheses: {output.name}.",
         f"All {len(counts):,} sentences, those outside the buckets too: BLEU "
         f"{bleu(counts.sum(axis=0)):.2f}, chrF {chrf(characters.sum(axis=0)):.2f}.",
@@ -64,7 +64,7 @@ def score_page(output: Output, scoring: ScoringSettings) -> Page:
         f"sacreBLEU: {bleu_signature()}",
         f"sacreBLEU, chrF: {chrf_signature()}",
     ]
-    return Page("score", TITLE, frame, score_table(frame), [], [line for line in told if line])
+    return Page("score", TITLE, frame, score_table(frame), [], [line for line in lines if line])
 
 
 def _ranges(scoring: ScoringSettings) -> str:

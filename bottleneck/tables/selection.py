@@ -33,7 +33,7 @@ def where(bundle: Bundle, conditions: Sequence[str]) -> Bundle:
         kept = runs[_meets(runs[column], column, values)]
         if kept.empty:
             raise UserError(
-                f"no run with {column}={','.join(values)}; there are {listed(runs[column])}"
+                f"no run with {column}={','.join(values)}; there are {list_values(runs[column])}"
             )
         runs = kept
         if column in unfinished:
@@ -43,7 +43,7 @@ def where(bundle: Bundle, conditions: Sequence[str]) -> Bundle:
     return replace(
         bundle,
         runs=runs,
-        sentences={run: held for run, held in bundle.sentences.items() if run in names},
+        sentences={run: existing for run, existing in bundle.sentences.items() if run in names},
         environment=_environment(bundle.environment, runs["run"], unfinished["run"]),
         chosen=bundle.chosen | _several(wanted),
     )
@@ -54,17 +54,17 @@ def _check_there(wanted: Mapping[str, Sequence[str]], tables: Sequence[pd.DataFr
     for column, values in wanted.items():
         known = [table[column] for table in tables if column in table]
         for value in values:
-            if not any(_meets(held, column, [value]).any() for held in known):
-                raise UserError(f"no run with {column}={value}; there are {listed(known[0])}")
+            if not any(_meets(existing, column, [value]).any() for existing in known):
+                raise UserError(f"no run with {column}={value}; there are {list_values(known[0])}")
 
 
 def _environment(
-    held: Mapping[str, Any], runs: Iterable[str], unfinished: Iterable[str]
+    existing: Mapping[str, Any], runs: Iterable[str], unfinished: Iterable[str]
 ) -> dict[str, Any]:
     """The same for these runs."""
-    return dict(held) | {
-        "runs": {run: held["runs"][run] for run in runs},
-        "unfinished": {run: held["unfinished"][run] for run in unfinished},
+    return dict(existing) | {
+        "runs": {run: existing["runs"][run] for run in runs},
+        "unfinished": {run: existing["unfinished"][run] for run in unfinished},
     }
 
 
@@ -117,7 +117,7 @@ def _meets(values: pd.Series, column: str, parts: Sequence[str]) -> pd.Series:
         wanted = [read(part) for part in parts if part != BLANK]
     except (ValueError, KeyError):
         kind = "true or false" if read is _truth else "a number"
-        example = "true" if read is _truth else written(values.dropna().max()) or "1"
+        example = "true" if read is _truth else as_condition(values.dropna().max()) or "1"
         raise UsageError(
             f"--where {column}={','.join(parts)}: {column} is {kind}; write {column}={example}"
         ) from None
@@ -128,14 +128,14 @@ def _truth(text: str) -> bool:
     return {"true": True, "false": False}[text.lower()]
 
 
-def listed(values: pd.Series) -> str:
+def list_values(values: pd.Series) -> str:
     """The distinct values in order, as they are written in a condition; in quotes with commas."""
     distinct = values.drop_duplicates()
-    texts = map(written, [*sorted(distinct.dropna()), *distinct[distinct.isna()]])
+    texts = map(as_condition, [*sorted(distinct.dropna()), *distinct[distinct.isna()]])
     return ", ".join(repr(text) if "," in text else text for text in texts)
 
 
-def written(value: Any) -> str:
+def as_condition(value: Any) -> str:
     """A value as it is written in a condition."""
     if pd.isna(value) or value == "":
         return BLANK

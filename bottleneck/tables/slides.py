@@ -9,6 +9,12 @@ from ..claims.verdict import LEAST_BASE
 from ..lecture.slides import L_FAIL, L_VIND
 from ..scoring.bootstrap import Estimate, difference, percent_change
 from .comparison import Comparison
+from .render import BarTable, CompactTable, count, new_table, number, ranged, with_bars
+
+FAILURE_TITLE = "The failure pattern (L-FAIL): no attention, by sentence length"
+VINDICATION_TITLE = "The vindication (L-VIND): no attention against {attention}"
+BASELINE = "baseline"
+"""Stands for the drop of the row that the drops of the others are relative to."""
 
 
 def failure_pattern(comparison: Comparison) -> pd.DataFrame:
@@ -69,6 +75,65 @@ def vindication(comparison: Comparison) -> pd.DataFrame:
             }
         )
     return typed_frame(rows)
+
+
+def failure_table(frame: pd.DataFrame) -> BarTable:
+    """The failure pattern for a terminal of 80 columns or more."""
+    return BarTable(lambda width: _failure_table(frame, width))
+
+
+def _failure_table(frame: pd.DataFrame, width: int) -> CompactTable:
+    table = new_table(FAILURE_TITLE, ["source\nwords", "n", "ratio", "BLEU", "BP", "drop"])
+    for name in ("slide\nBLEU", "slide\ndrop"):
+        table.add_column(name, justify="right", style="dim")
+    scores, base = with_bars(frame, "bleu", width), baseline(frame)
+    for place, row in enumerate(frame.to_dict("records")):
+        table.add_row(
+            row["bucket"],
+            count(row["n"]),
+            number(row["compression_ratio"], "{:.1f}:1"),
+            scores[place],
+            number(row["brevity_penalty"], "{:.2f}"),
+            BASELINE if place == base else ranged(row, "quality_drop", "{:+.0f}%"),
+            number(row["slide_bleu"], "{:.1f}"),
+            slide_drop(row),
+        )
+    return table
+
+
+def baseline(frame: pd.DataFrame) -> int:
+    """Place of the row of the failure pattern that the drops are of: the first with a BLEU."""
+    return int(frame["bleu"].notna().argmax())
+
+
+def slide_drop(row: dict) -> str:
+    """The slide's drop in per cent of its own first row; empty for a bucket that it has not."""
+    return BASELINE if row["slide_drop"] == 0 else number(row["slide_drop"], "{:+.0f}%")
+
+
+def vindication_table(frame: pd.DataFrame, attention: str) -> BarTable:
+    """The vindication for a terminal of 80 columns or more."""
+    return BarTable(lambda width: _vindication_table(frame, attention, width))
+
+
+def _vindication_table(frame: pd.DataFrame, attention: str, width: int) -> CompactTable:
+    heads = ["source\nwords", "n", "BLEU\nnone", f"BLEU\n{attention}", "gain", "impr."]
+    table = new_table(VINDICATION_TITLE.format(attention=attention), heads)
+    for name in ("slide\nnone", "slide\nattn", "slide\nimpr."):
+        table.add_column(name, justify="right", style="dim")
+    arms = [with_bars(frame, name, width) for name in ("bleu_none", "bleu_attention")]
+    for place, row in enumerate(frame.to_dict("records")):
+        table.add_row(
+            row["bucket"],
+            count(row["n"]),
+            *(scores[place] for scores in arms),
+            ranged(row, "gain", "{:+.1f}"),
+            number(row["improvement"], "{:+.0f}%"),
+            number(row["slide_none"], "{:.1f}"),
+            number(row["slide_attention"], "{:.1f}"),
+            number(row["slide_improvement"], "{:+.3g}%"),
+        )
+    return table
 
 
 def relative(measured: Estimate, base: Estimate | None) -> Estimate | None:

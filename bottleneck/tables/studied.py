@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from ..claims.verdict import MARKED_BELOW
-from .families import TEXT
+from .comparison_groups import TEXT
 
 KEYS = ["arm", "control", "bucket", "part"]
 """What a number is of, but for its measure."""
@@ -28,8 +28,8 @@ def cell(frame: pd.DataFrame, **keys: str) -> dict | None:
     Raises ValueError where there are several.
     """
     wanted = dict.fromkeys(("control", "bucket", "part"), "") | keys
-    found = np.logical_and.reduce([frame[name].eq(value) for name, value in wanted.items()])
-    places = np.flatnonzero(found).tolist()  # a table asks hundreds of times: no frame is cut
+    matches = np.logical_and.reduce([frame[name].eq(value) for name, value in wanted.items()])
+    places = np.flatnonzero(matches).tolist()  # a table asks hundreds of times: no frame is cut
     if len(places) > 1:
         raise ValueError(f"{len(places)} rows for {wanted}")
     return frame.iloc[places[0]].to_dict() if places else None
@@ -37,14 +37,14 @@ def cell(frame: pd.DataFrame, **keys: str) -> dict | None:
 
 def wide(frame: pd.DataFrame, measures: Sequence[str]) -> pd.DataFrame:
     """A row an arm, control, bucket and part; value, low and high of each measure as columns."""
-    held = means(frame)
-    held = held[held["measure"].isin(measures)]
-    rows = held.drop_duplicates(KEYS)[KEYS].reset_index(drop=True)
+    subset = means(frame)
+    subset = subset[subset["measure"].isin(measures)]
+    rows = subset.drop_duplicates(KEYS)[KEYS].reset_index(drop=True)
     for measure in measures:
-        mine = held[held["measure"] == measure][[*KEYS, "value", "low", "high", "n"]]
+        rows_of = subset[subset["measure"] == measure][[*KEYS, "value", "low", "high", "n"]]
         names = {"value": measure, "n": f"{measure}_n"}
         names |= {end: f"{measure}_{end}" for end in ("low", "high")}
-        rows = rows.merge(mine.rename(columns=names), on=KEYS, how="left", validate="1:1")
+        rows = rows.merge(rows_of.rename(columns=names), on=KEYS, how="left", validate="1:1")
     return rows
 
 
@@ -56,13 +56,28 @@ def caption(frame: pd.DataFrame) -> list[str]:
     return [_runs(frame), f"Ranges are 95 % over test sentences (bootstrap), {resampled(frame)}"]
 
 
+def run_line(frame: pd.DataFrame) -> str:
+    """What was run, in one line."""
+    corpora, updates, contexts, seeds = (
+        ", ".join(f"{value:,}" if isinstance(value, int) else value for value in sorted(values))
+        for values in (
+            set(frame["corpus"]),
+            set(frame["updates"].dropna().astype(int)),
+            set(frame["context_size"].dropna().astype(int)),
+            set(frame["seed"].dropna().astype(int)),
+        )
+    )
+    small = f"; * under {MARKED_BELOW}" if (frame["n"] < MARKED_BELOW).any() else ""
+    return f"{corpora}, context {contexts}, {updates} updates, seed {seeds}; 95 % intervals{small}"
+
+
 def resampled(frame: pd.DataFrame) -> str:
     """Which numbers share resamples: those of all arms where these are known to read one text.
 
     That is known where the frame has the texts' fingerprints (`pages.study_page` puts them there).
     """
-    one = TEXT in frame and frame[TEXT].nunique() == 1
-    same = "for every seed and arm" if one else "for every seed, and for arms of one text"
+    same_text = TEXT in frame and frame[TEXT].nunique() == 1
+    same = "for every seed and arm" if same_text else "for every seed, and for arms of one text"
     return f"the same resamples {same}; they say nothing of other seeds."
 
 
@@ -70,31 +85,35 @@ def _runs(frame: pd.DataFrame) -> str:
     """Corpus, updates, sizes and seeds of the runs."""
     alone = frame[~frame["seed"].isna()]
     seeds = {
-        str(arm): sorted({int(seed) for seed in held["seed"]})
-        for arm, held in alone.groupby("arm", sort=False)
+        str(arm): sorted({int(seed) for seed in subset["seed"]})
+        for arm, subset in alone.groupby("arm", sort=False)
     }
     text = ", ".join(sorted(set(frame["corpus"])))
     updates = ", ".join(f"{count:,}" for count in sorted(set(frame["updates"])))
     sizes = ", ".join(map(str, sorted(set(frame["context_size"]))))
-    named = " An arm's name leaves out what most arms have." if _apart(frame["arm"]) else ""
+    named = (
+        " An arm's name leaves out what most arms have."
+        if _differ_in_settings(frame["arm"])
+        else ""
+    )
     return (
         f"Corpus {text}; context {sizes}; {updates} updates. {_seeds(seeds)}{named} "
         f"* behind a count: under {MARKED_BELOW}, too few to lean on."
     )
 
 
-def _apart(names: Iterable[str]) -> bool:
+def _differ_in_settings(names: Iterable[str]) -> bool:
     """Whether arms differ in more than their attention."""
     return any("=" in name for name in names)
 
 
-def _seeds(held: Mapping[str, Sequence[int]]) -> str:
+def _seeds(subset: Mapping[str, Sequence[int]]) -> str:
     """Of which seeds a value is the mean, or that there is one seed alone; ``held`` is by arm."""
-    told = {arm: ", ".join(map(str, own)) for arm, own in held.items()}
-    if len(set(told.values())) > 1:
-        each = "; ".join(f"{arm}: {own}" for arm, own in told.items())
-        return f"Seeds ({each}): a value is the mean over its arm's."
-    same = next(iter(told.values()), "unknown")
+    texts = {arm: ", ".join(map(str, numbers)) for arm, numbers in subset.items()}
+    if len(set(texts.values())) > 1:
+        listed = "; ".join(f"{arm}: {numbers}" for arm, numbers in texts.items())
+        return f"Seeds ({listed}): a value is the mean over its arm's."
+    same = next(iter(texts.values()), "unknown")
     if "," in same:
         return f"Seeds {same} of every arm: a value is their mean."
     return f"One seed ({same}): nothing is known of the spread over seeds."

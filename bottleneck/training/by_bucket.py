@@ -63,5 +63,5 @@ def _standard_error(
     count, total = len(tokens), tokens.sum()
     if count < 2:
         return None
-    apart = losses - losses.sum() / total * tokens
-    return math.sqrt(count / (count - 1) * float((apart**2).sum())) / float(total)
+    deviation = losses - losses.sum() / total * tokens
+    return math.sqrt(count / (count - 1) * float((deviation**2).sum())) / float(total)

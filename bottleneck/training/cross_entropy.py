@@ -18,7 +18,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
 from ..corpus.vocabulary import BOS, PAD
-from ..model.output import OutputLayer
+from ..model.decoder import OutputLayer
 
 CHUNK = 256
 """Positions whose logits exist at once."""
@@ -43,7 +43,7 @@ class _Packed(NamedTuple):
     def chunk(self, number: Int[Array, ""]) -> tuple[Array, Array, Array]:
         """States, targets and real positions of one chunk."""
         parts = (self.states, self.target, self.real)
-        return tuple(jax.lax.dynamic_slice_in_dim(each, number * CHUNK, CHUNK) for each in parts)
+        return tuple(jax.lax.dynamic_slice_in_dim(part, number * CHUNK, CHUNK) for part in parts)
 
 
 def _pack(
@@ -97,10 +97,10 @@ def position_losses(
     """-log P(y*) in nats at every position, 0 on padding; smoothed only if so asked."""
     packed = _pack(states, target, real)
 
-    def body(number: Array, found: Array) -> Array:
+    def body(number: Array, carried: Array) -> Array:
         chunk, words, known = packed.chunk(number)
         losses = _losses(layer.logits(chunk), words, known, smoothing)[0]
-        return jax.lax.dynamic_update_slice_in_dim(found, losses, number * CHUNK, 0)
+        return jax.lax.dynamic_update_slice_in_dim(carried, losses, number * CHUNK, 0)
 
     start = jnp.zeros(len(packed.target), states.dtype)
     return jax.lax.fori_loop(0, packed.chunks, body, start)[packed.place]
@@ -123,8 +123,8 @@ def _forward(
 ) -> tuple[Array, Gradients]:
     packed = _pack(states, target, real)
 
-    def body(number: Array, found: tuple) -> tuple:
-        total, d_states, d_matrix, d_bias = found
+    def body(number: Array, carried: tuple) -> tuple:
+        total, d_states, d_matrix, d_bias = carried
         chunk, words, known = packed.chunk(number)
         losses, exponentials, sums = _losses(layer.logits(chunk), words, known, smoothing)
         share = jnp.where(known, 1.0, 0.0)[:, None] / sums

@@ -12,8 +12,7 @@ from flax import nnx
 from jaxtyping import Float
 
 from ..corpus.batches import EvaluationBatch, TrainingBatches, restore
-from ..model.host import on_host
-from ..model.parts import parts_of
+from ..model.parts import on_host, parts_of
 from ..model.translator import Weights
 from ..settings.concerns import TrainingSettings
 from .by_bucket import Buckets, ByBucket, by_bucket, target_tokens
@@ -86,7 +85,7 @@ class Snapshot(NamedTuple):
     def part(self, place: int) -> "Snapshot":
         """One seed's own."""
         stack = Stack(len(self.trained))
-        losses = [each[place : place + 1] for each in self.losses]
+        losses = [item[place : place + 1] for item in self.losses]
         return Snapshot(stack.part(self.state, place), [self.trained[place]], losses)
 
 
@@ -136,7 +135,7 @@ def train(
     done = updates_done(state)
     clock = _Clock(done, settings.updates, trained)
     for number in range(done + 1, settings.updates + 1):
-        state, loss = update(state, stack.join([each.batch(number - 1) for each in batches]))
+        state, loss = update(state, stack.join([item.batch(number - 1) for item in batches]))
         losses.append(loss)  # stays on the device until the next report
         clock.count(batches, number)
         if number % REPORT_EVERY == 0 or number in due:
@@ -154,8 +153,8 @@ def train(
     clock.stop()
     if stack.parts > 1:
         # Weights that lie on these devices could not go into a program of more or fewer of them.
-        for each in trained:
-            each.weights = jax.device_get(each.weights)
+        for item in trained:
+            item.weights = jax.device_get(item.weights)
     return Snapshot(state, trained, [])
 
 
@@ -218,7 +217,7 @@ class _Judge:
     @property
     def live(self) -> list[int]:
         """Which seeds have not diverged."""
-        return [place for place, each in enumerate(self.trained) if each.status == "done"]
+        return [place for place, item in enumerate(self.trained) if item.status == "done"]
 
     def judge(
         self, state: TrainState, number: int, means: Float[np.ndarray, " seeds"], validate: bool
@@ -246,8 +245,8 @@ class _Judge:
         """One seed's losses, where there are buckets to sum them by."""
         if self.buckets is None:
             return None
-        own = losses.reshape(len(losses), -1)[:, place]
-        return by_bucket(own, target_tokens(self.validation), self.buckets)
+        column = losses.reshape(len(losses), -1)[:, place]
+        return by_bucket(column, target_tokens(self.validation), self.buckets)
 
 
 def _end_diverged(trained: Trained, number: int) -> None:
@@ -271,9 +270,9 @@ class _Clock:
         self._opened, self._first = (done, now), (updates, now)
 
     def count(self, batches: Sequence[TrainingBatches], number: int) -> None:
-        for trained, each in zip(self.trained, batches, strict=True):
-            at = each.place(number - 1)
-            lengths = each.classes[at.shape].target_lengths[at.members]
+        for trained, item in zip(self.trained, batches, strict=True):
+            at = item.place(number - 1)
+            lengths = item.classes[at.shape].target_lengths[at.members]
             trained.target_tokens += int(lengths.sum())
 
     def stop(self) -> None:

@@ -12,7 +12,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from ..corpus.vocabulary import BOS
-from ..model.output import OutputLayer
+from ..model.decoder import OutputLayer
 from ..model.translator import Translator, real_positions
 from .cross_entropy import position_losses, summed_loss
 

@@ -15,8 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float, PRNGKeyArray
 
-from ..model.host import on_host
-from ..model.parts import AXIS, in_parts, row_by_row
+from ..model.parts import AXIS, in_parts, on_host, row_by_row
 
 Tree = TypeVar("Tree")
 

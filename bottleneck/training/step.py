@@ -113,7 +113,7 @@ def _even(batch: Sentences, parts: int) -> Sentences:
     rows = len(batch.target_lengths)
     if rows % parts == 0:
         return batch
-    filled = type(batch)(*(fill(parts, np.asarray(each)) for each in batch))
+    filled = type(batch)(*(fill(parts, np.asarray(field)) for field in batch))
     counted = np.where(np.arange(len(filled.target_lengths)) < rows, filled.target_lengths, 0)
     return filled._replace(target_lengths=counted.astype(np.int32))
 

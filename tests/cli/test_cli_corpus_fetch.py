@@ -14,8 +14,7 @@ from seq2seq_bottleneck.corpus.download import CORPORA
 from seq2seq_bottleneck.corpus.grammar import english_french
 from seq2seq_bottleneck.results.folders import SETTINGS
 from seq2seq_bottleneck.settings.concerns import NAMED
-from seq2seq_bottleneck.settings.grid import make_grid
-from seq2seq_bottleneck.settings.sweep import load_sweep
+from seq2seq_bottleneck.settings.sweep import load_sweep, make_grid
 
 SMOKE = ["--preset", "smoke"]
 

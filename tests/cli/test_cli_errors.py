@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from seq2seq_bottleneck.cli.main import run
-from seq2seq_bottleneck.settings.devices import NUMBERS
+from seq2seq_bottleneck.settings.machine import NUMBERS
 
 WORDS = [
     "the",

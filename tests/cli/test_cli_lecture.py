@@ -285,7 +285,7 @@ def test_a_device_that_is_not_there_is_told_in_a_line(asked, platform, tmp_path)
         check=False,
     )  # fmt: skip
     assert done.returncode == 1
-    told = f"bottleneck: jax finds no device of JAX_PLATFORMS={platform!r} here: leave that out\n"
+    told = f"bottleneck: jax finds no device of JAX_PLATFORMS={platform!r} here: unset it\n"
     assert done.stderr.endswith(told)
     assert "Traceback" not in done.stderr
 

@@ -22,11 +22,9 @@ from rich.text import Text
 from seq2seq_bottleneck.cli.console import say
 from seq2seq_bottleneck.cli.main import run
 from seq2seq_bottleneck.results.bundle import load_results
-from seq2seq_bottleneck.settings.errors import UsageError
+from seq2seq_bottleneck.settings.errors import UsageError, plain
 from seq2seq_bottleneck.settings.sweep import parse_sweep
-from seq2seq_bottleneck.settings.text import plain
-from seq2seq_bottleneck.tables.console import PlainConsole
-from seq2seq_bottleneck.tables.render import new_table
+from seq2seq_bottleneck.tables.render import PlainConsole, new_table
 
 ACTING = "\x1b[31m\x1b]0;title\x07\x9b2J\u202ecipher\u2066\u200f\r\x7f\u2028"
 MARKUP = "[red] [/] [bold]b[/bold] [link=x]y[/link] :smile:"

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seq2seq_bottleneck.corpus.copying import Copying
-from seq2seq_bottleneck.corpus.drawing import draw_pairs, draw_splits, draw_stratified
+from seq2seq_bottleneck.corpus.drawing import Copying, draw_pairs, draw_splits, draw_stratified
 from seq2seq_bottleneck.corpus.lengths import length_probabilities
 from seq2seq_bottleneck.corpus.pair import SentencePair, sources
 from seq2seq_bottleneck.settings.concerns import CorpusSettings

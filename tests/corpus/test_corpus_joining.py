@@ -4,8 +4,7 @@ from functools import partial
 
 import pytest
 
-from seq2seq_bottleneck.corpus.copying import Copying
-from seq2seq_bottleneck.corpus.drawing import draw_splits
+from seq2seq_bottleneck.corpus.drawing import Copying, draw_splits
 from seq2seq_bottleneck.corpus.joining import chained, join_test, neighbours, side_by_side
 from seq2seq_bottleneck.corpus.pair import SentencePair, sources
 from seq2seq_bottleneck.settings.concerns import CorpusSettings

@@ -13,8 +13,7 @@ from seq2seq_bottleneck.corpus.corpus import (
     load_corpus,
     split_rows,
 )
-from seq2seq_bottleneck.corpus.pair import SentencePair
-from seq2seq_bottleneck.corpus.splits import Splits
+from seq2seq_bottleneck.corpus.pair import SentencePair, Splits
 from seq2seq_bottleneck.settings.concerns import CorpusSettings
 from seq2seq_bottleneck.settings.errors import UserError
 

@@ -9,7 +9,7 @@ from seq2seq_bottleneck.corpus.corpus import Corpus, load_corpus
 from seq2seq_bottleneck.corpus.drawing import SentenceSource
 from seq2seq_bottleneck.corpus.grammar import LECTURE_SENTENCES, english_french
 from seq2seq_bottleneck.corpus.pair import SentencePair, sources
-from seq2seq_bottleneck.corpus.turned import Turned, turned
+from seq2seq_bottleneck.corpus.turned import Turned, reverse_pair
 from seq2seq_bottleneck.settings.concerns import CorpusSettings
 from seq2seq_bottleneck.settings.errors import UsageError, UserError
 
@@ -27,9 +27,9 @@ def french() -> Corpus:
 
 def test_a_turned_pair() -> None:
     pair = SentencePair("a b", "c d e", ((0, 1), (1, 0), (1, 2)), 3.0)
-    assert turned(pair) == SentencePair("c d e", "a b", ((0, 1), (1, 0), (2, 1)), None)
+    assert reverse_pair(pair) == SentencePair("c d e", "a b", ((0, 1), (1, 0), (2, 1)), None)
     copy = SentencePair("a b", "a b", ((0, 0), (1, 1)), 3.0)
-    assert turned(copy) == copy
+    assert reverse_pair(copy) == copy
 
 
 def test_lengths_are_those_of_the_french(french: Corpus) -> None:
@@ -46,7 +46,7 @@ def test_every_pair_is_one_of_the_grammar_with_its_links(french: Corpus) -> None
     for pair in french.test:
         known = english_french().parse(pair.target)
         assert known is not None
-        assert pair == turned(known)
+        assert pair == reverse_pair(known)
         assert pair.bits is None
 
 
@@ -98,7 +98,7 @@ def test_joined_sentences_are_chained_in_the_grammar(french: Corpus) -> None:
     assert joined.test
     parts = sources(french.test)
     for pair in joined.test:
-        assert turned(english_french().parse(pair.target)) == pair
+        assert reverse_pair(english_french().parse(pair.target)) == pair
         assert ", and " in pair.target
         first = next(part for part in parts if pair.source.startswith(part))
         assert len(first.split()) < pair.words <= 30

@@ -8,12 +8,13 @@ from hostile import SIGNS, fault_of, spoilt, try_cases
 from hypothesis import strategies as st
 from lanes import Draws, draws
 
-from seq2seq_bottleneck.settings.grid import labels, make_grid
 from seq2seq_bottleneck.settings.run import NAMES, override, parse_settings, preset_values
 from seq2seq_bottleneck.settings.sweep import (
     Group,
     Sweep,
+    labels,
     load_sweep,
+    make_grid,
     parse_sweep,
 )
 

@@ -7,7 +7,7 @@ from flax import nnx
 from tiny_model import decoder_inputs_of, padded, random_translator, settings_of
 
 from seq2seq_bottleneck.model import decoder, encoder
-from seq2seq_bottleneck.model.dropout import dropout
+from seq2seq_bottleneck.model.cells import dropout
 
 ONES = jax.numpy.ones((100, 100))
 

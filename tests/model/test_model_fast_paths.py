@@ -13,7 +13,7 @@ from plain_paths import plain_mean_loss, plain_states, plain_token_losses
 from tiny_model import ATTENTIONS, CELLS, PLACEMENTS, padded, random_translator, settings_of
 
 from seq2seq_bottleneck.model.cells import Cell, GateInput
-from seq2seq_bottleneck.model.output import OutputLayer
+from seq2seq_bottleneck.model.decoder import OutputLayer
 from seq2seq_bottleneck.model.recurrence import hidden_states
 from seq2seq_bottleneck.training import cross_entropy
 

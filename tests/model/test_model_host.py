@@ -4,7 +4,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from seq2seq_bottleneck.model.host import on_host
+from seq2seq_bottleneck.model.parts import on_host
 
 
 def test_a_result_is_numpys():

@@ -12,8 +12,7 @@ from seq2seq_bottleneck.probes.capacity import (
     capacity_growth,
 )
 from seq2seq_bottleneck.probes.censored import Censored
-from seq2seq_bottleneck.scoring.bootstrap import Estimate, draw, estimate
-from seq2seq_bottleneck.scoring.sums import ratio_of_sums
+from seq2seq_bottleneck.scoring.bootstrap import Estimate, draw, estimate, ratio_of_sums
 
 SHARES = arrays(np.float64, 7, elements=st.floats(0.0, 1.0))
 

@@ -14,8 +14,7 @@ from seq2seq_bottleneck.probes.information import (
     slope,
     to_bits,
 )
-from seq2seq_bottleneck.scoring.bootstrap import Estimate, draw, estimate
-from seq2seq_bottleneck.scoring.sums import ratio_of_sums
+from seq2seq_bottleneck.scoring.bootstrap import Estimate, draw, estimate, ratio_of_sums
 
 JOINT = arrays(np.float64, (4, 3), elements=st.floats(0.01, 1.0)).map(lambda p: p / p.sum())
 

@@ -22,8 +22,7 @@ from seq2seq_bottleneck.report.questions import Source, shown
 from seq2seq_bottleneck.report.sections import ways
 from seq2seq_bottleneck.results.bundle import load_bundle
 from seq2seq_bottleneck.results.folders import STORE
-from seq2seq_bottleneck.settings.grid import make_grid
-from seq2seq_bottleneck.settings.sweep import load_sweep
+from seq2seq_bottleneck.settings.sweep import load_sweep, make_grid
 from seq2seq_bottleneck.tables.decided import decision
 
 LOSSES = [0.1, 0.3, 0.5, 0.6, 0.7]

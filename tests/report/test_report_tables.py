@@ -6,7 +6,7 @@ from rich.text import Text
 
 from seq2seq_bottleneck.report.tables import Grid, grids, table_html
 from seq2seq_bottleneck.tables.packing import Column, Packed, Part
-from seq2seq_bottleneck.tables.render import barred, new_table
+from seq2seq_bottleneck.tables.render import BarTable, new_table
 
 
 def _table(title=""):
@@ -41,7 +41,7 @@ def test_tables_under_each_other_are_apart_and_take_the_title_above_them():
 
 
 def test_bars_and_columns_packed_for_a_terminal_are_undone():
-    (plain,) = grids(barred(lambda width: _table("x" * width)), "plain")
+    (plain,) = grids(BarTable(lambda width: _table("x" * width)), "plain")
     assert plain.caption == "plain"
     first, wide = Column("size", ["1", "2"]), Column("ms" * 30, ["3", "4"])
     (grid,) = grids(Packed([Part("By size", first, [[wide, wide], [wide]])]), "unused")

@@ -21,7 +21,7 @@ from seq2seq_bottleneck.results.found import finished_runs
 from seq2seq_bottleneck.results.schema import BLEU_COLUMNS
 from seq2seq_bottleneck.scoring.bleu import bleu
 from seq2seq_bottleneck.scoring.bootstrap import draw
-from seq2seq_bottleneck.scoring.buckets import Buckets
+from seq2seq_bottleneck.settings.buckets import Buckets
 from seq2seq_bottleneck.tables.comparison import compare
 from seq2seq_bottleneck.tables.pages import make_page
 

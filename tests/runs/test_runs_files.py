@@ -4,7 +4,7 @@ import jax
 import numpy as np
 import pytest
 
-from seq2seq_bottleneck.corpus.prepare import prepare_source
+from seq2seq_bottleneck.corpus.tokens import prepare_source
 from seq2seq_bottleneck.model.translator import create
 from seq2seq_bottleneck.runs.csvtext import csv_text
 from seq2seq_bottleneck.runs.weights import read_weights, save_weights

@@ -16,7 +16,7 @@ from seq2seq_bottleneck.results.folders import CHECKPOINT
 from seq2seq_bottleneck.runs import pool
 from seq2seq_bottleneck.runs.pool import Job, read_events, run_jobs, stacks
 from seq2seq_bottleneck.runs.store import run_folders
-from seq2seq_bottleneck.settings.devices import NUMBERS
+from seq2seq_bottleneck.settings.machine import NUMBERS
 from seq2seq_bottleneck.settings.run import resolve
 
 COPY = ["corpus.name=copy", "corpus.copy_words=20"]

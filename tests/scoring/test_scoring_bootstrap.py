@@ -15,8 +15,8 @@ from seq2seq_bottleneck.scoring.bootstrap import (
     estimate,
     interaction,
     percent_change,
+    ratio_of_sums,
 )
-from seq2seq_bottleneck.scoring.sums import ratio_of_sums
 
 WORDS = np.array(["le", "la", "chat", "chien", "dort", "mange", "dans", "sur", "sous", "toit"])
 

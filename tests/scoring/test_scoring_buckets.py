@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from seq2seq_bottleneck.scoring.buckets import Buckets
-from seq2seq_bottleneck.scoring.sums import ratio_of_sums
-from seq2seq_bottleneck.settings.buckets import OUTSIDE, holds
+from seq2seq_bottleneck.scoring.bootstrap import ratio_of_sums
+from seq2seq_bottleneck.settings.buckets import OUTSIDE, Buckets, holds
 
 SLIDES = Buckets((5, 11, 21, 31, 41))
 

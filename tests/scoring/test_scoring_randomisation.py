@@ -8,8 +8,8 @@ import sacrebleu
 from system_files import outputs, reference_texts
 
 from seq2seq_bottleneck.scoring.bleu import bleu, bleu_statistics
+from seq2seq_bottleneck.scoring.bootstrap import ratio_of_sums
 from seq2seq_bottleneck.scoring.randomisation import randomisation_p
-from seq2seq_bottleneck.scoring.sums import ratio_of_sums
 
 REFERENCES = reference_texts([9, 12, 7, 15, 11, 8, 13], seed=2)
 A, B = outputs(REFERENCES, 0.3, 1), outputs(REFERENCES, 0.15, 7)

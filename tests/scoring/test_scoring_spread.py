@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from seq2seq_bottleneck.scoring.spread import spread
+from seq2seq_bottleneck.scoring.bootstrap import spread
 
 
 @pytest.mark.parametrize("seeds", [2, 3, 5, 11, 12, 30, 200])

@@ -9,9 +9,8 @@ from ordinary_user import told_before
 
 from seq2seq_bottleneck.cli.main import run
 from seq2seq_bottleneck.settings.errors import UsageError, UserError, out_of_means
-from seq2seq_bottleneck.settings.grid import MOST_CELLS, make_grid
 from seq2seq_bottleneck.settings.run import NAMES, parse_settings, resolve
-from seq2seq_bottleneck.settings.sweep import parse_sweep
+from seq2seq_bottleneck.settings.sweep import MOST_CELLS, make_grid, parse_sweep
 
 NUMBERS = [name for name, kind in NAMES.items() if kind in (int, float, int | None)]
 LARGE = [

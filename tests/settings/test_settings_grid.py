@@ -7,8 +7,8 @@ from grids import expand
 from written_sweeps import GROUPS, PLAIN, sweep
 
 from seq2seq_bottleneck.settings.errors import UsageError
-from seq2seq_bottleneck.settings.grid import Cell, labels, make_grid, varying
 from seq2seq_bottleneck.settings.run import resolve
+from seq2seq_bottleneck.settings.sweep import Cell, labels, make_grid, varying
 
 
 def points(cells: list[Cell], *names: str) -> list[tuple]:
@@ -88,8 +88,8 @@ def test_equal_cells_are_made_once_for_the_first_group_that_has_them_and_that_is
     ):
         assert [cell.group for cell in grid.cells] == ["plain"] * 2 + ["reversed"] * 4
         assert grid.notes == (
-            "group 'long' has cells that are those of group 'plain' here: they are run once, as "
-            "the latter",
+            "group 'long' has the same cells as group 'plain' here: they are run once, as the "
+            "latter",
         )
     twice = make_grid(sweep(PLAIN.replace("[32, 64]", "[32, 32]")))
     assert (len(twice.cells), twice.notes) == (2, ())
@@ -211,8 +211,8 @@ def test_seeds_replace_the_list_of_the_file():
         (
             ["model.context_size=64,"],
             None,
-            "--set model.context_size=64,: a value is missing beside a comma; write it, or take "
-            "the comma away",
+            "--set model.context_size=64,: a value is missing next to a comma; write it, or delete "
+            "the comma",
         ),
         (
             ["model.context_size=[]"],
@@ -226,7 +226,7 @@ def test_seeds_replace_the_list_of_the_file():
             "attention 'dot' needs hidden_size equal to context_size (300 and 32); "
             "use 'general' for unequal widths",
         ),
-        ([], 0, "--seeds 0: must be 1 or more"),
+        ([], 0, "--seeds 0: must be from 1 to 100,000"),
         (
             ["training.seed=1,2"],
             2,

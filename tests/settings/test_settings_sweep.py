@@ -26,8 +26,8 @@ def test_a_file_that_sets_nothing_is_refused(text):
         ('preset = "lectur"', "mine.toml: unknown preset 'lectur'; did you mean 'lecture'?"),
         (
             'preset = ["smoke", "quick"]',
-            "mine.toml: preset cannot be a list: write the name of one; a second one takes a "
-            "second sweep, with --preset",
+            "mine.toml: preset is one name, not ['smoke', 'quick']; write preset = \"lecture\" (a "
+            "second preset is a second sweep, with --preset)",
         ),
         (
             "[scoring]\nedges = [5, 10, 20]",
@@ -75,8 +75,8 @@ def test_a_file_that_sets_nothing_is_refused(text):
         ),
         (
             "[[group]]\nname = '=HYPERLINK(1)'",
-            "mine.toml, group '=HYPERLINK(1)': a spreadsheet would take that for a formula; name "
-            "it otherwise",
+            "mine.toml, group '=HYPERLINK(1)': a spreadsheet would take that for a formula; "
+            "rename the group",
         ),
         (
             "[[group]]\nname = 'a'\n[[group]]\nname = 'a'",
@@ -101,8 +101,7 @@ def test_a_file_that_sets_nothing_is_refused(text):
         ),
         (
             "[[group]]\nname = 'a'\ntimes.model.cell = 2",
-            "mine.toml, group 'a', times: setting 'model.cell' is no number; set it by its own "
-            "name",
+            "mine.toml, group 'a', times: setting 'model.cell' is not a number; set its value",
         ),
         (
             "[[group]]\nname = 'a'\ntimes.training.batch_tokens = 2",

@@ -39,7 +39,7 @@ from seq2seq_bottleneck.studies.gradients import (
     links_of,
 )
 from seq2seq_bottleneck.studies.kept import keep, read_kept
-from seq2seq_bottleneck.tables.caption import _near_copies, _vocabulary
+from seq2seq_bottleneck.tables.caption import near_copies_line, vocabulary_line
 
 pytestmark = pytest.mark.exhaustive(sample="session")
 
@@ -101,12 +101,14 @@ def test_what_a_run_writes_is_text_again(subject, tmp_path):
     assert (facts["source_unknown"], facts["target_unknown"]) == (0, 0)
     assert facts["source_vocabulary"] <= 380
     assert 0 < facts["near_copies"] < 1
-    assert "target subwords; unknown in the test set: 0.00 %" in _vocabulary(
+    assert "target subwords; unknown in the test set: 0.00 %" in vocabulary_line(
         subject.settings, facts
     )
-    near = f"5-grams training holds {100 * facts['near_copies']:.1f} %; by bucket 10.0 -:"
-    assert near in _near_copies(facts, [0.1, np.nan])
-    assert _near_copies({"near_copies": None}, []) == _near_copies({}, []) == ""
+    near = (
+        f"has {100 * facts['near_copies']:.1f} % of the test set's source 5-grams; by bucket 10.0"
+    )
+    assert near in near_copies_line(facts, [0.1, np.nan])
+    assert near_copies_line({"near_copies": None}, []) == near_copies_line({}, []) == ""
     write_bundle([subject.folder], tmp_path, {})
     rows = pd.read_csv(tmp_path / "runs.csv")
     assert list(rows) == list(RUN_COLUMNS)

@@ -85,7 +85,7 @@ def test_the_user_may_choose_a_difference_between_the_arms_and_the_caption_tells
     for chosen in (["hidden_size=32,33"], ["hidden_size=32", "model.hidden_size=33"]):
         text = caption(tmp_path, "vindication", *chosen)
         assert "differ in more than attention, as chosen: hidden_size additive 32, none 33." in text
-        assert "the score's own" not in text
+        assert "the score has" not in text
     add(tmp_path, "none", 2, "mixed", model={"hidden_size": 32})
     with pytest.raises(UserError, match=r"several values of hidden_size \(32, 33\)"):
         make_page("vindication", where(load_bundle(tmp_path), ["hidden_size=32,33"]))
@@ -134,7 +134,7 @@ def test_gains_are_of_common_seeds_and_the_others_are_named(tmp_path):
     write_begun(tmp_path, "wild", settings, "diverged", FINITE)
     text = caption(tmp_path, "context-size")
     seeds = "context 16 none seed 2; context 32 none seed 2"
-    assert f"Left out, for the other arm lacks that seed: {seeds}." in text
+    assert f"Left out, because the other arm lacks that seed: {seeds}." in text
     wild = f"additive context 32 seed 2 (diverged: {FINITE})"
     assert f"Without a result, and not in this table: {wild}." in text
     one = where(load_bundle(tmp_path), ["seed=1"])
@@ -144,7 +144,7 @@ def test_gains_are_of_common_seeds_and_the_others_are_named(tmp_path):
     assert "none, seed 2" in "\n".join(alone.caption)
     assert "Left out" not in "\n".join(alone.caption)
     text = caption(tmp_path, "vindication", "context_size=32")
-    assert "Left out, for the other arm lacks that seed: none seed 2." in text
+    assert "Left out, because the other arm lacks that seed: none seed 2." in text
     assert wild in text
 
 

@@ -10,7 +10,7 @@ from seq2seq_bottleneck.results.bundle import load_bundle
 from seq2seq_bottleneck.results.export import write_bundle
 from seq2seq_bottleneck.settings.errors import UserError
 from seq2seq_bottleneck.tables.arms import arms
-from seq2seq_bottleneck.tables.pages import make_page, render
+from seq2seq_bottleneck.tables.pages import make_page
 
 DAMAGE = {"none": [0.1, 0.3, 0.5, 0.6, 0.7], "additive": [0.1, 0.1, 0.1, 0.1, 0.1]}
 BUCKETS = ["5-10", "11-20", "21-30", "31-40", "41+"]
@@ -73,7 +73,7 @@ def test_other_test_sentences_are_counted_under_the_arms_name(tmp_path):
     counts = page.frame.groupby("arm", sort=False)["n"].agg(list)
     assert counts["none"] == counts["dot"] != counts["none joined=2"]
     assert counts["none joined=2"][-1] == 0
-    text = render(page, "rich")
+    text = page.render("rich")
     assert text.count("n=") == len(BUCKETS) + 1
     assert max(map(len, text.splitlines())) <= 80
 
@@ -111,6 +111,6 @@ def test_other_buckets_are_refused_with_a_way_out(tmp_path, capsys):
 def test_all_forms_have_all_arms(bundle):
     page = make_page("arms", bundle)
     for form in ("csv", "markdown", "latex", "json", "rich"):
-        assert render(page, form).count("updates=20") >= 2
+        assert page.render(form).count("updates=20") >= 2
     assert "8 runs" in " ".join(page.caption)
     assert isinstance(page.frame, pd.DataFrame)

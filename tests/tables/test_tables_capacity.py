@@ -7,7 +7,6 @@ from rich.console import Console
 
 from seq2seq_bottleneck.results.schema import PROBE_COLUMNS
 from seq2seq_bottleneck.tables.capacity import page
-from seq2seq_bottleneck.tables.pages import render
 
 SIZES = (16, 256, 512)
 
@@ -122,4 +121,4 @@ def test_the_data_name_the_bounds():
     ].iloc[0]  # fmt: skip
     assert row["length_bounds"] == "value at least, high at least"
     assert row["added_bounds"] == "value at least"
-    assert json.loads(render(page(_frame()), "json"))["rows"]
+    assert json.loads(page(_frame()).render("json"))["rows"]

@@ -15,7 +15,7 @@ from seq2seq_bottleneck.settings.errors import UserError
 from seq2seq_bottleneck.tables.cost import cost_pages, load_cost
 from seq2seq_bottleneck.tables.decided import decide_results
 from seq2seq_bottleneck.tables.packing import Column, packed
-from seq2seq_bottleneck.tables.pages import FORMATS, print_page, render
+from seq2seq_bottleneck.tables.page import FORMATS
 
 READY = {"phase": "ready", "machine": "Abacus 3", "device": "cpu: cpu", "threads": 1,
          "version": "9.9", "jax": "8.8"}  # fmt: skip
@@ -56,7 +56,7 @@ def plant(folder, variation, names=DEFAULT_ARMS, lost=()):
 def printed(pages, width=80):
     held = io.StringIO()
     for page in pages:
-        print_page(page, Console(file=held, width=width, highlight=False))
+        page.print(Console(file=held, width=width, highlight=False))
     return held.getvalue()
 
 
@@ -154,7 +154,7 @@ def test_attention_lost_in_noise_is_said(tmp_path):
 @pytest.mark.parametrize("form", FORMATS)
 def test_all_forms(tmp_path, form):
     for page in plant(tmp_path, {"length": (10, 20, 40)}):
-        text = render(page, form)
+        text = page.render(form)
         assert "dot-output" in text or "output" in text
         if form == "json":
             assert json.loads(text)["rows"][0]["arm"] == "none"

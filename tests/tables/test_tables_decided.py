@@ -15,12 +15,11 @@ from seq2seq_bottleneck.results.bundle import load_bundle
 from seq2seq_bottleneck.results.columns import setting_columns
 from seq2seq_bottleneck.results.inside import results_inside
 from seq2seq_bottleneck.results.schema import PROBE_COLUMNS
-from seq2seq_bottleneck.settings.grid import make_grid
-from seq2seq_bottleneck.settings.sweep import load_sweep
+from seq2seq_bottleneck.settings.sweep import load_sweep, make_grid
 from seq2seq_bottleneck.tables.comparison import compare
+from seq2seq_bottleneck.tables.comparison_groups import first, pairs
 from seq2seq_bottleneck.tables.controlled import EXPECTED, control_names, variation_names
 from seq2seq_bottleneck.tables.decided import _named, decide_results, decision
-from seq2seq_bottleneck.tables.families import first, pairs
 from seq2seq_bottleneck.tables.pages import study_page
 from seq2seq_bottleneck.tables.selection import where
 from seq2seq_bottleneck.tables.slides import vindication

@@ -16,7 +16,8 @@ from seq2seq_bottleneck.results.bundle import load_bundle
 from seq2seq_bottleneck.settings.errors import UsageError
 from seq2seq_bottleneck.tables.formats import csv, latex, markdown, with_intervals
 from seq2seq_bottleneck.tables.formats import json as json_form
-from seq2seq_bottleneck.tables.pages import FORMATS, TABLES, make_page, print_page, render
+from seq2seq_bottleneck.tables.page import FORMATS
+from seq2seq_bottleneck.tables.pages import TABLES, make_page
 from seq2seq_bottleneck.tables.render import ranged
 
 FALLING = {"none": [0.1, 0.3, 0.5, 0.6, 0.7], "additive": [0.1, 0.1, 0.1, 0.1, 0.1]}
@@ -38,7 +39,7 @@ def pages(bundle):
 @pytest.mark.parametrize("name", TABLES)
 def test_csv_parses_back(pages, name):
     frame = pages[name].frame
-    read = pd.read_csv(io.StringIO(render(pages[name], "csv")), keep_default_na=False, na_values="")
+    read = pd.read_csv(io.StringIO(pages[name].render("csv")), keep_default_na=False, na_values="")
     assert list(read.columns) == list(frame.columns)
     assert read["bucket"].tolist() == frame["bucket"].tolist()
     numbers = frame.select_dtypes("number").columns
@@ -48,7 +49,7 @@ def test_csv_parses_back(pages, name):
 @pytest.mark.parametrize("name", TABLES)
 def test_json_parses_back_with_all_that_belongs_to_the_table(pages, name):
     page = pages[name]
-    read = json.loads(render(page, "json"))
+    read = json.loads(page.render("json"))
     assert (read["name"], read["title"]) == (page.name, page.title)
     assert [list(row) for row in read["rows"]] == [list(page.frame.columns)] * len(page.frame)
     for row, expected in zip(read["rows"], page.frame.to_dict("records"), strict=True):
@@ -61,7 +62,7 @@ def test_json_parses_back_with_all_that_belongs_to_the_table(pages, name):
 @pytest.mark.parametrize("name", TABLES)
 def test_markdown_has_every_row_and_line(pages, name):
     page = pages[name]
-    lines = render(page, "markdown").splitlines()
+    lines = page.render("markdown").splitlines()
     rows = [re.split(r"(?<!\\)\|", line)[1:-1] for line in lines if line.startswith("|")]
     assert len(rows) == len(page.frame) + 2
     merged = with_intervals(page.frame)
@@ -74,7 +75,7 @@ def test_markdown_has_every_row_and_line(pages, name):
 
 @pytest.mark.parametrize("name", TABLES)
 def test_latex_has_every_row_and_as_many_cells_as_columns(pages, name):
-    text = render(pages[name], "latex")
+    text = pages[name].render("latex")
     body = text.split(r"\toprule")[1].split(r"\bottomrule")[0]
     rows = [re.split(r"(?<!\\)&", line) for line in body.splitlines() if line.endswith(r"\\")]
     (columns,) = re.findall(r"\\begin\{tabular\}\{([lr]+)\}", text)
@@ -176,8 +177,8 @@ def test_json_keeps_texts_and_accents_and_has_no_nan():
 def test_the_terminals_form_is_what_is_printed(pages):
     for page in pages.values():
         held = io.StringIO()
-        print_page(page, Console(file=held, width=80, highlight=False))
-        text = render(page, "rich")
+        page.print(Console(file=held, width=80, highlight=False), details=True)
+        text = page.render("rich")
         assert held.getvalue() == text
         assert page.title in text
         assert max(len(line) for line in text.splitlines()) <= 80
@@ -190,7 +191,7 @@ def test_unknown_names_are_usage_errors_with_the_nearest(bundle, pages):
     ):
         make_page("contextsize", bundle)
     with pytest.raises(UsageError, match="unknown format 'markdwn'; did you mean 'markdown'"):
-        render(pages["vindication"], "markdwn")
+        pages["vindication"].render("markdwn")
     assert FORMATS == ("rich", "csv", "markdown", "latex", "json")
 
 

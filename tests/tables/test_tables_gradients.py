@@ -5,7 +5,6 @@ import pandas as pd
 from seq2seq_bottleneck.results.schema import PROBE_COLUMNS
 from seq2seq_bottleneck.tables.formats import with_intervals
 from seq2seq_bottleneck.tables.gradients import page
-from seq2seq_bottleneck.tables.pages import render
 
 OF = {"arm": "none", "attention": "none", "context_size": 256, "corpus": "grammar"}
 OPEN, HIGH = "at least;at least;at least", ";;at least"
@@ -39,11 +38,11 @@ def test_a_half_distance_beyond_the_tested_steps_is_marked_in_files():
     assert merged["ratio"].tolist() == ["", "", "2.5e-07 [2.1e-07, 3.0e-07]"]
     bounds = _page().frame["half_distance_bounds"].tolist()
     assert bounds[:2] == ["value at least, low at least, high at least", "high at least"]
-    assert "2.5e-07" in render(_page(), "csv")
+    assert "2.5e-07" in _page().render("csv")
 
 
 def test_and_on_a_screen():
-    shown = render(_page(), "rich")
+    shown = _page().render("rich")
     assert "over 11" in shown
     assert "9.2..over 22" in shown
     assert "2.5e-07" in shown

@@ -23,7 +23,6 @@ from seq2seq_bottleneck.tables.lecture import (
     measured_exponent,
     print_walkthrough,
 )
-from seq2seq_bottleneck.tables.pages import print_page, render
 
 HEADS = "arm,varied,quantity,part,exponent,low,high,points,from,to\n"
 
@@ -48,16 +47,16 @@ def printed(width, show):
 
 
 def test_csv_and_json_parse_back_with_a_row_an_id(page):
-    read = pd.read_csv(io.StringIO(render(page, "csv")))
+    read = pd.read_csv(io.StringIO(page.render("csv")))
     assert list(read.columns) == list(COLUMNS)
     assert list(read["id"]) == list(SLIDES)
     pd.testing.assert_frame_equal(read, page.frame)
-    rows = json.loads(render(page, "json"))["rows"]
+    rows = json.loads(page.render("json"))["rows"]
     assert pd.DataFrame(rows).equals(page.frame)
 
 
 def test_markdown_has_a_row_an_id_and_the_rules(page):
-    text = render(page, "markdown")
+    text = page.render("markdown")
     assert len([line for line in text.splitlines() if line.startswith("| ")]) == 1 + len(SLIDES)
     for word in set(page.frame["verdict"]):
         assert f"- {word}: " in text
@@ -65,7 +64,7 @@ def test_markdown_has_a_row_an_id_and_the_rules(page):
 
 @pytest.mark.parametrize("width", [80, 120])
 def test_the_audit_fits_the_terminal_and_leaves_nothing_out(page, width):
-    text = " ".join(printed(width, lambda console: print_page(page, console)).split())
+    text = " ".join(printed(width, lambda console: page.print(console)).split())
     for row in page.frame.to_dict("records"):
         assert f"{row['id']} {row['topic']}: {row['verdict']} printed " in text
         assert row["why"] in text

@@ -11,7 +11,7 @@ from seq2seq_bottleneck.scoring.bleu import bleu, bleu_signature, bleu_statistic
 from seq2seq_bottleneck.scoring.paired import Resampling, estimates
 from seq2seq_bottleneck.settings.errors import UsageError, UserError
 from seq2seq_bottleneck.tables.outputs import Output, read_systems
-from seq2seq_bottleneck.tables.pages import FORMATS, render
+from seq2seq_bottleneck.tables.page import FORMATS
 from seq2seq_bottleneck.tables.paired import paired_page
 
 LENGTHS = [3] * 5 + [7] * 40 + [15] * 120 + [25] * 40 + [44] * 40
@@ -105,9 +105,7 @@ def test_a_bucket_of_a_handful_is_not_read_for_the_interaction():
     assert held["interaction"]["difference"] == pytest.approx(more, abs=1e-12)
     assert held["interaction"]["n"] == 40
     told = " ".join(page.caption)
-    assert (
-        "difference in 11-20 minus that in 5-10. A bucket of under 10 sentences is not read" in told
-    )
+    assert "difference in 11-20 minus that in 5-10; only buckets with 10 sentences or more" in told
     few = [text for text, length in zip(texts, lengths, strict=True) if length != 15]
     page = of_texts(few)
     assert page.frame.iloc[-1][["difference", "p_bootstrap"]].isna().all()
@@ -164,7 +162,7 @@ def test_an_empty_bucket_is_a_row_of_blanks(rows):
 
 
 def test_the_same_seed_gives_the_same_bytes_and_another_seed_does_not(page):
-    assert render(page_of(), "csv") == render(page, "csv")
+    assert page_of().render("csv") == page.render("csv")
     other = Resampling(HOW.resamples, HOW.trials, 2)
     assert page_of(how=other).frame["p_bootstrap"].tolist() != page.frame["p_bootstrap"].tolist()
 
@@ -176,7 +174,7 @@ def test_how_it_was_done_stands_in_columns_and_under_the_table(page):
     assert set(frame["signature"]) == {bleu_signature(), ""}
     for part in ("A: one.", "B: two.", "500 resamples", "500 trials", "seed 1", bleu_signature()):
         assert part in told
-    assert "Interaction: the difference in 41+ minus that in 5-10." in told
+    assert "Interaction: the difference in 41+ minus that in 5-10;" in told
     assert "5 sentences of fewer than 5 source words" in told
     assert "* under 100 sentences: 5-10 (n = 40)" in told
     assert told.count("Outside the buckets") == 1
@@ -187,7 +185,7 @@ def test_how_it_was_done_stands_in_columns_and_under_the_table(page):
 
 @pytest.mark.parametrize("form", FORMATS)
 def test_every_form_shows_every_row(page, form):
-    text = render(page, form)
+    text = page.render(form)
     assert all(name in text for name in (*INSIDE, "all", "interaction"))
     assert "nan" not in text
     if form == "rich":

@@ -16,7 +16,8 @@ from seq2seq_bottleneck.results.bundle import load_bundle
 from seq2seq_bottleneck.settings.errors import UserError
 from seq2seq_bottleneck.tables.comparison import compare
 from seq2seq_bottleneck.tables.controlled import losses
-from seq2seq_bottleneck.tables.pages import make_page, slide_pages, write_pages
+from seq2seq_bottleneck.tables.page import write_pages
+from seq2seq_bottleneck.tables.pages import make_page, slide_pages
 from seq2seq_bottleneck.tables.slides import failure_pattern, vindication
 
 FALLING = {"none": [0.1, 0.3, 0.5, 0.6, 0.7], "additive": [0.1, 0.1, 0.1, 0.1, 0.1]}
@@ -99,7 +100,7 @@ def test_an_empty_bucket_is_a_row_of_blanks(tmp_path):
 def test_the_row_that_drops_are_of_is_the_first_filled_one(tmp_path, kept, drops):
     write_planted(tmp_path, FALLING, seeds=1, keep=frozenset(kept))
     page = slide_pages(load_bundle(tmp_path))[0]
-    columns = [[str(cell) for cell in one.cells] for one in page.table.layouts[-1].table.columns]
+    columns = [[str(cell) for cell in one.cells] for one in page.table.make(0).columns]
     ours, printed = columns[5], columns[7]
     assert [cell.partition("\n")[0][-len(end) :] if end else cell
             for cell, end in zip(ours, drops, strict=True)] == drops  # fmt: skip
@@ -126,7 +127,7 @@ def test_the_caption_says_all_that_an_honest_table_must(planted):
     text = "\n".join(failure.caption)
     for part in (
         "never levels",
-        "none 1,000, additive 1,300 (the score's own: 300)",
+        "none 1,000, additive 1,300 (the score has 300 of them)",
         "seed 1: ",
         "seed 2: ",
         "under 100 sentences",
@@ -152,9 +153,9 @@ def test_the_caption_counts_what_was_cut_and_what_training_holds_by_bucket(tmp_p
     held = {run: bundle.facts(run) | {"near_copies": 0.4} for run in runs["run"]}
     described = {run: bundle.environment["runs"][run] | {"environment": held[run]} for run in held}
     page, _ = slide_pages(type(bundle)(tmp_path, runs, bundle.sentences, {"runs": described}))
-    assert "Outputs without an end, cut there (all seeds): none: 30; additive: 10." in page.caption
-    told = "training holds 40.0 %; by bucket 10.0 25.0 - 50.0 100.0: where these differ, buckets"
-    assert told in " ".join(page.caption)
+    assert "Outputs cut there without an end (all seeds): none: 30; additive: 10." in page.caption
+    text = "Training has 40.0 % of the test set's source 5-grams; by bucket 10.0 25.0 - 50.0 100.0:"
+    assert text in " ".join(page.caption)
 
 
 def last_line(name, bundle):
@@ -232,7 +233,7 @@ def test_a_smoothed_training_loss_is_called_so(tmp_path, smoothing, told):
         store.add(arm, arm, shares, training={"label_smoothing": smoothing})
     page = slide_pages(load_bundle(store.write()))[0]
     (line,) = [line for line in page.caption if line.startswith("Training")]
-    assert f"in nats a target token, {told}: none 0.50 / 1.00" in line
+    assert f"in nats per target token, {told}: none 0.50 / 1.00" in line
     assert ("with label smoothing" in losses(load_bundle(tmp_path).runs)) == (smoothing > 0)
 
 

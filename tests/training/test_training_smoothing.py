@@ -19,7 +19,7 @@ from tiny_training import (
     validation,
 )
 
-from seq2seq_bottleneck.model.output import OutputLayer
+from seq2seq_bottleneck.model.decoder import OutputLayer
 from seq2seq_bottleneck.settings.concerns import TrainingSettings
 from seq2seq_bottleneck.studies.source_probe import _settings
 from seq2seq_bottleneck.training import cross_entropy

@@ -1,0 +1,164 @@
+"""Tables on consoles of several widths and encodings: no number is cut or broken."""
+
+import io
+import re
+
+import pytest
+from planted import write_planted, write_sizes
+from rich.console import Console
+
+from seq2seq_bottleneck.results.bundle import load_bundle
+from seq2seq_bottleneck.tables.names import FORMATS, TABLES
+from seq2seq_bottleneck.tables.pages import make_page
+from seq2seq_bottleneck.tables.render import (
+    EIGHTHS,
+    MEASURE,
+    SCALE,
+    bar,
+    least_width,
+    new_table,
+    print_prose,
+)
+
+WIDTHS = (80, 100, 140)
+BLOCKS = EIGHTHS.strip()
+WITH_BARS = TABLES[:3]
+
+
+class Encoded(io.StringIO):
+    """A terminal's file with an encoding."""
+
+    def __init__(self, encoding):
+        super().__init__()
+        self.name_of_encoding = encoding
+
+    @property
+    def encoding(self):
+        return self.name_of_encoding
+
+
+def printed(renderable, width=80, encoding="utf-8"):
+    file = Encoded(encoding)
+    console = Console(file=file, width=width, highlight=False, color_system=None)
+    console.print(renderable)
+    return file.getvalue()
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory):
+    pair, sizes = (tmp_path_factory.mktemp(name) for name in ("pair", "sizes"))
+    write_planted(pair, {"none": [0.1, 0.3, 0.5, 0.6, 0.9], "additive": [0.0] * 5}, seeds=1)
+    write_sizes(
+        sizes,
+        {(8, "none"): [0.1, 0.3, 0.5, 0.6, 0.7], (8, "scaled-dot"): [0.0, 0.1, 0.1, 0.2, 0.2],
+         (16, "none"): [0.1, 0.2, 0.4, 0.5, 0.6], (16, "scaled-dot"): [0.0, 0.0, 0.1, 0.1, 0.1]},
+    )  # fmt: skip
+    bundles = [load_bundle(pair)] * 2 + [load_bundle(sizes)] * 3
+    return {name: make_page(name, each) for name, each in zip(TABLES, bundles, strict=True)}
+
+
+def numbers(text):
+    """Every number but those of the bars' scale; ranges as their two ends."""
+    return sorted(re.findall(r"[+-]?\d[\d,]*\.?\d*%?", text.replace(SCALE, "")))
+
+
+def eighths(drawn):
+    """The length of a bar."""
+    return sum(EIGHTHS.index(sign) for sign in drawn)
+
+
+def test_texts_are_on_the_left_and_numbers_on_the_right():
+    table = new_table("", ["cell", "arm", "source"], texts=2)
+    table.add_row("a", "b", "1")
+    table.add_row("long", "wider", "100,000")
+    lines = [line.rstrip() for line in printed(table).splitlines() if line.strip()]
+    assert [lines[0], *lines[2:]] == [
+        " cell  arm     source",
+        " a     b            1",
+        " long  wider  100,000",
+    ]
+
+
+def test_columns_move_together_before_a_number_is_broken():
+    table = new_table("", ["source\nwords", "BLEU", "BP"])
+    table.add_row("5-10", "53.1\n48.4..57.4", "1.00")
+    width = least_width(table, Console(file=io.StringIO(), width=80)) - 2
+    text = printed(table, width)
+    assert max(map(len, text.splitlines())) <= width
+    assert "48.4..57.4" in text
+
+
+@pytest.mark.parametrize(("bleu", "drawn"), [(0.0, ""), (0.1, "▏"), (50.0, "██▌"), (99.9, "█████")])
+def test_a_bar_is_as_long_as_its_bleu(bleu, drawn):
+    assert bar(bleu, 5) == drawn.ljust(5)
+
+
+def test_bars_are_exact_to_an_eighth_of_a_column():
+    assert [eighths(bar(count * 100 / 80, 10)) for count in range(81)] == list(range(81))
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("name", TABLES)
+def test_every_width_has_the_same_whole_numbers(pages, name, width):
+    table = pages[name].table
+    text = printed(table, width)
+    assert max(len(line.rstrip()) for line in text.splitlines()) <= width
+    assert "…" not in text
+    assert numbers(text) == numbers(printed(table, 400))
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("name", WITH_BARS)
+def test_a_bar_agrees_with_the_number_behind_it(pages, name, width):
+    text = printed(pages[name].table, width)
+    bars = re.findall(rf"([{BLOCKS}]+) +(\d+\.\d)\b", text)
+    size = 10 if max(len(drawn) for drawn, _ in bars) > 5 else 5
+    for drawn, bleu in bars:
+        assert eighths(drawn) == pytest.approx(float(bleu) * size * 8 / 100, abs=1)
+    assert SCALE in text
+
+
+def test_a_narrow_console_gets_no_bars(pages):
+    assert SCALE not in printed(pages["vindication"].table, 60)
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "cp437", "no-such-encoding"])
+@pytest.mark.parametrize("name", WITH_BARS)
+def test_an_encoding_without_blocks_gets_no_bars(pages, name, encoding):
+    table = pages[name].table
+    text = printed(table, encoding=encoding)
+    assert not set(text) & set(BLOCKS)
+    assert SCALE not in text
+    assert numbers(text) == numbers(printed(table))
+
+
+@pytest.mark.parametrize("form", FORMATS[1:])
+@pytest.mark.parametrize("name", TABLES)
+def test_no_format_for_programs_has_bars(pages, name, form):
+    text = pages[name].render(form)
+    assert not set(text) & set(BLOCKS)
+    assert SCALE not in text
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_prose_is_broken_at_a_readable_length_and_has_no_markup(width):
+    words = "a [bold]word[/bold] :cat: [1] "
+    file = io.StringIO()
+    print_prose(Console(file=file, width=width), [words * 30, "end"])
+    text = file.getvalue()
+    assert max(map(len, text.splitlines())) <= min(width, MEASURE)
+    assert " ".join(text.split()) == f"{words * 30}end"
+
+
+def test_a_page_prints_a_line_per_verdict_and_one_of_what_was_run(pages):
+    page = pages["vindication"]
+    short, full = io.StringIO(), io.StringIO()
+    page.print(Console(file=short, width=400))
+    page.print(Console(file=full, width=400), details=True)
+    lines = short.getvalue().splitlines()
+    assert len([line for line in lines if line.startswith("L-VIND")]) == len(page.judged)
+    assert "10 training pairs, context 32, " in " ".join(lines[-3:])
+    assert lines[-1].endswith("caption.")
+    assert "Rule:" not in short.getvalue()
+    for line in (*page.verdicts, *page.caption):
+        assert " ".join(line.split()) in " ".join(full.getvalue().split())
