@@ -41,7 +41,7 @@ class Column:
     """A column of numbers: which keys they have, if not the row's, and how they are printed.
 
     ``suffix`` is added to the measure's name. Numbers are times ``scale``, in ``form``; ``ends`` is
-    the form of the interval's ends ("" for no interval).
+    the form of the interval's ends ("" for no interval). ``cell`` prints a number that no form can.
     """
 
     head: str
@@ -54,6 +54,7 @@ class Column:
     scale: float = 1.0
     form: str = "{:.1f}"
     ends: str = "{:.1f}"
+    cell: Callable[[Estimate], str] | None = None
 
     def find(self, estimates: Estimates, line: Mapping[str, str]) -> Estimate | None:
         """The number of a row."""
@@ -66,6 +67,8 @@ class Column:
         """The cell: the number, and its interval on a second line; empty without a number."""
         if estimate is None or np.isnan(estimate.value):
             return ""
+        if self.cell:
+            return self.cell(estimate)
         scaled = estimate.scaled(self.scale)
         value = self.form.format(scaled.value)
         if not self.ends or np.isnan(scaled.low):
@@ -135,6 +138,7 @@ class Axes:
     numeric: bool = False
     top: float | None = None
     limit: float | None = None
+    log_y: bool = False
     printed: Callable[[pd.DataFrame], Mapping[str, float]] | None = None
 
     def panel(self, frame: pd.DataFrame) -> tuple[Panel, list[dict[str, Any]]]:
@@ -149,7 +153,7 @@ class Axes:
         limit = self.limit if self.top is None else max(self.top, roof(rows))
         panel = Panel(
             self.title, self.x_label, self.y, self.counted, numeric=self.numeric,
-            joined=self.joined, limits=(0, limit),
+            joined=self.joined, log_y=self.log_y, limits=(None if self.log_y else 0, limit),
         )  # fmt: skip
         return panel, rows
 
@@ -237,6 +241,7 @@ class Question(Study):
 
 FILES = {
     "dimensions": "dimensions",
+    "gradients": "gradients",
     "reading": "state_reading",
     "length": "output_length",
     "fit": "fit",
