@@ -201,8 +201,9 @@ class Question(Study):
     """A question with all that a reader sees of it.
 
     ``decide`` gives a verdict for each claim that it decides, ``notes`` the caption of the table.
-    ``measures`` are the columns of its CSV. ``intervals`` says what the table's intervals are if
-    they are not over test sentences; ``counted`` says it for the figure.
+    ``measures`` are the columns of its CSV, of which those are left out that were not measured.
+    ``intervals`` says what the table's intervals are if they are not over test sentences;
+    ``counted`` says it for the figure.
     """
 
     title: str
@@ -222,11 +223,13 @@ class Question(Study):
     def page(self, frame: pd.DataFrame) -> Page:
         """The table with all that belongs to it."""
         estimates, body = Estimates(frame), Table.grid()
-        for grid in self.grids:
-            body.add_row(grid.table(estimates))
+        for table in (grid.table(estimates) for grid in self.grids):
+            if table.row_count:
+                body.add_row(table)
+        measures = [name for name in self.measures if (frame["measure"] == name).any()]
         runs, resamples = caption(frame)
         told = [*self.notes(frame), runs, self.intervals or resamples]
-        return Page(self.name, self.title, wide(frame, self.measures), body, [], told)
+        return Page(self.name, self.title, wide(frame, measures), body, [], told)
 
     def plot(self, frame: pd.DataFrame) -> Plot:
         """The figure."""
@@ -241,6 +244,7 @@ class Question(Study):
 
 FILES = {
     "dimensions": "dimensions",
+    "information": "information",
     "gradients": "gradients",
     "reading": "state_reading",
     "length": "output_length",
