@@ -14,12 +14,16 @@ KEYS = ("arm", "bucket", "control", "part")
 
 @dataclass(frozen=True)
 class Estimate:
-    """A number, its 95 % interval, and how many sentences (words, links, states) it is of."""
+    """A number, its 95 % interval, and how many sentences (words, links, states) it is of.
+
+    ``note`` is the row's.
+    """
 
     value: float
     low: float
     high: float
     n: int = 0
+    note: str = ""
 
     def within(self, low: float, high: float) -> bool:
         """Whether the interval lies within these ends."""
@@ -54,11 +58,14 @@ class Estimates:
     """
 
     def __init__(self, frame: pd.DataFrame) -> None:
-        means = frame[frame["seed"].isna()].fillna(dict.fromkeys(KEYS, ""))
+        texts = frame[[*KEYS, "note"]].astype("object").fillna("")
+        means = frame.assign(**texts)[frame["seed"].isna()]
         self.means = means
         self._rows = {
             (row["measure"], *(row[key] for key in KEYS)): Estimate(
-                row["value"], row["low"], row["high"], 0 if pd.isna(row["n"]) else int(row["n"])
+                *(row[end] for end in ("value", "low", "high")),
+                n=0 if pd.isna(row["n"]) else int(row["n"]),
+                note=row["note"],
             )
             for row in means.to_dict("records")
         }

@@ -41,7 +41,7 @@ class Column:
     """A column of numbers: which keys they have, if not the row's, and how they are printed.
 
     ``suffix`` is added to the measure's name. Numbers are times ``scale``, in ``form``; ``ends`` is
-    the form of the interval's ends ("" for no interval).
+    the form of the interval's ends ("" for no interval). ``cell`` prints a number that no form can.
     """
 
     head: str
@@ -54,6 +54,7 @@ class Column:
     scale: float = 1.0
     form: str = "{:.1f}"
     ends: str = "{:.1f}"
+    cell: Callable[[Estimate], str] | None = None
 
     def find(self, estimates: Estimates, line: Mapping[str, str]) -> Estimate | None:
         """The number of a row."""
@@ -66,6 +67,8 @@ class Column:
         """The cell: the number, and its interval on a second line; empty without a number."""
         if estimate is None or np.isnan(estimate.value):
             return ""
+        if self.cell:
+            return self.cell(estimate)
         scaled = estimate.scaled(self.scale)
         value = self.form.format(scaled.value)
         if not self.ends or np.isnan(scaled.low):
@@ -135,6 +138,7 @@ class Axes:
     numeric: bool = False
     top: float | None = None
     limit: float | None = None
+    log_y: bool = False
     printed: Callable[[pd.DataFrame], Mapping[str, float]] | None = None
 
     def panel(self, frame: pd.DataFrame) -> tuple[Panel, list[dict[str, Any]]]:
@@ -149,7 +153,7 @@ class Axes:
         limit = self.limit if self.top is None else max(self.top, roof(rows))
         panel = Panel(
             self.title, self.x_label, self.y, self.counted, numeric=self.numeric,
-            joined=self.joined, limits=(0, limit),
+            joined=self.joined, log_y=self.log_y, limits=(None if self.log_y else 0, limit),
         )  # fmt: skip
         return panel, rows
 
@@ -197,8 +201,9 @@ class Question(Study):
     """A question with all that a reader sees of it.
 
     ``decide`` gives a verdict for each claim that it decides, ``notes`` the caption of the table.
-    ``measures`` are the columns of its CSV. ``intervals`` says what the table's intervals are if
-    they are not over test sentences; ``counted`` says it for the figure.
+    ``measures`` are the columns of its CSV, of which those are left out that were not measured.
+    ``intervals`` says what the table's intervals are if they are not over test sentences;
+    ``counted`` says it for the figure.
     """
 
     title: str
@@ -218,11 +223,13 @@ class Question(Study):
     def page(self, frame: pd.DataFrame) -> Page:
         """The table with all that belongs to it."""
         estimates, body = Estimates(frame), Table.grid()
-        for grid in self.grids:
-            body.add_row(grid.table(estimates))
+        for table in (grid.table(estimates) for grid in self.grids):
+            if table.row_count:
+                body.add_row(table)
+        measures = [name for name in self.measures if (frame["measure"] == name).any()]
         runs, resamples = caption(frame)
         told = [*self.notes(frame), runs, self.intervals or resamples]
-        data = wide(frame, self.measures)
+        data = wide(frame, measures)
         return Page(self.name, self.title, data, body, [], told, run_line(frame))
 
     def plot(self, frame: pd.DataFrame) -> Plot:
@@ -238,6 +245,8 @@ class Question(Study):
 
 FILES = {
     "dimensions": "dimensions",
+    "information": "information",
+    "gradients": "gradients",
     "reading": "state_reading",
     "length": "output_length",
     "fit": "fit",

@@ -20,10 +20,10 @@ from numpy import ndarray
 from ..claims.verdict import FAMILY, Verdict, needs_learned, numbers
 from ..corpus.pair import SentencePair
 from ..figures.plot import shared
-from ..probes.distances import means_by_distance
 from ..scoring.bootstrap import Estimate as Resampled
 from ..scoring.bootstrap import difference, draw
 from ..settings.buckets import bucket_labels
+from .distances import means_by_distance
 from .estimates import Estimate, Estimates
 from .question import (
     Axes,

@@ -12,7 +12,8 @@ from seq2seq_bottleneck.corpus.batches import encode_pairs, evaluation_batches, 
 from seq2seq_bottleneck.corpus.pieces import by_word, shares_of
 from seq2seq_bottleneck.corpus.subwords import Subwords
 from seq2seq_bottleneck.corpus.tokens import WORDS, plain, tokenize
-from seq2seq_bottleneck.questions import embeddings, state_reading
+from seq2seq_bottleneck.questions import embeddings, gradients, state_reading
+from seq2seq_bottleneck.questions.gradient_norms import BATCH, gradient_norms, token_norms
 from seq2seq_bottleneck.questions.question import Probed
 from seq2seq_bottleneck.questions.subject import open_subject
 from seq2seq_bottleneck.results.export import write_bundle
@@ -28,16 +29,9 @@ from seq2seq_bottleneck.runs.translate import load_run
 from seq2seq_bottleneck.settings.concerns import CorpusSettings
 from seq2seq_bottleneck.settings.errors import UserError
 from seq2seq_bottleneck.settings.run import resolve
-from seq2seq_bottleneck.studies import capacity, gradients
+from seq2seq_bottleneck.studies import capacity
 from seq2seq_bottleneck.studies.alignment import COUNTS, STUDY, matrices_of, probe, summarise
 from seq2seq_bottleneck.studies.alignment_gold import probe_gold, read_gold, summarise_gold
-from seq2seq_bottleneck.studies.gradients import (
-    BATCH,
-    _norms,
-    chosen,
-    gradient_norms,
-    links_of,
-)
 from seq2seq_bottleneck.studies.kept import keep, read_kept
 from seq2seq_bottleneck.tables.caption import near_copies_line, vocabulary_line
 
@@ -182,9 +176,9 @@ def test_a_gold_set_in_tokens_is_read_as_the_runs_own_text(subject, found, tmp_p
 
 
 def test_gradients_are_at_words(subject):
-    pairs = chosen(subject, 2)[:2]
+    pairs = gradients.chosen(subject, 2)[:2]
     norms = gradient_norms(subject, subject.weights, pairs)
-    columns = links_of(subject, pairs)
+    columns = gradients.links_of(subject, pairs)
     for row, pair in enumerate(pairs):
         source, target = len(tokenize(pair.source)), len(tokenize(pair.target))
         assert norms[row].shape == (target + 1, source + 1)
@@ -195,11 +189,11 @@ def test_gradients_are_at_words(subject):
 
 def test_gradients_of_pieces_are_put_together_as_one_vector(subject):
     """The first read word is the sentence's last: its norm is that of all its pieces."""
-    pairs = chosen(subject, 2)[:2]
+    pairs = gradients.chosen(subject, 2)[:2]
     pair, encoded = pairs[0], subject.encode(pairs)
     norms = gradient_norms(subject, subject.weights, pairs)
     (held,) = evaluation_batches(encoded, BATCH)
-    found = np.asarray(_norms(subject.graph, subject.weights, *held.batch[:3]))
+    found = np.asarray(token_norms(subject.graph, subject.weights, *held.batch[:3]))
     raw = restore([found], [held])[0]
     source, target = (np.argmax(shares, axis=1) for shares in subject.shares(pair))
     last = int((source == source[:-1].max()).sum())  # pieces of the word that is read first
@@ -214,7 +208,7 @@ def test_what_is_known_of_a_text_decides_what_it_suits():
         corpus = CorpusSettings(name=name)
         assert corpus.is_drawn == known
         settings = resolve("smoke").changed(corpus={"name": name})
-        for study in (STUDY, capacity.STUDY, gradients.STUDY):
+        for study in (STUDY, capacity.STUDY, gradients.QUESTION):
             assert study.suits(settings) == known
         assert embeddings.QUESTION.suits(settings) == corpus.has_classes == (name == "grammar")
     french = resolve("smoke").changed(corpus={"reverse_direction": True})

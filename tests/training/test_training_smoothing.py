@@ -20,8 +20,8 @@ from tiny_training import (
 )
 
 from seq2seq_bottleneck.model.decoder import OutputLayer
+from seq2seq_bottleneck.questions.source_reader import reader_settings
 from seq2seq_bottleneck.settings.concerns import TrainingSettings
-from seq2seq_bottleneck.studies.source_probe import _settings
 from seq2seq_bottleneck.training import cross_entropy
 from seq2seq_bottleneck.training.loss import decoder_inputs
 from seq2seq_bottleneck.training.step import initial_state, make_update
@@ -178,5 +178,5 @@ def test_it_learns_less_sure_words():
 
 def test_a_probe_of_a_smoothed_run_is_not_smoothed():
     given = TrainingSettings(label_smoothing=0.1, average_last=0.3, updates=500)
-    found = _settings(given)
+    found = reader_settings(given)
     assert (found.label_smoothing, found.average_last) == (0.0, 0.0)

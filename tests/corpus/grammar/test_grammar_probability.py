@@ -8,7 +8,7 @@ import pytest
 
 from seq2seq_bottleneck.corpus.grammar import english_french
 from seq2seq_bottleneck.corpus.pair import SentencePair
-from seq2seq_bottleneck.tables.information import EXACT
+from seq2seq_bottleneck.questions.information import KINDS
 
 pytestmark = pytest.mark.usefixtures("unchecked")
 
@@ -49,7 +49,7 @@ def test_what_tells_apart_english_sentences_that_share_their_french_is_as_the_ta
         bits += chance * (pair.bits or 0.0)
         french[pair.target] += chance
     shared = bits + sum(chance * log2(chance) for chance in french.values())
-    assert f"(of three words {shared:.1f} of {bits:.1f} bits)" in EXACT
+    assert f"(of three words {shared:.1f} of {bits:.1f} bits)" in KINDS["exact"]
 
 
 def test_draws_have_their_probabilities(pairs_of_two: list[SentencePair]) -> None:

@@ -1,8 +1,9 @@
 """A probe of the source: a fresh decoder learns to write it from a frozen encoder's memory.
 
-It is the project's own decoder and reads what the translator's reads: the last state without
-attention, all states through a score of its own with it. It writes words and then the end token, so
-that -log P of the whole is what is left to tell once the memory is known, the length included.
+It is the project's own decoder and reads what the translator's decoder reads: the last state
+without attention, all states through its own score with attention. It writes the words and then the
+end token, so that -log P of the whole is what remains to be told once the memory is known, the
+length included.
 """
 
 from collections.abc import Iterable
@@ -14,7 +15,6 @@ from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from ..corpus.batches import (
     EncodedPairs,
-    TrainingBatches,
     encode_pairs,
     evaluation_batches,
     training_batches,
@@ -22,19 +22,18 @@ from ..corpus.batches import (
 from ..corpus.pair import SentencePair
 from ..model.attention import Memory
 from ..model.translator import Translator, Weights, real_positions
-from ..questions.question import Tell
-from ..questions.subject import Subject
 from ..settings.concerns import TrainingSettings
 from ..settings.errors import UserError
 from ..training.loop import Learner, Progress, sentence_losses, train
 from ..training.step import make_sentence_losses
+from .information import probe_updates
+from .question import Tell
+from .subject import Subject
 
-PART = 2
-"""The probe is trained for the translator's updates over this."""
 VALIDATIONS = 5
-"""Of the probe's training, of which the weights of least loss are kept."""
+"""Validations in the probe's training, which keeps the weights of least loss."""
 SHAPES = 8
-"""Padded shapes at most: source and what is written are equally long."""
+"""Padded shapes at most: the source and what is written have the same length."""
 BATCH = 64
 """Sentences evaluated at once."""
 
@@ -48,15 +47,10 @@ class SourceReader(Translator):
         lengths: Int[Array, " batch"],
         key: PRNGKeyArray | None = None,  # noqa: ARG002 (nothing is dropped)
     ) -> Memory:
-        """The memory without a way back for the gradient; the keys are the probe's own."""
+        """The memory, through which no gradient goes back; the keys are the probe's own."""
         mask = real_positions(lengths, source.shape[1])
         values, last = jax.lax.stop_gradient(self.encoder.of_words(source, mask))
         return Memory(values, self.decoder.attention.keys(values), mask, last)
-
-
-def probe_updates(updates: int) -> int:
-    """How many updates the probe of a translator of so many gets."""
-    return max(1, updates // PART)
 
 
 def train_reader(
@@ -67,8 +61,12 @@ def train_reader(
     Raises UserError, naming the probe and the run, where its training diverges.
     """
     graph, weights = fresh_reader(subject, encoder)
-    settings = _settings(subject.settings.training)
-    learner = Learner(weights, settings, _batches(subject, settings))
+    settings = reader_settings(subject.settings.training)
+    batches = training_batches(
+        written_back(subject, subject.corpus.train),
+        settings.batch_size, settings.seed, settings.shapes, settings.batch_tokens,
+    )  # fmt: skip
+    learner = Learner(weights, settings, batches)
     validation = evaluation_batches(written_back(subject, subject.corpus.valid), BATCH)
 
     def report(_: int, progress: Progress) -> None:
@@ -111,9 +109,9 @@ def losses(
 
 
 def shuffled(pairs: EncodedPairs, groups: Int[np.ndarray, "sentences"]) -> EncodedPairs:
-    """Each target with the source of another one of its group; one that is alone keeps its own.
+    """Each target with the source of another sentence of its group; in a group of one its own.
 
-    Half of a group apart, so that no neighbours in a text of the user's meet.
+    The other one is half a group away, so that neighbours in a text of the user's do not meet.
     """
     order = np.arange(len(groups))
     for group in np.unique(groups):
@@ -122,7 +120,8 @@ def shuffled(pairs: EncodedPairs, groups: Int[np.ndarray, "sentences"]) -> Encod
     return EncodedPairs([pairs.source[place] for place in order], pairs.target)
 
 
-def _settings(training: TrainingSettings) -> TrainingSettings:
+def reader_settings(training: TrainingSettings) -> TrainingSettings:
+    """How the probe of a translator is trained."""
     changes = {
         "updates": probe_updates(training.updates),
         "validations": VALIDATIONS,
@@ -132,13 +131,3 @@ def _settings(training: TrainingSettings) -> TrainingSettings:
         "shapes": min(training.shapes, SHAPES),
     }
     return training.model_copy(update=changes)
-
-
-def _batches(subject: Subject, settings: TrainingSettings) -> TrainingBatches:
-    return training_batches(
-        written_back(subject, subject.corpus.train),
-        settings.batch_size,
-        settings.seed,
-        settings.shapes,
-        settings.batch_tokens,
-    )
