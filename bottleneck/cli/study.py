@@ -101,15 +101,16 @@ def _put_to(
     asked: "Study", runs: Sequence[Path], folder: Path, width: int, force: bool, quiet: bool
 ) -> None:
     """Measure, and write the study's table."""
+    from ..results.folders import read_settings
     from ..settings.atomic import check_writable
-    from ..studies.kept import is_kept
+    from ..studies.kept import is_kept, read_kept
     from ..studies.probing import probe_runs, write_table
 
     check_writable(folder, "--results")
     waiting = [run for run in runs if force or not is_kept(run, asked)]
     with _listening(waiting, quiet) as listener:
         probe_runs(asked, runs, listener, width, force)
-    path = write_table(asked, runs, folder)
+    path = write_table(asked, [read_kept(run, read_settings(run), asked) for run in runs], folder)
     if not quiet:
         say(f"{asked.question} ({counted(len(runs), 'run')}; numbers: {path})", err=True)
 

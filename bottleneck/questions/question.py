@@ -237,6 +237,8 @@ class Question(Study):
 
 FILES = {
     "dimensions": "dimensions",
+    "alignment": "alignment",
+    "alignment_gold": "alignment_gold",
     "reading": "state_reading",
     "length": "output_length",
     "fit": "fit",

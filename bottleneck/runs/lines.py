@@ -12,7 +12,7 @@ from io import BufferedIOBase
 from itertools import islice
 from pathlib import Path
 
-from ..probes.alignment import links_from_weights
+from ..corpus.pieces import links_from_weights
 from ..settings.devices import is_endless
 from ..settings.errors import UserError
 from ..settings.run import RunSettings

@@ -8,14 +8,14 @@ from pathlib import Path
 from queue import Queue
 from threading import Thread
 
-from ..questions.question import Study
+from ..questions.question import Probed, Study
 from ..results.folders import read_settings
 from ..results.schema import PROBE_COLUMNS, PROBES
 from ..runs.csvtext import csv_text
 from ..runs.pool import held_processes, last_words, start_worker
 from ..settings.errors import UserError
 from ..settings.sums import write_listed
-from .kept import is_kept, read_kept
+from .kept import is_kept
 
 Listener = Callable[[Path, str], None]
 """Told of a run what is being measured on it; ``done`` at the end."""
@@ -49,9 +49,9 @@ def probe_runs(
                 processes.append(_start(study, waiting.pop(), events))
 
 
-def write_table(study: Study, runs: Sequence[Path], folder: Path) -> Path:
-    """Sum up what was found on these runs into ``probes/NAME.csv`` of the bundle."""
-    rows = study.summarise([read_kept(run, read_settings(run), study) for run in runs])
+def write_table(study: Study, probed: Sequence[Probed], folder: Path) -> Path:
+    """Sum up what was found on runs into ``probes/NAME.csv`` of the bundle."""
+    rows = study.summarise(probed)
     columns = {name: [row.get(name) for row in rows] for name in PROBE_COLUMNS}
     name = f"{PROBES}/{study.name}.csv"
     write_listed(folder, [(name, csv_text(columns).encode())])
