@@ -66,11 +66,11 @@ def study_gold(
 ) -> "Page":
     """Measure the runs on the gold set, write the table, and give its page."""
     from ..questions.alignment_gold import QUESTION, probe_gold, read_gold
+    from ..questions.probing import write_table
     from ..questions.question import Probed
     from ..questions.subject import open_subject
     from ..runs.environment import use_cache
     from ..settings.atomic import check_writable
-    from ..studies.probing import write_table
     from ..tables.pages import study_page
 
     def tell(words: str) -> None:

@@ -7,10 +7,9 @@ import numpy as np
 import pytest
 
 from seq2seq_bottleneck.questions.arms import arms_of
-from seq2seq_bottleneck.questions.question import Probed
+from seq2seq_bottleneck.questions.question import Probed, find_study
 from seq2seq_bottleneck.settings.errors import UsageError
 from seq2seq_bottleneck.settings.run import resolve
-from seq2seq_bottleneck.studies.catalogue import find_study
 from seq2seq_bottleneck.studies.language import twins_of, without_attention
 
 

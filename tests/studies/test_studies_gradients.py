@@ -10,6 +10,7 @@ from lanes import few
 from seq2seq_bottleneck.corpus.pair import SentencePair
 from seq2seq_bottleneck.corpus.vocabulary import EOS, PAD
 from seq2seq_bottleneck.model.translator import create
+from seq2seq_bottleneck.questions.probing import keep, read_kept
 from seq2seq_bottleneck.questions.subject import Subject
 from seq2seq_bottleneck.settings.concerns import ModelSettings
 from seq2seq_bottleneck.settings.run import resolve
@@ -23,7 +24,6 @@ from seq2seq_bottleneck.studies.gradients import (
     open_sides,
     summarise,
 )
-from seq2seq_bottleneck.studies.kept import keep, read_kept
 from seq2seq_bottleneck.training.loss import decoder_inputs
 
 WORDS, SIZE = 9, 3

@@ -15,6 +15,7 @@ from seq2seq_bottleneck.corpus.tokens import tokenize
 from seq2seq_bottleneck.model.attention import Memory
 from seq2seq_bottleneck.model.translator import create, real_positions
 from seq2seq_bottleneck.probes.quantisation import cells
+from seq2seq_bottleneck.questions.probing import keep, read_kept
 from seq2seq_bottleneck.questions.question import Probed
 from seq2seq_bottleneck.questions.subject import Subject
 from seq2seq_bottleneck.results.folders import HYPOTHESES
@@ -24,7 +25,6 @@ from seq2seq_bottleneck.settings.errors import UserError
 from seq2seq_bottleneck.settings.run import resolve
 from seq2seq_bottleneck.studies import information, robustness, source_probe
 from seq2seq_bottleneck.studies.information import STUDY, summarise
-from seq2seq_bottleneck.studies.kept import keep, read_kept
 from seq2seq_bottleneck.studies.robustness import PARTS, names
 
 NATS = np.log(2.0)

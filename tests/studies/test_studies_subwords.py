@@ -16,6 +16,7 @@ from seq2seq_bottleneck.questions import alignment, embeddings, state_reading
 from seq2seq_bottleneck.questions.alignment import COUNTS, GoldLinks, LinkedPair, matrices_of, probe
 from seq2seq_bottleneck.questions.alignment_gold import QUESTION as GOLD_QUESTION
 from seq2seq_bottleneck.questions.alignment_gold import probe_gold, read_gold
+from seq2seq_bottleneck.questions.probing import keep, read_kept
 from seq2seq_bottleneck.questions.question import Probed
 from seq2seq_bottleneck.questions.subject import open_subject
 from seq2seq_bottleneck.results.export import write_bundle
@@ -39,7 +40,6 @@ from seq2seq_bottleneck.studies.gradients import (
     gradient_norms,
     links_of,
 )
-from seq2seq_bottleneck.studies.kept import keep, read_kept
 from seq2seq_bottleneck.tables.caption import _near_copies, _vocabulary
 
 pytestmark = pytest.mark.exhaustive(sample="session")
