@@ -115,8 +115,9 @@ def matrices_of(
     """Weights on the references, in reading order and word by word."""
     from ..runs.attention import attention_matrices
 
-    encoded, reverse = subject.encode([item.pair for item in pairs]), subject.settings.model
-    found = attention_matrices(subject.graph, weights, encoded, reverse.reverse_source, BATCH)
+    encoded = subject.encode([item.pair for item in pairs])
+    reverse = subject.settings.model.reverse_source
+    found = attention_matrices(subject.graph, weights, encoded, reverse, BATCH)
     ours, theirs = subject.vocabularies
     return [
         by_word(
@@ -152,7 +153,7 @@ def columns_of(
             "ibm1": aligned[place],
             "best": best_links(item.gold, *lengths),
         }
-        row: dict[str, float] = {"source_words": item.pair.words}
+        row: dict[str, int | float] = {"source_words": item.pair.words}
         for method in METHODS:
             counts = zip(COUNTS, link_counts(links[method], item.gold), strict=True)
             row |= {f"{method}_{name}": count for name, count in counts}
