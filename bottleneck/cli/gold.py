@@ -56,7 +56,7 @@ def for_gold(asked: "Study") -> "Study":
     """The study, put to every run whose weights can be read, on whatever text it was trained."""
     from dataclasses import replace
 
-    from ..studies.alignment import attends
+    from ..questions.alignment import attends
 
     return replace(asked, suits=attends)
 
@@ -65,31 +65,24 @@ def study_gold(
     runs: Sequence[Path], folder: Path, files: tuple[Path, Path, Path], first: int, quiet: bool
 ) -> "Page":
     """Measure the runs on the gold set, write the table, and give its page."""
+    from ..questions.alignment_gold import QUESTION, probe_gold, read_gold
+    from ..questions.probing import write_table
     from ..questions.question import Probed
     from ..questions.subject import open_subject
-    from ..results.schema import PROBE_COLUMNS, PROBES
-    from ..results.study_files import GOLD
-    from ..runs.csvtext import csv_text
     from ..runs.environment import use_cache
     from ..settings.atomic import check_writable
-    from ..settings.sums import write_listed
-    from ..studies.alignment_gold import probe_gold, read_gold, summarise_gold
-    from ..tables.pages import gold_page
+    from ..tables.pages import study_page
 
-    held = read_gold(*files, first)
+    def tell(words: str) -> None:
+        if not quiet:
+            say(f"{subject.folder.name}: {words}", err=True)
+
+    sentences = read_gold(*files, first)
     check_writable(folder, "--results")
     use_cache()
     probed = []
     for run in runs:
         subject = open_subject(run)
-        columns = probe_gold(subject, held, lambda words, run=run: _tell(run, words, quiet))
-        probed.append(Probed(run, subject.settings, columns))
-    rows = summarise_gold(probed)
-    columns = {name: [row.get(name) for row in rows] for name in PROBE_COLUMNS}
-    write_listed(folder, [(f"{PROBES}/{GOLD}.csv", csv_text(columns).encode())])
-    return gold_page(folder)
-
-
-def _tell(run: Path, words: str, quiet: bool) -> None:
-    if not quiet:
-        say(f"{run.name}: {words}", err=True)
+        probed.append(Probed(run, subject.settings, probe_gold(subject, sentences, tell)))
+    write_table(QUESTION, probed, folder)
+    return study_page(QUESTION.name, folder)

@@ -18,8 +18,8 @@ from .options import Assignments, Details, Form, Jobs, Quiet, Where
 from .reproduce import DEFAULT_OUT, MOST_SEEDS
 
 if TYPE_CHECKING:
+    from ..questions.probing import Listener
     from ..questions.question import Study
-    from ..studies.probing import Listener
 
 RunsPreset = Annotated[
     str | None,
@@ -63,9 +63,9 @@ def study(
     if not name:
         _list_studies()
         return
+    from ..questions.question import find_study
     from ..runs.pool import default_width
     from ..settings.errors import UsageError
-    from ..studies.catalogue import find_study
     from ..tables.page import check_format
     from ..tables.pages import study_page
 
@@ -103,15 +103,15 @@ def _put_to(
     asked: "Study", runs: Sequence[Path], folder: Path, width: int, force: bool, quiet: bool
 ) -> None:
     """Measure, and write the study's table."""
+    from ..questions.probing import is_kept, probe_runs, read_kept, write_table
+    from ..results.folders import read_settings
     from ..settings.atomic import check_writable
-    from ..studies.kept import is_kept
-    from ..studies.probing import probe_runs, write_table
 
     check_writable(folder, "--results")
     waiting = [run for run in runs if force or not is_kept(run, asked)]
     with _listening(waiting, quiet) as listener:
         probe_runs(asked, runs, listener, width, force)
-    path = write_table(asked, runs, folder)
+    path = write_table(asked, [read_kept(run, read_settings(run), asked) for run in runs], folder)
     if not quiet:
         say(f"{asked.question} ({counted(len(runs), 'run')}; numbers: {path})", err=True)
 
@@ -147,18 +147,19 @@ def _plan(asked: "Study", runs: Sequence[Path], folder: Path) -> str:
 
 def _list_studies() -> None:
     """Each study's name, the ids of the lecture it belongs to, and its question."""
+    from ..questions.question import find_study
     from ..results.schema import STUDIES
-    from ..studies.catalogue import COST_QUESTION, find_study
 
     asked = {name: find_study(name) for name in STUDIES}
     told = {name: f"{each.question} ({', '.join(each.ids)})" for name, each in asked.items()}
-    print_names(told | {BENCHMARK: f"{COST_QUESTION} (C9, L15)"})
+    cost = "Does attention's cost grow with Tx x Ty? Measured by `bottleneck bench`. (C9, L15)"
+    print_names(told | {BENCHMARK: cost})
 
 
 def _finished(folder: Path, asked: "Study") -> list[Path]:
     """The finished runs of a folder that the study can be put to."""
+    from ..questions.probing import suiting
     from ..results.found import finished_runs
-    from ..studies.probing import suiting
 
     return suiting(asked, finished_runs(folder))
 

@@ -11,6 +11,7 @@ import numpy as np
 from jaxtyping import Float, Int
 from numpy import ndarray
 
+from .pair import Link
 from .tokens import WORDS, Tokenizer
 
 Shares = Float[ndarray, "_ _"]
@@ -49,11 +50,6 @@ def _ends(sizes: Sequence[int]) -> Int[ndarray, "_"]:
     return np.cumsum(np.array(sizes, np.int64))
 
 
-def whole(counts: Sequence[int]) -> Shares:
-    """The shares of pieces in words that have so many each, end tokens put behind."""
-    return np.repeat(np.eye(len(counts) + 1), [*counts, 1], axis=0)
-
-
 def backwards(shares: Shares) -> Shares:
     """The shares of a text that is read from its end; the end token stays the last."""
     rows, columns = shares.shape
@@ -74,3 +70,15 @@ def by_word(
     """
     touching = (target > 0).astype(np.float64)
     return (touching / touching.sum(axis=0)).T @ weights @ source
+
+
+def links_from_weights(
+    weights: Float[ndarray, "rows columns"], source_words: int, target_words: int
+) -> frozenset[Link]:
+    """Link each target word to the source word with the largest weight, the first of equals.
+
+    Rows are target tokens, columns source tokens; those past the words (end tokens, padding)
+    are left out before looking.
+    """
+    best = weights[:target_words, :source_words].argmax(axis=1) if source_words else ()
+    return frozenset((int(i), j) for j, i in enumerate(best))

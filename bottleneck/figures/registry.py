@@ -11,13 +11,12 @@ from ..results.bundle import Bundle, load_bundle
 from ..results.cost import COST
 from ..results.probes import load_probe, made_of, probe_file
 from ..results.schema import BENCHMARK
-from ..results.study_files import GOLD, way_back
+from ..results.study_files import GOLD, command_of, way_back
 from ..settings.errors import UsageError, UserError, did_you_mean
-from ..tables.alignment import load_gold
 from ..tables.cost import load_cost
-from ..tables.names import GOLD_STUDY, GOLD_TABLE
+from ..tables.names import GOLD_TABLE
 from ..tables.selection import where as narrowed
-from . import alignment, arms, attention, bleu, compression, context_length, cost, learning
+from . import arms, attention, bleu, compression, context_length, cost, learning
 from .draw import draw
 from .names import FIGURES, OF_RUNS
 from .plot import Plot
@@ -56,8 +55,7 @@ def make_figure(name: str, folder: Path, *, where: Sequence[str] = ()) -> Chart:
         return _filled(cost.plot(load_cost(folder)[0]), folder / COST)
     table = GOLD if name == GOLD_TABLE else name
     with made_of(folder, table):
-        plot = study_plot(name, folder) if table == name else alignment.gold_plot(load_gold(folder))
-        return _filled(plot, probe_file(folder, table))
+        return _filled(study_plot(table, folder), probe_file(folder, table))
 
 
 def _filled(plot: Plot, table: Path) -> Chart:
@@ -72,14 +70,14 @@ def check_name(name: str, where: Sequence[str]) -> None:
     if name not in FIGURES:
         raise UsageError(f"unknown figure {name!r}{did_you_mean(name, FIGURES)}")
     if where and name not in OF_RUNS:
-        command = {BENCHMARK: "bench", GOLD_TABLE: GOLD_STUDY}.get(name, f"study {name}")
+        command = "bench" if name == BENCHMARK else command_of(name.replace("-", "_"))
         raise UsageError(
             f"--where chooses runs, and figure {name} is of what `bottleneck {command}` measured"
         )
 
 
 def study_plot(study: str, folder: Path) -> Plot:
-    """What the figure of a study of `STUDIES` shows, from ``probes/NAME.csv``."""
+    """What the figure of a study of `STUDIES` or `GOLD` shows, from ``probes/NAME.csv``."""
     frame = load_probe(folder, study)
     questions = import_module("...questions.question", __name__)
     if study in questions.FILES:

@@ -15,7 +15,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 from numpy import ndarray
 
-from .alignment import Link
+from ..corpus.pair import Link
 
 Tokens = Sequence[str]
 Pair = tuple[Tokens, Tokens]
@@ -23,8 +23,6 @@ Pair = tuple[Tokens, Tokens]
 NULL = 0
 _UNKNOWN = -1
 _CHUNK_CELLS = 2**20
-_MARKED = 2**26
-"""Keys that there can be up to which keys are numbered by marks in a table (320 MB), unsorted."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +51,7 @@ class IBM1:
 
         None for a target word whose likeliest source is NULL alone. The model knows no order:
         among equals (copies of a word; all words, for a target word that it never saw) it is the
-        nearest to the diagonal, as in ``alignment.diagonal_links``.
+        nearest to the diagonal.
         """
         return [self._links(source, target) for source, target in pairs]
 
@@ -90,8 +88,9 @@ def train(pairs: Sequence[Pair], *, iterations: int = 5) -> tuple[IBM1, Float[nd
         raise ValueError("IBM model 1 needs a sentence pair with words on both sides")
     source_ids, target_ids = (_ids((pair[side] for pair in full), 1 - side) for side in (0, 1))
     local = [_chunk(part, source_ids, target_ids) for part in _parts(full)]
-    span = (len(source_ids) + 1) * len(target_ids)
-    keys, places = _numbered(np.concatenate([chunk.entries for chunk in local]), span)
+    keys, places = np.unique(
+        np.concatenate([chunk.entries for chunk in local]), return_inverse=True
+    )
     edges = np.cumsum([len(chunk.entries) for chunk in local])[:-1]
     chunks = [
         chunk._replace(entries=own)
@@ -144,26 +143,8 @@ def _chunk(pairs: Sequence[Pair], source_ids: dict[str, int], target_ids: dict[s
     widths = np.repeat(
         [len(source) + 1 for source, _ in pairs], [len(target) for _, target in pairs]
     )
-    span = (len(source_ids) + 1) * len(target_ids)
-    return _Chunk(*_numbered(np.concatenate(keys), span), widths)
-
-
-def _numbered(
-    keys: Int[ndarray, "keys"], span: int
-) -> tuple[Int[ndarray, "entries"], Int[ndarray, "keys"]]:
-    """The distinct keys in order, and the place of each key among them; keys are under ``span``.
-
-    What ``np.unique`` finds, which sorts: of two small vocabularies marking is much faster.
-    """
-    if span > _MARKED:
-        entries, cells = np.unique(keys, return_inverse=True)
-        return entries, cells.astype(np.int32)
-    marks = np.zeros(span, bool)
-    marks[keys] = True
-    entries = np.flatnonzero(marks)
-    places = np.empty(span, np.int32)
-    places[entries] = np.arange(len(entries), dtype=np.int32)
-    return entries, places[keys]
+    entries, cells = np.unique(np.concatenate(keys), return_inverse=True)
+    return _Chunk(entries, cells.astype(np.int32), widths)
 
 
 def _expect(

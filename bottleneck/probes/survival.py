@@ -26,7 +26,7 @@ import numpy as np
 from jaxtyping import Float, Int
 from numpy import ndarray
 
-from .alignment import Link
+from ..corpus.pair import Link
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,9 @@ from rich.text import Text
 
 from ..claims.verdict import Held, Verdict
 from ..figures.plot import Panel, Plot, chosen, data_frame, drawn, facts, roof, slide_rows
+from ..results.schema import BENCHMARK, STUDIES
 from ..scoring.bootstrap import Score
+from ..settings.errors import UsageError, did_you_mean
 from ..settings.run import RunSettings
 from ..tables.page import Page
 from ..tables.render import count, new_table
@@ -247,6 +249,8 @@ FILES = {
     "dimensions": "dimensions",
     "information": "information",
     "gradients": "gradients",
+    "alignment": "alignment",
+    "alignment_gold": "alignment_gold",
     "reading": "state_reading",
     "length": "output_length",
     "fit": "fit",
@@ -258,6 +262,15 @@ FILES = {
 def find_question(name: str) -> Question:
     """The question of a name in `FILES`; only its own file is imported."""
     return import_module(f".{FILES[name]}", __package__).QUESTION
+
+
+def find_study(name: str) -> Study:
+    """The study of a name; only its own module is imported. UsageError for a name that is none."""
+    if name not in STUDIES:
+        raise UsageError(f"unknown study {name!r}{did_you_mean(name, (*STUDIES, BENCHMARK))}")
+    if name in FILES:
+        return find_question(name)
+    return import_module(f"...studies.{name}", __name__).STUDY
 
 
 def rows_by_bucket(

@@ -8,8 +8,9 @@ from pathlib import Path
 from ..results.bundle import Bundle
 from ..results.found import find_runs
 from ..results.schema import BENCHMARK, STUDIES
+from ..results.study_files import GOLD, command_of
 from ..tables.decided import Decision
-from ..tables.names import GOLD_STUDY, GOLD_TABLE, TABLES
+from ..tables.names import GOLD_TABLE, TABLES
 from .further import Further
 from .questions import Shown
 from .read import SLIDES_TABLES, Read
@@ -83,5 +84,5 @@ def _measuring(decision: Decision, shown: Shown, bundle: Bundle | None) -> Itera
         return
     yield from made(bundle)
     if claim.study and find_runs(decision.folder).any:
-        study = GOLD_STUDY if shown.tabled == (GOLD_TABLE,) else claim.command
+        study = command_of(GOLD) if shown.tabled == (GOLD_TABLE,) else claim.command
         yield f"bottleneck {study} --results {quoted(decision.folder)}"

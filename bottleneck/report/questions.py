@@ -24,7 +24,7 @@ from ..tables.cost import cost_pages, load_cost
 from ..tables.decided import Decision, measured_controls, measured_training
 from ..tables.names import GOLD_TABLE
 from ..tables.page import Page
-from ..tables.pages import gold_page, make_page, study_page
+from ..tables.pages import make_page, study_page
 from .beside import controls_grid, training_grid
 from .figures import Picture, of_folder, of_runs
 from .tables import Grid, grids
@@ -184,7 +184,7 @@ def _pages(name: str, folder: Path, bundle: Bundle | None) -> list[Page] | str:
     if name == BENCHMARK:
         return cost_pages(*load_cost(folder))
     if name == GOLD_TABLE:
-        return [gold_page(folder, None if bundle is None else bundle.runs)]
+        return [study_page(GOLD, folder, None if bundle is None else bundle.runs)]
     if bundle is None or name in STUDIES:
         return [study_page(name, folder, None if bundle is None else bundle.runs)]
     for runs in filter(None, (bundle, _over_sizes(bundle))):

@@ -13,7 +13,7 @@ from .bundle import UNREADABLE, read_table
 from .folders import check_exists, damaged, was_written, without_runs
 from .inside import check_one
 from .schema import PROBE_COLUMNS, PROBE_KEY, PROBES
-from .study_files import way_back
+from .study_files import GOLD, command_of, way_back
 
 
 def load_probe(folder: Path, study: str) -> pd.DataFrame:
@@ -22,8 +22,10 @@ def load_probe(folder: Path, study: str) -> pd.DataFrame:
     if not has_probe(folder, study):
         check_exists(folder)
         check_one(folder)
+        what = "gold set of your own" if study == GOLD else f"{study} study"
         own = ", without --results on runs of its own" if without_runs(folder) else ""
-        raise UserError(f"no {study} study in {measured_by(folder, f'study {study}')}{own}")
+        told = measured_by(folder, command_of(study))
+        raise UserError(f"no {what} in {told}{'' if study == GOLD else own}")
     return read_table(path, PROBE_COLUMNS, _checked)
 
 

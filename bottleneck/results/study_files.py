@@ -58,12 +58,16 @@ def way_back(table: Path) -> str:
         return f"`bottleneck bench --out {where}` measures it again"
     if not runs_in(store_of(folder)):
         return f"take it and its line in {SUMS} away, or export the bundle again"
-    if table.stem == GOLD:
-        files = "--gold FILE --source FILE --target FILE"
-        return f"`bottleneck study alignment {files} --results {where}` makes it again"
-    if table.stem in STUDIES:
-        return f"`bottleneck study {table.stem} --results {where}` makes it again"
+    if table.stem in (*STUDIES, GOLD):
+        return f"`bottleneck {command_of(table.stem)} --results {where}` makes it again"
     return f"no command of bottleneck makes it: take it and its line in {SUMS} away"
+
+
+def command_of(study: str) -> str:
+    """The words of the command that makes a study's table, without the folder."""
+    if study == GOLD:
+        return "study alignment --gold FILE --source FILE --target FILE"
+    return f"study {study}"
 
 
 def drop_tables(folder: Path, runs: Collection[str]) -> list[str]:

@@ -27,7 +27,7 @@ from ..results.folders import is_bundle, was_written, without_runs
 from ..results.found import any_finished
 from ..results.inside import results_inside
 from ..results.probes import has_probe, load_probe, made_of
-from ..results.study_files import GOLD
+from ..results.study_files import GOLD, command_of
 from ..settings.errors import UserError
 from .caption import failure_verdicts
 from .comparison import Comparison, compare, compare_sizes
@@ -46,7 +46,6 @@ from .controlled import control_names, controlled, losses, only, trained_lengths
 from .cost import load_cost
 from .cost_growth import arm_costs, measured_on
 from .judged import judge
-from .names import GOLD_STUDY
 from .selection import where
 
 NAMED = 3
@@ -168,7 +167,7 @@ def _command(claim: Claim, folder: Path, bundle: Bundle | None) -> str:
     texts = set() if bundle is None else set(bundle.runs["corpus"].unique())
     suits = not (claim.known and texts and texts.isdisjoint(claim.known))
     if claim.id == "C7" and store and texts == {OWN_TEXT}:
-        words, suits = f"bottleneck {GOLD_STUDY}", True
+        words, suits = f"bottleneck {command_of(GOLD)}", True
     if bundle is not None:
         suits = suits and not claim.apart and set(claim.arms) <= arm_kinds(bundle.runs["attention"])
     in_folder = store and suits and not of_several

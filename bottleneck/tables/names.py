@@ -5,8 +5,6 @@ TABLES = ("failure-pattern", "vindication", "context-size", "compression", "arms
 
 GOLD_TABLE = "alignment-gold"
 """The table of the study ``alignment`` put to gold links of the user's own."""
-GOLD_STUDY = "study alignment --gold FILE --source FILE --target FILE"
-"""The words of the command that makes it."""
 
 FORMATS = ("rich", "csv", "markdown", "latex", "json")
 """The forms of a table; ``rich`` is the terminal's."""

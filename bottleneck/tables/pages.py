@@ -14,7 +14,7 @@ from ..results.probes import load_probe, made_of
 from ..results.schema import BENCHMARK, STUDIES
 from ..results.study_files import GOLD
 from ..settings.errors import UsageError, did_you_mean
-from . import alignment, arms, compression, context_size
+from . import arms, compression, context_size
 from .caption import (
     RATIO,
     common_caption,
@@ -46,9 +46,10 @@ def slide_pages(bundle: Bundle) -> list[Page]:
 
 
 def study_page(study: str, folder: Path, runs: pd.DataFrame | None = None) -> Page:
-    """The table of a study of `STUDIES`, from ``probes/NAME.csv`` of a bundle.
+    """The table of a study of `STUDIES` or `GOLD`, from ``probes/NAME.csv`` of a bundle.
 
-    ``runs`` is the folder's tidy table, where it has been read.
+    It has the verdicts on the study's claims. ``runs`` is the folder's tidy table, where it has
+    been read.
     """
     questions = import_module("...questions.question", __name__)
     if study in questions.FILES:
@@ -56,27 +57,12 @@ def study_page(study: str, folder: Path, runs: pd.DataFrame | None = None) -> Pa
     else:
         make = import_module(f".{study}", __package__).page
     with made_of(folder, study):
-        return _studied(make, load_probe(folder, study), study, folder, runs)
-
-
-def gold_page(folder: Path, runs: pd.DataFrame | None = None) -> Page:
-    """The same of a gold set of the user's (`GOLD_TABLE`)."""
-    with made_of(folder, GOLD):
-        return _studied(alignment.gold_page, alignment.load_gold(folder), "alignment", folder, runs)
-
-
-def _studied(
-    make: Callable[[pd.DataFrame], Page],
-    frame: pd.DataFrame,
-    study: str,
-    folder: Path,
-    runs: pd.DataFrame | None,
-) -> Page:
-    """The page with the verdicts on the study's claims; the runs' texts are put to the numbers."""
-    if runs is None and holds_results(folder):
-        runs = load_results(folder)
-    judged = [judge(claim, frame, runs)[0] for claim in CLAIMS if claim.study == study]
-    return replace(make(frame if runs is None else with_texts(frame, runs)), judged=judged)
+        frame = load_probe(folder, study)
+        if runs is None and holds_results(folder):
+            runs = load_results(folder)
+        claims = [claim for claim in CLAIMS if claim.study in (study, study.removesuffix("_gold"))]
+        judged = [judge(claim, frame, runs)[0] for claim in claims]
+        return replace(make(frame if runs is None else with_texts(frame, runs)), judged=judged)
 
 
 def make_page(name: str, bundle: Bundle) -> Page:
@@ -89,7 +75,7 @@ def make_page(name: str, bundle: Bundle) -> Page:
         return study_page(name, bundle.folder)
     dashed = name.replace("_", "-")
     if dashed == GOLD_TABLE:
-        return gold_page(bundle.folder)
+        return study_page(GOLD, bundle.folder)
     return _MAKERS[dashed](bundle)
 
 

@@ -18,9 +18,9 @@ from seq2seq_bottleneck.cli.listing import (
     tables,
 )
 from seq2seq_bottleneck.cli.main import COMMANDS, run
+from seq2seq_bottleneck.questions.question import find_study
 from seq2seq_bottleneck.results.schema import STUDIES
 from seq2seq_bottleneck.settings.run import preset_names
-from seq2seq_bottleneck.studies.catalogue import find_study
 
 NAMES = [function.__name__ for function in COMMANDS]
 SUBCOMMANDS = ["list", "fetch", "show", "describe"]

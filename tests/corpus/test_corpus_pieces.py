@@ -5,7 +5,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seq2seq_bottleneck.corpus.pieces import backwards, by_word, overlaps, shares_of, whole
+from seq2seq_bottleneck.corpus.pieces import (
+    backwards,
+    by_word,
+    links_from_weights,
+    overlaps,
+    shares_of,
+)
 from seq2seq_bottleneck.corpus.subwords import learn_subwords
 from seq2seq_bottleneck.corpus.tokens import WORDS, tokenize
 
@@ -51,7 +57,9 @@ def test_weights_of_a_target_word_still_add_up_to_one(
 def test_source_pieces_are_added_and_target_pieces_averaged() -> None:
     weights = np.array([[0.1, 0.2, 0.3, 0.4], [0.4, 0.3, 0.2, 0.1], [0.7, 0.1, 0.1, 0.1]])
     expected = [[0.25, 0.5, 0.25], [0.7, 0.2, 0.1]]
-    np.testing.assert_allclose(by_word(weights, whole([1, 2]), whole([2])), expected)
+    np.testing.assert_allclose(
+        by_word(weights, overlaps([1, 1, 1], [1, 2]), overlaps([1, 1], [2])), expected
+    )
     np.testing.assert_allclose(
         by_word(weights, overlaps([3, 1, 2], [3, 3]), overlaps([4, 1], [5])), expected
     )
@@ -99,3 +107,10 @@ def test_pieces_of_a_known_text() -> None:
 def test_backwards_keeps_the_end_last() -> None:
     forward, turned = overlaps([1, 1, 2], [2, 2]), overlaps([2, 1, 1], [2, 2])
     np.testing.assert_array_equal(backwards(forward), turned)
+
+
+def test_links_from_weights_leave_end_tokens_out() -> None:
+    weights = np.array([[0.1, 0.3, 0.6], [0.4, 0.4, 0.2], [0.0, 0.0, 1.0]])
+    assert links_from_weights(weights, 2, 2) == {(1, 0), (0, 1)}
+    assert links_from_weights(weights, 3, 3) == {(2, 0), (0, 1), (2, 2)}
+    assert links_from_weights(weights, 0, 2) == frozenset()

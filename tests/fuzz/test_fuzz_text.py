@@ -23,10 +23,10 @@ from lanes import Draws, draws
 from seq2seq_bottleneck.corpus.corpus import describe, load_corpus
 from seq2seq_bottleneck.corpus.files import PairFiles, read_pairs
 from seq2seq_bottleneck.corpus.vocabulary import Vocabulary
+from seq2seq_bottleneck.questions.alignment_gold import read_gold
 from seq2seq_bottleneck.scoring.paired import Resampling
 from seq2seq_bottleneck.settings.concerns import CorpusSettings, ScoringSettings
 from seq2seq_bottleneck.settings.errors import UserError
-from seq2seq_bottleneck.studies.alignment_gold import read_gold
 from seq2seq_bottleneck.tables.formats import csv
 from seq2seq_bottleneck.tables.outputs import read_files, read_systems
 from seq2seq_bottleneck.tables.paired import paired_page
@@ -157,15 +157,15 @@ def test_gold_links(tmp_path, budget):
         sides, gold, base = case
         paths = write(tmp_path, ("s", "t"), sides)
         (tmp_path / "gold").write_bytes(gold)
-        held = read_gold(tmp_path / "gold", *(tmp_path / name for name in "st"), base)
+        sentences = read_gold(tmp_path / "gold", *(tmp_path / name for name in "st"), base)
         assert len(paths) == 2
         known = [[each.split() for each in lines_of(data)] for data in sides.files]
-        assert [len(words) for words in held.source] == [len(words) for words in known[0]]
-        for found, told, *pair in zip(held.links, lines_of(gold), *known, strict=True):
+        assert [len(item.source) for item in sentences] == [len(words) for words in known[0]]
+        for item, told, *pair in zip(sentences, lines_of(gold), *known, strict=True):
             entries = {entry.replace("?", "-"): "?" in entry for entry in sorted(told.split())}
             places = {tuple(int(n) - base for n in entry.split("-")) for entry in entries}
-            assert found.possible == places
-            assert found.sure <= found.possible
+            assert item.links.possible == places
+            assert item.links.sure <= item.links.possible
             assert all(i < len(pair[0]) and j < len(pair[1]) for i, j in places)
 
     golds = st.integers(0, 8).flatmap(

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from scipy import optimize
 
 from seq2seq_bottleneck.probes import ibm1
-from seq2seq_bottleneck.probes.alignment import diagonal_links
 from seq2seq_bottleneck.probes.ibm1 import nearest_to_diagonal, train
+from seq2seq_bottleneck.questions.alignment import diagonal_links
 
 
 def pair(text):
@@ -96,26 +96,6 @@ def test_parts_of_a_corpus_add_up_to_the_whole(monkeypatch):
     assert np.array_equal(parts.keys, whole.keys)
     assert parts.probabilities == pytest.approx(whole.probabilities)
     assert again == pytest.approx(history)
-
-
-@settings(deadline=None)
-@given(keys=st.lists(st.integers(0, 40), min_size=1, max_size=60))
-def test_keys_are_numbered_by_marks_as_by_sorting(keys):
-    keys = np.array(keys)
-    entries, places = np.unique(keys, return_inverse=True)
-    for span in (41, ibm1._MARKED + 1):
-        found = ibm1._numbered(keys, span)
-        assert np.array_equal(found[0], entries)
-        assert np.array_equal(found[1], places)
-
-
-def test_a_large_vocabulary_is_sorted_to_the_same_bits(monkeypatch):
-    model, history = train(TOY, iterations=4)
-    monkeypatch.setattr(ibm1, "_MARKED", 0)
-    same, again = train(TOY, iterations=4)
-    assert np.array_equal(same.keys, model.keys)
-    assert np.array_equal(same.probabilities, model.probabilities)
-    assert np.array_equal(again, history)
 
 
 def test_em_reaches_the_maximum_that_scipy_finds():

@@ -13,6 +13,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from seq2seq_bottleneck.cli.main import run as command
+from seq2seq_bottleneck.questions.probing import is_kept, keep, read_kept
+from seq2seq_bottleneck.questions.question import find_study
 from seq2seq_bottleneck.results.bundle import load_bundle, load_results
 from seq2seq_bottleneck.results.export import run_rows, write_bundle
 from seq2seq_bottleneck.results.folders import STORE, read_groups, read_object, read_settings
@@ -29,8 +31,6 @@ from seq2seq_bottleneck.runs.vocabularies import load_vocabularies
 from seq2seq_bottleneck.settings.errors import UserError
 from seq2seq_bottleneck.settings.run import resolve
 from seq2seq_bottleneck.settings.sums import SUMS, write_listed
-from seq2seq_bottleneck.studies.catalogue import find_study
-from seq2seq_bottleneck.studies.kept import is_kept, keep, read_kept
 
 pytestmark = pytest.mark.exhaustive(sample="session")
 SMALL = [

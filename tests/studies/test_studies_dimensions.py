@@ -17,9 +17,9 @@ from seq2seq_bottleneck.questions.dimensions import (
 )
 from seq2seq_bottleneck.questions.encoding import contexts, states
 from seq2seq_bottleneck.questions.fresh_sentences import fresh_sentences
+from seq2seq_bottleneck.questions.probing import keep, read_kept
 from seq2seq_bottleneck.questions.subject import Subject, open_subject
 from seq2seq_bottleneck.settings.errors import UserError
-from seq2seq_bottleneck.studies.kept import keep, read_kept
 
 
 def _silent(_):

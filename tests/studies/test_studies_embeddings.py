@@ -13,8 +13,8 @@ from seq2seq_bottleneck.questions.embeddings import (
     same_label,
     summarise,
 )
+from seq2seq_bottleneck.questions.probing import keep, read_kept
 from seq2seq_bottleneck.settings.run import resolve
-from seq2seq_bottleneck.studies.kept import keep, read_kept
 
 
 @pytest.fixture(scope="module")

@@ -12,10 +12,10 @@ from seq2seq_bottleneck.corpus.vocabulary import EOS, PAD
 from seq2seq_bottleneck.model.translator import create
 from seq2seq_bottleneck.questions.gradient_norms import gradient_norms, token_norms
 from seq2seq_bottleneck.questions.gradients import QUESTION, chosen, links_of, probe, summarise
+from seq2seq_bottleneck.questions.probing import keep, read_kept
 from seq2seq_bottleneck.questions.subject import Subject
 from seq2seq_bottleneck.settings.concerns import ModelSettings
 from seq2seq_bottleneck.settings.run import resolve
-from seq2seq_bottleneck.studies.kept import keep, read_kept
 from seq2seq_bottleneck.training.loss import decoder_inputs
 
 WORDS, SIZE = 9, 3

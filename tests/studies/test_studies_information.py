@@ -15,12 +15,12 @@ from seq2seq_bottleneck.model.attention import Memory
 from seq2seq_bottleneck.model.translator import create, real_positions
 from seq2seq_bottleneck.questions import coarse_memory, source_reader
 from seq2seq_bottleneck.questions.information import QUESTION, bleu_names, probe, summarise
+from seq2seq_bottleneck.questions.probing import keep, read_kept
 from seq2seq_bottleneck.questions.subject import Subject
 from seq2seq_bottleneck.results.folders import HYPOTHESES
 from seq2seq_bottleneck.runs.translate import TrainedRun
 from seq2seq_bottleneck.scoring.bleu import bleu_statistics
 from seq2seq_bottleneck.settings.run import resolve
-from seq2seq_bottleneck.studies.kept import keep, read_kept
 
 NATS = np.log(2.0)
 

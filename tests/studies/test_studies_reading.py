@@ -5,9 +5,9 @@ import pytest
 
 from seq2seq_bottleneck.questions import state_reading as reading
 from seq2seq_bottleneck.questions.encoding import states
+from seq2seq_bottleneck.questions.probing import keep, read_kept
 from seq2seq_bottleneck.scoring.bootstrap import draw
 from seq2seq_bottleneck.settings.run import resolve
-from seq2seq_bottleneck.studies.kept import keep, read_kept
 
 QUESTION, NO_ANSWER = reading.QUESTION, reading.NO_ANSWER
 

@@ -12,8 +12,12 @@ from seq2seq_bottleneck.corpus.batches import encode_pairs, evaluation_batches, 
 from seq2seq_bottleneck.corpus.pieces import by_word, shares_of
 from seq2seq_bottleneck.corpus.subwords import Subwords
 from seq2seq_bottleneck.corpus.tokens import WORDS, plain, tokenize
-from seq2seq_bottleneck.questions import embeddings, gradients, state_reading
+from seq2seq_bottleneck.questions import alignment, embeddings, gradients, state_reading
+from seq2seq_bottleneck.questions.alignment import COUNTS, GoldLinks, LinkedPair, matrices_of, probe
+from seq2seq_bottleneck.questions.alignment_gold import QUESTION as GOLD_QUESTION
+from seq2seq_bottleneck.questions.alignment_gold import probe_gold, read_gold
 from seq2seq_bottleneck.questions.gradient_norms import BATCH, gradient_norms, token_norms
+from seq2seq_bottleneck.questions.probing import keep, read_kept
 from seq2seq_bottleneck.questions.question import Probed
 from seq2seq_bottleneck.questions.subject import open_subject
 from seq2seq_bottleneck.results.export import write_bundle
@@ -30,9 +34,6 @@ from seq2seq_bottleneck.settings.concerns import CorpusSettings
 from seq2seq_bottleneck.settings.errors import UserError
 from seq2seq_bottleneck.settings.run import resolve
 from seq2seq_bottleneck.studies import capacity
-from seq2seq_bottleneck.studies.alignment import COUNTS, STUDY, matrices_of, probe, summarise
-from seq2seq_bottleneck.studies.alignment_gold import probe_gold, read_gold, summarise_gold
-from seq2seq_bottleneck.studies.kept import keep, read_kept
 from seq2seq_bottleneck.tables.caption import near_copies_line, vocabulary_line
 
 pytestmark = pytest.mark.exhaustive(sample="session")
@@ -131,7 +132,13 @@ def test_a_run_is_read_again_elsewhere_or_its_fault_is_told(subject, tmp_path, m
 def test_weights_are_held_against_gold_word_by_word(subject):
     pairs = subject.corpus.test[:6]
     words = [(len(tokenize(pair.target)) + 1, len(tokenize(pair.source)) + 1) for pair in pairs]
-    matrices = matrices_of(subject, subject.weights, pairs)
+    linked = [
+        LinkedPair(
+            pair, tokenize(pair.source), tokenize(pair.target), GoldLinks.all_sure(pair.links)
+        )
+        for pair in pairs
+    ]
+    matrices = matrices_of(subject, subject.weights, linked)
     assert [matrix.shape for matrix in matrices] == words
     for matrix, pair in zip(matrices, pairs, strict=True):
         np.testing.assert_allclose(matrix.sum(axis=1), 1, rtol=1e-5)
@@ -150,8 +157,8 @@ def test_the_study_of_alignment_counts_words(subject, found, tmp_path):
     assert np.asarray(found["trained_words"]).tolist() == linked
     links = [len(tokenize(pair.target)) for pair in pairs]
     assert np.asarray(found[f"trained_{COUNTS[2]}"]).tolist() == links
-    keep(tmp_path, STUDY, found)
-    rows = summarise([read_kept(tmp_path, subject.settings, STUDY)])
+    keep(tmp_path, alignment.QUESTION, found)
+    rows = alignment.QUESTION.summarise([read_kept(tmp_path, subject.settings, alignment.QUESTION)])
     assert {row["measure"] for row in rows} >= {"aer", "weight"}
 
 
@@ -167,11 +174,11 @@ def test_a_gold_set_in_tokens_is_read_as_the_runs_own_text(subject, found, tmp_p
         (tmp_path / name).write_text("".join(f"{text}\n" for text in texts), encoding="utf8")
     paths = (tmp_path / name for name in ("gold", "source", "target"))
     columns = probe_gold(subject, read_gold(*paths, 0), lambda _: None)
-    for name in set(found) - {"source_words"}:
+    for name in found:
         np.testing.assert_allclose(
             columns[name], np.asarray(found[name])[:8], rtol=1e-4, err_msg=name
         )
-    (mean, *_) = summarise_gold([Probed(subject.folder, subject.settings, columns)])
+    (mean, *_) = GOLD_QUESTION.summarise([Probed(subject.folder, subject.settings, columns)])
     assert "unknown to the run are 0.0 % of the source" in mean["note"]
 
 
@@ -208,12 +215,12 @@ def test_what_is_known_of_a_text_decides_what_it_suits():
         corpus = CorpusSettings(name=name)
         assert corpus.is_drawn == known
         settings = resolve("smoke").changed(corpus={"name": name})
-        for study in (STUDY, capacity.STUDY, gradients.QUESTION):
+        for study in (alignment.QUESTION, capacity.STUDY, gradients.QUESTION):
             assert study.suits(settings) == known
         assert embeddings.QUESTION.suits(settings) == corpus.has_classes == (name == "grammar")
     french = resolve("smoke").changed(corpus={"reverse_direction": True})
     assert not embeddings.QUESTION.suits(french)
-    assert STUDY.suits(french)
+    assert alignment.QUESTION.suits(french)
 
 
 @pytest.mark.parametrize("study", [state_reading, embeddings])

@@ -11,13 +11,13 @@ from listed import write_relisted
 from seq2seq_bottleneck.corpus.grammar import word_class
 from seq2seq_bottleneck.corpus.tokens import tokenize
 from seq2seq_bottleneck.probes.survival_sums import Layout
+from seq2seq_bottleneck.questions.probing import keep, read_kept
 from seq2seq_bottleneck.questions.subject import Subject, open_subject
 from seq2seq_bottleneck.results.folders import HYPOTHESES
 from seq2seq_bottleneck.results.found import finished_runs
 from seq2seq_bottleneck.results.outputs import COLUMNS
 from seq2seq_bottleneck.results.schema import PROBE_COLUMNS
 from seq2seq_bottleneck.settings.run import resolve
-from seq2seq_bottleneck.studies.kept import keep, read_kept
 from seq2seq_bottleneck.studies.survival import (
     CLASSES,
     LAYOUTS,

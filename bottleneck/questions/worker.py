@@ -5,11 +5,11 @@ import os
 import sys
 from pathlib import Path
 
-from ..questions.subject import open_subject
 from ..runs.environment import use_cache
 from ..settings.errors import UserError
-from .catalogue import find_study
-from .kept import keep
+from .probing import keep
+from .question import find_study
+from .subject import open_subject
 
 
 def main() -> None:

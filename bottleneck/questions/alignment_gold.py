@@ -1,0 +1,167 @@
+"""C7 on the user's own gold set: sentences that people linked word by word.
+
+The words are those between the spaces of the files. A gold set often stands in tokens (``l' homme
+,``): its sentences are put back into running text, which a run reads as any other text. Where the
+run's tokens are finer than the words, their weights are put together word by word
+(`corpus.pieces`).
+"""
+
+import re
+from collections.abc import Container, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from ..corpus.files import read_lines
+from ..corpus.pair import SentencePair
+from ..corpus.tokens import JOINER, detokenize, tokenize
+from ..results.study_files import GOLD
+from ..settings.errors import UserError, counted
+from . import alignment
+from .alignment import GoldLinks, LinkedPair
+from .question import Columns, Probed, Row, Tell
+
+if TYPE_CHECKING:
+    from .subject import Subject
+
+OPENING, APOSTROPHES = ("(", "[", "{"), ("'", "’")
+_LINK = re.compile(r"(\d{1,9})([-?])(\d{1,9})", re.ASCII)
+
+
+class GoldSentence(NamedTuple):
+    """The words of both sides, and their links."""
+
+    source: list[str]
+    target: list[str]
+    links: GoldLinks
+
+
+def read_gold(gold: Path, source: Path, target: Path, base: int) -> list[GoldSentence]:
+    """Read the three files, line by line; what does not fit together is a UserError.
+
+    ``base`` is the number of the first word, 0 or 1.
+    """
+    files = {"--gold": gold, "--source": source, "--target": target}
+    texts = [read_lines(str(path), option) for option, path in files.items()]
+    if len(set(map(len, texts))) > 1:
+        counts = ", ".join(
+            f"{option} {str(path)!r} has {counted(len(text), 'line')}"
+            for (option, path), text in zip(files.items(), texts, strict=True)
+        )
+        raise UserError(f"{counts}: give files of as many lines, one for each sentence")
+    sentences = []
+    for number, (line, ours, theirs) in enumerate(zip(*texts, strict=True), 1):
+        words = ours.split(), theirs.split()
+        where = f"--gold {str(gold)!r} line {number}"
+        links = parse_links(line, where, (len(words[0]), len(words[1])), base)
+        sentences.append(GoldSentence(*words, links))
+    return sentences
+
+
+def parse_links(line: str, where: str, lengths: tuple[int, int], base: int) -> GoldLinks:
+    """The links of a line: ``0-0 1?2``, source first, ``-`` sure, ``?`` possible; one may be both.
+
+    ``lengths`` are the source and target words. UserError, which starts with ``where``, for what is
+    no link of the sentence.
+    """
+    links = {}
+    for entry in line.split():
+        match = _LINK.fullmatch(entry)
+        if match is None:
+            raise UserError(f"{where}: {entry!r} is no link; write i-j (sure) or i?j (possible)")
+        i, j = int(match[1]) - base, int(match[3]) - base
+        if min(i, j) < 0:
+            raise UserError(
+                f"{where}: {entry!r} counts from 0, but the file is read as 1-based; leave "
+                "--first-word out"
+            )
+        if i >= lengths[0] or j >= lengths[1]:
+            raise UserError(
+                f"{where}: {entry!r} is outside a sentence of {lengths[0]} source and {lengths[1]} "
+                "target words; check the tokens, which side is first, and whether the file counts "
+                "from 0 or 1"
+            )
+        links[i, j] = links.get((i, j), False) or match[2] == "-"
+    return GoldLinks(frozenset(link for link, sure in links.items() if sure), frozenset(links))
+
+
+def probe_gold(subject: "Subject", sentences: Sequence[GoldSentence], tell: Tell) -> Columns:
+    """The probe's columns for the gold set, and the share of tokens that the run does not know.
+
+    Sentences with an empty side or without links are left out; UserError where no other is there.
+    """
+    sentences = [item for item in sentences if item.links.possible]
+    if not sentences:
+        raise UserError("no sentence of --gold has links; write i-j (sure) or i?j (possible)")
+    model = alignment.train_ibm1(subject, tell)
+    corpus = subject.settings.corpus
+    lower = corpus.lowercase or corpus.name == "grammar"
+    pairs = []
+    for item in sentences:
+        source, target = (
+            [detokenize(tokenize(word.lower() if lower else word)) for word in words]
+            for words in item[:2]
+        )
+        texts = running_text(source, model.source_ids), running_text(target, model.target_ids)
+        pairs.append(LinkedPair(SentencePair(*texts), source, target, item.links))
+    columns = alignment.measure(subject, pairs, model, tell)
+    for side, vocabulary in zip(("source", "target"), subject.vocabularies, strict=True):
+        pieces = [vocabulary.pieces(getattr(item.pair, side)) for item in pairs]
+        columns[f"unknown_{side}"] = np.full(len(pairs), vocabulary.unknown_rate(pieces))
+    return columns
+
+
+def running_text(words: Sequence[str], known: Container[str]) -> str:
+    """Words that may be tokens as running text.
+
+    A sign is glued to its left unless it is known to stand alone, "(" and "l'" are glued to their
+    right, "'s" to its left. ``known`` are the word tokens of the training text.
+    """
+    tokens = []
+    for word in words:
+        if word in OPENING or (len(word) > 1 and word.endswith(APOSTROPHES)):
+            tokens.append(word + JOINER)
+        elif word.startswith(APOSTROPHES) or not (word in known or any(map(str.isalnum, word))):
+            tokens.append(JOINER + word)
+        else:
+            tokens.append(word)
+    return detokenize(tokens)
+
+
+def summarise(probed: Sequence[Probed]) -> list[Row]:
+    """The rows of the question, with what the runs did not know as a note."""
+    from .arms import arms_of
+
+    unknown = {
+        arm.name: [100 * arm.runs[0].found[f"unknown_{side}"][0] for side in ("source", "target")]
+        for arm in arms_of(probed)
+    }
+    said = "{}: unknown to the run are {:.1f} % of the source and {:.1f} % of the target tokens"
+    return [
+        row | {"note": said.format(row["arm"], *unknown[row["arm"]])}
+        for row in alignment.summarise(probed)
+    ]
+
+
+def notes(frame: pd.DataFrame) -> list[str]:
+    """The question's notes, and what the runs do not know of the gold set's words."""
+    unknown = [f"{note}." for note in dict.fromkeys(frame["note"]) if note]
+    return [*alignment.notes(frame), *unknown]
+
+
+TITLE = "Alignment (C7): attention weights against the user's gold links"
+
+QUESTION = replace(
+    alignment.QUESTION,
+    name=GOLD,
+    title=TITLE,
+    summarise=summarise,
+    suits=alignment.attends,
+    notes=notes,
+    grids=[replace(alignment.QUESTION.grids[0], title=f"{TITLE}; AER, %")],
+    figure="Do the attention weights align the words of the user's gold set?",
+    counted="sentences of the gold set",
+)
