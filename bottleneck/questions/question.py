@@ -19,7 +19,17 @@ from rich.table import Table
 from rich.text import Text
 
 from ..claims.verdict import Held, Verdict
-from ..figures.plot import Panel, Plot, chosen, data_frame, drawn, facts, roof, slide_rows
+from ..figures.plot import (
+    Panel,
+    Plot,
+    chosen,
+    data_frame,
+    drawn,
+    facts,
+    longest,
+    roof,
+    slide_rows,
+)
 from ..scoring.bootstrap import Score
 from ..settings.run import RunSettings
 from ..tables.page import Page
@@ -83,8 +93,9 @@ def by_bucket(estimates: Estimates) -> Iterable[Line]:
 class Grid:
     """A table of a question: its columns of texts (``heads``), n, and its columns of numbers.
 
-    A row is there if its first number is, which gives n (unless not ``counted``). ``printed`` is a
-    last column with the slide's number for a row, under the head "slide".
+    A row is there if its first number is, which gives n (unless not ``counted``). With ``counts``
+    each column's n is in a row above the arms that share them. ``printed`` is a last column with
+    the slide's number for a row, under the head "slide".
     """
 
     title: str
@@ -93,6 +104,7 @@ class Grid:
     lines: Callable[[Estimates], Iterable[Line]] = by_bucket
     printed: Callable[[Estimates, Mapping[str, str]], str] | None = None
     counted: bool = True
+    counts: bool = False
 
     def table(self, estimates: Estimates) -> Table:
         """The table for a terminal."""
@@ -100,12 +112,17 @@ class Grid:
         heads = [*self.heads, *["n"] * self.counted, *(column.head for column in columns)]
         heads += ["slide"] if self.printed else []
         table = new_table(self.title, heads, texts=len(self.heads))
+        above: list[str] = []
         for texts, keys in self.lines(estimates):
             cells = [column.find(estimates, keys) for column in columns] if keys else [None]
             if not keys:
                 table.add_row(*(Text(text, "bold") for text in texts))
             elif cells[0] is not None:
                 n = [count(cells[0].n)] if self.counted else []
+                counts = ["" if cell is None else count(cell.n) for cell in cells]
+                if self.counts and above != [texts[0], "n", *counts]:
+                    above = [texts[0], "n", *counts]
+                    table.add_row(*above, style="dim")
                 slide = [self.printed(estimates, keys)] if self.printed else []
                 table.add_row(*texts, *n, *map(Column.text, columns, cells), *slide)
         return table
@@ -147,9 +164,10 @@ class Axes:
             named = subset[self.key].map(self.lines)
             rows = [row | {"control": name} for row, name in zip(rows, named, strict=True)]
         limit = self.limit if self.top is None else max(self.top, roof(rows))
+        least = float(np.nanmin([0.0, *(row[end] for row in rows for end in ("value", "low"))]))
         panel = Panel(
             self.title, self.x_label, self.y, self.counted, numeric=self.numeric,
-            joined=self.joined, limits=(0, limit),
+            joined=self.joined, limits=(least, limit),
         )  # fmt: skip
         return panel, rows
 
@@ -197,8 +215,9 @@ class Question(Study):
     """A question with all that a reader sees of it.
 
     ``decide`` gives a verdict for each claim that it decides, ``notes`` the caption of the table.
-    ``measures`` are the columns of its CSV. ``intervals`` says what the table's intervals are if
-    they are not over test sentences; ``counted`` says it for the figure.
+    ``measures`` are the columns of its CSV. ``figure`` is the figure's title, with "{longest}" for
+    the longest bucket. ``intervals`` says what the table's intervals are if they are not over test
+    sentences; ``counted`` says it for the figure.
     """
 
     title: str
@@ -218,8 +237,9 @@ class Question(Study):
     def page(self, frame: pd.DataFrame) -> Page:
         """The table with all that belongs to it."""
         estimates, body = Estimates(frame), Table.grid()
-        for grid in self.grids:
-            body.add_row(grid.table(estimates))
+        tables = [grid.table(estimates) for grid in self.grids]
+        for table in filter(lambda table: table.row_count, tables):
+            body.add_row(table)
         runs, resamples = caption(frame)
         told = [*self.notes(frame), runs, self.intervals or resamples]
         return Page(self.name, self.title, wide(frame, self.measures), body, [], told)
@@ -232,10 +252,12 @@ class Question(Study):
         for axes in filter(lambda axes: axes.printed, self.axes):
             lines += slide_rows(axes.title, "", axes.printed(frame))
         data = data_frame(lines)
-        return Plot(self.figure, tuple(panels), data, facts(frame, self.counted))
+        title = self.figure.format(longest=longest(frame))
+        return Plot(title, tuple(panels), data, facts(frame, self.counted))
 
 
 FILES = {
+    "survival": "survival",
     "dimensions": "dimensions",
     "reading": "state_reading",
     "length": "output_length",
