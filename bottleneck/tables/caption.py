@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..claims.rules import VINDICATION_RULES, failure_pattern
+from ..claims.rules import RULES, verdict_on
 from ..claims.verdict import Verdict, marked
 from ..results.bundle import Bundle, signatures
 from ..scoring.bleu import SHORT_SENTENCES
@@ -32,12 +32,12 @@ LOOSE = (
 
 def failure_verdicts(comparison: Comparison) -> list[Verdict]:
     """Whether the failure pattern held, and by which rule."""
-    return [failure_pattern(comparison.scores)]
+    return [verdict_on("L-FAIL", comparison.scores)]
 
 
 def vindication_verdicts(comparison: Comparison) -> list[Verdict]:
     """Whether the vindication held, and by which rules."""
-    return [decide(comparison.scores) for decide, _ in VINDICATION_RULES.values()]
+    return [verdict_on(claim, comparison.scores) for claim in RULES if claim != "L-FAIL"]
 
 
 def common_caption(comparison: Comparison, bundle: Bundle) -> list[str]:
