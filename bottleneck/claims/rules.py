@@ -1,229 +1,236 @@
 """Rules for the lecture's two tables (L-FAIL, L-VIND).
 
 Every interval is a 95 % percentile bootstrap over test sentences of the mean over seeds; seeds are
-not resampled and the intervals are not corrected for the number of buckets. "Clear of zero" means
-that the whole interval is. All rules read the filled buckets, shortest first, but for those of a
-handful of sentences (`verdict.READ_FROM`).
+not resampled and the intervals are not corrected for the number of buckets. "Clear of 0" means that
+the whole interval is. All rules read the filled buckets, shortest first, except those of a handful
+of sentences (`verdict.READ_FROM`).
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 
 from ..scoring.bootstrap import Estimate, difference, interaction, percent_change
-from .ceiling import ceiling_sentence
 from .verdict import (
     FLOOR_BLEU,
     LEAST_BASE,
     READ_FROM,
+    SIGNED,
     BucketScores,
-    Held,
     Verdict,
     at_floor,
     changed,
     estimated,
     filled,
-    plain,
-    ranged,
-    shown,
     small_buckets,
     unlearned,
+    with_interval,
 )
 
-UNREAD = f"A bucket of fewer than {READ_FROM} sentences is not read."
-FAILURE_RULE = (
-    "Held if no-attention BLEU falls from the first to the last filled bucket by an amount whose "
-    "95 % interval lies above 0 and no step between neighbouring buckets is a rise whose interval "
-    "lies above 0 (a step whose interval holds 0 is a tie, allowed and named); partly if the whole "
-    "fall is clear of 0 but some step is a clear rise; else not held. Not measured where BLEU in "
-    f"the first filled bucket is under {FLOOR_BLEU:g}: what has not been learned cannot fall. "
-    f"{UNREAD}"
-)
-VINDICATION_RULE = (
-    "Held if attention minus none, in BLEU, has a 95 % interval above 0 in the longest filled "
-    "bucket, the interaction (gain in the longest minus gain in the shortest) has one above 0, and "
-    "no bucket's gain has one below 0; partly if the gain in the longest bucket is clear of 0 but "
-    "one of the other two conditions fails; else not held. Not measured where attention's BLEU is "
-    f"under {FLOOR_BLEU:g} in every bucket. {UNREAD}"
-)
-LARGEST_RULE = (
-    "Call worst the buckets whose no-attention BLEU is the lowest or tied with it (95 % interval "
-    "of the difference not above 0), and top those whose gain is the largest or tied with it; held "
-    "if every top bucket is a worst one, partly if some are, not held if none is, if every bucket "
-    "is a worst one, or if the largest gain is not clear of 0. Not measured as for L-VIND."
-)
+CEILING_BLEU = 95.0
+"""BLEU is bounded at 100. From 95 up an arm can differ from the bound by 5.3 per cent at most
+(100 / 95), so attention / none - 1 is 100 / none - 1 to within that: arithmetic of none's level,
+whatever attention does."""
 SHORT_LITTLE, SHORT_SOME = 10.0, 25.0
 """Per cent of attention's BLEU that a small gain stays under (slide: 2.6 %), and a moderate one."""
-SHORT_RULE = (
-    "In the shortest filled bucket take attention minus none as a share of attention's BLEU. Held "
-    f"if its 95 % interval lies below {SHORT_LITTLE:g} %, partly if below {SHORT_SOME:g} %; "
-    "else not held. Not measured as for L-VIND."
-)
-RISING_RULE = (
-    "Take the improvement in per cent of the BLEU without attention, bucket by bucket. Held if "
-    "every step between neighbouring filled buckets is a rise whose 95 % interval lies above 0; "
-    "partly if the rise from the first to the last is clear of 0 and no step is a fall whose "
-    "interval lies below 0; else not held. Not measured as for L-VIND, or where no-attention BLEU "
-    f"is under {LEAST_BASE:g} in some bucket. {UNREAD}"
-)
+UNREAD = f"A bucket of fewer than {READ_FROM} sentences is not read."
 TOO_FEW = f"fewer than two buckets have {READ_FROM} sentences or more"
 
+Decision = tuple[bool, bool, list[str], str, Estimate]
+"""Whether the main condition holds, and all the others; the clauses of the reason; the number that
+the rule turns on first, after its name."""
 
-def failure_pattern(buckets: Sequence[BucketScores]) -> Verdict:
-    """L-FAIL: without attention BLEU falls as sentences grow longer."""
-    rows = filled(buckets)
-    if len(rows) < 2:
-        return Verdict("L-FAIL", "not measured", FAILURE_RULE, TOO_FEW)
-    if at_floor([rows[0].none]):
-        reason = unlearned("without attention", rows[0].name)
-        return Verdict("L-FAIL", "not measured", FAILURE_RULE, reason)
-    fall = difference(rows[0].none, rows[-1].none)
+
+@dataclass(frozen=True)
+class Rule:
+    """A rule of a claim about two or more buckets.
+
+    ``unmeasured`` says why these cannot be judged, if so. Held if all conditions of ``decide``
+    hold, partly if the main one does, otherwise not held.
+    """
+
+    text: str
+    decide: Callable[[Sequence[BucketScores]], Decision]
+    unmeasured: Callable[[Sequence[BucketScores]], str]
+
+
+def verdict_on(claim: str, buckets: Sequence[BucketScores]) -> Verdict:
+    """The verdict on a claim in `RULES`."""
+    rule, rows = RULES[claim], filled(buckets)
+    if reason := TOO_FEW if len(rows) < 2 else rule.unmeasured(rows):
+        return Verdict(claim, "not measured", rule.text, reason)
+    main, rest, clauses, name, number = rule.decide(rows)
+    word = ("held" if rest else "partly") if main else "not held"
+    few = [row.name for row in buckets if row.none.filled and row.sentences < READ_FROM]
+    clauses += [small_buckets(buckets), f"not read: {', '.join(few)}" if few else ""]
+    because = "; ".join(filter(None, clauses))
+    return Verdict(claim, word, rule.text, because, **estimated(name, number))
+
+
+def failure_pattern(rows: Sequence[BucketScores]) -> Decision:
+    """Without attention BLEU falls as sentences grow longer."""
+    first, last = rows[0], rows[-1]
+    fall = difference(first.none, last.none)
     steps = {f"{a.name} to {b.name}": difference(b.none, a.none) for a, b in pairwise(rows)}
-    rises = [name for name, step in steps.items() if step.interval.above_zero]
-    ties = [name for name, step in steps.items() if _tie(step)]
+    rises = {name: step for name, step in steps.items() if step.interval.above_zero}
     clauses = [
-        f"from {rows[0].name} to {rows[-1].name} BLEU without attention "
+        f"from {first.name} to {last.name} BLEU without attention "
         + changed(fall, "falls by {}", "rises by {}"),
-        _steps("clear rises", rises, steps, plain),
-        _steps("ties", ties, steps),
+        _listed("clear rises", rises, "{:z.2f}"),
+        _listed("ties", _ties(steps)),
     ]
-    verdict = _graded(fall.interval.above_zero, not rises)
-    told = estimated(f"fall of BLEU without attention, {rows[0].name} to {rows[-1].name}", fall)
-    return Verdict("L-FAIL", verdict, FAILURE_RULE, _sentence(clauses, buckets), **told)
+    name = f"fall of BLEU without attention, {first.name} to {last.name}"
+    return fall.interval.above_zero, not rises, clauses, name, fall
 
 
-def vindication(buckets: Sequence[BucketScores]) -> Verdict:
-    """L-VIND: attention helps where sentences are long, more than where they are short."""
-    rows = filled(buckets)
-    reason = _unmeasured(rows)
-    if reason:
-        return Verdict("L-VIND", "not measured", VINDICATION_RULE, reason)
+def vindication(rows: Sequence[BucketScores]) -> Decision:
+    """Attention helps with long sentences, more than with short ones."""
     gains = {row.name: row.gain for row in rows}
-    longest, more = rows[-1].name, interaction(list(gains.values()))
-    losses = [name for name, gain in gains.items() if gain.interval.below_zero]
+    shortest, longest, more = rows[0].name, rows[-1].name, interaction(list(gains.values()))
+    losses = {name: gain for name, gain in gains.items() if gain.interval.below_zero}
     best = max(gains, key=lambda name: gains[name].value)
     clauses = [
-        f"the gain in {longest} is {plain(gains[longest])}",
+        f"the gain in {longest} is {with_interval(gains[longest])}",
         changed(
             more,
-            f"it exceeds the gain in {rows[0].name} by {{}}",
-            f"it falls short of the gain in {rows[0].name} by {{}}",
+            f"it exceeds the gain in {shortest} by {{}}",
+            f"it falls short of the gain in {shortest} by {{}}",
         ),
-        f"the largest gain is in {best} ({plain(gains[best])})",
-        _steps("clear losses", losses, gains),
-        ceiling_sentence([row.name for row in rows], [_attention(row) for row in rows]),
+        f"the largest gain is in {best} ({with_interval(gains[best])})",
+        _listed("clear losses", losses),
+        ceiling_sentence({row.name: row.attention.value for row in rows}),
     ]
-    holds = more.interval.above_zero and not losses
-    verdict = _graded(gains[longest].interval.above_zero, holds)
-    told = estimated(f"attention minus none, BLEU, {longest}", gains[longest])
-    return Verdict("L-VIND", verdict, VINDICATION_RULE, _sentence(clauses, buckets), **told)
+    name = f"attention minus none, BLEU, {longest}"
+    rest = more.interval.above_zero and not losses
+    return gains[longest].interval.above_zero, rest, clauses, name, gains[longest]
 
 
-def vindication_largest(buckets: Sequence[BucketScores]) -> Verdict:
-    """L-VIND's stronger sentence: the gain is largest where the bottleneck hurt most."""
-    rows = filled(buckets)
-    reason = _unmeasured(rows)
-    if reason:
-        return Verdict("L-VIND-largest", "not measured", LARGEST_RULE, reason)
+def vindication_largest(rows: Sequence[BucketScores]) -> Decision:
+    """The gain is largest where the bottleneck hurt most."""
     gains = {row.name: row.gain for row in rows}
     top = _tied_with_largest(gains)
     worst = _tied_with_largest({row.name: _negative(row.none) for row in rows})
+    best = gains[top[0]]
     clauses = [
-        f"the largest gain is in {top[0]} ({plain(gains[top[0]])}){_ties(top)}",
-        f"BLEU without attention is lowest in {worst[0]}{_ties(worst)}",
+        f"the largest gain is in {top[0]} ({with_interval(best)}){_tied(top)}",
+        f"BLEU without attention is lowest in {worst[0]}{_tied(worst)}",
     ]
-    clear = gains[top[0]].interval.above_zero and len(worst) < len(rows)
+    clear = best.interval.above_zero and len(worst) < len(rows)
     some = clear and not set(top).isdisjoint(worst)
-    verdict = _graded(some, set(top) <= set(worst))
-    told = estimated(f"the largest gain, BLEU, {top[0]}", gains[top[0]])
-    return Verdict("L-VIND-largest", verdict, LARGEST_RULE, _sentence(clauses, buckets), **told)
+    return some, set(top) <= set(worst), clauses, f"the largest gain, BLEU, {top[0]}", best
 
 
-def vindication_short(buckets: Sequence[BucketScores]) -> Verdict:
-    """L-VIND's first row: for short sentences attention adds little (slide: +2.6 %)."""
-    rows = filled(buckets)
-    if reason := _unmeasured(rows):
-        return Verdict("L-VIND-short", "not measured", SHORT_RULE, reason)
+def vindication_short(rows: Sequence[BucketScores]) -> Decision:
+    """The table's first row: for short sentences attention adds little (slide: +2.6 %)."""
     shortest = rows[0]
     share = _negative(percent_change(shortest.none, shortest.attention))
+    clause = (
+        f"in {shortest.name} attention adds {with_interval(shortest.gain)} BLEU, "
+        f"{with_interval(share, '{:z.1f}', ' %')} of its own"
+    )
+    name = f"gain as a share of attention's BLEU, per cent, {shortest.name}"
     high = share.interval.high
-    verdict = _graded(high < SHORT_SOME, high < SHORT_LITTLE)
-    clauses = [
-        f"in {shortest.name} attention adds {plain(shortest.gain)} BLEU, "
-        f"{ranged(share.value, share.interval.low, high, '{:z.1f}', ' %')} of its own"
-    ]
-    number = estimated(f"gain as a share of attention's BLEU, per cent, {shortest.name}", share)
-    return Verdict("L-VIND-short", verdict, SHORT_RULE, _sentence(clauses, buckets), **number)
+    return high < SHORT_SOME, high < SHORT_LITTLE, [clause], name, share
 
 
-def vindication_rising(buckets: Sequence[BucketScores]) -> Verdict:
-    """L-VIND's last column: the improvement in per cent rises from bucket to bucket."""
-    rows = filled(buckets)
-    low = [row.name for row in rows if row.none.value < LEAST_BASE]
-    reason = _unmeasured(rows)
-    if not reason and low:
-        reason = f"BLEU without attention is under {LEAST_BASE:g} in {', '.join(low)}"
-    if reason:
-        return Verdict("L-VIND-rising", "not measured", RISING_RULE, reason)
-    improvements = [percent_change(row.attention, row.none) for row in rows]
+def vindication_rising(rows: Sequence[BucketScores]) -> Decision:
+    """The table's last column: the improvement in per cent rises from bucket to bucket."""
+    improvements = {row.name: percent_change(row.attention, row.none) for row in rows}
     steps = {
-        f"{a.name} to {b.name}": difference(second, first)
-        for (a, b), (first, second) in zip(pairwise(rows), pairwise(improvements), strict=True)
+        f"{first} to {second}": difference(improvements[second], improvements[first])
+        for first, second in pairwise(improvements)
     }
-    rise = difference(improvements[-1], improvements[0])
-    falls = [name for name, step in steps.items() if step.interval.below_zero]
-    ties = [name for name, step in steps.items() if _tie(step)]
-    partly = rise.interval.above_zero and not falls
+    falls = {name: step for name, step in steps.items() if step.interval.below_zero}
+    values = list(improvements.values())
+    rise = difference(values[-1], values[0])
     clauses = [
-        "the improvement is " + ", ".join(f"{change.value:+.0f} %" for change in improvements),
-        _steps("clear falls", falls, steps),
-        _steps("ties", ties, steps),
+        "the improvement is " + ", ".join(f"{change.value:+.0f} %" for change in values),
+        _listed("clear falls", falls),
+        _listed("ties", _ties(steps)),
     ]
-    measure = f"improvement, points of per cent, {rows[-1].name} minus {rows[0].name}"
-    verdict = _graded(partly, not ties)
-    return Verdict(
-        "L-VIND-rising",
-        verdict,
-        RISING_RULE,
-        _sentence(clauses, buckets),
-        **estimated(measure, rise),
+    name = f"improvement, points of per cent, {rows[-1].name} minus {rows[0].name}"
+    partly = rise.interval.above_zero and not falls
+    return partly, not _ties(steps), clauses, name, rise
+
+
+def ceiling_sentence(attention: Mapping[str, float]) -> str:
+    """Name the buckets where BLEU with attention is at its ceiling; empty if there is none."""
+    names = [name for name, bleu in attention.items() if bleu >= CEILING_BLEU]
+    if not names:
+        return ""
+    return (
+        f"in bucket{'s' * (len(names) > 1)} {', '.join(names)} attention is at its ceiling "
+        f"(BLEU >= {CEILING_BLEU:g}): the relative gain there is 100/none - 1, arithmetic"
     )
 
 
-VINDICATION_RULES: dict[str, tuple[Callable[[Sequence[BucketScores]], Verdict], str]] = {
-    "L-VIND": (vindication, VINDICATION_RULE),
-    "L-VIND-short": (vindication_short, SHORT_RULE),
-    "L-VIND-rising": (vindication_rising, RISING_RULE),
-    "L-VIND-largest": (vindication_largest, LARGEST_RULE),
-}
-"""By claim: what decides it, and the rule in words."""
+def _unlearned_none(rows: Sequence[BucketScores]) -> str:
+    """Why the arm without attention cannot be judged; empty if it can."""
+    return unlearned("without attention", rows[0].name) if at_floor([rows[0].none]) else ""
 
 
-def _graded(main: bool, rest: bool) -> Held:
-    """Not held without the main condition, partly with it alone, held with both."""
-    if not main:
-        return "not held"
-    return "held" if rest else "partly"
-
-
-def _tie(step: Estimate) -> bool:
-    """Whether the interval holds zero."""
-    return not (step.interval.above_zero or step.interval.below_zero)
-
-
-def _unmeasured(rows: Sequence[BucketScores]) -> str:
-    """Why a gain cannot be judged; empty where it can."""
-    if len(rows) < 2:
-        return TOO_FEW
-    lacking = [r.name for r in rows if r.attention is None or not r.attention.filled]
-    if lacking:
+def _without_gain(rows: Sequence[BucketScores]) -> str:
+    """Why a gain cannot be judged; empty if it can."""
+    if lacking := [r.name for r in rows if r.attention is None or not r.attention.filled]:
         return f"no score with attention in {', '.join(lacking)}"
-    low = at_floor([r.attention for r in rows])
+    low = at_floor([row.attention for row in rows])
     return unlearned("with attention", "every bucket") if low else ""
 
 
-def _attention(row: BucketScores) -> float:
-    """BLEU with attention; nan where it was not measured."""
-    return float("nan") if row.attention is None else row.attention.value
+def _without_improvement(rows: Sequence[BucketScores]) -> str:
+    """Why an improvement in per cent cannot be judged; empty if it can."""
+    low = [row.name for row in rows if row.none.value < LEAST_BASE]
+    reason = f"BLEU without attention is under {LEAST_BASE:g} in {', '.join(low)}" if low else ""
+    return _without_gain(rows) or reason
+
+
+RULES: Mapping[str, Rule] = {
+    "L-FAIL": Rule(
+        "Held if BLEU without attention falls from the first to the last filled bucket by an "
+        "amount whose 95 % interval lies above 0 and no step between neighbouring buckets is a "
+        "rise whose interval lies above 0 (a step whose interval contains 0 is a tie, which is "
+        "allowed and named); partly if the whole fall is clear of 0 but some step is a clear rise; "
+        "otherwise not held. Not measured if BLEU in the first filled bucket is under "
+        f"{FLOOR_BLEU:g}: what was not learned cannot fall. {UNREAD}",
+        failure_pattern,
+        _unlearned_none,
+    ),
+    "L-VIND": Rule(
+        "Held if attention minus none, in BLEU, has a 95 % interval above 0 in the longest filled "
+        "bucket, the interaction (gain in the longest minus gain in the shortest) has one above 0, "
+        "and no bucket's gain has one below 0; partly if the gain in the longest bucket is clear "
+        "of 0 but one of the other two conditions fails; otherwise not held. Not measured if "
+        f"attention's BLEU is under {FLOOR_BLEU:g} in every bucket. {UNREAD}",
+        vindication,
+        _without_gain,
+    ),
+    "L-VIND-short": Rule(
+        "The rule reads attention minus none as a share of attention's BLEU in the shortest filled "
+        f"bucket. Held if its 95 % interval lies below {SHORT_LITTLE:g} %; partly if it lies below "
+        f"{SHORT_SOME:g} %; otherwise not held. Not measured as for L-VIND.",
+        vindication_short,
+        _without_gain,
+    ),
+    "L-VIND-rising": Rule(
+        "The rule reads the improvement in per cent of the BLEU without attention, by bucket. Held "
+        "if every step between neighbouring filled buckets is a rise whose 95 % interval lies "
+        "above 0; partly if the rise from the first to the last is clear of 0 and no step is a "
+        "fall whose interval lies below 0; otherwise not held. Not measured as for L-VIND, or if "
+        f"BLEU without attention is under {LEAST_BASE:g} in some bucket. {UNREAD}",
+        vindication_rising,
+        _without_improvement,
+    ),
+    "L-VIND-largest": Rule(
+        "The worst buckets are those whose BLEU without attention is the lowest or tied with it "
+        "(the 95 % interval of the difference is not above 0); the top buckets are those whose "
+        "gain is the largest or tied with it. Held if every top bucket is a worst one; partly if "
+        "some are; not held if none is, if every bucket is a worst one, or if the largest gain is "
+        "not clear of 0. Not measured as for L-VIND.",
+        vindication_largest,
+        _without_gain,
+    ),
+}
+"""By claim."""
 
 
 def _negative(estimate: Estimate) -> Estimate:
@@ -239,24 +246,21 @@ def _tied_with_largest(estimates: dict[str, Estimate]) -> list[str]:
     return [best, *tied]
 
 
-def _ties(names: Sequence[str]) -> str:
+def _tied(names: Sequence[str]) -> str:
     """The names after the first, as ties."""
     return f", tied with {', '.join(names[1:])}" if len(names) > 1 else ""
 
 
-def _steps(
-    title: str,
-    names: Sequence[str],
-    estimates: dict[str, Estimate],
-    tell: Callable[[Estimate], str] = shown,
-) -> str:
-    """The named differences with their intervals, signed or plain; empty without names."""
-    listed = ", ".join(f"{name} ({tell(estimates[name])})" for name in names)
-    return f"{title}: {listed}" if names else ""
+def _ties(steps: Mapping[str, Estimate]) -> dict[str, Estimate]:
+    """The steps whose interval contains 0."""
+    return {
+        name: step
+        for name, step in steps.items()
+        if not (step.interval.above_zero or step.interval.below_zero)
+    }
 
 
-def _sentence(clauses: Sequence[str], buckets: Sequence[BucketScores]) -> str:
-    """One sentence of the clauses that say something, small buckets last, then those not read."""
-    few = [each.name for each in buckets if each.none.filled and each.sentences < READ_FROM]
-    unread = f"not read: {', '.join(few)}" if few else ""
-    return "; ".join(clause for clause in [*clauses, small_buckets(buckets), unread] if clause)
+def _listed(title: str, estimates: Mapping[str, Estimate], form: str = SIGNED) -> str:
+    """The named differences with their intervals; empty if there are none."""
+    listed = ", ".join(f"{name} ({with_interval(estimates[name], form)})" for name in estimates)
+    return f"{title}: {listed}" if listed else ""

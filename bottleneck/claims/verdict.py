@@ -9,28 +9,25 @@ from ..scoring.bootstrap import Estimate, difference
 
 MARKED_BELOW = 100
 """Sentences under which a bucket's row is marked; Koehn 2004 validates nothing below 300."""
-
 READ_FROM = 10
-"""Sentences from which a bucket of the two tables is read by a rule: of two or three a bootstrap's
-interval says nothing, and the longest bucket of a text of short sentences may hold as few."""
-
+"""Sentences from which a rule reads a bucket of the two tables: of two or three a bootstrap's
+interval says nothing, and the longest bucket of a text of short sentences may have so few."""
 FLOOR_BLEU = 5.0
 """BLEU under which an arm has not learned to translate. Near zero, corpus BLEU is mostly the
 smoothing of orders without a match, which falls as texts grow, whatever the translations are."""
-
 LEAST_BASE = 1.0
 """BLEU under which a change is not stated in per cent of it: that would be noise over noise."""
-
 FAMILY = (
-    "Judged are the arms of one family, which differ in attention and seed alone: of those with "
-    "the arms that the claim is about (on a text that knows what it asks for, if one does) the one "
-    "nearest the lecture's settings, of several as near that of the largest context, of the fewest "
-    "updates. Other arms are counted beside."
+    "The rule judges one family of arms, which differ in attention and seed alone. Of the families "
+    "that have the arms the claim is about (on a text with what the claim needs, if there is one) "
+    "it is the nearest to the lecture's settings; of several, the one with the largest context, "
+    "then with the fewest updates. Other arms are only reported."
 )
 """Which arms of a study's table its claims judge: the end of their rules."""
-
 POINTS = " points"
 """The unit of a difference of two shares."""
+SIGNED = "{:+z.2f}"
+"""The form of a difference in BLEU that no word gives a direction."""
 
 Held = Literal["held", "partly", "not held", "not measured"]
 
@@ -40,7 +37,7 @@ class Verdict:
     """Whether a claim of the lecture held, by which rule, because of which numbers.
 
     ``value`` is the number that the rule turns on first, ``low`` to ``high`` its 95 % interval, and
-    ``measure`` says of what; None, and empty, where there is none.
+    ``measure`` says of what; None, and empty, if there is none.
     """
 
     claim: str
@@ -71,10 +68,10 @@ class BucketScores:
 
 
 def numbers(measure: str, value: float, low: float, high: float) -> dict[str, Any]:
-    """The fields of a `Verdict` that hold its number; what is not a number is None."""
+    """The fields of a `Verdict` for its number; what is not a number is None."""
     known = {"value": value, "low": low, "high": high}
     return {"measure": measure} | {
-        name: None if math.isnan(each) else float(each) for name, each in known.items()
+        name: None if math.isnan(number) else float(number) for name, number in known.items()
     }
 
 
@@ -84,13 +81,32 @@ def estimated(measure: str, estimate: Estimate) -> dict[str, Any]:
 
 
 def marked(sentences: int) -> bool:
-    """Whether a row stands on too few sentences to be read without a mark."""
+    """Whether a row has too few sentences to be read without a mark."""
     return sentences < MARKED_BELOW
+
+
+def small_buckets(buckets: Sequence[BucketScores]) -> str:
+    """A clause that names the filled buckets under `MARKED_BELOW` sentences; empty if none is."""
+    small = [
+        f"{b.name} (n = {b.sentences})" for b in buckets if b.none.filled and marked(b.sentences)
+    ]
+    return f"under {MARKED_BELOW} sentences: {', '.join(small)}" if small else ""
+
+
+def filled(buckets: Sequence[BucketScores]) -> list[BucketScores]:
+    """The buckets in which none has something to score, in their order, without very small ones."""
+    return [row for row in buckets if row.none.filled and row.sentences >= READ_FROM]
 
 
 def learned(bleu: float) -> bool:
     """Whether an arm has learned to translate, by its BLEU in some bucket; nan has not."""
     return bleu >= FLOOR_BLEU
+
+
+def at_floor(estimates: Sequence[Estimate | None]) -> bool:
+    """Whether no estimate that was measured reaches the floor: there is nothing to judge."""
+    values = [item.value for item in estimates if item is not None and item.filled]
+    return not any(map(learned, values))
 
 
 def unlearned(arms: str, where: str) -> str:
@@ -102,40 +118,24 @@ def needs_learned(lacking: str) -> str:
     """The sentence of a rule on the floor; ``lacking`` says without which arms nothing is left."""
     return (
         f"An arm whose BLEU in the shortest filled bucket is under {FLOOR_BLEU:g} has not learned "
-        f"to translate: it is left out and named. Not measured where that leaves {lacking}."
+        f"to translate: it is left out and named. Not measured if that leaves {lacking}."
     )
-
-
-def at_floor(estimates: Sequence[Estimate | None]) -> bool:
-    """Whether no estimate that was measured reaches the floor: there is nothing to judge."""
-    values = [held.value for held in estimates if held is not None and held.filled]
-    return not any(map(learned, values))
-
-
-def filled(buckets: Sequence[BucketScores]) -> list[BucketScores]:
-    """The buckets in which none has something to score, in their order; few sentences are none."""
-    return [each for each in buckets if each.none.filled and each.sentences >= READ_FROM]
-
-
-def shown(estimate: Estimate) -> str:
-    """A difference in BLEU with its 95 % interval, signed."""
-    interval = estimate.interval
-    return ranged(estimate.value, interval.low, interval.high, "{:+z.2f}")
 
 
 def ranged(value: float, low: float, high: float, form: str, unit: str = "") -> str:
     """A number with its 95 % interval: ``44 points [42, 46]``; the form should have ``z``."""
     shown, *ends = (form.format(end) for end in (value, low, high))
-    one = unit == POINTS and shown == "1"
-    return f"{shown}{unit.rstrip('s') if one else unit} [{', '.join(ends)}]"
+    if unit == POINTS and shown == "1":
+        unit = " point"
+    return f"{shown}{unit} [{', '.join(ends)}]"
 
 
 def directed(
     value: float, low: float, high: float, form: str, more: str, less: str, unit: str = ""
 ) -> str:
-    """An amount in the phrase that says its direction: ``falls by {}`` or ``rises by {}``.
+    """An amount in the phrase for its direction: ``falls by {}`` or ``rises by {}``.
 
-    ``less`` is for an amount below 0, which is told without its sign.
+    ``less`` is for an amount below 0, which loses its sign.
     """
     if value >= 0:
         return more.format(ranged(value, low, high, form, unit))
@@ -148,19 +148,11 @@ def changed(estimate: Estimate, more: str, less: str) -> str:
     return directed(estimate.value, interval.low, interval.high, "{:z.2f}", more, less)
 
 
-def plain(estimate: Estimate) -> str:
-    """A gain in BLEU with its 95 % interval, where the word says the direction: no plus sign."""
-    return ranged(estimate.value, estimate.interval.low, estimate.interval.high, "{:z.2f}")
+def with_interval(estimate: Estimate, form: str = "{:z.2f}", unit: str = "") -> str:
+    """`ranged` of an estimate, in BLEU if there is no other form."""
+    return ranged(estimate.value, estimate.interval.low, estimate.interval.high, form, unit)
 
 
 def two_digits(value: float) -> str:
     """Two significant digits always, in columns of many sizes: ``6.0``, ``0.30``, ``2.5e-07``."""
     return f"{value:.0f}" if abs(value) >= 9.95 else f"{value:#.2g}"
-
-
-def small_buckets(buckets: Sequence[BucketScores]) -> str:
-    """A clause that names the filled buckets under `MARKED_BELOW` sentences; empty if none is."""
-    small = [
-        f"{b.name} (n = {b.sentences})" for b in buckets if b.none.filled and marked(b.sentences)
-    ]
-    return f"under {MARKED_BELOW} sentences: {', '.join(small)}" if small else ""

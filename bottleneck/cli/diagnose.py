@@ -21,11 +21,11 @@ def diagnose(
 ) -> None:
     """Show which words of a sentence survive and which are lost."""
     from ..lecture.slides import SLIDES
+    from ..questions.diagnosis import diagnose as diagnosed
+    from ..questions.diagnosis import diagnosis_page
     from ..runs.environment import use_cache
     from ..runs.stored import latest_output, trained_arms
     from ..settings.errors import UsageError
-    from ..studies.diagnosis import diagnose as diagnosed
-    from ..tables.diagnosis import diagnosis_page
     from ..tables.page import check_format
 
     check_format(form)
@@ -48,8 +48,8 @@ def diagnose(
     if sentence is None:
         length += f" (the slide says {slide['words']}, elsewhere {slide['words_elsewhere']})"
         notes.append(
-            "Slide (L-LOST): topic, main fact, frame and tone are said to survive; "
-            f"{', '.join(SLIDES['L-LOST']['lost'])} and the conference's exact name to be lost."
+            "Slide (L-LOST): topic, main fact, frame and tone survive; "
+            f"{', '.join(SLIDES['L-LOST']['lost'])} and the conference's exact name are lost."
         )
     page = diagnosis_page(held, length, notes)
     show(page, form)

@@ -60,14 +60,15 @@ TITLES = {
 BLANK = ("trained", "all")
 """Stored as words and blank in the table: a column of blanks alone would be read as numbers."""
 RULE = (
-    "Read is how many principal components hold 95 % of the variance of the contexts without "
-    f"attention, in the bucket of {SENTENCE_WORDS} words, the length of the slide's sentence. The "
-    f"slide says {SLIDE_USED} of {SLIDE_SIZE}; different context sizes in proportion. Held if the "
-    f"95 % interval lies within {TOLERANCE:.0%} of that ({SLIDE_USED * (1 - TOLERANCE):.0f} to "
-    f"{SLIDE_USED * (1 + TOLERANCE):.0f} of {SLIDE_SIZE}) and above an untrained encoder's "
-    "(interval of the paired difference above 0); partly if it is above the untrained encoder's "
-    "and grows from the shortest filled bucket to the longest (interval of the difference above "
-    f"0), as a capacity would that sentences use up; otherwise not held. {FAMILY} "
+    "The rule reads how many principal components explain 95 % of the variance of the contexts "
+    f"without attention, in the bucket of {SENTENCE_WORDS} words, the length of the slide's "
+    f"sentence. The slide says {SLIDE_USED} of {SLIDE_SIZE}, proportionally for other context "
+    f"sizes. Held if the 95 % interval lies within {TOLERANCE:.0%} of that "
+    f"({SLIDE_USED * (1 - TOLERANCE):.0f} to {SLIDE_USED * (1 + TOLERANCE):.0f} of {SLIDE_SIZE}) "
+    "and above an untrained encoder's (interval of the paired difference above 0); partly if it is "
+    "above the untrained encoder's and grows from the shortest filled bucket to the longest "
+    "(interval of the difference above 0), like a capacity that sentences use up; otherwise not "
+    f"held. {FAMILY} "
     f"{needs_learned('none without attention')}"
 )
 

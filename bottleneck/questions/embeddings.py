@@ -42,14 +42,14 @@ Labels = dict[str, tuple[str, str]]
 LEAST_ADDED = 0.2
 """Share of a word's neighbours."""
 RULE = (
-    "Read is, of the encoder's embeddings, the share of each word's nearest neighbours (by cosine) "
-    "that are of its own word class, and of each noun's nearest nouns whose French has its gender. "
-    "Held if in every arm training adds to the class's share, over the same network untrained, at "
-    f"least {LEAST_ADDED:.0%} of the neighbours, and adds to the gender's share (lower ends of the "
-    f"95 % intervals over words at or above {LEAST_ADDED:.0%} and above 0), and if the class's "
-    "interval is above that of words next in frequency, which would be near each other if "
-    "embeddings told no more than how often words are met; partly if the class's conditions hold "
-    f"in every arm; otherwise not held. {FAMILY} {needs_learned('no arm')}"
+    "The rule reads, among the encoder's embeddings, the share of each word's nearest neighbours "
+    "(by cosine) that have its word class, and of each noun's nearest nouns whose French has its "
+    "gender. Held if in every arm training adds to the class's share, compared with the same "
+    f"network untrained, at least {LEAST_ADDED:.0%} of the neighbours, and adds to the gender's "
+    f"share (lower ends of the 95 % intervals over words at or above {LEAST_ADDED:.0%} and above "
+    "0), and if the class's interval is above that of words next in frequency, which would be near "
+    "each other if embeddings only said how often words occur; partly if the class's conditions "
+    f"hold in every arm; otherwise not held. {FAMILY} {needs_learned('no arm')}"
 )
 
 

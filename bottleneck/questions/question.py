@@ -19,7 +19,17 @@ from rich.table import Table
 from rich.text import Text
 
 from ..claims.verdict import Held, Verdict
-from ..figures.plot import Panel, Plot, chosen, data_frame, drawn, facts, roof, slide_rows
+from ..figures.plot import (
+    Panel,
+    Plot,
+    chosen,
+    data_frame,
+    drawn,
+    facts,
+    longest,
+    roof,
+    slide_rows,
+)
 from ..results.schema import BENCHMARK, STUDIES
 from ..scoring.bootstrap import Score
 from ..settings.errors import UsageError, did_you_mean
@@ -88,8 +98,9 @@ def by_bucket(estimates: Estimates) -> Iterable[Line]:
 class Grid:
     """A table of a question: its columns of texts (``heads``), n, and its columns of numbers.
 
-    A row is there if its first number is, which gives n (unless not ``counted``). ``printed`` is a
-    last column with the slide's number for a row, under the head "slide".
+    A row is there if its first number is, which gives n (unless not ``counted``). With ``counts``
+    each column's n is in a row above the arms that share them. ``printed`` is a last column with
+    the slide's number for a row, under the head "slide".
     """
 
     title: str
@@ -98,6 +109,7 @@ class Grid:
     lines: Callable[[Estimates], Iterable[Line]] = by_bucket
     printed: Callable[[Estimates, Mapping[str, str]], str] | None = None
     counted: bool = True
+    counts: bool = False
 
     def table(self, estimates: Estimates) -> Table:
         """The table for a terminal."""
@@ -105,12 +117,17 @@ class Grid:
         heads = [*self.heads, *["n"] * self.counted, *(column.head for column in columns)]
         heads += ["slide"] if self.printed else []
         table = new_table(self.title, heads, texts=len(self.heads))
+        above: list[str] = []
         for texts, keys in self.lines(estimates):
             cells = [column.find(estimates, keys) for column in columns] if keys else [None]
             if not keys:
                 table.add_row(*(Text(text, "bold") for text in texts))
             elif cells[0] is not None:
                 n = [count(cells[0].n)] if self.counted else []
+                counts = ["" if cell is None else count(cell.n) for cell in cells]
+                if self.counts and above != [texts[0], "n", *counts]:
+                    above = [texts[0], "n", *counts]
+                    table.add_row(*above, style="dim")
                 slide = [self.printed(estimates, keys)] if self.printed else []
                 table.add_row(*texts, *n, *map(Column.text, columns, cells), *slide)
         return table
@@ -153,9 +170,10 @@ class Axes:
             named = subset[self.key].map(self.lines)
             rows = [row | {"control": name} for row, name in zip(rows, named, strict=True)]
         limit = self.limit if self.top is None else max(self.top, roof(rows))
+        least = float(np.nanmin([0.0, *(row[end] for row in rows for end in ("value", "low"))]))
         panel = Panel(
             self.title, self.x_label, self.y, self.counted, numeric=self.numeric,
-            joined=self.joined, log_y=self.log_y, limits=(None if self.log_y else 0, limit),
+            joined=self.joined, log_y=self.log_y, limits=(None if self.log_y else least, limit),
         )  # fmt: skip
         return panel, rows
 
@@ -204,8 +222,9 @@ class Question(Study):
 
     ``decide`` gives a verdict for each claim that it decides, ``notes`` the caption of the table.
     ``measures`` are the columns of its CSV, of which those are left out that were not measured.
-    ``intervals`` says what the table's intervals are if they are not over test sentences;
-    ``counted`` says it for the figure.
+    ``figure`` is the figure's title, with "{longest}" for the longest bucket. ``intervals`` says
+    what the table's intervals are if they are not over test sentences; ``counted`` says it for the
+    figure.
     """
 
     title: str
@@ -228,10 +247,9 @@ class Question(Study):
         for table in (grid.table(estimates) for grid in self.grids):
             if table.row_count:
                 body.add_row(table)
-        measures = [name for name in self.measures if (frame["measure"] == name).any()]
         runs, resamples = caption(frame)
         told = [*self.notes(frame), runs, self.intervals or resamples]
-        data = wide(frame, measures)
+        data = wide(frame, self.measures)
         return Page(self.name, self.title, data, body, [], told, run_line(frame))
 
     def plot(self, frame: pd.DataFrame) -> Plot:
@@ -242,10 +260,12 @@ class Question(Study):
         for axes in filter(lambda axes: axes.printed, self.axes):
             lines += slide_rows(axes.title, "", axes.printed(frame))
         data = data_frame(lines)
-        return Plot(self.figure, tuple(panels), data, facts(frame, self.counted))
+        title = self.figure.format(longest=longest(frame))
+        return Plot(title, tuple(panels), data, facts(frame, self.counted))
 
 
 FILES = {
+    "survival": "survival",
     "dimensions": "dimensions",
     "information": "information",
     "gradients": "gradients",

@@ -55,14 +55,15 @@ RIGHT, WRONG = "y", "n"
 ENOUGH = 0.5
 """Share of the words that are to be read."""
 RULE = (
-    "Read is, without attention and by how many words have been read, how many of the last words "
-    "(20, or as many as every state of the bucket has read) a linear probe reads from the state "
-    "beyond always answering the most frequent word, of those that this leaves to be read. Held "
-    f"if in every bucket it is at least {ENOUGH:.0%} of them and more than from an untrained "
-    "encoder's states and than from the word just read alone (95 % intervals over test sentences: "
-    f"the lower end at or above {ENOUGH:.0%}, the paired difference from the untrained above 0, "
-    "the interval above that of the word just read); partly if it is more than both in every "
-    f"bucket; otherwise not held. Arms with attention are reported and do not count. {FAMILY} "
+    "The rule reads, without attention and by how many words the state has read, how many of the "
+    "last words (20, or as many as every state of the bucket has read) a linear probe names from "
+    "the state beyond always answering the most frequent word. Held if in every bucket these are "
+    f"at least {ENOUGH:.0%} of the words that the most frequent word leaves, and more than from an "
+    "untrained encoder's states and than from the word just read alone (95 % intervals over test "
+    f"sentences: the lower end at or above {ENOUGH:.0%}, the paired difference from the untrained "
+    "above 0, the interval above that of the word just read); partly if they are more than both in "
+    "every bucket; otherwise not held. Arms with attention are reported and do not count. "
+    f"{FAMILY} "
     f"{needs_learned('none without attention')}"
 )
 

@@ -1,8 +1,8 @@
 """The explorer's data: example sentences, which of their words each arm kept, and its weights.
 
-Words are judged as by the study ``survival`` and by `bottleneck diagnose`, where the corpus' own
-rules give the links (`probes.word_report`); of other text a bundle has no links, and the words of
-the reference are looked for in the output instead (`probes.survival.found_shares`).
+Words are judged as by the study ``survival`` and by `bottleneck diagnose` if the corpus' own rules
+give the links (`word_reports`). Of other text a bundle has no links, and the words of the reference
+are looked for in the output instead (`found_shares`).
 """
 
 import re
@@ -16,8 +16,14 @@ from ..corpus.subwords import Subwords
 from ..corpus.tokens import detokenize, plain, tokenize
 from ..corpus.turned import reverse_pair
 from ..corpus.vocabulary import EOS, SPECIAL
-from ..probes.survival import LinkedReference, found_shares
-from ..probes.word_report import LOST, WordReport, word_reports
+from ..questions.word_survival import (
+    LOST,
+    LinkedReference,
+    WordReport,
+    found_shares,
+    is_word,
+    word_reports,
+)
 from ..results.bundle import Bundle
 from ..results.examples import Example
 from ..settings.buckets import bucket_of
@@ -167,7 +173,7 @@ def _judged(
 
 def _words_alone(reports: Sequence[WordReport]) -> list[WordReport]:
     """Without punctuation."""
-    return [report for report in reports if any(map(str.isalnum, report.word))]
+    return [report for report in reports if is_word(report.word)]
 
 
 def _found(target: Sequence[str], output: Sequence[str]) -> list[WordReport]:

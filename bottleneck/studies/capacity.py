@@ -1,7 +1,7 @@
 """C2, C12: how many words a context of so many numbers holds, as far as its training got.
 
 A word is kept where the reference's words that it is linked to stand in the output, by gold links
-(`probes.survival`); of that is taken away what the same outputs have of other sources of the same
+(`word_survival`); of that is taken away what the same outputs have of other sources of the same
 length: (r - c) / (1 - c), which is 1 for a perfect output and 0 for any text. On the copying corpus
 words at their own place are counted as well: there a word says nothing of the next, so that n words
 in their order are exactly n log2 V bits.
@@ -16,15 +16,20 @@ from numpy import ndarray
 
 from ..corpus.pair import SentencePair
 from ..corpus.tokens import tokenize
-from ..probes.survival import LinkedReference, chance_survivals, partners, survivals
 from ..questions.arms import Arm, arms_of
 from ..questions.question import Columns, Probed, Row, Study, Tell
 from ..questions.subject import Subject, source_words
+from ..questions.word_survival import (
+    LinkedReference,
+    chance_survivals,
+    is_word,
+    partners,
+    survivals,
+)
 from ..results.outputs import read_texts
 from ..settings.errors import UserError
 from ..settings.sweep import Cell, toml_word, varying
 from .capacity_rows import Contexts, family_rows
-from .survival import is_word
 
 FEWEST = 20
 """Sentences of a point of the curve: neighbouring lengths with fewer are taken together."""

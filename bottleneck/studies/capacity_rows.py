@@ -15,9 +15,9 @@ from numpy import ndarray
 
 from ..probes.capacity import SurvivalAt, capacity, capacity_growth
 from ..probes.censored import Censored
-from ..probes.survival_sums import chance, normalised, rates, recall
 from ..questions.arms import Arm, in_buckets, interval_of
 from ..questions.question import Row
+from ..questions.survival_sums import chance, normalised, rates, recall
 from ..scoring.bootstrap import LEVEL, Score
 
 Contexts = Mapping[tuple[int, int], Arm]

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..claims.rules import VINDICATION_RULES, failure_pattern
+from ..claims.rules import RULES, verdict_on
 from ..claims.verdict import Verdict, marked
 from ..results.bundle import Bundle, other_versions, signatures
 from ..scoring.bleu import SHORT_SENTENCES
@@ -30,12 +30,12 @@ SPANNED = frozenset({"context_size", "hidden_size", "attention_size"})
 
 def failure_verdicts(comparison: Comparison) -> list[Verdict]:
     """Whether the failure pattern held, and by which rule."""
-    return [failure_pattern(comparison.scores)]
+    return [verdict_on("L-FAIL", comparison.scores)]
 
 
 def vindication_verdicts(comparison: Comparison) -> list[Verdict]:
     """Whether the vindication held, and by which rules."""
-    return [decide(comparison.scores) for decide, _ in VINDICATION_RULES.values()]
+    return [verdict_on(claim, comparison.scores) for claim in RULES if claim != "L-FAIL"]
 
 
 def run_line(sizes: Sequence[Comparison]) -> str:

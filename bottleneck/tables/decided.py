@@ -17,7 +17,7 @@ from ..claims.compression import COMPRESSION_RULE, compression_predicts_loss
 from ..claims.controls import CONTROLS_RULE, Controlled, selection_beats_compression
 from ..claims.cost import COST_RULE, ArmCost, cost_grows_with_product
 from ..claims.registry import CLAIMS, Claim, studied
-from ..claims.rules import FAILURE_RULE, VINDICATION_RULES
+from ..claims.rules import RULES, verdict_on
 from ..claims.training import TRAINING_RULE, Trained, training_moves_curve
 from ..claims.training import UNMEASURED as NOT_TWICE
 from ..claims.verdict import Verdict, numbers
@@ -169,7 +169,8 @@ def _command(claim: Claim, folder: Path, bundle: Bundle | None) -> str:
     if claim.id == "C7" and store and texts == {OWN_TEXT}:
         words, suits = f"bottleneck {command_of(GOLD)}", True
     if bundle is not None:
-        suits = suits and not claim.apart and set(claim.arms) <= arm_kinds(bundle.runs["attention"])
+        suits = suits and not claim.own_runs
+        suits = suits and set(claim.arms) <= arm_kinds(bundle.runs["attention"])
     in_folder = store and suits and not of_several
     return f"{words} --results {shlex.quote(str(folder))}" if in_folder else words
 
@@ -205,8 +206,7 @@ def _vindication(claim: str) -> Callable[[Bundle], Judged | str]:
 
     def judge(bundle: Bundle) -> Judged | str:
         result = _first_compared(bundle)
-        decide = VINDICATION_RULES[claim][0]
-        return (decide(result[0].scores), result[1]) if result else NO_PAIR
+        return (verdict_on(claim, result[0].scores), result[1]) if result else NO_PAIR
 
     return judge
 
@@ -279,8 +279,8 @@ def measured_training(bundle: Bundle) -> tuple[list[Trained], pd.DataFrame] | st
 
 
 _JUDGES: Mapping[str, tuple[Callable[[Bundle], Judged | str], str]] = {
-    "L-FAIL": (_failure, FAILURE_RULE),
-    **{claim: (_vindication(claim), rule) for claim, (_, rule) in VINDICATION_RULES.items()},
+    **{claim: (_vindication(claim), rule.text) for claim, rule in RULES.items()},
+    "L-FAIL": (_failure, RULES["L-FAIL"].text),
     "C1": (_compression, COMPRESSION_RULE),
     "C10": (_controls, CONTROLS_RULE),
     "C12": (_training, TRAINING_RULE),

@@ -34,7 +34,7 @@ def judge(
     ``runs`` is the tidy table (`schema.RUN_COLUMNS`) of the folder, None where it has none. A
     claim that is decided by runs of its own takes all of them.
     """
-    if claim.apart:
+    if claim.own_runs:
         return studied(claim, frame), frame
     measured = set(frame["run"]) - {""}
     rows = None if runs is None else runs[runs["run"].isin(measured)]

@@ -36,11 +36,14 @@ def cell(frame: pd.DataFrame, **keys: str) -> dict | None:
 
 
 def wide(frame: pd.DataFrame, measures: Sequence[str]) -> pd.DataFrame:
-    """A row an arm, control, bucket and part; value, low and high of each measure as columns."""
+    """A row per arm, control, bucket and part; value, low and high of each measure as columns.
+
+    A measure that the frame lacks has no columns.
+    """
     subset = means(frame)
     subset = subset[subset["measure"].isin(measures)]
     rows = subset.drop_duplicates(KEYS)[KEYS].reset_index(drop=True)
-    for measure in measures:
+    for measure in filter(set(subset["measure"]).__contains__, measures):
         rows_of = subset[subset["measure"] == measure][[*KEYS, "value", "low", "high", "n"]]
         names = {"value": measure, "n": f"{measure}_n"}
         names |= {end: f"{measure}_{end}" for end in ("low", "high")}

@@ -5,20 +5,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from seq2seq_bottleneck.claims.ceiling import at_ceiling, ceiling_sentence
-from seq2seq_bottleneck.claims.rules import (
-    VINDICATION_RULES,
-    failure_pattern,
-    vindication,
-    vindication_largest,
-    vindication_rising,
-    vindication_short,
-)
+from seq2seq_bottleneck.claims.rules import RULES, ceiling_sentence, verdict_on
 from seq2seq_bottleneck.claims.verdict import POINTS, BucketScores, marked, ranged, two_digits
 from seq2seq_bottleneck.lecture.slides import L_VIND
 from seq2seq_bottleneck.scoring.bootstrap import Estimate
 
 NAMES = tuple(L_VIND)
+VINDICATION = [claim for claim in RULES if claim != "L-FAIL"]
 PRINTED_NONE = [row.none for row in L_VIND.values()]
 PRINTED_ATTENTION = [row.attention for row in L_VIND.values()]
 
@@ -47,8 +40,8 @@ def _with_width(none, halves):
 
 def test_printed_tables_hold_by_their_own_rules():
     rows = _buckets(PRINTED_NONE, PRINTED_ATTENTION)
-    verdicts = [failure_pattern(rows), *(decide(rows) for decide, _ in VINDICATION_RULES.values())]
-    assert [verdict.claim for verdict in verdicts] == ["L-FAIL", *VINDICATION_RULES]
+    verdicts = [verdict_on(claim, rows) for claim in RULES]
+    assert [verdict.claim for verdict in verdicts] == list(RULES)
     assert [verdict.verdict for verdict in verdicts] == ["held"] * 5
     assert "from 5-10 to 41+ BLEU without attention falls by 27.10 [" in verdicts[0].because
     assert "the gain in 41+ is 16.20 [16.20, 16.20]" in verdicts[1].because
@@ -68,19 +61,21 @@ def test_printed_tables_hold_by_their_own_rules():
     ],
 )
 def test_failure_pattern_at_its_thresholds(none, halves, verdict):
-    assert failure_pattern(_with_width(none, halves)).verdict == verdict
+    assert verdict_on("L-FAIL", _with_width(none, halves)).verdict == verdict
 
 
 def test_failure_pattern_names_ties_and_rises():
-    because = failure_pattern(_with_width([35, 28, 28.5, 12, 13], [0, 0, 1, 0, 0])).because
+    because = verdict_on("L-FAIL", _with_width([35, 28, 28.5, 12, 13], [0, 0, 1, 0, 0])).because
     assert "ties: 11-20 to 21-30 (+0.50 [-0.50, +1.50])" in because
     assert "clear rises: 31-40 to 41+ (1.00 [1.00, 1.00])" in because
 
 
 def test_the_other_direction_has_its_own_word_and_no_sign():
-    because = failure_pattern(_with_width([30, 30, 30, 30, 33], [0, 0, 0, 0, 1])).because
+    because = verdict_on("L-FAIL", _with_width([30, 30, 30, 30, 33], [0, 0, 0, 0, 1])).because
     assert "from 5-10 to 41+ BLEU without attention rises by 3.00 [2.00, 4.00]" in because
-    because = vindication(_buckets([10] * 5, [16, 12, 12, 12, 12], (0, 0, 0, 0, 1))).because
+    because = verdict_on(
+        "L-VIND", _buckets([10] * 5, [16, 12, 12, 12, 12], (0, 0, 0, 0, 1))
+    ).because
     assert "the gain in 41+ is 2.00 [1.00, 3.00]" in because
     assert "it falls short of the gain in 5-10 by 4.00 [3.00, 5.00]" in because
 
@@ -116,12 +111,12 @@ def test_a_number_near_zero_has_no_sign_and_one_point_no_plural():
 def test_vindication_at_its_thresholds(gains, halves, verdict):
     none = np.array([30.0, 25, 20, 15, 10])
     rows = _buckets(list(none), list(none + gains), halves)
-    assert vindication(rows).verdict == verdict
+    assert verdict_on("L-VIND", rows).verdict == verdict
 
 
 def test_vindication_names_the_largest_gain_and_losses():
     rows = _buckets([30, 25, 20, 15, 10], [31, 23, 29, 18, 14])
-    because = vindication(rows).because
+    because = verdict_on("L-VIND", rows).because
     assert "the largest gain is in 21-30 (9.00 [9.00, 9.00])" in because
     assert "clear losses: 11-20 (-2.00 [-2.00, -2.00])" in because
     assert "ceiling" not in because
@@ -140,12 +135,12 @@ def test_vindication_names_the_largest_gain_and_losses():
 def test_largest_gain_against_lowest_score(gains, halves, verdict):
     none = np.array([30.0, 25, 20, 15, 10])
     rows = _buckets(list(none), list(none + gains), halves)
-    assert vindication_largest(rows).verdict == verdict
+    assert verdict_on("L-VIND-largest", rows).verdict == verdict
 
 
 def test_largest_gain_names_ties_on_both_sides():
     rows = _buckets([30, 25, 20, 10, 10], [31, 27, 23, 16, 16])
-    verdict = vindication_largest(rows)
+    verdict = verdict_on("L-VIND-largest", rows)
     assert verdict.verdict == "held"
     assert "the largest gain is in 31-40 (6.00 [6.00, 6.00]), tied with 41+" in verdict.because
     assert "BLEU without attention is lowest in 31-40, tied with 41+" in verdict.because
@@ -153,7 +148,7 @@ def test_largest_gain_names_ties_on_both_sides():
 
 def test_largest_gain_means_nothing_where_no_bucket_is_worst():
     rows = _buckets([30] * 5, [31, 32, 33, 34, 35])
-    assert vindication_largest(rows).verdict == "not held"
+    assert verdict_on("L-VIND-largest", rows).verdict == "not held"
 
 
 @pytest.mark.parametrize(
@@ -173,7 +168,7 @@ def test_what_attention_adds_to_short_sentences(none, attention, half, verdict):
     low = _planted(none, half)
     first = BucketScores(NAMES[0], 300, low, _planted(attention))
     rows = [first, *_buckets([20] * 5, [30] * 5)[1:]]
-    decided = vindication_short(rows)
+    decided = verdict_on("L-VIND-short", rows)
     assert decided.verdict == verdict
     assert decided.value == pytest.approx(100 * (1 - none / attention))
 
@@ -192,11 +187,11 @@ def test_what_attention_adds_to_short_sentences(none, attention, half, verdict):
 )
 def test_the_improvement_rises_from_bucket_to_bucket(attention, half, verdict):
     rows = _buckets([10] * 5, attention, (0, 0, 0, 0, half))
-    assert vindication_rising(rows).verdict == verdict
+    assert verdict_on("L-VIND-rising", rows).verdict == verdict
 
 
 def test_no_improvement_is_stated_in_per_cent_of_nothing():
-    decided = vindication_rising(_buckets([10, 8, 6, 4, 0.9], [11] * 5))
+    decided = verdict_on("L-VIND-rising", _buckets([10, 8, 6, 4, 0.9], [11] * 5))
     assert decided.verdict == "not measured"
     assert decided.because == "BLEU without attention is under 1 in 41+"
 
@@ -204,57 +199,54 @@ def test_no_improvement_is_stated_in_per_cent_of_nothing():
 def test_empty_buckets_are_left_out_and_one_is_too_few():
     rows = _buckets([30, 25, 20], [31, 27, 24])
     empty = BucketScores("41+", 0, _planted(np.nan), _planted(np.nan))
-    assert "the gain in 21-30" in vindication([*rows, empty]).because
-    assert failure_pattern([*rows, empty]).verdict == "held"
-    for rule in (failure_pattern, *(decide for decide, _ in VINDICATION_RULES.values())):
-        assert rule([rows[0], empty]).verdict == "not measured"
-        assert "fewer than two" in rule([rows[0], empty]).because
+    assert "the gain in 21-30" in verdict_on("L-VIND", [*rows, empty]).because
+    assert verdict_on("L-FAIL", [*rows, empty]).verdict == "held"
+    for claim in RULES:
+        assert verdict_on(claim, [rows[0], empty]).verdict == "not measured"
+        assert "fewer than two" in verdict_on(claim, [rows[0], empty]).because
 
 
 def test_a_missing_arm_is_not_measured():
     rows = _buckets(PRINTED_NONE, [36.1, None, 28.9, np.nan, 24.3])
-    for rule, _ in VINDICATION_RULES.values():
-        assert rule(rows).verdict == "not measured"
-        assert rule(rows).because == "no score with attention in 11-20, 31-40"
-    assert failure_pattern(rows).verdict == "held"
+    for claim in VINDICATION:
+        assert verdict_on(claim, rows).verdict == "not measured"
+        assert verdict_on(claim, rows).because == "no score with attention in 11-20, 31-40"
+    assert verdict_on("L-FAIL", rows).verdict == "held"
     with pytest.raises(ValueError, match="11-20"):
         _ = rows[1].gain
 
 
 @pytest.mark.parametrize(
-    ("decide", "attention"),
-    [(failure_pattern, 6), (vindication, 6), (vindication_largest, 190)],
+    ("claim", "attention"), [("L-FAIL", 6), ("L-VIND", 6), ("L-VIND-largest", 190)]
 )
-def test_a_bucket_of_a_handful_decides_nothing_and_is_named(decide, attention):
+def test_a_bucket_of_a_handful_decides_nothing_and_is_named(claim, attention):
     rows = _buckets([30, 20, 10, 90], [35, 30, 25, attention])
     few, ten = (replace(rows[3], sentences=count) for count in (9, 10))
-    found = decide([*rows[:3], few])
-    assert found.verdict == decide(rows[:3]).verdict == "held"
+    found = verdict_on(claim, [*rows[:3], few])
+    assert found.verdict == verdict_on(claim, rows[:3]).verdict == "held"
     told = f"under 100 sentences: {few.name} (n = 9); not read: {few.name}"
     assert found.because.endswith(told)
-    read = decide([*rows[:3], ten])
+    read = verdict_on(claim, [*rows[:3], ten])
     assert read.verdict != "held"
     assert "not read" not in read.because
 
 
 def test_small_buckets_are_named_in_the_verdict():
     rows = _buckets(PRINTED_NONE, PRINTED_ATTENTION, sentences=99)
-    assert "under 100 sentences: 5-10 (n = 99), 11-20" in failure_pattern(rows).because
+    assert "under 100 sentences: 5-10 (n = 99), 11-20" in verdict_on("L-FAIL", rows).because
     assert marked(99)
     assert not marked(100)
 
 
 def test_ceiling_names_its_buckets_from_95_up():
-    assert at_ceiling(95.0)
-    assert not at_ceiling(94.99)
-    assert not at_ceiling(float("nan"))
-    assert ceiling_sentence(NAMES, [94.9] * 5) == ""
-    assert ceiling_sentence(NAMES[:3], [99.0, 90.0, 95.0]) == (
+    assert ceiling_sentence(dict.fromkeys(NAMES, 94.99)) == ""
+    assert ceiling_sentence(dict.fromkeys(NAMES, float("nan"))) == ""
+    assert ceiling_sentence(dict(zip(NAMES, [99.0, 90.0, 95.0], strict=False))) == (
         "in buckets 5-10, 21-30 attention is at its ceiling (BLEU >= 95): "
         "the relative gain there is 100/none - 1, arithmetic"
     )
     rows = _buckets([60, 50, 40, 30, 20], [96, 94, 94, 94, 94])
-    assert "in bucket 5-10 attention is at its ceiling" in vindication(rows).because
+    assert "in bucket 5-10 attention is at its ceiling" in verdict_on("L-VIND", rows).because
 
 
 @pytest.mark.parametrize(
@@ -268,7 +260,7 @@ def test_ceiling_names_its_buckets_from_95_up():
 )
 def test_an_arm_that_has_learned_nothing_is_not_judged(none, attention, failure, gains):
     rows = _buckets(none, attention)
-    assert failure_pattern(rows).verdict == failure
-    assert vindication(rows).verdict == gains
+    assert verdict_on("L-FAIL", rows).verdict == failure
+    assert verdict_on("L-VIND", rows).verdict == gains
     if failure == "not measured":
-        assert "under 5 in 5-10" in failure_pattern(rows).because
+        assert "under 5 in 5-10" in verdict_on("L-FAIL", rows).because

@@ -13,7 +13,6 @@ from seq2seq_bottleneck.corpus.download import folder_of, read_source
 from seq2seq_bottleneck.runs.environment import cache_folder, use_cache
 from seq2seq_bottleneck.settings.errors import UserError
 from seq2seq_bottleneck.settings.machine import cache_root
-from seq2seq_bottleneck.studies.lexicon import lexicon_file
 
 NO_HOME = {"HOME": None, "XDG_CACHE_HOME": None}
 
@@ -115,7 +114,7 @@ def no_home(monkeypatch):
 
 @pytest.mark.usefixtures("no_home")
 def test_without_a_home_nothing_is_kept(capsys):
-    assert cache_root() is cache_folder() is lexicon_file("text") is read_source("europarl") is None
+    assert cache_root() is cache_folder() is read_source("europarl") is None
     use_cache()
     with pytest.raises(UserError, match="XDG_CACHE_HOME"):
         folder_of("europarl")

@@ -6,8 +6,7 @@ from planted_report import PAIR, SOURCE, write_hostile, write_results
 
 from seq2seq_bottleneck.corpus.grammar import english_french, word_class
 from seq2seq_bottleneck.corpus.tokens import plain, tokenize
-from seq2seq_bottleneck.probes.survival import LinkedReference
-from seq2seq_bottleneck.probes.word_report import word_reports
+from seq2seq_bottleneck.questions.word_survival import LinkedReference, word_reports
 from seq2seq_bottleneck.report import explorer
 from seq2seq_bottleneck.report.explorer import explored, pair_of, readable
 from seq2seq_bottleneck.results.bundle import load_bundle
@@ -48,7 +47,7 @@ def test_no_links_are_claimed_for_another_translation_or_another_corpus():
 
 @pytest.mark.parametrize("english", [PAIR[0], *LONG])
 def test_the_fate_of_each_word_is_that_of_diagnose(english):
-    """Held against `word_reports` on the text with its joiners, as `studies.diagnosis` calls it."""
+    """Compared with `word_reports` on the text with its joiners, as `bottleneck diagnose` does."""
     pair, random = english_french().parse(english), np.random.default_rng(1)
     tokens, target = tokenize(english), tokenize(pair.target)
     linked = LinkedReference(len(tokens), tuple(target), pair.links)

@@ -14,6 +14,7 @@ from seq2seq_bottleneck.probes.censored import Censored
 from seq2seq_bottleneck.questions.probing import keep, read_kept
 from seq2seq_bottleneck.questions.question import Probed
 from seq2seq_bottleneck.questions.subject import open_subject, source_words
+from seq2seq_bottleneck.questions.word_survival import is_word
 from seq2seq_bottleneck.results.columns import setting_columns
 from seq2seq_bottleneck.results.folders import ENVIRONMENT, HYPOTHESES
 from seq2seq_bottleneck.results.found import finished_runs
@@ -22,7 +23,6 @@ from seq2seq_bottleneck.settings.errors import UserError
 from seq2seq_bottleneck.settings.run import resolve
 from seq2seq_bottleneck.studies.capacity import STUDY, in_place, points_of, probe, summarise
 from seq2seq_bottleneck.studies.capacity_rows import change
-from seq2seq_bottleneck.studies.survival import is_word
 from seq2seq_bottleneck.tables.selection import meeting
 
 LENGTHS = np.repeat(np.arange(2, 41), 20)

@@ -10,24 +10,21 @@ from listed import write_relisted
 
 from seq2seq_bottleneck.corpus.grammar import word_class
 from seq2seq_bottleneck.corpus.tokens import tokenize
-from seq2seq_bottleneck.probes.survival_sums import Layout
 from seq2seq_bottleneck.questions.probing import keep, read_kept
 from seq2seq_bottleneck.questions.subject import Subject, open_subject
+from seq2seq_bottleneck.questions.survival import (
+    CLASSES,
+    QUESTION,
+    class_of,
+    lexicon,
+    probe,
+    summarise,
+)
 from seq2seq_bottleneck.results.folders import HYPOTHESES
 from seq2seq_bottleneck.results.found import finished_runs
 from seq2seq_bottleneck.results.outputs import COLUMNS
 from seq2seq_bottleneck.results.schema import PROBE_COLUMNS
 from seq2seq_bottleneck.settings.run import resolve
-from seq2seq_bottleneck.studies.survival import (
-    CLASSES,
-    LAYOUTS,
-    STUDY,
-    class_of,
-    lexicon,
-    probe,
-    regrouped,
-    summarise,
-)
 
 pytestmark = pytest.mark.exhaustive(sample="session")
 
@@ -67,8 +64,8 @@ def _with_outputs(subject, folder, outputs):
 def _rows(subject, tmp_path, outputs):
     """The mean rows for these translations, by bucket, part and measure."""
     made = _with_outputs(subject, tmp_path / "run", outputs)
-    keep(tmp_path, STUDY, probe(made, _silent))
-    rows = summarise([read_kept(tmp_path, _quick(subject.settings), STUDY)])
+    keep(tmp_path, QUESTION, probe(made, _silent))
+    rows = summarise([read_kept(tmp_path, _quick(subject.settings), QUESTION)])
     assert set().union(*rows) <= set(PROBE_COLUMNS)
     held = {(r["bucket"], r.get("part", ""), r["measure"]): r for r in rows if "seed" not in r}
     assert len(rows) == 2 * len(held)  # a row a seed beside each mean, and no key twice
@@ -191,8 +188,8 @@ def test_arms_and_seeds_meet_the_same_shuffled_sources(subject, tmp_path):
 
 def test_a_real_runs_own_outputs_are_measured(finished, tmp_path):
     own = open_subject(finished_runs(finished)[0])
-    keep(tmp_path, STUDY, probe(own, _silent))
-    rows = summarise([read_kept(tmp_path, _quick(own.settings), STUDY)])
+    keep(tmp_path, QUESTION, probe(own, _silent))
+    rows = summarise([read_kept(tmp_path, _quick(own.settings), QUESTION)])
     whole = [row for row in rows if row["measure"] == "recall" and not row.get("part")]
     assert len(whole) == 2 * len(own.buckets.names)
     assert sum(row["n"] for row in whole) > 0
@@ -209,8 +206,8 @@ def test_files_have_frequencies_in_place_of_classes_and_links_of_their_own(subje
     columns = probe(_like(made, made.folder, settings, corpus), told.append)
     assert told == ["IBM model 1", "counting"]
     assert not any(name.startswith("class ") for name in columns)
-    keep(tmp_path, STUDY, columns)
-    rows = summarise([read_kept(tmp_path, _quick(settings), STUDY)])
+    keep(tmp_path, QUESTION, columns)
+    rows = summarise([read_kept(tmp_path, _quick(settings), QUESTION)])
     parts = {row["part"].split()[0] for row in rows if row.get("part")}
     assert parts == {"fifth", "frequency"}
     recalls = [row["value"] for row in rows if row["measure"] == "recall" and row["n"]]
@@ -219,30 +216,7 @@ def test_files_have_frequencies_in_place_of_classes_and_links_of_their_own(subje
 
 
 def test_the_lexicon_of_a_long_text_is_taught_by_a_sample_of_it(subject, monkeypatch):
-    monkeypatch.setattr("seq2seq_bottleneck.studies.survival.LEXICON_PAIRS", 4)
+    monkeypatch.setattr("seq2seq_bottleneck.questions.survival.LEXICON_PAIRS", 4)
     pairs = subject.corpus.train[:10]
     model = lexicon(pairs)
     assert set(model.source_ids) == {w for pair in pairs[::3] for w in tokenize(pair.source)}
-
-
-def test_regrouping_adds_groups_up():
-    layout = Layout(("a", "b", "c"), 2)
-    sums = np.arange(2.0 * layout.columns).reshape(2, -1)
-    made, merged = regrouped(layout, sums, {"ac": ("a", "c"), "b": ("b",)})
-    assert made == Layout(("ac", "b"), 2)
-    cells, before = made.cells(merged), layout.cells(sums)
-    np.testing.assert_array_equal(cells[:, 0], before[:, 0] + before[:, 2])
-    np.testing.assert_array_equal(cells[:, 1], before[:, 1])
-
-
-@pytest.mark.parametrize(
-    ("token", "kind"),
-    [
-        ("cat", "noun"), ("sat", "verb"), ("two", "adverb, numeral"), ("often", "adverb, numeral"),
-        ("paris", "name"), ("the", "function word"), ("￭'s", "function word"), ("￭,", ""),
-        ("bottleneck", ""),
-    ],
-)  # fmt: skip
-def test_classes_of_words(token, kind):
-    assert class_of(token) == kind
-    assert not kind or kind in LAYOUTS["class"].groups

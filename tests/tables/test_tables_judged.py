@@ -199,7 +199,7 @@ def test_a_difference_still_names_the_arm_that_it_is_from(two):
 
 def test_every_rule_says_which_arms_are_judged_and_what_has_not_learned():
     for claim in CLAIMS:
-        if claim.study and not claim.apart:
+        if claim.study and not claim.own_runs:
             rule = studied(claim, None).rule
             assert FAMILY in rule
             assert ("An arm whose BLEU in the shortest filled bucket is under 5" in rule) == (

@@ -3,13 +3,7 @@
 import numpy as np
 import pytest
 
-from seq2seq_bottleneck.probes.survival import (
-    LinkedReference,
-    chance_survivals,
-    partners,
-    survivals,
-)
-from seq2seq_bottleneck.probes.survival_sums import (
+from seq2seq_bottleneck.questions.survival_sums import (
     Layout,
     chance,
     less_chance,
@@ -20,11 +14,18 @@ from seq2seq_bottleneck.probes.survival_sums import (
     overall_score,
     rates,
     recall,
+    regrouped,
+    relative_bands,
     standardised_rates,
     standardised_score,
     survival_sums,
 )
-from seq2seq_bottleneck.probes.word_groups import class_places, relative_bands
+from seq2seq_bottleneck.questions.word_survival import (
+    LinkedReference,
+    chance_survivals,
+    partners,
+    survivals,
+)
 from seq2seq_bottleneck.scoring.bootstrap import draw, estimate
 
 LAYOUT = Layout(("noun", "name", "verb"), 5)
@@ -170,7 +171,7 @@ def test_references_against_themselves_and_against_shuffled_ones() -> None:
     links = tuple((place, place) for place in range(9))
     pairs = [LinkedReference(9, tuple(text), links) for text in texts]
     bands = [relative_bands(9, 5)] * 200
-    groups = [class_places(["noun"] * 9, LAYOUT.groups)] * 200
+    groups = [np.zeros(9, np.int64)] * 200
     others = partners(np.zeros(200, np.int64), 6, seed=0)
 
     def score(outputs: list[list[str]]) -> tuple[float, float]:
@@ -201,3 +202,13 @@ def test_columns_that_speak_of_different_words_are_refused() -> None:
     one, two = [np.zeros(1, np.int64)], [np.zeros(2, np.int64)]
     with pytest.raises(ValueError, match="differ in sentences or words"):
         survival_sums(LAYOUT, [np.ones(1)], [np.ones(1)], one, two)
+
+
+def test_regrouping_adds_groups_up():
+    layout = Layout(("a", "b", "c"), 2)
+    sums = np.arange(2.0 * layout.columns).reshape(2, -1)
+    made, merged = regrouped(layout, sums, {"ac": ("a", "c"), "b": ("b",)})
+    assert made == Layout(("ac", "b"), 2)
+    cells, before = made.cells(merged), layout.cells(sums)
+    np.testing.assert_array_equal(cells[:, 0], before[:, 0] + before[:, 2])
+    np.testing.assert_array_equal(cells[:, 1], before[:, 1])

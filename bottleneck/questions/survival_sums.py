@@ -4,13 +4,14 @@ Columns are (group, band, cell): groups are word classes or frequency bands, ban
 the sentence, and a cell is (words found, found by chance, words). Sums over sentences keep the
 columns; every score here takes such sums in the last axis and keeps the axes before it.
 
-Classes stand in different places (a name often last, a determiner first), and places differ in
+Classes have different places (a name is often last, a determiner first), and places differ in
 how well they survive. So classes are compared at equal positions by direct standardisation: the
-class's rate in each band, averaged with one weight for all classes, the band's share of all words,
+class's rate in each band, averaged with the same weights for all classes, the bands' shares of all
+words,
 
     r_g = sum_b w_b found_gb / words_gb,   w_b = sum_g words_gb / sum_gb words_gb.
 
-Two groups can be compared in finer bands, of which either may lack some, by matching: bands weigh
+Two groups can be compared in finer bands, even if either lacks some, by matching: bands weigh
 
     w_b = words_gb words_hb / (words_gb + words_hb),
 
@@ -18,7 +19,7 @@ as in Mantel and Haenszel's estimate of a difference between two rates (1959; Gr
 1985), so that a band counts as far as both have words there.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -51,6 +52,31 @@ class Layout:
         return sums.reshape(*sums.shape[:-1], len(self.groups), self.bands, len(CELL))
 
 
+def relative_bands(words: int, bands: int) -> Int[ndarray, "words"]:
+    """Band of each place of a sentence in ``bands`` equal parts: 0 is its first fifth of five.
+
+    A word stands at its middle, (i + 1/2) / words, so that first and last are treated alike. A
+    sentence of fewer words than bands leaves bands empty.
+    """
+    places = np.arange(words)
+    return (2 * places + 1) * bands // (2 * max(words, 1))
+
+
+def regrouped(
+    layout: Layout,
+    sums: Float[ndarray, "*rows columns"],
+    kinds: Mapping[str, tuple[str, ...]],
+) -> tuple[Layout, Float[ndarray, "*rows merged"]]:
+    """Sums with some groups put together, and their layout; the kinds should cover all groups."""
+    cells = layout.cells(sums)
+    merged = [
+        cells[..., [layout.groups.index(group) for group in groups], :, :].sum(axis=-3)
+        for groups in kinds.values()
+    ]
+    result = Layout(tuple(kinds), layout.bands)
+    return result, np.stack(merged, axis=-3).reshape(*sums.shape[:-1], result.columns)
+
+
 def survival_sums(
     layout: Layout,
     survived: Sequence[Float[ndarray, "_"]],
@@ -58,35 +84,25 @@ def survival_sums(
     groups: Sequence[Int[ndarray, "_"]],
     bands: Sequence[Int[ndarray, "_"]],
 ) -> Float[ndarray, "sentences columns"]:
-    """Count every sentence's words by group and band; all arguments are one array a sentence.
+    """Count every sentence's words by group and band; all arguments have an array a sentence.
 
-    Left out are words without a link (nan in ``survived``), group or band (-1). The sums by
-    chance are nan for a sentence that had no partner. Raises ValueError where the arguments differ
-    in sentences or words.
+    Words without a link (nan in ``survived``), group or band (-1) are left out. The sums by chance
+    are nan for a sentence without a partner. Raises ValueError if the arguments differ in sentences
+    or words.
     """
-    sentences = len(survived)
-    _check_same_lengths(survived, by_chance, groups, bands)
-    found, chance, group, band = map(_joined, (survived, by_chance, groups, bands))
-    owner = np.repeat(np.arange(sentences), [len(words) for words in survived])
+    columns = (survived, by_chance, groups, bands)
+    lengths = [[len(words) for words in column] for column in columns]
+    if any(other != lengths[0] for other in lengths):
+        raise ValueError("survival, chance, groups and bands differ in sentences or words")
+    found, chance, group, band = (np.concatenate([np.zeros(0), *column]) for column in columns)
+    owner = np.repeat(np.arange(len(survived)), lengths[0])
     kept = ~np.isnan(found) & (group >= 0) & (band >= 0)
     cells = (owner * len(layout.groups) + group.astype(np.int64)) * layout.bands
     cells = (cells + band.astype(np.int64))[kept]
-    size = sentences * len(layout.groups) * layout.bands
+    size = len(survived) * len(layout.groups) * layout.bands
     sums = [np.bincount(cells, values[kept], size) for values in (found, chance, found * 0 + 1)]
     # bincount of nothing is of integers
-    return np.stack(sums, axis=-1).reshape(sentences, layout.columns).astype(np.float64)
-
-
-def _check_same_lengths(*columns: Sequence[ndarray]) -> None:
-    """All must speak of the same words."""
-    lengths = [[len(words) for words in column] for column in columns]
-    if any(own != lengths[0] for own in lengths):
-        raise ValueError("survival, chance, groups and bands differ in sentences or words")
-
-
-def _joined(arrays: Sequence[ndarray]) -> Float[ndarray, "words"]:
-    """All sentences' words in a row."""
-    return np.concatenate([np.zeros(0), *arrays])
+    return np.stack(sums, axis=-1).reshape(len(survived), layout.columns).astype(np.float64)
 
 
 def rates(cells: Real[ndarray, "*rows 3"]) -> Float[ndarray, "*rows 2"]:
@@ -101,7 +117,7 @@ def standardised_rates(
     """Recall and chance of each group, averaged over bands with the weights of all words.
 
     A group without words in a band that others fill cannot be compared at equal positions: nan.
-    Groups too rare to have a rate in every band are therefore better joined beforehand.
+    Groups that are too rare to have a rate in every band should be joined first.
     """
     words = cells[..., 2].sum(axis=-2)
     weights = words / np.maximum(words.sum(axis=-1, keepdims=True), 1)
@@ -127,8 +143,17 @@ def less_chance(rates: Float[ndarray, "*rows 2"]) -> Float[ndarray, "*rows"]:
 
 
 def normalised(rates: Float[ndarray, "*rows 2"]) -> Float[ndarray, "*rows"]:
-    """What was won of what chance leaves to win, (r - c) / (1 - c); nan where chance is 1."""
+    """Recall beyond chance, (r - c) / (1 - c); nan where chance is 1."""
     return ratio_of_sums(np.stack([less_chance(rates), 1 - chance(rates)], axis=-1))
+
+
+MEASURES: dict[str, Measure] = {
+    "recall": recall,
+    "chance": chance,
+    "less_chance": less_chance,
+    "corrected": normalised,
+}
+"""By the names that tables have for them."""
 
 
 def overall_score(layout: Layout, measure: Measure) -> Score:

@@ -1,4 +1,4 @@
-"""Survival of single sentences: references against themselves, copies, chance."""
+"""Survival of single sentences: references against themselves, copies, chance; word by word."""
 
 from collections import Counter
 from itertools import combinations
@@ -8,15 +8,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seq2seq_bottleneck.corpus.grammar import english_french
+from seq2seq_bottleneck.corpus.grammar import english_french, word_class
 from seq2seq_bottleneck.corpus.tokens import tokenize
-from seq2seq_bottleneck.probes.survival import (
+from seq2seq_bottleneck.questions.word_survival import (
     LinkedReference,
+    WordReport,
     chance_survivals,
     found_shares,
     partners,
     survival,
     survivals,
+    word_reports,
 )
 
 TOKENS = st.lists(st.sampled_from(["le", "la", "chat", "noir", "dort"]), max_size=8)
@@ -180,3 +182,37 @@ def test_a_sentence_alone_in_its_bucket_has_no_chance() -> None:
 def test_a_link_past_the_reference_is_an_error() -> None:
     with pytest.raises(IndexError):
         survival(LinkedReference(1, ("le",), ((0, 1),)), ["le"])
+
+
+def reports_of(text: str) -> list[WordReport]:
+    """What becomes of the lecture's sentence in this translation."""
+    words = ["the", "black", "cat", "sat", "on", "the", "mat"]
+    return word_reports(words, list(map(word_class, words)), mat(), tokenize(text))
+
+
+def test_a_perfect_translation_loses_nothing_and_an_empty_one_everything() -> None:
+    reports = reports_of("le chat noir s'est assis sur le tapis")
+    assert [report.share for report in reports] == [1.0] * 7
+    assert all(report.found == report.targets for report in reports)
+    assert {report.fate for report in reports} == {"survived"}
+    assert {report.fate for report in reports_of("")} == {"lost"}
+
+
+def test_a_shorter_translation_word_by_word() -> None:
+    reports = reports_of("le chat s'assis sur un tapis")
+    assert reports[:3] == [
+        WordReport("the", "determiner", 0.5, ("le",), ("le",)),
+        WordReport("black", "adjective", 0.0, ("noir",), ()),
+        WordReport("cat", "noun", 1.0, ("chat",), ("chat",)),
+    ]
+    sat = ("s'￭", "est", "assis")
+    assert reports[3] == WordReport("sat", "verb", 2 / 3, sat, ("s'￭", "assis"))
+    fates = [report.fate for report in reports]
+    assert fates == ["in part", "lost", "survived", "in part", "survived", "in part", "survived"]
+
+
+def test_a_word_without_links_is_neither_kept_nor_lost() -> None:
+    pair = LinkedReference(3, ("dort",), ((1, 0),))
+    reports = word_reports(["does", "sleep", "not"], ["", "verb", ""], pair, ["dort"])
+    assert [report.share for report in reports] == [None, 1.0, None]
+    assert [report.fate for report in reports] == ["not linked", "survived", "not linked"]

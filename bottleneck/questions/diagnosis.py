@@ -1,0 +1,328 @@
+"""A user's sentence through trained runs, as the slide L-LOST shows one: what each arm kept of it.
+
+If the sentence is of the run's own language, its reference and their links are known. Otherwise the
+output itself is aligned to the sentence by IBM model 1 of the run's training text. Making that text
+and learning from it takes a minute of the preset lecture, so the model is kept as a safetensors
+file beside the compiled programs, named by the text's fingerprint. A file that cannot be read is
+learned again.
+"""
+
+import hashlib
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from rich.table import Table
+from rich.text import Text
+from safetensors import SafetensorError
+from safetensors.numpy import load, save
+
+from ..corpus.grammar import FUNCTION, english_french, word_class
+from ..corpus.pair import SentencePair
+from ..corpus.tokens import plain, tokenize
+from ..probes.ibm1 import IBM1, Tokens
+from ..results.folders import ENVIRONMENT, damaged, read_object
+from ..settings.atomic import write_bytes
+from ..settings.concerns import CorpusSettings
+from ..settings.errors import UserError
+from ..settings.machine import cache_root
+from ..tables.page import Page
+from ..tables.render import new_table
+from .question import Tell
+from .subject import Subject, open_subject
+from .survival import LEXICON_PAIRS, lexicon
+from .word_survival import (
+    LOST,
+    PARTLY,
+    SURVIVED,
+    UNLINKED,
+    LinkedReference,
+    WordReport,
+    is_word,
+    word_reports,
+)
+
+LEAST = 0.1
+"""The translation probability from which a word of the output vouches for one of the source."""
+GOLD = (
+    "A word survives if the output has the reference's words for it; the reference and its links "
+    "are those of the run's own language."
+)
+ALIGNED = (
+    "No reference is known for this sentence{why}: a word counts as kept if IBM model 1, trained "
+    "on the run's training pairs, aligns a word of the output to it with a probability of "
+    f"{LEAST:g} or more. That finds some translation of the word, not the right one."
+)
+FORM = "1"
+"""Changes with whatever changes the model that a text gives: its tokens, its training, the file."""
+TITLE = "Survived and lost, word by word (C3, L-LOST)"
+MARKS = {SURVIVED: "+", PARTLY: "~", LOST: "-", UNLINKED: "?"}
+STYLES = {SURVIVED: "green", PARTLY: "yellow", LOST: "red", UNLINKED: "dim"}
+AROUND = {SURVIVED: "{}", PARTLY: "({})", LOST: "[{}]", UNLINKED: "{}?"}
+SENTENCE_WIDTH = 84
+"""Columns of a marked sentence's lines at most."""
+LEGEND = (
+    "+ survived, with the output's words for it; ~ (in part); - [lost]; ? not judged, because "
+    "{lack}. Function words are often there by chance."
+)
+LACKING = {
+    True: "the reference has no word for it",
+    False: "training did not have the word",
+}
+"""Why a word is not judged, with a reference and without one."""
+
+Judge = Callable[[Sequence[str]], list[WordReport]]
+"""From the tokens of an output to the fate of every source token."""
+
+
+@dataclass(frozen=True)
+class Diagnosed:
+    """One arm's output, and the fate of every source word."""
+
+    arm: str
+    output: str
+    words: tuple[WordReport, ...]
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """A sentence through some arms.
+
+    ``words`` is its length, ``reference`` its translation if that is known, ``judged_by`` a
+    sentence on what decided a word's fate. ``unknown`` are words that training never had,
+    ``longest_trained`` is the length in words at which training ended, None if nobody knows.
+    """
+
+    sentence: str
+    words: int
+    reference: str | None
+    judged_by: str
+    unknown: tuple[str, ...]
+    arms: tuple[Diagnosed, ...]
+    longest_trained: int | None = None
+
+
+def diagnose(sentence: str, runs: Mapping[str, Path], tell: Tell) -> Diagnosis:
+    """Put a sentence through runs of one corpus, by arm, in the order of ``runs``.
+
+    ``tell`` is called before what takes long: without a reference a model of the text is learned.
+    """
+    subjects = {arm: open_subject(folder) for arm, folder in runs.items()}
+    first = next(iter(subjects.values()))
+    corpus = first.settings.corpus
+    source = first.trained.prepare(sentence)
+    pair = reference_of(source, corpus)
+    judge = _judge(first, source, pair, tell)
+    parsed = corpus.name == "copy" or corpus.has_classes
+    why = ", which is not of the run's own language" if parsed else ""
+    diagnosed = []
+    for arm, subject in subjects.items():
+        (output,) = subject.trained.translate([sentence])
+        reports = [report for report in judge(tokenize(output)) if is_word(report.word)]
+        diagnosed.append(Diagnosed(arm, output, tuple(map(_readable, reports))))
+    return Diagnosis(
+        sentence=source,
+        words=len(source.split()),
+        reference=pair.target if pair else None,
+        judged_by=GOLD if pair else ALIGNED.format(why=why),
+        unknown=tuple(filter(is_word, first.trained.unknown(sentence))),
+        arms=tuple(diagnosed),
+        longest_trained=corpus.longest_trained,
+    )
+
+
+def reference_of(source: str, corpus: CorpusSettings) -> SentencePair | None:
+    """The pair of a sentence that is of the corpus' own language; None for any other sentence."""
+    if corpus.name == "copy":
+        matches = [re.fullmatch(r"w(0|[1-9]\d*)", word) for word in source.split()]
+        copied = all(match and int(match[1]) < corpus.copy_words for match in matches)
+        links = tuple((place, place) for place in range(len(matches)))
+        return SentencePair(source, source, links) if copied else None
+    return english_french(corpus.lexicon).parse(source) if corpus.has_classes else None
+
+
+def _judge(subject: Subject, source: str, pair: SentencePair | None, tell: Tell) -> Judge:
+    """By gold links if there are any."""
+    tokens = tokenize(source)
+    classes = [""] * len(tokens)
+    if subject.settings.corpus.has_classes:
+        for place, token in enumerate(tokens):
+            with suppress(KeyError):
+                classes[place] = word_class(token)
+    if pair is None:
+        return partial(aligned_reports, lexicon_of(subject, tell), tokens, classes)
+    linked = LinkedReference(len(tokens), tuple(tokenize(pair.target)), pair.links)
+    return partial(word_reports, tokens, classes, linked)
+
+
+def _readable(report: WordReport) -> WordReport:
+    """Without the joiners of tokens."""
+    texts = {name: tuple(map(plain, getattr(report, name))) for name in ("targets", "found")}
+    return replace(report, word=plain(report.word), **texts)
+
+
+def aligned_reports(
+    model: IBM1, source: Tokens, classes: Sequence[str], output: Tokens
+) -> list[WordReport]:
+    """Word reports without a reference: the output itself is aligned to the source.
+
+    A word survives (1, else 0) if IBM model 1 takes it for the likeliest source of a word of the
+    output, and t(output word | word) is `LEAST` or more; a word that the model never saw has None.
+    """
+    (links,) = model.align([(source, output)])
+    table = model.table(source, output)
+    kept: list[list[str]] = [[] for _ in source]
+    for i, j in sorted(links):
+        if table[j, i + 1] >= LEAST:
+            kept[i].append(output[j])
+    return [
+        WordReport(
+            word, kind, float(bool(found)) if word in model.source_ids else None, (), (*found,)
+        )
+        for word, kind, found in zip(source, classes, kept, strict=True)
+    ]
+
+
+def lexicon_of(subject: Subject, tell: Tell) -> IBM1:
+    """The model of the run's training pairs; ``tell`` is called if it has to be learned.
+
+    Raises UserError for a run that does not say which text it was trained on.
+    """
+    environment = subject.folder / ENVIRONMENT
+    fingerprint = read_object(environment).get("fingerprint")
+    if not isinstance(fingerprint, str) or not fingerprint:
+        raise damaged(environment, "it has no fingerprint of the text")
+    name = hashlib.sha256(f"{FORM} {fingerprint}".encode()).hexdigest()[:16]
+    root = cache_root()
+    path = root and root / "lexicons" / f"{name}.safetensors"
+    if path is not None:
+        with suppress(OSError, SafetensorError, KeyError, ValueError):
+            return _unpacked(load(path.read_bytes()))
+    count = min(subject.settings.corpus.train_pairs, LEXICON_PAIRS)
+    tell(
+        f"no reference: learning which word is which from up to {count:,} training pairs "
+        "(a minute or two, once for this text)"
+    )
+    model = lexicon(subject.corpus.train)
+    if path is not None:
+        with suppress(UserError):  # no room or no right to write there: it is learned again
+            write_bytes(path, _packed(model))
+    return model
+
+
+def _packed(model: IBM1) -> bytes:
+    """The file: words as lines of UTF-8 in the order of their numbers, entries as they are."""
+    words = {"source": model.source_ids, "target": model.target_ids}
+    lines = {name: np.frombuffer("\n".join(ids).encode(), np.uint8) for name, ids in words.items()}
+    entries = {"keys": model.keys.astype(np.int64), "probabilities": model.probabilities}
+    return save(lines | entries)
+
+
+def _unpacked(tensors: Mapping[str, np.ndarray]) -> IBM1:
+    """The model in a file's tensors; source words are numbered from 1, target words from 0."""
+    source, target = (
+        {
+            word: number
+            for number, word in enumerate(tensors[name].tobytes().decode().split("\n"), first)
+        }
+        for name, first in (("source", 1), ("target", 0))
+    )
+    return IBM1(source, target, tensors["keys"], tensors["probabilities"])
+
+
+def diagnosis_page(diagnosis: Diagnosis, length: str, notes: Sequence[str] = ()) -> Page:
+    """The page of a diagnosis; ``length`` is the sentence's in words, as a reader sees it."""
+    end, unknown = diagnosis.longest_trained, ", ".join(diagnosis.unknown)
+    lines = [f"Sentence: {length}."]
+    if end is not None and diagnosis.words > end:
+        lines.append(f"Longer than any sentence of training, which ended at {end} words.")
+    lines += [*notes, *(line for arm in diagnosis.arms for line in _fates(arm))]
+    lines.append(diagnosis.judged_by)
+    if unknown:
+        lines.append(
+            f"Not in the training vocabulary, so the same unknown word to every arm: {unknown}."
+        )
+    lines.append(LEGEND.format(lack=LACKING[diagnosis.reference is not None]))
+    return Page("diagnosis", TITLE, _frame(diagnosis), _picture(diagnosis), [], lines)
+
+
+def _fates(diagnosed: Diagnosed) -> Iterator[str]:
+    """An arm's words in a sentence, then as on the slide which of them survived and were lost."""
+    judged = [report for report in diagnosed.words if report.share is not None]
+    content = [report for report in judged if report.word_class not in FUNCTION]
+    small = [report.fate for report in judged if report.word_class in FUNCTION]
+    if not any(report.word_class for report in judged):
+        counts = _kept(judged, " words survived")
+    elif not content:
+        counts = f"no content word judged; {_kept(judged, ' function words survived')}"
+    else:
+        counts = _kept(content, " content words survived")
+        counts += f"; of all words {_kept(judged)}" if len(content) < len(judged) else ""
+    yield f"Arm {diagnosed.arm}: {counts}. Output: {diagnosed.output}"
+    for fate in (SURVIVED, PARTLY, LOST):
+        words = [", ".join(report.word for report in content if report.fate == fate)]
+        if count := small.count(fate):
+            words.append(f"{count} of {len(small)} function words")
+        if any(words) or fate != PARTLY:
+            listed = " and ".join(filter(None, words)) or "nothing"
+            yield f"Arm {diagnosed.arm}, {fate}: {listed}."
+
+
+def _kept(reports: Sequence[WordReport], what: str = "") -> str:
+    """``3 of 7 content words survived, 1 in part``."""
+    fates = [report.fate for report in reports]
+    parts = fates.count(PARTLY)
+    return f"{fates.count(SURVIVED)} of {len(fates)}{what}" + (
+        f", {parts} in part" if parts else ""
+    )
+
+
+def _picture(diagnosis: Diagnosis) -> Table:
+    """Each arm's sentence with the lost words marked, then a row a source word, a column an arm."""
+    sentences = Table.grid(padding=(0, 2, 0, 0))
+    sentences.add_column()
+    sentences.add_column(max_width=SENTENCE_WIDTH)
+    known = diagnosis.reference is not None
+    if known:
+        sentences.add_row("reference", Text(diagnosis.reference))
+    for diagnosed in diagnosis.arms:
+        marked = [Text(AROUND[report.fate].format(report.word), STYLES[report.fate])
+                  for report in diagnosed.words]  # fmt: skip
+        sentences.add_row(diagnosed.arm, Text(" ").join(marked))
+    heads = ["word", "class", *["reference"] * known, *(arm.arm for arm in diagnosis.arms)]
+    words = new_table("", heads, texts=len(heads))
+    words.title = None
+    for reports in zip(*(arm.words for arm in diagnosis.arms), strict=True):
+        first = reports[0]
+        fates = [
+            Text(
+                f"{MARKS[report.fate]} {' '.join(report.found) if report.share else report.fate}",
+                STYLES[report.fate],
+            )
+            for report in reports
+        ]
+        words.add_row(first.word, first.word_class, *[" ".join(first.targets)] * known, *fates)
+    grid = Table.grid()
+    for part in (Text(TITLE, "bold"), sentences, words):
+        grid.add_row(part)
+    return grid
+
+
+def _frame(diagnosis: Diagnosis) -> pd.DataFrame:
+    """A row a source word: its class and reference; of each arm fate, share and words found."""
+    first = diagnosis.arms[0].words
+    columns = {
+        "word": [report.word for report in first],
+        "class": [report.word_class for report in first],
+        "reference": [" ".join(report.targets) for report in first],
+    }
+    for diagnosed in diagnosis.arms:
+        columns[diagnosed.arm] = [report.fate for report in diagnosed.words]
+        columns[f"{diagnosed.arm}_share"] = [report.share for report in diagnosed.words]
+        columns[f"{diagnosed.arm}_found"] = [" ".join(report.found) for report in diagnosed.words]
+    return pd.DataFrame(columns)
