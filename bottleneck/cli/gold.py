@@ -65,11 +65,13 @@ def study_gold(
     runs: Sequence[Path], folder: Path, files: tuple[Path, Path, Path], first: int, quiet: bool
 ) -> "Page":
     """Measure the runs on the gold set, write the table, and give its page."""
+    import pandas as pd
+
     from ..questions.question import Probed
     from ..questions.subject import open_subject
+    from ..results.bundle import tidy_csv
     from ..results.schema import PROBE_COLUMNS, PROBES
     from ..results.study_files import GOLD
-    from ..runs.csvtext import csv_text
     from ..runs.environment import use_cache
     from ..settings.atomic import check_writable
     from ..settings.sums import write_listed
@@ -85,8 +87,8 @@ def study_gold(
         columns = probe_gold(subject, held, lambda words, run=run: _tell(run, words, quiet))
         probed.append(Probed(run, subject.settings, columns))
     rows = summarise_gold(probed)
-    columns = {name: [row.get(name) for row in rows] for name in PROBE_COLUMNS}
-    write_listed(folder, [(f"{PROBES}/{GOLD}.csv", csv_text(columns).encode())])
+    table = pd.DataFrame(rows, columns=list(PROBE_COLUMNS), dtype=object)
+    write_listed(folder, [(f"{PROBES}/{GOLD}.csv", tidy_csv(table).encode())])
     return gold_page(folder)
 
 

@@ -66,9 +66,8 @@ def export(
 def _write_all(results: Path | None, others: Mapping[str, object]) -> None:
     """Write out a folder and those inside it in their place; other options have no say in it."""
     from ..report.written import CLAIMS, CONTENTS, REPORT, write_end, write_out
+    from ..results.discovery import find_runs, results_inside
     from ..results.folders import STORE
-    from ..results.found import find_runs
-    from ..results.inside import results_inside
     from ..results.study_files import tables as measured
     from ..runs.gathered import gather
     from ..settings.atomic import check_place
@@ -124,9 +123,9 @@ def _chosen(folder: Path, where: list[str]) -> "tuple[pd.DataFrame, Mapping[str,
 
 
 def _write_bundle(folder: Path, chosen: set[str], bundle: Path, text: bool) -> None:
+    from ..results.discovery import finished_runs
     from ..results.export import write_bundle
     from ..results.folders import read_groups
-    from ..results.found import finished_runs
     from ..results.places import check_bundle
     from ..settings.errors import UserError
 

@@ -18,8 +18,7 @@ from ..corpus.turned import turned
 from ..corpus.vocabulary import EOS, SPECIAL
 from ..probes.survival import LinkedReference, found_shares
 from ..probes.word_report import LOST, WordReport, word_reports
-from ..results.bundle import Bundle
-from ..results.examples import Example
+from ..results.bundle import Bundle, Example
 from ..settings.buckets import bucket_of
 from ..settings.concerns import CorpusSettings
 from ..tables.comparison import NONE

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from flax import nnx
 from jaxtyping import Int
 
@@ -21,6 +22,7 @@ from ..decoding.search import make_search
 from ..model.host import on_host
 from ..model.parts import parts_of
 from ..model.translator import Weights, count_parameters
+from ..results.bundle import tidy_csv
 from ..results.folders import EXAMPLES, HYPOTHESES, SCORES, SENTENCES
 from ..scoring.buckets import Buckets
 from ..settings.atomic import write_text
@@ -29,7 +31,6 @@ from ..training.loop import Trained, sentence_losses
 from ..training.stack import Stack
 from ..training.step import SentenceLosses, make_sentence_losses
 from .copying import Said, with_copies
-from .csvtext import csv_text, rows_text
 from .examples import Decoded, make_examples
 from .scores import bucket_rows, sentence_columns
 from .store import RunFolder
@@ -77,8 +78,8 @@ def evaluate(
     facts = _facts(corpus, trained)
     near = _near_copies(corpus, settings)
     rows = [facts | row for row in map(dict.__or__, bucket_rows(columns, settings), near)]
-    write_text(folder.path / SENTENCES, csv_text(columns))
-    write_text(folder.path / SCORES, rows_text(rows))
+    write_text(folder.path / SENTENCES, tidy_csv(pd.DataFrame(columns)))
+    write_text(folder.path / SCORES, tidy_csv(pd.DataFrame(rows, dtype=object)))
     _write_hypotheses(folder.path, corpus, decoded)
     examples = make_examples(graph, trained.weights, settings, corpus, decoded)
     folder.write_json(EXAMPLES, examples)

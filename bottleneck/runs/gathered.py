@@ -10,14 +10,13 @@ from pathlib import Path
 
 from filelock import FileLock
 
+from ..results.discovery import finished_runs
 from ..results.export import write_bundle
-from ..results.folders import GROUPS, STORE, read_groups
-from ..results.found import finished_runs
+from ..results.folders import GROUPS, STORE, json_text, read_groups
 from ..results.schema import ENVIRONMENT, EXAMPLES, LEARNING, RUNS, SENTENCES
 from ..results.study_files import drop_tables
 from ..settings.errors import unwritten
 from ..settings.sums import write_listed
-from .csvtext import json_text
 from .store import sweep_up
 
 _LOCK = ".bundle.lock"

@@ -3,17 +3,17 @@
 from pathlib import Path
 from typing import Any
 
-from ..results.export import run_rows
+from ..results.discovery import check_one
 from ..results.folders import (
     SETTINGS,
     STATUS,
     STORE,
     damaged,
     read_object,
+    run_rows,
     was_written,
     without_runs,
 )
-from ..results.inside import check_one
 from ..results.schema import RUNS
 from ..settings.errors import UserError
 from ..settings.names import is_name

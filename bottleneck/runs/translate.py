@@ -20,8 +20,8 @@ from ..corpus.vocabulary import EOS, UNK, Vocabulary
 from ..decoding.search import make_search
 from ..model.host import on_host
 from ..model.translator import Weights, create
+from ..results.discovery import check_version
 from ..results.folders import WEIGHTS, damaged, read_checked, read_settings, was_written
-from ..results.found import check_version
 from ..settings.errors import UserError
 from ..settings.run import RunSettings
 from .attention import END, weights_behind

@@ -19,8 +19,7 @@ from ..probes.information import Growth, growth, parts_of, recovered_bits
 from ..questions.arms import Arm, arms_of, in_buckets, interval_of
 from ..questions.question import Columns, Probed, Row, Study, Tell
 from ..questions.subject import Subject, source_words
-from ..results.export import run_rows
-from ..results.folders import SENTENCES
+from ..results.folders import SENTENCES, run_rows
 from ..scoring.bleu import bleu
 from ..scoring.bootstrap import Estimate, difference
 from ..scoring.buckets import Buckets

@@ -5,11 +5,12 @@ import io
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 
 from ..questions.question import Columns, Probed, Study
-from ..results.folders import damaged, read_checked, read_object
+from ..results.bundle import tidy_csv
+from ..results.folders import damaged, json_text, read_checked, read_object
 from ..results.schema import PROBES
-from ..runs.csvtext import csv_text, json_text
 from ..settings.run import RunSettings
 from ..settings.sums import write_listed
 
@@ -24,7 +25,7 @@ def is_kept(run: Path, study: Study) -> bool:
 def keep(run: Path, study: Study, found: Columns) -> None:
     """Write what was found; the file that says so comes last."""
     made = json_text({"study": study.name, "version": study.version})
-    files = {"csv": csv_text(found), "json": made}
+    files = {"csv": tidy_csv(pd.DataFrame(found)), "json": made}
     write_listed(
         run, [(f"{PROBES}/{study.name}.{suffix}", text.encode()) for suffix, text in files.items()]
     )

@@ -8,10 +8,12 @@ from pathlib import Path
 from queue import Queue
 from threading import Thread
 
+import pandas as pd
+
 from ..questions.question import Study
+from ..results.bundle import tidy_csv
 from ..results.folders import read_settings
 from ..results.schema import PROBE_COLUMNS, PROBES
-from ..runs.csvtext import csv_text
 from ..runs.pool import held_processes, last_words, start_worker
 from ..settings.errors import UserError
 from ..settings.sums import write_listed
@@ -52,9 +54,9 @@ def probe_runs(
 def write_table(study: Study, runs: Sequence[Path], folder: Path) -> Path:
     """Sum up what was found on these runs into ``probes/NAME.csv`` of the bundle."""
     rows = study.summarise([read_kept(run, read_settings(run), study) for run in runs])
-    columns = {name: [row.get(name) for row in rows] for name in PROBE_COLUMNS}
+    table = pd.DataFrame(rows, columns=list(PROBE_COLUMNS), dtype=object)
     name = f"{PROBES}/{study.name}.csv"
-    write_listed(folder, [(name, csv_text(columns).encode())])
+    write_listed(folder, [(name, tidy_csv(table).encode())])
     return folder / name
 
 

@@ -17,7 +17,7 @@ from seq2seq_bottleneck.claims.registry import CLAIMS
 from seq2seq_bottleneck.corpus.vocabulary import build_vocabulary
 from seq2seq_bottleneck.model.translator import create
 from seq2seq_bottleneck.results.bundle import Bundle, load_bundle, load_results, tidy_csv
-from seq2seq_bottleneck.results.found import find_runs
+from seq2seq_bottleneck.results.discovery import find_runs
 from seq2seq_bottleneck.results.outputs import read_texts
 from seq2seq_bottleneck.results.study_files import rests_on
 from seq2seq_bottleneck.runs.gathered import gather

@@ -9,8 +9,8 @@ from planted_logs import write_log
 
 from seq2seq_bottleneck.cli.main import run
 from seq2seq_bottleneck.results.bundle import load_bundle
+from seq2seq_bottleneck.results.discovery import find_runs
 from seq2seq_bottleneck.results.folders import read_groups
-from seq2seq_bottleneck.results.found import find_runs
 from seq2seq_bottleneck.results.schema import PROBE_COLUMNS
 from seq2seq_bottleneck.runs.gathered import gather
 from seq2seq_bottleneck.runs.store import RunFolder

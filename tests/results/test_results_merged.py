@@ -11,10 +11,9 @@ from planted import planted_settings, reseal, write_begun, write_planted
 
 from seq2seq_bottleneck.cli.main import run
 from seq2seq_bottleneck.results.bundle import load_bundle
-from seq2seq_bottleneck.results.export import write_bundle
+from seq2seq_bottleneck.results.discovery import finished_runs
+from seq2seq_bottleneck.results.export import Merged, write_bundle, write_merged
 from seq2seq_bottleneck.results.folders import STORE
-from seq2seq_bottleneck.results.found import finished_runs
-from seq2seq_bottleneck.results.merged import Merged, write_merged
 from seq2seq_bottleneck.results.schema import (
     ADDED,
     COUNTED,

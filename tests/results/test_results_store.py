@@ -10,7 +10,7 @@ import pytest
 from listed import relist, write_relisted
 from planted import planted_settings, sentences, translations, write_begun, write_run
 
-from seq2seq_bottleneck.results import found
+from seq2seq_bottleneck.results import discovery
 from seq2seq_bottleneck.results.bundle import (
     load_bundle,
     load_environment,
@@ -20,9 +20,9 @@ from seq2seq_bottleneck.results.bundle import (
     without_result,
 )
 from seq2seq_bottleneck.results.columns import setting_columns
+from seq2seq_bottleneck.results.discovery import finished_runs
 from seq2seq_bottleneck.results.export import write_bundle
 from seq2seq_bottleneck.results.folders import read_groups
-from seq2seq_bottleneck.results.found import finished_runs
 from seq2seq_bottleneck.results.schema import RUN_COLUMNS, SETTING_COLUMNS
 from seq2seq_bottleneck.settings.concerns import FILES
 from seq2seq_bottleneck.settings.errors import UserError
@@ -195,9 +195,9 @@ def test_a_run_that_does_not_say_its_version_is_of_the_first(store, monkeypatch)
         json.dumps({k: v for k, v in json.loads(path.read_text()).items() if k != "schema"})
     )
     relist(path)
-    monkeypatch.setattr(found, "SCHEMA_VERSION", 1)
+    monkeypatch.setattr(discovery, "SCHEMA_VERSION", 1)
     assert len(finished_runs(store)) == 1
-    monkeypatch.setattr(found, "SCHEMA_VERSION", 2)
+    monkeypatch.setattr(discovery, "SCHEMA_VERSION", 2)
     assert finished_runs(store) == []
 
 

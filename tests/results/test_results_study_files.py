@@ -8,8 +8,8 @@ from planted import write_planted
 
 from seq2seq_bottleneck.cli.main import run
 from seq2seq_bottleneck.results.bundle import read_table
+from seq2seq_bottleneck.results.discovery import finished_runs
 from seq2seq_bottleneck.results.export import write_bundle
-from seq2seq_bottleneck.results.found import finished_runs
 from seq2seq_bottleneck.results.schema import PROBE_COLUMNS
 from seq2seq_bottleneck.results.study_files import drop_tables, rests_on
 from seq2seq_bottleneck.runs.gathered import gather

@@ -13,11 +13,16 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from seq2seq_bottleneck.cli.main import run as command
-from seq2seq_bottleneck.results.bundle import load_bundle, load_results
-from seq2seq_bottleneck.results.export import run_rows, write_bundle
-from seq2seq_bottleneck.results.folders import STORE, read_groups, read_object, read_settings
-from seq2seq_bottleneck.results.found import find_runs
-from seq2seq_bottleneck.results.learning import learning_text
+from seq2seq_bottleneck.results.bundle import learning_rows, load_bundle, load_results
+from seq2seq_bottleneck.results.discovery import find_runs
+from seq2seq_bottleneck.results.export import write_bundle
+from seq2seq_bottleneck.results.folders import (
+    STORE,
+    read_groups,
+    read_object,
+    read_settings,
+    run_rows,
+)
 from seq2seq_bottleneck.results.outputs import read_outputs
 from seq2seq_bottleneck.results.study_files import rests_on
 from seq2seq_bottleneck.runs.checkpoint import StopRequest
@@ -81,7 +86,7 @@ def kept(run: Path) -> list:
 OF_A_RUN: dict[str, Callable[[Path], object]] = {
     "settings.json": read_settings,
     "environment.json": lambda run: read_object(run / "environment.json"),
-    "log.jsonl": lambda run: learning_text([run]),
+    "log.jsonl": lambda run: learning_rows(run),
     "weights.safetensors": weights,
     "source.vocabulary": vocabularies,
     "target.vocabulary": vocabularies,

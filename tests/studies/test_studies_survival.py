@@ -12,8 +12,8 @@ from seq2seq_bottleneck.corpus.grammar import word_class
 from seq2seq_bottleneck.corpus.tokens import tokenize
 from seq2seq_bottleneck.probes.survival_sums import Layout
 from seq2seq_bottleneck.questions.subject import Subject, open_subject
+from seq2seq_bottleneck.results.discovery import finished_runs
 from seq2seq_bottleneck.results.folders import HYPOTHESES
-from seq2seq_bottleneck.results.found import finished_runs
 from seq2seq_bottleneck.results.outputs import COLUMNS
 from seq2seq_bottleneck.results.schema import PROBE_COLUMNS
 from seq2seq_bottleneck.settings.run import resolve

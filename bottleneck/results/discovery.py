@@ -1,0 +1,169 @@
+"""What a folder holds: the runs of a store, in which state and of which version; results inside."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..settings.errors import UserError
+from ..settings.run import SCHEMA_VERSION
+from .cost import COST
+from .folders import (
+    ENVIRONMENT,
+    FIRST_VERSION,
+    SETTINGS,
+    STATUS,
+    STORE,
+    damaged,
+    is_bundle,
+    is_lost,
+    is_run,
+    read_object,
+    read_status,
+    removal,
+    runs_in,
+    store_of,
+    was_written,
+)
+from .study_files import tables
+
+
+@dataclass(frozen=True)
+class Described:
+    """What a run is and what it ran on, as its files have it."""
+
+    settings: Mapping[str, Any]
+    environment: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Found:
+    """The run folders of a store: done, in a fixed order; not done; done by another version.
+
+    ``described`` are those that are done and have both files: what was read to find and order them.
+    """
+
+    done: tuple[Path, ...]
+    unfinished: tuple[Path, ...]
+    other_versions: tuple[Path, ...]
+    described: Mapping[Path, Described]
+
+    @property
+    def any(self) -> bool:
+        """Whether this is a store at all."""
+        return bool(self.done or self.unfinished or self.other_versions)
+
+
+def find_runs(folder: Path) -> Found:
+    """What an output folder or a store holds. Numbers of two versions are never mixed."""
+    runs = runs_in(store_of(folder))
+    done = {run for run in runs if _status(run) == "done"}
+    environments = {run: _environment(run) for run in runs}
+    current = {run for run in runs if _version(run, environments[run]) == SCHEMA_VERSION}
+    settings = {run: read_object(run / SETTINGS) for run in current & done}
+    ordered = sorted(settings, key=lambda run: _order(run, settings[run]))
+    return Found(
+        done=tuple(ordered),
+        unfinished=tuple(sorted(current - done)),
+        other_versions=tuple(sorted(done - current)),
+        described={
+            run: Described(settings[run], known) for run in ordered if (known := environments[run])
+        },
+    )
+
+
+def any_finished(folder: Path) -> bool:
+    """Whether `find_runs` has a run that is done; where the first is, no other is looked at."""
+    runs = (run for run in runs_in(store_of(folder)) if _status(run) == "done")
+    return any(_version(run, _environment(run)) == SCHEMA_VERSION for run in runs)
+
+
+def finished_runs(folder: Path) -> list[Path]:
+    """Folders of the runs that are done, of an output folder or of a store, in a fixed order."""
+    return list(find_runs(folder).done)
+
+
+def describe(run: Path) -> Described:
+    """Both files of a run; one that cannot be read is a ``UserError``."""
+    return Described(read_object(run / SETTINGS), read_object(run / ENVIRONMENT))
+
+
+def check_version(run: Path) -> None:
+    """A run of another version is a ``UserError``: its weights may mean something else here."""
+    if _version(run, _environment(run)) != SCHEMA_VERSION:
+        raise UserError(
+            f"the run {run.name!r} was made by another version of this program; the command that "
+            "made it makes it anew"
+        )
+
+
+def _status(run: Path) -> str:
+    """How a run stands; empty where it has gone meanwhile.
+
+    A ``UserError`` where that cannot be known.
+    """
+    status = read_status(run).get("status", "")
+    if not status and is_lost(run):
+        raise UserError(
+            f"{str(run / STATUS)!r} is gone, and with it how the run ended: the command that made "
+            f"it does it again, {removal(run)} takes it away"
+        )
+    return str(status)
+
+
+def _environment(run: Path) -> dict[str, Any] | None:
+    """What a run ran on; None where it was stopped before it could say."""
+    path = run / ENVIRONMENT
+    return read_object(path) if path.is_file() else None
+
+
+def _version(run: Path, environment: Mapping[str, Any] | None) -> int:
+    """Which version made a run; this version where what it ran on is not there."""
+    if environment is None:
+        return SCHEMA_VERSION
+    version = environment.get("schema", FIRST_VERSION)
+    if not isinstance(version, int):
+        raise damaged(run / ENVIRONMENT, "its schema is no number")
+    return version
+
+
+def _order(run: Path, settings: Mapping[str, Any]) -> tuple[str, int, int, str]:
+    """By attention, context size and seed, then by name."""
+    try:
+        model, seed = settings["model"], settings["training"]["seed"]
+        return str(model["attention"]), int(model["context_size"]), int(seed), run.name
+    except (KeyError, TypeError, ValueError, OverflowError):
+        raise damaged(run / SETTINGS, "it has not all settings") from None
+
+
+def results_inside(folder: Path) -> list[Path]:
+    """The folders with results directly inside a folder, by name; its own store is none of them."""
+    if not folder.is_dir():
+        return []
+    inside = sorted(path for path in folder.iterdir() if path.is_dir() and not _is_store(path))
+    return [path for path in inside if not is_run(path) and _has_results(path)]
+
+
+def _is_store(folder: Path) -> bool:
+    """Whether it is a store by its name, and not results that somebody has called so."""
+    return folder.name == STORE and not is_bundle(folder) and not (folder / STORE).is_dir()
+
+
+def _has_results(folder: Path) -> bool:
+    bundle = is_bundle(folder) or was_written(folder / COST)
+    return bundle or bool(tables(folder)) or any_finished(folder)
+
+
+def check_one(folder: Path) -> None:
+    """Where the runs of one sweep are wanted: of several, or of a benchmark, a ``UserError``."""
+    if is_bundle(folder) or find_runs(folder).any:
+        return
+    if inside := [path.name for path in results_inside(folder)]:
+        raise UserError(
+            f"{str(folder)!r} holds folders of results ({', '.join(inside)}): name one of them"
+        )
+    if was_written(folder / COST):
+        raise UserError(
+            f"{str(folder)!r} holds a benchmark and no runs: `bottleneck table cost` prints it, "
+            "`bottleneck export --all` writes it out"
+        )
