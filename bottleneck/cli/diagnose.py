@@ -21,8 +21,8 @@ def diagnose(
 ) -> None:
     """Show which words of a sentence survive and which are lost."""
     from ..lecture.slides import SLIDES
+    from ..results.discovery import latest_output, trained_arms
     from ..runs.environment import use_cache
-    from ..runs.stored import latest_output, trained_arms
     from ..settings.errors import UsageError
     from ..studies.diagnosis import diagnose as diagnosed
     from ..tables.diagnosis import diagnosis_page

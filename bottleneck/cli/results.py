@@ -199,8 +199,8 @@ def told_folder(folder: Path, results: Path | None) -> str:
 
 def results_folder(results: Path | None) -> Path:
     """The folder that was named, else the one written last."""
+    from ..results.discovery import latest_output
     from ..results.folders import check_named
-    from ..runs.stored import latest_output
 
     if results is None:
         return latest_output(DEFAULT_OUT)

@@ -1,4 +1,4 @@
-"""What a folder holds: the runs of a store, in which state and of which version; results inside."""
+"""What a folder holds: the runs of a store, by state and version; arms to compare; more results."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,7 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from ..settings.errors import UserError
+from ..settings.names import is_name
 from ..settings.run import SCHEMA_VERSION
+from ..settings.sums import SUMS
 from .cost import COST
 from .folders import (
     ENVIRONMENT,
@@ -21,10 +23,13 @@ from .folders import (
     read_object,
     read_status,
     removal,
+    run_rows,
     runs_in,
     store_of,
     was_written,
+    without_runs,
 )
+from .schema import RUNS
 from .study_files import tables
 
 
@@ -167,3 +172,80 @@ def check_one(folder: Path) -> None:
             f"{str(folder)!r} holds a benchmark and no runs: `bottleneck table cost` prints it, "
             "`bottleneck export --all` writes it out"
         )
+
+
+def latest_output(results: Path) -> Path:
+    """The output folder under ``results`` that was written last.
+
+    A ``UserError`` where there is none.
+    """
+
+    def written(folder: Path) -> float:
+        """When a bundle was written; where its table was lost, when its sums were."""
+        table = folder / RUNS
+        return (table if table.exists() else folder / SUMS).stat().st_mtime
+
+    inside = results.iterdir() if results.is_dir() else ()
+    outputs = [path for path in inside if was_written(path / RUNS)]
+    if not outputs:
+        raise UserError(
+            f"no finished run in {str(results)!r}; run `bottleneck reproduce` first, "
+            "or name one with --results DIR"
+        )
+    return max(outputs, key=written)
+
+
+def arms(folder: Path) -> dict[str, Path]:
+    """Run folders by attention: the one run, or of an output folder the runs that ended last.
+
+    These are arms that differ in nothing else, the first seed of each. A translator whose source is
+    hidden is no arm of a comparison: it is taken only where there is no other. A folder without
+    runs, or of several sweeps, is a ``UserError``.
+    """
+    if (folder / SETTINGS).is_file():
+        return {read_object(folder / SETTINGS)["model"]["attention"]: folder}
+    check_one(folder)
+    path, again = folder / RUNS, "the command that made the runs writes it anew"
+    if not was_written(path):
+        raise UserError(
+            f"{str(folder)!r} holds no run; name a folder that `bottleneck reproduce` wrote"
+        )
+    rows = run_rows(path, again)
+    if not all(is_name(row["run"]) for row in rows):  # folders are looked up by it
+        raise damaged(path, "it has a row without a run's name", again)
+    rows = [row for row in rows if row.get("source") != "hidden"] or rows
+    known = {folder / STORE / row["run"]: row["attention"] for row in rows}
+
+    def ended(run: Path) -> float:
+        """When a run ended; of a bundle away from its store all are as old."""
+        status = run / STATUS
+        return status.stat().st_mtime if status.is_file() else 0.0
+
+    comparison = _compared(max(known, key=ended))
+    chosen: dict[str, Path] = {}
+    for run, attention in known.items():
+        if _compared(run) == comparison:
+            chosen.setdefault(attention, run)
+    return chosen
+
+
+def trained_arms(folder: Path) -> dict[str, Path]:
+    """`arms` whose weights are wanted; a bundle without its run folders is a ``UserError``, too."""
+    if without_runs(folder):
+        raise UserError(
+            f"{str(folder)!r} is a bundle without its run folders, which hold the weights: name "
+            "the folder where its runs were trained"
+        )
+    return arms(folder)
+
+
+def _compared(run: Path) -> dict[str, Any]:
+    """A run's settings but for its arm and seed; empty where its folder is not there."""
+    settings = read_object(run / SETTINGS) if was_written(run / SETTINGS) else {}
+    varied = {("model", "attention"), ("training", "seed")}
+    return {
+        f"{concern}.{field}": value
+        for concern, fields in settings.items()
+        for field, value in fields.items()
+        if (concern, field) not in varied
+    }

@@ -30,8 +30,7 @@ from ..settings.run import RunSettings
 from ..training.loop import Trained, sentence_losses
 from ..training.stack import Stack
 from ..training.step import SentenceLosses, make_sentence_losses
-from .copying import Said, with_copies
-from .examples import Decoded, make_examples
+from .attention import Decoded, Said, make_examples, with_copies
 from .scores import bucket_rows, sentence_columns
 from .store import RunFolder
 

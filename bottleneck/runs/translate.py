@@ -24,10 +24,8 @@ from ..results.discovery import check_version
 from ..results.folders import WEIGHTS, damaged, read_checked, read_settings, was_written
 from ..settings.errors import UserError
 from ..settings.run import RunSettings
-from .attention import END, weights_behind
-from .copying import Said, with_copies
-from .vocabularies import load_vocabularies
-from .weights import read_weights
+from .attention import END, Said, weights_behind, with_copies
+from .network_files import load_vocabularies, read_weights
 
 _searcher = lru_cache(maxsize=4)(make_search)
 

@@ -19,7 +19,7 @@ from ..probes.ibm1 import IBM1
 from ..questions.question import Tell
 from ..questions.subject import Subject
 from ..results.folders import ENVIRONMENT, damaged, read_object
-from ..runs.weights import tensors_digest
+from ..runs.network_files import tensors_digest
 from ..settings.atomic import write_bytes
 from ..settings.errors import UserError
 from ..settings.machine import cache_root

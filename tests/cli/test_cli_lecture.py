@@ -29,8 +29,8 @@ from seq2seq_bottleneck.results.folders import (
     WEIGHTS,
 )
 from seq2seq_bottleneck.results.schema import RUNS
+from seq2seq_bottleneck.runs.network_files import save_weights
 from seq2seq_bottleneck.runs.translate import load_run
-from seq2seq_bottleneck.runs.weights import save_weights
 from seq2seq_bottleneck.settings.run import resolve
 from seq2seq_bottleneck.tables.lecture import COLUMNS
 

@@ -17,14 +17,12 @@ from seq2seq_bottleneck.claims.registry import CLAIMS
 from seq2seq_bottleneck.corpus.vocabulary import build_vocabulary
 from seq2seq_bottleneck.model.translator import create
 from seq2seq_bottleneck.results.bundle import Bundle, load_bundle, load_results, tidy_csv
-from seq2seq_bottleneck.results.discovery import find_runs
+from seq2seq_bottleneck.results.discovery import arms, find_runs
 from seq2seq_bottleneck.results.outputs import read_texts
 from seq2seq_bottleneck.results.study_files import rests_on
 from seq2seq_bottleneck.runs.gathered import gather
-from seq2seq_bottleneck.runs.stored import arms
+from seq2seq_bottleneck.runs.network_files import save_vocabularies, save_weights
 from seq2seq_bottleneck.runs.translate import load_run
-from seq2seq_bottleneck.runs.vocabularies import save_vocabularies
-from seq2seq_bottleneck.runs.weights import save_weights
 from seq2seq_bottleneck.tables.decided import decision
 from seq2seq_bottleneck.tables.names import TABLES
 from seq2seq_bottleneck.tables.pages import make_page, render, study_page

@@ -9,12 +9,11 @@ from planted_logs import write_log
 
 from seq2seq_bottleneck.cli.main import run
 from seq2seq_bottleneck.results.bundle import load_bundle
-from seq2seq_bottleneck.results.discovery import find_runs
+from seq2seq_bottleneck.results.discovery import arms, find_runs, latest_output
 from seq2seq_bottleneck.results.folders import read_groups
 from seq2seq_bottleneck.results.schema import PROBE_COLUMNS
 from seq2seq_bottleneck.runs.gathered import gather
 from seq2seq_bottleneck.runs.store import RunFolder
-from seq2seq_bottleneck.runs.stored import arms, latest_output
 from seq2seq_bottleneck.settings.errors import UserError
 from seq2seq_bottleneck.settings.sums import SUMS, read_sums, write_listed
 

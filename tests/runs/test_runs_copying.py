@@ -8,9 +8,14 @@ from random_run import random_run
 
 from seq2seq_bottleneck.corpus.vocabulary import EOS, UNK
 from seq2seq_bottleneck.results.folders import HYPOTHESES
-from seq2seq_bottleneck.runs.attention import weights_behind
+from seq2seq_bottleneck.runs.attention import (
+    Said,
+    check_pointing,
+    copied,
+    weights_behind,
+    with_copies,
+)
 from seq2seq_bottleneck.runs.checkpoint import StopRequest
-from seq2seq_bottleneck.runs.copying import Said, check_pointing, copied, with_copies
 from seq2seq_bottleneck.runs.run import execute
 from seq2seq_bottleneck.settings.errors import UsageError
 from seq2seq_bottleneck.settings.run import resolve

@@ -6,7 +6,7 @@ import pytest
 
 from seq2seq_bottleneck.corpus.prepare import prepare_source
 from seq2seq_bottleneck.model.translator import create
-from seq2seq_bottleneck.runs.weights import read_weights, save_weights
+from seq2seq_bottleneck.runs.network_files import read_weights, save_weights
 from seq2seq_bottleneck.settings.concerns import CorpusSettings, ModelSettings
 
 

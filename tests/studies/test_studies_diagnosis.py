@@ -2,7 +2,7 @@
 
 import pytest
 
-from seq2seq_bottleneck.runs.stored import arms
+from seq2seq_bottleneck.results.discovery import arms
 from seq2seq_bottleneck.runs.translate import load_run
 from seq2seq_bottleneck.settings.run import resolve
 from seq2seq_bottleneck.studies.diagnosis import diagnose, reference_of

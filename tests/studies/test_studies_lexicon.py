@@ -10,8 +10,8 @@ from safetensors.numpy import load_file, save
 
 from seq2seq_bottleneck.corpus.corpus import load_corpus
 from seq2seq_bottleneck.questions.subject import open_subject
+from seq2seq_bottleneck.results.discovery import arms
 from seq2seq_bottleneck.results.folders import ENVIRONMENT
-from seq2seq_bottleneck.runs.stored import arms
 from seq2seq_bottleneck.settings.errors import UserError
 from seq2seq_bottleneck.studies import lexicon as kept
 from seq2seq_bottleneck.studies.diagnosis import diagnose
