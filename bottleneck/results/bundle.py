@@ -20,7 +20,7 @@ from ..settings.sums import of_one_time
 from ..settings.text import plain
 from . import schema
 from .columns import run_columns, setting_columns
-from .discovery import Found, check_one, describe, find_runs
+from .discovery import StoredRuns, check_one, describe, find_runs
 from .folders import (
     EXAMPLES,
     LOG,
@@ -176,7 +176,7 @@ def load_bundle(folder: Path) -> Bundle:
     return Bundle(folder, table, sentences, environment)
 
 
-def bundle_of_runs(folder: Path, runs: Found, groups: Mapping[str, str]) -> Bundle:
+def bundle_of_runs(folder: Path, runs: StoredRuns, groups: Mapping[str, str]) -> Bundle:
     """The finished runs of a store as a bundle; ``groups`` by run."""
     return Bundle(
         folder,
@@ -219,8 +219,8 @@ def load_environment(folder: Path) -> Mapping[str, Any]:
         )
     if not of_one_time(folder, schema.FILES):
         raise UserError(
-            f"{str(folder)!r} is half of an export or a merge that was stopped, half of the one "
-            "before it: the same command again makes it whole"
+            f"{str(folder)!r} is incomplete: an export or a merge was stopped between two files; "
+            "run the same command again"
         )
     unfinished = environment.get("unfinished", {})
     for described in (*environment["runs"].values(), *unfinished.values()):
@@ -231,7 +231,7 @@ def load_environment(folder: Path) -> Mapping[str, Any]:
     return environment
 
 
-def environment_of(runs: Found) -> dict[str, Any]:
+def environment_of(runs: StoredRuns) -> dict[str, Any]:
     """What a bundle says of a store: each finished run, what else is there, and the version."""
     described = {run: runs.described.get(run) or describe(run) for run in runs.done}
     return {
@@ -288,14 +288,14 @@ def tidy_csv(table: pd.DataFrame) -> str:
     return table.to_csv(index=False, lineterminator="\n")
 
 
-def _finished(folder: Path) -> Found | None:
+def _finished(folder: Path) -> StoredRuns | None:
     """The runs where the folder is a store or has one, of which some are done; None where not."""
     check_named(folder)
     runs = find_runs(folder)
     if runs.any and not runs.done:
         others = len(runs.other_versions)
-        way = "what another version made, it alone reads: train anew, into another folder"
-        goes_on = "`bottleneck runs` lists them, the command that began them goes on"
+        way = "only the version that made them reads them: train them again, into another folder"
+        goes_on = "`bottleneck runs` lists them, the command that began them continues"
         raise UserError(
             f"{str(folder)!r} holds no finished run ({len(runs.unfinished)} not done, {others} of "
             f"another version): {way if others else goes_on}"
@@ -309,14 +309,14 @@ def _runs_of_bundle(folder: Path, environment: Mapping[str, Any]) -> pd.DataFram
     table = read_table(path, schema.RUN_COLUMNS)
     names, described = set(table["run"]), set(environment["runs"])
     if unknown := sorted(names - described):
-        reason = f"it says nothing of run {unknown[0]}"
+        reason = f"it does not describe run {unknown[0]}"
         raise damaged(folder / schema.ENVIRONMENT, reason, AGAIN)
     if lost := sorted(described - names):
-        raise damaged(path, f"it has nothing of run {lost[0]}", AGAIN)
+        raise damaged(path, f"it has no rows of run {lost[0]}", AGAIN)
     return table
 
 
-def _runs_of_store(runs: Found, groups: Mapping[str, str]) -> pd.DataFrame:
+def _runs_of_store(runs: StoredRuns, groups: Mapping[str, str]) -> pd.DataFrame:
     """The tidy table of finished runs, in their order.
 
     What the settings say is in them alone; the scores of an older run may say some of it too.

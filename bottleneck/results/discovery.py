@@ -42,7 +42,7 @@ class Described:
 
 
 @dataclass(frozen=True)
-class Found:
+class StoredRuns:
     """The run folders of a store: done, in a fixed order; not done; done by another version.
 
     ``described`` are those that are done and have both files: what was read to find and order them.
@@ -59,7 +59,7 @@ class Found:
         return bool(self.done or self.unfinished or self.other_versions)
 
 
-def find_runs(folder: Path) -> Found:
+def find_runs(folder: Path) -> StoredRuns:
     """What an output folder or a store holds. Numbers of two versions are never mixed."""
     runs = runs_in(store_of(folder))
     done = {run for run in runs if _status(run) == "done"}
@@ -67,7 +67,7 @@ def find_runs(folder: Path) -> Found:
     current = {run for run in runs if _version(run, environments[run]) == SCHEMA_VERSION}
     settings = {run: read_object(run / SETTINGS) for run in current & done}
     ordered = sorted(settings, key=lambda run: _order(run, settings[run]))
-    return Found(
+    return StoredRuns(
         done=tuple(ordered),
         unfinished=tuple(sorted(current - done)),
         other_versions=tuple(sorted(done - current)),
@@ -97,8 +97,7 @@ def check_version(run: Path) -> None:
     """A run of another version is a ``UserError``: its weights may mean something else here."""
     if _version(run, _environment(run)) != SCHEMA_VERSION:
         raise UserError(
-            f"the run {run.name!r} was made by another version of this program; the command that "
-            "made it makes it anew"
+            f"the run {run.name!r} was made by another version of this program; train it again"
         )
 
 
@@ -110,8 +109,8 @@ def _status(run: Path) -> str:
     status = read_status(run).get("status", "")
     if not status and is_lost(run):
         raise UserError(
-            f"{str(run / STATUS)!r} is gone, and with it how the run ended: the command that made "
-            f"it does it again, {removal(run)} takes it away"
+            f"{str(run / STATUS)!r} is missing; run the command that trained it again to finish "
+            f"the run, or delete it with {removal(run)}"
         )
     return str(status)
 

@@ -75,14 +75,14 @@ def damaged(path: Path, reason: object, otherwise: str = "make it again") -> Dam
     if isinstance(reason, PermissionError):  # what is in it may be whole
         way = RIGHTS
     elif is_run(path.parent):
-        way = f"{removal(path.parent)} takes the run away, the command that made it makes it anew"
+        way = f"delete the run with {removal(path.parent)} and train it again"
     words = (getattr(reason, "strerror", None) or str(reason)).splitlines()
     reason = words[0] if words else type(reason).__name__
     return DamagedError(f"{str(path)!r} cannot be read ({reason}); {way}")
 
 
 def removal(run: Path) -> str:
-    """The command that takes a run away; by the names that its folders have elsewhere, too."""
+    """The command that deletes a run; by the names that its folders have elsewhere, too."""
     run = run if run.name not in ("", "..") else run.resolve()
     return f"`bottleneck runs {run.name} --remove --results {_output_folder(run.parent)}`"
 
@@ -146,7 +146,7 @@ def read_status(run: Path) -> dict[str, Any]:
     except (OSError, ValueError) as error:
         raise damaged(path, error) from None
     if not isinstance(status, dict) or status.get("status") not in STATUSES:
-        raise damaged(path, "it says no status")
+        raise damaged(path, "it has no status")
     return status
 
 

@@ -12,6 +12,7 @@ from .folders import check_called, is_run, listed_as, read_object, runs_in, stor
 from .schema import ENVIRONMENT, FILES, PROBES
 
 NEW = "name a new folder"
+NOT_WRITTEN = ", which bottleneck did not write"
 
 
 def check_output(path: Path) -> None:
@@ -48,12 +49,12 @@ def check_bundle(folder: Path, runs: Collection[str], store: Path | None = None)
             raise UsageError(f"{str(folder)!r} has results of its own: {NEW}")
         return
     if others_lines(folder):
-        raise UsageError(f"{str(folder / SUMS)!r} is there already, and not ours: {NEW}")
+        raise UsageError(f"refusing to overwrite {str(folder / SUMS)!r}{NOT_WRITTEN}: {NEW}")
     tables = (f"{PROBES}/{path.name}" for path in sorted((folder / PROBES).glob("*.csv")))
     there = [name for name in (*FILES, *tables) if os.path.lexists(folder / name)]
     listed = read_sums(folder) or ()
     if others := [name for name in there if name not in listed]:
-        raise UsageError(f"{str(folder / others[0])!r} is there already, and no bundle's: {NEW}")
+        raise UsageError(f"refusing to overwrite {str(folder / others[0])!r}{NOT_WRITTEN}: {NEW}")
     if set(FILES).isdisjoint(there):
         return
     described = read_object(folder / ENVIRONMENT, f"{NEW}, or delete that one").get("runs", {})

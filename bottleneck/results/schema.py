@@ -20,11 +20,6 @@
 Types are pandas' own names. ``int64`` and ``bool`` columns may have blanks (a bucket without
 sentences, a setting that is not set); `load_results` reads them as ``Int64`` and ``boolean``.
 
-Since version 1: every setting has a column, and so has the corpus' fingerprint.
-Since version 2: the columns ``tied_output``, ``source`` and ``products``, for new settings.
-Since version 3: ``tokens``, ``test_set``, ``reverse_direction``, ``label_smoothing``,
-``average_last`` and ``copy_unknown``, for new settings; ``near_copies``.
-Since version 4: ``test_min_words`` and ``test_max_words``, for new settings; ``SHA256SUMS``.
 Since version 5: ``sentences.csv.gz`` no longer has every column of a run's; those of version 5,
 which may have, are read as well.
 Since version 6: the columns ``optimizer`` and ``lexicon``, for new settings; bundles of versions 5

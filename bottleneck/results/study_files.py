@@ -51,13 +51,13 @@ def way_back(table: Path) -> str:
     if table.name in (Path(COST).name, Path(COST_EXPONENTS).name):
         return f"`bottleneck bench --out {where}` measures it again"
     if not runs_in(store_of(folder)):
-        return f"take it and its line in {SUMS} away, or export the bundle again"
+        return f"delete it and its line in {SUMS}, or export the bundle again"
     if table.stem == GOLD:
         files = "--gold FILE --source FILE --target FILE"
         return f"`bottleneck study alignment {files} --results {where}` makes it again"
     if table.stem in STUDIES:
         return f"`bottleneck study {table.stem} --results {where}` makes it again"
-    return f"no command of bottleneck makes it: take it and its line in {SUMS} away"
+    return f"no command of bottleneck makes it: delete it and its line in {SUMS}"
 
 
 def drop_tables(folder: Path, runs: Collection[str]) -> list[str]:

@@ -65,7 +65,7 @@ def test_a_bundle_of_no_rows_is_told(folder):
     head = (folder / "runs.csv").read_text(encoding="utf8").splitlines(keepends=True)[0]
     write_relisted(folder / "runs.csv", head)
     for load in (load_bundle, load_results):
-        with pytest.raises(UserError, match=r"runs.csv' cannot be read \(it has nothing of run"):
+        with pytest.raises(UserError, match=r"runs.csv' cannot be read \(it has no rows of run"):
             load(folder)
 
 
@@ -129,7 +129,7 @@ def test_a_run_that_the_bundle_does_not_describe_or_has_no_rows_of_is_told(folde
     ):
         write_relisted(folder / "runs.csv", changed.to_csv(index=False))
         for read in (load_bundle, load_results):
-            with pytest.raises(UserError, match=rf"{name}' .*nothing of run .*export it again"):
+            with pytest.raises(UserError, match=rf"{name}' .* run .*export it again"):
                 read(folder)
 
 

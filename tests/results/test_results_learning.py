@@ -82,7 +82,7 @@ def test_a_damaged_log_is_named(store, text):
     log = store / "runs" / "none1x1" / "log.jsonl"
     log.write_bytes(text.encode("latin1"))
     relist(log)
-    with pytest.raises(UserError, match=r"none1x1/log\.jsonl.*cannot be read.*makes it anew"):
+    with pytest.raises(UserError, match=r"none1x1/log\.jsonl.*cannot be read.*train it again"):
         load_bundle(store).learning()
 
 

@@ -89,8 +89,8 @@ def told(capsys, name, folder, out):
         ("learning.csv", "learning", "; export it again"),
         ("examples.json.gz", "merge", "; export it again"),
         ("environment.json", "claims", "; export it again"),
-        ("probes/length.csv", "claims", "line in SHA256SUMS away, or export the bundle again"),
-        ("probes/length.csv", "length", "line in SHA256SUMS away, or export the bundle again"),
+        ("probes/length.csv", "claims", "line in SHA256SUMS, or export the bundle again"),
+        ("probes/length.csv", "length", "line in SHA256SUMS, or export the bundle again"),
     ],
 )
 def test_what_a_bundle_lost_is_named(bundle, tmp_path, capsys, how, name, command, way):
@@ -155,7 +155,8 @@ def test_a_run_that_lost_its_status_is_named(store, tmp_path, capsys, how, comma
     lose(status, how)
     line = told(capsys, command, store, tmp_path / "out")
     assert f"'{status}' " in line
-    assert f"`bottleneck runs none1x1 --remove --results {store}` takes " in line
+    what = "it" if how == "gone" else "the run"
+    assert f"delete {what} with `bottleneck runs none1x1 --remove --results {store}`" in line
 
 
 @pytest.mark.parametrize("lost", [("status.json",), ("status.json", "settings.json")])
@@ -174,7 +175,7 @@ def test_it_is_listed_as_damaged_and_can_be_removed(store, capsys, lost):
 def test_a_store_whose_statuses_are_all_gone_is_no_bundle(store, tmp_path, capsys):
     for path in (store / "runs").glob("*/status.json"):
         path.unlink()
-    assert "additive1x1/status.json' is gone" in told(capsys, "claims", store, tmp_path / "out")
+    assert "additive1x1/status.json' is missing" in told(capsys, "claims", store, tmp_path / "out")
 
 
 class Killed(BaseException):
@@ -198,7 +199,7 @@ def test_a_run_that_was_killed_before_its_first_status_is_none_yet(store, monkey
 def test_a_run_under_way_that_lost_its_status_is_named(store):
     run = write_begun(store, "begun", planted_settings("none", 2))
     lose(run / "status.json")
-    with pytest.raises(UserError, match=r"begun/status\.json' is gone.* does it again"):
+    with pytest.raises(UserError, match=r"begun/status\.json' is missing.* to finish"):
         load_bundle(store)
 
 

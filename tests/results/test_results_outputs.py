@@ -51,7 +51,7 @@ def test_a_damaged_file_is_named_with_the_way_out(run, change, said):
     with pytest.raises(UserError, match=said) as error:
         read_outputs(run)
     assert str(path) in str(error.value)
-    assert "makes it anew" in str(error.value)
+    assert "train it again" in str(error.value)
 
 
 def test_bytes_that_are_no_utf8_are_told(run):

@@ -184,7 +184,7 @@ def test_a_file_of_no_bundle_is_not_written_over(place, capsys, name):
     (place / "mine" / name).write_text("mine\n")
     for command in ("merge store -o mine", "export --results store --bundle mine"):
         assert run(command.split()) == 2
-        said = [f"'mine/{name}' is there already, and no bundle's", "'mine' has results of its own"]
+        said = [f"refusing to overwrite 'mine/{name}'", "'mine' has results of its own"]
         assert any(map(capsys.readouterr().err.__contains__, said))
     assert (place / "mine" / name).read_text() == "mine\n"
 
@@ -202,7 +202,7 @@ def test_sums_of_others_are_not_written_over(place, capsys, line):
     (place / "mine" / "SHA256SUMS").write_text(line)
     for command in ("merge store -o mine", "export --results store --bundle mine"):
         assert run(command.split()) == 2
-        assert "'mine/SHA256SUMS' is there already, and not ours" in capsys.readouterr().err
+        assert "refusing to overwrite 'mine/SHA256SUMS'" in capsys.readouterr().err
     assert (place / "mine" / "SHA256SUMS").read_text() == line
 
 

@@ -103,7 +103,7 @@ WAYS = {
     "--results {}` makes it again",
     "cost": "`bottleneck bench --out {}` measures it again",
     "cost_exponents": "`bottleneck bench --out {}` measures it again",
-    "mine": "no command of bottleneck makes it: take it and its line in SHA256SUMS away",
+    "mine": "no command of bottleneck makes it: delete it and its line in SHA256SUMS",
 }
 
 
@@ -122,5 +122,5 @@ def test_a_bundle_without_its_store_cannot_measure_again(studied):
     shutil.rmtree(studied / "runs")
     table = studied / "probes" / "length.csv"
     table.write_bytes(b"\xff")
-    with pytest.raises(UserError, match="take it and its line in SHA256SUMS away, or exp"):
+    with pytest.raises(UserError, match="delete it and its line in SHA256SUMS, or exp"):
         rests_on(table)
