@@ -12,7 +12,6 @@ from ..settings.sums import SUMS
 from .cost import COST
 from .folders import (
     ENVIRONMENT,
-    FIRST_VERSION,
     SETTINGS,
     STATUS,
     STORE,
@@ -64,7 +63,7 @@ def find_runs(folder: Path) -> StoredRuns:
     runs = runs_in(store_of(folder))
     done = {run for run in runs if _status(run) == "done"}
     environments = {run: _environment(run) for run in runs}
-    current = {run for run in runs if _version(run, environments[run]) == SCHEMA_VERSION}
+    current = {run for run in runs if _is_current(environments[run])}
     settings = {run: read_object(run / SETTINGS) for run in current & done}
     ordered = sorted(settings, key=lambda run: _order(run, settings[run]))
     return StoredRuns(
@@ -80,7 +79,7 @@ def find_runs(folder: Path) -> StoredRuns:
 def any_finished(folder: Path) -> bool:
     """Whether `find_runs` has a run that is done; where the first is, no other is looked at."""
     runs = (run for run in runs_in(store_of(folder)) if _status(run) == "done")
-    return any(_version(run, _environment(run)) == SCHEMA_VERSION for run in runs)
+    return any(_is_current(_environment(run)) for run in runs)
 
 
 def finished_runs(folder: Path) -> list[Path]:
@@ -95,7 +94,7 @@ def describe(run: Path) -> Described:
 
 def check_version(run: Path) -> None:
     """A run of another version is a ``UserError``: its weights may mean something else here."""
-    if _version(run, _environment(run)) != SCHEMA_VERSION:
+    if not _is_current(_environment(run)):
         raise UserError(
             f"the run {run.name!r} was made by another version of this program; train it again"
         )
@@ -121,14 +120,9 @@ def _environment(run: Path) -> dict[str, Any] | None:
     return read_object(path) if path.is_file() else None
 
 
-def _version(run: Path, environment: Mapping[str, Any] | None) -> int:
-    """Which version made a run; this version where what it ran on is not there."""
-    if environment is None:
-        return SCHEMA_VERSION
-    version = environment.get("schema", FIRST_VERSION)
-    if not isinstance(version, int):
-        raise damaged(run / ENVIRONMENT, "its schema is no number")
-    return version
+def _is_current(environment: Mapping[str, Any] | None) -> bool:
+    """Whether this version made a run, or one that was stopped before it could say which did."""
+    return environment is None or environment.get("schema") == SCHEMA_VERSION
 
 
 def _order(run: Path, settings: Mapping[str, Any]) -> tuple[str, int, int, str]:

@@ -46,9 +46,6 @@ TRIES = 3
 """How often a file and its sums are read before they are called different."""
 RIGHTS = "check its rights"
 
-FIRST_VERSION = 1
-"""Of runs that do not say which version made them."""
-
 
 def is_run(folder: Path) -> bool:
     """Whether this is the folder of one run, whatever it has lost."""
