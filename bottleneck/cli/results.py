@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -14,9 +14,6 @@ from .console import output, print_names, say
 from .listing import table_lines, tables
 from .options import Form, Where
 from .reproduce import DEFAULT_OUT
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Results = Annotated[
     Path | None,
@@ -43,8 +40,9 @@ def export(
     ] = False,
 ) -> None:
     """Print the tidy CSV; write a bundle, or every table and figure."""
-    from ..results.bundle import tidy_csv
+    from ..results.bundle import load_bundle, tidy_csv
     from ..settings.atomic import write_text
+    from ..tables.selection import where as narrowed
 
     if everything:
         others = {"--where": where, "--bundle": bundle, "-o": out}
@@ -52,15 +50,15 @@ def export(
         return
     _check_written(out, bundle, without_text)
     folder = results_folder(results)
-    runs, held = _chosen(folder, where or [])
+    chosen = narrowed(load_bundle(folder, sentences=False), where or [])
     if bundle is not None:
-        _write_bundle(folder, set(runs["run"]), bundle, not without_text)
+        _write_bundle(folder, set(chosen.runs["run"]), bundle, not without_text)
     elif out is not None:
-        write_text(out, tidy_csv(runs))
-        say(f"Written to {out}: {counted(len(runs), 'row')}", err=True)
+        write_text(out, tidy_csv(chosen.runs))
+        say(f"Written to {out}: {counted(len(chosen.runs), 'row')}", err=True)
     else:
-        say(tidy_csv(runs), nl=False)
-    say_what_is_left_out(held)
+        say(tidy_csv(chosen.runs), nl=False)
+    say_what_is_left_out(chosen.environment)
 
 
 def _write_all(results: Path | None, others: Mapping[str, object]) -> None:
@@ -109,17 +107,6 @@ def _check_written(out: Path | None, bundle: Path | None, without_text: bool) ->
         check_output(out)
     if bundle is not None:
         check_place(bundle)
-
-
-def _chosen(folder: Path, where: list[str]) -> "tuple[pd.DataFrame, Mapping[str, Any]]":
-    """The tidy table and the environment of the runs that meet the conditions."""
-    from ..results.bundle import load_bundle, load_environment, load_results
-    from ..tables.selection import where as narrowed
-
-    if not where:
-        return load_results(folder), load_environment(folder)
-    chosen = narrowed(load_bundle(folder), where)
-    return chosen.runs, chosen.environment
 
 
 def _write_bundle(folder: Path, chosen: set[str], bundle: Path, text: bool) -> None:

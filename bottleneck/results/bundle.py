@@ -159,54 +159,58 @@ def learning_rows(run: Path) -> list[dict[str, Any]]:
         raise damaged(path, error) from None
 
 
-def load_bundle(folder: Path) -> Bundle:
+def load_bundle(folder: Path, sentences: bool = True) -> Bundle:
     """Read the finished runs of a store, or a bundle where there is no store.
 
     The store comes first, because the bundle in the same folder is older where a sweep was stopped.
-    Faults are a ``UserError`` with the file.
+    The counts of sentences are most of the work: without ``sentences`` there are none. Faults are a
+    ``UserError`` with the file.
     """
-    runs = _finished(folder)
-    if runs is not None:
-        return bundle_of_runs(folder, runs, read_groups(folder))
-    environment = load_environment(folder)
-    table = _runs_of_bundle(folder, environment)
-    path = folder / schema.SENTENCES
-    rows = read_table(path, {"run": "str"} | schema.COUNTED_COLUMNS)
-    sentences = {str(run): _counts(rows) for run, rows in rows.groupby("run", sort=False)}
-    return Bundle(folder, table, sentences, environment)
-
-
-def bundle_of_runs(folder: Path, runs: StoredRuns, groups: Mapping[str, str]) -> Bundle:
-    """The finished runs of a store as a bundle; ``groups`` by run."""
-    return Bundle(
-        folder,
-        _runs_of_store(runs, groups),
-        {
-            run.name: _counts(read_table(run / SENTENCES, schema.COUNTED_COLUMNS))
-            for run in runs.done
-        },
-        environment_of(runs),
-        {run.name: run for run in runs.done},
-    )
+    check_named(folder)
+    runs = find_runs(folder)
+    if runs.done:
+        return bundle_of_runs(folder, runs, read_groups(folder), sentences)
+    if runs.any:
+        others = len(runs.other_versions)
+        way = "only the version that made them reads them: train them again, into another folder"
+        goes_on = "`bottleneck runs` lists them, the command that began them continues"
+        raise UserError(
+            f"{str(folder)!r} holds no finished run ({len(runs.unfinished)} not done, {others} of "
+            f"another version): {way if others else goes_on}"
+        )
+    environment = _environment(folder)
+    table, counts = _runs_of_bundle(folder, environment), {}
+    if sentences:
+        columns = {"run": "str"} | schema.COUNTED_COLUMNS
+        by_run = read_table(folder / schema.SENTENCES, columns).groupby("run", sort=False)
+        counts = {str(run): _counts(rows) for run, rows in by_run}
+    return Bundle(folder, table, counts, environment)
 
 
 def load_results(folder: str | Path) -> pd.DataFrame:
     """The tidy table of a bundle or a store: a row a run x bucket, columns as in ``schema``."""
-    folder = Path(folder)
-    runs = _finished(folder)
-    if runs is not None:
-        return _runs_of_store(runs, read_groups(folder))
-    return _runs_of_bundle(folder, load_environment(folder))
+    return load_bundle(Path(folder), sentences=False).runs
 
 
-def load_environment(folder: Path) -> Mapping[str, Any]:
-    """The bundle's ``environment.json``, or the same from a store.
+def bundle_of_runs(
+    folder: Path, runs: StoredRuns, groups: Mapping[str, str], sentences: bool = True
+) -> Bundle:
+    """The finished runs of a store as a bundle; ``groups`` by run."""
+    table, counts = _runs_of_store(runs, groups), {}
+    if sentences:
+        files = {run.name: run / SENTENCES for run in runs.done}
+        counts = {
+            run: _counts(read_table(path, schema.COUNTED_COLUMNS)) for run, path in files.items()
+        }
+    stored = {run.name: run for run in runs.done}
+    return Bundle(folder, table, counts, environment_of(runs), stored)
+
+
+def _environment(folder: Path) -> Mapping[str, Any]:
+    """A bundle's ``environment.json``.
 
     Another version's, and that of half an export, are a ``UserError``.
     """
-    runs = _finished(folder)
-    if runs is not None:
-        return environment_of(runs)
     check_one(folder)
     path = folder / schema.ENVIRONMENT
     environment = read_object(path, AGAIN)
@@ -286,21 +290,6 @@ def signatures(runs: pd.DataFrame) -> list[str]:
 def tidy_csv(table: pd.DataFrame) -> str:
     """A table as CSV: every digit, blanks where there is nothing, Unix line ends."""
     return table.to_csv(index=False, lineterminator="\n")
-
-
-def _finished(folder: Path) -> StoredRuns | None:
-    """The runs where the folder is a store or has one, of which some are done; None where not."""
-    check_named(folder)
-    runs = find_runs(folder)
-    if runs.any and not runs.done:
-        others = len(runs.other_versions)
-        way = "only the version that made them reads them: train them again, into another folder"
-        goes_on = "`bottleneck runs` lists them, the command that began them continues"
-        raise UserError(
-            f"{str(folder)!r} holds no finished run ({len(runs.unfinished)} not done, {others} of "
-            f"another version): {way if others else goes_on}"
-        )
-    return runs if runs.done else None
 
 
 def _runs_of_bundle(folder: Path, environment: Mapping[str, Any]) -> pd.DataFrame:

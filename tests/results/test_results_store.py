@@ -12,7 +12,6 @@ from planted import planted_settings, sentences, translations, write_begun, writ
 
 from seq2seq_bottleneck.results.bundle import (
     load_bundle,
-    load_environment,
     load_results,
     other_versions,
     tidy_csv,
@@ -142,7 +141,7 @@ def test_the_store_counts_where_its_bundle_is_older(store):
         groups = load_results(folder).drop_duplicates("run").set_index("run")["group"]
         assert groups.to_dict() == {"first": "", "second": "later"}
         assert set(load_bundle(folder).sentences) == {"first", "second"}
-        assert set(load_environment(folder)["runs"]) == {"first", "second"}
+        assert set(load_bundle(folder).environment["runs"]) == {"first", "second"}
         assert set(load_bundle(folder).examples()) == {"first", "second"}
 
 
@@ -185,7 +184,9 @@ def test_runs_of_another_version_are_left_out_and_counted(store, tmp_path):
     assert without_result(bundle.environment) == ""
     add(store, "older", planted_settings("dot"), schema=SCHEMA_VERSION + 2)
     write_bundle(finished_runs(store), tmp_path / "bundle", {})
-    assert other_versions(load_environment(tmp_path / "bundle")).startswith("2 runs are left out")
+    assert other_versions(load_bundle(tmp_path / "bundle").environment).startswith(
+        "2 runs are left out"
+    )
 
 
 def test_a_run_that_does_not_say_its_version_is_of_another(store):
