@@ -82,9 +82,9 @@ def weights_behind(
     outputs: list[list[int]],
 ) -> list[Float[np.ndarray, "_ _"]]:
     """``attention_matrices`` of outputs that may be empty, and then have no row."""
-    said = EncodedPairs(sources, [ids or [EOS] for ids in outputs])
-    found = attention_matrices(graph, weights, said, reverse, BATCH)
-    return [matrix[: len(ids)] for matrix, ids in zip(found, outputs, strict=True)]
+    encoded = EncodedPairs(sources, [ids or [EOS] for ids in outputs])
+    matrices = attention_matrices(graph, weights, encoded, reverse, BATCH)
+    return [matrix[: len(ids)] for matrix, ids in zip(matrices, outputs, strict=True)]
 
 
 def check_pointing(settings: RunSettings, wish: str) -> None:
@@ -97,7 +97,7 @@ def check_pointing(settings: RunSettings, wish: str) -> None:
     )
 
 
-class Said(NamedTuple):
+class Copyable(NamedTuple):
     """An output: ids of its source (as it was read) and its own, and both as tokens.
 
     ``words`` are the source's as they are to be copied, in reading order, without the end.
@@ -110,21 +110,21 @@ class Said(NamedTuple):
 
 
 def with_copies(
-    graph: nnx.GraphDef, weights: Weights, reverse: bool, said: Sequence[Said]
+    graph: nnx.GraphDef, weights: Weights, reverse: bool, outputs: Sequence[Copyable]
 ) -> list[list[str]]:
     """The tokens of every output, no unknown word among them."""
-    held = [each for each in said if UNK in each.output]
-    pairs = [each.source for each in held], [each.output for each in held]
+    lacking = [output for output in outputs if UNK in output.output]
+    pairs = [output.source for output in lacking], [output.output for output in lacking]
     matrices = iter(weights_behind(graph, weights, reverse, *pairs))
-    return [copied(each, next(matrices)) if UNK in each.output else each.tokens for each in said]
+    return [copied(each, next(matrices)) if UNK in each.output else each.tokens for each in outputs]
 
 
-def copied(said: Said, weights: Float[np.ndarray, "output source"]) -> list[str]:
+def copied(output: Copyable, weights: Float[np.ndarray, "output source"]) -> list[str]:
     """The output's tokens; the source's end token, the last column, is no word to copy."""
-    looked_at = weights[:, : len(said.words)].argmax(axis=1).tolist()
+    attended = weights[:, : len(output.words)].argmax(axis=1).tolist()
     return [
-        said.words[looked_at[place]] if said.output[place] == UNK else token
-        for place, token in enumerate(said.tokens)
+        output.words[attended[place]] if output.output[place] == UNK else token
+        for place, token in enumerate(output.tokens)
     ]
 
 
@@ -163,11 +163,8 @@ def make_examples(
     examples = []
     matrices = attention_matrices(graph, weights, encoded, reverse, len(chosen))
     for sentence, matrix in zip(chosen, matrices, strict=True):
-        pair, tokens, ended = (
-            corpus.test[sentence],
-            decoded.tokens[sentence],
-            decoded.ended[sentence],
-        )
+        pair, tokens = corpus.test[sentence], decoded.tokens[sentence]
+        ended = bool(decoded.ended[sentence])
         examples.append(
             {
                 "sentence": sentence,

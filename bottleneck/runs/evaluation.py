@@ -30,7 +30,7 @@ from ..settings.run import RunSettings
 from ..training.loop import Trained, sentence_losses
 from ..training.stack import Stack
 from ..training.step import SentenceLosses, make_sentence_losses
-from .attention import Decoded, Said, make_examples, with_copies
+from .attention import Copyable, Decoded, make_examples, with_copies
 from .scores import bucket_rows, sentence_columns
 from .store import RunFolder
 
@@ -117,7 +117,7 @@ def _copied_texts(
     """The translations with source words in the place of unknown ones."""
     source, target = corpus.source_vocabulary, corpus.target_vocabulary
     said = [
-        Said(ids, target.encode(tokens), tokens, source.pieces(pair.source))
+        Copyable(ids, target.encode(tokens), tokens, source.pieces(pair.source))
         for ids, tokens, pair in zip(encoded.source, decoded.tokens, corpus.test, strict=True)
     ]
     return list(map(target.text, with_copies(graph, weights, settings.model.reverse_source, said)))
