@@ -116,7 +116,10 @@ def with_copies(
     lacking = [output for output in outputs if UNK in output.output]
     pairs = [output.source for output in lacking], [output.output for output in lacking]
     matrices = iter(weights_behind(graph, weights, reverse, *pairs))
-    return [copied(each, next(matrices)) if UNK in each.output else each.tokens for each in outputs]
+    return [
+        copied(output, next(matrices)) if UNK in output.output else output.tokens
+        for output in outputs
+    ]
 
 
 def copied(output: Copyable, weights: Float[np.ndarray, "output source"]) -> list[str]:
