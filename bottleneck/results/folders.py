@@ -6,7 +6,6 @@ import io
 import json
 import os
 import zlib
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -229,20 +228,13 @@ def runs_in(store: Path) -> list[Path]:
     """
     try:
         with os.scandir(store) as entries:
-            folders = [each.name for each in entries if _is_folder(each)]
+            folders = [entry.name for entry in entries if os.path.isdir(entry)]
     except (FileNotFoundError, NotADirectoryError):
         return []
     except OSError as error:
         raise UserError(f"{str(store)!r} cannot be listed ({error.strerror}); {RIGHTS}") from None
     runs = (store / name for name in sorted(folders) if name[0] != ".")
     return [run for run in runs if os.path.lexists(run / STATUS) or is_lost(run)]
-
-
-def _is_folder(entry: os.DirEntry[str]) -> bool:
-    """Whether it is one, or a link to one; a link to itself is none."""
-    with suppress(OSError):
-        return entry.is_dir()
-    return False
 
 
 def is_lost(run: Path) -> bool:

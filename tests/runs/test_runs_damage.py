@@ -12,7 +12,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from seq2seq_bottleneck.cli.main import run as command
 from seq2seq_bottleneck.results.bundle import learning_rows, load_bundle, load_results
 from seq2seq_bottleneck.results.discovery import find_runs
 from seq2seq_bottleneck.results.export import write_bundle
@@ -283,27 +282,6 @@ def test_a_file_that_is_not_listed_is_damaged(out: Path, tmp_path: Path) -> None
     (store / "probes" / "fit.csv").write_text("run,arm\n")
     with pytest.raises(UserError, match=f"{SUMS} does not list it.*bottleneck study fit"):
         rests_on(store / "probes" / "fit.csv")
-
-
-def test_a_digit_that_changed_in_the_scores_is_no_other_table(
-    out: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """The fault that was found: a bit of a number that another number has."""
-    store = shutil.copytree(out, tmp_path / "store")
-    asked = ["export", "--results", str(store)]
-    assert command(asked) == 0
-    path = run_of(store) / "scores.csv"
-    text = path.read_text()
-    digit = next(place for place in range(len(text) // 2, len(text)) if text[place] in "2468")
-    path.write_text(text[:digit] + chr(ord(text[digit]) ^ 1) + text[digit + 1 :])
-    capsys.readouterr()
-    assert command(asked) == 1
-    printed = capsys.readouterr()
-    assert printed.out == ""
-    (line,) = printed.err.splitlines()
-    assert "scores.csv' cannot be read (it does not match its checksum)" in line
-    name = path.parent.name
-    assert command(["runs", name, "--remove", "--yes", "--results", str(store)]) == 0
 
 
 @pytest.mark.parametrize("step", range(10))
