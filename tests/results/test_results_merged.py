@@ -85,8 +85,8 @@ def test_a_run_that_three_folders_have_is_counted_once(parts, tmp_path):
 def test_what_one_has_not_done_and_another_has_is_done(parts, tmp_path):
     first, second = parts
     begun = finished_runs(second)[-1].name
-    write_begun(first / STORE, begun, planted_settings("none", 3))
-    write_begun(first / STORE, "never", planted_settings("none", 4), "failed", "no memory")
+    write_begun(first, begun, planted_settings("none", 3))
+    write_begun(first, "never", planted_settings("none", 4), "failed", "no memory")
     write_merged([first, second], tmp_path / "all")
     held = load_bundle(tmp_path / "all")
     assert set(held.unfinished()["run"]) == {"never"}
