@@ -5,10 +5,11 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 
+from seq2seq_bottleneck.results.bundle import tidy_csv
 from seq2seq_bottleneck.results.export import write_bundle
 from seq2seq_bottleneck.results.folders import ENDED, STATUS
-from seq2seq_bottleneck.runs.csvtext import csv_text
 from seq2seq_bottleneck.runs.scores import bucket_rows, sentence_columns
 from seq2seq_bottleneck.runs.store import UNLISTED
 from seq2seq_bottleneck.settings.run import SCHEMA_VERSION, RunSettings, resolve
@@ -51,10 +52,9 @@ def write_run(
         "train_tokens_per_second": 100.0,
     }
     rows = [known | row for row in scores]
-    keys = dict.fromkeys(key for row in rows for key in row)
     run = write_begun(folder, name, settings, "done", **facts)
-    (run / "scores.csv").write_text(csv_text({key: [r.get(key) for r in rows] for key in keys}))
-    (run / "sentences.csv").write_text(csv_text(columns))
+    (run / "scores.csv").write_text(tidy_csv(pd.DataFrame(rows, dtype=object)))
+    (run / "sentences.csv").write_text(tidy_csv(pd.DataFrame(columns)))
     (run / "examples.json").write_text("[]")
     reseal(run)
     return run

@@ -10,8 +10,10 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+import pandas as pd
+
+from ..results.bundle import tidy_csv
 from ..results.cost import COST, COST_COLUMNS, COST_EXPONENTS, EXPONENT_COLUMNS, VARIED
-from ..runs.csvtext import csv_text
 from ..runs.pool import held_processes, last_words, start_worker
 from ..settings.errors import UserError
 from ..settings.machine import cores
@@ -157,6 +159,6 @@ def write(folder: Path, rows: Sequence[Row]) -> None:
         (COST, COST_COLUMNS, rows),
         (COST_EXPONENTS, EXPONENT_COLUMNS, exponents(rows)),
     ):
-        held = {column: [line[column] for line in lines] for column in columns}
-        files.append((name, csv_text(held).encode()))
+        table = pd.DataFrame(lines, columns=list(columns), dtype=object)
+        files.append((name, tidy_csv(table).encode()))
     write_listed(folder, files)

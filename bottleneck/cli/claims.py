@@ -19,7 +19,7 @@ def claims(
     ] = "rich",
 ) -> None:
     """Decide the lecture's claims, or say what would decide them."""
-    from ..results.found import find_runs
+    from ..results.discovery import find_runs
     from ..settings.errors import UserError
     from ..tables.claims import check_format, print_claims, render
     from ..tables.decided import bundle_of, decide_results

@@ -43,8 +43,10 @@ def list_corpora(
     form: Annotated[str, typer.Option("--format", help="rich or csv.")] = "rich",
 ) -> None:
     """List the corpora that can be fetched, and which are here."""
+    import pandas as pd
+
     from ..corpus.download import CORPORA, read_source
-    from ..runs.csvtext import rows_text
+    from ..results.bundle import tidy_csv
     from ..settings.errors import UsageError, did_you_mean
     from ..tables.render import new_table, print_prose
 
@@ -60,7 +62,7 @@ def list_corpora(
         counts = f"{'' if here else '~'}{pairs:,}", f"{corpus.megabytes:g}"
         table.add_row(name, *counts, corpus.licence, corpus.citation, "yes" if here else "no")
     if form == "csv":
-        say(rows_text(rows), nl=False)
+        say(tidy_csv(pd.DataFrame(rows)), nl=False)
         return
     for column in table.columns[3:]:
         column.justify = "left"

@@ -23,8 +23,8 @@ def diagnose(
     from ..lecture.slides import SLIDES
     from ..questions.diagnosis import diagnose as diagnosed
     from ..questions.diagnosis import diagnosis_page
+    from ..results.discovery import latest_output, trained_arms
     from ..runs.environment import use_cache
-    from ..runs.stored import latest_output, trained_arms
     from ..settings.errors import UsageError
     from ..tables.page import check_format
 

@@ -32,8 +32,7 @@ def say_unlearned(folders: Mapping[str, Path]) -> None:
 def _low(run: Path) -> float | None:
     """BLEU in the shortest bucket with sentences, where that is under the floor."""
     from ..claims.verdict import learned
-    from ..results.export import run_rows
-    from ..results.folders import SCORES, was_written
+    from ..results.folders import SCORES, run_rows, was_written
 
     if not was_written(run / SCORES):
         return None

@@ -18,8 +18,8 @@ def merge(
     ],
 ) -> None:
     """Put the results of several machines or people into one bundle."""
+    from ..results.export import write_merged
     from ..results.folders import check_named
-    from ..results.merged import write_merged
     from ..results.study_files import tables
     from ..settings.atomic import check_place
 

@@ -74,8 +74,7 @@ def reproduce(
         },
     )
     from ..runs.pool import default_threads
-    from ..runs.reproduce import plan
-    from ..runs.texts import check_text
+    from ..runs.reproduce import check_text, plan
 
     jobs = plan(settings, seeds, check_schedule)
     check_text(settings.corpus)

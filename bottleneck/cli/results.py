@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -14,9 +14,6 @@ from .console import print_names, say, show
 from .listing import table_lines, tables
 from .options import Details, Form, Where
 from .reproduce import DEFAULT_OUT
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Results = Annotated[
     Path | None,
@@ -43,8 +40,9 @@ def export(
     ] = False,
 ) -> None:
     """Print the tidy CSV; write a bundle, or every table and figure."""
-    from ..results.bundle import tidy_csv
+    from ..results.bundle import load_bundle, tidy_csv
     from ..settings.atomic import write_text
+    from ..tables.selection import where as narrowed
 
     if everything:
         others = {"--where": where, "--bundle": bundle, "-o": out}
@@ -52,23 +50,22 @@ def export(
         return
     _check_written(out, bundle, without_text)
     folder = results_folder(results)
-    runs, held = _chosen(folder, where or [])
+    chosen = narrowed(load_bundle(folder, sentences=False), where or [])
     if bundle is not None:
-        _write_bundle(folder, set(runs["run"]), bundle, not without_text)
+        _write_bundle(folder, set(chosen.runs["run"]), bundle, not without_text)
     elif out is not None:
-        write_text(out, tidy_csv(runs))
-        say(f"Written to {out}: {counted(len(runs), 'row')}", err=True)
+        write_text(out, tidy_csv(chosen.runs))
+        say(f"Written to {out}: {counted(len(chosen.runs), 'row')}", err=True)
     else:
-        say(tidy_csv(runs), nl=False)
-    say_what_is_left_out(held)
+        say(tidy_csv(chosen.runs), nl=False)
+    say_what_is_left_out(chosen.environment)
 
 
 def _write_all(results: Path | None, others: Mapping[str, object]) -> None:
     """Write out a folder and those inside it in their place; other options have no say in it."""
     from ..report.written import CLAIMS, CONTENTS, REPORT, write_end, write_out
+    from ..results.discovery import find_runs, results_inside
     from ..results.folders import STORE
-    from ..results.found import find_runs
-    from ..results.inside import results_inside
     from ..results.study_files import tables as measured
     from ..runs.gathered import gather
     from ..settings.atomic import check_place
@@ -112,21 +109,10 @@ def _check_written(out: Path | None, bundle: Path | None, without_text: bool) ->
         check_place(bundle)
 
 
-def _chosen(folder: Path, where: list[str]) -> "tuple[pd.DataFrame, Mapping[str, Any]]":
-    """The tidy table and the environment of the runs that meet the conditions."""
-    from ..results.bundle import load_bundle, load_environment, load_results
-    from ..tables.selection import where as narrowed
-
-    if not where:
-        return load_results(folder), load_environment(folder)
-    chosen = narrowed(load_bundle(folder), where)
-    return chosen.runs, chosen.environment
-
-
 def _write_bundle(folder: Path, chosen: set[str], bundle: Path, text: bool) -> None:
+    from ..results.discovery import finished_runs
     from ..results.export import write_bundle
     from ..results.folders import read_groups
-    from ..results.found import finished_runs
     from ..results.places import check_bundle
     from ..settings.errors import UserError
 
@@ -199,8 +185,8 @@ def told_folder(folder: Path, results: Path | None) -> str:
 
 def results_folder(results: Path | None) -> Path:
     """The folder that was named, else the one written last."""
+    from ..results.discovery import latest_output
     from ..results.folders import check_named
-    from ..runs.stored import latest_output
 
     if results is None:
         return latest_output(DEFAULT_OUT)

@@ -47,8 +47,8 @@ def runs(
 
 
 def _runs(results: Path | None) -> "list[RunFolder]":
+    from ..results.discovery import check_one
     from ..results.folders import STORE, without_runs
-    from ..results.inside import check_one
     from ..runs.store import run_folders
     from ..settings.errors import UserError
 
@@ -231,7 +231,7 @@ def _word(value: object) -> str:
 
 def _scores(path: Path) -> "Table":
     """A run's scores by bucket."""
-    from ..results.export import run_rows
+    from ..results.folders import run_rows
     from ..tables.render import count, new_table
 
     heads = ["source\nwords", "n", "BLEU", "95 % range", "BP", "chrF", "nats a\ntoken"]

@@ -159,7 +159,7 @@ def _list_studies() -> None:
 def _finished(folder: Path, asked: "Study") -> list[Path]:
     """The finished runs of a folder that the study can be put to."""
     from ..questions.probing import suiting
-    from ..results.found import finished_runs
+    from ..results.discovery import finished_runs
 
     return suiting(asked, finished_runs(folder))
 
@@ -197,7 +197,7 @@ def _train(
 
 def _why_train(asked: "Study", folder: Path, dry_run: bool) -> str:
     """Why there is training before an answer: a misspelt folder should not pass unseen."""
-    from ..results.found import find_runs
+    from ..results.discovery import find_runs
 
     old = len(find_runs(folder).other_versions)
     told = f"no finished run in {str(folder)!r} that study {asked.name} can be put to"
@@ -207,8 +207,7 @@ def _why_train(asked: "Study", folder: Path, dry_run: bool) -> str:
 
 def _refuse_misnamed(folder: Path) -> None:
     """A folder misspelt, of another version or a benchmark's: no training that nobody asked for."""
-    from ..results.found import find_runs
-    from ..results.inside import check_one
+    from ..results.discovery import check_one, find_runs
     from ..settings.errors import UserError
 
     check_one(folder)
@@ -224,7 +223,7 @@ def _refuse_misnamed(folder: Path) -> None:
 
 def _refuse_several(folder: Path) -> None:
     """Runs trained beside the folders of several sweeps would be taken for all of them."""
-    from ..results.inside import results_inside
+    from ..results.discovery import results_inside
     from ..settings.errors import UserError
 
     if inside := [path.name for path in results_inside(folder)]:
@@ -261,8 +260,8 @@ def _refuse_bundle(asked: "Study", folder: Path, gold: bool) -> None:
 
 def _refuse_beside(asked: "Study", folder: Path) -> None:
     """Runs on a text that the study cannot be put to get no runs on another beside them."""
+    from ..results.discovery import finished_runs
     from ..results.folders import read_settings
-    from ..results.found import finished_runs
     from ..settings.errors import UserError
 
     texts = {read_settings(run).corpus.name for run in finished_runs(folder)} - {"grammar"}

@@ -94,7 +94,7 @@ def sweep(
         return
     from ..corpus.corpus import load_corpus
     from ..runs.pool import default_width
-    from ..runs.texts import check_text
+    from ..runs.reproduce import check_text
     from ..settings.names import folder_name
     from ..settings.sweep import load_sweep, make_grid
 

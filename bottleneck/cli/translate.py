@@ -57,7 +57,7 @@ def translate(
     The arms are those of the latest runs. Of a file or standard input, as many lines come out as
     went in.
     """
-    from ..runs.stored import latest_output
+    from ..results.discovery import latest_output
 
     given = {"beam_size": beam, "copy_unknown": copy_unknown}
     decoding = {name: value for name, value in given.items() if value is not None}
@@ -93,7 +93,7 @@ def _text(sentence: str | None, file: Path | None) -> AbstractContextManager[Lin
 
 def _folders(folder: Path, arm: str | None, one: bool) -> dict[str, Path]:
     """The runs to translate with, by arm, none first; ``one`` alone for a text."""
-    from ..runs.stored import trained_arms
+    from ..results.discovery import trained_arms
 
     return dict(sorted(_chosen(trained_arms(folder), arm, one).items(), reverse=True))
 
@@ -102,7 +102,7 @@ def _load(folders: dict[str, Path], decoding: dict[str, Any]) -> "dict[str, Trai
     """The arms of these runs, searching as is asked for."""
     from dataclasses import replace
 
-    from ..runs.copying import check_pointing
+    from ..runs.attention import check_pointing
     from ..runs.environment import use_cache
     from ..runs.translate import load_run
 
@@ -139,7 +139,7 @@ def _translate_text(found: "dict[str, TrainedRun]", lines: Iterator[str], alignm
 
     In UTF-8 whatever the terminal's encoding: what is read is UTF-8, here and by ``score``.
     """
-    from ..runs.copying import check_pointing
+    from ..runs.attention import check_pointing
     from ..runs.lines import Tally, translate_lines
 
     (trained,) = found.values()

@@ -28,8 +28,7 @@ from numpy import ndarray
 from ..claims.verdict import FAMILY, Verdict, numbers
 from ..corpus.vocabulary import UNK
 from ..figures.plot import Panel, Plot, chosen, data_frame, drawn, facts, longest
-from ..results.export import run_rows
-from ..results.folders import SENTENCES
+from ..results.folders import SENTENCES, run_rows
 from ..results.schema import BLEU_COLUMNS
 from ..scoring.bleu import bleu, bleu_statistics
 from ..scoring.bootstrap import Estimate as Resampled

@@ -15,10 +15,11 @@ from queue import Queue
 from threading import Thread
 
 import numpy as np
+import pandas as pd
 
-from ..results.folders import damaged, read_checked, read_object, read_settings
+from ..results.bundle import tidy_csv
+from ..results.folders import damaged, json_text, read_checked, read_object, read_settings
 from ..results.schema import PROBE_COLUMNS, PROBES
-from ..runs.csvtext import csv_text, json_text
 from ..runs.pool import held_processes, last_words, start_worker
 from ..settings.errors import UserError
 from ..settings.run import RunSettings
@@ -89,7 +90,7 @@ def is_kept(run: Path, study: Study) -> bool:
 def keep(run: Path, study: Study, found: Columns) -> None:
     """Write what was found; the file that says so comes last."""
     made = json_text({"study": study.name, "version": study.version})
-    files = {"csv": csv_text(found), "json": made}
+    files = {"csv": tidy_csv(pd.DataFrame(found)), "json": made}
     write_listed(
         run, [(f"{PROBES}/{study.name}.{suffix}", text.encode()) for suffix, text in files.items()]
     )
@@ -129,7 +130,7 @@ def _again(study: Study) -> str:
 def write_table(study: Study, probed: Sequence[Probed], folder: Path) -> Path:
     """Write the study's table of what was found on runs, ``probes/NAME.csv`` of the folder."""
     rows = study.summarise(probed)
-    columns = {name: [row.get(name) for row in rows] for name in PROBE_COLUMNS}
+    table = pd.DataFrame(rows, columns=list(PROBE_COLUMNS), dtype=object)
     name = f"{PROBES}/{study.name}.csv"
-    write_listed(folder, [(name, csv_text(columns).encode())])
+    write_listed(folder, [(name, tidy_csv(table).encode())])
     return folder / name

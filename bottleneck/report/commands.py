@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..results.bundle import Bundle
-from ..results.found import find_runs
+from ..results.discovery import find_runs
 from ..results.schema import BENCHMARK, STUDIES
 from ..results.study_files import GOLD, command_of
 from ..tables.decided import Decision

@@ -24,8 +24,7 @@ from ..questions.word_survival import (
     is_word,
     word_reports,
 )
-from ..results.bundle import Bundle
-from ..results.examples import Example
+from ..results.bundle import Bundle, Example
 from ..settings.buckets import bucket_of
 from ..settings.concerns import CorpusSettings
 from ..tables.comparison import NONE

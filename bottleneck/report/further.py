@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..results.bundle import Bundle
-from ..results.inside import results_inside
+from ..results.discovery import results_inside
 from ..settings.errors import DamagedError, UserError
 from ..settings.sweep import experiment_names, load_sweep
 from ..tables.decided import bundle_of

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from ..claims.registry import CLAIMS
 from ..results.bundle import Bundle
-from ..results.inside import results_inside
+from ..results.discovery import results_inside
 from ..results.study_files import tables
 from ..settings.errors import UserError
 from ..tables.comparison_groups import alone, listed_runs, pairs

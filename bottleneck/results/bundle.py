@@ -1,29 +1,31 @@
-"""Reading a results bundle: checked, typed data frames; nothing here imports jax."""
+"""Reading results, of a store of runs or of a bundle, as typed data frames; jax is not needed."""
 
 import io
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+import json
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from jaxtyping import Integer
+from numpy import ndarray
 
-from ..settings.errors import UserError
+from ..settings.errors import UsageError, UserError, plain
 from ..settings.names import is_name
-from ..settings.run import RunSettings, parse_settings
+from ..settings.run import RunSettings, parse_settings, without_retired
 from ..settings.sums import of_one_time
 from . import schema
-from .agreement import check_counted, check_settings, checked_learning, checked_runs
-from .columns import setting_columns
-from .counts import Counts, from_rows
-from .described import AGAIN, check_all_described, check_described, check_facts
-from .examples import Example, checked_examples
-from .export import environment, runs_text
+from .columns import run_columns, setting_columns
+from .discovery import StoredRuns, check_one, describe, find_runs
 from .folders import (
     EXAMPLES,
+    LOG,
     SCORES,
     SENTENCES,
+    SETTINGS,
     check_named,
     damaged,
     decompressed,
@@ -31,39 +33,57 @@ from .folders import (
     read_groups,
     read_json,
     read_object,
+    read_status,
     was_written,
 )
-from .found import Found, find_runs
-from .inside import check_one
-from .learning import learning_text
 from .study_files import way_back
 
 UNREADABLE = (ValueError, TypeError, OverflowError)
 """What pandas raises where a column is not of its type."""
+AGAIN = "export it again"
 PRECISE: Mapping[str, Any] = (
     {} if [int(part) for part in pd.__version__.split(".")[:2]] >= [3, 1]
     else {"float_precision": "round_trip"}
 )  # fmt: skip
-"""What makes pandas read a float to its last digit, as from 3.1 on it does unasked."""
+"""What makes pandas before 3.1 read a float to its last digit."""
 _NULLABLE = {"int64": "Int64", "bool": "boolean"}
+_SCORE_COLUMNS = {
+    name: kind
+    for name, kind in schema.RUN_COLUMNS.items()
+    if name not in (*schema.SETTING_COLUMNS, "run", "group", "corpus_fingerprint")
+}
 _UNFINISHED_COLUMNS = {
     **dict.fromkeys(("run", "group", "status", "reason"), "str"),
     **{column: kind for column, (_, kind) in schema.SETTING_COLUMNS.items()},
 }
 
+Example = Mapping[str, Any]
+"""``sentence`` (its place in the test set), ``source`` and ``hypothesis`` (tokens), ``reference``
+(a text), and ``weights``, a row a token of the hypothesis, a column a token of the source."""
+
+
+@dataclass(frozen=True, eq=False)
+class Counts:
+    """A run's test sentences in their order: words of the source, and the statistics of BLEU."""
+
+    words: Integer[ndarray, "sentences"]
+    statistics: Integer[ndarray, "sentences 10"]
+
 
 @dataclass(frozen=True, eq=False)
 class Bundle:
-    """A results bundle in memory: see ``schema`` for the columns of ``runs``.
+    """Results in memory: see ``schema`` for the columns of ``runs``.
 
-    ``sentences`` are the counts of each run's test sentences; ``chosen`` are the setting columns
-    of which `where` was given several values.
+    ``sentences`` are the counts of each run's test sentences; ``stored`` are the run folders by
+    name, none where a bundle was read; ``chosen`` are the setting columns of which `where` was
+    given several values.
     """
 
     folder: Path
     runs: pd.DataFrame
     sentences: Mapping[str, Counts]
     environment: Mapping[str, Any]
+    stored: Mapping[str, Path] = field(default_factory=dict)
     chosen: frozenset[str] = frozenset()
 
     def settings(self, run: str) -> RunSettings:
@@ -72,9 +92,7 @@ class Bundle:
 
     def facts(self, run: str) -> Mapping[str, Any]:
         """What the run ran on: versions, machine, and what became of its corpus."""
-        facts = self.environment["runs"][run]["environment"]
-        check_facts(facts, self.folder / schema.ENVIRONMENT)
-        return facts
+        return self.environment["runs"][run]["environment"]
 
     def unfinished(self) -> pd.DataFrame:
         """What else was in the store: run, group, status, reason, and the columns of settings.
@@ -83,96 +101,174 @@ class Bundle:
         """
         blank = {name: "" for name, kind in _UNFINISHED_COLUMNS.items() if kind == "str"}
         rows = [
-            {**blank, "run": run, **held, **_columns_of(held["settings"])}
-            for run, held in self.environment.get("unfinished", {}).items()
+            {**blank, "run": run, **described, **_columns_of(described["settings"])}
+            for run, described in self.environment.get("unfinished", {}).items()
         ]
         frame = pd.DataFrame(rows, columns=list(_UNFINISHED_COLUMNS))
         return frame.astype(_kinds(_UNFINISHED_COLUMNS))
 
     def examples(self) -> Mapping[str, Sequence[Example]]:
         """Example sentences of each of the runs, with attention weights."""
-        runs, path = find_runs(self.folder).done, self.folder / schema.EXAMPLES
-        if runs:
-            paths = {run.name: run / EXAMPLES for run in runs}
-            return {run: checked_examples(read_json(at), at, AGAIN) for run, at in paths.items()}
-        held, known = read_object(path, AGAIN), set(self.runs["run"])
-        return {
-            run: checked_examples(each, path, AGAIN) for run, each in held.items() if run in known
-        }
+        return dict(self.iterate_examples())
+
+    def iterate_examples(self) -> Iterator[tuple[str, Sequence[Example]]]:
+        """The same, of a store a run at a time: those of thousands of runs fill a memory."""
+        names = self.runs["run"].unique()
+        if self.stored:
+            yield from ((run, read_json(self.stored[run] / EXAMPLES)) for run in names)
+            return
+        examples = read_object(self.folder / schema.EXAMPLES, AGAIN)
+        yield from ((run, examples[run]) for run in names if run in examples)
 
     def learning(self) -> pd.DataFrame:
         """The validation loss of the bundle's runs as they were trained, by length bucket.
 
         Columns as in ``schema.LEARNING_COLUMNS``; no rows of runs that did not log it.
         """
-        runs, path = find_runs(self.folder).done, self.folder / schema.LEARNING
-        if runs or not was_written(path):
-            chosen = [run for run in runs if run.name in set(self.runs["run"])]
-            return _parse(io.StringIO(learning_text(chosen)), schema.LEARNING_COLUMNS)
-        frame = read_table(path, schema.LEARNING_COLUMNS, checked_learning)
-        return frame[frame["run"].isin(self.runs["run"])].reset_index(drop=True)
+        path, names = self.folder / schema.LEARNING, self.runs["run"].unique()
+        if self.stored or not was_written(path):
+            rows = [row for run in names if self.stored for row in learning_rows(self.stored[run])]
+            frame = pd.DataFrame(rows, columns=list(schema.LEARNING_COLUMNS), dtype=object)
+            return frame.astype(_kinds(schema.LEARNING_COLUMNS))
+        frame = read_table(path, schema.LEARNING_COLUMNS)
+        return frame[frame["run"].isin(names)].reset_index(drop=True)
 
 
-def load_bundle(folder: Path) -> Bundle:
+def learning_rows(run: Path) -> list[dict[str, Any]]:
+    """A row a validation x bucket of a run's log; a log that cannot be read is a ``UserError``."""
+    path = run / LOG
+    if not was_written(path):
+        return []
+    try:
+        reports = map(json.loads, read_checked(path).decode().splitlines())
+        return [
+            {
+                "run": run.name,
+                "update": report["update"],
+                "bucket": bucket,
+                "sentences": sums["sentences"],
+                "tokens": sums["tokens"],
+                "loss": sums["nats"] / sums["tokens"] if sums["tokens"] else None,
+                "standard_error": sums["standard_error"],
+            }
+            for report in reports
+            for bucket, sums in (report.get("valid_buckets") or {}).items()
+        ]
+    except (*UNREADABLE, OSError, LookupError, AttributeError) as error:
+        raise damaged(path, error) from None
+
+
+def load_bundle(folder: Path, sentences: bool = True) -> Bundle:
     """Read the finished runs of a store, or a bundle where there is no store.
 
-    The store comes first, because the bundle beside it is older where a sweep was stopped. Faults
-    are a ``UserError`` with the file.
+    The store comes first, because the bundle in the same folder is older where a sweep was stopped.
+    The counts of sentences are most of the work: without ``sentences`` there are none. Faults are a
+    ``UserError`` with the file.
     """
-    found = _stored(folder)
-    if found is not None:
-        runs, sentences = _stored_runs(folder, found), _stored_sentences(found.done)
-        check_counted(runs, sentences, {run.name: run / SENTENCES for run in found.done})
-        return Bundle(folder, runs, sentences, environment(found.done, found))
-    held = load_environment(folder)
-    table = _runs_table(folder)
-    check_all_described(table["run"], held, folder)
-    check_settings(table, held["runs"], folder / schema.RUNS)
-    sentences = _sentences(folder / schema.SENTENCES)
-    check_counted(table, sentences, folder / schema.SENTENCES)
-    return Bundle(folder, table, sentences, held)
+    check_named(folder)
+    runs = find_runs(folder)
+    if runs.done:
+        return bundle_of_runs(folder, runs, read_groups(folder), sentences)
+    if runs.any:
+        others = len(runs.other_versions)
+        way = "only the version that made them reads them: train them again, into another folder"
+        goes_on = "`bottleneck runs` lists them, the command that began them continues"
+        raise UserError(
+            f"{str(folder)!r} holds no finished run ({len(runs.unfinished)} not done, {others} of "
+            f"another version): {way if others else goes_on}"
+        )
+    environment = _environment(folder)
+    table, counts = _runs_of_bundle(folder, environment), {}
+    if sentences:
+        columns = {"run": "str"} | schema.COUNTED_COLUMNS
+        by_run = read_table(folder / schema.SENTENCES, columns).groupby("run", sort=False)
+        counts = {str(run): _counts(rows) for run, rows in by_run}
+    return Bundle(folder, table, counts, environment)
 
 
 def load_results(folder: str | Path) -> pd.DataFrame:
     """The tidy table of a bundle or a store: a row a run x bucket, columns as in ``schema``."""
-    folder = Path(folder)
-    found = _stored(folder)
-    if found is not None:
-        return _stored_runs(folder, found)
-    held, runs = load_environment(folder), _runs_table(folder)
-    check_all_described(runs["run"], held, folder)
-    check_settings(runs, held["runs"], folder / schema.RUNS)
-    return runs
+    return load_bundle(Path(folder), sentences=False).runs
 
 
-def load_environment(folder: Path) -> Mapping[str, Any]:
-    """The bundle's ``environment.json``, or the same from a store.
+def bundle_of_runs(
+    folder: Path, runs: StoredRuns, groups: Mapping[str, str], sentences: bool = True
+) -> Bundle:
+    """The finished runs of a store as a bundle; ``groups`` by run."""
+    table, counts = _runs_of_store(runs, groups), {}
+    if sentences:
+        files = {run.name: run / SENTENCES for run in runs.done}
+        counts = {
+            run: _counts(read_table(path, schema.COUNTED_COLUMNS)) for run, path in files.items()
+        }
+    stored = {run.name: run for run in runs.done}
+    return Bundle(folder, table, counts, environment_of(runs), stored)
+
+
+def _environment(folder: Path) -> Mapping[str, Any]:
+    """A bundle's ``environment.json``.
 
     Another version's, and that of half an export, are a ``UserError``.
     """
-    found = _stored(folder)
-    if found is not None:
-        return environment(found.done, found)
     check_one(folder)
-    held = read_json(folder / schema.ENVIRONMENT, AGAIN)
-    check_described(held, folder / schema.ENVIRONMENT)
+    path = folder / schema.ENVIRONMENT
+    environment = read_object(path, AGAIN)
+    if environment.get("schema") not in schema.READABLE:
+        *earlier, latest = map(str, schema.READABLE)
+        raise UserError(
+            f"{str(folder)!r} has results of schema {environment.get('schema')}, this program "
+            f"reads {', '.join(earlier)} and {latest}; use the version of bottleneck that wrote "
+            "them"
+        )
     if not of_one_time(folder, schema.FILES):
         raise UserError(
-            f"{str(folder)!r} is half of an export or a merge that was stopped, half of the one "
-            "before it: the same command again makes it whole"
+            f"{str(folder)!r} is incomplete: an export or a merge was stopped between two files; "
+            "run the same command again"
         )
-    return held
+    unfinished = environment.get("unfinished", {})
+    for described in (*environment["runs"].values(), *unfinished.values()):
+        try:
+            without_retired(described["settings"])
+        except UsageError as error:
+            raise UserError(f"{str(path)!r}: {error}") from None
+    return environment
 
 
-def other_versions(held: Mapping[str, Any]) -> str:
+def environment_of(runs: StoredRuns) -> dict[str, Any]:
+    """What a bundle says of a store: each finished run, what else is there, and the version."""
+    described = {run: runs.described.get(run) or describe(run) for run in runs.done}
+    return {
+        "schema": schema.VERSION,
+        "runs": {
+            run.name: {"settings": known.settings, "environment": known.environment}
+            for run, known in described.items()
+        },
+        "unfinished": {run.name: _unfinished(run) for run in runs.unfinished},
+        "other_versions": len(runs.other_versions),
+    }
+
+
+def _unfinished(run: Path) -> dict[str, Any]:
+    """How a run stands that is not done, and which it is; of a traceback the last line."""
+    status, settings = read_status(run), run / SETTINGS
+    lines = str(status.get("reason", "")).strip().splitlines()
+    return {
+        "status": str(status.get("status", "")),
+        "reason": lines[-1].strip() if lines else "",
+        "group": str(read_groups(run.parent).get(run.name, "")),
+        "settings": read_object(settings) if settings.is_file() else None,
+    }
+
+
+def other_versions(environment: Mapping[str, Any]) -> str:
     """How many runs were left out as another version's, as a sentence; empty if none was."""
-    count = held.get("other_versions", 0)
+    count = environment.get("other_versions", 0)
     return f"{_runs(count)} left out: made by another version of bottleneck." if count else ""
 
 
-def without_result(held: Mapping[str, Any]) -> str:
+def without_result(environment: Mapping[str, Any]) -> str:
     """How many runs of the store are not done, as a sentence; empty if all are."""
-    count = len(held.get("unfinished", {}))
+    count = len(environment.get("unfinished", {}))
     where = "`bottleneck runs` lists them, where they were made."
     return f"{_runs(count)} without a result: {where}" if count else ""
 
@@ -190,111 +286,125 @@ def signatures(runs: pd.DataFrame) -> list[str]:
     return sorted(set(runs["signature"]) - {""})
 
 
-def tidy_csv(runs: pd.DataFrame) -> str:
-    """The tidy table as CSV: every digit, blanks where there is nothing, Unix line ends."""
-    return runs.to_csv(index=False, lineterminator="\n")
+def tidy_csv(table: pd.DataFrame) -> str:
+    """A table as CSV: every digit, blanks where there is nothing, Unix line ends."""
+    return table.to_csv(index=False, lineterminator="\n")
 
 
-def _stored(folder: Path) -> Found | None:
-    """The runs where the folder is a store or has one, of which some are done; None where not."""
-    check_named(folder)
-    found = find_runs(folder)
-    if found.any and not found.done:
-        others = len(found.other_versions)
-        way = "what another version made, it alone reads: train anew, into another folder"
-        goes_on = "`bottleneck runs` lists them, the command that began them goes on"
-        raise UserError(
-            f"{str(folder)!r} holds no finished run ({len(found.unfinished)} not done, {others} of "
-            f"another version): {way if others else goes_on}"
-        )
-    return found if found.done else None
+def _runs_of_bundle(folder: Path, environment: Mapping[str, Any]) -> pd.DataFrame:
+    """``runs.csv``, which has the runs that are described and no others."""
+    path = folder / schema.RUNS
+    table = read_table(path, schema.RUN_COLUMNS)
+    names, described = set(table["run"]), set(environment["runs"])
+    if unknown := sorted(names - described):
+        reason = f"it does not describe run {unknown[0]}"
+        raise damaged(folder / schema.ENVIRONMENT, reason, AGAIN)
+    if lost := sorted(described - names):
+        raise damaged(path, f"it has no rows of run {lost[0]}", AGAIN)
+    return table
 
 
-def _stored_runs(folder: Path, found: Found) -> pd.DataFrame:
-    groups = read_groups(folder)
+def _runs_of_store(runs: StoredRuns, groups: Mapping[str, str]) -> pd.DataFrame:
+    """The tidy table of finished runs, in their order.
+
+    What the settings say is in them alone; the scores of an older run may say some of it too.
+    """
     try:
-        text = runs_text(found.done, groups, found.described)
-        return checked_runs(_parse(io.StringIO(text), schema.RUN_COLUMNS))
+        scores = _scores(runs.done)
     except UNREADABLE as error:
-        if len(found.done) > 1:  # which it is, is told of one
-            for run in found.done:
-                _stored_runs(folder, replace(found, done=(run,)))
-        raise damaged(found.done[0] / SCORES, error) from None
+        if len(runs.done) > 1:  # which it is, is known of one alone
+            for run in runs.done:
+                _runs_of_store(replace(runs, done=(run,)), groups)
+        raise damaged(runs.done[0] / SCORES, error) from None
+    rows = []
+    for run in runs.done:
+        known = runs.described.get(run) or describe(run)
+        rows.append(run_columns(run, known) | {"group": plain(groups.get(run.name, ""))})
+    columns = {name: kind for name, kind in schema.RUN_COLUMNS.items() if name not in scores}
+    settings = pd.DataFrame(rows, columns=list(columns), dtype=object).astype(_kinds(columns))
+    places = pd.Index([run.name for run in runs.done]).get_indexer(scores["run"])
+    table = pd.concat([scores, settings.take(places).reset_index(drop=True)], axis="columns")
+    return table[list(schema.RUN_COLUMNS)]
 
 
-def _runs_table(folder: Path) -> pd.DataFrame:
-    """``runs.csv`` of a bundle."""
-    frame = read_table(folder / schema.RUNS, schema.RUN_COLUMNS)
-    try:
-        return checked_runs(frame)
-    except ValueError as error:
-        raise damaged(folder / schema.RUNS, error, AGAIN) from None
+def _scores(runs: Sequence[Path]) -> pd.DataFrame:
+    """The rows of the runs' ``scores.csv``, in their order, read as one table for speed.
+
+    Runs of other columns are tables of their own; what one lacks is blank.
+    """
+    rows_by_head: dict[str, list[tuple[str, list[str]]]] = defaultdict(list)
+    for run in runs:
+        try:
+            head, *rows = read_checked(run / SCORES).decode().removesuffix("\n").split("\n")
+        except (OSError, ValueError) as error:
+            raise damaged(run / SCORES, error) from None
+        rows_by_head[head].append((run.name, rows))
+    blanks = {name: "" if kind == "str" else None for name, kind in _SCORE_COLUMNS.items()}
+    tables = []
+    for head, parts in rows_by_head.items():
+        text = "\n".join([head, *(row for _, rows in parts for row in rows)])
+        table = _read_csv(io.StringIO(text), _SCORE_COLUMNS, blanks)
+        names, sizes = zip(*((name, len(rows)) for name, rows in parts), strict=True)
+        table.insert(0, "run", pd.Series(np.repeat(names, sizes), dtype="str"))
+        tables.append(table)
+    places = {run.name: place for place, run in enumerate(runs)}
+    whole = pd.concat(tables, ignore_index=True)
+    order = np.argsort(whole["run"].map(places).to_numpy(), kind="stable")
+    return whole.take(order).reset_index(drop=True)
 
 
-def _stored_sentences(runs: Sequence[Path]) -> dict[str, Counts]:
-    """The counts of every run's sentences."""
-    columns = dict.fromkeys(schema.COUNTED, "int64")
-    return {run.name: _counts(read_table(run / SENTENCES, columns), run / SENTENCES)
-            for run in runs}  # fmt: skip
-
-
-def _sentences(path: Path) -> dict[str, Counts]:
-    """The same of a bundle's ``sentences.csv.gz``."""
-    runs = read_table(path, schema.COUNTED_COLUMNS).groupby("run", sort=False)
-    return {str(run): _counts(rows, path) for run, rows in runs}
-
-
-def _counts(rows: pd.DataFrame, path: Path) -> Counts:
-    try:
-        return from_rows(rows[list(schema.COUNTED)].to_numpy(dtype=np.int64))
-    except ValueError as error:
-        raise damaged(path, error, AGAIN) from None
+def _counts(rows: pd.DataFrame) -> Counts:
+    """The rows of a run, put in order, as small numbers, which nobody may change."""
+    if not rows["sentence"].is_monotonic_increasing:
+        rows = rows.sort_values("sentence")
+    numbers = rows[list(schema.COUNTED[1:])].to_numpy().T
+    small = numbers.astype(np.min_scalar_type(numbers.max(initial=0)), order="C")
+    small.flags.writeable = False
+    return Counts(small[0], small[1:].T)
 
 
 def _columns_of(settings: Mapping[str, Any] | None) -> dict[str, Any]:
     return {} if settings is None else setting_columns(parse_settings(settings))
 
 
-def read_table(
-    path: Path,
-    columns: Mapping[str, str],
-    check: Callable[[pd.DataFrame], pd.DataFrame] = lambda rows: rows,
-) -> pd.DataFrame:
-    """Read a CSV file of the bundle, or of a run; ``check`` raises ValueError where rows cannot be.
+def read_table(path: Path, columns: Mapping[str, str]) -> pd.DataFrame:
+    """Read a CSV file of the bundle, or of a run, with the documented columns and types.
 
-    A fault is a ``UserError`` with the file.
+    Blanks are missing values, but of texts. What an older bundle lacks is as its runs had it
+    (`schema.ADDED`). A fault is a ``UserError`` with the file.
     """
-    probe = path.parent.name == schema.PROBES
-    way = way_back(path) if probe else AGAIN
+    way = way_back(path) if path.parent.name == schema.PROBES else AGAIN
     try:
         content = decompressed(path, read_checked(path, way))
-        return check(_with_named_runs(_parse(io.BytesIO(content), columns)))
+        frame = _read_csv(io.BytesIO(content), columns, schema.ADDED)
+        for run in frame["run"].unique() if "run" in frame else ():
+            if run and not is_name(run):  # folders are looked up by it
+                raise ValueError(f"{run!r} is not the name of a run")
+        return frame
     except (*UNREADABLE, OSError, KeyError) as error:
         raise damaged(path, error, way) from None
 
 
-def _with_named_runs(frame: pd.DataFrame) -> pd.DataFrame:
-    """The same; ``ValueError`` where a run's name is none, for folders are looked up by it."""
-    runs = frame["run"].unique() if "run" in frame else ()
-    if strange := [run for run in runs if run and not is_name(run)]:
-        raise ValueError(f"{strange[0]!r} is not the name of a run")
-    return frame
-
-
-def _parse(source: io.BytesIO | io.StringIO, columns: Mapping[str, str]) -> pd.DataFrame:
-    """CSV with the documented columns and types; blanks are missing values, but of texts.
-
-    What an older bundle lacks is as its runs had it (`schema.ADDED`).
-    """
+def _read_csv(
+    source: io.BytesIO | io.StringIO, columns: Mapping[str, str], lacking: Mapping[str, Any]
+) -> pd.DataFrame:
+    """These columns in their order; ``lacking`` are values of those that may not be there."""
     kinds, blank = _kinds(columns), {name: [""] for name, kind in columns.items() if kind != "str"}
-    with np.errstate(invalid="ignore"):  # a float where a whole number is to be: told as a fault
-        frame = pd.read_csv(source, dtype=kinds, keep_default_na=False, na_values=blank, **PRECISE)
-    for name, value in schema.ADDED.items():
+    with np.errstate(invalid="ignore"):  # a float in the place of a whole number is an error
+        frame = pd.read_csv(
+            source,
+            dtype=kinds,
+            usecols=lambda name: name in columns,
+            keep_default_na=False,
+            na_values=blank,
+            **PRECISE,
+        )
+    for name, value in lacking.items():
         if name in columns and name not in frame:
             frame[name] = pd.Series(value, index=frame.index, dtype=kinds[name])
     return frame[list(columns)]
 
 
 def _kinds(columns: Mapping[str, str]) -> dict[str, str]:
-    """Types as read: whole numbers and truths that may be missing."""
+    """Types as read: whole numbers and truths may be missing."""
     return {name: _NULLABLE.get(kind, kind) for name, kind in columns.items()}

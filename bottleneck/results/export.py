@@ -1,216 +1,190 @@
-"""From run folders to a results bundle; the folders' files are read as text, jax not needed."""
+"""Writing a results bundle: of finished runs, or of several stores and bundles together."""
 
-import csv
-import io
 import json
 import zlib
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import chain
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
-from ..settings.errors import plain
+from ..settings.errors import UsageError
 from ..settings.sums import Content, write_listed
 from . import schema
-from .columns import run_columns
-from .counts import from_rows
-from .folders import (
-    EXAMPLES,
-    SCORES,
-    SENTENCES,
-    SETTINGS,
-    STORE,
-    damaged,
-    read_checked,
-    read_groups,
-    read_json,
-    read_object,
-    read_status,
-)
-from .found import Described, Found, describe, find_runs
-from .learning import learning_text
-from .study_files import Travel, travelling
+from .bundle import Bundle, Counts, bundle_of_runs, load_bundle, tidy_csv
+from .discovery import find_runs
+from .folders import STORE
+from .places import check_bundle
+from .study_files import tables, travelling
 
-SENTENCES_HEAD = (",".join(schema.COUNTED_COLUMNS) + "\n").encode()
-"""The first line of ``sentences.csv.gz``."""
+AT_ONCE = 100
+"""Runs whose sentences are made into text together."""
+
+
+@dataclass(frozen=True)
+class Merged:
+    """How many runs there are now, and how many of them a later folder had again.
+
+    ``differing`` are those of the latter that have other scores there: trained on two machines.
+    """
+
+    runs: int
+    again: int
+    differing: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class _Part:
+    """A bundle, and which of its runs are taken from it."""
+
+    bundle: Bundle
+    taken: frozenset[str]
+
+    def rows(self, table: pd.DataFrame) -> pd.DataFrame:
+        """The rows of the runs that are taken."""
+        return table[table["run"].isin(self.taken)]
+
+    def names(self) -> list[str]:
+        """The runs that are taken, in their order."""
+        return [run for run in self.bundle.runs["run"].unique() if run in self.taken]
 
 
 def write_bundle(
     runs: Sequence[Path],
-    bundle: Path,
+    folder: Path,
     groups: Mapping[str, str],
     text: bool = True,
     check: Callable[[], None] | None = None,
 ) -> list[str]:
-    """Write the bundle of finished runs, a folder each, named by the run; groups by run.
+    """Write the bundle of finished runs of a store into a folder; groups by run.
 
-    With them go the studies' tables of the folder that they lie in, but for those that rest on a
-    run of its store that is left out: these are named. Without ``text`` no example sentence goes,
+    With them go the studies' tables of the folder that the store is in, but for those that rest on
+    a run of its store that is left out: these are named. Without ``text`` no example sentence goes,
     and so none of the corpus: the rest is numbers and settings. ``check`` is as `write_listed` has
     it.
     """
-    tables = [_tables(store, runs, bundle) for store in _stores(runs)]
-    gone = [name for travel in tables for name in travel.gone]
-    write_listed(bundle, _contents(runs, groups, tables, text), gone, check)
-    return [name for travel in tables for name in travel.left_out]
+    store = runs[0].parent
+    known = find_runs(store)
+    left_out = {run.name for run in known.done} - {run.name for run in runs}
+    travel = travelling(store.parent if store.name == STORE else store, folder, left_out)
+    bundle = bundle_of_runs(store, replace(known, done=tuple(runs)), groups)
+    files = chain(_files(_parts([bundle]), text), travel.contents())
+    write_listed(folder, files, travel.gone, check)
+    return list(travel.left_out)
 
 
-def _contents(
-    runs: Sequence[Path], groups: Mapping[str, str], tables: Sequence[Travel], text: bool
-) -> Iterator[tuple[str, Content]]:
-    """The bundle's files by name, one at a time."""
-    yield schema.RUNS, runs_text(runs, groups).encode()
-    yield schema.SENTENCES, compressed(_sentences(runs))
-    yield schema.LEARNING, learning_text(runs).encode()
-    yield schema.EXAMPLES, compressed(_examples(runs if text else ()))
-    yield schema.ENVIRONMENT, as_json(environment(runs)).encode()
-    for travel in tables:
-        yield from travel.contents()
+def write_merged(folders: Sequence[Path], out: Path) -> Merged:
+    """Write the bundle of all finished runs of stores and bundles into a folder of its own.
 
-
-def _stores(runs: Sequence[Path]) -> list[Path]:
-    """The stores that the runs lie in."""
-    return sorted({run.parent for run in runs})
-
-
-def _tables(store: Path, runs: Sequence[Path], bundle: Path) -> Travel:
-    """Which of the studies' tables that lie beside a store go with these runs."""
-    folder = store.parent if store.name == STORE else store
-    chosen = {run.name for run in runs}
-    left_out = {run.name for run in find_runs(store).done} - chosen
-    return travelling(folder, bundle, left_out)
-
-
-def runs_text(
-    runs: Sequence[Path],
-    groups: Mapping[str, str],
-    described: Mapping[Path, Described] = MappingProxyType({}),
-) -> str:
-    """The tidy table as CSV text: a row a run x bucket.
-
-    What the settings say is in them alone; the scores of an older run may say some of it too.
-    ``described`` is what has been read of the runs already.
+    Runs are the same where their names are, which are hashes of settings and data; the first folder
+    that has a run gives it. What cannot be read, or written there, or would be lost there, is a
+    ``UserError``.
     """
-    known = {
-        run: _plain(
-            {"group": groups.get(run.name, "")}
-            | run_columns(run, described.get(run) or describe(run))
-        )
-        for run in runs
-    }
-    return _joined(known, SCORES, list(schema.RUN_COLUMNS))
+    way = "name a new folder with --out"
+    if out.resolve() in {folder.resolve() for folder in folders}:
+        raise UsageError(f"{str(out)!r} is one of the folders to be put together: {way}")
+    if tables(out):
+        raise UsageError(f"{str(out)!r} has results of its own: {way}")
+    parts = _parts([load_bundle(folder) for folder in folders])
+    check = partial(check_bundle, out, {run for part in parts for run in part.taken})
+    check()  # before anything is made there
+    write_listed(out, _files(parts), check=check)
+    counts = Counter(run for part in parts for run in part.bundle.runs["run"].unique())
+    again = [run for run, count in counts.items() if count > 1]
+    return Merged(len(counts), len(again), tuple(run for run in again if _differs(run, parts)))
 
 
-def _plain(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Texts without signs that act: a carriage return would end a row of the CSV."""
-    return {name: plain(v) if isinstance(v, str) else v for name, v in values.items()}
+def _differs(run: str, parts: Sequence[_Part]) -> bool:
+    """Whether the folders that have a run have different scores of it."""
+    frames = [part.bundle.runs for part in parts]
+    rows = [frame.loc[frame["run"] == run, ["bucket", "bleu"]] for frame in frames]
+    return len({tidy_csv(scores) for scores in rows if len(scores)}) > 1
 
 
-def _examples(runs: Sequence[Path]) -> Iterator[bytes]:
-    """One JSON object of every run's examples, a run at a time."""
-    yield b"{"
-    for place, run in enumerate(runs):
-        held = as_json({run.name: read_json(run / EXAMPLES)})
-        yield b"," * (place > 0) + held[1:-2].encode("utf8")
-    yield b"}\n"
+def _parts(bundles: Sequence[Bundle]) -> list[_Part]:
+    seen: set[str] = set()
+    parts = []
+    for bundle in bundles:
+        parts.append(_Part(bundle, frozenset(bundle.runs["run"]) - seen))
+        seen |= parts[-1].taken
+    return parts
 
 
-def compressed(parts: Iterable[bytes]) -> Iterator[bytes]:
+def _files(parts: Sequence[_Part], text: bool = True) -> Iterator[tuple[str, Content]]:
+    """The bundle's files by name, one at a time."""
+    yield schema.RUNS, _table([part.rows(part.bundle.runs) for part in parts])
+    yield schema.SENTENCES, _compressed(_sentences(parts))
+    yield schema.LEARNING, _table([part.rows(part.bundle.learning()) for part in parts])
+    yield schema.EXAMPLES, _compressed(_examples(parts if text else ()))
+    yield schema.ENVIRONMENT, _json(_environment(parts)).encode()
+
+
+def _table(frames: Sequence[pd.DataFrame]) -> bytes:
+    return tidy_csv(pd.concat([frame for frame in frames if len(frame)] or frames[:1])).encode()
+
+
+def _compressed(parts: Iterable[bytes]) -> Iterator[bytes]:
     """As gzip has it, with no time and no name in the header: equal results are equal bytes."""
     stream = zlib.compressobj(wbits=zlib.MAX_WBITS + 16)
     yield from map(stream.compress, parts)
     yield stream.flush()
 
 
-def _sentences(runs: Sequence[Path]) -> Iterator[bytes]:
-    """The CSV of what is counted, a run at a time, with the run in front of each line."""
-    yield SENTENCES_HEAD
-    for run in runs:
-        path = run / SENTENCES
-        try:
-            rows = [[int(row[name]) for name in schema.COUNTED] for row in run_rows(path)]
-            from_rows(np.array(rows, dtype=np.int64))
-        except (ValueError, KeyError, OverflowError) as error:
-            raise damaged(path, error) from None
-        yield "".join(f"{run.name},{','.join(map(str, row))}\n" for row in rows).encode()
+def _sentences(parts: Sequence[_Part]) -> Iterator[bytes]:
+    """The lines of all sentences, some runs at a time."""
+    columns = ["run", *schema.COUNTED]
+    yield (",".join(columns) + "\n").encode()
+    counts = [(run, part.bundle.sentences[run]) for part in parts for run in part.names()]
+    for start in range(0, len(counts), AT_ONCE):
+        names, some = zip(*counts[start : start + AT_ONCE], strict=True)
+        rows = pd.DataFrame(np.concatenate([_numbers(one_run) for one_run in some]))
+        rows.insert(0, "run", np.repeat(names, [len(one_run.words) for one_run in some]))
+        yield rows.to_csv(index=False, header=False, lineterminator="\n").encode()
 
 
-def _joined(known: Mapping[Path, Mapping[str, Any]], name: str, columns: list[str]) -> str:
-    """One CSV text of a file of every run: its rows, the run and what else is known in them."""
-    held = io.StringIO()
-    writer = csv.writer(held, lineterminator="\n")
-    writer.writerow(columns)
-    for run, values in known.items():
-        head, *rows = run_lines(run / name)
-        if unknown := sorted(set(head) - set(columns)):
-            raise damaged(run / name, f"unknown columns: {', '.join(unknown)}")
-        ours = values | {"run": run.name}
-        # Where each column is in the row with what is known behind it, which has the last word.
-        places = {column: place for place, column in enumerate([*head, *ours])}
-        order = [places.get(column, -1) for column in columns]
-        ends = [*ours.values(), ""]
-        whole = ([*row, *ends] for row in rows)
-        writer.writerows([cells[place] for place in order] for cells in whole)
-    return held.getvalue()
+def _numbers(counts: Counts) -> np.ndarray:
+    return np.column_stack([np.arange(len(counts.words)), counts.words, counts.statistics])
 
 
-def run_lines(path: Path, otherwise: str = "make it again") -> list[list[str]]:
-    """The rows of a run's CSV file, which has some, each as long as the first line, with it.
-
-    ``otherwise`` is the way out where the file is of a bundle. Any other file is a ``UserError``.
-    """
-    try:
-        text = read_checked(path, otherwise).decode()
-        head, *rows = [row for row in csv.reader(io.StringIO(text, newline="")) if row] or [[]]
-    except (OSError, ValueError, csv.Error) as error:
-        raise damaged(path, error, otherwise) from None
-    if not rows:
-        raise damaged(path, "it is empty", otherwise)
-    for place, row in enumerate(rows, 1):
-        if len(row) != len(head):
-            raise damaged(path, f"row {place} is not whole", otherwise)
-    return [head, *rows]
+def _examples(parts: Sequence[_Part]) -> Iterator[bytes]:
+    """One JSON object of every run's examples, a run at a time."""
+    start = b"{"
+    for part in parts:
+        for run, examples in part.bundle.iterate_examples():
+            if run in part.taken:
+                yield start + _json({run: examples})[1:-2].encode()
+                start = b","
+    yield b"{}\n" if start == b"{" else b"}\n"
 
 
-def run_rows(path: Path, otherwise: str = "make it again") -> Iterator[dict[str, str]]:
-    """The same, by column."""
-    head, *rows = run_lines(path, otherwise)
-    yield from (dict(zip(head, row, strict=True)) for row in rows)
-
-
-def environment(runs: Sequence[Path], found: Found | None = None) -> dict[str, Any]:
-    """The version, each run's settings and what it ran on, and what else was in their store.
-
-    ``found`` is what the one store holds, where that is known.
-    """
-    stores = [found] if found else [find_runs(store) for store in _stores(runs)]
-    known = {run: held for each in stores for run, held in each.described.items()}
-    described = {run: known.get(run) or describe(run) for run in runs}
+def _environment(parts: Sequence[_Part]) -> dict[str, Any]:
+    """What the runs are and ran on; what one folder has not done, another may have."""
+    known = [part.bundle.environment for part in parts]
+    done = {
+        run: part.bundle.environment["runs"][run]
+        for part in parts
+        for run in part.bundle.environment["runs"]
+        if run in part.taken
+    }
+    unfinished = {
+        run: described
+        for environment in reversed(known)
+        for run, described in environment.get("unfinished", {}).items()
+        if run not in done
+    }
     return {
         "schema": schema.VERSION,
-        "runs": {
-            run.name: {"settings": held.settings, "environment": held.environment}
-            for run, held in described.items()
-        },
-        "unfinished": {run.name: _unfinished(run) for each in stores for run in each.unfinished},
-        "other_versions": sum(len(each.other_versions) for each in stores),
+        "runs": done,
+        "unfinished": unfinished,
+        "other_versions": sum(environment.get("other_versions", 0) for environment in known),
     }
 
 
-def _unfinished(run: Path) -> dict[str, Any]:
-    """How a run stands that is not done, and which it is; of a traceback the last line."""
-    held, settings = read_status(run), run / SETTINGS
-    lines = str(held.get("reason", "")).strip().splitlines()
-    return {
-        "status": str(held.get("status", "")),
-        "reason": lines[-1].strip() if lines else "",
-        "group": str(read_groups(run.parent).get(run.name, "")),
-        "settings": read_object(settings) if settings.is_file() else None,
-    }
-
-
-def as_json(values: Any) -> str:
+def _json(values: Any) -> str:
     """As a bundle's files have JSON: one line, no blanks."""
     return json.dumps(values, ensure_ascii=False, separators=(",", ":")) + "\n"

@@ -1,17 +1,18 @@
 """Run folders: the names of their files, and reading them, each against its checksum."""
 
+import csv
 import gzip
+import io
 import json
 import os
 import zlib
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from ..settings.errors import DamagedError, UsageError, UserError
-from ..settings.run import SCHEMA_VERSION, RunSettings, parse_settings
+from ..settings.run import RunSettings, parse_settings
 from ..settings.sums import SUMS, digest_of, read_sums
-from .schema import MARKS, PROBES, READABLE
+from .schema import MARKS, PROBES
 
 STORE = "runs"
 """Folder of the run folders, inside an output folder."""
@@ -41,19 +42,14 @@ ENDED = ("done", "diverged")
 """Statuses of a run that is left as it is; its files are listed in ``SHA256SUMS``."""
 
 TRIES = 3
-"""How often a file and its sums are read: a writer may put both anew between one and the other."""
-
-FIRST_VERSION = 1
-"""Of runs that do not say which version made them."""
+"""How often a file and its sums are read before they are called different."""
+RIGHTS = "check its rights"
 
 
 def is_run(folder: Path) -> bool:
     """Whether this is the folder of one run, whatever it has lost."""
-    return (
-        (folder / STATUS).is_file()
-        or (folder / SETTINGS).is_file()
-        or SETTINGS in (read_sums(folder) or ())
-    )
+    marked = (folder / STATUS).is_file() or (folder / SETTINGS).is_file()
+    return marked or SETTINGS in (read_sums(folder) or ())
 
 
 def check_named(folder: Path) -> None:
@@ -63,33 +59,31 @@ def check_named(folder: Path) -> None:
             f"{str(folder)!r} is not a folder: name one that `bottleneck reproduce` or "
             "`bottleneck sweep` wrote"
         )
+    check_called(folder)
     if is_run(folder):
-        store = _named(folder.resolve().parent)
+        store = _output_folder(folder.resolve().parent)
         raise UserError(f"{str(folder)!r} is one run: name its store, {store!r}")
-
-
-RIGHTS = "check its rights"
 
 
 def damaged(path: Path, reason: object, otherwise: str = "make it again") -> DamagedError:
     """The error of a file that cannot be read, with the way out; of a run, to take it away."""
-    run, way = path.parent, otherwise
-    if is_run(run):
-        way = f"{removal(run)} takes the run away, the command that made it makes it anew"
+    way = otherwise
     if isinstance(reason, PermissionError):  # what is in it may be whole
         way = RIGHTS
+    elif is_run(path.parent):
+        way = f"delete the run with {removal(path.parent)} and train it again"
     words = (getattr(reason, "strerror", None) or str(reason)).splitlines()
-    told = words[0] if words else type(reason).__name__
-    return DamagedError(f"{str(path)!r} cannot be read ({told}); {way}")
+    reason = words[0] if words else type(reason).__name__
+    return DamagedError(f"{str(path)!r} cannot be read ({reason}); {way}")
 
 
 def removal(run: Path) -> str:
-    """The command that takes a run away; by the names that its folders have elsewhere, too."""
+    """The command that deletes a run; by the names that its folders have elsewhere, too."""
     run = run if run.name not in ("", "..") else run.resolve()
-    return f"`bottleneck runs {run.name} --remove --results {_named(run.parent)}`"
+    return f"`bottleneck runs {run.name} --remove --results {_output_folder(run.parent)}`"
 
 
-def _named(store: Path) -> str:
+def _output_folder(store: Path) -> str:
     """A store as a person names it: by the output folder that it is in."""
     return str(store.parent if store.name == STORE else store)
 
@@ -99,12 +93,20 @@ def read_checked(path: Path, otherwise: str = "make it again") -> bytes:
 
     Every reader of such files reads them with this. What does not match the folder's ``SHA256SUMS``
     is a UserError; ``otherwise`` is the way out where the file is not of a run. An OSError where
-    there is no file.
+    there is no file. A writer may put the file and the sums in place between two reads of ours:
+    they are read again before they are called different.
     """
-    fault = ""
+    folder, name = listed_as(path)
     for _ in range(TRIES):
         content = path.read_bytes()
-        fault = _fault(path, digest_of(content))
+        sums = read_sums(folder)
+        if sums is None:
+            under_way = is_run(folder) and read_status(folder).get("status") not in ENDED
+            fault = "" if under_way else f"its folder has no {SUMS}"
+        elif name not in sums:
+            fault = f"{SUMS} does not list it"
+        else:
+            fault = "" if digest_of(content) in sums[name] else "it does not match its checksum"
         if not fault:
             return content
     raise damaged(path, fault, otherwise)
@@ -122,38 +124,9 @@ def was_written(path: Path) -> bool:
 
 def listed_as(path: Path) -> tuple[Path, str]:
     """The folder whose sums list a file, and the name that they list it by."""
-    folder, name = path.parent, path.name
-    if folder.name != PROBES:
-        return folder, name
-    inside, own = f"{PROBES}/{name}", read_sums(folder)
-    if own is None or (name not in own and inside in (read_sums(folder.parent) or ())):
-        return folder.parent, inside
-    return folder, name  # a bundle that somebody has put into a folder of this name
-
-
-def _fault(path: Path, digest: str) -> str:
-    """What the sums say against a file; empty where it is as it was written."""
-    folder, name = listed_as(path)
-    sums = read_sums(folder)
-    if sums is None:
-        return f"its folder has no {SUMS}" if _has_sums(folder) else ""
-    if name not in sums:
-        return f"{SUMS} does not list it"
-    return "" if digest in sums[name] else "it does not match its checksum"
-
-
-def _has_sums(folder: Path) -> bool:
-    """Whether files of a folder were listed: all but a run's under way and an older version's."""
-    run = is_run(folder)
-    if run and read_status(folder).get("status") not in ENDED:
-        return False
-    try:
-        held = json.loads((folder / ENVIRONMENT).read_bytes())
-    except (OSError, ValueError):
-        return True
-    known = isinstance(held, dict) and "schema" in held
-    version = held["schema"] if known else FIRST_VERSION
-    return version in ([SCHEMA_VERSION] if run else READABLE)
+    if path.parent.name == PROBES:
+        return path.parent.parent, f"{PROBES}/{path.name}"
+    return path.parent, path.name
 
 
 def read_status(run: Path) -> dict[str, Any]:
@@ -163,14 +136,26 @@ def read_status(run: Path) -> dict[str, Any]:
     """
     path = run / STATUS
     try:
-        held = json.loads(path.read_bytes())
+        status = json.loads(path.read_bytes())
     except (FileNotFoundError, NotADirectoryError):
         return {}
     except (OSError, ValueError) as error:
         raise damaged(path, error) from None
-    if not isinstance(held, dict) or held.get("status") not in STATUSES:
-        raise damaged(path, "it says no status")
-    return held
+    if not isinstance(status, dict) or status.get("status") not in STATUSES:
+        raise damaged(path, "it has no status")
+    return status
+
+
+def run_rows(path: Path, otherwise: str = "make it again") -> list[dict[str, str]]:
+    """The rows of a run's CSV file, which has some, by column; a fault is a ``UserError``."""
+    try:
+        text = read_checked(path, otherwise).decode()
+        rows = list(csv.DictReader(io.StringIO(text, newline="")))
+    except (OSError, ValueError, csv.Error) as error:
+        raise damaged(path, error, otherwise) from None
+    if not rows:
+        raise damaged(path, "it is empty", otherwise)
+    return rows
 
 
 def read_object(path: Path, otherwise: str = "make it again") -> dict[str, Any]:
@@ -178,10 +163,10 @@ def read_object(path: Path, otherwise: str = "make it again") -> dict[str, Any]:
 
     A ``UserError`` as of `read_json`, or where it holds another thing.
     """
-    held = read_json(path, otherwise)
-    if not isinstance(held, dict):
+    values = read_json(path, otherwise)
+    if not isinstance(values, dict):
         raise damaged(path, "no JSON object", otherwise)
-    return held
+    return values
 
 
 def read_json(path: Path, otherwise: str = "make it again") -> Any:
@@ -198,6 +183,11 @@ def read_json(path: Path, otherwise: str = "make it again") -> Any:
         raise UserError(f"no {path.name} in {str(path.parent)!r}: {WRITTEN}") from None
     except (OSError, ValueError) as error:
         raise damaged(path, error, otherwise) from None
+
+
+def json_text(values: Any) -> str:
+    """JSON as a person reads it, one value a line."""
+    return json.dumps(values, indent=1, ensure_ascii=False) + "\n"
 
 
 def check_exists(folder: Path) -> None:
@@ -238,20 +228,13 @@ def runs_in(store: Path) -> list[Path]:
     """
     try:
         with os.scandir(store) as entries:
-            folders = [each.name for each in entries if _is_folder(each)]
+            folders = [entry.name for entry in entries if os.path.isdir(entry)]
     except (FileNotFoundError, NotADirectoryError):
         return []
     except OSError as error:
         raise UserError(f"{str(store)!r} cannot be listed ({error.strerror}); {RIGHTS}") from None
     runs = (store / name for name in sorted(folders) if name[0] != ".")
     return [run for run in runs if os.path.lexists(run / STATUS) or is_lost(run)]
-
-
-def _is_folder(entry: os.DirEntry[str]) -> bool:
-    """Whether it is one, or a link to one; a link to itself is none."""
-    with suppress(OSError):
-        return entry.is_dir()
-    return False
 
 
 def is_lost(run: Path) -> bool:
@@ -300,9 +283,6 @@ def read_groups(folder: Path) -> dict[str, str]:
     """
     whole = folder.resolve()
     places = (whole, whole.parent) if whole.name == STORE else (whole,)
-    found = [place / GROUPS for place in places if was_written(place / GROUPS)]
+    files = [place / GROUPS for place in places if was_written(place / GROUPS)]
     way = "where it is not there, the sweep's command writes it again"
-    groups = read_object(found[0], way) if found else {}
-    if not all(isinstance(group, str) for group in groups.values()):
-        raise damaged(found[0], "a group is no text", way)
-    return groups
+    return read_object(files[0], way) if files else {}

@@ -3,11 +3,9 @@
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from ..settings.errors import UserError
-from .export import run_rows
-from .folders import HYPOTHESES, SENTENCES, damaged, read_checked, was_written
+from .folders import HYPOTHESES, SENTENCES, damaged, read_checked, run_rows, was_written
 
 COLUMNS = ("source", "reference", "hypothesis")
 
@@ -26,11 +24,11 @@ def read_outputs(run: Path) -> Outputs:
 
     A ``UserError`` where it is not.
     """
-    held, path = read_texts(run), run / HYPOTHESES
-    counted = sum(1 for _ in run_rows(run / SENTENCES))
-    if len(held.sources) != counted:
-        raise damaged(path, f"it has {len(held.sources):,} sentences, {SENTENCES} has {counted:,}")
-    return held
+    outputs, counted = read_texts(run), len(run_rows(run / SENTENCES))
+    if (count := len(outputs.sources)) != counted:
+        reason = f"it has {count:,} sentences, {SENTENCES} has {counted:,}"
+        raise damaged(run / HYPOTHESES, reason)
+    return outputs
 
 
 def read_texts(run: Path) -> Outputs:
@@ -44,15 +42,7 @@ def read_texts(run: Path) -> Outputs:
     try:
         # Not splitlines: a text may hold other signs that end a line there.
         lines = read_checked(path).decode().removesuffix("\n").split("\n")
-        columns = zip(*(_texts(json.loads(line)) for line in lines), strict=True)
-        return Outputs(*map(list, columns))
+        rows = [json.loads(line) for line in lines]
+        return Outputs(*([row[name] for row in rows] for name in COLUMNS))
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise damaged(path, error) from None
-
-
-def _texts(row: Any) -> list[str]:
-    """The three texts of a line, which is to hold an object with them."""
-    texts = [row[name] for name in COLUMNS]
-    if not all(isinstance(text, str) for text in texts):
-        raise ValueError("a sentence is no text")
-    return texts

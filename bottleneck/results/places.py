@@ -2,19 +2,17 @@
 
 import os
 from collections.abc import Collection
-from contextlib import suppress
 from pathlib import Path
 
 from ..settings.atomic import check_file
-from ..settings.errors import DamagedError, UsageError, UserError
+from ..settings.errors import UsageError, UserError
 from ..settings.sums import SUMS, others_lines, read_sums
-from .described import AGAIN
-from .export import run_rows
+from .discovery import find_runs
 from .folders import check_called, is_run, listed_as, read_object, runs_in, store_of
-from .found import find_runs
-from .schema import ENVIRONMENT, FILES, PROBES, RUNS
+from .schema import ENVIRONMENT, FILES, PROBES
 
 NEW = "name a new folder"
+NOT_WRITTEN = ", which bottleneck did not write"
 
 
 def check_output(path: Path) -> None:
@@ -51,22 +49,18 @@ def check_bundle(folder: Path, runs: Collection[str], store: Path | None = None)
             raise UsageError(f"{str(folder)!r} has results of its own: {NEW}")
         return
     if others_lines(folder):
-        raise UsageError(f"{str(folder / SUMS)!r} is there already, and not ours: {NEW}")
+        raise UsageError(f"refusing to overwrite {str(folder / SUMS)!r}{NOT_WRITTEN}: {NEW}")
     tables = (f"{PROBES}/{path.name}" for path in sorted((folder / PROBES).glob("*.csv")))
     there = [name for name in (*FILES, *tables) if os.path.lexists(folder / name)]
     listed = read_sums(folder) or ()
     if others := [name for name in there if name not in listed]:
-        raise UsageError(f"{str(folder / others[0])!r} is there already, and no bundle's: {NEW}")
+        raise UsageError(f"refusing to overwrite {str(folder / others[0])!r}{NOT_WRITTEN}: {NEW}")
+    if set(FILES).isdisjoint(there):
+        return
+    described = read_object(folder / ENVIRONMENT, f"{NEW}, or delete that one").get("runs", {})
     known = {*runs, *(run.name for run in (runs_in(store) if store else ()))}
-    if not set(FILES).isdisjoint(there) and (lost := sorted(_held(folder) - known)):
+    if lost := sorted(set(described) - known):
         few = ", ".join(lost[:3]) + ", ..." * (len(lost) > 3)
-        held = f"{str(folder)!r} is a bundle with other runs ({few})"
-        raise UsageError(f"{held}: {NEW}, or delete it")
-
-
-def _held(bundle: Path) -> set[str]:
-    """The runs of a bundle, by either of the files that name them."""
-    with suppress(DamagedError):
-        return {row.get("run", "") for row in run_rows(bundle / RUNS, AGAIN)}
-    described = read_object(bundle / ENVIRONMENT, f"{NEW}, or delete that one")
-    return set(described.get("runs", ()))
+        raise UsageError(
+            f"{str(folder)!r} is a bundle with other runs ({few}): {NEW}, or delete it"
+        )

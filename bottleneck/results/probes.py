@@ -8,11 +8,10 @@ from pathlib import Path
 import pandas as pd
 
 from ..settings.errors import UserError
-from .agreement import without_repeats
 from .bundle import UNREADABLE, read_table
+from .discovery import check_one
 from .folders import check_exists, damaged, was_written, without_runs
-from .inside import check_one
-from .schema import PROBE_COLUMNS, PROBE_KEY, PROBES
+from .schema import PROBE_COLUMNS, PROBES
 from .study_files import GOLD, command_of, way_back
 
 
@@ -26,14 +25,7 @@ def load_probe(folder: Path, study: str) -> pd.DataFrame:
         own = ", without --results on runs of its own" if without_runs(folder) else ""
         told = measured_by(folder, command_of(study))
         raise UserError(f"no {what} in {told}{'' if study == GOLD else own}")
-    return read_table(path, PROBE_COLUMNS, _checked)
-
-
-def _checked(rows: pd.DataFrame) -> pd.DataFrame:
-    """The same rows; a ``ValueError`` where one is there twice, or counts less than nothing."""
-    if (rows["n"] < 0).any():
-        raise ValueError("a row's 'n' is below zero")
-    return without_repeats(rows, PROBE_KEY)
+    return read_table(path, PROBE_COLUMNS)
 
 
 @contextmanager

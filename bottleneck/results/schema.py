@@ -20,11 +20,6 @@
 Types are pandas' own names. ``int64`` and ``bool`` columns may have blanks (a bucket without
 sentences, a setting that is not set); `load_results` reads them as ``Int64`` and ``boolean``.
 
-Since version 1: every setting has a column, and so has the corpus' fingerprint.
-Since version 2: the columns ``tied_output``, ``source`` and ``products``, for new settings.
-Since version 3: ``tokens``, ``test_set``, ``reverse_direction``, ``label_smoothing``,
-``average_last`` and ``copy_unknown``, for new settings; ``near_copies``.
-Since version 4: ``test_min_words`` and ``test_max_words``, for new settings; ``SHA256SUMS``.
 Since version 5: ``sentences.csv.gz`` no longer has every column of a run's; those of version 5,
 which may have, are read as well.
 Since version 6: the columns ``optimizer`` and ``lexicon``, for new settings; bundles of versions 5
@@ -157,26 +152,6 @@ run belongs to, blank outside of groups.
 ADDED: dict[str, str] = {"optimizer": "adam", "lexicon": "full"}
 """Columns that ``runs.csv`` lacks in older bundles that are still read, and what they would say."""
 
-FILLED = ("run", "bucket", "n", "train_pairs", "best_update", "parameters")
-"""Columns of ``runs.csv``, beside those of settings that are always set, that have no blanks."""
-FINITE = 3.5e38
-"""Above all that a float32 can be, so that any loss that is a number is less."""
-HIGHEST: dict[str, float] = {
-    **dict.fromkeys(("bleu", "bleu_low", "bleu_high", "chrf"), 100.0),
-    **{f"precision_{order}": 100.0 for order in range(1, 5)},
-    **dict.fromkeys(("brevity_penalty", "near_copies"), 1.0),
-    **dict.fromkeys(
-        (
-            "n", "compression_ratio", "length_ratio", "nll_per_token", "source_words",
-            "reference_tokens", "empty", "unfinished", "train_pairs", "best_update", "epochs",
-            "train_loss", "valid_loss", "train_tokens", "parameters", "train_seconds",
-            "train_tokens_per_second",
-        ),
-        FINITE,
-    ),
-}  # fmt: skip
-"""Columns of what was measured, which is nowhere below zero, and the most that each can be."""
-
 BLEU_COLUMNS = (
     "hypothesis_tokens",
     "reference_tokens",
@@ -210,7 +185,8 @@ SENTENCE_COLUMNS: dict[str, str] = {
 
 COUNTED = ("sentence", "source_words", *BLEU_COLUMNS)
 """What the tables need of a sentence: behind ``run`` the columns of ``sentences.csv.gz``."""
-COUNTED_COLUMNS = {"run": "str", **dict.fromkeys(COUNTED, "int64")}
+COUNTED_COLUMNS = dict.fromkeys(COUNTED, "i8")
+"""Their types: numpy's, without blanks."""
 
 LEARNING_COLUMNS: dict[str, str] = {
     "run": "str",
@@ -221,15 +197,13 @@ LEARNING_COLUMNS: dict[str, str] = {
     "loss": "float64",
     "standard_error": "float64",
 }
-"""Columns of ``learning.csv``, of which `LEARNING_KEY` is a key.
+"""Columns of ``learning.csv``, of which ``run,update,bucket`` is a key.
 
 ``loss`` is -log P in nats a target token over the validation sentences of the bucket, of which
 there are ``sentences`` with ``tokens`` target tokens, end tokens included; it is blank where there
 are none. ``standard_error`` is the loss' own, as sentences are drawn; blank for under two. Of
 ``average_last`` the weights are those that would be kept if training ended there.
 """
-
-LEARNING_KEY = ("run", "update", "bucket")
 
 STUDIES: tuple[str, ...] = (
     "survival",
@@ -276,7 +250,6 @@ PROBE_COLUMNS: dict[str, str] = {
 number; where it is blank, so is ``run``, and the number is the mean over seeds, with its 95 %
 interval over test sentences where it has one. ``control`` is blank for what was trained (else
 ``untrained``, ``shuffled``, ...); ``bucket`` is blank where all lengths are meant, ``part`` where
-there is but one (else a word class, a distance, ...). ``n`` counts what was averaged over.
+there is but one (else a word class, a distance, ...). ``n`` counts what was averaged over. No two
+rows have the same ``run``, ``seed``, ``arm``, ``control``, ``bucket``, ``part`` and ``measure``.
 """
-PROBE_KEY = ("run", "seed", "arm", "control", "bucket", "part", "measure")
-"""Of which no two rows have the same."""

@@ -12,7 +12,6 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..settings.names import is_name
 from ..settings.sums import SUMS, read_sums, write_listed
 from .cost import COST, COST_EXPONENTS
 from .folders import damaged, read_checked, runs_in, store_of
@@ -27,14 +26,9 @@ def tables(folder: Path) -> list[Path]:
 
     Such a one was lost, which is told where it is read.
     """
-    lost = (folder / name for name in read_sums(folder) or () if _names_table(name))
+    listed = (folder / name for name in read_sums(folder) or ())
+    lost = (path for path in listed if path.parent == folder / PROBES and path.suffix == ".csv")
     return sorted({*(folder / PROBES).glob("*.csv"), *lost})
-
-
-def _names_table(name: str) -> bool:
-    """Whether a folder's sums list one of its tables by this name."""
-    place, _, file = name.partition("/")
-    return place == PROBES and is_name(file) and file.endswith(".csv")
 
 
 def rests_on(table: Path) -> frozenset[str]:
@@ -57,10 +51,10 @@ def way_back(table: Path) -> str:
     if table.name in (Path(COST).name, Path(COST_EXPONENTS).name):
         return f"`bottleneck bench --out {where}` measures it again"
     if not runs_in(store_of(folder)):
-        return f"take it and its line in {SUMS} away, or export the bundle again"
+        return f"delete it and its line in {SUMS}, or export the bundle again"
     if table.stem in (*STUDIES, GOLD):
         return f"`bottleneck {command_of(table.stem)} --results {where}` makes it again"
-    return f"no command of bottleneck makes it: take it and its line in {SUMS} away"
+    return f"no command of bottleneck makes it: delete it and its line in {SUMS}"
 
 
 def command_of(study: str) -> str:
@@ -74,7 +68,7 @@ def drop_tables(folder: Path, runs: Collection[str]) -> list[str]:
     """Delete the tables that rest on one of these runs, and name them."""
     dropped = [table for table in tables(folder) if not rests_on(table).isdisjoint(runs)]
     if dropped:
-        write_listed(folder, (), [_name(table) for table in dropped])
+        write_listed(folder, (), [f"{PROBES}/{table.name}" for table in dropped])
     return [table.stem for table in dropped]
 
 
@@ -93,33 +87,23 @@ class Travel:
     def contents(self) -> Iterator[tuple[str, bytes]]:
         """The tables that are copied, by their names in a bundle."""
         for table in self.whole:
-            yield _name(table), read_checked(table, way_back(table))
+            yield f"{PROBES}/{table.name}", read_checked(table, way_back(table))
 
 
 def travelling(folder: Path, bundle: Path, left_out: Collection[str]) -> Travel:
     """Which tables of a folder go into a bundle whose runs are all but those left out.
 
-    Gone from the bundle is a table that rests on one of these, and one that rests on runs and that
-    the folder no longer has.
+    Gone from the bundle are the others there that rest on runs, and those that were lost.
     """
     if folder.resolve() == bundle.resolve():
         return Travel()
-    held = {table: rests_on(table).isdisjoint(left_out) for table in tables(folder)}
-    whole = [table for table, kept in held.items() if kept]
-    known = {table.name for table in held}
-    there = [each for each in tables(bundle) if each.name not in {table.name for table in whole}]
-    gone = [_name(table) for table in there if _goes(table, left_out, known)]
-    return Travel(whole, [table.stem for table, kept in held.items() if not kept], gone)
-
-
-def _goes(table: Path, left_out: Collection[str], known: Collection[str]) -> bool:
-    """Whether a bundle's own table of an earlier time does not stay; one that was lost does not."""
-    if not table.exists():
-        return True
-    runs = rests_on(table)
-    return bool(runs & set(left_out) or (runs and table.name not in known))
-
-
-def _name(table: Path) -> str:
-    """The name that a bundle's sums list a table by."""
-    return f"{PROBES}/{table.name}"
+    known = tables(folder)
+    whole = [table for table in known if rests_on(table).isdisjoint(left_out)]
+    names = {table.name for table in whole}
+    others = [table for table in tables(bundle) if table.name not in names]
+    gone = [table.name for table in others if not table.exists() or rests_on(table)]
+    return Travel(
+        whole,
+        [table.stem for table in known if table.name not in names],
+        [f"{PROBES}/{name}" for name in gone],
+    )

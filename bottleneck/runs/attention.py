@@ -1,20 +1,36 @@
-"""The attention weights behind given outputs: a network's own, or references it is made to say."""
+"""The attention weights behind outputs: a network's own, or references that it is made to say.
 
+By these weights an unknown word of an output is replaced by the source word that it attends to
+most: the replacement of Luong et al. (2015b, section 3.3) without its dictionary, for names and
+numbers, which unknown words mostly are, are the same in both languages. A few test sentences of
+every length are kept with their weights.
+"""
+
+from collections.abc import Sequence
 from functools import lru_cache
+from typing import Any, NamedTuple
 
 import numpy as np
 from flax import nnx
 from jaxtyping import Float
 
-from ..corpus.batches import EncodedPairs, evaluation_batches, restore
-from ..corpus.vocabulary import BOS, EOS
+from ..corpus.batches import EncodedPairs, encode_pairs, evaluation_batches, restore
+from ..corpus.corpus import Corpus
+from ..corpus.pair import SentencePair
+from ..corpus.tokens import WORDS, Tokenizer
+from ..corpus.vocabulary import BOS, EOS, UNK
 from ..decoding.search import AttentionWeights, make_attention_weights
 from ..model.translator import Weights
+from ..settings.buckets import Buckets
+from ..settings.errors import UsageError
+from ..settings.run import RunSettings
 
 END = "</s>"
 """How the end token is shown."""
 
 BATCH = 64
+PER_BUCKET = 2
+"""Example sentences of each length bucket."""
 
 _reader = lru_cache(maxsize=4)(make_attention_weights)
 
@@ -66,6 +82,104 @@ def weights_behind(
     outputs: list[list[int]],
 ) -> list[Float[np.ndarray, "_ _"]]:
     """``attention_matrices`` of outputs that may be empty, and then have no row."""
-    said = EncodedPairs(sources, [ids or [EOS] for ids in outputs])
-    found = attention_matrices(graph, weights, said, reverse, BATCH)
-    return [matrix[: len(ids)] for matrix, ids in zip(found, outputs, strict=True)]
+    encoded = EncodedPairs(sources, [ids or [EOS] for ids in outputs])
+    matrices = attention_matrices(graph, weights, encoded, reverse, BATCH)
+    return [matrix[: len(ids)] for matrix, ids in zip(matrices, outputs, strict=True)]
+
+
+def check_pointing(settings: RunSettings, wish: str) -> None:
+    """UsageError, which names the wish, for an arm whose weights point at no word."""
+    if settings.model.points:
+        return
+    raise UsageError(
+        f"{wish} needs attention weights that point at a word, and arm {settings.model.arm} has "
+        f"none; take an arm with attention (model.attention, --arm) or leave {wish} out"
+    )
+
+
+class Copyable(NamedTuple):
+    """An output: ids of its source (as it was read) and its own, and both as tokens.
+
+    ``words`` are the source's as they are to be copied, in reading order, without the end.
+    """
+
+    source: list[int]
+    output: list[int]
+    tokens: list[str]
+    words: list[str]
+
+
+def with_copies(
+    graph: nnx.GraphDef, weights: Weights, reverse: bool, outputs: Sequence[Copyable]
+) -> list[list[str]]:
+    """The tokens of every output, no unknown word among them."""
+    lacking = [output for output in outputs if UNK in output.output]
+    pairs = [output.source for output in lacking], [output.output for output in lacking]
+    matrices = iter(weights_behind(graph, weights, reverse, *pairs))
+    return [
+        copied(output, next(matrices)) if UNK in output.output else output.tokens
+        for output in outputs
+    ]
+
+
+def copied(output: Copyable, weights: Float[np.ndarray, "output source"]) -> list[str]:
+    """The output's tokens; the source's end token, the last column, is no word to copy."""
+    attended = weights[:, : len(output.words)].argmax(axis=1).tolist()
+    return [
+        output.words[attended[place]] if output.output[place] == UNK else token
+        for place, token in enumerate(output.tokens)
+    ]
+
+
+class Decoded(NamedTuple):
+    """The translations of a test set, in its order.
+
+    ``texts`` are as a person reads them, and as they are scored.
+    """
+
+    tokens: list[list[str]]
+    texts: list[str]
+    ended: np.ndarray
+
+
+def make_examples(
+    graph: nnx.GraphDef,
+    weights: Weights,
+    settings: RunSettings,
+    corpus: Corpus,
+    decoded: Decoded,
+) -> list[dict[str, Any]]:
+    """Source, reference, hypothesis and weights (hypothesis x source) of a few test sentences.
+
+    They are the first of each bucket. An output that was cut at its cap has no end token, and so no
+    row for one.
+    """
+    buckets = Buckets(settings.scoring.lower_edges)
+    assigned = buckets.assign(np.array([pair.words for pair in corpus.test]))
+    firsts = [np.flatnonzero(assigned == place)[:PER_BUCKET] for place in range(len(buckets.names))]
+    chosen = np.concatenate(firsts).tolist()
+    ours, theirs = corpus.source_vocabulary, corpus.target_vocabulary
+    reverse = settings.model.reverse_source
+    sources = [SentencePair(corpus.test[sentence].source, "") for sentence in chosen]
+    targets = [[*theirs.encode(decoded.tokens[sentence]), EOS] for sentence in chosen]
+    encoded = EncodedPairs(encode_pairs(sources, ours, theirs, reverse).source, targets)
+    examples = []
+    matrices = attention_matrices(graph, weights, encoded, reverse, len(chosen))
+    for sentence, matrix in zip(chosen, matrices, strict=True):
+        pair, tokens = corpus.test[sentence], decoded.tokens[sentence]
+        ended = bool(decoded.ended[sentence])
+        examples.append(
+            {
+                "sentence": sentence,
+                "source": readable(ours.pieces(pair.source), True, ours.tokenizer),
+                "reference": pair.target,
+                "hypothesis": readable(tokens, ended, theirs.tokenizer),
+                "weights": matrix[: len(tokens) + ended].round(3).tolist(),
+            }
+        )
+    return examples
+
+
+def readable(tokens: list[str], ended: bool, tokenizer: Tokenizer = WORDS) -> list[str]:
+    """Tokens as a person reads them, the end token last where there is one."""
+    return [*map(tokenizer.shown, tokens), *([END] if ended else [])]

@@ -26,7 +26,7 @@ from ..settings.atomic import write_bytes
 from ..training.loop import Learner, Progress, Snapshot, Trained
 from ..training.stack import Stack
 from ..training.step import initial_state
-from .weights import tensors_digest
+from .network_files import tensors_digest
 
 FORMAT = 4
 """Raised when what a checkpoint holds changes; one of another format is begun anew."""

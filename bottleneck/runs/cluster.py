@@ -20,12 +20,11 @@ from typing import Any
 from uuid import uuid4
 
 from ..corpus.corpus import load_corpus
-from ..results.folders import ENDED, SETTINGS
+from ..results.folders import ENDED, SETTINGS, json_text
 from ..settings.concerns import FILES
 from ..settings.errors import UserError
 from ..settings.run import RunSettings
 from ..settings.sums import SUMS, digest_of, parsed, written
-from .csvtext import json_text
 from .pool import ENDS, Job, Listener, Outcome, run_jobs
 from .store import RunFolder
 

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from flax import nnx
 from jaxtyping import Int
 
@@ -20,6 +21,7 @@ from ..corpus.near_copies import share
 from ..decoding.search import make_search
 from ..model.parts import on_host, parts_of
 from ..model.translator import Weights, count_parameters
+from ..results.bundle import tidy_csv
 from ..results.folders import EXAMPLES, HYPOTHESES, SCORES, SENTENCES
 from ..settings.atomic import write_text
 from ..settings.buckets import Buckets
@@ -27,9 +29,7 @@ from ..settings.run import RunSettings
 from ..training.loop import Trained, sentence_losses
 from ..training.stack import Stack
 from ..training.step import SentenceLosses, make_sentence_losses
-from .copying import Said, with_copies
-from .csvtext import csv_text, rows_text
-from .examples import Decoded, make_examples
+from .attention import Copyable, Decoded, make_examples, with_copies
 from .scores import bucket_rows, sentence_columns
 from .store import RunFolder
 
@@ -76,8 +76,8 @@ def evaluate(
     facts = _facts(corpus, trained)
     near = _near_copies(corpus, settings)
     rows = [facts | row for row in map(dict.__or__, bucket_rows(columns, settings), near)]
-    write_text(folder.path / SENTENCES, csv_text(columns))
-    write_text(folder.path / SCORES, rows_text(rows))
+    write_text(folder.path / SENTENCES, tidy_csv(pd.DataFrame(columns)))
+    write_text(folder.path / SCORES, tidy_csv(pd.DataFrame(rows, dtype=object)))
     _write_hypotheses(folder.path, corpus, decoded)
     examples = make_examples(graph, trained.weights, settings, corpus, decoded)
     folder.write_json(EXAMPLES, examples)
@@ -116,7 +116,7 @@ def _copied_texts(
     """The translations with source words in the place of unknown ones."""
     source, target = corpus.source_vocabulary, corpus.target_vocabulary
     said = [
-        Said(ids, target.encode(tokens), tokens, source.pieces(pair.source))
+        Copyable(ids, target.encode(tokens), tokens, source.pieces(pair.source))
         for ids, tokens, pair in zip(encoded.source, decoded.tokens, corpus.test, strict=True)
     ]
     return list(map(target.text, with_copies(graph, weights, settings.model.reverse_source, said)))

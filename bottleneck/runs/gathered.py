@@ -10,14 +10,13 @@ from pathlib import Path
 
 from filelock import FileLock
 
+from ..results.discovery import finished_runs
 from ..results.export import write_bundle
-from ..results.folders import GROUPS, STORE, read_groups
-from ..results.found import finished_runs
-from ..results.schema import ENVIRONMENT, EXAMPLES, LEARNING, RUNS, SENTENCES
+from ..results.folders import GROUPS, STORE, json_text, read_groups
+from ..results.schema import FILES, RUNS
 from ..results.study_files import drop_tables
 from ..settings.errors import unwritten
 from ..settings.sums import write_listed
-from .csvtext import json_text
 from .store import sweep_up
 
 _LOCK = ".bundle.lock"
@@ -36,8 +35,9 @@ def gather(out: Path, groups: Mapping[str, str]) -> None:
         if groups:
             # A file that was lost is begun anew: the sweeps that write to it are all that mends it.
             known = read_groups(out) if (out / GROUPS).exists() else {}
-            _write_groups(out, known | groups)
-        _write(out)
+            write_listed(out, [(GROUPS, json_text(known | groups).encode())])
+        if runs := finished_runs(out):
+            write_bundle(runs, out, read_groups(out))
 
 
 def forget(store: Path, run: str) -> None:
@@ -54,24 +54,13 @@ def forget(store: Path, run: str) -> None:
         written = (out / RUNS).stat().st_mtime_ns
         groups = read_groups(out)
         if groups.pop(run, None):
-            _write_groups(out, groups)
-        if _write(out):
+            write_listed(out, [(GROUPS, json_text(groups).encode())])
+        if runs := finished_runs(out):
+            write_bundle(runs, out, groups)
             os.utime(out / RUNS, ns=(written, written))
         else:
-            write_listed(out, (), (RUNS, SENTENCES, LEARNING, EXAMPLES, ENVIRONMENT))
+            write_listed(out, (), FILES)
         drop_tables(out, {run})
-
-
-def _write_groups(out: Path, groups: Mapping[str, str]) -> None:
-    write_listed(out, [(GROUPS, json_text(groups).encode())])
-
-
-def _write(out: Path) -> bool:
-    """Write the bundle, if any run is finished."""
-    runs = finished_runs(out)
-    if runs:
-        write_bundle(runs, out, read_groups(out))
-    return bool(runs)
 
 
 @contextmanager

@@ -5,9 +5,9 @@ A stream is read a few thousand lines at a time, so that its length costs no mem
 
 import gzip
 import zlib
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from io import BufferedIOBase
 from itertools import islice
 from pathlib import Path
@@ -28,70 +28,56 @@ LONGEST = 10_000_000
 _BYTE_ORDER_MARK = "\ufeff"
 
 
-@dataclass
-class Places:
-    """How many lines there are of a kind, and the number of the first."""
-
-    count: int = 0
-    first: int = 0
-
-    def add(self, line: int) -> None:
-        """One more."""
-        self.count += 1
-        self.first = self.first or line
-
-    @property
-    def where(self) -> str:
-        """The first line's number, for people."""
-        return f"line {self.first:,}" + (" and others" if self.count > 1 else "")
-
-
-@dataclass
 class Tally:
     """What became of the lines so far; tokens are the source's."""
 
-    lines: int = 0
-    empty: int = 0
-    tokens: int = 0
-    unknown: int = 0
-    long: Places = field(default_factory=Places)
-    cut: Places = field(default_factory=Places)
+    def __init__(self) -> None:
+        self.lines = self.empty = self.tokens = self.unknown = 0
+        self._counts: Counter[str] = Counter()
+        self._firsts: dict[str, int] = {}
 
-    def add(self, line: str, found: Translation, longest: int) -> None:
+    def add(self, line: str, translation: Translation, longest: int) -> None:
         """Count a line; ``longest`` are the most words that the run was trained on."""
         self.lines += 1
-        self.empty += not found.source
-        self.tokens += len(found.source)
-        self.unknown += found.unknown
-        if len(line.split()) > longest:
-            self.long.add(self.lines)
-        if not found.ended:
-            self.cut.add(self.lines)
+        self.empty += not translation.source
+        self.tokens += len(translation.source)
+        self.unknown += translation.unknown
+        for kind, applies in (
+            ("long", len(line.split()) > longest),
+            ("cut", not translation.ended),
+        ):
+            if applies:
+                self._counts[kind] += 1
+                self._firsts.setdefault(kind, self.lines)
 
     def notes(self, settings: RunSettings) -> list[str]:
         """One line for each thing that a reader of the translations should know."""
         decoding = settings.decoding
-        cap = f"{decoding.cap_factor:g} x source + {decoding.cap_extra} tokens"
-        told = [
-            (self.lines, f"{counted(self.lines, 'line')} translated, {self.empty:,} of them empty"),
-            (
-                self.unknown,
+        notes = []
+        if self.lines:
+            notes.append(f"{counted(self.lines, 'line')} translated, {self.empty:,} of them empty")
+        if self.unknown:
+            notes.append(
                 f"{self.unknown:,} of {self.tokens:,} source tokens are not in the training "
-                "vocabulary",
-            ),
-            (
-                self.long.count,
-                f"{counted(self.long.count, 'line')} longer than any trained on "
+                "vocabulary"
+            )
+        if long := self._counts["long"]:
+            notes.append(
+                f"{counted(long, 'line')} longer than any trained on "
                 f"({settings.corpus.longest_trained} words), translated all the same: "
-                f"{self.long.where}",
-            ),
-            (
-                self.cut.count,
-                f"{counted(self.cut.count, 'translation')} without an end, cut at the cap of "
-                f"{cap}: {self.cut.where}",
-            ),
-        ]
-        return [note for count, note in told if count]
+                + self._where("long")
+            )
+        if cut := self._counts["cut"]:
+            notes.append(
+                f"{counted(cut, 'translation')} without an end, cut at the cap of "
+                f"{decoding.cap_factor:g} x source + {decoding.cap_extra} tokens: "
+                + self._where("cut")
+            )
+        return notes
+
+    def _where(self, kind: str) -> str:
+        others = " and others" if self._counts[kind] > 1 else ""
+        return f"line {self._firsts[kind]:,}{others}"
 
 
 def translate_lines(
@@ -103,24 +89,24 @@ def translate_lines(
     """
     left = iter(lines)
     while chunk := list(islice(left, CHUNK)):
-        found = trained.translations(chunk, BATCH, aligned)
-        for line, each in zip(chunk, found, strict=True):
-            tally.add(line, each, trained.settings.corpus.longest_trained)
-        yield [with_links(trained, each) if aligned else each.text for each in found]
+        translations = trained.translations(chunk, BATCH, aligned)
+        for line, translation in zip(chunk, translations, strict=True):
+            tally.add(line, translation, trained.settings.corpus.longest_trained)
+        yield [with_links(trained, each) if aligned else each.text for each in translations]
 
 
-def with_links(trained: TrainedRun, found: Translation) -> str:
+def with_links(trained: TrainedRun, translation: Translation) -> str:
     """Translation, links, source tokens, output tokens, with tabs between.
 
     A link ``i-j`` says that output token j looked most at source token i, both counted from 0; end
     tokens are left out. Each output token has one, in the order of the output.
     """
-    if found.weights is None:
-        return found.text
-    best = links_from_weights(found.weights, len(found.source), len(found.output))
+    if translation.weights is None:
+        return translation.text
+    best = links_from_weights(translation.weights, len(translation.source), len(translation.output))
     links = [f"{i}-{j}" for i, j in sorted(best, key=lambda link: link[1])]
-    tokens = [map(trained.display, side) for side in (found.source, found.output)]
-    return "\t".join([found.text, *(" ".join(column) for column in (links, *tokens))])
+    tokens = [map(trained.display, side) for side in (translation.source, translation.output)]
+    return "\t".join([translation.text, *(" ".join(column) for column in (links, *tokens))])
 
 
 @contextmanager

@@ -3,7 +3,10 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+from ..corpus.corpus import REAL
+from ..corpus.files import given_test_files, read_pairs, training_files
 from ..results.folders import STORE
+from ..settings.concerns import CorpusSettings
 from ..settings.errors import UsageError, UserError
 from ..settings.run import RunSettings
 from .gathered import gather
@@ -36,6 +39,18 @@ def _job(settings: RunSettings, attention: str, seed: int, times: int) -> Job:
     training = {"seed": seed, "updates": settings.training.updates * times}
     changed = settings.changed(model={"attention": attention}, training=training)
     return Job(f"{attention} seed {seed}" + (f" x{times}" if times > 1 else ""), changed)
+
+
+def check_text(corpus: CorpusSettings) -> None:
+    """Refuse files that are not given, not there or not pairs of lines, once, before any run.
+
+    A drawn corpus has no files; those of a named one were checked when they were fetched.
+    """
+    if corpus.name in REAL:
+        given = training_files(corpus), given_test_files(corpus)
+        if corpus.name == "files":
+            for files in filter(None, given):
+                read_pairs(files, corpus.lowercase)
 
 
 def reproduce(jobs: Sequence[Job], out: Path, listener: Listener, threads: int = 1) -> None:

@@ -34,9 +34,8 @@ from ..training.loop import Learner, Progress, Snapshot, Trained, train, updates
 from .checkpoint import CheckpointError, Checkpoints, StopRequest, join, read_checkpoint
 from .environment import PROGRAMS, describe_environment
 from .evaluation import EVALUATION_BATCH, encode, evaluate, valid_buckets
+from .network_files import save_vocabularies, save_weights
 from .store import RunFolder
-from .vocabularies import save_vocabularies
-from .weights import save_weights
 
 Event = dict[str, Any]
 Report = Callable[[int, Event], None]

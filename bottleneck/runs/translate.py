@@ -20,14 +20,12 @@ from ..corpus.vocabulary import EOS, UNK, Vocabulary
 from ..decoding.search import make_search
 from ..model.parts import on_host
 from ..model.translator import Weights, create
+from ..results.discovery import check_version
 from ..results.folders import WEIGHTS, damaged, read_checked, read_settings, was_written
-from ..results.found import check_version
 from ..settings.errors import UserError
 from ..settings.run import RunSettings
-from .attention import END, weights_behind
-from .copying import Said, with_copies
-from .vocabularies import load_vocabularies
-from .weights import read_weights
+from .attention import END, Copyable, weights_behind, with_copies
+from .network_files import load_vocabularies, read_weights
 
 _searcher = lru_cache(maxsize=4)(make_search)
 
@@ -126,7 +124,7 @@ class TrainedRun:
         tokens = [self.target_vocabulary.decode(ids) for ids in outputs]
         if self.settings.decoding.copy_unknown:
             said = zip(encoded.source, outputs, tokens, words, strict=True)
-            tokens = with_copies(*reader, [Said(*each) for each in said])
+            tokens = with_copies(*reader, [Copyable(*each) for each in said])
         weights: list = [None] * len(outputs)
         if attended:
             weights = weights_behind(*reader, encoded.source, outputs)

@@ -7,12 +7,11 @@ import hashlib
 import os
 import platform
 import re
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from errno import EACCES, ENOTDIR
 from glob import escape
 from pathlib import Path
-from typing import NoReturn
 from uuid import uuid4
 
 from .errors import UnwrittenError, UserError, unwritten
@@ -26,6 +25,11 @@ def write_bytes(path: Path, content: bytes) -> None:
     place(write_part(path, [content]), path)
 
 
+def write_text(path: Path, text: str) -> None:
+    """``write_bytes`` for text, as UTF-8 with Unix line ends."""
+    write_bytes(path, text.encode("utf8"))
+
+
 def write_part(path: Path, parts: Iterable[bytes]) -> Path:
     """The content of a file to be, under a temporary name beside it; it is on the disk then.
 
@@ -34,45 +38,39 @@ def write_part(path: Path, parts: Iterable[bytes]) -> Path:
     """
     _check_kind(path)
     part = path.with_name(f".{path.name}.{_machine()}-{os.getpid()}.part")
-    try:
+    with _or_nothing(part, path):
         path.parent.mkdir(parents=True, exist_ok=True)
         remove_parts(path.parent, path.name)
         with part.open("wb") as file:
             file.writelines(parts)
             file.flush()
             os.fsync(file.fileno())
-    except BaseException as error:
-        if isinstance(error, OSError):
-            _refused(part, path, error)
-        with suppress(OSError):
-            part.unlink()
-        raise
     return part
 
 
 def place(part: Path, path: Path) -> None:
     """Give what ``write_part`` wrote its name."""
-    try:
+    with _or_nothing(part, path):
         os.replace(part, path)
-    except OSError as error:
-        _refused(part, path, error)
-    _sync_folder(path.parent)
-
-
-def _refused(part: Path, path: Path, error: OSError) -> NoReturn:
-    with suppress(OSError):
-        part.unlink()
-    raise unwritten(path, error) from None
-
-
-def _sync_folder(folder: Path) -> None:
-    """Have a folder's names on the disk, where the system can."""
-    with suppress(OSError):
-        held = os.open(folder, os.O_RDONLY)
+    with suppress(OSError):  # the folder's names are on the disk too, where the system can
+        folder = os.open(path.parent, os.O_RDONLY)
         try:
-            os.fsync(held)
+            os.fsync(folder)
         finally:
-            os.close(held)
+            os.close(folder)
+
+
+@contextmanager
+def _or_nothing(part: Path, path: Path) -> Iterator[None]:
+    """Nothing is left of the part of a file where the block fails."""
+    try:
+        yield
+    except BaseException as error:
+        with suppress(OSError):
+            part.unlink()
+        if isinstance(error, OSError):
+            raise unwritten(path, error) from None
+        raise
 
 
 def _check_kind(path: Path) -> None:
@@ -93,8 +91,8 @@ def remove_parts(folder: Path, name: str | None = None) -> None:
     With a ``name``, what was to be that file alone.
     """
     for part in folder.glob(".*.part" if name is None else f".{escape(name)}.*.part"):
-        found = _PART.fullmatch(part.name)
-        if found and found["machine"] == _machine() and not _lives(int(found["process"])):
+        match = _PART.fullmatch(part.name)
+        if match and match["machine"] == _machine() and not _lives(int(match["process"])):
             with suppress(OSError):
                 part.unlink()
 
@@ -115,11 +113,6 @@ def _lives(process: int) -> bool:
     except OSError:  # another user's
         return True
     return True
-
-
-def write_text(path: Path, text: str) -> None:
-    """``write_bytes`` for text, as UTF-8 with Unix line ends."""
-    write_bytes(path, text.encode("utf8"))
 
 
 def check_writable(folder: Path, option: str = "--out") -> None:
@@ -146,22 +139,17 @@ def check_file(path: Path) -> None:
     Folders that are missing are no failure: `write_bytes` makes them.
     """
     _check_kind(path)
-    _check_place(path.parent, path)
+    check_place(path.parent, path)
 
 
-def check_place(folder: Path) -> None:
-    """The same of a folder that files are to be written into."""
-    _check_place(folder, folder)
-
-
-def _check_place(folder: Path, named: Path) -> None:
-    """The same; what the user ``named`` is told."""
+def check_place(folder: Path, path: Path | None = None) -> None:
+    """The same of a folder that files are to be written into; the error names ``path`` if given."""
     new = topmost_missing(folder)
-    ground = new.parent if new else folder
-    if not ground.is_dir():
-        raise unwritten(named, NotADirectoryError(ENOTDIR, os.strerror(ENOTDIR)))
-    if not os.access(ground, os.W_OK | os.X_OK):
-        raise unwritten(named, PermissionError(EACCES, os.strerror(EACCES)))
+    existing = new.parent if new else folder
+    if not existing.is_dir():
+        raise unwritten(path or folder, NotADirectoryError(ENOTDIR, os.strerror(ENOTDIR)))
+    if not os.access(existing, os.W_OK | os.X_OK):
+        raise unwritten(path or folder, PermissionError(EACCES, os.strerror(EACCES)))
 
 
 def topmost_missing(folder: Path) -> Path | None:

@@ -11,8 +11,7 @@ from jaxtyping import Float, Int, Integer
 from numpy import ndarray
 
 from ..claims.verdict import BucketScores
-from ..results.bundle import Bundle
-from ..results.counts import Counts
+from ..results.bundle import Bundle, Counts
 from ..results.folders import damaged
 from ..results.schema import SENTENCES
 from ..scoring.bleu import bleu, brevity_penalty

@@ -23,9 +23,8 @@ from ..claims.training import UNMEASURED as NOT_TWICE
 from ..claims.verdict import Verdict, numbers
 from ..results.bundle import Bundle, load_bundle
 from ..results.cost import COST, COST_EXPONENTS
+from ..results.discovery import any_finished, results_inside
 from ..results.folders import is_bundle, was_written, without_runs
-from ..results.found import any_finished
-from ..results.inside import results_inside
 from ..results.probes import has_probe, load_probe, made_of
 from ..results.study_files import GOLD, command_of
 from ..settings.errors import UserError

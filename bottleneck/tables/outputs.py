@@ -14,8 +14,8 @@ from jaxtyping import Int
 from numpy import ndarray
 
 from ..corpus.files import lines_as_given
+from ..results.discovery import find_runs
 from ..results.folders import is_run, read_settings
-from ..results.found import find_runs
 from ..results.outputs import read_outputs
 from ..scoring.bleu import REFERENCE
 from ..settings.buckets import Buckets, bucket_labels

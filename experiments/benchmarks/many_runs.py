@@ -12,10 +12,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy import ndarray
 
+from seq2seq_bottleneck.results.bundle import tidy_csv
+from seq2seq_bottleneck.results.folders import json_text
 from seq2seq_bottleneck.results.schema import BLEU_COLUMNS, CHRF_COLUMNS
-from seq2seq_bottleneck.runs.csvtext import json_text, rows_text
 from seq2seq_bottleneck.runs.scores import bucket_rows
 from seq2seq_bottleneck.runs.store import UNLISTED
 from seq2seq_bottleneck.settings.run import SCHEMA_VERSION, RunSettings, resolve
@@ -110,9 +112,9 @@ def _shared_files(settings: RunSettings, columns: Mapping[str, ndarray]) -> dict
         "parameters": 1_000_000 + 50_000 * (settings.model.attention != "none"),
         "train_seconds": 90.5, "train_tokens_per_second": 22_000.5,
     }  # fmt: skip
-    scores = rows_text([known | row for row in bucket_rows(dict(columns), settings)])
+    rows = [known | row for row in bucket_rows(dict(columns), settings)]
     return {
-        "scores.csv": scores,
+        "scores.csv": tidy_csv(pd.DataFrame(rows, dtype=object)),
         "examples.json": json_text([_example(place) for place in range(10)]),
         "log.jsonl": "".join(json.dumps(line) + "\n" for line in _log(settings)),
         "environment.json": json_text(FACTS),

@@ -71,7 +71,7 @@ def weights_file(folder: Path, arm: str) -> Path:
 def write_weights(workload: Workload, arm: str, folder: Path) -> None:
     """Our own starting weights of an arm, for the other programs to start from."""
     from seq2seq_bottleneck.model.translator import create
-    from seq2seq_bottleneck.runs.weights import save_weights
+    from seq2seq_bottleneck.runs.network_files import save_weights
 
     _, weights = create(workload.arm(arm), *workload.vocabularies, workload.training.seed)
     save_weights(weights_file(folder, arm), weights)

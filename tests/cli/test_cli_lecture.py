@@ -18,6 +18,7 @@ from seq2seq_bottleneck.corpus.vocabulary import BOS, EOS, PAD, build_vocabulary
 from seq2seq_bottleneck.lecture.slides import SLIDES
 from seq2seq_bottleneck.model.translator import create
 from seq2seq_bottleneck.results.cost import COST_EXPONENTS
+from seq2seq_bottleneck.results.discovery import finished_runs
 from seq2seq_bottleneck.results.export import write_bundle
 from seq2seq_bottleneck.results.folders import (
     SETTINGS,
@@ -27,10 +28,9 @@ from seq2seq_bottleneck.results.folders import (
     TARGET_VOCABULARY,
     WEIGHTS,
 )
-from seq2seq_bottleneck.results.found import finished_runs
 from seq2seq_bottleneck.results.schema import RUNS
+from seq2seq_bottleneck.runs.network_files import save_weights
 from seq2seq_bottleneck.runs.translate import load_run
-from seq2seq_bottleneck.runs.weights import save_weights
 from seq2seq_bottleneck.settings.run import resolve
 from seq2seq_bottleneck.tables.lecture import COLUMNS
 

@@ -6,8 +6,8 @@ from planted import write_planted
 from planted_logs import BUCKETS, loss, write_log, write_older_log
 
 from seq2seq_bottleneck.figures.registry import make_figure
+from seq2seq_bottleneck.results.discovery import finished_runs
 from seq2seq_bottleneck.results.export import write_bundle
-from seq2seq_bottleneck.results.found import finished_runs
 from seq2seq_bottleneck.settings.errors import UserError
 
 ARMS = {"none": [0.2, 0.4, 0.6, 0.7, 0.8], "additive": [0.1] * 5}

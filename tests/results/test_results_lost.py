@@ -9,12 +9,11 @@ from planted_logs import write_log
 
 from seq2seq_bottleneck.cli.main import run
 from seq2seq_bottleneck.results.bundle import load_bundle
+from seq2seq_bottleneck.results.discovery import arms, find_runs, latest_output
 from seq2seq_bottleneck.results.folders import read_groups
-from seq2seq_bottleneck.results.found import find_runs
 from seq2seq_bottleneck.results.schema import PROBE_COLUMNS
 from seq2seq_bottleneck.runs.gathered import gather
 from seq2seq_bottleneck.runs.store import RunFolder
-from seq2seq_bottleneck.runs.stored import arms, latest_output
 from seq2seq_bottleneck.settings.errors import UserError
 from seq2seq_bottleneck.settings.sums import SUMS, read_sums, write_listed
 
@@ -90,8 +89,8 @@ def told(capsys, name, folder, out):
         ("learning.csv", "learning", "; export it again"),
         ("examples.json.gz", "merge", "; export it again"),
         ("environment.json", "claims", "; export it again"),
-        ("probes/length.csv", "claims", "line in SHA256SUMS away, or export the bundle again"),
-        ("probes/length.csv", "length", "line in SHA256SUMS away, or export the bundle again"),
+        ("probes/length.csv", "claims", "line in SHA256SUMS, or export the bundle again"),
+        ("probes/length.csv", "length", "line in SHA256SUMS, or export the bundle again"),
     ],
 )
 def test_what_a_bundle_lost_is_named(bundle, tmp_path, capsys, how, name, command, way):
@@ -156,7 +155,8 @@ def test_a_run_that_lost_its_status_is_named(store, tmp_path, capsys, how, comma
     lose(status, how)
     line = told(capsys, command, store, tmp_path / "out")
     assert f"'{status}' " in line
-    assert f"`bottleneck runs none1x1 --remove --results {store}` takes " in line
+    what = "it" if how == "gone" else "the run"
+    assert f"delete {what} with `bottleneck runs none1x1 --remove --results {store}`" in line
 
 
 @pytest.mark.parametrize("lost", [("status.json",), ("status.json", "settings.json")])
@@ -175,7 +175,7 @@ def test_it_is_listed_as_damaged_and_can_be_removed(store, capsys, lost):
 def test_a_store_whose_statuses_are_all_gone_is_no_bundle(store, tmp_path, capsys):
     for path in (store / "runs").glob("*/status.json"):
         path.unlink()
-    assert "additive1x1/status.json' is gone" in told(capsys, "claims", store, tmp_path / "out")
+    assert "additive1x1/status.json' is missing" in told(capsys, "claims", store, tmp_path / "out")
 
 
 class Killed(BaseException):
@@ -199,7 +199,7 @@ def test_a_run_that_was_killed_before_its_first_status_is_none_yet(store, monkey
 def test_a_run_under_way_that_lost_its_status_is_named(store):
     run = write_begun(store, "begun", planted_settings("none", 2))
     lose(run / "status.json")
-    with pytest.raises(UserError, match=r"begun/status\.json' is gone.* does it again"):
+    with pytest.raises(UserError, match=r"begun/status\.json' is missing.* to finish"):
         load_bundle(store)
 
 

@@ -16,8 +16,8 @@ from seq2seq_bottleneck.figures.files import write_figure
 from seq2seq_bottleneck.figures.plot import listed_seeds
 from seq2seq_bottleneck.figures.registry import make_figure
 from seq2seq_bottleneck.results.bundle import load_bundle
+from seq2seq_bottleneck.results.discovery import finished_runs
 from seq2seq_bottleneck.results.export import write_bundle
-from seq2seq_bottleneck.results.found import finished_runs
 from seq2seq_bottleneck.results.schema import BLEU_COLUMNS
 from seq2seq_bottleneck.scoring.bleu import bleu
 from seq2seq_bottleneck.scoring.bootstrap import draw

@@ -11,10 +11,9 @@ from planted import planted_settings, reseal, write_begun, write_planted
 
 from seq2seq_bottleneck.cli.main import run
 from seq2seq_bottleneck.results.bundle import load_bundle
-from seq2seq_bottleneck.results.export import write_bundle
+from seq2seq_bottleneck.results.discovery import finished_runs
+from seq2seq_bottleneck.results.export import Merged, write_bundle, write_merged
 from seq2seq_bottleneck.results.folders import STORE
-from seq2seq_bottleneck.results.found import finished_runs
-from seq2seq_bottleneck.results.merged import Merged, write_merged
 from seq2seq_bottleneck.results.schema import (
     ADDED,
     COUNTED,
@@ -86,8 +85,8 @@ def test_a_run_that_three_folders_have_is_counted_once(parts, tmp_path):
 def test_what_one_has_not_done_and_another_has_is_done(parts, tmp_path):
     first, second = parts
     begun = finished_runs(second)[-1].name
-    write_begun(first / STORE, begun, planted_settings("none", 3))
-    write_begun(first / STORE, "never", planted_settings("none", 4), "failed", "no memory")
+    write_begun(first, begun, planted_settings("none", 3))
+    write_begun(first, "never", planted_settings("none", 4), "failed", "no memory")
     write_merged([first, second], tmp_path / "all")
     held = load_bundle(tmp_path / "all")
     assert set(held.unfinished()["run"]) == {"never"}

@@ -7,13 +7,12 @@ import pytest
 from planted import write_planted
 
 from seq2seq_bottleneck.cli.main import run
-from seq2seq_bottleneck.results import merged, places
+from seq2seq_bottleneck.results import export, places
 from seq2seq_bottleneck.results.bundle import load_bundle
 from seq2seq_bottleneck.results.cost import COST
+from seq2seq_bottleneck.results.discovery import finished_runs, results_inside
 from seq2seq_bottleneck.results.export import write_bundle
-from seq2seq_bottleneck.results.folders import STORE, damaged, listed_as, removal, runs_in
-from seq2seq_bottleneck.results.found import finished_runs
-from seq2seq_bottleneck.results.inside import results_inside
+from seq2seq_bottleneck.results.folders import STORE, damaged, removal, runs_in
 from seq2seq_bottleneck.results.places import check_bundle
 from seq2seq_bottleneck.settings.errors import UserError
 from seq2seq_bottleneck.settings.sums import write_listed
@@ -95,13 +94,10 @@ def test_a_studys_table_is_not_written_over_from_inside_or_by_a_link(place, caps
     assert files(place) == before
 
 
-def test_a_bundle_in_a_folder_called_as_that_of_tables_is_read(place, capsys):
+def test_results_in_a_folder_called_as_that_of_tables_are_refused(place, capsys):
     (place / "bundle").rename(place / "probes")
-    assert run(["export", "--results", "probes"]) == 0
-    assert capsys.readouterr().out == (place / "probes" / "runs.csv").read_text()
-    write_listed(place, [("probes/length.csv", b"")])  # a table of the folder that it lies in
-    assert listed_as(place / "probes" / "length.csv") == (place, "probes/length.csv")
-    assert listed_as(place / "probes" / "runs.csv") == (place / "probes", "runs.csv")
+    assert run(["export", "--results", "probes"]) == 2
+    assert "'probes' is for studies' tables" in capsys.readouterr().err
 
 
 @pytest.mark.slow
@@ -153,7 +149,7 @@ def damage(bundle, *names):
 def test_an_own_bundle_that_is_damaged_is_written_anew(place):
     arguments = ["export", "--results", "store", "--bundle", "again"]
     assert run(arguments) == 0
-    damage(place / "again", "runs.csv")  # environment.json names its runs, too
+    damage(place / "again", "runs.csv")
     assert run(arguments) == 0
     assert len(set(load_bundle(place / "again").runs["run"])) == 4
 
@@ -188,7 +184,7 @@ def test_a_file_of_no_bundle_is_not_written_over(place, capsys, name):
     (place / "mine" / name).write_text("mine\n")
     for command in ("merge store -o mine", "export --results store --bundle mine"):
         assert run(command.split()) == 2
-        said = [f"'mine/{name}' is there already, and no bundle's", "'mine' has results of its own"]
+        said = [f"refusing to overwrite 'mine/{name}'", "'mine' has results of its own"]
         assert any(map(capsys.readouterr().err.__contains__, said))
     assert (place / "mine" / name).read_text() == "mine\n"
 
@@ -206,7 +202,7 @@ def test_sums_of_others_are_not_written_over(place, capsys, line):
     (place / "mine" / "SHA256SUMS").write_text(line)
     for command in ("merge store -o mine", "export --results store --bundle mine"):
         assert run(command.split()) == 2
-        assert "'mine/SHA256SUMS' is there already, and not ours" in capsys.readouterr().err
+        assert "refusing to overwrite 'mine/SHA256SUMS'" in capsys.readouterr().err
     assert (place / "mine" / "SHA256SUMS").read_text() == line
 
 
@@ -221,7 +217,7 @@ def test_a_bundle_with_runs_of_other_machines_beside_is_not_written_over(place, 
 
 @pytest.mark.parametrize(
     ("module", "command"),
-    [(merged, "merge store -o new"), (places, "export --results store --bundle new")],
+    [(export, "merge store -o new"), (places, "export --results store --bundle new")],
 )
 def test_a_bundle_that_another_process_wrote_meanwhile_is_not_written_over(
     place, monkeypatch, capsys, module, command

@@ -8,8 +8,8 @@ from planted import write_planted
 
 from seq2seq_bottleneck.cli.main import run
 from seq2seq_bottleneck.results.bundle import read_table
+from seq2seq_bottleneck.results.discovery import finished_runs
 from seq2seq_bottleneck.results.export import write_bundle
-from seq2seq_bottleneck.results.found import finished_runs
 from seq2seq_bottleneck.results.schema import PROBE_COLUMNS
 from seq2seq_bottleneck.results.study_files import drop_tables, rests_on
 from seq2seq_bottleneck.runs.gathered import gather
@@ -103,7 +103,7 @@ WAYS = {
     "--results {}` makes it again",
     "cost": "`bottleneck bench --out {}` measures it again",
     "cost_exponents": "`bottleneck bench --out {}` measures it again",
-    "mine": "no command of bottleneck makes it: take it and its line in SHA256SUMS away",
+    "mine": "no command of bottleneck makes it: delete it and its line in SHA256SUMS",
 }
 
 
@@ -122,5 +122,5 @@ def test_a_bundle_without_its_store_cannot_measure_again(studied):
     shutil.rmtree(studied / "runs")
     table = studied / "probes" / "length.csv"
     table.write_bytes(b"\xff")
-    with pytest.raises(UserError, match="take it and its line in SHA256SUMS away, or exp"):
+    with pytest.raises(UserError, match="delete it and its line in SHA256SUMS, or exp"):
         rests_on(table)

@@ -12,7 +12,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from disk_faults import FAULTS, Fault, faulty, mended
 
-from seq2seq_bottleneck.results.export import run_rows
+from seq2seq_bottleneck.results.folders import run_rows
 from seq2seq_bottleneck.runs.checkpoint import StopRequest
 from seq2seq_bottleneck.runs.environment import use_cache
 from seq2seq_bottleneck.runs.run import execute

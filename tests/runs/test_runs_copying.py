@@ -8,9 +8,14 @@ from random_run import random_run
 
 from seq2seq_bottleneck.corpus.vocabulary import EOS, UNK
 from seq2seq_bottleneck.results.folders import HYPOTHESES
-from seq2seq_bottleneck.runs.attention import weights_behind
+from seq2seq_bottleneck.runs.attention import (
+    Copyable,
+    check_pointing,
+    copied,
+    weights_behind,
+    with_copies,
+)
 from seq2seq_bottleneck.runs.checkpoint import StopRequest
-from seq2seq_bottleneck.runs.copying import Said, check_pointing, copied, with_copies
 from seq2seq_bottleneck.runs.run import execute
 from seq2seq_bottleneck.settings.errors import UsageError
 from seq2seq_bottleneck.settings.run import resolve
@@ -20,12 +25,14 @@ WEIGHTS = np.array([[0.1, 0.2, 0.0, 0.7], [0.1, 0.6, 0.3, 0.0], [0.4, 0.3, 0.3, 
 
 def test_each_unknown_word_is_the_one_with_the_largest_weight():
     """The end token's column, the last, may have more: it is no word."""
-    said = Said([UNK, 5, 6, EOS], [UNK, 7, UNK, EOS], ["⁇", "deux", "⁇"], ["One", "two", "three"])
+    said = Copyable(
+        [UNK, 5, 6, EOS], [UNK, 7, UNK, EOS], ["⁇", "deux", "⁇"], ["One", "two", "three"]
+    )
     assert copied(said, WEIGHTS) == ["two", "deux", "One"]
 
 
 def test_an_output_without_unknown_words_is_left_as_it_is():
-    said = Said([5, EOS], [6, EOS], ["un"], ["one"])
+    said = Copyable([5, EOS], [6, EOS], ["un"], ["one"])
     run = random_run()
     assert with_copies(run.graph, run.weights, False, [said]) == [["un"]]
     assert with_copies(run.graph, run.weights, False, []) == []
@@ -41,7 +48,7 @@ def test_each_output_is_read_with_its_own_weights(reverse):
     tokens = [
         [run.target_vocabulary.tokens[word] for word in ids if word != EOS] for ids in outputs
     ]
-    said = [Said(*each) for each in zip(ids, outputs, tokens, sources, strict=True)]
+    said = [Copyable(*each) for each in zip(ids, outputs, tokens, sources, strict=True)]
     found = with_copies(run.graph, run.weights, reverse, said)
     for place, each in enumerate(said):
         (weights,) = weights_behind(run.graph, run.weights, reverse, [each.source], [each.output])

@@ -5,7 +5,7 @@ import shutil
 
 import pytest
 
-from seq2seq_bottleneck.results.found import finished_runs
+from seq2seq_bottleneck.results.discovery import finished_runs
 from seq2seq_bottleneck.runs import store as store_module
 from seq2seq_bottleneck.runs.store import RunFolder, run_folders, sweep_up
 from seq2seq_bottleneck.settings.errors import UserError

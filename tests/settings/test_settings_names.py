@@ -11,8 +11,8 @@ from planted import write_begun, write_planted
 
 from seq2seq_bottleneck.cli.main import run
 from seq2seq_bottleneck.results.bundle import load_bundle
+from seq2seq_bottleneck.results.discovery import arms
 from seq2seq_bottleneck.runs.store import RunFolder, sweep_up
-from seq2seq_bottleneck.runs.stored import arms
 from seq2seq_bottleneck.settings.errors import UsageError, UserError
 from seq2seq_bottleneck.settings.names import LONGEST, folder_name, is_name
 from seq2seq_bottleneck.settings.run import resolve

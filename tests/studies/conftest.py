@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from filelock import FileLock
 
+from seq2seq_bottleneck.results.discovery import finished_runs
 from seq2seq_bottleneck.results.folders import STORE
-from seq2seq_bottleneck.results.found import finished_runs
 from seq2seq_bottleneck.runs.gathered import gather
 from seq2seq_bottleneck.runs.pool import run_jobs
 from seq2seq_bottleneck.runs.reproduce import plan

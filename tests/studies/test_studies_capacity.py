@@ -16,8 +16,8 @@ from seq2seq_bottleneck.questions.question import Probed
 from seq2seq_bottleneck.questions.subject import open_subject, source_words
 from seq2seq_bottleneck.questions.word_survival import is_word
 from seq2seq_bottleneck.results.columns import setting_columns
+from seq2seq_bottleneck.results.discovery import finished_runs
 from seq2seq_bottleneck.results.folders import ENVIRONMENT, HYPOTHESES
-from seq2seq_bottleneck.results.found import finished_runs
 from seq2seq_bottleneck.results.outputs import COLUMNS
 from seq2seq_bottleneck.settings.errors import UserError
 from seq2seq_bottleneck.settings.run import resolve

@@ -10,8 +10,7 @@ from seq2seq_bottleneck.corpus.batches import evaluation_batches
 from seq2seq_bottleneck.corpus.vocabulary import BOS
 from seq2seq_bottleneck.questions.fit import MOST, QUESTION, probe, right_tokens, summarise
 from seq2seq_bottleneck.questions.probing import keep, read_kept
-from seq2seq_bottleneck.results.export import run_rows
-from seq2seq_bottleneck.results.folders import SENTENCES
+from seq2seq_bottleneck.results.folders import SENTENCES, run_rows
 from seq2seq_bottleneck.results.schema import BLEU_COLUMNS
 from seq2seq_bottleneck.scoring.bleu import bleu, bleu_statistics
 from seq2seq_bottleneck.settings.run import resolve

@@ -20,9 +20,9 @@ from seq2seq_bottleneck.questions.gradient_norms import BATCH, gradient_norms, t
 from seq2seq_bottleneck.questions.probing import keep, read_kept
 from seq2seq_bottleneck.questions.question import Probed
 from seq2seq_bottleneck.questions.subject import open_subject
+from seq2seq_bottleneck.results.discovery import finished_runs
 from seq2seq_bottleneck.results.export import write_bundle
 from seq2seq_bottleneck.results.folders import STORE
-from seq2seq_bottleneck.results.found import finished_runs
 from seq2seq_bottleneck.results.schema import RUN_COLUMNS
 from seq2seq_bottleneck.runs.attention import attention_matrices
 from seq2seq_bottleneck.runs.gathered import gather

@@ -20,8 +20,8 @@ from seq2seq_bottleneck.questions.survival import (
     probe,
     summarise,
 )
+from seq2seq_bottleneck.results.discovery import finished_runs
 from seq2seq_bottleneck.results.folders import HYPOTHESES
-from seq2seq_bottleneck.results.found import finished_runs
 from seq2seq_bottleneck.results.outputs import COLUMNS
 from seq2seq_bottleneck.results.schema import PROBE_COLUMNS
 from seq2seq_bottleneck.settings.run import resolve

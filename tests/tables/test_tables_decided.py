@@ -13,7 +13,7 @@ from planted_arms import HIGH, LOW, Store, with_controls
 from seq2seq_bottleneck.claims.registry import CLAIMS
 from seq2seq_bottleneck.results.bundle import load_bundle
 from seq2seq_bottleneck.results.columns import setting_columns
-from seq2seq_bottleneck.results.inside import results_inside
+from seq2seq_bottleneck.results.discovery import results_inside
 from seq2seq_bottleneck.results.schema import PROBE_COLUMNS
 from seq2seq_bottleneck.settings.sweep import load_sweep, make_grid
 from seq2seq_bottleneck.tables.comparison import compare

@@ -1,0 +1,90 @@
+"""The trained network in a run's folder: its weights, and the vocabularies that they belong to.
+
+Weights are safetensors, one float32 tensor a parameter, named by its place in the translator. A
+vocabulary is a list, one token a line; subwords also have ``source.subwords.model`` and
+``target.subwords.model``, which sentencepiece itself reads and writes.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+import jax
+import numpy as np
+from safetensors.numpy import load, save
+
+from ..corpus.subwords import Subwords
+from ..corpus.tokens import WORDS
+from ..corpus.vocabulary import Vocabulary
+from ..model.translator import Weights
+from ..results.folders import (
+    SOURCE_SUBWORDS,
+    SOURCE_VOCABULARY,
+    TARGET_SUBWORDS,
+    TARGET_VOCABULARY,
+    damaged,
+    read_checked,
+)
+from ..settings.atomic import write_bytes
+from ..settings.concerns import CorpusSettings
+
+Vocabularies = tuple[Vocabulary, Vocabulary]
+"""Source and target."""
+
+_FILES = ((SOURCE_VOCABULARY, SOURCE_SUBWORDS), (TARGET_VOCABULARY, TARGET_SUBWORDS))
+
+
+def save_weights(path: Path, weights: Weights) -> None:
+    """Write all parameters as float32 tensors."""
+    leaves = jax.tree_util.tree_leaves_with_path(weights)
+    tensors = {_name(place): np.ascontiguousarray(leaf) for place, leaf in leaves}
+    write_bytes(path, save(tensors))
+
+
+def read_weights(content: bytes, like: Weights) -> Weights:
+    """The parameters in a file's bytes, in the structure of ``like``."""
+    tensors = load(content)
+    return jax.tree_util.tree_map_with_path(
+        lambda place, leaf: jax.numpy.asarray(tensors[_name(place)], leaf.dtype), like
+    )
+
+
+def _name(place: tuple) -> str:
+    """``decoder.cells.0.weights.1`` for the path to a leaf."""
+    keys = (getattr(key, "key", getattr(key, "idx", getattr(key, "name", ""))) for key in place)
+    return ".".join(str(key) for key in keys if str(key) != "value")
+
+
+def tensors_digest(tensors: Mapping[str, np.ndarray]) -> str:
+    """Over names, shapes, types and bytes of all, 64 hex digits."""
+    digest = hashlib.sha256()
+    for name in sorted(tensors):
+        tensor = np.ascontiguousarray(tensors[name])
+        digest.update(json.dumps([name, tensor.shape, tensor.dtype.str]).encode())
+        digest.update(tensor.reshape(-1).view(np.uint8).data)
+    return digest.hexdigest()
+
+
+def save_vocabularies(folder: Path, vocabularies: Vocabularies) -> None:
+    """Write both sides, each file whole or not at all."""
+    for (name, model), vocabulary in zip(_FILES, vocabularies, strict=True):
+        write_bytes(folder / name, vocabulary.to_bytes())
+        if isinstance(vocabulary.tokenizer, Subwords):
+            write_bytes(folder / model, vocabulary.tokenizer.model)
+
+
+def load_vocabularies(folder: Path, corpus: CorpusSettings) -> Vocabularies:
+    """Read what ``save_vocabularies`` wrote; a missing or damaged file is a UserError."""
+    sides = []
+    for name, model in _FILES:
+        path, tokenizer = folder / model, WORDS
+        try:
+            if corpus.tokens != "words":
+                tokenizer = Subwords(read_checked(path))
+                tokenizer.check()
+            path = folder / name
+            sides.append(Vocabulary.from_bytes(read_checked(path), tokenizer))
+        except (OSError, ValueError) as error:
+            raise damaged(path, error) from None
+    return sides[0], sides[1]
