@@ -224,15 +224,19 @@ def weight_sums(weights: Float[ndarray, "target source"], links: Links) -> list[
     return [on_gold, len(links) / max(columns, 1), float(len({j for _, j in links})), later]
 
 
-def summarise(probed: Sequence[Probed]) -> list[Row]:
-    """Rates of every method and weight on gold, by bucket, then of all sentences."""
+def summarise(probed: Sequence[Probed], outside: bool = False) -> list[Row]:
+    """Rates of every method and weight on gold, by bucket, then of all buckets.
+
+    With ``outside`` sentences that are in no bucket, being too short, count among all.
+    """
     from .arms import arms_of, in_buckets
 
     rows: list[Row] = []
     for arm in arms_of(probed):
         words = arm.runs[0].found["source_words"].astype(np.float64)
         buckets = list(in_buckets(arm.runs[0], words))
-        for place, bucket, inside in [*buckets, (len(buckets), "", np.ones(len(words), bool))]:
+        everywhere = np.logical_or.reduce([inside for _, _, inside in buckets]) | outside
+        for place, bucket, inside in [*buckets, (len(buckets), "", everywhere)]:
             if inside.any():
                 rows += _rows(arm, inside, place, bucket)
     return rows

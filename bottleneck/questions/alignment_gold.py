@@ -142,7 +142,7 @@ def summarise(probed: Sequence[Probed]) -> list[Row]:
     said = "{}: unknown to the run are {:.1f} % of the source and {:.1f} % of the target tokens"
     return [
         row | {"note": said.format(row["arm"], *unknown[row["arm"]])}
-        for row in alignment.summarise(probed)
+        for row in alignment.summarise(probed, outside=True)
     ]
 
 

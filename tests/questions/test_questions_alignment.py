@@ -184,12 +184,17 @@ def test_planted_weight_lies_on_gold_or_right_after_it():
     assert {measure for measure, *_ in uniform} == {"weight", "weight_after"}
 
 
-def test_sentences_shorter_than_any_bucket_count_in_the_row_of_all():
+def test_of_a_gold_set_shorter_sentences_count_in_the_row_of_all():
     run = planted(1, 3, words=[3] * 4 + LENGTHS[4:])
-    rows = table(QUESTION.summarise([run]))
+    counted = table(QUESTION.summarise([run]))["aer", "", "", None]
+    assert (counted["n"], counted["value"]) == (16, pytest.approx(1 - 3 * 16 / sum(LENGTHS[4:])))
+    unknown = {f"unknown_{side}": np.full(SENTENCES, 0.03) for side in ("source", "target")}
+    gold = Probed(run.folder, run.settings, run.found | unknown)
+    rows = table(alignment_gold.QUESTION.summarise([gold]))
     counts = {bucket: row["n"] for (measure, _, bucket, _), row in rows.items() if measure == "aer"}
     assert counts == {"5-10": 8, "11-20": 8, "": SENTENCES}
     assert rows["aer", "", "", None]["value"] == pytest.approx(1 - 3 * SENTENCES / sum(LENGTHS))
+    assert rows["aer", "", "", None]["note"].startswith("additive: unknown to the run are 3.0 %")
 
 
 @pytest.mark.parametrize(
