@@ -238,6 +238,7 @@ class Question(Study):
 FILES = {
     "dimensions": "dimensions",
     "reading": "state_reading",
+    "capacity": "capacity",
     "length": "output_length",
     "fit": "fit",
     "embeddings": "embeddings",

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from ..corpus.pair import SentencePair
-from ..corpus.tokens import plain, tokenize
+from ..corpus.tokens import is_word, plain, tokenize
 from ..probes.diagnosis import LEAST, Diagnosed, Diagnosis, aligned_reports
 from ..probes.survival import LinkedReference
 from ..probes.word_report import WordReport, word_reports
@@ -15,7 +15,6 @@ from ..questions.question import Tell
 from ..questions.subject import Subject, open_subject
 from ..settings.concerns import CorpusSettings
 from .lexicon import lexicon_of
-from .survival import is_word
 
 GOLD = (
     "A word survives where the words that the reference has for it stand in the output: the "

@@ -16,7 +16,7 @@ from jaxtyping import Float, Int
 from numpy import ndarray
 
 from ..corpus.pair import Link, SentencePair
-from ..corpus.tokens import tokenize
+from ..corpus.tokens import is_word, tokenize
 from ..probes.ibm1 import IBM1, train
 from ..probes.survival import LinkedReference, chance_survivals, partners, survivals
 from ..probes.survival_sums import (
@@ -172,11 +172,6 @@ def class_of(token: str) -> str:
     except KeyError:
         return ""
     return JOINED.get(kind, kind) if kind in CONTENT else FUNCTION_WORD
-
-
-def is_word(token: str) -> bool:
-    """Whether a token is more than punctuation."""
-    return any(sign.isalnum() for sign in token)
 
 
 def _words_alone(tokens: Sequence[str], groups: Int[ndarray, "words"]) -> Int[ndarray, "words"]:

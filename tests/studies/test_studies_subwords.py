@@ -12,7 +12,7 @@ from seq2seq_bottleneck.corpus.batches import encode_pairs, evaluation_batches, 
 from seq2seq_bottleneck.corpus.pieces import by_word, shares_of
 from seq2seq_bottleneck.corpus.subwords import Subwords
 from seq2seq_bottleneck.corpus.tokens import WORDS, plain, tokenize
-from seq2seq_bottleneck.questions import embeddings, state_reading
+from seq2seq_bottleneck.questions import capacity, embeddings, state_reading
 from seq2seq_bottleneck.questions.question import Probed
 from seq2seq_bottleneck.questions.subject import open_subject
 from seq2seq_bottleneck.results.export import write_bundle
@@ -28,7 +28,7 @@ from seq2seq_bottleneck.runs.translate import load_run
 from seq2seq_bottleneck.settings.concerns import CorpusSettings
 from seq2seq_bottleneck.settings.errors import UserError
 from seq2seq_bottleneck.settings.run import resolve
-from seq2seq_bottleneck.studies import capacity, gradients
+from seq2seq_bottleneck.studies import gradients
 from seq2seq_bottleneck.studies.alignment import COUNTS, STUDY, matrices_of, probe, summarise
 from seq2seq_bottleneck.studies.alignment_gold import probe_gold, read_gold, summarise_gold
 from seq2seq_bottleneck.studies.gradients import (
@@ -212,7 +212,7 @@ def test_what_is_known_of_a_text_decides_what_it_suits():
         corpus = CorpusSettings(name=name)
         assert corpus.is_drawn == known
         settings = resolve("smoke").changed(corpus={"name": name})
-        for study in (STUDY, capacity.STUDY, gradients.STUDY):
+        for study in (STUDY, capacity.QUESTION, gradients.STUDY):
             assert study.suits(settings) == known
         assert embeddings.QUESTION.suits(settings) == corpus.has_classes == (name == "grammar")
     french = resolve("smoke").changed(corpus={"reverse_direction": True})
