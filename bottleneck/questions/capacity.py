@@ -93,9 +93,9 @@ def probe(subject: "Subject", tell: Tell) -> Columns:
     ]
     both = zip(survivals(linked, outputs), chance_survivals(linked, outputs, others), strict=True)
     sums = []
-    for source, (found, by_chance) in zip(sources, both, strict=True):
-        counted = np.array([is_word(token) for token in source], bool) & ~np.isnan(found)
-        sums.append([found[counted].sum(), by_chance[counted].sum(), counted.sum()])
+    for source, (kept, by_chance) in zip(sources, both, strict=True):
+        counted = np.array([is_word(token) for token in source], bool) & ~np.isnan(kept)
+        sums.append([kept[counted].sum(), by_chance[counted].sum(), counted.sum()])
     by_others = [in_place(references, [outputs[other] for other in row]) for row in others]
     return {
         "source_words": words,
@@ -145,25 +145,26 @@ def _group_rows(arms: Sequence[Arm]) -> Iterator[Row]:
     means: dict[int, dict[int, dict[tuple[str, str], Censored]]] = {}
     for (updates, size), arm in sorted(by_place.items(), key=lambda item: item[0]):
         earlier = {} if updates % 2 else means.get(updates // 2, {}).get(size, {})
-        own = means.setdefault(updates, {}).setdefault(size, {})
+        current = means.setdefault(updates, {}).setdefault(size, {})
         n = len(arm.runs[0].found["point"])
         for (suffix, part), (mean, seeds) in lengths(arm).items():
-            own[suffix, part] = mean
+            current[suffix, part] = mean
             yield arm.row(f"length{suffix}", **bounded(mean), part=part, n=n)
             for run, alone in zip(arm.runs, seeds, strict=True):
                 keys = {"part": part, "n": n, "note": f"value {alone.side}" if alone.side else ""}
                 yield arm.seed_row(run, f"length{suffix}", alone.shown, **keys)
         for (suffix, part), once in earlier.items():
             if suffix in SURVIVE:
-                yield arm.row(f"added{suffix}", **change(once, own[suffix, part]), part=part, n=n)
-        yield from _bit_rows(arm, own)
+                added = change(once, current[suffix, part])
+                yield arm.row(f"added{suffix}", **added, part=part, n=n)
+        yield from _bit_rows(arm, current)
         yield from _bucket_rows(arm)
     for updates, by_size in means.items():
         first = by_place[updates, min(by_size)]
         name = f"{first.settings.corpus.name} {first.settings.model.attention} updates={updates}"
         for suffix, part in by_size[min(by_size)] if len(by_size) > 1 else ():
             if suffix in SURVIVE:
-                fit = growth({size: own[suffix, part] for size, own in by_size.items()})
+                fit = growth({size: known[suffix, part] for size, known in by_size.items()})
                 row = first.row(f"growth{suffix}", **fit, part=part)
                 yield row | {"arm": name, "context_size": None}
 
@@ -173,11 +174,11 @@ def _bit_rows(arm: Arm, means: Mapping[tuple[str, str], Censored]) -> Iterator[R
 
     There are none if the bits of the sentences are not known (nan).
     """
-    found, size = arm.runs[0].found, arm.settings.model.context_size
-    if np.isnan(found["bits"]).any():
+    probed, size = arm.runs[0].found, arm.settings.model.context_size
+    n = len(probed["bits"])
+    if np.isnan(probed["bits"]).any():
         return
-    n = len(found["bits"])
-    a_word = float(np.polyfit(found["source_words"], found["bits"], 1)[0])
+    a_word = float(np.polyfit(probed["source_words"], probed["bits"], 1)[0])
     yield arm.row("bits_a_word", a_word, n=n)
     for part, share in SHARES.items():
         length = bounded(means.get(("_in_place", part), means["", part]))
@@ -280,9 +281,9 @@ def decide(estimates: Estimates | None) -> Sequence[Verdict]:
     reason = "no capacity was measured: run `bottleneck study capacity`"
     if estimates is not None:
         reason = "no run without attention was measured"
-        found = [family for family in families(estimates) if family.attention == "none"]
-        if found:
-            return [_judge(*sorted(found, key=lambda family: family.corpus != "copy"))]
+        known = [family for family in families(estimates) if family.attention == "none"]
+        if known:
+            return [_judge(*sorted(known, key=lambda family: family.corpus != "copy"))]
     return [Verdict("C2", "not measured", RULE, reason)]
 
 
@@ -379,8 +380,8 @@ RANGES = (
 def notes(frame: pd.DataFrame) -> list[str]:
     """The answers, what the columns are, and of each corpus its sentences, bits and chance."""
     estimates = Estimates(frame)
-    found = [family for family in families(estimates) if family.attention == "none"]
-    lines = [text[:1].upper() + text[1:] + "." for text in map(answer, found)] + NOTES
+    answers = [answer(family) for family in families(estimates) if family.attention == "none"]
+    lines = [f"{text[:1].upper()}{text[1:]}." for text in answers] + NOTES
     lines += [NO_VECTOR] if set(estimates.means["attention"]) == {"none"} else []
     for corpus, rows in estimates.means.groupby("corpus", sort=False):
         values = {name: part.dropna() for name, part in rows.groupby("measure")["value"]}

@@ -56,22 +56,22 @@ def lengths(arm: Arm) -> dict[tuple[str, str], tuple[Censored, list[Censored]]]:
 
     Raises UserError if a test set is too small for two points of a curve.
     """
-    found, measured = arm.runs[0].found, {}
+    probed, measured = arm.runs[0].found, {}
     for suffix, (columns, score) in CRITERIA.items():
         if columns == PLACES and arm.settings.corpus.name != "copy":
             continue
         statistics, at, rows, words = statistics_of(arm, columns), [], [], []
-        for point in np.unique(found["point"]):
-            inside = found["point"] == point
+        for point in np.unique(probed["point"]):
+            inside = probed["point"] == point
             sums = statistics[:, inside]
             mean = arm.estimate(score, sums, int(point))
             if mean.filled:
-                at.append(float(found["source_words"][inside].mean()))
+                at.append(float(probed["source_words"][inside].mean()))
                 rows.append(np.concatenate([[mean.value], score(sums.sum(axis=1)), mean.draws]))
-                words.append(found[columns[-1]][inside].sum())
+                words.append(probed[columns[-1]][inside].sum())
         if len(at) < 2:
             raise UserError(
-                f"the {len(found['point']):,} test sentences of the {arm.settings.corpus.name} "
+                f"the {len(probed['point']):,} test sentences of the {arm.settings.corpus.name} "
                 f"runs do not make two points of a curve, of {FEWEST} sentences each: train with "
                 "more corpus.test_pairs"
             )
