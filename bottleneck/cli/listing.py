@@ -1,8 +1,7 @@
 """The names that a command can be given, and a line of text on each table and figure."""
 
-from ..figures.names import FIGURES
 from ..results.schema import BENCHMARK, STUDIES
-from ..tables.names import GOLD_TABLE, TABLES
+from ..tables.names import FIGURES, GOLD_TABLE, TABLES
 
 OF_RUNS = {
     "failure-pattern": "BLEU without attention by sentence length (L-FAIL).",

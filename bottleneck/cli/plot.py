@@ -15,7 +15,7 @@ from .options import check_sentence
 from .results import Results, Where, results_folder
 
 if TYPE_CHECKING:
-    from ..figures.attention import Chart
+    from ..figures.heatmaps import Chart
 
 OF_SENTENCES = "attention"
 
@@ -82,7 +82,7 @@ def _of_sentence(sentence: str, beam: int | None, folder: Path, where: Sequence[
     """The weights behind each word that the first run with attention makes of the sentence."""
     from dataclasses import replace
 
-    from ..figures.attention import attending_run, sentence_chart
+    from ..figures.heatmaps import attending_run, weights_chart
     from ..results.bundle import load_bundle
     from ..results.folders import store_of
     from ..runs.environment import use_cache
@@ -111,4 +111,4 @@ def _of_sentence(sentence: str, beam: int | None, folder: Path, where: Sequence[
     notes = [f"Translated {f'with a beam of {size}' if size > 1 else 'greedily'}."]
     if unknown := trained.unknown(sentence):
         notes.append(f"Not in its vocabulary: {', '.join(unknown)}.")
-    return sentence_chart(bundle, run, example, notes)
+    return weights_chart(bundle, run, [example], notes)

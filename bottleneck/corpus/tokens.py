@@ -60,6 +60,11 @@ def plain(token: str) -> str:
     return token.replace(JOINER, "")
 
 
+def is_word(token: str) -> bool:
+    """Whether a token is more than punctuation."""
+    return any(sign.isalnum() for sign in token)
+
+
 @runtime_checkable  # so that beartype can check it in tests
 class Tokenizer(Protocol):
     """How text becomes the pieces that a model reads and writes, and text again."""

@@ -1,6 +1,6 @@
 """Drawing a `Plot`: a line an arm and control, bars for intervals, small points for seeds."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from math import ceil
 from typing import Any
 
@@ -19,7 +19,6 @@ from .style import (
     DASHES,
     GRID,
     GROUND,
-    SHARED_MARKERS,
     SMALL,
     STEP_MARKERS,
     STYLE,
@@ -29,27 +28,23 @@ from .style import (
     slide,
 )
 
-Styles = Mapping[tuple[str, str], dict[str, Any]]
-"""How the series of an arm and a control looks, as keywords of matplotlib."""
-
+Style = Mapping[str, Any]
+"""Keywords of matplotlib for a line."""
 FEW_PANELS, FEW_PLACES = 2, 12
 """With more panels text is smaller, with more places on an axis its marks are."""
-ROOM = 38
-"""Letters of an x axis' name, with its n, that one of many panels has room for in a line."""
+LABEL, LEGEND = 38, 110
+"""Letters of a line of an x axis' label, if there are many panels, and of a row of the legend."""
 BOUNDS = {"value at least": "^", "value under": "v"}
 """Notes of numbers that are bounds, and the marker of such a point."""
 NUMBERS = "{x:,.10g}"
-LEGEND_ROOM = 110
-"""Letters that a row of the legend has room for."""
 
 
 @rc_context(STYLE)
 def draw(plot: Plot) -> Figure:
     """The whole figure at slide size; a panel without data is left out."""
     panels = [panel for panel in plot.panels if (plot.data["panel"] == panel.name).any()]
-    styles, crowded = _styles(plot), len(panels) > FEW_PANELS
-    rows = 1 if len(panels) <= 3 else 2
-    with rc_context({"font.size": BASE - 2 if crowded else BASE}):
+    styles, rows = _styles(plot), 1 if len(panels) <= 3 else 2
+    with rc_context({"font.size": BASE - 2 if len(panels) > FEW_PANELS else BASE}):
         figure = slide(plot.title, plot.notes)
         part = figure.subfigures()  # so that the legend is under the title
         grid = part.subplots(rows, ceil(len(panels) / rows), squeeze=False, sharex=bool(plot.steps))
@@ -58,7 +53,7 @@ def draw(plot: Plot) -> Figure:
             if plot.in_rows:
                 _draw_rows(axes, panel, data, styles, plot.data)
             else:
-                _draw_panel(axes, panel, data, styles, crowded)
+                _draw_panel(axes, panel, data, styles, len(panels) > FEW_PANELS)
         for axes in grid.flat[len(panels) :]:
             axes.remove()
         if len(panels) == 1 and not panels[0].arm and not plot.in_rows:
@@ -67,17 +62,17 @@ def draw(plot: Plot) -> Figure:
     return figure
 
 
-def series_of(rows: pd.DataFrame) -> list[tuple[str, str]]:
+def _series(rows: pd.DataFrame) -> list[tuple[str, str]]:
     """Arm and control of each line, in the order of the data."""
     means = rows[rows["kind"] == MEAN]
     return list(dict.fromkeys(zip(means["arm"], means["control"], strict=True)))
 
 
-def _styles(plot: Plot) -> Styles:
+def _styles(plot: Plot) -> dict[tuple[str, str], Style]:
     """Colour, marker, its filling and line of every series; of the slide's by the arm alone."""
-    arms, series = marks(list(plot.data["arm"])), series_of(plot.data)
+    arms, series = marks(list(plot.data["arm"])), _series(plot.data)
     controls = list(dict.fromkeys(control for _, control in series))
-    styles: dict[tuple[str, str], dict[str, Any]] = {
+    styles: dict[tuple[str, str], Style] = {
         (arm, SLIDE): {"color": mark.colour, "marker": mark.marker if arm else "none"}
         for arm, mark in arms.items()
     }
@@ -89,9 +84,9 @@ def _styles(plot: Plot) -> Styles:
             colour = shades(colour, len(plot.steps))[step]
             marker = STEP_MARKERS[step % len(STEP_MARKERS)]
         elif not arm:
-            marker = SHARED_MARKERS[controls.index(control) % len(SHARED_MARKERS)]
+            marker = "v^<>"[controls.index(control) % 4]
         fill = colour if line == "-" else GROUND
-        if plot.close:  # lines lie on each other: each has a style of its own
+        if plot.close:
             line = ("-", *DASHES)[index % (1 + len(DASHES))]
         styles[arm, control] = {"color": colour, "marker": marker, "mfc": fill, "ls": line}
     return styles
@@ -99,86 +94,85 @@ def _styles(plot: Plot) -> Styles:
 
 def _legend(part: FigureBase) -> None:
     """A sample of each series, in the order of the data; the slide's after them."""
-    samples = {}
-    for axes in part.axes:
-        for bars in axes.containers:
-            samples.setdefault(bars.get_label(), bars.lines[0])
-    for axes in part.axes:
-        for line in axes.lines:
-            if not line.get_label().startswith("_"):
-                samples.setdefault(line.get_label(), line)
-    widest = max(len(label) for label in samples) + 10
-    columns = max(1, min(len(samples), LEGEND_ROOM // widest))
+    bars = [(bars.get_label(), bars.lines[0]) for axes in part.axes for bars in axes.containers]
+    lines = [(line.get_label(), line) for axes in part.axes for line in axes.lines]
+    samples: dict[str, Any] = {}
+    for label, sample in bars + lines:
+        if not label.startswith("_"):
+            samples.setdefault(label, sample)
+    columns = min(len(samples), max(1, LEGEND // (10 + max(map(len, samples)))))
     columns = ceil(len(samples) / ceil(len(samples) / columns))
     part.legend(samples.values(), samples, loc="outside upper center", ncols=columns)
 
 
+def _draw_series(
+    axes: Axes, rows: pd.DataFrame, style: Style, shift: tuple[float, float],
+    beside: tuple[float, float], label: str, across: bool = False,
+) -> None:  # fmt: skip
+    """Means with their bars, bounds, and seeds ``beside`` them; moved by ``shift`` points.
+
+    ``across``: the numbers are along the x axis.
+    """
+    x, y = ("value", "at") if across else ("at", "value")
+    means, seeds = (rows[rows["kind"] == kind] for kind in (MEAN, SEED))
+    ends = np.abs([means["low"] - means["value"], means["high"] - means["value"]])
+    axes.errorbar(
+        means[x], means[y], **{"xerr" if across else "yerr": ends}, **style, elinewidth=2.2,
+        capthick=2.2, capsize=0.5 * style["ms"], zorder=3, label=label,
+        transform=offset_copy(axes.transData, axes.figure, *shift, units="points"),
+    )  # fmt: skip
+    colours = {"color": style["color"], "mfc": style["mfc"], "ls": "none"}
+    for note, marker in BOUNDS.items():
+        bounds = means[means["note"].str.contains(note)]
+        if len(bounds) and not across:
+            axes.plot(bounds[x], bounds[y], marker=marker, ms=15, zorder=5, **colours)
+    if len(seeds):
+        moved = shift[0] + beside[0], shift[1] + beside[1]
+        axes.plot(
+            seeds[x], seeds[y], marker="o", ms=0.55 * style["ms"], mew=0.8, zorder=4, **colours,
+            transform=offset_copy(axes.transData, axes.figure, *moved, units="points"),
+        )  # fmt: skip
+
+
 def _draw_panel(
-    axes: Axes, panel: Panel, rows: pd.DataFrame, styles: Styles, crowded: bool
+    axes: Axes, panel: Panel, rows: pd.DataFrame, styles: Mapping, crowded: bool
 ) -> None:
-    """Every series of a panel, then its axes."""
-    names = sorted(dict.fromkeys(rows["x"]), key=float) if panel.numeric else list(
-        dict.fromkeys(rows["x"]))  # fmt: skip
+    """Every series of a panel, the slide's numbers, then its axes."""
+    names = list(dict.fromkeys(rows["x"]))
+    names = sorted(names, key=float) if panel.numeric else names
     places = {name: float(name) if panel.numeric else index for index, name in enumerate(names)}
+    series = _series(rows)
     rows = rows.assign(at=rows["x"].map(places)).sort_values("at", kind="stable")
-    series = series_of(rows.sort_index())
-    small = crowded or len(names) > FEW_PLACES
+    size = 6 if crowded or len(names) > FEW_PLACES else 9
     for index, (arm, control) in enumerate(series):
-        subset = rows[(rows["arm"] == arm) & (rows["control"] == control)]
-        means, seeds = (subset[subset["kind"] == kind] for kind in (MEAN, SEED))
-        apart = 0 if panel.numeric else (5 if panel.joined else 12)
-        right = apart * (index - (len(series) - 1) / 2)  # points, so that no bar covers another
-        style = {**styles[arm, control], "ms": 6 if small else 9}
+        style = {**styles[arm, control], "ms": size}
         if not panel.joined:
             style["ls"] = "none"
-        ends = np.abs([means["low"] - means["value"], means["high"] - means["value"]])
-        move = offset_copy(axes.transData, axes.figure, x=right, units="points")
-        axes.errorbar(
-            means["at"], means["value"], yerr=ends, **style, elinewidth=2.2, capthick=2.2,
-            capsize=2 if small else 5, zorder=3, transform=move, label=_label(arm, control, panel),
-        )  # fmt: skip
-        bounds = {"color": style["color"], "mfc": style["mfc"], "ms": 15, "ls": "none"}
-        for note, marker in BOUNDS.items():
-            some = means[means["note"].str.contains(note)]
-            axes.plot(some["at"], some["value"], marker=marker, **bounds, zorder=5)
-        if len(seeds):
-            beside = offset_copy(axes.transData, axes.figure, x=right + 8, units="points")
-            axes.plot(
-                seeds["at"], seeds["value"], ls="none", marker="o", ms=3 if small else 5, mew=0.8,
-                mfc=style["mfc"], mec=style["color"], zorder=4, transform=beside,
-            )  # fmt: skip
+        gap = 0 if panel.numeric else (5 if panel.joined else 12)  # so that no bar covers another
+        shift = gap * (index - (len(series) - 1) / 2), 0.0
+        # Where a panel is one arm's, its title names the arm.
+        label = ", ".join(filter(None, ("" if panel.arm else arm, control)))
+        subset = rows[(rows["arm"] == arm) & (rows["control"] == control)]
+        _draw_series(axes, subset, style, shift, (8.0, 0.0), label)
     for end in ("value", "low", "high"):  # what is moved does not count for the axes' limits
         axes.update_datalim(rows[["at", end]].dropna())
     axes.autoscale_view()
-    for arm, subset in rows[rows["kind"] == SLIDE].groupby("arm", sort=False):
-        _slide(axes, arm, subset, styles)
-    _axes(axes, panel, rows, names, styles)
-
-
-def _label(arm: str, control: str, panel: Panel) -> str:
-    """A series in the legend; where a panel is one arm's, its title names the arm."""
-    return ", ".join(filter(None, ("" if panel.arm else arm, control)))
-
-
-def _slide(axes: Axes, arm: str, rows: pd.DataFrame, styles: Styles) -> None:
-    """The printed numbers of an arm as a faint line; of a single one across its category.
-
-    The slide does not say which attention its own is.
-    """
-    at, values = rows["at"].to_numpy(dtype=float), rows["value"].to_numpy()
-    if len(rows) == 1:
-        at, values = np.array([at[0] - 0.5, at[0] + 0.5]), values.repeat(2)
-    name = ", ".join(filter(None, (arm and (arm if arm == NONE else "attention"), "slide")))
-    axes.plot(
-        at, values, **styles[arm, SLIDE], ls=":", lw=2.2, alpha=0.65, ms=6, mfc=GROUND, mew=1.2,
-        zorder=1, label=name,
-    )  # fmt: skip
-
-
-def _axes(axes: Axes, panel: Panel, rows: pd.DataFrame, names: list[str], styles: Styles) -> None:
-    """Title, names, limits and ticks; n with the x axis' name, or below each category."""
+    for arm, printed in rows[rows["kind"] == SLIDE].groupby("arm", sort=False):
+        at, values = printed["at"].to_numpy(dtype=float), printed["value"].to_numpy()
+        if len(printed) == 1:  # across its category
+            at, values = at[0] + np.array([-0.5, 0.5]), values.repeat(2)
+        # The slide does not say which attention its is.
+        name = ", ".join(filter(None, (arm and (arm if arm == NONE else "attention"), "slide")))
+        axes.plot(at, values, **styles[arm, SLIDE], ls=":", lw=2.2, alpha=0.65, ms=6, mfc=GROUND,
+                  mew=1.2, zorder=1, label=name)  # fmt: skip
     colour = {"color": styles[panel.arm, SLIDE]["color"], "fontweight": "bold"}
     axes.set_title(panel.name, **(colour if panel.arm else {}))
+    _value_axis(axes, panel)
+    _place_axis(axes, panel, rows[rows["kind"] == MEAN], names, crowded)
+
+
+def _value_axis(axes: Axes, panel: Panel) -> None:
+    """Label, limits and ticks of the y axis; no mark is cut in half."""
     axes.set_ylabel(panel.y)
     if panel.log_y:
         axes.set_yscale("log")
@@ -189,25 +183,27 @@ def _axes(axes: Axes, panel: Panel, rows: pd.DataFrame, names: list[str], styles
     else:
         axes.set_ylim(*panel.limits)
         low, high = axes.get_ylim()
-        spare = 0.02 * (high - low)  # no mark is cut in half
+        spare = 0.02 * (high - low)
         axes.set_ylim(low - spare, high if panel.limits[1] else high + 2 * spare)
     axes.yaxis.set_major_formatter(NUMBERS)
 
-    means = rows[rows["kind"] == MEAN]
+
+def _place_axis(
+    axes: Axes, panel: Panel, means: pd.DataFrame, names: Sequence[str], crowded: bool
+) -> None:
+    """Label and ticks of the x axis; n is in the label, or below each category if they differ."""
     counts = counts_in(means)
     once = panel.numeric or "–" not in counts
     counted = f"n = {counts} {panel.counted}" if once else f"n: {panel.counted}"
     label = f"{panel.x} ({counted})" if panel.x else counted
-    if len(axes.figure.axes) > FEW_PANELS and len(label) > ROOM:
+    if crowded and len(label) > LABEL:
         label = f"{panel.x}\n({counted})"
     axes.set_xlabel(label if counts else panel.x)
     if not panel.numeric:
         lines = 1 + max(name.count("\n") for name in names)
-        texts = [
-            name if once else name + "\n" * (lines - name.count("\n"))
-            + f"n {counts_in(means[means['x'] == name])}"
-            for name in names
-        ]  # fmt: skip
+        below = {name: "\n" * (lines - name.count("\n"))
+                 + f"n {counts_in(means[means['x'] == name])}" for name in names}  # fmt: skip
+        texts = [name if once else name + below[name] for name in names]
         axes.set_xticks(range(len(names)), texts)
         axes.set_xlim(-0.5, len(names) - 0.5)
         return
@@ -224,36 +220,24 @@ def _axes(axes: Axes, panel: Panel, rows: pd.DataFrame, names: list[str], styles
 
 
 def _draw_rows(
-    axes: Axes, panel: Panel, rows: pd.DataFrame, styles: Styles, data: pd.DataFrame
+    axes: Axes, panel: Panel, rows: pd.DataFrame, styles: Mapping, data: pd.DataFrame
 ) -> None:
     """Categories from above, their arms below each other, what was measured along the x axis.
 
     ``data`` are the rows of all panels, in which a category and an arm stand at one height.
     """
-    series, notes = series_of(data), data.drop_duplicates("x").set_index("x")["note"].to_dict()
+    series, notes = _series(data), data.drop_duplicates("x").set_index("x")["note"].to_dict()
     names, means = list(notes), rows[rows["kind"] == MEAN]
-    several = data.groupby("x")["arm"].nunique().max() > 1
+    rows = rows.assign(at=rows["x"].map(names.index))
+    lanes = len(series) if data.groupby("x")["arm"].nunique().max() > 1 else 1
     height = 330 / len(names)  # points of a row
-    lane = min(0.8 * height / (len(series) if several else 1), 24)
-    size = min(9, 0.6 * lane)
+    lane = min(0.8 * height / lanes, 24)
     for index, (arm, control) in enumerate(series):
-        style = {**styles[arm, control], "ls": "none", "ms": size}
-        down = (index - (len(series) - 1) / 2) * lane if several else 0.0
-        subset = means[means["arm"] == arm]
-        if subset.empty:
-            continue
-        ends = np.abs([subset["low"] - subset["value"], subset["high"] - subset["value"]])
-        move = offset_copy(axes.transData, axes.figure, y=-down, units="points")
-        axes.errorbar(
-            subset["value"], [names.index(x) for x in subset["x"]], xerr=ends, **style,
-            elinewidth=2.2, capthick=2.2, capsize=0.8 * size, transform=move, label=arm,
-        )  # fmt: skip
-        seeds = rows[(rows["kind"] == SEED) & (rows["arm"] == arm)]
-        below = offset_copy(axes.transData, axes.figure, y=-down - 0.45 * lane, units="points")
-        axes.plot(
-            seeds["value"], [names.index(x) for x in seeds["x"]], ls="none", marker="o",
-            ms=0.5 * size, mew=0.8, color=style["color"], mec=GROUND, transform=below,
-        )  # fmt: skip
+        style = {**styles[arm, control], "ls": "none", "ms": min(9, 0.6 * lane)}
+        down = (index - (lanes - 1) / 2) * lane if lanes > 1 else 0.0
+        if (rows["arm"] == arm).any():
+            subset = rows[rows["arm"] == arm]
+            _draw_series(axes, subset, style, (0.0, -down), (0.0, -0.45 * lane), arm, across=True)
     counts = counts_in(means)
     once = "–" not in counts and set(means["x"]) == set(names)
     axes.set_xlabel(f"{panel.x} (n{f' = {counts}' if once else ':'} {panel.counted})")

@@ -1,6 +1,6 @@
 """What a figure shows: its panels, and one data frame that holds every number drawn."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,7 +9,6 @@ import pandas as pd
 
 from ..claims.verdict import READ_FROM
 from ..tables.comparison import NONE, Comparison
-from ..tables.comparison_groups import seeds_text
 
 DRAWN = ("panel", "x", "arm", "control", "kind", "seed", "value", "low", "high", "n", "note")
 """Columns of the data. ``x`` is a text, of a number where the panel is numeric.
@@ -19,8 +18,6 @@ DRAWN = ("panel", "x", "arm", "control", "kind", "seed", "value", "low", "high",
 Number = float | int
 SLIDE_NOTE = "The slide's numbers are an illustration: compare shapes, never levels."
 MEAN, SEED, SLIDE = "mean", "seed", "slide"
-MOST_SEEDS = 30
-"""So many are named one by one; hundreds would leave a figure no room."""
 
 
 @dataclass(frozen=True)
@@ -88,6 +85,14 @@ def drawn(
     return rows
 
 
+def seed_rows(
+    keys: Mapping[str, Any], seeds: Iterable[int], values: Iterable[Number]
+) -> list[dict[str, Any]]:
+    """The numbers of single seeds with these keys."""
+    rows = zip(seeds, values, strict=True)
+    return [{**keys, "kind": SEED, "seed": int(s), "value": float(value)} for s, value in rows]
+
+
 def slide_rows(panel: str, arm: str, printed: Mapping[str, Number]) -> list[dict[str, Any]]:
     """The slide's numbers of an arm, by x."""
     return [
@@ -147,33 +152,30 @@ def counts_in(rows: pd.DataFrame) -> str:
 
 def longest(frame: pd.DataFrame) -> str:
     """The last bucket in which something was counted."""
-    held = frame[(frame["n"].fillna(0) > 0) & (frame["bucket"] != "") & frame["value"].notna()]
-    return "" if held.empty else held["bucket"].iloc[-1]
-
-
-def listed_seeds(seeds: Sequence[int]) -> str:
-    """``seeds 1, 2, 3``, in order; of more than a line holds, as tables tell many."""
-    if len(seeds) > MOST_SEEDS:
-        return seeds_text(seeds)
-    return f"seed{'s' if len(seeds) != 1 else ''} {', '.join(map(str, seeds)) or 'unknown'}"
+    filled = frame[(frame["n"].fillna(0) > 0) & (frame["bucket"] != "") & frame["value"].notna()]
+    return "" if filled.empty else filled["bucket"].iloc[-1]
 
 
 def facts(frame: pd.DataFrame, bars: str = "test sentences") -> tuple[str, ...]:
     """Of which runs, and what the bars and points are."""
     seeds = sorted({int(seed) for seed in frame["seed"].dropna()})
-    told = [
-        f"corpus {_listed(frame['corpus'])}",
-        f"context {_listed(frame['context_size'].dropna())}",
-        f"{_listed(frame['updates'].dropna(), '{:,}')} updates",
-        listed_seeds(seeds),
-    ]
-    points = " Small points: single seeds." if len(seeds) > 1 else ""
-    text = "; ".join(told)
-    return (f"Bars: 95 %, over {bars}.{points} {text[:1].upper()}{text[1:]}.",)
+    corpora, sizes, updates = (
+        ", ".join(form.format(value) for value in sorted(set(frame[name].dropna())))
+        for name, form in {"corpus": "{}", "context_size": "{}", "updates": "{:,}"}.items()
+    )
+    return (
+        f"{_bars(bars, len(seeds) > 1)} Corpus {corpora}; context {sizes}; {updates} updates; "
+        f"{seeds_told(seeds) if seeds else 'seeds unknown'}.",
+    )
 
 
-def _listed(values: pd.Series, form: str = "{}") -> str:
-    return ", ".join(form.format(value) for value in sorted(set(values)))
+def _bars(over: str, several: bool) -> str:
+    return f"Bars: 95 %, over {over}.{' Small points: single seeds.' if several else ''}"
+
+
+def bars(sizes: Sequence[Comparison], over: str = "test sentences") -> str:
+    """What bars and points are."""
+    return _bars(over, any(len(size.none.seeds) > 1 for size in sizes))
 
 
 def arm_title(arm: str) -> str:
@@ -181,41 +183,32 @@ def arm_title(arm: str) -> str:
     return "Without attention" if arm == NONE else f"With {arm} attention"
 
 
-def bars(sizes: Sequence[Comparison], over: str = "test sentences") -> str:
-    """What bars and points are."""
-    several = any(len(one.none.seeds) > 1 for one in sizes)
-    return f"Bars: 95 %, over {over}.{' Small points: single seeds.' if several else ''}"
-
-
 def drawn_buckets(buckets: Sequence[str], counts: Sequence[int]) -> list[str]:
     """Those of so many sentences that verdicts read them; every filled one, if under two are."""
-    held = dict(zip(buckets, counts, strict=True))
-    read = [bucket for bucket, n in held.items() if n >= READ_FROM]
-    return read if len(read) > 1 else [bucket for bucket, n in held.items() if n]
+    by_name = dict(zip(buckets, counts, strict=True))
+    read = [bucket for bucket, n in by_name.items() if n >= READ_FROM]
+    return read if len(read) > 1 else [bucket for bucket, n in by_name.items() if n]
 
 
 def left_out(buckets: Sequence[str], counts: Sequence[int]) -> str:
     """A sentence on the filled buckets that are not drawn; nothing where all are."""
-    drawn = drawn_buckets(buckets, counts)
-    few = [
-        f"{bucket} (n = {n})"
-        for bucket, n in zip(buckets, counts, strict=True)
-        if n and bucket not in drawn
-    ]
+    drawn, both = drawn_buckets(buckets, counts), zip(buckets, counts, strict=True)
+    few = [f"{bucket} (n = {n})" for bucket, n in both if n and bucket not in drawn]
     return f"Left out: {', '.join(few)}." if few else ""
 
 
 def run_facts(sizes: Sequence[Comparison]) -> str:
     """Of which runs; of one context size or of several."""
     settings = sizes[0].settings
-    seeds = sorted({seed for one in sizes for seed in one.none.seeds})
-    contexts = [str(one.settings.model.context_size) for one in sizes]
-    some = any(list(one.none.seeds) != seeds for one in sizes)
-    hidden = [str(one.settings.model.hidden) for one in sizes]
-    wide = "" if hidden == contexts else f" hidden {', '.join(dict.fromkeys(hidden))};"
+    seeds = sorted({seed for size in sizes for seed in size.none.seeds})
+    some = any(list(size.none.seeds) != seeds for size in sizes)
+    contexts, widths = (
+        [str(getattr(size.settings.model, name)) for size in sizes]
+        for name in ("context_size", "hidden")
+    )
+    wide = "" if widths == contexts else f" hidden {', '.join(dict.fromkeys(widths))};"
     return (
         f"Corpus {settings.corpus.title}; context {', '.join(contexts)};{wide} "
-        f"{settings.training.updates:,} updates; "
-        f"{listed_seeds(seeds)}"
+        f"{settings.training.updates:,} updates; {seeds_told(seeds)}"
         f"{', not all at every context size' if some else ''}."
     )

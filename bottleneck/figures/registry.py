@@ -4,9 +4,6 @@ from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
 
-import pandas as pd
-from matplotlib.figure import Figure
-
 from ..results.bundle import Bundle, load_bundle
 from ..results.cost import COST
 from ..results.probes import load_probe, made_of, probe_file
@@ -14,30 +11,29 @@ from ..results.schema import BENCHMARK
 from ..results.study_files import GOLD, command_of, way_back
 from ..settings.errors import UsageError, UserError, did_you_mean
 from ..tables.cost import load_cost
-from ..tables.names import GOLD_TABLE
+from ..tables.names import FIGURES, FIGURES_OF_RUNS
 from ..tables.selection import where as narrowed
-from . import arms, attention, bleu, compression, context_length, cost, learning
+from . import cost, heatmaps, runs
 from .draw import draw
-from .names import FIGURES, OF_RUNS
+from .heatmaps import Chart
 from .plot import Plot
 
-Chart = tuple[Figure, pd.DataFrame]
-"""A figure, and a data frame of all that is drawn in it."""
 PLOTS = {
-    "bleu": bleu.plot,
-    "arms": arms.plot,
-    "compression": compression.plot,
-    "learning": learning.plot,
+    "bleu": runs.bleu,
+    "arms": runs.arms,
+    "compression": runs.compression,
+    "learning": runs.learning,
 }
-"""The plots of runs by figure."""
+HEATMAPS = {
+    "context-length": heatmaps.context_length_chart,
+    "attention": heatmaps.attention_chart,
+}
 
 
 def of_runs(name: str, bundle: Bundle) -> Chart:
-    """The figure of a name in `OF_RUNS`."""
-    if name == "attention":
-        return attention.chart(bundle)
-    if name == "context-length":
-        return context_length.chart(bundle)
+    """The figure of a name in `FIGURES_OF_RUNS`."""
+    if name in HEATMAPS:
+        return HEATMAPS[name](bundle)
     plot = PLOTS[name](bundle)
     return draw(plot), plot.data
 
@@ -49,7 +45,7 @@ def make_figure(name: str, folder: Path, *, where: Sequence[str] = ()) -> Chart:
     ``UserError`` that names the command that measures them.
     """
     check_name(name, where)
-    if name in OF_RUNS:
+    if name in FIGURES_OF_RUNS:
         return of_runs(name, narrowed(load_bundle(folder), where))
     if name == BENCHMARK:
         return _filled(cost.plot(load_cost(folder)[0]), folder / COST)
@@ -69,7 +65,7 @@ def check_name(name: str, where: Sequence[str]) -> None:
     """Refuse what cannot be drawn, as a ``UsageError``."""
     if name not in FIGURES:
         raise UsageError(f"unknown figure {name!r}{did_you_mean(name, FIGURES)}")
-    if where and name not in OF_RUNS:
+    if where and name not in FIGURES_OF_RUNS:
         command = "bench" if name == BENCHMARK else command_of(name.replace("-", "_"))
         raise UsageError(
             f"--where chooses runs, and figure {name} is of what `bottleneck {command}` measured"

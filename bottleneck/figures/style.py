@@ -6,8 +6,8 @@ styles say the same, so that a figure can be read in grey.
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from textwrap import fill
+from typing import NamedTuple
 
 import numpy as np
 from matplotlib.colors import LinearSegmentedColormap, to_hex
@@ -24,14 +24,18 @@ LETTERS = 150
 GROUND, INK, GRID, WEIGHTS = "#FFFFFF", "#222222", "#DDDDDD", "#00436B"
 """Colours of the ground, of text, of the grid, and of an attention weight of 1."""
 ATTENTION = {
-    "none": "#D55E00",
-    "additive": "#0072B2",
-    "dot": "#009E73",
-    "general": "#CC79A7",
-    "scaled-dot": "#E69F00",
-    "uniform": "#8A8A8A",
-}
-OTHER_ARMS = ("#56B4E9", "#999933", "#7A7A7A")
+    "none": "#D55E00", "additive": "#0072B2", "dot": "#009E73", "general": "#CC79A7",
+    "scaled-dot": "#E69F00", "uniform": "#8A8A8A",
+}  # fmt: skip
+MARKERS = {
+    "none": "o", "additive": "s", "dot": "D", "general": "P", "scaled-dot": "d", "uniform": "X",
+}  # fmt: skip
+OTHER_COLOURS, OTHER_MARKERS = ("#56B4E9", "#999933", "#7A7A7A"), "hp*8H"
+STEP_MARKERS = "os^DvPX*h"
+"""Of the steps of a quantity, the least first."""
+UNTRAINED = "untrained"
+"""The control of most figures has the same line in all of them."""
+DASHES = ("--", ":", "-.", (0, (6, 2, 1, 2, 1, 2)), (0, (1, 3)))
 STYLE = {
     "axes.axisbelow": True,
     "axes.edgecolor": INK,
@@ -65,20 +69,8 @@ STYLE = {
 }
 """matplotlib's settings for every figure, both as it is drawn and as it is written."""
 
-MARKERS = {
-    "none": "o", "additive": "s", "dot": "D", "general": "P", "scaled-dot": "d", "uniform": "X",
-}  # fmt: skip
-OTHER_MARKERS = ("h", "p", "*", "8", "H")
-SHARED_MARKERS = ("v", "^", "<", ">")
-STEP_MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*", "h")
-"""Of the steps of a quantity, the least first."""
-UNTRAINED = "untrained"
-"""The control of most figures has the same line in all of them."""
-DASHES = ("--", ":", "-.", (0, (6, 2, 1, 2, 1, 2)), (0, (1, 3)))
 
-
-@dataclass(frozen=True)
-class Mark:
+class Mark(NamedTuple):
     """How an arm is drawn."""
 
     colour: str
@@ -109,10 +101,10 @@ def marks(arms: Sequence[str]) -> dict[str, Mark]:
     result = {"": Mark(INK, "v")}
     for arm in sorted(set(arms) - {""}, key=lambda arm: (arm not in MARKERS, arms.index(arm))):
         attention = attention_of(arm)
-        colour = ATTENTION.get(attention) or OTHER_ARMS[len(result) % len(OTHER_ARMS)]
+        colour = ATTENTION.get(attention) or OTHER_COLOURS[len(result) % len(OTHER_COLOURS)]
         taken = {mark.marker for mark in result.values()}
-        free = (name for name in (MARKERS.get(attention), *OTHER_MARKERS) if name not in taken)
-        result[arm] = Mark(colour, next(filter(None, free), OTHER_MARKERS[0]))
+        markers = [MARKERS.get(attention, "h"), *OTHER_MARKERS]
+        result[arm] = Mark(colour, next((mark for mark in markers if mark not in taken), "h"))
     return result
 
 
@@ -122,10 +114,11 @@ def line_of(controls: Sequence[str], control: str) -> str | tuple:
     Where nothing is without a control, the first of them is solid.
     """
     plain = "" if "" in controls else controls[0]
-    others = sorted(
-        {*controls} - {plain}, key=lambda name: (name != UNTRAINED, controls.index(name))
-    )
-    return "-" if control == plain else DASHES[others.index(control) % len(DASHES)]
+    if control == plain:
+        return "-"
+    others = sorted(set(controls) - {plain}, key=lambda name: (name != UNTRAINED,
+                                                               controls.index(name)))  # fmt: skip
+    return DASHES[others.index(control) % len(DASHES)]
 
 
 def shades(colour: str, count: int) -> list[str]:

@@ -24,10 +24,10 @@ from ..corpus.pair import Link, SentencePair
 from ..corpus.pieces import by_word, links_from_weights, shares_of
 from ..corpus.tokens import WORDS, tokenize
 from ..figures.plot import shared
-from ..probes.ibm1 import IBM1, train
 from ..scoring.bootstrap import ratio_of_sums
 from ..settings.run import RunSettings
 from .estimates import Estimates
+from .ibm1 import IBM1, train
 from .question import Axes, Column, Columns, Grid, Line, Probed, Question, Row, Tell, grade
 
 if TYPE_CHECKING:

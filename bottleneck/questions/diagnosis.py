@@ -24,8 +24,7 @@ from safetensors.numpy import load, save
 
 from ..corpus.grammar import FUNCTION, english_french, word_class
 from ..corpus.pair import SentencePair
-from ..corpus.tokens import plain, tokenize
-from ..probes.ibm1 import IBM1, Tokens
+from ..corpus.tokens import is_word, plain, tokenize
 from ..results.folders import ENVIRONMENT, damaged, read_object
 from ..settings.atomic import write_bytes
 from ..settings.concerns import CorpusSettings
@@ -33,6 +32,7 @@ from ..settings.errors import UserError
 from ..settings.machine import cache_root
 from ..tables.page import Page
 from ..tables.render import new_table
+from .ibm1 import IBM1, Tokens
 from .question import Tell
 from .subject import Subject, open_subject
 from .survival import LEXICON_PAIRS, lexicon
@@ -43,7 +43,6 @@ from .word_survival import (
     UNLINKED,
     LinkedReference,
     WordReport,
-    is_word,
     word_reports,
 )
 

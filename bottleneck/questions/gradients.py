@@ -39,12 +39,12 @@ from ..claims.verdict import (
 )
 from ..corpus.pair import SentencePair
 from ..corpus.tokens import tokenize
-from ..probes.censored import Censored, censor
 from ..scoring.bootstrap import Estimate as Resampled
 from ..scoring.bootstrap import draw
 from ..settings.buckets import bucket_labels
 from ..tables.page import Page
 from .arms import Arm, arms_of, in_buckets, interval_of
+from .censored import Censored, censor
 from .distances import means_by_distance, sums_by_distance
 from .estimates import KEYS, Estimate, Estimates
 from .question import (

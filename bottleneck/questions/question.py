@@ -272,6 +272,7 @@ FILES = {
     "alignment": "alignment",
     "alignment_gold": "alignment_gold",
     "reading": "state_reading",
+    "capacity": "capacity",
     "length": "output_length",
     "fit": "fit",
     "embeddings": "embeddings",
@@ -284,13 +285,11 @@ def find_question(name: str) -> Question:
     return import_module(f".{FILES[name]}", __package__).QUESTION
 
 
-def find_study(name: str) -> Study:
-    """The study of a name; only its own module is imported. UsageError for a name that is none."""
+def find_study(name: str) -> Question:
+    """The question of a name on the command line; UsageError for a name that is none."""
     if name not in STUDIES:
         raise UsageError(f"unknown study {name!r}{did_you_mean(name, (*STUDIES, BENCHMARK))}")
-    if name in FILES:
-        return find_question(name)
-    return import_module(f"...studies.{name}", __name__).STUDY
+    return find_question(name)
 
 
 def rows_by_bucket(

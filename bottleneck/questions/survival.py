@@ -24,14 +24,14 @@ from numpy import ndarray
 
 from ..claims.verdict import FAMILY, MARKED_BELOW, Verdict, marked, numbers
 from ..corpus.pair import Link, SentencePair
-from ..corpus.tokens import tokenize
+from ..corpus.tokens import is_word, tokenize
 from ..figures.plot import longest
 from ..lecture.slides import SLIDES
-from ..probes.ibm1 import IBM1, train
 from ..results.outputs import read_texts
 from ..scoring.bootstrap import Score
 from ..settings.buckets import Buckets
 from .estimates import Estimate, Estimates
+from .ibm1 import IBM1, train
 from .question import (
     Axes,
     Column,
@@ -57,7 +57,7 @@ from .survival_sums import (
     standardised_score,
     survival_sums,
 )
-from .word_survival import LinkedReference, chance_survivals, is_word, partners, survivals
+from .word_survival import LinkedReference, chance_survivals, partners, survivals
 
 if TYPE_CHECKING:
     from .subject import Subject

@@ -44,11 +44,6 @@ class LinkedReference:
     links: tuple[Link, ...]
 
 
-def is_word(token: str) -> bool:
-    """Whether a token is more than punctuation."""
-    return any(map(str.isalnum, token))
-
-
 def found_shares(reference: Sequence[str], hypothesis: Sequence[str]) -> Float[ndarray, "target"]:
     """Share of each reference token that the hypothesis vouches for: min(m, k) / m, see above.
 

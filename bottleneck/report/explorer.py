@@ -13,7 +13,7 @@ from typing import Any
 from ..corpus.grammar import english_french, word_class
 from ..corpus.pair import SentencePair
 from ..corpus.subwords import Subwords
-from ..corpus.tokens import detokenize, plain, tokenize
+from ..corpus.tokens import detokenize, is_word, plain, tokenize
 from ..corpus.turned import reverse_pair
 from ..corpus.vocabulary import EOS, SPECIAL
 from ..questions.word_survival import (
@@ -21,7 +21,6 @@ from ..questions.word_survival import (
     LinkedReference,
     WordReport,
     found_shares,
-    is_word,
     word_reports,
 )
 from ..results.bundle import Bundle, Example

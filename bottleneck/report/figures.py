@@ -45,7 +45,7 @@ class Picture:
 
 
 def of_runs(name: str, bundle: Bundle) -> Picture | str:
-    """A figure of `OF_RUNS` of a bundle's runs; in words why there is none."""
+    """A figure of `FIGURES_OF_RUNS` of a bundle's runs; in words why there is none."""
     return _picture(lambda: figure_of_runs(name, bundle))
 
 

@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..claims.registry import Claim
-from ..figures.names import OF_RUNS
 from ..results.bundle import Bundle
 from ..results.cost import COST, COST_EXPONENTS
 from ..results.folders import was_written
@@ -22,7 +21,7 @@ from ..tables.comparison_groups import context_size_series, describe, listed_run
 from ..tables.controlled import only
 from ..tables.cost import cost_pages, load_cost
 from ..tables.decided import Decision, measured_controls, measured_training
-from ..tables.names import GOLD_TABLE
+from ..tables.names import FIGURES_OF_RUNS, GOLD_TABLE
 from ..tables.page import Page
 from ..tables.pages import make_page, study_page
 from .beside import controls_grid, training_grid
@@ -94,7 +93,7 @@ def shown(decision: Decision, source: Source, seen: Mapping[str, str]) -> Shown:
     figures = {
         name: found
         for name in _figure_names(claim, folder)
-        if name not in seen and (measured or name in ALWAYS or name not in OF_RUNS)
+        if name not in seen and (measured or name in ALWAYS or name not in FIGURES_OF_RUNS)
         if (found := _figure(name, source)) is not None
     }
     names = [name for name in _table_names(claim, folder, measured) if name not in seen]
@@ -117,7 +116,7 @@ def shown(decision: Decision, source: Source, seen: Mapping[str, str]) -> Shown:
 def _figure_names(claim: Claim, folder: Path) -> Iterator[str]:
     """Figures that there are numbers of, the study's own first."""
     for name in (claim.study, *FIGURES_OF.get(claim.id, ())):
-        if name in OF_RUNS or (name and _has_numbers(name, folder)):
+        if name in FIGURES_OF_RUNS or (name and _has_numbers(name, folder)):
             yield name
 
 
@@ -138,7 +137,7 @@ def _has_numbers(name: str, folder: Path) -> bool:
 
 def _figure(name: str, source: Source) -> Picture | str | None:
     """A figure; in words why it cannot be drawn; None where it is of runs, and there are none."""
-    if name not in OF_RUNS:
+    if name not in FIGURES_OF_RUNS:
         return of_folder(name, source.folder)
     found = None
     for runs in _candidates(name, source):

@@ -5,8 +5,8 @@ from matplotlib.colors import to_hex
 from planted import planted_settings, sentences, write_planted, write_run, write_sizes
 from planted_arms import HIGH, LOW, Store, with_controls
 
-from seq2seq_bottleneck.figures.arms import MOST_ROWS
 from seq2seq_bottleneck.figures.registry import make_figure
+from seq2seq_bottleneck.figures.runs import MOST_ROWS
 from seq2seq_bottleneck.figures.style import ATTENTION
 from seq2seq_bottleneck.results.bundle import load_bundle
 from seq2seq_bottleneck.results.export import write_bundle
@@ -64,7 +64,7 @@ def test_a_row_is_what_was_changed_and_its_arms_have_a_lane_each(controls):
     assert [round(height) for height in (*first, *second, *third)] == [0, 1, 0, 0]
     assert -0.5 < first[0] < second[0] < third[0] < 0.5
     told = figure.texts[-1].get_text()
-    for part in ("within a panel", "95 %", "Corpus", "updates", "seeds 1, 2"):
+    for part in ("within a panel", "95 %", "Corpus", "updates", "seed 1, 2"):
         assert part in told
 
 

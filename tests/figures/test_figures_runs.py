@@ -9,9 +9,9 @@ from matplotlib.colors import to_hex
 from planted import planted_settings, sentences, translations, write_planted, write_run
 from planted_arms import HIGH, LOW, Store
 
-from seq2seq_bottleneck.figures.attention import _label, attending_run, pick, sentence_chart
 from seq2seq_bottleneck.figures.cost import plot as cost_plot
 from seq2seq_bottleneck.figures.draw import draw
+from seq2seq_bottleneck.figures.heatmaps import attending_run, pick, weights_chart
 from seq2seq_bottleneck.figures.plot import drawn_buckets, left_out
 from seq2seq_bottleneck.figures.registry import make_figure
 from seq2seq_bottleneck.figures.style import GROUND
@@ -133,18 +133,11 @@ def test_all_buckets_are_drawn_where_under_two_are_large_enough():
 def test_a_word_too_long_for_a_label_is_cut_in_the_picture_and_told(bundle, signs, label):
     example = _example(1, 3) | {"hypothesis": ["a", "y" * signs]}
     held = load_bundle(bundle)
-    figure, data = sentence_chart(held, attending_run(held), example, ())
+    figure, data = weights_chart(held, attending_run(held), [example])
     axes = figure.axes[0]
     assert [text.get_text() for text in axes.get_yticklabels()] == ["a", label]
     assert ("the CSV has them whole" in figure.texts[-1].get_text()) == (signs > 24)
     assert set(data["output"]) == {"a", "y" * signs}
-
-
-def test_a_word_is_not_cut_between_a_sign_and_the_marks_on_it():
-    marked = "e\u0301"
-    assert _label(marked * 20) == marked * 11 + "…"
-    assert _label("y" * 22 + marked * 20) == "y" * 22 + "…"
-    assert _label("\u0301" * 30) == "\u0301" * 24 + "…"
 
 
 def test_an_example_too_long_for_a_slide_is_shown_only_where_there_is_no_other():

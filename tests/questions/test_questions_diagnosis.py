@@ -5,7 +5,6 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
-from seq2seq_bottleneck.probes.ibm1 import train
 from seq2seq_bottleneck.questions.diagnosis import (
     LEAST,
     LEGEND,
@@ -14,6 +13,7 @@ from seq2seq_bottleneck.questions.diagnosis import (
     aligned_reports,
     diagnosis_page,
 )
+from seq2seq_bottleneck.questions.ibm1 import train
 from seq2seq_bottleneck.questions.word_survival import LOST, SURVIVED, UNLINKED, WordReport
 
 PAIRS = [

@@ -12,7 +12,7 @@ from seq2seq_bottleneck.corpus.batches import encode_pairs, evaluation_batches, 
 from seq2seq_bottleneck.corpus.pieces import by_word, shares_of
 from seq2seq_bottleneck.corpus.subwords import Subwords
 from seq2seq_bottleneck.corpus.tokens import WORDS, plain, tokenize
-from seq2seq_bottleneck.questions import alignment, embeddings, gradients, state_reading
+from seq2seq_bottleneck.questions import alignment, capacity, embeddings, gradients, state_reading
 from seq2seq_bottleneck.questions.alignment import COUNTS, GoldLinks, LinkedPair, matrices_of, probe
 from seq2seq_bottleneck.questions.alignment_gold import QUESTION as GOLD_QUESTION
 from seq2seq_bottleneck.questions.alignment_gold import probe_gold, read_gold
@@ -33,7 +33,6 @@ from seq2seq_bottleneck.runs.translate import load_run
 from seq2seq_bottleneck.settings.concerns import CorpusSettings
 from seq2seq_bottleneck.settings.errors import UserError
 from seq2seq_bottleneck.settings.run import resolve
-from seq2seq_bottleneck.studies import capacity
 from seq2seq_bottleneck.tables.caption import near_copies_line, vocabulary_line
 
 pytestmark = pytest.mark.exhaustive(sample="session")
@@ -215,7 +214,7 @@ def test_what_is_known_of_a_text_decides_what_it_suits():
         corpus = CorpusSettings(name=name)
         assert corpus.is_drawn == known
         settings = resolve("smoke").changed(corpus={"name": name})
-        for study in (alignment.QUESTION, capacity.STUDY, gradients.QUESTION):
+        for study in (alignment.QUESTION, capacity.QUESTION, gradients.QUESTION):
             assert study.suits(settings) == known
         assert embeddings.QUESTION.suits(settings) == corpus.has_classes == (name == "grammar")
     french = resolve("smoke").changed(corpus={"reverse_direction": True})

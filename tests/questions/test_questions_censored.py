@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from seq2seq_bottleneck.probes.censored import Censored, censor
+from seq2seq_bottleneck.questions.censored import Censored, censor
 from seq2seq_bottleneck.scoring.bootstrap import Interval
 
 

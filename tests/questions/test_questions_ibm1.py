@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import optimize
 
-from seq2seq_bottleneck.probes import ibm1
-from seq2seq_bottleneck.probes.ibm1 import nearest_to_diagonal, train
+from seq2seq_bottleneck.questions import ibm1
 from seq2seq_bottleneck.questions.alignment import diagonal_links
+from seq2seq_bottleneck.questions.ibm1 import nearest_to_diagonal, train
 
 
 def pair(text):

@@ -1,0 +1,211 @@
+"""Heatmaps: attention weights of sentences of one run; BLEU over context size and length."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib import colormaps, rc_context
+from matplotlib.axes import Axes
+from matplotlib.colors import Colormap, LinearSegmentedColormap, Normalize
+from matplotlib.figure import Figure
+
+from ..results.bundle import Bundle
+from ..settings.errors import UserError
+from ..tables.comparison import NONE, Comparison, compare_sizes
+from ..tables.comparison_groups import arm_names, listed_runs
+from ..tables.context_size import context_size
+from .plot import arm_title, run_facts
+from .style import ATTENTION, BASE, GRID, GROUND, INK, SIZE, SMALL, STYLE, WEIGHTS, slide
+
+Chart = tuple[Figure, pd.DataFrame]
+"""A figure, and a data frame of all that is drawn in it."""
+Example = Mapping[str, Any]
+"""A translated sentence as bundles keep it: tokens of both sides, and the weights."""
+MOST_WORDS = 26
+"""A longer source cannot be read on a slide."""
+MOST_LETTERS = 24
+"""Of a word next to a matrix: a longer one would take the matrix' own room."""
+ROOM = (750, 330)
+"""Points that a slide has across and down for the words of a matrix."""
+CELLS = 0.84 * SIZE[0] * 72, 0.58 * SIZE[1] * 72
+"""Points that the cells of all maps have across, and those of one down."""
+LETTER, LINE = 0.7, 1.3
+"""Width of a bold figure or sign and height of a line, as shares of its size."""
+
+
+def attention_chart(bundle: Bundle) -> Chart:
+    """The shortest example and the longest that a slide has room for; each weight as a row.
+
+    They are of the first run with attention that is as most arms are, else the first.
+    """
+    examples, names = bundle.examples(), _names(bundle)
+    attending = bundle.runs.loc[bundle.runs["attention"] != NONE, "run"].drop_duplicates()
+    for run in sorted(attending, key=lambda run: " " in names[run]):
+        if drawable := [example for example in examples.get(run, ()) if example["hypothesis"]]:
+            return weights_chart(bundle, run, pick(drawable))
+    raise UserError(
+        f"no run with attention and examples in {str(bundle.folder)!r}: `bottleneck reproduce` "
+        "makes one"
+    )
+
+
+def attending_run(bundle: Bundle) -> str:
+    """The first run with attention; without one a ``UserError``."""
+    attending = bundle.runs.loc[bundle.runs["attention"] != NONE, "run"]
+    if attending.empty:
+        raise UserError(
+            f"no run with attention in {str(bundle.folder)!r}: `bottleneck reproduce` makes one"
+        )
+    return str(attending.iloc[0])
+
+
+def pick(examples: Sequence[Example]) -> list[Example]:
+    """The shortest and the longest of those with room, the shortest where none has."""
+    ordered = sorted(examples, key=lambda example: len(example["source"]))
+    fitting = [item for item in ordered if len(item["source"]) <= MOST_WORDS] or ordered[:1]
+    return [fitting[0], fitting[-1]][: len(fitting)]
+
+
+def _names(bundle: Bundle) -> dict[str, str]:
+    """By run what its arm is called."""
+    runs = listed_runs(bundle)
+    return dict(zip(runs["run"], arm_names(runs), strict=True))
+
+
+@rc_context(STYLE)
+def weights_chart(
+    bundle: Bundle, run: str, examples: Sequence[Example], notes: Sequence[str] = ()
+) -> Chart:
+    """The weights of sentences of a run next to each other; ``notes`` are more lines below them."""
+    row = bundle.runs[bundle.runs["run"] == run].iloc[0]
+    changed = _names(bundle)[run].partition(" ")[2]
+    note = (
+        f"n = {len(examples)} sentence{'s' if len(examples) > 1 else ''} of one run: corpus "
+        f"{row['corpus']}, attention {row['attention']}, context {row['context_size']}, "
+        f"{row['updates']:,} updates, seed {row['seed']}{', ' * bool(changed)}{changed}. Each row "
+        "sums to 1."
+    )
+    words = [word for item in examples for word in item["source"] + item["hypothesis"]]
+    cut = f"Words of over {MOST_LETTERS} signs end in …; the CSV has them whole."
+    long = any(len(word) > MOST_LETTERS for word in words)
+    figure = slide("Where does the decoder look?", [note, *notes, *[cut] * long])
+    colours = LinearSegmentedColormap.from_list("weights", [GROUND, WEIGHTS])
+    widths = [max(8, len(item["source"])) for item in examples]
+    grid = figure.subplots(1, len(examples), squeeze=False, width_ratios=widths).ravel()
+    rows = []
+    for axes, item in zip(grid, examples, strict=True):
+        weights = np.array(item["weights"], dtype=np.float64)
+        image = axes.imshow(weights, cmap=colours, vmin=0, vmax=1, aspect="auto")
+        size = SMALL + 2 if max(weights.shape) <= 14 else SMALL - 1
+        size = min(size, ROOM[0] / weights.shape[1], ROOM[1] / weights.shape[0])
+        source, output = (
+            [w if len(w) <= MOST_LETTERS else f"{w[: MOST_LETTERS - 1]}…" for w in item[side]]
+            for side in ("source", "hypothesis")
+        )
+        axes.set_xticks(range(len(source)), source, rotation=90, fontsize=size)
+        axes.set_yticks(range(len(output)), output, fontsize=size)
+        axes.spines[:].set(visible=True, color=GRID)
+        axes.set(xlabel=f"source, {len(source)} tokens", ylabel="output")
+        rows += [
+            {
+                "run": run, "sentence": item["sentence"], "output_place": y + 1,
+                "output": item["hypothesis"][y], "source_place": x + 1, "source": item["source"][x],
+                "weight": weight,
+            }
+            for (y, x), weight in np.ndenumerate(weights)
+        ]  # fmt: skip
+    for axes in grid:
+        axes.tick_params(length=0)
+        axes.grid(visible=False)
+    bar = figure.colorbar(image, ax=list(grid), shrink=0.7, pad=0.02)
+    bar.set_label("attention weight")
+    bar.ax.tick_params(labelsize=SMALL)
+    bar.outline.set_edgecolor(GRID)
+    return figure, pd.DataFrame(rows)
+
+
+@rc_context(STYLE)
+def context_length_chart(bundle: Bundle) -> Chart:
+    """BLEU by context size and length: a map an arm and, with two, attention minus none."""
+    sizes = compare_sizes(bundle)
+    data = _map_data(sizes)
+    # The arms have one scale from 0, the difference its own, which has 0 on it.
+    highest = max(1.0, float(data.loc[data["arm"] != "", "value"].max()))
+    levels = "{:.1f}", colormaps["cividis"], Normalize(0.0, highest)
+    ends = [0.0, *data.loc[data["arm"] == "", "value"].dropna()]
+    gained = Normalize(min(ends), max([*ends, min(ends) + 1.0]))
+    gains = "{:+.1f}", colormaps["viridis"], gained
+    maps = dict(list(data.groupby("panel", sort=False)))
+    shades = "Lighter: higher"
+    if len(maps) > 1:
+        shades += ", on one scale for both arms and another for their difference"
+    note = f"{shades}; blank: not measured. Below: 95 %, over test sentences."
+    figure = slide("BLEU by context size and sentence length", (note, run_facts(sizes)))
+    grid = figure.subplots(1, len(maps), squeeze=False, sharey=True).ravel()
+    cells = []
+    for axes, (name, rows) in zip(grid, maps.items(), strict=True):
+        arm = rows["arm"].iloc[0]
+        form, colours, scale = levels if arm else gains
+        axes.set_title(name, fontsize=BASE, color=ATTENTION.get(arm, INK), fontweight="bold")
+        _map(axes, rows, colours, scale)
+        for place, row in enumerate(rows.to_dict("records")):
+            if not np.isnan(row["value"]):
+                texts = [form.format(row[end]) for end in ("value", "low", "high")]
+                brightness = np.dot(colours(scale(row["value"]))[:3], (0.299, 0.587, 0.114))
+                cells.append((axes, place, texts, "black" if brightness > 0.5 else "white"))
+    _write(cells, len(maps), data["bucket"].nunique(), data["context_size"].nunique())
+    grid[0].set_ylabel("context size, numbers")
+    return figure, data
+
+
+def _map_data(sizes: Sequence[Comparison]) -> pd.DataFrame:
+    """A row a cell of each map; no value where nothing was measured."""
+    frame = context_size(sizes)
+    maps = [("bleu_none", NONE, arm_title(NONE))]
+    if attention := next((size.attention.name for size in sizes if size.attention), None):
+        maps.append(("bleu_attention", attention, arm_title(attention)))
+        maps.append(("gain", "", f"{attention} minus none"))
+    parts = []
+    for column, arm, panel in maps:
+        part = frame[["context_size", "bucket", "n", column, f"{column}_low", f"{column}_high"]]
+        part = part.set_axis(["context_size", "bucket", "n", "value", "low", "high"], axis=1)
+        parts.append(part.assign(panel=panel, arm=arm))
+    columns = ["panel", "arm", "context_size", "bucket", "n", "value", "low", "high"]
+    return pd.concat(parts, ignore_index=True)[columns]
+
+
+def _map(axes: Axes, rows: pd.DataFrame, colours: Colormap, scale: Normalize) -> None:
+    """A row a context size, the largest on top; a column a bucket, with its n."""
+    sizes, counts = list(dict.fromkeys(rows["context_size"])), rows.drop_duplicates("bucket")
+    values = rows["value"].to_numpy(dtype=np.float64).reshape(len(sizes), len(counts))
+    shades = colours.with_extremes(bad=GROUND)
+    axes.imshow(np.ma.masked_invalid(values), cmap=shades, norm=scale, origin="lower",
+                aspect="auto")  # fmt: skip
+    names = [f"{bucket}\nn {n:,}" for bucket, n in zip(counts["bucket"], counts["n"], strict=True)]
+    axes.set_xticks(range(len(names)), names, fontsize=SMALL)
+    axes.set_yticks(range(len(sizes)), [f"{size:,}" for size in sizes], fontsize=SMALL + 2)
+    axes.set_xlabel("source words (n: sentences)", fontsize=BASE - 2)
+    axes.tick_params(length=0)
+    axes.grid(visible=False)
+    axes.spines[:].set_visible(False)
+    for draw_edge, count in ((axes.axhline, len(sizes)), (axes.axvline, len(names))):
+        for edge in range(count):
+            draw_edge(edge - 0.5, color=GROUND, lw=2)
+
+
+def _write(cells: Sequence[tuple], maps: int, columns: int, rows: int) -> None:
+    """Write each cell's number and below it its interval, in sizes at which the longest fits."""
+    width, height = CELLS[0] / maps / columns, CELLS[1] / rows
+    ends = [f"{low} to {high}" for _, _, (_, low, high), _ in cells]
+    lines = 1 if max(map(len, ends)) * LETTER * SMALL < width else 2
+    ends = [text if lines == 1 else text.replace(" to ", " to\n") for text in ends]
+    across = max(len(line) for text in ends for line in text.split("\n"))
+    small = min(SMALL, width / LETTER / across, 0.45 * height / LINE / lines)
+    across = max(len(value) for _, _, (value, *_), _ in cells)
+    large = min(BASE, 0.9 * width / LETTER / across, 0.45 * height / LINE)
+    for (axes, place, (value, *_), ink), interval in zip(cells, ends, strict=True):
+        y, x = divmod(place, columns)
+        look = {"ha": "center", "color": ink, "linespacing": 1.1, "textcoords": "offset points"}
+        axes.annotate(value, (x, y), (0, 3), va="bottom", fontsize=large, fontweight="bold", **look)
+        axes.annotate(interval, (x, y), (0, 0), va="top", fontsize=small, **look)

@@ -1,0 +1,229 @@
+"""The figures of a bundle's runs: BLEU by length, of all arms, by compression; learning."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ..claims.compression import compression_predicts_loss, measure_curve
+from ..lecture.slides import L_FAIL, L_VIND
+from ..results.bundle import Bundle
+from ..settings.errors import UserError
+from ..tables.arms import named_arms
+from ..tables.comparison import NONE, Arm, Comparison, attentions, compare, compare_sizes
+from ..tables.comparison_groups import first, varied
+from ..tables.compression import cells
+from ..tables.controlled import measured
+from ..tables.selection import as_condition
+from .plot import (
+    MEAN,
+    SLIDE_NOTE,
+    Panel,
+    Plot,
+    arm_title,
+    bars,
+    data_frame,
+    drawn_buckets,
+    facts,
+    left_out,
+    roof,
+    run_facts,
+    seed_rows,
+    slide_rows,
+)
+
+BASELINE = "baseline"
+"""The row of the arms that are as most are, where more than one setting was changed."""
+MOST_ROWS = 30
+"""More cannot be read on a slide."""
+
+
+def bleu(bundle: Bundle) -> Plot:
+    """BLEU by length (L-FAIL, L-VIND): both arms, or none alone, and the slide's numbers."""
+    comparison = compare(bundle, alone=attentions(bundle) == [])
+    name, buckets, counts = "BLEU by length", comparison.buckets, comparison.n
+    drawn = drawn_buckets(buckets, counts)
+    rows = []
+    for arm in comparison.arms:
+        for index, bucket in enumerate(buckets):
+            if bucket in drawn:
+                keys = {"panel": name, "x": bucket, "arm": arm.name, "n": counts[index]}
+                rows += _arm_rows(keys, arm, index)
+    printed = {NONE: {bucket: row.bleu for bucket, row in L_FAIL.items()}}
+    if comparison.attention is not None:
+        printed = {
+            NONE: {bucket: row.none for bucket, row in L_VIND.items()},
+            comparison.attention.name: {bucket: row.attention for bucket, row in L_VIND.items()},
+        }
+    for arm, values in printed.items():
+        known = {bucket: values[bucket] for bucket in drawn if bucket in values}
+        rows += slide_rows(name, arm, known)
+    panel = Panel(name, "source words", "BLEU (0 to 100)", "sentences", limits=(0, None))
+    notes = [bars([comparison]), run_facts([comparison]), left_out(buckets, counts), SLIDE_NOTE]
+    both = ", with and without attention" if comparison.attention else ""
+    note = " ".join(filter(None, notes))
+    return Plot(f"BLEU by sentence length{both}", (panel,), data_frame(rows), (note,))
+
+
+def _arm_rows(keys: Mapping[str, Any], arm: Arm, index: int) -> list[dict[str, Any]]:
+    """BLEU of a bucket: the mean over an arm's seeds with its interval, then each seed."""
+    estimate = arm.estimates[index]
+    mean = {"kind": MEAN, "value": estimate.value, **vars(estimate.interval)}
+    return [keys | mean, *seed_rows(keys, arm.seeds, arm.by_seed[:, index])]
+
+
+def arms(bundle: Bundle) -> Plot:
+    """BLEU of every arm (C10, C12) in the shortest and in the longest filled bucket.
+
+    Arms that differ in attention alone stand in one row, named by what was changed. Runs scored in
+    other buckets than the first, and more rows than a slide has room for, are a ``UserError``.
+    """
+    known = named_arms(bundle)
+    names = varied(pd.concat(known))
+    if len(names) == 1:  # its values in their order; else the baseline is the first
+        values = pd.Series([first(runs)[names[0]] for runs in known]).sort_values(kind="stable")
+        known = [known[place] for place in values.index]
+    by_row: dict[str, list[pd.DataFrame]] = {}
+    for runs in known:
+        by_row.setdefault(_row_name(first(runs), names), []).append(runs)
+    if len(by_row) > MOST_ROWS:
+        raise UserError(
+            f"{len(by_row)} rows of arms, and a figure has room for {MOST_ROWS}: choose with "
+            "`--where`, or read `bottleneck table arms`"
+        )
+    groups = {row: set(pd.concat(parts)["group"]) for row, parts in by_row.items()}
+    taken = [group for names in groups.values() for group in names]
+    scores = []
+    for row, parts in by_row.items():
+        alone = [group for group in groups[row] if taken.count(group) == len(groups[row]) == 1]
+        note = "".join(alone)  # the sweep's own name of the row
+        scores += [(row, note, first(runs)["attention"], measured(bundle, runs)) for runs in parts]
+    buckets = scores[0][-1].buckets
+    counts = [max(n) for n in zip(*(score.n for *_, score in scores), strict=True)]
+    drawn = drawn_buckets(buckets, counts)
+    titles = {bucket: f"{bucket} source words" for bucket in (drawn[0], drawn[-1])}
+    rows = []
+    for bucket, title in titles.items():
+        for row, note, attention, score in scores:
+            index = score.buckets.index(bucket)
+            if n := score.n[index]:
+                keys = {"panel": title, "x": row, "arm": attention, "n": n, "note": note}
+                rows += _arm_rows(keys, score.arm, index)
+    shape = {"joined": False, "limits": (0, roof(rows))}
+    panels = tuple(
+        Panel(title, "BLEU, 0 to 100", "", "sentences", **shape) for title in titles.values()
+    )
+    note = "Compare arms within a panel: texts of other lengths have other n-grams."
+    if BASELINE in by_row:
+        note = f"Baseline: what most arms have; a row below names what it has instead. {note}"
+    notes = (note, " ".join(filter(None, [*facts(pd.concat(known)), left_out(buckets, counts)])))
+    title = "BLEU of every arm" + (", of short and of long sentences" if len(titles) > 1 else "")
+    return Plot(title, panels, data_frame(rows), notes, in_rows=True)
+
+
+def _row_name(run: Mapping[str, Any], names: list[str]) -> str:
+    """What was changed; the attention where nothing else was."""
+    if not names:
+        return run["attention"]
+    if len(names) == 1:
+        return f"{names[0]}={as_condition(run[names[0]])}"
+    return run["arm"].partition(" ")[2] or BASELINE
+
+
+def compression(bundle: Bundle) -> Plot:
+    """BLEU by compression ratio (C1): a panel an arm, a line a context size."""
+    sizes = compare_sizes(bundle)
+    steps = {f"context {item.settings.model.context_size}": item for item in sizes}
+    rows: list[dict[str, Any]] = []
+    for step, comparison in steps.items():
+        for arm in comparison.arms:
+            for index, ratio in enumerate(comparison.compression_ratio):
+                if arm.estimates[index].filled:
+                    keys = {"panel": arm_title(arm.name), "x": f"{ratio:.6g}", "arm": arm.name}
+                    keys |= {"control": step, "n": comparison.n[index]}
+                    keys |= {"note": f"{comparison.buckets[index]} source words"}
+                    rows += _arm_rows(keys, arm, index)
+    slide = {str(row.compression_ratio): row.bleu for row in L_FAIL.values()}
+    rows += slide_rows(arm_title(NONE), NONE, slide)
+    shape = {"numeric": True, "log_x": True, "limits": (0, roof(rows))}
+    panels = tuple(
+        Panel(arm_title(arm), "compression ratio", "BLEU (0 to 100)", "sentences", arm=arm, **shape)
+        for arm in dict.fromkeys(row["arm"] for row in rows)
+    )
+    buckets = sizes[0].buckets
+    notes = (
+        _curve(sizes),
+        "Ratio: mean source words x embedding size / context size. Along each line the buckets "
+        f"{buckets[0]} to {buckets[-1]}, whose levels are compared loosely: other texts have other "
+        f"n-grams. {bars(sizes)} {run_facts(sizes)} {SLIDE_NOTE}",
+    )
+    title = "Does the compression ratio alone set BLEU?"
+    return Plot(title, panels, data_frame(rows), notes, tuple(steps))
+
+
+def _curve(sizes: list[Comparison]) -> str:
+    """What C1 is judged by as a sentence; the reason where it cannot be judged."""
+    filled = [cell for cell in cells(sizes) if cell.bleu.filled]
+    verdict = compression_predicts_loss(filled)
+    if verdict.verdict == "not measured":
+        return f"Whether all context sizes fall on one curve (C1) is open: {verdict.because}."
+    curve = measure_curve(filled)
+    rank = curve.rank_correlation
+    return (
+        f"Without attention (C1: {verdict.verdict}): rank correlation of BLEU with the ratio "
+        f"{rank.value:.3f} [{rank.interval.low:.3f}, {rank.interval.high:.3f}]; the ratio explains "
+        f"{curve.ratio_points.value:.1f} % of BLEU's rank, length {curve.length_points.value:.1f} "
+        "more."
+    )
+
+
+def learning(bundle: Bundle) -> Plot:
+    """The validation loss by update: a panel a length bucket, a line an arm.
+
+    A ``UserError`` where none of the runs has logged it, as older versions did not.
+    """
+    comparison = compare(bundle, alone=attentions(bundle) == [])
+    learned = bundle.learning()
+    runs = {run for arm in comparison.arms for run in arm.runs}
+    silent = len(runs - set(learned["run"]))
+    if silent == len(runs):
+        raise UserError(
+            f"the runs in {str(bundle.folder)!r} did not log their validation loss by length; what "
+            "this version trains does: `bottleneck reproduce --out DIR`, or `bottleneck sweep NAME "
+            "--force`"
+        )
+    filled = learned[learned["loss"].notna()]
+    rows = [row for arm in comparison.arms for row in _losses(arm, filled)]
+    shape = {"numeric": True, "limits": (0, roof(rows))}
+    panels = tuple(
+        Panel(f"{bucket} source words", "updates", "nats a target token", "sentences", **shape)
+        for bucket in comparison.buckets
+    )
+    note = (
+        "Validation loss under teacher forcing, -log P of the references. "
+        f"{bars([comparison], 'validation sentences')} {run_facts([comparison])}"
+    )
+    if silent:
+        note += f" Of {silent} run{'s' if silent > 1 else ''} there is no such log."
+    return Plot("How does the loss fall, by sentence length?", panels, data_frame(rows), (note,))
+
+
+def _losses(arm: Arm, learned: pd.DataFrame) -> Iterator[dict[str, Any]]:
+    """The mean over seeds at each validation that all of them logged, then each seed.
+
+    The seeds share their sentences, so that the error of their mean is at most the mean of theirs:
+    that is taken, times 1.96 for a 95 % interval.
+    """
+    seeds = dict(zip(arm.runs, arm.seeds, strict=True))
+    logs = learned[learned["run"].isin(arm.runs)]
+    logs = logs.assign(seed=logs["run"].map(seeds)).sort_values(["update", "seed"], kind="stable")
+    for (bucket, update), part in logs.groupby(["bucket", "update"], sort=False):
+        if len(part) < logs["run"].nunique():
+            continue
+        keys = {"panel": f"{bucket} source words", "x": str(update), "arm": arm.name}
+        keys |= {"n": int(part["sentences"].iloc[0])}
+        mean, half = float(part["loss"].mean()), 1.96 * part["standard_error"].mean(skipna=False)
+        ends = {"low": float(np.maximum(0.0, mean - half)), "high": float(mean + half)}
+        yield keys | {"kind": MEAN, "value": mean} | ends
+        yield from seed_rows(keys, part["seed"], part["loss"])

@@ -1,0 +1,512 @@
+"""C2: curves and growth by hand, planted runs summed up, the rule, the table of a planted file."""
+
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from rich.console import Console
+
+from seq2seq_bottleneck.questions.capacity import QUESTION, RULE, in_place
+from seq2seq_bottleneck.questions.censored import Censored
+from seq2seq_bottleneck.questions.question import Probed
+from seq2seq_bottleneck.questions.survival_length import change, growth, last_lengths, points_of
+from seq2seq_bottleneck.results.columns import setting_columns
+from seq2seq_bottleneck.results.schema import PROBE_COLUMNS
+from seq2seq_bottleneck.scoring.bootstrap import draw, estimate, ratio_of_sums
+from seq2seq_bottleneck.settings.errors import UserError
+from seq2seq_bottleneck.settings.run import resolve
+from seq2seq_bottleneck.tables.selection import meeting
+
+INF, NAN = math.inf, math.nan
+
+
+def last(at, survival, *shares):
+    """The length of each share of one curve whose points have a hundred words."""
+    rows, words = np.array([survival], np.float64), np.full(len(at), 100.0)
+    return [float(length[0]) for length in last_lengths(np.array(at, float), rows, words, shares)]
+
+
+@pytest.mark.parametrize(("centre", "scale"), [(20.0, 3.0), (33.0, 6.0)])
+def test_a_logistic_curve_crosses_where_its_formula_says(centre, scale):
+    at = np.arange(2, 70)
+    half, most = last(at, 1 / (1 + np.exp((at - centre) / scale)), 0.5, 0.9)
+    assert half == pytest.approx(centre, abs=0.02)
+    assert most == pytest.approx(centre - scale * np.log(9), abs=0.05)
+
+
+@pytest.mark.parametrize(
+    ("at", "survival", "share", "expected"),
+    [
+        ([5, 10, 20], [1.0, 0.99, 0.95], 0.9, INF),
+        ([5, 10, 20], [0.4, 0.2, 0.1], 0.5, -INF),
+        ([5, 10, 20], [1.0, 0.5, 0.0], 0.5, 10.0),
+        ([5, 10, 20], [1.0, 0.5, 0.0], 0.25, 15.0),
+        ([5, 6, 7, 8, 9, 10], [1.0] * 3 + [0.8 - 1e-16] * 3, 0.8, INF),  # less by a rounding
+        ([5, 10, 15, 20], [1.0, 0.6, 0.8, 0.2], 0.5, 17.0),  # a rise is pooled: 1, .7, .7, .2
+    ],
+)
+def test_a_length_is_the_last_at_the_share_or_a_bound(at, survival, share, expected):
+    assert last(at, survival, share) == [pytest.approx(expected)]
+
+
+@given(arrays(np.float64, 7, elements=st.floats(0.0, 1.0)))
+@example(np.array([5e-324, *[0.0] * 6]))  # a fall that nothing can be divided by
+def test_a_higher_share_never_lasts_longer(survival):
+    lengths = last([3, 5, 8, 13, 21, 34, 55], survival, 0.9, 0.7, 0.5, 0.2)
+    assert lengths == sorted(lengths)
+
+
+@pytest.mark.slow
+def test_interval_covers_the_crossing_about_as_often_as_it_says():
+    at, covered = np.arange(4, 29, 4), 0
+    for seed in range(200):
+        rng, shares = np.random.default_rng(seed), []
+        for place, length in enumerate(at):  # straight, so that interpolation is exact
+            kept = rng.binomial(length, 1.05 - length / 30, size=(1, 30))
+            weights = draw(30, 200, seed=seed, bucket=place)
+            columns = np.stack([kept, np.full_like(kept, length)], axis=-1)
+            shares.append(estimate(ratio_of_sums, columns, weights).draws)
+        rows = np.stack(shares, axis=-1)
+        (draws,) = last_lengths(at.astype(float), rows, at * 30.0, [0.5])
+        interval = Censored(16.5, draws, 4.0, 28.0).interval
+        covered += interval.low <= 16.5 <= interval.high
+    assert 0.90 <= covered / 200 <= 0.99
+
+
+def censored(value, *draws):
+    return Censored(value, np.array(draws or [value] * 20, np.float64), 2.0, 40.0)
+
+
+@pytest.mark.parametrize("exponent", [0.5, 0.7])
+def test_growth_is_the_exponent_and_names_what_is_censored(exponent):
+    by_size = {size: censored(size**exponent) for size in (16, 32, 64, 128)}
+    row = growth(by_size | {512: censored(INF), 8: censored(-INF)})
+    assert [row[end] for end in ("value", "low", "high")] == pytest.approx([exponent] * 3)
+    assert (row["n"], row["note"]) == (4, "censored: 8, 512")
+    row = growth({16: censored(4.0), 32: censored(INF)})
+    assert (row["n"], row["note"]) == (1, "censored: 32")
+    assert math.isnan(row["value"])
+
+
+def test_censored_draws_of_a_growth_end_where_the_lengths_do():
+    row = growth({16: censored(4.0, 4.0, 4.0), 32: censored(8.0, -INF, INF)})
+    between = np.quantile(np.log2([2 / 4, 40 / 4]), [0.025, 0.975])
+    assert [row["low"], row["high"]] == pytest.approx(between)
+
+
+@pytest.mark.parametrize(
+    ("once", "twice", "expected", "note"),
+    [
+        ((10.0, 9.0, 11.0), (14.0, 13.5, 14.5), (4.0, 3.5, 4.5), ""),
+        # Beyond the longest: at least so much, the upper end open.
+        ((10.0, 9.0, 11.0), (INF, INF, INF), (30.0, 29.0, NAN), "value at least"),
+        # Once under the shortest: between none and 2 words then.
+        ((-INF, -INF, -INF), (5.0, 5.0, 6.0), (3.0, 3.0, 6.0), "value at least"),
+        # Both on one side: nothing is known of the value.
+        ((INF, INF, 39.0), (INF, INF, INF), (NAN, NAN, NAN), ""),
+        # One resample of the doubled is beyond: the interval is open above, the value known.
+        ((10.0, 10.0, 10.0), (38.0, 37.0, INF), (28.0, 27.0, NAN), ""),
+    ],
+)
+def test_a_change_says_what_censored_lengths_allow(once, twice, expected, note):
+    row = change(censored(*once), censored(*twice))
+    assert [row["value"], row["low"], row["high"]] == pytest.approx(expected, nan_ok=True)
+    assert row["note"] == note
+
+
+@pytest.mark.parametrize(
+    ("counts", "points"),
+    [
+        # 2 and 3 make 20; 5 has 25; 9 alone would have 19 and takes 30 along.
+        ({3: 12, 2: 8, 5: 25, 9: 19, 30: 19}, {2: 0, 3: 0, 5: 1, 9: 2, 30: 2}),
+        ({2: 25, 3: 25, 4: 5}, {2: 0, 3: 1, 4: 1}),
+        ({4: 1, 5: 1, 6: 1}, {4: 0, 5: 0, 6: 0}),
+    ],
+)
+def test_neighbouring_lengths_are_taken_together_until_they_are_enough(counts, points):
+    words = np.repeat(list(counts), list(counts.values()))
+    assert points_of(words).tolist() == [points[length] for length in words.tolist()]
+
+
+def test_words_in_place_are_counted_up_to_the_shorter():
+    references = [["a", "b", "c"], ["a"]]
+    assert in_place(references, [["a", "c", "c", "d"], []]).tolist() == [2.0, 0.0]
+
+
+LENGTHS = np.repeat(np.arange(2.0, 41.0), 20)
+CHANCE = 0.2
+
+
+def planted(size, updates=100, seed=1, half=10.0, corpus="copy", **model):
+    """A run whose words survive as a straight line says: 1 at 0 words, .5 at ``half``."""
+    curve = np.clip(1 - LENGTHS / (2 * half), 0.0, 1.0)
+    columns = {
+        "source_words": LENGTHS,
+        "point": LENGTHS - 2,
+        "bits": 7.0 * LENGTHS + 5.3,
+        "kept": LENGTHS * (CHANCE + (1 - CHANCE) * curve),
+        "kept_by_chance": CHANCE * LENGTHS,
+        "words": LENGTHS,
+        "in_place": LENGTHS * curve,
+        "in_place_by_chance": 0.0 * LENGTHS,
+        "tokens": LENGTHS,
+    }
+    settings = resolve("capacity", [f"corpus.name={corpus}", "scoring.resamples=50"]).changed(
+        model={"context_size": size} | model, training={"updates": updates, "seed": seed}
+    )
+    return Probed(Path(f"{corpus}-{size}-{updates}-{seed}"), settings, columns)
+
+
+def summed(*runs, seed=None):
+    """Rows of all lengths by context size, updates, measure and part."""
+    return {
+        (row["context_size"], row["updates"], row["measure"], row.get("part", "")): row
+        for row in QUESTION.summarise(runs)
+        if row.get("seed") == seed and not row.get("bucket")
+    }
+
+
+def test_the_length_is_where_the_share_beyond_chance_crosses():
+    rows = summed(planted(16))
+    for measure in ("length", "length_in_place"):
+        row = rows[16, 100, measure, "50 %"]
+        assert (row["value"], row["low"], row["high"]) == pytest.approx((10, 10, 10))
+        assert (row["n"], row["note"]) == (len(LENGTHS), "")
+    # Straight from 1 at no words: .9 is at a fifth of where .5 is, on a tested length.
+    assert rows[16, 100, "length", "90 %"]["value"] == pytest.approx(2.0)
+    # With chance in it, half of the words are there until .2 + .8 s is a half: s = .375.
+    assert rows[16, 100, "length_uncorrected", "50 %"]["value"] == pytest.approx(12.5)
+    # Bits are those of the surviving words alone.
+    assert rows[16, 100, "bits_a_word", ""]["value"] == pytest.approx(7.0)
+    assert rows[16, 100, "bits", "50 %"]["value"] == pytest.approx(0.5 * 10 * 7)
+    assert rows[16, 100, "bits_a_number", "50 %"]["value"] == pytest.approx(35 / 16)
+    assert not any(measure == "growth" for *_, measure, _ in rows)
+
+
+def test_a_length_of_which_no_word_is_counted_is_left_out():
+    run = planted(16)
+    blank = np.where(LENGTHS == 10, 0.0, 1.0)
+    found = {name: column * blank if name in ("kept", "kept_by_chance", "words") else column
+             for name, column in run.found.items()}  # fmt: skip
+    row = summed(Probed(run.folder, run.settings, found))[16, 100, "length", "50 %"]
+    assert row["value"] == pytest.approx(10.0)
+
+
+def test_survival_and_chance_are_given_by_length_bucket():
+    rows = [row for row in QUESTION.summarise([planted(16)]) if "seed" not in row]
+    (row,) = [row for row in rows if row.get("bucket") == "6-10" and row["measure"] == "survival"]
+    lengths = np.arange(6, 11)
+    assert row["value"] == pytest.approx((lengths * (1 - lengths / 20)).sum() / lengths.sum())
+    chances = [row for row in rows if row["measure"] == "chance"]
+    assert [row["value"] for row in chances if row["n"]] == pytest.approx([CHANCE] * 6)
+    assert all(np.isnan(row["value"]) for row in chances if not row["n"])
+
+
+def test_seeds_are_averaged_and_listed():
+    runs = [planted(16, seed=1, half=6.0), planted(16, seed=2, half=25.0)]
+    # Mean survival 1 - n (1/12 + 1/50) / 2 up to 12 words, where the first has none left.
+    expected = 0.5 / ((1 / 12 + 1 / 50) / 2)
+    assert summed(*runs)[16, 100, "length", "50 %"]["value"] == pytest.approx(expected)
+    alone = [summed(*runs, seed=seed)[16, 100, "length", "90 %"] for seed in (1, 2)]
+    assert [row["value"] for row in alone] == pytest.approx([2.0, 5.0])
+    assert [row["note"] for row in alone] == ["value under", ""]
+
+
+@pytest.mark.slow
+def test_growth_is_the_planted_power_and_a_censored_size_is_named():
+    # Half survive at 2, 4, 8 words per 16, 32, 64 numbers: exponent 1; at 256 beyond the lengths.
+    rows = summed(*(planted(size, half=size / 4) for size in (16, 32, 64, 256)))
+    row = rows[None, 100, "growth", "50 %"]
+    assert (row["value"], row["n"]) == (pytest.approx(1.0), 3)
+    assert row["note"] == "censored: 256"
+    assert rows[None, 100, "growth_in_place", "50 %"]["value"] == pytest.approx(1.0)
+    beyond = rows[256, 100, "length", "50 %"]
+    assert (beyond["value"], beyond["high"]) == (40, 40)
+    assert beyond["note"] == "value at least, low at least, high at least"
+    # At 90 % two sizes stay: .9 is at .2 of the length, 2 words at the least of the tested.
+    assert "16" in rows[None, 100, "growth", "90 %"]["note"]
+    assert rows[16, 100, "length", "90 %"]["note"].startswith("value under")
+
+
+@pytest.mark.slow
+def test_twice_the_training_is_compared_by_its_updates_within_corpus_and_attention():
+    runs = [planted(16, 100, half=8.0), planted(16, 200, half=11.0), planted(32, 150, half=9.0)]
+    rows = summed(*runs)
+    row = rows[16, 200, "added", "50 %"]
+    assert (row["value"], row["low"], row["high"]) == pytest.approx((3, 3, 3))
+    assert rows[16, 200, "added_in_place", "50 %"]["value"] == pytest.approx(3)
+    assert {key[:2] for key in rows if key[2] == "added"} == {(16, 200)}
+    others = [planted(16, 200, corpus="grammar"), planted(16, 200, attention="additive")]
+    rows = QUESTION.summarise([runs[0], *others])
+    assert not any(row["measure"] == "added" for row in rows)
+    in_place_rows = [row for row in rows if row["measure"] == "length_in_place"]
+    assert {row["corpus"] for row in in_place_rows} == {"copy"}
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"corpus": {"seed": 2}},
+        {"scoring": {"seed": 2}},
+        {"corpus": {"train_pairs": 70_000}},
+        {"model": {"hidden_size": None}},
+        {"model": {"hidden_size": 600}},
+        {"model": {"embedding_size": 50}},
+        {"corpus": {"train_max_words": 20}},
+        {"scoring": {"edges": "2,6,11"}},
+        {"model": {"tied_output": True}},
+    ],
+)
+def test_runs_that_differ_are_refused_with_a_condition_that_leaves_one(changed):
+    run = planted(16)
+    other = Probed(Path("other"), run.settings.changed(**changed), run.found)
+    table = pd.DataFrame([setting_columns(item.settings) for item in (run, other)])
+    with pytest.raises(UserError, match=r"the runs differ in .*--where") as refused:
+        QUESTION.summarise([run, other])
+    condition = str(refused.value).partition("--where ")[2].rstrip("`")
+    assert len(meeting(table, [condition])) == 1
+
+
+def test_a_test_set_of_one_point_is_refused_in_words():
+    run = planted(16)
+    few = {name: column[:30] for name, column in run.found.items()} | {"point": np.zeros(30)}
+    with pytest.raises(UserError, match=r"30 test sentences of the copy runs.*corpus.test_pairs"):
+        QUESTION.summarise([Probed(run.folder, run.settings, few)])
+
+
+FINE = {
+    ("length", "90 %", 1600): (7.4, 7.0, 7.8, ""),
+    ("length", "50 %", 1600): (20.0, 19.0, 21.0, ""),
+    ("length", "90 %", 3200): (7.9, 7.5, 8.3, ""),
+    ("length", "50 %", 3200): (20.5, 20.0, 21.0, ""),
+    ("added", "50 %", 3200): (0.5, -0.5, 1.5, ""),
+    ("growth", "50 %", 1600): (0.4, 0.3, 0.5, ""),
+}
+ADDED, GROWTH = ("added", "50 %", 3200), ("growth", "50 %", 1600)
+HALF, MOST = ("length", "50 %", 1600), ("length", "90 %", 3200)
+BEYOND = "value at least, low at least, high at least"
+
+
+def frame(changes=None, corpus="copy", size=256, attention="none", left_out=""):
+    """A study's table of one corpus in which all is well, but for ``changes``."""
+    rows = []
+    for (measure, part, updates), numbers in (FINE | (changes or {})).items():
+        if measure == left_out:
+            continue
+        row = dict(zip(("value", "low", "high", "note"), numbers, strict=True))
+        row |= {"measure": measure, "part": part, "updates": updates, "n": 1600}
+        row |= {"corpus": corpus, "attention": attention, "placement": "input", "arm": "a"}
+        row |= {"bucket": "", "control": ""}
+        row["context_size"] = None if measure == "growth" else size
+        rows += [row, row | {"seed": 1, "run": "r", "value": 99.0}]
+    return pd.DataFrame(rows, columns=list(PROBE_COLUMNS))
+
+
+def verdict_of(table):
+    """The one verdict."""
+    (verdict,) = QUESTION.verdict(table)
+    return verdict
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({}, "held"),
+        ({ADDED: (0.5, 0.1, 1.99, "")}, "held"),
+        ({ADDED: (0.5, -0.5, 2.01, "")}, "partly"),
+        ({ADDED: (1.99, 0.1, 4.0, "")}, "partly"),
+        ({ADDED: (2.0, -0.1, 4.1, "")}, "partly"),
+        ({ADDED: (2.0, 0.1, 4.0, "")}, "not held"),
+        ({ADDED: (20.0, 19.0, NAN, "value at least")}, "not held"),
+        ({ADDED: (1.0, 0.5, NAN, "value at least")}, "partly"),
+        ({ADDED: (-3.0, -4.0, -2.0, "")}, "held"),
+        ({GROWTH: (0.1, 0.001, 0.2, "")}, "held"),
+        ({GROWTH: (0.1, -0.001, 0.2, "")}, "not held"),
+    ],
+)
+def test_the_verdict_flips_at_the_rules_numbers(changes, expected):
+    verdict = verdict_of(frame(changes))
+    assert (verdict.claim, verdict.verdict, verdict.rule) == ("C2", expected, RULE)
+    assert (verdict.value, verdict.low, verdict.high) == (20.0, 19.0, 21.0)
+    assert "half of which survive in 256 numbers" in verdict.measure
+
+
+@pytest.mark.parametrize(
+    ("table", "reason"),
+    [
+        (None, "`bottleneck study capacity`"),
+        (frame(attention="additive"), "no run without attention"),
+        (frame(left_out="added"), "no run was trained twice as long"),
+        (frame(left_out="growth"), "fewer than two context sizes"),
+        (frame({GROWTH: (NAN, NAN, NAN, "censored: 256")}), "fewer than two context sizes"),
+        (frame({HALF: (40.0, 40.0, 40.0, BEYOND)}), "beyond the tested ones"),
+    ],
+)
+def test_what_cannot_be_judged_is_not_measured(table, reason):
+    verdict = verdict_of(table)
+    assert (verdict.verdict, verdict.rule) == ("not measured", RULE)
+    assert reason in verdict.because
+
+
+def test_copy_decides_and_the_grammar_is_reported():
+    moved = {ADDED: (5.0, 4.0, 6.0, "")}
+    verdict = verdict_of(pd.concat([frame(moved, corpus="grammar"), frame()]))
+    assert verdict.verdict == "held"
+    assert "twice the updates change that by +5.0 [+4.0, +6.0]" in verdict.because
+    assert verdict_of(frame(moved, corpus="grammar")).verdict == "not held"
+
+
+@pytest.mark.parametrize(("sizes", "expected"), [((16, 512, 256), 256), ((16, 64), 64)])
+def test_the_context_of_256_is_judged_else_the_largest(sizes, expected):
+    table = pd.concat([frame(size=size) for size in sizes])
+    assert f"half of which survive in {expected} numbers" in verdict_of(table).measure
+
+
+@pytest.mark.parametrize(
+    ("half", "number", "text"),
+    [
+        ((12.0, 5.0, 15.0, "low under"), (12.0, None, 15.0), "up to 12.0 [under 5.0, 15.0] words"),
+        (
+            (5.3, 5.3, 5.3, "value under, low under, high under"),
+            (None, None, None),
+            "in sentences of under 5.3 words",
+        ),
+        ((40.0, 40.0, 40.0, BEYOND), (None, None, None), "in sentences of at least 40.0 words"),
+    ],
+)
+def test_a_bound_is_no_number_of_the_verdict_and_is_called_one(half, number, text):
+    verdict = verdict_of(frame({HALF: half}))
+    assert (verdict.value, verdict.low, verdict.high) == number
+    assert text in verdict.because
+
+
+@pytest.mark.parametrize(
+    ("most", "expected"),
+    [
+        ((7.9, 7.5, 8.3, ""), "hold at least 7 words of copy (90 % survive) and with more"),
+        ((39.9, 39.9, 40.0, "high at least"), "at least 39 words"),
+        ((40.0, 40.0, 40.0, BEYOND), "at least 40 words of copy (90 % survive) and can hold 40"),
+        ((2.0, 2.0, 2.0, "value under, low under"), "do not keep 90 % of the words of copy even"),
+        ((6.0, 5.3, 8.0, "low under"), "may not keep 90 % of the words of copy even at the 5.3"),
+    ],
+)
+def test_the_answer_is_at_least_what_was_reached(most, expected):
+    least = {("length", "90 %", 1600): (2.0, 2.0, 2.0, "low under")}
+    because = verdict_of(frame(least | {MOST: most})).because
+    assert f"(3,200 updates) 256 numbers {'' if 'keep' in expected else 'hold '}" in because
+    assert expected in because
+
+
+def test_the_answer_takes_the_budget_that_reached_most():
+    table = frame({("length", "90 %", 1600): (9.5, 9.1, 9.9, "")})
+    assert "(1,600 updates) 256 numbers hold at least 9 words" in verdict_of(table).because
+
+
+SIZES = (16, 256, 512)
+
+
+def _rows(corpus, size, updates, twice):
+    facts = {
+        "arm": f"{corpus} {size} {updates}", "attention": "none", "placement": "input",
+        "context_size": size, "corpus": corpus, "updates": updates, "bucket": "", "control": "",
+        "part": "", "n": 1600, "note": "",
+    }  # fmt: skip
+    for part, base in (("90 %", 4.0), ("50 %", 12.0)):
+        value = base + size / 64 + (1.5 if twice else 0)
+        length = facts | {"measure": "length", "part": part, "value": value}
+        length |= {"low": value - 0.4, "high": value + 0.5}
+        if size == 512 and part == "50 %":
+            ends = {"value": 40.0, "low": 39.1, "high": 40.0}
+            length |= ends | {"note": "value at least, high at least"}
+        yield length
+        yield length | {"run": "r1", "seed": 1, "value": 77.7}
+        yield length | {"measure": "bits", "value": value * 3.5}
+        yield length | {"measure": "bits_a_number", "value": 1.25, "low": 1.2, "high": 1.3}
+        if corpus == "copy":
+            yield length | {"measure": "length_in_place", "value": base / 2}
+    if twice:
+        added = {"measure": "added", "part": "50 %", "value": 1.5, "low": 0.6, "high": 2.4}
+        if size == 512:
+            added |= {"high": None, "note": "value at least"}
+        yield facts | added
+    yield facts | {"measure": "bits_a_word", "value": 7.0}
+    for bucket, value in (("2-5", 0.02), ("36+", 0.25)):
+        yield facts | {"measure": "chance", "bucket": bucket, "value": value, "n": 200}
+
+
+def full_frame(budgets=((1600, False), (3200, True))):
+    """A study's table of both corpora."""
+    rows = []
+    for corpus in ("grammar", "copy"):
+        for updates, twice in budgets:
+            made = [row for size in SIZES for row in _rows(corpus, size, updates, twice)]
+            growth = made[0] | {"arm": f"{corpus} {updates}", "context_size": None}
+            growth |= {"measure": "growth", "part": "50 %", "value": 0.31, "low": 0.25}
+            rows += [*made, growth | {"high": 0.38, "n": 2, "note": "censored: 512"}]
+    kinds = dict.fromkeys(("context_size", "updates", "seed", "n"), "Int64")
+    return pd.DataFrame(rows, columns=list(PROBE_COLUMNS)).astype(kinds)
+
+
+def printed(table, width=80):
+    """The text of the table on a terminal, and the cells of its lines."""
+    console = Console(width=width, color_system=None)
+    with console.capture() as capture:
+        console.print(QUESTION.page(table).table)
+    return capture.get(), [line.split() for line in capture.get().splitlines() if line.split()]
+
+
+def test_a_row_a_context_in_each_corpus_with_twice_the_training():
+    text, lines = printed(full_frame())
+    assert "…" not in text
+    assert max(map(len, text.splitlines())) <= 80
+    words = ["256", "8.0", "16.0", "9.5", "17.5", "+1.5"]
+    in_place_words = ["256", "2.0", "6.0", "2.0", "6.0", "1.25"]
+    # The bits stand where their words are counted: copied ones at their own place.
+    assert [line for line in lines if line[0] == "256"] == [[*words, "1.25"], words, in_place_words]
+    at = lines.index([*words, "1.25"])
+    assert lines[at + 1] == ["7.6..8.5", "15.6..16.5", "9.1..10.0", "17.1..18.0", "+0.6..+2.4"]
+    assert [line for line in lines if line[0] == "growth"] == [["growth", "0.31", "0.31"]] * 2
+    assert "copy, attention none: words at their own place, 1,600 updates" in text
+    # Bounds are marked and open ends left blank.
+    at = next(index for index, line in enumerate(lines) if line[0] == "512")
+    assert lines[at] == ["512", "12.0", ">40.0", "13.5", ">40.0", ">+1.5", ">1.25"]
+    assert (lines[at + 1][1], lines[at + 1][4]) == ("39.1..>40.0", "+0.6..")
+
+
+def test_without_twice_the_training_its_columns_are_left_out():
+    text, lines = printed(full_frame(budgets=((1600, False),)), 45)
+    assert "twice" not in text
+    assert ["256", "8.0", "16.0", "1.25"] in lines
+
+
+def test_the_caption_answers_the_question_for_each_corpus_first():
+    caption = QUESTION.page(full_frame()).caption
+    assert caption[0].startswith(
+        "With this training (3,200 updates) 256 numbers hold at least 9 words of grammar"
+    )
+    assert "words of copy" in caption[1]
+    facts = next(line for line in caption if line.startswith("copy: 1,600 test sentences"))
+    assert "7.00 bits a word" in facts
+    assert "by chance 2% to 25%" in facts
+    no_vector = "Attention is not among the arms: with it there is no single vector to fill"
+    assert no_vector in " ".join(caption)
+    attending = full_frame()
+    attending.loc[0, "attention"] = "additive"
+    assert no_vector not in " ".join(QUESTION.page(attending).caption)
+
+
+def test_the_data_name_the_bounds():
+    page = QUESTION.page(full_frame())
+    assert len(page.frame) == 2 * 2 * (2 * len(SIZES) + 1)
+    (row,) = page.frame.query(
+        "corpus == 'copy' and updates == 3200 and context_size == 512 and part == '50 %'"
+    ).to_dict("records")
+    assert row["length_bounds"] == "value at least, high at least"
+    assert row["added_bounds"] == "value at least"
+    assert json.loads(page.render("json"))["rows"]
