@@ -14,11 +14,11 @@ from pathlib import Path
 import pandas as pd
 
 from ..claims.compression import COMPRESSION_RULE, compression_predicts_loss
-from ..claims.controls import CONTROLS_RULE, Controlled, selection_beats_compression
+from ..claims.controls import CONTROLS_RULE, selection_beats_compression
 from ..claims.cost import COST_RULE, ArmCost, cost_grows_with_product
 from ..claims.registry import CLAIMS, Claim, studied
 from ..claims.rules import FAILURE_RULE, VINDICATION_RULES
-from ..claims.training import TRAINING_RULE, Trained, training_moves_curve
+from ..claims.training import TRAINING_RULE, training_moves_curve
 from ..claims.training import UNMEASURED as NOT_TWICE
 from ..claims.verdict import Verdict, numbers
 from ..results.bundle import Bundle, load_bundle
@@ -229,43 +229,29 @@ def _compression(bundle: Bundle) -> Judged | str:
 
 
 def _controls(bundle: Bundle) -> Judged | str:
-    """C10."""
-    found = measured_controls(bundle)
-    return found if isinstance(found, str) else (selection_beats_compression(found[0]), found[1])
-
-
-def measured_controls(bundle: Bundle) -> tuple[Controlled, pd.DataFrame] | str:
-    """What C10 is judged by, and its runs: of the first of the pairs that have the most controls.
-
-    In words why there is none.
-    """
+    """C10: of the first of the pairs that have the most controls."""
     found = _pairs(bundle)
     if not found:
         return NO_PAIR
     runs = listed_runs(bundle)
     most = max(found, key=lambda pair: len(set(control_names(runs, pair))))
-    return controlled(bundle, most)
+    measured = controlled(bundle, most)
+    if isinstance(measured, str):
+        return measured
+    return selection_beats_compression(measured[0]), measured[1]
 
 
 def _training(bundle: Bundle) -> Judged | str:
-    """C12."""
-    found = measured_training(bundle)
-    if isinstance(found, str):
-        return found
-    buckets, rows = found
-    beside = [losses(rows), trained_lengths(bundle)]
-    return training_moves_curve(buckets, [told for told in beside if told]), rows
-
-
-def measured_training(bundle: Bundle) -> tuple[list[Trained], pd.DataFrame] | str:
-    """What C12 is judged by, and its runs: of the first pair that was trained twice as long.
-
-    In words why there is none.
-    """
+    """C12: of the first pair that was trained twice as long."""
     found = _pairs(bundle)
     if not found:
         return NO_PAIR
-    return next(filter(None, (twice_trained(bundle, pair) for pair in found)), NOT_TWICE)
+    measured = next(filter(None, (twice_trained(bundle, pair) for pair in found)), None)
+    if measured is None:
+        return NOT_TWICE
+    buckets, rows = measured
+    beside = [losses(rows), trained_lengths(bundle)]
+    return training_moves_curve(buckets, [told for told in beside if told]), rows
 
 
 _JUDGES: Mapping[str, tuple[Callable[[Bundle], Judged | str], str]] = {
