@@ -12,7 +12,7 @@ import pytest
 
 from seq2seq_bottleneck.claims.registry import CLAIMS
 from seq2seq_bottleneck.cli.main import run
-from seq2seq_bottleneck.report.written import GROWTH, TABLES_FOLDER
+from seq2seq_bottleneck.report.export_all import GROWTH, TABLES_FOLDER
 from seq2seq_bottleneck.results.discovery import results_inside
 from seq2seq_bottleneck.tables.cost import cost_pages, load_cost
 

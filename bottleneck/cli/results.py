@@ -63,7 +63,7 @@ def export(
 
 def _write_all(results: Path | None, others: Mapping[str, object]) -> None:
     """Write out a folder and those inside it in their place; other options have no say in it."""
-    from ..report.written import CLAIMS, CONTENTS, REPORT, write_end, write_out
+    from ..report.export_all import CLAIMS, CONTENTS, REPORT, write_end, write_out
     from ..results.discovery import find_runs, results_inside
     from ..results.folders import STORE
     from ..results.study_files import tables as measured
@@ -86,8 +86,8 @@ def _write_all(results: Path | None, others: Mapping[str, object]) -> None:
         gather(place, {})
         written = write_out(place)
         parts = [counted(len(written.tables), "table"), counted(len(written.figures), "figure")]
-        if lacking := len(written.left_out) + len(written.unmeasured):
-            parts.append(f"{lacking} left out")
+        if written.missing:
+            parts.append(f"{len(written.missing)} left out")
         say(f"{place}: {', '.join(parts)} ({CONTENTS})")
     summary, size = write_end(folder)
     say(f"{folder}: {CLAIMS}.md, {CLAIMS}.csv; {REPORT}, {size / 1e6:.2f} MB; {summary}")

@@ -1,63 +1,83 @@
-"""The whole page: what was read from the bundle, in its order, in one file that needs no other."""
+"""``report.html``: a results folder as one page that needs no other file and no network.
+
+It has the tables and figures that `bottleneck table` and `bottleneck plot` make, in the lecture's
+order. This file collects them, and ``page.html.j2`` lays them out.
+"""
 
 import hashlib
+import platform
+import re
+import shlex
 from base64 import b64encode
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from importlib import resources
 from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+from urllib.parse import quote
 
+import pandas as pd
+from jinja2 import Environment, StrictUndefined
+from markupsafe import Markup, escape
+from matplotlib.figure import Figure
+from rich.console import RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from .. import __version__
+from ..figures import registry
+from ..figures.files import image
+from ..figures.style import ATTENTION
+from ..lecture.slides import SLIDES
 from ..lecture.walkthroughs import audit_all
+from ..results.bundle import Bundle, other_versions, signatures, without_result
+from ..results.discovery import results_inside
+from ..results.probes import has_probe
+from ..results.schema import BENCHMARK, STUDIES
+from ..results.study_files import GOLD
+from ..results.study_files import tables as measured_tables
 from ..settings.atomic import write_text
-from ..tables.claims import CAPTION, summary
-from ..tables.lecture import lecture_evidence, measured_exponent
-from . import commands, sections
-from .markup import Html, json_script, prose, tag
-from .read import SLIDES_TABLES, Read, read
-from .runs import made_by, runs_html
-from .sections import section
-from .slides import failure_html, vindication_html
-from .style import theme_css
-from .tables import listed
+from ..settings.errors import DamagedError, UnwrittenError, UserError
+from ..settings.sweep import experiment_names, load_sweep
+from ..tables.claims import CAPTION, claims, number, summary
+from ..tables.comparison_groups import alone, listed_runs, pairs
+from ..tables.controlled import only
+from ..tables.cost import cost_pages, load_cost
+from ..tables.decided import Decision, bundle_of, decide_results, holds_results
+from ..tables.formats import with_intervals
+from ..tables.lecture import audit_page, lecture_evidence, measured_exponent
+from ..tables.names import FIGURES, FIGURES_OF_RUNS, GOLD_TABLE, TABLES
+from ..tables.page import Page
+from ..tables.pages import make_page, study_page
+from ..tables.render import BarTable
+from ..tables.selection import as_condition
+from .explorer import explorer_data
 
-TITLE = "The bottleneck, measured"
-LEAD = (
-    "Does a fixed vector squeeze a sentence to death, and does attention bring it back? "
-    "A lecture's printed numbers, beside those that were measured."
-)
-ABOUT = (
-    "The lecture tells its story in two tables: translation without attention fails as sentences "
-    "grow, and attention helps most where it failed. Its numbers are an illustration. Here small "
-    "translators were trained with and without attention, and what the lecture says was measured "
-    "on them: compare shapes (order, drop, gain), never levels. Each verdict follows from a rule "
-    "that is written in code; changes of rules are dated in the project's lab book."
-)
-EXPLORER = (
-    "Choose a test sentence: which of its words each arm kept, and where the decoder looked while "
-    "it wrote. Without attention it always gets the same vector, the encoder's last state, which "
-    "is why that map is one column."
-)
-LINKED = (
-    "A word is kept where the words that the reference has for it stand in the output; the links "
-    "are those of the corpus' own rules, as in the study survival (C3). In part: some of them do. "
-    "Function words are often there by chance."
-)
-UNLINKED = (
-    "Which source word stands for which word of the reference is not known of every sentence here: "
-    "then the reference's words are shown, and whether the output has them."
-)
-FURTHER = "What no claim rests on: questions beside the lecture's own, other texts."
-NO_FURTHER = "There are none in this folder; `bottleneck sweep` lists those that can be run."
-NO_SCRIPT = "The explorer needs JavaScript; all else on this page is there without it."
-NO_EXAMPLES = "The results hold no example sentences."
-CONTENTS = {
-    "tables": "The two tables",
-    "claims": "All claims",
-    "printed": "Printed numbers",
-    "questions": "Questions",
-    "further": "Further sweeps",
-    "explorer": "Explorer",
-    "runs": "Runs and settings",
+NAMES = (*TABLES, *STUDIES, GOLD_TABLE, BENCHMARK)
+"""What `bottleneck table` prints."""
+THE_TWO = ("failure-pattern", "vindication", "bleu", "learning")
+"""The slides' two tables, and their figures."""
+BESIDE: Mapping[str, Sequence[str]] = {
+    "C1": ("compression", "context-size", "context-length"),
+    "C7": (GOLD_TABLE, "attention"),
+    "C9": (BENCHMARK,),
+    "C10": ("arms",),
+    "C12": ("fit",),
 }
+"""By claim the tables and figures that go with it, besides those of its study."""
+COMPARING = ("compression", "context-size", "context-length", "arms")
+"""These go only with a claim that is decided: they say nothing of a single arm or size."""
+FACTS = ["parameters", "best_update", "epochs", "train_loss", "valid_loss", "train_seconds"]
+NOT_IN_HTML = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
+Made = TypeVar("Made")
+
+
+class Grid(NamedTuple):
+    """A table as texts; ``kinds`` says which columns are text, and which the slide's numbers."""
+
+    title: str
+    heads: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    kinds: Sequence[str]
 
 
 def write_report(folder: Path, path: Path) -> int:
@@ -69,146 +89,250 @@ def write_report(folder: Path, path: Path) -> int:
 
 def make_report(folder: Path) -> str:
     """The page. A folder without results, or with damaged ones, is a ``UserError``."""
-    held = read(folder)
-    style, script = theme_css() + _file("page.css"), _file("explorer.js")
-    body = tag(
-        "body",
-        tag("a", "Skip to the tables", href="#tables", class_="skip"),
-        _header(held),
-        tag("main", *_sections(held)),
-        tag("footer", made_by()),
-        json_script("explorer-data", held.explored.data) if held.explored else None,
-        tag("script", Html(script)) if held.explored else None,
+    check_results(folder, inside=True)
+    environment = Environment(
+        autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined
     )
-    page = tag("html", _head(held.folder, style, script), body, lang="en")
-    return f"<!doctype html>\n{page}\n"
-
-
-def _file(name: str) -> str:
-    return resources.files(__package__).joinpath(name).read_text(encoding="utf8")
-
-
-def _head(folder: Path, style: str, script: str) -> Html:
-    """Nothing may be loaded, and nothing runs but what was written with the page."""
-    policy = (
-        f"default-src 'none'; img-src data:; style-src {_hash(style)}; "
-        f"script-src {_hash(script)}; base-uri 'none'; form-action 'none'"
+    environment.policies["json.dumps_kwargs"] = {"separators": (",", ":")}
+    environment.filters |= {"prose": prose, "cell": cell, "quoted": lambda p: shlex.quote(str(p))}
+    template, script = (
+        resources.files(__package__).joinpath(name).read_text(encoding="utf8")
+        for name in ("page.html.j2", "explorer.js")
     )
-    return tag(
-        "head",
-        tag("meta", charset="utf-8"),
-        tag("meta", http_equiv="Content-Security-Policy", content=policy),
-        tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        tag("meta", name="color-scheme", content="light dark"),
-        tag("title", f"{TITLE}: {folder}"),
-        tag("style", Html(style)),
+    page = environment.from_string(template).render(
+        collect(folder),
+        script=Markup(script),
+        script_hash=b64encode(hashlib.sha256(script.encode("utf8")).digest()).decode("ascii"),
+        colours=ATTENTION,
+        versions=f"bottleneck {__version__}, Python {platform.python_version()}",
     )
+    return NOT_IN_HTML.sub("\ufffd", page)
 
 
-def _hash(text: str) -> str:
-    """By which a policy allows for one script or style."""
-    digest = b64encode(hashlib.sha256(text.encode("utf8")).digest()).decode("ascii")
-    return f"'sha256-{digest}'"
+def check_results(folder: Path, inside: bool = False) -> None:
+    """A ``UserError`` where a folder has no results, nor any folder ``inside`` it."""
+    there = holds_results(folder) or measured_tables(folder)
+    if not (there or (inside and results_inside(folder))):
+        raise UserError(
+            f"no results in {str(folder)!r}: name a folder that `bottleneck reproduce`, "
+            "`bottleneck sweep` or `bottleneck bench` wrote"
+        )
 
 
-def _header(held: Read) -> Html:
-    items = [tag("li", tag("a", name, href=f"#{place}")) for place, name in CONTENTS.items()]
-    told = f"{summary(held.decisions)}. Results: "
-    return tag(
-        "header",
-        tag("h1", TITLE),
-        tag("p", LEAD, class_="lead"),
-        tag("p", ABOUT),
-        tag("p", told, tag("code", str(held.folder)), "."),
-        tag("nav", tag("ul", *items), aria_label="Contents"),
-    )
+def prose(text: str) -> Markup:
+    """A text in which `backticks` stand around what is typed."""
+    return Markup(re.sub("`([^`]*)`", r"<code>\1</code>", str(escape(text))))
 
 
-def _sections(held: Read) -> Iterator[Html]:
-    made = {
-        "tables": _two_tables(held),
-        "claims": _claims(held),
-        "printed": _printed(held),
-        "questions": _questions(held),
-        "further": _further(held),
-        "explorer": _explorer(held),
-        "runs": _runs(held),
+def cell(text: str) -> Markup:
+    """A cell of a terminal's table; an interval on its second line is in small type."""
+    first, _, rest = text.partition("\n")
+    if ".." in rest:
+        return Markup("{} <small>{}</small>").format(first, rest.replace("..", " to "))
+    return escape(re.sub(r"(?<=\w)-\n(?=[a-z])", "", text).replace("\n", " "))
+
+
+def collect(folder: Path) -> dict[str, Any]:
+    """All that the template shows."""
+    decisions = decide_results(folder)
+    places = dict.fromkeys([folder, *(each.folder for each in decisions)])
+    bundles = {place: bundle_of(place) for place in places}
+    others = {place: bundle_of(place) for place in results_inside(folder) if place not in bundles}
+    slides = [each for each in decisions if each.claim.id.startswith("L-")]
+    place = next((each.folder for each in slides if each.measured), folder)
+    pair = two_arms(bundles[place])
+    bench = next(each.folder for each in decisions if each.claim.id == "C9")
+    audits = audit_all(lecture_evidence(measured_exponent(bench)))
+    return {
+        "folder": folder,
+        "bench": bench,
+        "summary": summary(decisions),
+        "claims": [row | {"number": number(row)} for row in claims(decisions).to_dict("records")],
+        "claims_caption": CAPTION,
+        "slides": find_views(THE_TWO, place, pair),
+        "slides_measure": dict.fromkeys(each.command for each in slides if each.command),
+        "questions": dict(questions(decisions[len(slides) :], bundles)),
+        "others": [other_runs(place, bundle) for place, bundle in others.items() if bundle],
+        "audits": audits,
+        "audit_caption": audit_page(audits).caption,
+        "explorer": explorer_data(pair) if pair else None,
+        "runs": [runs_of(bundle) for bundle in (bundles | others).values() if bundle],
     }
-    for name, parts in made.items():
-        yield section(name, CONTENTS[name], *parts)
 
 
-def _two_tables(held: Read) -> Iterator[Html]:
-    """Each table with its verdicts; the figure; what was run; how to get it again."""
-    verdicts = [one.verdict for one in held.decisions[:SLIDES_TABLES]]
-    if held.pages:
-        yield failure_html(held.pages[0])
-    yield sections.judged(verdicts[:1])
-    if held.pages[1:] and held.pair:
-        yield vindication_html(held.pages[1], max(set(held.pair.runs["attention"]) - {"none"}))
-    yield sections.judged(verdicts[1:])
-    if isinstance(held.figure, str):
-        yield tag("p", held.figure)
-    elif held.figure:
-        yield held.figure.html(Html("Slide and measured, by sentence length."))
-    if held.pages:
-        yield sections.details("What was run, and how to read it", listed(held.pages[0].caption))
-    yield sections.ways(commands.of_tables(held))
+def two_arms(bundle: Bundle | None) -> Bundle | None:
+    """The runs that the slides' tables are made of, or those without attention."""
+    if bundle is None:
+        return None
+    runs = listed_runs(bundle)
+    arms = next((pair.family for pair in pairs(runs)), alone(runs))
+    return bundle if arms is None else only(bundle, arms)
 
 
-def _claims(held: Read) -> Iterator[Html]:
-    yield sections.overview(held.decisions)
-    yield sections.details("How to read this", listed(CAPTION))
-    yield sections.commands([f"bottleneck claims --results {commands.quoted(held.folder)}"])
+def questions(
+    decisions: Iterable[Decision], bundles: Mapping[Path, Bundle | None]
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """What goes with a claim, by its id; what two claims share goes with the first."""
+    seen: dict[tuple[Path, str], str] = {}
+    for decision in decisions:
+        claim, folder = decision.claim, decision.folder
+        bundle = bundles[folder]
+        first = {
+            name: seen.setdefault((folder, name), claim.id)
+            for name in filter(None, (claim.study, *BESIDE.get(claim.id, ())))
+            if has_numbers(name, folder, bundle) and (decision.measured or name not in COMPARING)
+        }
+        names = [name for name, other in first.items() if other == claim.id]
+        yield (
+            claim.id,
+            {
+                "views": find_views(names, folder, bundle),
+                "measure": [decision.command or f"bottleneck {claim.command}"],
+                "slides": [
+                    key for key, slide in SLIDES.items() if claim.id in slide.get("claims", "")
+                ],
+                "shared": {*first.values()} - {claim.id},
+            },
+        )
 
 
-def _printed(held: Read) -> Iterator[Html]:
-    folder = next(one.folder for one in held.decisions if one.claim.id == "C9")
-    yield sections.printed(audit_all(lecture_evidence(measured_exponent(folder))))
-    where = commands.quoted(folder)
-    yield sections.commands([f"bottleneck lecture --results {where}", "bottleneck lecture L7"])
+def other_runs(folder: Path, bundle: Bundle) -> dict[str, Any]:
+    """Runs that no claim rests on: their sweep's question, and the table that suits them."""
+    question = load_sweep(folder.name).question if folder.name in experiment_names() else ""
+    views = find_views(("vindication", "bleu"), folder, bundle)
+    return {
+        "name": folder.name,
+        "question": re.sub(r"\?.*", "?", question),
+        "views": views if views["grids"] else find_views(("arms",), folder, bundle),
+    }
 
 
-def _questions(held: Read) -> Iterator[Html]:
-    yield tag("p", "In the lecture's order; what nothing has measured names its command.")
-    bundles = {bundle.folder: bundle for bundle in held.bundles}
-    for decision, shown in zip(held.decisions[SLIDES_TABLES:], held.shown, strict=True):
-        again = commands.of_claim(decision, shown, bundles.get(decision.folder))
-        yield sections.question(decision, shown, again)
-
-
-def _further(held: Read) -> Iterator[Html]:
-    yield tag("p", prose(FURTHER if held.further else NO_FURTHER))
-    for place, one in enumerate(held.further, start=1):
-        yield sections.further(one, place, commands.of_further(one))
-
-
-def _explorer(held: Read) -> Iterator[Html]:
-    """The place in which the script shows a sentence; hidden until it does."""
-    if held.explored is None:
-        yield tag("p", NO_EXAMPLES)
-        return
-    told = {one["linked"] for one in held.explored.data["sentences"]}
-    yield tag("p", EXPLORER)
-    yield from (tag("p", text) for linked, text in ((True, LINKED), (False, UNLINKED))
-                if linked in told)  # fmt: skip
-    if held.explored.left_out:
-        yield tag("p", f"For lack of room {held.explored.left_out} long sentences are not here.")
-    yield tag("noscript", tag("p", NO_SCRIPT))
-    yield tag(
-        "div",
-        tag("label", "Sentence", tag("select", id="explorer-choice")),
-        tag("div", id="explorer-shown", aria_live="polite"),
-        class_="explorer",
-        id="explorer-app",
-        hidden=True,
+def find_views(names: Iterable[str], folder: Path, bundle: Bundle | None) -> dict[str, Any]:
+    """The tables and figures that a folder has under these names, and the commands for them."""
+    known = [name for name in names if has_numbers(name, folder, bundle)]
+    tables, no_tables = attempt(
+        [name for name in known if name in NAMES], lambda name: find_pages(name, folder, bundle)
     )
+    figures, no_figures = attempt(
+        [name for name in known if name in FIGURES], lambda name: find_figure(name, folder, bundle)
+    )
+    pages = [page for found in tables.values() for page in found]
+    captions = [line for page in pages for line in page.caption]
+    where = f"--results {shlex.quote(str(folder))}"
+    return {
+        "grids": [grid for page in pages for grid in grids(page, page.table)],
+        "figures": [as_image(figure) for figure in figures.values()],
+        "verdicts": [verdict for page in pages for verdict in page.judged],
+        "notes": dict.fromkeys((*no_tables.values(), *no_figures.values(), *captions)),
+        "commands": [
+            *(f"bottleneck table {name} {where}" for name in tables),
+            *(f"bottleneck plot {name} {where} -o {name}.svg" for name in figures),
+        ],
+    }
 
 
-def _runs(held: Read) -> Iterator[Html]:
-    if not held.bundles:
-        yield tag("p", "The folder holds no finished run.")
-    for bundle in held.bundles:
-        if len(held.bundles) > 1:
-            yield tag("h3", tag("code", str(bundle.folder)))
-        yield runs_html(bundle)
+def has_numbers(name: str, folder: Path, bundle: Bundle | None) -> bool:
+    """Whether a folder has the numbers of a table or figure."""
+    of_runs = name in TABLES or name in FIGURES_OF_RUNS
+    return bundle is not None if of_runs else has_probe(folder, name.replace("-", "_"))
+
+
+def attempt(
+    names: Iterable[str], make: Callable[[str], Made]
+) -> tuple[dict[str, Made], dict[str, str]]:
+    """What could be made, by name; and of the others why not."""
+    made, reasons = {}, {}
+    for name in names:
+        try:
+            made[name] = make(name)
+        except (DamagedError, UnwrittenError):
+            raise
+        except UserError as error:
+            reasons[name] = str(error)
+    return made, reasons
+
+
+def find_pages(name: str, folder: Path, bundle: Bundle | None) -> list[Page]:
+    """The tables that `bottleneck table` prints under a name."""
+    runs = None if bundle is None else bundle.runs
+    if name == BENCHMARK:
+        return cost_pages(*load_cost(folder))
+    if name in STUDIES:
+        return [study_page(name, folder, runs)]
+    if name == GOLD_TABLE:
+        return [study_page(GOLD, folder, runs)]
+    return [make_page(name, bundle)]
+
+
+def find_figure(name: str, folder: Path, bundle: Bundle | None) -> Figure:
+    """The figure that `bottleneck plot` draws under a name."""
+    of_runs = bundle is not None and name in FIGURES_OF_RUNS
+    return (registry.of_runs(name, bundle) if of_runs else registry.make_figure(name, folder))[0]
+
+
+def as_image(figure: Figure) -> dict[str, str]:
+    """A figure as the address of an image, in which no script runs, and its titles in words."""
+    titles = [figure.get_suptitle(), *(f"{axes.get_title()}." for axes in figure.axes)]
+    drawing = " ".join(image(figure, ".svg").decode("utf8").split()).replace("> <", "><")
+    drawing = re.sub(r"<[^<>']+>", _shorter, drawing)
+    address = "data:image/svg+xml," + quote(drawing, safe=" !$()*+,/:;=?@[]{}~'")
+    return {"alt": " ".join(t for t in titles if t != "."), "address": Markup(address)}
+
+
+def _shorter(tag: re.Match[str]) -> str:
+    """A tag with coordinates to a hundredth; a double quote would take three characters."""
+    return re.sub(r"(\.\d\d)\d+", r"\1", tag[0].replace('"', "'"))
+
+
+def grids(page: Page, table: RenderableType) -> list[Grid]:
+    """The tables of a page as the terminal shows them, if they are rich's; else its data."""
+    if isinstance(table, BarTable):
+        table = table.make(0)
+    if not isinstance(table, Table):
+        return [plain_grid(page.title, with_intervals(page.frame))]
+    if not table.show_header:
+        return [grid for cell in table.columns[0].cells for grid in grids(page, cell)]
+    columns = [[_text(cell) for cell in column.cells] for column in table.columns]
+    heads = [_text(column.header) for column in table.columns]
+    kinds = [
+        "text" if column.justify == "left" else "printed" if head.startswith("slide") else ""
+        for column, head in zip(table.columns, heads, strict=True)
+    ]
+    return [Grid(_text(table.title) or page.title, heads, list(zip(*columns, strict=True)), kinds)]
+
+
+def _text(cell: object) -> str:
+    return cell.plain if isinstance(cell, Text) else str(cell or "")
+
+
+def plain_grid(title: str, data: pd.DataFrame) -> Grid:
+    """A data frame of texts as a table."""
+    return Grid(title, list(data.columns), data.to_numpy().tolist(), [""] * data.shape[1])
+
+
+def runs_of(bundle: Bundle) -> dict[str, Any]:
+    """A row for each run, with the settings that vary; the other settings, and what runs ran on."""
+    rows = bundle.runs.drop_duplicates("run").reset_index(drop=True)
+    settings = pd.json_normalize([bundle.settings(run).model_dump() for run in rows["run"]])
+    facts = pd.json_normalize([dict(bundle.facts(run)) for run in rows["run"]])
+    known = settings.map(as_condition).join(facts.map(_fact))
+    varied = [name for name in settings if known[name].nunique() > 1]
+    table = pd.concat([rows[["run"]], known[varied], rows[FACTS].map(_fact)], axis=1)
+    return {
+        "folder": bundle.folder,
+        "grid": plain_grid("Runs (losses in nats a target token)", table),
+        "missing": [other_versions(bundle.environment), without_result(bundle.environment)],
+        "facts": {name: known[name].unique() for name in known if name not in varied},
+        "signatures": signatures(bundle.runs),
+    }
+
+
+def _fact(value: Any) -> str:
+    """A fact about a run as text."""
+    if isinstance(value, list):
+        return "; ".join(map(str, value))
+    if pd.isna(value):
+        return ""
+    if isinstance(value, float):
+        return f"{value:,.4g}"
+    return f"{value:,}" if type(value) is int else str(value)

@@ -14,11 +14,11 @@ from pathlib import Path
 import pandas as pd
 
 from ..claims.compression import COMPRESSION_RULE, compression_predicts_loss
-from ..claims.controls import CONTROLS_RULE, Controlled, selection_beats_compression
+from ..claims.controls import CONTROLS_RULE, selection_beats_compression
 from ..claims.cost import COST_RULE, ArmCost, cost_grows_with_product
 from ..claims.registry import CLAIMS, Claim, studied
 from ..claims.rules import RULES, verdict_on
-from ..claims.training import TRAINING_RULE, Trained, training_moves_curve
+from ..claims.training import TRAINING_RULE, training_moves_curve
 from ..claims.training import UNMEASURED as NOT_TWICE
 from ..claims.verdict import Verdict, numbers
 from ..results.bundle import Bundle, load_bundle
@@ -236,45 +236,27 @@ def _compression(bundle: Bundle) -> Judged | str:
 
 
 def _controls(bundle: Bundle) -> Judged | str:
-    """C10."""
-    result = measured_controls(bundle)
-    return (
-        result if isinstance(result, str) else (selection_beats_compression(result[0]), result[1])
-    )
-
-
-def measured_controls(bundle: Bundle) -> tuple[Controlled, pd.DataFrame] | str:
-    """What C10 is judged by, and its runs: of the first of the pairs that have the most controls.
-
-    In words why there is none.
-    """
-    result = _pairs(bundle)
-    if not result:
+    """C10: of the first of the pairs that have the most controls."""
+    candidates = _pairs(bundle)
+    if not candidates:
         return NO_PAIR
     runs = listed_runs(bundle)
-    most = max(result, key=lambda pair: len(set(control_names(runs, pair))))
-    return controlled(bundle, most)
+    most = max(candidates, key=lambda pair: len(set(control_names(runs, pair))))
+    measured, used = controlled(bundle, most)
+    return selection_beats_compression(measured), used
 
 
 def _training(bundle: Bundle) -> Judged | str:
-    """C12."""
-    result = measured_training(bundle)
-    if isinstance(result, str):
-        return result
-    buckets, rows = result
+    """C12: of the first pair that was trained twice as long."""
+    candidates = _pairs(bundle)
+    if not candidates:
+        return NO_PAIR
+    measured = next(filter(None, (twice_trained(bundle, pair) for pair in candidates)), None)
+    if measured is None:
+        return NOT_TWICE
+    buckets, rows = measured
     notes = [losses(rows), trained_lengths(bundle)]
     return training_moves_curve(buckets, [note for note in notes if note]), rows
-
-
-def measured_training(bundle: Bundle) -> tuple[list[Trained], pd.DataFrame] | str:
-    """What C12 is judged by, and its runs: of the first pair that was trained twice as long.
-
-    In words why there is none.
-    """
-    result = _pairs(bundle)
-    if not result:
-        return NO_PAIR
-    return next(filter(None, (twice_trained(bundle, pair) for pair in result)), NOT_TWICE)
 
 
 _JUDGES: Mapping[str, tuple[Callable[[Bundle], Judged | str], str]] = {

@@ -81,6 +81,8 @@ def answer(command: str, folder: Path) -> Columns:
     words = shlex.split(command.split(" && ")[-1])
     if words[0] == "corpus":
         return corpus_columns(text)
+    if words[0] == "report":
+        return explorer_columns((folder / words[-1]).read_text(encoding="utf8"))
     if words[0] == "plot":
         text = (folder / words[-1]).with_suffix(".csv").read_text(encoding="utf8")
     columns = read_columns(text)
@@ -122,6 +124,26 @@ def corpus_columns(text: str) -> Columns:
         elif "fingerprint" not in line and NUMBER.search(line):
             columns["numbers"].append(" ".join(NUMBER.findall(line)))
     return columns
+
+
+def explorer_columns(page: str) -> Columns:
+    """A row for each sentence and arm of the page's explorer; the page's tables have their own."""
+    data = json.loads(page.partition('id="explorer-data">')[2].partition("</script>")[0])
+    rows = [
+        {
+            "sentence": sentence["text"],
+            "arm": arm["name"],
+            "output": result["text"],
+            "words": " ".join(word for word, *_ in sentence["words"]),
+            "fates": ", ".join(fate for fate, _ in result["fates"]),
+            "found": " ".join(found for _, found in result["fates"]),
+            "weights": " ".join(str(max(row)) for row in result["weights"]),
+            "looked_at": " ".join(str(row.index(max(row))) for row in result["weights"]),
+        }
+        for sentence in data["sentences"]
+        for arm, result in zip(data["arms"], sentence["arms"], strict=True)
+    ]
+    return {name: [row[name] for row in rows] for name in rows[0]}
 
 
 def write_inputs(folder: Path) -> None:

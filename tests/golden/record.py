@@ -23,6 +23,7 @@ lecture --format csv
 lecture --results reference/bench --format csv
 lecture L7 --format csv
 lecture L14 --format csv
+report --results reference/vindication -o page.html
 merge reference/vindication reference/vindication_again -o both && export --results both
 merge reference/vindication reference/controls -o two && table arms --results two --format csv
 score --hypotheses a.txt --references ref.txt --sources src.txt --format csv

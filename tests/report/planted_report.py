@@ -22,6 +22,7 @@ LENGTH_RATIO = {"none": 0.9375, "additive": 1.0625}
 SCRIPT = "<script>document.title='owned'</script>"
 CLOSING = "</script><img/src=x:y onerror=document.title='owned'>"
 QUOTES = "\"'><b>&amp;"
+CONTROLS = "a\x00b\x1b[2J\x9f"
 SEPARATORS = "a\u2028b\u2029c"
 
 SOURCE = ["the", "cat", "sat", "</s>"]
@@ -44,7 +45,7 @@ def write_hostile(folder: Path) -> Path:
     for arm, shares in ARMS.items():
         settings = planted_settings(arm, corpus=corpus)
         texts = translations(references, shares, [1, len(arm)])
-        facts = {"notes": [SCRIPT], "device": CLOSING}
+        facts = {"notes": [SCRIPT], "device": CLOSING, "processor": CONTROLS}
         write_run(folder, f"{arm}1", settings, texts, references, **facts)
     words = [SCRIPT, CLOSING, QUOTES, SEPARATORS, "</s>"]
     reference = " ".join([SCRIPT, CLOSING, QUOTES])

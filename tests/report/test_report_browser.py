@@ -9,9 +9,7 @@ from listed import write_relisted
 from page_parser import Page
 from planted_report import CLOSING, PAIR, SCRIPT, write_hostile, write_results
 
-from seq2seq_bottleneck.report.explorer import BESIDE
 from seq2seq_bottleneck.report.page import make_report
-from seq2seq_bottleneck.report.tables import Grid, table_html
 
 pytestmark = [
     pytest.mark.slow,
@@ -45,16 +43,6 @@ FRAME = """<!doctype html><body><iframe width={width} height=800 src="{page}"></
   }};
   document.title = JSON.stringify({wanted});
 }}</script>"""
-CONTROLS = (
-    "run", "attention", "context_size", "seed", "hidden_size", "bidirectional", "reverse_source",
-    "initial_state", "joined", "updates", "parameters", "best_update", "epochs", "train_loss",
-    "valid_loss", "train_seconds",
-)  # fmt: skip
-"""The columns of the widest table of runs that the reference results have."""
-CELLS = (
-    "f5a2c32b0055", "additive", "256", "1", "256", "false", "false", "context", "1", "4000",
-    "1,718,657", "4,000", "6.43", "0.01", "0.04", "1,220.37",
-)  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -85,14 +73,14 @@ def test_a_fault_would_be_seen(tmp_path):
 
 
 def test_a_page_that_was_tampered_with_does_not_run(folder, tmp_path):
-    """The policy holds: neither another style nor another script nor another image is taken."""
+    """The policy holds: neither another script nor another image is taken."""
     text = (folder / "report.html").read_text(encoding="utf8")
-    added = "<style>p{color:red}</style><script>document.title='owned'</script>"
+    added = "<script>document.title='owned'</script>"
     image = "<img alt='' src='http://example.invalid/x.png'>"
     page = tmp_path / "page.html"
     page.write_text(text.replace("<main>", f"<main>{added}{image}", 1), encoding="utf8")
     found = visit(page.as_uri(), tmp_path)
-    assert sum("Content Security Policy" in line for line in found.console) >= 3
+    assert sum("Content Security Policy" in line for line in found.console) >= 2
     assert found.requests == []
     assert "<title>owned" not in found.dom
 
@@ -121,16 +109,6 @@ def test_the_explorer_answers_without_an_error_or_a_request(fragment, source, fo
         assert "opacity: 0.25" in rows[-1].all("i")[0].attributes["style"]
 
 
-def test_without_an_address_the_page_opens_where_its_data_say(folder, tmp_path):
-    text = (folder / "report.html").read_text(encoding="utf8")
-    assert text.count('"first":1') == 1
-    (folder / "first.html").write_text(text.replace('"first":1', '"first":0'), encoding="utf8")
-    for fragment, source in (("", PAIR[0]), ("#sentence=2", "dogs run")):
-        found = visit((folder / "first.html").as_uri() + fragment, tmp_path)
-        shown = Page(found.dom.replace("<!DOCTYPE html>", "")).by_id("explorer-shown")
-        assert shown.all("dd")[0].text == source
-
-
 def test_choosing_a_sentence_shows_it_and_makes_its_address(folder, tmp_path):
     frame = folder / "choose.html"
     frame.write_text(CHOOSE)
@@ -152,7 +130,7 @@ def test_words_kept_and_lost_are_shown_for_each_arm(folder, tmp_path):
     (fates,) = [table for table in shown.all("table") if table.attributes["class"] == "fates"]
     last = fates.all("tbody")[0].all("tr")[-1]
     assert [cell.text for cell in last.children] == [
-        "sat", "verb", "s' est assis", "in part: est assis", "in part: est assis"
+        "sat", "s' est assis", "in part: est assis", "in part: est assis"
     ]  # fmt: skip
 
 
@@ -185,34 +163,6 @@ def _measured(folder, tmp_path, width, wanted, page="report.html"):
     return json.loads(Page(found.dom).named("title")[0].text)
 
 
-def test_a_phone_shows_what_was_measured_without_scrolling(folder, tmp_path):
-    """None's BLEU, attention's and the gain of every bucket; of every claim its number."""
-    wanted = """[
-      [...page.querySelectorAll("#tables .pairs")[1].tBodies[0].rows].flatMap(
-        (row) => [3, 5, 6].map((place) => sides(row.children[place])[1])),
-      [...page.querySelectorAll("#claims .whole")].map((cell) => sides(cell)[1]),
-    ]"""
-    bleu, numbers = _measured(folder, tmp_path, 400, wanted)
-    assert len(bleu) == 3 * 5
-    assert len(numbers) == 19
-    assert min(bleu + numbers) >= -1
-
-
-def test_on_a_phone_figures_can_be_read_and_a_box_that_scrolls_says_so(folder, tmp_path):
-    wanted = """[
-      page.querySelector("figure img").getBoundingClientRect().width,
-      page.querySelector("figure .scroll").clientWidth,
-      getComputedStyle(page.querySelector("figure .scroll")).maskImage,
-      getComputedStyle(page.querySelector("#runs .scroll")).backgroundAttachment,
-      getComputedStyle(page.querySelector("#runs .scroll")).backgroundImage,
-    ]"""
-    image, box, mask, attached, shadow = _measured(folder, tmp_path, 400, wanted)
-    assert image >= 640 > 400 > box
-    assert "gradient" in mask
-    assert attached == "local, local, scroll, scroll"
-    assert shadow.count("linear-gradient") == 4
-
-
 @pytest.mark.parametrize("width", [400, 1280])
 def test_without_attention_the_state_is_in_sight_however_long_the_sentence(width, folder, tmp_path):
     """Its column is the last one; a box that is too narrow for all shows it all the same."""
@@ -230,7 +180,7 @@ def _of_length(folder, tokens):
     """The page opening on a sentence of so many source tokens, whose state is the last."""
     text = (folder / "report.html").read_text(encoding="utf8")
     data = json.loads(Page(text.removeprefix("<!doctype html>")).by_id("explorer-data").text)
-    shown = data["sentences"][data["first"]]
+    (shown,) = data["sentences"] = data["sentences"][1:]
     shown["source"] = ["dangerous"] * (tokens - 1) + ["</s>"]
     for arm in shown["arms"]:
         arm["weights"] = [[0] * (tokens - 1) + [1000]] * len(arm["output"])
@@ -240,11 +190,11 @@ def _of_length(folder, tokens):
     return f"{tokens}.html"
 
 
-def test_two_maps_of_a_sentence_that_is_not_long_stand_beside_each_other_whole(folder, tmp_path):
+def test_two_maps_of_a_sentence_that_is_not_long_are_next_to_each_other_whole(folder, tmp_path):
     wanted = """[...page.querySelectorAll(".heat")].map((map) =>
       [map.getBoundingClientRect(), sides(map)[1]]).map(([box, hidden]) =>
       [box.left, box.right, box.top, box.bottom, hidden])"""
-    maps = _measured(folder, tmp_path, 1280, wanted, _of_length(folder, BESIDE))
+    maps = _measured(folder, tmp_path, 1280, wanted, _of_length(folder, 20))
     (_, right, _, bottom, _), (left, _, top, _, _) = maps
     assert right < left
     assert top < bottom
@@ -255,8 +205,7 @@ def test_on_paper_no_column_is_lost_and_nothing_stands_over_nothing(folder, tmp_
     """The styles of paper, on a screen as wide as a letter between its margins."""
     text = (folder / "report.html").read_text(encoding="utf8")
     text = re.sub("<meta http-equiv[^>]*>", "", text).replace("@media print {", "@media all {")
-    runs = table_html(Grid("Runs", CONTROLS, (CELLS,), 1))
-    (folder / "paper.html").write_text(text.replace("<footer>", f"{runs}<footer>"), encoding="utf8")
+    (folder / "paper.html").write_text(text, encoding="utf8")
     wanted = """[
       page.documentElement.clientWidth,
       [...page.querySelectorAll("table")].map((each) => each.getBoundingClientRect().right),

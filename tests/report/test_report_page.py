@@ -1,38 +1,49 @@
-"""The page as text: one file, whole, with every number that was measured and nothing let in."""
+"""The page as text: one file, whole, with every number that was measured and no markup let in."""
 
 import hashlib
 import json
 import re
-import subprocess
-import sys
+import shlex
+import shutil
 from base64 import b64encode
 from itertools import pairwise
+from pathlib import Path
 from urllib.parse import unquote
 
 import pytest
 from page_parser import LOADING, Page
-from planted_arms import with_controls
+from planted import write_planted
+from planted_arms import HIGH, LOW, Store, with_controls
+from planted_cost import plant_costs
 from planted_report import (
+    ARMS,
     CLOSING,
-    LENGTH_RATIO,
     QUOTES,
     SCRIPT,
     SEPARATORS,
     without_store,
+    write_gold,
     write_hostile,
     write_length,
     write_results,
 )
+from rich.table import Table
+from rich.text import Text
 
 from seq2seq_bottleneck.claims.registry import CLAIMS
-from seq2seq_bottleneck.figures.style import GROUND
-from seq2seq_bottleneck.lecture.slides import SLIDES
-from seq2seq_bottleneck.report.page import NO_SCRIPT, make_report, write_report
+from seq2seq_bottleneck.cli.main import run
+from seq2seq_bottleneck.lecture.slides import L_FAIL, L_VIND, SLIDES
+from seq2seq_bottleneck.report.page import cell, make_report, prose, write_report
 from seq2seq_bottleneck.results.bundle import load_bundle
+from seq2seq_bottleneck.results.folders import STORE
 from seq2seq_bottleneck.settings.errors import UserError
 from seq2seq_bottleneck.settings.run import NAMES
+from seq2seq_bottleneck.settings.sweep import load_sweep
 from seq2seq_bottleneck.tables.decided import decide_results
-from seq2seq_bottleneck.tables.pages import slide_pages
+from seq2seq_bottleneck.tables.pages import make_page
+from seq2seq_bottleneck.tables.render import Fitted
+
+REFERENCE = Path(__file__).parents[2] / "results" / "reference"
 
 
 @pytest.fixture(scope="module")
@@ -52,8 +63,8 @@ def page(text):
 
 @pytest.fixture(scope="module")
 def hostile_text(tmp_path_factory):
-    """Of a bundle away from its store."""
-    folder = tmp_path_factory.mktemp("own") / f"<b>{SCRIPT[:8]}"
+    """The page of a bundle without its store."""
+    folder = tmp_path_factory.mktemp("other") / f"<b>{SCRIPT[:8]}"
     return make_report(without_store(write_hostile(folder)))
 
 
@@ -61,195 +72,186 @@ def hostile_text(tmp_path_factory):
 def any_page(request, tmp_path_factory, text, hostile_text):
     if request.param != "study alone":
         return Page(text if request.param == "plain" else hostile_text)
-    folder = tmp_path_factory.mktemp("other")
+    folder = tmp_path_factory.mktemp("study")
     write_length(folder)
     return Page(make_report(folder))
 
 
 @pytest.mark.slow
-def test_ids_are_unique_and_every_link_and_label_leads_to_one(any_page):
-    ids = [node.attributes["id"] for node in any_page.nodes if "id" in node.attributes]
-    assert len(ids) == len(set(ids))
-    for node in any_page.nodes:
-        if node.name == "a":
-            assert node.attributes["href"].removeprefix("#") in ids
-        for name in ("aria-labelledby", "for"):
-            assert node.attributes.get(name, ids[0]) in ids
-
-
-@pytest.mark.slow
-def test_nothing_is_loaded_from_elsewhere(any_page):
-    loaded = [node.attributes[name] for node in any_page.nodes for name in LOADING
-              if name in node.attributes]  # fmt: skip
-    assert all(address.startswith("data:image/svg+xml,") for address in loaded)
+def test_nothing_is_loaded_and_no_script_runs_but_the_pages_own(any_page):
+    addresses = [
+        node.attributes[name]
+        for node in any_page.nodes for name in LOADING if name in node.attributes
+    ]  # fmt: skip
+    assert all(address.startswith("data:image/svg+xml,") for address in addresses)
     assert any_page.named("link") == []
-    assert "url(" not in any_page.named("style")[0].text
-    assert "@import" not in any_page.named("style")[0].text
-
-
-@pytest.mark.slow
-def test_the_policy_allows_for_the_pages_own_style_and_script_alone(any_page):
+    (style,) = any_page.named("style")
+    assert "url(" not in style.text
+    assert "@import" not in style.text
     (meta,) = [node for node in any_page.named("meta") if "http-equiv" in node.attributes]
     rules = dict(rule.strip().split(" ", 1) for rule in meta.attributes["content"].split(";"))
-    assert rules["default-src"] == "'none'"
-    assert rules["img-src"] == "data:"
-    scripts = [node for node in any_page.named("script") if "type" not in node.attributes]
-    for kind, nodes in (("style", any_page.named("style")), ("script", scripts)):
-        assert len(nodes) <= 1
-        for node in nodes:
+    assert (rules["default-src"], rules["img-src"]) == ("'none'", "data:")
+    for node in any_page.named("script"):
+        if "type" not in node.attributes:
             digest = b64encode(hashlib.sha256(node.text.encode()).digest()).decode()
-            assert rules[f"{kind}-src"] == f"'sha256-{digest}'"
-    for node in any_page.nodes:
-        assert "style" not in node.attributes
-        assert not [name for name in node.attributes if name.startswith("on")]
+            assert rules["script-src"] == f"'sha256-{digest}'"
+    assert not [name for node in any_page.nodes for name in node.attributes if name[:2] == "on"]
 
 
 @pytest.mark.slow
-def test_headings_are_in_order_and_the_language_is_told(any_page):
+def test_links_lead_somewhere_headings_are_in_order_and_tables_have_heads(any_page):
+    ids = [node.attributes["id"] for node in any_page.nodes if "id" in node.attributes]
+    assert len(ids) == len(set(ids))
+    assert {node.attributes["href"].removeprefix("#") for node in any_page.named("a")} <= set(ids)
     levels = [int(node.name[1]) for node in any_page.nodes if re.fullmatch("h[1-6]", node.name)]
-    assert levels[0] == 1
-    assert levels.count(1) == 1
+    assert (levels[0], levels.count(1)) == (1, 1)
     assert all(after <= before + 1 for before, after in pairwise(levels))
     assert any_page.named("html")[0].attributes["lang"] == "en"
-    assert any_page.named("body")[0].children[0].attributes["href"] == "#tables"
-
-
-@pytest.mark.slow
-def test_tables_have_captions_heads_with_scope_and_as_many_cells_in_each_row(any_page):
     for table in any_page.named("table"):
         assert table.all("caption")[0].text
-        assert table.all("tbody")
         assert all(th.attributes["scope"] for th in table.all("th"))
-        assert len(set(_widths(table))) == 1
+        widths = {
+            sum(int(each.attributes.get("colspan", 1)) for each in row.children)
+            for row in table.all("tr")
+        }
+        assert len(widths) == 1
 
 
-def _widths(table):
-    """How many columns each row fills, cells that reach down from above among them."""
-    for part in (*table.all("thead"), *table.all("tbody")):
-        hanging = []
-        for row in part.all("tr"):
-            hanging = [(wide, rows - 1) for wide, rows in hanging if rows > 1]
-            hanging += [(_span(cell, "colspan"), _span(cell, "rowspan")) for cell in row.children]
-            yield sum(wide for wide, _ in hanging)
+def printed(table, title):
+    """The title and the cells of the tables that a terminal shows, read without the page's code."""
+    if isinstance(table, Fitted):
+        table = table.layouts[-1].table
+    if isinstance(table, Table) and not table.show_header:
+        for each in table.columns[0].cells:
+            yield from printed(each, title)
+    elif isinstance(table, Table):
+        cells = [text for column in table.columns for text in column.cells]
+        plain = [each.plain if isinstance(each, Text) else str(each) for each in cells]
+        yield str(table.title or title), [line for each in plain for line in each.split("\n")]
 
 
-def _span(cell, name):
-    return int(cell.attributes.get(name) or 1)
-
-
-@pytest.mark.slow
-def test_pictures_say_what_they_show(page):
-    figures = page.named("figure")
-    assert len(figures) >= 3
-    for figure in figures:
-        (image,) = figure.all("img")
-        assert image.attributes["alt"]
-        assert GROUND.lower() in _drawn(image)
-
-
-def _drawn(image):
-    """The image, whose letters are letters, so that it is small."""
-    drawn = unquote(image.attributes["src"].partition(",")[2])
-    assert "<text" in drawn
-    assert "<script" not in drawn
-    return drawn
-
-
-@pytest.mark.slow
-def test_every_claim_has_its_verdict_its_sentence_its_rule_and_a_command(folder, page):
-    decisions = {one.claim.id: one for one in decide_results(folder)}
-    assert set(decisions) == {claim.id for claim in CLAIMS}
-    for name, decision in decisions.items():
-        within = page.by_id("tables" if name.startswith("L-") else name)
-        text = within.text.replace("`", "")
-        verdict = decision.verdict
-        assert verdict.verdict in text
-        assert verdict.because[1:].replace("`", "") in text
-        assert verdict.rule.replace("`", "") in text
-        assert ("To be measured" in text) == (verdict.verdict == "not measured" and name[0] == "C")
-        if decision.command:
-            assert decision.command in within.all("pre")[0].text
-            assert "To measure it" in text or name.startswith("L-")
+@pytest.mark.parametrize(
+    "bundle",
+    [
+        pytest.param("planted", marks=pytest.mark.slow),
+        pytest.param("vindication", marks=pytest.mark.exhaustive(sample="test")),
+        pytest.param("capacity", marks=pytest.mark.exhaustive(sample="test")),
+    ],
+)
+def test_every_number_of_every_table_is_on_the_page(bundle, folder, page):
+    if bundle != "planted":
+        folder = REFERENCE / bundle
+        page = Page(make_report(folder))
+    captions = {table.all("caption")[0].text: table for table in page.named("table")}
+    names = [path.stem for path in (folder / "probes").glob("*.csv")]
+    names += [] if bundle == "capacity" else ["failure-pattern", "vindication"]
+    assert names
+    for name in names:
+        made = make_page(name, load_bundle(folder))
+        for title, lines in printed(made.table, made.title):
+            body = captions[title].all("tbody")[0].text
+            assert [line for line in lines if line.replace("..", " to ") not in body] == []
+        assert all(line.replace("`", "") in page.root.text for line in made.caption)
 
 
 @pytest.mark.slow
-def test_the_two_tables_stand_first_with_printed_and_measured_side_by_side(folder, page):
+def test_a_slides_numbers_are_in_the_rows_of_the_measured_ones(folder, page):
     first, second = page.by_id("tables").all("table")
-    failure, vindication = (held.frame for held in slide_pages(load_bundle(folder)))
-    row = _cells(first)[1]
-    measured = failure.iloc[1]
-    assert row[0] == "11-20slide: 10-20 words"
-    low, high = (f"{measured[f'bleu_{end}']:.1f}" for end in ("low", "high"))
-    assert row[2:4] == ["28.5", f"{measured['bleu']:.1f}{low} to {high}"]
-    assert row[4] == "-19%"
-    assert row[5].startswith(f"{measured['quality_drop']:+.0f}%")
-    assert row[6:8] == ["5:1", f"{measured['compression_ratio']:.1f}:1"]
-    row, measured = _cells(second)[4], vindication.iloc[4]
-    assert row[2] == "8.1"
-    assert row[4] == "24.3"
-    assert row[5].startswith(f"{measured['bleu_attention']:.1f}")
-    assert row[6].startswith(f"{measured['gain']:+.1f}")
-    assert row[7] == "+200%"
-    ids = [node.attributes["id"] for node in page.named("section")]
-    assert ids[:3] == ["tables", "claims", "printed"]
-    assert [one for one in ids if re.fullmatch(r"C\d+", one)] == [f"C{n}" for n in range(1, 15)]
-    assert ids[-2:] == ["explorer", "runs"]
-
-
-def _cells(table):
-    return [[cell.text for cell in row.children] for row in table.all("tbody")[0].all("tr")]
+    names = ("failure-pattern", "vindication")
+    frames = [make_page(name, load_bundle(folder)).frame for name in names]
+    for table, frame, rows, numbers in (
+        (first, frames[0], L_FAIL, ["bleu", "drop_percent"]),
+        (second, frames[1], L_VIND, ["none", "attention", "improvement_percent"]),
+    ):
+        for row, measured in zip(table.all("tbody")[0].all("tr"), frame["bucket"], strict=True):
+            assert row.children[0].text == measured
+            slide = [each.text for each in row.children
+                     if each.attributes.get("class") == "printed"]  # fmt: skip
+            expected = [getattr(rows[measured], name) for name in numbers]
+            assert [float(re.sub("baseline", "0", each).strip("%")) for each in slide] == expected
 
 
 @pytest.mark.slow
-def test_a_studys_numbers_stand_in_its_table_with_n_and_interval(page):
-    table = page.by_id("C11").all("table")[0]
-    for ratio in LENGTH_RATIO.values():
-        assert f"{ratio:.2f}{ratio - 0.01:.2f} to {ratio + 0.01:.2f}" in table.text
-    assert table.text.count("120") == 10
-    assert "bottleneck study length --results" in page.by_id("C11").all("pre")[0].text
+def test_every_claim_has_its_verdict_its_number_its_rule_and_its_command(folder, page):
+    decisions = {each.claim.id: each for each in decide_results(folder)}
+    assert set(decisions) == {claim.id for claim in CLAIMS}
+    rows = page.by_id("claims").all("tbody")[0].all("tr")
+    assert [row.children[0].text for row in rows] == list(decisions)
+    for name, row in zip(decisions, rows, strict=True):
+        verdict, command = decisions[name].verdict, decisions[name].command
+        section = page.by_id("tables" if name.startswith("L-") else name)
+        shown = section.text.replace("`", "")
+        assert row.children[2].text.strip() == verdict.verdict
+        assert verdict.verdict in shown
+        assert verdict.because[1:].replace("`", "") in shown
+        assert verdict.rule.replace("`", "") in shown
+        if command:
+            assert command in "\n".join(each.text for each in section.all("pre"))
+        if verdict.value is None:
+            assert row.children[3].text == ""
+        else:
+            number = row.children[3].text
+            assert float(number.split()[0]) == pytest.approx(verdict.value, abs=0.05)
+            assert number in section.text or name.startswith("L-")
 
 
 @pytest.mark.slow
-def test_what_nothing_measured_says_so_and_has_no_table(page):
+def test_figures_are_images_of_text_with_their_titles(page):
+    images = {node.attributes["alt"]: node.attributes["src"] for node in page.named("img")}
+    assert len(images) == len(page.named("figure")) == 3
+    for drawn in map(unquote, images.values()):
+        assert "<text" in drawn
+        assert "<script" not in drawn
+    assert {alt.partition("?")[0].partition(",")[0] for alt in images} == {
+        "BLEU by sentence length", "Is a long output as long as it should be",
+        "Where does the decoder look",
+    }  # fmt: skip
+
+
+@pytest.mark.slow
+def test_what_nothing_measured_has_no_table_and_what_cannot_be_drawn_says_why(folder, page):
     section = page.by_id("C3")
     assert "not measured" in section.text
-    assert section.all("table") == []
-    assert "bottleneck study survival --results" in section.all("pre")[0].text
-    assert "To measure it again" not in section.text
+    assert section.all("table") == section.all("img") == []
+    command = f"bottleneck study survival --results {folder}"
+    assert [node.text for node in section.all("pre")] == [command]
+    assert "did not log their validation loss" in page.by_id("tables").text
+    assert "bottleneck sweep" in page.by_id("further").text
 
 
 @pytest.mark.slow
-def test_the_printed_numbers_are_all_there(page):
+def test_the_printed_numbers_are_all_there_and_questions_lead_to_theirs(page):
     ids = {node.attributes.get("id") for node in page.by_id("printed").all("th")}
     assert {f"printed-{name}" for name in SLIDES} <= ids
+    links = [node.text for node in page.by_id("C7").all("a")]
+    assert links == ["L5", "L10", "L16"]
+    assert {each for slide in SLIDES.values() for each in slide.get("claims", ())} <= {
+        claim.id for claim in CLAIMS
+    }
 
 
 @pytest.mark.slow
-def test_settings_environment_and_signature_stand_at_the_end(folder, page):
-    section = page.by_id("runs")
-    bundle = load_bundle(folder)
-    apart = {"model.attention", "training.seed"}
-    for name in set(NAMES) - apart:
-        assert f"{name.partition('.')[2]} = " in section.text
-    assert {"attention", "seed"} <= {th.text for th in section.all("th")}
+def test_runs_settings_environment_and_signature_are_at_the_end(folder, page):
+    section, bundle = page.by_id("runs"), load_bundle(folder)
+    heads = [th.text for th in section.all("thead")[0].all("th")]
+    assert heads[:3] == ["run", "model.attention", "training.seed"]
+    assert set(NAMES) <= {*heads, *(node.text for node in section.all("dt"))}
     assert bundle.runs["signature"].iloc[0] in section.text
-    for run in set(bundle.runs["run"]):
-        assert run in section.text
-        assert bundle.facts(run)["fingerprint"] in section.text
+    for run_id in set(bundle.runs["run"]):
+        assert run_id in section.text
+        assert bundle.facts(run_id)["fingerprint"] in section.text
 
 
 @pytest.mark.slow
 def test_markup_in_words_settings_notes_and_file_names_is_text(hostile_text):
     page = Page(hostile_text)
-    assert [node.attributes.get("type") for node in page.named("script")] == [
-        "application/json", None
-    ]  # fmt: skip
+    kinds = [node.attributes.get("type") for node in page.named("script")]
+    assert kinds == ["application/json", None]
     assert len(page.named("img")) == len(page.named("figure")) > 0
     assert page.named("b") == []
-    runs = page.by_id("runs").text
-    assert f"source = {SCRIPT}.en" in runs
-    assert f"target = {QUOTES}.fr" in runs
-    assert CLOSING in runs
+    values = [node.text for node in page.by_id("runs").all("dd")]
+    assert {f"{SCRIPT}.en", f"{QUOTES}.fr", CLOSING} <= set(values)
+    assert "a\ufffdb\ufffd[2J\ufffd" in values
     assert SCRIPT[:8] in page.named("title")[0].text
     data = json.loads(page.by_id("explorer-data").text)
     assert data["sentences"][0]["source"] == [SCRIPT, CLOSING, QUOTES, SEPARATORS, "</s>"]
@@ -257,20 +259,18 @@ def test_markup_in_words_settings_notes_and_file_names_is_text(hostile_text):
     assert "owned" not in "".join(node.text for node in page.named("script")[1:])
 
 
+def test_cells_and_prose_escape_what_they_do_not_mark_up():
+    assert cell("48.4\n46.0..<b>") == "48.4 <small>46.0 to &lt;b&gt;</small>"
+    assert cell("source\nwords") == "source words"
+    assert cell("un-\ntrained <i>") == "untrained &lt;i&gt;"
+    assert prose("`a <x>` & `b") == "<code>a &lt;x&gt;</code> &amp; `b"
+
+
 @pytest.mark.slow
-def test_without_scripts_the_explorer_is_hidden_and_says_why(page):
+def test_without_scripts_the_explorer_is_hidden(page):
     assert "hidden" in page.by_id("explorer-app").attributes
     assert page.by_id("explorer-shown").children == []
-    assert page.by_id("explorer").all("noscript")[0].text == NO_SCRIPT
-    outside = [node for node in page.nodes if "hidden" in node.attributes]
-    assert outside == [page.by_id("explorer-app")]
-
-
-@pytest.mark.slow
-def test_without_further_sweeps_it_says_what_makes_them(page):
-    section = page.by_id("further")
-    assert "bottleneck sweep" in section.text
-    assert section.all("h3") == []
+    assert "JavaScript" in page.by_id("explorer").all("noscript")[0].text
 
 
 @pytest.mark.exhaustive(sample="session")
@@ -280,32 +280,86 @@ def test_equal_results_give_equal_bytes(folder, text):
 
 @pytest.mark.slow
 def test_a_folder_without_results_is_refused_and_nothing_is_written(tmp_path):
-    made = tmp_path / "report.html"
     with pytest.raises(UserError, match="no results in"):
-        write_report(tmp_path, made)
+        write_report(tmp_path, tmp_path / "report.html")
     assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.slow
-def test_the_page_is_made_without_jax():
-    code = (
-        "import sys\nimport seq2seq_bottleneck.report.page\n"
-        "print([name for name in ('jax', 'flax', 'optax') if name in sys.modules])"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
+def test_links_of_the_users_own_have_their_table(tmp_path):
+    write_gold(write_results(tmp_path))
+    section = Page(make_report(tmp_path)).by_id("C7")
+    assert "partly" in section.text
+    assert "the user's gold links" in section.all("caption")[0].text
+    commands = [line for node in section.all("pre") for line in node.text.splitlines()]
+    assert f"bottleneck table alignment-gold --results {tmp_path}" in commands
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """A folder of results folders: a pair, controls, a side question, a pair of a user's, costs."""
+    whole = tmp_path_factory.mktemp("two words")
+    write_results(whole / "vindication", seeds=1)
+    with_controls(whole / "controls").write()
+    forced = Store(whole / "teacher_forcing")
+    for share in (1.0, 0.5):
+        for arm, shares in {"none": LOW, "additive": HIGH}.items():
+            forced.add(f"{arm}-{share}", arm, shares, training={"teacher_forcing": share})
+    forced.write()
+    write_planted(whole / "<b>mine", ARMS)
+    mixed = Store(whole / "mixed")
+    for name, edges in (("a", "5,11,21,31,41"), ("b", "5,21")):
+        mixed.add(name, "none", LOW, scoring={"edges": edges})
+    mixed.write()
+    plant_costs(whole / "bench")
+    return whole
+
+
+@pytest.fixture(scope="module")
+def whole_page(whole):
+    return Page(make_report(whole))
 
 
 @pytest.mark.exhaustive(sample="session")
-def test_a_folder_of_results_folders_makes_one_page_each_claim_from_where_it_is_decided(tmp_path):
-    pair = write_results(tmp_path / "vindication", seeds=1)
-    controls = with_controls(tmp_path / "controls").write()
-    page = Page(make_report(tmp_path))
-    assert len(page.by_id("tables").all("table")) == 2
-    assert f"--results {pair}" in page.by_id("tables").text
-    assert f"bottleneck sweep controls --out {controls}" in page.by_id("C10").text
-    assert [str(pair), str(controls)] == [
-        node.text for node in page.by_id("runs").all("h3") if str(tmp_path) in node.text
-    ]
-    ids = [node.attributes["id"] for node in page.nodes if "id" in node.attributes]
-    assert len(ids) == len(set(ids))
+def test_each_claim_is_from_the_folder_that_decides_it(whole, whole_page):
+    for claim, name in (("C10", "controls"), ("C11", "vindication"), ("C9", "bench")):
+        section = whole_page.by_id(claim)
+        assert section.all("table")
+        assert section.all("img")
+        assert f"--results {shlex.quote(str(whole / name))}" in section.all("pre")[0].text
+    heads = [Path(node.text).name for node in whole_page.by_id("runs").all("h3")]
+    assert heads == ["vindication", "controls", "<b>mine", "mixed", "teacher_forcing"]
+
+
+@pytest.mark.exhaustive(sample="session")
+def test_sweeps_that_no_claim_rests_on_have_their_question_and_their_table(whole, whole_page):
+    section = whole_page.by_id("further")
+    assert [node.text for node in section.all("h3")] == ["<b>mine", "mixed", "teacher_forcing"]
+    assert whole_page.named("b") == []
+    assert f"{load_sweep('teacher_forcing').question.partition('?')[0]}?" in section.text
+    assert "other buckets" in section.text
+    tables = section.all("table")
+    for name, each, table in (
+        ("<b>mine", "vindication", tables[0]),
+        ("teacher_forcing", "arms", tables[-1]),
+    ):
+        made = make_page(each, load_bundle(whole / name))
+        ((_, lines),) = printed(made.table, made.title)
+        body = table.all("tbody")[0].text
+        assert [line for line in lines if line.replace("..", " to ") not in body] == []
+        assert all(verdict.because[1:] in section.text for verdict in made.judged)
+
+
+@pytest.mark.exhaustive(sample="session")
+def test_every_command_of_a_page_without_runs_is_taken(whole, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(whole, "whole", ignore=shutil.ignore_patterns(STORE))
+    page = Page(make_report(Path("whole")))
+    lines = dict.fromkeys(
+        line for node in page.named("pre") for line in node.text.splitlines()
+        if line.split()[1] in ("table", "plot", "claims", "lecture")
+    )  # fmt: skip
+    assert len(lines) > 8
+    for line in lines:
+        assert run(shlex.split(line)[1:]) == 0, line
+        capsys.readouterr()

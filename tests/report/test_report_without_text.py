@@ -8,7 +8,6 @@ import pytest
 from planted_report import PAIR, write_results
 
 from seq2seq_bottleneck.cli.main import run
-from seq2seq_bottleneck.report.page import NO_EXAMPLES
 from seq2seq_bottleneck.results.bundle import load_bundle
 from seq2seq_bottleneck.results.schema import EXAMPLES, RUNS, SENTENCES
 from seq2seq_bottleneck.settings.sums import SUMS
@@ -54,7 +53,7 @@ def test_tables_page_and_merge_do_without(
 ) -> None:
     page = tmp_path / "page.html"
     assert run(["report", "--results", str(bare), "-o", str(page)]) == 0
-    assert NO_EXAMPLES in page.read_text("utf8")
+    assert "The results hold no example sentences." in page.read_text("utf8")
     assert run(["merge", str(bare), "-o", str(tmp_path / "both")]) == 0
     frames = [load_bundle(folder).runs for folder in (tmp_path / "both", whole)]
     pd.testing.assert_frame_equal(*(one.reset_index(drop=True) for one in frames))

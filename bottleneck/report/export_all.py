@@ -1,0 +1,116 @@
+"""``bottleneck export --all``: every table and figure of a results folder, as files in it."""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from ..figures.files import NUMBERS, write_figure
+from ..figures.registry import make_figure
+from ..results.probes import has_probe
+from ..results.schema import STUDIES
+from ..results.study_files import GOLD
+from ..settings.atomic import write_text
+from ..settings.errors import UserError
+from ..tables.claims import render as render_claims
+from ..tables.claims import summary
+from ..tables.decided import bundle_of, decide_results
+from ..tables.names import FIGURES, GOLD_TABLE, TABLES
+from .page import NAMES, attempt, check_results, find_pages, has_numbers, write_report
+
+TABLES_FOLDER, FIGURES_FOLDER, CONTENTS = "tables", "figures", "CONTENTS.md"
+CLAIMS, REPORT = "claims", "report.html"
+FORMS: Mapping[str, str] = {".md": "markdown", ".csv": "csv"}
+"""Forms of tables and claims, by the file's ending."""
+IMAGES = (".png", ".svg")
+GROWTH = "cost_exponents"
+"""The benchmark's second table."""
+OF_SIZES = ("compression", "context-length")
+"""Figures that compare context sizes."""
+
+
+class Written(NamedTuple):
+    """Titles of tables by file name, names of figures, and what is missing, with the reason."""
+
+    tables: Mapping[str, str]
+    figures: Sequence[str]
+    missing: Sequence[str]
+
+
+def write_out(folder: Path) -> Written:
+    """Write ``tables/``, ``figures/`` and last ``CONTENTS.md`` into a results folder.
+
+    Files of an earlier time that cannot be made any more are removed. A folder without results is a
+    ``UserError``, and so is a damaged file; then nothing is removed.
+    """
+    check_results(folder)
+    bundle = bundle_of(folder)
+
+    def draw(name: str) -> None:
+        if name in OF_SIZES and bundle and bundle.runs["context_size"].nunique() < 2:
+            raise UserError(f"all runs have one context size (`bottleneck plot {name}` draws it)")
+        for (
+            ending
+        ) in IMAGES:  # a figure that has been written once is laid out a little differently
+            write_figure(*make_figure(name, folder), folder / FIGURES_FOLDER / f"{name}{ending}")
+
+    names = dict.fromkeys((*NAMES, *FIGURES))
+    known = [name for name in names if has_numbers(name, folder, bundle)]
+    found, no_tables = attempt(
+        filter(NAMES.__contains__, known), lambda name: find_pages(name, folder, bundle)
+    )
+    pages = {page.name: page for made in found.values() for page in made}
+    for name, page in pages.items():
+        for ending, form in FORMS.items():
+            write_text(folder / TABLES_FOLDER / f"{name}{ending}", page.render(form))
+    figures, no_figures = attempt(filter(FIGURES.__contains__, known), draw)
+    _remove_others(folder / TABLES_FOLDER, pages, FORMS)
+    _remove_others(folder / FIGURES_FOLDER, figures, (*IMAGES, NUMBERS))
+    missing = [f"table {name}: {reason}" for name, reason in no_tables.items()]
+    missing += [f"figure {name}: {reason}" for name, reason in no_figures.items()]
+    if names := ", ".join(name for name in STUDIES if bundle and not has_probe(folder, name)):
+        missing.append(f"not measured: {names} (`bottleneck study NAME --results {folder}`)")
+    written = Written({name: page.title for name, page in pages.items()}, list(figures), missing)
+    write_text(folder / CONTENTS, contents(written))
+    return written
+
+
+def _remove_others(folder: Path, kept: Collection[str], endings: Iterable[str]) -> None:
+    """Remove what has the name of one of our tables or figures and was not made this time."""
+    stems = {name.replace("-", "_") for name in TABLES} | {*FIGURES, GOLD, GOLD_TABLE, GROWTH}
+    for stem in stems - set(kept):
+        for ending in endings:
+            (folder / f"{stem}{ending}").unlink(missing_ok=True)
+
+
+def contents(written: Written) -> str:
+    """``CONTENTS.md``: links to the tables and figures, and what is missing."""
+    tables, figures = TABLES_FOLDER, FIGURES_FOLDER
+    sections = {
+        "Tables": [
+            f"[{name}]({tables}/{name}.md): {title} ([CSV]({tables}/{name}.csv))"
+            for name, title in written.tables.items()
+        ],
+        "Figures": [
+            f"[{name}]({figures}/{name}.png) ([SVG]({figures}/{name}.svg), "
+            f"[numbers]({figures}/{name}{NUMBERS}))"
+            for name in written.figures
+        ],
+        "Left out": written.missing,
+    }
+    lines = ["# What these results show", "", "By `bottleneck export --all`."]
+    for head, items in sections.items():
+        lines += ["", f"## {head}", "", *(f"- {item}" for item in items)] if items else []
+    return "\n".join(lines) + "\n"
+
+
+def write_end(folder: Path) -> tuple[str, int]:
+    """Write ``claims.md``, ``claims.csv`` and ``report.html`` of a folder and those inside it.
+
+    Returns how many claims hold, in words, and the page's size in bytes. Without any results a
+    ``UserError``.
+    """
+    size = write_report(folder, folder / REPORT)
+    decisions = decide_results(folder)
+    for ending, form in FORMS.items():
+        write_text(folder / f"{CLAIMS}{ending}", render_claims(decisions, form))
+    return summary(decisions), size
