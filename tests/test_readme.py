@@ -42,8 +42,6 @@ def shown_commands() -> list[str]:
 
 def small(arguments: list[str]) -> list[str]:
     """The same command at a size for tests."""
-    if not arguments:  # `bottleneck` alone
-        return arguments
     if arguments[0] == "bench":
         return [*arguments, "--vary", "length=2,4", "--arms", "dot", "--repeats", "1"]
     counted = arguments[0] == "study" and "--dry-run" in arguments
@@ -107,10 +105,8 @@ def script_commands() -> list[str]:
 
 
 def parsed(line: str) -> Any:
-    """What Typer makes of a command line, which is not run; None of one without a command."""
+    """What Typer makes of a command line, which is not run."""
     command, arguments = typer.main.get_command(app), shlex.split(line)[1:]
-    if arguments in ([], ["--help"]):
-        return None
     while hasattr(command, "resolve_command"):
         _, command, arguments = command.resolve_command(typer.Context(command), arguments)
     return command.make_context(line, arguments)
