@@ -1,8 +1,9 @@
-"""Every command that README shows is run, the long ones at the preset ``smoke``.
+"""Every command that README and the other pages show is run, the long ones at ``smoke``.
 
 Those of ``experiments/reference.sh``, which take days, are parsed alone.
 """
 
+import ast
 import csv
 import gzip
 import re
@@ -22,21 +23,24 @@ from seq2seq_bottleneck.results.schema import STUDIES
 from seq2seq_bottleneck.settings.sweep import experiment_names
 
 ROOT = Path(__file__).parents[1]
-README = (ROOT / "README.md").read_text(encoding="utf8")
+PAGES = {
+    name: (ROOT / name).read_text(encoding="utf8")
+    for name in ("README.md", "experiments/README.md", "results/README.md", "bottleneck/README.md")
+}
+"""In the order in which their commands are run."""
+README, EXPERIMENTS, RESULTS, HOUSE = PAGES.values()
 WORDS = [f"word{n}" for n in range(30)]
 
 
 def shown_commands() -> list[str]:
-    """The ``bottleneck`` lines of README's shell blocks, without comments."""
-    blocks = re.findall(r"```sh\n(.*?)```", README, flags=re.DOTALL)
+    """The ``bottleneck`` lines of the pages' shell blocks, without comments."""
+    blocks = re.findall(r"```sh\n(.*?)```", "\n".join(PAGES.values()), flags=re.DOTALL)
     lines = [line.split("  #")[0].strip() for block in blocks for line in block.splitlines()]
     return [line for line in lines if line.split()[:1] == ["bottleneck"]]
 
 
 def small(arguments: list[str]) -> list[str]:
     """The same command at a size for tests."""
-    if not arguments:  # `bottleneck` alone
-        return arguments
     if arguments[0] == "bench":
         return [*arguments, "--vary", "length=2,4", "--arms", "dot", "--repeats", "1"]
     counted = arguments[0] == "study" and "--dry-run" in arguments
@@ -54,11 +58,10 @@ def small(arguments: list[str]) -> list[str]:
     return [*arguments, "--preset", "smoke"]
 
 
-def block(language: str, start: str) -> str:
-    """The one block of a language that starts so."""
-    found = re.findall(rf"```{language}\n({re.escape(start)}.*?)```", README, flags=re.DOTALL)
-    assert len(found) == 1
-    return found[0]
+def block(page: str, language: str, start: str) -> str:
+    """The one block of a language on a page that starts so."""
+    (text,) = re.findall(rf"```{language}\n({re.escape(start)}.*?)```", page, flags=re.DOTALL)
+    return text
 
 
 @pytest.fixture(scope="module")
@@ -77,15 +80,18 @@ def folder(tmp_path_factory):
 
 
 @pytest.mark.exhaustive(minutes=10)
-def test_the_commands_of_readme_run(folder, monkeypatch, capsys):
-    """In one folder and in the page's order: later commands read what earlier ones wrote."""
+def test_the_commands_of_the_pages_run(folder, monkeypatch, capsys):
+    """In one folder and in the pages' order: later commands read what earlier ones wrote."""
     monkeypatch.chdir(folder)
     for command in shown_commands():
         assert run(small(shlex.split(command)[1:])) == 0, command
         assert capsys.readouterr().out.strip(), command
     names: dict[str, Any] = {}
-    exec(block("python", "import seq2seq_bottleneck"), names)
+    exec(block(README, "python", "import seq2seq_bottleneck"), names)
     assert set(names["frame"]["attention"]) == {"none", "additive"}
+    exec(block(RESULTS, "python", "import pandas"), names)
+    assert set(names["means"].index) == {"none", "additive"}
+    assert set(names["survival"]["arm"]) == {"none", "additive"}
     notebook = re.findall("`!([^`]+)`", README)
     assert [run(shlex.split(command)[1:]) for command in notebook] == [0]
 
@@ -98,10 +104,8 @@ def script_commands() -> list[str]:
 
 
 def parsed(line: str) -> Any:
-    """What Typer makes of a command line, which is not run; None of one without a command."""
+    """What Typer makes of a command line, which is not run."""
     command, arguments = typer.main.get_command(app), shlex.split(line)[1:]
-    if arguments in ([], ["--help"]):
-        return None
     while hasattr(command, "resolve_command"):
         _, command, arguments = command.resolve_command(typer.Context(command), arguments)
     return command.make_context(line, arguments)
@@ -137,14 +141,15 @@ PLACES = {"FILE-OR-NAME": "context_size", "DIR": "out", "HOST": "127.0.0.1"}
 
 
 @pytest.mark.exhaustive(sample="session")
-def test_the_sweeps_that_readme_tells_of_in_its_text_can_be_planned(folder, monkeypatch, capsys):
-    """The file that it shows, and the commands that want a cluster: their dry runs."""
+def test_the_sweeps_in_the_text_of_the_pages_can_be_planned(folder, monkeypatch, capsys):
+    """The files that they show, and the commands that want a cluster: their dry runs."""
     monkeypatch.chdir(folder)
-    Path("mine.toml").write_text(block("toml", "# Does a larger context"), encoding="utf8")
+    Path("short.toml").write_text(block(README, "toml", "# Does"), encoding="utf8")
+    Path("groups.toml").write_text(block(EXPERIMENTS, "toml", "# Does"), encoding="utf8")
     before = sorted(folder.rglob("*"))
-    inline = re.findall(r"`bottleneck (sweep [^`]+ --[^`]+)`", README)
-    assert len(inline) == 3
-    for command in ("sweep mine.toml", *inline):
+    inline = re.findall(r"`bottleneck (sweep [^`]+ --[^`]+)`", README + EXPERIMENTS)
+    assert len(inline) == 4
+    for command in ("sweep short.toml", "sweep groups.toml", *inline):
         for name, place in PLACES.items():
             command = re.sub(rf"\b{name}\b", place, command)
         assert run([*command.split(), "--preset", "smoke", "--dry-run"]) == 0, command
@@ -154,10 +159,10 @@ def test_the_sweeps_that_readme_tells_of_in_its_text_can_be_planned(folder, monk
 
 
 def test_the_commands_of_dask_are_taken():
-    """Clusters of our own stand on other tests; here the options are those that README shows."""
-    lines = re.findall(r"^`?dask (scheduler|worker)([^`#\n]*)", README, flags=re.MULTILINE)
-    lines += re.findall(r"`dask (scheduler|worker)([^`]*)`", README)
-    assert len(lines) == 3
+    """Other tests start clusters; here the options are those that the pages show."""
+    lines = re.findall(r"^dask (scheduler|worker)([^#\n]*)", EXPERIMENTS, flags=re.MULTILINE)
+    lines += re.findall(r"`dask (scheduler|worker)([^`]*)`", EXPERIMENTS + README)
+    assert len(lines) == 5
     taken = [
         {"scheduler": dask_scheduler.main, "worker": dask_worker.main}[name].make_context(
             name, options.split()
@@ -182,7 +187,7 @@ def test_readme_decides_the_claims_as_it_says(monkeypatch, capsys):
 
 def test_readme_shows_the_commands_that_matter():
     text = "\n".join(shown_commands())
-    for name in ("reproduce", "translate", "corpus show", "corpus describe"):
+    for name in ("reproduce", "translate", "corpus show", "corpus describe", "export", "merge"):
         assert f"bottleneck {name}" in text
     assert ".venv/bin/bottleneck reproduce\n" in README
     assert len(re.findall(r"-m pytest", README)) == 1
@@ -236,14 +241,15 @@ def test_what_real_text_gave_are_the_numbers_of_the_files(path, told, column):
         assert len(own) >= 3
         cells = [[f"{float(row[key]):.1f}" for key in BLEU] for row in own]
         shown = [f"{value} [{low}, {high}]" for value, low, high in cells]
-        assert f"| {told} | {arm} | {' | '.join(shown)} |" in README
-    assert ", ".join(f"{int(row['n']):,}" for row in own) in README
+        assert f"| {told} | {arm} | {' | '.join(shown)} |" in RESULTS
+    assert ", ".join(f"{int(row['n']):,}" for row in own) in " ".join(RESULTS.split())
 
 
 def test_the_known_5_grams_of_the_statutes_are_those_of_the_runs():
     rows = rows_of(REAL / "real_canada_laws" / "runs.csv")
     first, last = (round(100 * float(rows[place]["near_copies"])) for place in (0, 4))
-    assert f"({first} % of the 5-grams of 5-10 words, {last} % of those of 41 and" in README
+    text = " ".join(RESULTS.split())
+    assert f"({first} % of the 5-grams of 5-10 words, {last} % of those of 41 and" in text
 
 
 def test_what_is_left_out_of_domain_is_of_the_files():
@@ -253,7 +259,7 @@ def test_what_is_left_out_of_domain_is_of_the_files():
         (whole,) = (row for row in csv.DictReader(text.splitlines()) if row["bucket"] == "all")
         told.append(f"{float(whole['bleu_b']):.1f}")
     first, second = map(re.escape, told)
-    assert re.search(rf"Multi30k is at\s+BLEU {first}, the Bible at {second} ", README)
+    assert re.search(rf"Multi30k is at\s+BLEU\s+{first}, the Bible at {second} ", RESULTS)
 
 
 def with_longer_warm_up():
@@ -265,7 +271,7 @@ def with_longer_warm_up():
 
 
 def test_the_words_that_256_numbers_hold_are_those_of_the_figures_file():
-    """In the order in which README tells them."""
+    """In the order of the page."""
     figure = ROOT / "results" / "reference" / "capacity" / "figures" / "capacity.csv"
     rows = list(csv.DictReader(figure.read_text(encoding="utf8").splitlines()))
     held = {
@@ -274,7 +280,7 @@ def test_the_words_that_256_numbers_hold_are_those_of_the_figures_file():
         if row["x"] == "256" and row["kind"] == "mean"
     }
     numbers = [rounded(held[key]) for key in CAPACITIES]
-    told = README[README.index("**Can 256 numbers") : README.index("## Commands")]
+    told = RESULTS[RESULTS.index("## Can 256 numbers") : RESULTS.index("## Side questions")]
     assert re.findall(r"([\d.]+) \[([\d.]+),\s([\d.]+)\]", told) == numbers
     wide, narrow = (
         rounded(row)[0]
@@ -289,3 +295,42 @@ def test_the_words_that_256_numbers_hold_are_those_of_the_figures_file():
     assert {*re.findall(r"\d+\.\d", told)} <= known
     assert "value at least" in held["copy: 50 % survive", "2,400 updates"]["note"]
     assert "value under" in held["grammar: 90 % survive", "2,400 updates"]["note"]
+
+
+@pytest.mark.parametrize("name", ["vindication", "context_size", "controls", "capacity"])
+def test_the_sentences_behind_the_claims_are_as_many_as_readme_says(name):
+    rows = [row for row in rows_of(REAL / name / "runs.csv") if row["joined"] == "1"]
+    if name == "capacity":
+        first = [int(row["n"]) for row in rows if row["run"] == rows[0]["run"]]
+        counts = {sum(first)}
+    else:
+        counts = {int(row["n"]) for row in rows}
+    sentence = {
+        200: "200 per length bucket",
+        400: "400 for C10 and C12",
+        2_400: "2,400 of each corpus for C2",
+    }
+    assert all(sentence[count] in " ".join(README.split()) for count in counts)
+
+
+def defines(body: list[ast.stmt], names: list[str]) -> bool:
+    """Whether the code has a function, class, constant or field of the first name, and so on."""
+    for node in body:
+        targets = getattr(node, "targets", [getattr(node, "target", node)])
+        if names[0] in {getattr(target, "id", getattr(target, "name", "")) for target in targets}:
+            return not names[1:] or defines(getattr(node, "body", []), names[1:])
+    return False
+
+
+def test_the_page_of_the_house_names_what_is_there():
+    """Files and folders of the package or the project, and names that the files define."""
+    package = ROOT / "bottleneck"
+    named = re.findall(r"`([\w/]+\.(?:py|toml|sh))(?::([\w.]+))?`", HOUSE)
+    assert len(named) > 60
+    for path, name in named:
+        file = next((top / path for top in (package, ROOT) if (top / path).is_file()), None)
+        assert file is not None, path
+        if name:
+            assert defines(ast.parse(file.read_text(encoding="utf8")).body, name.split(".")), name
+    for folder in re.findall(r"`([\w/]+/)`", HOUSE):
+        assert (package / folder).is_dir() or (ROOT / folder).is_dir(), folder

@@ -29,32 +29,33 @@ def bench(
         str,
         typer.Option(
             metavar="NAME[=N,N..],..",
-            help="length, context, batch, vocabulary; with sizes of your own: length=10,100.",
+            help="What to vary: length, context, batch, vocabulary; with your own sizes: "
+            "length=10,100.",
         ),
     ] = "length,context,batch,vocabulary",
     arms: Annotated[
         str | None,
         typer.Option(
             metavar="ARM,..",
-            help="Attentions, with -output for Luong's placement "
+            help="Attentions; add -output for Luong's placement "
             "[default: none, additive, dot, dot-output].",
         ),
     ] = None,
     repeats: Annotated[
-        int | None, typer.Option(min=1, help="Groups of steps that are timed [default: 5].")
+        int | None, typer.Option(min=1, help="Number of timed groups of steps [default: 5].")
     ] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="Few sizes: in a minute or two.")] = False,
-    threads: Annotated[
-        int, typer.Option(min=1, max=MOST_THREADS, help="Threads of XLA on one device.")
-    ] = 1,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the points and stop.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="Few sizes: 2 to 6 minutes.")] = False,
+    threads: Annotated[int, typer.Option(min=1, max=MOST_THREADS, help="XLA threads.")] = 1,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="List the points and measure nothing.")
+    ] = False,
     results: Annotated[
-        Path | None, typer.Option(help="Print what is in this folder; measure nothing.")
+        Path | None, typer.Option(help="Print the results in this folder and measure nothing.")
     ] = None,
     quiet: Quiet = False,
     form: Form = "rich",
 ) -> None:
-    """Measure the cost of a training step by length, context, batch."""
+    """Measure time and memory of a training step."""
     from ..bench import grid
     from ..tables.page import check_format
 

@@ -15,7 +15,7 @@ def claims(
     where: Where = None,
     form: Annotated[
         str,
-        typer.Option("--format", help="rich, csv, markdown or json."),
+        typer.Option("--format", help="Output format: rich, csv, markdown or json."),
     ] = "rich",
 ) -> None:
     """Decide the lecture's claims, or say what would decide them."""

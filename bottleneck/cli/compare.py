@@ -8,17 +8,17 @@ import typer
 from .options import Form
 from .score import MOST_RESAMPLES, Edges, Resamples, Seed, scoring_settings, show
 
-KINDS = "a run's folder, or a file of translations, a sentence a line."
+KINDS = "the folder of a run, or a file with one translation per line."
 
 
 def compare(
     a: Annotated[Path, typer.Argument(metavar="A", help=f"One system: {KINDS}")],
-    b: Annotated[Path, typer.Argument(metavar="B", help=f"The other: {KINDS}")],
+    b: Annotated[Path, typer.Argument(metavar="B", help=f"The other system: {KINDS}")],
     references: Annotated[
-        Path | None, typer.Option(help="References, line by line; needed with a file.")
+        Path | None, typer.Option(help="Reference translations, one per line. Required for a file.")
     ] = None,
     sources: Annotated[
-        Path | None, typer.Option(help="Sources, line by line; needed with a file.")
+        Path | None, typer.Option(help="Source sentences, one per line. Required for a file.")
     ] = None,
     edges: Edges = "5,11,21,31,41",
     resamples: Resamples = 1000,
@@ -29,7 +29,10 @@ def compare(
     seed: Seed = 1,
     form: Form = "rich",
 ) -> None:
-    """Compare two systems by sentence length: B minus A, tested."""
+    """Test the difference of two systems by sentence length.
+
+    The difference is that of B minus A.
+    """
     from ..scoring.paired import Resampling
     from ..tables.outputs import read_systems
     from ..tables.page import check_format

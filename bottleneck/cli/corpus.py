@@ -29,20 +29,20 @@ if TYPE_CHECKING:
     from ..settings.run import RunSettings
 
 app = typer.Typer(
-    help="Fetch real text, and look at any corpus.", no_args_is_help=True, rich_markup_mode=None
+    help="Download real text, and inspect any corpus.", no_args_is_help=True, rich_markup_mode=None
 )
 
 Name = Annotated[
     str,
-    typer.Argument(help="grammar, copy, files, or a name of `corpus list`."),
+    typer.Argument(help="grammar, copy, files, or a name from `corpus list`."),
 ]
 
 
 @app.command("list")
 def list_corpora(
-    form: Annotated[str, typer.Option("--format", help="rich or csv.")] = "rich",
+    form: Annotated[str, typer.Option("--format", help="Output format: rich or csv.")] = "rich",
 ) -> None:
-    """List the corpora that can be fetched, and which are here."""
+    """List the corpora that can be downloaded, and which are here."""
     import pandas as pd
 
     from ..corpus.download import CORPORA, read_source
@@ -77,15 +77,15 @@ def list_corpora(
 
 @app.command()
 def fetch(
-    name: Annotated[str, typer.Argument(help="A name of `corpus list`.")],
+    name: Annotated[str, typer.Argument(help="A name from `corpus list`.")],
     limit: Annotated[
         int | None,
-        typer.Option(min=1, help="Keep so many training pairs, evenly spread over the text."),
+        typer.Option(min=1, help="Keep this many training pairs, evenly spread over the text."),
     ] = None,
-    again: Annotated[bool, typer.Option("--again", help="Download even if it is here.")] = False,
+    again: Annotated[bool, typer.Option("--again", help="Download it again.")] = False,
     quiet: Quiet = False,
 ) -> None:
-    """Download a corpus, once: runs then read it offline."""
+    """Download a corpus once. Runs then read it offline."""
     from rich.progress import BarColumn, DownloadColumn, Progress, TransferSpeedColumn
 
     from ..corpus.download import CORPORA, folder_of

@@ -19,7 +19,7 @@ def diagnose(
     results: OneRunOrMore = None,
     form: Form = "rich",
 ) -> None:
-    """Show which words of a sentence survive and which are lost."""
+    """Show which words of a sentence survive translation."""
     from ..lecture.slides import SLIDES
     from ..questions.diagnosis import diagnose as diagnosed
     from ..questions.diagnosis import diagnosis_page

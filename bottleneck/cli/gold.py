@@ -15,21 +15,21 @@ if TYPE_CHECKING:
 Gold = Annotated[
     Path | None,
     typer.Option(
-        help="Links of your own, a sentence a line, i-j sure, i?j possible, source first; needs "
-        "--source and --target.",
+        help="Your own gold links, one sentence per line: i-j sure, i?j possible, source first. "
+        "Requires --source and --target.",
     ),
 ]
 Source = Annotated[
     Path | None,
-    typer.Option(help="Source sentences of --gold, words by spaces."),
+    typer.Option(help="Source sentences of --gold, words separated by spaces."),
 ]
-Target = Annotated[Path | None, typer.Option(help="Their translations, line by line.")]
+Target = Annotated[Path | None, typer.Option(help="Their translations, one per line.")]
 FirstWord = Annotated[
     int,
     typer.Option(
         min=0,
         max=1,
-        help="Number of a sentence's first word in --gold.",
+        help="Index of the first word of a sentence in --gold.",
     ),
 ]
 

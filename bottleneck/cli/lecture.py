@@ -27,19 +27,19 @@ def lecture(
         str | None,
         typer.Argument(
             metavar="ID",
-            help="Show one step by step: L1 to L18, L-FAIL, L-VIND ...",
+            help="Explain one step by step: L1 to L18, L-FAIL, L-VIND ...",
         ),
     ] = None,
     form: Form = "rich",
     results: Annotated[
         Path | None,
         typer.Option(
-            help="Results with a trained run (L10, L17, L-SHORT) or a benchmark (L15) "
+            help="Folder of a trained run (for L10, L17, L-SHORT) or a benchmark (for L15) "
             f"[default: {TRAINED}; the latest benchmark]."
         ),
     ] = None,
 ) -> None:
-    """Recompute the printed numbers of the lecture, or explain one."""
+    """Recompute the numbers that the slides print, or explain one."""
     from ..lecture.walkthroughs import WALKTHROUGHS, audit, audit_all
     from ..settings.errors import UsageError, did_you_mean
     from ..tables.lecture import audit_page, lecture_evidence

@@ -7,12 +7,12 @@ OF_RUNS = {
     "failure-pattern": "BLEU without attention by sentence length (L-FAIL).",
     "vindication": "No attention against attention by sentence length (L-VIND).",
     "context-size": "BLEU by context size and sentence length; several sizes (C2).",
-    "compression": "BLEU without attention by source words a number (C1).",
+    "compression": "BLEU without attention by compression ratio (C1).",
     "arms": "BLEU of every arm of a sweep by sentence length (C10, C12).",
-    "bleu": "BLEU by sentence length, an arm a line (L-FAIL, L-VIND).",
+    "bleu": "BLEU by sentence length, one line per arm (L-FAIL, L-VIND).",
     "context-length": "BLEU by context size and sentence length, as a map (C2).",
-    "learning": "Validation loss by length bucket, update by update.",
-    "attention": "Where the decoder looked: an example, or --sentence.",
+    "learning": "Validation loss by length bucket and update.",
+    "attention": "Attention weights of an example, or of --sentence.",
 }
 """Tables and figures of the runs themselves."""
 MEASURED = {
@@ -21,13 +21,13 @@ MEASURED = {
     "information": "Bits of the source that reach the decoder (C5, C6, L9).",
     "capacity": "How many words each context size holds (C2, C12).",
     "alignment": "Attention weights against gold links, with baselines (C7).",
-    "gradients": "How far back a loss's gradient reaches (C8).",
+    "gradients": "How far back the gradient of a loss reaches (C8).",
     "length": "Outputs too short, empty or looping, by length (C11).",
-    "fit": "The training sentences beside the test's, by length (C12).",
-    "embeddings": "Whether words of a class or gender lie near each other (C13).",
-    "reading": "Which words so far can be read off the encoder's state (C14).",
-    "alignment-gold": "Attention weights against gold links of your own, --gold (C7).",
-    BENCHMARK: "What a step costs, as `bottleneck bench` measured it (C9).",
+    "fit": "Training sentences against test sentences, by length (C12).",
+    "embeddings": "Whether words of one class or gender are close together (C13).",
+    "reading": "Which words a probe reads from the encoder's state (C14).",
+    "alignment-gold": "Attention weights against your own gold links, --gold (C7).",
+    BENCHMARK: "The cost of a step, measured by `bottleneck bench` (C9).",
 }
 """What a study of that name, or the benchmark, is to measure first."""
 

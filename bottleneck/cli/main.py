@@ -84,10 +84,10 @@ def options(
         typer.Option("--version", callback=_print_version, is_eager=True, help="Print and exit."),
     ] = None,
 ) -> None:
-    """Does a fixed vector squeeze a sentence to death, and does attention bring it back?
+    """Measure the bottleneck of translation through one fixed vector, with and without attention.
 
-    Try `lecture` (the slides' numbers, recomputed in seconds), `reproduce` (the two tables,
-    measured in 5 to 10 minutes), then `translate "the black cat sat on the mat"`.
+    Try `lecture` (recomputes the slides' numbers in seconds), `reproduce` (measures the two tables
+    in 5 to 10 minutes), then `translate "the black cat sat on the mat"`.
     """
 
 

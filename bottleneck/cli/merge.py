@@ -10,14 +10,12 @@ from .console import say
 
 
 def merge(
-    folders: Annotated[
-        list[Path], typer.Argument(help="Results bundles, sweeps' folders or stores.")
-    ],
+    folders: Annotated[list[Path], typer.Argument(help="Folders of results.")],
     out: Annotated[
-        Path, typer.Option("-o", "--out", help="Folder of the bundle that has all runs.")
+        Path, typer.Option("-o", "--out", help="Write the bundle of all runs into this folder.")
     ],
 ) -> None:
-    """Put the results of several machines or people into one bundle."""
+    """Merge the results of several machines or people."""
     from ..results.export import write_merged
     from ..results.folders import check_named
     from ..results.study_files import tables

@@ -13,37 +13,37 @@ if TYPE_CHECKING:
 Preset = Annotated[
     str,
     typer.Option(
-        help="smoke, quick, lecture, capacity, real or paper: from seconds to a GPU's night.",
+        help="smoke, quick, lecture, capacity, real or paper: from seconds to a night on a GPU.",
         autocompletion=presets,
     ),
 ]
 OtherPreset = Annotated[
     str | None,
-    typer.Option(help="Another preset than the file's.", autocompletion=presets),
+    typer.Option(help="Use this preset in place of the file's.", autocompletion=presets),
 ]
 Assignments = Annotated[
     list[str] | None,
     typer.Option(
         "--set",
         metavar="SECTION.KEY=VALUE",
-        help="Change one setting; repeatable.",
+        help="Change one setting. Can be repeated.",
     ),
 ]
 CorpusName = Annotated[
     str | None,
     typer.Option(
         "--corpus",
-        help="grammar, copy, files, or a name of `corpus list`.",
+        help="grammar, copy, files, or a name from `corpus list`.",
     ),
 ]
 Source = Annotated[
     str | None,
-    typer.Option(help="Parallel text: source side, or a TSV of both. May be .gz."),
+    typer.Option(help="Parallel text: the source side, or a TSV with both. May be .gz."),
 ]
-Target = Annotated[str | None, typer.Option(help="Parallel text: target side.")]
+Target = Annotated[str | None, typer.Option(help="Parallel text: the target side.")]
 TestSource = Annotated[
     str | None,
-    typer.Option(help="Test set, source side; without one it is split off."),
+    typer.Option(help="Test set, source side [default: split off from the text]."),
 ]
 TestTarget = Annotated[str | None, typer.Option(help="Test set, target side.")]
 TestSet = Annotated[
@@ -51,14 +51,14 @@ TestSet = Annotated[
     typer.Option(
         "--test",
         metavar="NAME",
-        help="Another corpus by name, to test on.",
+        help="Test on this corpus (a name from `corpus list`).",
     ),
 ]
 ReverseDirection = Annotated[
     bool,
     typer.Option(
         "--reverse-direction",
-        help="French to English; lengths are the French's.",
+        help="Translate French to English. Lengths are then those of the French.",
     ),
 ]
 MOST_THREADS = 1_024
@@ -66,20 +66,20 @@ MOST_THREADS = 1_024
 Threads = Annotated[
     str,
     typer.Option(
-        help="Cores that train one run: a number, or auto (cores over runs).",
+        help="Cores per run: a number, or auto (cores divided by runs).",
     ),
 ]
 Jobs = Annotated[
     int | None,
-    typer.Option(min=1, max=9_999, help="Runs at once [default: cores]."),
+    typer.Option(min=1, max=9_999, help="How many runs go at once [default: one per core]."),
 ]
 Where = Annotated[
     list[str] | None,
-    typer.Option(metavar="COLUMN=VALUE", help="Only these runs; repeatable."),
+    typer.Option(metavar="COLUMN=VALUE", help="Use only these runs. Can be repeated."),
 ]
 Form = Annotated[
     str,
-    typer.Option("--format", help="rich, csv, markdown, latex or json."),
+    typer.Option("--format", help="Output format: rich, csv, markdown, latex or json."),
 ]
 Details = Annotated[
     bool,
@@ -88,10 +88,12 @@ Details = Annotated[
 OneRunOrMore = Annotated[
     Path | None,
     typer.Option(
-        "--results", "--run", help="Results or the folder of one run [default: the latest]."
+        "--results",
+        "--run",
+        help="A results folder, or the folder of one run [default: the latest].",
     ),
 ]
-Quiet = Annotated[bool, typer.Option("--quiet", help="No progress on stderr.")]
+Quiet = Annotated[bool, typer.Option("--quiet", help="Print no progress.")]
 Out = Annotated[Path | None, typer.Option(help="Output folder [default: results/runs/PRESET].")]
 
 

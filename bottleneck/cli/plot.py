@@ -23,25 +23,23 @@ OF_SENTENCES = "attention"
 def plot(
     name: Annotated[
         str,
-        typer.Argument(
-            help="Which figure; without a name they are listed.", autocompletion=figures
-        ),
+        typer.Argument(help="Which figure. Without a name, list them.", autocompletion=figures),
     ] = "",
     results: Results = None,
     out: Annotated[
         Path | None,
-        typer.Option("-o", "--out", help="File, .png, .svg or .pdf [default: NAME.png]."),
+        typer.Option("-o", "--out", help="Output file: .png, .svg or .pdf [default: NAME.png]."),
     ] = None,
     where: Where = None,
     sentence: Annotated[
-        str | None, typer.Option(help="attention: a sentence of your own, in quotes.")
+        str | None, typer.Option(help="For attention: your own sentence, in quotes.")
     ] = None,
     beam: Annotated[
         int | None,
-        typer.Option(min=1, help="Its beam size, 1 for greedy [default: the run's own]."),
+        typer.Option(min=1, help="Beam size for --sentence; 1 is greedy [default: the run's]."),
     ] = None,
 ) -> None:
-    """Draw a figure of finished results, its numbers as CSV."""
+    """Draw a figure of finished runs, and write its numbers as CSV."""
     if not name:
         print_names(figure_lines())
         return

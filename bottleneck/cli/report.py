@@ -11,11 +11,9 @@ from .results import Results, from_here, results_folder
 
 def report(
     results: Results = None,
-    out: Annotated[Path, typer.Option("-o", "--out", help="File of the page.")] = Path(
-        "report.html"
-    ),
+    out: Annotated[Path, typer.Option("-o", "--out", help="Output file.")] = Path("report.html"),
 ) -> None:
-    """Write all results as one page to put beside the slides."""
+    """Write all results as one page, to put next to the slides."""
     from ..report.page import write_report
     from ..results.places import check_output
 

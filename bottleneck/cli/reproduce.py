@@ -40,7 +40,7 @@ def reproduce(
         typer.Option(
             min=1,
             max=MOST_SEEDS,
-            help="Runs of each arm, seeds 1, 2, ...",
+            help="Number of runs of each arm, with seeds 1, 2, ...",
         ),
     ] = 1,
     corpus: CorpusName = None,
@@ -53,7 +53,7 @@ def reproduce(
     assignments: Assignments = None,
     check_schedule: Annotated[
         bool,
-        typer.Option("--check-schedule", help="Train once more, twice as long."),
+        typer.Option("--check-schedule", help="Train the first seed again, twice as long."),
     ] = False,
     threads: Threads = "auto",
     details: Details = False,

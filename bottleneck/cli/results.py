@@ -17,7 +17,7 @@ from .reproduce import DEFAULT_OUT
 
 Results = Annotated[
     Path | None,
-    typer.Option(help="A results bundle, a sweep's folder or a store [default: the latest]."),
+    typer.Option(help="A folder of results [default: the latest]."),
 ]
 
 
@@ -25,21 +25,26 @@ def export(
     results: Results = None,
     where: Where = None,
     bundle: Annotated[
-        Path | None, typer.Option(help="Write the whole results bundle into this folder.")
+        Path | None, typer.Option(help="Write all results as a bundle into this folder.")
     ] = None,
     without_text: Annotated[
         bool,
-        typer.Option("--without-text", help="No sentence of the corpus goes into the bundle."),
+        typer.Option(
+            "--without-text", help="Leave every sentence of the corpus out of the bundle."
+        ),
     ] = False,
     out: Annotated[
-        Path | None, typer.Option("-o", "--out", help="Write the CSV into this file.")
+        Path | None, typer.Option("-o", "--out", help="Write the CSV to this file.")
     ] = None,
     everything: Annotated[
         bool,
-        typer.Option("--all", help="Write each table and figure, claims and page beside them."),
+        typer.Option(
+            "--all",
+            help="Write every table and figure, the claims and the page next to the results.",
+        ),
     ] = False,
 ) -> None:
-    """Print the tidy CSV; write a bundle, or every table and figure."""
+    """Print the tidy CSV, or write all tables and figures."""
     from ..results.bundle import load_bundle, tidy_csv
     from ..settings.atomic import write_text
     from ..tables.selection import where as narrowed
@@ -145,14 +150,14 @@ def say_what_is_left_out(held: Mapping[str, Any]) -> None:
 def table(
     name: Annotated[
         str,
-        typer.Argument(help="Which table; without a name they are listed.", autocompletion=tables),
+        typer.Argument(help="Which table. Without a name, list them.", autocompletion=tables),
     ] = "",
     results: Results = None,
     form: Form = "rich",
     where: Where = None,
     details: Details = False,
 ) -> None:
-    """Print a table of finished results, with its verdicts."""
+    """Print a table of finished runs and its verdicts."""
     if not name:
         print_names(table_lines())
         return

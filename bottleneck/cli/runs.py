@@ -25,13 +25,17 @@ ALWAYS = ("model.attention", "model.context_size", "training.seed")
 
 
 def runs(
-    run: Annotated[str | None, typer.Argument(help="Show this run: its name's beginning.")] = None,
+    run: Annotated[
+        str | None, typer.Argument(help="Show this run. The beginning of its name is enough.")
+    ] = None,
     results: Results = None,
     where: Where = None,
-    remove: Annotated[bool, typer.Option("--remove", help="Delete the run, after asking.")] = False,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    remove: Annotated[
+        bool, typer.Option("--remove", help="Delete the run, after confirmation.")
+    ] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Delete without confirmation.")] = False,
 ) -> None:
-    """List the runs of a store, show one, or remove it."""
+    """List runs, show one, or remove it."""
     from ..settings.errors import UsageError
 
     if remove and run is None:

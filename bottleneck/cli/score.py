@@ -15,23 +15,23 @@ Edges = Annotated[str, typer.Option(help="Lower edges of the length buckets, in 
 MOST_RESAMPLES = 10_000_000
 """The bound of scoring.resamples, written out: settings are slow to import."""
 Resamples = Annotated[
-    int, typer.Option(min=1, max=MOST_RESAMPLES, help="Bootstrap resamples of the sentences.")
+    int, typer.Option(min=1, max=MOST_RESAMPLES, help="Number of bootstrap resamples.")
 ]
-Seed = Annotated[int, typer.Option(min=0, max=2**63 - 1, help="Seed of the resampling.")]
+Seed = Annotated[int, typer.Option(min=0, max=2**63 - 1, help="Seed for resampling.")]
 
 
 def score(
     hypotheses: Annotated[
-        Path, typer.Option(help="The translations, detokenised, a sentence a line. May be .gz.")
+        Path, typer.Option(help="Translations, detokenised, one per line. May be .gz.")
     ],
-    references: Annotated[Path, typer.Option(help="How they should be, line by line.")],
-    sources: Annotated[Path, typer.Option(help="What was translated, line by line.")],
+    references: Annotated[Path, typer.Option(help="Reference translations, one per line.")],
+    sources: Annotated[Path, typer.Option(help="Source sentences, one per line.")],
     edges: Edges = "5,11,21,31,41",
     resamples: Resamples = 1000,
     seed: Seed = 1,
     form: Form = "rich",
 ) -> None:
-    """Print BLEU by sentence length of any system's translations."""
+    """Print BLEU by sentence length for the output of any system."""
     from ..tables.outputs import read_files
     from ..tables.page import check_format
     from ..tables.score import score_page

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 RunsPreset = Annotated[
     str | None,
     typer.Option(
-        help="Of the runs to train [default: the study's own, lecture].",
+        help="Preset of the runs to train [default: the study's, else lecture].",
         autocompletion=presets,
     ),
 ]
@@ -33,19 +33,17 @@ RunsPreset = Annotated[
 def study(
     name: Annotated[
         str,
-        typer.Argument(
-            help="Which question; without a name they are listed.", autocompletion=studies
-        ),
+        typer.Argument(help="Which question. Without a name, list them.", autocompletion=studies),
     ] = "",
     results: Annotated[
         Path | None,
-        typer.Option(help="Folder of finished runs to put it to [default: results/runs/PRESET]."),
+        typer.Option(help="Folder of finished runs [default: results/runs/PRESET]."),
     ] = None,
     preset: RunsPreset = None,
     assignments: Assignments = None,
     seeds: Annotated[
         int | None,
-        typer.Option(min=1, max=MOST_SEEDS, help="Runs of each arm to train."),
+        typer.Option(min=1, max=MOST_SEEDS, help="Number of runs of each arm to train."),
     ] = None,
     where: Where = None,
     gold: Gold = None,
@@ -55,11 +53,18 @@ def study(
     form: Form = "rich",
     details: Details = False,
     jobs: Jobs = None,
-    force: Annotated[bool, typer.Option("--force", help="Measure again what is measured.")] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what it would do.")] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Measure again, even if it is done.")
+    ] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what would be done, and do nothing.")
+    ] = False,
     quiet: Quiet = False,
 ) -> None:
-    """Put a question of the lecture to runs; train them if need be."""
+    """Ask a question of the lecture of trained runs.
+
+    If there are no runs, train them first.
+    """
     if not name:
         _list_studies()
         return

@@ -50,7 +50,7 @@ def sweep(
     name: Annotated[
         str,
         typer.Argument(
-            help="A sweep of experiments/ by name, or a TOML file.", autocompletion=sweeps
+            help="The name of a sweep in experiments/, or a TOML file.", autocompletion=sweeps
         ),
     ] = "",
     out: Annotated[
@@ -73,21 +73,23 @@ def sweep(
     seeds_together: Annotated[
         str,
         typer.Option(
-            help="Seeds trained as one program: a number, or auto (on a GPU, else 1).",
+            help="Seeds to train as one program: a number, or auto (many on a GPU, else 1).",
         ),
     ] = "auto",
     threads: Threads = "auto",
     scheduler: Annotated[
         str | None,
-        typer.Option(help="A Dask scheduler's address: tcp://HOST:PORT."),
+        typer.Option(help="Run on a Dask cluster: its scheduler's address, tcp://HOST:PORT."),
     ] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the cells and stop.")] = False,
-    force: Annotated[bool, typer.Option("--force", help="Run again what is done.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="List the cells and train nothing.")
+    ] = False,
+    force: Annotated[bool, typer.Option("--force", help="Run finished cells again.")] = False,
     quiet: Quiet = False,
 ) -> None:
-    """Run a grid of settings, as far as it has not been run.
+    """Train a grid of settings. Finished cells are kept.
 
-    Any setting can vary: context size, attention, lengths. Without a name the sweeps are listed.
+    Any setting can vary: context size, attention, lengths. Without a name, list the sweeps.
     """
     if not name:
         _list_sweeps()

@@ -23,24 +23,26 @@ Lines = Iterator[str] | None
 def translate(
     sentence: Annotated[
         str | None,
-        typer.Argument(help="A sentence; - or none: standard input, a line a sentence."),
+        typer.Argument(help="A sentence in quotes [default, or -: standard input, one per line]."),
     ] = None,
     file: Annotated[
-        Path | None, typer.Option(help="Text file (or .gz), a line a sentence.")
+        Path | None, typer.Option(help="Text file (or .gz) with one sentence per line.")
     ] = None,
     results: OneRunOrMore = None,
     arm: Annotated[
         str | None,
-        typer.Option(help="Attention of the run [default: all, of text the one with attention]."),
+        typer.Option(
+            help="Use the run with this attention [default: all; for text the one with attention]."
+        ),
     ] = None,
     beam: Annotated[
-        int | None, typer.Option(min=1, help="Beam size, 1 for greedy [default: the run's own].")
+        int | None, typer.Option(min=1, help="Beam size; 1 is greedy [default: the run's].")
     ] = None,
     alignment: Annotated[
         bool,
         typer.Option(
             "--alignment",
-            help="Show the attention weights behind each word; of text, columns behind each "
+            help="Show the attention weights of each word. For text, add columns to each "
             "translation: links i-j (source-output, from 0), source tokens, output tokens.",
         ),
     ] = False,
@@ -48,14 +50,14 @@ def translate(
         bool | None,
         typer.Option(
             "--copy-unknown/--no-copy-unknown",
-            help="For an unknown word write the source word it looked at [default: the run's own].",
+            help="Replace unknown words by the source word attended to most [default: the run's].",
         ),
     ] = None,
 ) -> None:
     """Translate a sentence with every arm, or a text with one.
 
-    The arms are those of the latest runs. Of a file or standard input, as many lines come out as
-    went in.
+    The default arms are those of the latest runs. A file or standard input gives one line of output
+    per line of input.
     """
     from ..results.discovery import latest_output
 
