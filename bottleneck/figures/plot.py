@@ -9,6 +9,7 @@ import pandas as pd
 
 from ..claims.verdict import READ_FROM
 from ..tables.comparison import NONE, Comparison
+from ..tables.comparison_groups import seeds_text
 
 DRAWN = ("panel", "x", "arm", "control", "kind", "seed", "value", "low", "high", "n", "note")
 """Columns of the data. ``x`` is a text, of a number where the panel is numeric.
@@ -165,7 +166,7 @@ def facts(frame: pd.DataFrame, bars: str = "test sentences") -> tuple[str, ...]:
     )
     return (
         f"{_bars(bars, len(seeds) > 1)} Corpus {corpora}; context {sizes}; {updates} updates; "
-        f"{seeds_told(seeds) if seeds else 'seeds unknown'}.",
+        f"{seeds_text(seeds) if seeds else 'seeds unknown'}.",
     )
 
 
@@ -209,6 +210,6 @@ def run_facts(sizes: Sequence[Comparison]) -> str:
     wide = "" if widths == contexts else f" hidden {', '.join(dict.fromkeys(widths))};"
     return (
         f"Corpus {settings.corpus.title}; context {', '.join(contexts)};{wide} "
-        f"{settings.training.updates:,} updates; {seeds_told(seeds)}"
+        f"{settings.training.updates:,} updates; {seeds_text(seeds)}"
         f"{', not all at every context size' if some else ''}."
     )

@@ -11,7 +11,7 @@ from ..results.schema import BENCHMARK
 from ..results.study_files import GOLD, command_of, way_back
 from ..settings.errors import UsageError, UserError, did_you_mean
 from ..tables.cost import load_cost
-from ..tables.names import FIGURES, FIGURES_OF_RUNS
+from ..tables.names import FIGURES, FIGURES_OF_RUNS, GOLD_TABLE
 from ..tables.selection import where as narrowed
 from . import cost, heatmaps, runs
 from .draw import draw

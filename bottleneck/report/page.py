@@ -165,7 +165,7 @@ def two_arms(bundle: Bundle | None) -> Bundle | None:
     if bundle is None:
         return None
     runs = listed_runs(bundle)
-    arms = next((pair.family for pair in pairs(runs)), alone(runs))
+    arms = next((pair.group for pair in pairs(runs)), alone(runs))
     return bundle if arms is None else only(bundle, arms)
 
 

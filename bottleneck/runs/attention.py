@@ -182,4 +182,4 @@ def make_examples(
 
 def readable(tokens: list[str], ended: bool, tokenizer: Tokenizer = WORDS) -> list[str]:
     """Tokens as a person reads them, the end token last where there is one."""
-    return [*map(tokenizer.shown, tokens), *([END] if ended else [])]
+    return [*map(tokenizer.display, tokens), *([END] if ended else [])]

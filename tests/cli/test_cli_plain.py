@@ -180,7 +180,7 @@ def test_a_sign_that_acts_makes_no_other_rows(planted):
 @pytest.mark.parametrize("name", [ACTING, "a\nb", "a\rb", "\u202eb"])
 def test_a_group_is_named_by_what_can_be_seen(name):
     text = f"# Is it?\n[[group]]\nname = {json.dumps(name)}\n[group.model]\nlayers = 1\n"
-    with pytest.raises(UsageError, match="visible"):
+    with pytest.raises(UsageError, match="printable characters"):
         parse_sweep(text, "mine.toml")
 
 

@@ -121,11 +121,15 @@ def test_score_prints_a_table_with_its_caption(capsys):
 
 def test_a_files_name_is_printed_as_it_is(folder, capsys):
     """It may look like a sign of rich's, or hold bytes that are no text."""
-    for name, shown in ((":bug:[red]", ":bug:[red]"), ("h\udcff", "h?")):
+    for name, form, shown in (
+        (":bug:[red]", "rich", ":bug:[red]"),
+        (":bug:[red]", "json", ":bug:[red]"),
+        ("h\udcff", "rich", r"h\udcff"),
+        ("h\udcff", "json", "h?"),
+    ):
         (folder / name).write_bytes((folder / "a").read_bytes())
-        for form in ("rich", "json"):
-            asked = ["score", "--hypotheses", name, *TEST_SET, "--format", form]
-            assert f"Hypotheses: {shown}." in printed(capsys, asked)
+        asked = ["score", "--hypotheses", name, *TEST_SET, "--format", form]
+        assert f"Hypotheses: {shown}." in printed(capsys, asked)
 
 
 def test_a_runs_own_rows_come_back_from_its_texts(folder, capsys):

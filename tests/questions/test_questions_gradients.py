@@ -319,9 +319,11 @@ def test_ratios_by_band_and_half_distances_fit_80_columns(page):
         console.print(page.table)
     assert "…" not in capture.get()
     lines = [line.split() for line in capture.get().splitlines()]
-    least = ["0.00012", "6.0e-05..0.00024"]
-    nearest = lines.index(["1-5", "none", "2,345", *["0.90", "0.45..1.8"] * 2])
-    assert nearest < lines.index(["41+", "none", "99*", *least * 2])
+    nearest = lines.index(["1-5", "none", "2,345", "0.90", "0.90"])
+    assert lines[nearest + 1] == ["0.45..1.8"] * 2
+    farthest = lines.index(["41+", "none", "99*", "0.00012", "0.00012"])
+    assert nearest < farthest
+    assert lines[farthest + 1] == ["6.0e-05..0.00024"] * 2
     at = lines.index(["5-10", "additive", "2,345", *["8.0"] * 4])
     assert lines[at + 1] == [*["7.0..over", "40"] * 4]
     assert ["all", "none", "2,345", *["8.0"] * 4] in lines

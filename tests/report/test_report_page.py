@@ -41,7 +41,7 @@ from seq2seq_bottleneck.settings.run import NAMES
 from seq2seq_bottleneck.settings.sweep import load_sweep
 from seq2seq_bottleneck.tables.decided import decide_results
 from seq2seq_bottleneck.tables.pages import make_page
-from seq2seq_bottleneck.tables.render import Fitted
+from seq2seq_bottleneck.tables.render import BarTable
 
 REFERENCE = Path(__file__).parents[2] / "results" / "reference"
 
@@ -119,8 +119,8 @@ def test_links_lead_somewhere_headings_are_in_order_and_tables_have_heads(any_pa
 
 def printed(table, title):
     """The title and the cells of the tables that a terminal shows, read without the page's code."""
-    if isinstance(table, Fitted):
-        table = table.layouts[-1].table
+    if isinstance(table, BarTable):
+        table = table.make(0)
     if isinstance(table, Table) and not table.show_header:
         for each in table.columns[0].cells:
             yield from printed(each, title)
