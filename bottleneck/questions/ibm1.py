@@ -12,6 +12,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 from jaxtyping import Bool, Float, Int
 from numpy import ndarray
 
@@ -132,7 +133,7 @@ def _parts(pairs: Sequence[Pair]) -> Iterator[Sequence[Pair]]:
 
 
 def _chunk(pairs: Sequence[Pair], source_ids: dict[str, int], target_ids: dict[str, int]) -> _Chunk:
-    """Number the cells of some sentences: source id x target words + target id, then uniques."""
+    """Number the cells of some sentences by their keys: source id x target words + target id."""
     keys = [
         np.add.outer(
             [target_ids[word] for word in target],
@@ -143,7 +144,7 @@ def _chunk(pairs: Sequence[Pair], source_ids: dict[str, int], target_ids: dict[s
     widths = np.repeat(
         [len(source) + 1 for source, _ in pairs], [len(target) for _, target in pairs]
     )
-    entries, cells = np.unique(np.concatenate(keys), return_inverse=True)
+    cells, entries = pd.factorize(np.concatenate(keys))
     return _Chunk(entries, cells.astype(np.int32), widths)
 
 
