@@ -35,8 +35,8 @@ from ..tables.page import Page
 from ..tables.render import new_table
 from .question import Tell
 from .subject import Subject, open_subject
-from .survival import LEXICON_PAIRS, lexicon
 from .word_survival import (
+    LEXICON_PAIRS,
     LOST,
     PARTLY,
     SURVIVED,
@@ -44,6 +44,7 @@ from .word_survival import (
     LinkedReference,
     WordReport,
     is_word,
+    lexicon,
     word_reports,
 )
 
@@ -156,8 +157,7 @@ def _judge(subject: Subject, source: str, pair: SentencePair | None, tell: Tell)
                 classes[place] = word_class(token)
     if pair is None:
         return partial(aligned_reports, lexicon_of(subject, tell), tokens, classes)
-    linked = LinkedReference(len(tokens), tuple(tokenize(pair.target)), pair.links)
-    return partial(word_reports, tokens, classes, linked)
+    return partial(word_reports, tokens, classes, LinkedReference.of(pair, pair.links))
 
 
 def _readable(report: WordReport) -> WordReport:
