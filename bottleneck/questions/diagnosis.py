@@ -35,14 +35,15 @@ from ..tables.render import new_table
 from .ibm1 import IBM1, Tokens
 from .question import Tell
 from .subject import Subject, open_subject
-from .survival import LEXICON_PAIRS, lexicon
 from .word_survival import (
+    LEXICON_PAIRS,
     LOST,
     PARTLY,
     SURVIVED,
     UNLINKED,
     LinkedReference,
     WordReport,
+    lexicon,
     word_reports,
 )
 
@@ -155,8 +156,7 @@ def _judge(subject: Subject, source: str, pair: SentencePair | None, tell: Tell)
                 classes[place] = word_class(token)
     if pair is None:
         return partial(aligned_reports, lexicon_of(subject, tell), tokens, classes)
-    linked = LinkedReference(len(tokens), tuple(tokenize(pair.target)), pair.links)
-    return partial(word_reports, tokens, classes, linked)
+    return partial(word_reports, tokens, classes, LinkedReference.of(pair, pair.links))
 
 
 def _readable(report: WordReport) -> WordReport:

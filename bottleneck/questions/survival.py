@@ -13,7 +13,6 @@ seed of a corpus. A token without a letter or a digit is no word here.
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from functools import partial
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +22,7 @@ from jaxtyping import Float, Int
 from numpy import ndarray
 
 from ..claims.verdict import FAMILY, MARKED_BELOW, Verdict, marked, numbers
-from ..corpus.pair import Link, SentencePair
+from ..corpus.pair import Link
 from ..corpus.tokens import is_word, tokenize
 from ..figures.plot import longest
 from ..lecture.slides import SLIDES
@@ -31,7 +30,6 @@ from ..results.outputs import read_texts
 from ..scoring.bootstrap import Score
 from ..settings.buckets import Buckets
 from .estimates import Estimate, Estimates
-from .ibm1 import IBM1, train
 from .question import (
     Axes,
     Column,
@@ -57,19 +55,24 @@ from .survival_sums import (
     standardised_score,
     survival_sums,
 )
-from .word_survival import LinkedReference, chance_survivals, partners, survivals
+from .word_survival import (
+    CLASSES,
+    FUNCTION_WORD,
+    LEXICON_PAIRS,
+    LinkedReference,
+    chance_survivals,
+    class_of,
+    lexicon,
+    partners,
+    survivals,
+    words_of,
+)
 
 if TYPE_CHECKING:
     from .subject import Subject
 
 SHUFFLES = 10
 """Other sentences whose outputs show how much of a sentence is there by chance."""
-LEXICON_PAIRS = 50_000
-"""Training pairs at most that teach IBM model 1, spread evenly over the text."""
-FUNCTION_WORD = "function word"
-CLASSES = ("noun", "verb", "adjective", "adverb, numeral", "name", FUNCTION_WORD)
-"""Adverbs and numerals together: either is missing in parts of some bucket's sentences."""
-JOINED = {"adverb": "adverb, numeral", "numeral": "adverb, numeral"}
 KINDS: dict[str, tuple[str, ...]] = {
     "gist": ("noun", "verb"),
     "modifiers": ("adjective", "adverb, numeral"),
@@ -109,9 +112,8 @@ RULE = (
     "it survives better than at least one of them; otherwise not held. Not measured without word "
     "classes, without two filled buckets, with too few words of a class for an interval, or if "
     f"recall beyond chance of all words is under {LEARNED:.0%} in the shortest bucket: what was "
-    "not learned cannot be lost. The same differences among words as common (in the same third of "
-    "the sentence, with a similar training frequency) are reported and do not count, nor do arms "
-    f"with attention. {FAMILY}"
+    "not learned cannot be lost. Differences among words as common (in the same third of the "
+    f"sentence, seen about as often in training) and arms with attention do not count. {FAMILY}"
 )
 
 
@@ -122,13 +124,10 @@ def probe(subject: "Subject", tell: Tell) -> Columns:
     links: Sequence[Iterable[Link]] = [pair.links for pair in pairs]
     if not subject.settings.corpus.is_drawn:
         tell("IBM model 1")
-        links = lexicon(subject.corpus.train).align(list(map(_tokens, pairs)))
+        links = lexicon(subject.corpus.train).align(list(map(words_of, pairs)))
     tell("counting")
     words = np.array([pair.words for pair in pairs], np.int64)
-    references = [
-        LinkedReference(len(tokenize(pair.source)), tuple(tokenize(pair.target)), tuple(linked))
-        for pair, linked in zip(pairs, links, strict=True)
-    ]
+    references = list(map(LinkedReference.of, pairs, links))
     others = partners(subject.buckets.assign(words), SHUFFLES, seed=subject.settings.scoring.seed)
     found = survivals(references, outputs)
     expected = chance_survivals(references, outputs, others)
@@ -138,16 +137,6 @@ def probe(subject: "Subject", tell: Tell) -> Columns:
         sums = survival_sums(LAYOUTS[by], found, expected, groups, bands)
         columns |= dict(zip(_names(by), sums.T, strict=True))
     return columns
-
-
-def lexicon(pairs: Sequence[SentencePair]) -> IBM1:
-    """IBM model 1 of a training text, of `LEXICON_PAIRS` at most."""
-    step = -(-len(pairs) // LEXICON_PAIRS)
-    return train(list(map(_tokens, pairs[::step])))[0]
-
-
-def _tokens(pair: SentencePair) -> tuple[list[str], list[str]]:
-    return tokenize(pair.source), tokenize(pair.target)
 
 
 def _grouped(
@@ -178,20 +167,6 @@ def _grouped(
 def _places(names: Sequence[str], groups: Sequence[str]) -> Int[ndarray, "words"]:
     """The place of each name in ``groups``; -1 for another name."""
     return np.array([groups.index(name) if name in groups else -1 for name in names], np.int64)
-
-
-def class_of(token: str) -> str:
-    """The class, of `CLASSES`, of a word of the grammar; "" of punctuation and other text."""
-    # Imported here, so that other corpora do not pay for building the grammar.
-    from ..corpus.grammar import CONTENT, word_class
-
-    if not is_word(token):
-        return ""
-    try:
-        name = word_class(token)
-    except KeyError:
-        return ""
-    return JOINED.get(name, name) if name in CONTENT else FUNCTION_WORD
 
 
 def _names(by: str) -> list[str]:
@@ -273,16 +248,12 @@ def _kinds(
         n = _words(layout.cells(subset)[..., place, :, :])
         yield kind, "corrected", score, subset, n
         if kind in DETAILS:
-            yield kind, "gist_more", partial(_minus, gist, score), subset, n
+            yield kind, "gist_more", lambda x, other=score: gist(x) - other(x), subset, n
     layout, subset = LAYOUTS["kind"], sums["kind"]
     for kind in DETAILS:
         pair = layout.cells(subset)[0].sum(axis=0)[[0, COMPARED.index(kind)]]
         n = int(pair[1, matching(pair) > 0, 2].sum())
         yield kind, "gist_more_alike", matched_score(layout, "gist", kind, normalised), subset, n
-
-
-def _minus(minuend: Score, subtrahend: Score, sums: Float[ndarray, "..."]) -> ndarray:
-    return minuend(sums) - subtrahend(sums)
 
 
 def _words(cells: Float[ndarray, "seeds *rows 3"]) -> int:
@@ -308,10 +279,7 @@ def decide(estimates: Estimates | None) -> Sequence[Verdict]:
         return unmeasured("fewer than two buckets are filled")
     words = estimates.get("corrected", arms[0], filled[0]).value
     if not words >= LEARNED:
-        return unmeasured(
-            f"recall beyond chance is {words:.0%} in {filled[0]}: nothing was learned that could "
-            "be lost"
-        )
+        return unmeasured(f"recall beyond chance is {words:.0%} in {filled[0]}: not learned")
     judged = filled[-2:]
     more = {
         (bucket, kind): estimates.get("gist_more", arms[0], bucket, part=kind)
@@ -352,21 +320,17 @@ def _judge(
     least = min(DETAILS, key=lambda kind: more[last, kind].value)
     points = more[last, least].scaled(100.0)
     name = f"points, gist less {least}, recall beyond chance, none, {last}"
-    held = len(clear) == len(DETAILS) and min(gist) >= SURVIVES
-    return Verdict(
-        "C3", grade(held=held, partly=bool(clear)), RULE, "; ".join(clauses),
-        **numbers(name, points.value, points.low, points.high),
-    )  # fmt: skip
+    word = grade(len(clear) == len(DETAILS) and min(gist) >= SURVIVES, bool(clear))
+    number = numbers(name, points.value, points.low, points.high)
+    return Verdict("C3", word, RULE, "; ".join(clauses), **number)
 
 
 def _clause(estimates: Estimates, arm: str, name: str, bucket: str) -> str:
     """``without attention, 41+: 40 % [38, 42] of the gist survives, 4 [1, 7] points more ...``."""
     gist = estimates.get("corrected", arm, bucket, part="gist").scaled(100.0)
     clause = f"{name}, {bucket}: {gist.text('{:z.0f}', ' %')} of the gist survives"
-    for measure, form in (
-        ("gist_more", ", {}"),
-        ("gist_more_alike", " (among words as common {})"),
-    ):
+    forms = {"gist_more": ", {}", "gist_more_alike": " (among words as common {})"}
+    for measure, form in forms.items():
         more = {kind: estimates.get(measure, arm, bucket, part=kind) for kind in DETAILS}
         points = [
             estimate.scaled(100.0).change(
@@ -394,12 +358,12 @@ NOTES = [
 ALIKE = (
     "As common: gist less those words if both are in the same third of a sentence and were seen "
     "about as often (under 16 times, 16-31, 32-63, and so on), weighted by how many there are of "
-    "both (Mantel-Haenszel). n: the words that have such gist; the others are left out. Words as "
-    "common still differ in more than meaning, for example in how many forms a translation has."
+    "both (Mantel-Haenszel). n: the words that have such gist. They still differ in more than "
+    "meaning, for example in how many forms a translation has."
 )
 UNRANGED = (
-    "A value without a range: some resample has none of these words in some third of the sentence, "
-    "and there the value is not defined. Trust it no more than a small count."
+    "A value without a range: some resample has none of these words in some third of the sentence. "
+    "Trust it no more than a small count."
 )
 ALIGNED = (
     f"Links are those of IBM model 1, trained on the run's own training pairs ({LEXICON_PAIRS:,} "

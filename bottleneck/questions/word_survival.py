@@ -26,8 +26,16 @@ import numpy as np
 from jaxtyping import Float, Int
 from numpy import ndarray
 
-from ..corpus.pair import Link
+from ..corpus.pair import Link, SentencePair
+from ..corpus.tokens import is_word, tokenize
+from .ibm1 import IBM1, train
 
+LEXICON_PAIRS = 50_000
+"""Training pairs at most that teach IBM model 1, spread evenly over the text."""
+FUNCTION_WORD = "function word"
+CLASSES = ("noun", "verb", "adjective", "adverb, numeral", "name", FUNCTION_WORD)
+"""Adverbs and numerals together: either is missing in parts of some bucket's sentences."""
+JOINED = {"adverb": "adverb, numeral", "numeral": "adverb, numeral"}
 SURVIVED, PARTLY, LOST, UNLINKED = "survived", "in part", "lost", "not linked"
 
 
@@ -42,6 +50,36 @@ class LinkedReference:
     words: int
     reference: tuple[str, ...]
     links: tuple[Link, ...]
+
+    @classmethod
+    def of(cls, pair: SentencePair, links: Iterable[Link]) -> "LinkedReference":
+        """A pair with these links between its tokens."""
+        source, target = words_of(pair)
+        return cls(len(source), tuple(target), tuple(links))
+
+
+def words_of(pair: SentencePair) -> tuple[list[str], list[str]]:
+    """The tokens of source and target."""
+    return tokenize(pair.source), tokenize(pair.target)
+
+
+def lexicon(pairs: Sequence[SentencePair]) -> IBM1:
+    """IBM model 1 of a training text, of `LEXICON_PAIRS` at most: links where no gold is known."""
+    step = -(-len(pairs) // LEXICON_PAIRS)
+    return train(list(map(words_of, pairs[::step])))[0]
+
+
+def class_of(token: str) -> str:
+    """The class, of `CLASSES`, of a word of the grammar; "" of punctuation and other text."""
+    from ..corpus.grammar import CONTENT, word_class
+
+    if not is_word(token):
+        return ""
+    try:
+        name = word_class(token)
+    except KeyError:
+        return ""
+    return JOINED.get(name, name) if name in CONTENT else FUNCTION_WORD
 
 
 def found_shares(reference: Sequence[str], hypothesis: Sequence[str]) -> Float[ndarray, "target"]:

@@ -8,15 +8,14 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from seq2seq_bottleneck.questions.survival import (
-    CLASSES,
     FREQUENCIES,
     FREQUENCY_NAMES,
     LAYOUTS,
     QUESTION,
     RULE,
-    class_of,
 )
 from seq2seq_bottleneck.questions.survival_sums import MEASURES, relative_bands
+from seq2seq_bottleneck.questions.word_survival import CLASSES, class_of
 from seq2seq_bottleneck.results.schema import PROBE_COLUMNS
 
 NAN = float("nan")

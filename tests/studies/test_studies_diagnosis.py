@@ -9,7 +9,7 @@ from listed import write_relisted
 
 from seq2seq_bottleneck.questions.diagnosis import diagnose, lexicon_of, reference_of
 from seq2seq_bottleneck.questions.subject import open_subject
-from seq2seq_bottleneck.questions.survival import lexicon
+from seq2seq_bottleneck.questions.word_survival import lexicon
 from seq2seq_bottleneck.results.discovery import arms
 from seq2seq_bottleneck.results.folders import ENVIRONMENT
 from seq2seq_bottleneck.runs.translate import load_run

@@ -13,13 +13,11 @@ from seq2seq_bottleneck.corpus.tokens import tokenize
 from seq2seq_bottleneck.questions.probing import keep, read_kept
 from seq2seq_bottleneck.questions.subject import Subject, open_subject
 from seq2seq_bottleneck.questions.survival import (
-    CLASSES,
     QUESTION,
-    class_of,
-    lexicon,
     probe,
     summarise,
 )
+from seq2seq_bottleneck.questions.word_survival import CLASSES, class_of, lexicon
 from seq2seq_bottleneck.results.discovery import finished_runs
 from seq2seq_bottleneck.results.folders import HYPOTHESES
 from seq2seq_bottleneck.results.outputs import COLUMNS
@@ -216,7 +214,7 @@ def test_files_have_frequencies_in_place_of_classes_and_links_of_their_own(subje
 
 
 def test_the_lexicon_of_a_long_text_is_taught_by_a_sample_of_it(subject, monkeypatch):
-    monkeypatch.setattr("seq2seq_bottleneck.questions.survival.LEXICON_PAIRS", 4)
+    monkeypatch.setattr("seq2seq_bottleneck.questions.word_survival.LEXICON_PAIRS", 4)
     pairs = subject.corpus.train[:10]
     model = lexicon(pairs)
     assert set(model.source_ids) == {w for pair in pairs[::3] for w in tokenize(pair.source)}
