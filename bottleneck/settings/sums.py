@@ -12,7 +12,6 @@ from contextlib import contextmanager, suppress
 from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
 
 from filelock import FileLock
 
@@ -37,26 +36,19 @@ def digest_of(content: bytes) -> str:
     return sha256(content).hexdigest()
 
 
-def digested(content: Content, held: Any) -> Iterator[bytes]:
-    """The parts of a content as they are, each put into ``held``, of hashlib, on its way."""
-    for part in [content] if isinstance(content, bytes) else content:
-        held.update(part)
-        yield part
-
-
 def parsed(sums: bytes) -> Listed:
     """What the lines of a ``SHA256SUMS`` list; what is no line of one lists nothing."""
-    found: dict[str, list[str]] = defaultdict(list)
+    listed: dict[str, list[str]] = defaultdict(list)
     for line in sums.split(b"\n"):
         digest, gap, name = line.partition(_GAP)
         if gap:
-            found[name.decode(errors="replace")].append(digest.decode(errors="replace"))
-    return found
+            listed[name.decode(errors="replace")].append(digest.decode(errors="replace"))
+    return listed
 
 
 def written(listed: Listed) -> bytes:
     """The same as lines, by name."""
-    lines = [f"{each}  {name}\n" for name in sorted(listed) for each in listed[name]]
+    lines = [f"{digest}  {name}\n" for name in sorted(listed) for digest in listed[name]]
     return "".join(lines).encode()
 
 
@@ -64,8 +56,8 @@ def read_sums(folder: Path) -> Listed | None:
     """What the sums of a folder list; None where it has none."""
     path = f"{folder}/{SUMS}"
     with suppress(FileNotFoundError, NotADirectoryError):
-        held = os.stat(path)
-        return _parsed(path, held.st_ino, held.st_mtime_ns, held.st_size)
+        state = os.stat(path)
+        return _parsed(path, state.st_ino, state.st_mtime_ns, state.st_size)
     return None
 
 
@@ -86,13 +78,11 @@ def others_lines(folder: Path) -> bool:
 
 def seal(folder: Path, left_out: Collection[str]) -> None:
     """List all files of a folder and of those inside it but some, and hidden ones."""
-    found = (path for path in folder.rglob("*") if path.is_file())
-    names = {path.relative_to(folder).as_posix(): path for path in found}
-    listed = {
-        name: [digest_of(path.read_bytes())]
-        for name, path in names.items()
-        if name not in {SUMS, *left_out} and not path.name.startswith(".")
-    }
+    listed = {}
+    for path in folder.rglob("*"):
+        name = path.relative_to(folder).as_posix()
+        if path.is_file() and name not in {SUMS, *left_out} and not path.name.startswith("."):
+            listed[name] = [digest_of(path.read_bytes())]
     write_bytes(folder / SUMS, written(listed))
 
 
@@ -117,10 +107,18 @@ def write_listed(
         before, after = dict(read_sums(folder) or {}), {}
         try:
             for name, content in files:
-                held = sha256()
-                parts[name] = write_part(folder / name, digested(content, held))
-                after[name] = [held.hexdigest()]
-            write_bytes(folder / SUMS, written(_both(before, after)))
+                digest = sha256()
+                pieces = [content] if isinstance(content, bytes) else content
+                # The digest is updated by each piece on its way into the file.
+                parts[name] = write_part(
+                    folder / name, (digest.update(piece) or piece for piece in pieces)
+                )
+                after[name] = [digest.hexdigest()]
+            both = {
+                name: [*dict.fromkeys([*before.get(name, ()), *after.get(name, ())])]
+                for name in (*before, *after)
+            }
+            write_bytes(folder / SUMS, written(both))
             for name, part in parts.items():
                 place(part, folder / name)
         except BaseException:
@@ -130,14 +128,8 @@ def write_listed(
             raise
         for name in gone:
             (folder / name).unlink(missing_ok=True)
-        kept = {name: each for name, each in before.items() if name not in gone}
+        kept = {name: digests for name, digests in before.items() if name not in gone}
         write_bytes(folder / SUMS, written(kept | after))
-
-
-def _both(before: Listed, after: Listed) -> Listed:
-    """What was listed, and behind it what is to be."""
-    names = {*before, *after}
-    return {name: [*dict.fromkeys([*before.get(name, ()), *after.get(name, ())])] for name in names}
 
 
 @contextmanager
@@ -166,9 +158,9 @@ def of_one_time(folder: Path, names: Iterable[str]) -> bool:
     """
     listed, times = read_sums(folder) or {}, set()
     for name in names:
-        digests, found = list(listed.get(name, ())), ""
+        digests, digest = list(listed.get(name, ())), ""
         if len(digests) > 1 and (folder / name).is_file():
-            found = digest_of((folder / name).read_bytes())
-        if found in digests:
-            times.add(digests.index(found) - (len(digests) if found == digests[-1] else 0))
+            digest = digest_of((folder / name).read_bytes())
+        if digest in digests:
+            times.add(digests.index(digest) - (len(digests) if digest == digests[-1] else 0))
     return times <= {0} or times <= {-1}
