@@ -100,7 +100,7 @@ def test_the_explorer_answers_without_an_error_or_a_request(fragment, source, fo
     assert [table.attributes["class"] for table in maps] == ["heat arm-none", "heat arm-additive"]
     captions = [table.all("caption")[0].text for table in maps]
     assert captions[0].startswith("No attention: every output word is made from the last state")
-    assert captions[1].startswith("Where additive looked: a row an output word")
+    assert captions[1].startswith("Where additive looked: a row for each output word")
     for table in maps:
         rows = table.all("tbody")[0].all("tr")
         assert len(rows) == 4
