@@ -4,7 +4,7 @@ A claim with a ``study`` is decided from the study's table alone: the module of 
 room has ``verdict(frame)``, which takes ``probes/NAME.csv`` as a DataFrame, with the rows of the
 arms that `tables.judged` chooses, or None where the study was not made, and gives one `Verdict`, or
 several where the study decides several claims. The other claims are decided from the runs
-themselves, or from the benchmark (`tables.decided`).
+themselves (`tables.decided`).
 """
 
 from collections.abc import Mapping
@@ -23,9 +23,9 @@ NONE, ATTENTION = "none", "attention"
 class Claim:
     """A claim of the lecture.
 
-    ``makes`` are the words of the command that produces what decides it, without the folder; a
-    study's is its name. ``arms`` are those that must have been trained for the study to decide it:
-    `NONE`, `ATTENTION`. ``known`` are the corpora that know what it asks for (links, word
+    ``makes`` are the words of the command that produces what decides it, without the folder, if
+    it is not its study's. ``arms`` are those that must have been trained for the study to decide
+    it: `NONE`, `ATTENTION`. ``known`` are the corpora that know what it asks for (links, word
     classes), where not all do. With ``apart`` it is decided by runs of its own, in a folder of
     their own. ``sweep`` has its numbers too, where ``makes`` names none. With ``learned`` arms
     are judged that have learned to translate; other claims have a floor in numbers of their own.
@@ -53,7 +53,7 @@ class Claim:
         if self.apart or self.sweep:
             return self.sweep or self.study
         kind, _, name = self.makes.partition(" ")
-        return {"sweep": name, "bench": "bench"}.get(kind, "vindication")
+        return name if kind == "sweep" else "vindication"
 
 
 CLAIMS: tuple[Claim, ...] = (
@@ -154,6 +154,9 @@ CLAIMS: tuple[Claim, ...] = (
         "Attention's cost grows with Tx x Ty",
         "exponent of the length in the time that attention adds to a training step",
         makes="bench",
+        study="cost",
+        apart=True,
+        sweep="bench",
     ),
     Claim(
         "C10",

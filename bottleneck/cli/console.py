@@ -1,7 +1,7 @@
 """Where tables are printed, and how counts and sizes are written."""
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import typer
@@ -10,6 +10,8 @@ from ..settings.text import plain
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+    from ..tables.page import Page
 
 NARROWEST = 80
 """Tables are made for so many columns: in a narrower window a line is better broken than a number
@@ -45,6 +47,24 @@ def say(text: str | bytes = "", err: bool = False, nl: bool = True) -> None:
     except OSError as error:
         if not err or isinstance(error, BrokenPipeError):  # whoever read it wants no more
             raise
+
+
+def print_pages(pages: "Sequence[Page]", form: str) -> None:
+    """Tables in a form; of several, CSV has the first one only, and JSON is a list."""
+    from ..tables.pages import print_page, render
+
+    if form == "rich":
+        for number, page in enumerate(pages):
+            if number:
+                say()
+            print_page(page, output())
+        return
+    texts = [render(page, form) for page in pages]
+    if form == "csv":
+        texts = texts[:1]
+    elif form == "json" and len(texts) > 1:
+        texts = [f"[{','.join(texts)}]\n"]
+    say("\n".join(texts), nl=False)
 
 
 def print_names(told: Mapping[str, str]) -> None:

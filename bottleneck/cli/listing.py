@@ -1,7 +1,7 @@
 """The names that a command can be given, and a line of text on each table and figure."""
 
 from ..figures.names import FIGURES
-from ..results.schema import BENCHMARK, STUDIES
+from ..results.schema import BENCHMARK, QUESTIONS, STUDIES
 from ..tables.names import GOLD_TABLE, TABLES
 
 OF_RUNS = {
@@ -59,7 +59,7 @@ def figures() -> list[str]:
 
 def studies() -> list[str]:
     """The questions."""
-    return [*STUDIES, BENCHMARK]
+    return list(QUESTIONS)
 
 
 def table_lines() -> dict[str, str]:

@@ -9,8 +9,8 @@ import typer
 
 from ..results.schema import BENCHMARK
 from ..settings.text import counted
-from .bench import show_costs
-from .console import output, print_names, say
+from .bench import print_benchmark
+from .console import print_names, print_pages, say
 from .listing import table_lines, tables
 from .options import Form, Where
 from .reproduce import DEFAULT_OUT
@@ -170,21 +170,16 @@ def table(
         print_names(table_lines())
         return
     from ..results.bundle import load_bundle
-    from ..tables.pages import check_format, check_name, make_page, print_page, render
+    from ..tables.pages import check_format, check_name, make_page
     from ..tables.selection import where as narrowed
 
-    if name != BENCHMARK:
-        check_name(name)
+    check_name(name)
     check_format(form)
     if name == BENCHMARK:
-        show_costs("table", results, form, {"--where": where})
+        print_benchmark(results, form, {"--where": where})
         return
     bundle = narrowed(load_bundle(results_folder(results)), where or [])
-    page = make_page(name, bundle)
-    if form != "rich":
-        say(render(page, form), nl=False)
-        return
-    print_page(page, output())
+    print_pages([make_page(name, bundle)], form)
 
 
 def from_here(folder: Path) -> Path:

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..results.schema import BENCHMARK
 from ..settings.text import counted
-from .bench import show_costs
-from .console import output, print_names, say
+from .bench import print_benchmark
+from .console import print_names, print_pages, say
 from .gold import FirstWord, Gold, Source, Target, check_gold_options, for_gold, study_gold
 from .listing import presets, studies
 from .options import Assignments, Form, Jobs, Quiet, Where
@@ -20,7 +19,6 @@ from .reproduce import DEFAULT_OUT, MOST_SEEDS
 if TYPE_CHECKING:
     from ..questions.question import Study
     from ..studies.probing import Listener
-    from ..tables.page import Page
 
 RunsPreset = Annotated[
     str | None,
@@ -66,14 +64,14 @@ def study(
     from ..runs.pool import default_width
     from ..settings.errors import UsageError
     from ..studies.catalogue import find_study
-    from ..tables.pages import check_format, study_page
+    from ..tables.pages import check_format, study_pages
 
-    asked = None if name == BENCHMARK else find_study(name)
+    asked = find_study(name)
     check_format(form)
     check_gold_options(name, gold, source, target)
-    if asked is None:
+    if asked.probe is None:
         given = {"--preset": preset, "--set": assignments, "--seeds": seeds, "--where": where}
-        show_costs("study", results, form, given)
+        print_benchmark(results, form, given)
         return
     asked = for_gold(asked) if gold is not None else asked
     folder = results or DEFAULT_OUT / (name if asked.own_runs else preset or "lecture")
@@ -91,10 +89,11 @@ def study(
     if dry_run:
         say(_plan(asked, runs, folder))
     elif gold is not None:
-        _show(study_gold(runs, folder, (gold, source, target), first_word, quiet), form)
+        page = study_gold(runs, folder, (gold, source, target), first_word, quiet)
+        print_pages([page], form)
     else:
         _put_to(asked, runs, folder, jobs or default_width(), force, quiet)
-        _show(study_page(name, folder), form)
+        print_pages(study_pages(name, folder), form)
 
 
 def _put_to(
@@ -143,23 +142,13 @@ def _plan(asked: "Study", runs: Sequence[Path], folder: Path) -> str:
     return f"study {asked.name} would be put to {counted(len(runs), 'run')} of {folder}: {names}"
 
 
-def _show(page: "Page", form: str) -> None:
-    from ..tables.pages import print_page, render
-
-    if form != "rich":
-        say(render(page, form), nl=False)
-        return
-    print_page(page, output())
-
-
 def _list_studies() -> None:
     """Each study's name, the ids of the lecture it belongs to, and its question."""
-    from ..results.schema import STUDIES
-    from ..studies.catalogue import COST_QUESTION, find_study
+    from ..results.schema import QUESTIONS
+    from ..studies.catalogue import find_study
 
-    asked = {name: find_study(name) for name in STUDIES}
-    told = {name: f"{each.question} ({', '.join(each.ids)})" for name, each in asked.items()}
-    print_names(told | {BENCHMARK: f"{COST_QUESTION} (C9, L15)"})
+    questions = map(find_study, QUESTIONS)
+    print_names({item.name: f"{item.question} ({', '.join(item.ids)})" for item in questions})
 
 
 def _finished(folder: Path, asked: "Study") -> list[Path]:

@@ -1,4 +1,4 @@
-"""The figures by name: those of studies, of the benchmark, and of the runs of a bundle."""
+"""The figures by name: those of questions, and of the runs of a bundle."""
 
 from collections.abc import Sequence
 from importlib import import_module
@@ -8,16 +8,15 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from ..results.bundle import Bundle, load_bundle
-from ..results.cost import COST
-from ..results.probes import load_probe, made_of, probe_file
+from ..results.probes import made_of, probe_file
 from ..results.schema import BENCHMARK
 from ..results.study_files import GOLD, way_back
 from ..settings.errors import UsageError, UserError, did_you_mean
 from ..tables.alignment import load_gold
-from ..tables.cost import load_cost
 from ..tables.names import GOLD_STUDY, GOLD_TABLE
 from ..tables.selection import where as narrowed
-from . import alignment, arms, attention, bleu, compression, context_length, cost, learning
+from ..tables.studied import load_study
+from . import alignment, arms, attention, bleu, compression, context_length, learning
 from .draw import draw
 from .names import FIGURES, OF_RUNS
 from .plot import Plot
@@ -52,8 +51,6 @@ def make_figure(name: str, folder: Path, *, where: Sequence[str] = ()) -> Chart:
     check_name(name, where)
     if name in OF_RUNS:
         return of_runs(name, narrowed(load_bundle(folder), where))
-    if name == BENCHMARK:
-        return _filled(cost.plot(load_cost(folder)[0]), folder / COST)
     table = GOLD if name == GOLD_TABLE else name
     with made_of(folder, table):
         plot = study_plot(name, folder) if table == name else alignment.gold_plot(load_gold(folder))
@@ -79,8 +76,8 @@ def check_name(name: str, where: Sequence[str]) -> None:
 
 
 def study_plot(study: str, folder: Path) -> Plot:
-    """What the figure of a study of `STUDIES` shows, from ``probes/NAME.csv``."""
-    frame = load_probe(folder, study)
+    """What the figure of a question of `QUESTIONS` shows, from ``probes/NAME.csv``."""
+    frame = load_study(folder, study)
     questions = import_module("...questions.question", __name__)
     if study in questions.FILES:
         return questions.find_question(study).plot(frame)

@@ -20,6 +20,7 @@ from rich.text import Text
 
 from ..claims.verdict import Held, Verdict
 from ..figures.plot import Panel, Plot, chosen, data_frame, drawn, facts, roof, slide_rows
+from ..results.probes import load_probe
 from ..scoring.bootstrap import Score
 from ..settings.run import RunSettings
 from ..tables.page import Page
@@ -116,8 +117,8 @@ class Axes:
     """A panel of a question's figure: a measure by length, or by what ``x`` names, times ``scale``.
 
     ``select`` chooses among the measure's rows. ``lines`` names the lines by a column, ``key``; if
-    None they are the controls. ``top`` is the least upper end of the y axis; ``limit`` fixes it.
-    ``printed`` gives the slide's numbers by x.
+    None they are the controls. With ``log`` both axes are logarithmic. ``top`` is the least upper
+    end of the y axis; ``limit`` fixes it. ``printed`` gives the slide's numbers by x.
     """
 
     title: str
@@ -133,6 +134,7 @@ class Axes:
     counted: str = "sentences"
     joined: bool = True
     numeric: bool = False
+    log: bool = False
     top: float | None = None
     limit: float | None = None
     printed: Callable[[pd.DataFrame], Mapping[str, float]] | None = None
@@ -148,8 +150,8 @@ class Axes:
             rows = [row | {"control": name} for row, name in zip(rows, named, strict=True)]
         limit = self.limit if self.top is None else max(self.top, roof(rows))
         panel = Panel(
-            self.title, self.x_label, self.y, self.counted, numeric=self.numeric,
-            joined=self.joined, limits=(0, limit),
+            self.title, self.x_label, self.y, self.counted, numeric=self.numeric, log_x=self.log,
+            log_y=self.log, joined=self.joined, limits=(None if self.log else 0, limit),
         )  # fmt: skip
         return panel, rows
 
@@ -178,14 +180,14 @@ class Study:
     ``ids`` are its claims and slides. ``version`` rises when the probe measures something
     different, so that old findings are measured again. ``sweep`` names the runs that answer it, a
     file of experiments/; with ``own_runs`` they have a folder of their own. ``suits`` says whether
-    a run can be probed at all.
+    a run can be probed at all. Without a probe the question is about no trained runs.
     """
 
     name: str
     ids: tuple[str, ...]
     question: str
-    probe: "Callable[[Subject, Tell], Columns]"
-    summarise: Callable[[Sequence[Probed]], list[Row]]
+    probe: "Callable[[Subject, Tell], Columns] | None" = None
+    summarise: Callable[[Sequence[Probed]], list[Row]] | None = None
     version: int = 1
     sweep: str = "vindication"
     suits: Callable[[RunSettings], bool] = lambda _: True
@@ -202,18 +204,26 @@ class Question(Study):
     """
 
     title: str
-    measures: Sequence[str]
-    grids: Sequence[Grid]
+    measures: Sequence[str] = ()
+    grids: Sequence[Grid] = ()
     figure: str
     axes: Sequence[Axes]
-    notes: Callable[[pd.DataFrame], list[str]]
+    notes: Callable[[pd.DataFrame], list[str]] = lambda _: []
     decide: Callable[[Estimates | None], Sequence[Verdict]] = lambda _: ()
     intervals: str = ""
     counted: str = "test sentences"
 
+    def load(self, folder: Path) -> pd.DataFrame:
+        """The numbers of a results folder; a UserError without them."""
+        return load_probe(folder, self.name)
+
     def verdict(self, frame: pd.DataFrame | None) -> Sequence[Verdict]:
         """The verdicts, from the table of the probe's numbers; None where nothing was measured."""
         return self.decide(None if frame is None else Estimates(frame))
+
+    def pages(self, frame: pd.DataFrame) -> list[Page]:
+        """The tables: one, unless a question has more."""
+        return [self.page(frame)]
 
     def page(self, frame: pd.DataFrame) -> Page:
         """The table with all that belongs to it."""
@@ -232,7 +242,11 @@ class Question(Study):
         for axes in filter(lambda axes: axes.printed, self.axes):
             lines += slide_rows(axes.title, "", axes.printed(frame))
         data = data_frame(lines)
-        return Plot(self.figure, tuple(panels), data, facts(frame, self.counted))
+        return Plot(self.figure, tuple(panels), data, self.footnotes(frame))
+
+    def footnotes(self, frame: pd.DataFrame) -> tuple[str, ...]:
+        """The lines below the figure."""
+        return facts(frame, self.counted)
 
 
 FILES = {
@@ -241,6 +255,7 @@ FILES = {
     "length": "output_length",
     "fit": "fit",
     "embeddings": "embeddings",
+    "cost": "cost",
 }
 """The file of each question, by its name on the command line."""
 

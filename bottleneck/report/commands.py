@@ -7,14 +7,14 @@ from pathlib import Path
 
 from ..results.bundle import Bundle
 from ..results.found import find_runs
-from ..results.schema import BENCHMARK, STUDIES
+from ..results.schema import QUESTIONS
 from ..tables.decided import Decision
 from ..tables.names import GOLD_STUDY, GOLD_TABLE, TABLES
 from .further import Further
 from .questions import Shown
 from .read import SLIDES_TABLES, Read
 
-KNOWN = frozenset({*TABLES, *STUDIES, GOLD_TABLE, BENCHMARK})
+KNOWN = frozenset({*TABLES, *QUESTIONS, GOLD_TABLE})
 """What `bottleneck table` prints."""
 
 

@@ -50,7 +50,7 @@ def of_runs(name: str, bundle: Bundle) -> Picture | str:
 
 
 def of_folder(name: str, folder: Path) -> Picture | str:
-    """A figure of a study or of the benchmark; in words why there is none."""
+    """A figure of a question; in words why there is none."""
     return _picture(lambda: make_figure(name, folder))
 
 

@@ -7,9 +7,10 @@ from importlib import resources
 from pathlib import Path
 
 from ..lecture.walkthroughs import audit_all
+from ..questions.cost import measured_exponent
 from ..settings.atomic import write_text
 from ..tables.claims import CAPTION, summary
-from ..tables.lecture import lecture_evidence, measured_exponent
+from ..tables.lecture import lecture_evidence
 from . import commands, sections
 from .markup import Html, json_script, prose, tag
 from .read import SLIDES_TABLES, Read, read

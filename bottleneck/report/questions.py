@@ -11,20 +11,17 @@ from pathlib import Path
 from ..claims.registry import Claim
 from ..figures.names import OF_RUNS
 from ..results.bundle import Bundle
-from ..results.cost import COST, COST_EXPONENTS
-from ..results.folders import was_written
 from ..results.probes import has_probe
-from ..results.schema import BENCHMARK, STUDIES
+from ..results.schema import QUESTIONS
 from ..results.study_files import GOLD
 from ..settings.errors import DamagedError, UserError
 from ..tables.comparison import compare_sizes
 from ..tables.controlled import only
-from ..tables.cost import cost_pages, load_cost
 from ..tables.decided import Decision, measured_controls, measured_training
 from ..tables.families import describe, listed_runs, over_sizes
 from ..tables.names import GOLD_TABLE
 from ..tables.page import Page
-from ..tables.pages import gold_page, make_page, study_page
+from ..tables.pages import gold_page, make_page, study_pages
 from .beside import controls_grid, training_grid
 from .figures import Picture, of_folder, of_runs
 from .tables import Grid, grids
@@ -33,7 +30,6 @@ FIT = "fit"
 FIGURES_OF: Mapping[str, Sequence[str]] = {
     "C1": ("compression", "context-length"),
     "C7": (GOLD_TABLE, "attention"),
-    "C9": (BENCHMARK,),
     "C10": ("arms",),
     "C12": ("learning", FIT),
 }
@@ -42,7 +38,7 @@ ALWAYS = frozenset({"attention", "learning"})
 """Figures of runs that say something where the claim is not decided, as those of studies do."""
 TABLES_OF: Mapping[str, Sequence[str]] = {"C1": ("compression", "context-size")}
 """Tables of runs."""
-STUDIED: Mapping[str, Sequence[str]] = {"C7": (GOLD_TABLE,), "C9": (BENCHMARK,), "C12": (FIT,)}
+STUDIED: Mapping[str, Sequence[str]] = {"C7": (GOLD_TABLE,), "C12": (FIT,)}
 """Tables of what was measured, beside the study's own."""
 SLIDES: Mapping[str, Sequence[str]] = {
     "C1": ("L3", "L4", "L12"),
@@ -130,9 +126,7 @@ def _table_names(claim: Claim, folder: Path, measured: bool) -> Iterator[str]:
 
 
 def _has_numbers(name: str, folder: Path) -> bool:
-    """Whether a study, or the benchmark, left its numbers here."""
-    if name == BENCHMARK:
-        return all(was_written(folder / file) for file in (COST, COST_EXPONENTS))
+    """Whether a question has numbers here."""
     return has_probe(folder, GOLD if name == GOLD_TABLE else name)
 
 
@@ -181,12 +175,10 @@ def _over_sizes(bundle: Bundle) -> Bundle | None:
 
 def _pages(name: str, folder: Path, bundle: Bundle | None) -> list[Page] | str:
     """The tables of a name; in words why there are none."""
-    if name == BENCHMARK:
-        return cost_pages(*load_cost(folder))
     if name == GOLD_TABLE:
         return [gold_page(folder, None if bundle is None else bundle.runs)]
-    if bundle is None or name in STUDIES:
-        return [study_page(name, folder, None if bundle is None else bundle.runs)]
+    if bundle is None or name in QUESTIONS:
+        return study_pages(name, folder, None if bundle is None else bundle.runs)
     for runs in filter(None, (bundle, _over_sizes(bundle))):
         try:
             return [make_page(name, runs)]

@@ -11,7 +11,6 @@ from rich.text import Text
 
 from ..figures.style import MARKERS, attention_of
 from ..tables.fitting import Fitted
-from ..tables.packing import Packed, table_of
 from .markup import Html, joined, prose, tag
 
 RANGE = ".."
@@ -36,15 +35,11 @@ class Grid:
 def grids(table: RenderableType, caption: str) -> Iterator[Grid]:
     """The tables that a terminal shows under each other; those without a title have ``caption``.
 
-    Of a table without heads, which is there to hold others, texts are the next one's title. What a
-    terminal does with its width is left out: bars, and columns that have no room beside others.
+    Of a table without heads, which is there to hold others, texts are the next one's title. Bars,
+    for which a terminal may have room, are left out.
     """
     if isinstance(table, Fitted):
         yield from grids(table.layouts[-1].table, caption)
-    elif isinstance(table, Packed):
-        for title, first, blocks in table.parts:
-            columns = [column for block in blocks for column in block]
-            yield _grid(table_of([first, *columns]), title)
     elif isinstance(table, Table) and table.show_header:
         yield _grid(table, _text(table.title) or caption)
     elif isinstance(table, Table):

@@ -12,21 +12,18 @@ from typing import TypeVar
 from ..figures.files import NUMBERS, write_figure
 from ..figures.registry import FIGURES, make_figure
 from ..results.bundle import Bundle
-from ..results.cost import COST
-from ..results.folders import was_written
 from ..results.probes import has_probe
-from ..results.schema import STUDIES
+from ..results.schema import BENCHMARK, QUESTIONS, STUDIES
 from ..results.study_files import GOLD
 from ..results.study_files import tables as measured
 from ..settings.atomic import write_text
 from ..settings.errors import DamagedError, UnwrittenError, UserError
 from ..tables.claims import render as render_claims
 from ..tables.claims import summary
-from ..tables.cost import cost_pages, load_cost
 from ..tables.decided import bundle_of, decide_results, holds_results
 from ..tables.names import GOLD_TABLE, TABLES
 from ..tables.page import Page
-from ..tables.pages import make_page, render, study_page
+from ..tables.pages import make_page, render, study_pages
 from .page import write_report
 
 TABLES_FOLDER, FIGURES_FOLDER, CONTENTS = "tables", "figures", "CONTENTS.md"
@@ -34,8 +31,7 @@ CLAIMS, REPORT = "claims", "report.html"
 FORMS: Mapping[str, str] = {".md": "markdown", ".csv": "csv"}
 """Forms of tables and claims, by the file's ending."""
 IMAGES = (".png", ".svg")
-BENCHMARK = "cost"
-GROWTH = "cost_exponents"
+GROWTH = f"{BENCHMARK}_exponents"
 """The benchmark's second table."""
 
 OF_SIZES = ("compression", "context-length")
@@ -69,7 +65,7 @@ def write_out(folder: Path) -> Written:
             "`bottleneck sweep` or `bottleneck bench` wrote"
         )
     bundle = bundle_of(folder)
-    names = list(_known((*TABLES, *STUDIES, GOLD_TABLE, BENCHMARK), folder, bundle))
+    names = list(_known((*TABLES, *QUESTIONS, GOLD_TABLE), folder, bundle))
     pages, untabled = _attempted(names, partial(_pages, folder, bundle))
     titles = {page.name: page.title for held in pages.values() for page in held}
     for page in (page for held in pages.values() for page in held):
@@ -89,10 +85,8 @@ def write_out(folder: Path) -> Written:
 def _known(names: Iterable[str], folder: Path, bundle: Bundle | None) -> Iterator[str]:
     """Those tables or figures of which the folder has numbers."""
     for name in names:
-        if name in STUDIES:
+        if name in QUESTIONS:
             there = has_probe(folder, name)
-        elif name == BENCHMARK:
-            there = was_written(folder / COST)
         else:
             there = bundle is not None and (name != GOLD_TABLE or has_probe(folder, GOLD))
         if there:
@@ -115,10 +109,8 @@ def _attempted(
 
 
 def _pages(folder: Path, bundle: Bundle | None, name: str) -> list[Page]:
-    if name == BENCHMARK:
-        return cost_pages(*load_cost(folder))
-    if name in STUDIES:
-        return [study_page(name, folder, None if bundle is None else bundle.runs)]
+    if name in QUESTIONS:
+        return study_pages(name, folder, None if bundle is None else bundle.runs)
     return [make_page(name, bundle)]
 
 

@@ -3,9 +3,9 @@
 from pathlib import Path
 
 from ..settings.errors import UserError
-from .cost import COST
 from .folders import STORE, is_bundle, is_run, was_written
 from .found import any_finished, find_runs
+from .schema import BENCHMARK, PROBES
 from .study_files import tables
 
 
@@ -30,7 +30,7 @@ def check_one(folder: Path) -> None:
         raise UserError(
             f"{str(folder)!r} holds folders of results ({', '.join(inside)}): name one of them"
         )
-    if was_written(folder / COST):
+    if was_written(folder / PROBES / f"{BENCHMARK}.csv"):
         raise UserError(
             f"{str(folder)!r} holds a benchmark and no runs: `bottleneck table cost` prints it, "
             "`bottleneck export --all` writes it out"
@@ -38,5 +38,4 @@ def check_one(folder: Path) -> None:
 
 
 def _has_results(folder: Path) -> bool:
-    bundle = is_bundle(folder) or was_written(folder / COST)
-    return bundle or bool(tables(folder)) or any_finished(folder)
+    return is_bundle(folder) or bool(tables(folder)) or any_finished(folder)

@@ -12,8 +12,8 @@ from rich.console import Console
 from ..claims.compression import compression_predicts_loss
 from ..claims.registry import CLAIMS
 from ..results.bundle import Bundle, load_results
-from ..results.probes import load_probe, made_of
-from ..results.schema import BENCHMARK, STUDIES
+from ..results.probes import made_of
+from ..results.schema import QUESTIONS
 from ..results.study_files import GOLD
 from ..settings.errors import UsageError, did_you_mean
 from ..settings.sums import write_listed
@@ -36,6 +36,7 @@ from .page import Page
 from .render import FAILURE_TITLE, VINDICATION_TITLE, failure_table, vindication_table
 from .selection import where
 from .slides import failure_pattern, vindication
+from .studied import load_study
 
 
 def slide_pages(bundle: Bundle) -> list[Page]:
@@ -44,48 +45,56 @@ def slide_pages(bundle: Bundle) -> list[Page]:
     return [_failure_page(comparison, bundle), _vindication_page(comparison, bundle)]
 
 
-def study_page(study: str, folder: Path, runs: pd.DataFrame | None = None) -> Page:
-    """The table of a study of `STUDIES`, from ``probes/NAME.csv`` of a bundle.
+def study_pages(study: str, folder: Path, runs: pd.DataFrame | None = None) -> list[Page]:
+    """The tables of a question of `QUESTIONS`, from ``probes/NAME.csv`` of a bundle.
 
-    ``runs`` is the folder's tidy table, where it has been read.
+    The last one has the verdicts. ``runs`` is the folder's tidy table, where it has been read.
     """
     questions = import_module("...questions.question", __name__)
     if study in questions.FILES:
-        make = questions.find_question(study).page
+        make = questions.find_question(study).pages
     else:
-        make = import_module(f".{study}", __package__).page
+        page = import_module(f".{study}", __package__).page
+
+        def make(frame: pd.DataFrame) -> list[Page]:
+            return [page(frame)]
+
     with made_of(folder, study):
-        return _studied(make, load_probe(folder, study), study, folder, runs)
+        return _studied(make, load_study(folder, study), study, folder, runs)
 
 
 def gold_page(folder: Path, runs: pd.DataFrame | None = None) -> Page:
     """The same of a gold set of the user's (`GOLD_TABLE`)."""
     with made_of(folder, GOLD):
-        return _studied(alignment.gold_page, alignment.load_gold(folder), "alignment", folder, runs)
+        frame = alignment.load_gold(folder)
+        return _studied(lambda rows: [alignment.gold_page(rows)], frame, "alignment", folder, runs)[
+            0
+        ]
 
 
 def _studied(
-    make: Callable[[pd.DataFrame], Page],
+    make: Callable[[pd.DataFrame], list[Page]],
     frame: pd.DataFrame,
     study: str,
     folder: Path,
     runs: pd.DataFrame | None,
-) -> Page:
-    """The page with the verdicts on the study's claims; the runs' texts are put to the numbers."""
+) -> list[Page]:
+    """The pages with the verdicts on the study's claims; the runs' texts are put to the numbers."""
     if runs is None and holds_results(folder):
         runs = load_results(folder)
     judged = [judge(claim, frame, runs)[0] for claim in CLAIMS if claim.study == study]
-    return replace(make(frame if runs is None else with_texts(frame, runs)), judged=judged)
+    *first, last = make(frame if runs is None else with_texts(frame, runs))
+    return [*first, replace(last, judged=judged)]
 
 
 def make_page(name: str, bundle: Bundle) -> Page:
-    """The table of a name in `TABLES` (underscores do as well) or `STUDIES`, or `GOLD_TABLE`.
+    """The table of a name in `TABLES` (underscores do as well) or `QUESTIONS`, or `GOLD_TABLE`.
 
     ``UsageError`` for another name, ``UserError`` where the bundle has not what the table needs.
     """
     check_name(name)
-    if name in STUDIES:
-        return study_page(name, bundle.folder)
+    if name in QUESTIONS:
+        return study_pages(name, bundle.folder)[0]
     dashed = name.replace("_", "-")
     if dashed == GOLD_TABLE:
         return gold_page(bundle.folder)
@@ -94,9 +103,9 @@ def make_page(name: str, bundle: Bundle) -> Page:
 
 def check_name(name: str) -> None:
     """Refuse a name that `make_page` does not know as a ``UsageError``, before anything is read."""
-    known = (*TABLES, *STUDIES, GOLD_TABLE)
+    known = (*TABLES, *QUESTIONS, GOLD_TABLE)
     if name not in known and name.replace("_", "-") not in known:
-        raise UsageError(f"unknown table {name!r}{did_you_mean(name, (*known, BENCHMARK))}")
+        raise UsageError(f"unknown table {name!r}{did_you_mean(name, known)}")
 
 
 def _failure(bundle: Bundle) -> Page:

@@ -1,15 +1,26 @@
 """What the tables of all studies share: picking numbers out of ``probes/NAME.csv``."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from importlib import import_module
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 from ..claims.verdict import MARKED_BELOW
+from ..results.probes import load_probe
 from .families import TEXT
 
 KEYS = ["arm", "control", "bucket", "part"]
 """What a number is of, but for its measure."""
+
+
+def load_study(folder: Path, study: str) -> pd.DataFrame:
+    """The numbers of a question in a results folder; a UserError without them."""
+    questions = import_module("...questions.question", __name__)
+    if study in questions.FILES:
+        return questions.find_question(study).load(folder)
+    return load_probe(folder, study)
 
 
 def means(frame: pd.DataFrame) -> pd.DataFrame:
@@ -59,7 +70,7 @@ def caption(frame: pd.DataFrame) -> list[str]:
 def resampled(frame: pd.DataFrame) -> str:
     """Which numbers share resamples: those of all arms where these are known to read one text.
 
-    That is known where the frame has the texts' fingerprints (`pages.study_page` puts them there).
+    That is known where the frame has the texts' fingerprints (`pages.study_pages` puts them there).
     """
     one = TEXT in frame and frame[TEXT].nunique() == 1
     same = "for every seed and arm" if one else "for every seed, and for arms of one text"

@@ -7,7 +7,6 @@ from planted import write_planted
 from planted_arms import LOW
 
 from seq2seq_bottleneck.cli.main import run
-from seq2seq_bottleneck.results.cost import COST
 from seq2seq_bottleneck.results.folders import STORE
 
 ARMS = {"none": LOW, "additive": [0.1] * 5}
@@ -48,7 +47,7 @@ def test_of_a_folder_of_several_sweeps_one_is_to_be_named(command, tmp_path, cap
 def test_a_benchmark_has_no_runs(command, tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "bench" / "probes").mkdir(parents=True)
-    (tmp_path / "bench" / COST).write_text("varied,arm\n")
+    (tmp_path / "bench" / "probes" / "cost.csv").write_text("varied,arm\n")
     line = refused(capsys, command, "bench")
     assert "'bench' holds a benchmark and no runs: `bottleneck table cost`" in line
     assert [path.name for path in (tmp_path / "bench").iterdir()] == ["probes"]

@@ -27,7 +27,7 @@ from seq2seq_bottleneck.runs.vocabularies import save_vocabularies
 from seq2seq_bottleneck.runs.weights import save_weights
 from seq2seq_bottleneck.tables.decided import decision
 from seq2seq_bottleneck.tables.names import TABLES
-from seq2seq_bottleneck.tables.pages import make_page, render, study_page
+from seq2seq_bottleneck.tables.pages import make_page, render, study_pages
 
 COMMITTED = Path(__file__).parents[2] / "results" / "reference" / "vindication" / "probes"
 STUDIED = sorted(path.stem for path in COMMITTED.glob("*.csv"))
@@ -95,7 +95,7 @@ def _texts(folder: Path) -> str:
 
 def _study(folder: Path, study: str) -> str:
     rests = sorted(rests_on(folder / "probes" / f"{study}.csv"))
-    return repr(rests) + render(study_page(study, folder), "markdown")
+    return repr(rests) + render(study_pages(study, folder)[0], "markdown")
 
 
 def _verdicts(folder: Path, study: str) -> str:

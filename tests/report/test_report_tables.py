@@ -5,7 +5,6 @@ from rich.table import Table
 from rich.text import Text
 
 from seq2seq_bottleneck.report.tables import Grid, grids, table_html
-from seq2seq_bottleneck.tables.packing import Column, Packed, Part
 from seq2seq_bottleneck.tables.render import barred, new_table
 
 
@@ -40,13 +39,9 @@ def test_tables_under_each_other_are_apart_and_take_the_title_above_them():
     assert [grid.caption for grid in grids(_table(), "The page's")] == ["The page's"]
 
 
-def test_bars_and_columns_packed_for_a_terminal_are_undone():
+def test_bars_for_a_terminal_are_undone():
     (plain,) = grids(barred(lambda width: _table("x" * width)), "plain")
     assert plain.caption == "plain"
-    first, wide = Column("size", ["1", "2"]), Column("ms" * 30, ["3", "4"])
-    (grid,) = grids(Packed([Part("By size", first, [[wide, wide], [wide]])]), "unused")
-    assert grid.caption == "By size"
-    assert grid.rows == (("1", "3", "3", "3"), ("2", "4", "4", "4"))
 
 
 def test_rows_of_one_name_share_its_head_and_every_head_has_a_scope():

@@ -9,7 +9,6 @@ from planted import write_planted
 from seq2seq_bottleneck.cli.main import run
 from seq2seq_bottleneck.results import merged, places
 from seq2seq_bottleneck.results.bundle import load_bundle
-from seq2seq_bottleneck.results.cost import COST
 from seq2seq_bottleneck.results.export import write_bundle
 from seq2seq_bottleneck.results.folders import STORE, damaged, listed_as, removal, runs_in
 from seq2seq_bottleneck.results.found import finished_runs
@@ -194,9 +193,9 @@ def test_a_file_of_no_bundle_is_not_written_over(place, capsys, name):
 
 
 def test_a_bundle_may_lie_beside_a_benchmark(place):
-    write_listed(place / "measured", [(COST, b"measured\n")])
+    write_listed(place / "measured", [("probes/cost.csv", b"measured\n")])
     assert run(["export", "--results", "store", "--bundle", "measured"]) == 0
-    assert (place / "measured" / COST).read_text() == "measured\n"
+    assert (place / "measured" / "probes" / "cost.csv").read_text() == "measured\n"
     assert len(load_bundle(place / "measured").environment["runs"]) == 4
 
 
