@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 LINE_EVERY = 10.0
 """Seconds between two plain lines of one run."""
+BAR = 10
+"""Columns of a bar."""
 
 
 @contextmanager
@@ -26,12 +28,19 @@ def display(jobs: Sequence[Job], quiet: bool) -> Iterator[Listener]:
     if quiet:
         yield lambda _job, _event: None
     elif console.is_terminal:
-        cut = Column(no_wrap=True, overflow="ellipsis")
-        name, status = "{task.description}", "{task.fields[status]}"
-        columns = (TextColumn(text, markup=False, table_column=cut) for text in (name, status))
-        first, last = columns
+        longest = max(len(name) for name in ("all runs", *(job.name for job in jobs)))
+        names = min(longest, console.width // 2)  # a name that is cut tells no arms apart
+        widths = {"description": names, "fields[status]": max(1, console.width - names - BAR - 2)}
+        first, last = (
+            TextColumn(
+                f"{{task.{text}}}",
+                markup=False,
+                table_column=Column(no_wrap=True, overflow="ellipsis", width=width),
+            )
+            for text, width in widths.items()
+        )
         with Progress(
-            first, BarColumn(bar_width=10), last, console=console, transient=True
+            first, BarColumn(bar_width=BAR), last, console=console, transient=True
         ) as progress:
             yield _Bars(jobs, progress).listen
     else:
@@ -53,15 +62,18 @@ class Tally:
             self.trained.add(job.name)
 
     def text(self) -> str:
-        """``2 of 12 done, 2 running, 1 failed, 7 waiting, about 14:00 left``."""
+        """``2 of 12 done, about 14:00 left, 2 running, 1 failed, 7 waiting``."""
         phases = Counter(self.phase.values())
         failed, ended = phases["failed"] + phases["diverged"], sum(phases[end] for end in ENDS)
-        running = len(self.phase) - ended - phases["waiting"]
-        parts = [f"{phases['done']} of {len(self.phase)} done", f"{running} running"]
-        parts += [f"{failed} failed"] if failed else []
-        parts += [f"{phases['waiting']} waiting"] if phases["waiting"] else []
         seconds = self.seconds_left()
-        return ", ".join(parts + ([f"about {clock(seconds)} left"] if seconds else []))
+        parts = [
+            f"{phases['done']} of {len(self.phase)} done",
+            f"about {clock(seconds)} left" if seconds else "",
+            f"{len(self.phase) - ended - phases['waiting']} running",
+            f"{failed} failed" if failed else "",
+            f"{phases['waiting']} waiting" if phases["waiting"] else "",
+        ]
+        return ", ".join(filter(None, parts))
 
     def seconds_left(self) -> float | None:
         """The time that a run took which was trained here, times the runs left; None without."""
