@@ -5,8 +5,13 @@ from pathlib import Path
 
 from seq2seq_bottleneck.bench.measure import parse_arms, parse_variation, point_row, points, write
 
-RESULT = {"machine": "Abacus 3", "device": "cpu: cpu", "threads": 1, "version": "9.9", "jax": "8.8"}
-"""What a worker says of its machine."""
+MACHINE = {
+    "machine": "Abacus 3",
+    "device": "cpu: cpu",
+    "threads": 1,
+    "version": "9.9",
+    "jax": "8.8",
+}
 PAIR = {"none": 0.0, "additive": 4e-5, "dot": 1e-5, "none-output": 0.0, "dot-output": 2e-5}
 """Seconds of attention for a pair of words."""
 
@@ -22,17 +27,18 @@ def plant_costs(
     ``lost`` names the arm that failed at a point.
     """
     rows, lost, chosen = [], lost or {}, parse_arms(arms)
-    for point in points(parse_variation(vary, {})):
-        length, measured = point.sizes.length, {}
+    for sizes, varied in points(parse_variation(vary, {})).items():
+        length, measured = sizes.length, {}
         for arm in chosen:
-            seconds = 1e-3 * length + PAIR[arm.name] * length**2
-            measured[arm.name] = {
+            seconds = 1e-3 * length + PAIR[arm] * length**2
+            measured[arm] = {
                 "peak_bytes": 9e6 * length,
                 "seconds": [0.99 * seconds, seconds, 1.02 * seconds],
                 "steps": 1,
             }
-        if failed := lost.get(point.name):
+        if failed := lost.get(sizes.name):
             measured[failed] = {"peak_bytes": 9e6, "reason": "a step needs 99 GB"}
-        of_arms = [point_row(point, arm, RESULT | {"arms": measured}) for arm in chosen]
-        rows += [row | {"varied": varied} for varied in point.varied for row in of_arms]
+        result = {"machine": MACHINE, "arms": measured}
+        of_arms = [point_row(sizes, arm, result) for arm in chosen]
+        rows += [row | {"varied": name} for name in varied for row in of_arms]
     write(folder, rows)

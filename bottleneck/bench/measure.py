@@ -8,30 +8,46 @@ import json
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from statistics import median
-from typing import Any, get_args
+from typing import Any, NamedTuple, get_args
 
 import pandas as pd
 
 from ..corpus.vocabulary import UNK
-from ..questions.cost import COLUMNS, OUTPUT, VARIED
+from ..questions.cost import COLUMNS, OUTPUT, VARIED, baseline
 from ..runs.pool import held_processes, last_words, start_worker
 from ..settings.concerns import ModelSettings
 from ..settings.errors import UsageError, UserError, did_you_mean
 from ..settings.machine import cores
 from ..settings.sums import write_listed
 
-NONE = "none"
 ATTENTIONS = get_args(ModelSettings.model_fields["attention"].annotation)
-ARM_NAMES = (*ATTENTIONS, *(f"{name}{OUTPUT}" for name in ATTENTIONS))
-SHORT_NAMES = {"context": "context_size", "batch": "batch_size"}
-"""What ``--vary`` calls some quantities."""
-NAMES = [name.removesuffix("_size") for name in VARIED]
-LEAST = {"length": 1, "context_size": 1, "batch_size": 1, "vocabulary": UNK + 2}
-"""Least sizes; of the vocabulary one word beside the special tokens."""
+ARMS = (*ATTENTIONS, *(f"{name}{OUTPUT}" for name in ATTENTIONS))
+"""An arm is an attention; with ``-output`` behind it, in Luong's placement."""
+EMBEDDING = 100
+
+
+class Sizes(NamedTuple):
+    """Tokens a side (end token included), context and hidden size, sentences, words.
+
+    Words are those of either vocabulary, special tokens among them. The defaults are what all
+    quantities but one have.
+    """
+
+    length: int = 30
+    context_size: int = 256
+    batch_size: int = 64
+    vocabulary: int = 2_000
+
+    @property
+    def name(self) -> str:
+        """``length 50``; ``base`` where no size is varied."""
+        base = Sizes()._asdict()
+        changed = {name: size for name, size in self._asdict().items() if size != base[name]}
+        return ", ".join(f"{name} {size:,}" for name, size in changed.items()) or "base"
+
 
 Variation = Mapping[str, tuple[int, ...]]
 """The sizes that each varied quantity takes."""
@@ -47,120 +63,66 @@ QUICK: Variation = {
     "batch_size": (16, 64),
     "vocabulary": (500, 2_000),
 }
-DEFAULT_ARMS = ("none", "additive", "dot", "none-output", "dot-output")
-QUICK_ARMS = ("none", "additive", "dot")
+DEFAULT_ARMS = "none,additive,dot,none-output,dot-output"
+QUICK_ARMS = "none,additive,dot"
+
+Points = Mapping[Sizes, tuple[str, ...]]
+"""Sizes that are measured once, and the quantities whose variations they belong to."""
+Row = dict[str, Any]
 
 
-@dataclass(frozen=True)
-class Arm:
-    """One attention in one placement."""
-
-    attention: str
-    placement: str
-
-    @property
-    def name(self) -> str:
-        """``dot``, or ``dot-output`` in Luong's placement."""
-        return self.attention + (OUTPUT if self.placement == "output" else "")
-
-    @property
-    def baseline(self) -> str:
-        """Name of the arm without attention in the same placement."""
-        return Arm(NONE, self.placement).name
-
-
-@dataclass(frozen=True)
-class Sizes:
-    """Tokens a side (end token included), context and hidden size, sentences, words.
-
-    Words are those of either vocabulary, special tokens among them; each has ``embedding_size``
-    numbers. The defaults are what all quantities but one have.
-    """
-
-    length: int = 30
-    context_size: int = 256
-    batch_size: int = 64
-    vocabulary: int = 2_000
-    embedding_size: int = 100
-
-    def model(self, arm: Arm) -> ModelSettings:
-        """The lecture's model at these sizes."""
-        return ModelSettings(
-            attention=arm.attention,
-            placement=arm.placement,
-            embedding_size=self.embedding_size,
-            context_size=self.context_size,
-        )
-
-
-@dataclass(frozen=True)
-class Point:
-    """Sizes that are measured once, and the quantities whose variations they belong to."""
-
-    sizes: Sizes
-    varied: tuple[str, ...]
-
-    @property
-    def name(self) -> str:
-        """``length 50``; ``base`` where no size is varied."""
-        base = asdict(Sizes())
-        changed = {k: size for k, size in asdict(self.sizes).items() if size != base[k]}
-        return ", ".join(f"{name} {size:,}" for name, size in changed.items()) or "base"
-
-
-def points(variation: Variation) -> list[Point]:
+def points(variation: Variation) -> Points:
     """Every distinct set of sizes once, in the order of the variation."""
     varied: dict[Sizes, tuple[str, ...]] = {}
     for name, values in variation.items():
         for value in values:
-            sizes = replace(Sizes(), **{name: value})
+            sizes = Sizes()._replace(**{name: value})
             varied[sizes] = (*varied.get(sizes, ()), name)
-    return [Point(*item) for item in varied.items()]
+    return varied
 
 
-def parse_arms(text: str) -> list[Arm]:
-    """``additive,dot-output`` as arms, each behind the arm without attention in its placement.
+def parse_arms(text: str) -> list[str]:
+    """The arms of ``additive,dot-output``, each behind the one without attention in its placement.
 
     Raises UsageError for an unknown name, or for no name.
     """
-    arms: dict[str, Arm] = {}
+    arms: dict[str, None] = {}
     for name in _words(text):
-        if name not in ARM_NAMES:
-            raise UsageError(f"--arms: unknown arm {name!r}{did_you_mean(name, ARM_NAMES)}")
-        arm = Arm(name.removesuffix(OUTPUT), "output" if name.endswith(OUTPUT) else "input")
-        arms.setdefault(arm.baseline, Arm(NONE, arm.placement))
-        arms[arm.name] = arm
+        if name not in ARMS:
+            raise UsageError(f"--arms: unknown arm {name!r}{did_you_mean(name, ARMS)}")
+        arms |= dict.fromkeys((baseline(name), name))
     if not arms:
-        raise UsageError(f"--arms: name at least one of {', '.join(ARM_NAMES)}")
-    return list(arms.values())
+        raise UsageError(f"--arms: name at least one of {', '.join(ARMS)}")
+    return list(arms)
 
 
 def parse_variation(text: str, default: Variation) -> Variation:
     """``length=10,20,context``: sizes behind an equals sign, otherwise those of the default.
 
-    Raises UsageError for an unknown quantity, and for a size that is no number or below `LEAST`.
+    Raises UsageError for an unknown quantity, and for a size that is no number or too small.
     """
+    names = {name.removesuffix("_size"): name for name in VARIED}
+    least = dict.fromkeys(VARIED, 1) | {"vocabulary": UNK + 2}  # a word beside the special tokens
     sizes: dict[str, list[int]] = {}
     name = ""
     for word in _words(text):
-        head, equals, size = word.rpartition("=")
-        if equals or not size.lstrip("-")[:1].isdigit():
-            given = (head or size).strip()
-            name = SHORT_NAMES.get(given, given)
+        given, equals, size = map(str.strip, word.rpartition("="))
+        if not equals and not size.lstrip("-")[:1].isdigit():
+            given, size = size, ""
+        if given:
+            name = names.get(given, given)
             if name not in VARIED:
-                raise UsageError(f"--vary: unknown quantity {given!r}{did_you_mean(given, NAMES)}")
+                raise UsageError(f"--vary: unknown quantity {given!r}{did_you_mean(given, names)}")
             sizes[name] = [] if equals else list(default[name])
         if not name:
             raise UsageError(f"--vary: {word!r} belongs to no quantity; write length={word}")
-        if equals or size[:1] in "-0123456789":
-            plain = size.strip().replace("_", "")
-            if not plain.isdecimal() or int(plain) < LEAST[name]:
-                raise UsageError(
-                    f"--vary: {name}={size.strip()}: give whole numbers from {LEAST[name]} up"
-                )
+        if size or equals:
+            plain = size.replace("_", "")
+            if not plain.isdecimal() or int(plain) < least[name]:
+                raise UsageError(f"--vary: {name}={size}: give whole numbers from {least[name]} up")
             sizes[name].append(int(plain))
     if not sizes:
-        raise UsageError(f"--vary: name at least one of {', '.join(NAMES)}")
+        raise UsageError(f"--vary: name at least one of {', '.join(names)}")
     return {name: tuple(sorted(set(values))) for name, values in sizes.items()}
 
 
@@ -168,25 +130,22 @@ def _words(text: str) -> Iterator[str]:
     return filter(None, map(str.strip, text.split(",")))
 
 
-Row = dict[str, Any]
-
-
 def measure(
-    points: Sequence[Point], arms: Sequence[Arm], repeats: int, threads: int,
-    listener: Callable[[Point, Sequence[Row]], None],
+    points: Points, arms: Sequence[str], repeats: int, threads: int,
+    listener: Callable[[Sizes, Sequence[Row]], None],
 ) -> list[Row]:  # fmt: skip
-    """Measure all points, one after the other; the listener gets a point with a row for each arm.
+    """Measure all points, one after the other; the listener gets the sizes, and a row an arm.
 
     An arm that fails at a point is a row with its reason. A ``UserError`` where nothing could be
     measured at all.
     """
     rows: list[Row] = []
     with held_processes() as processes:
-        for point in points:
-            result = measure_point(point, arms, repeats, threads, processes)
-            of_arms = [point_row(point, arm, result) for arm in arms]
-            rows += [row | {"varied": varied} for varied in point.varied for row in of_arms]
-            listener(point, of_arms)
+        for sizes, varied in points.items():
+            result = measure_point(sizes, arms, repeats, threads, processes)
+            of_arms = [point_row(sizes, arm, result) for arm in arms]
+            rows += [row | {"varied": name} for name in varied for row in of_arms]
+            listener(sizes, of_arms)
     if all(row["seconds"] is None for row in rows):
         raise UserError(
             f"nothing could be measured: {rows[0]['reason']}; try smaller sizes (--quick has some)"
@@ -197,55 +156,50 @@ def measure(
 
 
 def measure_point(
-    point: Point, arms: Sequence[Arm], repeats: int, threads: int,
+    sizes: Sizes, arms: Sequence[str], repeats: int, threads: int,
     processes: list[subprocess.Popen],
 ) -> dict[str, Any]:  # fmt: skip
     """What the point's process says (`worker.main`), or the ``reason`` why it says nothing."""
-    order = {
-        "sizes": asdict(point.sizes),
-        "arms": [(arm.attention, arm.placement) for arm in arms],
-        "repeats": repeats,
-    }
+    order = {"sizes": sizes, "arms": arms, "repeats": repeats}
     with tempfile.TemporaryFile("w+", encoding="utf8", errors="replace") as errors:
         process = start_worker("bench", order, errors, threads=threads)
         processes[:] = [process]
         with process.stdout:
             lines = process.stdout.read().splitlines()
-        process.wait()
-        if process.returncode or not lines:
+        if process.wait() or not lines:
             return {"reason": last_words(process, errors)}
     return json.loads(lines[-1])  # a library may have printed before
 
 
-def point_row(point: Point, arm: Arm, result: Mapping[str, Any]) -> Row:
+def point_row(sizes: Sizes, arm: str, result: Mapping[str, Any]) -> Row:
     """The row of ``cost.csv`` of an arm at a point; memory is in megabytes, 10^6 bytes.
 
     Attention's seconds and share (0 to 1) are taken round by round. Without numbers the row has the
     reason.
     """
-    machine = {
-        name: result.get(name) for name in ("machine", "device", "threads", "version", "jax")
-    }
-    row = dict.fromkeys(COLUMNS) | asdict(point.sizes) | asdict(arm) | machine | {
-        "arm": arm.name,
-        "hidden_size": point.sizes.context_size,
+    steps = result.get("arms", {})
+    step, without = steps.get(arm, result), steps.get(baseline(arm), {})
+    row = dict.fromkeys(COLUMNS) | sizes._asdict() | result.get("machine", {}) | {
+        "arm": arm,
+        "attention": arm.removesuffix(OUTPUT),
+        "placement": "output" if arm.endswith(OUTPUT) else "input",
+        "hidden_size": sizes.context_size,
+        "embedding_size": EMBEDDING,
         "cores": cores(),
         "date": datetime.now(UTC).date().isoformat(),
+        "peak_mb": step["peak_bytes"] / 1e6 if "peak_bytes" in step else None,
+        "reason": step.get("reason", ""),
     }  # fmt: skip
-    steps = result.get("arms", {})
-    step, baseline = steps.get(arm.name, result), steps.get(arm.baseline, {})
-    row["peak_mb"] = step["peak_bytes"] / 1e6 if "peak_bytes" in step else None
-    row["reason"] = step.get("reason", "")
-    if "seconds" not in step:
-        return row
-    seconds = step["seconds"]
-    row |= spread("seconds", seconds) | {"repeats": len(seconds), "steps": step["steps"]}
-    row["target_tokens_per_second"] = point.sizes.length * point.sizes.batch_size / median(seconds)
-    if arm.attention != NONE and "seconds" in baseline:
-        pairs = list(zip(seconds, baseline["seconds"], strict=True))
-        row |= spread("attention_seconds", [with_ - without for with_, without in pairs])
-        row |= spread("attention_share", [1 - without / with_ for with_, without in pairs])
-        row["attention_mb"] = (step["peak_bytes"] - baseline["peak_bytes"]) / 1e6
+    if "seconds" in step:
+        seconds = step["seconds"]
+        speed = sizes.length * sizes.batch_size / median(seconds)
+        row |= {"repeats": len(seconds), "steps": step["steps"], "target_tokens_per_second": speed}
+        row |= spread("seconds", seconds)
+        if arm != baseline(arm) and "seconds" in without:
+            pairs = list(zip(seconds, without["seconds"], strict=True))
+            row |= spread("attention_seconds", [long - short for long, short in pairs])
+            row |= spread("attention_share", [1 - short / long for long, short in pairs])
+            row["attention_mb"] = (step["peak_bytes"] - without["peak_bytes"]) / 1e6
     return row
 
 

@@ -27,12 +27,13 @@ import numpy as np
 from ..corpus.batches import Batch
 from ..corpus.vocabulary import EOS, UNK
 from ..model.translator import create
+from ..questions.cost import OUTPUT
 from ..runs.environment import describe_environment, use_cache
-from ..settings.concerns import TrainingSettings
+from ..settings.concerns import ModelSettings, TrainingSettings
 from ..settings.machine import cores
 from ..training.stack import Stack
 from ..training.step import TrainState, initial_state, make_update
-from .measure import Arm, Sizes
+from .measure import EMBEDDING, Sizes
 
 TRAINING = TrainingSettings()
 """Clipping and Adam as in a run; warm-up, decay and learning rate change no step's cost."""
@@ -43,7 +44,7 @@ PATIENCE = 60.0
 FEWEST = 2
 """Rounds that count, whatever they take; the one for warming up is not among them."""
 FAILURES = (RuntimeError, MemoryError, OverflowError, ValueError, TypeError)
-"""What jax raises for sizes that are too large."""
+"""What jax and NumPy raise for sizes that are too large."""
 
 
 def main() -> None:
@@ -51,17 +52,16 @@ def main() -> None:
     order = json.loads(sys.stdin.read())
     use_cache()
     facts = describe_environment()
-    result = {"machine": facts["processor"], "version": facts["bottleneck"]}
-    result |= {"device": facts["device"], "threads": facts["threads"]}
-    result |= {"jax": facts["versions"]["jax"]}
-    arms = [Arm(*arm) for arm in order["arms"]]
-    steps, results = compiled(arms, Sizes(**order["sizes"]))
-    for name, timing in take_turns(steps, order["repeats"]).items():
-        results[name] |= timing
-    print(json.dumps(result | {"arms": results}), flush=True)
+    machine = {"machine": facts["processor"], "version": facts["bottleneck"]}
+    machine |= {"device": facts["device"], "threads": facts["threads"]}
+    machine |= {"jax": facts["versions"]["jax"]}
+    steps, results = compiled(order["arms"], Sizes(*order["sizes"]))
+    for arm, timing in take_turns(steps, order["repeats"]).items():
+        results[arm] |= timing
+    print(json.dumps({"machine": machine, "arms": results}), flush=True)
 
 
-def compiled(arms: Sequence[Arm], sizes: Sizes) -> tuple[dict[str, "Step"], dict[str, Any]]:
+def compiled(arms: Sequence[str], sizes: Sizes) -> tuple[dict[str, "Step"], dict[str, Any]]:
     """The arms' steps that fit into the free memory, and what is known of all of them.
 
     An arm that fails does not stop the others. Compiling is not timed and takes longest, so it has
@@ -70,19 +70,19 @@ def compiled(arms: Sequence[Arm], sizes: Sizes) -> tuple[dict[str, "Step"], dict
     free, steps, results = free_bytes(), {}, {}
     with ThreadPoolExecutor(cores()) as pool:
         for arm, future in [(arm, pool.submit(Step, arm, sizes)) for arm in arms]:
-            results[arm.name] = {}
+            results[arm] = {}
             try:
                 step = future.result()
-                results[arm.name]["peak_bytes"] = step.peak_bytes
+                results[arm]["peak_bytes"] = step.peak_bytes
                 if free is not None and step.peak_bytes > free:
                     need, has = (f"{count / 1e9:,.1f} GB" for count in (step.peak_bytes, free))
                     raise MemoryError(f"a step needs {need}, {has} are free")
                 step.begin()
             except FAILURES as error:
                 lines = str(error).strip().splitlines() or [type(error).__name__]
-                results[arm.name]["reason"] = lines[0][:200]
+                results[arm]["reason"] = lines[0][:200]
             else:
-                steps[arm.name] = step
+                steps[arm] = step
     return steps, results
 
 
@@ -91,16 +91,16 @@ def take_turns(steps: Mapping[str, "Step"], repeats: int) -> dict[str, dict[str,
 
     The first round is for warming up and is not counted.
     """
-    counts = {name: max(1, round(GROUP_SECONDS / step.seconds(1))) for name, step in steps.items()}
-    seconds: dict[str, list[float]] = {name: [] for name in steps}
+    counts = {arm: max(1, round(GROUP_SECONDS / step.seconds(1))) for arm, step in steps.items()}
+    seconds: dict[str, list[float]] = {arm: [] for arm in steps}
     start = time.monotonic()
     for number in range(repeats + 1):
         if number > FEWEST and time.monotonic() - start > PATIENCE:
             break
-        for name, step in steps.items():
-            elapsed = step.seconds(counts[name])
-            seconds[name] += [elapsed] if number else []
-    return {name: {"seconds": seconds[name], "steps": counts[name]} for name in steps}
+        for arm, step in steps.items():
+            elapsed = step.seconds(counts[arm])
+            seconds[arm] += [elapsed] if number else []
+    return {arm: {"seconds": seconds[arm], "steps": counts[arm]} for arm in steps}
 
 
 def free_bytes() -> int | None:
@@ -116,47 +116,48 @@ def free_bytes() -> int | None:
     return 1024 * int(kilobytes[0]) if kilobytes else None
 
 
-class Program:
-    """A jitted function that is compiled where it is first traced, before there are arrays."""
-
-    def __init__(self, function: Any):
-        self.function, self.compiled, self.peak_bytes = function, None, 0
-
-    def __call__(self, *arguments: Any) -> Any:
-        """Traced: compiled for these shapes. With arrays: what was compiled."""
-        if self.compiled is not None:
-            return self.compiled(*arguments)
-        shapes = shapes_of(arguments)
-        self.compiled = self.function.lower(*shapes).compile()
-        memory = self.compiled.memory_analysis()
-        taken = sum(leaf.size * leaf.dtype.itemsize for leaf in jax.tree.leaves(shapes))
-        self.peak_bytes = taken + memory.output_size_in_bytes + memory.temp_size_in_bytes
-        return self.function(*arguments)
-
-
 @dataclass(frozen=True)
 class Ahead(Stack):
-    """A stack whose programs are compiled ahead of time and kept."""
+    """A stack whose programs are compiled when they are first traced, before there are arrays.
 
-    programs: list[Program] = field(default_factory=list)
+    ``peaks`` are the bytes that each program needs.
+    """
+
+    peaks: list[int] = field(default_factory=list)
 
     def program(
         self, function: Callable, shared: Sequence[int] = (), cut: Sequence[int] = ()
     ) -> Callable:
-        """The jitted function as a `Program`."""
-        self.programs.append(Program(super().program(function, shared, cut)))
-        return self.programs[-1]
+        """The jitted function: traced, it is compiled; with arrays, what was compiled runs."""
+        jitted, executables = super().program(function, shared, cut), []
+
+        def call(*arguments: Any) -> Any:
+            if executables:
+                return executables[0](*arguments)
+            shapes = shapes_of(arguments)
+            executables.append(jitted.lower(*shapes).compile())
+            memory = executables[0].memory_analysis()
+            taken = sum(leaf.size * leaf.dtype.itemsize for leaf in jax.tree.leaves(shapes))
+            self.peaks.append(taken + memory.output_size_in_bytes + memory.temp_size_in_bytes)
+            return jitted(*arguments)
+
+        return call
 
 
 class Step:
     """A training step of one arm at one set of sizes; weights are not allocated until `begin`."""
 
-    def __init__(self, arm: Arm, sizes: Sizes):
+    def __init__(self, arm: str, sizes: Sizes):
+        model = ModelSettings(
+            attention=arm.removesuffix(OUTPUT),
+            placement="output" if arm.endswith(OUTPUT) else "input",
+            embedding_size=EMBEDDING,
+            context_size=sizes.context_size,
+        )
         graphs: list[Any] = []
 
         def begin() -> TrainState:
-            vocabularies = sizes.vocabulary, sizes.vocabulary
-            graph, weights = create(sizes.model(arm), *vocabularies, TRAINING.seed)
+            graph, weights = create(model, sizes.vocabulary, sizes.vocabulary, TRAINING.seed)
             graphs.append(graph)
             return initial_state(weights, TRAINING)
 
@@ -164,7 +165,7 @@ class Step:
         state = jax.eval_shape(begin)
         self.update = make_update(graphs[0], TRAINING, stack)
         jax.eval_shape(self.update, state, shapes_of(self.batch))
-        self.peak_bytes = max(program.peak_bytes for program in stack.programs)
+        self.peak_bytes = max(stack.peaks)
 
     def begin(self) -> None:
         """Draw weights, and take the first step."""

@@ -14,11 +14,10 @@ from .options import MOST_THREADS, Form, Quiet
 from .reproduce import DEFAULT_OUT
 
 if TYPE_CHECKING:
-    from ..bench.measure import Arm, Point, Row
+    from ..bench.measure import Points, Row, Sizes
 
 OUT = DEFAULT_OUT / "bench"
 REPEATS, QUICK_REPEATS = 5, 3
-INTERRUPTED = 130
 
 
 def bench(
@@ -54,14 +53,14 @@ def bench(
     from ..tables.pages import check_format
 
     check_format(form)
-    default = ",".join(measure.QUICK_ARMS if quick else measure.DEFAULT_ARMS)
+    default = measure.QUICK_ARMS if quick else measure.DEFAULT_ARMS
     chosen = measure.parse_arms(default if arms is None else arms)
-    sizes = measure.QUICK if quick else measure.DEFAULT
-    points = measure.points(measure.parse_variation(vary, sizes))
+    variation = measure.QUICK if quick else measure.DEFAULT
+    points = measure.points(measure.parse_variation(vary, variation))
     if dry_run:
-        names = ", ".join(arm.name for arm in chosen)
-        say("\n".join(point.name for point in points))
-        say(f"{counted(len(points), 'point')} x {counted(len(chosen), 'arm')} ({names})")
+        say("\n".join(sizes.name for sizes in points))
+        arms = f"{counted(len(chosen), 'arm')} ({', '.join(chosen)})"
+        say(f"{counted(len(points), 'point')} x {arms}")
         return
     repeats = repeats or (QUICK_REPEATS if quick else REPEATS)
     _measure(points, chosen, repeats, threads, out, quiet)
@@ -87,37 +86,29 @@ def print_benchmark(results: Path | None, form: str, options: Mapping[str, Any])
 
 
 def _measure(
-    points: "Sequence[Point]", arms: "Sequence[Arm]", repeats: int, threads: int, out: Path,
+    points: "Points", arms: Sequence[str], repeats: int, threads: int, out: Path,
     quiet: bool,
 ) -> None:  # fmt: skip
     """Measure all points and write the file; an interrupt writes nothing."""
     from ..bench.measure import measure, write
     from ..settings.atomic import check_writable, remove_empty, topmost_missing
-    from ..settings.errors import UserError
     from .progress import clock
 
     created, start, done = topmost_missing(out), time.monotonic(), []
     check_writable(out)
 
-    def listener(point: "Point", rows: "Sequence[Row]") -> None:
-        done.append(point)
+    def listener(sizes: "Sizes", rows: "Sequence[Row]") -> None:
+        done.append(sizes)
         left = (time.monotonic() - start) / len(done) * (len(points) - len(done))
         steps = ", ".join(
             f"{row['arm']} " + (row["reason"] or f"{1e3 * row['seconds']:,.1f} ms") for row in rows
         )
         if not quiet:
             status = f"{len(done)} of {len(points)} points, about {clock(left)} left"
-            say(f"{point.name}: {steps} ({status})", err=True)
+            say(f"{sizes.name}: {steps} ({status})", err=True)
 
     try:
         write(out, measure(points, arms, repeats, threads, listener))
-    except KeyboardInterrupt:
-        stopped = UserError(
-            "interrupted; what was measured so far is not kept: start again, with --quick for few "
-            "sizes"
-        )
-        stopped.exit_code = INTERRUPTED
-        raise stopped from None
     finally:
         if created is not None:
             remove_empty(created)

@@ -72,6 +72,7 @@ VARIED = {
 """What is varied, one size at a time, with its unit; also the names of the sizes' columns."""
 OUTPUT = "-output"
 """Behind the name of an arm in Luong's placement."""
+ENDS = ("", "_low", "_high")
 MEASURES = ("seconds", "target_tokens_per_second", "peak_mb", "attention_share")
 FITTED = {
     "seconds": "seconds",
@@ -160,7 +161,8 @@ def fit(sizes: Float[ndarray, "points"], values: Float[ndarray, "points"]) -> Es
     x, y = np.log(sizes), np.log(values)
     if len(np.unique(x)) < 2:
         return None
-    slope, half = float(np.polyfit(x, y, 1)[0]), math.nan
+    # Rounded, because the last digits of a constant's exponent differ from machine to machine.
+    slope, half = round(float(np.polyfit(x, y, 1)[0]), 12) + 0.0, math.nan
     if len(x) > 2:
         covariance = np.polyfit(x, y, 1, cov=True)[1]
         half = float(stdtrit(len(x) - 2, 0.975) * np.sqrt(covariance[0, 0]))
@@ -184,7 +186,7 @@ def decide(estimates: Estimates | None) -> Sequence[Verdict]:
         return [Verdict("C9", "not measured", RULE, left_out or "no arm with attention")]
     powers = {arm: _exponent(estimates, arm, "attention_seconds") for arm in judged}
     above = [
-        power.low > max(LINEAR, _exponent(estimates, _baseline(arm), "seconds").high)
+        power.low > max(LINEAR, _exponent(estimates, baseline(arm), "seconds").high)
         for arm, power in powers.items()
     ]
     squares = [power.within(*QUADRATIC) for power in powers.values()]
@@ -196,7 +198,7 @@ def decide(estimates: Estimates | None) -> Sequence[Verdict]:
     return [Verdict("C9", verdict, RULE, because, **number)]
 
 
-def _baseline(arm: str) -> str:
+def baseline(arm: str) -> str:
     """The arm without attention in the placement of an arm."""
     return f"none{OUTPUT}" if arm.endswith(OUTPUT) else "none"
 
@@ -211,12 +213,12 @@ def _exponent(
 
 def _is_judged(estimates: Estimates, arm: str) -> bool:
     """Whether there are enough lengths, attention's part at each, and intervals to go by."""
-    quantities = ((arm, "attention_seconds"), (_baseline(arm), "seconds"), (arm, "seconds"))
+    quantities = ((arm, "attention_seconds"), (baseline(arm), "seconds"), (arm, "seconds"))
     powers = [_exponent(estimates, *names) for names in quantities]
     if None in powers:
         return False
-    attention, baseline, step = powers
-    narrow = all(power.high - power.low <= WIDEST for power in (attention, baseline))
+    attention, without, step = powers
+    narrow = all(power.high - power.low <= WIDEST for power in (attention, without))
     return narrow and attention.n == step.n >= FEWEST_POINTS
 
 
@@ -226,17 +228,19 @@ def _clause(estimates: Estimates, arm: str) -> str:
     def power(name: str, quantity: str, part: str = "upper") -> str:
         return "to the power " + _exponent(estimates, name, quantity, part).text("{:.2f}")
 
-    sizes = [size for name, size, _, part in estimates.keys("attention_share")
-             if (name, part) == (arm, "length")]  # fmt: skip
-    found = {size: estimates.get("attention_share", arm, size, part="length") for size in sizes}
-    shares = {int(size): item.value for size, item in found.items() if item.value == item.value}
+    values = estimates.means[
+        (estimates.means["measure"] == "attention_share")
+        & (estimates.means["arm"] == arm)
+        & (estimates.means["part"] == "length")
+    ].dropna(subset=["value"])
+    shares = dict(zip(values["bucket"].astype(int), values["value"], strict=True))
     lengths = dict.fromkeys((FEW_WORDS if FEW_WORDS in shares else min(shares), max(shares)))
     share = " and ".join(f"{shares[length]:.0%} at {length}" for length in lengths)
     return (
         f"{arm}: attention's own seconds grow as the length {power(arm, 'attention_seconds')}, "
         f"over all lengths {power(arm, 'attention_seconds', 'all')}, those of the whole step "
         f"{power(arm, 'seconds')}, those of a step without attention "
-        f"{power(_baseline(arm), 'seconds')}, attention's share of the step is {share} tokens"
+        f"{power(baseline(arm), 'seconds')}, attention's share of the step is {share} tokens"
     )
 
 
@@ -245,20 +249,19 @@ def measured(costs: pd.DataFrame) -> pd.DataFrame:
 
     The share is of the step's time, 0 to 1; a megabyte is 10^6 bytes.
     """
-    columns: dict[str, Any] = {
-        "varied": costs["varied"],
-        "size": costs["bucket"].astype("int64"),
-        "arm": costs["arm"],
-    }
-    for name, shown, unit in (
-        ("seconds", "ms", 1e3),
-        ("attention_seconds", "attention_ms", 1e3),
-        ("attention_share", "attention_share", 1.0),
-    ):
-        columns |= {f"{shown}{end}": costs[f"{name}{end}"] * unit for end in ("", "_low", "_high")}
-    last = {"target_tokens_per_second": "tokens_per_second", "peak_mb": "mb"}
-    last |= {"attention_mb": "attention_mb", "reason": "reason"}
-    return pd.DataFrame(columns | {shown: costs[name] for name, shown in last.items()})
+    frame = costs[["varied", "arm", "reason"]].copy()
+    frame.insert(1, "size", costs["bucket"].astype("int64"))
+    names = [
+        *((f"seconds{end}", f"ms{end}", 1e3) for end in ENDS),
+        *((f"attention_seconds{end}", f"attention_ms{end}", 1e3) for end in ENDS),
+        *((f"attention_share{end}", f"attention_share{end}", 1.0) for end in ENDS),
+        ("target_tokens_per_second", "tokens_per_second", 1.0),
+        ("peak_mb", "mb", 1.0),
+        ("attention_mb", "attention_mb", 1.0),
+    ]
+    for place, (name, column, unit) in enumerate(names, 3):
+        frame.insert(place, column, costs[name] * unit)
+    return frame
 
 
 def measured_grid(varied: str) -> Grid:
@@ -334,11 +337,9 @@ def notes(costs: pd.DataFrame) -> list[str]:
             f"{ranges.median():.1%} of the median apart at half of the points, {ranges.max():.0%} "
             "at most; cost.csv has them.",
         )
-        threads = _listed(timed["threads"])
         lines.append(
-            f"Machine: {_listed(timed['machine'])}, {_listed(timed['cores'])} cores, {threads} "
-            f"thread{'' if threads == '1' else 's'}, device {_listed(_devices(timed))}; bottleneck "
-            f"{_listed(timed['version'])}, jax {_listed(timed['jax'])}; {_listed(timed['date'])}."
+            f"Machine: {_machine(timed)}; XLA's threads: {_listed(timed['threads'])}; bottleneck "
+            f"{_listed(timed['version'])}, jax {_listed(timed['jax'])}."
         )
     failed = [
         f"{row['varied'].removesuffix('_size')} {int(row['bucket']):,} {row['arm']} "
@@ -370,24 +371,20 @@ def _listed(values: pd.Series) -> str:
     return " / ".join(str(value) for value in dict.fromkeys(values.dropna()) if value != "")
 
 
-def _devices(costs: pd.DataFrame) -> pd.Series:
-    """``gpu: NVIDIA L4``, and ``cpu`` for ``cpu: cpu``."""
-    return costs["device"].str.replace(r"^(.*): \1$", r"\1", regex=True)
+def _machine(costs: pd.DataFrame) -> str:
+    """``AMD EPYC, 2 cores, cpu, 2026-11-22``; what was not written down is left out."""
+    cores = costs["cores"].dropna().map("{} cores".format)
+    device = costs["device"].str.replace(r"^(.*): \1$", r"\1", regex=True)  # of cpu: cpu
+    columns = costs["machine"], cores, device, costs["date"]
+    return ", ".join(filter(None, map(_listed, columns)))
 
 
 def rests_on(frame: pd.DataFrame) -> str:
-    """What C9 rests on: ``benchmark: 27 points on AMD EPYC, 2 cores, cpu, 2026-11-22``.
-
-    Points are arms x lengths with a time; what was not written down is left out.
-    """
+    """What C9 rests on: ``benchmark: 27 points on ...``, which are arms x lengths with a time."""
     costs = frame[(frame["measure"] == "seconds") & (frame["part"] == "length")]
     costs = costs.dropna(subset=["seconds"])
-    if costs.empty:
-        return ""
-    cores = [f"{int(count)} cores" for count in dict.fromkeys(costs["cores"].dropna())]
-    columns = costs["machine"], pd.Series(cores, dtype=str), _devices(costs), costs["date"]
-    where = ", ".join(filter(None, map(_listed, columns)))
-    return f"benchmark: {len(costs)} points" + (f" on {where}" if where else "")
+    machine = _machine(costs)
+    return f"benchmark: {len(costs)} points" + (f" on {machine}" if machine else "")
 
 
 def measured_exponent(folder: Path) -> Exponent | None:
@@ -457,11 +454,9 @@ class CostQuestion(Question):
 
     def footnotes(self, frame: pd.DataFrame) -> tuple[str, ...]:
         """What the bars are, and where it was measured."""
-        costs = frame[frame["measure"] == "seconds"]
-        machines = ", ".join(dict.fromkeys(costs["machine"] + ", " + _devices(costs)))
         return (
             "Median of groups of steps; bars: least and greatest; output: attention after the "
-            f"recurrence. Measured on {machines}.",
+            f"recurrence. Measured on {_machine(frame[frame['measure'] == 'seconds'])}.",
         )
 
 

@@ -7,10 +7,10 @@ import pytest
 from lanes import few
 
 from seq2seq_bottleneck.bench import worker
-from seq2seq_bottleneck.bench.measure import Sizes, parse_arms
+from seq2seq_bottleneck.bench.measure import Sizes
 from seq2seq_bottleneck.bench.worker import (
     TRAINING,
-    Program,
+    Ahead,
     Step,
     compiled,
     random_batch,
@@ -18,16 +18,18 @@ from seq2seq_bottleneck.bench.worker import (
 )
 from seq2seq_bottleneck.corpus.vocabulary import EOS, UNK
 from seq2seq_bottleneck.model.translator import create
+from seq2seq_bottleneck.settings.concerns import ModelSettings
 from seq2seq_bottleneck.training.step import initial_state, make_update
 
-TINY = Sizes(length=5, context_size=8, batch_size=3, vocabulary=20, embedding_size=4)
+TINY = Sizes(length=5, context_size=8, batch_size=3, vocabulary=20)
 
 
 def test_a_programs_memory_counts_arguments_results_and_work_space() -> None:
-    program = Program(jax.jit(lambda x: jnp.sin(x) @ jnp.cos(x).T))
+    stack = Ahead(1)
+    program = stack.program(lambda x: jnp.sin(x) @ jnp.cos(x).T)
     jax.eval_shape(program, jax.ShapeDtypeStruct((100, 300), np.float32))
     arguments, results = 4 * 100 * 300, 4 * 100 * 100
-    assert arguments + results <= program.peak_bytes <= 4 * arguments + results
+    assert arguments + results <= stack.peaks[0] <= 4 * arguments + results
     x = np.linspace(0, 1, 30_000, dtype=np.float32).reshape(100, 300)
     np.testing.assert_allclose(program(x), np.sin(x) @ np.cos(x).T, rtol=1e-4)
 
@@ -44,13 +46,18 @@ def test_nothing_is_padded_and_words_are_words() -> None:
         assert (lengths == 5).all()
 
 
-@pytest.mark.parametrize("name", few(["additive", "none", "dot-output"], 3))
-def test_the_step_is_a_runs_update(name: str) -> None:
-    arm = parse_arms(name)[-1]
+@pytest.mark.parametrize("arm", few(["additive", "none", "dot-output"], 3))
+def test_the_step_is_a_runs_update(arm: str) -> None:
     step = Step(arm, TINY)
     step.begin()
     step.seconds(2)
-    graph, weights = create(TINY.model(arm), 20, 20, TRAINING.seed)
+    placement = "output" if arm == "dot-output" else "input"
+    model = ModelSettings(
+        attention=arm.removesuffix("-output"), placement=placement, context_size=8,
+        embedding_size=100,
+    )  # fmt: skip
+    assert (model.hidden, model.attention_width) == (8, 8)  # the lecture's, hidden = context
+    graph, weights = create(model, 20, 20, TRAINING.seed)
     state, update = initial_state(weights, TRAINING), make_update(graph, TRAINING)
     for _ in range(3):
         state, _ = update(state, random_batch(TINY))
@@ -61,17 +68,17 @@ def test_the_step_is_a_runs_update(name: str) -> None:
 
 @pytest.mark.exhaustive(sample="session")
 def test_memory_is_at_least_what_adam_needs_and_grows_with_the_batch() -> None:
-    arm = parse_arms("dot")[-1]
-    small, large = (Step(arm, Sizes(5, 8, batch, 20, 4)).peak_bytes for batch in (3, 3000))
-    state = initial_state(create(TINY.model(arm), 20, 20, 1)[1], TRAINING)
-    assert small >= 2 * sum(leaf.nbytes for leaf in jax.tree.leaves(state))
+    steps = [Step("dot", Sizes(5, 8, batch, 20)) for batch in (3, 3000)]
+    small, large = (step.peak_bytes for step in steps)
+    steps[0].begin()
+    assert small >= 2 * sum(leaf.nbytes for leaf in jax.tree.leaves(steps[0].state))
     states = 4 * 3000 * 8 * (5 + 5)
     assert large > small + states
 
 
 @pytest.mark.exhaustive(sample="session")
 def test_arms_take_turns_for_as_many_rounds_as_asked() -> None:
-    steps, results = compiled(parse_arms("dot"), TINY)
+    steps, results = compiled(["none", "dot"], TINY)
     assert results == {name: {"peak_bytes": step.peak_bytes} for name, step in steps.items()}
     timings = take_turns(steps, 3)
     assert list(timings) == ["none", "dot"]
@@ -86,6 +93,6 @@ def test_an_arm_that_needs_more_memory_than_is_free_is_left_out(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(worker, "free_bytes", lambda: 1000)
-    steps, results = compiled(parse_arms("none"), TINY)
+    steps, results = compiled(["none"], TINY)
     assert steps == {}
     assert results["none"]["reason"] == "a step needs 0.0 GB, 0.0 GB are free"

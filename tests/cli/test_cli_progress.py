@@ -18,7 +18,9 @@ LATE = EARLY | {"epoch": 142.5, "update": 3000, "loss": 0.125, "valid_loss": 0.2
 LATE |= {"tokens_per_second": 1_234_567.0, "seconds_left": 7_300.0}
 
 
-def shown(monkeypatch: pytest.MonkeyPatch, names: list[str], event: dict, width: int) -> list[str]:
+def lines_of(
+    monkeypatch: pytest.MonkeyPatch, names: list[str], event: dict, width: int
+) -> list[str]:
     """The lines of the display after an event of every run but the last."""
     terminal = Console(file=io.StringIO(), width=width, force_terminal=True)
     monkeypatch.setattr(progress, "errors", lambda: terminal)
@@ -34,7 +36,7 @@ def shown(monkeypatch: pytest.MonkeyPatch, names: list[str], event: dict, width:
 @pytest.mark.parametrize("event", [EARLY, LATE])
 @pytest.mark.parametrize("width", [30, 40, 60, 80, 120, 200])
 def test_each_run_is_one_line(monkeypatch: Any, event: dict, width: int) -> None:
-    lines = shown(monkeypatch, NAMES, event, width)
+    lines = lines_of(monkeypatch, NAMES, event, width)
     assert len(lines) == 1 + len(NAMES[:-1])
     assert all(len(line) <= width for line in lines)
     assert lines[0].startswith("all runs")
@@ -43,7 +45,7 @@ def test_each_run_is_one_line(monkeypatch: Any, event: dict, width: int) -> None
 
 
 def test_a_run_has_its_numbers_and_the_whole_is_counted(monkeypatch: Any) -> None:
-    whole, line = shown(monkeypatch, ["[bold]mine", "other"], LATE, 140)
+    whole, line = lines_of(monkeypatch, ["[bold]mine", "other"], LATE, 140)
     assert "0 of 2 done, 1 running, 1 waiting" in whole
     assert line.startswith("[bold]mine ")
     assert line.rstrip().endswith(
@@ -53,7 +55,7 @@ def test_a_run_has_its_numbers_and_the_whole_is_counted(monkeypatch: Any) -> Non
 
 
 def test_what_has_ended_is_counted_and_no_longer_shown(monkeypatch: Any) -> None:
-    lines = shown(monkeypatch, NAMES, {"phase": "diverged"}, 120)
+    lines = lines_of(monkeypatch, NAMES, {"phase": "diverged"}, 120)
     assert len(lines) == 1
     assert "0 of 4 done, 0 running, 3 failed, 1 waiting" in lines[0]
 
