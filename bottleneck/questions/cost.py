@@ -94,7 +94,7 @@ EXPONENTS_TITLE = "How the cost grows (C9, L15): quantity = constant x size ^ ex
 FEW_WORDS = 30
 """The length, besides the greatest, whose share a verdict states."""
 RULE = (
-    "The rule reads exponents of the length (tokens a side, equal on both) from a least-squares "
+    "What counts are exponents of the length (tokens a side, equal on both) from a least-squares "
     "fit of log on log, with 95 % intervals, over the lengths from the geometric middle of their "
     "range up: of the seconds that attention adds to a training step, for each arm, and of the "
     "seconds of a step without attention. An arm grows with Tx x Ty if its interval lies within "
