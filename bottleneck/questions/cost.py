@@ -473,7 +473,7 @@ QUESTION = CostQuestion(
             "seconds",
             "ms a training step",
             scale=1e3,
-            x_label=unit,
+            x_label=unit.replace(" (", ", ").removesuffix(")"),
             select=partial(of_variation, varied=varied),
             lines=None,
             counted="groups",
