@@ -14,7 +14,7 @@ from seq2seq_bottleneck.claims.registry import CLAIMS
 from seq2seq_bottleneck.cli.main import run
 from seq2seq_bottleneck.report.export_all import GROWTH, TABLES_FOLDER
 from seq2seq_bottleneck.results.discovery import results_inside
-from seq2seq_bottleneck.tables.cost import cost_pages, load_cost
+from seq2seq_bottleneck.tables.pages import study_pages
 
 ROOT = Path(__file__).parents[1]
 REFERENCE = ROOT / "results" / "reference"
@@ -168,7 +168,7 @@ def test_tables_of_the_committed_bundles_are_the_committed_tables(path, monkeypa
 
 def _table(folder, name, form, capsys):
     if name == GROWTH:  # printed under `table cost`, and alone in no form for programs
-        return cost_pages(*load_cost(folder))[1].render(form)
+        return study_pages("cost", folder)[1].render(form)
     assert run(["table", name, "--results", str(folder), "--format", form]) == 0
     return capsys.readouterr().out
 

@@ -1,11 +1,10 @@
 """The lecture's claims in order: what each says, what is measured, and what produces the numbers.
 
 A claim with a ``study`` is decided from the study's table alone, ``probes/NAME.csv``, with the rows
-of the arms that `tables.judged` chooses. The other claims are decided from the runs themselves, or
-from the benchmark (`tables.decided`).
+of the arms that `tables.judged` chooses. The other claims are decided from the runs themselves
+(`tables.decided`).
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import import_module
 
@@ -21,8 +20,8 @@ NONE, ATTENTION = "none", "attention"
 class Claim:
     """A claim of the lecture.
 
-    ``makes`` are the words of the command that produces what decides it, without the folder; a
-    study's is its name. ``arms`` are those that must have been trained for the study to decide it:
+    ``makes`` are the words of the command that produces what decides it, without the folder, if
+    it is not its study's. ``arms`` are those that the study needs to decide it:
     `NONE`, `ATTENTION`. ``known`` are the corpora that know what the claim needs (links, word
     classes), if not all do. With ``own_runs`` it is decided by runs of its own, in a folder of
     their own. ``sweep`` has its numbers too, if ``makes`` names none. With ``learned`` the rule
@@ -51,7 +50,7 @@ class Claim:
         if self.own_runs or self.sweep:
             return self.sweep or self.study
         kind, _, name = self.makes.partition(" ")
-        return {"sweep": name, "bench": "bench"}.get(kind, "vindication")
+        return name if kind == "sweep" else "vindication"
 
 
 CLAIMS: tuple[Claim, ...] = (
@@ -94,7 +93,7 @@ CLAIMS: tuple[Claim, ...] = (
           study="gradients", arms=(NONE, ATTENTION), known=("grammar", "copy"), learned=True),
     Claim("C9", "Attention's cost grows with Tx x Ty",
           "exponent of the length in the time that attention adds to a training step",
-          makes="bench"),
+          makes="bench", study="cost", own_runs=True, sweep="bench"),
     Claim("C10", "Selection beats compression",
           "attention minus each control that does not select, BLEU of the longest sentences",
           makes="sweep controls"),
@@ -115,12 +114,5 @@ CLAIMS: tuple[Claim, ...] = (
 
 def studied(claim: Claim, frame: pd.DataFrame | None) -> Verdict:
     """The verdict on a claim that a study decides, by the rule of the study's module here."""
-    questions = import_module("...questions.question", __name__)
-    if claim.study in questions.FILES:
-        found = questions.find_question(claim.study).verdict(frame)
-    else:
-        found = import_module(f".{claim.study}", __package__).verdict(frame)
-    verdicts: Mapping[str, Verdict] = {
-        item.claim: item for item in ([found] if isinstance(found, Verdict) else found)
-    }
-    return verdicts[claim.id]
+    question = import_module("...questions.question", __name__).find_question(claim.study)
+    return {verdict.claim: verdict for verdict in question.verdict(frame)}[claim.id]

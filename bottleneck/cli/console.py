@@ -1,7 +1,7 @@
 """Where tables are printed, and how counts and sizes are written."""
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import typer
@@ -55,6 +55,22 @@ def show(page: "Page", form: str, details: bool = False) -> None:
         page.print(output(), details)
     else:
         say(page.render(form).encode(errors="replace"), nl=False)
+
+
+def print_pages(pages: "Sequence[Page]", form: str, details: bool = False) -> None:
+    """Print pages in one of the formats; of several, CSV has the first only, JSON is a list."""
+    if form == "rich":
+        for number, page in enumerate(pages):
+            if number:
+                say()
+            page.print(output(), details)
+        return
+    texts = [page.render(form) for page in pages]
+    if form == "csv":
+        texts = texts[:1]
+    elif form == "json" and len(texts) > 1:
+        texts = [f"[{','.join(texts)}]\n"]
+    say("\n".join(texts), nl=False)
 
 
 def print_names(told: Mapping[str, str]) -> None:

@@ -71,7 +71,7 @@ def study_gold(
     from ..questions.subject import open_subject
     from ..runs.environment import use_cache
     from ..settings.atomic import check_writable
-    from ..tables.pages import study_page
+    from ..tables.pages import study_pages
 
     def tell(words: str) -> None:
         if not quiet:
@@ -85,4 +85,4 @@ def study_gold(
         subject = open_subject(run)
         probed.append(Probed(run, subject.settings, probe_gold(subject, sentences, tell)))
     write_table(QUESTION, probed, folder)
-    return study_page(QUESTION.name, folder)
+    return study_pages(QUESTION.name, folder)[0]

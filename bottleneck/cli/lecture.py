@@ -65,9 +65,8 @@ def lecture(
 
 def _exponent(results: Path | None) -> "Exponent | None":
     """The exponent of the given results or of the latest benchmark, with its folder."""
-    from ..results.cost import COST_EXPONENTS
+    from ..questions.cost import measured_exponent
     from ..settings.errors import UserError
-    from ..tables.lecture import measured_exponent
 
     if results is not None and not results.is_dir():
         raise UserError(
@@ -76,7 +75,7 @@ def _exponent(results: Path | None) -> "Exponent | None":
         )
     folder = results
     if folder is None:
-        files = DEFAULT_OUT.glob(f"*/{COST_EXPONENTS}")
+        files = DEFAULT_OUT.glob("*/probes/cost.csv")
         latest = max(files, key=lambda path: path.stat().st_mtime, default=None)
         folder = latest and latest.parents[1]
     measured = folder and measured_exponent(folder)

@@ -1,6 +1,6 @@
 """The names that a command can be given, and a line of text on each table and figure."""
 
-from ..results.schema import BENCHMARK, STUDIES
+from ..results.schema import BENCHMARK, QUESTIONS
 from ..tables.names import FIGURES, GOLD_TABLE, TABLES
 
 OF_RUNS = {
@@ -48,7 +48,7 @@ def presets() -> list[str]:
 
 def tables() -> list[str]:
     """The tables of runs, of studies and of the benchmark."""
-    return [*TABLES, *STUDIES, GOLD_TABLE, BENCHMARK]
+    return [*TABLES, *QUESTIONS, GOLD_TABLE]
 
 
 def figures() -> list[str]:
@@ -58,7 +58,7 @@ def figures() -> list[str]:
 
 def studies() -> list[str]:
     """The questions."""
-    return [*STUDIES, BENCHMARK]
+    return list(QUESTIONS)
 
 
 def table_lines() -> dict[str, str]:

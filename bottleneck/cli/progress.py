@@ -1,89 +1,85 @@
-"""How long work shows itself: a live table on a terminal, plain lines elsewhere, on stderr."""
+"""How work reports itself on stderr: a bar for each run on a terminal, plain lines elsewhere."""
 
 import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from rich.console import Group
-from rich.live import Live
-from rich.table import Table
-from rich.text import Text
-
-from ..runs.pool import Job, Listener
+from ..runs.pool import ENDS, Job, Listener
 from .console import errors, say
 
-Widths = dict[str, int]
-"""Columns that each head of the live table takes, names of runs apart."""
+if TYPE_CHECKING:
+    from rich.progress import Progress
 
 LINE_EVERY = 10.0
 """Seconds between two plain lines of one run."""
-ALL_ROWS = 4
-"""Up to so many runs are all shown; of more, those that are under way."""
-DROPPED = ("tokens/s", "valid", "epoch", "loss", "update", "left")
-"""Columns that a narrow terminal does without, the first first: names keep half of its width."""
-ENDS = ("done", "diverged", "failed")
+BAR = 10
+"""Columns of a bar."""
 
 
 @contextmanager
 def display(jobs: Sequence[Job], quiet: bool) -> Iterator[Listener]:
     """A listener that shows what the runs report, while the block lasts."""
+    from rich.progress import BarColumn, Progress, TextColumn
+    from rich.table import Column
+
     console = errors()
     if quiet:
-        yield _ignore
+        yield lambda _job, _event: None
     elif console.is_terminal:
-        with Live(console=console, refresh_per_second=4, transient=True) as live:
-            yield _Rows(jobs, live).listen
+        longest = max(len(name) for name in ("all runs", *(job.name for job in jobs)))
+        names = min(longest, console.width // 2)  # a name that is cut tells no arms apart
+        widths = {"description": names, "fields[status]": max(1, console.width - names - BAR - 2)}
+        first, last = (
+            TextColumn(
+                f"{{task.{text}}}",
+                markup=False,
+                table_column=Column(no_wrap=True, overflow="ellipsis", width=width),
+            )
+            for text, width in widths.items()
+        )
+        with Progress(
+            first, BarColumn(bar_width=BAR), last, console=console, transient=True
+        ) as progress:
+            yield _Bars(jobs, progress).listen
     else:
         yield _Lines(jobs).listen
 
 
-def _ignore(job: Job, event: dict[str, Any]) -> None:
-    """Show nothing."""
-
-
 class Tally:
-    """How the whole stands: runs by state, and the time left."""
+    """The state of the whole: runs by phase, and the time left."""
 
     def __init__(self, jobs: Sequence[Job]):
-        self.jobs = {job.name: job for job in jobs}
-        self.phase = dict.fromkeys(self.jobs, "waiting")
+        self.phase = dict.fromkeys((job.name for job in jobs), "waiting")
         self.trained: set[str] = set()
-        self.started: dict[str, float] = {}
-        self.seconds: list[float] = []
+        self.start = time.monotonic()
 
     def count(self, job: Job, event: dict[str, Any]) -> None:
         """Take in one event."""
-        now = time.monotonic()
         self.phase[job.name] = event["phase"]
-        self.started.setdefault(job.name, now)
         if event.get("update"):
             self.trained.add(job.name)
-        if event["phase"] in ENDS and job.name in self.trained:
-            self.seconds.append(now - self.started[job.name])
 
     def text(self) -> str:
-        """``2 of 12 done, 2 running, 1 failed, 7 left, about 0:14:00 to go``."""
-        phases = list(self.phase.values())
-        done, waiting = phases.count("done"), phases.count("waiting")
-        failed = phases.count("failed") + phases.count("diverged")
-        parts = [f"{done} of {len(phases)} done"]
-        parts += [f"{len(phases) - done - failed - waiting} running"]
-        parts += [f"{failed} failed"] if failed else []
-        parts += [f"{waiting} left"] if waiting else []
+        """``2 of 12 done, about 14:00 left, 2 running, 1 failed, 7 waiting``."""
+        phases = Counter(self.phase.values())
+        failed, ended = phases["failed"] + phases["diverged"], sum(phases[end] for end in ENDS)
         seconds = self.seconds_left()
-        parts += [f"about {clock(seconds)} to go"] if seconds else []
-        return ", ".join(parts)
+        parts = [
+            f"{phases['done']} of {len(self.phase)} done",
+            f"about {clock(seconds)} left" if seconds else "",
+            f"{len(self.phase) - ended - phases['waiting']} running",
+            f"{failed} failed" if failed else "",
+            f"{phases['waiting']} waiting" if phases["waiting"] else "",
+        ]
+        return ", ".join(filter(None, parts))
 
     def seconds_left(self) -> float | None:
-        """As if every run left took the mean time of those that were trained to their end here."""
-        left = [name for name, phase in self.phase.items() if phase not in ENDS]
-        if not self.seconds or not left:
-            return None
-        now, mean = time.monotonic(), sum(self.seconds) / len(self.seconds)
-        passed = [now - self.started.get(name, now) for name in left]
-        running = sum(self.phase[name] != "waiting" for name in left)
-        return sum(max(0.0, mean - each) for each in passed) / max(1, running)
+        """The time that a run took which was trained here, times the runs left; None without."""
+        trained = sum(self.phase[name] in ENDS for name in self.trained)
+        left = sum(phase not in ENDS for phase in self.phase.values())
+        return (time.monotonic() - self.start) / trained * left if trained and left else None
 
 
 def clock(seconds: float) -> str:
@@ -93,57 +89,28 @@ def clock(seconds: float) -> str:
     return f"{hours}:{minutes:02d}:{seconds:02d}" if hours else f"{minutes}:{seconds:02d}"
 
 
-class _Rows:
-    """The live table: one row a run, its latest numbers; above it how the whole stands."""
+class _Bars:
+    """A bar for the whole, and one for each run that is under way."""
 
-    def __init__(self, jobs: Sequence[Job], live: Live):
-        self.latest: dict[str, dict[str, Any]] = {job.name: {"phase": "waiting"} for job in jobs}
-        self.tally, self.live = Tally(jobs), live
-        self.widths = _widths(jobs)
-        self.live.update(self._shown())
+    def __init__(self, jobs: Sequence[Job], progress: "Progress"):
+        self.tally, self.progress = Tally(jobs), progress
+        self.whole = progress.add_task("all runs", total=len(jobs), status=self.tally.text())
+        self.tasks = {
+            job.name: progress.add_task(job.name, total=None, status="", visible=False)
+            for job in jobs
+        }
 
     def listen(self, job: Job, event: dict[str, Any]) -> None:
-        known = {key: value for key, value in event.items() if value is not None}
-        self.latest[job.name].update(known)
         self.tally.count(job, event)
-        self.live.update(self._shown())
-
-    def _shown(self) -> Group:
-        longest = max(len(name) for name in (*self.latest, "run"))
-        name_width, widths = fitting(self.widths, longest, self.live.console.width)
-        table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
-        for head, width in {"run": name_width, **widths}.items():
-            side = "left" if head in ("run", "") else "right"
-            table.add_column(head, justify=side, width=width, no_wrap=True, overflow="ellipsis")
-        everything = len(self.latest) <= ALL_ROWS
-        for name, held in self.latest.items():
-            if everything or held["phase"] not in (*ENDS, "waiting"):
-                told = dict(zip(self.widths, (held["phase"], *_numbers(held)), strict=True))
-                table.add_row(Text(name), *(Text(told[head]) for head in widths))
-        return Group(Text(self.tally.text()), table)
-
-
-def _widths(jobs: Sequence[Job]) -> Widths:
-    """Widths that hold whatever comes, so that nothing moves as numbers grow."""
-    most = max((job.settings.training.updates for job in jobs), default=1)
-    update = 2 * len(f"{most:,}") + 1
-    widths = {"": 9, "epoch": 6, "update": max(update, 6), "loss": 6, "valid": 6}
-    return widths | {"tokens/s": 9, "left": 8}
-
-
-def fitting(widths: Widths, longest: int, console: int) -> tuple[int, Widths]:
-    """The width of names, the longest of which is given, and the columns that fit beside them."""
-    kept, wanted = dict(widths), min(longest, console // 2)
-    for head in DROPPED:
-        if _room(kept, console) >= wanted:
-            break
-        kept.pop(head, None)
-    return max(1, min(longest, _room(kept, console))), kept
-
-
-def _room(widths: Widths, console: int) -> int:
-    """What is left for names, a space between any two columns."""
-    return console - sum(width + 1 for width in widths.values())
+        ended = sum(phase in ENDS for phase in self.tally.phase.values())
+        self.progress.update(self.whole, completed=ended, status=self.tally.text())
+        self.progress.update(
+            self.tasks[job.name],
+            completed=event.get("update"),
+            total=event.get("updates"),
+            status=_status(event),
+            visible=event["phase"] not in ENDS,
+        )
 
 
 class _Lines:
@@ -160,35 +127,22 @@ class _Lines:
         if not changed and now - self.last[job.name] < LINE_EVERY:
             return
         self.last[job.name] = now
-        ended = f" ({self.tally.text()})" if event["phase"] in ENDS else ""
-        say(f"{_line(job, event)}{ended}", err=True)
+        whole = f" ({self.tally.text()})" if event["phase"] in ENDS else ""
+        say(f"{job.name}: {_status(event)}{whole}", err=True)
 
 
-def _line(job: Job, event: dict[str, Any]) -> str:
-    """``additive seed 1: training, update 60/300, loss 2.31, 11,200 tokens/s, 0:42 left``."""
-    epoch, update, loss, valid, speed, left = _numbers(event)
+def _status(event: dict[str, Any]) -> str:
+    """``training, 0:42 left, update 60/300, epoch 1.2, loss 2.310, 11,200 tokens/s``."""
+    if event.get("update") is None:
+        return event["phase"]
+    valid = event.get("valid_loss")
     parts = [
         event["phase"],
-        epoch and f"epoch {epoch}",
-        update and f"update {update}",
-        loss and f"loss {loss}",
-        valid and f"validation {valid}",
-        speed and f"{speed} tokens/s",
-        left and f"{left} left",
+        f"{clock(event['seconds_left'])} left",
+        f"update {event['update']:,}/{event['updates']:,}",
+        f"epoch {event['epoch']:.1f}",
+        f"loss {event['loss']:.3f}",
+        *([] if valid is None else [f"validation {valid:.3f}"]),
+        f"{event['tokens_per_second']:,.0f} tokens/s",
     ]
-    return f"{job.name}: {', '.join(part for part in parts if part)}"
-
-
-def _numbers(held: dict[str, Any]) -> tuple[str, str, str, str, str, str]:
-    """Epoch, update, loss, validation loss, speed and time left; empty where unknown."""
-    if held.get("update") is None:
-        return "", "", "", "", "", ""
-    valid = held.get("valid_loss")
-    return (
-        f"{held['epoch']:.1f}",
-        f"{held['update']:,}/{held['updates']:,}",
-        f"{held['loss']:.3f}",
-        "" if valid is None else f"{valid:.3f}",
-        f"{held['tokens_per_second']:,.0f}",
-        clock(held["seconds_left"]),
-    )
+    return ", ".join(parts)

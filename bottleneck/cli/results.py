@@ -9,7 +9,7 @@ import typer
 
 from ..results.schema import BENCHMARK
 from ..settings.errors import counted
-from .bench import show_costs
+from .bench import print_benchmark
 from .console import print_names, say, show
 from .listing import table_lines, tables
 from .options import Details, Form, Where
@@ -166,15 +166,13 @@ def table(
     from ..tables.pages import check_name, make_page
     from ..tables.selection import where as narrowed
 
-    if name != BENCHMARK:
-        check_name(name)
+    check_name(name)
     check_format(form)
     if name == BENCHMARK:
-        show_costs("table", results, form, {"--where": where}, details)
+        print_benchmark(results, form, {"--where": where}, details)
         return
     bundle = narrowed(load_bundle(results_folder(results)), where or [])
-    page = make_page(name, bundle)
-    show(page, form, details)
+    show(make_page(name, bundle), form, details)
 
 
 def from_here(folder: Path) -> Path:

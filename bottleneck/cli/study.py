@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..results.schema import BENCHMARK
+from ..results.schema import QUESTIONS
 from ..settings.errors import counted
-from .bench import show_costs
-from .console import print_names, say, show
+from .bench import print_benchmark
+from .console import print_names, print_pages, say, show
 from .gold import FirstWord, Gold, Source, Target, check_gold_options, for_gold, study_gold
 from .listing import presets, studies
 from .options import Assignments, Details, Form, Jobs, Quiet, Where
@@ -72,14 +72,14 @@ def study(
     from ..runs.pool import default_width
     from ..settings.errors import UsageError
     from ..tables.page import check_format
-    from ..tables.pages import study_page
+    from ..tables.pages import study_pages
 
-    asked = None if name == BENCHMARK else find_study(name)
+    asked = find_study(name)
     check_format(form)
     check_gold_options(name, gold, source, target)
-    if asked is None:
+    if asked.probe is None:
         given = {"--preset": preset, "--set": assignments, "--seeds": seeds, "--where": where}
-        show_costs("study", results, form, given, details)
+        print_benchmark(results, form, given, details)
         return
     asked = for_gold(asked) if gold is not None else asked
     folder = results or DEFAULT_OUT / (name if asked.own_runs else preset or "lecture")
@@ -101,7 +101,7 @@ def study(
         show(page, form, details)
     else:
         _put_to(asked, runs, folder, jobs or default_width(), force, quiet)
-        show(study_page(name, folder), form, details)
+        print_pages(study_pages(name, folder), form, details)
 
 
 def _put_to(
@@ -153,12 +153,9 @@ def _plan(asked: "Study", runs: Sequence[Path], folder: Path) -> str:
 def _list_studies() -> None:
     """Each study's name, the ids of the lecture it belongs to, and its question."""
     from ..questions.question import find_study
-    from ..results.schema import STUDIES
 
-    asked = {name: find_study(name) for name in STUDIES}
-    told = {name: f"{each.question} ({', '.join(each.ids)})" for name, each in asked.items()}
-    cost = "Does attention's cost grow with Tx x Ty? Measured by `bottleneck bench`. (C9, L15)"
-    print_names(told | {BENCHMARK: cost})
+    questions = map(find_study, QUESTIONS)
+    print_names({item.name: f"{item.question} ({', '.join(item.ids)})" for item in questions})
 
 
 def _finished(folder: Path, asked: "Study") -> list[Path]:

@@ -1,19 +1,18 @@
-"""The figures by name: those of studies, of the benchmark, and of the runs of a bundle."""
+"""The figures by name: those of questions, and of the runs of a bundle."""
 
 from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
 
 from ..results.bundle import Bundle, load_bundle
-from ..results.cost import COST
-from ..results.probes import load_probe, made_of, probe_file
+from ..results.probes import made_of, probe_file
 from ..results.schema import BENCHMARK
 from ..results.study_files import GOLD, command_of, way_back
 from ..settings.errors import UsageError, UserError, did_you_mean
-from ..tables.cost import load_cost
 from ..tables.names import FIGURES, FIGURES_OF_RUNS, GOLD_TABLE
 from ..tables.selection import where as narrowed
-from . import cost, heatmaps, runs
+from ..tables.studied import load_study
+from . import heatmaps, runs
 from .draw import draw
 from .heatmaps import Chart
 from .plot import Plot
@@ -47,8 +46,6 @@ def make_figure(name: str, folder: Path, *, where: Sequence[str] = ()) -> Chart:
     check_name(name, where)
     if name in FIGURES_OF_RUNS:
         return of_runs(name, narrowed(load_bundle(folder), where))
-    if name == BENCHMARK:
-        return _filled(cost.plot(load_cost(folder)[0]), folder / COST)
     table = GOLD if name == GOLD_TABLE else name
     with made_of(folder, table):
         return _filled(study_plot(table, folder), probe_file(folder, table))
@@ -73,9 +70,6 @@ def check_name(name: str, where: Sequence[str]) -> None:
 
 
 def study_plot(study: str, folder: Path) -> Plot:
-    """What the figure of a study of `STUDIES` or `GOLD` shows, from ``probes/NAME.csv``."""
-    frame = load_probe(folder, study)
-    questions = import_module("...questions.question", __name__)
-    if study in questions.FILES:
-        return questions.find_question(study).plot(frame)
-    return import_module(f".{study}", __package__).plot(frame)
+    """What the figure of a question of `QUESTIONS` or `GOLD` shows, from ``probes/NAME.csv``."""
+    frame = load_study(folder, study)
+    return import_module("...questions.question", __name__).find_question(study).plot(frame)

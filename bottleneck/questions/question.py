@@ -30,7 +30,8 @@ from ..figures.plot import (
     roof,
     slide_rows,
 )
-from ..results.schema import BENCHMARK, STUDIES
+from ..results.probes import load_probe
+from ..results.schema import QUESTIONS
 from ..scoring.bootstrap import Score
 from ..settings.errors import UsageError, did_you_mean
 from ..settings.run import RunSettings
@@ -138,8 +139,8 @@ class Axes:
     """A panel of a question's figure: a measure by length, or by what ``x`` names, times ``scale``.
 
     ``select`` chooses among the measure's rows. ``lines`` names the lines by a column, ``key``; if
-    None they are the controls. ``top`` is the least upper end of the y axis; ``limit`` fixes it.
-    ``printed`` gives the slide's numbers by x.
+    None they are the controls. With ``log`` both axes are logarithmic. ``top`` is the least upper
+    end of the y axis; ``limit`` fixes it. ``printed`` gives the slide's numbers by x.
     """
 
     title: str
@@ -155,6 +156,7 @@ class Axes:
     counted: str = "sentences"
     joined: bool = True
     numeric: bool = False
+    log_x: bool = False
     top: float | None = None
     limit: float | None = None
     log_y: bool = False
@@ -172,7 +174,7 @@ class Axes:
         limit = self.limit if self.top is None else max(self.top, roof(rows))
         least = float(np.nanmin([0.0, *(row[end] for row in rows for end in ("value", "low"))]))
         panel = Panel(
-            self.title, self.x_label, self.y, self.counted, numeric=self.numeric,
+            self.title, self.x_label, self.y, self.counted, numeric=self.numeric, log_x=self.log_x,
             joined=self.joined, log_y=self.log_y, limits=(None if self.log_y else least, limit),
         )  # fmt: skip
         return panel, rows
@@ -202,14 +204,14 @@ class Study:
     ``ids`` are its claims and slides. ``version`` rises when the probe measures something
     different, so that old findings are measured again. ``sweep`` names the runs that answer it, a
     file of experiments/; with ``own_runs`` they have a folder of their own. ``suits`` says whether
-    a run can be probed at all.
+    a run can be probed at all. Without a probe the question is about no trained runs.
     """
 
     name: str
     ids: tuple[str, ...]
     question: str
-    probe: "Callable[[Subject, Tell], Columns]"
-    summarise: Callable[[Sequence[Probed]], list[Row]]
+    probe: "Callable[[Subject, Tell], Columns] | None" = None
+    summarise: Callable[[Sequence[Probed]], list[Row]] | None = None
     version: int = 1
     sweep: str = "vindication"
     suits: Callable[[RunSettings], bool] = lambda _: True
@@ -228,18 +230,26 @@ class Question(Study):
     """
 
     title: str
-    measures: Sequence[str]
-    grids: Sequence[Grid]
+    measures: Sequence[str] = ()
+    grids: Sequence[Grid] = ()
     figure: str
     axes: Sequence[Axes]
-    notes: Callable[[pd.DataFrame], list[str]]
+    notes: Callable[[pd.DataFrame], list[str]] = lambda _: []
     decide: Callable[[Estimates | None], Sequence[Verdict]] = lambda _: ()
     intervals: str = ""
     counted: str = "test sentences"
 
+    def load(self, folder: Path) -> pd.DataFrame:
+        """The numbers of a results folder; a UserError without them."""
+        return load_probe(folder, self.name)
+
     def verdict(self, frame: pd.DataFrame | None) -> Sequence[Verdict]:
         """The verdicts, from the table of the probe's numbers; None where nothing was measured."""
         return self.decide(None if frame is None else Estimates(frame))
+
+    def pages(self, frame: pd.DataFrame) -> list[Page]:
+        """The tables: one, unless a question has more."""
+        return [self.page(frame)]
 
     def page(self, frame: pd.DataFrame) -> Page:
         """The table with all that belongs to it."""
@@ -261,7 +271,11 @@ class Question(Study):
             lines += slide_rows(axes.title, "", axes.printed(frame))
         data = data_frame(lines)
         title = self.figure.format(longest=longest(frame))
-        return Plot(title, tuple(panels), data, facts(frame, self.counted))
+        return Plot(title, tuple(panels), data, self.footnotes(frame))
+
+    def footnotes(self, frame: pd.DataFrame) -> tuple[str, ...]:
+        """The lines below the figure."""
+        return facts(frame, self.counted)
 
 
 FILES = {
@@ -276,6 +290,7 @@ FILES = {
     "length": "output_length",
     "fit": "fit",
     "embeddings": "embeddings",
+    "cost": "cost",
 }
 """The file of each question, by its name on the command line."""
 
@@ -287,8 +302,8 @@ def find_question(name: str) -> Question:
 
 def find_study(name: str) -> Question:
     """The question of a name on the command line; UsageError for a name that is none."""
-    if name not in STUDIES:
-        raise UsageError(f"unknown study {name!r}{did_you_mean(name, (*STUDIES, BENCHMARK))}")
+    if name not in QUESTIONS:
+        raise UsageError(f"unknown study {name!r}{did_you_mean(name, QUESTIONS)}")
     return find_question(name)
 
 

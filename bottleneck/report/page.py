@@ -29,10 +29,11 @@ from ..figures.files import image
 from ..figures.style import ATTENTION
 from ..lecture.slides import SLIDES
 from ..lecture.walkthroughs import audit_all
+from ..questions.cost import measured_exponent
 from ..results.bundle import Bundle, other_versions, signatures, without_result
 from ..results.discovery import results_inside
 from ..results.probes import has_probe
-from ..results.schema import BENCHMARK, STUDIES
+from ..results.schema import QUESTIONS
 from ..results.study_files import GOLD
 from ..results.study_files import tables as measured_tables
 from ..settings.atomic import write_text
@@ -41,25 +42,23 @@ from ..settings.sweep import experiment_names, load_sweep
 from ..tables.claims import CAPTION, claims, number, summary
 from ..tables.comparison_groups import alone, listed_runs, pairs
 from ..tables.controlled import only
-from ..tables.cost import cost_pages, load_cost
 from ..tables.decided import Decision, bundle_of, decide_results, holds_results
 from ..tables.formats import with_intervals
-from ..tables.lecture import audit_page, lecture_evidence, measured_exponent
+from ..tables.lecture import audit_page, lecture_evidence
 from ..tables.names import FIGURES, FIGURES_OF_RUNS, GOLD_TABLE, TABLES
 from ..tables.page import Page
-from ..tables.pages import make_page, study_page
+from ..tables.pages import make_page, study_pages
 from ..tables.render import BarTable
 from ..tables.selection import as_condition
 from .explorer import explorer_data
 
-NAMES = (*TABLES, *STUDIES, GOLD_TABLE, BENCHMARK)
+NAMES = (*TABLES, *QUESTIONS, GOLD_TABLE)
 """What `bottleneck table` prints."""
 THE_TWO = ("failure-pattern", "vindication", "bleu", "learning")
 """The slides' two tables, and their figures."""
 BESIDE: Mapping[str, Sequence[str]] = {
     "C1": ("compression", "context-size", "context-length"),
     "C7": (GOLD_TABLE, "attention"),
-    "C9": (BENCHMARK,),
     "C10": ("arms",),
     "C12": ("fit",),
 }
@@ -255,12 +254,10 @@ def attempt(
 def find_pages(name: str, folder: Path, bundle: Bundle | None) -> list[Page]:
     """The tables that `bottleneck table` prints under a name."""
     runs = None if bundle is None else bundle.runs
-    if name == BENCHMARK:
-        return cost_pages(*load_cost(folder))
-    if name in STUDIES:
-        return [study_page(name, folder, runs)]
+    if name in QUESTIONS:
+        return study_pages(name, folder, runs)
     if name == GOLD_TABLE:
-        return [study_page(GOLD, folder, runs)]
+        return study_pages(GOLD, folder, runs)
     return [make_page(name, bundle)]
 
 

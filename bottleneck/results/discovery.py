@@ -9,7 +9,6 @@ from ..settings.errors import UserError
 from ..settings.names import is_name
 from ..settings.run import SCHEMA_VERSION
 from ..settings.sums import SUMS
-from .cost import COST
 from .folders import (
     ENVIRONMENT,
     SETTINGS,
@@ -28,7 +27,7 @@ from .folders import (
     was_written,
     without_runs,
 )
-from .schema import RUNS
+from .schema import BENCHMARK, PROBES, RUNS
 from .study_files import tables
 
 
@@ -148,8 +147,7 @@ def _is_store(folder: Path) -> bool:
 
 
 def _has_results(folder: Path) -> bool:
-    bundle = is_bundle(folder) or was_written(folder / COST)
-    return bundle or bool(tables(folder)) or any_finished(folder)
+    return is_bundle(folder) or bool(tables(folder)) or any_finished(folder)
 
 
 def check_one(folder: Path) -> None:
@@ -160,7 +158,7 @@ def check_one(folder: Path) -> None:
         raise UserError(
             f"{str(folder)!r} holds folders of results ({', '.join(inside)}): name one of them"
         )
-    if was_written(folder / COST):
+    if was_written(folder / PROBES / f"{BENCHMARK}.csv"):
         raise UserError(
             f"{str(folder)!r} holds a benchmark and no runs: `bottleneck table cost` prints it, "
             "`bottleneck export --all` writes it out"

@@ -15,7 +15,7 @@
   reader takes no file that does not match, and says so of one that is gone. A run's folder has its
   own.
 - ``probes/NAME.csv``: the numbers of a study of `STUDIES`, in long form (`PROBE_COLUMNS`); and the
-  benchmark's ``probes/cost.csv`` and ``probes/cost_exponents.csv``, whose columns are in ``cost``.
+  benchmark's ``probes/cost.csv``, whose columns are in `questions.cost`.
 
 Types are pandas' own names. ``int64`` and ``bool`` columns may have blanks (a bucket without
 sentences, a setting that is not set); `load_results` reads them as ``Int64`` and ``boolean``.
@@ -221,7 +221,10 @@ STUDIES: tuple[str, ...] = (
 measures, and one in ``tables``, whose ``page`` shows ``probes/NAME.csv``."""
 
 BENCHMARK = "cost"
-"""What has a study's name, table and figure, and whose numbers `bottleneck bench` measures."""
+"""The question whose numbers `bottleneck bench` measures."""
+
+QUESTIONS = (*STUDIES, BENCHMARK)
+"""All questions that have a table and a figure."""
 
 PROBES = "probes"
 """Folder of the studies' tables, ``probes/NAME.csv``; in a run's folder of what was measured on it.

@@ -2,7 +2,7 @@
 
 A study's table has means over its runs, so that it cannot be narrowed: it is there for all of them
 or not at all. What a study found on each run is kept in the run's own folder, from which
-`bottleneck study NAME` writes the table anew in seconds. The benchmark's files rest on no run.
+`bottleneck study NAME` writes the table anew in seconds. The benchmark's numbers rest on no run.
 """
 
 import csv
@@ -13,9 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..settings.sums import SUMS, read_sums, write_listed
-from .cost import COST, COST_EXPONENTS
 from .folders import damaged, read_checked, runs_in, store_of
-from .schema import PROBES, STUDIES
+from .schema import BENCHMARK, PROBES, STUDIES
 
 GOLD = "alignment_gold"
 """The table of the study ``alignment`` put to a gold set of the user's own."""
@@ -48,7 +47,7 @@ def way_back(table: Path) -> str:
     """
     folder = table.parent.parent
     where = shlex.quote(str(folder))
-    if table.name in (Path(COST).name, Path(COST_EXPONENTS).name):
+    if table.stem == BENCHMARK:
         return f"`bottleneck bench --out {where}` measures it again"
     if not runs_in(store_of(folder)):
         return f"delete it and its line in {SUMS}, or export the bundle again"

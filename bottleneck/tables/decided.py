@@ -9,23 +9,23 @@ import shlex
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from importlib import import_module
 from pathlib import Path
 
 import pandas as pd
 
 from ..claims.compression import COMPRESSION_RULE, compression_predicts_loss
 from ..claims.controls import CONTROLS_RULE, selection_beats_compression
-from ..claims.cost import COST_RULE, ArmCost, cost_grows_with_product
 from ..claims.registry import CLAIMS, Claim, studied
 from ..claims.rules import RULES, verdict_on
 from ..claims.training import TRAINING_RULE, training_moves_curve
 from ..claims.training import UNMEASURED as NOT_TWICE
-from ..claims.verdict import Verdict, numbers
+from ..claims.verdict import Verdict
 from ..results.bundle import Bundle, load_bundle
-from ..results.cost import COST, COST_EXPONENTS
 from ..results.discovery import any_finished, results_inside
-from ..results.folders import is_bundle, was_written, without_runs
-from ..results.probes import has_probe, load_probe, made_of
+from ..results.folders import is_bundle, without_runs
+from ..results.probes import has_probe, made_of
+from ..results.schema import BENCHMARK
 from ..results.study_files import GOLD, command_of
 from ..settings.errors import UserError
 from .caption import failure_verdicts
@@ -42,10 +42,9 @@ from .comparison_groups import (
 )
 from .compression import cells
 from .controlled import control_names, controlled, losses, only, trained_lengths, twice_trained
-from .cost import load_cost
-from .cost_growth import arm_costs, measured_on
 from .judged import judge
 from .selection import where
+from .studied import load_study
 
 NAMED = 3
 """So many runs that are in the way are named, and the others counted."""
@@ -145,8 +144,6 @@ def decision(
     """One claim of `CLAIMS`; the rest as for all of them."""
     if claim.study:
         verdict, runs = _studied(claim, folder, bundle, left_out)
-    elif claim.id == "C9":
-        verdict, runs = _cost(folder)
     else:
         verdict, rows = _from_runs(claim, bundle)
         runs = describe(rows) if len(rows) else ""
@@ -159,7 +156,7 @@ def _command(claim: Claim, folder: Path, bundle: Bundle | None) -> str:
     """What measures a claim, in the folder where its runs can be; else in the command's default."""
     words, where, store = f"bottleneck {claim.command}", folder, not without_runs(folder)
     of_several = bundle is None and bool(results_inside(folder))
-    if not claim.study:
+    if claim.makes:
         where = folder / claim.home if of_several else folder
         takes = store or claim.makes == "bench"
         return f"{words} --out {shlex.quote(str(where))}" if takes else words
@@ -281,7 +278,7 @@ def _studied(
     table = next((item for item in tables if has_probe(folder, item)), None)
     if table is None:
         return studied(claim, None), ""
-    frame = load_probe(folder, table)
+    frame = load_study(folder, table)
     if others := sorted(set(frame["run"]) & set(left_out)):
         reason = (
             f"probes/{table}.csv rests on runs that were not chosen ({_named(others)}): "
@@ -290,6 +287,8 @@ def _studied(
         return replace(studied(claim, None), because=reason), ""
     with made_of(folder, table):
         verdict, judged = judge(claim, frame, None if bundle is None else bundle.runs)
+    if table == BENCHMARK:
+        return verdict, import_module("...questions.cost", __name__).rests_on(judged)
     chosen_runs = judged[judged["run"] != ""].drop_duplicates("run")
     arms = chosen_runs.groupby("arm", sort=False)["seed"]
     seeds = {str(arm): [int(seed) for seed in numbers] for arm, numbers in arms}
@@ -300,23 +299,3 @@ def _named(runs: Sequence[str]) -> str:
     """The first runs by name, and how many more there are."""
     more = len(runs) - NAMED
     return ", ".join(runs[:NAMED]) + (f" and {more} more" if more > 0 else "")
-
-
-def _cost(folder: Path) -> tuple[Verdict, str]:
-    """C9, from the benchmark's files, and what these rest on."""
-    if not all(was_written(folder / name) for name in (COST, COST_EXPONENTS)):
-        reason = f"no {COST}: the cost of a step has not been measured"
-        return Verdict("C9", "not measured", COST_RULE, reason), ""
-    costs, exponents = load_cost(folder)
-    arms = arm_costs(costs, exponents)
-    verdict = replace(cost_grows_with_product(arms), **_exponent(arms))
-    return verdict, measured_on(costs)
-
-
-def _exponent(arms: list[ArmCost]) -> dict[str, object]:
-    """The exponent of the first arm that is judged."""
-    for arm in arms:
-        if arm.judged:
-            measure = f"exponent of the length, attention's own seconds, {arm.arm}"
-            return numbers(measure, arm.upper.value, arm.upper.low, arm.upper.high)
-    return {}

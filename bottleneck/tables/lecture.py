@@ -1,7 +1,6 @@
 """The audit of the lecture as a table, its walk-throughs on a terminal, and their evidence."""
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import pandas as pd
 from rich.columns import Columns
@@ -16,8 +15,6 @@ from ..corpus.tokens import detokenize, tokenize
 from ..lecture.audit import RULES, Audit
 from ..lecture.evidence import Alignment, Evidence, Exponent, Grid
 from ..lecture.slides import SLIDES
-from ..results.bundle import read_table
-from ..results.cost import COST_EXPONENTS, EXPONENT_COLUMNS
 from .page import Page
 from .render import MEASURE, print_prose
 
@@ -28,8 +25,6 @@ LABELS = 22
 INDENT = 3
 MATRIX_WORD, CELL = 6, 7
 """Widths of a matrix row's word and of a cell with its marks."""
-DOT_ARMS = ("dot-output", "dot")
-"""The arms that L15 is about, the best first; any other arm that was measured stands in."""
 
 
 def audit_page(audits: Sequence[Audit]) -> Page:
@@ -124,22 +119,3 @@ def grammar_alignment(sentence: str) -> Alignment:
         sorted({target[j] for i, j in pair.links if source[i] == w}) for w in range(len(words))
     ]
     return Alignment(words, pair.target.split(), links)
-
-
-def measured_exponent(folder: Path) -> Exponent | None:
-    """How attention's seconds grow over the upper lengths of a benchmark (L15, C9).
-
-    None if the folder has no such measurement; a damaged file is a ``UserError``.
-    """
-    path = folder / COST_EXPONENTS
-    if not path.is_file():
-        return None
-    frame = read_table(path, EXPONENT_COLUMNS).dropna(subset=["exponent", "low", "high"])
-    frame = frame.query(
-        "varied == 'length' and quantity == 'attention_seconds' and part == 'upper'"
-    )
-    if frame.empty:
-        return None
-    order = [*DOT_ARMS, *frame["arm"]]
-    row = min(frame.to_dict("records"), key=lambda row: order.index(row["arm"]))
-    return Exponent(*(row[name] for name in ("arm", "exponent", "low", "high")))

@@ -10,8 +10,8 @@ import pandas as pd
 from ..claims.compression import compression_predicts_loss
 from ..claims.registry import CLAIMS
 from ..results.bundle import Bundle, load_results
-from ..results.probes import load_probe, made_of
-from ..results.schema import BENCHMARK, STUDIES
+from ..results.probes import made_of
+from ..results.schema import QUESTIONS
 from ..results.study_files import GOLD
 from ..settings.errors import UsageError, did_you_mean
 from . import arms, compression, context_size
@@ -37,6 +37,7 @@ from .slides import (
     vindication,
     vindication_table,
 )
+from .studied import load_study
 
 
 def slide_pages(bundle: Bundle) -> list[Page]:
@@ -45,45 +46,41 @@ def slide_pages(bundle: Bundle) -> list[Page]:
     return [_failure_page(comparison, bundle), _vindication_page(comparison, bundle)]
 
 
-def study_page(study: str, folder: Path, runs: pd.DataFrame | None = None) -> Page:
-    """The table of a study of `STUDIES` or `GOLD`, from ``probes/NAME.csv`` of a bundle.
+def study_pages(study: str, folder: Path, runs: pd.DataFrame | None = None) -> list[Page]:
+    """The tables of a question of `QUESTIONS` or `GOLD`, from ``probes/NAME.csv`` of a bundle.
 
-    It has the verdicts on the study's claims. ``runs`` is the folder's tidy table, where it has
-    been read.
+    The last one has the verdicts. ``runs`` is the folder's tidy table, if it has been read.
     """
-    questions = import_module("...questions.question", __name__)
-    if study in questions.FILES:
-        make = questions.find_question(study).page
-    else:
-        make = import_module(f".{study}", __package__).page
+    make = import_module("...questions.question", __name__).find_question(study).pages
     with made_of(folder, study):
-        frame = load_probe(folder, study)
+        frame = load_study(folder, study)
         if runs is None and holds_results(folder):
             runs = load_results(folder)
         claims = [claim for claim in CLAIMS if claim.study in (study, study.removesuffix("_gold"))]
         judged = [judge(claim, frame, runs)[0] for claim in claims]
-        return replace(make(frame if runs is None else with_texts(frame, runs)), judged=judged)
+        *first, last = make(frame if runs is None else with_texts(frame, runs))
+        return [*first, replace(last, judged=judged)]
 
 
 def make_page(name: str, bundle: Bundle) -> Page:
-    """The table of a name in `TABLES` (underscores do as well) or `STUDIES`, or `GOLD_TABLE`.
+    """The table of a name in `TABLES` (underscores do as well) or `QUESTIONS`, or `GOLD_TABLE`.
 
     ``UsageError`` for another name, ``UserError`` where the bundle has not what the table needs.
     """
     check_name(name)
-    if name in STUDIES:
-        return study_page(name, bundle.folder)
+    if name in QUESTIONS:
+        return study_pages(name, bundle.folder)[0]
     dashed = name.replace("_", "-")
     if dashed == GOLD_TABLE:
-        return study_page(GOLD, bundle.folder)
+        return study_pages(GOLD, bundle.folder)[0]
     return _MAKERS[dashed](bundle)
 
 
 def check_name(name: str) -> None:
     """Refuse a name that `make_page` does not know as a ``UsageError``, before anything is read."""
-    known = (*TABLES, *STUDIES, GOLD_TABLE)
+    known = (*TABLES, *QUESTIONS, GOLD_TABLE)
     if name not in known and name.replace("_", "-") not in known:
-        raise UsageError(f"unknown table {name!r}{did_you_mean(name, (*known, BENCHMARK))}")
+        raise UsageError(f"unknown table {name!r}{did_you_mean(name, known)}")
 
 
 def _failure(bundle: Bundle) -> Page:

@@ -1,6 +1,8 @@
 """What the tables of all studies share: picking numbers out of ``probes/NAME.csv``."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from importlib import import_module
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -10,6 +12,11 @@ from .comparison_groups import TEXT
 
 KEYS = ["arm", "control", "bucket", "part"]
 """What a number is of, but for its measure."""
+
+
+def load_study(folder: Path, study: str) -> pd.DataFrame:
+    """The numbers of a question in a results folder; a UserError without them."""
+    return import_module("...questions.question", __name__).find_question(study).load(folder)
 
 
 def means(frame: pd.DataFrame) -> pd.DataFrame:
@@ -77,7 +84,7 @@ def run_line(frame: pd.DataFrame) -> str:
 def resampled(frame: pd.DataFrame) -> str:
     """Which numbers share resamples: those of all arms where these are known to read one text.
 
-    That is known where the frame has the texts' fingerprints (`pages.study_page` puts them there).
+    That is known where the frame has the texts' fingerprints (`pages.study_pages` puts them there).
     """
     same_text = TEXT in frame and frame[TEXT].nunique() == 1
     same = "for every seed and arm" if same_text else "for every seed, and for arms of one text"

@@ -8,7 +8,7 @@ import pytest
 
 from seq2seq_bottleneck.bench import measure
 from seq2seq_bottleneck.cli.main import run
-from seq2seq_bottleneck.results.cost import COST_COLUMNS
+from seq2seq_bottleneck.questions.cost import COLUMNS
 from seq2seq_bottleneck.runs import pool
 
 TINY = ["bench", "--vary", "length=2,4", "--arms", "dot", "--repeats", "1"]
@@ -35,9 +35,9 @@ def test_a_tiny_benchmark_end_to_end(capsys, tmp_path):
     assert "By length (tokens a side)" in printed.out
     assert "C9: not measured" in printed.out
     assert "Machine: " in printed.out
-    assert "(2 of 2 points)" in printed.err
+    assert "(2 of 2 points, " in printed.err
     costs = pd.read_csv(out / "probes" / "cost.csv")
-    assert list(costs.columns) == list(COST_COLUMNS)
+    assert list(costs.columns) == list(COLUMNS)
     assert list(zip(costs["length"], costs["arm"], strict=True)) == [
         (2, "none"), (2, "dot"), (4, "none"), (4, "dot")
     ]  # fmt: skip
@@ -47,9 +47,9 @@ def test_a_tiny_benchmark_end_to_end(capsys, tmp_path):
     assert dot["attention_share"].notna().all()
     none = costs[costs["arm"] == "none"].set_index("length")
     assert none["peak_mb"].loc[4] >= none["peak_mb"].loc[2] > 0
-    assert run(["bench", "--results", str(out), "--format", "csv"]) == 0
+    assert run(["table", "cost", "--results", str(out), "--format", "csv"]) == 0
     assert len(capsys.readouterr().out.splitlines()) == 5
-    assert run(["bench", "--results", str(out), "--format", "json"]) == 0
+    assert run(["table", "cost", "--results", str(out), "--format", "json"]) == 0
     assert [page["name"] for page in json.loads(capsys.readouterr().out)] == [
         "cost",
         "cost_exponents",
@@ -101,10 +101,6 @@ def test_a_folder_that_cannot_be_written_is_told_before_anything_is_measured(cap
     fails(capsys, ["--out", str(tmp_path / "taken" / "out")], 1, "taken/out", "--out")
 
 
-def test_results_without_a_benchmark(capsys, tmp_path):
-    fails(capsys, ["--results", str(tmp_path)], 1, "no probes/cost.csv", "bottleneck bench --out")
-
-
 def test_where_nothing_could_be_measured_nothing_is_written(capsys, tmp_path, monkeypatch):
     monkeypatch.setattr(pool, "worker_environment", lambda: {"PYTHONPATH": os.devnull})
     monkeypatch.setattr("sys.executable", "/bin/false")
@@ -118,6 +114,6 @@ def test_an_interrupt_keeps_nothing_and_says_so(capsys, tmp_path, monkeypatch):
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(measure, "_events_of", interrupted)
-    fails(capsys, ["--out", str(tmp_path / "new")], 130, "interrupted", "not kept")
+    monkeypatch.setattr(measure, "measure_point", interrupted)
+    fails(capsys, ["--out", str(tmp_path / "new")], 130, "interrupted")
     assert os.listdir(tmp_path) == []

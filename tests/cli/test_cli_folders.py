@@ -5,9 +5,9 @@ import shutil
 import pytest
 from planted import write_planted
 from planted_arms import LOW
+from planted_cost import plant_costs
 
 from seq2seq_bottleneck.cli.main import run
-from seq2seq_bottleneck.results.cost import COST
 from seq2seq_bottleneck.results.folders import STORE
 
 ARMS = {"none": LOW, "additive": [0.1] * 5}
@@ -47,11 +47,11 @@ def test_of_a_folder_of_several_sweeps_one_is_to_be_named(command, tmp_path, cap
 @pytest.mark.parametrize("command", OF_RUNS, ids=" ".join)
 def test_a_benchmark_has_no_runs(command, tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "bench" / "probes").mkdir(parents=True)
-    (tmp_path / "bench" / COST).write_text("varied,arm\n")
+    plant_costs(tmp_path / "bench")
+    before = sorted(tmp_path.rglob("*"))
     line = refused(capsys, command, "bench")
     assert "'bench' holds a benchmark and no runs: `bottleneck table cost`" in line
-    assert [path.name for path in (tmp_path / "bench").iterdir()] == ["probes"]
+    assert sorted(tmp_path.rglob("*")) == before
 
 
 @pytest.mark.parametrize(

@@ -12,12 +12,12 @@ import pytest
 from listed import relist, write_relisted
 from model import numpy_translator as plain
 from planted import write_planted
+from planted_cost import plant_costs
 
 from seq2seq_bottleneck.cli.main import run
 from seq2seq_bottleneck.corpus.vocabulary import BOS, EOS, PAD, build_vocabulary
 from seq2seq_bottleneck.lecture.slides import SLIDES
 from seq2seq_bottleneck.model.translator import create
-from seq2seq_bottleneck.results.cost import COST_EXPONENTS
 from seq2seq_bottleneck.results.discovery import finished_runs
 from seq2seq_bottleneck.results.export import write_bundle
 from seq2seq_bottleneck.results.folders import (
@@ -80,18 +80,13 @@ def test_what_is_misspelt_is_named(capsys):
 
 
 def test_a_benchmark_decides_on_the_cost(tmp_path, capsys):
-    path = tmp_path / "results" / "runs" / "bench" / COST_EXPONENTS
-    write_relisted(
-        path,
-        "arm,varied,quantity,part,exponent,low,high,points,from,to\n"
-        "dot,length,attention_seconds,upper,1.95,1.9,2.0,5,10,80\n",
-    )
+    plant_costs(tmp_path / "results" / "runs" / "bench")
     for arguments in ([], ["--results", "results/runs/bench"]):
         assert run(["lecture", "L15", *arguments]) == 0
         shown = capsys.readouterr().out
         assert "Verdict: in part" in shown
         shown = " ".join(shown.split())
-        assert "T^1.95 [1.90, 2.00] with T tokens a side (results/runs/bench)" in shown
+        assert "T^2.00 [2.00, 2.00] with T tokens a side (results/runs/bench)" in shown
     assert run(["lecture", "L15", "--format", "csv"]) == 0
     frame = pd.read_csv(io.StringIO(capsys.readouterr().out))
     assert "(results/runs/bench)" in frame.loc[0, "why"]

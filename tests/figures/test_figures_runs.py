@@ -1,23 +1,17 @@
-"""The figures of runs and of the benchmark."""
+"""The figures of runs."""
 
 import json
 
-import pandas as pd
 import pytest
 from listed import write_relisted
-from matplotlib.colors import to_hex
 from planted import planted_settings, sentences, translations, write_planted, write_run
 from planted_arms import HIGH, LOW, Store
 
-from seq2seq_bottleneck.figures.cost import plot as cost_plot
-from seq2seq_bottleneck.figures.draw import draw
 from seq2seq_bottleneck.figures.heatmaps import attending_run, pick, weights_chart
 from seq2seq_bottleneck.figures.plot import drawn_buckets, left_out
 from seq2seq_bottleneck.figures.registry import make_figure
-from seq2seq_bottleneck.figures.style import GROUND
 from seq2seq_bottleneck.lecture.slides import L_FAIL, L_VIND
 from seq2seq_bottleneck.results.bundle import load_bundle
-from seq2seq_bottleneck.results.cost import COST_COLUMNS
 from seq2seq_bottleneck.results.export import write_bundle
 from seq2seq_bottleneck.settings.errors import UsageError, UserError
 from seq2seq_bottleneck.tables.comparison import compare
@@ -144,45 +138,3 @@ def test_an_example_too_long_for_a_slide_is_shown_only_where_there_is_no_other()
     found = [_example(1, 60), _example(2, 20), _example(3, 5), _example(4, 70)]
     assert [one["sentence"] for one in pick(found)] == [3, 2]
     assert [one["sentence"] for one in pick(found[::3])] == [1]
-
-
-def test_cost_has_a_panel_a_quantity_in_milliseconds():
-    rows = [
-        {"varied": varied, "arm": arm, "attention": arm.removesuffix("-output"),
-         "placement": "output" if "-" in arm else "input", "length": size, "context_size": size,
-         "seconds": seconds, "seconds_low": 0.9 * seconds, "seconds_high": 1.2 * seconds,
-         "repeats": 3, "machine": "m", "device": "cpu: cpu"}
-        for varied in ("length", "context_size")
-        for arm in ("none", "dot-output")
-        for size, seconds in ((10, 0.001), (20, 0.004), (40, float("nan")))
-    ]  # fmt: skip
-    frame = pd.DataFrame(rows, columns=list(COST_COLUMNS))
-    plot = cost_plot(frame)
-    assert [panel.name for panel in plot.panels] == ["Length", "Context size"]
-    first = plot.data[plot.data["panel"] == "Length"]
-    assert first[["arm", "control", "x", "value"]].to_numpy().tolist() == [
-        ["none", "", "10", 1.0], ["none", "", "20", 4.0],
-        ["dot", "output", "10", 1.0], ["dot", "output", "20", 4.0],
-    ]  # fmt: skip
-    assert list(first["high"]) == pytest.approx([1.2, 4.8, 1.2, 4.8])
-    figure = draw(plot)
-    assert [axes.get_yscale() for axes in figure.axes] == ["log", "log"]
-    assert all("n = 3 groups" in axes.get_xlabel() for axes in figure.axes)
-    assert figure.texts[-1].get_text().endswith(" Measured on m, cpu.")
-
-
-def test_costs_that_lie_on_each_other_differ_in_their_lines_too():
-    """In grey some arms' colours are one, and their markers lie on each other."""
-    row = {"varied": "length", "length": 10, "seconds": 0.001, "seconds_low": 0.001,
-           "seconds_high": 0.001, "repeats": 3, "machine": "m", "device": "gpu: L4"}  # fmt: skip
-    arms = [("none", "input"), ("dot", "input"), ("none", "output"), ("dot", "output")]
-    rows = [row | {"attention": arm, "placement": place} for arm, place in arms]
-    plot = cost_plot(pd.DataFrame(rows, columns=list(COST_COLUMNS)))
-    figure = draw(plot)
-    lines = [bars.lines[0] for bars in figure.axes[0].containers]
-    assert len({line._dash_pattern[1] and tuple(line._dash_pattern[1]) for line in lines}) == 4
-    samples = figure.subfigs[0].legends[0].legend_handles
-    for held in (lines, samples):
-        hollow = [to_hex(line.get_markerfacecolor()).upper() == GROUND for line in held]
-        assert hollow == [False, False, True, True]
-    assert figure.texts[-1].get_text().endswith(" Measured on m, gpu: L4.")

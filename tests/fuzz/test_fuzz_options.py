@@ -142,7 +142,7 @@ COMMANDS = {
         None,
         {"--out": place, "--vary": mostly("length=5", "batch=2,3", "length"), "--repeats": whole,
          "--arms": mostly("none", "dot,dot-output"), "--threads": whole, "--quick": None,
-         "--results": place, "--format": form},
+         "--format": form},
     ),
     "score": (
         ["score", "--hypotheses", "other", "--references", "target", "--sources", "source"],

@@ -9,7 +9,6 @@ from planted import write_planted
 from seq2seq_bottleneck.cli.main import run
 from seq2seq_bottleneck.results import export, places
 from seq2seq_bottleneck.results.bundle import load_bundle
-from seq2seq_bottleneck.results.cost import COST
 from seq2seq_bottleneck.results.discovery import finished_runs, results_inside
 from seq2seq_bottleneck.results.export import write_bundle
 from seq2seq_bottleneck.results.folders import STORE, damaged, removal, runs_in
@@ -190,9 +189,9 @@ def test_a_file_of_no_bundle_is_not_written_over(place, capsys, name):
 
 
 def test_a_bundle_may_lie_beside_a_benchmark(place):
-    write_listed(place / "measured", [(COST, b"measured\n")])
+    write_listed(place / "measured", [("probes/cost.csv", b"measured\n")])
     assert run(["export", "--results", "store", "--bundle", "measured"]) == 0
-    assert (place / "measured" / COST).read_text() == "measured\n"
+    assert (place / "measured" / "probes" / "cost.csv").read_text() == "measured\n"
     assert len(load_bundle(place / "measured").environment["runs"]) == 4
 
 

@@ -66,13 +66,12 @@ def test_what_the_store_has_no_more_is_not_left_in_a_bundle(studied, tmp_path, c
     bundle = tmp_path / "bundle"
     arguments = ["export", "--results", str(studied), "--bundle", str(bundle)]
     assert run(arguments) == 0
-    write_relisted(bundle / "probes" / "cost_exponents.csv", "varied,arm\nlength,none\n")
     assert run(["runs", "none2x1", "--remove", "--yes", "--results", str(studied)]) == 0
     assert run(arguments) == 2  # for nobody has the run but this bundle
     assert "(none2x1): name a new folder, or delete it" in capsys.readouterr().err
     assert write_bundle(finished_runs(studied), bundle, {}) == []
     # Its table rested on the run that is gone; the benchmark's files rest on none.
-    assert names(bundle) == ["cost", "cost_exponents", "survival"]
+    assert names(bundle) == ["cost", "survival"]
 
 
 def test_gathering_a_store_keeps_its_tables(studied):
@@ -102,7 +101,6 @@ WAYS = {
     "alignment_gold": "`bottleneck study alignment --gold FILE --source FILE --target FILE "
     "--results {}` makes it again",
     "cost": "`bottleneck bench --out {}` measures it again",
-    "cost_exponents": "`bottleneck bench --out {}` measures it again",
     "mine": "no command of bottleneck makes it: delete it and its line in SHA256SUMS",
 }
 

@@ -20,7 +20,7 @@ from seq2seq_bottleneck.tables.comparison import compare
 from seq2seq_bottleneck.tables.comparison_groups import first, pairs
 from seq2seq_bottleneck.tables.controlled import EXPECTED, control_names, variation_names
 from seq2seq_bottleneck.tables.decided import _named, decide_results, decision
-from seq2seq_bottleneck.tables.pages import study_page
+from seq2seq_bottleneck.tables.pages import study_pages
 from seq2seq_bottleneck.tables.selection import where
 from seq2seq_bottleneck.tables.slides import vindication
 
@@ -212,7 +212,7 @@ def test_a_studys_table_decides_its_claim_where_its_runs_are_chosen(tmp_path):
     found = decided(folder, "C11")
     assert (found.verdict.verdict, found.verdict.value) == ("held", 1.09)
     assert (found.runs, found.command) == ("1 run: additive, seed 1", "")
-    assert study_page("length", folder).judged == [found.verdict]
+    assert study_pages("length", folder)[0].judged == [found.verdict]
     length_table(folder, 1.11, "additives1")
     assert decided(folder, "C11").verdict.verdict == "not held"
     assert decided(folder, "C11", ["seed=1"]).verdict.verdict == "not held"

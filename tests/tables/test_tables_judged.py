@@ -11,7 +11,7 @@ from seq2seq_bottleneck.results.bundle import load_results
 from seq2seq_bottleneck.results.schema import PROBE_COLUMNS
 from seq2seq_bottleneck.tables.decided import decide_results
 from seq2seq_bottleneck.tables.judged import NO_SCORES, judge, of_family, with_texts
-from seq2seq_bottleneck.tables.pages import study_page
+from seq2seq_bottleneck.tables.pages import study_pages
 from seq2seq_bottleneck.tables.studied import resampled
 
 BY_ID = {claim.id: claim for claim in CLAIMS}
@@ -219,18 +219,18 @@ def test_the_studys_page_and_the_claims_say_the_same(tmp_path):
     (decision,) = [one for one in decide_results(folder) if one.claim.id == "C11"]
     assert decision.verdict.verdict == "not measured"
     assert decision.runs == "2 runs: none, additive, seed 1"
-    assert study_page("length", folder).judged == [decision.verdict]
+    assert study_pages("length", folder)[0].judged == [decision.verdict]
     assert "nothing has been learned to judge" in decision.verdict.because
 
 
 def test_the_same_resamples_are_told_of_arms_of_one_text_alone(tmp_path):
     store = Store(tmp_path / "one").add("none", "none", LOW).add("additive", "additive", HIGH)
-    same = study_page("length", written(store.write(), lengths(BOTH)))
+    same = study_pages("length", written(store.write(), lengths(BOTH)))[0]
     told = "the same resamples for every seed and arm; they say nothing of other seeds."
     assert same.caption[-1].endswith(told)
     store = Store(tmp_path / "two").add("none", "none", LOW)
     store.add("additive", "additive", HIGH, fingerprint="other")
-    other = study_page("length", written(store.write(), lengths(BOTH)))
+    other = study_pages("length", written(store.write(), lengths(BOTH)))[0]
     assert "for every seed, and for arms of one text; they say" in other.caption[-1]
     assert "for every seed, and for arms of one text" in resampled(lengths(BOTH))
     texts = with_texts(lengths(BOTH), load_results(tmp_path / "two"))

@@ -6,25 +6,19 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from listed import write_relisted
 from rich.console import Console
 
 from seq2seq_bottleneck.lecture.evidence import Evidence, Grid
 from seq2seq_bottleneck.lecture.slides import SLIDES
 from seq2seq_bottleneck.lecture.walkthroughs import audit, audit_all
-from seq2seq_bottleneck.results.cost import COST_EXPONENTS
-from seq2seq_bottleneck.settings.errors import UserError
 from seq2seq_bottleneck.tables.lecture import (
     COLUMNS,
     audit_page,
     grammar_alignment,
     grid_table,
     lecture_evidence,
-    measured_exponent,
     print_walkthrough,
 )
-
-HEADS = "arm,varied,quantity,part,exponent,low,high,points,from,to\n"
 
 
 @pytest.fixture(scope="module")
@@ -115,28 +109,3 @@ def test_the_grammars_alignment_joins_the_tokens_of_a_word():
     assert links == [[0], [2], [1], [3, 4], [5], [6], [7]]
     with pytest.raises(ValueError, match="does not make"):
         grammar_alignment("colourless green ideas")
-
-
-def test_the_exponent_is_that_of_dot_attentions_own_part_over_length(tmp_path):
-    assert measured_exponent(tmp_path) is None
-    path = tmp_path / COST_EXPONENTS
-    rows = [
-        "additive,length,attention_seconds,upper,1.8,1.7,1.9,5,10,80",
-        "dot-output,length,attention_seconds,upper,1.7,1.6,1.8,5,10,80",
-        "dot,length,seconds,upper,1.1,1.0,1.2,5,10,80",
-        "dot,context_size,attention_seconds,upper,1.0,0.9,1.1,5,10,80",
-        "dot,length,attention_seconds,upper,1.95,1.9,2.0,5,10,80",
-        "dot,length,attention_seconds,all,1.2,1.1,1.3,9,10,160",
-        "none,length,attention_seconds,upper,,,,0,,",
-    ]
-    write_relisted(path, HEADS + "\n".join(rows) + "\n")
-    assert measured_exponent(tmp_path)[:4] == ("dot-output", 1.7, 1.6, 1.8)
-    write_relisted(path, HEADS + "\n".join([rows[0], *rows[2:]]) + "\n")
-    assert measured_exponent(tmp_path).value == 1.95
-    write_relisted(path, HEADS + rows[0] + "\n")
-    assert measured_exponent(tmp_path).arm == "additive"
-    write_relisted(path, HEADS + rows[-1] + "\n")
-    assert measured_exponent(tmp_path) is None
-    write_relisted(path, "nothing\n1\n")
-    with pytest.raises(UserError, match=r"cost_exponents\.csv' cannot be read"):
-        measured_exponent(tmp_path)

@@ -1,0 +1,485 @@
+"""C9 and L15: does attention's cost grow with source length times target length?
+
+`bottleneck bench` measures it, not a probe of trained runs: ``probes/cost.csv`` has a row for each
+arm and each set of sizes, of which one is varied at a time. The sizes that the variations have in
+common have a row in each of them.
+
+Both sides of the benchmark's sentences are equally long, so Tx x Ty is the length squared.
+Attention's own part is the time of a training step beyond that of the same model without attention.
+Some of that part occurs once a word, not once a pair of words: the context's way into the decoder's
+cell, and the products of an additive score that are computed ahead. Where both occur, the local
+exponent climbs from 1 to 2 as sentences grow. So every quantity is fitted over all sizes and over
+the upper part of their range, and the rule reads the upper part.
+"""
+
+import math
+import shlex
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from jaxtyping import Float
+from numpy import ndarray
+from rich.table import Table
+
+from ..claims.verdict import Verdict, numbers
+from ..figures.plot import Plot
+from ..lecture.evidence import Exponent
+from ..results.bundle import read_table
+from ..results.probes import has_probe, probe_file
+from ..results.schema import BENCHMARK
+from ..settings.errors import UserError
+from ..tables.page import Page
+from .estimates import Estimate, Estimates
+from .question import Axes, Column, Grid, Question, grade
+
+COLUMNS = {
+    name: kind
+    for kind, names in (
+        ("str", "varied arm attention placement"),
+        ("int64", "length context_size hidden_size embedding_size batch_size vocabulary"),
+        ("float64", "seconds seconds_low seconds_high"),
+        ("int64", "repeats steps"),
+        ("float64", "target_tokens_per_second peak_mb"),
+        ("float64", "attention_seconds attention_seconds_low attention_seconds_high"),
+        ("float64", "attention_share attention_share_low attention_share_high attention_mb"),
+        ("str", "reason machine device"),
+        ("int64", "cores threads"),
+        ("str", "version jax date"),
+    )
+    for name in names.split()
+}
+"""Columns of ``cost.csv``; all but texts may be blank.
+
+``varied`` names the size that is varied. ``arm`` is the attention, with ``-output`` behind it in
+Luong's placement. ``length`` is tokens a side, end token included. ``seconds`` is the median of a
+training step over ``repeats`` groups of ``steps`` each, ``_low`` and ``_high`` the least and
+greatest group. ``attention_...`` is what the arm has beyond the arm without attention in its
+placement: seconds, share of the arm's seconds (0 to 1), and megabytes (10^6 bytes) of the peak. A
+point that could not be measured has its ``reason`` and no numbers. ``date`` is UTC.
+"""
+
+VARIED = {
+    "length": "length (tokens a side)",
+    "context_size": "context (and hidden size)",
+    "batch_size": "batch (sentences)",
+    "vocabulary": "vocabulary (words a side)",
+}
+"""What is varied, one size at a time, with its unit; also the names of the sizes' columns."""
+OUTPUT = "-output"
+"""Behind the name of an arm in Luong's placement."""
+ENDS = ("", "_low", "_high")
+MEASURES = ("seconds", "target_tokens_per_second", "peak_mb", "attention_share")
+FITTED = {
+    "seconds": "seconds",
+    "peak_mb": "MB",
+    "attention_seconds": "attention's seconds",
+    "attention_mb": "attention's MB",
+}
+"""What exponents are fitted to, and its name in a table."""
+
+LINEAR = 1.0
+"""The exponent of what occurs once a word."""
+QUADRATIC = (1.5, 2.5)
+"""Between these an exponent is nearer to 2 than to 1 or 3."""
+FEWEST_POINTS = 4
+"""Lengths in the upper part of their range."""
+WIDEST = 1.0
+"""A wider interval cannot tell linear from quadratic: the machine was not quiet."""
+EXPONENTS_TITLE = "How the cost grows (C9, L15): quantity = constant x size ^ exponent"
+FEW_WORDS = 30
+"""The length, besides the greatest, whose share a verdict states."""
+RULE = (
+    "What counts are exponents of the length (tokens a side, equal on both) from a least-squares "
+    "fit of log on log, with 95 % intervals, over the lengths from the geometric middle of their "
+    "range up: of the seconds that attention adds to a training step, for each arm, and of the "
+    "seconds of a step without attention. An arm grows with Tx x Ty if its interval lies within "
+    f"{QUADRATIC[0]:g} to {QUADRATIC[1]:g} and above that of no attention in its placement. Held "
+    f"if every arm does; partly if some do, or if some arm's interval lies above {LINEAR:g} and "
+    "above that of no attention; otherwise not held. Not measured with fewer than "
+    f"{FEWEST_POINTS} lengths in that part, where attention's own seconds are not above 0 at one "
+    f"of them, or where one of the two intervals is wider than {WIDEST:g}; such arms are left out "
+    "and named."
+)
+
+
+def in_long_form(costs: pd.DataFrame) -> pd.DataFrame:
+    """The rows of ``cost.csv`` as rows of a probe, and the exponents that are fitted to them.
+
+    A row has the columns of its point, and a measure's value. What is varied is its part, the size
+    its bucket. An exponent's control is the quantity, its bucket ``all`` or ``upper``. ValueError
+    for a variation that is none.
+    """
+    if strange := set(costs["varied"]) - set(VARIED):
+        raise ValueError(f"{strange.pop()!r} is not one of {', '.join(VARIED)}")
+    rows = []
+    for point in costs.to_dict("records"):
+        point |= {"part": point["varied"], "bucket": str(point[point["varied"]]), "control": ""}
+        for measure in MEASURES:
+            ends = {end: point.get(f"{measure}_{end}", math.nan) for end in ("low", "high")}
+            rows.append(point | {"measure": measure, "value": point[measure], **ends})
+            rows[-1]["n"] = point["repeats"]
+    rows += exponents(costs)
+    columns = [*COLUMNS, "part", "bucket", "control", "measure", "value", "low", "high", "n"]
+    frame = pd.DataFrame(rows, columns=[*columns, "from", "to"])
+    whole = [name for name, kind in COLUMNS.items() if kind == "int64"] + ["n", "from", "to"]
+    return frame.astype(dict.fromkeys(whole, "Int64")).assign(run="", seed=math.nan, note="")
+
+
+def exponents(costs: pd.DataFrame) -> Iterator[dict[str, Any]]:
+    """Fit each quantity of each arm over all sizes, and from their geometric middle up."""
+    for (varied, _), rows in costs.groupby(["varied", "arm"], sort=False):
+        sizes = rows[varied].to_numpy(np.float64)
+        middle = math.sqrt(sizes.min() * sizes.max()) * (1 - 1e-9)
+        for quantity in FITTED:
+            values = rows[quantity].to_numpy(np.float64)
+            for part, subset in (("all", sizes > 0), ("upper", sizes >= middle)):
+                # What is not above 0, a difference that is lost in noise, has no logarithm.
+                subset = subset & (values > 0)
+                if (power := fit(sizes[subset], values[subset])) is not None:
+                    point = {name: rows[name].iloc[0] for name in ("arm", "attention", "placement")}
+                    yield point | {
+                        "varied": varied, "part": varied, "bucket": part, "control": quantity,
+                        "measure": "exponent", "value": power.value, "low": power.low,
+                        "high": power.high, "n": power.n, "from": int(sizes[subset].min()),
+                        "to": int(sizes[subset].max()),
+                    }  # fmt: skip
+
+
+def fit(sizes: Float[ndarray, "points"], values: Float[ndarray, "points"]) -> Estimate | None:
+    """The exponent of values that grow as a power of their sizes; None with under two sizes.
+
+    Least squares of log on log, with the 95 % interval of the slope (Student's t); two points
+    leave no interval. Sizes and values are above 0.
+    """
+    from scipy.special import stdtrit  # here, because it takes half a second to import
+
+    x, y = np.log(sizes), np.log(values)
+    if len(np.unique(x)) < 2:
+        return None
+    # Rounded, because the last digits of a constant's exponent differ from machine to machine.
+    slope, half = round(float(np.polyfit(x, y, 1)[0]), 12) + 0.0, math.nan
+    if len(x) > 2:
+        covariance = np.polyfit(x, y, 1, cov=True)[1]
+        half = float(stdtrit(len(x) - 2, 0.975) * np.sqrt(covariance[0, 0]))
+    return Estimate(slope, slope - half, slope + half, len(x))
+
+
+def decide(estimates: Estimates | None) -> Sequence[Verdict]:
+    """C9: cost grows with Tx x Ty."""
+    if estimates is None:
+        reason = f"no probes/{BENCHMARK}.csv: the cost of a step has not been measured"
+        return [Verdict("C9", "not measured", RULE, reason)]
+    arms = list(dict.fromkeys(
+        arm for arm, _, _, varied in estimates.keys("seconds")
+        if varied == "length" and estimates.attention(arm) != "none"
+    ))  # fmt: skip
+    judged = [arm for arm in arms if _is_judged(estimates, arm)]
+    others = ", ".join(arm for arm in arms if arm not in judged)
+    reasons = "too few lengths, no time of its own at one, or too wide an interval"
+    left_out = f"left out, for {reasons}: {others}" if others else ""
+    if not judged:
+        return [Verdict("C9", "not measured", RULE, left_out or "no arm with attention")]
+    powers = {arm: _exponent(estimates, arm, "attention_seconds") for arm in judged}
+    above = [
+        power.low > max(LINEAR, _exponent(estimates, baseline(arm), "seconds").high)
+        for arm, power in powers.items()
+    ]
+    squares = [power.within(*QUADRATIC) for power in powers.values()]
+    verdict = grade(all(above) and all(squares), any(above))
+    because = "; ".join(filter(None, [*(_clause(estimates, arm) for arm in judged), left_out]))
+    arm, power = next(iter(powers.items()))
+    name = f"exponent of the length, attention's own seconds, {arm}"
+    number = numbers(name, power.value, power.low, power.high)
+    return [Verdict("C9", verdict, RULE, because, **number)]
+
+
+def baseline(arm: str) -> str:
+    """The arm without attention in the placement of an arm."""
+    return f"none{OUTPUT}" if arm.endswith(OUTPUT) else "none"
+
+
+def _exponent(
+    estimates: Estimates, arm: str, quantity: str, part: str = "upper"
+) -> Estimate | None:
+    """The exponent of the length, if it has an interval."""
+    power = estimates.get("exponent", arm, part, quantity, "length")
+    return None if power is None or math.isnan(power.low) else power
+
+
+def _is_judged(estimates: Estimates, arm: str) -> bool:
+    """Whether there are enough lengths, attention's part at each, and intervals to go by."""
+    quantities = ((arm, "attention_seconds"), (baseline(arm), "seconds"), (arm, "seconds"))
+    powers = [_exponent(estimates, *names) for names in quantities]
+    if None in powers:
+        return False
+    attention, without, step = powers
+    narrow = all(power.high - power.low <= WIDEST for power in (attention, without))
+    return narrow and attention.n == step.n >= FEWEST_POINTS
+
+
+def _clause(estimates: Estimates, arm: str) -> str:
+    """The exponents of an arm, and attention's share at 30 tokens (or the fewest) and the most."""
+
+    def power(name: str, quantity: str, part: str = "upper") -> str:
+        return "to the power " + _exponent(estimates, name, quantity, part).text("{:.2f}")
+
+    values = estimates.means[
+        (estimates.means["measure"] == "attention_share")
+        & (estimates.means["arm"] == arm)
+        & (estimates.means["part"] == "length")
+    ].dropna(subset=["value"])
+    shares = dict(zip(values["bucket"].astype(int), values["value"], strict=True))
+    lengths = dict.fromkeys((FEW_WORDS if FEW_WORDS in shares else min(shares), max(shares)))
+    share = " and ".join(f"{shares[length]:.0%} at {length}" for length in lengths)
+    return (
+        f"{arm}: attention's own seconds grow as the length {power(arm, 'attention_seconds')}, "
+        f"over all lengths {power(arm, 'attention_seconds', 'all')}, those of the whole step "
+        f"{power(arm, 'seconds')}, those of a step without attention "
+        f"{power(baseline(arm), 'seconds')}, attention's share of the step is {share} tokens"
+    )
+
+
+def measured(costs: pd.DataFrame) -> pd.DataFrame:
+    """A row for each arm and point: ms a step, tokens a second, megabytes; attention's part.
+
+    The share is of the step's time, 0 to 1; a megabyte is 10^6 bytes.
+    """
+    frame = costs[["varied", "arm", "reason"]].copy()
+    frame.insert(1, "size", costs["bucket"].astype("int64"))
+    names = [
+        *((f"seconds{end}", f"ms{end}", 1e3) for end in ENDS),
+        *((f"attention_seconds{end}", f"attention_ms{end}", 1e3) for end in ENDS),
+        *((f"attention_share{end}", f"attention_share{end}", 1.0) for end in ENDS),
+        ("target_tokens_per_second", "tokens_per_second", 1.0),
+        ("peak_mb", "mb", 1.0),
+        ("attention_mb", "attention_mb", 1.0),
+    ]
+    for place, (name, column, unit) in enumerate(names, 3):
+        frame.insert(place, column, costs[name] * unit)
+    return frame
+
+
+def measured_grid(varied: str) -> Grid:
+    """The measured numbers of a variation."""
+    return Grid(
+        f"By {VARIED[varied]}",
+        [
+            Column("ms", "seconds", scale=1e3, form="{:,.1f}", ends=""),
+            Column("attn.", "attention_share", form="{:z.0%}", ends=""),
+            Column("MB", "peak_mb", form="{:,.0f}", ends=""),
+            Column("tok/s", "target_tokens_per_second", form="{:,.0f}", ends=""),
+        ],
+        heads=(varied.removesuffix("_size"), "arm"),
+        lines=lambda estimates: [
+            ((f"{int(size):,}", arm), {"arm": arm, "bucket": size, "part": varied})
+            for arm, size, _, part in estimates.keys("seconds")
+            if part == varied
+        ],
+        counted=False,
+    )
+
+
+def exponents_grid(varied: str, powers: pd.DataFrame) -> Grid:
+    """The exponents of a variation, over all of its sizes and over the upper ones."""
+    rows = powers[powers["varied"] == varied]
+    spans = {
+        part: f"{int(subset['from'].min()):,}..{int(subset['to'].max()):,}"
+        for part, subset in rows.groupby("bucket")
+    }
+    return Grid(
+        f"By {VARIED[varied]}",
+        [
+            Column(span, "exponent", bucket=part, form="{:z.2f}", ends="{:z.2f}")
+            for part, span in spans.items()
+        ],
+        heads=("quantity", "arm"),
+        lines=lambda estimates: [
+            ((name, arm), {"arm": arm, "control": quantity, "part": varied})
+            for quantity, name in FITTED.items()
+            for arm in estimates.arms()
+        ],
+        counted=False,
+    )
+
+
+def notes(costs: pd.DataFrame) -> list[str]:
+    """What was measured, how, on what; what could not be."""
+    common = [
+        f"{name.removesuffix('_size')} {int(sizes.mode()[0]):,}"
+        for name in VARIED
+        if not (sizes := costs.loc[costs["varied"] != name, name]).empty
+    ]
+    lines = [
+        "A training step (gradient, clipping, Adam) of the lecture's GRU, one layer, hidden size = "
+        f"context, embedding {_listed(costs['embedding_size'])}, on random words: both sides have "
+        "the same length, end token included, and nothing is padded. Each step is sent alone, as "
+        "a run on cores does it. -output is Luong's placement, otherwise Bahdanau's. Sizes that "
+        f"are not varied: {', '.join(common)}.",
+        "attn.: attention's share, 1 - time of the same model without attention in the same "
+        "placement / time, round by round, median. Besides scores and sums it has all that comes "
+        "with a context that changes: its way into the cell at every step.",
+        "MB (10^6 bytes): arguments, results and work space of the step's compiled programs as "
+        "XLA states them, the larger of the gradient's and Adam's; not the process's resident "
+        "memory, which also holds Python, XLA and what the allocator keeps.",
+    ]
+    timed = costs.dropna(subset=["seconds"])
+    if len(timed):
+        ranges = (timed["seconds_high"] - timed["seconds_low"]) / timed["seconds"]
+        lines.insert(
+            1,
+            f"ms: median of {_listed(timed['repeats'])} groups of steps (a group takes about 0.3 s "
+            "or one step); the arms of a point take turns. The least and the greatest group are "
+            f"{ranges.median():.1%} of the median apart at half of the points, {ranges.max():.0%} "
+            "at most; cost.csv has them.",
+        )
+        lines.append(
+            f"Machine: {_machine(timed)}; XLA's threads: {_listed(timed['threads'])}; bottleneck "
+            f"{_listed(timed['version'])}, jax {_listed(timed['jax'])}."
+        )
+    failed = [
+        f"{row['varied'].removesuffix('_size')} {int(row['bucket']):,} {row['arm']} "
+        f"({row['reason']})"
+        for row in costs[costs["reason"] != ""].to_dict("records")
+    ]
+    return [*lines, f"Without numbers: {'; '.join(failed)}."] if failed else lines
+
+
+def exponents_notes(powers: pd.DataFrame) -> list[str]:
+    """What is fitted, over which range, and what the interval is."""
+    lines = [
+        "Least squares of log quantity on log size over the sizes in the column's head: all, and "
+        "from the geometric middle of the range up. A power with something smaller beside it "
+        "bends, and the upper part is nearer to where it goes. Ranges: 95 % intervals of the "
+        "slope (Student's t); they treat what is off the line as chance."
+    ]
+    keys = ["arm", "varied", "bucket"]
+    counts = powers.pivot_table(index=keys, columns="control", values="n", aggfunc="first")
+    if {"seconds", "attention_seconds"} <= set(counts.columns):
+        fewer = counts[counts["attention_seconds"] < counts["seconds"]].index
+        names = [f"{arm} by {varied.removesuffix('_size')}, {part}" for arm, varied, part in fewer]
+        if names:
+            lines.append(f"Sizes at which attention took no time are left out: {'; '.join(names)}.")
+    return lines
+
+
+def _listed(values: pd.Series) -> str:
+    return " / ".join(str(value) for value in dict.fromkeys(values.dropna()) if value != "")
+
+
+def _machine(costs: pd.DataFrame) -> str:
+    """``AMD EPYC, 2 cores, cpu, 2026-11-22``; what was not written down is left out."""
+    cores = costs["cores"].dropna().map("{} cores".format)
+    device = costs["device"].str.replace(r"^(.*): \1$", r"\1", regex=True)  # of cpu: cpu
+    columns = costs["machine"], cores, device, costs["date"]
+    return ", ".join(filter(None, map(_listed, columns)))
+
+
+def rests_on(frame: pd.DataFrame) -> str:
+    """What C9 rests on: ``benchmark: 27 points on ...``, which are arms x lengths with a time."""
+    costs = frame[(frame["measure"] == "seconds") & (frame["part"] == "length")]
+    costs = costs.dropna(subset=["seconds"])
+    machine = _machine(costs)
+    return f"benchmark: {len(costs)} points" + (f" on {machine}" if machine else "")
+
+
+def measured_exponent(folder: Path) -> Exponent | None:
+    """How attention's seconds grow over the upper lengths of a benchmark (L15).
+
+    Of the dot score, which the slide is about, or of the first arm that was measured. None if the
+    folder has no such measurement; a damaged file is a ``UserError``.
+    """
+    if not has_probe(folder, BENCHMARK):
+        return None
+    estimates = Estimates(QUESTION.load(folder))
+    powers = {arm: _exponent(estimates, arm, "attention_seconds") for arm in estimates.arms()}
+    for arm in (f"dot{OUTPUT}", "dot", *powers):
+        if power := powers.get(arm):
+            return Exponent(arm, power.value, power.low, power.high)
+    return None
+
+
+def of_variation(frame: pd.DataFrame, varied: str) -> pd.DataFrame:
+    """A variation's rows for the figure, whose lines are an attention in a placement."""
+    rows = frame[frame["part"] == varied]
+    return rows.assign(arm=rows["attention"], control=rows["placement"].replace("input", ""))
+
+
+class CostQuestion(Question):
+    """The question that `bottleneck bench` measures."""
+
+    def load(self, folder: Path) -> pd.DataFrame:
+        """The measured points and the exponents, in long form; a UserError without them."""
+        path = probe_file(folder, self.name)
+        if not has_probe(folder, self.name):
+            where = shlex.quote(str(folder))
+            raise UserError(
+                f"no probes/{path.name} in {str(folder)!r}: `bottleneck bench --out {where}` "
+                "measures it"
+            )
+        return read_table(path, COLUMNS, in_long_form)
+
+    def pages(self, frame: pd.DataFrame) -> list[Page]:
+        """What was measured, and how it grows."""
+        costs = frame[frame["measure"] == "seconds"]
+        powers = frame[frame["measure"] == "exponent"]
+        estimates, bodies = Estimates(frame), (Table.grid(), Table.grid())
+        for varied in filter(set(costs["varied"]).__contains__, VARIED):
+            bodies[0].add_row(measured_grid(varied).table(estimates))
+            if (powers["varied"] == varied).any():
+                bodies[1].add_row(exponents_grid(varied, powers).table(estimates))
+        names = {"control": "quantity", "bucket": "part", "value": "exponent", "n": "points"}
+        names |= {"low": "exponent_low", "high": "exponent_high"}
+        columns = ["arm", "varied", "control", "bucket", "value", "low", "high", "n", "from", "to"]
+        fits = powers[columns].rename(columns=names).reset_index(drop=True)
+        return [
+            Page(self.name, self.title, measured(costs), bodies[0], [], notes(costs)),
+            Page(
+                f"{self.name}_exponents",
+                EXPONENTS_TITLE,
+                fits,
+                bodies[1],
+                [],
+                exponents_notes(powers),
+            ),
+        ]
+
+    def plot(self, frame: pd.DataFrame) -> Plot:
+        """The figure; its lines lie close to each other."""
+        return replace(super().plot(frame), close=True)
+
+    def footnotes(self, frame: pd.DataFrame) -> tuple[str, ...]:
+        """What the bars are, and where it was measured."""
+        return (
+            "Median of groups of steps; bars: least and greatest; output: attention after the "
+            f"recurrence. Measured on {_machine(frame[frame['measure'] == 'seconds'])}.",
+        )
+
+
+QUESTION = CostQuestion(
+    name=BENCHMARK,
+    ids=("C9", "L15"),
+    question="Does attention's cost grow with Tx x Ty? Measured by `bottleneck bench`.",
+    title="Cost of a training step (C9)",
+    decide=decide,
+    figure="What does a training step cost?",
+    axes=[
+        Axes(
+            varied.replace("_", " ").capitalize(),
+            "seconds",
+            "ms a training step",
+            scale=1e3,
+            x_label=unit.replace(" (", ", ").removesuffix(")"),
+            select=partial(of_variation, varied=varied),
+            lines=None,
+            counted="groups",
+            numeric=True,
+            log=True,
+        )
+        for varied, unit in VARIED.items()
+    ],
+)

@@ -1,0 +1,322 @@
+"""C9: exponents that are known, the rule at its thresholds, tables and figure of a planted file."""
+
+import io
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from listed import write_relisted
+from matplotlib.colors import to_hex
+from planted_cost import PAIR, plant_costs
+from rich.console import Console
+from scipy import stats
+
+from seq2seq_bottleneck.claims.verdict import Verdict
+from seq2seq_bottleneck.figures.draw import draw
+from seq2seq_bottleneck.figures.registry import study_plot
+from seq2seq_bottleneck.figures.style import GROUND
+from seq2seq_bottleneck.questions.cost import QUESTION, decide, fit, in_long_form, measured_exponent
+from seq2seq_bottleneck.questions.estimates import Estimates
+from seq2seq_bottleneck.settings.errors import UserError
+from seq2seq_bottleneck.tables.decided import decide_results
+from seq2seq_bottleneck.tables.page import Page
+from seq2seq_bottleneck.tables.pages import study_pages
+
+SIZES = np.array([10.0, 20, 30, 50, 70, 100, 140, 200])
+LENGTHS = "length=10,20,30,50,70,100,140,200"
+ALL_SIZES = f"{LENGTHS},context=64,128,256,batch=16,64,vocabulary=500,2_000,32_000"
+ALL_ARMS = ",".join(PAIR)
+FILE = Path("probes", "cost.csv")
+
+
+@pytest.mark.parametrize("power", [-0.5, 0.0, 1.0, 2.0, 2.7])
+def test_a_power_gives_its_exponent(power: float) -> None:
+    estimate = fit(SIZES, 3e-4 * SIZES**power)
+    assert estimate.value == pytest.approx(power, abs=1e-12)
+    assert estimate.high - estimate.low < 1e-9
+    assert estimate.n == 8
+
+
+def test_slope_and_interval_are_those_of_scipy() -> None:
+    values = 2e-3 * SIZES**1.3 * np.random.default_rng(0).lognormal(0, 0.2, len(SIZES))
+    line = stats.linregress(np.log(SIZES), np.log(values))
+    half = stats.t.ppf(0.975, len(SIZES) - 2) * line.stderr
+    estimate = fit(SIZES, values)
+    assert estimate.value == pytest.approx(line.slope, rel=1e-12)
+    assert (estimate.low, estimate.high) == pytest.approx((line.slope - half, line.slope + half))
+
+
+def test_the_interval_covers_the_exponent_as_often_as_it_says() -> None:
+    draw_noise = np.random.default_rng(1).lognormal
+    fits = [fit(SIZES, SIZES**1.7 * draw_noise(0, 0.1, len(SIZES))) for _ in range(2000)]
+    assert 0.935 <= np.mean([item.low <= 1.7 <= item.high for item in fits]) <= 0.965
+
+
+def test_two_points_have_an_exponent_without_an_interval_and_one_has_none() -> None:
+    estimate = fit(np.array([10.0, 100.0]), np.array([1.0, 100.0]))
+    assert estimate.value == pytest.approx(2.0)
+    assert np.isnan([estimate.low, estimate.high]).all()
+    assert fit(np.array([10.0, 10.0]), np.array([1.0, 2.0])) is None
+
+
+def exponents(seconds: Sequence[float], attention: Sequence[float]) -> pd.DataFrame:
+    """The exponents of an arm, by quantity and part."""
+    costs = pd.DataFrame({"length": SIZES.astype(int), "seconds": seconds, "peak_mb": np.nan})
+    costs = costs.assign(
+        attention_seconds=attention, attention_mb=np.nan, target_tokens_per_second=1.0
+    )
+    costs = costs.assign(attention_share=0.5, varied="length", arm="dot", attention="dot")
+    fixed = dict.fromkeys(("context_size", "hidden_size", "embedding_size", "batch_size"), 1)
+    fixed |= dict.fromkeys(("vocabulary", "repeats", "steps", "cores", "threads"), 1)
+    frame = in_long_form(costs.assign(placement="input", **fixed))
+    return frame[frame["measure"] == "exponent"].set_index(["control", "bucket"])
+
+
+def test_a_line_beside_a_square_bends_and_the_upper_part_says_where_to() -> None:
+    part = 1.0 * SIZES + 0.02 * SIZES**2
+    fits = exponents(5.0 * SIZES, part)
+    assert fits.loc[("seconds", "all"), "value"] == pytest.approx(1.0)
+    whole, upper = (fits.loc[("attention_seconds", part)] for part in ("all", "upper"))
+    assert 1.0 < whole["value"] < upper["value"] < 2.0
+    assert (whole["from"], whole["to"], upper["from"], upper["n"]) == (10, 200, 50, 5)
+    assert set(fits.index.get_level_values(0)) == {"seconds", "attention_seconds"}
+
+
+def test_what_has_no_logarithm_is_left_out_and_counted() -> None:
+    part = SIZES**2
+    part[0], part[3] = -1.0, np.nan
+    fits = exponents([*SIZES[:-1], np.nan], part)
+    row = fits.loc[("attention_seconds", "all")]
+    assert row["value"] == pytest.approx(2.0)
+    assert (row["n"], row["from"], row["to"]) == (6, 20, 200)
+    assert fits.loc[("seconds", "all"), "to"] == 140
+
+
+NONE = (0.95, 1.05)
+
+
+def verdict(
+    intervals: dict[str, tuple[float, float]],
+    none: tuple[float, float] = NONE,
+    points: int = 5,
+    lengths: int = 5,
+) -> Verdict:
+    """The verdict on arms whose attention's own seconds have these exponents."""
+    rows = []
+    for arm, interval in {"none": none, **intervals}.items():
+        keys = {"arm": arm, "attention": arm, "part": "length", "seed": np.nan}
+        rows.append(keys | {"measure": "seconds", "bucket": "30", "value": 1.0})
+        for quantity, n in (("seconds", lengths), ("attention_seconds", points)):
+            for part in ("all", "upper"):
+                low, high = interval
+                number = {"value": (low + high) / 2, "low": low, "high": high, "n": n}
+                exponent = {"measure": "exponent", "control": quantity, "bucket": part}
+                rows.append(keys | exponent | number)
+        for size, share in (("30", 0.25), ("200", 0.5)):
+            rows.append(keys | {"measure": "attention_share", "bucket": size, "value": share})
+    return decide(Estimates(pd.DataFrame(rows)))[0]
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "none_high", "word"),
+    [
+        (1.9, 2.1, 1.05, "held"),
+        (1.5, 2.5, 1.05, "held"),
+        (1.49, 2.1, 1.05, "partly"),
+        (1.9, 2.51, 1.05, "partly"),
+        (1.06, 1.4, 1.05, "partly"),
+        (1.05, 1.4, 1.05, "not held"),  # not above no attention
+        (1.01, 1.4, 0.9, "partly"),
+        (1.0, 1.4, 0.9, "not held"),  # not above linear
+        (0.9, 1.9, 1.05, "not held"),
+        (0.9, 1.91, 1.05, "not measured"),  # too wide to tell linear from quadratic
+        (1.9, 2.1, 1.95, "not held"),  # the rest of the step grows as fast
+    ],
+)
+def test_one_arm_at_the_thresholds(low: float, high: float, none_high: float, word: str) -> None:
+    assert verdict({"dot": (low, high)}, none=(none_high - 0.1, none_high)).verdict == word
+
+
+@pytest.mark.parametrize(
+    ("intervals", "word"),
+    [
+        ([(1.9, 2.1), (1.8, 2.2)], "held"),
+        ([(1.9, 2.1), (0.9, 1.1)], "partly"),
+        ([(1.2, 1.3), (0.9, 1.1)], "partly"),
+        ([(0.9, 1.1), (0.9, 1.1)], "not held"),
+    ],
+)
+def test_several_arms(intervals: list[tuple[float, float]], word: str) -> None:
+    assert verdict(dict(zip(("additive", "dot"), intervals, strict=True))).verdict == word
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"points": 3, "lengths": 3},
+        {"points": 4, "lengths": 5},  # attention took no time at one length
+        {"none": (0.4, 1.6)},
+        {"none": (np.nan, np.nan)},
+    ],
+)
+def test_an_arm_that_cannot_be_judged_is_left_out_and_named(options: dict) -> None:
+    result = verdict({"dot": (1.9, 2.1)}, **options)
+    assert result.verdict == "not measured"
+    assert result.because.endswith("too wide an interval: dot")
+
+
+def test_the_verdict_states_exponents_shares_and_who_is_left_out() -> None:
+    result = verdict({"additive": (1.9, 2.1), "dot": (0.5, 2.1)})
+    assert (result.claim, result.verdict) == ("C9", "held")
+    for part in (
+        "additive: attention's own seconds grow as the length to the power 2.00 [1.90, 2.10]",
+        "a step without attention to the power 1.00 [0.95, 1.05]",
+        "attention's share of the step is 25% at 30 and 50% at 200 tokens",
+        "left out, for too few lengths, no time of its own at one, or too wide an interval: dot",
+    ):
+        assert part in result.because
+    assert result.measure == "exponent of the length, attention's own seconds, additive"
+    assert (result.value, result.low, result.high) == (2.0, 1.9, 2.1)
+    assert verdict({}).because == "no arm with attention"
+    assert decide(None)[0].because.startswith("no probes/cost.csv")
+
+
+def plant(folder: Path, *options: object, **named: object) -> list[Page]:
+    plant_costs(folder, *options, **named)
+    return study_pages("cost", folder)
+
+
+def printed(pages: Sequence[Page]) -> str:
+    file = io.StringIO()
+    for page in pages:
+        page.print(Console(file=file, width=80, highlight=False))
+    return file.getvalue()
+
+
+def test_numbers_are_those_of_the_file(tmp_path: Path) -> None:
+    cost, growth = plant(tmp_path, LENGTHS, ALL_ARMS)
+    row = cost.frame.set_index(["size", "arm"]).loc[(100, "additive")]
+    assert row["ms"] == pytest.approx(1000 * (0.1 + 0.4))
+    assert row["attention_ms"] == pytest.approx(400)
+    assert row["attention_share"] == pytest.approx(0.4 / 0.5)
+    assert row["tokens_per_second"] == pytest.approx(6400 / 0.5)
+    assert row["mb"] == pytest.approx(900)
+    fits = growth.frame.set_index(["arm", "quantity", "part"])
+    power = fits.loc[("dot-output", "attention_seconds", "upper")]
+    assert power["exponent"] == pytest.approx(2.0)
+    assert (power["from"], power["to"], power["points"]) == (50, 200, 5)
+    assert fits.loc[("none", "seconds", "all")]["exponent"] == pytest.approx(1.0)
+    (verdict,) = growth.judged
+    assert (verdict.claim, verdict.verdict) == ("C9", "held")
+    shares = [PAIR["additive"] * n / (1e-3 + PAIR["additive"] * n) for n in (30, 200)]
+    assert f"{shares[0]:.0%} at 30 and {shares[1]:.0%} at 200" in verdict.because
+
+
+@pytest.mark.parametrize("vary", ["length=10,20,30", "batch=16,64"])
+def test_few_lengths_or_none_are_not_measured(tmp_path: Path, vary: str) -> None:
+    assert plant(tmp_path, vary)[1].judged[0].verdict == "not measured"
+
+
+def test_c9_says_what_it_rests_on_as_far_as_it_was_written_down(tmp_path: Path) -> None:
+    plant(tmp_path, f"{LENGTHS},batch=16,32", ALL_ARMS, lost={"length 10": "additive"})
+    points = len(SIZES) * len(PAIR) - 1  # of the lengths, and with a time
+    costs = pd.read_csv(tmp_path / FILE, keep_default_na=False)
+    cores, date = costs.loc[0, ["cores", "date"]]
+
+    def runs() -> str:
+        return next(item.runs for item in decide_results(tmp_path) if item.claim.id == "C9")
+
+    assert runs() == f"benchmark: {points} points on Abacus 3, {cores} cores, cpu, {date}"
+    blank = costs.assign(machine="", date="", device="", cores="")
+    write_relisted(tmp_path / FILE, blank.to_csv(index=False))
+    assert runs() == f"benchmark: {points} points"
+
+
+@pytest.mark.parametrize("arms", [ALL_ARMS, "none"])
+def test_everything_fits_80_columns_uncut(tmp_path: Path, arms: str) -> None:
+    text = printed(plant(tmp_path, ALL_SIZES, arms))
+    assert max(len(line.rstrip()) for line in text.splitlines()) <= 80
+    assert ("additive" in text) == ("additive" in arms)
+    for part in ("By length (tokens a side)", "By batch (sentences)", "32,000", "10..200"):
+        assert part in text
+
+
+def test_captions_name_machine_sizes_spread_and_what_failed(tmp_path: Path) -> None:
+    pages = plant(tmp_path, LENGTHS, ALL_ARMS, lost={"length 200": "additive"})
+    caption = " ".join(pages[0].caption)
+    for part in (
+        "Machine: Abacus 3, ",
+        "; XLA's threads: 1; bottleneck 9.9, jax 8.8.",
+        "embedding 100, on",
+        "not varied: context 256, batch 64, vocabulary 2,000",
+        "median of 3 groups",
+        "3.0% of the median apart at half of the points, 3% at most",
+        "Without numbers: length 200 additive (a step needs 99 GB).",
+    ):
+        assert part in caption
+    lost = pages[0].frame.set_index(["size", "arm"]).loc[(200, "additive")]
+    assert lost[["ms", "attention_share"]].isna().all()
+    assert "nan" not in printed(pages).lower()
+
+
+def test_sizes_at_which_attention_took_no_time_are_named(tmp_path: Path) -> None:
+    plant(tmp_path, LENGTHS)
+    costs = pd.read_csv(tmp_path / FILE)
+    costs.loc[(costs["arm"] == "dot") & (costs["length"] == 10), "attention_seconds"] = -1e-3
+    write_relisted(tmp_path / FILE, costs.to_csv(index=False))
+    caption = study_pages("cost", tmp_path)[1].caption
+    assert caption[1] == "Sizes at which attention took no time are left out: dot by length, all."
+
+
+def test_a_missing_and_a_damaged_file_are_one_line(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"no probes/cost.csv in .*bottleneck bench --out"):
+        QUESTION.load(tmp_path)
+    plant_costs(tmp_path)
+    text = (tmp_path / FILE).read_text()
+    for wrong in (text.replace("seconds_low", "secnds_low"), text.replace("\nlength,", "\nsize,")):
+        write_relisted(tmp_path / FILE, wrong)
+        with pytest.raises(UserError, match=r"cost\.csv' cannot be read"):
+            QUESTION.load(tmp_path)
+
+
+def test_the_exponent_of_l15_is_that_of_dot_attention_over_the_lengths(tmp_path: Path) -> None:
+    assert measured_exponent(tmp_path) is None
+    for arms, name in (("dot-output,additive", "dot-output"), ("additive", "additive")):
+        plant_costs(tmp_path, LENGTHS, arms)
+        exponent = measured_exponent(tmp_path)
+        assert exponent.arm == name
+        assert exponent[1:4] == pytest.approx((2.0, 2.0, 2.0))
+    plant_costs(tmp_path, "batch=16,32,64", "dot")
+    assert measured_exponent(tmp_path) is None
+
+
+def test_the_figure_has_a_panel_for_each_quantity_in_milliseconds(tmp_path: Path) -> None:
+    plant_costs(
+        tmp_path, "length=10,20,context=64,128", "dot-output", lost={"length 20": "none-output"}
+    )
+    plot = study_plot("cost", tmp_path)
+    assert [panel.name for panel in plot.panels] == ["Length", "Context size"]
+    first = plot.data[plot.data["panel"] == "Length"]
+    names = ["arm", "control", "x"]
+    assert first[names].to_numpy().tolist() == [
+        ["none", "output", "10"], ["dot", "output", "10"], ["dot", "output", "20"]
+    ]  # fmt: skip
+    assert list(first["value"]) == pytest.approx([10, 12, 28])
+    assert list(first["high"]) == pytest.approx([10.2, 12.24, 28.56])
+    figure = draw(plot)
+    assert [axes.get_yscale() for axes in figure.axes] == ["log", "log"]
+    assert all("n = 3 groups" in axes.get_xlabel() for axes in figure.axes)
+    assert " Measured on Abacus 3, " in figure.texts[-1].get_text()
+
+
+def test_lines_that_lie_on_each_other_differ_in_their_style_too(tmp_path: Path) -> None:
+    """In grey some arms' colours are alike, and their markers lie on each other."""
+    plant_costs(tmp_path, "length=10,20", "dot,dot-output")
+    figure = draw(study_plot("cost", tmp_path))
+    lines = [bars.lines[0] for bars in figure.axes[0].containers]
+    assert len({line._dash_pattern[1] and tuple(line._dash_pattern[1]) for line in lines}) == 4
+    for drawn in (lines, figure.subfigs[0].legends[0].legend_handles):
+        hollow = [to_hex(line.get_markerfacecolor()).upper() == GROUND for line in drawn]
+        assert hollow == [False, False, True, True]
