@@ -478,7 +478,8 @@ QUESTION = CostQuestion(
             lines=None,
             counted="groups",
             numeric=True,
-            log=True,
+            log_x=True,
+            log_y=True,
         )
         for varied, unit in VARIED.items()
     ],
