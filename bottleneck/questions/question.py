@@ -139,8 +139,8 @@ class Axes:
     """A panel of a question's figure: a measure by length, or by what ``x`` names, times ``scale``.
 
     ``select`` chooses among the measure's rows. ``lines`` names the lines by a column, ``key``; if
-    None they are the controls. With ``log`` both axes are logarithmic. ``top`` is the least upper
-    end of the y axis; ``limit`` fixes it. ``printed`` gives the slide's numbers by x.
+    None they are the controls. ``log_x`` and ``log_y`` make an axis logarithmic. ``top`` is the
+    least upper end of the y axis; ``limit`` fixes it. ``printed`` gives the slide's numbers by x.
     """
 
     title: str
@@ -157,9 +157,9 @@ class Axes:
     joined: bool = True
     numeric: bool = False
     log_x: bool = False
+    log_y: bool = False
     top: float | None = None
     limit: float | None = None
-    log_y: bool = False
     printed: Callable[[pd.DataFrame], Mapping[str, float]] | None = None
 
     def panel(self, frame: pd.DataFrame) -> tuple[Panel, list[dict[str, Any]]]:
