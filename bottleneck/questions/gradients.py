@@ -165,15 +165,15 @@ def _summary(arm: Arm) -> Iterator[Row]:
 
 
 def log_sums(
-    found: Columns, network: str, distance: Float[ndarray, "links"], sentences: int, distances: int
+    probed: Columns, network: str, distance: Float[ndarray, "links"], sentences: int, distances: int
 ) -> Float[ndarray, "sentences distances 3"]:
     """Of each sentence and distance: the sum of log ratios, the links, and the vanished links."""
-    used = found[f"{network}_last"] > 0
-    ratio = found[f"{network}_aligned"][used] / found[f"{network}_last"][used]
+    used = probed[f"{network}_last"] > 0
+    ratio = probed[f"{network}_aligned"][used] / probed[f"{network}_last"][used]
     logs = np.log(np.maximum(ratio, LEAST_RATIO))
-    columns = np.stack([logs, np.ones(len(logs)), ratio < LEAST_RATIO], axis=-1)
-    sentence, distance = (row[used].astype(np.int64) for row in (found["sentence"], distance))
-    return sums_by_distance(sentence, distance, columns, sentences=sentences, distances=distances)
+    sums = np.stack([logs, np.ones(len(logs)), ratio < LEAST_RATIO], axis=-1)
+    sentence, distance = (row[used].astype(np.int64) for row in (probed["sentence"], distance))
+    return sums_by_distance(sentence, distance, sums, sentences=sentences, distances=distances)
 
 
 class Curve(NamedTuple):
@@ -264,8 +264,8 @@ def _curve_rows(arm: Arm, network: str, weights: ndarray, keys: Row) -> Iterator
     for band, ratio, n in zip(curve.distances, curve.ratios, curve.links.tolist(), strict=True):
         part = keys | {"part": BAND_NAMES[band], "n": n}
         yield arm.row("ratio", ratio.value, **part, **interval_of(ratio))
-        for run, own in zip(arm.runs, sums, strict=True):
-            logs, links, _ = own[:, band].sum(axis=0)
+        for run, seed in zip(arm.runs, sums, strict=True):
+            logs, links, _ = seed[:, band].sum(axis=0)
             yield arm.seed_row(run, "ratio", float(np.exp(logs / links)), **part)
     total = int(curve.links.sum())
     vanished = int(curve.vanished.sum()) / total if total else nan

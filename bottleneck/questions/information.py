@@ -236,20 +236,21 @@ class Summary:
 
 
 def _summary(arm: Arm, hidden: Sequence[Probed]) -> Summary:
-    language, found, summary = language_of(arm, hidden), arm.runs[0].found, Summary(arm)
-    buckets = [
-        Bucket(place, name, inside & language.counted, int((inside & ~language.counted).sum()))
-        for place, name, inside in in_buckets(arm.runs[0], found["source_words"])
-    ]
+    language, first, summary = language_of(arm, hidden), arm.runs[0].found, Summary(arm)
+    buckets = []
+    for place, name, members in in_buckets(arm.runs[0], first["source_words"]):
+        inside = members & language.counted
+        n = int(inside.sum())
+        buckets.append(Bucket(place, name, inside, n, int(members.sum()) - n))
     summary.rows += _language_rows(arm, language, buckets, hidden)
     for part, control, column in MEASURES:
-        if column in found and language.kind != "unknown":
+        if column in first and language.kind != "unknown":
             recovered = language.bits - in_bits(arm.runs, column)
             keys = {"part": part, "control": control, "note": language.kind}
             summary.rows += _bit_rows(arm, language, buckets, recovered, keys)
             if not control:
                 _add_growth(summary, language, buckets, recovered, part)
-    if "probe" in found:
+    if "probe" in first:
         updates = probe_updates(arm.settings.training.updates)
         summary.rows.append(arm.row("probe_updates", float(updates)))
     summary.rows += _coarse_rows(arm)
@@ -257,17 +258,13 @@ def _summary(arm: Arm, hidden: Sequence[Probed]) -> Summary:
 
 
 class Bucket(NamedTuple):
-    """A length bucket: its members that count (a mask), and how many do not."""
+    """A length bucket: the sentences that count (a mask, and how many), and how many do not."""
 
     place: int
     name: str
     inside: Bool[ndarray, "sentences"]
+    n: int
     left_out: int
-
-    @property
-    def n(self) -> int:
-        """How many sentences count."""
-        return int(self.inside.sum())
 
 
 def _over(bits: Bits, units: Float[ndarray, "sentences"]) -> Float[ndarray, "seeds sentences 2"]:
