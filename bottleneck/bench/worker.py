@@ -64,7 +64,8 @@ def main() -> None:
 def compiled(arms: Sequence[str], sizes: Sizes) -> tuple[dict[str, "Step"], dict[str, Any]]:
     """The arms' steps that fit into the free memory, and what is known of all of them.
 
-    An arm that fails does not stop the others. Compiling is not timed and takes longest, so it has
+    An arm that fails, as with a ``MemoryError``, does not stop the others. Compiling is not timed
+    and takes longest, so it has
     every core.
     """
     free, steps, results = free_bytes(), {}, {}

@@ -54,7 +54,7 @@ def show(page: "Page", form: str, details: bool = False) -> None:
     if form == "rich":
         page.print(output(), details)
     else:
-        say(page.render(form).encode(errors="replace"), nl=False)
+        say(page.render(form).encode(errors="replace").decode(), nl=False)
 
 
 def print_pages(pages: "Sequence[Page]", form: str, details: bool = False) -> None:

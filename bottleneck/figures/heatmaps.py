@@ -37,7 +37,8 @@ LETTER, LINE = 0.7, 1.3
 def attention_chart(bundle: Bundle) -> Chart:
     """The shortest example and the longest that a slide has room for; each weight as a row.
 
-    They are of the first run with attention that is as most arms are, else the first.
+    They are of the first run with attention that is as most arms are, else the first; a
+    ``UserError`` without one.
     """
     examples, names = bundle.examples(), _names(bundle)
     attending = bundle.runs.loc[bundle.runs["attention"] != NONE, "run"].drop_duplicates()

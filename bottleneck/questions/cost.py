@@ -30,7 +30,7 @@ from ..claims.verdict import Verdict, numbers
 from ..figures.plot import Plot
 from ..lecture.evidence import Exponent
 from ..results.bundle import read_table
-from ..results.probes import has_probe, probe_file
+from ..results.probes import has_probe, made_of, probe_file
 from ..results.schema import BENCHMARK
 from ..settings.errors import UserError
 from ..tables.page import Page
@@ -421,7 +421,8 @@ class CostQuestion(Question):
                 f"no probes/{path.name} in {str(folder)!r}: `bottleneck bench --out {where}` "
                 "measures it"
             )
-        return read_table(path, COLUMNS, in_long_form)
+        with made_of(folder, self.name):
+            return in_long_form(read_table(path, COLUMNS))
 
     def pages(self, frame: pd.DataFrame) -> list[Page]:
         """What was measured, and how it grows."""

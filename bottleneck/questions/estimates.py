@@ -58,7 +58,7 @@ class Estimates:
     """
 
     def __init__(self, frame: pd.DataFrame) -> None:
-        texts = frame[[*KEYS, "note"]].astype("object").fillna("")
+        texts = frame.reindex(columns=[*KEYS, "note"]).astype("object").fillna("")
         means = frame.assign(**texts)[frame["seed"].isna()]
         self.means = means
         self._rows = {

@@ -78,6 +78,7 @@ def write_gold(folder: Path) -> None:
     """The study ``alignment`` put to links of the user's own: error rates of three aligners."""
     rows = []
     for bucket in ("5-10", "11-20", ""):
+        rows += _rows("additive", bucket, "weight", 0.7)
         for control, error in {"": 0.2, "diagonal": 0.6, "ibm1": 0.1}.items():
             rows += _rows("additive", bucket, "aer", error, control)
             if control:
