@@ -17,7 +17,7 @@ SECONDS = 5.0
 OF_DRIVER = {
     "planning": ("runs.sweep", "plan"),
     "starting workers": ("runs.pool", "start_worker"),
-    "gathering": ("runs.gathered", "_write"),
+    "gathering": ("runs.gathered", "write_bundle"),
 }
 OF_WORKER = {
     "starting": ("runs.environment", "use_cache"),
