@@ -379,7 +379,7 @@ def read_table(path: Path, columns: Mapping[str, str]) -> pd.DataFrame:
         frame = _read_csv(io.BytesIO(content), columns, schema.ADDED)
         for run in frame["run"].unique() if "run" in frame else ():
             if run and not is_name(run):  # folders are looked up by it
-                raise ValueError(f"{run!r} is not the name of a run")
+                raise damaged(path, f"{run!r} is not the name of a run", way)
         return frame
     except (*UNREADABLE, OSError, KeyError) as error:
         raise damaged(path, error, way) from None

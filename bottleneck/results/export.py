@@ -83,7 +83,7 @@ def write_merged(folders: Sequence[Path], out: Path) -> Merged:
 
     Runs are the same where their names are, which are hashes of settings and data; the first folder
     that has a run gives it. What cannot be read, or written there, or would be lost there, is a
-    ``UserError``.
+    ``UserError``; results as the place of the bundle are a ``UsageError``.
     """
     way = "name a new folder with --out"
     if out.resolve() in {folder.resolve() for folder in folders}:
