@@ -200,14 +200,14 @@ def _interrupted(arguments: list[str]) -> int:
 
 def _usage(error: Exception) -> str:
     """What Typer has to say of the command line, and where to read how it is written."""
-    told = error.format_message()  # type: ignore[attr-defined]
+    message = error.format_message()  # type: ignore[attr-defined]
     context = getattr(error, "ctx", None)
-    if context and context.info_name in OF_SENTENCES and "unexpected extra argument" in told:
-        told = f"{told}: write a sentence in quotes"
+    if context and context.info_name in OF_SENTENCES and "unexpected extra argument" in message:
+        message = f"{message}: write a sentence in quotes"
     wrong = getattr(error, "option_name", "")
     if context and FOLDERS.get(wrong) in _options(context):
-        told = f"No such option: {wrong}: this command's folder is named by {FOLDERS[wrong]}"
-    return f"{told} (see `{context.command_path} --help`)" if context else told
+        message = f"No such option: {wrong}: this command's folder is named by {FOLDERS[wrong]}"
+    return f"{message} (see `{context.command_path} --help`)" if context else message
 
 
 def _options(context: Any) -> set[str]:
@@ -220,10 +220,10 @@ def _unwritten(error: OSError) -> int:
     if isinstance(error, BrokenPipeError):
         return 0
     if error.errno == ENOENT and not error.filename:  # tempfile's, when no folder will do
-        told, found, _ = str(error.strerror).partition(" found in ")
+        message, where, _ = str(error.strerror).partition(" found in ")
         way = "make room in one, or name one in TMPDIR"
         gone = "the folder in which the command is run is gone: change into another"
-        return _fail(f"{told}: {way}" if found else gone, 1)
+        return _fail(f"{message}: {way}" if where else gone, 1)
     what = f"{error.filename!r}" if error.filename else "the output"
     way = "; check its rights" if isinstance(error, PermissionError) else ""
     return _fail(f"{what}: {error.strerror}{way}", 1)

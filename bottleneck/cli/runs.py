@@ -45,9 +45,9 @@ def runs(
     if run is None:
         _list(_filtered(_runs(results), where or []))
     elif remove:
-        _remove(_one(results, run), yes)
+        _remove(_find_run(results, run), yes)
     else:
-        _show(_one(results, run))
+        _show(_find_run(results, run))
 
 
 def _runs(results: Path | None) -> "list[RunFolder]":
@@ -57,16 +57,16 @@ def _runs(results: Path | None) -> "list[RunFolder]":
     from ..settings.errors import UserError
 
     folder = results_folder(results)
-    found = run_folders(folder / STORE) or run_folders(folder)
+    matching = run_folders(folder / STORE) or run_folders(folder)
     if without_runs(folder):
         raise UserError(
             f"{str(folder)!r} is a bundle without its run folders: `bottleneck export` prints what "
             "its runs were and had"
         )
-    if not found:
+    if not matching:
         check_one(folder)
         raise UserError(f"{str(folder)!r} holds no run; make some with `bottleneck sweep`")
-    return found
+    return matching
 
 
 def _filtered(runs: "list[RunFolder]", where: list[str]) -> "list[RunFolder]":
@@ -96,11 +96,11 @@ def _there_are(frame: "pd.DataFrame", where: list[str]) -> str:
     from ..tables.selection import list_values
 
     known = frame[frame["attention"].notna()]  # a run whose settings cannot be read has nothing
-    told = []
-    for condition in dict.fromkeys(each.partition("=")[0].strip() for each in where):
+    parts = []
+    for condition in dict.fromkeys(item.partition("=")[0].strip() for item in where):
         column = condition if condition in frame else condition.rpartition(".")[2]
-        told += [f"{column} is {list_values(known[column])}"] if column in frame else []
-    return " and ".join(told)
+        parts += [f"{column} is {list_values(known[column])}"] if column in frame else []
+    return " and ".join(parts)
 
 
 def _settings(run: "RunFolder") -> "RunSettings | None":
@@ -113,7 +113,7 @@ def _settings(run: "RunFolder") -> "RunSettings | None":
     return None
 
 
-def standing(run: "RunFolder") -> str:
+def run_status(run: "RunFolder") -> str:
     """A run's status, ``stopped`` where nobody is at it, ``damaged`` where that cannot be read."""
     from ..results.folders import is_lost
     from ..settings.errors import UserError
@@ -131,7 +131,7 @@ def _list(runs: "Sequence[RunFolder]") -> None:
     """A line a run, below a head; on a terminal names are folded into their column."""
     names = _names(runs)
     rows = [("run", "status", "settings")]
-    rows += [(run.run, standing(run), names[run.run]) for run in runs]
+    rows += [(run.run, run_status(run), names[run.run]) for run in runs]
     console = output()
     if console.is_terminal:
         console.print(_grid(rows))
@@ -165,34 +165,34 @@ def _names(runs: "Sequence[RunFolder]") -> dict[str, str]:
     cells = {
         run: Cell(groups.get(run, ""), settings) for run, settings in known.items() if settings
     }
-    told: dict[str, set[str]] = {}
+    parts: dict[str, set[str]] = {}
     for group in {cell.group for cell in cells.values()}:
         alike = [cell for cell in cells.values() if cell.group == group]
-        told[group] = {*varying(alike), *ALWAYS}
-    shown = {
-        run: cell.label([name for name in NAMES if name in told[cell.group]])
+        parts[group] = {*varying(alike), *ALWAYS}
+    labels = {
+        run: cell.label([name for name in NAMES if name in parts[cell.group]])
         for run, cell in cells.items()
     }
-    return {run: shown.get(run, "(settings not known)") for run in known}
+    return {run: labels.get(run, "(settings not known)") for run in known}
 
 
 def _line(run: "RunFolder") -> str:
     """``0123456789ab  done  attention=additive context_size=256 seed=1``."""
-    return f"{run.run}  {standing(run)}  {_names([run])[run.run]}"
+    return f"{run.run}  {run_status(run)}  {_names([run])[run.run]}"
 
 
-def _one(results: Path | None, name: str) -> "RunFolder":
+def _find_run(results: Path | None, name: str) -> "RunFolder":
     """The one run whose name begins so."""
     from ..settings.errors import UserError
 
-    found = [run for run in _runs(results) if run.run.startswith(name)]
-    if len(found) != 1:
+    matching = [run for run in _runs(results) if run.run.startswith(name)]
+    if len(matching) != 1:
         where = told_folder(results_folder(results), results)
         raise UserError(
-            f"{len(found)} runs of {where} begin with {name!r}, name one; `bottleneck runs` lists "
-            "them"
+            f"{len(matching)} runs of {where} begin with {name!r}: name one; `bottleneck runs` "
+            "lists them"
         )
-    return found[0]
+    return matching[0]
 
 
 def _show(folder: "RunFolder") -> None:
@@ -219,7 +219,7 @@ def _print_facts(head: str, facts: Mapping[str, object]) -> None:
         if isinstance(value, list):
             entries = list(map(str, value))
         elif isinstance(value, dict):
-            entries = [f"{key} = {_word(each)}" for key, each in value.items()]
+            entries = [f"{key} = {_word(item)}" for key, item in value.items()]
         say(f"  {name}" if entries else f"  {name} = {_word(value)}")
         for entry in entries:
             say(f"    {entry}")
@@ -262,12 +262,12 @@ def _remove(folder: "RunFolder", yes: bool) -> None:
     """Delete a run, after asking, and take it out of the results bundle beside the store."""
     from ..runs.gathered import forget
 
-    with _held(folder):
+    with _locked(folder):
         pass
     if not (yes or _confirmed(f"Delete {_line(folder)}?")):
         return
     # Held anew, for nobody is to wait for an answer; and meanwhile a sweep may have begun it.
-    with _held(folder):
+    with _locked(folder):
         folder.remove()
     forget(folder.store, folder.run)
     say(f"deleted {folder.run}", err=True)
@@ -288,7 +288,7 @@ def _confirmed(question: str) -> bool:
 
 
 @contextmanager
-def _held(folder: "RunFolder") -> Iterator[None]:
+def _locked(folder: "RunFolder") -> Iterator[None]:
     """Hold the run; refused where some process is at it."""
     from ..settings.errors import UserError
 

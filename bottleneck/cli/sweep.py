@@ -31,7 +31,7 @@ from .options import (
     number_or_auto,
 )
 from .reproduce import DEFAULT_OUT
-from .runs import standing
+from .runs import run_status
 
 if TYPE_CHECKING:
     from ..runs.pool import Executor, Job, Outcome
@@ -229,7 +229,7 @@ def _statuses(cells: "Sequence[Cell]", folder: Path) -> list[str]:
     statuses = []
     for cell in cells:
         text = fingerprint(cell.settings.corpus, cell.settings.scoring.lower_edges)
-        status = standing(RunFolder(store, cell.settings.identity(text)))
+        status = run_status(RunFolder(store, cell.settings.identity(text)))
         statuses.append("-" if status == "missing" else status)
     return statuses
 

@@ -68,11 +68,11 @@ def translate(
             check_sentence(sentence or "")
         folder = results if results is not None else latest_output(DEFAULT_OUT)
         folders = _folders(folder, arm, lines is not None)
-        found = _load(folders, decoding)
+        trained_arms = _load(folders, decoding)
         if lines is None:
-            _translate_sentence(found, sentence or "", alignment)
+            _translate_sentence(trained_arms, sentence or "", alignment)
         else:
-            _translate_text(found, lines, alignment)
+            _translate_text(trained_arms, lines, alignment)
     say(told_runs(folder, results, folders), err=True)
     say_unlearned(folders)
 
@@ -93,11 +93,11 @@ def _text(sentence: str | None, file: Path | None) -> AbstractContextManager[Lin
     return nullcontext(read_lines(sys.stdin.buffer, "standard input"))
 
 
-def _folders(folder: Path, arm: str | None, one: bool) -> dict[str, Path]:
+def _folders(folder: Path, arm: str | None, single: bool) -> dict[str, Path]:
     """The runs to translate with, by arm, none first; ``one`` alone for a text."""
     from ..results.discovery import trained_arms
 
-    return dict(sorted(_chosen(trained_arms(folder), arm, one).items(), reverse=True))
+    return dict(sorted(_chosen(trained_arms(folder), arm, single).items(), reverse=True))
 
 
 def _load(folders: dict[str, Path], decoding: dict[str, Any]) -> "dict[str, TrainedRun]":
@@ -109,17 +109,17 @@ def _load(folders: dict[str, Path], decoding: dict[str, Any]) -> "dict[str, Trai
     from ..runs.translate import load_run
 
     use_cache()
-    found = {}
+    trained_arms = {}
     for name, folder in folders.items():
         trained = load_run(folder)
         if decoding.get("copy_unknown"):
             check_pointing(trained.settings, "--copy-unknown")
         settings = trained.settings.changed(decoding=decoding)
-        found[name] = replace(trained, settings=settings)
-    return found
+        trained_arms[name] = replace(trained, settings=settings)
+    return trained_arms
 
 
-def _chosen(folders: dict[str, Path], arm: str | None, one: bool) -> dict[str, Path]:
+def _chosen(folders: dict[str, Path], arm: str | None, single: bool) -> dict[str, Path]:
     """The arm asked for; for a text, else, one with attention, and what it is is told."""
     from ..settings.concerns import UNSELECTIVE
     from ..settings.errors import UsageError, did_you_mean
@@ -128,7 +128,7 @@ def _chosen(folders: dict[str, Path], arm: str | None, one: bool) -> dict[str, P
         if arm not in folders:
             raise UsageError(f"no arm {arm!r} in this folder{did_you_mean(arm, folders)}")
         return {arm: folders[arm]}
-    if not one or len(folders) == 1:
+    if not single or len(folders) == 1:
         return folders
     first = min(folders, key=lambda name: name in UNSELECTIVE)
     others = ", ".join(name for name in folders if name != first)
@@ -136,7 +136,9 @@ def _chosen(folders: dict[str, Path], arm: str | None, one: bool) -> dict[str, P
     return {first: folders[first]}
 
 
-def _translate_text(found: "dict[str, TrainedRun]", lines: Iterator[str], alignment: bool) -> None:
+def _translate_text(
+    trained_arms: "dict[str, TrainedRun]", lines: Iterator[str], alignment: bool
+) -> None:
     """Plain lines on standard output, what is to be known of them on standard error.
 
     In UTF-8 whatever the terminal's encoding: what is read is UTF-8, here and by ``score``.
@@ -144,7 +146,7 @@ def _translate_text(found: "dict[str, TrainedRun]", lines: Iterator[str], alignm
     from ..runs.attention import check_pointing
     from ..runs.lines import Tally, translate_lines
 
-    (trained,) = found.values()
+    (trained,) = trained_arms.values()
     if alignment:
         check_pointing(trained.settings, "--alignment")
     tally = Tally()
@@ -154,13 +156,15 @@ def _translate_text(found: "dict[str, TrainedRun]", lines: Iterator[str], alignm
         say(note, err=True)
 
 
-def _translate_sentence(found: "dict[str, TrainedRun]", sentence: str, alignment: bool) -> None:
+def _translate_sentence(
+    trained_arms: "dict[str, TrainedRun]", sentence: str, alignment: bool
+) -> None:
     """A line an arm, each followed by its weights where they are asked for."""
-    width, unknown = max(map(len, found)), []
-    for name, trained in found.items():
+    width, unknown = max(map(len, trained_arms)), []
+    for name, trained in trained_arms.items():
         unknown = trained.unknown(sentence)
-        shown = alignment and trained.settings.model.attention != "none"
-        (translation,) = trained.translations([sentence], 1, shown)
+        weighted = alignment and trained.settings.model.attention != "none"
+        (translation,) = trained.translations([sentence], 1, weighted)
         say(f"{name:<{width}}  {translation.text}")
         if alignment:
             _show_weights(trained, translation)
@@ -179,8 +183,8 @@ def _show_weights(trained: "TrainedRun", translation: "Translation") -> None:
         say("  (reads the last state alone: there are no weights to show)\n")
     if translation.weights is None:
         return
-    found = attended(trained, translation)
+    matrix = attended(trained, translation)
     console = output()
     shades = shades_for(console.encoding)
-    lines = heatmap(found.source, found.output, found.weights, console.width, shades)
+    lines = heatmap(matrix.source, matrix.output, matrix.weights, console.width, shades)
     say("\n".join(["", *lines, "", legend(shades), ""]))

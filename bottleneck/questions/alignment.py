@@ -117,7 +117,7 @@ def matrices_of(
 
     encoded = subject.encode([item.pair for item in pairs])
     reverse = subject.settings.model.reverse_source
-    found = attention_matrices(subject.graph, weights, encoded, reverse, BATCH)
+    matrices = attention_matrices(subject.graph, weights, encoded, reverse, BATCH)
     ours, theirs = subject.vocabularies
     return [
         by_word(
@@ -125,7 +125,7 @@ def matrices_of(
             shares_of(ours.pieces(item.pair.source), item.source, ours.tokenizer),
             shares_of(theirs.pieces(item.pair.target), item.target, theirs.tokenizer),
         )
-        for matrix, item in zip(found, pairs, strict=True)
+        for matrix, item in zip(matrices, pairs, strict=True)
     ]
 
 
@@ -133,8 +133,8 @@ def _links_of(model: IBM1, item: LinkedPair) -> Links:
     """IBM model 1's links; a word is linked where any of its word tokens is."""
     tokens = tokens_of(item.pair)
     source, target = (
-        shares_of(own, words, WORDS).argmax(axis=1)
-        for own, words in zip(tokens, (item.source, item.target), strict=True)
+        shares_of(side, words, WORDS).argmax(axis=1)
+        for side, words in zip(tokens, (item.source, item.target), strict=True)
     )
     (links,) = model.align([tokens])
     return frozenset((int(source[i]), int(target[j])) for i, j in links)
@@ -148,7 +148,7 @@ def columns_of(
     for place, item in enumerate(pairs):
         lengths = len(item.source), len(item.target)
         weights = {name: matrices[name][place] for name in NETWORKS}
-        links = {name: links_from_weights(own, *lengths) for name, own in weights.items()} | {
+        links = {name: links_from_weights(matrix, *lengths) for name, matrix in weights.items()} | {
             "diagonal": diagonal_links(*lengths),
             "ibm1": aligned[place],
             "best": best_links(item.gold, *lengths),
@@ -157,8 +157,8 @@ def columns_of(
         for method in METHODS:
             counts = zip(COUNTS, link_counts(links[method], item.gold), strict=True)
             row |= {f"{method}_{name}": count for name, count in counts}
-        for network, own in weights.items():
-            sums = zip(WEIGHTS, weight_sums(own, item.gold.possible), strict=True)
+        for network, matrix in weights.items():
+            sums = zip(WEIGHTS, weight_sums(matrix, item.gold.possible), strict=True)
             row |= {f"{network}_{name}": value for name, value in sums}
         rows.append(row)
     return {name: np.array([row[name] for row in rows]) for name in rows[0]}
@@ -180,10 +180,10 @@ def best_links(gold: GoldLinks, source_words: int, target_words: int) -> Links:
 
     Words without gold are linked all the same, as by the weights: to the first word.
     """
-    found = dict.fromkeys(range(target_words), 0) if source_words else {}
-    found |= {j: i for i, j in sorted(gold.possible)}
-    found |= {j: i for i, j in sorted(gold.sure)}
-    return frozenset((i, j) for j, i in found.items())
+    by_target = dict.fromkeys(range(target_words), 0) if source_words else {}
+    by_target |= {j: i for i, j in sorted(gold.possible)}
+    by_target |= {j: i for i, j in sorted(gold.sure)}
+    return frozenset((i, j) for j, i in by_target.items())
 
 
 def link_counts(links: Links, gold: GoldLinks) -> list[int]:
@@ -334,7 +334,7 @@ def notes(frame: pd.DataFrame) -> list[str]:
     after = whole[whole["measure"] == "weight_after"]
     counts = means.drop_duplicates("bucket").set_index("bucket")["n"]
     outside = int(counts.get("", 0) - counts.drop("", errors="ignore").sum())
-    told = {
+    lines = {
         NOTES: True,
         UNIFORM: "uniform" in set(frame["attention"]),
         "AER of the best choice of one source word for each target word (gold has more, or none): "
@@ -343,7 +343,7 @@ def notes(frame: pd.DataFrame) -> list[str]:
         f"{_by_arm(after, '{:.0f} %')}.": len(after),
         f"Sentences in no length bucket: {outside:,}, in the row {ALL} alone.": outside > 0,
     }
-    return [line for line, wanted in told.items() if wanted]
+    return [line for line, wanted in lines.items() if wanted]
 
 
 def _by_arm(rows: pd.DataFrame, form: str) -> str:

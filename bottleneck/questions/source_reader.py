@@ -26,8 +26,8 @@ from ..settings.concerns import TrainingSettings
 from ..settings.errors import UserError
 from ..training.loop import Learner, Progress, sentence_losses, train
 from ..training.step import make_sentence_losses
-from .information import probe_updates
 from .question import Tell
+from .recovered_bits import probe_updates
 from .subject import Subject
 
 VALIDATIONS = 5

@@ -134,13 +134,13 @@ def cell(text: str) -> Markup:
 def collect(folder: Path) -> dict[str, Any]:
     """All that the template shows."""
     decisions = decide_results(folder)
-    places = dict.fromkeys([folder, *(each.folder for each in decisions)])
+    places = dict.fromkeys([folder, *(decision.folder for decision in decisions)])
     bundles = {place: bundle_of(place) for place in places}
     others = {place: bundle_of(place) for place in results_inside(folder) if place not in bundles}
-    slides = [each for each in decisions if each.claim.id.startswith("L-")]
-    place = next((each.folder for each in slides if each.measured), folder)
+    slides = [decision for decision in decisions if decision.claim.id.startswith("L-")]
+    place = next((decision.folder for decision in slides if decision.measured), folder)
     pair = two_arms(bundles[place])
-    bench = next(each.folder for each in decisions if each.claim.id == "C9")
+    bench = next(decision.folder for decision in decisions if decision.claim.id == "C9")
     audits = audit_all(lecture_evidence(measured_exponent(bench)))
     return {
         "folder": folder,
@@ -149,7 +149,9 @@ def collect(folder: Path) -> dict[str, Any]:
         "claims": [row | {"number": number(row)} for row in claims(decisions).to_dict("records")],
         "claims_caption": CAPTION,
         "slides": find_views(THE_TWO, place, pair),
-        "slides_measure": dict.fromkeys(each.command for each in slides if each.command),
+        "slides_measure": dict.fromkeys(
+            decision.command for decision in slides if decision.command
+        ),
         "questions": dict(questions(decisions[len(slides) :], bundles)),
         "others": [other_runs(place, bundle) for place, bundle in others.items() if bundle],
         "audits": audits,
@@ -215,7 +217,7 @@ def find_views(names: Iterable[str], folder: Path, bundle: Bundle | None) -> dic
     figures, no_figures = attempt(
         [name for name in known if name in FIGURES], lambda name: find_figure(name, folder, bundle)
     )
-    pages = [page for found in tables.values() for page in found]
+    pages = [page for group in tables.values() for page in group]
     captions = [line for page in pages for line in page.caption]
     where = f"--results {shlex.quote(str(folder))}"
     return {

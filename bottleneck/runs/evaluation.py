@@ -101,7 +101,7 @@ def decode(
     rows = restore([on_host(output.tokens) for output in outputs], batches)
     ended = restore([on_host(output.finished) for output in outputs], batches)
     tokens = [corpus.target_vocabulary.decode(row.tolist()) for row in rows]
-    texts = [corpus.target_vocabulary.text(each) for each in tokens]
+    texts = [corpus.target_vocabulary.text(item) for item in tokens]
     return Decoded(tokens, texts, np.array(ended))
 
 

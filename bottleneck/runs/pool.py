@@ -152,12 +152,12 @@ def stacks(jobs: Sequence[Job], together: int) -> list[list[Job]]:
 
     No seed comes twice in one: runs of a stack are different runs.
     """
-    found: dict[str, list[list[Job]]] = {}
+    by_settings: dict[str, list[list[Job]]] = {}
     order: list[list[Job]] = []
     for job in jobs:
-        alike = found.setdefault(job.settings.without_seed().model_dump_json(), [])
+        alike = by_settings.setdefault(job.settings.without_seed().model_dump_json(), [])
         seed = job.settings.training.seed
-        taken = [[each.settings.training.seed for each in stack] for stack in alike]
+        taken = [[job.settings.training.seed for job in stack] for stack in alike]
         if not alike or len(alike[-1]) >= together or seed in taken[-1]:
             alike.append([])
             order.append(alike[-1])
@@ -210,7 +210,7 @@ def start_worker(
     ``threads`` are XLA's, each a device of its own (``model.parts``); one where nothing is said. A
     worker that dies at once takes no order: whoever reads it sees that.
     """
-    own = {} if threads is None or has_accelerator() else in_threads(threads)
+    variables = {} if threads is None or has_accelerator() else in_threads(threads)
     process = subprocess.Popen(
         [sys.executable, "-m", f"seq2seq_bottleneck.{room}.worker"],
         stdin=subprocess.PIPE,
@@ -219,7 +219,7 @@ def start_worker(
         text=True,
         encoding="utf8",
         errors="replace",
-        env=worker_environment() | own,
+        env=worker_environment() | variables,
         # A Ctrl-C in the terminal is the parent's to handle.
         start_new_session=True,
     )
@@ -262,8 +262,8 @@ def worker_environment() -> dict[str, str]:
     environment.setdefault("GLIBC_TUNABLES", MEMORY)
     environment.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
     environment.setdefault("JAX_TRACEBACK_FILTERING", "off")  # else an error ends in a notice
-    own = _for_gpu(environment) if has_accelerator() else _for_core(environment)
-    return environment | NUMBERS | own
+    variables = _for_gpu(environment) if has_accelerator() else _for_core(environment)
+    return environment | NUMBERS | variables
 
 
 def _for_core(environment: Mapping[str, str]) -> dict[str, str]:
@@ -274,8 +274,8 @@ def _for_core(environment: Mapping[str, str]) -> dict[str, str]:
 def _for_gpu(environment: Mapping[str, str]) -> dict[str, str]:
     """All cores compile; NPROC = 1 would have XLA compile a GPU's kernels one after the other."""
     flags = environment.get("XLA_FLAGS", "")
-    told = flags if "xla_gpu_autotune_level" in flags else f"{flags} {AS_THEY_COME}".strip()
-    return {"XLA_FLAGS": told}
+    options = flags if "xla_gpu_autotune_level" in flags else f"{flags} {AS_THEY_COME}".strip()
+    return {"XLA_FLAGS": options}
 
 
 def _read(stack: list[Job], process: subprocess.Popen, errors: IO[str], events: Queue) -> None:

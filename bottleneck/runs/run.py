@@ -99,7 +99,7 @@ def execute(
     for place in range(len(given)):
         report(place, {"phase": "preparing"})
     corpus = load_corpus(given[0].corpus, given[0].scoring.lower_edges)
-    folders = [RunFolder(store, each.identity(corpus.fingerprint)) for each in given]
+    folders = [RunFolder(store, item.identity(corpus.fingerprint)) for item in given]
     runs = [
         Run(settings, folder, partial(report, place))
         for place, (settings, folder) in enumerate(zip(given, folders, strict=True))
@@ -140,12 +140,12 @@ def _begin(runs: Sequence[Run], corpus: Corpus) -> tuple[nnx.GraphDef, list[list
     graph, learners = _learners(runs, corpus)
     stacks: dict[int, list[Begun]] = {}
     for run, learner in zip(runs, learners, strict=True):
-        begun = _begun(run, learner)
-        stacks.setdefault(begun.update, []).append(begun)
+        started = _start(run, learner)
+        stacks.setdefault(started.update, []).append(started)
     return graph, list(stacks.values())
 
 
-def _begun(run: Run, learner: Learner) -> Begun:
+def _start(run: Run, learner: Learner) -> Begun:
     """A run where it was left. A checkpoint that is of no use is told, and the run done anew."""
     try:
         return Begun(run, learner, read_checkpoint(run.folder.path, learner))
@@ -159,7 +159,7 @@ def _bring_to_end(
     stack: Sequence[Begun], graph: nnx.GraphDef, corpus: Corpus, stop: StopRequest
 ) -> None:
     """Train a stack, then evaluate each of its runs; what fails fails by itself."""
-    runs, results = [begun.run for begun in stack], []
+    runs, results = [started.run for started in stack], []
     with _failing(runs):
         results = _train(stack, graph, corpus, stop)
     for run, trained in zip(runs, results, strict=False):  # none where training failed
@@ -188,9 +188,9 @@ def _train(
     stack: Sequence[Begun], graph: nnx.GraphDef, corpus: Corpus, stop: StopRequest
 ) -> list[Trained]:
     """Train runs that are equally far, each to its last update."""
-    runs, learners = [begun.run for begun in stack], [begun.learner for begun in stack]
-    for begun in stack:
-        _open(begun, len(stack), corpus)
+    runs, learners = [started.run for started in stack], [started.learner for started in stack]
+    for started in stack:
+        _open(started, len(stack), corpus)
     settings = runs[0].settings
     pairs, buckets = encode(corpus, "valid", settings), valid_buckets(corpus, settings)
     valid = evaluation_batches(pairs, EVALUATION_BATCH)
@@ -200,7 +200,7 @@ def _train(
         event = {"phase": "training", "epoch": round(epoch, 2), **asdict(progress)}
         runs[place].report(event)
 
-    left = [begun.snapshot for begun in stack if begun.snapshot]
+    left = [started.snapshot for started in stack if started.snapshot]
     resumed = join(left) if len(left) == len(stack) else None
     keeper = Checkpoints([run.folder.path for run in runs], stop)
     with stop.at_updates():
@@ -227,25 +227,25 @@ def _learners(runs: Sequence[Run], corpus: Corpus) -> tuple[nnx.GraphDef, list[L
     return graph, learners
 
 
-def _open(begun: Begun, seeds: int, corpus: Corpus) -> None:
+def _open(started: Begun, seeds: int, corpus: Corpus) -> None:
     """Write what is known of a run before its training."""
-    run, folder = begun.run, begun.run.folder
-    folder.write_status("running", begun.note)
+    run, folder = started.run, started.run.folder
+    folder.write_status("running", started.note)
     folder.write_json(SETTINGS, run.settings.model_dump())
-    folder.write_json(ENVIRONMENT, _environment(begun, seeds) | _corpus_facts(corpus))
+    folder.write_json(ENVIRONMENT, _environment(started, seeds) | _corpus_facts(corpus))
     save_vocabularies(folder.path, (corpus.source_vocabulary, corpus.target_vocabulary))
-    parameters = count_parameters(begun.learner.weights)
+    parameters = count_parameters(started.learner.weights)
     run.report({"phase": "training", "run": folder.run, "parameters": parameters})
 
 
-def _environment(begun: Begun, seeds: int) -> dict[str, Any]:
+def _environment(started: Begun, seeds: int) -> dict[str, Any]:
     """What the run's numbers were made with.
 
     How many seeds were trained as one program is the most there were at any time: a run of a stack
     that is only scored by itself is one of a stack.
     """
-    if begun.snapshot:
-        seeds = max(seeds, begun.run.seeds_together())
+    if started.snapshot:
+        seeds = max(seeds, started.run.seeds_together())
     return {"schema": SCHEMA_VERSION} | describe_environment() | {"seeds_together": seeds}
 
 

@@ -79,10 +79,9 @@ class TrainedRun:
     def written(self, sentence: str) -> list[str]:
         """The same tokens in the user's own case; as the model reads them where it cut others."""
         read = self.tokens(sentence)
-        own = self.source_vocabulary.pieces(normalize("NFC", sentence))[: len(read)]
-        return (
-            own if [token.lower() for token in own] == [token.lower() for token in read] else read
-        )
+        pieces = self.source_vocabulary.pieces(normalize("NFC", sentence))[: len(read)]
+        same = [token.lower() for token in pieces] == [token.lower() for token in read]
+        return pieces if same else read
 
     def text(self, tokens: list[str]) -> str:
         """Tokens of the target as a person writes them."""
@@ -99,7 +98,7 @@ class TrainedRun:
 
     def translate(self, sentences: Sequence[str]) -> list[str]:
         """Translate with the search that the run's settings name."""
-        return [found.text for found in self.translations(sentences, len(sentences))]
+        return [translation.text for translation in self.translations(sentences, len(sentences))]
 
     def translations(
         self, sentences: Sequence[str], batch_size: int, attended: bool = False
@@ -109,9 +108,9 @@ class TrainedRun:
         Unknown words are copied from the source where the settings say so.
         """
         real = [bool(self.tokens(sentence)) for sentence in sentences]
-        given = [sentence for sentence, held in zip(sentences, real, strict=True) if held]
-        found = iter(self._translations(given, batch_size, attended) if given else [])
-        return [next(found) if held else EMPTY for held in real]
+        given = [sentence for sentence, is_real in zip(sentences, real, strict=True) if is_real]
+        translations = iter(self._translations(given, batch_size, attended) if given else [])
+        return [next(translations) if is_real else EMPTY for is_real in real]
 
     def _translations(
         self, sentences: Sequence[str], batch_size: int, attended: bool
@@ -124,7 +123,7 @@ class TrainedRun:
         tokens = [self.target_vocabulary.decode(ids) for ids in outputs]
         if self.settings.decoding.copy_unknown:
             said = zip(encoded.source, outputs, tokens, words, strict=True)
-            tokens = with_copies(*reader, [Copyable(*each) for each in said])
+            tokens = with_copies(*reader, [Copyable(*item) for item in said])
         weights: list = [None] * len(outputs)
         if attended:
             weights = weights_behind(*reader, encoded.source, outputs)
@@ -145,20 +144,20 @@ class TrainedRun:
         """Ids of the outputs, the end token with those that have one."""
         batches = evaluation_batches(encoded, batch_size)
         search = _searcher(self.graph, self.settings.decoding)
-        found = [search(self.weights, b.batch.source, b.batch.source_lengths) for b in batches]
-        rows = restore([on_host(output.tokens) for output in found], batches)
-        lengths = restore([on_host(output.lengths) for output in found], batches)
+        outputs = [search(self.weights, b.batch.source, b.batch.source_lengths) for b in batches]
+        rows = restore([on_host(output.tokens) for output in outputs], batches)
+        lengths = restore([on_host(output.lengths) for output in outputs], batches)
         return [row[:length].tolist() for row, length in zip(rows, lengths, strict=True)]
 
 
-def attended(trained: TrainedRun, found: Translation) -> Attended:
+def attended(trained: TrainedRun, translation: Translation) -> Attended:
     """A translation whose weights were asked for, for people to look at.
 
     An output that ran into the cap has no end token, and so no row for one.
     """
-    assert found.weights is not None
-    output = [*map(trained.display, found.output), *([END] if found.ended else [])]
-    return Attended([*map(trained.display, found.source), END], output, found.weights)
+    assert translation.weights is not None
+    output = [*map(trained.display, translation.output), *([END] if translation.ended else [])]
+    return Attended([*map(trained.display, translation.source), END], output, translation.weights)
 
 
 def load_run(folder: Path) -> TrainedRun:

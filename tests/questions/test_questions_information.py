@@ -8,18 +8,15 @@ import pytest
 from rich.console import Console
 from scipy import stats
 
-from seq2seq_bottleneck.questions.information import (
-    KEPT_RULE,
+from seq2seq_bottleneck.questions.information import KEPT_RULE, LOST_RULE, QUESTION, STAND_IN
+from seq2seq_bottleneck.questions.question import Probed
+from seq2seq_bottleneck.questions.recovered_bits import (
     LEVELS,
-    LOST_RULE,
-    QUESTION,
-    STAND_IN,
     bleu_names,
     ratio,
     slope,
     summarise,
 )
-from seq2seq_bottleneck.questions.question import Probed
 from seq2seq_bottleneck.results.schema import PROBE_COLUMNS
 from seq2seq_bottleneck.scoring.bootstrap import Estimate
 from seq2seq_bottleneck.settings.errors import UserError

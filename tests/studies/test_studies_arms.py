@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from seq2seq_bottleneck.questions.arms import arms_of
-from seq2seq_bottleneck.questions.information import twins_of, without_attention
 from seq2seq_bottleneck.questions.question import Probed, find_study
+from seq2seq_bottleneck.questions.recovered_bits import twins_of, without_attention
 from seq2seq_bottleneck.settings.errors import UsageError
 from seq2seq_bottleneck.settings.run import resolve
 

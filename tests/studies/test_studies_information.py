@@ -14,8 +14,9 @@ from seq2seq_bottleneck.corpus.tokens import tokenize
 from seq2seq_bottleneck.model.attention import Memory
 from seq2seq_bottleneck.model.translator import create, real_positions
 from seq2seq_bottleneck.questions import coarse_memory, source_reader
-from seq2seq_bottleneck.questions.information import QUESTION, bleu_names, probe, summarise
+from seq2seq_bottleneck.questions.information import QUESTION, probe
 from seq2seq_bottleneck.questions.probing import keep, read_kept
+from seq2seq_bottleneck.questions.recovered_bits import bleu_names, summarise
 from seq2seq_bottleneck.questions.subject import Subject
 from seq2seq_bottleneck.results.folders import HYPOTHESES
 from seq2seq_bottleneck.runs.translate import TrainedRun
