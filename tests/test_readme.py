@@ -332,5 +332,6 @@ def test_the_page_of_the_house_names_what_is_there():
         assert file is not None, path
         if name:
             assert defines(ast.parse(file.read_text(encoding="utf8")).body, name.split(".")), name
-    for folder in re.findall(r"`([\w/]+/)`", HOUSE):
-        assert (package / folder).is_dir() or (ROOT / folder).is_dir(), folder
+    folders = re.findall(r"`([\w/]+/)`", HOUSE)
+    assert all((package / name).is_dir() or (ROOT / name).is_dir() for name in folders)
+    assert {f"{init.parent.name}/" for init in package.glob("*/__init__.py")} <= set(folders)

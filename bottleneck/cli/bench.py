@@ -40,7 +40,7 @@ def bench(
     repeats: Annotated[
         int | None, typer.Option(min=1, help="Groups of steps that are timed [default: 5].")
     ] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="Few sizes: in a minute or two.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="Few sizes: in a few minutes.")] = False,
     threads: Annotated[
         int, typer.Option(min=1, max=MOST_THREADS, help="Threads of XLA on one device.")
     ] = 1,

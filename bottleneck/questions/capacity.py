@@ -1,9 +1,10 @@
 """C2, C12: how many words does a context of so many numbers hold after so much training?
 
 A word survives if the words of the reference that it is linked to stand in the output (gold links,
-`probes.survival`). The share by chance, from the same outputs and other sources of the same length,
-is taken away: (r - c) / (1 - c). On the copying corpus, words at their own place are counted too:
-there a word says nothing about the next, so that n words in their order are exactly n log2 V bits.
+`questions.word_survival`). The share by chance, from the same outputs and other sources of the same
+length, is taken away: (r - c) / (1 - c). On the copying corpus, words at their own place are
+counted too: there a word says nothing about the next, so that n words in their order are exactly
+n log2 V bits.
 
 A capacity is the length up to which 90 % or 50 % of the words survive (`survival_length`), or a
 bound of it. It is what one training budget reached: an answer can only be "at least".

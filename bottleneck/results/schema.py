@@ -217,8 +217,8 @@ STUDIES: tuple[str, ...] = (
     "embeddings",
     "reading",
 )
-"""The studies in the lecture's order. Each has a module of its name in ``studies``, whose ``STUDY``
-measures, and one in ``tables``, whose ``page`` shows ``probes/NAME.csv``."""
+"""The studies in the lecture's order. Each is a question of `questions/`, which measures finished
+runs and shows ``probes/NAME.csv``."""
 
 BENCHMARK = "cost"
 """The question whose numbers `bottleneck bench` measures."""
