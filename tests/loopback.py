@@ -58,7 +58,7 @@ def served(files: Mapping[str, bytes]) -> Iterator[Site]:
 
 
 def lines(word: str, count: int) -> bytes:
-    """Different sentences of 3 to 27 words, one a line."""
+    """Different sentences of 3 to 27 words, one per line."""
     rows = (" ".join([f"{word}{row}", *[word] * (2 + row % 25)]) for row in range(count))
     return "".join(f"{row}\n" for row in rows).encode()
 

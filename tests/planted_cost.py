@@ -22,7 +22,7 @@ def plant_costs(
     arms: str = "none,dot",
     lost: Mapping[str, str] | None = None,
 ) -> None:
-    """A step takes 1 ms a word in every arm, and attention's part grows as the length's square.
+    """A step takes 1 ms per word in every arm, and attention's part grows as the length's square.
 
     ``lost`` names the arm that failed at a point.
     """

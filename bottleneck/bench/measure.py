@@ -134,7 +134,7 @@ def measure(
     points: Points, arms: Sequence[str], repeats: int, threads: int,
     listener: Callable[[Sizes, Sequence[Row]], None],
 ) -> list[Row]:  # fmt: skip
-    """Measure all points, one after the other; the listener gets the sizes, and a row an arm.
+    """Measure all points, one after the other; the listener gets the sizes, and one row per arm.
 
     An arm that fails at a point is a row with its reason. A ``UserError`` where nothing could be
     measured at all.

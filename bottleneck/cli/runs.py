@@ -128,7 +128,7 @@ def run_status(run: "RunFolder") -> str:
 
 
 def _list(runs: "Sequence[RunFolder]") -> None:
-    """A line a run, below a head; on a terminal names are folded into their column."""
+    """One line per run, below a head; on a terminal names are folded into their column."""
     names = _names(runs)
     rows = [("run", "status", "settings")]
     rows += [(run.run, run_status(run), names[run.run]) for run in runs]
@@ -238,7 +238,7 @@ def _scores(path: Path) -> "Table":
     from ..results.folders import run_rows
     from ..tables.render import count, new_table
 
-    heads = ["source\nwords", "n", "BLEU", "95 % range", "BP", "chrF", "nats a\ntoken"]
+    heads = ["source\nwords", "n", "BLEU", "95 % range", "BP", "chrF", "nats per\ntoken"]
     table = new_table("Scores by source words", heads)
     for row in run_rows(path):
         bleu, low, high, chrf = (

@@ -159,7 +159,7 @@ def _translate_text(
 def _translate_sentence(
     trained_arms: "dict[str, TrainedRun]", sentence: str, alignment: bool
 ) -> None:
-    """A line an arm, each followed by its weights where they are asked for."""
+    """One line per arm, each followed by its weights where they are asked for."""
     width, unknown = max(map(len, trained_arms)), []
     for name, trained in trained_arms.items():
         unknown = trained.unknown(sentence)

@@ -140,7 +140,7 @@ def pad_class(pairs: EncodedPairs, shape_class: ShapeClass) -> Batch:
 def _padded(
     side: list[list[int]] | PackedIds, rows: Int[np.ndarray, "sentence"], length: int
 ) -> tuple[Int32[np.ndarray, "sentence length"], Int32[np.ndarray, "sentence"]]:
-    """One row a sentence, ``PAD`` behind its end; and the lengths."""
+    """One row per sentence, ``PAD`` behind its end; and the lengths."""
     padded = np.full((len(rows), length), PAD, dtype=np.int32)
     lengths = np.zeros(len(rows), dtype=np.int32)
     for place, row in enumerate(rows.tolist()):
@@ -290,7 +290,7 @@ def _alone(pairs: EncodedPairs, row: int) -> EvaluationBatch:
 
 
 def restore(results: Iterable[Iterable[Result]], batches: list[EvaluationBatch]) -> list[Result]:
-    """Results, one sequence of rows a batch, in the corpus's order and without the fillers."""
+    """Results, one sequence of rows per batch, in the corpus's order and without the fillers."""
     restored: dict[int, Result] = {}
     for result, batch in zip(results, batches, strict=True):
         restored.update(zip(batch.rows.tolist(), result, strict=False))  # fillers have no row

@@ -220,7 +220,7 @@ def describe(corpus: Corpus, edges: tuple[int, ...]) -> Description:
 def split_rows(
     name: str, pairs: Pairs, edges: tuple[int, ...], target: Tokenizer = WORDS
 ) -> list[SplitRow]:
-    """One row a bucket, the sentences below every bucket first; empty buckets have their row.
+    """One row per bucket, the sentences below every bucket first; empty buckets have their row.
 
     ``target`` counts the target's tokens.
     """

@@ -1,9 +1,9 @@
 """Drawn corpora, kept on this machine: reading one takes a twentieth of the time of drawing it.
 
-A file is TSV under gzip, whose check sum tells damage: a row a pair with its split, both sentences,
-links (``0-0 1-2``) and bits to the last digit, and a row a note. Its name is a hash of all that the
-pairs depend on, this package's code included. A file that is damaged or cannot be written is as
-none: the corpus is drawn.
+A file is TSV under gzip, whose check sum tells damage: one row per pair with its split, both
+sentences, links (``0-0 1-2``) and bits to the last digit, and one row per note. Its name is a hash
+of all that the pairs depend on, this package's code included. A file that is damaged or cannot be
+written is as none: the corpus is drawn.
 """
 
 import gzip

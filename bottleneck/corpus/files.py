@@ -217,7 +217,7 @@ def _read_text(path: str, setting: str) -> str:
 
 
 def _empty(path: str, setting: str) -> UserError:
-    return UserError(f"{setting} {path!r} is empty; give a file with a sentence a line")
+    return UserError(f"{setting} {path!r} is empty; give a file with one sentence per line")
 
 
 def _read_bytes(path: str, name: str) -> bytes:

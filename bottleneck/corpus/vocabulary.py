@@ -81,7 +81,7 @@ class Vocabulary:
         return counts[False] / max(1, counts.total())
 
     def to_bytes(self) -> bytes:
-        """One token a line."""
+        """One token per line."""
         return "".join(f"{token}\n" for token in self.tokens).encode()
 
     @classmethod
@@ -89,7 +89,7 @@ class Vocabulary:
         """Read what ``to_bytes`` gave; a ValueError where it is something else."""
         tokens = tuple(content.decode().removesuffix("\n").split("\n"))
         if tokens[: len(SPECIAL)] != SPECIAL:
-            raise ValueError(f"no vocabulary: it must start with {' '.join(SPECIAL)}, one a line")
+            raise ValueError(f"no vocabulary: it must start with {' '.join(SPECIAL)}, one per line")
         return cls(tokens, tokenizer)
 
 

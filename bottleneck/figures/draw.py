@@ -1,4 +1,4 @@
-"""Drawing a `Plot`: a line an arm and control, bars for intervals, small points for seeds."""
+"""Drawing a `Plot`: one line per arm and control, bars for intervals, small points for seeds."""
 
 from collections.abc import Mapping, Sequence
 from math import ceil

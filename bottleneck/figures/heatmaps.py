@@ -161,7 +161,7 @@ def context_length_chart(bundle: Bundle) -> Chart:
 
 
 def _map_data(sizes: Sequence[Comparison]) -> pd.DataFrame:
-    """A row a cell of each map; no value where nothing was measured."""
+    """One row per cell of each map; no value where nothing was measured."""
     frame = context_size(sizes)
     maps = [("bleu_none", NONE, arm_title(NONE))]
     if attention := next((size.attention.name for size in sizes if size.attention), None):
@@ -177,7 +177,7 @@ def _map_data(sizes: Sequence[Comparison]) -> pd.DataFrame:
 
 
 def _map(axes: Axes, rows: pd.DataFrame, colours: Colormap, scale: Normalize) -> None:
-    """A row a context size, the largest on top; a column a bucket, with its n."""
+    """One row per context size, the largest on top; one column per bucket, with its n."""
     sizes, counts = list(dict.fromkeys(rows["context_size"])), rows.drop_duplicates("bucket")
     values = rows["value"].to_numpy(dtype=np.float64).reshape(len(sizes), len(counts))
     shades = colours.with_extremes(bad=GROUND)

@@ -132,7 +132,7 @@ def _row_name(run: Mapping[str, Any], names: list[str]) -> str:
 
 
 def compression(bundle: Bundle) -> Plot:
-    """BLEU by compression ratio (C1): a panel an arm, a line a context size."""
+    """BLEU by compression ratio (C1): one panel per arm, one line per context size."""
     sizes = compare_sizes(bundle)
     steps = {f"context {item.settings.model.context_size}": item for item in sizes}
     rows: list[dict[str, Any]] = []
@@ -179,7 +179,7 @@ def _curve(sizes: list[Comparison]) -> str:
 
 
 def learning(bundle: Bundle) -> Plot:
-    """The validation loss by update: a panel a length bucket, a line an arm.
+    """The validation loss by update: one panel per length bucket, one line per arm.
 
     A ``UserError`` where none of the runs has logged it, as older versions did not.
     """
@@ -197,7 +197,7 @@ def learning(bundle: Bundle) -> Plot:
     rows = [row for arm in comparison.arms for row in _losses(arm, filled)]
     shape = {"numeric": True, "limits": (0, roof(rows))}
     panels = tuple(
-        Panel(f"{bucket} source words", "updates", "nats a target token", "sentences", **shape)
+        Panel(f"{bucket} source words", "updates", "nats per target token", "sentences", **shape)
         for bucket in comparison.buckets
     )
     note = (

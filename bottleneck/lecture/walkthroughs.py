@@ -75,7 +75,7 @@ def compression(slide: Slide, _: Evidence) -> Walk:
         "ratio": (f"words x {width} / {context}", total / context, "{:.2f}", " : 1"),
         "lost": (f"words x {width} - {context}", total - context, "{:g}", ""),
         "discarded": ("lost / numbers", 100 * (total - context) / total, "{:.2f}", " %"),
-        "with attention": (f"words x {context}, a state a word", words * context, "{:g}", ""),
+        "with attention": (f"words x {context}, one state per word", words * context, "{:g}", ""),
     }
     steps = []
     for name, printed in slide["printed"].items():
@@ -269,7 +269,7 @@ def long_sentence(slide: Slide, _: Evidence) -> Walk:
         numbers(f"numbers for {elsewhere} words", [slide["numbers"]], [needed]),
         claim("capacity", f"{used} used, overflow", recomputed, [overflow]),
     ]
-    rate = f"{slide['numbers']} numbers are {slide['numbers'] / elsewhere:g} a word"
+    rate = f"{slide['numbers']} numbers are {slide['numbers'] / elsewhere:g} per word"
     return [Step("The sentence", "", [[slide["sentence"]]], checks)], rate
 
 
@@ -300,7 +300,7 @@ def attention_cost(slide: Slide, evidence: Evidence) -> Walk:
     step = Step("Orders in the length T", "exponent of attention's seconds", checks=checks)
     if cost is None:
         return [step], "`bottleneck bench` measures the orders"
-    why = f"{cost.arm}: T^{cost.value:.2f} [{cost.low:.2f}, {cost.high:.2f}] with T tokens a side"
+    why = f"{cost.arm}: T^{cost.value:.2f} [{cost.low:.2f}, {cost.high:.2f}] with T tokens per side"
     if cost.folder:
         why += f" ({cost.folder})"
     if "not measured" in (check.judgement for check in checks):

@@ -24,7 +24,7 @@ class Memory(NamedTuple):
     """What the encoder leaves for the decoder.
 
     ``values`` are the encoder states at context width, ``keys`` the score's own product of them
-    (hoisted: computed once a sentence), ``mask`` true on real positions, ``last`` the one vector
+    (hoisted: computed once per sentence), ``mask`` true on real positions, ``last`` the one vector
     that an arm without attention gets.
     """
 
@@ -191,7 +191,7 @@ class AdditiveAttention(Attention):
     def keys(
         self, values: Float[Array, "batch source context"]
     ) -> Float[Array, "batch source key"]:
-        """W_2 h_i for every position, computed once a sentence."""
+        """W_2 h_i for every position, computed once per sentence."""
         return values @ self.key_map[...]
 
     def score(self) -> Score:

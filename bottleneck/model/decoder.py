@@ -35,7 +35,7 @@ class OutputLayer(NamedTuple):
         return product + jnp.broadcast_to(self.bias, product.shape)
 
 
-States = tuple[State, ...]  # one a layer, the lowest first
+States = tuple[State, ...]  # one per layer, the lowest first
 
 _DROPOUT_PLACE = 200
 _EMBEDDING_DEVIATION = 0.1

@@ -48,7 +48,7 @@ class Arm:
         self, measure: str, score: Score, statistics: Float[np.ndarray, "seeds sentences columns"],
         *, place: int, **others: Any,
     ) -> list[Row]:  # fmt: skip
-        """The mean over seeds with its interval over sentences, then a row a seed.
+        """The mean over seeds with its interval over sentences, then one row per seed.
 
         ``place`` is the bucket's: its resamples are those of every other table of this bucket.
         """

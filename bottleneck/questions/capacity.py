@@ -77,7 +77,7 @@ RULE = (
 
 
 def probe(subject: "Subject", tell: Tell) -> Columns:
-    """A row a test sentence: its point of the curve, and its words kept, by chance and in all."""
+    """One row per test sentence: its point of the curve; its words kept, by chance and in all."""
     from .subject import source_words
 
     tell("looking for the words")
@@ -388,7 +388,7 @@ def notes(frame: pd.DataFrame) -> list[str]:
         values = {name: part.dropna() for name, part in rows.groupby("measure")["value"]}
         parts = [f"{int(rows.loc[rows['measure'] == 'length', 'n'].max()):,} test sentences"]
         if len(bits := values.get("bits_a_word", ())):
-            parts.append(f"{bits.iloc[0]:.2f} bits a word")
+            parts.append(f"{bits.iloc[0]:.2f} bits per word")
         if len(share := values.get("chance", ())):
             parts.append(
                 f"by chance {share.min():.0%} to {share.max():.0%} of the words of a length bucket "
@@ -408,7 +408,7 @@ def family_table(family: Family, suffix: str) -> Table:
     heads = ["context", *SHARES]
     heads += ["90 %\ntwice", "50 %\ntwice", "added\n(50 %)"] if twice else []
     with_bits = suffix == ("_in_place" if family.corpus == "copy" else "")
-    heads += ["bits a\nnumber"] if with_bits else []
+    heads += ["bits per\nnumber"] if with_bits else []
     title = f"{family.corpus}, attention {family.attention}: {SURVIVE[suffix]}, {once:,} updates"
     table = new_table(f"{title} (twice: {twice:,})" if twice else title, heads, texts=0)
     for size in family.sizes:
@@ -429,7 +429,7 @@ class CapacityQuestion(Question):
     """The question has tables by corpus and attention, and its lengths may be bounds."""
 
     def page(self, frame: pd.DataFrame) -> Page:
-        """A table for each corpus and attention; its data are a row a size, budget and share."""
+        """One table per corpus and attention; its data are one row per size, budget and share."""
         estimates, body = Estimates(frame), Table.grid()
         for family in families(estimates):
             for suffix in SURVIVE if family.corpus == "copy" else [""]:

@@ -1,4 +1,4 @@
-"""C5: translations from a memory of a few bits a number: robustness, not content.
+"""C5: translations from a memory of a few bits per number: robustness, not content.
 
 Each number of the memory is put into the middle of its cell, one of 2^bits equal cells of its range
 over training sentences; a number outside of the range into the outermost cell. What BLEU survives
@@ -59,7 +59,7 @@ def coarse_translations(subject: Subject, tell: Tell) -> Iterator[tuple[str, lis
     spans = ranges(subject)
     memories = [memory(subject, batch) for batch in batches]
     for level in LEVELS:
-        tell(f"translating at {level} bits a number" if level != FULL else "translating as it is")
+        tell(f"translating at {level} bits per number" if level != FULL else "translating as it is")
         coarse = memories
         if level != FULL:
             coarse = [

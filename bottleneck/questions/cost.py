@@ -6,10 +6,10 @@ common have a row in each of them.
 
 Both sides of the benchmark's sentences are equally long, so Tx x Ty is the length squared.
 Attention's own part is the time of a training step beyond that of the same model without attention.
-Some of that part occurs once a word, not once a pair of words: the context's way into the decoder's
-cell, and the products of an additive score that are computed ahead. Where both occur, the local
-exponent climbs from 1 to 2 as sentences grow. So every quantity is fitted over all sizes and over
-the upper part of their range, and the rule reads the upper part.
+Some of that part occurs once per word, not once per pair of words: the context's way into the
+decoder's cell, and the products of an additive score that are computed ahead. Where both occur, the
+local exponent climbs from 1 to 2 as sentences grow. So every quantity is fitted over all sizes and
+over the upper part of their range, and the rule reads the upper part.
 """
 
 import math
@@ -56,7 +56,7 @@ COLUMNS = {
 """Columns of ``cost.csv``; all but texts may be blank.
 
 ``varied`` names the size that is varied. ``arm`` is the attention, with ``-output`` behind it in
-Luong's placement. ``length`` is tokens a side, end token included. ``seconds`` is the median of a
+Luong's placement. ``length`` is tokens per side, end token included. ``seconds`` is the median of a
 training step over ``repeats`` groups of ``steps`` each, ``_low`` and ``_high`` the least and
 greatest group. ``attention_...`` is what the arm has beyond the arm without attention in its
 placement: seconds, share of the arm's seconds (0 to 1), and megabytes (10^6 bytes) of the peak. A
@@ -64,10 +64,10 @@ point that could not be measured has its ``reason`` and no numbers. ``date`` is 
 """
 
 VARIED = {
-    "length": "length (tokens a side)",
+    "length": "length (tokens per side)",
     "context_size": "context (and hidden size)",
     "batch_size": "batch (sentences)",
-    "vocabulary": "vocabulary (words a side)",
+    "vocabulary": "vocabulary (words per side)",
 }
 """What is varied, one size at a time, with its unit; also the names of the sizes' columns."""
 OUTPUT = "-output"
@@ -83,7 +83,7 @@ FITTED = {
 """What exponents are fitted to, and its name in a table."""
 
 LINEAR = 1.0
-"""The exponent of what occurs once a word."""
+"""The exponent of what occurs once per word."""
 QUADRATIC = (1.5, 2.5)
 """Between these an exponent is nearer to 2 than to 1 or 3."""
 FEWEST_POINTS = 4
@@ -94,7 +94,7 @@ EXPONENTS_TITLE = "How the cost grows (C9, L15): quantity = constant x size ^ ex
 FEW_WORDS = 30
 """The length, besides the greatest, whose share a verdict states."""
 RULE = (
-    "What counts are exponents of the length (tokens a side, equal on both) from a least-squares "
+    "What counts are exponents of the length (tokens per side, equal on both) from a least-squares "
     "fit of log on log, with 95 % intervals, over the lengths from the geometric middle of their "
     "range up: of the seconds that attention adds to a training step, for each arm, and of the "
     "seconds of a step without attention. An arm grows with Tx x Ty if its interval lies within "
@@ -245,7 +245,7 @@ def _clause(estimates: Estimates, arm: str) -> str:
 
 
 def measured(costs: pd.DataFrame) -> pd.DataFrame:
-    """A row for each arm and point: ms a step, tokens a second, megabytes; attention's part.
+    """A row for each arm and point: ms per step, tokens per second, megabytes; attention's part.
 
     The share is of the step's time, 0 to 1; a megabyte is 10^6 bytes.
     """
@@ -472,7 +472,7 @@ QUESTION = CostQuestion(
         Axes(
             varied.replace("_", " ").capitalize(),
             "seconds",
-            "ms a training step",
+            "ms per training step",
             scale=1e3,
             x_label=unit.replace(" (", ", ").removesuffix(")"),
             select=partial(of_variation, varied=varied),

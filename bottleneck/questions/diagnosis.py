@@ -282,7 +282,7 @@ def _kept(reports: Sequence[WordReport], what: str = "") -> str:
 
 
 def _picture(diagnosis: Diagnosis) -> Table:
-    """Each arm's sentence with the lost words marked, then a row a source word, a column an arm."""
+    """Each arm's sentence, its lost words marked; below it one row per source word."""
     sentences = Table.grid(padding=(0, 2, 0, 0))
     sentences.add_column()
     sentences.add_column(max_width=SENTENCE_WIDTH)
@@ -313,7 +313,7 @@ def _picture(diagnosis: Diagnosis) -> Table:
 
 
 def _frame(diagnosis: Diagnosis) -> pd.DataFrame:
-    """A row a source word: its class and reference; of each arm fate, share and words found."""
+    """One row per source word: its class and reference; of each arm fate, share and words found."""
     first = diagnosis.arms[0].words
     columns = {
         "word": [report.word for report in first],

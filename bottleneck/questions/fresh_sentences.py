@@ -28,7 +28,7 @@ def fresh_sentences(subject: Subject, wanted: int) -> list[Pairs]:
         return _drawn(_language(corpus), corpus, edges, wanted, known)
     except UserError as error:
         raise UserError(
-            f"corpus {corpus.name!r} has no {wanted:,} sentences a bucket that the run has not "
+            f"corpus {corpus.name!r} has no {wanted:,} sentences per bucket that the run has not "
             f"seen ({str(error).split(';')[0]}); choose runs of longer sentences with --where"
         ) from None
 

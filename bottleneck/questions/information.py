@@ -295,7 +295,7 @@ class Information(Question):
     """The question, whose figure shows what was measured of the text at hand."""
 
     def plot(self, frame: pd.DataFrame) -> Plot:
-        """Bits by length beside the source's; BLEU of the longest sentences by bits a number."""
+        """Bits by length beside the source's; BLEU of the longest sentences by bits per number."""
         names = {"probe": "Bits that a probe reads from the memory",
                  "translator": "Bits that the translator need not be told"}  # fmt: skip
         part = next((part for part in PARTS if len(chosen(frame, "recovered", part=part))), "probe")
@@ -309,8 +309,8 @@ class Information(Question):
         scores = chosen(scores, "bleu", bucket=longest(scores))
         rows += drawn(coarse, scores, "part", names={FULL: "all"})
         panels = (
-            Panel(names[part], "source words", "bits a sentence", "sentences", limits=(0, None)),
-            Panel(coarse, "bits a number", "BLEU (0 to 100)", "sentences", limits=(0, None)),
+            Panel(names[part], "source words", "bits per sentence", "sentences", limits=(0, None)),
+            Panel(coarse, "bits per number", "BLEU (0 to 100)", "sentences", limits=(0, None)),
         )
         return Plot(self.figure, panels, data_frame(rows), facts(frame))
 
@@ -356,7 +356,7 @@ QUESTION = Information(
             lines=by_half,
         ),
         Grid(
-            "BLEU at a few bits a number: robustness, not content (C5)",
+            "BLEU at a few bits per number: robustness, not content (C5)",
             [
                 Column("all" if level == FULL else f"{level} bit{'s' * (level != '1')}", "bleu",
                        part=level, ends="{:z.0f}")

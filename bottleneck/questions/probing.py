@@ -1,4 +1,4 @@
-"""Measuring a question: each run is probed in a process of its own, one a core.
+"""Measuring a question: each run is probed in a process of its own, one per core.
 
 What a probe found on a run is kept in the run's folder, as a CSV file and a JSON file that says
 what made it; the question's table is made of what was found on all runs.

@@ -100,7 +100,7 @@ def without_attention(arm: Arm) -> RunSettings:
 
 
 def in_bits(runs: Sequence[Probed], column: str) -> Bits:
-    """A column of nats a sentence, in bits."""
+    """A column of nats per sentence, in bits."""
     return np.stack([run.found[column] for run in runs]) / np.log(2.0)
 
 
@@ -209,7 +209,7 @@ def _language_rows(
 def _bit_rows(
     arm: Arm, language: Language, buckets: Sequence[Bucket], recovered: Bits, keys: Row
 ) -> Iterator[Row]:
-    """Bits a sentence, their share of the source's, and bits a word, by bucket; not floored."""
+    """Bits per sentence, their share of the source's, and bits per word, by bucket; not floored."""
     words = arm.runs[0].found["source_words"]
     for bucket in buckets:
         units = {"recovered": np.ones(len(words)), "share": language.bits, "per_word": words}
@@ -247,7 +247,7 @@ def _add_growth(
 
 
 def slope(words: Sequence[float], bits: Sequence[Resampled]) -> Resampled:
-    """Least squares of bits a sentence on words; each bucket is one point."""
+    """Least squares of bits per sentence on words; each bucket is one point."""
     centred = np.array(words, dtype=np.float64) - np.mean(words)
     line = centred / (centred**2).sum()
     values, draws = np.array([item.value for item in bits]), np.stack([item.draws for item in bits])

@@ -84,7 +84,7 @@ def survival_sums(
     groups: Sequence[Int[ndarray, "_"]],
     bands: Sequence[Int[ndarray, "_"]],
 ) -> Float[ndarray, "sentences columns"]:
-    """Count every sentence's words by group and band; all arguments have an array a sentence.
+    """Count every sentence's words by group and band; all arguments have an array per sentence.
 
     Words without a link (nan in ``survived``), group or band (-1) are left out. The sums by chance
     are nan for a sentence without a partner. Raises ValueError if the arguments differ in sentences

@@ -319,7 +319,7 @@ def runs_of(bundle: Bundle) -> dict[str, Any]:
     table = pd.concat([rows[["run"]], known[varied], rows[FACTS].map(_fact)], axis=1)
     return {
         "folder": bundle.folder,
-        "grid": plain_grid("Runs (losses in nats a target token)", table),
+        "grid": plain_grid("Runs (losses in nats per target token)", table),
         "missing": [other_versions(bundle.environment), without_result(bundle.environment)],
         "facts": {name: known[name].unique() for name in known if name not in varied},
         "signatures": signatures(bundle.runs),

@@ -59,7 +59,7 @@ _UNFINISHED_COLUMNS = {
 
 Example = Mapping[str, Any]
 """``sentence`` (its place in the test set), ``source`` and ``hypothesis`` (tokens), ``reference``
-(a text), and ``weights``, a row a token of the hypothesis, a column a token of the source."""
+(a text), and ``weights``: one row per token of the hypothesis, one column per source token."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,7 +135,7 @@ class Bundle:
 
 
 def learning_rows(run: Path) -> list[dict[str, Any]]:
-    """A row a validation x bucket of a run's log; a log that cannot be read is a ``UserError``."""
+    """One row per validation x bucket of a run's log; an unreadable log is a ``UserError``."""
     path = run / LOG
     if not was_written(path):
         return []
@@ -187,7 +187,7 @@ def load_bundle(folder: Path, sentences: bool = True) -> Bundle:
 
 
 def load_results(folder: str | Path) -> pd.DataFrame:
-    """The tidy table of a bundle or a store: a row a run x bucket, columns as in ``schema``."""
+    """The tidy table of a bundle or a store: one row per run x bucket, columns as in ``schema``."""
     return load_bundle(Path(folder), sentences=False).runs
 
 

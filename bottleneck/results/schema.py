@@ -1,10 +1,10 @@
 """The results bundle: which files, which columns, which types. Version 7.
 
-- ``runs.csv``: a row a run x bucket, tidy; ``run,attention,context_size,seed,bucket`` is a key.
-- ``sentences.csv.gz``: a row a run x test sentence: the words of the source and the counts of which
-  every BLEU, its bucket and its interval are a sum (`COUNTED`). A run's own ``sentences.csv`` has
-  the loss and chrF's counts as well (`SENTENCE_COLUMNS`).
-- ``learning.csv``: a row a run x validation x bucket, the validation loss while it was trained
+- ``runs.csv``: one row per run x bucket, tidy; ``run,attention,context_size,seed,bucket`` is a key.
+- ``sentences.csv.gz``: one row per run x test sentence: the words of the source and the counts of
+  which every BLEU, its bucket and its interval are a sum (`COUNTED`). A run's own ``sentences.csv``
+  has the loss and chrF's counts as well (`SENTENCE_COLUMNS`).
+- ``learning.csv``: one row per run x validation x bucket, the validation loss while it was trained
   (`LEARNING_COLUMNS`); no rows of a run that did not log it, no file in older bundles.
 - ``examples.json.gz``: sentences with references, hypotheses and attention weights of each run.
 - ``environment.json``: the version; ``runs``: for each run its settings and what it ran on,
@@ -142,7 +142,7 @@ RUN_COLUMNS: dict[str, str] = {
     "group": "str",
     "signature": "str",
 }
-"""Columns of ``runs.csv`` in order. Scores are 0-100, losses nats a target token; empty = none.
+"""Columns of ``runs.csv`` in order. Scores are 0-100, losses nats per target token; empty = none.
 
 ``near_copies`` is the share, from 0 to 1, of the bucket's source 5-grams (word tokens) that the
 training side holds, blank where there are none. ``group`` is the name of the sweep's group that the
@@ -199,7 +199,7 @@ LEARNING_COLUMNS: dict[str, str] = {
 }
 """Columns of ``learning.csv``, of which ``run,update,bucket`` is a key.
 
-``loss`` is -log P in nats a target token over the validation sentences of the bucket, of which
+``loss`` is -log P in nats per target token over the validation sentences of the bucket, of which
 there are ``sentences`` with ``tokens`` target tokens, end tokens included; it is blank where there
 are none. ``standard_error`` is the loss' own, as sentences are drawn; blank for under two. Of
 ``average_last`` the weights are those that would be kept if training ended there.
@@ -247,7 +247,7 @@ PROBE_COLUMNS: dict[str, str] = {
     "n": "int64",
     "note": "str",
 }
-"""Columns of ``probes/NAME.csv``: a row a number.
+"""Columns of ``probes/NAME.csv``: one row per number.
 
 ``arm`` tells runs apart that differ in more than their seed. A row with a ``seed`` is one run's
 number; where it is blank, so is ``run``, and the number is the mean over seeds, with its 95 %

@@ -92,7 +92,7 @@ def cache_folder() -> Path | None:
 def use_cache() -> None:
     """Keep compiled programs between runs; without a writable cache folder, go on without.
 
-    All are kept, the smallest too: dozens that each take some ms would add up to a second a run.
+    All are kept, the smallest too: dozens that each take some ms would add up to a second per run.
     One that cannot be read is compiled again; jax would say so for each, on two lines.
     """
     folder = cache_folder()

@@ -136,7 +136,7 @@ def read_lines(stream: BufferedIOBase, name: str) -> Iterator[str]:
             if len(line) > LONGEST:
                 raise UserError(
                     f"{name} line {number:,} is over {LONGEST:,} bytes and no sentence; "
-                    "is it a text, with a sentence a line?"
+                    "is it a text, with one sentence per line?"
                 )
             text = line.decode().removesuffix("\n").removesuffix("\r")
             yield text.removeprefix(_BYTE_ORDER_MARK) if number == 1 else text

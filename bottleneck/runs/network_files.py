@@ -1,7 +1,7 @@
 """The trained network in a run's folder: its weights, and the vocabularies that they belong to.
 
 Weights are safetensors, one float32 tensor a parameter, named by its place in the translator. A
-vocabulary is a list, one token a line; subwords also have ``source.subwords.model`` and
+vocabulary is a list, one token per line; subwords also have ``source.subwords.model`` and
 ``target.subwords.model``, which sentencepiece itself reads and writes.
 """
 

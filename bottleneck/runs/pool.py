@@ -108,7 +108,7 @@ def run_jobs(
     together: int = 1,
     threads: int = 1,
 ) -> list[Outcome]:
-    """Execute all jobs into ``store``, ``width`` at once (default: one a core; one on a GPU).
+    """Execute all jobs into ``store``, ``width`` at once (default: one per core; one on a GPU).
 
     Each has so many ``threads``, of which it makes a device each.
 

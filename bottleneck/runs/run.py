@@ -5,7 +5,7 @@ report: a ``Progress`` of ``training.loop``, in which ``valid_loss`` and ``valid
 where there was no validation; a line of an older version has no ``valid_buckets``),
 ``weights.safetensors``, ``source.vocabulary``, ``target.vocabulary`` (with subwords also
 ``source.subwords.model``, ``target.subwords.model``: sentencepiece's files), ``hypotheses.jsonl``
-(sentence by sentence), ``sentences.csv`` (counts), ``scores.csv`` (a row a bucket),
+(sentence by sentence), ``sentences.csv`` (counts), ``scores.csv`` (one row per bucket),
 ``examples.json`` (attention weights of a few sentences); while it runs, ``checkpoint.safetensors``.
 When it has ended, ``SHA256SUMS`` lists what stays.
 """

@@ -32,7 +32,7 @@ def sentence_columns(
     target_tokens: Int[ndarray, "sentences"],
     ended: ndarray,
 ) -> Columns:
-    """Everything that is counted once a sentence, by the bundle's column names."""
+    """Everything that is counted once per sentence, by the bundle's column names."""
     counts = bleu_statistics(hypotheses, references)
     characters = condensed(chrf_statistics(hypotheses, references))
     columns: Columns = {
@@ -47,7 +47,7 @@ def sentence_columns(
 
 
 def bucket_rows(columns: Columns, settings: RunSettings) -> list[dict[str, Any]]:
-    """One row a bucket: n, ratio, scores with their interval, and what explains them."""
+    """One row per bucket: n, ratio, scores with their interval, and what explains them."""
     buckets = Buckets(settings.scoring.lower_edges)
     assigned = buckets.assign(columns["source_words"])
     return [

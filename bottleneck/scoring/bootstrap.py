@@ -184,7 +184,7 @@ class Spread:
 
 
 def spread(values: Float[ndarray, "seeds"]) -> Spread:
-    """Spread of one number a seed, as if seeds were drawn from a normal distribution."""
+    """Spread of one number per seed, as if seeds were drawn from a normal distribution."""
     from scipy.special import stdtrit  # here, because it takes half a second to import
 
     seeds = len(values)

@@ -26,7 +26,7 @@ NAMES = (
 
 
 def arms(bundle: Bundle) -> pd.DataFrame:
-    """A row an arm x bucket: BLEU (0 to 100), mean over seeds, with its 95 % interval.
+    """One row per arm x bucket: BLEU (0 to 100), mean over seeds, with its 95 % interval.
 
     Runs scored in other buckets than the first are a ``UserError``.
     """
@@ -35,7 +35,7 @@ def arms(bundle: Bundle) -> pd.DataFrame:
 
 
 def named_arms(bundle: Bundle) -> list[pd.DataFrame]:
-    """The runs of each arm, a row a run, with its name in the column ``arm``.
+    """The runs of each arm, one row per run, with its name in the column ``arm``.
 
     Raises ``UserError`` as `arms`.
     """

@@ -15,7 +15,7 @@ from .slides import bounds, typed_frame
 
 TITLE = "Compression (L4) and BLEU without attention, by ratio"
 SLIDE = (
-    "Slide L4 (100 numbers a word, 256 for the sentence): "
+    "Slide L4 (100 numbers per word, 256 for the sentence): "
     + "; ".join(f"{row.words} words {row.printed_ratio}:1 {row.quality}" for row in L4)
     + ". Each row has the word of the slide's highest ratio that does not exceed its own, before "
     f"the slide's rounding ({', '.join(f'{row.ratio:.3g}' for row in L4)}); lower ratios are "

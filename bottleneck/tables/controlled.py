@@ -209,7 +209,7 @@ def losses(runs: pd.DataFrame) -> str:
     texts = [f"{row.Index:,} updates {row.train_loss:.2f} / {row.valid_loss:.2f}"
             for row in means.itertuples()]  # fmt: skip
     smoothed = " with label smoothing" if none["label_smoothing"].any() else ""
-    head = f"loss without attention at the end, training{smoothed} / validation, nats a token"
+    head = f"loss without attention at the end, training{smoothed} / validation, nats per token"
     return f"{head}: {', '.join(texts)}"
 
 

@@ -23,7 +23,7 @@ def heatmap(
     width: int,
     shades: str = SHADES,
 ) -> list[str]:
-    """Lines of at most ``width`` columns: a row an output word, a column a source word.
+    """Lines of at most ``width`` columns: one row per output word, one column per source word.
 
     Source words are written downwards. Where they do not fit beside each other, the matrix is cut
     into pieces, one below the other. Raises ValueError where words and weights do not agree.

@@ -101,7 +101,7 @@ def paired_frame(
     labels: Sequence[str],
     how: Resampling,
 ) -> pd.DataFrame:
-    """A row a bucket, then the whole test set, then the interaction; what has no score is blank.
+    """One row per bucket, then the whole test set, then the interaction; no score is a blank.
 
     BLEU, and differences in it, are 0 to 100; ``p_...`` are 0 to 1; intervals are 95 %.
     """

@@ -18,7 +18,7 @@ BASELINE = "baseline"
 
 
 def failure_pattern(comparison: Comparison) -> pd.DataFrame:
-    """L-FAIL, a row a bucket: BLEU of the arm without attention and its fall from the first.
+    """L-FAIL, one row per bucket: BLEU of the arm without attention and its fall from the first.
 
     ``quality_drop`` is per cent of the first filled bucket, ``slide_drop`` of the slide's first
     row; BLEU is 0-100.
@@ -46,7 +46,7 @@ def failure_pattern(comparison: Comparison) -> pd.DataFrame:
 
 
 def vindication(comparison: Comparison) -> pd.DataFrame:
-    """L-VIND, a row a bucket: both arms, the paired gain in BLEU, the improvement in per cent.
+    """L-VIND, one row per bucket: both arms, the paired gain in BLEU, the improvement in per cent.
 
     The improvement is of the arm without attention; BLEU is 0-100.
     """

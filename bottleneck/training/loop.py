@@ -25,7 +25,7 @@ REPORT_EVERY = 20
 
 @dataclass(frozen=True)
 class Progress:
-    """How training stands: loss in nats a target token (mean since the last report).
+    """How training stands: loss in nats per target token (mean since the last report).
 
     Tokens are target tokens, end tokens included, over all time so far; ``update`` counts from 1.
     ``loss`` is what training makes small: with label smoothing more than -log P, and not to be
@@ -74,8 +74,8 @@ class Learner(NamedTuple):
 class Snapshot(NamedTuple):
     """All that is needed to go on as if training had not been stopped.
 
-    ``state`` is that of the whole stack, ``trained`` one a seed; ``losses`` are those of the
-    updates since the last report, a number a seed each.
+    ``state`` is that of the whole stack, ``trained`` one per seed; ``losses`` are those of the
+    updates since the last report, one number per seed each.
     """
 
     state: TrainState
@@ -178,7 +178,7 @@ def validation_updates(settings: TrainingSettings) -> list[int]:
 def token_loss(
     evaluate: SentenceLosses, weights: Weights, batches: Sequence[EvaluationBatch]
 ) -> Float[np.ndarray, "*seeds"]:
-    """Mean -log P in nats a target token over all sentences, of each seed of a stack."""
+    """Mean -log P in nats per target token over all sentences, of each seed of a stack."""
     return _per_token(sentence_losses(evaluate, weights, batches), batches)
 
 

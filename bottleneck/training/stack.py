@@ -68,7 +68,7 @@ class Stack:
         return key if self.parts == 1 else jax.random.fold_in(key, jax.lax.axis_index(AXIS))
 
     def numbers(self, values: Any) -> Float[np.ndarray, " seeds"]:
-        """One number a seed, on the host."""
+        """One number per seed, on the host."""
         return np.reshape(on_host(values).astype(np.float64), self.seeds)
 
 

@@ -61,7 +61,7 @@ def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
 
 
 def write_csv(path: Path, rows: Sequence[Row]) -> None:
-    """One line a row, under the headings of the first."""
+    """One line per row, under the headings of the first."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("w", newline="", encoding="utf8") as file:
         writer = csv.DictWriter(file, fieldnames=list(rows[0]))

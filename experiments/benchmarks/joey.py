@@ -39,7 +39,7 @@ class Player:
 
 @dataclass
 class Entry:
-    """What is measured of a player: ``seconds`` turn by turn, or ``rates`` in tokens a second."""
+    """What is measured of a player: ``seconds`` turn by turn, or ``rates`` in tokens per second."""
 
     player: Player
     batch: int = 64
@@ -134,7 +134,7 @@ def measure(folder: Path, threads: int, given: argparse.Namespace) -> Iterator[R
 
 
 def train(players: Sequence[Player], given: argparse.Namespace) -> Iterator[Row]:
-    """Target tokens a second, in turns; the first round is forgotten."""
+    """Target tokens per second, in turns; the first round is forgotten."""
     entries = [Entry(each) for each in players]
     for _ in range(given.repeats + 1):
         for entry in entries:
@@ -206,7 +206,7 @@ def row(
     against_quickest: Range | None = None,
     note: str = "",
 ) -> Row:
-    """A line of the table: target tokens a second, or seconds where it is about translating."""
+    """A line of the table: target tokens per second, or seconds where it is about translating."""
     unit = "s" if task.startswith("beam") else "tokens/s"
     return {
         "task": task,

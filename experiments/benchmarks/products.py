@@ -23,7 +23,7 @@ def training_operations(model: ModelSettings, target_words: int, batches: Iterab
     encoder       s (3 E H + 3 H H)
     decoder       t (3 E H + 3 H H)
     output layer  t H V
-    none          3 C H           (c enters once a sentence)
+    none          3 C H           (c enters once per sentence)
     dot           2 s t C         (scores, weighted sum)
     additive      s C A + t H A + s t A + s t C
     input placed  t 3 C H         (c_t enters at every step)

@@ -96,7 +96,7 @@ class Team:
     rates: list[float] = field(default_factory=list)
 
     def train(self, runs: int, target_tokens: int) -> None:
-        """Bring so many runs to their end, and note their target tokens a second of wall time."""
+        """Bring so many runs to their end, and note their target tokens per second of wall time."""
         answers, seconds = self._spread(runs, lambda worker: worker.ask(do="train"))
         self.rates.append(runs * target_tokens / seconds)
         self.megabytes = max(self.megabytes, *(answer["megabytes"] for answer in answers))

@@ -4,7 +4,7 @@ One-way GRU encoder whose last state is the context c; decoder GRU that reads [e
 at every step, s_0 = c; attention none, dot or additive with input placement, dot with output
 placement. Eager, or with the decoder's step and the loss compiled. What was chosen by measuring
 (README.md): ``nn.GRU`` wherever the recurrence needs no attention, ``nn.GRUCell`` where it does,
-keys computed once a sentence, logits of real positions alone, fused Adam. Arrays are time first
+keys computed once per sentence, logits of real positions alone, fused Adam. Arrays are time first
 where ``nn.GRU`` likes it.
 """
 
@@ -141,7 +141,7 @@ class AdditiveScore(nn.Module):
         self.vector = nn.Parameter(torch.randn(hidden) * hidden**-0.5)
 
     def keys(self, values: Tensor) -> Tensor:
-        """W_2 h_i, computed once a sentence."""
+        """W_2 h_i, computed once per sentence."""
         return self.key_map(values)
 
     def forward(self, state: Tensor, keys: Tensor) -> Tensor:

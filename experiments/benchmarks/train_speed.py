@@ -1,7 +1,7 @@
 """Times training: this package against the PyTorch program of the same model.
 
 Same model, starting weights, batches, clipping, Adam and threads; each program in processes of
-its own that take turns. Prints real target tokens a second, the ratio, and the share that each
+its own that take turns. Prints real target tokens per second, the ratio, and the share that each
 program reaches of the machine's own rate of large matrix products.
 """
 
@@ -64,7 +64,7 @@ def options() -> argparse.ArgumentParser:
     add("--embedding", type=int, default=128, help="of random words")
     add("--context", type=int, default=256, help="and hidden size, of random words")
     add("--batch", type=int, default=64, help="of random words")
-    add("--length", type=int, default=32, help="tokens a side, of random words")
+    add("--length", type=int, default=32, help="tokens per side, of random words")
     add("--steps", type=int, default=20, help="updates in one turn")
     add("--repeats", type=int, default=7, help="turns of each program")
     add("--threads", type=int, default=1, help="of each process")

@@ -67,7 +67,7 @@ def joey_settings(folder: Path, settings: RunSettings, logging: int) -> str:
 
 
 def write_pairs(path: Path, pairs: Sequence[SentencePair]) -> None:
-    """A sentence a line."""
+    """One sentence per line."""
     for suffix, side in ((".en", "source"), (".fr", "target")):
         lines = [" ".join(tokenize(getattr(pair, side))) + "\n" for pair in pairs]
         path.with_suffix(suffix).write_text("".join(lines), "utf8")

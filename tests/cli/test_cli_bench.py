@@ -32,7 +32,7 @@ def test_a_tiny_benchmark_end_to_end(capsys, tmp_path):
     out = tmp_path / "out"
     assert run([*TINY, "--out", str(out)]) == 0
     printed = capsys.readouterr()
-    assert "By length (tokens a side)" in printed.out
+    assert "By length (tokens per side)" in printed.out
     assert "C9: not measured" in printed.out
     assert "Machine: " in printed.out
     assert "(2 of 2 points, " in printed.err

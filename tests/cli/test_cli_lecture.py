@@ -86,7 +86,7 @@ def test_a_benchmark_decides_on_the_cost(tmp_path, capsys):
         shown = capsys.readouterr().out
         assert "Verdict: in part" in shown
         shown = " ".join(shown.split())
-        assert "T^2.00 [2.00, 2.00] with T tokens a side (results/runs/bench)" in shown
+        assert "T^2.00 [2.00, 2.00] with T tokens per side (results/runs/bench)" in shown
     assert run(["lecture", "L15", "--format", "csv"]) == 0
     frame = pd.read_csv(io.StringIO(capsys.readouterr().out))
     assert "(results/runs/bench)" in frame.loc[0, "why"]

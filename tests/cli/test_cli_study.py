@@ -45,7 +45,7 @@ def test_the_cost_is_what_the_benchmark_measured(tmp_path, capsys):
     plant_costs(tmp_path)
     assert run(["study", "cost", "--results", str(tmp_path)]) == 0
     told = capsys.readouterr().out
-    assert "By length (tokens a side)" in told
+    assert "By length (tokens per side)" in told
     assert "C9: " in told
     assert run(["study", "cost", "--results", str(tmp_path), "--format", "csv"]) == 0
     rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))

@@ -75,9 +75,9 @@ def test_unknown_gold_and_bits(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "data", "message"),
     [
-        ("a.txt", b"", "is empty; give a file with a sentence a line"),
-        ("a.txt", b"\xef\xbb\xbf \r\n", "is empty; give a file with a sentence a line"),
-        ("a.txt.gz", b"", "is empty; give a file with a sentence a line"),
+        ("a.txt", b"", "is empty; give a file with one sentence per line"),
+        ("a.txt", b"\xef\xbb\xbf \r\n", "is empty; give a file with one sentence per line"),
+        ("a.txt.gz", b"", "is empty; give a file with one sentence per line"),
         ("a.txt", b"ab\ncaf\xe9\n", "line 2 is not UTF-8; save the file as UTF-8"),
         ("a.txt", b"\xef\xbb\xbfab\n\n\xff\n", "line 3 is not UTF-8; save the file as UTF-8"),
         ("a.txt", "été\n".encode("utf-16"), "line 1 is not UTF-8; save the file as UTF-8"),

@@ -16,7 +16,7 @@ SENTENCES = ([4, 3, 5, 2], [5, 2], [3, 3, 2])
 
 
 def structure(words=6, **changes):
-    """A graph and the shapes of its weights, at ``words`` words a side."""
+    """A graph and the shapes of its weights, at ``words`` words per side."""
     sizes = {"embedding_size": 2, "context_size": 3, "attention": "general", "cell": "gru"}
     settings = ModelSettings(**{**sizes, **changes})
     return nnx.split(nnx.eval_shape(lambda: nnx.merge(*create(settings, 6, words, 1))))
@@ -41,7 +41,7 @@ def padded(sentences=SENTENCES, extra=0, garbage=None):
 
 
 def settings_of(**changes):
-    """Caps of one word a source word and two more, unless changed."""
+    """Caps of one word per source word and two more, unless changed."""
     return DecodingSettings(**{"cap_factor": 1.0, "cap_extra": 2, **changes})
 
 

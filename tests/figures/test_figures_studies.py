@@ -178,7 +178,7 @@ def test_a_gold_set_of_short_sentences_is_drawn_as_one(tmp_path):
 def test_a_panel_of_which_nothing_was_measured_is_left_out(tmp_path):
     rows = [row for row in rows_of("information") if row["measure"] == "bleu"]
     figure, _ = make_figure("information", plant(tmp_path, "information", rows))
-    assert [axes.get_xlabel() for axes in figure.axes] == ["bits a number (n = 1,234 sentences)"]
+    assert [axes.get_xlabel() for axes in figure.axes] == ["bits per number (n = 1,234 sentences)"]
 
 
 def test_without_numbers_the_command_that_measures_them_is_named(tmp_path):

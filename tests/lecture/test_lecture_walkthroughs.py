@@ -55,7 +55,7 @@ FACTS = {
     "L11": ["-19.0 -46.9 -64.8 -77.0"],
     "L12": ["2.9 5.9 9.8 13.7 17.6", "45 words", "5 13 26 38 51 words, each inside"],
     "L13": ["-9.4 -19.9 -31.3 -32.7", "0.9 4.2 10.2 12.4 16.2", "44 % of the loss"],
-    "L14": ["words: 30", "are 10 a word", "no overflow"],
+    "L14": ["words: 30", "are 10 per word", "no overflow"],
     "L15": ["a step: T^0.93", "in all: T^1.93", "[1.85, 2.01]", "dh is not judged"],
     "L16": ["reordered: black cat", "one to many: sat"],
     "L17": ["sum 0.9", "`bottleneck lecture L17` shows those of a trained run"],
@@ -255,7 +255,7 @@ def test_the_cost_of_a_step_and_of_the_whole_have_their_own_verdicts():
     assert "`bottleneck bench`" in result.why
     cost = QUADRATIC._replace(folder="results/runs/bench")
     why = audit("L15", Evidence(GOLD, cost)).why
-    assert "T^1.93 [1.85, 2.01] with T tokens a side (results/runs/bench)" in why
+    assert "T^1.93 [1.85, 2.01] with T tokens per side (results/runs/bench)" in why
 
 
 def test_an_alignment_that_is_not_the_slides_is_seen():

@@ -20,7 +20,7 @@ MASK = np.arange(5)[None] < LENGTHS[:, None]
 
 
 def memory_of(attention, garbage):
-    """Three sentences of four numbers a word, ``garbage`` where there is no word."""
+    """Three sentences of four numbers per word, ``garbage`` where there is no word."""
     random = np.random.default_rng(0)
     values = random.normal(size=(3, 5, 4)).astype(np.float32)
     values = np.where(MASK[:, :, None], values, np.float32(garbage))

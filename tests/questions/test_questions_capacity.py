@@ -492,7 +492,7 @@ def test_the_caption_answers_the_question_for_each_corpus_first():
     )
     assert "words of copy" in caption[1]
     facts = next(line for line in caption if line.startswith("copy: 1,600 test sentences"))
-    assert "7.00 bits a word" in facts
+    assert "7.00 bits per word" in facts
     assert "by chance 2% to 25%" in facts
     no_vector = "Attention is not among the arms: with it there is no single vector to fill"
     assert no_vector in " ".join(caption)

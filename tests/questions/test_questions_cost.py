@@ -239,7 +239,7 @@ def test_everything_fits_80_columns_uncut(tmp_path: Path, arms: str) -> None:
     text = printed(plant(tmp_path, ALL_SIZES, arms))
     assert max(len(line.rstrip()) for line in text.splitlines()) <= 80
     assert ("additive" in text) == ("additive" in arms)
-    for part in ("By length (tokens a side)", "By batch (sentences)", "32,000", "10..200"):
+    for part in ("By length (tokens per side)", "By batch (sentences)", "32,000", "10..200"):
         assert part in text
 
 

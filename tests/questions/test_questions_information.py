@@ -25,7 +25,7 @@ from seq2seq_bottleneck.settings.run import resolve
 NATS = np.log(2.0)
 WORDS = np.repeat(np.arange(5, 51), 3).astype(float)
 BITS = 4.0 * WORDS
-"""Of a language of four bits a word."""
+"""Of a language of four bits per word."""
 
 
 def run(attention="none", limit=999, seed=1, **changed):

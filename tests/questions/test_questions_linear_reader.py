@@ -9,7 +9,7 @@ CLASSES, SIZE = 6, 16
 
 
 def _planted(rows, seed, noise=0.05):
-    """Two words a row: the first shows in the inputs, the second is not there at all."""
+    """Two words per row: the first shows in the inputs, the second is not there at all."""
     rng = np.random.default_rng(seed)
     words = rng.integers(CLASSES, size=(rows, 2))
     shown = np.random.default_rng(9).normal(size=(CLASSES, SIZE))

@@ -99,7 +99,7 @@ def test_of_files_the_test_and_validation_sentences_are_taken(subject):
 
 
 def test_a_language_without_so_many_sentences_is_the_users_error(subject):
-    with pytest.raises(UserError, match=r"no 2,100 sentences a bucket .* of 5-10 words"):
+    with pytest.raises(UserError, match=r"no 2,100 sentences per bucket .* of 5-10 words"):
         fresh_sentences(_taken_for(_Narrow, subject), 2100)
 
 

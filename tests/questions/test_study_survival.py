@@ -66,7 +66,7 @@ def _rows(subject, tmp_path, outputs):
     rows = summarise([read_kept(tmp_path, _quick(subject.settings), QUESTION)])
     assert set().union(*rows) <= set(PROBE_COLUMNS)
     held = {(r["bucket"], r.get("part", ""), r["measure"]): r for r in rows if "seed" not in r}
-    assert len(rows) == 2 * len(held)  # a row a seed beside each mean, and no key twice
+    assert len(rows) == 2 * len(held)  # one row per seed beside each mean, and no key twice
     return held
 
 

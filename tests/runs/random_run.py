@@ -14,7 +14,7 @@ WORDS = 9
 
 
 def random_run(seed=3, corpus=None, decoding=None, **model):
-    """Nine words a side, w0 to w4 and the special ones."""
+    """Nine words per side, w0 to w4 and the special ones."""
     sizes = {"embedding_size": 4, "context_size": 5, "attention": "additive"} | model
     settings = resolve("smoke").changed(
         model=sizes, corpus={"name": "copy"} | (corpus or {}), decoding=decoding or {}

@@ -37,7 +37,7 @@ def lengths(ratios):
 
 
 def runs_of(folder, **arms):
-    """The tidy table of a store with one run an arm: its attention, shares lost, and changes."""
+    """The tidy table of a store with one run per arm: its attention, shares lost, and changes."""
     store = Store(folder)
     for name, (attention, shares, changes) in arms.items():
         store.add(name, attention, shares, **changes)

@@ -28,7 +28,7 @@ from seq2seq_bottleneck.tables.selection import where
 
 BUCKETS = {"5-10": 7, "11-20": 15, "21-30": 25, "31-40": 35, "41+": 50}
 LENGTHS_OF = list(BUCKETS.values())
-# The share of words lost is .7 per cent a unit of the ratio (16 numbers a word); attention's is 5.
+# The share of words lost is 0.7 % per unit of the ratio (16 numbers per word); attention's is 5.
 NONE = {(size, "none"): [0.007 * 16 * n / size for n in LENGTHS_OF] for size in (8, 16, 32)}
 CELLS = NONE | {(size, "additive"): [0.05] * 5 for size in (8, 16, 32)}
 
