@@ -30,7 +30,7 @@ EMBEDDING = 100
 
 
 class Sizes(NamedTuple):
-    """Tokens a side (end token included), context and hidden size, sentences, words.
+    """Tokens per side (end token included), context and hidden size, sentences, words.
 
     Words are those of either vocabulary, special tokens among them. The defaults are what all
     quantities but one have.

@@ -174,7 +174,7 @@ class Step:
         self.seconds(1)
 
     def seconds(self, steps: int) -> float:
-        """Seconds a step of so many steps in turn; none waits for the host to look at it."""
+        """Seconds per step of so many steps in turn; none waits for the host to look at it."""
         start = time.perf_counter()
         for _ in range(steps):
             self.state, _ = self.update(self.state, self.batch)

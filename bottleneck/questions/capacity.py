@@ -361,7 +361,7 @@ NOTES = [
     "Growth: the exponent b of words = a numbers^b, by least squares over the context sizes whose "
     "length is within the tested ones. A resample whose length is beyond them counts as their end, "
     "so that the exponent's range is too narrow if many are.",
-    "Bits a number: bits of the surviving half of the words at the length of 50 % (in files also "
+    "Bits per number: bits of the surviving half of the words at the length of 50 % (in files also "
     "of nine tenths at 90 %), divided by the context's numbers, after the longer training; of "
     "copied words those at their own place, since n words in their order are exactly n times the "
     "bits of one. The output does not say which half survives: up to one bit less for each word of "

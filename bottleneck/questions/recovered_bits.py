@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 FULL = "full"
 LEVELS = ("1", "2", "4", "8", FULL)
-"""Bits a number of the coarse memories; at the last level nothing is rounded."""
+"""Bits per number of the coarse memories; at the last level nothing is rounded."""
 PARTS = ("probe", "translator")
 MEASURES = (
     ("probe", "", "probe"),
@@ -183,7 +183,7 @@ def _over(bits: Bits, units: Float[ndarray, "sentences"]) -> Float[ndarray, "see
 
 
 def _mean(arm: Arm, bits: Bits, bucket: Bucket) -> Resampled:
-    """Bits a sentence of the bucket."""
+    """Bits per sentence of the bucket."""
     statistics = _over(bits[:, bucket.inside], np.ones(bucket.n))
     return arm.estimate(ratio_of_sums, statistics, bucket.place)
 
