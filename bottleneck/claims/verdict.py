@@ -24,8 +24,6 @@ FAMILY = (
     "then with the fewest updates. Other arms are only reported."
 )
 """Which arms of a study's table its claims judge: the end of their rules."""
-POINTS = " points"
-"""The unit of a difference of two shares."""
 SIGNED = "{:+z.2f}"
 """The form of a difference in BLEU that no word gives a direction."""
 
@@ -123,29 +121,20 @@ def needs_learned(lacking: str) -> str:
 
 
 def ranged(value: float, low: float, high: float, form: str, unit: str = "") -> str:
-    """A number with its 95 % interval: ``44 points [42, 46]``; the form should have ``z``."""
+    """A number with its 95 % interval: ``44 % [42, 46]``; the form should have ``z``."""
     shown, *ends = (form.format(end) for end in (value, low, high))
-    if unit == POINTS and shown == "1":
-        unit = " point"
     return f"{shown}{unit} [{', '.join(ends)}]"
 
 
-def directed(
-    value: float, low: float, high: float, form: str, more: str, less: str, unit: str = ""
-) -> str:
-    """An amount in the phrase for its direction: ``falls by {}`` or ``rises by {}``.
-
-    ``less`` is for an amount below 0, which loses its sign.
-    """
-    if value >= 0:
-        return more.format(ranged(value, low, high, form, unit))
-    return less.format(ranged(-value, -high, -low, form, unit))
-
-
 def changed(estimate: Estimate, more: str, less: str) -> str:
-    """`directed` of a difference in BLEU."""
-    interval = estimate.interval
-    return directed(estimate.value, interval.low, interval.high, "{:z.2f}", more, less)
+    """A difference in BLEU in the phrase for its direction: ``falls by {}`` or ``rises by {}``.
+
+    ``less`` is for a difference below 0, which loses its sign.
+    """
+    value, low, high = estimate.value, estimate.interval.low, estimate.interval.high
+    if value >= 0:
+        return more.format(ranged(value, low, high, "{:z.2f}"))
+    return less.format(ranged(-value, -high, -low, "{:z.2f}"))
 
 
 def with_interval(estimate: Estimate, form: str = "{:z.2f}", unit: str = "") -> str:

@@ -231,17 +231,13 @@ def _table(description: "Description") -> "Table":
 
 def _facts(description: "Description", tokens: str) -> list[str]:
     """Lines below the table; ``tokens`` says what the vocabularies hold."""
-    near = description.near_copies
-    return [
+    lines = [
         f"vocabulary: {description.source_vocabulary:,} source, "
         f"{description.target_vocabulary:,} target {tokens}",
         f"unknown {tokens} in the test set: {100 * description.source_unknown:.2f} % source, "
         f"{100 * description.target_unknown:.2f} % target",
-        *([] if near is None else [_near(near)]),
-        *description.notes,
-        f"fingerprint: {description.fingerprint}",
     ]
-
-
-def _near(share: float) -> str:
-    return f"near-copies: training holds {100 * share:.1f} % of the test set's source 5-grams"
+    if description.near_copies is not None:
+        share = f"{100 * description.near_copies:.1f} % of the test set's source 5-grams"
+        lines.append(f"near-copies: training holds {share}")
+    return [*lines, *description.notes, f"fingerprint: {description.fingerprint}"]

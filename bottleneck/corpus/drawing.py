@@ -174,15 +174,12 @@ def draw_pairs(
                 break
         else:
             raise _exhausted(choices, len(drawn), count)
-        drawn.append(_with_length_bits(pair, probabilities[words]))
+        if pair.bits is not None:  # and those of its length
+            pair = replace(pair, bits=pair.bits - log2(probabilities[words]))
+        drawn.append(pair)
         if distinct:
             seen.add(pair.source)
     return tuple(drawn)
-
-
-def _with_length_bits(pair: SentencePair, chance: float) -> SentencePair:
-    """The pair with the information in its length added to its bits."""
-    return pair if pair.bits is None else replace(pair, bits=pair.bits - log2(chance))
 
 
 def _exhausted(lengths: list[int], drawn_count: int, count: int) -> UserError:

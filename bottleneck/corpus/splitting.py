@@ -176,12 +176,11 @@ def _first_pairs(pairs: Pairs) -> Pairs:
 
 def _ranked(pairs: Pairs, seed: str) -> Pairs:
     """Pairs in an order at random that hangs on the seed and the sentences alone."""
-    return sorted(pairs, key=lambda pair: _rank(seed, pair.source))
 
+    def rank(pair: SentencePair) -> bytes:
+        return blake2b(f"{seed}:{pair.source}".encode(), digest_size=8).digest()
 
-def _rank(seed: str, text: str) -> bytes:
-    """Eight random-looking bytes of a text."""
-    return blake2b(f"{seed}:{text}".encode(), digest_size=8).digest()
+    return sorted(pairs, key=rank)
 
 
 def _largest_part(pool: Pairs) -> int:

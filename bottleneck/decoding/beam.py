@@ -5,6 +5,7 @@ ends when none is live (the search of the RNNsearch paper's code). Width 1 is gr
 winner has the greatest log P / length^penalty, its end token counted.
 """
 
+from functools import partial
 from typing import NamedTuple
 
 import jax
@@ -21,7 +22,7 @@ from .output import Output, cap, caps, count_tokens, has_ended
 
 
 class Beams(NamedTuple):
-    """All beams of all sentences; ``states`` have a row a beam, side by side.
+    """All beams of all sentences; ``states`` have one row per beam, side by side.
 
     ``scores`` are log P in nats, -inf where there is no beam; ``place`` is the next step, from 0.
     """
@@ -42,7 +43,8 @@ def beam_search(
     """Decode a batch; the best of ``beam_size`` outputs of each sentence."""
     size, width = settings.beam_size, cap(source.shape[1], settings)
     limits = caps(lengths, source.shape[1], settings)
-    memory = _repeat(translator.encode(source, lengths), size)
+    each = partial(jnp.repeat, repeats=size, axis=0)  # once for each beam, side by side
+    memory = jax.tree.map(each, translator.encode(source, lengths))
 
     def unfinished(beams: Beams) -> Array:
         return (beams.place < width) & jnp.any(beams.live)
@@ -52,11 +54,6 @@ def beam_search(
 
     beams = jax.lax.while_loop(unfinished, step, _start(translator, memory, limits, size, width))
     return _best(beams, settings.length_penalty)
-
-
-def _repeat(memory: Memory, size: int) -> Memory:
-    """Every sentence's memory once for each of its beams, side by side."""
-    return jax.tree.map(lambda values: jnp.repeat(values, size, axis=0), memory)
 
 
 def _start(translator: Translator, memory: Memory, limits: Array, size: int, width: int) -> Beams:

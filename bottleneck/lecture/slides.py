@@ -24,13 +24,9 @@ class Printed(float):
         return self.text
 
 
-def read_slides() -> dict[str, dict[str, Any]]:
-    """What is printed on each id's slide, in the lecture's order."""
-    text = resources.files(__package__).joinpath("slides.toml").read_text(encoding="utf8")
-    return tomllib.loads(text, parse_float=Printed)
-
-
-SLIDES = read_slides()
+_TEXT = resources.files(__package__).joinpath("slides.toml").read_text(encoding="utf8")
+SLIDES: dict[str, dict[str, Any]] = tomllib.loads(_TEXT, parse_float=Printed)
+"""What is printed on each id's slide, in the lecture's order."""
 Rows = Mapping[str, SimpleNamespace]
 """A table's rows by our buckets; ``slide_bucket`` is the slide's name of a bucket."""
 L_FAIL: Rows = {row["bucket"]: SimpleNamespace(**row) for row in SLIDES["L-FAIL"]["rows"]}

@@ -138,16 +138,16 @@ def results_inside(folder: Path) -> list[Path]:
     if not folder.is_dir():
         return []
     inside = sorted(path for path in folder.iterdir() if path.is_dir() and not _is_store(path))
-    return [path for path in inside if not is_run(path) and _has_results(path)]
+    return [
+        path
+        for path in inside
+        if not is_run(path) and (is_bundle(path) or tables(path) or any_finished(path))
+    ]
 
 
 def _is_store(folder: Path) -> bool:
     """Whether it is a store by its name, and not results that somebody has called so."""
     return folder.name == STORE and not is_bundle(folder) and not (folder / STORE).is_dir()
-
-
-def _has_results(folder: Path) -> bool:
-    return is_bundle(folder) or bool(tables(folder)) or any_finished(folder)
 
 
 def check_one(folder: Path) -> None:

@@ -124,10 +124,12 @@ def _copied_texts(
 
 def _facts(corpus: Corpus, trained: Trained) -> dict[str, Any]:
     """What is the same for every bucket of the run, but for its settings: they have a file."""
+    pieces = corpus.target_vocabulary.pieces
+    epoch = sum(len(pieces(pair.target)) + 1 for pair in corpus.train)  # end tokens included
     return {
         "train_pairs": len(corpus.train),
         "best_update": trained.best_update,
-        "epochs": round(trained.target_tokens / max(1, _target_tokens(corpus)), 3),
+        "epochs": round(trained.target_tokens / max(1, epoch), 3),
         "train_loss": trained.log[-1].loss,
         "valid_loss": trained.valid_loss,
         "train_tokens": trained.target_tokens,
@@ -135,11 +137,6 @@ def _facts(corpus: Corpus, trained: Trained) -> dict[str, Any]:
         "train_seconds": round(trained.seconds, 3),
         "train_tokens_per_second": round(trained.target_tokens / max(trained.seconds, 1e-9), 1),
     }
-
-
-def _target_tokens(corpus: Corpus) -> int:
-    """Target tokens of the training set, end tokens included."""
-    return sum(len(corpus.target_vocabulary.pieces(pair.target)) + 1 for pair in corpus.train)
 
 
 def _near_copies(corpus: Corpus, settings: RunSettings) -> list[dict[str, Any]]:

@@ -255,20 +255,17 @@ def worker_environment() -> dict[str, str]:
     And about numbers, whatever the user told them.
 
     OpenBLAS has one thread: its threads wait by spinning, and with a worker on every core the
-    orthogonal start of a cell's weights (256 x 256) took a second a matrix instead of milliseconds.
+    orthogonal start of a cell's weights (256 x 256) took a second instead of milliseconds.
     """
     environment = dict(os.environ)
     environment.setdefault("OPENBLAS_NUM_THREADS", "1")
     environment.setdefault("GLIBC_TUNABLES", MEMORY)
     environment.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
     environment.setdefault("JAX_TRACEBACK_FILTERING", "off")  # else an error ends in a notice
-    variables = _for_gpu(environment) if has_accelerator() else _for_core(environment)
-    return environment | NUMBERS | variables
-
-
-def _for_core(environment: Mapping[str, str]) -> dict[str, str]:
-    """One thread for XLA's CPU backend, which counts cores by NPROC."""
-    return {"NPROC": str(nproc_from(environment) or 1)}
+    if has_accelerator():
+        return environment | NUMBERS | _for_gpu(environment)
+    # XLA's CPU backend counts cores by NPROC: one thread.
+    return environment | NUMBERS | {"NPROC": str(nproc_from(environment) or 1)}
 
 
 def _for_gpu(environment: Mapping[str, str]) -> dict[str, str]:

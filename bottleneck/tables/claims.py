@@ -120,7 +120,7 @@ def _notes(row: Mapping[str, str]) -> list[str]:
 
 
 def json(decisions: Sequence[Decision]) -> str:
-    """One object: a row a claim, null where there is no number."""
+    """One object: one row per claim, null where there is no number."""
     frame = claims(decisions)
     blanked = frame.astype("object").where(frame.notna(), None)
     described = {"name": "claims", "title": TITLE, "rows": blanked.to_dict("records")}

@@ -4,6 +4,7 @@ import json as json_text
 from collections.abc import Sequence
 
 import pandas as pd
+from pandas.api.types import is_numeric_dtype
 
 from ..claims.verdict import Verdict, two_digits
 from ..settings.errors import UsageError, did_you_mean
@@ -74,7 +75,7 @@ def _markdown(text: str) -> str:
 def latex(frame: pd.DataFrame, title: str, lines: Sequence[str]) -> str:
     """A booktabs table for LaTeX; an interval stands in its value's cell, the lines as notes."""
     merged = with_intervals(frame)
-    columns = "".join("r" if _is_number(frame[name]) else "l" for name in merged.columns)
+    columns = "".join("r" if is_numeric_dtype(frame[name]) else "l" for name in merged.columns)
     body = [_latex_row(list(merged.columns)), r"\midrule", *map(_latex_row, _rows(merged))]
     return "\n".join(
         [
@@ -130,10 +131,6 @@ def _with_interval(row: Sequence[float], note: str) -> str:
 def beyond(note: str, end: str) -> str:
     """The sign of a number (``value``, ``low`` or ``high``) that a note tells to be a bound."""
     return next((sign for side, sign in SIDES.items() if f"{end} {side}" in note), "")
-
-
-def _is_number(column: pd.Series) -> bool:
-    return pd.api.types.is_numeric_dtype(column)
 
 
 def _latex_row(cells: Sequence[str]) -> str:

@@ -59,7 +59,7 @@ def _piece(
     label: int,
     shades: str,
 ) -> Iterator[str]:
-    """The source words downwards, then a line an output word."""
+    """The source words downwards, then one line per output word."""
     for row in range(max(map(len, source))):
         letters = "".join(_letter(word, row, source).ljust(CELL) for word in source)
         yield f"{'':<{label}} {letters}".rstrip()

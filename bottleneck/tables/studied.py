@@ -1,6 +1,6 @@
 """What the tables of all studies share: picking numbers out of ``probes/NAME.csv``."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 
@@ -101,20 +101,12 @@ def _runs(frame: pd.DataFrame) -> str:
     text = ", ".join(sorted(set(frame["corpus"])))
     updates = ", ".join(f"{count:,}" for count in sorted(set(frame["updates"])))
     sizes = ", ".join(map(str, sorted(set(frame["context_size"]))))
-    named = (
-        " An arm's name leaves out what most arms have."
-        if _differ_in_settings(frame["arm"])
-        else ""
-    )
+    in_settings = any("=" in name for name in frame["arm"])
+    named = " An arm's name leaves out what most arms have." if in_settings else ""
     return (
         f"Corpus {text}; context {sizes}; {updates} updates. {_seeds(seeds)}{named} "
         f"* behind a count: under {MARKED_BELOW}, too few to lean on."
     )
-
-
-def _differ_in_settings(names: Iterable[str]) -> bool:
-    """Whether arms differ in more than their attention."""
-    return any("=" in name for name in names)
 
 
 def _seeds(subset: Mapping[str, Sequence[int]]) -> str:
