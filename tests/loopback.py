@@ -7,8 +7,13 @@ import zipfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from hashlib import sha256
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
+
+import pytest
+
+from seq2seq_bottleneck.corpus.download import CORPORA
 
 
 @dataclass
@@ -107,3 +112,18 @@ def real_layouts() -> dict[str, bytes]:
             for side in ("en", "fr")
         },
     }
+
+
+@contextmanager
+def named_corpora(monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
+    """Every corpus of the catalogue at a server of this machine, with the hashes of its files."""
+    monkeypatch.setenv("NO_PROXY", "*")
+    with served(real_layouts()) as site:
+        for name, corpus in CORPORA.items():
+            files = {
+                file: known and sha256(site.files[file]).hexdigest()
+                for file, known in corpus.files.items()
+            }
+            moved = corpus._replace(base_url=site.address, files=files)
+            monkeypatch.setitem(CORPORA, name, moved)
+        yield site

@@ -6,11 +6,10 @@ import json
 from hashlib import sha256
 
 import pytest
-from loopback import real_layouts, served
+from loopback import named_corpora
 
 from seq2seq_bottleneck.cli.main import run
 from seq2seq_bottleneck.cli.options import corpus_settings
-from seq2seq_bottleneck.corpus.download import CORPORA
 from seq2seq_bottleneck.corpus.grammar import english_french
 from seq2seq_bottleneck.results.folders import SETTINGS
 from seq2seq_bottleneck.settings.concerns import NAMED
@@ -24,15 +23,7 @@ def site(tmp_path, monkeypatch):
     """The catalogue with two corpora on a server of this machine; the cache and the folder ours."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setenv("NO_PROXY", "*")
-    with served(real_layouts()) as site:
-        for name, corpus in CORPORA.items():
-            files = {
-                file: known and sha256(site.files[file]).hexdigest()
-                for file, known in corpus.files.items()
-            }
-            moved = corpus._replace(base_url=site.address, files=files)
-            monkeypatch.setitem(CORPORA, name, moved)
+    with named_corpora(monkeypatch) as site:
         yield site
 
 

@@ -8,7 +8,7 @@ from hashlib import sha256
 from pathlib import Path
 
 import pytest
-from loopback import Site, lines, real_layouts, served, tgz, zipped
+from loopback import Site, lines, named_corpora, real_layouts, tgz, zipped
 
 from seq2seq_bottleneck.corpus.download import CORPORA, SOURCE, fetch, folder_of, split_files
 from seq2seq_bottleneck.settings.concerns import NAMED
@@ -19,15 +19,7 @@ from seq2seq_bottleneck.settings.errors import UserError
 def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
     """Every corpus at a server of this machine, with hashes of its own files if it has any."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    monkeypatch.setenv("NO_PROXY", "*")
-    with served(real_layouts()) as site:
-        for name, corpus in CORPORA.items():
-            files = {
-                file: known and sha256(site.files[file]).hexdigest()
-                for file, known in corpus.files.items()
-            }
-            moved = corpus._replace(base_url=site.address, files=files)
-            monkeypatch.setitem(CORPORA, name, moved)
+    with named_corpora(monkeypatch) as site:
         yield site
 
 
