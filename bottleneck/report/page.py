@@ -321,7 +321,7 @@ def runs_of(bundle: Bundle) -> dict[str, Any]:
         "folder": bundle.folder,
         "grid": plain_grid("Runs (losses in nats per target token)", table),
         "missing": [other_versions(bundle.environment), without_result(bundle.environment)],
-        "facts": {name: known[name].unique() for name in known if name not in varied},
+        "facts": {name: known[name].unique().tolist() for name in known if name not in varied},
         "signatures": signatures(bundle.runs),
     }
 
