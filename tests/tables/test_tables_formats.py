@@ -16,8 +16,8 @@ from seq2seq_bottleneck.results.bundle import load_bundle
 from seq2seq_bottleneck.settings.errors import UsageError
 from seq2seq_bottleneck.tables.formats import csv, latex, markdown, with_intervals
 from seq2seq_bottleneck.tables.formats import json as json_form
-from seq2seq_bottleneck.tables.page import FORMATS
-from seq2seq_bottleneck.tables.pages import TABLES, make_page
+from seq2seq_bottleneck.tables.names import FORMATS, TABLES
+from seq2seq_bottleneck.tables.pages import make_page
 from seq2seq_bottleneck.tables.render import ranged
 
 FALLING = {"none": [0.1, 0.3, 0.5, 0.6, 0.7], "additive": [0.1, 0.1, 0.1, 0.1, 0.1]}
@@ -106,20 +106,23 @@ def test_awkward_text_is_escaped_in_markdown():
     assert f"- {expected}" in text
 
 
-def test_intervals_stand_with_their_value_and_blanks_stay_blank():
-    rows = {
-        "n": [2, 0],
-        "bleu": [1.5, np.nan],
-        "bleu_low": [1.25, np.nan],
-        "bleu_high": [2, np.nan],
-    }
-    merged = with_intervals(pd.DataFrame(rows))
-    assert merged.to_dict("list") == {"n": ["2", "0"], "bleu": ["1.50 [1.25, 2.00]", ""]}
-
-
-def test_an_interval_is_put_into_its_value_wherever_its_columns_stand():
-    rows = {"a_high": [3.0], "a_bounds": ["high at least"], "a": [2.0], "a_low": [1.0]}
-    assert with_intervals(pd.DataFrame(rows)).to_dict("list") == {"a": ["2.00 [1.00, >3.00]"]}
+@pytest.mark.parametrize(
+    ("rows", "merged"),
+    [
+        (
+            {"n": [2, 0], "bleu": [1.5, np.nan], "bleu_low": [1.25, np.nan],
+             "bleu_high": [2, np.nan]},
+            {"n": ["2", "0"], "bleu": ["1.50 [1.25, 2.00]", ""]},
+        ),
+        # Wherever its columns stand.
+        (
+            {"a_high": [3.0], "a_bounds": ["high at least"], "a": [2.0], "a_low": [1.0]},
+            {"a": ["2.00 [1.00, >3.00]"]},
+        ),
+    ],
+)  # fmt: skip
+def test_an_interval_stands_with_its_value_and_blanks_stay_blank(rows, merged):
+    assert with_intervals(pd.DataFrame(rows)).to_dict("list") == merged
 
 
 def test_small_numbers_keep_their_digits_in_every_form_of_text():
@@ -163,12 +166,12 @@ def test_a_count_that_is_not_known_is_blank_in_every_form():
     assert "| verb |  |\n" in markdown(frame, "t", [])
     assert r"verb &  \\" in latex(frame, "t", [])
     assert csv(frame) == "part,n\nnoun,3\nverb,\n"
-    assert json.loads(json_form("n", "t", frame, [], []))["rows"][1] == {"part": "verb", "n": None}
+    assert json.loads(json_form("n", "t", frame))["rows"][1] == {"part": "verb", "n": None}
 
 
 def test_json_keeps_texts_and_accents_and_has_no_nan():
     frame = pd.DataFrame({"word": ["été"], "bleu": [np.nan]})
-    text = json_form("n", "t", frame, [], [AWKWARD])
+    text = json_form("n", "t", frame, caption=[AWKWARD])
     assert "été" in text
     assert json.loads(text)["rows"] == [{"word": "été", "bleu": None}]
     assert json.loads(text)["caption"] == [AWKWARD]

@@ -8,7 +8,7 @@ from planted import write_planted, write_sizes
 from rich.console import Console
 
 from seq2seq_bottleneck.results.bundle import load_bundle
-from seq2seq_bottleneck.tables.names import FORMATS, TABLES
+from seq2seq_bottleneck.tables.names import TABLES
 from seq2seq_bottleneck.tables.pages import make_page
 from seq2seq_bottleneck.tables.render import (
     EIGHTHS,
@@ -130,14 +130,6 @@ def test_an_encoding_without_blocks_gets_no_bars(pages, name, encoding):
     assert not set(text) & set(BLOCKS)
     assert SCALE not in text
     assert numbers(text) == numbers(printed(table))
-
-
-@pytest.mark.parametrize("form", FORMATS[1:])
-@pytest.mark.parametrize("name", TABLES)
-def test_no_format_for_programs_has_bars(pages, name, form):
-    text = pages[name].render(form)
-    assert not set(text) & set(BLOCKS)
-    assert SCALE not in text
 
 
 @pytest.mark.parametrize("width", WIDTHS)
