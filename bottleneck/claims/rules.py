@@ -160,11 +160,6 @@ def vindication_rising(rows: Sequence[BucketScores]) -> Decision:
     return partly, not _ties(steps), clauses, name, rise
 
 
-def _unlearned_none(rows: Sequence[BucketScores]) -> str:
-    """Why the arm without attention cannot be judged; empty if it can."""
-    return unlearned("without attention", rows[0].name) if at_floor([rows[0].none]) else ""
-
-
 def _without_gain(rows: Sequence[BucketScores]) -> str:
     """Why a gain cannot be judged; empty if it can."""
     if lacking := [r.name for r in rows if r.attention is None or not r.attention.filled]:
@@ -189,7 +184,9 @@ RULES: Mapping[str, Rule] = {
         "otherwise not held. Not measured if BLEU in the first filled bucket is under "
         f"{FLOOR_BLEU:g}: what was not learned cannot fall. {UNREAD}",
         failure_pattern,
-        _unlearned_none,
+        lambda rows: (
+            unlearned("without attention", rows[0].name) if at_floor([rows[0].none]) else ""
+        ),
     ),
     "L-VIND": Rule(
         "Held if attention minus none, in BLEU, has a 95 % interval above 0 in the longest filled "

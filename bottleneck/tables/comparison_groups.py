@@ -89,32 +89,24 @@ def like(runs: pd.DataFrame, settings: RunSettings, free: Collection[str]) -> pd
     return _distance(runs, settings, free) == 0
 
 
-def _order(runs: pd.DataFrame) -> tuple[int, int, int, str]:
-    """Distance from the lecture's settings, then the largest context, most seeds, name."""
+def _order(runs: pd.DataFrame) -> tuple[int, int, int, int, str]:
+    """Distance from the lecture's settings, largest context, fewest updates, most seeds, name."""
     row = first(runs)
-    return row["distance"], -int(row[SIZE]), -runs["seed"].nunique(), row["run"]
+    numbers = int(row["distance"]), -int(row[SIZE]), int(row["updates"])
+    return *numbers, -runs["seed"].nunique(), row["run"]
 
 
 def pairs(runs: pd.DataFrame) -> list[Pair]:
-    """None with each attention, closest to the lecture's settings first.
-
-    Of a group's updates the fewest with which both arms were trained are taken.
-    """
-    candidates = [
-        _pair(group[group["attention"].isin([NONE, name])])
-        for group in groups(runs, PAIRED)
-        for name in sorted(set(group["attention"]) - {NONE, UNIFORM})
-    ]
-    return sorted(filter(None, candidates), key=lambda pair: _order(pair.attention))
-
-
-def _pair(group: pd.DataFrame) -> Pair | None:
-    for _, subset in group.groupby("updates"):
-        none = subset["attention"] == NONE
-        arms = common_seeds(subset[none], subset[~none])
-        if len(arms[0]):
-            return Pair(*arms, group)
-    return None
+    """None with each attention, closest to the lecture's settings first."""
+    result = []
+    for group in groups(runs, PAIRED):
+        for name in sorted(set(group["attention"]) - {NONE, UNIFORM}):
+            both = group[group["attention"].isin([NONE, name])]
+            for _, subset in both.groupby("updates"):
+                without = subset["attention"] == NONE
+                arms = common_seeds(subset[without], subset[~without])
+                result += [Pair(*arms, both)] if len(arms[0]) else []
+    return sorted(result, key=lambda pair: _order(pair.attention))
 
 
 def common_seeds(*arms: pd.DataFrame) -> Sequence[pd.DataFrame]:
@@ -129,15 +121,16 @@ def alone(runs: pd.DataFrame) -> pd.DataFrame | None:
 
 
 def closest(runs: pd.DataFrame, arms: Collection[str]) -> pd.DataFrame | None:
-    """The group closest to the lecture's settings that has these arms; None if none has.
+    """The group of equal updates closest to the lecture's settings that has these arms.
 
-    ``arms`` are kinds (`arm_kinds`). Of its updates the fewest with which it has them are taken.
+    ``arms`` are kinds (`arm_kinds`). None if no group has them.
     """
-    candidates = []
-    for group in groups(runs, PAIRED):
-        trained = (rows for _, rows in group.groupby("updates"))
-        candidates += [rows for rows in trained if set(arms) <= arm_kinds(rows["attention"])][:1]
-    return min(candidates, key=_order, default=None)
+    equal = groups(runs, PAIRED - {"updates"})
+    return min(
+        (group for group in equal if set(arms) <= arm_kinds(group["attention"])),
+        key=_order,
+        default=None,
+    )
 
 
 def arm_kinds(attentions: Iterable[str]) -> set[str]:

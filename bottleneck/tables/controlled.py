@@ -148,8 +148,7 @@ def _variations(
 
 def twice_trained(bundle: Bundle, pair: Pair) -> tuple[list[Trained], pd.DataFrame] | None:
     """None trained twice as long beside both arms, of common seeds; None where that was not run."""
-    updates = pair.none["updates"].iloc[0]
-    longer = pair.group[(pair.group["updates"] == 2 * updates) & (pair.group["attention"] == NONE)]
+    longer = controls_of(listed_runs(bundle), pair).get(LONGER, pair.none[:0])
     parts = common_seeds(pair.none, longer, pair.attention)
     if parts[0].empty:
         return None

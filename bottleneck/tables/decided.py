@@ -296,20 +296,19 @@ def judge(claim: Claim, frame: pd.DataFrame, runs: pd.DataFrame | None) -> Judge
     lacking = arm_kinds(judged) - arm_kinds(judged - set(low))
     kinds = [WORDS[kind] for kind in claim.arms if kind in lacking]
     kinds += [] if judged - set(low) else ["of every arm"]
+    bucket = next((bucket for bucket, _ in low.values()), "")
     if kinds:
-        bucket = next(bucket for bucket, _ in low.values())
         verdict, notes = _unmeasured(claim, unlearned(kinds[0], bucket)), []
     else:
         subset = subset[~subset["attention"].isin(low)]
-        verdict, notes = studied(claim, subset), [_left_out(low)]
-    others = len(set(frame["arm"]) - set(frame.loc[frame["run"].isin(group["run"]), "arm"]))
-    if others:
-        arms = (
-            "1 arm of other settings was"
-            if others == 1
-            else f"{others} arms of other settings were"
-        )
-        notes.append(f"{arms} not judged")
+        named = ", ".join(f"{arm} ({bleu:.1f})" for arm, (_, bleu) in low.items())
+        head = f"left out as not learned, BLEU under {FLOOR_BLEU:g} in {bucket}"
+        verdict, notes = studied(claim, subset), [f"{head}: {named}"] if low else []
+    others = set(frame["arm"]) - set(frame.loc[frame["run"].isin(group["run"]), "arm"])
+    if len(others) == 1:
+        notes.append("1 arm of other settings was not judged")
+    elif others:
+        notes.append(f"{len(others)} arms of other settings were not judged")
     return replace(verdict, because="; ".join(filter(None, [verdict.because, *notes]))), subset
 
 
@@ -343,12 +342,3 @@ def _low(rows: pd.DataFrame) -> dict[str, tuple[str, float]]:
         if not learned(bleu):
             low[str(arm)] = bucket, bleu
     return low
-
-
-def _left_out(low: Mapping[str, tuple[str, float]]) -> str:
-    """``left out as not learned, BLEU under 5 in 5-10: none (0.2)``."""
-    if not low:
-        return ""
-    bucket, _ = next(iter(low.values()))
-    named = ", ".join(f"{arm} ({bleu:.1f})" for arm, (_, bleu) in low.items())
-    return f"left out as not learned, BLEU under {FLOOR_BLEU:g} in {bucket}: {named}"

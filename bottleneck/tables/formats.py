@@ -10,32 +10,18 @@ from pandas.api.types import is_numeric_dtype
 from ..claims.verdict import two_digits
 from ..settings.errors import UsageError, did_you_mean
 
+LATEX_NAMES = {"\\": "backslash", "~": "asciitilde", "^": "asciicircum",
+               "<": "less", ">": "greater", "|": "bar"}  # fmt: skip
 LATEX_ESCAPES = str.maketrans(
-    {
-        "\\": r"\textbackslash{}",
-        "~": r"\textasciitilde{}",
-        "^": r"\textasciicircum{}",
-        "<": r"\textless{}",
-        ">": r"\textgreater{}",
-        "|": r"\textbar{}",
-        **{sign: f"\\{sign}" for sign in "&%$#_{}"},
-    }
+    {sign: rf"\text{name}{{}}" for sign, name in LATEX_NAMES.items()}
+    | {sign: f"\\{sign}" for sign in "&%$#_{}"}
 )
 SIDES = {"at least": ">", "under": "<"}
 """What a column of bounds calls a number that lies beyond what was measured, and its sign."""
 SMALL = 0.1
 """Under it decimals do not tell a number: its digits are counted."""
 MARKDOWN_ESCAPES = str.maketrans(
-    {
-        "\\": r"\\",
-        "|": r"\|",
-        "*": r"\*",
-        "_": r"\_",
-        "`": r"\`",
-        "<": "&lt;",
-        ">": "&gt;",
-        "\n": " ",
-    }
+    {sign: f"\\{sign}" for sign in "\\|*_`"} | {"<": "&lt;", ">": "&gt;", "\n": " "}
 )
 
 

@@ -19,10 +19,6 @@ from ..settings.errors import plain
 
 MEASURE = 100
 """The most columns of a line of prose, which is hard to read when it is longer."""
-AMPLE = 1_000
-"""Columns that no table needs."""
-BAR_WIDTHS = (10, 5)
-"""Columns of a bar, where there is much room and where there is little."""
 EIGHTHS = " ▏▎▍▌▋▊▉█"
 """The characters that fill so many eighths of a column."""
 SCALE = "Bars: BLEU from 0 to 100."
@@ -62,7 +58,7 @@ class CompactTable(Table):
 
 def least_width(table: Table, console: Console) -> int:
     """The columns that a table takes with no cell folded."""
-    options = console.options.update_width(AMPLE)
+    options = console.options.update_width(1_000)  # more than any table needs
     return Table.__rich_measure__(table, console, options).maximum
 
 
@@ -84,7 +80,7 @@ class BarTable:
         return Measurement.get(console, options, self._fitted(console, options))
 
     def _fitted(self, console: Console, options: ConsoleOptions) -> CompactTable:
-        for width in BAR_WIDTHS if can_encode(options.encoding, EIGHTHS) else ():
+        for width in (10, 5) if can_encode(options.encoding, EIGHTHS) else ():
             table = self.make(width)
             table.caption, table.caption_justify, table.caption_style = f"{SCALE}\n", "left", "dim"
             if table.fits(console, options):
