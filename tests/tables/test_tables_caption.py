@@ -186,15 +186,16 @@ def test_the_caption_names_what_is_not_usual(tmp_path, changes, head, text):
 
 
 def test_of_many_seeds_the_caption_says_what_they_lie_between(planted):
-    arm = compare(load_bundle(planted)).none
+    arm, two = compare(load_bundle(planted)).none, np.ones(2)
     scores = np.arange(50.0).reshape(25, 2)  # seed k has 2k and 2k + 1
-    assert seed_points(replace(arm, seeds=tuple(range(25)), by_seed=scores)) == [
+    many = replace(arm, seeds=tuple(range(25)), by_seed=scores, brevity=two)
+    assert seed_points(many) == [
         "lowest of 25 seeds: 0.0 1.0",
         "median of 25 seeds: 24.0 25.0",
         "highest of 25 seeds: 48.0 49.0",
         "standard deviation over 25 seeds: 14.7 14.7",
     ]
-    assert seed_points(replace(arm, seeds=(1, 2), by_seed=scores[:2])) == [
+    assert seed_points(replace(many, seeds=(1, 2), by_seed=scores[:2])) == [
         "seed 1: 0.0 1.0", "seed 2: 2.0 3.0", "standard deviation over 2 seeds: 1.4 1.4",
     ]  # fmt: skip
 
