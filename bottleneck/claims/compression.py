@@ -25,10 +25,9 @@ from ..lecture.slides import L_FAIL, log_linear_fit
 from ..scoring.bootstrap import Estimate, difference
 from .verdict import (
     FLOOR_BLEU,
-    BucketScores,
     Verdict,
     at_floor,
-    estimated,
+    decided,
     small_buckets,
     with_interval,
 )
@@ -83,7 +82,6 @@ class Curve:
     the ratio's rank, and added by length's. ``left_out`` are the cells that the fit leaves out.
     """
 
-    cells: tuple[Cell, ...]
     left_out: tuple[Cell, ...]
     rank_correlation: Estimate
     ratio_points: Estimate
@@ -99,8 +97,6 @@ def compression_predicts_loss(cells: Sequence[Cell]) -> Verdict:
     curve = measure_curve(rows)
     sizes = len({cell.context_size for cell in rows})
     left_out = ", ".join(f"{cell.context_size} x {cell.bucket}" for cell in curve.left_out)
-    # A bucket has the same sentences at every context size.
-    buckets = {cell.bucket: BucketScores(cell.bucket, cell.sentences, cell.bleu) for cell in rows}
     clauses = [
         f"over {len(rows)} cells of {sizes} context sizes the rank correlation of BLEU with the "
         f"compression ratio is {with_interval(curve.rank_correlation, '{:.3f}')}",
@@ -108,13 +104,14 @@ def compression_predicts_loss(cells: Sequence[Cell]) -> Verdict:
         f"length adds {with_interval(curve.length_points, '{:.1f}')} points",
         _fit_clause(curve.fit),
         f"left out of the fit, BLEU under {LEAST_BLEU}: {left_out}" if left_out else "",
-        small_buckets(list(buckets.values())),
+        # A bucket has the same sentences at every context size.
+        small_buckets({cell.bucket: cell.sentences for cell in rows}),
     ]
     word = "held" if curve.length_points.value < LENGTH_POINTS else "partly"
     if not curve.rank_correlation.interval.high < CLEAR_CORRELATION:
         word = "not held"
-    number = estimated("rank correlation of BLEU with the ratio", curve.rank_correlation)
-    return Verdict("C1", word, COMPRESSION_RULE, "; ".join(filter(None, clauses)), **number)
+    measure = "rank correlation of BLEU with the ratio"
+    return decided("C1", word, COMPRESSION_RULE, clauses, measure, curve.rank_correlation)
 
 
 def _unmeasured(rows: Sequence[Cell]) -> str:
@@ -159,7 +156,6 @@ def measure_curve(cells: Sequence[Cell]) -> Curve:
     added = difference(by_both, by_ratio)
     fitted = [cell for cell in cells if cell.bleu.value >= LEAST_BLEU]
     return Curve(
-        cells=tuple(cells),
         left_out=tuple(cell for cell in cells if cell.bleu.value < LEAST_BLEU),
         rank_correlation=_estimate(cells, lambda bleu: correlation(ratio, _order(bleu))),
         ratio_points=by_ratio,

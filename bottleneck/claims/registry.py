@@ -1,8 +1,8 @@
 """The lecture's claims in order: what each says, what is measured, and what produces the numbers.
 
 A claim with a ``study`` is decided from the study's table alone, ``probes/NAME.csv``, with the rows
-of the arms that `tables.judged` chooses. The other claims are decided from the runs themselves
-(`tables.decided`).
+of the arms that `tables.decided.judge` chooses. The other claims are decided from the runs
+themselves (`tables.decided`).
 """
 
 from dataclasses import dataclass

@@ -20,8 +20,8 @@ from .verdict import (
     Verdict,
     at_floor,
     changed,
-    estimated,
-    filled,
+    decided,
+    negative,
     small_buckets,
     unlearned,
     with_interval,
@@ -34,7 +34,6 @@ whatever attention does."""
 SHORT_LITTLE, SHORT_SOME = 10.0, 25.0
 """Per cent of attention's BLEU that a small gain stays under (slide: 2.6 %), and a moderate one."""
 UNREAD = f"A bucket of fewer than {READ_FROM} sentences is not read."
-TOO_FEW = f"fewer than two buckets have {READ_FROM} sentences or more"
 
 Decision = tuple[bool, bool, list[str], str, Estimate]
 """Whether the main condition holds, and all the others; the clauses of the reason; the number that
@@ -56,15 +55,19 @@ class Rule:
 
 def verdict_on(claim: str, buckets: Sequence[BucketScores]) -> Verdict:
     """The verdict on a claim in `RULES`."""
-    rule, rows = RULES[claim], filled(buckets)
-    if reason := TOO_FEW if len(rows) < 2 else rule.unmeasured(rows):
+    rule, filled = RULES[claim], [row for row in buckets if row.none.filled]
+    rows = [row for row in filled if row.sentences >= READ_FROM]
+    few = [row.name for row in filled if row.sentences < READ_FROM]
+    too_few = f"fewer than two buckets have {READ_FROM} sentences or more"
+    if reason := too_few if len(rows) < 2 else rule.unmeasured(rows):
         return Verdict(claim, "not measured", rule.text, reason)
     main, rest, clauses, name, number = rule.decide(rows)
+    clauses += [
+        small_buckets({row.name: row.sentences for row in filled}),
+        f"not read: {', '.join(few)}" if few else "",
+    ]
     word = ("held" if rest else "partly") if main else "not held"
-    few = [row.name for row in buckets if row.none.filled and row.sentences < READ_FROM]
-    clauses += [small_buckets(buckets), f"not read: {', '.join(few)}" if few else ""]
-    because = "; ".join(filter(None, clauses))
-    return Verdict(claim, word, rule.text, because, **estimated(name, number))
+    return decided(claim, word, rule.text, clauses, name, number)
 
 
 def failure_pattern(rows: Sequence[BucketScores]) -> Decision:
@@ -89,6 +92,7 @@ def vindication(rows: Sequence[BucketScores]) -> Decision:
     shortest, longest, more = rows[0].name, rows[-1].name, interaction(list(gains.values()))
     losses = {name: gain for name, gain in gains.items() if gain.interval.below_zero}
     best = max(gains, key=lambda name: gains[name].value)
+    ceiling = [row.name for row in rows if row.attention.value >= CEILING_BLEU]
     clauses = [
         f"the gain in {longest} is {with_interval(gains[longest])}",
         changed(
@@ -98,7 +102,10 @@ def vindication(rows: Sequence[BucketScores]) -> Decision:
         ),
         f"the largest gain is in {best} ({with_interval(gains[best])})",
         _listed("clear losses", losses),
-        ceiling_sentence({row.name: row.attention.value for row in rows}),
+        f"in bucket{'s' * (len(ceiling) > 1)} {', '.join(ceiling)} attention is at its ceiling "
+        f"(BLEU >= {CEILING_BLEU:g}): the relative gain there is 100/none - 1, arithmetic"
+        if ceiling
+        else "",
     ]
     name = f"attention minus none, BLEU, {longest}"
     rest = more.interval.above_zero and not losses
@@ -109,7 +116,7 @@ def vindication_largest(rows: Sequence[BucketScores]) -> Decision:
     """The gain is largest where the bottleneck hurt most."""
     gains = {row.name: row.gain for row in rows}
     top = _tied_with_largest(gains)
-    worst = _tied_with_largest({row.name: _negative(row.none) for row in rows})
+    worst = _tied_with_largest({row.name: negative(row.none) for row in rows})
     best = gains[top[0]]
     clauses = [
         f"the largest gain is in {top[0]} ({with_interval(best)}){_tied(top)}",
@@ -123,7 +130,7 @@ def vindication_largest(rows: Sequence[BucketScores]) -> Decision:
 def vindication_short(rows: Sequence[BucketScores]) -> Decision:
     """The table's first row: for short sentences attention adds little (slide: +2.6 %)."""
     shortest = rows[0]
-    share = _negative(percent_change(shortest.none, shortest.attention))
+    share = negative(percent_change(shortest.none, shortest.attention))
     clause = (
         f"in {shortest.name} attention adds {with_interval(shortest.gain)} BLEU, "
         f"{with_interval(share, '{:z.1f}', ' %')} of its own"
@@ -153,22 +160,6 @@ def vindication_rising(rows: Sequence[BucketScores]) -> Decision:
     return partly, not _ties(steps), clauses, name, rise
 
 
-def ceiling_sentence(attention: Mapping[str, float]) -> str:
-    """Name the buckets where BLEU with attention is at its ceiling; empty if there is none."""
-    names = [name for name, bleu in attention.items() if bleu >= CEILING_BLEU]
-    if not names:
-        return ""
-    return (
-        f"in bucket{'s' * (len(names) > 1)} {', '.join(names)} attention is at its ceiling "
-        f"(BLEU >= {CEILING_BLEU:g}): the relative gain there is 100/none - 1, arithmetic"
-    )
-
-
-def _unlearned_none(rows: Sequence[BucketScores]) -> str:
-    """Why the arm without attention cannot be judged; empty if it can."""
-    return unlearned("without attention", rows[0].name) if at_floor([rows[0].none]) else ""
-
-
 def _without_gain(rows: Sequence[BucketScores]) -> str:
     """Why a gain cannot be judged; empty if it can."""
     if lacking := [r.name for r in rows if r.attention is None or not r.attention.filled]:
@@ -193,7 +184,9 @@ RULES: Mapping[str, Rule] = {
         "otherwise not held. Not measured if BLEU in the first filled bucket is under "
         f"{FLOOR_BLEU:g}: what was not learned cannot fall. {UNREAD}",
         failure_pattern,
-        _unlearned_none,
+        lambda rows: (
+            unlearned("without attention", rows[0].name) if at_floor([rows[0].none]) else ""
+        ),
     ),
     "L-VIND": Rule(
         "Held if attention minus none, in BLEU, has a 95 % interval above 0 in the longest filled "
@@ -231,11 +224,6 @@ RULES: Mapping[str, Rule] = {
     ),
 }
 """By claim."""
-
-
-def _negative(estimate: Estimate) -> Estimate:
-    """The estimate with its sign turned, so that the lowest becomes the largest."""
-    return Estimate(-estimate.value, -estimate.draws)
 
 
 def _tied_with_largest(estimates: dict[str, Estimate]) -> list[str]:

@@ -1,7 +1,7 @@
 """What a rule takes in, what it gives out, and how it puts numbers into words."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -68,14 +68,16 @@ class BucketScores:
 def numbers(measure: str, value: float, low: float, high: float) -> dict[str, Any]:
     """The fields of a `Verdict` for its number; what is not a number is None."""
     known = {"value": value, "low": low, "high": high}
-    return {"measure": measure} | {
-        name: None if math.isnan(number) else float(number) for name, number in known.items()
-    }
+    blanked = {name: None if math.isnan(item) else float(item) for name, item in known.items()}
+    return {"measure": measure, **blanked}
 
 
-def estimated(measure: str, estimate: Estimate) -> dict[str, Any]:
-    """The same of an estimate."""
-    return numbers(measure, estimate.value, estimate.interval.low, estimate.interval.high)
+def decided(
+    claim: str, word: Held, rule: str, clauses: Sequence[str], measure: str, estimate: Estimate
+) -> Verdict:
+    """The verdict that an estimate decides, with the clauses of its reason that are not empty."""
+    number = numbers(measure, estimate.value, estimate.interval.low, estimate.interval.high)
+    return Verdict(claim, word, rule, "; ".join(filter(None, clauses)), **number)
 
 
 def marked(sentences: int) -> bool:
@@ -83,17 +85,10 @@ def marked(sentences: int) -> bool:
     return sentences < MARKED_BELOW
 
 
-def small_buckets(buckets: Sequence[BucketScores]) -> str:
-    """A clause that names the filled buckets under `MARKED_BELOW` sentences; empty if none is."""
-    small = [
-        f"{b.name} (n = {b.sentences})" for b in buckets if b.none.filled and marked(b.sentences)
-    ]
+def small_buckets(sentences: Mapping[str, int]) -> str:
+    """A clause that names the buckets under `MARKED_BELOW` sentences; empty if none is."""
+    small = [f"{name} (n = {n})" for name, n in sentences.items() if marked(n)]
     return f"under {MARKED_BELOW} sentences: {', '.join(small)}" if small else ""
-
-
-def filled(buckets: Sequence[BucketScores]) -> list[BucketScores]:
-    """The buckets in which none has something to score, in their order, without very small ones."""
-    return [row for row in buckets if row.none.filled and row.sentences >= READ_FROM]
 
 
 def learned(bleu: float) -> bool:
@@ -122,8 +117,7 @@ def needs_learned(lacking: str) -> str:
 
 def ranged(value: float, low: float, high: float, form: str, unit: str = "") -> str:
     """A number with its 95 % interval: ``44 % [42, 46]``; the form should have ``z``."""
-    shown, *ends = (form.format(end) for end in (value, low, high))
-    return f"{shown}{unit} [{', '.join(ends)}]"
+    return f"{form.format(value)}{unit} [{form.format(low)}, {form.format(high)}]"
 
 
 def changed(estimate: Estimate, more: str, less: str) -> str:
@@ -131,10 +125,14 @@ def changed(estimate: Estimate, more: str, less: str) -> str:
 
     ``less`` is for a difference below 0, which loses its sign.
     """
-    value, low, high = estimate.value, estimate.interval.low, estimate.interval.high
-    if value >= 0:
-        return more.format(ranged(value, low, high, "{:z.2f}"))
-    return less.format(ranged(-value, -high, -low, "{:z.2f}"))
+    if estimate.value >= 0:
+        return more.format(with_interval(estimate))
+    return less.format(with_interval(negative(estimate)))
+
+
+def negative(estimate: Estimate) -> Estimate:
+    """The estimate with its sign changed, so that the lowest becomes the largest."""
+    return Estimate(-estimate.value, -estimate.draws)
 
 
 def with_interval(estimate: Estimate, form: str = "{:z.2f}", unit: str = "") -> str:

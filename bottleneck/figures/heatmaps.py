@@ -14,7 +14,7 @@ from ..results.bundle import Bundle
 from ..settings.errors import UserError
 from ..tables.comparison import NONE, Comparison, compare_sizes
 from ..tables.comparison_groups import arm_names, listed_runs
-from ..tables.context_size import context_size
+from ..tables.run_tables import run_data
 from .plot import arm_title, run_facts
 from .style import ATTENTION, BASE, GRID, GROUND, INK, SIZE, SMALL, STYLE, WEIGHTS, slide
 
@@ -162,7 +162,7 @@ def context_length_chart(bundle: Bundle) -> Chart:
 
 def _map_data(sizes: Sequence[Comparison]) -> pd.DataFrame:
     """One row per cell of each map; no value where nothing was measured."""
-    frame = context_size(sizes)
+    frame = run_data("context-size", sizes)
     maps = [("bleu_none", NONE, arm_title(NONE))]
     if attention := next((size.attention.name for size in sizes if size.attention), None):
         maps.append(("bleu_attention", attention, arm_title(attention)))

@@ -10,11 +10,9 @@ from ..claims.compression import compression_predicts_loss, measure_curve
 from ..lecture.slides import L_FAIL, L_VIND
 from ..results.bundle import Bundle
 from ..settings.errors import UserError
-from ..tables.arms import named_arms
-from ..tables.comparison import NONE, Arm, Comparison, attentions, compare, compare_sizes
-from ..tables.comparison_groups import first, varied
-from ..tables.compression import cells
-from ..tables.controlled import measured
+from ..tables.comparison import Arm, Comparison, arm_of, attentions, compare, compare_sizes
+from ..tables.comparison_groups import NONE, first, varied
+from ..tables.run_tables import cells, named_arms
 from ..tables.selection import as_condition
 from .plot import (
     MEAN,
@@ -98,7 +96,7 @@ def arms(bundle: Bundle) -> Plot:
     for row, parts in by_row.items():
         alone = [group for group in groups[row] if taken.count(group) == len(groups[row]) == 1]
         note = "".join(alone)  # the sweep's own name of the row
-        scores += [(row, note, first(runs)["attention"], measured(bundle, runs)) for runs in parts]
+        scores += [(row, note, first(runs)["attention"], arm_of(bundle, runs)) for runs in parts]
     buckets = scores[0][-1].buckets
     counts = [max(n) for n in zip(*(score.n for *_, score in scores), strict=True)]
     drawn = drawn_buckets(buckets, counts)
@@ -109,7 +107,7 @@ def arms(bundle: Bundle) -> Plot:
             index = score.buckets.index(bucket)
             if n := score.n[index]:
                 keys = {"panel": title, "x": row, "arm": attention, "n": n, "note": note}
-                rows += _arm_rows(keys, score.arm, index)
+                rows += _arm_rows(keys, score, index)
     shape = {"joined": False, "limits": (0, roof(rows))}
     panels = tuple(
         Panel(title, "BLEU, 0 to 100", "", "sentences", **shape) for title in titles.values()

@@ -1,19 +1,19 @@
 """What is under a table of runs: what was run, how to read it, and what is missing."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from ..claims.rules import RULES, verdict_on
-from ..claims.verdict import Verdict, marked
 from ..results.bundle import Bundle, other_versions, signatures
 from ..scoring.bleu import SHORT_SENTENCES
+from ..settings.errors import counted
 from ..settings.run import RunSettings
-from .comparison import NONE, Arm, Comparison, compare, seed_points
-from .comparison_groups import PAIRED, like, seeds_text
+from .comparison import Arm, Comparison, by_bucket, compare, seed_points
+from .comparison_groups import NONE, SIZE, WIDTHS, like, listed_runs, seeds_text
+from .controlled import only
+from .render import small_buckets
 
 LEVELS = (
     "The slide's numbers are its illustration: compare shapes (order, drop, gain), never levels. "
@@ -24,25 +24,13 @@ RATIO = "Ratio: mean source words of the bucket x embedding size / context size 
 ACROSS = (
     "A statement about all cells compares BLEU across buckets, and is no more exact than that is."
 )
-SPANNED = frozenset({"context_size", "hidden_size", "attention_size"})
-"""Columns that may vary along a table over context sizes."""
-
-
-def failure_verdicts(comparison: Comparison) -> list[Verdict]:
-    """Whether the failure pattern held, and by which rule."""
-    return [verdict_on("L-FAIL", comparison.scores)]
-
-
-def vindication_verdicts(comparison: Comparison) -> list[Verdict]:
-    """Whether the vindication held, and by which rules."""
-    return [verdict_on(claim, comparison.scores) for claim in RULES if claim != "L-FAIL"]
 
 
 def run_line(sizes: Sequence[Comparison]) -> str:
     """What was run, in one line."""
     first = sizes[0]
     contexts = ", ".join(str(size.settings.model.context_size) for size in sizes)
-    small = _small_buckets(first)
+    small = small_buckets(first.buckets, first.n)
     return (
         f"{first.settings.corpus.title}, {first.train_pairs:,} training pairs, context {contexts}, "
         f"{first.settings.training.updates:,} updates, {seeds_text(first.none.seeds)}; "
@@ -50,38 +38,25 @@ def run_line(sizes: Sequence[Comparison]) -> str:
     ).rstrip(".")
 
 
-def common_caption(comparison: Comparison, bundle: Bundle) -> list[str]:
-    """What is under both of the slides' tables."""
-    lines = [
-        LEVELS,
-        intervals(comparison.settings),
-        *_seed_lines([comparison]),
-        f"Brevity penalty by bucket: {_brevity(comparison)}.",
-        _run([comparison]),
-        _chosen_differences([comparison]),
-        f"Parameters: {_parameters(comparison)}.",
-        _training(comparison, bundle),
-        _schedule(comparison, bundle),
-        *_missing([comparison], bundle, frozenset()),
-        *_text_lines([comparison], bundle),
-    ]
-    return [line for line in lines if line]
-
-
-def sizes_caption(sizes: Sequence[Comparison], bundle: Bundle) -> list[str]:
-    """What is under a table of several context sizes."""
-    lines = [
-        LEVELS,
-        f"{RATIO} {ACROSS}",
-        intervals(sizes[0].settings),
-        *_seed_lines(sizes),
-        *(f"Brevity penalty by bucket, {_context(size)}: {_brevity(size)}." for size in sizes),
-        _run(sizes),
-        _chosen_differences(sizes),
-        *(f"Parameters, {_context(size)}: {_parameters(size)}." for size in sizes),
-        *_missing(sizes, bundle, SPANNED),
-        *_text_lines(sizes, bundle),
-    ]
+def caption(sizes: Sequence[Comparison], bundle: Bundle, *, over_sizes: bool) -> list[str]:
+    """What is under one of the slides' tables or, ``over_sizes``, one of several context sizes."""
+    first, lines = sizes[0], [LEVELS]
+    lines += [f"{RATIO} {ACROSS}"] if over_sizes else []
+    lines += [intervals(first.settings), *_seed_lines(sizes)]
+    of = {size: f", {_context(size)}" if over_sizes else "" for size in sizes}
+    for size in sizes:
+        brevity = (f"{arm.name} {by_bucket(arm.brevity, '{:.2f}')}" for arm in size.arms)
+        lines.append(f"Brevity penalty by bucket{of[size]}: {'; '.join(brevity)}.")
+    lines.append(_run(sizes))
+    if texts := dict.fromkeys(text for size in sizes for text in size.differences):
+        lines.append(f"The arms differ in more than attention, as chosen: {'; '.join(texts)}.")
+    lines += [f"Parameters{of[size]}: {_parameters(size)}." for size in sizes]
+    lines += [] if over_sizes else [_training(first, bundle), _schedule(first, bundle)]
+    lines += _missing(sizes, bundle, {SIZE, *WIDTHS} if over_sizes else set())
+    lines += _text(sizes, bundle)
+    lines += dict.fromkeys(note for size in sizes for note in size.facts["notes"])
+    used = bundle.runs[bundle.runs["run"].isin(_used(sizes))]
+    lines += [small_buckets(first.buckets, first.n), SHORT_SENTENCES, signed(used)]
     return [line for line in lines if line]
 
 
@@ -103,30 +78,27 @@ def _context(comparison: Comparison) -> str:
     return f"context {comparison.settings.model.context_size}"
 
 
-def _of_size(size: Comparison, sizes: Sequence[Comparison]) -> str:
-    return f"{_context(size)}, " if len(sizes) > 1 else ""
+def _used(sizes: Sequence[Comparison]) -> set[str]:
+    return {run for size in sizes for arm in size.arms for run in arm.runs}
+
+
+def _each_arm(sizes: Sequence[Comparison]) -> list[tuple[str, Arm]]:
+    """Every arm with its name, which has the context size if there are several."""
+    several = len(sizes) > 1
+    return [
+        (f"{_context(size)}, {arm.name}" if several else arm.name, arm)
+        for size in sizes
+        for arm in size.arms
+    ]
 
 
 def _seed_lines(sizes: Sequence[Comparison]) -> list[str]:
     """Each seed's BLEU if there are several; else which seed it is."""
-    arms = [(size, arm) for size in sizes for arm in size.arms]
+    arms = _each_arm(sizes)
     seeds = {arm.seeds for _, arm in arms}
     if len(seeds) == 1 and len(arms[0][1].seeds) == 1:
         return [f"One seed ({arms[0][1].seeds[0]}): nothing is known of the spread over seeds."]
-    return [
-        f"BLEU by bucket, {_of_size(size, sizes)}{arm.name}, {point}"
-        for size, arm in arms
-        for point in seed_points(arm)
-    ]
-
-
-def _brevity(comparison: Comparison) -> str:
-    """The arms' brevity penalties by bucket."""
-    return "; ".join(
-        f"{arm.name} "
-        + " ".join("-" if np.isnan(value) else f"{value:.2f}" for value in arm.brevity)
-        for arm in comparison.arms
-    )
+    return [f"BLEU by bucket, {name}, {point}" for name, arm in arms for point in seed_points(arm)]
 
 
 def _run(sizes: Sequence[Comparison]) -> str:
@@ -150,14 +122,6 @@ def _run(sizes: Sequence[Comparison]) -> str:
     )
 
 
-def _chosen_differences(sizes: Sequence[Comparison]) -> str:
-    """In what else than attention the arms differ, if the user chose it."""
-    texts = dict.fromkeys(text for size in sizes for text in size.differences)
-    return (
-        f"The arms differ in more than attention, as chosen: {'; '.join(texts)}." if texts else ""
-    )
-
-
 def _parameters(comparison: Comparison) -> str:
     none, other = comparison.none, comparison.attention
     if other is None:
@@ -173,31 +137,33 @@ def _training(comparison: Comparison, bundle: Bundle) -> str:
 
     If validation's is far above training's, an arm lacks data more than capacity.
     """
-    runs = bundle.runs.drop_duplicates("run").set_index("run")
-    losses = [
-        f"{arm.name} {runs.loc[list(arm.runs), 'train_loss'].mean():.2f} / "
-        f"{runs.loc[list(arm.runs), 'valid_loss'].mean():.2f}"
-        for arm in comparison.arms
-    ]
-    epochs = runs.loc[list(comparison.none.runs), "epochs"].mean()
+    runs = listed_runs(bundle).set_index("run")
+    means = {arm.name: runs.loc[list(arm.runs)] for arm in comparison.arms}
+    losses = ", ".join(
+        f"{name} {rows['train_loss'].mean():.2f} / {rows['valid_loss'].mean():.2f}"
+        for name, rows in means.items()
+    )
     smoothing = comparison.settings.training.label_smoothing
     smoothed = f" (with label smoothing {smoothing:g})" if smoothing else ""
     return (
-        f"Training: {epochs:.1f} epochs; loss at the end in nats per target token, training"
-        f"{smoothed} / validation: {', '.join(losses)}."
+        f"Training: {means[NONE]['epochs'].mean():.1f} epochs; loss at the end in nats per target "
+        f"token, training{smoothed} / validation: {losses}."
     )
 
 
 def _schedule(comparison: Comparison, bundle: Bundle) -> str:
     """Whether training twice as long moves a bucket beyond its interval, if that was run."""
     updates = comparison.settings.training.updates
-    doubled = _doubled(comparison, bundle)
+    runs = listed_runs(bundle)
+    doubled = runs[
+        (runs["updates"] == 2 * updates)
+        & runs["attention"].isin([arm.name for arm in comparison.arms])
+        & runs["seed"].isin(comparison.none.seeds)
+    ]
     if NONE not in set(doubled["attention"]):
-        runs = bundle.runs.drop_duplicates("run").set_index("run")
+        best = runs.set_index("run")["best_update"]
         falling = [
-            arm.name
-            for arm in comparison.arms
-            if (runs.loc[list(arm.runs), "best_update"] == updates).any()
+            arm.name for arm in comparison.arms if (best.loc[list(arm.runs)] == updates).any()
         ]
         end = "was still falling at the end" if falling else "no longer fell at the end"
         return (
@@ -205,24 +171,17 @@ def _schedule(comparison: Comparison, bundle: Bundle) -> str:
             f"validation loss {end}{': ' if falling else ''}{', '.join(falling)}. What an arm "
             "lacks may be training."
         )
-    seeds = sorted({int(seed) for seed in doubled["seed"]})
-    names = {*doubled["run"], *(run for arm in comparison.arms for run in arm.runs)}
-    same = bundle.runs["run"].isin(names) & bundle.runs["seed"].isin(seeds)
-    subset = replace(bundle, runs=bundle.runs[same])
+    used = runs["run"].isin(_used([comparison]) | set(doubled["run"]))
+    subset = only(bundle, runs[used & runs["seed"].isin(set(doubled["seed"]))])
     once, twice = (compare(subset, length, alone=True) for length in (updates, 2 * updates))
     pairs = list(zip(once.arms, twice.arms, strict=False))
-    moved = [
-        f"{arm.name} {bucket}"
-        for arm, longer in pairs
-        for bucket in _moved(arm, longer, comparison.buckets)
-    ]
-    verdict = (
-        f"not long enough; twice the updates ({seeds_text(seeds)}) move these buckets beyond the "
-        f"interval of the same seeds: {', '.join(moved)}"
-        if moved
-        else f"long enough; twice the updates ({seeds_text(seeds)}) move no bucket beyond its "
-        "interval"
-    )
+    seeds = seeds_text(sorted({int(seed) for seed in doubled["seed"]}))
+    verdict = f"long enough; twice the updates ({seeds}) move no bucket beyond its interval"
+    if moved := [bucket for arm, longer in pairs for bucket in _moved(arm, longer)]:
+        verdict = (
+            f"not long enough; twice the updates ({seeds}) move these buckets beyond the interval "
+            f"of the same seeds: {', '.join(moved)}"
+        )
     added = "; ".join(f"{arm.name} {_added(arm, longer)}" for arm, longer in pairs)
     return (
         f"Schedule: {verdict}. Twice the training adds, in BLEU from the shortest to the longest "
@@ -230,38 +189,23 @@ def _schedule(comparison: Comparison, bundle: Bundle) -> str:
     )
 
 
-def _doubled(comparison: Comparison, bundle: Bundle) -> pd.DataFrame:
-    """The rows of runs of the same seeds and arms that differ in twice the updates alone."""
-    runs = bundle.runs
-    text = runs.loc[runs["run"] == comparison.none.runs[0], "corpus_fingerprint"].iloc[0]
-    return runs[
-        (runs["updates"] == 2 * comparison.settings.training.updates)
-        & runs["attention"].isin([arm.name for arm in comparison.arms])
-        & runs["seed"].isin(comparison.none.seeds)
-        & (runs["corpus_fingerprint"] == text)
-        & like(runs, comparison.settings, PAIRED)
-    ]
-
-
-def _moved(arm: Arm, longer: Arm, buckets: tuple[str, ...]) -> list[str]:
+def _moved(arm: Arm, longer: Arm) -> list[str]:
     """Buckets in which the same seeds, trained twice as long, leave the arm's interval."""
-    pairs = zip(buckets, arm.estimates, longer.estimates, strict=True)
+    pairs = zip(arm.buckets, arm.estimates, longer.estimates, strict=True)
     return [
-        bucket
+        f"{arm.name} {bucket}"
         for bucket, once, twice in pairs
         if once.filled and not once.interval.low <= twice.value <= once.interval.high
     ]
 
 
 def _added(arm: Arm, longer: Arm) -> str:
-    """What twice the updates add to BLEU, bucket by bucket; a dash for an empty one."""
+    """What twice the updates add to BLEU, bucket by bucket."""
     pairs = zip(arm.estimates, longer.estimates, strict=True)
-    return " ".join(
-        f"{twice.value - once.value:+.1f}" if once.filled else "-" for once, twice in pairs
-    )
+    return by_bucket([twice.value - once.value for once, twice in pairs], "{:+.1f}")
 
 
-def _missing(sizes: Sequence[Comparison], bundle: Bundle, spanned: frozenset[str]) -> list[str]:
+def _missing(sizes: Sequence[Comparison], bundle: Bundle, spanned: set[str]) -> list[str]:
     """A line for each kind of run that would belong to the table and is not in it.
 
     ``spanned`` are the columns that vary along the table.
@@ -280,16 +224,12 @@ def _missing(sizes: Sequence[Comparison], bundle: Bundle, spanned: frozenset[str
     return [*lines, other_versions(bundle.environment)]
 
 
-def _unfinished_runs(
-    sizes: Sequence[Comparison], bundle: Bundle, spanned: frozenset[str]
-) -> list[str]:
+def _unfinished_runs(sizes: Sequence[Comparison], bundle: Bundle, spanned: set[str]) -> list[str]:
     """``additive context 16 seed 2 (diverged: the loss was no longer finite)``."""
     runs = bundle.unfinished()
-    if runs.empty:
-        return []
     chosen = {text.split()[0] for size in sizes for text in size.differences}
     arms = {arm.name for size in sizes for arm in size.arms}
-    belongs = like(runs, sizes[0].settings, (PAIRED - {"updates"}) | chosen | spanned)
+    belongs = like(runs, sizes[0].settings, {"attention", "seed"} | chosen | spanned)
     belongs &= runs["attention"].isin(arms) | (len(arms) == 1)
     lines = []
     for row in runs[(runs["attention"] == "") | belongs].to_dict("records"):
@@ -302,52 +242,40 @@ def _unfinished_runs(
 
 def _other_runs(sizes: Sequence[Comparison], bundle: Bundle) -> list[str]:
     """Finished runs of more updates, and context sizes without the arm to compare with."""
-    used = {run for size in sizes for arm in size.arms for run in arm.runs}
     contexts = [size.settings.model.context_size for size in sizes]
-    runs = bundle.runs.drop_duplicates("run")
-    rest = runs[~runs["run"].isin(used)]
+    runs = listed_runs(bundle)
+    rest = runs[~runs["run"].isin(_used(sizes))]
     same = rest["updates"] == sizes[0].settings.training.updates
     longer = int((~same).sum())
-    lacking = rest.loc[same & ~rest["context_size"].isin(contexts), "context_size"]
-    alone = sorted(lacking.drop_duplicates())
-    reasons = [
-        f"{longer} run{'s' if longer > 1 else ''} of more updates" if longer else "",
-        f"context {', '.join(map(str, alone))} (no run without attention)" if alone else "",
-    ]
-    return [reason for reason in reasons if reason]
+    alone = sorted(set(rest.loc[same & ~rest[SIZE].isin(contexts), SIZE]))
+    reasons = [f"{counted(longer, 'run')} of more updates"] if longer else []
+    if alone:
+        reasons.append(f"context {', '.join(map(str, alone))} (no run without attention)")
+    return reasons
 
 
-def _text_lines(sizes: Sequence[Comparison], bundle: Bundle) -> list[str]:
-    """Search, vocabulary and notes of the corpus, small buckets, and how BLEU was scored."""
-    first = sizes[0]
-    runs = [run for size in sizes for arm in size.arms for run in arm.runs]
-    unfinished = bundle.runs.groupby("run")["unfinished"].sum().to_dict()
-    cut = "; ".join(
-        f"{_of_size(size, sizes)}{arm.name}: {sum(int(unfinished[run]) for run in arm.runs):,}"
-        for size in sizes
-        for arm in size.arms
-    )
-    return [
-        _search(first.settings),
-        f"Outputs cut there without an end (all seeds): {cut}.",
-        vocabulary_line(first.settings, first.facts),
-        near_copies_line(first.facts, _near_copy_shares(first, bundle)),
-        _trained_lengths(first.settings),
-        *dict.fromkeys(note for size in sizes for note in size.facts["notes"]),
-        _small_buckets(first),
-        SHORT_SENTENCES,
-        signed(bundle.runs[bundle.runs["run"].isin(runs)]),
-    ]
-
-
-def _search(settings: RunSettings) -> str:
-    decoding = settings.decoding
+def _text(sizes: Sequence[Comparison], bundle: Bundle) -> list[str]:
+    """How it was translated, and what is known of the text."""
+    settings, facts, none = sizes[0].settings, sizes[0].facts, sizes[0].none
+    decoding, corpus = settings.decoding, settings.corpus
     beam = f"beam {decoding.beam_size}, length penalty {decoding.length_penalty:g}"
-    search = "greedy" if decoding.beam_size == 1 else beam
-    return (
-        f"Decoding: {search}, at most {decoding.cap_factor:g} x source tokens + "
-        f"{decoding.cap_extra} tokens."
-    )
+    unfinished = bundle.runs.groupby("run")["unfinished"].sum()
+    cut = (f"{name}: {unfinished.loc[list(arm.runs)].sum():,}" for name, arm in _each_arm(sizes))
+    rows = bundle.runs[bundle.runs["run"] == none.runs[0]]
+    shares = dict(zip(rows["bucket"], rows["near_copies"], strict=True))
+    lines = [
+        f"Decoding: {'greedy' if decoding.beam_size == 1 else beam}, at most "
+        f"{decoding.cap_factor:g} x source tokens + {decoding.cap_extra} tokens.",
+        f"Outputs cut there without an end (all seeds): {'; '.join(cut)}.",
+        vocabulary_line(settings, facts),
+        near_copies_line(facts, [shares.get(bucket, np.nan) for bucket in none.buckets]),
+    ]
+    if corpus.longest_trained != corpus.max_words:
+        lines.append(
+            f"Trained on sentences of at most {corpus.longest_trained} words: the vocabulary is "
+            "theirs, and the weights are the best on validation sentences no longer than that."
+        )
+    return lines
 
 
 def vocabulary_line(settings: RunSettings, facts: Mapping[str, Any]) -> str:
@@ -359,37 +287,13 @@ def vocabulary_line(settings: RunSettings, facts: Mapping[str, Any]) -> str:
     )
 
 
-def _near_copy_shares(comparison: Comparison, bundle: Bundle) -> list[float]:
-    """Of each bucket's source 5-grams the share, 0 to 1, that training has; nan without any."""
-    rows = bundle.runs[bundle.runs["run"] == comparison.none.runs[0]]
-    known = dict(zip(rows["bucket"], rows["near_copies"], strict=True))
-    return [known.get(bucket, np.nan) for bucket in comparison.buckets]
-
-
 def near_copies_line(facts: Mapping[str, Any], shares: Sequence[float]) -> str:
     """How near the test text is to the training text; empty if nobody counted."""
     near = facts.get("near_copies")
     if near is None:
         return ""
-    by_bucket = " ".join("-" if np.isnan(share) else f"{100 * share:.1f}" for share in shares)
     return (
-        f"Training has {100 * near:.1f} % of the test set's source 5-grams; by bucket {by_bucket}: "
-        "if these differ, buckets differ in more than length."
+        f"Training has {100 * near:.1f} % of the test set's source 5-grams; by bucket "
+        f"{by_bucket([100 * share for share in shares])}: if these differ, buckets differ in more "
+        "than length."
     )
-
-
-def _trained_lengths(settings: RunSettings) -> str:
-    """What else comes with shorter training sentences; empty if they are as long as the test's."""
-    corpus = settings.corpus
-    if corpus.longest_trained == corpus.max_words:
-        return ""
-    return (
-        f"Trained on sentences of at most {corpus.longest_trained} words: the vocabulary is "
-        "theirs, and the weights are the best on validation sentences no longer than that."
-    )
-
-
-def _small_buckets(comparison: Comparison) -> str:
-    rows = zip(comparison.buckets, comparison.n, strict=True)
-    small = [f"{name} (n = {n})" for name, n in rows if marked(n)]
-    return f"* under 100 sentences: {', '.join(small)}." if small else ""

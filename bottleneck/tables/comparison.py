@@ -1,19 +1,20 @@
 """What all tables stand on: the two arms of a bundle, bucket by bucket, as paired estimates."""
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from jaxtyping import Float, Int, Integer
+from jaxtyping import Float, Integer
 from numpy import ndarray
 
 from ..claims.verdict import BucketScores
 from ..results.bundle import Bundle, Counts
 from ..results.folders import damaged
-from ..results.schema import SENTENCES
+from ..results.schema import SENTENCES, SETTING_COLUMNS
 from ..scoring.bleu import bleu, brevity_penalty
 from ..scoring.bootstrap import Estimate, draw, estimate
 from ..settings.buckets import Buckets
@@ -24,51 +25,66 @@ from .comparison_groups import (
     MOST_POINTS,
     NONE,
     PAIRED,
-    differences,
-    following,
-    require_alike,
-    require_distinct_seeds,
+    SIZE,
+    TEXT,
+    common_seeds,
+    following_widths,
+    listed_runs,
 )
-
-KEPT = 128
-"""How many arms' scores are kept."""
+from .selection import as_condition, list_values
 
 
 @dataclass(frozen=True, eq=False)
 class Arm:
-    """One attention type: its runs (a seed each), shortest bucket first in every list.
+    """Runs that differ in their seed alone, shortest bucket first in every list.
 
-    ``estimates`` are BLEU (0 to 100), means over seeds, and ``brevity`` the mean brevity penalty.
+    ``n`` are the buckets' test sentences and ``source_words`` their mean length. ``estimates`` are
+    BLEU (0 to 100), means over seeds, and ``brevity`` the mean brevity penalty.
     """
 
     name: str
     runs: tuple[str, ...]
     seeds: tuple[int, ...]
     parameters: int
+    buckets: tuple[str, ...]
+    n: tuple[int, ...]
+    source_words: tuple[float, ...]
     estimates: tuple[Estimate, ...]
     by_seed: Float[ndarray, "seeds buckets"]
     brevity: Float[ndarray, "buckets"]
+
+    @property
+    def longest(self) -> int:
+        """Place of the longest filled bucket."""
+        return max(place for place, count in enumerate(self.n) if count)
 
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
     """The arm without attention and, where there is one, with it, on the same test sentences.
 
-    Both have the same seeds. ``source_words`` is each bucket's mean; ``facts`` are what the first
-    run ran on and what became of its corpus; ``unpaired`` are seeds of one arm alone, which are
-    left out; ``differences`` are those beyond attention that the user chose.
+    Both have the same seeds. ``facts`` are what the first run ran on and what became of its corpus;
+    ``unpaired`` are seeds of one arm alone, which are left out; ``differences`` are those beyond
+    attention that the user chose, as ``hidden_size none 257, additive 256``.
     """
 
     settings: RunSettings
-    buckets: tuple[str, ...]
-    n: tuple[int, ...]
-    source_words: tuple[float, ...]
     none: Arm
     attention: Arm | None
     facts: Mapping[str, Any]
     train_pairs: int
     unpaired: tuple[str, ...] = ()
     differences: tuple[str, ...] = ()
+
+    @property
+    def buckets(self) -> tuple[str, ...]:
+        """Names of the length buckets."""
+        return self.none.buckets
+
+    @property
+    def n(self) -> tuple[int, ...]:
+        """Test sentences of each bucket."""
+        return self.none.n
 
     @property
     def arms(self) -> tuple[Arm, ...]:
@@ -80,7 +96,7 @@ class Comparison:
         """Mean source words x embedding size / context size (L4); nan for an empty bucket."""
         model = self.settings.model
         return tuple(
-            words * (model.embedding_size / model.context_size) for words in self.source_words
+            words * (model.embedding_size / model.context_size) for words in self.none.source_words
         )
 
     @property
@@ -97,12 +113,7 @@ def compare(bundle: Bundle, updates: int | None = None, *, alone: bool = False) 
     ``alone`` allows for a bundle without attention. Runs of other arms, that differ in more than
     attention and updates, or that share no seed are a ``UserError``.
     """
-    listed = bundle.runs.drop_duplicates("run")
-    runs = _trained(listed, updates)
-    _require_arms(bundle, runs, alone)
-    require_alike(bundle, listed)
-    _require_one_test_set(bundle, runs)
-    return _comparison(bundle, runs, alone)
+    return _comparison(bundle, _comparable(bundle, PAIRED, updates, alone), alone)
 
 
 def compare_sizes(bundle: Bundle) -> list[Comparison]:
@@ -111,13 +122,10 @@ def compare_sizes(bundle: Bundle) -> list[Comparison]:
     Attention may be missing. Widths are the context's own in all runs, or one in all: a curve over
     context sizes is not to be one over something else as well. Raises ``UserError`` as `compare`.
     """
-    listed = bundle.runs.drop_duplicates("run")
-    runs = _trained(listed, None)
-    _require_arms(bundle, runs, alone=True)
-    require_alike(bundle, listed, {*PAIRED, "context_size", *following(listed)})
-    _require_one_test_set(bundle, runs)
-    sizes = sorted(runs.loc[runs["attention"] == NONE, "context_size"].drop_duplicates())
-    return [_comparison(bundle, runs[runs["context_size"] == size], alone=True) for size in sizes]
+    free = {*PAIRED, SIZE, *following_widths(listed_runs(bundle))}
+    runs = _comparable(bundle, free, None, alone=True)
+    sizes = sorted(runs.loc[runs["attention"] == NONE, SIZE].drop_duplicates())
+    return [_comparison(bundle, runs[runs[SIZE] == size], alone=True) for size in sizes]
 
 
 def attentions(bundle: Bundle) -> list[str]:
@@ -125,13 +133,46 @@ def attentions(bundle: Bundle) -> list[str]:
     return sorted(set(bundle.runs["attention"]) - {NONE})
 
 
-def _trained(runs: pd.DataFrame, updates: int | None) -> pd.DataFrame:
-    """The runs of so many updates, by default of the fewest."""
-    return runs[runs["updates"] == (updates or runs["updates"].min())]
+def _comparable(
+    bundle: Bundle, free: Collection[str], updates: int | None, alone: bool
+) -> pd.DataFrame:
+    """The runs of so many updates, by default of the fewest, if they may stand in one table.
+
+    That is none and one attention (``alone``: or none on its own) that differ in nothing outside
+    ``free`` and were tested on the same sentences. A setting of which the user chose several values
+    may differ between the arms, not within one.
+    """
+    listed = listed_runs(bundle)
+    runs = listed[listed["updates"] == (updates or listed["updates"].min())]
+    _require_arms(bundle, runs, alone)
+    for column, arms in _differing(listed, free).items():
+        if arms is None:
+            values = listed[column].sort_values(na_position="last")
+            common = as_condition(Counter(values).most_common(1)[0][0])
+            raise UserError(
+                f"the results hold several values of {column} ({list_values(values)}), this table "
+                f"takes one: choose with `--where {column}={common}`"
+            )
+        if column not in bundle.chosen:
+            values = ", ".join(f"{arm} {value}" for arm, value in arms.items())
+            raise UserError(
+                f"the arms differ in more than attention: in {column} ({values}); train them "
+                "alike, or have them compared all the same with "
+                f"`--where {column}={','.join(arms.values())}`"
+            )
+    # Sentences of other lengths would fall into other buckets, and nothing would be paired.
+    first, *others = runs["run"].tolist()
+    words = counts_of(bundle, first).words
+    for run in others:
+        if not np.array_equal(words, counts_of(bundle, run).words):
+            raise UserError(
+                f"runs {first} and {run} were tested on different sentences and cannot stand in "
+                f"one table: choose with `--where`, if need be `--where run={first}`"
+            )
+    return runs
 
 
 def _require_arms(bundle: Bundle, runs: pd.DataFrame, alone: bool) -> None:
-    """None and one attention must be there; ``alone``: or none on its own."""
     kinds = sorted(set(runs["attention"]))
     if NONE in kinds and (len(kinds) == 2 or (alone and len(kinds) == 1)):
         return
@@ -147,58 +188,49 @@ def _require_arms(bundle: Bundle, runs: pd.DataFrame, alone: bool) -> None:
     )
 
 
-def _require_one_test_set(bundle: Bundle, runs: pd.DataFrame) -> None:
-    """Sentences of other lengths would fall into other buckets, and nothing would be paired."""
-    first, *others = runs["run"].tolist()
-    words = source_words(bundle, first)
-    for run in others:
-        if not np.array_equal(words, counts_of(bundle, run).words):
-            raise UserError(
-                f"runs {first} and {run} were tested on different sentences and cannot stand in "
-                f"one table: choose with `--where`, if need be `--where run={first}`"
-            )
+def _differing(runs: pd.DataFrame, free: Collection[str]) -> dict[str, dict[str, str] | None]:
+    """The columns outside ``free`` that vary: the value of each arm; None if some arm has more."""
+    columns: dict[str, dict[str, str] | None] = {}
+    for column in (*SETTING_COLUMNS, TEXT):
+        if column in free or runs[column].nunique(dropna=False) < 2:
+            continue
+        arms = {arm: rows.drop_duplicates() for arm, rows in runs.groupby("attention")[column]}
+        several = column == TEXT or any(len(values) > 1 for values in arms.values())
+        values = {str(arm): as_condition(values.iloc[0]) for arm, values in arms.items()}
+        columns[column] = None if several else values
+    return columns
 
 
 def _comparison(bundle: Bundle, runs: pd.DataFrame, alone: bool) -> Comparison:
-    """The arms of runs that differ in attention and seed alone, of the seeds that both have."""
-    without, rest, unpaired = _paired(runs, alone)
-    first = without.iloc[0]
-    settings = bundle.settings(first["run"])
-    buckets = Buckets(settings.scoring.lower_edges)
-    words = source_words(bundle, first["run"])
-    assigned = buckets.assign(words)
-    arms = [arm_of(bundle, rows, first["run"], settings) for rows in (without, rest) if len(rows)]
-    held = [words[assigned == place] for place in range(len(buckets.names))]
-    return Comparison(
-        settings=settings,
-        buckets=buckets.names,
-        n=tuple(len(lengths) for lengths in held),
-        source_words=tuple(float(x.mean()) if len(x) else np.nan for x in held),
-        none=arms[0],
-        attention=arms[1] if arms[1:] else None,
-        facts=bundle.facts(first["run"]),
-        train_pairs=int(first["train_pairs"]),
-        unpaired=unpaired,
-        differences=differences(runs),
-    )
-
-
-def _paired(runs: pd.DataFrame, alone: bool) -> tuple[pd.DataFrame, pd.DataFrame, tuple[str, ...]]:
-    """Both arms' runs of common seeds, and the others by name; a gain pairs seed with seed.
+    """The arms of runs that differ in attention and seed alone, of the seeds that both have.
 
     With no seed in common none stands ``alone`` where it may.
     """
-    without, rest = runs[runs["attention"] == NONE], runs[runs["attention"] != NONE]
-    common = set(without["seed"]) & set(rest["seed"])
-    if rest.empty or (alone and not common):
-        return without, rest[:0], tuple(_named(rest))
-    if not common:
+    arms = runs[runs["attention"] == NONE], runs[runs["attention"] != NONE]
+    none, attention = common_seeds(*arms)
+    if none.empty and (alone or arms[1].empty):
+        none, attention = arms[0], arms[1][:0]
+    if none.empty:
         raise UserError(
             f"{', '.join(_named(runs))} have no seed in common: run both arms with the same seeds"
         )
-    kept, others = runs[runs["seed"].isin(common)], runs[~runs["seed"].isin(common)]
-    arms = kept["attention"] == NONE
-    return kept[arms], kept[~arms], tuple(_named(others))
+    first = none.iloc[0]
+    settings = bundle.settings(first["run"])
+    paired = runs["run"].isin([*none["run"], *attention["run"]])
+    differing = _differing(runs, PAIRED).items()
+    return Comparison(
+        settings=settings,
+        none=arm_of(bundle, none, settings),
+        attention=arm_of(bundle, attention, settings) if len(attention) else None,
+        facts=bundle.facts(first["run"]),
+        train_pairs=int(first["train_pairs"]),
+        unpaired=tuple(_named(runs[~paired])),
+        differences=tuple(
+            f"{column} {', '.join(f'{arm} {value}' for arm, value in values.items())}"
+            for column, values in differing
+            if values
+        ),
+    )
 
 
 def _named(runs: pd.DataFrame) -> list[str]:
@@ -207,61 +239,72 @@ def _named(runs: pd.DataFrame) -> list[str]:
     return [f"{row.attention} seed {row.seed}" for row in rows.itertuples()]
 
 
-def source_words(bundle: Bundle, run: str) -> Int[ndarray, "sentences"]:
-    """Length of each test sentence in words."""
-    return counts_of(bundle, run).words.astype(np.int64)
-
-
 def counts_of(bundle: Bundle, run: str) -> Counts:
     """The counts of a run's test sentences, in the order of the test set.
 
     A ``UserError`` where the bundle has none of them.
     """
-    held = bundle.sentences.get(run)
-    if held is None:
+    counts = bundle.sentences.get(run)
+    if counts is None:
         raise damaged(bundle.folder / SENTENCES, f"nothing of run {run}", "export it again")
-    return held
+    return counts
 
 
-def arm_of(bundle: Bundle, runs: pd.DataFrame, bucketed: str, settings: RunSettings) -> Arm:
+def arm_of(bundle: Bundle, runs: pd.DataFrame, settings: RunSettings | None = None) -> Arm:
     """Mean over seeds of the corpus BLEU of each bucket, with its resamples.
 
-    Buckets are those of the sentences of the run ``bucketed``.
+    Scored by ``settings``, those of the first run if there are none. Two runs of one seed are a
+    ``UserError``.
     """
-    require_distinct_seeds(runs)
-    runs = runs.sort_values("seed")
-    held = tuple(counts_of(bundle, run) for run in runs["run"])
-    words = counts_of(bundle, bucketed)
-    if np.array_equal(words.words, held[0].words):  # whichever run was named, what is kept serves
-        words = held[0]
-    estimates, by_seed, brevity = _scores(held, words, settings.scoring)
+    runs = runs.sort_values("seed", kind="stable")
+    same = runs[runs["seed"].duplicated(keep=False)]
+    if len(same):
+        example, other = same["run"].iloc[:2]
+        raise UserError(
+            f"runs {example} and {other} are one arm and seed of this table: choose with "
+            f"`--where run={example}`"
+        )
+    scoring = (settings or bundle.settings(runs["run"].iloc[0])).scoring
+    counts = tuple(counts_of(bundle, run) for run in runs["run"])
+    words, assigned = counts[0].words.astype(np.int64), _assigned(counts[0], scoring)
+    inside = [words[assigned == place] for place in range(len(scoring.lower_edges))]
+    estimates, by_seed, brevity = _scores(counts, scoring)
     return Arm(
         name=runs["attention"].iloc[0],
         runs=tuple(runs["run"]),
         seeds=tuple(int(seed) for seed in runs["seed"]),
         parameters=int(runs["parameters"].iloc[0]),
+        buckets=Buckets(scoring.lower_edges).names,
+        n=tuple(len(lengths) for lengths in inside),
+        source_words=tuple(float(x.mean()) if len(x) else np.nan for x in inside),
         estimates=estimates,
         by_seed=by_seed,
         brevity=brevity,
     )
 
 
-Scores = tuple[tuple[Estimate, ...], Float[ndarray, "seeds buckets"], Float[ndarray, "buckets"]]
-"""The estimates of an arm, BLEU by seed, and brevity penalties."""
+def _assigned(counts: Counts, scoring: ScoringSettings) -> Integer[ndarray, "sentences"]:
+    """The place of each sentence's bucket."""
+    return Buckets(scoring.lower_edges).assign(counts.words.astype(np.int64))
 
 
-@lru_cache(maxsize=KEPT)
-def _scores(seeds: tuple[Counts, ...], bucketed: Counts, scoring: ScoringSettings) -> Scores:
-    """The scores of an arm's seeds; kept, for several claims rest on the same arms."""
-    assigned = Buckets(scoring.lower_edges).assign(bucketed.words.astype(np.int64))
-    columns = np.stack([held.statistics.T for held in seeds])  # seeds, columns, sentences
+@lru_cache(maxsize=128)
+def _scores(
+    seeds: tuple[Counts, ...], scoring: ScoringSettings
+) -> tuple[tuple[Estimate, ...], Float[ndarray, "seeds buckets"], Float[ndarray, "buckets"]]:
+    """The estimates of an arm, BLEU by seed, and brevity penalties.
+
+    Kept, since several claims rest on the same arms.
+    """
+    assigned = _assigned(seeds[0], scoring)
+    columns = np.stack([counts.statistics.T for counts in seeds])  # seeds, columns, sentences
     inside = [np.flatnonzero(assigned == place) for place in range(len(scoring.lower_edges))]
-    held = [np.moveaxis(columns.take(places, axis=2), 1, 2) for places in inside]
-    sums = [counts.sum(axis=1, dtype=np.int64) for counts in held]
+    buckets = [np.moveaxis(columns.take(places, axis=2), 1, 2) for places in inside]
+    sums = [counts.sum(axis=1, dtype=np.int64) for counts in buckets]
     return (
-        tuple(_estimate(counts, place, scoring) for place, counts in enumerate(held)),
-        np.stack([bleu(each) for each in sums], axis=1),
-        np.array([brevity_penalty(each).mean() for each in sums]),
+        tuple(_estimate(counts, place, scoring) for place, counts in enumerate(buckets)),
+        np.stack([bleu(total) for total in sums], axis=1),
+        np.array([brevity_penalty(total).mean() for total in sums]),
     )
 
 
@@ -282,19 +325,17 @@ def seed_points(arm: Arm) -> list[str]:
     """
     seeds = len(arm.seeds)
     if seeds > MOST_POINTS:
-        shares = zip(("lowest", "median", "highest"), (0.0, 0.5, 1.0), strict=True)
-        points = [
-            f"{name} of {counted(seeds, 'seed')}: {_listed(np.quantile(arm.by_seed, at, axis=0))}"
-            for name, at in shares
-        ]
+        quantiles = np.quantile(arm.by_seed, (0.0, 0.5, 1.0), axis=0)
+        ends = zip(("lowest", "median", "highest"), quantiles, strict=True)
+        points = {f"{name} of {counted(seeds, 'seed')}": values for name, values in ends}
     else:
-        rows = zip(arm.seeds, arm.by_seed, strict=True)
-        points = [f"seed {seed}: {_listed(row)}" for seed, row in rows]
+        points = dict(zip((f"seed {seed}" for seed in arm.seeds), arm.by_seed, strict=True))
     if seeds > 1:
-        deviations = arm.by_seed.std(axis=0, ddof=1)
-        points.append(f"standard deviation over {counted(seeds, 'seed')}: {_listed(deviations)}")
-    return points
+        deviation = arm.by_seed.std(axis=0, ddof=1)
+        points[f"standard deviation over {counted(seeds, 'seed')}"] = deviation
+    return [f"{name}: {by_bucket(values)}" for name, values in points.items()]
 
 
-def _listed(values: Float[ndarray, "buckets"]) -> str:
-    return " ".join("-" if np.isnan(value) else f"{value:.1f}" for value in values)
+def by_bucket(values: Iterable[float], form: str = "{:.1f}") -> str:
+    """The numbers of all buckets, a dash for one that there is not."""
+    return " ".join("-" if np.isnan(value) else form.format(value) for value in values)

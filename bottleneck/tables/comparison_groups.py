@@ -6,10 +6,9 @@ group that a run was made for.
 """
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -20,9 +19,9 @@ from ..results.bundle import Bundle
 from ..results.columns import setting_columns
 from ..results.schema import SETTING_COLUMNS
 from ..settings.concerns import UNSELECTIVE
-from ..settings.errors import UserError, counted
+from ..settings.errors import counted
 from ..settings.run import RunSettings, resolve
-from .selection import as_condition, list_values
+from .selection import as_condition
 
 NONE = "none"
 UNIFORM = "uniform"
@@ -32,7 +31,9 @@ MOST_POINTS = 20
 """So many seeds of an arm are listed one by one."""
 PAIRED = frozenset({"attention", "seed", "updates"})
 """Columns in which the runs of one comparison may differ; of the updates it takes the fewest."""
-WIDTHS = ("hidden_size", "attention_size")
+ARM = frozenset({"seed"})
+"""The column in which the runs of one arm differ."""
+WIDTHS = frozenset({"hidden_size", "attention_size"})
 """Columns of the sizes that follow the context if they are not set."""
 
 
@@ -58,28 +59,60 @@ def listed_runs(bundle: Bundle) -> pd.DataFrame:
     return bundle.runs.drop_duplicates("run")
 
 
-def pairs(runs: pd.DataFrame) -> list[Pair]:
-    """None with each attention, closest to the lecture's settings first.
+def groups(runs: pd.DataFrame, free: Collection[str], same_text: bool = True) -> list[pd.DataFrame]:
+    """Runs that have the same settings outside ``free`` and, with ``same_text``, the same text.
 
-    Of a group's updates the fewest with which both arms were trained are taken.
+    Groups are in the order of their first runs. The column ``distance`` says in how many settings,
+    except seed and updates, a run differs from the lecture's preset.
     """
-    candidates = [
-        _pair(group[group["attention"].isin([NONE, name])])
-        for group in groups(runs, PAIRED)
-        for name in sorted(set(group["attention"]) - {NONE, UNIFORM})
-    ]
-    return sorted(filter(None, candidates), key=lambda pair: _order(pair.attention))
+    runs = runs.assign(distance=_distance(runs, _lecture(), ("seed", "updates")))
+    columns = [name for name in SETTING_COLUMNS if name not in free] + [TEXT] * same_text
+    codes = [pd.factorize(runs[name], use_na_sentinel=False)[0] for name in columns]
+    rows: dict[bytes, list[int]] = {}
+    for position, row in enumerate(np.stack(codes, axis=1)):
+        rows.setdefault(row.tobytes(), []).append(position)
+    return [runs.iloc[positions] for positions in rows.values()]
 
 
-def _pair(group: pd.DataFrame) -> Pair | None:
-    for updates in sorted(set(group["updates"])):
-        subset = group[group["updates"] == updates]
-        none = subset["attention"] == NONE
-        seeds = set(subset.loc[none, "seed"]) & set(subset.loc[~none, "seed"])
-        if seeds:
-            shared = subset["seed"].isin(seeds)
-            return Pair(subset[shared & none], subset[shared & ~none], group)
-    return None
+def _distance(runs: pd.DataFrame, settings: RunSettings, free: Collection[str]) -> pd.Series:
+    """In how many settings outside ``free`` each row differs from these."""
+    count = pd.Series(0, index=runs.index)
+    for column, value in setting_columns(settings).items():
+        if column not in free:
+            same = runs[column].isna() if value is None else (runs[column] == value).fillna(False)
+            count += ~same.astype(bool)
+    return count
+
+
+def like(runs: pd.DataFrame, settings: RunSettings, free: Collection[str]) -> pd.Series:
+    """Whether each row has these settings, outside ``free``."""
+    return _distance(runs, settings, free) == 0
+
+
+def _order(runs: pd.DataFrame) -> tuple[int, int, int, int, str]:
+    """Distance from the lecture's settings, largest context, fewest updates, most seeds, name."""
+    row = first(runs)
+    numbers = int(row["distance"]), -int(row[SIZE]), int(row["updates"])
+    return *numbers, -runs["seed"].nunique(), row["run"]
+
+
+def pairs(runs: pd.DataFrame) -> list[Pair]:
+    """None with each attention, closest to the lecture's settings first."""
+    result = []
+    for group in groups(runs, PAIRED):
+        for name in sorted(set(group["attention"]) - {NONE, UNIFORM}):
+            both = group[group["attention"].isin([NONE, name])]
+            for _, subset in both.groupby("updates"):
+                without = subset["attention"] == NONE
+                arms = common_seeds(subset[without], subset[~without])
+                result += [Pair(*arms, both)] if len(arms[0]) else []
+    return sorted(result, key=lambda pair: _order(pair.attention))
+
+
+def common_seeds(*arms: pd.DataFrame) -> Sequence[pd.DataFrame]:
+    """The runs of the seeds that all arms have."""
+    common = set.intersection(*(set(arm["seed"]) for arm in arms))
+    return [arm[arm["seed"].isin(common)] for arm in arms]
 
 
 def alone(runs: pd.DataFrame) -> pd.DataFrame | None:
@@ -88,15 +121,16 @@ def alone(runs: pd.DataFrame) -> pd.DataFrame | None:
 
 
 def closest(runs: pd.DataFrame, arms: Collection[str]) -> pd.DataFrame | None:
-    """The group closest to the lecture's settings that has these arms; None if none has.
+    """The group of equal updates closest to the lecture's settings that has these arms.
 
-    ``arms`` are kinds (`arm_kinds`). Of its updates the fewest with which it has them are taken.
+    ``arms`` are kinds (`arm_kinds`). None if no group has them.
     """
-    candidates = []
-    for group in groups(runs, PAIRED):
-        trained = (group[group["updates"] == count] for count in sorted(set(group["updates"])))
-        candidates += [rows for rows in trained if set(arms) <= arm_kinds(rows["attention"])][:1]
-    return min(candidates, key=_order, default=None)
+    equal = groups(runs, PAIRED - {"updates"})
+    return min(
+        (group for group in equal if set(arms) <= arm_kinds(group["attention"])),
+        key=_order,
+        default=None,
+    )
 
 
 def arm_kinds(attentions: Iterable[str]) -> set[str]:
@@ -112,59 +146,34 @@ def context_size_series(runs: pd.DataFrame) -> pd.DataFrame | None:
     closest to the lecture's settings.
     """
     none = runs[runs["attention"] == NONE]
-    free = PAIRED | {SIZE}
-    same = (none[list(WIDTHS)].to_numpy() == none[[SIZE]].to_numpy()).all(axis=1)
-    candidates = groups(none, free) + groups(none[same], free | set(WIDTHS))
-
-    def rank(group: pd.DataFrame) -> tuple[int, bool, int]:
-        fixed = all(group[name].nunique() == 1 for name in WIDTHS)
-        kinds = _equal_rows(group, [name for name in SETTING_COLUMNS if name != "seed"])
-        nearest = min(distance(group.iloc[rows[0]].to_dict()) for rows in kinds)
-        return group[SIZE].nunique(), fixed, -nearest
-
-    return max(candidates, key=rank, default=None)
+    grown = none[(none[list(WIDTHS)].to_numpy() == none[[SIZE]].to_numpy()).all(axis=1)]
+    candidates = [_series(none, SIZE, PAIRED), _series(grown, SIZE, PAIRED | WIDTHS)]
+    return max(
+        (group for group in candidates if group is not None),
+        key=lambda group: group[SIZE].nunique(),
+        default=None,
+    )
 
 
 def trained_length_series(runs: pd.DataFrame) -> pd.DataFrame | None:
     """The runs of one group over the longest sentence trained on; None if that does not vary.
 
-    The group with the most lengths, then the closest to the lecture's settings. The vocabulary, and
-    so the text, differs with the length.
+    The vocabulary, and so the text, differs with the length.
     """
-    candidates = [
-        group
-        for group in groups(runs, {"attention", "seed", "train_max_words"}, same_text=False)
-        if group["train_max_words"].nunique() > 1
-    ]
-
-    def rank(group: pd.DataFrame) -> tuple[int, int]:
-        return group["train_max_words"].nunique(), -distance(first(group))
-
-    return max(candidates, key=rank, default=None)
+    series = _series(runs, "train_max_words", ARM | {"attention"}, same_text=False)
+    varies = series is not None and series["train_max_words"].nunique() > 1
+    return series if varies else None
 
 
-def groups(runs: pd.DataFrame, free: Collection[str], same_text: bool = True) -> list[pd.DataFrame]:
-    """Runs that have the same settings outside ``free`` and, with ``same_text``, the same text."""
-    columns = [name for name in SETTING_COLUMNS if name not in free] + [TEXT] * same_text
-    return [runs.iloc[rows] for rows in _equal_rows(runs, columns)]
-
-
-def label_runs(runs: pd.DataFrame, label: Callable[[Mapping[str, Any]], str]) -> pd.Series:
-    """A label per run, by its row; computed once for runs that differ in their seed alone."""
-    columns = [*(column for column in SETTING_COLUMNS if column != "seed"), TEXT, "parameters"]
-    labels = pd.Series("", index=runs.index, dtype="str")
-    for rows in _equal_rows(runs, columns):
-        labels.iloc[rows] = label(runs.iloc[rows[0]].to_dict())
-    return labels
-
-
-def _equal_rows(runs: pd.DataFrame, columns: Sequence[str]) -> list[list[int]]:
-    """The positions of the rows that are equal in these columns, in the order of the first."""
-    codes = [pd.factorize(runs[name], use_na_sentinel=False)[0] for name in columns]
-    rows: dict[bytes, list[int]] = {}
-    for position, row in enumerate(np.stack(codes, axis=1)):
-        rows.setdefault(row.tobytes(), []).append(position)
-    return list(rows.values())
+def _series(
+    runs: pd.DataFrame, column: str, free: Collection[str], same_text: bool = True
+) -> pd.DataFrame | None:
+    """The group with the most values of a column, then the closest to the lecture's settings."""
+    return max(
+        groups(runs, {*free, column}, same_text),
+        key=lambda group: (group[column].nunique(), -group["distance"].min()),
+        default=None,
+    )
 
 
 def changed(row: Mapping[str, Any], base: Mapping[str, Any]) -> set[str]:
@@ -181,111 +190,9 @@ def first(runs: pd.DataFrame) -> dict[str, Any]:
     return runs.iloc[0].to_dict()
 
 
-def distance(row: Mapping[str, Any]) -> int:
-    """In how many settings, except seed and updates, a run differs from the lecture's preset."""
-    return sum(
-        as_condition(row[name]) != value
-        for name, value in _lecture().items()
-        if name not in ("seed", "updates")
-    )
-
-
-def _order(runs: pd.DataFrame) -> tuple[int, int, int, str]:
-    """Distance from the lecture's settings, then the largest context, most seeds, name."""
-    row = first(runs)
-    return distance(row), -int(row[SIZE]), -runs["seed"].nunique(), row["run"]
-
-
-@cache
-def _lecture() -> dict[str, str]:
-    columns = setting_columns(resolve("lecture"))
-    return {name: as_condition(value) for name, value in columns.items()}
-
-
-def require_alike(bundle: Bundle, runs: pd.DataFrame, free: Collection[str] = PAIRED) -> None:
-    """Refuse runs that differ in a setting outside ``free``, or in their text, as a ``UserError``.
-
-    A setting of which the user chose several values may differ between the arms, not within one.
-    """
-    for column in SETTING_COLUMNS:
-        if column not in free and runs[column].nunique(dropna=False) > 1:
-            _refuse_several(runs, column, column in bundle.chosen)
-    texts = runs.drop_duplicates(TEXT)
-    if len(texts) > 1:
-        example, other = texts["run"].iloc[:2]
-        raise UserError(
-            f"runs {example} and {other} differ in their text (corpus_fingerprint "
-            f"{list_values(texts[TEXT])}), though not in their settings: choose with "
-            f"`--where corpus_fingerprint={texts[TEXT].iloc[0]}`"
-        )
-
-
-def _refuse_several(runs: pd.DataFrame, column: str, chosen: bool) -> None:
-    """Refuse several values of a column unless the user ``chosen`` one for each arm."""
-    arms = _value_by_arm(runs, column)
-    if arms is None:
-        values = runs[column]
-        ordered = [*values.dropna().sort_values(), *values[values.isna()]]
-        common = as_condition(Counter(ordered).most_common(1)[0][0])
-        raise UserError(
-            f"the results hold several values of {column} ({list_values(values)}), this table "
-            f"takes one: choose with `--where {column}={common}`"
-        )
-    if not chosen:
-        values = ", ".join(f"{arm} {value}" for arm, value in arms.items())
-        raise UserError(
-            f"the arms differ in more than attention: in {column} ({values}); train them alike, or "
-            f"have them compared all the same with `--where {column}={','.join(arms.values())}`"
-        )
-
-
-def _value_by_arm(runs: pd.DataFrame, column: str) -> dict[str, str] | None:
-    """The one value that each of several arms has; None if some arm has more."""
-    arms = {arm: rows.drop_duplicates() for arm, rows in runs.groupby("attention")[column]}
-    if len(arms) < 2 or any(len(values) > 1 for values in arms.values()):
-        return None
-    return {str(arm): as_condition(values.iloc[0]) for arm, values in arms.items()}
-
-
-def require_distinct_seeds(runs: pd.DataFrame) -> None:
-    """Refuse two runs of one arm and seed, of the same settings and text, as a ``UserError``."""
-    alike = runs[runs["seed"].duplicated(keep=False)].sort_values("seed", kind="stable")
-    if len(alike):
-        example, other = alike["run"].iloc[:2]
-        raise UserError(
-            f"runs {example} and {other} are one arm and seed of this table: choose with "
-            f"`--where run={example}`"
-        )
-
-
-def differences(runs: pd.DataFrame, free: Collection[str] = PAIRED) -> tuple[str, ...]:
-    """In what the arms differ though it is not free: ``hidden_size none 257, additive 256``."""
-    by_column = {
-        column: _value_by_arm(runs, column)
-        for column in SETTING_COLUMNS
-        if column not in free and runs[column].nunique(dropna=False) > 1
-    }
-    return tuple(
-        f"{column} {', '.join(f'{arm} {value}' for arm, value in arms.items())}"
-        for column, arms in by_column.items()
-        if arms
-    )
-
-
-def following(runs: pd.DataFrame) -> frozenset[str]:
+def following_widths(runs: pd.DataFrame) -> frozenset[str]:
     """Columns of widths that equal the context size in every run, and so vary with it."""
     return frozenset(name for name in WIDTHS if (runs[name] == runs[SIZE]).all())
-
-
-def like(runs: pd.DataFrame, settings: RunSettings, free: Collection[str]) -> pd.Series:
-    """Whether each row has these settings, outside ``free``."""
-    same = pd.Series(True, index=runs.index)
-    for column, value in setting_columns(settings).items():
-        if column not in free:
-            values = runs[column]
-            equal = values.isna() if value is None else (values == value).fillna(False)
-            same &= equal.astype(bool)
-    return same
 
 
 def describe(runs: pd.DataFrame) -> str:
@@ -299,17 +206,22 @@ def describe(runs: pd.DataFrame) -> str:
 
 def arm_names(runs: pd.DataFrame) -> list[str]:
     """A name per row: ``none updates=4000``, the settings that most arms do not share."""
-    if not (columns := varied(runs)):
-        return runs["attention"].tolist()
+    columns = varied(runs)
     rows = runs[["attention", *columns]].to_dict("records")
     texts = [{name: as_condition(row[name]) for name in columns} for row in rows]
-    unusual = unusual_settings(texts, _lecture())
+    usual = {name: as_condition(value) for name, value in setting_columns(_lecture()).items()}
+    unusual = unusual_settings(texts, usual)
     return [" ".join([row["attention"], *more]) for row, more in zip(rows, unusual, strict=True)]
+
+
+@cache
+def _lecture() -> RunSettings:
+    return resolve("lecture")
 
 
 def varied(runs: pd.DataFrame) -> list[str]:
     """The settings, except attention and seed, that distinguish arms."""
-    ignored = {"attention", "seed", *following(runs)}
+    ignored = {"attention", "seed", *following_widths(runs)}
     return [
         name
         for name in SETTING_COLUMNS
@@ -347,16 +259,7 @@ def runs_text(count: int, seeds: dict[str, list[int]]) -> str:
 
 
 def seeds_text(seeds: Sequence[int]) -> str:
-    """``seed 1, 2``; of many, in order, ``24 seeds: 1-2, 4-25``, unless that is long as well."""
+    """``seed 1, 2``; of many, in order, ``24 seeds from 1 to 25``."""
     if len(seeds) <= MOST_POINTS:
         return f"seed {', '.join(map(str, seeds))}"
-    starts = [
-        position
-        for position, seed in enumerate(seeds)
-        if not position or seeds[position - 1] != seed - 1
-    ]
-    if len(starts) > MOST_POINTS:
-        return f"{counted(len(seeds), 'seed')} from {seeds[0]} to {seeds[-1]}"
-    spans = (seeds[start:stop] for start, stop in pairwise([*starts, len(seeds)]))
-    texts = (f"{span[0]}-{span[-1]}" if len(span) > 1 else str(span[0]) for span in spans)
-    return f"{counted(len(seeds), 'seed')}: {', '.join(texts)}"
+    return f"{counted(len(seeds), 'seed')} from {seeds[0]} to {seeds[-1]}"

@@ -1,40 +1,27 @@
 """A table as text for other programs: CSV, Markdown, LaTeX, JSON."""
 
 import json as json_text
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
-from ..claims.verdict import Verdict, two_digits
+from ..claims.verdict import two_digits
 from ..settings.errors import UsageError, did_you_mean
 
+LATEX_NAMES = {"\\": "backslash", "~": "asciitilde", "^": "asciicircum",
+               "<": "less", ">": "greater", "|": "bar"}  # fmt: skip
 LATEX_ESCAPES = str.maketrans(
-    {
-        "\\": r"\textbackslash{}",
-        "~": r"\textasciitilde{}",
-        "^": r"\textasciicircum{}",
-        "<": r"\textless{}",
-        ">": r"\textgreater{}",
-        "|": r"\textbar{}",
-        **{sign: f"\\{sign}" for sign in "&%$#_{}"},
-    }
+    {sign: rf"\text{name}{{}}" for sign, name in LATEX_NAMES.items()}
+    | {sign: f"\\{sign}" for sign in "&%$#_{}"}
 )
 SIDES = {"at least": ">", "under": "<"}
 """What a column of bounds calls a number that lies beyond what was measured, and its sign."""
 SMALL = 0.1
 """Under it decimals do not tell a number: its digits are counted."""
 MARKDOWN_ESCAPES = str.maketrans(
-    {
-        "\\": r"\\",
-        "|": r"\|",
-        "*": r"\*",
-        "_": r"\_",
-        "`": r"\`",
-        "<": "&lt;",
-        ">": "&gt;",
-        "\n": " ",
-    }
+    {sign: f"\\{sign}" for sign in "\\|*_`"} | {"<": "&lt;", ">": "&gt;", "\n": " "}
 )
 
 
@@ -46,72 +33,85 @@ def check_known(form: str, known: Sequence[str]) -> None:
 
 def csv(frame: pd.DataFrame) -> str:
     """The table as CSV, four decimals (small numbers four digits), blanks where there is none."""
-    return frame.to_csv(index=False, float_format=_four, lineterminator="\n")
 
+    def four(value: float) -> str:
+        return f"{value:.4f}" if value == 0 or abs(value) >= SMALL else f"{value:.4g}"
 
-def _four(value: float) -> str:
-    return f"{value:.4f}" if value == 0 or abs(value) >= SMALL else f"{value:.4g}"
+    return frame.to_csv(index=False, float_format=four, lineterminator="\n")
 
 
 def markdown(frame: pd.DataFrame, title: str, lines: Sequence[str]) -> str:
     """The whole table as Markdown: title, rows, caption; an interval stands in its value's cell."""
+
+    def escaped(text: object) -> str:
+        return str(text).translate(MARKDOWN_ESCAPES)
+
+    def row(cells: Iterable[object]) -> str:
+        return f"| {' | '.join(map(escaped, cells))} |"
+
     merged = with_intervals(frame)
-    heads = _markdown_row(list(merged.columns))
-    rule = "|" + "---|" * len(merged.columns)
-    rows = [_markdown_row(row) for row in _rows(merged)]
-    caption = [f"- {_markdown(line)}" for line in lines]
-    return "\n".join([f"# {_markdown(title)}", "", heads, rule, *rows, "", *caption]) + "\n"
-
-
-def _markdown_row(cells: Sequence[str]) -> str:
-    return "| " + " | ".join(_markdown(cell) for cell in cells) + " |"
-
-
-def _markdown(text: str) -> str:
-    """Text that Markdown reads as it stands."""
-    return text.translate(MARKDOWN_ESCAPES)
+    table = [row(merged.columns), "|" + "---|" * len(merged.columns), *map(row, _rows(merged))]
+    caption = [f"- {escaped(line)}" for line in lines]
+    return "\n".join([f"# {escaped(title)}", "", *table, "", *caption]) + "\n"
 
 
 def latex(frame: pd.DataFrame, title: str, lines: Sequence[str]) -> str:
     """A booktabs table for LaTeX; an interval stands in its value's cell, the lines as notes."""
+
+    def escaped(text: object) -> str:
+        return " ".join(str(text).split()).translate(LATEX_ESCAPES)
+
+    def row(cells: Iterable[object]) -> str:
+        return " & ".join(map(escaped, cells)) + r" \\"
+
     merged = with_intervals(frame)
     columns = "".join("r" if is_numeric_dtype(frame[name]) else "l" for name in merged.columns)
-    body = [_latex_row(list(merged.columns)), r"\midrule", *map(_latex_row, _rows(merged))]
     return "\n".join(
         [
             r"% \usepackage{booktabs}",
             r"\begin{table}",
             r"\centering",
-            rf"\caption{{{_latex(title)}}}",
+            rf"\caption{{{escaped(title)}}}",
             rf"\begin{{tabular}}{{{columns}}}",
             r"\toprule",
-            *body,
+            row(merged.columns),
+            r"\midrule",
+            *map(row, _rows(merged)),
             r"\bottomrule",
             r"\end{tabular}",
             r"\par\raggedright\footnotesize",
-            *(rf"{_latex(line)}\par" for line in lines),
+            *(rf"{escaped(line)}\par" for line in lines),
             r"\end{table}",
             "",
         ]
     )
 
 
+def json(name: str, title: str, frame: pd.DataFrame, **others: Any) -> str:
+    """The table as one JSON object: rows in full precision, null where there is no number."""
+    blanked = frame.astype("object").where(frame.notna(), None)
+    described = {"name": name, "title": title, "rows": blanked.to_dict("records"), **others}
+    return json_text.dumps(described, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+
+
 def with_intervals(frame: pd.DataFrame) -> pd.DataFrame:
     """The table as text, each interval put into the cell of its value: ``35.2 [33.1, 37.0]``.
 
-    An end that is open is called so; where a column of bounds tells that a number lies beyond what
-    was measured, it has the sign of its side (``>60.00``), and what else is told there follows.
+    An end that is open is called so; where a column of bounds says that a number lies beyond what
+    was measured, it has the sign of its side (``>60.00``), and what else is said there follows.
     """
-    ends_of = {name: [f"{name}_{what}" for what in ("low", "high")] for name in frame.columns}
+    ends_of = {name: [f"{name}_low", f"{name}_high"] for name in frame.columns}
     ranged = {name: ends for name, ends in ends_of.items() if set(ends) <= set(frame.columns)}
     put = {end for ends in ranged.values() for end in ends} | {f"{name}_bounds" for name in ranged}
     made = {}
     for name in frame.columns:
         if name in ranged:
             notes = frame.get(f"{name}_bounds", pd.Series("", frame.index)).astype("object")
-            notes = notes.where(notes.notna(), "")
             rows = frame[[name, *ranged[name]]].itertuples(index=False)
-            made[name] = [_with_interval(row, note) for row, note in zip(rows, notes, strict=True)]
+            made[name] = [
+                _with_interval(row, "" if pd.isna(note) else note)
+                for row, note in zip(rows, notes, strict=True)
+            ]
         elif name not in put:
             made[name] = [_cell_text(value) for value in frame[name].astype("object")]
     return pd.DataFrame(made)
@@ -119,42 +119,17 @@ def with_intervals(frame: pd.DataFrame) -> pd.DataFrame:
 
 def _with_interval(row: Sequence[float], note: str) -> str:
     """A value, its interval and the note that is not of its bounds; empty where there is none."""
+    signs = [
+        next((sign for side, sign in SIDES.items() if f"{end} {side}" in note), "")
+        for end in ("value", "low", "high")
+    ]
     value, low, high = (
-        "" if pd.isna(number) else f"{beyond(note, end)}{_two(number)}"
-        for end, number in zip(("value", "low", "high"), row, strict=True)
+        "" if pd.isna(number) else f"{sign}{_two(number)}"
+        for sign, number in zip(signs, row, strict=True)
     )
     interval = f"[{low or 'open'}, {high or 'open'}]" if low or high else ""
-    rest = "" if any(beyond(note, end) for end in ("value", "low", "high")) else note
-    return " ".join(part for part in (value, interval, f"({rest})" if rest else "") if part)
-
-
-def beyond(note: str, end: str) -> str:
-    """The sign of a number (``value``, ``low`` or ``high``) that a note tells to be a bound."""
-    return next((sign for side, sign in SIDES.items() if f"{end} {side}" in note), "")
-
-
-def _latex_row(cells: Sequence[str]) -> str:
-    return " & ".join(_latex(cell) for cell in cells) + r" \\"
-
-
-def _latex(text: str) -> str:
-    """Text that LaTeX sets as it stands."""
-    return " ".join(text.split()).translate(LATEX_ESCAPES)
-
-
-def json(
-    name: str, title: str, frame: pd.DataFrame, verdicts: Sequence[Verdict], caption: Sequence[str]
-) -> str:
-    """The table as one JSON object: rows in full precision, null where there is no number."""
-    blanked = frame.astype("object").where(frame.notna(), None)
-    described = {
-        "name": name,
-        "title": title,
-        "rows": blanked.to_dict("records"),
-        "verdicts": [vars(verdict) for verdict in verdicts],
-        "caption": list(caption),
-    }
-    return json_text.dumps(described, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+    rest = f"({note})" if note and not any(signs) else ""
+    return " ".join(filter(None, (value, interval, rest)))
 
 
 def _rows(frame: pd.DataFrame) -> list[list[object]]:

@@ -40,18 +40,6 @@ def heatmap(
     return lines
 
 
-def shades_for(encoding: str) -> str:
-    """The shades that a terminal of this encoding can show."""
-    return SHADES if can_encode(encoding, SHADES) else PLAIN_SHADES
-
-
-def legend(shades: str = SHADES) -> str:
-    """What each shade stands for."""
-    steps = (f"{least:.1f} <= {shade}" for least, shade in zip(LOWEST, shades, strict=True))
-    _, *texts = (step.removeprefix("0") for step in steps)
-    return f"weight: '{shades[0]}' < {' < '.join(texts)}"
-
-
 def _piece(
     source: Sequence[str],
     output: Sequence[str],
@@ -59,20 +47,22 @@ def _piece(
     label: int,
     shades: str,
 ) -> Iterator[str]:
-    """The source words downwards, then one line per output word."""
-    for row in range(max(map(len, source))):
-        letters = "".join(_letter(word, row, source).ljust(CELL) for word in source)
-        yield f"{'':<{label}} {letters}".rstrip()
+    """The source words downwards, all ending in one line, then one line per output word."""
+    height = max(map(len, source))
+    for letters in zip(*(word.rjust(height) for word in source), strict=True):
+        yield f"{'':<{label}} {''.join(letter.ljust(CELL) for letter in letters)}".rstrip()
     for word, row in zip(output, weights.tolist(), strict=True):
-        cells = "".join(_shade(weight, shades) * CELL for weight in row)
-        yield f"{word:>{label}} {cells}".rstrip()
+        places = (sum(weight >= least for least in LOWEST[1:]) for weight in row)
+        yield f"{word:>{label}} {''.join(shades[place] * CELL for place in places)}".rstrip()
 
 
-def _letter(word: str, row: int, words: Sequence[str]) -> str:
-    """The letter of a word in this line; words end in the last one."""
-    place = row - (max(map(len, words)) - len(word))
-    return word[place] if place >= 0 else " "
+def shades_for(encoding: str) -> str:
+    """The shades that a terminal of this encoding can show."""
+    return SHADES if can_encode(encoding, SHADES) else PLAIN_SHADES
 
 
-def _shade(weight: float, shades: str) -> str:
-    return shades[sum(weight >= least for least in LOWEST[1:])]
+def legend(shades: str = SHADES) -> str:
+    """What each shade stands for."""
+    steps = zip(LOWEST[1:], shades[1:], strict=True)
+    texts = (f"{least:.1f} <= {shade}".removeprefix("0") for least, shade in steps)
+    return f"weight: '{shades[0]}' < {' < '.join(texts)}"

@@ -43,11 +43,10 @@ def audit_page(audits: Sequence[Audit]) -> Page:
         table.add_row(audit.id, "", Text.assemble(f"{audit.topic}: ", (audit.verdict, "bold")))
         for label in ("printed", "recomputed", "why"):
             table.add_row("", label, Text(getattr(audit, label)))
-    counts = {verdict: list(frame["verdict"]).count(verdict) for verdict in RULES}
-    given = [verdict for verdict in RULES if counts[verdict]]
-    total = ", ".join(f"{verdict} {counts[verdict]}" for verdict in given)
+    counts = frame["verdict"].value_counts()
+    total = ", ".join(f"{verdict} {counts[verdict]}" for verdict in RULES if verdict in counts)
     first = f"Verdicts: {total}. `bottleneck lecture ID` shows one step by step."
-    rules = [f"{verdict}: {RULES[verdict]}." for verdict in given]
+    rules = [f"{verdict}: {rule}." for verdict, rule in RULES.items() if verdict in counts]
     return Page("lecture", TITLE, frame, table, [], [first, *rules])
 
 

@@ -4,7 +4,7 @@ Text is scored as it stands: nothing is normalised, so that scores are those of 
 command on the same files. (A byte-order mark alone is dropped: it is no part of the first word.)
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from unicodedata import normalize
@@ -21,9 +21,8 @@ from ..scoring.bleu import REFERENCE
 from ..settings.buckets import Buckets, bucket_labels
 from ..settings.errors import UsageError, UserError, counted
 
-TOKENISED_END = " ."
 TOKENISED_LINES = 100
-"""So many hypotheses that end in a full stop set apart look tokenised; sacreBLEU warns as well."""
+"""So many hypotheses that end in a full stop after a space look tokenised; sacreBLEU warns too."""
 
 
 @dataclass(frozen=True)
@@ -58,55 +57,44 @@ def read_systems(
     A file needs the two files of its test set; a run that is given with them is checked against
     them. Raises ``UsageError`` where one is missing, ``UserError`` for two test sets.
     """
-    files = _test_files(references, sources)
+    options = {"--references": references, "--sources": sources}
+    files = {option: path for option, path in options.items() if path is not None}
+    if len(files) == 1:
+        missing = next(option for option in options if option not in files)
+        raise UsageError(f"{missing} missing: --references and --sources go together")
     first, second = (_read(f"system {name}", path, files) for name, path in (("A", a), ("B", b)))
     _require_one_text(first, second)
     return first, second
 
 
-def _test_files(references: Path | None, sources: Path | None) -> dict[str, Path]:
-    """The files of the test set by their options: both, or none."""
-    given = {"--references": references, "--sources": sources}
-    files = {option: path for option, path in given.items() if path is not None}
-    if len(files) == 1:
-        missing = next(option for option in given if option not in files)
-        raise UsageError(f"{missing} missing: --references and --sources go together")
-    return files
-
-
-def _read(label: str, path: Path, files: dict[str, Path]) -> Output:
+def _read(label: str, path: Path, files: Mapping[str, Path]) -> Output:
     """One system; with a run, the files of the test set must hold the run's own text."""
-    if not path.is_dir():
-        if not files:
-            raise UsageError(
-                f"{label} {str(path)!r} is no run's folder; for a file of translations give "
-                "--references and --sources too"
-            )
-        return _from_file(label, path, files)
-    result = _from_run(label, path)
+    if path.is_dir():
+        result = _from_run(label, path)
+        if files:
+            references, sources = (lines_as_given(str(file), key) for key, file in files.items())
+            named = f"--references {str(files['--references'])!r}"
+            _require_one_text(result, Output(named, sources, references, ()))
+        return result
     if files:
-        given = [_lines(option, file) for option, file in files.items()]
-        named = f"--references {str(files['--references'])!r}"
-        _require_one_text(result, Output(named, given[1], given[0], ()))
-    return result
+        return _from_file(label, path, files)
+    raise UsageError(
+        f"{label} {str(path)!r} is no run's folder; for a file of translations give "
+        "--references and --sources too"
+    )
 
 
-def _from_file(label: str, path: Path, files: dict[str, Path]) -> Output:
+def _from_file(label: str, path: Path, files: Mapping[str, Path]) -> Output:
     """A file of translations with the files of its test set, a line for a line."""
-    hypotheses = _lines(label, path)
-    result = {}
-    for option, file in files.items():
-        result[option] = _lines(option, file)
-        if len(result[option]) != len(hypotheses):
+    hypotheses = lines_as_given(str(path), label)
+    texts = {option: lines_as_given(str(file), option) for option, file in files.items()}
+    for option, lines in texts.items():
+        if len(lines) != len(hypotheses):
             raise UserError(
-                f"{label} {str(path)!r} has {len(hypotheses):,} lines and {option} {str(file)!r} "
-                f"has {len(result[option]):,}; each line must be of the same sentence"
+                f"{label} {str(path)!r} has {len(hypotheses):,} lines and {option} "
+                f"{str(files[option])!r} has {len(lines):,}; each line must be of the same sentence"
             )
-    return Output(str(path), result["--sources"], result["--references"], hypotheses)
-
-
-def _lines(label: str, path: Path) -> list[str]:
-    return lines_as_given(str(path), label)
+    return Output(str(path), texts["--sources"], texts["--references"], hypotheses)
 
 
 def _from_run(label: str, run: Path) -> Output:
@@ -124,30 +112,22 @@ def _from_run(label: str, run: Path) -> Output:
 def _require_one_text(first: Output, second: Output) -> None:
     """Refuse another test set: nothing would be paired. White space does not matter to a score."""
     for what in ("references", "sources"):
-        ours, theirs = (list(map(_folded, getattr(output, what))) for output in (first, second))
+        ours, theirs = (
+            [" ".join(text.split()) for text in getattr(output, what)] for output in (first, second)
+        )
         if ours == theirs:
             continue
-        if len(ours) != len(theirs):
-            how = f"{len(ours):,} and {len(theirs):,} lines"
-        else:
-            how = _first_difference(ours, theirs)
+        how = f"{len(ours):,} and {len(theirs):,} lines"
+        if len(ours) == len(theirs):
+            pairs = list(zip(ours, theirs, strict=True))
+            line = next(place for place, (x, y) in enumerate(pairs, 1) if x != y)
+            form = all(normalize("NFC", x) == normalize("NFC", y) for x, y in pairs)
+            note = " in Unicode form alone; a run's text is in form NFC" if form else ""
+            how = f"first in line {line:,}{note}"
         raise UserError(
             f"{first.name} and {second.name} are not of one test set: their {what} differ ({how}); "
             "give two outputs for the same sentences in the same order"
         )
-
-
-def _folded(text: str) -> str:
-    return " ".join(text.split())
-
-
-def _first_difference(ours: list[str], theirs: list[str]) -> str:
-    """Where two texts differ first, and whether in their Unicode form alone."""
-    pairs = list(zip(ours, theirs, strict=True))
-    line = next(number for number, (x, y) in enumerate(pairs, 1) if x != y)
-    alike = all(normalize("NFC", x) == normalize("NFC", y) for x, y in pairs)
-    form = " in Unicode form alone; a run's text is in form NFC" if alike else ""
-    return f"first in line {line:,}{form}"
 
 
 def assign(
@@ -157,22 +137,19 @@ def assign(
 
     ``counts`` are the sentences' BLEU statistics: empty references leave nothing to score.
     """
-    if not counts[:, REFERENCE].any():
+    scored = counts[:, REFERENCE] > 0
+    if not scored.any():
         raise UserError(
             f"the references for {output.name} are all empty, and nothing can be scored: give "
             "the translations that people made"
         )
-    assigned = Buckets(edges).assign(output.words)
-    labels = bucket_labels(edges)
-    filled = [
-        name for place, name in enumerate(labels) if counts[assigned == place, REFERENCE].sum() > 0
-    ]
+    assigned, labels = Buckets(edges).assign(output.words), bucket_labels(edges)
+    filled = [name for place, name in enumerate(labels) if scored[assigned == place].any()]
     if len(filled) < 2:
         named = f"only bucket {filled[0]}" if filled else "no bucket"
-        whole = counts[:, REFERENCE] > 0
-        which = "sources" if whole.all() else "sources whose references have words"
+        which = "sources" if scored.all() else "sources whose references have words"
         raise UserError(
-            f"the {whole.sum():,} {which} fill {named} of {', '.join(labels)}; two are needed: "
+            f"the {scored.sum():,} {which} fill {named} of {', '.join(labels)}; two are needed: "
             "give sentences of more lengths or other --edges"
         )
     return assigned
@@ -184,18 +161,13 @@ def notes(output: Output, assigned: Int[ndarray, "sentences"], edges: tuple[int,
     blank, empty = (
         sum(not text.strip() for text in side) for side in (output.references, output.hypotheses)
     )
-    tokenised = sum(text.endswith(TOKENISED_END) for text in output.hypotheses)
-    lines = [
+    tokenised = sum(text.endswith(" .") for text in output.hypotheses)
+    lines = {
         f"Outside the buckets, in no row of them: {counted(outside, 'sentence')} of fewer than "
-        f"{edges[0]} source words."
-    ]
-    if blank:
-        lines.append(f"Empty references: {blank:,}.")
-    if empty:
-        lines.append(f"Empty hypotheses of {output.name}: {empty:,}.")
-    if tokenised >= TOKENISED_LINES:
-        lines.append(
-            f"{tokenised:,} hypotheses of {output.name} end in a full stop after a space: "
-            "detokenise tokenised text before it is scored."
-        )
-    return lines
+        f"{edges[0]} source words.": True,
+        f"Empty references: {blank:,}.": blank,
+        f"Empty hypotheses of {output.name}: {empty:,}.": empty,
+        f"{tokenised:,} hypotheses of {output.name} end in a full stop after a space: "
+        "detokenise tokenised text before it is scored.": tokenised >= TOKENISED_LINES,
+    }
+    return [line for line, said in lines.items() if said]

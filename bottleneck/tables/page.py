@@ -81,7 +81,13 @@ _WRITERS: Mapping[str, Callable[[Page], str]] = {
     "csv": lambda page: csv(page.frame),
     "markdown": lambda page: markdown(page.frame, page.title, [*page.verdicts, *page.caption]),
     "latex": lambda page: latex(page.frame, page.title, [*page.verdicts, *page.caption]),
-    "json": lambda page: json(page.name, page.title, page.frame, page.judged, page.caption),
+    "json": lambda page: json(
+        page.name,
+        page.title,
+        page.frame,
+        verdicts=[vars(verdict) for verdict in page.judged],
+        caption=page.caption,
+    ),
 }
 
 
@@ -93,11 +99,9 @@ def check_format(form: str) -> None:
 def write_pages(pages: Sequence[Page], folder: Path) -> None:
     """Write each page as ``NAME.csv`` and ``NAME.md`` into a results folder."""
     endings = {".csv": "csv", ".md": "markdown"}
-    write_listed(
-        folder,
-        [
-            (f"{page.name}{suffix}", page.render(form).encode())
-            for page in pages
-            for suffix, form in endings.items()
-        ],
-    )
+    files = [
+        (f"{page.name}{suffix}", page.render(form).encode())
+        for page in pages
+        for suffix, form in endings.items()
+    ]
+    write_listed(folder, files)

@@ -1,6 +1,6 @@
 """The tables by name: of a bundle's runs, of a study, of gold links."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Sequence
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
@@ -9,41 +9,43 @@ import pandas as pd
 
 from ..claims.compression import compression_predicts_loss
 from ..claims.registry import CLAIMS
-from ..results.bundle import Bundle, load_results
+from ..claims.rules import RULES, verdict_on
+from ..lecture.slides import L4
+from ..results.bundle import Bundle, load_results, other_versions, without_result
 from ..results.probes import made_of
 from ..results.schema import QUESTIONS
 from ..results.study_files import GOLD
+from ..scoring.bleu import SHORT_SENTENCES
 from ..settings.errors import UsageError, did_you_mean
-from . import arms, compression, context_size
-from .caption import (
-    RATIO,
-    common_caption,
-    failure_verdicts,
-    run_line,
-    sizes_caption,
-    vindication_verdicts,
-)
-from .comparison import NONE, Comparison, attentions, compare, compare_sizes
-from .decided import holds_results
-from .judged import judge, with_texts
+from . import run_tables
+from .caption import RATIO, caption, intervals, run_line, signed
+from .comparison import Comparison, attentions, compare, compare_sizes
+from .comparison_groups import NONE, describe, listed_runs
+from .decided import holds_results, judge
 from .names import GOLD_TABLE, TABLES
 from .page import Page
 from .selection import where
-from .slides import (
-    FAILURE_TITLE,
-    VINDICATION_TITLE,
-    failure_pattern,
-    failure_table,
-    vindication,
-    vindication_table,
+from .studied import load_study, with_texts
+
+SLIDE_WORDS = (
+    "Slide L4 (100 numbers per word, 256 for the sentence): "
+    + "; ".join(f"{row.words} words {row.printed_ratio}:1 {row.quality}" for row in L4)
+    + ". Each row has the word of the slide's highest ratio that does not exceed its own, before "
+    f"the slide's rounding ({', '.join(f'{row.ratio:.3g}' for row in L4)}); lower ratios are "
+    f"{L4[0].quality} too, for which the slide has no better word."
 )
-from .studied import load_study
+ARM_NAMES = (
+    "An arm is all runs that differ in their seed alone, called by its attention and by the "
+    "settings in which it is not as most arms are. n: test sentences, on a screen of most arms "
+    "above the columns, of another under its name. BLEU levels are not comparable across buckets, "
+    "since texts of other lengths have other n-grams: compare arms within one."
+)
 
 
 def slide_pages(bundle: Bundle) -> list[Page]:
     """The failure pattern and the vindication of a bundle of two arms."""
-    comparison = compare(bundle)
-    return [_failure_page(comparison, bundle), _vindication_page(comparison, bundle)]
+    sizes = [compare(bundle)]
+    return [_comparing_page(name, bundle, sizes) for name in ("failure-pattern", "vindication")]
 
 
 def study_pages(study: str, folder: Path, runs: pd.DataFrame | None = None) -> list[Page]:
@@ -73,7 +75,15 @@ def make_page(name: str, bundle: Bundle) -> Page:
     dashed = name.replace("_", "-")
     if dashed == GOLD_TABLE:
         return study_pages(GOLD, bundle.folder)[0]
-    return _MAKERS[dashed](bundle)
+    if dashed == "arms":
+        return _arms_page(bundle)
+    several = dashed == "failure-pattern" and len(attentions(bundle)) > 1
+    if several or dashed == "compression":  # what they measure needs no attention
+        bundle = where(bundle, [f"attention={NONE}"])
+    if dashed in ("context-size", "compression"):
+        return _comparing_page(dashed, bundle, compare_sizes(bundle))
+    comparison = compare(bundle, alone=dashed == "failure-pattern")
+    return _comparing_page(dashed, bundle, [comparison])
 
 
 def check_name(name: str) -> None:
@@ -83,79 +93,47 @@ def check_name(name: str) -> None:
         raise UsageError(f"unknown table {name!r}{did_you_mean(name, known)}")
 
 
-def _failure(bundle: Bundle) -> Page:
-    """Its measured column needs no attention; the caption tells of one where there is just one."""
-    if len(attentions(bundle)) > 1:
-        bundle = where(bundle, [f"attention={NONE}"])
-    return _failure_page(compare(bundle, alone=True), bundle)
-
-
-def _failure_page(comparison: Comparison, bundle: Bundle) -> Page:
-    frame = failure_pattern(comparison)
+def _comparing_page(name: str, bundle: Bundle, sizes: Sequence[Comparison]) -> Page:
+    """The page of a table of both arms, of one context size or of several."""
+    frame = run_tables.run_data(name, sizes)
+    attention = next((size.attention.name for size in sizes if size.attention), None)
+    over_sizes = name not in ("failure-pattern", "vindication")
+    if over_sizes:
+        judged = [compression_predicts_loss(run_tables.cells(sizes))]
+    else:
+        fails = name == "failure-pattern"
+        ids = [claim for claim in RULES if (claim == "L-FAIL") == fails]
+        judged = [verdict_on(claim, sizes[0].scores) for claim in ids]
+    head = {"failure-pattern": [RATIO], "compression": [SLIDE_WORDS]}.get(name, [])
     return Page(
-        "failure_pattern",
-        FAILURE_TITLE,
+        name.replace("-", "_"),
+        run_tables.TITLES[name].format(attention=attention),
         frame,
-        failure_table(frame),
-        failure_verdicts(comparison),
-        [RATIO, *common_caption(comparison, bundle)],
-        run_line([comparison]),
-    )
-
-
-def _vindication(bundle: Bundle) -> Page:
-    return _vindication_page(compare(bundle), bundle)
-
-
-def _vindication_page(comparison: Comparison, bundle: Bundle) -> Page:
-    frame, attention = vindication(comparison), comparison.arms[1].name
-    return Page(
-        "vindication",
-        VINDICATION_TITLE.format(attention=attention),
-        frame,
-        vindication_table(frame, attention),
-        vindication_verdicts(comparison),
-        common_caption(comparison, bundle),
-        run_line([comparison]),
-    )
-
-
-def _arms(bundle: Bundle) -> Page:
-    frame = arms.arms(bundle)
-    table, caption = arms.arms_table(frame), arms.caption(bundle)
-    return Page("arms", arms.TITLE, frame, table, [], caption, arms.run_line(bundle))
-
-
-def _context_size(bundle: Bundle) -> Page:
-    sizes = compare_sizes(bundle)
-    frame = context_size.context_size(sizes)
-    names = [size.attention.name for size in sizes if size.attention]
-    return Page(
-        "context_size",
-        context_size.TITLE,
-        frame,
-        context_size.context_size_table(frame, names[0] if names else None),
-        [compression_predicts_loss(compression.cells(sizes))],
-        sizes_caption(sizes, bundle),
+        run_tables.run_table(name, frame, attention),
+        judged,
+        [*head, *caption(sizes, bundle, over_sizes=over_sizes)],
         run_line(sizes),
     )
 
 
-def _compression(bundle: Bundle) -> Page:
-    bundle = where(bundle, [f"attention={NONE}"])
-    sizes = compare_sizes(bundle)
-    frame = compression.compression(sizes)
+def _arms_page(bundle: Bundle) -> Page:
+    """The page of all arms."""
+    frame, runs = run_tables.arms(bundle), listed_runs(bundle)
+    lines = [
+        ARM_NAMES,
+        intervals(bundle.settings(runs["run"].iloc[0])),
+        f"{describe(runs)}.",
+        without_result(bundle.environment),
+        other_versions(bundle.environment),
+        SHORT_SENTENCES,
+        signed(bundle.runs),
+    ]
     return Page(
-        "compression",
-        compression.TITLE,
+        "arms",
+        run_tables.TITLES["arms"],
         frame,
-        compression.compression_table(frame),
-        [compression_predicts_loss(compression.cells(sizes))],
-        [compression.SLIDE, *sizes_caption(sizes, bundle)],
-        run_line(sizes),
+        run_tables.run_table("arms", frame),
+        [],
+        [line for line in lines if line],
+        f"{describe(runs)}; 95 % intervals over test sentences",
     )
-
-
-_MAKERS: Mapping[str, Callable[[Bundle], Page]] = dict(
-    zip(TABLES, (_failure, _vindication, _context_size, _compression, _arms), strict=True)
-)

@@ -1,6 +1,6 @@
 """Two systems on one test set, by source length: B minus A in BLEU, and how sure that is."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,17 +23,13 @@ from ..scoring.paired import Paired, Resampling, bootstrap_p, pair
 from ..settings.buckets import bucket_labels
 from .outputs import Output, assign, notes
 from .page import Page
-from .render import count, new_table, number, ranged
-from .score import LEVELS, small_buckets
-from .slides import bounds, typed_frame
+from .render import Column, bounds, count, filled_table, number, small_buckets, typed_frame
+from .score import LEVELS
 
 TITLE = "Two systems by sentence length: B minus A in BLEU"
-ALL = "all"
-"""The row of the whole test set, sentences outside the buckets too."""
-INTERACTION = "interaction"
-"""The row of the longest filled bucket's difference minus the shortest's."""
-TEXTS = ("bucket", "n", "resamples", "trials", "seed", "signature")
-
+ALL, INTERACTION = "all", "interaction"
+"""The rows of the whole test set (sentences outside the buckets too), and of the longest filled
+bucket's difference minus the shortest's."""
 P_VALUES = (
     "p: two-sided, not corrected for the number of rows. Of the bootstrap: twice the share of "
     "resamples in which the difference has not the sign that it has (Koehn 2004), the test set "
@@ -51,7 +47,8 @@ def paired_page(a: Output, b: Output, edges: tuple[int, ...], how: Resampling) -
     """The comparison of two systems, and what stands under it."""
     counts = [bleu_statistics(output.hypotheses, output.references) for output in (a, b)]
     assigned = assign(a, counts[0], edges)
-    frame = paired_frame(*counts, assigned, bucket_labels(edges), how)
+    frame = _frame(*counts, assigned, bucket_labels(edges), how)
+    low = frame["bucket"][:-1][frame[["bleu_a", "bleu_b"]][:-1].max(axis=1) < FLOOR_BLEU]
     lines = [
         f"A: {a.name}.",
         f"B: {b.name}.",
@@ -60,18 +57,21 @@ def paired_page(a: Output, b: Output, edges: tuple[int, ...], how: Resampling) -
         f"for both systems; {how.trials:,} trials of approximate randomisation; seed {how.seed}). "
         "They say nothing of a second training.",
         P_VALUES,
-        _interaction_told(frame[:-2]),
+        _interaction_line(frame[:-2]),
         "All: every sentence, those outside the buckets too.",
         *dict.fromkeys(line for output in (a, b) for line in notes(output, assigned, edges)),
-        small_buckets(frame[:-1]),
-        _unlearned(frame[:-1]),
+        small_buckets(frame["bucket"][:-1], frame["n"][:-1]),
+        f"Both under BLEU {FLOOR_BLEU:g}: {', '.join(low)}. There BLEU is mostly the smoothing of "
+        "orders without a match, and a difference says little of translation."
+        if len(low)
+        else "",
         SHORT_SENTENCES,
         f"sacreBLEU: {bleu_signature()}",
     ]
-    return Page("compare", TITLE, frame, paired_table(frame), [], [line for line in lines if line])
+    return Page("compare", TITLE, frame, _table(frame), [], [line for line in lines if line])
 
 
-def _interaction_told(buckets: pd.DataFrame) -> str:
+def _interaction_line(buckets: pd.DataFrame) -> str:
     """Between which buckets the interaction is."""
     named = buckets["bucket"][buckets["bleu_a"].notna() & (buckets["n"] >= READ_FROM)]
     if len(named) < 2:
@@ -83,18 +83,7 @@ def _interaction_told(buckets: pd.DataFrame) -> str:
     )
 
 
-def _unlearned(rows: pd.DataFrame) -> str:
-    """The rows in which neither system translates; empty where one does in all."""
-    low = rows["bucket"][rows[["bleu_a", "bleu_b"]].max(axis=1) < FLOOR_BLEU]
-    if low.empty:
-        return ""
-    return (
-        f"Both under BLEU {FLOOR_BLEU:g}: {', '.join(low)}. There BLEU is mostly the smoothing of "
-        "orders without a match, and a difference says little of translation."
-    )
-
-
-def paired_frame(
+def _frame(
     a: Counts,
     b: Counts,
     assigned: Int[ndarray, "sentences"],
@@ -105,17 +94,24 @@ def paired_frame(
 
     BLEU, and differences in it, are 0 to 100; ``p_...`` are 0 to 1; intervals are 95 %.
     """
-    everything = np.ones(len(assigned), dtype=bool)
-    parts = [*(assigned == place for place in range(len(labels))), everything]
+    parts = [*(assigned == place for place in range(len(labels))), np.full(len(assigned), True)]
     results = [_pair(a[part], b[part], stream, how) for stream, part in enumerate(parts)]
     rows = [
-        {"bucket": name, **_scores(a[part], b[part], pair)}
-        for name, part, pair in zip([*labels, ALL], parts, results, strict=True)
+        {"bucket": name, **_scores(a[part], b[part], result)}
+        for name, part, result in zip([*labels, ALL], parts, results, strict=True)
     ]
-    rows.append(_interaction(rows[:-1], [pair.gain for pair in results[:-1]]))
+    read = [
+        (row["n"], result.gain)
+        for row, result in zip(rows[:-1], results, strict=False)
+        if result.gain.filled and row["n"] >= READ_FROM
+    ]
+    gain, n = Estimate(np.nan, np.full(how.resamples, np.nan)), 0
+    if len(read) > 1:
+        gain, n = interaction([gain for _, gain in read]), read[0][0] + read[-1][0]
+    rows.append({"bucket": INTERACTION, "n": n, **_difference(gain)})
     constant = {"resamples": how.resamples, "trials": how.trials, "seed": how.seed}
     signed = [row | constant | {"signature": bleu_signature() if row["n"] else ""} for row in rows]
-    return typed_frame(signed, TEXTS)
+    return typed_frame(signed, ("bucket", "n", *constant, "signature"))
 
 
 def _pair(a: Counts, b: Counts, stream: int, how: Resampling) -> Paired:
@@ -126,24 +122,24 @@ def _pair(a: Counts, b: Counts, stream: int, how: Resampling) -> Paired:
     return pair(bleu, a, b, how, bucket=stream)
 
 
-def _scores(a: Counts, b: Counts, pair: Paired) -> dict[str, Any]:
+def _scores(a: Counts, b: Counts, result: Paired) -> dict[str, Any]:
     """One row but for its name."""
     return {
         "n": len(a),
-        "bleu_a": pair.a.value,
-        **bounds("bleu_a", pair.a),
-        "bleu_b": pair.b.value,
-        **bounds("bleu_b", pair.b),
-        **_difference(pair.gain),
+        "bleu_a": result.a.value,
+        **bounds("bleu_a", result.a),
+        "bleu_b": result.b.value,
+        **bounds("bleu_b", result.b),
+        **_difference(result.gain),
         **({"p_bootstrap": np.nan} if len(a) < READ_FROM else {}),
-        "p_randomisation": pair.p_randomisation,
+        "p_randomisation": result.p_randomisation,
         "brevity_penalty_a": float(brevity_penalty(a.sum(axis=0))),
         "brevity_penalty_b": float(brevity_penalty(b.sum(axis=0))),
     }
 
 
 def _difference(gain: Estimate) -> dict[str, Any]:
-    """A difference with its interval and p-values."""
+    """A difference with its interval and p-value."""
     return {
         "difference": gain.value,
         **bounds("difference", gain),
@@ -151,34 +147,21 @@ def _difference(gain: Estimate) -> dict[str, Any]:
     }
 
 
-def _interaction(rows: Sequence[dict[str, Any]], gains: Sequence[Estimate]) -> dict[str, Any]:
-    """How much larger the difference is for long sentences; ``n`` are both buckets' sentences."""
-    results = [
-        (row["n"], gain)
-        for row, gain in zip(rows, gains, strict=True)
-        if gain.filled and row["n"] >= READ_FROM
+def _table(frame: pd.DataFrame) -> Table:
+    def penalties(row: Mapping[str, Any]) -> str:
+        both = [number(row[f"brevity_penalty_{name}"], "{:.2f}") for name in "ab"]
+        return "\n".join(both).strip()
+
+    columns = [
+        Column("source\nwords", "bucket"),
+        Column("n", "n", cell=count),
+        Column("BLEU\nA", "bleu_a", "{:.1f}", interval=True),
+        Column("BLEU\nB", "bleu_b", "{:.1f}", interval=True),
+        Column("B - A", "difference", "{:+.1f}", interval=True),
+        Column("p\nboot.", "p_bootstrap", "{:.4f}"),
+        Column("p\nrandom", "p_randomisation", "{:.4f}"),
+        Column("BP A\nBP B", of_row=penalties),
     ]
-    if len(results) < 2:
-        blank = np.full_like(gains[0].draws, np.nan)
-        return {"bucket": INTERACTION, "n": 0, **_difference(Estimate(np.nan, blank))}
-    more = interaction([gain for _, gain in results])
-    return {"bucket": INTERACTION, "n": results[0][0] + results[-1][0], **_difference(more)}
-
-
-def paired_table(frame: pd.DataFrame) -> Table:
-    """The same for a terminal of 80 columns or more."""
-    heads = ["source\nwords", "n", "BLEU\nA", "BLEU\nB", "B - A"]
-    table = new_table(TITLE, [*heads, "p\nboot.", "p\nrandom", "BP A\nBP B"])
-    for row in frame.to_dict("records"):
-        if row["bucket"] == ALL:
-            table.add_section()
-        penalties = [number(row[f"brevity_penalty_{name}"], "{:.2f}") for name in "ab"]
-        table.add_row(
-            row["bucket"],
-            count(row["n"]),
-            *(ranged(row, name, "{:.1f}") for name in ("bleu_a", "bleu_b")),
-            ranged(row, "difference", "{:+.1f}"),
-            *(number(row[name], "{:.4f}") for name in ("p_bootstrap", "p_randomisation")),
-            "\n".join(penalties).strip(),
-        )
+    table = filled_table(TITLE, frame, columns)
+    table.rows[-3].end_section = True
     return table

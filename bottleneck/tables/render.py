@@ -1,6 +1,7 @@
 """Tables and text on a terminal of 80 columns or more (rich)."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
@@ -12,15 +13,12 @@ from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
-from ..claims.verdict import marked
+from ..claims.verdict import MARKED_BELOW, marked
+from ..scoring.bootstrap import Estimate
 from ..settings.errors import plain
 
 MEASURE = 100
 """The most columns of a line of prose, which is hard to read when it is longer."""
-AMPLE = 1_000
-"""Columns that no table needs."""
-BAR_WIDTHS = (10, 5)
-"""Columns of a bar, where there is much room and where there is little."""
 EIGHTHS = " ▏▎▍▌▋▊▉█"
 """The characters that fill so many eighths of a column."""
 SCALE = "Bars: BLEU from 0 to 100."
@@ -60,7 +58,7 @@ class CompactTable(Table):
 
 def least_width(table: Table, console: Console) -> int:
     """The columns that a table takes with no cell folded."""
-    options = console.options.update_width(AMPLE)
+    options = console.options.update_width(1_000)  # more than any table needs
     return Table.__rich_measure__(table, console, options).maximum
 
 
@@ -82,7 +80,7 @@ class BarTable:
         return Measurement.get(console, options, self._fitted(console, options))
 
     def _fitted(self, console: Console, options: ConsoleOptions) -> CompactTable:
-        for width in BAR_WIDTHS if can_encode(options.encoding, EIGHTHS) else ():
+        for width in (10, 5) if can_encode(options.encoding, EIGHTHS) else ():
             table = self.make(width)
             table.caption, table.caption_justify, table.caption_style = f"{SCALE}\n", "left", "dim"
             if table.fits(console, options):
@@ -145,22 +143,85 @@ def new_table(title: str, heads: Sequence[str], texts: int = 1) -> CompactTable:
     return table
 
 
+@dataclass(frozen=True)
+class Column:
+    """A column of a terminal's table: its head, and how it prints the data's column ``name``.
+
+    ``form`` is that of a number. An ``interval`` stands on a second line, ``bars`` of BLEU before
+    it; ``cell`` prints a value and ``of_row`` a row that no form can. ``printed`` are the slide's
+    numbers, dimmed.
+    """
+
+    head: str
+    name: str = ""
+    form: str = "{}"
+    interval: bool = False
+    bars: bool = False
+    cell: Callable[[Any], str] | None = None
+    of_row: Callable[[Mapping[str, Any]], str] | None = None
+    printed: bool = False
+
+    def texts(self, frame: pd.DataFrame, width: int) -> list[str]:
+        """The cells, with bars of so many columns."""
+        rows = frame.to_dict("records")
+        if self.bars:
+            return with_bars(frame, self.name, width)
+        if self.of_row:
+            return [self.of_row(row) for row in rows]
+        if self.interval:
+            return [ranged(row, self.name, self.form) for row in rows]
+        cell = self.cell or (lambda value: number(value, self.form))
+        return [cell(row[self.name]) for row in rows]
+
+
+def filled_table(
+    title: str, frame: pd.DataFrame, columns: Sequence[Column], width: int = 0
+) -> CompactTable:
+    """A table with a row for each of the data, and bars of so many columns."""
+    table = new_table(title, [column.head for column in columns])
+    for drawn, column in zip(table.columns, columns, strict=True):
+        drawn.style = "dim" if column.printed else ""
+    for cells in zip(*(column.texts(frame, width) for column in columns), strict=True):
+        table.add_row(*cells)
+    return table
+
+
 def count(n: int) -> str:
     """A count of sentences, with a star if it is small."""
     return f"{n:,}*" if marked(n) else f"{n:,}"
 
 
-def number(value: float, form: str) -> str:
+def small_buckets(buckets: Iterable[str], counts: Iterable[int]) -> str:
+    """A sentence on the rows that are starred for their count; empty where none is."""
+    rows = zip(buckets, counts, strict=True)
+    small = [f"{name} (n = {n})" for name, n in rows if marked(n)]
+    return f"* under {MARKED_BELOW} sentences: {', '.join(small)}." if small else ""
+
+
+def number(value: Any, form: str) -> str:
     """A number in its form; empty where there is none."""
     return "" if pd.isna(value) else form.format(value)
 
 
-def ranged(row: dict, name: str, form: str) -> str:
+def ranged(row: Mapping[str, Any], name: str, form: str) -> str:
     """A value, and its interval on a second line in the same unit; empty without a value."""
-    if pd.isna(row[name]):
-        return ""
-    ends = [row[f"{name}_{end}"] for end in ("low", "high")]
-    if any(pd.isna(end) for end in ends):
-        return form.format(row[name])
-    low, high = (form.format(end).strip("+%") for end in ends)
-    return f"{form.format(row[name])}\n{low}..{high}"
+    value, *ends = (number(row[key], form) for key in (name, f"{name}_low", f"{name}_high"))
+    if not value or not all(ends):
+        return value
+    low, high = (end.strip("+%") for end in ends)
+    return f"{value}\n{low}..{high}"
+
+
+def bounds(name: str, measured: Estimate | None) -> dict[str, float | None]:
+    """The 95 % interval as ``name_low`` and ``name_high``; blank for an empty bucket."""
+    if measured is None or not measured.filled:
+        return {f"{name}_low": None, f"{name}_high": None}
+    interval = measured.interval
+    return {f"{name}_low": interval.low, f"{name}_high": interval.high}
+
+
+def typed_frame(rows: list[dict[str, Any]], kept: Sequence[str] = ("bucket", "n")) -> pd.DataFrame:
+    """A data frame in which all but the ``kept`` columns (texts and counts) are floats."""
+    frame = pd.DataFrame(rows)
+    numbers = [name for name in frame.columns if name not in kept]
+    return frame.astype(dict.fromkeys(numbers, "float64"))

@@ -1,6 +1,6 @@
 """Which runs a table stands on, as the user chooses them with ``--where``."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -28,7 +28,11 @@ def where(bundle: Bundle, conditions: Sequence[str]) -> Bundle:
         return bundle
     runs, unfinished = bundle.runs, bundle.unfinished()
     wanted = _values(conditions, (runs, unfinished))
-    _check_there(wanted, (runs, unfinished))
+    for column, values in wanted.items():
+        known = [table[column] for table in (runs, unfinished) if column in table]
+        for value in values:
+            if not any(_meets(existing, column, [value]).any() for existing in known):
+                raise UserError(f"no run with {column}={value}; there are {list_values(known[0])}")
     for column, values in wanted.items():
         kept = runs[_meets(runs[column], column, values)]
         if kept.empty:
@@ -39,39 +43,16 @@ def where(bundle: Bundle, conditions: Sequence[str]) -> Bundle:
         if column in unfinished:
             unknown = unfinished["attention"] == ""
             unfinished = unfinished[unknown | _meets(unfinished[column], column, values)]
-    names = set(runs["run"])
+    environment = dict(bundle.environment)
+    for key, table in {"runs": runs, "unfinished": unfinished}.items():
+        environment[key] = {run: environment[key][run] for run in table["run"]}
+    several = {name for name, values in wanted.items() if name in SETTING_COLUMNS and values[1:]}
     return replace(
         bundle,
         runs=runs,
-        sentences={run: existing for run, existing in bundle.sentences.items() if run in names},
-        environment=_environment(bundle.environment, runs["run"], unfinished["run"]),
-        chosen=bundle.chosen | _several(wanted),
-    )
-
-
-def _check_there(wanted: Mapping[str, Sequence[str]], tables: Sequence[pd.DataFrame]) -> None:
-    """A ``UserError`` where one of several values is of no run at all, finished or not."""
-    for column, values in wanted.items():
-        known = [table[column] for table in tables if column in table]
-        for value in values:
-            if not any(_meets(existing, column, [value]).any() for existing in known):
-                raise UserError(f"no run with {column}={value}; there are {list_values(known[0])}")
-
-
-def _environment(
-    existing: Mapping[str, Any], runs: Iterable[str], unfinished: Iterable[str]
-) -> dict[str, Any]:
-    """The same for these runs."""
-    return dict(existing) | {
-        "runs": {run: existing["runs"][run] for run in runs},
-        "unfinished": {run: existing["unfinished"][run] for run in unfinished},
-    }
-
-
-def _several(wanted: Mapping[str, Sequence[str]]) -> frozenset[str]:
-    """The settings' columns of which several values are wanted."""
-    return frozenset(
-        column for column, values in wanted.items() if column in SETTING_COLUMNS and values[1:]
+        sentences={run: bundle.sentences[run] for run in runs["run"] if run in bundle.sentences},
+        environment=environment,
+        chosen=bundle.chosen | several,
     )
 
 

@@ -11,7 +11,7 @@ from seq2seq_bottleneck.figures.style import ATTENTION
 from seq2seq_bottleneck.results.bundle import load_bundle
 from seq2seq_bottleneck.results.export import write_bundle
 from seq2seq_bottleneck.settings.errors import UserError
-from seq2seq_bottleneck.tables.arms import arms
+from seq2seq_bottleneck.tables.run_tables import arms
 
 FORWARD, REVERSED = "reverse_source=false", "reverse_source=true"
 

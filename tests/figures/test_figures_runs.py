@@ -15,7 +15,7 @@ from seq2seq_bottleneck.results.bundle import load_bundle
 from seq2seq_bottleneck.results.export import write_bundle
 from seq2seq_bottleneck.settings.errors import UsageError, UserError
 from seq2seq_bottleneck.tables.comparison import compare
-from seq2seq_bottleneck.tables.slides import vindication
+from seq2seq_bottleneck.tables.run_tables import run_data
 
 ARMS = {"none": [0.2, 0.4, 0.6, 0.7, 0.8], "additive": [0.1] * 5}
 
@@ -29,7 +29,7 @@ def bundle(tmp_path_factory):
 
 def test_bleu_is_that_of_the_table_with_seeds_and_the_slides_numbers(bundle):
     _, data = make_figure("bleu", bundle)
-    table = vindication(compare(load_bundle(bundle)))
+    table = run_data("vindication", [compare(load_bundle(bundle))])
     for arm, column in (("none", "none"), ("additive", "attention")):
         mine = data[data["arm"] == arm]
         means = mine[mine["kind"] == "mean"]

@@ -68,7 +68,7 @@ def test_a_figure_of_hundreds_of_seeds_has_room_for_them(tmp_path):
 
 def test_many_seeds_are_named_by_their_ranges():
     assert seeds_text([4]) == "seed 4"
-    assert seeds_text(range(5, 1205)) == "1,200 seeds: 5-1204"
+    assert seeds_text(range(5, 1205)) == "1,200 seeds from 5 to 1204"
 
 
 def peak(results):

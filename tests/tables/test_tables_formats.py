@@ -1,4 +1,4 @@
-"""Every table in every form: parsed back, and escaped."""
+"""Every table in every form: parsed back, escaped; small numbers, open ends, blanks."""
 
 import io
 import json
@@ -16,9 +16,8 @@ from seq2seq_bottleneck.results.bundle import load_bundle
 from seq2seq_bottleneck.settings.errors import UsageError
 from seq2seq_bottleneck.tables.formats import csv, latex, markdown, with_intervals
 from seq2seq_bottleneck.tables.formats import json as json_form
-from seq2seq_bottleneck.tables.page import FORMATS
-from seq2seq_bottleneck.tables.pages import TABLES, make_page
-from seq2seq_bottleneck.tables.render import ranged
+from seq2seq_bottleneck.tables.names import FORMATS, TABLES
+from seq2seq_bottleneck.tables.pages import make_page
 
 FALLING = {"none": [0.1, 0.3, 0.5, 0.6, 0.7], "additive": [0.1, 0.1, 0.1, 0.1, 0.1]}
 AWKWARD = "50 % & $1_000 #{a|b} ~^ <x> *y* `z` \\"
@@ -31,24 +30,21 @@ def bundle(tmp_path_factory):
     return load_bundle(folder)
 
 
-@pytest.fixture(scope="module")
-def pages(bundle):
-    return {name: make_page(name, bundle) for name in TABLES}
+@pytest.fixture(scope="module", params=TABLES)
+def page(request, bundle):
+    return make_page(request.param, bundle)
 
 
-@pytest.mark.parametrize("name", TABLES)
-def test_csv_parses_back(pages, name):
-    frame = pages[name].frame
-    read = pd.read_csv(io.StringIO(pages[name].render("csv")), keep_default_na=False, na_values="")
+def test_csv_parses_back(page):
+    frame = page.frame
+    read = pd.read_csv(io.StringIO(page.render("csv")), keep_default_na=False, na_values="")
     assert list(read.columns) == list(frame.columns)
     assert read["bucket"].tolist() == frame["bucket"].tolist()
     numbers = frame.select_dtypes("number").columns
     np.testing.assert_allclose(read[numbers], frame[numbers], atol=5.1e-5)
 
 
-@pytest.mark.parametrize("name", TABLES)
-def test_json_parses_back_with_all_that_belongs_to_the_table(pages, name):
-    page = pages[name]
+def test_json_parses_back_with_all_that_belongs_to_the_table(page):
     read = json.loads(page.render("json"))
     assert (read["name"], read["title"]) == (page.name, page.title)
     assert [list(row) for row in read["rows"]] == [list(page.frame.columns)] * len(page.frame)
@@ -59,9 +55,7 @@ def test_json_parses_back_with_all_that_belongs_to_the_table(pages, name):
     assert read["caption"] == page.caption
 
 
-@pytest.mark.parametrize("name", TABLES)
-def test_markdown_has_every_row_and_line(pages, name):
-    page = pages[name]
+def test_markdown_has_every_row_and_line(page):
     lines = page.render("markdown").splitlines()
     rows = [re.split(r"(?<!\\)\|", line)[1:-1] for line in lines if line.startswith("|")]
     assert len(rows) == len(page.frame) + 2
@@ -73,130 +67,109 @@ def test_markdown_has_every_row_and_line(pages, name):
     assert len(notes) == len(page.verdicts) + len(page.caption)
 
 
-@pytest.mark.parametrize("name", TABLES)
-def test_latex_has_every_row_and_as_many_cells_as_columns(pages, name):
-    text = pages[name].render("latex")
+def test_latex_has_every_row_and_as_many_cells_as_columns(page):
+    text = page.render("latex")
     body = text.split(r"\toprule")[1].split(r"\bottomrule")[0]
     rows = [re.split(r"(?<!\\)&", line) for line in body.splitlines() if line.endswith(r"\\")]
     (columns,) = re.findall(r"\\begin\{tabular\}\{([lr]+)\}", text)
-    assert len(rows) == len(pages[name].frame) + 1
+    assert len(rows) == len(page.frame) + 1
     assert {len(row) for row in rows} == {len(columns)}
     assert text.count(r"\begin{") == text.count(r"\end{") == 2
     depth = re.sub(r"\\[{}]", "", text)
     assert depth.count("{") == depth.count("}")
 
 
-def test_awkward_text_is_escaped_in_latex():
+def test_the_terminals_form_is_what_is_printed(page):
+    printed = io.StringIO()
+    page.print(Console(file=printed, width=80, highlight=False), details=True)
+    text = page.render("rich")
+    assert printed.getvalue() == text
+    assert page.title in text
+    assert max(len(line) for line in text.splitlines()) <= 80
+    assert ("Rule: " in text) == bool(page.judged) == (page.name != "arms")
+
+
+def test_unknown_names_are_usage_errors_with_the_nearest(bundle):
+    with pytest.raises(UsageError, match="table 'contextsize'; did you mean 'context-size'"):
+        make_page("contextsize", bundle)
+    with pytest.raises(UsageError, match="unknown format 'markdwn'; did you mean 'markdown'"):
+        make_page("vindication", bundle).render("markdwn")
+    assert FORMATS == ("rich", "csv", "markdown", "latex", "json")
+
+
+def test_awkward_text_is_escaped():
     text = latex(pd.DataFrame({"a_b": [AWKWARD], "n": [3]}), AWKWARD, [AWKWARD])
     expected = (
         r"50 \% \& \$1\_000 \#\{a\textbar{}b\} \textasciitilde{}\textasciicircum{} "
         r"\textless{}x\textgreater{} *y* `z` \textbackslash{}"
     )
-    assert rf"\caption{{{expected}}}" in text
-    assert rf"{expected} & 3 \\" in text
-    assert rf"{expected}\par" in text
-    assert r"a\_b & n \\" in text
-    assert r"\begin{tabular}{lr}" in text
-
-
-def test_awkward_text_is_escaped_in_markdown():
+    for part in (
+        rf"\caption{{{expected}}}",
+        rf"{expected} & 3 \\",
+        rf"{expected}\par",
+        r"a\_b & n \\",
+        r"\begin{tabular}{lr}",
+    ):
+        assert part in text
     text = markdown(pd.DataFrame({"a_b": [AWKWARD]}), "t", [AWKWARD])
     expected = r"50 % & $1\_000 #{a\|b} ~^ &lt;x&gt; \*y\* \`z\` " + "\\\\"
     assert f"| {expected} |" in text
     assert f"- {expected}" in text
 
 
-def test_intervals_stand_with_their_value_and_blanks_stay_blank():
-    rows = {
-        "n": [2, 0],
-        "bleu": [1.5, np.nan],
-        "bleu_low": [1.25, np.nan],
-        "bleu_high": [2, np.nan],
-    }
-    merged = with_intervals(pd.DataFrame(rows))
-    assert merged.to_dict("list") == {"n": ["2", "0"], "bleu": ["1.50 [1.25, 2.00]", ""]}
-
-
-def test_an_interval_is_put_into_its_value_wherever_its_columns_stand():
-    rows = {"a_high": [3.0], "a_bounds": ["high at least"], "a": [2.0], "a_low": [1.0]}
-    assert with_intervals(pd.DataFrame(rows)).to_dict("list") == {"a": ["2.00 [1.00, >3.00]"]}
+@pytest.mark.parametrize(
+    ("rows", "merged"),
+    [
+        (
+            {"n": [2, 0], "bleu": [1.5, np.nan], "bleu_low": [1.25, np.nan],
+             "bleu_high": [2, np.nan]},
+            {"n": ["2", "0"], "bleu": ["1.50 [1.25, 2.00]", ""]},
+        ),
+        # Wherever its columns stand.
+        (
+            {"a_high": [3.0], "a_bounds": ["high at least"], "a": [2.0], "a_low": [1.0]},
+            {"a": ["2.00 [1.00, >3.00]"]},
+        ),
+        # An end that is not known is open; a bound has its sign, and another note follows.
+        (
+            {
+                "words": [60.0, 2.0, 3.9, np.nan, 0.75, np.nan],
+                "words_low": [59.8, 2.0, 3.1, -2.0, 0.5, np.nan],
+                "words_high": [60.0, 2.5, np.nan, 2.0, 1.0, np.nan],
+                "words_bounds": ["value at least, high at least", "value under, low under",
+                                 "value at least", np.nan, "censored: 512", "censored: 16, 32"],
+                "lone_low": [1, 2, 3, 4, 5, 6],
+            },
+            {
+                "words": [">60.00 [59.80, >60.00]", "<2.00 [<2.00, 2.50]", ">3.90 [3.10, open]",
+                          "[-2.00, 2.00]", "0.75 [0.50, 1.00] (censored: 512)",
+                          "(censored: 16, 32)"],
+                "lone_low": ["1", "2", "3", "4", "5", "6"],
+            },
+        ),
+    ],
+)  # fmt: skip
+def test_an_interval_stands_with_its_value_and_blanks_stay_blank(rows, merged):
+    frame = pd.DataFrame(rows)
+    assert with_intervals(frame).to_dict("list") == merged
+    for form in (markdown, latex):
+        assert "nan" not in form(frame, "t", [])
 
 
 def test_small_numbers_keep_their_digits_in_every_form_of_text():
     frame = pd.DataFrame({"ratio": [2.5e-7, 0.0, 0.0641, -0.00031234, 4.789]})
-    shown = ["2.5e-07", "0.00", "0.064", "-0.00031", "4.79"]
-    assert with_intervals(frame)["ratio"].tolist() == shown
+    digits = ["2.5e-07", "0.00", "0.064", "-0.00031", "4.79"]
+    assert with_intervals(frame)["ratio"].tolist() == digits
     assert csv(frame).split() == ["ratio", "2.5e-07", "0.0000", "0.0641", "-0.0003123", "4.7890"]
 
 
-def test_an_open_end_is_called_so_and_a_bound_has_its_sign():
-    rows = {
-        "words": [60.0, 2.0, 3.9, np.nan, 0.75, np.nan],
-        "words_low": [59.8, 2.0, 3.1, -2.0, 0.5, np.nan],
-        "words_high": [60.0, 2.5, np.nan, 2.0, 1.0, np.nan],
-        "words_bounds": [
-            "value at least, high at least",
-            "value under, low under",
-            "value at least",
-            np.nan,
-            "censored: 512",
-            "censored: 16, 32",
-        ],
-        "lone_low": [1, 2, 3, 4, 5, 6],
-    }
-    merged = with_intervals(pd.DataFrame(rows))
-    assert list(merged.columns) == ["words", "lone_low"]
-    assert merged["words"].tolist() == [
-        ">60.00 [59.80, >60.00]",
-        "<2.00 [<2.00, 2.50]",
-        ">3.90 [3.10, open]",
-        "[-2.00, 2.00]",
-        "0.75 [0.50, 1.00] (censored: 512)",
-        "(censored: 16, 32)",
-    ]
-    for form in (markdown, latex):
-        assert "nan" not in form(pd.DataFrame(rows), "t", [])
-
-
-def test_a_count_that_is_not_known_is_blank_in_every_form():
-    frame = pd.DataFrame({"part": ["noun", "verb"], "n": pd.array([3, None], dtype="Int64")})
+def test_what_is_not_known_is_blank_in_every_form():
+    frame = pd.DataFrame({"part": ["été", "verb"], "n": pd.array([3, None], dtype="Int64")})
     assert "| verb |  |\n" in markdown(frame, "t", [])
     assert r"verb &  \\" in latex(frame, "t", [])
-    assert csv(frame) == "part,n\nnoun,3\nverb,\n"
-    assert json.loads(json_form("n", "t", frame, [], []))["rows"][1] == {"part": "verb", "n": None}
-
-
-def test_json_keeps_texts_and_accents_and_has_no_nan():
-    frame = pd.DataFrame({"word": ["été"], "bleu": [np.nan]})
-    text = json_form("n", "t", frame, [], [AWKWARD])
+    assert csv(frame) == "part,n\nété,3\nverb,\n"
+    text = json_form("n", "t", frame.assign(bleu=np.nan), caption=[AWKWARD])
     assert "été" in text
-    assert json.loads(text)["rows"] == [{"word": "été", "bleu": None}]
-    assert json.loads(text)["caption"] == [AWKWARD]
-
-
-def test_the_terminals_form_is_what_is_printed(pages):
-    for page in pages.values():
-        held = io.StringIO()
-        page.print(Console(file=held, width=80, highlight=False), details=True)
-        text = page.render("rich")
-        assert held.getvalue() == text
-        assert page.title in text
-        assert max(len(line) for line in text.splitlines()) <= 80
-        assert ("Rule: " in text) == bool(page.judged) == (page.name != "arms")
-
-
-def test_unknown_names_are_usage_errors_with_the_nearest(bundle, pages):
-    with pytest.raises(
-        UsageError, match="unknown table 'contextsize'; did you mean 'context-size'"
-    ):
-        make_page("contextsize", bundle)
-    with pytest.raises(UsageError, match="unknown format 'markdwn'; did you mean 'markdown'"):
-        pages["vindication"].render("markdwn")
-    assert FORMATS == ("rich", "csv", "markdown", "latex", "json")
-
-
-def test_a_value_without_an_interval_stands_alone():
-    row = {"bleu": 12.34, "bleu_low": 11.0, "bleu_high": float("nan")}
-    assert ranged(row, "bleu", "{:.1f}") == "12.3"
-    assert ranged(row | {"bleu_high": 13.0}, "bleu", "{:.1f}") == "12.3\n11.0..13.0"
-    assert ranged(row | {"bleu": float("nan")}, "bleu", "{:.1f}") == ""
+    described = json.loads(text)
+    assert described["rows"][1] == {"part": "verb", "n": None, "bleu": None}
+    assert described["caption"] == [AWKWARD]

@@ -148,10 +148,10 @@ def test_swapping_the_systems_turns_every_sign(rows):
 
 def test_a_system_against_itself_differs_by_nothing():
     frame = page_of(A, A).frame
-    held = frame[frame["n"] > 0]
-    assert (held[["difference", "difference_low", "difference_high"]] == 0).all(axis=None)
-    assert (held["p_bootstrap"] == 1).all()
-    assert (held["p_randomisation"][:-1] == 1).all()
+    filled = frame[frame["n"] > 0]
+    assert (filled[["difference", "difference_low", "difference_high"]] == 0).all(axis=None)
+    assert (filled["p_bootstrap"] == 1).all()
+    assert (filled["p_randomisation"][:-1] == 1).all()
 
 
 def test_an_empty_bucket_is_a_row_of_blanks(rows):
@@ -246,33 +246,26 @@ def test_another_test_set_is_refused_with_the_line(tmp_path, files, what):
     assert str(files["references"]) in str(error.value)
 
 
-def test_runs_of_two_test_sets_are_refused(tmp_path):
-    first = write_translated(tmp_path, "none", REFERENCES, A)
-    second = write_translated(tmp_path, "dot", REFERENCES[:-1], B[:-1])
-    with pytest.raises(UserError, match=r"references differ \(245 and 244 lines\)"):
-        read_systems(first, second, None, None)
-
-
-def test_another_unicode_form_is_called_by_its_name(tmp_path, files):
+def test_another_unicode_form_is_named(tmp_path, files):
     run = write_translated(tmp_path, "none", REFERENCES, A)
-    apart = [text.replace("é", "e\u0301") for text in REFERENCES]
-    assert apart != REFERENCES
-    write_lines(files["references"], apart)
+    write_lines(files["references"], [text.replace("é", "e\u0301") for text in REFERENCES])
     with pytest.raises(UserError, match="in Unicode form alone; a run's text is in form NFC"):
         read(files, run, files["b"])
 
 
-def test_a_file_needs_its_test_set(files):
-    with pytest.raises(UsageError, match=r"system A .* give --references and --sources too"):
-        read_systems(files["a"], files["b"], None, None)
-    with pytest.raises(UsageError, match=r"--sources missing: .* go together"):
-        read_systems(files["a"], files["b"], files["references"], None)
-
-
-def test_a_store_is_no_run_and_one_of_its_runs_is_named(tmp_path, files):
+def test_what_is_no_system_is_refused_with_a_way_out(tmp_path, files):
     run = write_translated(tmp_path / "out", "none", REFERENCES, A)
-    with pytest.raises(UserError, match=f"system B .* not the folder of one run; .*{run}"):
-        read(files, files["a"], tmp_path / "out")
+    shorter = write_translated(tmp_path, "dot", REFERENCES[:-1], B[:-1])
     (tmp_path / "bare").mkdir()
-    with pytest.raises(UserError, match=r"of one run; name one that has translations$"):
-        read(files, files["a"], tmp_path / "bare")
+    a, b, references = (files[name] for name in ("a", "b", "references"))
+    for systems, error, message in (
+        ((run, shorter, None, None), UserError, r"references differ \(245 and 244 lines\)"),
+        ((a, b, None, None), UsageError, "system A .* give --references and --sources too"),
+        ((a, b, references, None), UsageError, "--sources missing: .* go together"),
+        ((a, tmp_path / "out", references, references), UserError,
+         f"system B .* not the folder of one run; .*{run}"),
+        ((a, tmp_path / "bare", references, references), UserError,
+         "of one run; name one that has translations$"),
+    ):  # fmt: skip
+        with pytest.raises(error, match=message):
+            read_systems(*systems)

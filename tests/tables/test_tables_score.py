@@ -2,12 +2,11 @@
 
 import math
 from collections import Counter
-from pathlib import Path
 
 import numpy as np
 import pytest
 import sacrebleu
-from system_files import EDGES, outputs, reference_texts, write_lines
+from system_files import outputs, reference_texts, write_lines
 
 from seq2seq_bottleneck.scoring.bleu import bleu, bleu_signature, bleu_statistics
 from seq2seq_bottleneck.scoring.bootstrap import draw, estimate
@@ -114,12 +113,6 @@ def test_an_empty_bucket_is_a_row_of_blanks(page):
     assert line == "31-40,0,,,,,,,,0,0,"
 
 
-def test_empty_hypotheses_are_scored_and_counted(page):
-    empty = page.frame.set_index("bucket")["empty"]
-    assert empty.to_dict() == {"5-10": 0, "11-20": 0, "21-30": 0, "31-40": 0, "41+": 1}
-    assert "Empty hypotheses of mine: 2." in page.caption  # one of them outside the buckets
-
-
 def test_the_caption_has_the_whole_files_scores_outsiders_marks_and_signatures(page):
     told = "\n".join(page.caption)
     whole = sacrebleu.corpus_bleu(HYPOTHESES, [REFERENCES]).score
@@ -132,6 +125,8 @@ def test_the_caption_has_the_whole_files_scores_outsiders_marks_and_signatures(p
     assert "* under 100 sentences: 11-20 (n = 30), 21-30 (n = 30), 31-40 (n = 0), 41+" in told
     assert f"sacreBLEU: {bleu_signature()}" in page.caption
     assert "Hypotheses: mine." in page.caption
+    assert page.frame["empty"].tolist() == [0, 0, 0, 0, 1]
+    assert "Empty hypotheses of mine: 2." in page.caption  # one of them outside the buckets
     text = page.render("rich")
     assert "30*" in text
     assert "110*" not in text
@@ -149,11 +144,10 @@ def test_every_form_has_the_buckets_in_order_and_no_total(page, form):
 
 
 def test_other_edges_make_other_rows():
-    rows = rows_of(held(), ScoringSettings(edges="1,20", resamples=20))
+    page = score_page(held(), ScoringSettings(edges="1,20", resamples=20))
+    rows = page.frame.to_dict("records")
     assert [(row["bucket"], row["n"]) for row in rows] == [("1-19", 144), ("20+", 50)]
-    assert "in no row of them: 0 sentences" in "\n".join(
-        score_page(held(), ScoringSettings(edges="1,20", resamples=20)).caption
-    )
+    assert "in no row of them: 0 sentences" in "\n".join(page.caption)
 
 
 @pytest.mark.parametrize(("edges", "named"), [("5,60", "only bucket 5-59"), ("80,90", "no bucket")])
@@ -197,27 +191,19 @@ def test_text_that_looks_tokenised_is_told():
     assert "after a space" not in told
 
 
-def write(folder: Path, name: str, lines: list[str], **how) -> Path:
-    return Path(write_lines(folder / name, lines, **how))
-
-
 def test_files_are_read_sign_by_sign(tmp_path):
     """No form is normalised and no space folded; only LF and CRLF end a line."""
     lines = ["e\u0301te\u0301 ", "", "a\u2028b\x0bc\x85d\rf", "\u00a0x\u3000 y\t", "\ufeffz"]
-    files = [write(tmp_path, name, lines, end=end) for name, end in (("a", "\n"), ("b", "\r\n"))]
-    held = read_files(files[0], files[1], files[0])
-    assert held.hypotheses == held.references == lines
-    assert held.name == str(files[0])
-    assert held.words.tolist() == [1, 0, 5, 2, 1]
+    for name, end in (("a", "\n"), ("b", "\r\n")):
+        write_lines(tmp_path / name, lines, end=end)
+    output = read_files(*(tmp_path / name for name in "aba"))
+    assert output.hypotheses == output.references == lines
+    assert output.name == str(tmp_path / "a")
+    assert output.words.tolist() == [1, 0, 5, 2, 1]
 
 
 def test_a_byte_order_mark_is_no_part_of_the_text_and_a_last_line_needs_no_end(tmp_path):
-    first, second = tmp_path / "a", tmp_path / "b"
-    first.write_bytes(b"\xef\xbb\xbfun\r\ndeux")
-    second.write_bytes(b"un\ndeux\n")
-    held = read_files(first, second, second)
-    assert held.hypotheses == held.references == ["un", "deux"]
-
-
-def test_edges_are_the_projects():
-    assert ScoringSettings().lower_edges == EDGES
+    (tmp_path / "a").write_bytes(b"\xef\xbb\xbfun\r\ndeux")
+    (tmp_path / "b").write_bytes(b"un\ndeux\n")
+    output = read_files(*(tmp_path / name for name in "abb"))
+    assert output.hypotheses == output.references == ["un", "deux"]

@@ -1,0 +1,285 @@
+"""The tables of runs: the two that mirror the slides, those over context sizes, and all arms.
+
+BLEU is 0 to 100, each number has its 95 % interval in ``NAME_low`` and ``NAME_high``, and what was
+not measured is blank.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from types import SimpleNamespace
+from typing import Any
+
+import pandas as pd
+from rich.console import RenderableType
+
+from ..claims.compression import Cell
+from ..claims.verdict import LEAST_BASE
+from ..lecture.slides import L4, L_FAIL, L_VIND
+from ..results.bundle import Bundle
+from ..scoring.bootstrap import Estimate, difference, percent_change
+from ..settings.errors import UserError
+from .comparison import Comparison, arm_of
+from .comparison_groups import ARM, NONE, arm_names, groups, listed_runs
+from .render import (
+    BarTable,
+    Column,
+    CompactTable,
+    bounds,
+    count,
+    filled_table,
+    new_table,
+    number,
+    ranged,
+    typed_frame,
+    with_bars,
+)
+
+TITLES = {
+    "failure-pattern": "The failure pattern (L-FAIL): no attention, by sentence length",
+    "vindication": "The vindication (L-VIND): no attention against {attention}",
+    "context-size": "BLEU by context size and source words",
+    "compression": "Compression (L4) and BLEU without attention, by ratio",
+    "arms": "BLEU of every arm by sentence length",
+}
+_PAIR = "bleu_none bleu_attention gain"
+_COLUMNS = {
+    "failure-pattern": "bucket n compression_ratio bleu quality_drop slide_bleu slide_drop "
+    "bleu: quality_drop: brevity_penalty",
+    "vindication": f"bucket n {_PAIR} improvement slide_none slide_attention slide_improvement "
+    "bleu_none: bleu_attention: gain: improvement: brevity_penalty_none brevity_penalty_attention",
+    "context-size": f"context_size bucket n compression_ratio {_PAIR} "
+    "bleu_none: bleu_attention: gain: brevity_penalty_none brevity_penalty_attention",
+    "compression": "context_size bucket n source_words numbers compression_ratio slide_words "
+    "slide_ratio slide_word bleu bleu: brevity_penalty",
+}
+"""The columns of each table's data; ``NAME:`` stands for both ends of an interval."""
+
+
+def run_data(name: str, sizes: Sequence[Comparison]) -> pd.DataFrame:
+    """The data of a table: a row a context size x bucket.
+
+    ``quality_drop`` is per cent of the first filled bucket without attention, ``slide_drop`` of the
+    slide's first row; ``improvement`` is per cent of the arm without attention. ``source_words`` is
+    the bucket's mean, ``numbers`` that times the embedding size; ``slide_words``, ``slide_ratio``
+    and ``slide_word`` are of the row's L4. Compression has the lowest ratio first, and empty
+    buckets last.
+    """
+    columns = re.sub(r"(\w+):", r"\1_low \1_high", _COLUMNS[name]).split()
+    rows = [_row(size, place) for size in sizes for place in range(len(size.buckets))]
+    frame = typed_frame(
+        [{column: row.get(column) for column in columns} for row in rows],
+        ("context_size", "bucket", "n", "slide_word"),
+    )
+    if name == "compression":
+        frame = frame.sort_values("compression_ratio", kind="stable", ignore_index=True)
+    return frame
+
+
+def _row(comparison: Comparison, place: int) -> dict[str, Any]:
+    """All that is known of a bucket, by column."""
+    none, other, model = comparison.none, comparison.attention, comparison.settings.model
+    bucket, ratio = none.buckets[place], comparison.compression_ratio[place]
+    measured, base = none.estimates[place], next((e for e in none.estimates if e.filled), None)
+    estimates = {"bleu": measured, "bleu_none": measured, "quality_drop": _relative(measured, base)}
+    brevity = {"": none.brevity[place], "_none": none.brevity[place]}
+    if other:
+        attention = other.estimates[place]
+        estimates |= {"bleu_attention": attention, "gain": difference(attention, measured)}
+        estimates["improvement"] = _relative(attention, measured)
+        brevity["_attention"] = other.brevity[place]
+    row = {
+        "context_size": model.context_size,
+        "bucket": bucket,
+        "n": none.n[place],
+        "source_words": none.source_words[place],
+        "numbers": none.source_words[place] * model.embedding_size,
+        "compression_ratio": ratio,
+        "slide_word": "",
+        **{f"brevity_penalty{arm}": value for arm, value in brevity.items()},
+    }
+    for name, estimate in estimates.items():
+        row |= {name: estimate.value if estimate else None, **bounds(name, estimate)}
+    if printed := L_FAIL.get(bucket):
+        row |= {"slide_bleu": printed.bleu, "slide_drop": printed.drop_percent}
+    if printed := L_VIND.get(bucket):
+        row |= {"slide_none": printed.none, "slide_attention": printed.attention}
+        row["slide_improvement"] = printed.improvement_percent
+    if none.n[place]:
+        slide = slide_row(ratio)
+        row |= {"slide_words": slide.words, "slide_ratio": slide.printed_ratio}
+        row["slide_word"] = slide.quality
+    return row
+
+
+def _relative(measured: Estimate, base: Estimate | None) -> Estimate | None:
+    """Per cent over the base; None for an empty bucket, or a base under `LEAST_BASE`."""
+    if base is None or not measured.filled or not base.value >= LEAST_BASE:
+        return None
+    return percent_change(measured, base)
+
+
+def slide_row(ratio: float) -> SimpleNamespace:
+    """The row of L4 with the highest unrounded ratio that is not above this one, else the first."""
+    return max((row for row in L4 if row.ratio <= ratio), key=lambda row: row.ratio, default=L4[0])
+
+
+def cells(sizes: Sequence[Comparison]) -> list[Cell]:
+    """The filled cells without attention, as the rule of C1 takes them."""
+    return [
+        Cell(
+            size.settings.model.context_size,
+            bucket,
+            size.n[place],
+            size.none.source_words[place],
+            size.compression_ratio[place],
+            size.none.estimates[place],
+        )
+        for size in sizes
+        for place, bucket in enumerate(size.buckets)
+        if size.n[place]
+    ]
+
+
+def run_table(name: str, frame: pd.DataFrame, attention: str | None = None) -> RenderableType:
+    """A table's data for a terminal of 80 columns or more."""
+    if name == "context-size":
+        return BarTable(lambda width: _context_size_table(frame, attention, width))
+    if name == "arms":
+        return BarTable(lambda width: _arms_table(frame, width))
+    title = TITLES[name].format(attention=attention)
+    if name == "compression":
+        return filled_table(title, frame, _columns(name, attention))
+    return BarTable(lambda width: filled_table(title, frame, _columns(name, attention), width))
+
+
+def _columns(name: str, attention: str | None) -> list[Column]:
+    bucket, n = Column("source\nwords", "bucket"), Column("n", "n", cell=count)
+    ratio = Column("ratio", "compression_ratio", "{:.1f}:1")
+    penalty = Column("BP", "brevity_penalty", "{:.2f}")
+    if name == "failure-pattern":
+        return [
+            bucket,
+            n,
+            ratio,
+            Column("BLEU", "bleu", bars=True),
+            penalty,
+            Column("drop", of_row=lambda row: _drop(row, "quality_drop")),
+            Column("slide\nBLEU", "slide_bleu", "{:.1f}", printed=True),
+            Column("slide\ndrop", of_row=lambda row: _drop(row, "slide_drop"), printed=True),
+        ]
+    if name == "vindication":
+        return [
+            bucket,
+            n,
+            Column("BLEU\nnone", "bleu_none", bars=True),
+            Column(f"BLEU\n{attention}", "bleu_attention", bars=True),
+            Column("gain", "gain", "{:+.1f}", interval=True),
+            Column("impr.", "improvement", "{:+.0f}%"),
+            Column("slide\nnone", "slide_none", "{:.1f}", printed=True),
+            Column("slide\nattn", "slide_attention", "{:.1f}", printed=True),
+            Column("slide\nimpr.", "slide_improvement", "{:+.3g}%", printed=True),
+        ]
+    return [
+        bucket,
+        Column("mean", "source_words", "{:.1f}"),
+        n,
+        Column("numbers", of_row=_numbers),
+        ratio,
+        Column("slide L4", "slide_word"),
+        Column("BLEU", "bleu", "{:.1f}", interval=True),
+        penalty,
+    ]
+
+
+def _numbers(row: Mapping[str, Any]) -> str:
+    """Numbers of the words into those of the context: ``5,000:256``."""
+    return number(row["numbers"], "{:,.0f}:") + str(row["context_size"])
+
+
+def _drop(row: Mapping[str, Any], name: str) -> str:
+    """A fall in per cent of the baseline, the first row that has BLEU."""
+    if row[name] == 0:
+        return "baseline"
+    form = "{:+.0f}%"
+    return ranged(row, name, form) if f"{name}_low" in row else number(row[name], form)
+
+
+def _context_size_table(frame: pd.DataFrame, attention: str | None, width: int) -> CompactTable:
+    """Rows are context size x arm, columns buckets; ranges on second lines."""
+    buckets = frame.drop_duplicates("bucket")
+    table = _bucket_table("context-size", "source\nwords", buckets["bucket"], buckets["n"])
+    lines = {"none": with_bars(frame, "bleu_none", width)}
+    if attention:
+        lines[attention] = with_bars(frame, "bleu_attention", width)
+        lines["gain"] = [ranged(row, "gain", "{:+.1f}") for row in frame.to_dict("records")]
+    for size, rows in frame.groupby("context_size"):
+        ratios = [number(ratio, "{:.1f}:1") for ratio in rows["compression_ratio"]]
+        table.add_row(f"context {size}", *ratios, style="dim")
+        for label, cells in lines.items():
+            table.add_row(f"  {label}", *(cells[place] for place in rows.index))
+        table.add_section()
+    return table
+
+
+def _arms_table(frame: pd.DataFrame, width: int) -> CompactTable:
+    """Rows are arms, columns buckets; ranges on second lines."""
+    size = frame["bucket"].nunique()
+    counts = [tuple(frame["n"][place : place + size]) for place in range(0, len(frame), size)]
+    usual = max(counts, key=counts.count)
+    table = _bucket_table("arms", "arm", frame["bucket"][:size], usual)
+    cells = with_bars(frame, "bleu", width)
+    for index, arm_counts in enumerate(counts):
+        place = index * size
+        note = "" if arm_counts == usual else f"\nn={' '.join(map(count, arm_counts))}"
+        table.add_row(f"{frame['arm'][place]}{note}", *cells[place : place + size])
+    return table
+
+
+def _bucket_table(
+    name: str, head: str, buckets: Iterable[str], counts: Iterable[int]
+) -> CompactTable:
+    """A table without rows that has a column for each bucket; its five ranges leave no space."""
+    heads = [f"{bucket}\nn={count(n)}" for bucket, n in zip(buckets, counts, strict=True)]
+    table = new_table(TITLES[name], [head, *heads])
+    table.padding = 0
+    return table
+
+
+def arms(bundle: Bundle) -> pd.DataFrame:
+    """One row per arm x bucket: BLEU, mean over seeds.
+
+    Runs scored in other buckets than the first are a ``UserError``.
+    """
+    rows = []
+    for runs in named_arms(bundle):
+        arm = arm_of(bundle, runs)
+        for bucket, n, bleu in zip(arm.buckets, arm.n, arm.estimates, strict=True):
+            rows.append(
+                {"arm": runs["arm"].iloc[0], "seeds": len(runs), "parameters": arm.parameters}
+                | {"bucket": bucket, "n": n, "bleu": bleu.value}
+                | bounds("bleu", bleu)
+            )
+    return typed_frame(rows, ("arm", "seeds", "parameters", "bucket", "n"))
+
+
+def named_arms(bundle: Bundle) -> list[pd.DataFrame]:
+    """The runs of each arm, one row per run, with its name in the column ``arm``.
+
+    The arms that are as most are come first, of these the one without attention. Raises
+    ``UserError`` as `arms`.
+    """
+    runs = listed_runs(bundle)
+    if len(edges := runs["edges"].unique()) > 1:
+        raise UserError(
+            f"the runs were scored in other buckets ({'; '.join(edges)}): choose with "
+            f"`--where`, as by `--where run={runs['run'].iloc[0]}`"
+        )
+
+    def place(arm: pd.DataFrame) -> tuple[int, bool, list[tuple[int, str]]]:
+        """Numbers in names are in the order of their values: a context of 64 before one of 128."""
+        name, *unusual = arm["arm"].iloc[0].split()
+        parts = re.split(r"([0-9]+)", arm["arm"].iloc[0])
+        numbered = [(int(part), "") if part.isdecimal() else (-1, part) for part in parts]
+        return len(unusual), name != NONE, numbered
+
+    return sorted(groups(runs.assign(arm=arm_names(runs)), ARM), key=place)

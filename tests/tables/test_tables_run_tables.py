@@ -1,0 +1,309 @@
+"""The tables of runs from planted translations: every number against an outside computation."""
+
+import io
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from planted import (
+    LENGTHS,
+    planted_settings,
+    sentences,
+    translations,
+    write_planted,
+    write_run,
+    write_sizes,
+)
+from rich.console import Console
+from sacrebleu import corpus_bleu
+
+from seq2seq_bottleneck.cli.main import run
+from seq2seq_bottleneck.results.bundle import load_bundle
+from seq2seq_bottleneck.settings.errors import UserError
+from seq2seq_bottleneck.tables.comparison import compare
+from seq2seq_bottleneck.tables.page import write_pages
+from seq2seq_bottleneck.tables.pages import make_page, slide_pages
+from seq2seq_bottleneck.tables.run_tables import run_data, run_table, slide_row
+from seq2seq_bottleneck.tables.selection import where
+
+FALLING = {"none": [0.1, 0.3, 0.5, 0.6, 0.7], "additive": [0.1, 0.1, 0.1, 0.1, 0.1]}
+BUCKETS = {"5-10": 7, "11-20": 15, "21-30": 25, "31-40": 35, "41+": 50}
+# The share of words lost is 0.7 % per unit of the ratio (16 numbers per word); attention's is 5.
+CELLS = {
+    (size, arm): [0.007 * 16 * n / size for n in BUCKETS.values()] if arm == "none" else [0.05] * 5
+    for size in (8, 16, 32)
+    for arm in ("none", "additive")
+}
+
+
+@pytest.fixture(scope="module")
+def pair(tmp_path_factory):
+    """A bundle of both arms, two seeds each, and its hypotheses by arm."""
+    folder = tmp_path_factory.mktemp("pair")
+    made = write_planted(folder, FALLING)
+    return load_bundle(folder), made
+
+
+@pytest.fixture(scope="module")
+def sizes(tmp_path_factory):
+    """A bundle of three context sizes, two seeds each, and its hypotheses by size and arm."""
+    folder = tmp_path_factory.mktemp("sizes")
+    made = write_sizes(folder, CELLS, seeds=2, changes={"hidden_size": 32})
+    return load_bundle(folder), made
+
+
+def mean_bleu(hypotheses, length):
+    """Sacrebleu's own score of the sentences of one length, mean over seeds."""
+    places = [place for place, n in enumerate(LENGTHS) if n == length]
+    references = [[sentences()[place] for place in places]]
+    return np.mean([corpus_bleu([h[p] for p in places], references).score for h in hypotheses])
+
+
+def test_failure_pattern_has_its_columns_and_sacrebleus_numbers(pair):
+    bundle, made = pair
+    table = make_page("failure-pattern", bundle).frame
+    expected = "bucket n compression_ratio bleu quality_drop slide_bleu slide_drop"
+    assert list(table.columns[:7]) == expected.split()
+    assert list(table["bucket"]) == list(BUCKETS)
+    assert list(table["n"]) == [12] * 5
+    for row, length in zip(table.to_dict("records"), BUCKETS.values(), strict=True):
+        assert row["bleu"] == pytest.approx(mean_bleu(made["none"], length), abs=1e-9)
+        assert row["compression_ratio"] == pytest.approx(length * 16 / 32)
+        assert row["bleu_low"] <= row["bleu"] <= row["bleu_high"]
+    base = table["bleu"].iloc[0]
+    np.testing.assert_allclose(table["quality_drop"], 100 * (table["bleu"] / base - 1), atol=1e-9)
+    assert list(table["slide_bleu"]) == [35.2, 28.5, 18.7, 12.4, 8.1]
+    assert list(table["slide_drop"]) == [0, -19, -47, -65, -77]
+
+
+def test_vindication_has_its_columns_and_paired_gains(pair):
+    bundle, made = pair
+    table = make_page("vindication", bundle).frame
+    expected = (
+        "bucket n bleu_none bleu_attention gain improvement "
+        "slide_none slide_attention slide_improvement"
+    )
+    assert list(table.columns[:9]) == expected.split()
+    for row, length in zip(table.to_dict("records"), BUCKETS.values(), strict=True):
+        none, attention = (mean_bleu(made[arm], length) for arm in ("none", "additive"))
+        assert row["gain"] == pytest.approx(attention - none, abs=1e-9)
+        assert row["improvement"] == pytest.approx(100 * (attention / none - 1), abs=1e-9)
+        assert row["gain_low"] <= row["gain"] <= row["gain_high"]
+    assert list(table["slide_improvement"]) == [2.6, 14.7, 54.5, 100.0, 200.0]
+
+
+def test_equal_arms_gain_exactly_nothing(tmp_path):
+    write_planted(tmp_path, {"none": FALLING["none"], "dot": FALLING["none"]}, seeds=1)
+    bundle = load_bundle(tmp_path)
+    # The same hypotheses in both arms: the pairing leaves no interval at all.
+    same = bundle.sentences | {"dot1x1": bundle.sentences["none1x1"]}
+    table = run_data("vindication", [compare(replace(bundle, sentences=same))])
+    assert (table[["gain", "gain_low", "gain_high"]] == 0).all(axis=None)
+
+
+@pytest.mark.parametrize(
+    ("shares", "verdict"),
+    [(FALLING, "held"), (dict.fromkeys(FALLING, [0.3] * 5), "not held")],
+)
+def test_a_flat_curve_is_not_called_a_fall(tmp_path, shares, verdict):
+    write_planted(tmp_path, shares)
+    failure, gains = slide_pages(load_bundle(tmp_path))
+    assert failure.verdicts[0].startswith(f"L-FAIL: {verdict}: ")
+    assert gains.verdicts[0].startswith(f"L-VIND: {verdict}: ")
+
+
+def test_nothing_is_stated_in_per_cent_of_next_to_nothing(tmp_path):
+    write_planted(tmp_path, {"none": [1.0] * 5, "additive": [0.1] * 5}, seeds=1)
+    failure, gains = slide_pages(load_bundle(tmp_path))
+    assert failure.frame["quality_drop"].isna().all()
+    assert gains.frame["improvement"].isna().all()
+    assert (gains.frame["gain"] > 50).all()
+    assert failure.verdicts[0].startswith("L-FAIL: not measured")
+
+
+def test_an_empty_bucket_is_a_row_of_blanks(tmp_path):
+    write_planted(tmp_path, FALLING, seeds=1, keep=frozenset({7, 15, 25, 35}))
+    bundle = load_bundle(tmp_path)
+    for page in slide_pages(bundle):
+        row = page.frame.iloc[-1]
+        assert (row["bucket"], row["n"]) == ("41+", 0)
+        measured = [name for name in page.frame.columns[2:] if not name.startswith("slide")]
+        assert row[measured].isna().all()
+        assert "-" in " ".join(page.caption)
+    frame = make_page("compression", bundle).frame
+    assert list(frame["bucket"]) == list(BUCKETS)
+    assert frame.iloc[-1][["n", "slide_word"]].tolist() == [0, ""]
+    assert frame.iloc[-1][["bleu", "bleu_low", "compression_ratio"]].isna().all()
+    frame = make_page("arms", bundle).frame
+    assert frame.query("n == 0")[["bleu", "bleu_low", "bleu_high"]].isna().all(axis=None)
+    assert set(frame.query("n == 0")["bucket"]) == {"41+"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("kept", "drops"),
+    [
+        ({7, 15, 25}, ["baseline", "%", "%", "", ""]),
+        ({25, 35, 50}, ["", "", "baseline", "%", "%"]),
+    ],
+)
+def test_the_row_that_drops_are_of_is_the_first_filled_one(tmp_path, kept, drops):
+    write_planted(tmp_path, FALLING, seeds=1, keep=frozenset(kept))
+    page = slide_pages(load_bundle(tmp_path))[0]
+    columns = [[str(cell) for cell in column.cells] for column in page.table.make(0).columns]
+    ends = [cell.partition("\n")[0][-len(end) :] if end else cell
+            for cell, end in zip(columns[5], drops, strict=True)]  # fmt: skip
+    assert ends == drops
+    assert columns[7] == ["baseline", "-19%", "-47%", "-65%", "-77%"]
+
+
+def test_pages_are_written_alike_as_csv_and_markdown(pair, tmp_path):
+    pages = slide_pages(pair[0])
+    write_pages(pages, tmp_path)
+    for page in pages:
+        read = pd.read_csv(tmp_path / f"{page.name}.csv")
+        pd.testing.assert_frame_equal(read, page.frame, atol=1e-4, check_dtype=False)
+        text = (tmp_path / f"{page.name}.md").read_text()
+        rows = [line for line in text.splitlines() if line.startswith("| ")]
+        assert len(rows) == 1 + len(page.frame)
+        assert "sacreBLEU: nrefs:1|case".replace("|", "\\|") in text
+
+
+@pytest.mark.slow
+def test_context_size_has_both_arms_and_sacrebleus_numbers(sizes):
+    bundle, made = sizes
+    frame = make_page("context-size", bundle).frame
+    expected = "context_size bucket n compression_ratio bleu_none bleu_attention gain"
+    assert list(frame.columns[:7]) == expected.split()
+    assert list(frame["context_size"]) == [8] * 5 + [16] * 5 + [32] * 5
+    assert list(frame["bucket"]) == list(BUCKETS) * 3
+    for row in frame.to_dict("records"):
+        size, length = row["context_size"], BUCKETS[row["bucket"]]
+        none, other = (mean_bleu(made[size, arm], length) for arm in ("none", "additive"))
+        assert row["bleu_none"] == pytest.approx(none, abs=1e-9)
+        assert row["bleu_attention"] == pytest.approx(other, abs=1e-9)
+        assert row["gain"] == pytest.approx(other - none, abs=1e-9)
+        assert row["compression_ratio"] == pytest.approx(length * 16 / size)
+        assert row["gain_low"] <= row["gain"] <= row["gain_high"]
+        assert row["brevity_penalty_none"] == 1
+    # One size is the two arms' own comparison.
+    alone = make_page("vindication", where(bundle, ["context_size=16"])).frame
+    rows = frame[frame["context_size"] == 16].reset_index(drop=True)
+    columns = [name for name in alone if name.startswith(("bleu", "gain"))]
+    pd.testing.assert_frame_equal(rows[columns], alone[columns])
+
+
+def test_compression_is_sorted_and_has_the_slides_words(sizes):
+    bundle, made = sizes
+    page = make_page("compression", bundle)
+    frame = page.frame
+    assert len(frame) == 15
+    assert frame["compression_ratio"].is_monotonic_increasing
+    for row in frame.to_dict("records"):
+        ratio = row["source_words"] * 16 / row["context_size"]
+        assert row["numbers"] == row["source_words"] * 16
+        assert row["compression_ratio"] == pytest.approx(ratio)
+        words = ["Good", "Mediocre", "Poor", "Very Poor"]
+        place = sum(ratio >= edge for edge in (2000 / 256, 5000 / 256, 10000 / 256))
+        assert row["slide_word"] == words[place]
+        none = made[row["context_size"], "none"]
+        assert row["bleu"] == pytest.approx(mean_bleu(none, BUCKETS[row["bucket"]]), abs=1e-9)
+    text = "\n".join(page.caption)
+    assert "5 words 2:1 Good; 20 words 8:1 Mediocre; 50 words 20:1 Poor" in text
+    assert "context 8 / 16 / 32, hidden 32" in text
+
+
+@pytest.mark.parametrize(
+    ("ratio", "word"),
+    [(0.5, "Good"), (7.8, "Good"), (7.82, "Mediocre"), (19.6, "Poor"), (39.1, "Very Poor")],
+)
+def test_a_slides_word_begins_at_its_unrounded_ratio(ratio, word):
+    assert slide_row(ratio).quality == word
+
+
+def test_c1_is_judged_under_both_tables_of_sizes(sizes):
+    bundle = sizes[0]
+    for name in ("context-size", "compression"):
+        (verdict,) = make_page(name, bundle).judged
+        assert (verdict.claim, verdict.verdict) == ("C1", "held")
+        assert "over 15 cells of 3 context sizes" in verdict.because
+    page = make_page("compression", where(bundle, ["context_size=8"]))
+    assert len(page.frame) == 5
+    assert page.verdicts[0].startswith("C1: not measured: two context sizes and two")
+    text = "\n".join(make_page("context-size", bundle).caption)
+    assert "BLEU by bucket, context 16, additive, seed 2: " in text
+    assert "Parameters, context 8: none 1,000, additive 1,300" in text
+
+
+@pytest.mark.parametrize("name", ["context-size", "compression"])
+def test_the_widest_numbers_fit_80_columns(sizes, name):
+    wide = {"n": 1200, "numbers": 5000.0, "compression_ratio": 156.3, "source_words": 50.0}
+    frame = make_page(name, sizes[0]).frame
+    frame = frame.assign(**{key: wide[key] for key in wide if key in frame})
+    scores = [column for column in frame if column.startswith(("bleu", "gain"))]
+    frame[scores] = 100.0
+    printed = io.StringIO()
+    Console(file=printed, width=80).print(run_table(name, frame, "scaled-dot"))
+    assert "…" not in printed.getvalue()
+    ranges = printed.getvalue().count("100.0..100.0")
+    assert ranges == len(frame) * len([1 for column in scores if column.endswith("_low")])
+
+
+@pytest.mark.slow
+def test_every_arm_has_its_rows_the_usual_ones_first(tmp_path):
+    write_planted(tmp_path, FALLING, seeds=2, factors=(1, 2))
+    bundle = load_bundle(tmp_path)
+    page = make_page("arms", bundle)
+    assert page.frame["bucket"].tolist() == list(BUCKETS) * 4
+    names = ["none", "additive", "none updates=20", "additive updates=20"]
+    assert page.frame["arm"].drop_duplicates().tolist() == names
+    assert page.frame["seeds"].tolist() == [2] * 20
+    assert page.frame.groupby("arm")["parameters"].first()["none updates=20"] == 1000
+    assert "8 runs" in " ".join(page.caption)
+    for form in ("csv", "markdown", "latex", "json", "rich"):
+        assert page.render(form).count("updates=20") >= 2
+    # The two arms are those of the vindication.
+    once = make_page("vindication", bundle).frame
+    for arm, column in (("none", "bleu_none"), ("additive", "bleu_attention")):
+        rows = page.frame[page.frame["arm"] == arm]
+        for end in ("", "_low", "_high"):
+            assert rows[f"bleu{end}"].tolist() == once[f"{column}{end}"].tolist()
+
+
+@pytest.mark.slow
+def test_arms_of_many_sizes_are_in_the_order_of_their_sizes(tmp_path):
+    order = (128, 32, 512, 64, 256)
+    damage = {(size, arm): FALLING["none"] for size in order for arm in ("none", "dot")}
+    write_sizes(tmp_path, damage)
+    frame = make_page("arms", load_bundle(tmp_path)).frame
+    ordered = [f"{arm} context_size={size}" for arm in ("none", "dot") for size in sorted(order)]
+    assert list(frame["arm"].unique()) == ordered
+
+
+def test_other_test_sentences_are_counted_under_the_arms_name(tmp_path):
+    references = sentences()
+    short = [text for text in references if len(text.split()) < 40]
+    for name, attention in (("a", "none"), ("b", "dot")):
+        write_run(tmp_path, name, planted_settings(attention), references, references)
+    write_run(tmp_path, "c", planted_settings("none", corpus={"joined": 2}), short, short)
+    page = make_page("arms", load_bundle(tmp_path))
+    counts = page.frame.groupby("arm", sort=False)["n"].agg(list)
+    assert counts["none"] == counts["dot"] != counts["none joined=2"]
+    assert counts["none joined=2"][-1] == 0
+    text = page.render("rich")
+    assert text.count("n=") == len(BUCKETS) + 1
+    assert max(map(len, text.splitlines())) <= 80
+
+
+def test_other_buckets_are_refused_with_a_way_out(tmp_path, capsys):
+    references = sentences()
+    for name, edges in (("a", "5,11,21,31,41"), ("b", "5,21")):
+        settings = planted_settings("none", scoring={"edges": edges})
+        texts = translations(references, FALLING["none"], [1])
+        write_run(tmp_path, name, settings, texts, references)
+    with pytest.raises(UserError, match=r"in other buckets .*`--where run=a`"):
+        make_page("arms", load_bundle(tmp_path))
+    chosen = ["table", "arms", "--results", str(tmp_path), "--where", "run=a"]
+    assert run([*chosen, "--format", "csv"]) == 0
+    assert capsys.readouterr().out.count("none,1,") == len(BUCKETS)

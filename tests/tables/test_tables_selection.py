@@ -1,0 +1,98 @@
+"""``--where``: columns, settings, lists and alternatives; what it says of a wrong one."""
+
+from dataclasses import replace
+
+import pytest
+from planted import write_sizes
+
+from seq2seq_bottleneck.results.bundle import load_bundle
+from seq2seq_bottleneck.settings.errors import UsageError, UserError
+from seq2seq_bottleneck.tables.selection import where
+
+
+@pytest.fixture(scope="module")
+def several(tmp_path_factory):
+    """Both arms at three context sizes, two seeds each, with a group for one seed of none."""
+    folder = tmp_path_factory.mktemp("sizes")
+    cells = {(size, arm): [0.1] * 5 for size in (8, 16, 32) for arm in ("none", "additive")}
+    write_sizes(folder, cells, seeds=2, changes={"hidden_size": 32})
+    bundle = load_bundle(folder)
+    groups = {"none8s2": "a", "none16s2": "a, b", "none32s2": "b"}
+    named = bundle.runs["run"].map(groups).fillna("").astype("str")
+    return replace(bundle, runs=bundle.runs.assign(group=named))
+
+
+def test_columns_settings_lists_and_alternatives(several):
+    def sizes(*conditions):
+        return sorted(set(where(several, conditions).runs["context_size"]))
+
+    assert sizes() == [8, 16, 32]
+    assert sizes("context_size=8, 32") == sizes("context_size=8", "context_size=32") == [8, 32]
+    assert sizes("model.context_size = 16") == [16]
+    kept = where(several, ["attention=none", "seed=2", "bidirectional=false"])
+    names = {"none8s2", "none16s2", "none32s2"}
+    assert set(kept.runs["run"]) == set(kept.sentences) == names
+    assert set(kept.environment["runs"]) == names
+    assert kept.environment["schema"] == several.environment["schema"]
+
+
+@pytest.mark.parametrize(
+    ("conditions", "runs"),
+    [
+        (["group=a"], {"none8s2"}),
+        (["group=a, b"], {"none16s2"}),
+        (["group=b"], {"none32s2"}),
+        (["group=a, b", "group=a"], {"none8s2", "none16s2"}),
+        (["group=b,a"], {"none8s2", "none32s2"}),
+    ],
+)
+def test_a_groups_name_may_have_commas_and_is_not_part_of_another(several, conditions, runs):
+    assert set(where(several, conditions).runs["run"]) == runs
+
+
+@pytest.mark.parametrize(
+    "condition", ["test_set=none", "batch_tokens=none,900", "edges=5,11,21,31,41"]
+)
+def test_what_is_not_set_is_none_and_edges_have_commas(several, condition):
+    begun = several.environment["runs"]["none8s2"]["settings"]
+    changed = {"settings": begun | {"training": begun["training"] | {"batch_tokens": 900}}}
+    unfinished = {"later": {"status": "running", "reason": "", "group": "", **changed}}
+    environment = dict(several.environment) | {"unfinished": unfinished}
+    chosen = where(replace(several, environment=environment), [condition])
+    assert len(chosen.runs) == len(several.runs)
+
+
+def test_a_value_may_be_of_a_run_that_is_not_done(several):
+    settings = several.environment["runs"]["none8s2"]["settings"]
+    changed = settings | {"training": settings["training"] | {"seed": 9}}
+    begun = {"run9": {"status": "running", "reason": "", "group": "", "settings": changed}}
+    bundle = replace(several, environment=dict(several.environment) | {"unfinished": begun})
+    chosen = where(bundle, ["seed=2,9"])
+    assert set(chosen.runs["seed"]) == {2}
+    assert set(chosen.environment["unfinished"]) == {"run9"}
+    with pytest.raises(UserError, match="no run with seed=8"):
+        where(bundle, ["seed=2,8,9"])
+
+
+@pytest.mark.parametrize(
+    ("condition", "error", "message"),
+    [
+        ("contxt_size=8", UsageError, "did you mean 'context_size'"),
+        ("bleu=3", UsageError, "unknown column 'bleu'"),
+        ("context_size", UsageError, "write column=value"),
+        ("context_size=8,,16", UsageError, "'context_size=8,,16': write column=value"),
+        ("context_size=small", UsageError, "context_size is a number"),
+        ("bidirectional=perhaps", UsageError, "bidirectional is true or false"),
+        ("context_size=64", UserError, "no run with context_size=64; there are 8, 16, 32"),
+        ("context_size=8, 64", UserError, "no run with context_size=64; there are 8, 16, 32"),
+        ("attention=none,nope", UserError, "no run with attention=nope; there are"),
+        ("group=c", UserError, "no run with group=c; there are none, a, 'a, b', b"),
+        ("test_set=wmt14", UserError, "no run with test_set=wmt14; there are none"),
+        ("bidirectional=true", UserError, "there are false"),
+        ("teacher_forcing=0.5", UserError, "there are 1"),
+    ],
+)
+def test_a_wrong_condition_is_refused_with_what_there_is(several, condition, error, message):
+    with pytest.raises(UserError, match=message) as caught:
+        where(several, [condition])
+    assert type(caught.value) is error
