@@ -34,7 +34,7 @@ from ..results.schema import BENCHMARK
 from ..settings.errors import UserError
 from ..tables.page import Page
 from .estimates import Estimate, Estimates
-from .question import Axes, Column, Grid, Judgement, Question, decides
+from .question import Axes, Column, Grid, Judgement, Question
 
 COLUMNS = {
     name: kind
@@ -167,7 +167,6 @@ def fit(sizes: Float[ndarray, "points"], values: Float[ndarray, "points"]) -> Es
     return Estimate(slope, slope - half, slope + half, len(x))
 
 
-@decides("C9", RULE, "bench")
 def decide(estimates: Estimates) -> Judgement | str:
     """C9: cost grows with Tx x Ty."""
     arms = list(dict.fromkeys(
@@ -430,6 +429,7 @@ QUESTION = CostQuestion(
     ids=("C9", "L15"),
     question="Does attention's cost grow with Tx x Ty? Measured by `bottleneck bench`.",
     title="Cost of a training step (C9)",
+    rule=RULE,
     decide=decide,
     figure="What does a training step cost?",
     axes=[

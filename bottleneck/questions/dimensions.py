@@ -30,7 +30,7 @@ from ..scoring.bootstrap import spread
 from ..settings.buckets import holds
 from .arms import Arm, Row, by_arm
 from .estimates import Estimate, Estimates
-from .question import Axes, Column, Columns, Grid, Judgement, Question, Tell, decides
+from .question import Axes, Column, Columns, Grid, Judgement, Question, Tell
 
 if TYPE_CHECKING:
     from .subject import Subject
@@ -226,7 +226,6 @@ def summarise(arm: Arm) -> Iterator[Row]:
                 yield arm.seed_row(run, name, float(replicates[0]), **keys)
 
 
-@decides("C4", RULE, "study dimensions")
 def decide(estimates: Estimates) -> Judgement | str:
     """C4: 200 of 256 numbers are in use."""
     rows = estimates.means
@@ -306,6 +305,7 @@ QUESTION = Question(
     probe=probe,
     summarise=summarise,
     suits=lambda settings: settings.model.source == "seen",
+    rule=RULE,
     decide=decide,
     notes=[
         "Contexts h_Tx of new sentences of the run's own language (of files: of test and "

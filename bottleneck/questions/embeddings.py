@@ -25,7 +25,7 @@ from ..corpus.vocabulary import UNK
 from ..scoring.bootstrap import ratio_of_sums
 from .arms import Arm, Probed, Row, by_arm
 from .estimates import Estimate, Estimates
-from .question import Axes, Column, Columns, Grid, Judgement, Line, Question, Tell, decides
+from .question import Axes, Column, Columns, Grid, Judgement, Line, Question, Tell
 
 if TYPE_CHECKING:
     from .subject import Subject
@@ -208,62 +208,54 @@ def _parts(run: Probed) -> Iterator[tuple[str, ndarray]]:
                 yield f"{side} {kind}", inside & (run.found["class"] == kind)
 
 
-@decides("C13", RULE, "study embeddings")
 def decide(estimates: Estimates) -> Judgement | str:
     """C13: similar words are near each other, and training placed them so."""
-    arms, decoders = (_read(estimates, side) for side in SIDES)
+
+    def get(arm: str, measure: str, control: str = "", side: str = "source") -> Estimate:
+        return estimates.get(measure, arm, control=control, part=side).scaled(100.0)
+
+    def percent(*keys: str) -> str:
+        return get(*keys).text("{:z.0f}", " %")
+
+    def points(*keys: str) -> str:
+        more, less = "{} more than untrained", "{} less than untrained"
+        return get(*keys).change(more, less, "{:z.0f}", " points")
+
+    arms, decoders = (
+        [
+            arm
+            for arm in estimates.arms()
+            if estimates.get("same_class_added", arm, part=side)
+            and estimates.get("same_gender_added", arm, part=side)
+        ]
+        for side in SIDES
+    )
     if not arms:
         return "no arm has embeddings of enough words"
-
-    def percent(share: Estimate) -> str:
-        return share.text("{:z.0f}", " %")
-
-    def points(share: Estimate) -> str:
-        more, less = "{} more than untrained", "{} less than untrained"
-        return share.change(more, less, "{:z.0f}", " points")
-
     clauses = [
-        f"{arm}: {percent(shares['class'])} of the neighbours of {shares['class'].n:,} words are "
-        f"of the word's own class, {points(shares['class_added'])} (of the words next in frequency "
-        f"{percent(shares['frequency'])}), and {percent(shares['gender'])} of nouns' neighbours of "
-        f"the noun's own gender, {points(shares['gender_added'])}"
-        for arm, shares in arms.items()
+        f"{arm}: {percent(arm, 'same_class')} of the neighbours of "
+        f"{estimates.get('same_class', arm, part='source').n:,} words are of the word's own class, "
+        f"{points(arm, 'same_class_added')} (of the words next in frequency "
+        f"{percent(arm, 'same_class', 'frequency')}), and {percent(arm, 'same_gender')} of nouns' "
+        f"neighbours of the noun's own gender, {points(arm, 'same_gender_added')}"
+        for arm in arms
     ]
     listed = [
-        f"{arm} own class {percent(shares['class'])}, own gender {percent(shares['gender'])}"
-        for arm, shares in decoders.items()
+        f"{arm} own class {percent(arm, 'same_class', '', 'target')}, own gender "
+        f"{percent(arm, 'same_gender', '', 'target')}"
+        for arm in decoders
     ]
     clauses += [f"of the decoder's embeddings: {', '.join(listed)}"] if listed else []
+    added = {arm: get(arm, "same_class_added") for arm in arms}
     by_class = all(
-        shares["class_added"].low >= 100 * LEAST_ADDED
-        and shares["class"].low > shares["frequency"].high
-        for shares in arms.values()
+        added[arm].low >= 100 * LEAST_ADDED
+        and get(arm, "same_class").low > get(arm, "same_class", "frequency").high
+        for arm in arms
     )
-    by_gender = all(shares["gender_added"].low > 0 for shares in arms.values())
-    least = min(arms, key=lambda arm: arms[arm]["class_added"].value)
+    held = by_class and all(get(arm, "same_gender_added").low > 0 for arm in arms)
+    least = min(arms, key=lambda arm: added[arm].value)
     measure = f"points, same-class neighbours added by training, {least}"
-    number = arms[least]["class_added"]
-    return Judgement(by_class and by_gender, by_class, clauses, measure, number)
-
-
-def _read(estimates: Estimates, side: str) -> dict[str, dict[str, Estimate]]:
-    """Each arm's shares on one side, in per cent; without the arms that have not all of them."""
-    wanted = {
-        "class": ("same_class", ""),
-        "class_added": ("same_class_added", ""),
-        "frequency": ("same_class", "frequency"),
-        "gender": ("same_gender", ""),
-        "gender_added": ("same_gender_added", ""),
-    }
-    arms = {}
-    for arm in estimates.arms():
-        shares = {
-            name: estimates.get(measure, arm, control=control, part=side)
-            for name, (measure, control) in wanted.items()
-        }
-        if None not in shares.values():
-            arms[arm] = {name: share.scaled(100.0) for name, share in shares.items()}
-    return arms
+    return Judgement(held, by_class, clauses, measure, added[least])
 
 
 def lines(estimates: Estimates) -> Iterator[Line]:
@@ -302,6 +294,7 @@ QUESTION = Question(
     probe=probe,
     summarise=summarise,
     suits=lambda settings: settings.model.source == "seen" and settings.corpus.has_classes,
+    rule=RULE,
     decide=decide,
     notes=[
         "Words of the vocabulary; nearest by cosine, the word itself left out. Untrained: the same "

@@ -5,7 +5,7 @@ it was not learned, or the context cannot hold it. What it manages there and not
 was learned by heart. No claim is decided by it: C12's rule is in `claims.training`.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,8 +16,7 @@ from ..results.schema import BLEU_COLUMNS
 from ..scoring.bleu import bleu, bleu_statistics
 from ..scoring.bootstrap import ratio_of_sums
 from .arms import Probed, Row, rows_by_bucket
-from .estimates import Estimates
-from .question import Axes, Column, Columns, Grid, Line, Question, Tell, by_bucket
+from .question import Axes, Column, Columns, Grid, Question, Tell, by_bucket
 
 if TYPE_CHECKING:
     from flax import nnx
@@ -101,13 +100,6 @@ def summarise(probed: Sequence[Probed]) -> list[Row]:
     return rows_by_bucket(probed, scores, SPLITS)
 
 
-def by_split(estimates: Estimates) -> Iterator[Line]:
-    """A row for each bucket, arm and split."""
-    for (bucket, arm), keys in by_bucket(estimates):
-        for split, name in SPLITS.items():
-            yield (bucket, arm, name), keys | {"part": split}
-
-
 TITLE = "Training sentences beside test sentences (C12)"
 PANEL = {"key": "part", "lines": {"train": "trained on", "test": ""}, "limit": 102.0}
 
@@ -135,7 +127,11 @@ QUESTION = Question(
                 Column("loss\nnats", "loss", form="{:.2f}"),
             ],
             heads=("source words", "attention", "sentences"),
-            lines=by_split,
+            lines=lambda estimates: [
+                ((*texts, name), keys | {"part": split})
+                for texts, keys in by_bucket(estimates)
+                for split, name in SPLITS.items()
+            ],
         )
     ],
     figure="Does it translate what it was trained on?",

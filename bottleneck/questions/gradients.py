@@ -16,7 +16,6 @@ A ratio under `LEAST_RATIO`, zero included, has no useful logarithm and counts a
 without any gradient at the last position has no ratio and is left out.
 """
 
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
@@ -44,11 +43,9 @@ from .question import (
     Columns,
     Grid,
     Judgement,
-    Line,
     Question,
     Tell,
     by_bucket,
-    decides,
 )
 
 if TYPE_CHECKING:
@@ -108,19 +105,15 @@ def chosen(subject: "Subject", sentences: int) -> tuple[SentencePair, ...]:
 
 def links_of(subject: "Subject", pairs: Sequence[SentencePair]) -> dict[str, ndarray]:
     """Sentence, length, places of both words (the source's as read) and steps of each link."""
-    rows: dict[str, list[int]] = defaultdict(list)
+    names = ("sentence", "source_words", "source", "target", "last", "steps", "chain")
+    rows = []
     for sentence, pair in enumerate(pairs):
         end = len(tokenize(pair.source))
         for source, target in pair.links:
             place = end - 1 - source if subject.settings.model.reverse_source else source
-            rows["sentence"].append(sentence)
-            rows["source_words"].append(pair.words)
-            rows["source"].append(place)
-            rows["target"].append(target)
-            rows["last"].append(end)
-            rows["steps"].append(end - place + 1)
-            rows["chain"].append(end - place + target + 1)
-    return {name: np.array(column, np.int64) for name, column in rows.items()}
+            steps = end - place + 1
+            rows.append((sentence, pair.words, place, target, end, steps, steps + target))
+    return dict(zip(names, np.array(rows, np.int64).T, strict=True))
 
 
 @by_arm
@@ -279,7 +272,6 @@ class Half(Estimate):
         return f"does not halve within {self.tested:.0f} steps{lower}"
 
 
-@decides("C8", RULE, "study gradients")
 def decide(estimates: Estimates) -> Judgement | str:
     """C8: with attention a gradient fades later, and more of it arrives from far away."""
     halves = _halves(estimates, "")
@@ -334,18 +326,6 @@ def _half_cell(estimate: Estimate) -> str:
     return f"{value}\n{low}..{high}" if isfinite(half.low) else value
 
 
-def by_band(estimates: Estimates) -> Iterator[Line]:
-    """A row for each band and arm."""
-    for band, arm in product(BAND_NAMES, estimates.arms()):
-        yield (band, arm), {"arm": arm, "part": band}
-
-
-def by_length(estimates: Estimates) -> Iterator[Line]:
-    """A row for each bucket and arm, then for each arm over all lengths."""
-    yield from by_bucket(estimates)
-    yield from ((("all", arm), {"arm": arm}) for arm in estimates.arms())
-
-
 def _by_steps(rows: pd.DataFrame) -> pd.DataFrame:
     """The trained network before the untrained, the nearest band first."""
     place = rows["part"].map(BAND_NAMES.index)
@@ -382,6 +362,7 @@ QUESTION = Gradients(
     probe=probe,
     summarise=summarise,
     suits=lambda settings: settings.model.source == "seen" and settings.corpus.is_drawn,
+    rule=RULE,
     decide=decide,
     notes=[
         "Of each target word's own loss: the norm of its gradient at the embedding of its aligned "
@@ -402,7 +383,10 @@ QUESTION = Gradients(
                 Column(END, "ratio", cell=_ratio_cell),
             ],
             heads=("steps", "arm"),
-            lines=by_band,
+            lines=lambda estimates: [
+                ((band, arm), {"arm": arm, "part": band})
+                for band, arm in product(BAND_NAMES, estimates.arms())
+            ],
         ),
         Grid(
             "Half-distance of the gradient in steps (C8)",
@@ -412,7 +396,10 @@ QUESTION = Gradients(
                 Column(f"{START},\nthrough s_0", CHAIN, control="untrained", cell=_half_cell),
                 Column(f"{END},\nthrough s_0", CHAIN, cell=_half_cell),
             ],
-            lines=by_length,
+            lines=lambda estimates: [
+                *by_bucket(estimates),
+                *((("all", arm), {"arm": arm}) for arm in estimates.arms()),
+            ],
         ),
     ],
     figure="How far does a gradient reach?",

@@ -23,7 +23,7 @@ from ..results.outputs import read_texts
 from ..scoring.bootstrap import ratio_of_sums
 from .arms import Probed, Row, rows_by_bucket
 from .estimates import Estimates
-from .question import Axes, Column, Columns, Grid, Judgement, Question, Tell, decides
+from .question import Axes, Column, Columns, Grid, Judgement, Question, Tell
 
 if TYPE_CHECKING:
     from .subject import Subject
@@ -114,7 +114,6 @@ def summarise(probed: Sequence[Probed]) -> list[Row]:
     )
 
 
-@decides("C11", RULE, "study length")
 def decide(estimates: Estimates) -> Judgement | str:
     """C11: outputs are as long as they should be, whatever the length."""
     attending = _problems(estimates, selective=True)
@@ -180,6 +179,7 @@ QUESTION = Question(
     probe=probe,
     summarise=summarise,
     suits=lambda settings: settings.model.source == "seen",
+    rule=RULE,
     decide=decide,
     notes=[
         "Ratio: output tokens per reference token. Empty, unfinished, repeating: % of the outputs. "

@@ -192,6 +192,20 @@ Tell = Callable[[str], None]
 """Called with a few words on what a probe is doing."""
 
 
+@dataclass(frozen=True)
+class Judgement:
+    """What a rule makes of the numbers: its conditions, clauses of the reason, and one number.
+
+    Empty clauses are left out; an end of the number that is not finite is blank.
+    """
+
+    held: bool
+    partly: bool
+    because: Sequence[str]
+    measure: str
+    number: Estimate
+
+
 @dataclass(frozen=True, kw_only=True)
 class Study:
     """A question of the lecture as it is measured.
@@ -217,7 +231,8 @@ class Study:
 class Question(Study):
     """A question with all that a reader sees of it.
 
-    ``decide`` gives a verdict for each claim that it decides, ``notes`` the caption of the table.
+    With a ``rule`` it decides its first id, and ``decide`` judges the numbers or says why not;
+    without one ``decide`` gives the verdicts. ``notes`` are the caption of the table.
     ``measures`` are the columns of its CSV, of which those are left out that were not measured.
     ``figure`` is the figure's title, with "{longest}" for the longest bucket. ``intervals`` says
     what the table's intervals are if they are not over test sentences; ``counted`` says it for the
@@ -230,7 +245,8 @@ class Question(Study):
     figure: str
     axes: Sequence[Axes]
     notes: Sequence[str] | Callable[[pd.DataFrame], Sequence[str]] = ()
-    decide: Callable[[Estimates | None], Sequence[Verdict]] = lambda _: ()
+    rule: str = ""
+    decide: Callable[[Estimates | None], Judgement | str | Sequence[Verdict]] = lambda _: ()
     intervals: str = ""
     counted: str = "test sentences"
 
@@ -240,7 +256,19 @@ class Question(Study):
 
     def verdict(self, frame: pd.DataFrame | None) -> Sequence[Verdict]:
         """The verdicts, from the table of the probe's numbers; None where nothing was measured."""
-        return self.decide(None if frame is None else Estimates(frame))
+        estimates = None if frame is None else Estimates(frame)
+        if not self.rule:
+            return self.decide(estimates)
+        command = f"study {self.name}" if self.probe else "bench"
+        missing = f"there are no numbers yet: run `bottleneck {command}`"
+        judged = missing if estimates is None else self.decide(estimates)
+        if isinstance(judged, str):
+            return [Verdict(self.ids[0], "not measured", self.rule, judged)]
+        ends = (judged.number.value, judged.number.low, judged.number.high)
+        number = numbers(judged.measure, *(end if math.isfinite(end) else math.nan for end in ends))
+        because = "; ".join(filter(None, judged.because))
+        word = grade(judged.held, judged.partly)
+        return [Verdict(self.ids[0], word, self.rule, because, **number)]
 
     def pages(self, frame: pd.DataFrame) -> list[Page]:
         """The tables: one, unless a question has more."""
@@ -276,50 +304,6 @@ class Question(Study):
 def grade(held: bool, partly: bool) -> Held:
     """The verdict's word."""
     return "held" if held else "partly" if partly else "not held"
-
-
-@dataclass(frozen=True)
-class Judgement:
-    """What a rule makes of the numbers: its conditions, clauses of the reason, and one number.
-
-    Empty clauses are left out; an end of the number that is not finite is blank.
-    """
-
-    held: bool
-    partly: bool
-    because: Sequence[str]
-    measure: str
-    number: Estimate
-
-
-def decides(
-    claim: str, rule: str, command: str
-) -> Callable[
-    [Callable[[Estimates], Judgement | str]], Callable[[Estimates | None], Sequence[Verdict]]
-]:
-    """Make the ``decide`` of a question that decides one claim.
-
-    The decorated function gives a judgement, or the reason why there is none. ``command`` measures
-    the numbers.
-    """
-
-    def decorate(
-        judge: Callable[[Estimates], Judgement | str],
-    ) -> Callable[[Estimates | None], Sequence[Verdict]]:
-        def decide(estimates: Estimates | None) -> Sequence[Verdict]:
-            missing = f"there are no numbers yet: run `bottleneck {command}`"
-            judged = missing if estimates is None else judge(estimates)
-            if isinstance(judged, str):
-                return [Verdict(claim, "not measured", rule, judged)]
-            ends = (judged.number.value, judged.number.low, judged.number.high)
-            known = [end if math.isfinite(end) else math.nan for end in ends]
-            word = grade(judged.held, judged.partly)
-            because = "; ".join(filter(None, judged.because))
-            return [Verdict(claim, word, rule, because, **numbers(judged.measure, *known))]
-
-        return decide
-
-    return decorate
 
 
 def find_question(name: str) -> Question:

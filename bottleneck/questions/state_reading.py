@@ -25,7 +25,7 @@ from ..scoring.bootstrap import difference, draw, estimate, ratio_of_sums
 from ..settings.buckets import bucket_labels
 from .arms import Arm, Row, by_arm
 from .estimates import Estimate, Estimates
-from .question import Axes, Column, Columns, Grid, Judgement, Line, Question, Tell, decides
+from .question import Axes, Column, Columns, Grid, Judgement, Line, Question, Tell
 
 if TYPE_CHECKING:
     from .subject import Subject
@@ -38,7 +38,8 @@ SEED = 1
 """Of the batches that probes are fitted to: the same for all runs and controls."""
 NO_ANSWER = -1
 """Stands behind the words of a state that has read fewer."""
-CONTROLS = ("trained", "untrained", "last_word")
+CONTROLS = {"trained": "", "untrained": "untrained", "last_word": "last_word"}
+"""By the names of the probe's columns."""
 RIGHT, WRONG = "y", "n"
 ENOUGH = 0.5
 """Share of the words that are to be read."""
@@ -163,13 +164,11 @@ def answer_sums(
     """
     inside = (found["step"] >= steps[0]) & (found["step"] < steps[1])
     sums = np.zeros((sentences, DISTANCES, 3))
-    rows = zip(found["sentence"], found[control], found["baseline"], strict=True)
-    for kept, (sentence, answers, baseline) in zip(inside, rows, strict=True):
-        if kept:
-            for column, letters in enumerate((answers, baseline)):
-                right = [letter == RIGHT for letter in letters]
-                sums[int(sentence), : len(right), column] += right
-            sums[int(sentence), : len(answers), 2] += 1
+    for row in np.flatnonzero(inside):
+        part = sums[int(found["sentence"][row]), : len(found[control][row])]
+        part[:, 2] += 1
+        for column, name in enumerate((control, "baseline")):
+            part[:, column] += [letter == RIGHT for letter in found[name][row]]
     return sums
 
 
@@ -221,10 +220,9 @@ def _curves(
     yield arm.row("words_asked", float(asked), **keys)
     readable = asked - sum(part.value for part in trained.baseline)
     yield arm.row("words_readable", readable, **keys)
-    names = {"trained": "", "untrained": "untrained", "last_word": "last_word"}
-    for control, name in names.items():
+    for control, name in CONTROLS.items():
         yield arm.row("words_read", curves[control].words_read, control=name, **keys)
-    accuracies = {name: curves[control].accuracy for control, name in names.items()}
+    accuracies = {name: curves[control].accuracy for control, name in CONTROLS.items()}
     for name, accuracy in {**accuracies, "most_frequent": trained.baseline}.items():
         for distance, share in enumerate(accuracy):
             yield arm.row("accuracy", share, control=name, part=str(distance), **keys)
@@ -234,65 +232,49 @@ def _curves(
     for control in ("trained", "untrained"):
         for run, part in zip(arm.runs, sums[control], strict=True):
             curve = reading_curve(part[None], once)
-            keys = {"bucket": bucket, "n": curve.answers, "control": names[control]}
+            keys = {"bucket": bucket, "n": curve.answers, "control": CONTROLS[control]}
             yield arm.seed_row(run, "words_read", curve.words_read.value, **keys)
 
 
-@decides("C14", RULE, "study reading")
 def decide(estimates: Estimates) -> Judgement | str:
     """C14: the words so far can be read from the state."""
-    cells = _read(estimates, attention=False)
-    if not cells:
+    none, attending = [], []
+    for arm, bucket, _, _ in estimates.keys("words_asked"):
+        (none if estimates.attention(arm) == "none" else attending).append((arm, bucket))
+    if not none:
         return "no arm without attention was measured"
 
-    def words(estimate: Estimate) -> str:
-        return estimate.text("{:z.1f}")
+    def get(key: tuple[str, str], control: str = "", measure: str = "words_read") -> Estimate:
+        return estimates.get(measure, *key, control)
 
-    def share(key: tuple[str, str]) -> float:
-        readable = cells[key]["readable"].value
-        return cells[key]["trained"].value / readable if readable > 0 else 1.0
+    def words(key: tuple[str, str], control: str = "") -> str:
+        return get(key, control).text("{:z.1f}")
 
+    asked, readable, added = (
+        {key: get(key, measure=measure) for key in none}
+        for measure in ("words_asked", "words_readable", "words_read_added")
+    )
     clauses = [
-        f"after {bucket} words {words(cell['trained'])} of the last {cell['asked'].value:.0f} "
-        f"({cell['readable'].value:.1f} could be read; {words(cell['untrained'])} from untrained "
-        f"states, {words(cell['last_word'])} from the word just read alone)"
-        for (_, bucket), cell in cells.items()
+        f"after {key[1]} words {words(key)} of the last {asked[key].value:.0f} "
+        f"({readable[key].value:.1f} could be read; {words(key, 'untrained')} from untrained "
+        f"states, {words(key, 'last_word')} from the word just read alone)"
+        for key in none
     ]
     clauses[0] = f"beyond the most frequent word the probe reads {clauses[0]}"
-    least = min(cells, key=share)
+    shares = {
+        key: get(key).value / most.value if most.value > 0 else 1.0
+        for key, most in readable.items()
+    }
+    least = min(none, key=shares.get)
     clauses += [
-        f"with attention ({arm}), after {bucket} words {words(cell['trained'])}"
-        for (arm, bucket), cell in _read(estimates, attention=True).items()
-        if bucket == least[1]
+        f"with attention ({key[0]}), after {key[1]} words {words(key)}"
+        for key in attending
+        if key[1] == least[1]
     ]
-    more = all(
-        cell["added"].low > 0 and cell["trained"].low > cell["last_word"].high
-        for cell in cells.values()
-    )
-    enough = all(cell["trained"].low >= ENOUGH * cell["readable"].value for cell in cells.values())
-    asked = cells[least]["asked"].value
-    measure = f"words read of the last {asked:.0f}, after {least[1]} words"
-    return Judgement(more and enough, more, clauses, measure, cells[least]["trained"])
-
-
-def _read(estimates: Estimates, attention: bool) -> dict[tuple[str, str], dict[str, Estimate]]:
-    """The numbers of words of every arm (with attention or without) and bucket."""
-    measures = {
-        "asked": ("words_asked", ""),
-        "readable": ("words_readable", ""),
-        "added": ("words_read_added", ""),
-        "trained": ("words_read", ""),
-        "untrained": ("words_read", "untrained"),
-        "last_word": ("words_read", "last_word"),
-    }
-    return {
-        (arm, bucket): {
-            name: estimates.get(measure, arm, bucket, control)
-            for name, (measure, control) in measures.items()
-        }
-        for arm, bucket, _, _ in estimates.keys("words_asked")
-        if (estimates.attention(arm) != "none") == attention
-    }
+    more = all(added[key].low > 0 and get(key).low > get(key, "last_word").high for key in none)
+    enough = all(get(key).low >= ENOUGH * readable[key].value for key in none)
+    measure = f"words read of the last {asked[least].value:.0f}, after {least[1]} words"
+    return Judgement(more and enough, more, clauses, measure, get(least))
 
 
 def farthest(rows: pd.DataFrame) -> str:
@@ -335,6 +317,7 @@ QUESTION = Question(
     probe=probe,
     summarise=summarise,
     suits=lambda settings: settings.model.source == "seen",
+    rule=RULE,
     decide=decide,
     notes=[
         "After each word of a test sentence a linear softmax probe names the word just read, the "

@@ -18,12 +18,10 @@ from seq2seq_bottleneck.figures.style import GROUND
 from seq2seq_bottleneck.questions.cost import (
     COLUMNS,
     QUESTION,
-    decide,
     fit,
     in_long_form,
     measured_exponent,
 )
-from seq2seq_bottleneck.questions.estimates import Estimates
 from seq2seq_bottleneck.results.bundle import read_table
 from seq2seq_bottleneck.settings.errors import UserError
 from seq2seq_bottleneck.tables.decided import decide_results
@@ -112,7 +110,7 @@ def verdict(
                 rows.append(keys | exponent | number)
         for size, share in (("30", 0.25), ("200", 0.5)):
             rows.append(keys | {"measure": "attention_share", "bucket": size, "value": share})
-    return decide(Estimates(pd.DataFrame(rows)))[0]
+    return QUESTION.verdict(pd.DataFrame(rows))[0]
 
 
 @pytest.mark.parametrize(
@@ -176,7 +174,7 @@ def test_the_verdict_states_exponents_shares_and_who_is_left_out() -> None:
     assert result.measure == "exponent of the length, attention's own seconds, additive"
     assert (result.value, result.low, result.high) == (2.0, 1.9, 2.1)
     assert verdict({}).because == "no arm with attention"
-    assert "bottleneck bench" in decide(None)[0].because
+    assert "`bottleneck bench`" in QUESTION.verdict(None)[0].because
 
 
 def plant(folder: Path, *options: object, **named: object) -> list[Page]:
