@@ -66,9 +66,7 @@ def _counts(subject: "Subject", pairs: tuple[SentencePair, ...]) -> Columns:
     } | dict(zip(BLEU_COLUMNS, statistics.T, strict=True))
 
 
-def right_tokens(
-    graph: "nnx.GraphDef",
-) -> "Callable[[Weights, Sentences], Int[Array, ' batch']]":
+def right_tokens(graph: "nnx.GraphDef") -> "Callable[[Weights, Sentences], Int[Array, ' batch']]":
     """The jitted count of target tokens that are the likeliest next word, given those before.
 
     The end token is one of them.

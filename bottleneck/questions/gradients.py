@@ -37,16 +37,7 @@ from ..tables.page import Page
 from .arms import Arm, Row, by_arm, in_buckets
 from .censored import Censored, censor
 from .estimates import KEYS, Estimate, Estimates
-from .question import (
-    Axes,
-    Column,
-    Columns,
-    Grid,
-    Judgement,
-    Question,
-    Tell,
-    by_bucket,
-)
+from .question import Axes, Column, Columns, Grid, Judgement, Question, Tell, by_bucket
 
 if TYPE_CHECKING:
     from .subject import Subject

@@ -4,9 +4,8 @@ The verdict looks at what shows without a look at the words: whether outputs are
 references, end by themselves, and do not loop. It is about the arms with attention.
 
 A loop is a stretch of one or more tokens written at least three times in a row ("le chat le chat
-le chat"). It reaches from its first token to the last that still equals the token one period
-before, so a fourth copy that was begun is counted. References can loop too (". . ."), hence their
-own column: what it shows is no fault of the translator.
+le chat"). References can loop too (". . ."), hence a column for them: what it shows is no fault of
+the translator.
 """
 
 from collections.abc import Sequence
@@ -30,11 +29,10 @@ if TYPE_CHECKING:
 
 COPIES = 3
 """How often in a row a stretch must be repeated to be a loop."""
-COLUMNS = ("sentences", "hypothesis_tokens", "reference_tokens", "empty", "unfinished", "repeating",
-           "looping_tokens", "repeating_references")  # fmt: skip
-"""Counts of each test sentence; 0 or 1 where no tokens are named."""
 FAULTS = ("empty", "unfinished", "repeating", "repeating_references")
 """Measures that are shares of the sentences, 0 to 1."""
+COLUMNS = ("sentences", "hypothesis_tokens", "reference_tokens", *FAULTS)
+"""Counts of each test sentence; 0 or 1 where no tokens are named."""
 RATIO = (0.9, 1.1)
 MOST_FAULTS = 0.05
 ENOUGH = 0.5
@@ -68,50 +66,38 @@ def length_statistics(
     hypotheses: Sequence[Sequence[str]],
     references: Sequence[Sequence[str]],
     ended: Bool[ndarray, "sentences"],
-) -> Int[ndarray, "sentences 8"]:
+) -> Int[ndarray, "sentences 7"]:
     """Count each sentence's `COLUMNS`; ``ended`` is whether the end token was produced.
 
     Tokens do not include the end token; an empty output may be finished (nothing but the end token)
     or not.
     """
-    rows = []
-    for hypothesis, reference, done in zip(hypotheses, references, ended.tolist(), strict=True):
-        loops = int(in_loops(hypothesis).sum())
-        faults = [not hypothesis, not done, loops > 0, loops, in_loops(reference).any()]
-        rows.append([1, len(hypothesis), len(reference), *map(int, faults)])
+    rows = [
+        (1, len(output), len(reference), not output, not done, repeats(output), repeats(reference))
+        for output, reference, done in zip(hypotheses, references, ended, strict=True)
+    ]
     return np.array(rows, np.int64).reshape(len(rows), len(COLUMNS))
 
 
-def in_loops(tokens: Sequence[str]) -> Bool[ndarray, "tokens"]:
-    """Whether each token is part of a loop.
+def repeats(tokens: Sequence[str]) -> bool:
+    """Whether there is a loop.
 
-    With period n a loop is a run of at least (COPIES - 1) n places t with token t = token t + n.
+    With period n it is a run of at least (COPIES - 1) n places t with token t = token t + n.
     """
-    inside = np.zeros(len(tokens), bool)
-    numbers = {token: number for number, token in enumerate(dict.fromkeys(tokens))}
-    ids = np.array([numbers[token] for token in tokens], np.int64)
     for period in range(1, len(tokens) // COPIES + 1):
-        equal = ids[:-period] == ids[period:]
-        edges = np.flatnonzero(np.diff(equal, prepend=False, append=False))
-        for start, stop in edges.reshape(-1, 2).tolist():
-            if stop - start >= (COPIES - 1) * period:
-                inside[start : stop + period] = True
-    return inside
+        run = 0
+        for token, later in zip(tokens, tokens[period:], strict=False):
+            run = run + 1 if token == later else 0
+            if run == (COPIES - 1) * period:
+                return True
+    return False
 
 
 def summarise(probed: Sequence[Probed]) -> list[Row]:
     """Every measure of every arm and bucket."""
-    measures = {
-        "length_ratio": ("hypothesis_tokens", "reference_tokens"),
-        "empty": ("empty", "sentences"),
-        "unfinished": ("unfinished", "sentences"),
-        "repeating": ("repeating", "sentences"),
-        "looping_tokens": ("looping_tokens", "hypothesis_tokens"),
-        "repeating_references": ("repeating_references", "sentences"),
-    }
-    return rows_by_bucket(
-        probed, {name: (ratio_of_sums, names) for name, names in measures.items()}
-    )
+    of = {"length_ratio": ("hypothesis_tokens", "reference_tokens")}
+    of |= {fault: (fault, "sentences") for fault in FAULTS}
+    return rows_by_bucket(probed, {name: (ratio_of_sums, names) for name, names in of.items()})
 
 
 def decide(estimates: Estimates) -> Judgement | str:

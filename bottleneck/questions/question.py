@@ -20,17 +20,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ..claims.verdict import Held, Verdict, numbers
-from ..figures.plot import (
-    Panel,
-    Plot,
-    chosen,
-    data_frame,
-    drawn,
-    facts,
-    longest,
-    roof,
-    slide_rows,
-)
+from ..figures.plot import Panel, Plot, chosen, data_frame, drawn, facts, longest, roof, slide_rows
 from ..results.probes import load_probe
 from ..results.schema import QUESTIONS
 from ..settings.errors import UsageError, did_you_mean
