@@ -1,20 +1,17 @@
 """C4: how many of the context's numbers are in use ("capacity used: 200 of 256")?
 
 Measured are the contexts h_Tx of new sentences, for every arm: without attention they are all that
-the decoder gets, with it they are what its first state is made of. The untrained encoder is the
-same network with its initial weights, reading the same sentences.
-
-Three measures of the spectrum of the contexts' covariance answer for different things: the
-participation ratio for the few strong directions, the components for most of the variance, the
-effective rank for something between. All grow with the number of sentences, so that each is also
-taken at half of them, and none says how much *information* is in the dimensions.
+the decoder gets, with it they are what its first state is made of. Three measures of the spectrum
+of their covariance answer for different things: the participation ratio for the few strong
+directions, the components for most of the variance, the effective rank for something between. All
+grow with the number of sentences, so that each is also taken at half of them, and none says how
+much *information* is in the dimensions.
 
 Intervals are not bootstrapped: a resample has sentences twice and, like a smaller sample, fewer
 dimensions. The delete-a-group jackknife (Quenouille 1949, Tukey 1958, Kott 2001) leaves out one of
 G groups of sentences at a time, which moves all G values alike; their scatter is the error:
     se^2 = (G - 1) / G  sum_g (theta_(-g) - mean theta_(-g))^2,  value +- t_(G-1, .975) se.
-The interval is about different sentences of the same number, not infinitely many, and is rather too
-wide than too narrow (Efron and Stein 1981).
+It is rather too wide than too narrow (Efron and Stein 1981).
 """
 
 from collections.abc import Iterator, Mapping

@@ -1,12 +1,8 @@
 """C13: does training place similar words near each other?
 
-Similar is what the grammar knows: the word class, and the gender that a noun has in French. The
-embedding that is judged is the encoder's; the decoder's is reported.
-
-Gender is no property of an English noun: the encoder's embedding can show it only by what
-translating into French asks for. A French word takes the class, and a French noun the gender, of
-the English words that the training pairs' gold alignment links it to most often, content words
-before others.
+Similar is what the grammar knows: the word class, and the gender that a noun has in French. Gender
+is no property of an English noun: the encoder's embedding can show it only by what translating into
+French asks for. The embedding that is judged is the encoder's; the decoder's is reported.
 """
 
 from collections import Counter, defaultdict
@@ -14,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 from jaxtyping import Float, Int
 from numpy import ndarray
 
@@ -63,14 +60,11 @@ def probe(subject: "Subject", tell: Tell) -> Columns:
     subject.require_words()
     tell("labelling words")
     labels = (english_labels(subject.vocabularies[0].words), french_labels(subject.corpus.train))
-    columns: dict[str, list] = defaultdict(list)
+    parts = []
     for index, side in enumerate(SIDES):
         tell(f"neighbours, {side}")
-        part = _neighbours(subject, index, labels[index])
-        for name, column in part.items():
-            columns[name] += list(column)
-        columns["side"] += [side] * len(part["word"])
-    return columns
+        parts.append(pd.DataFrame(_neighbours(subject, index, labels[index])).assign(side=side))
+    return pd.concat(parts, ignore_index=True).to_dict("list")
 
 
 def english_labels(words: Iterable[str]) -> Labels:
@@ -83,7 +77,7 @@ def english_labels(words: Iterable[str]) -> Labels:
 
 
 def french_labels(pairs: Iterable[SentencePair]) -> Labels:
-    """Class and gender of the English that each French word is linked to most often.
+    """Class and gender of the English that gold links give each French word most often.
 
     Where a French word has a content word in English ("will read", "lira"), that one alone counts;
     ties are in string order.
