@@ -91,10 +91,9 @@ def probe(subject: "Subject", tell: Tell, wanted: int = WANTED) -> Columns:
                     for part, subset in (("all", vectors), ("half", half_of(vectors, seed=SEED)))
                 }
             for part, (n, measured) in parts.items():
-                rows += [(control, bucket, part, *item, n) for item in measured.items()]
-    *keys, replicates, n = zip(*rows, strict=True)
-    columns = {name: list(column) for name, column in zip(KEYS, keys, strict=True)} | {"n": list(n)}
-    return columns | dict(zip(REPLICATES, np.transpose(replicates), strict=True))
+                for measure, replicates in measured.items():
+                    rows.append((control, bucket, part, measure, n, *replicates))
+    return pd.DataFrame(rows, columns=[*KEYS, "n", *REPLICATES]).to_dict("list")
 
 
 def dimensions(
