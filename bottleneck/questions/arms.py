@@ -1,8 +1,10 @@
-"""Runs that differ in their seed alone, and rows of a study's table for them."""
+"""Runs that differ in their seed alone, and rows of a question's table for them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import product
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,10 +16,21 @@ from ..settings.buckets import Buckets
 from ..settings.run import RunSettings, resolve
 from ..settings.sweep import SEED, Cell, short_name, toml_word, varying
 from ..tables.comparison_groups import unusual_settings
-from .question import Probed, Row
 
 ATTENTION = "model.attention"
 _COLUMNS = {setting: column for column, (setting, _) in SETTING_COLUMNS.items()}
+
+Row = dict[str, Any]
+"""One number of ``probes/NAME.csv`` of the bundle, by ``schema.PROBE_COLUMNS``."""
+
+
+@dataclass(frozen=True, eq=False)
+class Probed:
+    """One run and what a probe found: columns of numbers (float64) or texts (str)."""
+
+    folder: Path
+    settings: RunSettings
+    found: Mapping[str, np.ndarray]
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,17 +45,35 @@ class Arm:
         """The settings of the first seed."""
         return self.runs[0].settings
 
-    def row(self, measure: str, value: float, **others: Any) -> Row:
+    def row(self, measure: str, value: float | Estimate, **others: Any) -> Row:
         """The mean over seeds; ``others`` are control, bucket, part, low, high, n, note.
 
-        ``low`` and ``high`` are of the 95 % interval.
+        ``low`` and ``high`` are of the 95 % interval, which an estimate has.
         """
-        return _row(self.name, self.settings) | {"measure": measure, "value": value} | others
+        if isinstance(value, Estimate):
+            others = interval_of(value) | others
+            value = value.value
+        model = self.settings.model
+        return {
+            "arm": self.name,
+            "attention": model.attention,
+            "placement": model.placement,
+            "context_size": model.context_size,
+            "corpus": self.settings.corpus.name,
+            "updates": self.settings.training.updates,
+            "measure": measure,
+            "value": value,
+        } | others
 
     def seed_row(self, run: Probed, measure: str, value: float, **others: Any) -> Row:
-        """One run's own number."""
-        mine = {"run": run.folder.name, "seed": run.settings.training.seed}
-        return self.row(measure, value, **others) | mine
+        """The number of one run."""
+        seed = {"run": run.folder.name, "seed": run.settings.training.seed}
+        return self.row(measure, value, **others) | seed
+
+    def statistics(self, columns: Sequence[str]) -> Float[np.ndarray, "seeds sentences columns"]:
+        """These columns of the probe, of every seed."""
+        runs = [[run.found[name] for name in columns] for run in self.runs]
+        return np.moveaxis(np.array(runs, np.float64), 1, 2)
 
     def rows(
         self, measure: str, score: Score, statistics: Float[np.ndarray, "seeds sentences columns"],
@@ -52,11 +83,9 @@ class Arm:
 
         ``place`` is the bucket's: its resamples are those of every other table of this bucket.
         """
-        found = self.estimate(score, statistics, place)
         others = {"n": statistics.shape[1]} | others
-        rows = [self.row(measure, found.value, **interval_of(found), **others)]
-        alone = score(statistics.sum(axis=1))
-        for run, value in zip(self.runs, alone, strict=True):
+        rows = [self.row(measure, self.estimate(score, statistics, place), **others)]
+        for run, value in zip(self.runs, score(statistics.sum(axis=1)), strict=True):
             rows.append(self.seed_row(run, measure, float(value), **others))
         return rows
 
@@ -78,27 +107,43 @@ def arms_of(probed: Sequence[Probed]) -> list[Arm]:
     """Runs by arm, seeds ascending; attention none first, of equals the nearest to the lecture.
 
     The claims read the first arm that they can: a run trained twice as long or with its source
-    hidden may stand beside the lecture's own, and must not come before it by chance.
+    hidden may be in the same folder as the lecture's arms, and must not come first by chance.
     """
-    held: dict[RunSettings, list[Probed]] = {}
-    for one in sorted(probed, key=lambda one: one.settings.training.seed):
-        held.setdefault(one.settings.without_seed(), []).append(one)
-    known = sorted(held, key=_order)
-    return [Arm(name, tuple(held[key])) for name, key in zip(_names(known), known, strict=True)]
+    groups: dict[RunSettings, list[Probed]] = {}
+    for run in sorted(probed, key=lambda run: run.settings.training.seed):
+        groups.setdefault(run.settings.without_seed(), []).append(run)
+    known = sorted(groups, key=_order)
+    return [Arm(name, tuple(groups[key])) for name, key in zip(_names(known), known, strict=True)]
 
 
-def _names(known: Sequence[RunSettings]) -> list[str]:
-    """The attention, and in what else an arm is not as most: ``additive context_size=64``."""
-    cells = [Cell("", settings) for settings in known]
-    told = [name for name in varying(cells) if name != ATTENTION]
-    rows = [_written(cell, told) for cell in cells]
-    apart = unusual_settings(rows, _written(_lecture(), told))
-    return [" ".join([cell.value(ATTENTION), *own]) for cell, own in zip(cells, apart, strict=True)]
+def by_arm(summary: Callable[[Arm], Iterable[Row]]) -> Callable[[Sequence[Probed]], list[Row]]:
+    """Make the ``summarise`` of a question whose arms do not depend on each other."""
+
+    def summarise(probed: Sequence[Probed]) -> list[Row]:
+        return [row for arm in arms_of(probed) for row in summary(arm)]
+
+    return summarise
 
 
-def _written(cell: Cell, names: Sequence[str]) -> dict[str, str]:
-    """Settings by their columns, which `--where` takes, in the words of a sweep file."""
-    return {_COLUMNS.get(name, short_name(name)): toml_word(cell.value(name)) for name in names}
+def rows_by_bucket(
+    probed: Sequence[Probed],
+    scores: Mapping[str, tuple[Score, Sequence[str]]],
+    splits: Iterable[str] = ("",),
+) -> list[Row]:
+    """The rows of scores of per-sentence counts, for every arm and bucket.
+
+    ``scores`` gives each measure's score and the probe's columns that it is a score of. With
+    ``splits`` the probe has a column ``split``, and each split is a part of the table.
+    """
+    rows: list[Row] = []
+    for arm, split in product(arms_of(probed), splits):
+        first = arm.runs[0].found
+        kept = first["split"] == split if split else np.ones(len(first["source_words"]), bool)
+        for place, bucket, inside in in_buckets(arm.runs[0], first["source_words"][kept]):
+            for measure, (score, names) in scores.items():
+                counts = arm.statistics(names)[:, kept][:, inside]
+                rows += arm.rows(measure, score, counts, place=place, bucket=bucket, part=split)
+    return rows
 
 
 def in_buckets(run: Probed, words: Float[np.ndarray, "sentences"]) -> Iterator[tuple]:
@@ -109,29 +154,30 @@ def in_buckets(run: Probed, words: Float[np.ndarray, "sentences"]) -> Iterator[t
         yield place, name, assigned == place
 
 
+def _names(known: Sequence[RunSettings]) -> list[str]:
+    """The attention, and in what else an arm is not as most: ``additive context_size=64``."""
+    cells = [Cell("", settings) for settings in known]
+    names = [name for name in varying(cells) if name != ATTENTION]
+
+    def written(cell: Cell) -> dict[str, str]:
+        """Settings by their columns, which `--where` takes, in the words of a sweep file."""
+        return {_COLUMNS.get(name, short_name(name)): toml_word(cell.value(name)) for name in names}
+
+    unusual = unusual_settings([*map(written, cells)], written(_lecture()))
+    return [
+        " ".join([cell.value(ATTENTION), *parts])
+        for cell, parts in zip(cells, unusual, strict=True)
+    ]
+
+
 def _order(settings: RunSettings) -> tuple:
     """Attention, context size, settings unlike the lecture's, updates; then anything fixed."""
-    model, training = settings.model, settings.training
-    shown = model.attention != "none", model.attention, model.context_size
-    return *shown, _distance(settings), training.updates, settings.model_dump_json()
-
-
-def _distance(settings: RunSettings) -> int:
-    """In how many settings, but for seed and updates, these are not the lecture's preset."""
-    return len(set(varying([Cell("", settings), _lecture()])) - {SEED, "training.updates"})
+    model, updates = settings.model, settings.training.updates
+    unlike = set(varying([Cell("", settings), _lecture()])) - {SEED, "training.updates"}
+    attention = model.attention != "none", model.attention
+    return *attention, model.context_size, len(unlike), updates, settings.model_dump_json()
 
 
 @cache
 def _lecture() -> Cell:
     return Cell("", resolve("lecture"))
-
-
-def _row(arm: str, settings: RunSettings) -> Row:
-    return {
-        "arm": arm,
-        "attention": settings.model.attention,
-        "placement": settings.model.placement,
-        "context_size": settings.model.context_size,
-        "corpus": settings.corpus.name,
-        "updates": settings.training.updates,
-    }

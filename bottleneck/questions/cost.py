@@ -14,7 +14,7 @@ over the upper part of their range, and the rule reads the upper part.
 
 import math
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -26,7 +26,6 @@ from jaxtyping import Float
 from numpy import ndarray
 from rich.table import Table
 
-from ..claims.verdict import Verdict, numbers
 from ..figures.plot import Plot
 from ..lecture.evidence import Exponent
 from ..results.bundle import read_table
@@ -35,7 +34,7 @@ from ..results.schema import BENCHMARK
 from ..settings.errors import UserError
 from ..tables.page import Page
 from .estimates import Estimate, Estimates
-from .question import Axes, Column, Grid, Question, grade
+from .question import Axes, Column, Grid, Judgement, Question
 
 COLUMNS = {
     name: kind
@@ -72,7 +71,6 @@ VARIED = {
 """What is varied, one size at a time, with its unit; also the names of the sizes' columns."""
 OUTPUT = "-output"
 """Behind the name of an arm in Luong's placement."""
-ENDS = ("", "_low", "_high")
 MEASURES = ("seconds", "target_tokens_per_second", "peak_mb", "attention_share")
 FITTED = {
     "seconds": "seconds",
@@ -169,11 +167,8 @@ def fit(sizes: Float[ndarray, "points"], values: Float[ndarray, "points"]) -> Es
     return Estimate(slope, slope - half, slope + half, len(x))
 
 
-def decide(estimates: Estimates | None) -> Sequence[Verdict]:
+def decide(estimates: Estimates) -> Judgement | str:
     """C9: cost grows with Tx x Ty."""
-    if estimates is None:
-        reason = f"no probes/{BENCHMARK}.csv: the cost of a step has not been measured"
-        return [Verdict("C9", "not measured", RULE, reason)]
     arms = list(dict.fromkeys(
         arm for arm, _, _, varied in estimates.keys("seconds")
         if varied == "length" and estimates.attention(arm) != "none"
@@ -183,19 +178,16 @@ def decide(estimates: Estimates | None) -> Sequence[Verdict]:
     reasons = "too few lengths, no time of its own at one, or too wide an interval"
     left_out = f"left out, for {reasons}: {others}" if others else ""
     if not judged:
-        return [Verdict("C9", "not measured", RULE, left_out or "no arm with attention")]
+        return left_out or "no arm with attention"
     powers = {arm: _exponent(estimates, arm, "attention_seconds") for arm in judged}
     above = [
         power.low > max(LINEAR, _exponent(estimates, baseline(arm), "seconds").high)
         for arm, power in powers.items()
     ]
-    squares = [power.within(*QUADRATIC) for power in powers.values()]
-    verdict = grade(all(above) and all(squares), any(above))
-    because = "; ".join(filter(None, [*(_clause(estimates, arm) for arm in judged), left_out]))
-    arm, power = next(iter(powers.items()))
-    name = f"exponent of the length, attention's own seconds, {arm}"
-    number = numbers(name, power.value, power.low, power.high)
-    return [Verdict("C9", verdict, RULE, because, **number)]
+    held = all(above) and all(power.within(*QUADRATIC) for power in powers.values())
+    clauses = [*(_clause(estimates, arm) for arm in judged), left_out]
+    measure = f"exponent of the length, attention's own seconds, {judged[0]}"
+    return Judgement(held, any(above), clauses, measure, powers[judged[0]])
 
 
 def baseline(arm: str) -> str:
@@ -249,19 +241,22 @@ def measured(costs: pd.DataFrame) -> pd.DataFrame:
 
     The share is of the step's time, 0 to 1; a megabyte is 10^6 bytes.
     """
-    frame = costs[["varied", "arm", "reason"]].copy()
-    frame.insert(1, "size", costs["bucket"].astype("int64"))
     names = [
-        *((f"seconds{end}", f"ms{end}", 1e3) for end in ENDS),
-        *((f"attention_seconds{end}", f"attention_ms{end}", 1e3) for end in ENDS),
-        *((f"attention_share{end}", f"attention_share{end}", 1.0) for end in ENDS),
+        (f"{name}{end}", f"{column}{end}", unit)
+        for name, column, unit in (
+            ("seconds", "ms", 1e3),
+            ("attention_seconds", "attention_ms", 1e3),
+            ("attention_share", "attention_share", 1.0),
+        )
+        for end in ("", "_low", "_high")
+    ] + [
         ("target_tokens_per_second", "tokens_per_second", 1.0),
         ("peak_mb", "mb", 1.0),
         ("attention_mb", "attention_mb", 1.0),
     ]
-    for place, (name, column, unit) in enumerate(names, 3):
-        frame.insert(place, column, costs[name] * unit)
-    return frame
+    keys = {"varied": costs["varied"], "size": costs["bucket"].astype("int64"), "arm": costs["arm"]}
+    numbers = {column: costs[name] * unit for name, column, unit in names}
+    return pd.DataFrame(keys | numbers | {"reason": costs["reason"]})
 
 
 def measured_grid(varied: str) -> Grid:
@@ -293,10 +288,7 @@ def exponents_grid(varied: str, powers: pd.DataFrame) -> Grid:
     }
     return Grid(
         f"By {VARIED[varied]}",
-        [
-            Column(span, "exponent", bucket=part, form="{:z.2f}", ends="{:z.2f}")
-            for part, span in spans.items()
-        ],
+        [Column(span, "exponent", bucket=part, form="{:z.2f}") for part, span in spans.items()],
         heads=("quantity", "arm"),
         lines=lambda estimates: [
             ((name, arm), {"arm": arm, "control": quantity, "part": varied})
@@ -315,28 +307,16 @@ def notes(costs: pd.DataFrame) -> list[str]:
         if not (sizes := costs.loc[costs["varied"] != name, name]).empty
     ]
     lines = [
-        "A training step (gradient, clipping, Adam) of the lecture's GRU, one layer, hidden size = "
-        f"context, embedding {_listed(costs['embedding_size'])}, on random words: both sides have "
-        "the same length, end token included, and nothing is padded. Each step is sent alone, as "
-        "a run on cores does it. -output is Luong's placement, otherwise Bahdanau's. Sizes that "
-        f"are not varied: {', '.join(common)}.",
-        "attn.: attention's share, 1 - time of the same model without attention in the same "
-        "placement / time, round by round, median. Besides scores and sums it has all that comes "
-        "with a context that changes: its way into the cell at every step.",
-        "MB (10^6 bytes): arguments, results and work space of the step's compiled programs as "
-        "XLA states them, the larger of the gradient's and Adam's; not the process's resident "
-        "memory, which also holds Python, XLA and what the allocator keeps.",
+        "A training step of the lecture's GRU, one layer, hidden size = context, embedding "
+        f"{_listed(costs['embedding_size'])}, on random words: both sides have the same length, "
+        "end token included. -output is Luong's placement, otherwise Bahdanau's. Sizes that are "
+        f"not varied: {', '.join(common)}.",
+        f"ms: median of {_listed(costs['repeats'])} groups of steps. attn.: attention's share, 1 - "
+        "time of the same model without attention in the same placement / time. MB (10^6 bytes): "
+        "arguments, results and work space of the step's compiled programs as XLA states them.",
     ]
     timed = costs.dropna(subset=["seconds"])
     if len(timed):
-        ranges = (timed["seconds_high"] - timed["seconds_low"]) / timed["seconds"]
-        lines.insert(
-            1,
-            f"ms: median of {_listed(timed['repeats'])} groups of steps (a group takes about 0.3 s "
-            "or one step); the arms of a point take turns. The least and the greatest group are "
-            f"{ranges.median():.1%} of the median apart at half of the points, {ranges.max():.0%} "
-            "at most; cost.csv has them.",
-        )
         lines.append(
             f"Machine: {_machine(timed)}; XLA's threads: {_listed(timed['threads'])}; bottleneck "
             f"{_listed(timed['version'])}, jax {_listed(timed['jax'])}."
@@ -349,22 +329,11 @@ def notes(costs: pd.DataFrame) -> list[str]:
     return [*lines, f"Without numbers: {'; '.join(failed)}."] if failed else lines
 
 
-def exponents_notes(powers: pd.DataFrame) -> list[str]:
-    """What is fitted, over which range, and what the interval is."""
-    lines = [
-        "Least squares of log quantity on log size over the sizes in the column's head: all, and "
-        "from the geometric middle of the range up. A power with something smaller beside it "
-        "bends, and the upper part is nearer to where it goes. Ranges: 95 % intervals of the "
-        "slope (Student's t); they treat what is off the line as chance."
-    ]
-    keys = ["arm", "varied", "bucket"]
-    counts = powers.pivot_table(index=keys, columns="control", values="n", aggfunc="first")
-    if {"seconds", "attention_seconds"} <= set(counts.columns):
-        fewer = counts[counts["attention_seconds"] < counts["seconds"]].index
-        names = [f"{arm} by {varied.removesuffix('_size')}, {part}" for arm, varied, part in fewer]
-        if names:
-            lines.append(f"Sizes at which attention took no time are left out: {'; '.join(names)}.")
-    return lines
+EXPONENT_NOTES = [
+    "Least squares of log quantity on log size over the sizes in the column's head: all, and from "
+    "the geometric middle of the range up. Sizes at which attention took no time are left out. "
+    "Ranges: 95 % intervals of the slope (Student's t)."
+]
 
 
 def _listed(values: pd.Series) -> str:
@@ -433,20 +402,14 @@ class CostQuestion(Question):
             bodies[0].add_row(measured_grid(varied).table(estimates))
             if (powers["varied"] == varied).any():
                 bodies[1].add_row(exponents_grid(varied, powers).table(estimates))
-        names = {"control": "quantity", "bucket": "part", "value": "exponent", "n": "points"}
-        names |= {"low": "exponent_low", "high": "exponent_high"}
-        columns = ["arm", "varied", "control", "bucket", "value", "low", "high", "n", "from", "to"]
-        fits = powers[columns].rename(columns=names).reset_index(drop=True)
+        names = {"arm": "arm", "varied": "varied", "control": "quantity", "bucket": "part",
+                 "value": "exponent", "low": "exponent_low", "high": "exponent_high",
+                 "n": "points", "from": "from", "to": "to"}  # fmt: skip
+        fits = powers[list(names)].rename(columns=names).reset_index(drop=True)
+        growth = f"{self.name}_exponents"
         return [
             Page(self.name, self.title, measured(costs), bodies[0], [], notes(costs)),
-            Page(
-                f"{self.name}_exponents",
-                EXPONENTS_TITLE,
-                fits,
-                bodies[1],
-                [],
-                exponents_notes(powers),
-            ),
+            Page(growth, EXPONENTS_TITLE, fits, bodies[1], [], EXPONENT_NOTES),
         ]
 
     def plot(self, frame: pd.DataFrame) -> Plot:
@@ -466,6 +429,7 @@ QUESTION = CostQuestion(
     ids=("C9", "L15"),
     question="Does attention's cost grow with Tx x Ty? Measured by `bottleneck bench`.",
     title="Cost of a training step (C9)",
+    rule=RULE,
     decide=decide,
     figure="What does a training step cost?",
     axes=[

@@ -1,25 +1,20 @@
 """C4: how many of the context's numbers are in use ("capacity used: 200 of 256")?
 
 Measured are the contexts h_Tx of new sentences, for every arm: without attention they are all that
-the decoder gets, with it they are what its first state is made of. The untrained encoder is the
-same network with its initial weights, reading the same sentences.
+the decoder gets, with it they are what its first state is made of. Three measures of the spectrum
+of their covariance answer for different things: the participation ratio for the few strong
+directions, the components for most of the variance, the effective rank for something between. All
+grow with the number of sentences, so that each is also taken at half of them, and none says how
+much *information* is in the dimensions.
 
-Three measures of the spectrum of the contexts' covariance answer for different things: the
-participation ratio for the few strong directions, the components for most of the variance, the
-effective rank for something between. All grow with the number of sentences, so that each is also
-taken at half of them, and none says how much *information* is in the dimensions.
-
-Intervals are not bootstrapped. A resample has sentences twice and, like a smaller sample, fewer
-dimensions: its percentile interval can lie below the value altogether. The delete-a-group
-jackknife (Quenouille 1949, Tukey 1958, Kott 2001) leaves out one of G groups of sentences at a
-time, which moves all G values alike; their scatter is the error:
+Intervals are not bootstrapped: a resample has sentences twice and, like a smaller sample, fewer
+dimensions. The delete-a-group jackknife (Quenouille 1949, Tukey 1958, Kott 2001) leaves out one of
+G groups of sentences at a time, which moves all G values alike; their scatter is the error:
     se^2 = (G - 1) / G  sum_g (theta_(-g) - mean theta_(-g))^2,  value +- t_(G-1, .975) se.
-The interval is about different sentences of the same number, not infinitely many, and is rather too
-wide than too narrow (Efron and Stein 1981): with 7 to 33 planted sentences per dimension by up to
-three quarters for the components, by up to half for the other two.
+It is rather too wide than too narrow (Efron and Stein 1981).
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -27,14 +22,14 @@ import pandas as pd
 from jaxtyping import Float, Int
 from numpy import ndarray
 
-from ..claims.verdict import FAMILY, Verdict, needs_learned, numbers
+from ..claims.verdict import FAMILY, needs_learned
 from ..scoring.bootstrap import spread
 from ..settings.buckets import holds
+from .arms import Arm, Row, by_arm
 from .estimates import Estimate, Estimates
-from .question import Axes, Column, Columns, Grid, Probed, Question, Row, Tell, grade
+from .question import Axes, Column, Columns, Grid, Judgement, Question, Tell
 
 if TYPE_CHECKING:
-    from .arms import Arm
     from .subject import Subject
 
 SLIDE_USED, SLIDE_SIZE = 200, 256
@@ -59,6 +54,8 @@ TITLES = {
 }
 BLANK = ("trained", "all")
 """Stored as words and blank in the table: a column of blanks alone would be read as numbers."""
+KEYS = ("control", "bucket", "part", "measure")
+REPLICATES = ("value", *(f"without_{group}" for group in range(GROUPS)))
 RULE = (
     "The rule reads how many principal components explain 95 % of the variance of the contexts "
     f"without attention, in the bucket of {SENTENCE_WORDS} words, the length of the slide's "
@@ -78,34 +75,25 @@ def probe(subject: "Subject", tell: Tell, wanted: int = WANTED) -> Columns:
 
     A row for each number, and that number without each group.
     """
-    from .encoding import contexts
-    from .fresh_sentences import fresh_sentences
-
     tell("drawing sentences")
-    buckets = list(zip(subject.buckets.names, fresh_sentences(subject, wanted), strict=True))
-    rows: list[Row] = []
-    for control, weights in (("trained", subject.weights), ("untrained", subject.untrained)):
-        for bucket, pairs in buckets:
-            tell(f"{control} contexts, {bucket} words")
-            keys = {"control": control, "bucket": bucket}
-            if len(pairs) < FEWEST:
-                blank = dict.fromkeys(TITLES, np.full(GROUPS + 1, np.nan))
-                rows += _rows(keys | {"part": "all"}, len(pairs), blank)
-                continue
-            vectors = contexts(subject, weights, pairs)
-            half = half_of(vectors, seed=SEED)
-            for part, subset in (("all", vectors), ("half", half)):
-                rows += _rows(keys | {"part": part}, len(subset), dimensions(subset, seed=SEED))
-    return {name: [row[name] for row in rows] for name in rows[0]}
-
-
-def _rows(keys: Row, n: int, measured: Mapping[str, Float[ndarray, "replicates"]]) -> list[Row]:
-    """Each measure as it is stored: the number, then that number without each group."""
+    buckets = dict(zip(subject.buckets.names, subject.fresh_sentences(wanted), strict=True))
     rows = []
-    for measure, (value, *without) in measured.items():
-        left_out = {f"without_{group}": number for group, number in enumerate(without)}
-        rows.append(keys | {"measure": measure, "n": n, "value": value} | left_out)
-    return rows
+    for control, weights in (("trained", subject.weights), ("untrained", subject.untrained)):
+        for bucket, pairs in buckets.items():
+            tell(f"{control} contexts, {bucket} words")
+            if len(pairs) < FEWEST:
+                blank = np.full(len(REPLICATES), np.nan)
+                parts = {"all": (len(pairs), dict.fromkeys(TITLES, blank))}
+            else:
+                vectors = subject.contexts(weights, pairs)
+                parts = {
+                    part: (len(subset), dimensions(subset, seed=SEED))
+                    for part, subset in (("all", vectors), ("half", half_of(vectors, seed=SEED)))
+                }
+            for part, (n, measured) in parts.items():
+                for measure, replicates in measured.items():
+                    rows.append((control, bucket, part, measure, n, *replicates))
+    return pd.DataFrame(rows, columns=[*KEYS, "n", *REPLICATES]).to_dict("list")
 
 
 def dimensions(
@@ -122,12 +110,8 @@ def dimensions(
         raise ValueError("a context holds a number that is not finite")
     group = _stream(seed, 0).permutation(len(contexts)) % groups
     spectra = _spectra(contexts, group)
-    measures = {
-        "components": components,
-        "participation_ratio": participation_ratio,
-        "effective_rank": effective_rank,
-    }
-    return {name: measure(spectra) for name, measure in measures.items()}
+    measures = (components, participation_ratio, effective_rank)
+    return {measure.__name__: measure(spectra) for measure in measures}
 
 
 def half_of(
@@ -216,68 +200,51 @@ def jackknife(replicates: Float[ndarray, "replicates"]) -> Estimate:
     return Estimate(value, value - half, value + half)
 
 
-def summarise(probed: Sequence[Probed]) -> list[Row]:
+@by_arm
+def summarise(arm: Arm) -> Iterator[Row]:
     """Every measure of every arm, and what training adds to it (``..._added``)."""
-    from .arms import arms_of
-
-    return [row for arm in arms_of(probed) for row in _summary(arm)]
-
-
-def _summary(arm: "Arm") -> Iterator[Row]:
-    names = ("control", "bucket", "part", "measure")
     runs = []
     for run in arm.runs:
-        keys = zip(*(run.found[name].tolist() for name in names), strict=True)
-        columns = ["value", *(f"without_{group}" for group in range(GROUPS))]
-        numbers = np.stack([run.found[name] for name in columns], axis=1)
-        runs.append(dict(zip(keys, numbers, strict=True)))
+        keys = zip(*(run.found[name].tolist() for name in KEYS), strict=True)
+        replicates = np.stack([run.found[name] for name in REPLICATES], axis=1)
+        runs.append(dict(zip(keys, replicates, strict=True)))
     for key, n in zip(runs[0], arm.runs[0].found["n"].tolist(), strict=True):
         control, bucket, part, measure = ("" if word in BLANK else word for word in key)
-        seeds = [run[key] for run in runs]
-        keys = {"bucket": bucket, "part": part, "n": int(n)}
-        yield from _mean_and_seeds(arm, measure, seeds, control=control, **keys)
+        numbers = {measure: [run[key] for run in runs]}
         if not control:
             added = [run[key] - run["untrained", *key[1:]] for run in runs]
-            yield from _mean_and_seeds(arm, f"{measure}_added", added, **keys)
+            numbers[f"{measure}_added"] = added
+        for name, seeds in numbers.items():
+            keys = {"control": control, "bucket": bucket, "part": part, "n": int(n)}
+            mean = jackknife(np.mean(seeds, axis=0))
+            yield arm.row(name, mean.value, low=mean.low, high=mean.high, **keys)
+            for run, replicates in zip(arm.runs, seeds, strict=True):
+                yield arm.seed_row(run, name, float(replicates[0]), **keys)
 
 
-def _mean_and_seeds(
-    arm: "Arm", measure: str, seeds: list[Float[ndarray, "replicates"]], **keys: str | int
-) -> Iterator[Row]:
-    """The mean over seeds with its interval, then a row for each seed."""
-    mean = jackknife(np.mean(seeds, axis=0))
-    yield arm.row(measure, mean.value, low=mean.low, high=mean.high, **keys)
-    for run, replicates in zip(arm.runs, seeds, strict=True):
-        yield arm.seed_row(run, measure, float(replicates[0]), **keys)
-
-
-def decide(estimates: Estimates | None) -> Sequence[Verdict]:
+def decide(estimates: Estimates) -> Judgement | str:
     """C4: 200 of 256 numbers are in use."""
-    if estimates is None:
-        reason = "no context was measured: run `bottleneck study dimensions`"
-        return [Verdict("C4", "not measured", RULE, reason)]
-    rows = estimates.means.loc[lambda rows: rows["attention"] == "none"]
-    rows = rows[(rows["measure"] == "components") & rows["value"].notna()]
-    buckets = list(rows.loc[(rows["control"] == "") & (rows["part"] == ""), "bucket"])
-    bucket = next((name for name in buckets if holds(name, SENTENCE_WORDS)), None)
+    rows = estimates.means
+    rows = rows[(rows["attention"] == "none") & (rows["measure"] == "components")]
+    rows = rows[rows["value"].notna() & (rows["control"] == "") & (rows["part"] == "")]
+    bucket = next((name for name in rows["bucket"] if holds(name, SENTENCE_WORDS)), None)
     if bucket is None:
-        reason = f"no run without attention has contexts of {SENTENCE_WORDS} words"
-        return [Verdict("C4", "not measured", RULE, reason)]
-    return [_judge(estimates, rows.iloc[0], bucket, buckets)]
-
-
-def _judge(estimates: Estimates, row: pd.Series, bucket: str, buckets: Sequence[str]) -> Verdict:
-    """The rule, for the arm of this row and the bucket of the slide's sentence."""
-    arm, size = row["arm"], int(row["context_size"])
+        return f"no run without attention has contexts of {SENTENCE_WORDS} words"
+    arm, size = rows["arm"].iloc[0], int(rows["context_size"].iloc[0])
     used = estimates.get("components", arm, bucket)
     added = estimates.get("components_added", arm, bucket)
     half = estimates.get("components", arm, bucket, part="half")
-    shortest, longest = (estimates.get("components", arm, buckets[end]) for end in (0, -1))
+    shortest, longest = (
+        estimates.get("components", arm, rows["bucket"].iloc[end]) for end in (0, -1)
+    )
     growth = longest.minus(shortest)
     expected = SLIDE_USED / SLIDE_SIZE * size
     near_slide = used.within(expected * (1 - TOLERANCE), expected * (1 + TOLERANCE))
     whole = "{:z.0f}"
-    rest = {"participation_ratio": "participation ratio", "effective_rank": "effective rank"}
+    others = [
+        f"{measure.replace('_', ' ')} {estimates.get(measure, arm, bucket).text(whole)}"
+        for measure in ("participation_ratio", "effective_rank")
+    ]
     clauses = [
         f"{used.text(whole)} of {size} components ({used.value / size:.0%}) hold 95 % of the "
         f"variance of {used.n:,} contexts of {bucket} words (the slide: {SLIDE_USED} of "
@@ -290,44 +257,11 @@ def _judge(estimates: Estimates, row: pd.Series, bucket: str, buckets: Sequence[
         ),
         "from the shortest bucket to the longest the number "
         + growth.change("grows by {}", "shrinks by {}", whole),
-        "by different measures: "
-        + ", ".join(
-            f"{name} {estimates.get(measure, arm, bucket).text(whole)}"
-            for measure, name in rest.items()
-        ),
+        f"by different measures: {', '.join(others)}",
     ]
-    verdict = grade(held=added.low > 0 and near_slide, partly=added.low > 0 and growth.low > 0)
-    number = numbers(
-        f"components for 95 % of the variance, {bucket} words", used.value, used.low, used.high
-    )
-    return Verdict("C4", verdict, RULE, "; ".join(clauses), **number)
-
-
-NOTES = [
-    "Contexts h_Tx of new sentences of the run's own language (of files: of test and validation "
-    "sentences), the same for all runs: without attention all that the decoder gets, with "
-    "attention what its first state is made of. Untrained: the initial weights.",
-    "Of the contexts' covariance: components that hold 95 % of the variance, the last counted by "
-    "the part of it that is needed; participation ratio (sum of the variances squared over the sum "
-    "of their squares), which sees the few strong directions; effective rank (exp of the "
-    "spectrum's entropy), between the two. All grow with n: compare with half of n. None says how "
-    "much information is in the dimensions. Differences are taken before rounding.",
-    f"Slide: {SLIDE_USED} of {SLIDE_SIZE}, said of one sentence of {SENTENCE_WORDS} words.",
-]
-
-
-def notes(frame: pd.DataFrame) -> list[str]:
-    """What is measured, and the buckets that have fewer sentences than are wanted."""
-    rows = frame[frame["measure"].isin(list(TITLES)) & (frame["part"] == "")]
-    least = rows[rows["n"] < WANTED].groupby("bucket", sort=False)["n"].min()
-    if least.empty:
-        return NOTES
-    named = ", ".join(f"{bucket} (n = {int(n):,})" for bucket, n in least.items())
-    return [
-        *NOTES,
-        f"Fewer than the {WANTED:,} sentences that these measures should have: {named}. Such a row "
-        "is too low, and can be compared only with rows of as many sentences.",
-    ]
+    held, partly = added.low > 0 and near_slide, added.low > 0 and growth.low > 0
+    measure = f"components for 95 % of the variance, {bucket} words"
+    return Judgement(held, partly, clauses, measure, used)
 
 
 def _slide(estimates: Estimates, keys: Mapping[str, str]) -> str:
@@ -338,18 +272,17 @@ def _slide(estimates: Estimates, keys: Mapping[str, str]) -> str:
 
 
 def _grid(measure: str) -> Grid:
-    form = "{:z.0f}" if measure == "components" else "{:z.1f}"
-    forms = {"form": form, "ends": form}
-    plain = {"form": form, "ends": ""}
+    whole = measure == "components"
+    form = "{:z.0f}" if whole else "{:z.1f}"
+    half = {"part": "half", "form": form, "ends": ""}
     columns = [
-        Column("trained", measure, **forms),
-        Column("un-\ntrained", measure, control="untrained", **forms),
-        Column("training\nadds", f"{measure}_added", form=form.replace(":", ":+"), ends=form),
-        Column("half n,\ntrained", measure, part="half", **plain),
-        Column("half n,\nuntr.", measure, part="half", control="untrained", **plain),
+        Column("trained", measure, form=form),
+        Column("un-\ntrained", measure, control="untrained", form=form),
+        Column("training\nadds", f"{measure}_added", form=form.replace(":", ":+")),
+        Column("half n,\ntrained", measure, **half),
+        Column("half n,\nuntr.", measure, control="untrained", **half),
     ]
-    printed = _slide if measure == "components" else None
-    return Grid(TITLES[measure], columns, printed=printed)
+    return Grid(TITLES[measure], columns, printed=_slide if whole else None)
 
 
 def _printed(frame: pd.DataFrame) -> dict[str, float]:
@@ -360,14 +293,6 @@ def _printed(frame: pd.DataFrame) -> dict[str, float]:
     return {bucket: float(SLIDE_USED) for bucket in buckets if holds(bucket, SENTENCE_WORDS)}
 
 
-CONTROLS = {"": "", "untrained": "untrained"}
-
-
-def _whole(rows: pd.DataFrame) -> pd.DataFrame:
-    """Those of all sentences."""
-    return rows[rows["part"] == ""]
-
-
 QUESTION = Question(
     name="dimensions",
     ids=("C4", "L14"),
@@ -376,8 +301,18 @@ QUESTION = Question(
     probe=probe,
     summarise=summarise,
     suits=lambda settings: settings.model.source == "seen",
+    rule=RULE,
     decide=decide,
-    notes=notes,
+    notes=[
+        "Contexts h_Tx of new sentences of the run's own language (of files: of test and "
+        "validation sentences), the same for all runs. Untrained: the initial weights.",
+        "Of the contexts' covariance: components that hold 95 % of the variance, the last counted "
+        "by the part of it that is needed; participation ratio (sum of the variances squared over "
+        "the sum of their squares); effective rank (exp of the spectrum's entropy). All grow with "
+        "n: compare rows of as many sentences, and with half of n. None says how much information "
+        "is in the dimensions.",
+        f"Slide: {SLIDE_USED} of {SLIDE_SIZE}, said of one sentence of {SENTENCE_WORDS} words.",
+    ],
     measures=[name for measure in TITLES for name in (measure, f"{measure}_added")],
     intervals=(
         "Ranges are 95 % by the jackknife over 20 groups of sentences, of the mean over seeds, and "
@@ -387,14 +322,12 @@ QUESTION = Question(
     figure="How many dimensions of the context are in use?",
     counted="groups of sentences (jackknife)",
     axes=[
-        Axes(
-            "Components, 95 % of variance", "components", "dimensions",
-            lines=CONTROLS, select=_whole, printed=_printed,
-        ),
-        Axes("Effective rank", "effective_rank", "dimensions", lines=CONTROLS, select=_whole),
-        Axes(
-            "Participation ratio", "participation_ratio", "dimensions",
-            lines=CONTROLS, select=_whole,
-        ),
+        Axes(title, measure, "dimensions", select=lambda rows: rows[rows["part"] == ""],
+             printed=_printed if measure == "components" else None)
+        for title, measure in (
+            ("Components, 95 % of variance", "components"),
+            ("Effective rank", "effective_rank"),
+            ("Participation ratio", "participation_ratio"),
+        )
     ],
 )  # fmt: skip

@@ -1,12 +1,8 @@
 """C13: does training place similar words near each other?
 
-Similar is what the grammar knows: the word class, and the gender that a noun has in French. The
-embedding that is judged is the encoder's; the decoder's is reported.
-
-Gender is no property of an English noun: the encoder's embedding can show it only by what
-translating into French asks for. A French word takes the class, and a French noun the gender, of
-the English words that the training pairs' gold alignment links it to most often, content words
-before others.
+Similar is what the grammar knows: the word class, and the gender that a noun has in French. Gender
+is no property of an English noun: the encoder's embedding can show it only by what translating into
+French asks for. The embedding that is judged is the encoder's; the decoder's is reported.
 """
 
 from collections import Counter, defaultdict
@@ -14,26 +10,32 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 from jaxtyping import Float, Int
 from numpy import ndarray
 
-from ..claims.verdict import FAMILY, Verdict, needs_learned, numbers
+from ..claims.verdict import FAMILY, needs_learned
 from ..corpus.grammar import CONTENT, noun_gender, word_class
 from ..corpus.pair import SentencePair
 from ..corpus.tokens import tokenize
 from ..corpus.vocabulary import UNK
 from ..scoring.bootstrap import ratio_of_sums
+from .arms import Arm, Probed, Row, by_arm
 from .estimates import Estimate, Estimates
-from .question import Axes, Column, Columns, Grid, Line, Probed, Question, Row, Tell, grade
+from .question import Axes, Column, Columns, Grid, Judgement, Line, Question, Tell
 
 if TYPE_CHECKING:
-    from .arms import Arm
     from .subject import Subject
 
 NEAREST = 5
 SMALLEST_CLASS = 4 * NEAREST
 """Words of a class that has rows of its own: under `NEAREST` + 1 the share cannot be 1."""
-CONTROLS = ("trained", "untrained", "frequency", "chance")
+CONTROLS = {
+    "trained": "trained",
+    "untrained": "untrained",
+    "frequency": "next in frequency",
+    "chance": "chance",
+}
 """``frequency``: neighbours are the words next in the training text's order of frequency."""
 SIDES = {"source": "encoder", "target": "decoder"}
 NO_GENDER = ""
@@ -58,14 +60,11 @@ def probe(subject: "Subject", tell: Tell) -> Columns:
     subject.require_words()
     tell("labelling words")
     labels = (english_labels(subject.vocabularies[0].words), french_labels(subject.corpus.train))
-    columns: dict[str, list] = defaultdict(list)
+    parts = []
     for index, side in enumerate(SIDES):
         tell(f"neighbours, {side}")
-        part = _neighbours(subject, index, labels[index])
-        for name, column in part.items():
-            columns[name] += list(column)
-        columns["side"] += [side] * len(part["word"])
-    return columns
+        parts.append(pd.DataFrame(_neighbours(subject, index, labels[index])).assign(side=side))
+    return pd.concat(parts, ignore_index=True).to_dict("list")
 
 
 def english_labels(words: Iterable[str]) -> Labels:
@@ -78,7 +77,7 @@ def english_labels(words: Iterable[str]) -> Labels:
 
 
 def french_labels(pairs: Iterable[SentencePair]) -> Labels:
-    """Class and gender of the English that each French word is linked to most often.
+    """Class and gender of the English that gold links give each French word most often.
 
     Where a French word has a content word in English ("will read", "lira"), that one alone counts;
     ties are in string order.
@@ -118,34 +117,30 @@ def _neighbours(subject: "Subject", index: int, labels: Labels) -> dict[str, Seq
     vocabulary = subject.vocabularies[index]
     ids = [row for row in range(UNK + 1, len(vocabulary)) if vocabulary.tokens[row] in labels]
     words = [vocabulary.tokens[row] for row in ids]
-    kinds, genders = zip(*(labels[word] for word in words), strict=True)
-    nouns = np.flatnonzero([gender != NO_GENDER for gender in genders])
+    kinds, genders = (np.array(column) for column in zip(*map(labels.get, words), strict=True))
+    nouns = genders != NO_GENDER
     # Vocabularies are in order of frequency. On a quarter of a circle the cosine falls with the
     # distance in that order.
     angles = np.linspace(0, np.pi / 2, len(ids))
-    vectors = {"frequency": np.stack([np.cos(angles), np.sin(angles)], axis=1)}
+    vectors = {"frequency": np.stack([np.cos(angles), np.sin(angles)], axis=1), "chance": None}
     for control, weights in (("trained", subject.weights), ("untrained", subject.untrained)):
         table = weights["decoder" if index else "encoder"]["embedding"][...]
         vectors[control] = np.asarray(table, dtype=np.float64)[ids]
-    columns: dict[str, Sequence[Any]] = {"word": words, "class": list(kinds)}
+    columns: dict[str, Sequence[Any]] = {"word": words, "class": kinds.tolist()}
     for control in CONTROLS:
-        own = vectors.get(control)
-        columns[f"class_{control}"] = _shares(own, kinds)
+        table = vectors[control]
+        columns[f"class_{control}"] = _shares(table, kinds)
         share = np.full(len(words), np.nan)
-        of_nouns = None if own is None else own[nouns]
-        share[nouns] = _shares(of_nouns, [genders[noun] for noun in nouns])
+        share[nouns] = _shares(None if table is None else table[nouns], genders[nouns])
         columns[f"gender_{control}"] = share
     return columns
 
 
-def _shares(
-    vectors: Float[ndarray, "words size"] | None, labels: Sequence[str]
-) -> Float[ndarray, "words"]:
+def _shares(vectors: Float[ndarray, "words size"] | None, labels: ndarray) -> ndarray:
     """Share of each word's neighbours with its label; without vectors what chance gives."""
     if len(labels) <= NEAREST:
         return np.full(len(labels), np.nan)
-    _, ids = np.unique(np.array(labels, dtype=np.str_), return_inverse=True)
-    ids = ids.astype(np.int64)
+    ids = np.unique(labels, return_inverse=True)[1].astype(np.int64)
     return chance(ids) if vectors is None else same_label(vectors, ids, k=NEAREST)
 
 
@@ -174,15 +169,9 @@ def chance(labels: Int[ndarray, "words"]) -> Float[ndarray, "words"]:
     return (counts[index] - 1) / (len(labels) - 1)
 
 
-def summarise(probed: Sequence[Probed]) -> list[Row]:
-    """Shares of like neighbours, and what training adds to them (``..._added``)."""
-    from .arms import arms_of
-
-    return [row for arm in arms_of(probed) for row in _summary(arm)]
-
-
-def _summary(arm: "Arm") -> Iterator[Row]:
-    """Of each part and label the share for every control, and what training adds.
+@by_arm
+def summarise(arm: Arm) -> Iterator[Row]:
+    """Shares of like neighbours, and what training adds to them (``..._added``).
 
     Resamples draw words.
     """
@@ -195,14 +184,11 @@ def _summary(arm: "Arm") -> Iterator[Row]:
             known = ~np.isnan(shares["chance"][0])
             if not known.any() or (label == "gender" and " " in part):
                 continue
-            shares = {control: share[:, known] for control, share in shares.items()}
-            counted = {
-                (f"same_{label}", "" if control == "trained" else control): share
-                for control, share in shares.items()
-            } | {(f"same_{label}_added", None): shares["trained"] - shares["untrained"]}
-            for (measure, control), share in counted.items():
-                keys = {} if control is None else {"control": control}
-                sums = np.stack([share, np.ones_like(share)], axis=-1)
+            shares["added"] = shares["trained"] - shares["untrained"]
+            for control, share in shares.items():
+                measure = f"same_{label}_added" if control == "added" else f"same_{label}"
+                keys = {"control": "" if control in ("trained", "added") else control}
+                sums = np.stack([share[:, known], np.ones_like(share[:, known])], axis=-1)
                 yield from arm.rows(measure, ratio_of_sums, sums, part=part, place=place, **keys)
 
 
@@ -216,85 +202,54 @@ def _parts(run: Probed) -> Iterator[tuple[str, ndarray]]:
                 yield f"{side} {kind}", inside & (run.found["class"] == kind)
 
 
-def decide(estimates: Estimates | None) -> Sequence[Verdict]:
+def decide(estimates: Estimates) -> Judgement | str:
     """C13: similar words are near each other, and training placed them so."""
-    reason = "no embedding was measured: run `bottleneck study embeddings`"
-    if estimates is not None:
-        reason = "no arm has embeddings of enough words"
-        if arms := _read(estimates, "source"):
-            return [_judge(arms, _read(estimates, "target"))]
-    return [Verdict("C13", "not measured", RULE, reason)]
 
+    def get(arm: str, measure: str, control: str = "", side: str = "source") -> Estimate:
+        return estimates.get(measure, arm, control=control, part=side).scaled(100.0)
 
-def _read(estimates: Estimates, side: str) -> dict[str, dict[str, Estimate]]:
-    """Each arm's shares on one side; without the arms that have not all of them."""
-    wanted = {
-        "class": ("same_class", ""),
-        "class_added": ("same_class_added", ""),
-        "frequency": ("same_class", "frequency"),
-        "gender": ("same_gender", ""),
-        "gender_added": ("same_gender_added", ""),
-    }
-    arms = {}
-    for arm in estimates.arms():
-        shares = {
-            name: estimates.get(measure, arm, control=control, part=side)
-            for name, (measure, control) in wanted.items()
-        }
-        if None not in shares.values():
-            arms[arm] = {name: share.scaled(100.0) for name, share in shares.items()}
-    return arms
+    def percent(*keys: str) -> str:
+        return get(*keys).text("{:z.0f}", " %")
 
+    def points(*keys: str) -> str:
+        more, less = "{} more than untrained", "{} less than untrained"
+        return get(*keys).change(more, less, "{:z.0f}", " points")
 
-def _judge(
-    arms: dict[str, dict[str, Estimate]], decoders: dict[str, dict[str, Estimate]]
-) -> Verdict:
-    def percent(share: Estimate) -> str:
-        return share.text("{:z.0f}", " %")
-
-    def points(share: Estimate) -> str:
-        return share.change(
-            "{} more than untrained", "{} less than untrained", "{:z.0f}", " points"
-        )
-
-    by_class = all(
-        shares["class_added"].low >= 100 * LEAST_ADDED
-        and shares["class"].low > shares["frequency"].high
-        for shares in arms.values()
+    arms, decoders = (
+        [
+            arm
+            for arm in estimates.arms()
+            if estimates.get("same_class_added", arm, part=side)
+            and estimates.get("same_gender_added", arm, part=side)
+        ]
+        for side in SIDES
     )
-    by_gender = all(shares["gender_added"].low > 0 for shares in arms.values())
+    if not arms:
+        return "no arm has embeddings of enough words"
     clauses = [
-        f"{arm}: {percent(shares['class'])} of the neighbours of {shares['class'].n:,} words are "
-        f"of the word's own class, {points(shares['class_added'])} (of the words next in frequency "
-        f"{percent(shares['frequency'])}), and {percent(shares['gender'])} of nouns' neighbours of "
-        f"the noun's own gender, {points(shares['gender_added'])}"
-        for arm, shares in arms.items()
+        f"{arm}: {percent(arm, 'same_class')} of the neighbours of "
+        f"{estimates.get('same_class', arm, part='source').n:,} words are of the word's own class, "
+        f"{points(arm, 'same_class_added')} (of the words next in frequency "
+        f"{percent(arm, 'same_class', 'frequency')}), and {percent(arm, 'same_gender')} of nouns' "
+        f"neighbours of the noun's own gender, {points(arm, 'same_gender_added')}"
+        for arm in arms
     ]
-    if decoders:
-        listed = (
-            f"{arm} own class {percent(shares['class'])}, own gender {percent(shares['gender'])}"
-            for arm, shares in decoders.items()
-        )
-        clauses.append(f"of the decoder's embeddings: {', '.join(listed)}")
-    least = min(arms, key=lambda arm: arms[arm]["class_added"].value)
-    added = arms[least]["class_added"]
-    name = f"points, same-class neighbours added by training, {least}"
-    number = numbers(name, added.value, added.low, added.high)
-    return Verdict(
-        "C13", grade(by_class and by_gender, by_class), RULE, "; ".join(clauses), **number
+    listed = [
+        f"{arm} own class {percent(arm, 'same_class', '', 'target')}, own gender "
+        f"{percent(arm, 'same_gender', '', 'target')}"
+        for arm in decoders
+    ]
+    clauses += [f"of the decoder's embeddings: {', '.join(listed)}"] if listed else []
+    added = {arm: get(arm, "same_class_added") for arm in arms}
+    by_class = all(
+        added[arm].low >= 100 * LEAST_ADDED
+        and get(arm, "same_class").low > get(arm, "same_class", "frequency").high
+        for arm in arms
     )
-
-
-NOTES = [
-    "Words: the vocabulary that training gave, English in the encoder, French in the decoder; "
-    "nearest by cosine, the word itself left out. Untrained: the same network's embedding before "
-    "training. Next in freq.: neighbours are the words next in order of frequency. By chance: any "
-    "words. A class of five words or fewer cannot reach 100 %; classes of 20 words or more have "
-    "rows of their own.",
-    "Gender is a French noun's: an English noun has it only by what it is translated into. French "
-    "words have the class and the gender of the English that the gold alignment links them to "
-    "most often in the training text, content words before others.",
-]
+    held = by_class and all(get(arm, "same_gender_added").low > 0 for arm in arms)
+    least = min(arms, key=lambda arm: added[arm].value)
+    measure = f"points, same-class neighbours added by training, {least}"
+    return Judgement(held, by_class, clauses, measure, added[least])
 
 
 def lines(estimates: Estimates) -> Iterator[Line]:
@@ -314,8 +269,7 @@ def lines(estimates: Estimates) -> Iterator[Line]:
 
 
 def _axes(label: str, name: str, side: str, network: str) -> Axes:
-    names = {"": "trained", "untrained": "untrained", "frequency": "next in frequency",
-             "chance": "chance"}  # fmt: skip
+    names = {"": "trained"} | CONTROLS
     return Axes(
         f"{name}, {network}", f"same_{label}", "% of nearest five", scale=100.0,
         x="control", x_label="", names=names, select=lambda rows: rows[rows["part"] == side],
@@ -323,18 +277,27 @@ def _axes(label: str, name: str, side: str, network: str) -> Axes:
     )  # fmt: skip
 
 
-PERCENT = {"scale": 100.0, "form": "{:z.0f}", "ends": "{:z.0f}"}
+TITLE = "Neighbours among the embeddings (C13), % of the nearest five that are"
+PERCENT = {"scale": 100.0, "form": "{:z.0f}"}
 
 QUESTION = Question(
     name="embeddings",
     ids=("C13",),
     question="Does training place words of a class, and nouns of a gender, near each other?",
-    title="Neighbours among the embeddings (C13), % of the nearest five that are",
+    title=TITLE,
     probe=probe,
     summarise=summarise,
     suits=lambda settings: settings.model.source == "seen" and settings.corpus.has_classes,
+    rule=RULE,
     decide=decide,
-    notes=lambda _: NOTES,
+    notes=[
+        "Words of the vocabulary; nearest by cosine, the word itself left out. Untrained: the same "
+        "network's embedding before training. Next in freq.: neighbours are the words next in "
+        "order of frequency. By chance: any words. A class of five words or fewer cannot reach "
+        "100 %; classes of 20 words or more have rows of their own.",
+        "An English noun has a gender only by what it is translated into. French words have the "
+        "class and the gender of the English that the gold alignment links them to most often.",
+    ],
     intervals=(
         "Ranges are 95 % over words (bootstrap), with all other words as they are, the same "
         "resamples for every seed; they say nothing of other seeds."
@@ -342,15 +305,15 @@ QUESTION = Question(
     measures=("same_class", "same_class_added", "same_gender", "same_gender_added"),
     grids=[
         Grid(
-            "Neighbours among the embeddings (C13), % of the nearest five that are",
+            TITLE,
             heads=("alike in", "arm"),
             lines=lines,
             columns=[
                 Column("trained", **PERCENT),
                 Column("un-\ntrained", control="untrained", **PERCENT),
                 Column("next in\nfreq.", control="frequency", **PERCENT),
-                Column("by\nchance", control="chance", **PERCENT | {"ends": ""}),
-                Column("training\nadds", suffix="_added", **PERCENT | {"form": "{:+z.0f}"}),
+                Column("by\nchance", control="chance", ends="", **PERCENT),
+                Column("training\nadds", suffix="_added", scale=100.0, form="{:+z.0f}"),
             ],
         )
     ],

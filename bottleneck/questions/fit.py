@@ -5,8 +5,7 @@ it was not learned, or the context cannot hold it. What it manages there and not
 was learned by heart. No claim is decided by it: C12's rule is in `claims.training`.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from itertools import islice
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,20 +15,8 @@ from ..corpus.pair import SentencePair
 from ..results.schema import BLEU_COLUMNS
 from ..scoring.bleu import bleu, bleu_statistics
 from ..scoring.bootstrap import ratio_of_sums
-from .estimates import Estimates
-from .question import (
-    Axes,
-    Column,
-    Columns,
-    Grid,
-    Line,
-    Probed,
-    Question,
-    Row,
-    Tell,
-    by_bucket,
-    rows_by_bucket,
-)
+from .arms import Probed, Row, rows_by_bucket
+from .question import Axes, Column, Columns, Grid, Question, Tell, by_bucket
 
 if TYPE_CHECKING:
     from flax import nnx
@@ -42,7 +29,6 @@ if TYPE_CHECKING:
 MOST = 240
 """Sentences of a bucket and split at most."""
 SPLITS = {"train": "trained on", "test": "test"}
-TOKENS = ("right", "nll", "tokens")
 
 
 def probe(subject: "Subject", tell: Tell) -> Columns:
@@ -50,21 +36,11 @@ def probe(subject: "Subject", tell: Tell) -> Columns:
     results = []
     for split in SPLITS:
         tell(f"translating, {split}")
-        pairs = first_of_each(subject, subject.corpus.splits[split])
+        # The order of a split is random already.
+        buckets = subject.first_of_each(subject.corpus.splits[split], MOST)
+        pairs = tuple(pair for bucket in buckets for pair in bucket)
         results.append({"split": [split] * len(pairs)} | _counts(subject, pairs))
     return {name: np.concatenate([part[name] for part in results]) for name in results[0]}
-
-
-def first_of_each(subject: "Subject", pairs: Sequence[SentencePair]) -> tuple[SentencePair, ...]:
-    """At most ``MOST`` pairs of each bucket: the order of a split is random already."""
-    from .subject import source_words
-
-    assigned = subject.buckets.assign(source_words(tuple(pairs)))
-    return tuple(
-        pairs[index]
-        for bucket in range(len(subject.buckets.names))
-        for index in islice(np.flatnonzero(assigned == bucket), MOST)
-    )
 
 
 def _counts(subject: "Subject", pairs: tuple[SentencePair, ...]) -> Columns:
@@ -90,9 +66,7 @@ def _counts(subject: "Subject", pairs: tuple[SentencePair, ...]) -> Columns:
     } | dict(zip(BLEU_COLUMNS, statistics.T, strict=True))
 
 
-def right_tokens(
-    graph: "nnx.GraphDef",
-) -> "Callable[[Weights, Sentences], Int[Array, ' batch']]":
+def right_tokens(graph: "nnx.GraphDef") -> "Callable[[Weights, Sentences], Int[Array, ' batch']]":
     """The jitted count of target tokens that are the likeliest next word, given those before.
 
     The end token is one of them.
@@ -121,57 +95,49 @@ def summarise(probed: Sequence[Probed]) -> list[Row]:
         "loss": (ratio_of_sums, ("nll", "tokens")),
         "bleu": (bleu, BLEU_COLUMNS),
     }
-    columns = (*TOKENS, *BLEU_COLUMNS)
-    return rows_by_bucket(probed, columns, scores, SPLITS)
+    return rows_by_bucket(probed, scores, SPLITS)
 
 
-def by_split(estimates: Estimates) -> Iterator[Line]:
-    """A row for each bucket, arm and split."""
-    for (bucket, arm), keys in by_bucket(estimates):
-        for split, name in SPLITS.items():
-            yield (bucket, arm, name), keys | {"part": split}
-
-
-NOTE = (
-    "Accuracy: % of the target's tokens that the model finds likeliest, given the true words "
-    "before them. Loss: -log P per token, also given the true words. BLEU: of its own "
-    "translations. Both splits have the same buckets, n sentences of each. What is missing on "
-    "sentences that were trained on was not learned, or does not fit into the context: more text "
-    "of the kind would not help. `bottleneck reproduce --check-schedule` tells training from "
-    "capacity (C12)."
-)
+TITLE = "Training sentences beside test sentences (C12)"
+PANEL = {"key": "part", "lines": {"train": "trained on", "test": ""}, "limit": 102.0}
 
 QUESTION = Question(
     name="fit",
     ids=("C12",),
     question="Are the training sentences themselves translated, or not even those?",
-    title="Training sentences beside test sentences (C12)",
+    title=TITLE,
     probe=probe,
     summarise=summarise,
-    notes=lambda _: [NOTE],
+    notes=[
+        "Accuracy: % of the target's tokens that the model finds likeliest, given the true words "
+        "before them. Loss: -log P per token, also given the true words. BLEU: of its own "
+        "translations. What is missing on sentences that were trained on was not learned, or does "
+        "not fit into the context. `bottleneck reproduce --check-schedule` tells training from "
+        "capacity (C12)."
+    ],
     measures=("accuracy", "bleu", "loss"),
     grids=[
         Grid(
-            "Training sentences beside test sentences (C12)",
+            TITLE,
             [
-                Column("accuracy\n%", "accuracy", scale=100.0, form="{:.0f}", ends="{:.0f}"),
+                Column("accuracy\n%", "accuracy", scale=100.0, form="{:.0f}"),
                 Column("BLEU", "bleu"),
-                Column("loss\nnats", "loss", form="{:.2f}", ends="{:.2f}"),
+                Column("loss\nnats", "loss", form="{:.2f}"),
             ],
             heads=("source words", "attention", "sentences"),
-            lines=by_split,
+            lines=lambda estimates: [
+                ((*texts, name), keys | {"part": split})
+                for texts, keys in by_bucket(estimates)
+                for split, name in SPLITS.items()
+            ],
         )
     ],
     figure="Does it translate what it was trained on?",
     counted="sentences",
     axes=[
         Axes(
-            "Next word right", "accuracy", "% of target tokens, true words before",
-            scale=100.0, key="part", lines={"train": "trained on", "test": ""}, limit=102.0,
+            "Next word right", "accuracy", "% of target tokens, true words before", 100.0, **PANEL
         ),
-        Axes(
-            "Translation", "bleu", "BLEU (0 to 100)",
-            key="part", lines={"train": "trained on", "test": ""}, limit=102.0,
-        ),
+        Axes("Translation", "bleu", "BLEU (0 to 100)", **PANEL),
     ],
-)  # fmt: skip
+)

@@ -12,11 +12,10 @@ every step of the decoder, one step on (``steps``); and through s_0 and every st
 (``chain``). The gradient at the last position includes the decoder's part of both ways, so that the
 ratio is of the encoder's part. In a two-way encoder the steps are those of the forward direction.
 
-A ratio under `LEAST_RATIO`, zero included, has no useful logarithm: it counts as that much and is
-counted as vanished. A link without any gradient at the last position has no ratio and is left out.
+A ratio under `LEAST_RATIO`, zero included, has no useful logarithm and counts as that much. A link
+without any gradient at the last position has no ratio and is left out.
 """
 
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
@@ -28,38 +27,17 @@ import pandas as pd
 from jaxtyping import Float, Int
 from numpy import ndarray
 
-from ..claims.verdict import (
-    FAMILY,
-    MARKED_BELOW,
-    Verdict,
-    marked,
-    needs_learned,
-    numbers,
-    two_digits,
-)
+from ..claims.verdict import FAMILY, MARKED_BELOW, marked, needs_learned, two_digits
 from ..corpus.pair import SentencePair
 from ..corpus.tokens import tokenize
 from ..scoring.bootstrap import Estimate as Resampled
-from ..scoring.bootstrap import draw
+from ..scoring.bootstrap import draw, estimate, ratio_of_sums
 from ..settings.buckets import bucket_labels
 from ..tables.page import Page
-from .arms import Arm, arms_of, in_buckets, interval_of
+from .arms import Arm, Row, by_arm, in_buckets
 from .censored import Censored, censor
-from .distances import means_by_distance, sums_by_distance
 from .estimates import KEYS, Estimate, Estimates
-from .question import (
-    Axes,
-    Column,
-    Columns,
-    Grid,
-    Line,
-    Probed,
-    Question,
-    Row,
-    Tell,
-    by_bucket,
-    grade,
-)
+from .question import Axes, Column, Columns, Grid, Judgement, Question, Tell, by_bucket
 
 if TYPE_CHECKING:
     from .subject import Subject
@@ -103,52 +81,41 @@ def probe(subject: "Subject", tell: Tell, sentences: int = SENTENCES) -> Columns
     for network, weights in (("trained", subject.weights), ("untrained", subject.untrained)):
         tell(f"gradients, {network}")
         norms = gradient_norms(subject, weights, pairs)
-        places = zip(*(columns[name] for name in ("sentence", "target", "source", "last")),
-                     strict=True)  # fmt: skip
-        both = [(norms[row][j, i], norms[row][j, end]) for row, j, i, end in places]
-        aligned, last = np.array(both, np.float64).reshape(-1, 2).T
-        columns |= {f"{network}_aligned": aligned, f"{network}_last": last}
+        for name, place in (("aligned", "source"), ("last", "last")):
+            places = zip(columns["sentence"], columns["target"], columns[place], strict=True)
+            column = [norms[row][target, source] for row, target, source in places]
+            columns[f"{network}_{name}"] = np.array(column, np.float64)
     return columns
 
 
 def chosen(subject: "Subject", sentences: int) -> tuple[SentencePair, ...]:
     """The first test sentences of each bucket that have gold links."""
     linked = [pair for pair in subject.corpus.test if pair.links]
-    assigned = subject.buckets.assign(np.array([pair.words for pair in linked], np.int64))
-    places = [np.flatnonzero(assigned == bucket) for bucket in range(len(subject.buckets.names))]
-    return tuple(linked[row] for rows in places for row in rows[:sentences].tolist())
+    return tuple(pair for pairs in subject.first_of_each(linked, sentences) for pair in pairs)
 
 
 def links_of(subject: "Subject", pairs: Sequence[SentencePair]) -> dict[str, ndarray]:
     """Sentence, length, places of both words (the source's as read) and steps of each link."""
-    rows: dict[str, list[int]] = defaultdict(list)
+    names = ("sentence", "source_words", "source", "target", "last", "steps", "chain")
+    rows = []
     for sentence, pair in enumerate(pairs):
         end = len(tokenize(pair.source))
         for source, target in pair.links:
             place = end - 1 - source if subject.settings.model.reverse_source else source
-            rows["sentence"].append(sentence)
-            rows["source_words"].append(pair.words)
-            rows["source"].append(place)
-            rows["target"].append(target)
-            rows["last"].append(end)
-            rows["steps"].append(end - place + 1)
-            rows["chain"].append(end - place + target + 1)
-    return {name: np.array(column, np.int64) for name, column in rows.items()}
+            steps = end - place + 1
+            rows.append((sentence, pair.words, place, target, end, steps, steps + target))
+    return dict(zip(names, np.array(rows, np.int64).T, strict=True))
 
 
-def summarise(probed: Sequence[Probed]) -> list[Row]:
+@by_arm
+def summarise(arm: Arm) -> Iterator[Row]:
     """Half-distances by bucket, and over all lengths the curve by bands of steps."""
-    return [row for arm in arms_of(probed) for row in _summary(arm)]
-
-
-def _summary(arm: Arm) -> Iterator[Row]:
     first, scoring = arm.runs[0].found, arm.settings.scoring
     sentence = first["sentence"].astype(np.int64)
     words = np.zeros(sentence.max() + 1)
     words[sentence] = first["source_words"]
-    buckets = [*in_buckets(arm.runs[0], words)]
-    everywhere = (len(buckets), "", np.ones(len(words), bool))
-    for place, bucket, inside in [*buckets, everywhere]:
+    everywhere = (len(scoring.lower_edges), "", np.ones(len(words), bool))
+    for place, bucket, inside in [*in_buckets(arm.runs[0], words), everywhere]:
         if not inside.any():
             continue
         weights = draw(int(inside.sum()), scoring.resamples, seed=scoring.seed, bucket=place)
@@ -158,43 +125,41 @@ def _summary(arm: Arm) -> Iterator[Row]:
                 end = 1 + max(int(run.found[way].max()) for run in arm.runs)
                 sums = np.stack([log_sums(run.found, network, run.found[way], len(words), end)
                                  for run in arm.runs])  # fmt: skip
-                counted = keys | {"n": int(inside[sentence].sum())}
-                yield from _half_rows(arm, measure, sums[:, inside], weights, counted)
+                links = int(inside[sentence].sum())
+                yield from _half_rows(arm, measure, sums[:, inside], weights, keys | {"n": links})
             if not bucket:
                 yield from _curve_rows(arm, network, weights, keys)
 
 
 def log_sums(
-    probed: Columns, network: str, distance: Float[ndarray, "links"], sentences: int, distances: int
-) -> Float[ndarray, "sentences distances 3"]:
-    """Of each sentence and distance: the sum of log ratios, the links, and the vanished links."""
-    used = probed[f"{network}_last"] > 0
-    ratio = probed[f"{network}_aligned"][used] / probed[f"{network}_last"][used]
-    logs = np.log(np.maximum(ratio, LEAST_RATIO))
-    sums = np.stack([logs, np.ones(len(logs)), ratio < LEAST_RATIO], axis=-1)
-    sentence, distance = (row[used].astype(np.int64) for row in (probed["sentence"], distance))
-    return sums_by_distance(sentence, distance, sums, sentences=sentences, distances=distances)
+    found: Columns, network: str, distance: Float[ndarray, "links"], sentences: int, distances: int
+) -> Float[ndarray, "sentences distances 2"]:
+    """Of each sentence and distance: the sum of log ratios, and the links."""
+    used = found[f"{network}_last"] > 0
+    ratio = found[f"{network}_aligned"][used] / found[f"{network}_last"][used]
+    cells = (found["sentence"] * distances + distance)[used].astype(np.int64)
+    columns = (np.log(np.maximum(ratio, LEAST_RATIO)), np.ones(len(ratio)))
+    sums = [np.bincount(cells, column, sentences * distances) for column in columns]
+    return np.stack(sums, axis=-1).reshape(sentences, distances, 2)
 
 
 class Curve(NamedTuple):
-    """Geometric mean ratio at each distance that has links in every seed; counts over all seeds."""
+    """Log of the geometric mean ratio at each distance that has links in every seed; all links."""
 
     distances: Int[ndarray, "distances"]
-    ratios: tuple[Resampled, ...]
+    logs: tuple[Resampled, ...]
     links: Int[ndarray, "distances"]
-    vanished: Int[ndarray, "distances"]
 
 
 def fading_curve(
-    sums: Float[ndarray, "seeds sentences distances 3"],
+    sums: Float[ndarray, "seeds sentences distances 2"],
     weights: Float[ndarray, "resamples sentences"],
 ) -> Curve:
     """The curve of these `log_sums`; the mean over seeds is geometric too."""
     filled = np.flatnonzero((sums[..., 1].sum(axis=1) > 0).all(axis=0))
-    logs = means_by_distance(sums[:, :, filled, :2], weights)
-    counts = sums[:, :, filled].sum(axis=(0, 1)).round().astype(np.int64)
-    ratios = tuple(Resampled(float(np.exp(y.value)), np.exp(y.draws)) for y in logs)
-    return Curve(filled, ratios, counts[:, 1], counts[:, 2])
+    logs = tuple(estimate(ratio_of_sums, sums[:, :, place], weights) for place in filled)
+    links = sums[:, :, filled, 1].sum(axis=(0, 1)).round().astype(np.int64)
+    return Curve(filled, logs, links)
 
 
 def half_distance(curve: Curve) -> Censored | None:
@@ -208,11 +173,10 @@ def half_distance(curve: Curve) -> Censored | None:
     """
     if len(curve.distances) < 2:
         return None
-    values = np.log([[ratio.value for ratio in curve.ratios]])
-    draws = np.log(np.stack([ratio.draws for ratio in curve.ratios], axis=-1))
+    logs = np.stack([np.append(part.value, part.draws) for part in curve.logs], axis=-1)
     span = float(np.ptp(curve.distances))
-    (value,), halves = (censor(_halving(curve, rows), 0.0, span) for rows in (values, draws))
-    return Censored(float(value), halves, 0.0, span)
+    value, *halves = censor(_halving(curve, logs), 0.0, span)
+    return Censored(float(value), np.array(halves), 0.0, span)
 
 
 def _halving(curve: Curve, logs: Float[ndarray, "rows distances"]) -> Float[ndarray, "rows"]:
@@ -247,31 +211,26 @@ def _half_rows(
     value, low, high = np.clip(ends, mean.lowest, mean.highest).tolist()
     note = ";".join(BEYOND if np.isposinf(end) else "" for end in ends)
     yield arm.row(measure, value, low=low, high=high, note=note, **keys)
-    once = np.ones((1, weights.shape[1]))
     for run, part in zip(arm.runs, sums, strict=True):
-        alone = half_distance(fading_curve(part[None], once))
+        alone = half_distance(fading_curve(part[None], np.ones((1, weights.shape[1]))))
         if alone is not None:
             yield arm.seed_row(run, measure, alone.shown, note=alone.side, **keys)
 
 
 def _curve_rows(arm: Arm, network: str, weights: ndarray, keys: Row) -> Iterator[Row]:
-    """The ratio in each band, a row for each seed below it; how many links had no gradient."""
+    """The ratio in each band, a row for each seed below it."""
     sums = []
     for run in arm.runs:
         band = np.searchsorted(BANDS, run.found["steps"], side="right") - 1.0
         sums.append(log_sums(run.found, network, band, weights.shape[1], len(BANDS)))
     curve = fading_curve(np.stack(sums), weights)
-    for band, ratio, n in zip(curve.distances, curve.ratios, curve.links.tolist(), strict=True):
+    for band, logs, n in zip(curve.distances, curve.logs, curve.links.tolist(), strict=True):
+        ratio = Resampled(float(np.exp(logs.value)), np.exp(logs.draws))
         part = keys | {"part": BAND_NAMES[band], "n": n}
-        yield arm.row("ratio", ratio.value, **part, **interval_of(ratio))
+        yield arm.row("ratio", ratio, **part)
         for run, seed in zip(arm.runs, sums, strict=True):
-            logs, links, _ = seed[:, band].sum(axis=0)
-            yield arm.seed_row(run, "ratio", float(np.exp(logs / links)), **part)
-    total = int(curve.links.sum())
-    vanished = int(curve.vanished.sum()) / total if total else nan
-    left_out = sum(np.count_nonzero(~(run.found[f"{network}_last"] > 0)) for run in arm.runs)
-    yield arm.row("vanished", vanished, **keys, n=total)
-    yield arm.row("left_out", float(left_out), **keys, n=total + left_out)
+            total, links = seed[:, band].sum(axis=0)
+            yield arm.seed_row(run, "ratio", float(np.exp(total / links)), **part)
 
 
 @dataclass(frozen=True)
@@ -280,127 +239,72 @@ class Half(Estimate):
 
     tested: float = nan
 
-    def end(self, value: float) -> str:
-        """The value or one of its ends in steps: ``5.0``, ``over 66``."""
-        return f"over {self.tested:.0f}" if isinf(value) else f"{value:.1f}"
+    @classmethod
+    def of(cls, stored: Estimate) -> "Half":
+        """A half-distance as it is stored: its ends are within the tested steps."""
+        ends = (stored.value, stored.low, stored.high)
+        beyond = [side == BEYOND for side in f"{stored.note};;".split(";")[:3]]
+        opened = (inf if side else end for side, end in zip(beyond, ends, strict=True))
+        tested = max((end for side, end in zip(beyond, ends, strict=True) if side), default=nan)
+        return cls(*opened, stored.n, stored.note, tested)
+
+    @property
+    def texts(self) -> list[str]:
+        """Value and ends in steps: ``5.0``, ``over 66``."""
+        ends = (self.value, self.low, self.high)
+        return [f"over {self.tested:.0f}" if isinf(end) else f"{end:.1f}" for end in ends]
 
     def phrase(self) -> str:
         """``halves every 5.0 [4.0, 6.0] steps``; beyond the tested steps there is no number."""
-        value, low, high = map(self.end, (self.value, self.low, self.high))
+        value, low, high = self.texts
         if not isinf(self.value):
             return f"halves every {value} [{low}, {high}] steps"
         lower = f" (at the interval's lower end every {low})" if isfinite(self.low) else ""
         return f"does not halve within {self.tested:.0f} steps{lower}"
 
 
-def opened(estimate: Estimate) -> Half:
-    """A half-distance as it is stored, its ends within the tested steps, with infinite ends."""
-    ends = (estimate.value, estimate.low, estimate.high)
-    sides = f"{estimate.note};;".split(";")[:3]
-    value, low, high = (
-        inf if side == BEYOND else end for end, side in zip(ends, sides, strict=True)
-    )
-    tested = max((end for end, side in zip(ends, sides, strict=True) if side), default=nan)
-    return Half(value, low, high, estimate.n, estimate.note, tested)
-
-
-def decide(estimates: Estimates | None) -> Sequence[Verdict]:
+def decide(estimates: Estimates) -> Judgement | str:
     """C8: with attention a gradient fades later, and more of it arrives from far away."""
-    reason = "no gradient was measured: run `bottleneck study gradients`"
-    if estimates is not None:
-        halves = _halves(estimates, "")
-        none = next((arm for arm in halves if estimates.attention(arm) == "none"), None)
-        attending = [arm for arm in estimates.arms(selective=True) if arm in halves]
-        reason = "both arms are needed, with attention and without, that differ in nothing else"
-        if none and attending:
-            farthest = {arm: _farthest(estimates, none, arm) for arm in attending}
-            reason = "the arms share no band of steps"
-            if all(farthest.values()):
-                return [_judge(estimates, none, farthest)]
-    return [Verdict("C8", "not measured", RULE, reason)]
+    halves = _halves(estimates, "")
+    none = next((arm for arm in halves if estimates.attention(arm) == "none"), None)
+    attending = [arm for arm in estimates.arms(selective=True) if arm in halves]
+    if not (none and attending):
+        return "both arms are needed, with attention and without, that differ in nothing else"
+    slower, more = [], []
+    clauses = [f"the gradient of {_faded(halves)}"]
+    for arm in attending:
+        bands = [[estimates.get("ratio", name, part=band) for name in (arm, none)]
+                 for band in BAND_NAMES]  # fmt: skip
+        shared = [place for place, ratios in enumerate(bands) if all(ratios)]
+        if not shared:
+            return "the arms share no band of steps"
+        band, (ratio, plain) = BAND_NAMES[shared[-1]], bands[shared[-1]]
+        slower.append(halves[arm].low > halves[none].high)
+        more.append(ratio.low > plain.high)
+        clauses.append(
+            f"over {band} steps it is {_ratio_text(ratio)} times that at the last position "
+            f"with {arm}, {_ratio_text(plain)} times with {none}"
+        )
+    if start := _faded(_halves(estimates, "untrained")):
+        clauses.append(f"before training that of {start}")
+    if marked(halves[none].n):
+        clauses.append(f"under {MARKED_BELOW} links (n = {halves[none].n})")
+    held, partly = all(slower) and all(more), all(slower) or all(more)
+    return Judgement(held, partly, clauses, f"half-distance in steps, {none}", halves[none])
 
 
 def _halves(estimates: Estimates, control: str) -> dict[str, Half]:
     """The half-distance over all lengths of each arm that has one."""
     stored = {arm: estimates.get("half_distance", arm, control=control) for arm in estimates.arms()}
-    return {arm: opened(estimate) for arm, estimate in stored.items() if estimate is not None}
+    return {arm: Half.of(half) for arm, half in stored.items() if half is not None}
 
 
-def _farthest(estimates: Estimates, *arms: str) -> str:
-    """The last band that all of these arms have; empty where there is none."""
-    shared = [
-        band for band in BAND_NAMES if all(estimates.get("ratio", arm, part=band) for arm in arms)
-    ]
-    return shared[-1] if shared else ""
-
-
-def _judge(estimates: Estimates, none: str, farthest: dict[str, str]) -> Verdict:
-    """The rule; ``farthest`` is the band that each arm with attention shares with ``none``."""
-
-    def faded(control: str) -> str:
-        halves = _halves(estimates, control)
-        return ", ".join(f"{arm} {half.phrase()}" for arm, half in halves.items())
-
-    halves, clauses = _halves(estimates, ""), [f"the gradient of {faded('')}"]
-    half, slower, more = halves[none], True, True
-    for arm, band in farthest.items():
-        ours, theirs = (estimates.get("ratio", name, part=band) for name in (arm, none))
-        slower = slower and halves[arm].low > half.high
-        more = more and ours.low > theirs.high
-        clauses.append(
-            f"over {band} steps it is {_ratio_text(ours)} times that at the last position with "
-            f"{arm}, {_ratio_text(theirs)} times with {none}"
-        )
-    if start := faded("untrained"):
-        clauses.append(f"before training that of {start}")
-    if marked(half.n):
-        clauses.append(f"under {MARKED_BELOW} links (n = {half.n})")
-    ends = (end if isfinite(end) else nan for end in (half.value, half.low, half.high))
-    number = numbers(f"half-distance in steps, {none}", *ends)
-    verdict = grade(held=slower and more, partly=slower or more)
-    return Verdict("C8", verdict, RULE, "; ".join(clauses), **number)
+def _faded(halves: dict[str, Half]) -> str:
+    return ", ".join(f"{arm} {half.phrase()}" for arm, half in halves.items())
 
 
 def _ratio_text(ratio: Estimate, form: str = "{} [{}, {}]") -> str:
     return form.format(*map(two_digits, (ratio.value, ratio.low, ratio.high)))
-
-
-NOTES = [
-    "Of each target word's own loss: the norm of its gradient at the embedding of its aligned "
-    "source word, over the norm at the last source position, the end token, whose state is h_Tx. "
-    "Geometric means; n are links (a target word with several source words counts for each).",
-    "Steps lie between the two words without attention: from the source word through the encoder "
-    "to h_Tx and one on into the decoder, which reads h_Tx at every step; the count is the same "
-    "for every arm. Through s_0: every step of the decoder counts as well. Half-distance: steps "
-    "over which the ratio halves, by the exponential that fits all links best; over N (> N): it "
-    "does not halve within the N steps that were tested (alone: nor does its whole interval).",
-]
-
-
-def notes(frame: pd.DataFrame) -> list[str]:
-    """What the numbers are, and what no curve shows: links whose gradient is as good as none."""
-    texts = {
-        "vanished": "{:.1%} of the ratios are under 1e-12 and count as that",
-        "left_out": "{:.0f} links without a gradient at the last position are left out",
-    }
-    means = frame[frame["seed"].isna() & (frame["value"] > 0)]
-    lost = []
-    for row in means[means["measure"].isin(list(texts))].to_dict("records"):
-        network = ", untrained" if row["control"] == "untrained" else ""
-        lost.append(f"{row['arm']}{network}: " + texts[row["measure"]].format(row["value"]))
-    return [*NOTES, f"{'; '.join(lost)}."] if lost else NOTES
-
-
-def by_band(estimates: Estimates) -> Iterator[Line]:
-    """A row for each band and arm."""
-    for band, arm in product(BAND_NAMES, estimates.arms()):
-        yield (band, arm), {"arm": arm, "part": band}
-
-
-def by_length(estimates: Estimates) -> Iterator[Line]:
-    """A row for each bucket and arm, then for each arm over all lengths."""
-    yield from by_bucket(estimates)
-    yield from ((("all", arm), {"arm": arm}) for arm in estimates.arms())
 
 
 def _ratio_cell(ratio: Estimate) -> str:
@@ -408,16 +312,9 @@ def _ratio_cell(ratio: Estimate) -> str:
 
 
 def _half_cell(estimate: Estimate) -> str:
-    half = opened(estimate)
-    value, low, high = map(half.end, (half.value, half.low, half.high))
+    half = Half.of(estimate)
+    value, low, high = half.texts
     return f"{value}\n{low}..{high}" if isfinite(half.low) else value
-
-
-def _bounds(estimate: Estimate | None) -> str:
-    """Which ends of a half-distance are open: ``value at least, high at least``."""
-    half = opened(estimate or Estimate(nan, nan, nan))
-    ends = {"value": half.value, "low": half.low, "high": half.high}
-    return ", ".join(f"{name} {BEYOND}" for name, end in ends.items() if isinf(end))
 
 
 def _by_steps(rows: pd.DataFrame) -> pd.DataFrame:
@@ -426,11 +323,16 @@ def _by_steps(rows: pd.DataFrame) -> pd.DataFrame:
     return rows.assign(place=place).sort_values(["control", "place"], kind="stable")
 
 
+def _bounds(half: Estimate | None) -> str:
+    sides = zip(("value", "low", "high"), half.note.split(";") if half else (), strict=False)
+    return ", ".join(f"{end} {side}" for end, side in sides if side)
+
+
 class Gradients(Question):
     """The question, whose CSV says which half-distances lie beyond the tested steps."""
 
     def page(self, frame: pd.DataFrame) -> Page:
-        """The table with a column of bounds for each half-distance."""
+        """The table with a column of bounds for each half-distance: ``high at least``."""
         page, estimates = super().page(frame), Estimates(frame)
         keys = [*page.frame[list(KEYS)].itertuples(index=False, name=None)]
         bounds = {
@@ -441,7 +343,7 @@ class Gradients(Question):
 
 
 START, END = "start of\ntraining", "end of\ntraining"
-RATIO = "Gradient norm by distance"
+HALF, CHAIN = WAYS
 
 QUESTION = Gradients(
     name="gradients",
@@ -451,8 +353,18 @@ QUESTION = Gradients(
     probe=probe,
     summarise=summarise,
     suits=lambda settings: settings.model.source == "seen" and settings.corpus.is_drawn,
+    rule=RULE,
     decide=decide,
-    notes=notes,
+    notes=[
+        "Of each target word's own loss: the norm of its gradient at the embedding of its aligned "
+        "source word, over the norm at the last source position, whose state is h_Tx. Geometric "
+        "means; n are links.",
+        "Steps are words on the way without attention: from the source word through the encoder to "
+        "h_Tx and one on into the decoder; through s_0, every step of the decoder counts as well. "
+        "Half-distance: steps over which the exponential that fits all links best halves; over N "
+        "(> N): it does not halve within the N steps that were tested (alone: nor does its whole "
+        "interval).",
+    ],
     measures=("ratio", *WAYS),
     grids=[
         Grid(
@@ -462,27 +374,32 @@ QUESTION = Gradients(
                 Column(END, "ratio", cell=_ratio_cell),
             ],
             heads=("steps", "arm"),
-            lines=by_band,
+            lines=lambda estimates: [
+                ((band, arm), {"arm": arm, "part": band})
+                for band, arm in product(BAND_NAMES, estimates.arms())
+            ],
         ),
         Grid(
             "Half-distance of the gradient in steps (C8)",
             [
-                Column(START, "half_distance", control="untrained", cell=_half_cell),
-                Column(END, "half_distance", cell=_half_cell),
-                Column(f"{START},\nthrough s_0", "half_distance_chain", control="untrained",
-                       cell=_half_cell),
-                Column(f"{END},\nthrough s_0", "half_distance_chain", cell=_half_cell),
+                Column(START, HALF, control="untrained", cell=_half_cell),
+                Column(END, HALF, cell=_half_cell),
+                Column(f"{START},\nthrough s_0", CHAIN, control="untrained", cell=_half_cell),
+                Column(f"{END},\nthrough s_0", CHAIN, cell=_half_cell),
             ],
-            lines=by_length,
+            lines=lambda estimates: [
+                *by_bucket(estimates),
+                *((("all", arm), {"arm": arm}) for arm in estimates.arms()),
+            ],
         ),
     ],
     figure="How far does a gradient reach?",
     axes=[
         Axes(
-            RATIO, "ratio", "gradient norm at the source word\nover that at the last position",
-            x="part", x_label="steps from the source word to the target word, without attention",
+            "Gradient norm by distance", "ratio",
+            "gradient norm at the source word\nover that at the last position", x="part",
+            x_label="steps from the source word to the target word, without attention",
             counted="links", log_y=True, select=_by_steps,
-            lines={"": "", "untrained": "untrained"},
         ),
     ],
 )  # fmt: skip

@@ -27,10 +27,8 @@ SHRINKAGE = 20.0
 """A class's mean is drawn to that of all as if it had been met so many times more there."""
 UNSEEN = 0.01
 """How often a class counts as met beyond its times, so that the unmet have a probability."""
-STEPS = 200
-BATCH = 512
-RATE = 1e-2
-"""Steps of Adam, rows of each, and its first rate, which falls to 0 in a line."""
+BATCH, RATE = 512, 1e-2
+"""Rows of each step of Adam, and its first rate, which falls to 0 in a line."""
 
 
 class Whitening(NamedTuple):
@@ -50,6 +48,10 @@ class Maps(NamedTuple):
     matrix: Float[Array, "places size classes"] | Float[ndarray, "places size classes"]
     bias: Float[Array, "places classes"] | Float[ndarray, "places classes"]
 
+    def logits(self, inputs: Float[Array, "batch size"]) -> Float[Array, "places batch classes"]:
+        """Of every class at each place."""
+        return jnp.einsum("bs,psc->pbc", inputs, self.matrix) + self.bias[:, None, :]
+
 
 @dataclass(frozen=True, eq=False)
 class LinearReader:
@@ -60,10 +62,12 @@ class LinearReader:
 
     def read(self, inputs: Float[ndarray, "rows size"]) -> Int[ndarray, "rows places"]:
         """The likeliest answer at every place."""
-        white = self.whitening.apply(inputs)
-        cuts = range(0, len(white), BATCH)
-        found = [_likeliest(self.maps, _filled(white[cut : cut + BATCH])) for cut in cuts]
-        return np.concatenate([on_host(each) for each in found])[: len(white)].astype(np.int64)
+        rows = len(inputs)
+        # Rows of zeros fill the last batch up, so that every batch has one shape.
+        white = np.pad(self.whitening.apply(inputs), ((0, -rows % BATCH), (0, 0)))
+        batches = np.split(white, len(white) // BATCH)
+        answers = [on_host(_likeliest(self.maps, batch)) for batch in batches]
+        return np.concatenate(answers)[:rows].astype(np.int64)
 
 
 def fit_reader(
@@ -91,9 +95,9 @@ def fit_reader(
 
 def whiten(inputs: Float[ndarray, "rows size"]) -> Whitening:
     """The whitening of these inputs (float64)."""
-    held = inputs.astype(np.float64)
-    mean = held.mean(axis=0)
-    variances, axes = np.linalg.eigh(np.cov(held - mean, rowvar=False).reshape(len(mean), -1))
+    inputs = inputs.astype(np.float64)
+    mean = inputs.mean(axis=0)
+    variances, axes = np.linalg.eigh(np.cov(inputs - mean, rowvar=False).reshape(len(mean), -1))
     least = max(LEAST_VARIANCE * float(variances.mean()), np.finfo(np.float32).tiny)
     return Whitening(mean, axes / np.sqrt(np.maximum(variances, 0.0) + least))
 
@@ -106,27 +110,19 @@ def _discriminant(
     rows, labels = white[known], answers[known]
     counts = np.bincount(labels, minlength=classes).astype(np.float64)
     bias = np.log((counts + UNSEEN) / (counts + UNSEEN).sum())
-    sums = _sums(rows, labels, classes)
-    centre = sums.sum(axis=0) / max(1.0, counts.sum())
-    means = (sums + SHRINKAGE * centre) / (counts + SHRINKAGE)[:, None]
-    own = sums / np.maximum(counts, 1.0)[:, None]
-    within = (rows.T @ rows).astype(np.float64) - own.T @ (own * counts[:, None])
-    within = within / max(1.0, counts.sum()) + LEAST_VARIANCE * np.eye(white.shape[1])
-    matrix = np.linalg.solve(within, means.T)
-    bias -= 0.5 * (matrix * means.T).sum(axis=0)
-    return matrix.astype(np.float32), bias.astype(np.float32)
-
-
-def _sums(
-    rows: Float[ndarray, "rows size"], labels: Int[ndarray, "rows"], classes: int
-) -> Float[ndarray, "classes size"]:
-    """The sum of each class's rows."""
     sums = np.zeros((classes, rows.shape[1]))
     if len(rows):
         order = np.argsort(labels, kind="stable")
         present, starts = np.unique(labels[order], return_index=True)
         sums[present] = np.add.reduceat(rows[order].astype(np.float64), starts, axis=0)
-    return sums
+    centre = sums.sum(axis=0) / max(1.0, counts.sum())
+    shrunken = (sums + SHRINKAGE * centre) / (counts + SHRINKAGE)[:, None]
+    means = sums / np.maximum(counts, 1.0)[:, None]
+    within = (rows.T @ rows).astype(np.float64) - means.T @ (means * counts[:, None])
+    within = within / max(1.0, counts.sum()) + LEAST_VARIANCE * np.eye(white.shape[1])
+    matrix = np.linalg.solve(within, shrunken.T)
+    bias -= 0.5 * (matrix * shrunken.T).sum(axis=0)
+    return matrix.astype(np.float32), bias.astype(np.float32)
 
 
 @jax.jit
@@ -139,36 +135,23 @@ def _trained(
     """Adam over the batches."""
     optimizer = optax.adam(optax.linear_schedule(RATE, 0.0, batches.shape[0]))
 
+    def loss(maps: Maps, rows: Int[Array, " batch"]) -> Float[Array, ""]:
+        """Mean cross-entropy of the answers that there are."""
+        logits = maps.logits(inputs[rows])
+        asked = (answers[rows] != NO_ANSWER).astype(jnp.float32)
+        right = jnp.maximum(answers[rows], 0).T[:, :, None]
+        chosen = jnp.take_along_axis(logits, right, axis=2)[:, :, 0]
+        losses = jax.nn.logsumexp(logits, axis=2) - chosen
+        return jnp.sum(losses * asked.T) / jnp.maximum(jnp.sum(asked), 1.0)
+
     def step(state: tuple, rows: Int[Array, " batch"]) -> tuple[tuple, None]:
         maps, moments = state
-        slopes = jax.grad(_loss)(maps, inputs[rows], answers[rows])
-        change, moments = optimizer.update(slopes, moments)
+        change, moments = optimizer.update(jax.grad(loss)(maps, rows), moments)
         return (optax.apply_updates(maps, change), moments), None
 
     return jax.lax.scan(step, (start, optimizer.init(start)), batches)[0][0]
 
 
-def _loss(
-    maps: Maps, inputs: Float[Array, "batch size"], answers: Int[Array, "batch places"]
-) -> Float[Array, ""]:
-    """Mean cross-entropy of the answers that there are."""
-    asked = (answers != NO_ANSWER).astype(jnp.float32)
-    logits = _logits(maps, inputs)
-    right = jnp.maximum(answers, 0).T[:, :, None]
-    chosen = jnp.take_along_axis(logits, right, axis=2)[:, :, 0]
-    losses = jax.nn.logsumexp(logits, axis=2) - chosen
-    return jnp.sum(losses * asked.T) / jnp.maximum(jnp.sum(asked), 1.0)
-
-
-def _logits(maps: Maps, inputs: Float[Array, "batch size"]) -> Float[Array, "places batch classes"]:
-    return jnp.einsum("bs,psc->pbc", inputs, maps.matrix) + maps.bias[:, None, :]
-
-
 @jax.jit
 def _likeliest(maps: Maps, inputs: Float[Array, "batch size"]) -> Int[Array, "batch places"]:
-    return jnp.argmax(_logits(maps, inputs), axis=2).T
-
-
-def _filled(rows: Float[ndarray, "rows size"]) -> Float[ndarray, "batch size"]:
-    """Rows of zeros behind, so that every batch has one shape."""
-    return np.pad(rows, ((0, BATCH - len(rows)), (0, 0)))
+    return jnp.argmax(maps.logits(inputs), axis=2).T

@@ -4,48 +4,35 @@ The verdict looks at what shows without a look at the words: whether outputs are
 references, end by themselves, and do not loop. It is about the arms with attention.
 
 A loop is a stretch of one or more tokens written at least three times in a row ("le chat le chat
-le chat"). It reaches from its first token to the last that still equals the token one period
-before, so a fourth copy that was begun is counted. References can loop too (". . ."), hence their
-own column: what it shows is no fault of the translator.
+le chat"). References can loop too (". . ."), hence a column for them: what it shows is no fault of
+the translator.
 """
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 from jaxtyping import Bool, Int
 from numpy import ndarray
 
-from ..claims.verdict import FAMILY, MARKED_BELOW, Verdict, marked, needs_learned, numbers
+from ..claims.verdict import FAMILY, MARKED_BELOW, marked, needs_learned
 from ..corpus.tokens import tokenize
 from ..results.folders import SENTENCES, run_rows
 from ..results.outputs import read_texts
 from ..scoring.bootstrap import ratio_of_sums
-from .estimates import Estimate, Estimates
-from .question import (
-    Axes,
-    Column,
-    Columns,
-    Grid,
-    Probed,
-    Question,
-    Row,
-    Tell,
-    grade,
-    rows_by_bucket,
-)
+from .arms import Probed, Row, rows_by_bucket
+from .estimates import Estimates
+from .question import Axes, Column, Columns, Grid, Judgement, Question, Tell
 
 if TYPE_CHECKING:
     from .subject import Subject
 
 COPIES = 3
 """How often in a row a stretch must be repeated to be a loop."""
-COLUMNS = ("sentences", "hypothesis_tokens", "reference_tokens", "empty", "unfinished", "repeating",
-           "looping_tokens", "repeating_references")  # fmt: skip
-"""Counts of each test sentence; 0 or 1 where no tokens are named."""
 FAULTS = ("empty", "unfinished", "repeating", "repeating_references")
 """Measures that are shares of the sentences, 0 to 1."""
+COLUMNS = ("sentences", "hypothesis_tokens", "reference_tokens", *FAULTS)
+"""Counts of each test sentence; 0 or 1 where no tokens are named."""
 RATIO = (0.9, 1.1)
 MOST_FAULTS = 0.05
 ENOUGH = 0.5
@@ -79,57 +66,61 @@ def length_statistics(
     hypotheses: Sequence[Sequence[str]],
     references: Sequence[Sequence[str]],
     ended: Bool[ndarray, "sentences"],
-) -> Int[ndarray, "sentences 8"]:
+) -> Int[ndarray, "sentences 7"]:
     """Count each sentence's `COLUMNS`; ``ended`` is whether the end token was produced.
 
     Tokens do not include the end token; an empty output may be finished (nothing but the end token)
     or not.
     """
-    rows = []
-    for hypothesis, reference, done in zip(hypotheses, references, ended.tolist(), strict=True):
-        loops = int(in_loops(hypothesis).sum())
-        faults = [not hypothesis, not done, loops > 0, loops, in_loops(reference).any()]
-        rows.append([1, len(hypothesis), len(reference), *map(int, faults)])
+    rows = [
+        (1, len(output), len(reference), not output, not done, repeats(output), repeats(reference))
+        for output, reference, done in zip(hypotheses, references, ended, strict=True)
+    ]
     return np.array(rows, np.int64).reshape(len(rows), len(COLUMNS))
 
 
-def in_loops(tokens: Sequence[str]) -> Bool[ndarray, "tokens"]:
-    """Whether each token is part of a loop.
+def repeats(tokens: Sequence[str]) -> bool:
+    """Whether there is a loop.
 
-    With period n a loop is a run of at least (COPIES - 1) n places t with token t = token t + n.
+    With period n it is a run of at least (COPIES - 1) n places t with token t = token t + n.
     """
-    inside = np.zeros(len(tokens), bool)
-    numbers = {token: number for number, token in enumerate(dict.fromkeys(tokens))}
-    ids = np.array([numbers[token] for token in tokens], np.int64)
     for period in range(1, len(tokens) // COPIES + 1):
-        equal = ids[:-period] == ids[period:]
-        edges = np.flatnonzero(np.diff(equal, prepend=False, append=False))
-        for start, stop in edges.reshape(-1, 2).tolist():
-            if stop - start >= (COPIES - 1) * period:
-                inside[start : stop + period] = True
-    return inside
+        run = 0
+        for token, later in zip(tokens, tokens[period:], strict=False):
+            run = run + 1 if token == later else 0
+            if run == (COPIES - 1) * period:
+                return True
+    return False
 
 
 def summarise(probed: Sequence[Probed]) -> list[Row]:
     """Every measure of every arm and bucket."""
-    of = {
-        "length_ratio": ("hypothesis_tokens", "reference_tokens"),
-        "looping_tokens": ("looping_tokens", "hypothesis_tokens"),
-    } | {fault: (fault, "sentences") for fault in FAULTS}
-    order = ("length_ratio", "empty", "unfinished", "repeating", "looping_tokens", FAULTS[-1])
-    return rows_by_bucket(probed, COLUMNS, {name: (ratio_of_sums, of[name]) for name in order})
+    of = {"length_ratio": ("hypothesis_tokens", "reference_tokens")}
+    of |= {fault: (fault, "sentences") for fault in FAULTS}
+    return rows_by_bucket(probed, {name: (ratio_of_sums, names) for name, names in of.items()})
 
 
-def decide(estimates: Estimates | None) -> Sequence[Verdict]:
+def decide(estimates: Estimates) -> Judgement | str:
     """C11: outputs are as long as they should be, whatever the length."""
-    reason = "the lengths of the outputs have not been counted: run `bottleneck study length`"
-    if estimates is not None:
-        reason = "no arm with attention was counted"
-        if attending := _problems(estimates, selective=True):
-            reason = "fewer than two buckets are filled"
-            if len({bucket for _, bucket in attending}) > 1:
-                return [_judge(estimates, attending)]
-    return [Verdict("C11", "not measured", RULE, reason)]
+    attending = _problems(estimates, selective=True)
+    if not attending:
+        return "no arm with attention was counted"
+    if len({bucket for _, bucket in attending}) < 2:
+        return "fewer than two buckets are filled"
+    ratios = {key: estimates.get("length_ratio", *key) for key in attending}
+    arm, bucket = max(ratios, key=lambda key: abs(ratios[key].value - 1))
+    worst = ratios[arm, bucket]
+    others = _problems(estimates, selective=False)
+    small = {name: f"{name} (n = {n.n})" for (_, name), n in ratios.items() if marked(n.n)}
+    clauses = [
+        _counts(attending, reasons=True),
+        f"the length ratio furthest from 1 is {worst.text('{:.2f}')} ({arm}, {bucket})",
+        f"without attention, {_counts(others)}" if others else "",
+        f"under {MARKED_BELOW} sentences: {', '.join(small.values())}" if small else "",
+    ]
+    share = sum(not problem for problem in attending.values()) / len(attending)
+    measure = f"length ratio furthest from 1 ({arm}, {bucket})"
+    return Judgement(share == 1, share >= ENOUGH, clauses, measure, worst)
 
 
 def _problems(estimates: Estimates, selective: bool) -> dict[tuple[str, str], list[str]]:
@@ -152,28 +143,6 @@ def _problems(estimates: Estimates, selective: bool) -> dict[tuple[str, str], li
     return problems
 
 
-def _judge(estimates: Estimates, attending: dict[tuple[str, str], list[str]]) -> Verdict:
-    ratios = {key: estimates.get("length_ratio", *key) for key in attending}
-    arm, bucket = max(ratios, key=lambda key: abs(ratios[key].value - 1))
-    worst: Estimate = ratios[arm, bucket]
-    others = _problems(estimates, selective=False)
-    small = {bucket: ratio.n for (_, bucket), ratio in ratios.items() if marked(ratio.n)}
-    clauses = [
-        _counts(attending, reasons=True),
-        f"the length ratio furthest from 1 is {worst.text('{:.2f}')} ({arm}, {bucket})",
-        f"without attention, {_counts(others)}" if others else "",
-        f"under {MARKED_BELOW} sentences: "
-        + ", ".join(f"{bucket} (n = {n})" for bucket, n in small.items())
-        if small
-        else "",
-    ]
-    share = sum(not problem for problem in attending.values()) / len(attending)
-    name = f"length ratio furthest from 1 ({arm}, {bucket})"
-    number = numbers(name, worst.value, worst.low, worst.high)
-    because = "; ".join(filter(None, clauses))
-    return Verdict("C11", grade(share == 1, share >= ENOUGH), RULE, because, **number)
-
-
 def _counts(problems: dict[tuple[str, str], list[str]], reasons: bool = False) -> str:
     """``additive handles 4 of 5 length buckets, not 41+ (unfinished up to 7%)``, for each arm."""
     clauses = []
@@ -185,46 +154,35 @@ def _counts(problems: dict[tuple[str, str], list[str]], reasons: bool = False) -
     return "; ".join(clauses) if reasons else ", ".join(clauses)
 
 
-def notes(frame: pd.DataFrame) -> list[str]:
-    """What the columns are, and what an interval of 0 to 0 leaves open."""
-    lines = [
-        "Ratio: output tokens per reference token. Empty, unfinished, repeating: % of the outputs. "
-        "Unfinished outputs reached the limit of tokens; repeating ones have some stretch of words "
-        "three times in a row or more; of refs: % of the references that do."
-    ]
-    means = frame[frame["seed"].isna() & frame["measure"].isin(FAULTS)]
-    none = means[(means["high"] == 0) & (means["n"] > 0)]
-    if len(none):
-        least = int(none["n"].min())
-        bound = min(300 / least, 100)
-        lines.append(
-            "An interval of 0.0 to 0.0 means that none of n was seen, and resampling can show no "
-            f"more. By the rule of three (95 %) a share of up to 3 / n ({bound:.1f} "
-            f"% where n is {least:,}) is still compatible with it."
-        )
-    return lines
-
+TITLE = "Output length (C11): is a long output as long as it should be?"
+SHARE = {"ends": "{:.2g}", "scale": 100.0}
 
 QUESTION = Question(
     name="length",
     ids=("C11",),
     question="Does one network serve any length: are long outputs as long as they should be?",
-    title="Output length (C11): is a long output as long as it should be?",
+    title=TITLE,
     probe=probe,
     summarise=summarise,
     suits=lambda settings: settings.model.source == "seen",
+    rule=RULE,
     decide=decide,
-    notes=notes,
+    notes=[
+        "Ratio: output tokens per reference token. Empty, unfinished, repeating: % of the outputs. "
+        "Unfinished outputs reached the limit of tokens; repeating ones have some stretch of words "
+        "three times in a row or more; of refs: % of the references that do. Where none of n was "
+        "seen (0 to 0), a share of up to 3 / n is still compatible with it (rule of three, 95 %)."
+    ],
     measures=("length_ratio", *FAULTS),
     grids=[
         Grid(
-            "Output length (C11): is a long output as long as it should be?",
+            TITLE,
             [
-                Column("ratio", "length_ratio", form="{:.2f}", ends="{:.2f}"),
-                Column("empty", "empty", ends="{:.2g}", scale=100.0),
-                Column("un-\nfinished", "unfinished", ends="{:.2g}", scale=100.0),
-                Column("repeat-\ning", "repeating", ends="{:.2g}", scale=100.0),
-                Column("of\nrefs", "repeating_references", ends="{:.2g}", scale=100.0),
+                Column("ratio", "length_ratio", form="{:.2f}"),
+                Column("empty", "empty", **SHARE),
+                Column("un-\nfinished", "unfinished", **SHARE),
+                Column("repeat-\ning", "repeating", **SHARE),
+                Column("of\nrefs", "repeating_references", **SHARE),
             ],
         )
     ],

@@ -6,6 +6,7 @@ arms and seeds are resampled together, and gives the rows of ``probes/NAME.csv``
 a reader sees is made of that file: the verdict by a rule, the table, the figure.
 """
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
@@ -18,26 +19,16 @@ import pandas as pd
 from rich.table import Table
 from rich.text import Text
 
-from ..claims.verdict import Held, Verdict
-from ..figures.plot import (
-    Panel,
-    Plot,
-    chosen,
-    data_frame,
-    drawn,
-    facts,
-    longest,
-    roof,
-    slide_rows,
-)
+from ..claims.verdict import Held, Verdict, numbers
+from ..figures.plot import Panel, Plot, chosen, data_frame, drawn, facts, longest, roof, slide_rows
 from ..results.probes import load_probe
 from ..results.schema import QUESTIONS
-from ..scoring.bootstrap import Score
 from ..settings.errors import UsageError, did_you_mean
 from ..settings.run import RunSettings
 from ..tables.page import Page
 from ..tables.render import count, new_table
 from ..tables.studied import caption, run_line, wide
+from .arms import Probed, Row
 from .estimates import Estimate, Estimates
 
 if TYPE_CHECKING:
@@ -54,7 +45,8 @@ class Column:
     """A column of numbers: which keys they have, if not the row's, and how they are printed.
 
     ``suffix`` is added to the measure's name. Numbers are times ``scale``, in ``form``; ``ends`` is
-    the form of the interval's ends ("" for no interval). ``cell`` prints a number that no form can.
+    the form of the interval's ends: "" for no interval, None for ``form`` without a plus sign.
+    ``cell`` prints a number that no form can.
     """
 
     head: str
@@ -66,14 +58,13 @@ class Column:
     suffix: str = ""
     scale: float = 1.0
     form: str = "{:.1f}"
-    ends: str = "{:.1f}"
+    ends: str | None = None
     cell: Callable[[Estimate], str] | None = None
 
     def find(self, estimates: Estimates, line: Mapping[str, str]) -> Estimate | None:
         """The number of a row."""
         names = ("measure", "arm", "bucket", "control", "part")
-        own = {name: getattr(self, name) for name in names if getattr(self, name)}
-        keys = {**line, **own}
+        keys = {**line, **{name: getattr(self, name) for name in names if getattr(self, name)}}
         return estimates.get(**keys | {"measure": keys["measure"] + self.suffix})
 
     def text(self, estimate: Estimate | None) -> str:
@@ -84,9 +75,10 @@ class Column:
             return self.cell(estimate)
         scaled = estimate.scaled(self.scale)
         value = self.form.format(scaled.value)
-        if not self.ends or np.isnan(scaled.low):
+        ends = self.form.replace("+", "") if self.ends is None else self.ends
+        if not ends or np.isnan(scaled.low):
             return value
-        return f"{value}\n{self.ends.format(scaled.low)}..{self.ends.format(scaled.high)}"
+        return f"{value}\n{ends.format(scaled.low)}..{ends.format(scaled.high)}"
 
 
 def by_bucket(estimates: Estimates) -> Iterable[Line]:
@@ -134,6 +126,10 @@ class Grid:
         return table
 
 
+UNTRAINED = {"": "", "untrained": "untrained"}
+"""The usual lines of a panel."""
+
+
 @dataclass(frozen=True)
 class Axes:
     """A panel of a question's figure: a measure by length, or by what ``x`` names, times ``scale``.
@@ -152,7 +148,7 @@ class Axes:
     names: Mapping[str, str] = field(default_factory=dict)
     select: Callable[[pd.DataFrame], pd.DataFrame] = lambda rows: rows
     key: str = "control"
-    lines: Mapping[str, str] | None = field(default_factory=lambda: {"": ""})
+    lines: Mapping[str, str] | None = field(default_factory=lambda: UNTRAINED)
     counted: str = "sentences"
     joined: bool = True
     numeric: bool = False
@@ -182,19 +178,22 @@ class Axes:
 
 Columns = Mapping[str, Any]
 """Columns of one length, by name: what a probe found, as ``probes/NAME.csv`` of a run's folder."""
-Row = dict[str, Any]
-"""One number of ``probes/NAME.csv`` of the bundle, by ``schema.PROBE_COLUMNS``."""
 Tell = Callable[[str], None]
 """Called with a few words on what a probe is doing."""
 
 
-@dataclass(frozen=True, eq=False)
-class Probed:
-    """One run and what a probe found: columns of numbers (float64) or texts (str)."""
+@dataclass(frozen=True)
+class Judgement:
+    """What a rule makes of the numbers: its conditions, clauses of the reason, and one number.
 
-    folder: Path
-    settings: RunSettings
-    found: Mapping[str, np.ndarray]
+    Empty clauses are left out; an end of the number that is not finite is blank.
+    """
+
+    held: bool
+    partly: bool
+    because: Sequence[str]
+    measure: str
+    number: Estimate
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -222,7 +221,8 @@ class Study:
 class Question(Study):
     """A question with all that a reader sees of it.
 
-    ``decide`` gives a verdict for each claim that it decides, ``notes`` the caption of the table.
+    With a ``rule`` it decides its first id, and ``decide`` judges the numbers or says why not;
+    without one ``decide`` gives the verdicts. ``notes`` are the caption of the table.
     ``measures`` are the columns of its CSV, of which those are left out that were not measured.
     ``figure`` is the figure's title, with "{longest}" for the longest bucket. ``intervals`` says
     what the table's intervals are if they are not over test sentences; ``counted`` says it for the
@@ -234,8 +234,9 @@ class Question(Study):
     grids: Sequence[Grid] = ()
     figure: str
     axes: Sequence[Axes]
-    notes: Callable[[pd.DataFrame], list[str]] = lambda _: []
-    decide: Callable[[Estimates | None], Sequence[Verdict]] = lambda _: ()
+    notes: Sequence[str] | Callable[[pd.DataFrame], Sequence[str]] = ()
+    rule: str = ""
+    decide: Callable[[Estimates | None], Judgement | str | Sequence[Verdict]] = lambda _: ()
     intervals: str = ""
     counted: str = "test sentences"
 
@@ -245,7 +246,19 @@ class Question(Study):
 
     def verdict(self, frame: pd.DataFrame | None) -> Sequence[Verdict]:
         """The verdicts, from the table of the probe's numbers; None where nothing was measured."""
-        return self.decide(None if frame is None else Estimates(frame))
+        estimates = None if frame is None else Estimates(frame)
+        if not self.rule:
+            return self.decide(estimates)
+        command = f"study {self.name}" if self.probe else "bench"
+        missing = f"there are no numbers yet: run `bottleneck {command}`"
+        judged = missing if estimates is None else self.decide(estimates)
+        if isinstance(judged, str):
+            return [Verdict(self.ids[0], "not measured", self.rule, judged)]
+        ends = (judged.number.value, judged.number.low, judged.number.high)
+        number = numbers(judged.measure, *(end if math.isfinite(end) else math.nan for end in ends))
+        because = "; ".join(filter(None, judged.because))
+        word = grade(judged.held, judged.partly)
+        return [Verdict(self.ids[0], word, self.rule, because, **number)]
 
     def pages(self, frame: pd.DataFrame) -> list[Page]:
         """The tables: one, unless a question has more."""
@@ -257,10 +270,11 @@ class Question(Study):
         for table in (grid.table(estimates) for grid in self.grids):
             if table.row_count:
                 body.add_row(table)
+        notes = self.notes(frame) if callable(self.notes) else self.notes
         runs, resamples = caption(frame)
-        told = [*self.notes(frame), runs, self.intervals or resamples]
+        lines = [*notes, runs, self.intervals or resamples]
         data = wide(frame, self.measures)
-        return Page(self.name, self.title, data, body, [], told, run_line(frame))
+        return Page(self.name, self.title, data, body, [], lines, run_line(frame))
 
     def plot(self, frame: pd.DataFrame) -> Plot:
         """The figure."""
@@ -269,35 +283,23 @@ class Question(Study):
         lines = [row for _, rows in parts for row in rows]
         for axes in filter(lambda axes: axes.printed, self.axes):
             lines += slide_rows(axes.title, "", axes.printed(frame))
-        data = data_frame(lines)
         title = self.figure.format(longest=longest(frame))
-        return Plot(title, tuple(panels), data, self.footnotes(frame))
+        return Plot(title, tuple(panels), data_frame(lines), self.footnotes(frame))
 
     def footnotes(self, frame: pd.DataFrame) -> tuple[str, ...]:
         """The lines below the figure."""
         return facts(frame, self.counted)
 
 
-FILES = {
-    "survival": "survival",
-    "dimensions": "dimensions",
-    "information": "information",
-    "gradients": "gradients",
-    "alignment": "alignment",
-    "alignment_gold": "alignment_gold",
-    "reading": "state_reading",
-    "capacity": "capacity",
-    "length": "output_length",
-    "fit": "fit",
-    "embeddings": "embeddings",
-    "cost": "cost",
-}
-"""The file of each question, by its name on the command line."""
+def grade(held: bool, partly: bool) -> Held:
+    """The verdict's word."""
+    return "held" if held else "partly" if partly else "not held"
 
 
 def find_question(name: str) -> Question:
-    """The question of a name in `FILES`; only its own file is imported."""
-    return import_module(f".{FILES[name]}", __package__).QUESTION
+    """The question of a name; only its own file is imported."""
+    file = {"reading": "state_reading", "length": "output_length"}.get(name, name)
+    return import_module(f".{file}", __package__).QUESTION
 
 
 def find_study(name: str) -> Question:
@@ -305,36 +307,3 @@ def find_study(name: str) -> Question:
     if name not in QUESTIONS:
         raise UsageError(f"unknown study {name!r}{did_you_mean(name, QUESTIONS)}")
     return find_question(name)
-
-
-def rows_by_bucket(
-    probed: Sequence[Probed],
-    columns: Sequence[str],
-    scores: Mapping[str, tuple[Score, Sequence[str]]],
-    splits: Iterable[str] = ("",),
-) -> list[Row]:
-    """The rows of scores of per-sentence counts, for every arm and bucket.
-
-    ``columns`` of the probe are counts of each test sentence. ``scores`` gives each measure's score
-    and the columns that it is a score of. With ``splits`` the probe has a column ``split``, and
-    each split is a part of its own.
-    """
-    from .arms import arms_of, in_buckets
-
-    rows: list[Row] = []
-    for arm, split in product(arms_of(probed), splits):
-        first = arm.runs[0].found
-        kept = first["split"] == split if split else np.ones(len(first["source_words"]), bool)
-        counts = np.stack(
-            [np.stack([run.found[name][kept] for name in columns], axis=1) for run in arm.runs]
-        )
-        for place, bucket, inside in in_buckets(arm.runs[0], first["source_words"][kept]):
-            for measure, (score, names) in scores.items():
-                subset = counts[:, inside][..., [columns.index(name) for name in names]]
-                rows += arm.rows(measure, score, subset, place=place, bucket=bucket, part=split)
-    return rows
-
-
-def grade(held: bool, partly: bool) -> Held:
-    """The verdict's word."""
-    return "held" if held else "partly" if partly else "not held"

@@ -13,12 +13,7 @@ import numpy as np
 from flax import nnx
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
-from ..corpus.batches import (
-    EncodedPairs,
-    encode_pairs,
-    evaluation_batches,
-    training_batches,
-)
+from ..corpus.batches import EncodedPairs, encode_pairs, evaluation_batches, training_batches
 from ..corpus.pair import SentencePair
 from ..model.attention import Memory
 from ..model.translator import Translator, Weights, real_positions

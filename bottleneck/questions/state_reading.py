@@ -17,29 +17,17 @@ import pandas as pd
 from jaxtyping import Float, Int
 from numpy import ndarray
 
-from ..claims.verdict import FAMILY, Verdict, needs_learned, numbers
+from ..claims.verdict import FAMILY, needs_learned
 from ..corpus.pair import SentencePair
 from ..figures.plot import shared
 from ..scoring.bootstrap import Estimate as Resampled
-from ..scoring.bootstrap import difference, draw
+from ..scoring.bootstrap import difference, draw, estimate, ratio_of_sums
 from ..settings.buckets import bucket_labels
-from .distances import means_by_distance
+from .arms import Arm, Row, by_arm
 from .estimates import Estimate, Estimates
-from .question import (
-    Axes,
-    Column,
-    Columns,
-    Grid,
-    Line,
-    Probed,
-    Question,
-    Row,
-    Tell,
-    grade,
-)
+from .question import Axes, Column, Columns, Grid, Judgement, Line, Question, Tell
 
 if TYPE_CHECKING:
-    from .arms import Arm
     from .subject import Subject
 
 DISTANCES = 20
@@ -50,7 +38,8 @@ SEED = 1
 """Of the batches that probes are fitted to: the same for all runs and controls."""
 NO_ANSWER = -1
 """Stands behind the words of a state that has read fewer."""
-CONTROLS = ("trained", "untrained", "last_word")
+CONTROLS = {"trained": "", "untrained": "untrained", "last_word": "last_word"}
+"""By the names of the probe's columns."""
 RIGHT, WRONG = "y", "n"
 ENOUGH = 0.5
 """Share of the words that are to be read."""
@@ -75,7 +64,6 @@ def probe(
 
     The probe is fitted to the states of so many training sentences in so many steps.
     """
-    from .encoding import states
     from .linear_reader import fit_reader
 
     subject.require_words()
@@ -85,12 +73,13 @@ def probe(
     columns: dict[str, ndarray | list[str]] = {"sentence": sentence, "step": step}
     for control, weights in (("trained", subject.weights), ("untrained", subject.untrained)):
         tell(f"{control} states, fitting")
-        vectors = np.concatenate(states(subject, weights, train))
+        vectors = np.concatenate(subject.states(weights, train))
         classes = len(subject.vocabularies[0])
         reader = fit_reader(vectors, known, classes=classes, seed=SEED, steps=steps)
         tell(f"{control} states, reading")
-        answers = reader.read(np.concatenate(states(subject, weights, test)))
-        columns[control] = _letters(answers, words)
+        columns[control] = _letters(
+            reader.read(np.concatenate(subject.states(weights, test))), words
+        )
     columns["last_word"] = _letters(from_last_word(known, words), words)
     columns["baseline"] = _letters(np.broadcast_to(most_frequent(known), words.shape), words)
     return columns
@@ -146,14 +135,9 @@ def _letters(
     return ["".join(row[:count]) for row, count in zip(right, counts, strict=True)]
 
 
-def summarise(probed: Sequence[Probed]) -> list[Row]:
+@by_arm
+def summarise(arm: Arm) -> Iterator[Row]:
     """Words read and accuracy by distance, by how many words had been read."""
-    from .arms import arms_of
-
-    return [row for arm in arms_of(probed) for row in _summary(arm)]
-
-
-def _summary(arm: "Arm") -> Iterator[Row]:
     scoring = arm.settings.scoring
     names, edges = bucket_labels(scoring.lower_edges), scoring.lower_edges
     sentences = int(max(run.found["sentence"].max() for run in arm.runs)) + 1
@@ -180,13 +164,11 @@ def answer_sums(
     """
     inside = (found["step"] >= steps[0]) & (found["step"] < steps[1])
     sums = np.zeros((sentences, DISTANCES, 3))
-    rows = zip(found["sentence"], found[control], found["baseline"], strict=True)
-    for kept, (sentence, answers, baseline) in zip(inside, rows, strict=True):
-        if kept:
-            for column, letters in enumerate((answers, baseline)):
-                right = [letter == RIGHT for letter in letters]
-                sums[int(sentence), : len(right), column] += right
-            sums[int(sentence), : len(answers), 2] += 1
+    for row in np.flatnonzero(inside):
+        part = sums[int(found["sentence"][row]), : len(found[control][row])]
+        part[:, 2] += 1
+        for column, name in enumerate((control, "baseline")):
+            part[:, column] += [letter == RIGHT for letter in found[name][row]]
     return sums
 
 
@@ -214,8 +196,13 @@ def reading_curve(
     empty = np.flatnonzero((sums[..., 2].sum(axis=1) == 0).any(axis=0))
     if len(empty):
         raise ValueError(f"nothing was asked at distance {empty[0]}")
-    accuracy = means_by_distance(sums[..., [0, 2]], weights)
-    baseline = means_by_distance(sums[..., [1, 2]], weights)
+    accuracy, baseline = (
+        tuple(
+            estimate(ratio_of_sums, sums[:, :, distance][..., [right, 2]], weights)
+            for distance in range(sums.shape[2])
+        )
+        for right in (0, 1)
+    )
     beyond = [difference(*pair) for pair in zip(accuracy, baseline, strict=True)]
     draws = np.stack([part.draws for part in beyond]).sum(axis=0)
     words_read = Resampled(float(sum(part.value for part in beyond)), draws)
@@ -223,111 +210,71 @@ def reading_curve(
 
 
 def _curves(
-    arm: "Arm", bucket: str, sums: dict[str, Float[ndarray, "..."]], weights: ndarray
+    arm: Arm, bucket: str, sums: dict[str, Float[ndarray, "..."]], weights: ndarray
 ) -> Iterator[Row]:
     """The means over seeds: words read, what can be read, accuracy and baseline by distance."""
-    from .arms import interval_of
-
     curves = {control: reading_curve(part, weights) for control, part in sums.items()}
     trained = curves["trained"]
     keys = {"bucket": bucket, "n": trained.answers}
     asked = len(trained.accuracy)
-    readable = asked - sum(part.value for part in trained.baseline)
     yield arm.row("words_asked", float(asked), **keys)
+    readable = asked - sum(part.value for part in trained.baseline)
     yield arm.row("words_readable", readable, **keys)
-    accuracies = {"most_frequent": trained.baseline}
-    for control, curve in curves.items():
-        name = "" if control == "trained" else control
-        accuracies[name] = curve.accuracy
-        read = curve.words_read
-        yield arm.row("words_read", read.value, control=name, **keys, **interval_of(read))
-    for control in ("", "untrained", "last_word", "most_frequent"):
-        for distance, accuracy in enumerate(accuracies[control]):
-            part = {"control": control, "part": str(distance)} | interval_of(accuracy)
-            yield arm.row("accuracy", accuracy.value, **keys | part)
+    for control, name in CONTROLS.items():
+        yield arm.row("words_read", curves[control].words_read, control=name, **keys)
+    accuracies = {name: curves[control].accuracy for control, name in CONTROLS.items()}
+    for name, accuracy in {**accuracies, "most_frequent": trained.baseline}.items():
+        for distance, share in enumerate(accuracy):
+            yield arm.row("accuracy", share, control=name, part=str(distance), **keys)
     added = difference(trained.words_read, curves["untrained"].words_read)
-    yield arm.row("words_read_added", added.value, **keys, **interval_of(added))
+    yield arm.row("words_read_added", added, **keys)
     once = np.ones((1, weights.shape[1]))
-    for control, name in (("trained", ""), ("untrained", "untrained")):
+    for control in ("trained", "untrained"):
         for run, part in zip(arm.runs, sums[control], strict=True):
             curve = reading_curve(part[None], once)
-            keys = {"bucket": bucket, "n": curve.answers, "control": name}
+            keys = {"bucket": bucket, "n": curve.answers, "control": CONTROLS[control]}
             yield arm.seed_row(run, "words_read", curve.words_read.value, **keys)
 
 
-def decide(estimates: Estimates | None) -> Sequence[Verdict]:
+def decide(estimates: Estimates) -> Judgement | str:
     """C14: the words so far can be read from the state."""
-    reason = "no state was read: run `bottleneck study reading`"
-    if estimates is not None:
-        reason = "no arm without attention was measured"
-        if cells := _read(estimates, attention=False):
-            return [_judge(cells, _read(estimates, attention=True))]
-    return [Verdict("C14", "not measured", RULE, reason)]
-
-
-def _read(estimates: Estimates, attention: bool) -> dict[tuple[str, str], dict[str, Estimate]]:
-    """The numbers of words of every arm (with attention or without) and bucket."""
-    cells = {}
+    none, attending = [], []
     for arm, bucket, _, _ in estimates.keys("words_asked"):
-        if (estimates.attention(arm) != "none") == attention:
-            cells[arm, bucket] = {
-                "asked": estimates.get("words_asked", arm, bucket),
-                "readable": estimates.get("words_readable", arm, bucket),
-                "added": estimates.get("words_read_added", arm, bucket),
-            } | {
-                control: estimates.get("words_read", arm, bucket, control)
-                for control in ("", "untrained", "last_word")
-            }
-    return cells
+        (none if estimates.attention(arm) == "none" else attending).append((arm, bucket))
+    if not none:
+        return "no arm without attention was measured"
 
+    def get(key: tuple[str, str], control: str = "", measure: str = "words_read") -> Estimate:
+        return estimates.get(measure, *key, control)
 
-def _judge(
-    cells: dict[tuple[str, str], dict[str, Estimate]],
-    attending: dict[tuple[str, str], dict[str, Estimate]],
-) -> Verdict:
-    def words(estimate: Estimate) -> str:
-        return estimate.text("{:z.1f}")
+    def words(key: tuple[str, str], control: str = "") -> str:
+        return get(key, control).text("{:z.1f}")
 
-    def share(cell: dict[str, Estimate]) -> float:
-        readable = cell["readable"].value
-        return cell[""].value / readable if readable > 0 else 1.0
-
-    more = all(
-        cell["added"].low > 0 and cell[""].low > cell["last_word"].high for cell in cells.values()
+    asked, readable, added = (
+        {key: get(key, measure=measure) for key in none}
+        for measure in ("words_asked", "words_readable", "words_read_added")
     )
-    enough = all(cell[""].low >= ENOUGH * cell["readable"].value for cell in cells.values())
     clauses = [
-        f"after {bucket} words {words(cell[''])} of the last {cell['asked'].value:.0f} "
-        f"({cell['readable'].value:.1f} could be read; {words(cell['untrained'])} from untrained "
-        f"states, {words(cell['last_word'])} from the word just read alone)"
-        for (_, bucket), cell in cells.items()
+        f"after {key[1]} words {words(key)} of the last {asked[key].value:.0f} "
+        f"({readable[key].value:.1f} could be read; {words(key, 'untrained')} from untrained "
+        f"states, {words(key, 'last_word')} from the word just read alone)"
+        for key in none
     ]
     clauses[0] = f"beyond the most frequent word the probe reads {clauses[0]}"
-    least = min(cells, key=lambda key: share(cells[key]))
+    shares = {
+        key: get(key).value / most.value if most.value > 0 else 1.0
+        for key, most in readable.items()
+    }
+    least = min(none, key=shares.get)
     clauses += [
-        f"with attention ({arm}), after {bucket} words {words(cell[''])}"
-        for (arm, bucket), cell in attending.items()
-        if bucket == least[1]
+        f"with attention ({key[0]}), after {key[1]} words {words(key)}"
+        for key in attending
+        if key[1] == least[1]
     ]
-    read, asked = cells[least][""], cells[least]["asked"].value
-    name = f"words read of the last {asked:.0f}, after {least[1]} words"
-    number = numbers(name, read.value, read.low, read.high)
-    verdict = grade(held=more and enough, partly=more)
-    return Verdict("C14", verdict, RULE, "; ".join(clauses), **number)
-
-
-NOTES = [
-    "After each word of a test sentence a linear softmax probe, fitted to the states of 6,000 "
-    "training sentences at context size, names the word just read, the one before it, and so on "
-    "to 20 back. Words read: right answers minus those of always naming the most frequent word of "
-    "that distance, summed over the distances that every state of the row has (of: how many). n: "
-    "states, over all seeds.",
-    "Untrained: the same network's states before training, with a probe of their own. Last word: "
-    "no state, but what most often stands there before the same last word, which the language "
-    "alone tells. A lower bound: another probe might read more, and a state may have understood "
-    "what it does not spell.",
-    "The state of a two-way encoder has also read the words to come.",
-]
+    more = all(added[key].low > 0 and get(key).low > get(key, "last_word").high for key in none)
+    enough = all(get(key).low >= ENOUGH * readable[key].value for key in none)
+    measure = f"words read of the last {asked[least].value:.0f}, after {least[1]} words"
+    return Judgement(more and enough, more, clauses, measure, get(least))
 
 
 def farthest(rows: pd.DataFrame) -> str:
@@ -343,25 +290,24 @@ def distances(estimates: Estimates) -> Iterator[Line]:
         yield (bucket, distance), {"measure": "accuracy", "bucket": bucket, "part": distance}
 
 
-def by_arm(estimates: Estimates) -> list[Column]:
+def by_arm_and_control(estimates: Estimates) -> list[Column]:
     """Columns of the second table: each arm trained and untrained, then what needs no state."""
-    arms = estimates.arms()
-    names = {"": "trained", "untrained": "untr.", "last_word": "last\nword",
+    heads = {"": "trained", "untrained": "untr.", "last_word": "last\nword",
              "most_frequent": "most\nfrequent"}  # fmt: skip
-    shown = [(arm, control) for arm in arms for control in ("", "untrained")]
+    forms = {"scale": 100.0, "ends": "{:.0f}"}
+    arms = estimates.arms()
     columns = [
-        Column(f"{arm.replace(' ', chr(10))}\n{names[control]}", arm=arm, control=control,
-               scale=100.0, ends="{:.0f}")
-        for arm, control in shown
-    ]  # fmt: skip
-    for control in ("last_word", "most_frequent"):
-        head, forms = names[control], {"scale": 100.0, "ends": "{:.0f}"}
-        columns.append(Column(head, arm=arms[0], control=control, **forms))
+        Column(f"{arm.replace(' ', chr(10))}\n{heads[name]}", arm=arm, control=name, **forms)
+        for arm in arms
+        for name in ("", "untrained")
+    ]
+    for control in SHARED:
+        columns.append(Column(heads[control], arm=arms[0], control=control, **forms))
     return columns
 
 
 SHARED = {"last_word": "from the last word alone", "most_frequent": "most frequent word"}
-TWO = {"form": "{:.2f}", "ends": "{:.2f}"}
+TWO = {"form": "{:.2f}"}
 
 QUESTION = Question(
     name="reading",
@@ -371,8 +317,17 @@ QUESTION = Question(
     probe=probe,
     summarise=summarise,
     suits=lambda settings: settings.model.source == "seen",
+    rule=RULE,
     decide=decide,
-    notes=lambda _: NOTES,
+    notes=[
+        "After each word of a test sentence a linear softmax probe names the word just read, the "
+        "one before it, and so on to 20 back. Words read: right answers minus those of always "
+        "naming the most frequent word of that distance, summed over the distances that every "
+        "state of the row has (of: how many). n: states, over all seeds.",
+        "Untrained: the states of the same network before training, with a probe of their own. "
+        "Last word: what most often comes before the same last word. All are lower bounds. The "
+        "state of a two-way encoder has also read the words to come.",
+    ],
     measures=("words_asked", "words_readable", "words_read", "words_read_added", "accuracy"),
     grids=[
         Grid(
@@ -383,14 +338,14 @@ QUESTION = Question(
                 Column("trained", "words_read", **TWO),
                 Column("un-\ntrained", "words_read", control="untrained", **TWO),
                 Column("last\nword", "words_read", control="last_word", **TWO),
-                Column("training\nadds", "words_read_added", form="{:+.2f}", ends="{:.2f}"),
+                Column("training\nadds", "words_read_added", form="{:+.2f}"),
             ],
         ),
         Grid(
             "Right answers by distance (0: the word just read), %",
             heads=("after\nwords", "words\nback"),
             lines=distances,
-            columns=by_arm,
+            columns=by_arm_and_control,
             counted=False,
         ),
     ],

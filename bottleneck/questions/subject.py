@@ -1,25 +1,35 @@
 """A finished run opened again: its text, its weights, and the weights that it began with."""
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
+from random import Random
 
+import jax
 import numpy as np
 from flax import nnx
-from jaxtyping import Int
+from jaxtyping import Array, Float, Int
 
-from ..corpus.batches import EncodedPairs, encode_pairs
+from ..corpus.batches import EncodedPairs, encode_pairs, evaluation_batches, restore
 from ..corpus.corpus import Corpus, load_corpus
-from ..corpus.pair import SentencePair
+from ..corpus.drawing import Copying, SentenceSource, draw_pairs
+from ..corpus.lengths import length_groups, length_probabilities
+from ..corpus.pair import SentencePair, sources
 from ..corpus.pieces import Shares, shares_of
 from ..corpus.tokens import tokenize
+from ..corpus.turned import Turned
 from ..corpus.vocabulary import Vocabulary
 from ..model.translator import Weights, create
 from ..results.folders import ENVIRONMENT, read_object
 from ..runs.translate import TrainedRun, load_run
-from ..settings.buckets import Buckets
+from ..settings.buckets import OUTSIDE, Buckets, bucket_of
 from ..settings.errors import UserError
 from ..settings.run import RunSettings
+
+BATCH = 128
+"""Sentences encoded at once."""
+Pairs = tuple[SentencePair, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,17 +83,95 @@ class Subject:
         """The run's length buckets."""
         return Buckets(self.settings.scoring.lower_edges)
 
-    def encode(self, pairs: tuple[SentencePair, ...] | list[SentencePair]) -> EncodedPairs:
+    def first_of_each(self, pairs: Sequence[SentencePair], most: int) -> list[Pairs]:
+        """The first pairs of each length bucket, at most so many."""
+        assigned = self.buckets.assign(source_words(tuple(pairs)))
+        return [
+            tuple(pairs[row] for row in np.flatnonzero(assigned == place)[:most].tolist())
+            for place in range(len(self.buckets.names))
+        ]
+
+    def fresh_sentences(self, wanted: int) -> list[Pairs]:
+        """For each length bucket so many new sentences of the run's language, none twice.
+
+        They are the same for every run of a corpus. Lengths within a bucket are as probable as in
+        the run's own test set. Of real text, which has no new ones, it is at most so many of the
+        test and validation sentences. Raises UserError where the language has too few.
+        """
+        corpus, edges = self.settings.corpus, self.settings.scoring.lower_edges
+        if not corpus.is_drawn:
+            return self.first_of_each(self.corpus.test + self.corpus.valid, wanted)
+        known = frozenset().union(*map(sources, self.corpus.splits.values()))
+        language, shortest, longest = self._language(), corpus.min_words, corpus.max_words
+        chances = length_probabilities(corpus.lengths, shortest, longest, edges, language.weight)
+        buckets: list[Pairs] = [()] * len(edges)
+        for group in length_groups(shortest, longest, edges):
+            place, lengths = bucket_of(group[0], edges), [n for n in group if n in chances]
+            if place == OUTSIDE or not lengths:
+                continue
+            random = Random(f"{corpus.seed}:fresh:{group[0]}")
+            try:
+                buckets[place] = draw_pairs(
+                    language, wanted, chances, random, lengths, known, distinct=True
+                )
+            except UserError as error:
+                raise UserError(
+                    f"corpus {corpus.name!r} has no {wanted:,} sentences per bucket that the run "
+                    f"has not seen ({str(error).split(';')[0]}); choose runs of longer sentences "
+                    "with --where"
+                ) from None
+        return buckets
+
+    def _language(self) -> SentenceSource:
+        corpus = self.settings.corpus
+        if corpus.name == "copy":
+            return Copying(corpus.copy_words)
+        # Imported here, so that other corpora do not pay for building the grammar.
+        from ..corpus.grammar import english_french
+
+        grammar = english_french(corpus.lexicon)
+        return Turned(grammar) if corpus.reverse_direction else grammar
+
+    def encode(self, pairs: Pairs | list[SentencePair]) -> EncodedPairs:
         """Token ids as the run's model reads them."""
         return encode_pairs(list(pairs), *self.vocabularies, self.settings.model.reverse_source)
 
+    def contexts(
+        self, weights: Weights, pairs: Sequence[SentencePair]
+    ) -> Float[np.ndarray, "sentences context"]:
+        """The encoder's last vector of each sentence: what s_0 is made of in every arm, and c
+        without attention (LECTURE D)."""
+        return np.stack([last for last, _ in self._memory("last", weights, pairs)])
+
+    def states(
+        self, weights: Weights, pairs: Sequence[SentencePair]
+    ) -> list[Float[np.ndarray, "words context"]]:
+        """h_t of each sentence after each of its tokens, in the order of reading.
+
+        The state after the end token is left out. In a two-way encoder h_t has read the words to
+        come.
+        """
+        memory = self._memory("values", weights, pairs)
+        return [values[: tokens - 1] for values, tokens in memory]
+
+    def _memory(
+        self, field: str, weights: Weights, pairs: Sequence[SentencePair]
+    ) -> Iterator[tuple[np.ndarray, int]]:
+        """A field of each sentence's memory, and the tokens that were read with the end token."""
+        encoded = self.encode(list(pairs))
+        batches = evaluation_batches(EncodedPairs(encoded.source, encoded.source), BATCH)
+        found = [
+            np.asarray(_encode(self.graph, field, weights, *padded.batch[:2])) for padded in batches
+        ]
+        return zip(restore(found, batches), encoded.source_lengths, strict=True)
+
     def shares(self, pair: SentencePair) -> tuple[Shares, Shares]:
         """Of the source and the target: whose words the model's tokens are, in reading order."""
-        ours, theirs = (
+        source, target = (
             shares_of(vocabulary.pieces(text), tokenize(text), vocabulary.tokenizer)
             for vocabulary, text in zip(self.vocabularies, (pair.source, pair.target), strict=True)
         )
-        return ours, theirs
+        return source, target
 
     def require_words(self) -> None:
         """UserError for a run of subwords, where a study speaks of the model's tokens as words."""
@@ -99,6 +187,18 @@ def open_subject(folder: Path) -> Subject:
     return Subject(folder, load_run(folder))
 
 
-def source_words(pairs: tuple[SentencePair, ...]) -> Int[np.ndarray, "sentences"]:
+def source_words(pairs: Pairs) -> Int[np.ndarray, "sentences"]:
     """Length of each pair's source in words, which decides its bucket."""
     return np.array([pair.words for pair in pairs], dtype=np.int64)
+
+
+@partial(jax.jit, static_argnums=(0, 1))
+def _encode(
+    graph: nnx.GraphDef,
+    field: str,
+    weights: Weights,
+    source: Int[Array, "batch source"],
+    lengths: Int[Array, " batch"],
+) -> Float[Array, "batch ..."]:
+    """``last`` or ``values`` of the encoder's memory."""
+    return getattr(nnx.merge(graph, weights).encode(source, lengths), field)

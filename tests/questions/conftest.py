@@ -52,5 +52,5 @@ def subject(finished: Path):
     # Not above: the model is imported only once pytest knows which warnings are no errors.
     from seq2seq_bottleneck.questions.subject import open_subject
 
-    opened = map(open_subject, finished_runs(finished))
-    return next(one for one in opened if one.settings.model.attention == "additive")
+    subjects = map(open_subject, finished_runs(finished))
+    return next(run for run in subjects if run.settings.model.attention == "additive")

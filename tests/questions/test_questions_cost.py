@@ -1,7 +1,5 @@
 """C9: exponents that are known, the rule at its thresholds, tables and figure of a planted file."""
 
-import io
-from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -10,15 +8,21 @@ import pytest
 from listed import write_relisted
 from matplotlib.colors import to_hex
 from planted_cost import PAIR, plant_costs
-from rich.console import Console
+from planted_pages import printed
 from scipy import stats
 
 from seq2seq_bottleneck.claims.verdict import Verdict
 from seq2seq_bottleneck.figures.draw import draw
 from seq2seq_bottleneck.figures.registry import study_plot
 from seq2seq_bottleneck.figures.style import GROUND
-from seq2seq_bottleneck.questions.cost import QUESTION, decide, fit, in_long_form, measured_exponent
-from seq2seq_bottleneck.questions.estimates import Estimates
+from seq2seq_bottleneck.questions.cost import (
+    COLUMNS,
+    QUESTION,
+    fit,
+    in_long_form,
+    measured_exponent,
+)
+from seq2seq_bottleneck.results.bundle import read_table
 from seq2seq_bottleneck.settings.errors import UserError
 from seq2seq_bottleneck.tables.decided import decide_results
 from seq2seq_bottleneck.tables.page import Page
@@ -61,33 +65,23 @@ def test_two_points_have_an_exponent_without_an_interval_and_one_has_none() -> N
     assert fit(np.array([10.0, 10.0]), np.array([1.0, 2.0])) is None
 
 
-def exponents(seconds: Sequence[float], attention: Sequence[float]) -> pd.DataFrame:
-    """The exponents of an arm, by quantity and part."""
-    costs = pd.DataFrame({"length": SIZES.astype(int), "seconds": seconds, "peak_mb": np.nan})
-    costs = costs.assign(
-        attention_seconds=attention, attention_mb=np.nan, target_tokens_per_second=1.0
-    )
-    costs = costs.assign(attention_share=0.5, varied="length", arm="dot", attention="dot")
-    fixed = dict.fromkeys(("context_size", "hidden_size", "embedding_size", "batch_size"), 1)
-    fixed |= dict.fromkeys(("vocabulary", "repeats", "steps", "cores", "threads"), 1)
-    frame = in_long_form(costs.assign(placement="input", **fixed))
-    return frame[frame["measure"] == "exponent"].set_index(["control", "bucket"])
+def test_a_line_beside_a_square_bends_and_what_has_no_logarithm_is_left_out(tmp_path: Path) -> None:
+    plant_costs(tmp_path, LENGTHS)
+    costs = read_table(tmp_path / FILE, COLUMNS)
+    costs = costs[costs["arm"] == "dot"]
 
+    def exponents(seconds: np.ndarray, attention: np.ndarray) -> pd.DataFrame:
+        frame = in_long_form(costs.assign(seconds=seconds, attention_seconds=attention))
+        return frame[frame["measure"] == "exponent"].set_index(["control", "bucket"])
 
-def test_a_line_beside_a_square_bends_and_the_upper_part_says_where_to() -> None:
-    part = 1.0 * SIZES + 0.02 * SIZES**2
-    fits = exponents(5.0 * SIZES, part)
+    fits = exponents(5.0 * SIZES, 1.0 * SIZES + 0.02 * SIZES**2)
     assert fits.loc[("seconds", "all"), "value"] == pytest.approx(1.0)
     whole, upper = (fits.loc[("attention_seconds", part)] for part in ("all", "upper"))
     assert 1.0 < whole["value"] < upper["value"] < 2.0
     assert (whole["from"], whole["to"], upper["from"], upper["n"]) == (10, 200, 50, 5)
-    assert set(fits.index.get_level_values(0)) == {"seconds", "attention_seconds"}
-
-
-def test_what_has_no_logarithm_is_left_out_and_counted() -> None:
-    part = SIZES**2
-    part[0], part[3] = -1.0, np.nan
-    fits = exponents([*SIZES[:-1], np.nan], part)
+    square = SIZES**2
+    square[0], square[3] = -1.0, np.nan
+    fits = exponents(np.array([*SIZES[:-1], np.nan]), square)
     row = fits.loc[("attention_seconds", "all")]
     assert row["value"] == pytest.approx(2.0)
     assert (row["n"], row["from"], row["to"]) == (6, 20, 200)
@@ -116,7 +110,7 @@ def verdict(
                 rows.append(keys | exponent | number)
         for size, share in (("30", 0.25), ("200", 0.5)):
             rows.append(keys | {"measure": "attention_share", "bucket": size, "value": share})
-    return decide(Estimates(pd.DataFrame(rows)))[0]
+    return QUESTION.verdict(pd.DataFrame(rows))[0]
 
 
 @pytest.mark.parametrize(
@@ -180,19 +174,12 @@ def test_the_verdict_states_exponents_shares_and_who_is_left_out() -> None:
     assert result.measure == "exponent of the length, attention's own seconds, additive"
     assert (result.value, result.low, result.high) == (2.0, 1.9, 2.1)
     assert verdict({}).because == "no arm with attention"
-    assert decide(None)[0].because.startswith("no probes/cost.csv")
+    assert "`bottleneck bench`" in QUESTION.verdict(None)[0].because
 
 
 def plant(folder: Path, *options: object, **named: object) -> list[Page]:
     plant_costs(folder, *options, **named)
     return study_pages("cost", folder)
-
-
-def printed(pages: Sequence[Page]) -> str:
-    file = io.StringIO()
-    for page in pages:
-        page.print(Console(file=file, width=80, highlight=False))
-    return file.getvalue()
 
 
 def test_numbers_are_those_of_the_file(tmp_path: Path) -> None:
@@ -236,8 +223,7 @@ def test_c9_says_what_it_rests_on_as_far_as_it_was_written_down(tmp_path: Path) 
 
 @pytest.mark.parametrize("arms", [ALL_ARMS, "none"])
 def test_everything_fits_80_columns_uncut(tmp_path: Path, arms: str) -> None:
-    text = printed(plant(tmp_path, ALL_SIZES, arms))
-    assert max(len(line.rstrip()) for line in text.splitlines()) <= 80
+    text = "\n".join(line for page in plant(tmp_path, ALL_SIZES, arms) for line in printed(page))
     assert ("additive" in text) == ("additive" in arms)
     for part in ("By length (tokens per side)", "By batch (sentences)", "32,000", "10..200"):
         assert part in text
@@ -252,22 +238,12 @@ def test_captions_name_machine_sizes_spread_and_what_failed(tmp_path: Path) -> N
         "embedding 100, on",
         "not varied: context 256, batch 64, vocabulary 2,000",
         "median of 3 groups",
-        "3.0% of the median apart at half of the points, 3% at most",
         "Without numbers: length 200 additive (a step needs 99 GB).",
     ):
         assert part in caption
     lost = pages[0].frame.set_index(["size", "arm"]).loc[(200, "additive")]
     assert lost[["ms", "attention_share"]].isna().all()
-    assert "nan" not in printed(pages).lower()
-
-
-def test_sizes_at_which_attention_took_no_time_are_named(tmp_path: Path) -> None:
-    plant(tmp_path, LENGTHS)
-    costs = pd.read_csv(tmp_path / FILE)
-    costs.loc[(costs["arm"] == "dot") & (costs["length"] == 10), "attention_seconds"] = -1e-3
-    write_relisted(tmp_path / FILE, costs.to_csv(index=False))
-    caption = study_pages("cost", tmp_path)[1].caption
-    assert caption[1] == "Sizes at which attention took no time are left out: dot by length, all."
+    assert "nan" not in "".join(line for page in pages for line in printed(page)).lower()
 
 
 def test_a_missing_and_a_damaged_file_are_one_line(tmp_path: Path) -> None:

@@ -3,18 +3,19 @@
 from itertools import permutations
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from rich.console import Console
+from planted_pages import frame as table_of
+from planted_pages import printed
 from scipy.stats import entropy
 
 from seq2seq_bottleneck.questions.dimensions import (
     GROUPS,
     QUESTION,
     RULE,
+    SEED,
     TITLES,
     WANTED,
     components,
@@ -23,10 +24,10 @@ from seq2seq_bottleneck.questions.dimensions import (
     half_of,
     jackknife,
     participation_ratio,
-    summarise,
+    probe,
 )
+from seq2seq_bottleneck.questions.probing import keep, read_kept
 from seq2seq_bottleneck.questions.question import Probed
-from seq2seq_bottleneck.results.schema import PROBE_COLUMNS
 from seq2seq_bottleneck.scoring.bootstrap import draw
 from seq2seq_bottleneck.settings.run import resolve
 
@@ -77,13 +78,15 @@ def test_components_reach_the_share_and_one_fewer_does_not(spectrum, share):
     assert np.ceil(components(spectrum, share) - 1e-9) == max(usual, 1)
 
 
-def test_one_direction_is_one_dimension():
+def test_one_direction_is_one_dimension_and_none_is_none():
     rng = np.random.default_rng(1)
     measured = estimates_of(np.outer(rng.normal(size=100), rng.normal(size=16)) + 5.0)
     assert measured["effective_rank"].value == pytest.approx(1)
     assert measured["components"].value == pytest.approx(0.95)
     ratio = measured["participation_ratio"]
     assert (ratio.value, ratio.low, ratio.high) == pytest.approx((1, 1, 1))
+    for found in estimates_of(np.full((60, 5), 0.1)).values():
+        assert np.isnan([found.value, found.low]).all()
 
 
 def test_contexts_equal_the_singular_values_of_the_centred_matrix():
@@ -181,11 +184,6 @@ def test_difference_is_paired_by_sentences_and_seed():
     assert gap.high - gap.low < wide.high - wide.low
 
 
-def test_contexts_that_are_all_the_same_have_no_dimension():
-    for found in estimates_of(np.full((60, 5), 0.1)).values():
-        assert np.isnan([found.value, found.low]).all()
-
-
 def test_refuses_too_few_sentences_and_what_is_not_finite():
     with pytest.raises(ValueError, match="20 groups need 40 sentences, not 39"):
         dimensions(np.ones((39, 3)), seed=1)
@@ -207,8 +205,8 @@ def probed(tmp_path, seed, trained, untrained):
 
 
 def test_the_mean_over_seeds_has_the_jackknifes_interval_and_what_training_adds_is_paired(tmp_path):
-    rows = summarise([probed(tmp_path, 1, 20.0, 5.0), probed(tmp_path, 2, 30.0, 6.0)])
-    by_key = {(r["measure"], r.get("control", ""), r.get("seed")): r for r in rows}
+    rows = QUESTION.summarise([probed(tmp_path, 1, 20.0, 5.0), probed(tmp_path, 2, 30.0, 6.0)])
+    by_key = {(r["measure"], r["control"], r.get("seed")): r for r in rows}
     assert len(rows) == len(by_key) == 9
     mean = by_key["components", "", None]
     expected = jackknife(np.array([25.0, *(24.0 - np.arange(GROUPS) / 10)]))
@@ -237,7 +235,7 @@ def frame(used=200.0, *, size=256, added=40.0, shortest=80.0, longest=120.0, arm
                 rows += [row, row | {"part": "half", "value": value - 9}]
                 rows += [row | {"control": "untrained", "value": 1.0}]
                 rows += [row | {"seed": 1, "run": "a", "value": 2.0}]
-    return pd.DataFrame(rows, columns=list(PROBE_COLUMNS))
+    return table_of(rows)
 
 
 @pytest.mark.parametrize(
@@ -287,13 +285,36 @@ def test_what_was_not_measured_is_not_judged(table):
 
 def test_the_slides_number_stands_in_its_sentences_row_of_the_arm_without_attention():
     page = QUESTION.page(frame(arms=("none", "additive"), n=90))
-    console = Console(width=80, color_system=None)
-    with console.capture() as capture:
-        console.print(page.table)
-    lines = [line.split() for line in capture.get().splitlines()]
-    row = ["21-30", "none", "90*", "200", "1", "+40", "191", "1", "200", "of"]
-    assert row[:5] + row[5:6] + row[8:] in [line[:6] + line[-2:] for line in lines]
+    lines = [line.split() for line in printed(page)]
+    row = ["21-30", "none", "90*", "200", "1", "+40", "200", "of"]
+    assert row in [line[:6] + line[-2:] for line in lines]
     assert sum(line[-2:] == ["200", "of"] for line in lines) == 1
-    assert any(line.startswith("Fewer than the 2,500 sentences") for line in page.caption)
     assert any("jackknife" in line for line in page.caption)
     assert page.frame["components_added"].notna().any()
+
+
+@pytest.mark.exhaustive(sample="session")
+def test_a_real_run_is_measured_on_new_sentences(subject, tmp_path):
+    found = probe(subject, lambda _: None, 90)
+    buckets = subject.buckets.names
+    assert len(found["value"]) == len(buckets) * 2 * 2 * len(TITLES)
+    keep(tmp_path, QUESTION, found)
+    kept = read_kept(tmp_path, subject.settings, QUESTION)
+    pairs = subject.fresh_sentences(90)[1]
+    means = (row for row in QUESTION.summarise([kept]) if "seed" not in row)
+    rows = {(row["bucket"], row["measure"], row["control"], row["part"]): row for row in means}
+    for control, weights in (("", subject.weights), ("untrained", subject.untrained)):
+        measured = dimensions(subject.contexts(weights, pairs), seed=SEED)
+        for measure, replicates in measured.items():
+            expected, row = jackknife(replicates), rows[buckets[1], measure, control, ""]
+            assert row["value"] == pytest.approx(expected.value)
+            assert row["low"] == pytest.approx(expected.low)
+    assert rows[buckets[1], "components", "", "half"]["n"] == 45
+
+
+@pytest.mark.exhaustive(sample="session")
+def test_too_few_sentences_are_a_row_without_numbers(subject, tmp_path):
+    keep(tmp_path, QUESTION, probe(subject, lambda _: None, 79))
+    rows = QUESTION.summarise([read_kept(tmp_path, subject.settings, QUESTION)])
+    assert {row["n"] for row in rows} == {79}
+    assert all(np.isnan(row["value"]) for row in rows)

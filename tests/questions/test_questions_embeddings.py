@@ -1,13 +1,24 @@
-"""C13: neighbours of planted clusters against scipy's distances, the rule, and the table."""
+"""C13: neighbours of planted clusters against scipy's distances, the rule, and a real run."""
 
 import numpy as np
-import pandas as pd
 import pytest
-from rich.console import Console
+from planted_pages import frame as table_of
+from planted_pages import printed
 from scipy.spatial.distance import cdist
 
-from seq2seq_bottleneck.questions.embeddings import QUESTION, RULE, chance, same_label
-from seq2seq_bottleneck.results.schema import PROBE_COLUMNS
+from seq2seq_bottleneck.corpus.grammar import noun_gender, word_class
+from seq2seq_bottleneck.corpus.pair import SentencePair
+from seq2seq_bottleneck.questions.embeddings import (
+    CONTROLS,
+    QUESTION,
+    RULE,
+    chance,
+    french_labels,
+    probe,
+    same_label,
+)
+from seq2seq_bottleneck.questions.probing import keep, read_kept
+from seq2seq_bottleneck.settings.run import resolve
 
 LABELS = np.repeat([0, 1, 2, 7], [40, 30, 20, 10])
 
@@ -21,21 +32,15 @@ def clustered(seed):
 
 def test_planted_clusters_have_all_neighbours_of_their_class():
     assert same_label(clustered(1), LABELS, k=5).tolist() == [1.0] * 100
-    at_random = (40 * 39 + 30 * 29 + 20 * 19 + 10 * 9) / 9_900
-    assert chance(LABELS).mean() == pytest.approx(at_random)
 
 
-def test_random_vectors_are_at_chance():
-    random = np.random.default_rng(2).normal(size=(8, 100, 16))
-    shares = [same_label(seed, LABELS, k=5).mean() for seed in random]
-    assert np.mean(shares) == pytest.approx(chance(LABELS).mean(), abs=0.05)
-
-
-def test_chance_is_the_mean_over_all_other_words():
+def test_random_vectors_are_at_chance_the_mean_over_all_other_words():
     every = np.array([np.mean(np.delete(LABELS, i) == LABELS[i]) for i in range(100)])
     assert chance(LABELS) == pytest.approx(every)
-    all_others = same_label(np.random.default_rng(3).normal(size=(100, 4)), LABELS, k=99)
-    assert all_others == pytest.approx(every)
+    random = np.random.default_rng(2).normal(size=(8, 100, 16))
+    assert same_label(random[0], LABELS, k=99) == pytest.approx(every)
+    shares = [same_label(seed, LABELS, k=5).mean() for seed in random]
+    assert np.mean(shares) == pytest.approx(every.mean(), abs=0.05)
 
 
 @pytest.mark.parametrize("k", [1, 3, 10])
@@ -89,7 +94,7 @@ def frame(changes=None, sides=("source", "target"), n=900):
                 row |= {"measure": measure, "control": control, "value": value}
                 row |= {"low": value - 0.05, "high": value + 0.05}
                 rows += [row, row | {"seed": 1, "value": 0.0}, row | {"part": f"{side} noun"}]
-    return pd.DataFrame(rows, columns=list(PROBE_COLUMNS))
+    return table_of(rows)
 
 
 @pytest.mark.parametrize(
@@ -125,13 +130,9 @@ def test_what_was_not_measured_is_not_judged(table):
     assert judged.because
 
 
-def test_a_row_for_each_class_and_arm_within_80_columns():
+def test_a_row_for_each_class_and_arm():
     page = QUESTION.page(frame(n=90))
-    console = Console(width=80, color_system=None)
-    with console.capture() as capture:
-        console.print(page.table)
-    assert max(map(len, capture.get().splitlines())) <= 80
-    lines = [line.split() for line in capture.get().splitlines()]
+    lines = [line.split() for line in printed(page)]
     first = lines.index(["class", "none", "90*", "80", "50", "28", "+40"])
     assert lines[first - 1] == ["encoder"]
     assert lines[first + 1] == ["75..85", "45..55", "35..45"]
@@ -141,3 +142,103 @@ def test_a_row_for_each_class_and_arm_within_80_columns():
     assert any("* behind a count: under 100" in line for line in page.caption)
     row = page.frame.loc[lambda rows: (rows["part"] == "source") & (rows["control"] == "")].iloc[0]
     assert (row["same_class"], row["same_gender_added_high"]) == (0.8, 0.25)
+
+
+def probed(tmp_path, seed, trained):
+    """30 nouns and 10 verbs a side, of which the class's shares are these."""
+    nouns, verbs = 30, 10
+    words = 2 * (nouns + verbs)
+    columns = {
+        "word": [f"w{place}" for place in range(words)],
+        "class": (["noun"] * nouns + ["verb"] * verbs) * 2,
+        "side": ["source"] * (words // 2) + ["target"] * (words // 2),
+    }
+    for control in CONTROLS:
+        share = trained if control == "trained" else 0.25
+        columns[f"class_{control}"] = [share] * words
+        columns[f"gender_{control}"] = ([0.5] * nouns + [np.nan] * verbs) * 2
+    folder = tmp_path / str(seed)
+    keep(folder, QUESTION, columns)
+    return read_kept(folder, resolve("smoke", [f"training.seed={seed}"]), QUESTION)
+
+
+def test_shares_are_means_over_words_and_seeds(tmp_path):
+    rows = QUESTION.summarise([probed(tmp_path, 1, 0.6), probed(tmp_path, 2, 0.8)])
+    by_key = {(r["part"], r["measure"], r.get("control", ""), r.get("seed")): r for r in rows}
+    assert len(by_key) == len(rows)
+    both = by_key["source", "same_class", "", None]
+    assert both["value"] == pytest.approx(0.7)
+    assert (both["low"], both["high"], both["n"]) == (pytest.approx(0.7), pytest.approx(0.7), 40)
+    assert by_key["source", "same_class_added", "", None]["value"] == pytest.approx(0.45)
+    assert by_key["source", "same_class_added", "", 2]["value"] == pytest.approx(0.55)
+    assert by_key["target", "same_class", "chance", None]["value"] == pytest.approx(0.25)
+    assert by_key["source", "same_gender", "untrained", None]["n"] == 30
+    assert by_key["source noun", "same_class", "", None]["n"] == 30
+    parts = {part for part, *_ in by_key}
+    assert parts == {"source", "target", "source noun", "target noun"}  # too few verbs
+
+
+@pytest.fixture(scope="module")
+def found(subject):
+    """What the probe finds on a real run."""
+    return probe(subject, lambda _: None)
+
+
+def test_a_real_runs_words_have_their_neighbours(subject, found):
+    vocabulary = subject.vocabularies[0]
+    source = [place for place, side in enumerate(found["side"]) if side == "source"]
+    assert [found["word"][place] for place in source] == list(vocabulary.words)
+    embeddings = np.asarray(subject.weights["encoder"]["embedding"][...])[4:]
+    kinds = [word_class(word) for word in vocabulary.words]
+    expected = same_label(embeddings, np.unique(kinds, return_inverse=True)[1], k=5)
+    np.testing.assert_allclose(np.array(found["class_trained"])[source], expected)
+    nouns = [place for place in source if found["class"][place] == "noun"]
+    genders = [noun_gender(found["word"][place]) for place in nouns]
+    places = [place for place, kind in enumerate(kinds) if kind == "noun"]
+    expected = same_label(embeddings[places], np.unique(genders, return_inverse=True)[1], k=5)
+    np.testing.assert_allclose(np.array(found["gender_trained"])[nouns], expected)
+    others = [place for place in source if found["class"][place] != "noun"]
+    assert np.isnan(np.array(found["gender_trained"])[others]).all()
+
+
+def test_untrained_embeddings_give_about_what_chance_gives(found):
+    source = np.array(found["side"]) == "source"
+    gap = (np.array(found["class_untrained"]) - np.array(found["class_chance"]))[source]
+    assert abs(gap.mean()) < 0.04
+
+
+def test_words_next_in_frequency_are_the_frequency_controls_neighbours(found):
+    source = np.array(found["side"]) == "source"
+    kinds = np.array(found["class"])[source]
+    place = 100
+    nearest = [98, 99, 101, 102]  # and 97 or 103
+    share = np.array(found["class_frequency"])[source][place]
+    like = (kinds[nearest] == kinds[place]).sum()
+    assert like / 5 <= share + 1e-9 <= (like + 1) / 5 + 1e-6
+
+
+def test_french_words_are_what_their_english_is():
+    pairs = [
+        SentencePair("the cat will love", "le chat aimera", ((0, 0), (1, 1), (2, 2), (3, 2))),
+        SentencePair("the key of a cat", "la clé du chat", ((0, 0), (1, 1), (2, 2), (4, 3))),
+        SentencePair("a cat", "un clé", ((0, 0), (1, 1))),
+        SentencePair("the key", "la clé", ((0, 0), (1, 1))),
+    ]
+    assert french_labels(pairs) == {
+        "le": ("determiner", ""), "la": ("determiner", ""), "un": ("determiner", ""),
+        "chat": ("noun", "m"),
+        "clé": ("noun", "f"),  # twice the key, once the cat
+        "aimera": ("verb", ""),  # not the auxiliary
+        "du": ("preposition", ""),
+    }  # fmt: skip
+
+
+def test_what_is_kept_is_read_back_and_summed_up(subject, found, tmp_path):
+    keep(tmp_path, QUESTION, found)
+    rows = QUESTION.summarise([read_kept(tmp_path, subject.settings, QUESTION)])
+    row = next(r for r in rows if r["part"] == "source" and r["measure"] == "same_gender"
+               and not r["control"] and "seed" not in r)  # fmt: skip
+    ours = np.array(found["gender_trained"])[np.array(found["side"]) == "source"]
+    assert row["value"] == pytest.approx(np.nanmean(ours))
+    assert row["n"] == np.isfinite(ours).sum()
+    assert row["low"] < row["value"] < row["high"]

@@ -1,24 +1,37 @@
-"""C8: chains whose half-distance is known, planted runs summed up, the rule, and the tables."""
+"""C8: chains whose half-distance is known, finite differences, the rule, tables, a real run."""
 
+import jax
+import jax.numpy as jnp
 import numpy as np
-import pandas as pd
 import pytest
-from rich.console import Console
+from flax import nnx
+from lanes import few
+from planted_pages import frame as table_of
+from planted_pages import printed
 
+from seq2seq_bottleneck.corpus.pair import SentencePair
+from seq2seq_bottleneck.corpus.vocabulary import EOS, PAD
+from seq2seq_bottleneck.model.translator import create
+from seq2seq_bottleneck.questions.gradient_norms import gradient_norms, token_norms
 from seq2seq_bottleneck.questions.gradients import (
     LEAST_RATIO,
     QUESTION,
     RULE,
+    chosen,
     fading_curve,
     half_distance,
+    links_of,
     log_sums,
-    summarise,
+    probe,
 )
+from seq2seq_bottleneck.questions.probing import keep, read_kept
 from seq2seq_bottleneck.questions.question import Probed
-from seq2seq_bottleneck.results.schema import PROBE_COLUMNS
+from seq2seq_bottleneck.questions.subject import Subject
 from seq2seq_bottleneck.scoring.bootstrap import draw
+from seq2seq_bottleneck.settings.concerns import ModelSettings
 from seq2seq_bottleneck.settings.run import resolve
 from seq2seq_bottleneck.tables.formats import with_intervals
+from seq2seq_bottleneck.training.loss import decoder_inputs
 
 SENTENCES, LENGTH = 60, 12
 
@@ -52,27 +65,13 @@ def curve_of(*seeds, weights=None):
 
 
 def values(curve):
-    return [ratio.value for ratio in curve.ratios]
-
-
-def chain_gradients(rate):
-    """d h_T / d x_i of h_t = rate h_(t-1) + x_t by finite differences, last position first."""
-
-    def last_state(inputs):
-        state = 0.0
-        for x in inputs:
-            state = rate * state + x
-        return state
-
-    base, steps = np.linspace(-1.0, 1.0, LENGTH), 1e-4 * np.eye(LENGTH)
-    rises = [last_state(base + step) - last_state(base - step) for step in steps]
-    return np.array(rises)[::-1] / 2e-4
+    return np.exp([log.value for log in curve.logs]).tolist()
 
 
 @pytest.mark.parametrize("rate", [0.6, 0.9])
 def test_a_linear_chain_halves_where_its_rate_says(rate):
-    gradients = chain_gradients(rate)
-    curve = curve_of(planted(lambda d: gradients[d]))
+    """Of h_t = rate h_(t-1) + x_t the gradient of h_T at x_(T-d) is rate^d."""
+    curve = curve_of(planted(lambda d: rate**d))
     assert values(curve) == pytest.approx(rate ** np.arange(LENGTH))
     half = half_distance(curve)
     assert (half.side, half.value) == ("", pytest.approx(np.log(0.5) / np.log(rate)))
@@ -126,7 +125,6 @@ def test_vanished_gradients_count_as_little_and_what_has_no_ratio_is_left_out():
     curve = curve_of(found, weights=ONCE)
     assert curve.distances.tolist() == [0, 5]
     assert curve.links.tolist() == [2, 2]
-    assert curve.vanished.tolist() == [0, 2]
     assert values(curve)[1] == pytest.approx(LEAST_RATIO, rel=1e-9, abs=0)
 
 
@@ -134,7 +132,7 @@ def test_a_distance_that_a_resample_lacks_has_no_interval_and_does_not_spoil_the
     found = planted(lambda d: 0.7**d)
     kept = (found["distance"] < 4) | (found["sentence"] == 0)
     curve = curve_of({name: column[kept] for name, column in found.items()})
-    assert np.isnan(curve.ratios[-1].interval.low)
+    assert np.isnan(curve.logs[-1].interval.low)
     assert half_distance(curve).interval.low == pytest.approx(np.log(0.5) / np.log(0.7))
 
 
@@ -158,7 +156,7 @@ def by_key(rows):
 
 
 def test_planted_fading_has_its_half_distance_and_its_ratios_by_band(tmp_path):
-    rows = by_key(summarise([probed(tmp_path, 1), probed(tmp_path, 2)]))
+    rows = by_key(QUESTION.summarise([probed(tmp_path, 1), probed(tmp_path, 2)]))
     expected = np.log(0.5) / np.log(0.8)
     for bucket, count in (("5-10", 6 * 8), ("11-20", 6 * 16), ("", 6 * 24)):
         row = rows["half_distance", "", bucket, "", None]
@@ -175,16 +173,6 @@ def test_planted_fading_has_its_half_distance_and_its_ratios_by_band(tmp_path):
     assert nearest["n"] == 2 * 12 * 4  # both seeds
     assert rows["ratio", "", "", "11-20", 1]["value"] == pytest.approx(0.8**14)
     assert rows["ratio", "untrained", "", "6-10", None]["value"] == pytest.approx(1)
-    assert rows["vanished", "", "", "", None]["value"] == 0
-
-
-def test_what_vanished_and_what_has_no_ratio_are_counted(tmp_path):
-    run = probed(tmp_path, 1)
-    run.found["trained_aligned"][:36] = 0.0
-    run.found["untrained_last"][:5] = 0.0
-    rows = by_key(summarise([run]))
-    assert rows["vanished", "", "", "", None]["value"] == pytest.approx(36 / 144)
-    assert rows["left_out", "untrained", "", "", None]["value"] == 5
 
 
 BANDS = ("1-5", "6-10", "11-20")
@@ -211,7 +199,7 @@ def arm(name, half=(5.0, 4.0, 6.0), far=(0.1, 0.05, 0.2), note=";;", control="",
 
 
 def frame(*arms):
-    return pd.DataFrame([row for rows in arms for row in rows], columns=list(PROBE_COLUMNS))
+    return table_of([row for rows in arms for row in rows])
 
 
 def judged(*arms):
@@ -301,24 +289,15 @@ def measured(name, control, note=";;"):
         for bucket in ("5-10", ""):
             half = {"measure": measure, "bucket": bucket, "note": note}
             yield facts | half | {"value": 8.0, "low": 7.0, "high": 40.0}
-    yield facts | {"measure": "vanished", "value": 0.25 if control else 0.0}
-    yield facts | {"measure": "left_out", "value": 0.0, "seed": 1}
 
 
-@pytest.fixture
-def page():
+def test_ratios_by_band_and_half_distances():
     notes = {"none": ";;", "additive": ";;at least"}
     arms = [measured(name, control, note) for name, note in notes.items()
             for control in ("", "untrained")]  # fmt: skip
-    return QUESTION.page(frame(*arms))
-
-
-def test_ratios_by_band_and_half_distances_fit_80_columns(page):
-    console = Console(width=80, color_system=None)
-    with console.capture() as capture:
-        console.print(page.table)
-    assert "…" not in capture.get()
-    lines = [line.split() for line in capture.get().splitlines()]
+    page = QUESTION.page(frame(*arms))
+    assert "* behind a count: under 100" in " ".join(page.caption)
+    lines = [line.split() for line in printed(page)]
     nearest = lines.index(["1-5", "none", "2,345", "0.90", "0.90"])
     assert lines[nearest + 1] == ["0.45..1.8"] * 2
     farthest = lines.index(["41+", "none", "99*", "0.00012", "0.00012"])
@@ -327,13 +306,6 @@ def test_ratios_by_band_and_half_distances_fit_80_columns(page):
     at = lines.index(["5-10", "additive", "2,345", *["8.0"] * 4])
     assert lines[at + 1] == [*["7.0..over", "40"] * 4]
     assert ["all", "none", "2,345", *["8.0"] * 4] in lines
-
-
-def test_the_caption_counts_what_vanished(page):
-    text = " ".join(page.caption)
-    assert "* behind a count: under 100" in text
-    assert "none, untrained: 25.0% of the ratios are under 1e-12" in text
-    assert "without a gradient" not in text
 
 
 def test_a_half_distance_beyond_the_tested_steps_is_marked_everywhere():
@@ -358,3 +330,112 @@ def test_a_half_distance_beyond_the_tested_steps_is_marked_everywhere():
     assert "2.5e-07" in page.render("csv")
     text = page.render("rich")
     assert all(cell in text for cell in ("over 11", "9.2..over 22", "2.5e-07"))
+
+
+WORDS, SIZE = 9, 3
+SOURCE, TARGET = [4, 7, 5, EOS], [6, 8, EOS]
+STEP = 1e-5
+
+
+def double(**model):
+    """A random translator in double precision; of the source no word stands twice."""
+    settings = ModelSettings(**{"embedding_size": SIZE, "context_size": 4, **model})
+    graph, weights = create(settings, WORDS, WORDS, 1)
+    random = np.random.default_rng(5)
+    return graph, jax.tree.map(lambda leaf: jnp.asarray(random.normal(0, 0.7, leaf.shape)), weights)
+
+
+def losses(graph, weights, padding=0):
+    """-log P of each target token of the one sentence, by the model's own way from words."""
+    source = jnp.array([SOURCE + [PAD] * padding], jnp.int32)
+    target = jnp.array([TARGET], jnp.int32)
+    translator = nnx.merge(graph, weights)
+    logits, _ = translator.logits(source, jnp.array([len(SOURCE)]), decoder_inputs(target))
+    scores = jax.nn.log_softmax(logits[0])
+    return -np.asarray(scores[np.arange(len(TARGET)), np.array(TARGET)])
+
+
+def moved(weights, word, axis, step):
+    """The weights with one number of a source word's vector moved."""
+    table = weights["encoder"]["embedding"][...]
+    changed = jax.tree.map(lambda leaf: leaf, weights)
+    changed["encoder"]["embedding"][...] = table.at[word, axis].add(step)
+    return changed
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "model",
+    few(
+        [
+            {"attention": "additive"},
+            {"attention": "none"},
+            {"attention": "general", "placement": "output", "cell": "lstm"},
+            {"attention": "none", "placement": "output", "bidirectional": True},
+        ],
+        4,
+    ),
+)
+@pytest.mark.usefixtures("float64")
+def test_norms_are_those_of_finite_differences(model):
+    graph, weights = double(**model)
+    source = jnp.array([SOURCE + [PAD] * 2] * 2, jnp.int32)
+    target = jnp.array([TARGET + [PAD] * 2] * 2, jnp.int32)
+    lengths = jnp.array([len(SOURCE)] * 2, jnp.int32)
+    norms = np.asarray(token_norms(graph, weights, source, lengths, target))[1]
+    slopes = np.zeros((len(TARGET), len(SOURCE), SIZE))
+    for place, word in enumerate(SOURCE):
+        for axis in range(SIZE):
+            up, down = (losses(graph, moved(weights, word, axis, end)) for end in (STEP, -STEP))
+            slopes[:, place, axis] = (up - down) / (2 * STEP)
+    expected = np.linalg.norm(slopes, axis=-1)
+    assert expected.min() > 1e-6
+    np.testing.assert_allclose(norms[: len(TARGET), : len(SOURCE)], expected, rtol=1e-5)
+
+
+@pytest.mark.exhaustive(sample="session")
+def test_other_sentences_of_a_batch_do_not_matter(subject):
+    pairs = sorted(subject.corpus.test, key=lambda pair: pair.words)
+    together = gradient_norms(subject, subject.weights, [pairs[0], pairs[9]])
+    alone = gradient_norms(subject, subject.weights, [pairs[0]])
+    np.testing.assert_allclose(together[0], alone[0], rtol=1e-4, atol=1e-8)
+
+
+PAIR = SentencePair("the black cat", "le chat noir", ((0, 0), (1, 2), (2, 1)))
+
+
+class Reversed(Subject):
+    """The same run, taken for one that reads its source backwards."""
+
+    @property
+    def settings(self):
+        return super().settings.changed(model={"reverse_source": True})
+
+
+def test_steps_are_counted_on_the_way_without_attention(subject):
+    # Read are the, black, cat and the end; h_Tx is the end's state.
+    links = links_of(subject, [PAIR])
+    assert links["steps"].tolist() == [4, 3, 2]
+    assert links["chain"].tolist() == [3 + 1, 2 + 3, 1 + 2]
+    links = links_of(Reversed(subject.folder, subject.trained), [PAIR])
+    assert links["source"].tolist() == [2, 1, 0]
+    assert links["steps"].tolist() == [2, 3, 4]
+
+
+@pytest.mark.exhaustive(sample="session")
+def test_a_real_run_is_measured_and_kept(subject, tmp_path):
+    found = probe(subject, lambda _: None, 2)
+    pairs = chosen(subject, 2)
+    assert len(pairs) == 2 * len(subject.buckets.names)
+    assert len(found["steps"]) == sum(len(pair.links) for pair in pairs)
+    row = len(found["steps"]) - 1
+    (norms,) = gradient_norms(subject, subject.weights, [pairs[-1]])
+    source, target = pairs[-1].links[-1]
+    assert found["trained_aligned"][row] == pytest.approx(norms[target, source], rel=1e-4)
+    assert found["trained_last"][row] == pytest.approx(norms[target, -1], rel=1e-4)
+    assert (found["trained_aligned"] != found["untrained_aligned"]).all()
+    keep(tmp_path, QUESTION, found)
+    rows = QUESTION.summarise([read_kept(tmp_path, subject.settings, QUESTION)])
+    halves = [r for r in rows if r["measure"] == "half_distance" and r["bucket"] == ""]
+    assert {r.get("control") for r in halves} == {"", "untrained"}
+    assert all(r["value"] > 0 for r in halves)

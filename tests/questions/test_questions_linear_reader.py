@@ -65,15 +65,9 @@ def test_rows_without_an_answer_are_left_out():
     misleading[1000:] = misleading[1000:][::-1]
     asked = words.copy()
     asked[1000:, 0] = NO_ANSWER
+    asked[:, 1] = NO_ANSWER  # never asked for
     reader = fit_reader(misleading, asked, classes=CLASSES, seed=1, steps=20)
     assert _share_right(reader, *_planted(1500, 2))[0] == 1.0
-
-
-def test_a_place_that_is_never_asked_for_does_no_harm():
-    inputs, words = _planted(600, 1)
-    asked = np.stack([words[:, 0], np.full(600, NO_ANSWER)], axis=1)
-    reader = fit_reader(inputs, asked, classes=CLASSES, seed=1, steps=20)
-    assert (reader.read(inputs)[:, 0] == words[:, 0]).all()
 
 
 def test_the_same_seed_gives_the_same_answers():
@@ -98,14 +92,10 @@ def test_the_discriminant_is_bayes_rule_for_normal_classes_of_one_covariance():
     assert (read == logs.argmax(axis=1)).mean() > 0.99
 
 
-def test_whitened_inputs_have_no_mean_and_variances_of_one():
+def test_whitened_inputs_have_no_mean_and_variances_of_one_but_where_nothing_varies():
     inputs, _ = _planted(3000, 1)
     white = whiten(inputs).apply(inputs)
     np.testing.assert_allclose(white.mean(axis=0), 0, atol=1e-4)
     np.testing.assert_allclose(np.cov(white, rowvar=False), np.eye(SIZE), atol=1e-3)
-
-
-def test_a_direction_without_variance_stays_small():
-    inputs, _ = _planted(500, 1)
-    flat = np.concatenate([inputs, np.full((500, 1), 7.0, np.float32)], axis=1)
+    flat = np.concatenate([inputs, np.full((3000, 1), 7.0, np.float32)], axis=1)
     assert np.isfinite(whiten(flat).apply(flat)).all()

@@ -61,7 +61,9 @@ def test_a_control_is_called_by_what_makes_it_one():
     ]
 
 
-@pytest.mark.parametrize("study", ["survival", "dimensions", "capacity"])
+@pytest.mark.parametrize(
+    "study", ["survival", "dimensions", "capacity", "reading", "length", "gradients", "embeddings"]
+)
 def test_a_translator_that_sees_no_source_has_nothing_of_it_to_keep_or_lose(study):
     suits = find_study(study).suits
     assert suits(resolve("lecture"))
