@@ -32,23 +32,21 @@ from ..tables.formats import SIDES
 from ..tables.page import Page
 from ..tables.render import new_table
 from .arms import Arm, arms_of, in_buckets
-from .censored import Censored
 from .estimates import Estimate, Estimates
 from .question import Columns, Probed, Question, Row, Tell, grade
 from .survival_length import (
-    CRITERIA,
     ENDS,
     SHARES,
     WORDS,
+    Lengths,
     bounded,
     change,
     growth,
     lengths,
     points_of,
-    statistics_of,
 )
-from .survival_sums import chance, rates
-from .word_survival import LinkedReference, chance_survivals, partners, survivals
+from .survival_sums import rates_score
+from .word_survival import LinkedReference, chance_survivals, partners, survival
 
 if TYPE_CHECKING:
     from .subject import Subject
@@ -57,6 +55,7 @@ SHUFFLES = 10
 """Other sentences of the same length, whose outputs give the share by chance."""
 MAY_DIFFER = frozenset({"model.context_size", "training.updates", "training.seed"})
 """Settings in which the runs of one corpus and attention may differ."""
+FAMILY = ["corpus", "attention", "placement"]
 SURVIVE = {"": "words that survive", "_in_place": "words at their own place"}
 """Those whose growth and change are measured, and which have a table and a panel."""
 SIZE, ASKED = 256, 40
@@ -83,20 +82,16 @@ def probe(subject: "Subject", tell: Tell) -> Columns:
     tell("looking for the words")
     pairs = subject.corpus.test
     outputs = [tokenize(text) for text in read_texts(subject.folder).hypotheses]
-    sources = [tokenize(pair.source) for pair in pairs]
-    references = [tuple(tokenize(pair.target)) for pair in pairs]
+    linked = [LinkedReference.of(pair, pair.links) for pair in pairs]
     words = source_words(pairs)
     points = points_of(words)
     others = partners(points, SHUFFLES, seed=subject.settings.scoring.seed)
-    linked = [
-        LinkedReference(len(source), reference, pair.links)
-        for source, reference, pair in zip(sources, references, pairs, strict=True)
-    ]
-    both = zip(survivals(linked, outputs), chance_survivals(linked, outputs, others), strict=True)
+    by_chance = chance_survivals(linked, outputs, others)
     sums = []
-    for source, (kept, by_chance) in zip(sources, both, strict=True):
-        counted = np.array([is_word(token) for token in source], bool) & ~np.isnan(kept)
-        sums.append([kept[counted].sum(), by_chance[counted].sum(), counted.sum()])
+    for pair, kept, chance in zip(pairs, map(survival, linked, outputs), by_chance, strict=True):
+        counted = np.array(list(map(is_word, tokenize(pair.source))), bool) & ~np.isnan(kept)
+        sums.append([kept[counted].sum(), chance[counted].sum(), counted.sum()])
+    references = [item.reference for item in linked]
     by_others = [in_place(references, [outputs[other] for other in row]) for row in others]
     return {
         "source_words": words,
@@ -105,7 +100,7 @@ def probe(subject: "Subject", tell: Tell) -> Columns:
         **dict(zip(WORDS, np.array(sums, np.float64).T, strict=True)),
         "in_place": in_place(references, outputs),
         "in_place_by_chance": np.mean(by_others, axis=0),
-        "tokens": [len(reference) for reference in references],
+        "tokens": list(map(len, references)),
     }
 
 
@@ -118,19 +113,32 @@ def in_place(
 
 
 def summarise(probed: Sequence[Probed]) -> list[Row]:
-    """Lengths, their growth, what twice the training adds, bits: by corpus and attention."""
+    """Lengths, their growth, what twice the training adds, bits: by corpus and attention.
+
+    Raises UserError if the runs of one corpus and attention differ in more than `MAY_DIFFER`.
+    """
     groups: dict[tuple[str, ...], list[Arm]] = {}
     for arm in arms_of(probed):
         corpus, model = arm.settings.corpus.name, arm.settings.model
         groups.setdefault((corpus, model.attention, model.placement), []).append(arm)
-    return [row for arms in groups.values() for row in _group_rows(arms)]
+    rows: list[Row] = []
+    for arms in groups.values():
+        _check_alike(arms)
+        measured: dict[tuple[float, int], Lengths] = {}
+        by_place = {
+            (arm.settings.training.updates, arm.settings.model.context_size): arm for arm in arms
+        }
+        for (updates, size), arm in sorted(by_place.items(), key=lambda item: item[0]):
+            measured[updates, size] = lengths(arm)
+            rows += _arm_rows(arm, measured[updates, size], measured.get((updates / 2, size), {}))
+        for updates in dict.fromkeys(updates for updates, _ in measured):
+            by_size = {size: found for (known, size), found in measured.items() if known == updates}
+            if len(by_size) > 1:
+                rows += _growth_rows(by_place[updates, min(by_size)], by_size)
+    return rows
 
 
-def _group_rows(arms: Sequence[Arm]) -> Iterator[Row]:
-    """The rows of one corpus and attention, by updates and context size.
-
-    Raises UserError if its runs differ in more than `MAY_DIFFER`.
-    """
+def _check_alike(arms: Sequence[Arm]) -> None:
     cells = [Cell("", arm.settings) for arm in arms]
     for name in [name for name in varying(cells) if name not in MAY_DIFFER]:
         values = list(dict.fromkeys(toml_word(cell.value(name)) for cell in cells))
@@ -140,69 +148,53 @@ def _group_rows(arms: Sequence[Arm]) -> Iterator[Row]:
             f"the runs differ in {name} ({' and '.join(values)}), and capacities of both cannot "
             f"stand in one table: choose with `--where {name}={named}`"
         )
-    by_place = {
-        (arm.settings.training.updates, arm.settings.model.context_size): arm for arm in arms
-    }
-    means: dict[int, dict[int, dict[tuple[str, str], Censored]]] = {}
-    for (updates, size), arm in sorted(by_place.items(), key=lambda item: item[0]):
-        earlier = {} if updates % 2 else means.get(updates // 2, {}).get(size, {})
-        current = means.setdefault(updates, {}).setdefault(size, {})
-        n = len(arm.runs[0].found["point"])
-        for (suffix, part), (mean, seeds) in lengths(arm).items():
-            current[suffix, part] = mean
-            yield arm.row(f"length{suffix}", **bounded(mean), part=part, n=n)
-            for run, alone in zip(arm.runs, seeds, strict=True):
-                keys = {"part": part, "n": n, "note": f"value {alone.side}" if alone.side else ""}
-                yield arm.seed_row(run, f"length{suffix}", alone.shown, **keys)
-        for (suffix, part), once in earlier.items():
-            if suffix in SURVIVE:
-                added = change(once, current[suffix, part])
-                yield arm.row(f"added{suffix}", **added, part=part, n=n)
-        yield from _bit_rows(arm, current)
-        yield from _bucket_rows(arm)
-    for updates, by_size in means.items():
-        first = by_place[updates, min(by_size)]
-        name = f"{first.settings.corpus.name} {first.settings.model.attention} updates={updates}"
-        for suffix, part in by_size[min(by_size)] if len(by_size) > 1 else ():
-            if suffix in SURVIVE:
-                fit = growth({size: known[suffix, part] for size, known in by_size.items()})
-                row = first.row(f"growth{suffix}", **fit, part=part)
-                yield row | {"arm": name, "context_size": None}
 
 
-def _bit_rows(arm: Arm, means: Mapping[tuple[str, str], Censored]) -> Iterator[Row]:
-    """Bits of one more word, and those of the words that survive, in all and for each number.
+def _arm_rows(arm: Arm, measured: Lengths, earlier: Lengths) -> Iterator[Row]:
+    """An arm's lengths, how much longer they are than with half the updates, bits, and chance.
 
-    There are none if the bits of the sentences are not known (nan).
+    Bits are those of one more word and of the words that survive, in all and for each number;
+    there are none if the bits of the sentences are not known (nan).
     """
     probed, size = arm.runs[0].found, arm.settings.model.context_size
-    n = len(probed["bits"])
-    if np.isnan(probed["bits"]).any():
-        return
-    a_word = float(np.polyfit(probed["source_words"], probed["bits"], 1)[0])
-    yield arm.row("bits_a_word", a_word, n=n)
-    for part, share in SHARES.items():
-        length = bounded(means.get(("_in_place", part), means["", part]))
-        bits = {end: share * a_word * length[end] for end in ENDS}
-        others = {"part": part, "n": n, "note": length["note"]}
-        yield arm.row("bits", **bits, **others)
-        yield arm.row("bits_a_number", **{end: bits[end] / size for end in ENDS}, **others)
+    n = len(probed["point"])
+    for (suffix, part), (mean, seeds) in measured.items():
+        yield arm.row(f"length{suffix}", **bounded(mean), part=part, n=n)
+        for run, alone in zip(arm.runs, seeds, strict=True):
+            keys = {"part": part, "n": n, "note": f"value {alone.side}" if alone.side else ""}
+            yield arm.seed_row(run, f"length{suffix}", alone.shown, **keys)
+    for (suffix, part), (once, _) in earlier.items():
+        if suffix in SURVIVE:
+            added = change(once, measured[suffix, part][0])
+            yield arm.row(f"added{suffix}", **added, part=part, n=n)
+    if not np.isnan(probed["bits"]).any():
+        a_word = float(np.polyfit(probed["source_words"], probed["bits"], 1)[0])
+        yield arm.row("bits_a_word", a_word, n=n)
+        for part, share in SHARES.items():
+            length = bounded(measured.get(("_in_place", part), measured["", part])[0])
+            for measure, unit in (("bits", 1), ("bits_a_number", size)):
+                bits = {end: share * a_word * length[end] / unit for end in ENDS}
+                yield arm.row(measure, **bits, part=part, n=n, note=length["note"])
+    statistics = arm.statistics(WORDS)
+    for place, bucket, inside in in_buckets(arm.runs[0], probed["source_words"]):
+        keys = {"place": place, "bucket": bucket}
+        yield from arm.rows("chance", rates_score("chance"), statistics[:, inside], **keys)
 
 
-def _bucket_rows(arm: Arm) -> Iterator[Row]:
-    """The share that survives, and that by chance, in each length bucket."""
-    statistics = statistics_of(arm, WORDS)
-    scores = {"survival": CRITERIA[""][1], "chance": lambda sums: chance(rates(sums))}
-    for place, bucket, inside in in_buckets(arm.runs[0], arm.runs[0].found["source_words"]):
-        for measure, score in scores.items():
-            yield from arm.rows(measure, score, statistics[:, inside], place=place, bucket=bucket)
+def _growth_rows(arm: Arm, by_size: Mapping[int, Lengths]) -> Iterator[Row]:
+    """How the lengths of one budget grow with the context; ``arm`` is that of the smallest."""
+    settings = arm.settings
+    name = f"{settings.corpus.name} {settings.model.attention} updates={settings.training.updates}"
+    for suffix, part in by_size[settings.model.context_size]:
+        if suffix in SURVIVE:
+            fit = growth({size: found[suffix, part][0] for size, found in by_size.items()})
+            row = arm.row(f"growth{suffix}", **fit, part=part)
+            yield row | {"arm": name, "context_size": None}
 
 
 @dataclass(frozen=True)
 class Bounded(Estimate):
     """A number of which ``value``, ``low`` or ``high`` may be a bound; ``note`` says which is."""
-
-    note: str = ""
 
     def side(self, end: str) -> str:
         """``at least`` or ``under`` if this end is a bound, else empty."""
@@ -229,25 +221,17 @@ class Bounded(Estimate):
 class Family:
     """The numbers of one corpus and attention, by measure, share, updates and context size.
 
-    The size of what is about all sizes is None. ``budgets`` are the updates, ascending.
+    The size of what is about all sizes is None. ``size`` is the one that C2 is about, else the
+    largest; ``once`` are the updates that were doubled, else the most.
     """
 
     corpus: str
     attention: str
     numbers: Mapping[tuple[str, str, int, int | None], Bounded]
     sizes: Sequence[int]
+    size: int
     budgets: Sequence[int]
-
-    @property
-    def size(self) -> int:
-        """The size that C2 is about, else the largest."""
-        return SIZE if SIZE in self.sizes else self.sizes[-1]
-
-    @property
-    def once(self) -> int:
-        """The updates that were doubled, else the most."""
-        doubled = (updates for updates in self.budgets if 2 * updates in self.budgets)
-        return next(doubled, self.budgets[-1])
+    once: int
 
     def get(self, measure: str, part: str, updates: int, size: int | None) -> Bounded:
         """A number; nan if there is none."""
@@ -261,19 +245,18 @@ class Family:
 
 def families(estimates: Estimates) -> list[Family]:
     """What was measured, by corpus, attention and placement."""
-    groups: dict[tuple[str, ...], dict[tuple, Bounded]] = {}
-    for row in estimates.means[estimates.means["part"] != ""].to_dict("records"):
-        size = None if pd.isna(row["context_size"]) else int(row["context_size"])
-        note = row["note"] if isinstance(row["note"], str) else ""
-        known = groups.setdefault((row["corpus"], row["attention"], row["placement"]), {})
-        known[row["measure"], row["part"], int(row["updates"]), size] = Bounded(
-            *(float(row[end]) for end in ENDS), note=note
-        )
-    made = []
-    for (corpus, attention, _), known in groups.items():
+    rows, made = estimates.means[estimates.means["part"] != ""], []
+    for (corpus, attention, _), subset in rows.groupby(FAMILY, sort=False, dropna=False):
+        known = {}
+        for row in subset.to_dict("records"):
+            size = None if pd.isna(row["context_size"]) else int(row["context_size"])
+            number = Bounded(*(float(row[end]) for end in ENDS), note=row["note"])
+            known[row["measure"], row["part"], int(row["updates"]), size] = number
         sizes = sorted({size for *_, size in known if size is not None})
         budgets = sorted({updates for _, _, updates, _ in known})
-        made.append(Family(corpus, attention, known, sizes, budgets))
+        once = next((updates for updates in budgets if 2 * updates in budgets), budgets[-1])
+        size = SIZE if SIZE in sizes else sizes[-1]
+        made.append(Family(corpus, attention, known, sizes, size, budgets, once))
     return made
 
 
@@ -359,14 +342,11 @@ NOTES = [
     "> and <: beyond the tested lengths, whose end is printed. Twice: with twice the updates. "
     "Added: what they add at 50 %; an open end is beyond the tested lengths (C12).",
     "Growth: the exponent b of words = a numbers^b, by least squares over the context sizes whose "
-    "length is within the tested ones. A resample whose length is beyond them counts as their end, "
-    "so that the exponent's range is too narrow if many are.",
-    "Bits per number: bits of the surviving half of the words at the length of 50 % (in files also "
-    "of nine tenths at 90 %), divided by the context's numbers, after the longer training; of "
-    "copied words those at their own place, since n words in their order are exactly n times the "
-    "bits of one. The output does not say which half survives: up to one bit less for each word of "
-    "the sentence is certain. All words count alike, but of the grammar's words those with fewer "
-    "bits (function words) survive first.",
+    "length is within the tested ones; its range is too narrow if many resamples are beyond them.",
+    "Bits per number: bits of the surviving half of the words at the length of 50 %, divided by "
+    "the context's numbers, after the longer training; of copied words those at their own place. "
+    "The output does not say which half survives: up to one bit less for each word of the sentence "
+    "is certain. Of the grammar's words those with fewer bits (function words) survive first.",
 ]
 NO_VECTOR = (
     "Attention is not among the arms: with it there is no single vector to fill, for the decoder "
@@ -434,7 +414,7 @@ class CapacityQuestion(Question):
         for family in families(estimates):
             for suffix in SURVIVE if family.corpus == "copy" else [""]:
                 body.add_row(family_table(family, suffix))
-        keys = ["corpus", "attention", "placement", "updates", "context_size", "part"]
+        keys = [*FAMILY, "updates", "context_size", "part"]
         rows = estimates.means[estimates.means["measure"].isin(self.measures)]
         data = rows[keys].drop_duplicates().reset_index(drop=True)
         for measure in self.measures:
@@ -448,8 +428,7 @@ class CapacityQuestion(Question):
         """A panel a share of the words, corpus and criterion: lengths by context size."""
         rows, panels = [], []
         shares = dict.fromkeys(frame.loc[frame["measure"] == "length", "part"])
-        corpora = dict.fromkeys(frame["corpus"])
-        for share, corpus, suffix in product(reversed(shares), corpora, SURVIVE):
+        for share, corpus, suffix in product(reversed(shares), frame["corpus"].unique(), SURVIVE):
             subset = chosen(frame, f"length{suffix}", corpus=corpus, part=share)
             if subset.empty:
                 continue
@@ -457,8 +436,7 @@ class CapacityQuestion(Question):
             budgets = [f"{int(updates):,} updates" for updates in subset["updates"]]
             subset = subset.assign(
                 arm=subset["attention"], control=budgets, most=-subset["updates"]
-            )
-            subset = subset.sort_values(["arm", "most", "context_size"], kind="stable")
+            ).sort_values(["arm", "most", "context_size"], kind="stable")
             name = f"{corpus}: {share} survive{suffix.replace('_', ' ')}"
             rows += drawn(name, subset, "context_size")
             panels.append(

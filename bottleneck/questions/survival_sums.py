@@ -118,6 +118,11 @@ MEASURES: dict[str, Measure] = {
 """By the names that tables have for them."""
 
 
+def rates_score(measure: str) -> Score:
+    """A measure, by its name, as a score of sums (found, by chance, words)."""
+    return lambda sums: MEASURES[measure](rates(sums))
+
+
 def overall(measure: Measure, cells: Real[ndarray, "..."]) -> Float[ndarray, "..."]:
     """A measure of all words together."""
     return measure(rates(cells.sum(axis=(-3, -2))))
