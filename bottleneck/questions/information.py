@@ -205,9 +205,8 @@ def _kept(estimates: Estimates) -> Verdict:
 PROBE = (
     "Probe: a fresh decoder that learns to write the source from the frozen encoder's memory (the "
     "last state without attention, all states with it). It recovers the bits less its "
-    "cross-entropy of the whole sentence, a sum floored at 0: a lower bound on what the memory "
-    "holds. The probe was trained for {updates} updates; with more it might read more. Untr.: an "
-    "untrained encoder, of the weights that the run began with, and a probe trained as long. "
+    "cross-entropy of the whole sentence, a sum floored at 0; trained for {updates} updates, with "
+    "more it might read more. Untr.: an untrained encoder, and a probe trained as long. "
     "Shuf.: the probe is given the memory of another sentence of the bucket."
 )
 KINDS = {
@@ -223,9 +222,8 @@ KINDS = {
 }
 TRANSLATOR = (
     "Trans.: the translator's own, the bits of the source less those of the reference under it. "
-    "Its shuf.: it is given the source of another sentence of the bucket, from which it can learn "
-    "only what all have in common; floored at 0 as well (the CSV has all numbers as they are). "
-    "Slide: 256 of about 3,000 numbers (L9). %: of the bits in the source."
+    "Its shuf.: it is given the source of another sentence of the bucket; floored at 0 as well "
+    "(the CSV has all numbers as they are). Slide: 256 of about 3,000 numbers (L9)."
 )
 GROWTH = (
     "Lines through the buckets' totals by their mean words, in the shorter and the longer half "
@@ -233,10 +231,9 @@ GROWTH = (
     "0 where they level off and 100 % where they rise as the source's do; not floored."
 )
 COARSE = (
-    "After training, each number of the context (with attention of every state; s_0 is made of "
-    "them too) is put into the middle of one of 2, 4, 16 or 256 equal cells of its range over "
-    "1,000 training sentences; greedy search. What survives shows how coarse a context the "
-    "translator tolerates, not how many bits are in it: it was not trained to use them."
+    "After training, each number of the memory is put into the middle of one of 2, 4, 16 or 256 "
+    "equal cells of its range over 1,000 training sentences. What survives shows how coarse a "
+    "memory the translator tolerates, not how many bits are in it: it was not trained to use them."
 )
 
 
