@@ -25,7 +25,7 @@ from ..corpus.pair import Link, SentencePair
 from ..corpus.pieces import by_word, links_from_weights, shares_of
 from ..corpus.tokens import WORDS
 from ..figures.plot import shared
-from ..scoring.bootstrap import ratio_of_sums
+from ..scoring.bootstrap import Score, ratio_of_sums
 from ..settings.run import RunSettings
 from .estimates import Estimates
 from .ibm1 import IBM1, train
@@ -192,14 +192,12 @@ def error_rate(sums: Real[ndarray, "*rows 4"]) -> Float[ndarray, "*rows"]:
     return np.asarray(1 - ratio_of_sums(parts))
 
 
-def precision(sums: Real[ndarray, "*rows 4"]) -> Float[ndarray, "*rows"]:
-    """|A & P| / |A|: links that are at least possible; nan without links."""
-    return ratio_of_sums(sums[..., [1, 2]])
-
-
-def recall(sums: Real[ndarray, "*rows 4"]) -> Float[ndarray, "*rows"]:
-    """|A & S| / |S|: sure links that were found; nan without sure links."""
-    return ratio_of_sums(sums[..., [0, 3]])
+RATES: dict[str, Score] = {
+    "aer": error_rate,
+    "precision": lambda sums: ratio_of_sums(sums[..., [1, 2]]),
+    "recall": lambda sums: ratio_of_sums(sums[..., [0, 3]]),
+}
+"""Of link counts, nan without links: |A & P| / |A| that are at least possible, |A & S| / |S|."""
 
 
 def weight_sums(weights: Float[ndarray, "target source"], links: Links) -> list[float]:
@@ -246,13 +244,15 @@ def _rows(arm: "Arm", inside: ndarray, place: int, bucket: str) -> Iterator[Row]
     keys = {"place": place, "bucket": bucket}
     if arm.settings.model.points:
         counts = {method: sums(method, *COUNTS) for method in METHODS}
-        rates = {"aer": error_rate, "precision": precision, "recall": recall}
-        for method, (name, rate) in product(METHODS, rates.items()):
+        for method, (name, rate) in product(METHODS, RATES.items()):
             control = "" if method == "trained" else method
             yield from arm.rows(name, rate, counts[method], control=control, **keys)
         for method in ("untrained", *BASELINES):
             both = np.concatenate([counts[method], counts["trained"]], axis=-1)
-            yield from arm.rows("aer_gap", _gap, both, control=method, **keys)
+            yield from arm.rows(
+                "aer_gap", lambda sums: error_rate(sums[..., :4]) - error_rate(sums[..., 4:]), both,
+                control=method, **keys,
+            )  # fmt: skip
     for measure, method, name, control in (
         ("weight", "trained", "on_gold", ""),
         ("weight", "untrained", "on_gold", "untrained"),
@@ -261,11 +261,6 @@ def _rows(arm: "Arm", inside: ndarray, place: int, bucket: str) -> Iterator[Row]
     ):
         weights = sums(method, name, "words")
         yield from arm.rows(measure, ratio_of_sums, weights, control=control, **keys)
-
-
-def _gap(sums: Float[ndarray, "*rows 8"]) -> Float[ndarray, "*rows"]:
-    """Error rate of the control, minus that of the weights."""
-    return error_rate(sums[..., :4]) - error_rate(sums[..., 4:])
 
 
 def decide(estimates: Estimates | None) -> Sequence[Verdict]:
@@ -306,16 +301,12 @@ def _judge(estimates: Estimates, arms: Sequence[str]) -> Verdict:
 
 NOTES = (
     "Weight on gold: % of a target word's weight that lies on its gold source words; equal: what "
-    "equal weights have there. AER: alignment error rate in %, 0 is best. Weights: each target "
-    "word is linked to the source word with its largest weight, on the references, end tokens left "
-    "out. Untrained: the same network before training. Diagonal: target word j to the source word "
-    "at the same share of the sentence. IBM 1: IBM model 1, 5 iterations on the run's own training "
-    "pairs. P, R: precision and recall of the weights' links."
+    "equal weights have there. AER: alignment error rate in %, 0 is best. Untrained: the same "
+    "network before training. Diagonal: target word j to the source word at the same share of the "
+    "sentence. IBM 1: IBM model 1, 5 iterations on the run's own training pairs. P, R: precision "
+    "and recall of the weights' links, end tokens left out."
 )
-UNIFORM = (
-    "uniform: equal weights have no largest, so that an alignment read off them would mean "
-    "nothing; their weight on gold is their equal share."
-)
+UNIFORM = "uniform: equal weights have no largest; their weight on gold is their equal share."
 
 
 def notes(frame: pd.DataFrame) -> list[str]:

@@ -14,6 +14,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
+from operator import eq
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,7 +29,7 @@ from ..figures.plot import Panel, Plot, chosen, data_frame, drawn, facts
 from ..results.outputs import read_texts
 from ..settings.errors import UserError
 from ..settings.sweep import Cell, toml_word, varying
-from ..tables.formats import SIDES
+from ..tables.formats import beyond
 from ..tables.page import Page
 from ..tables.render import new_table
 from .arms import Arm, arms_of, in_buckets
@@ -92,24 +93,23 @@ def probe(subject: "Subject", tell: Tell) -> Columns:
         counted = np.array(list(map(is_word, tokenize(pair.source))), bool) & ~np.isnan(kept)
         sums.append([kept[counted].sum(), chance[counted].sum(), counted.sum()])
     references = [item.reference for item in linked]
-    by_others = [in_place(references, [outputs[other] for other in row]) for row in others]
+
+    def in_place(texts: Sequence[Sequence[str]]) -> Float[ndarray, "sentences"]:
+        """How many of each reference's tokens stand at their own place in its output."""
+        both = zip(references, texts, strict=True)
+        return np.array([sum(map(eq, *pair)) for pair in both], np.float64)
+
     return {
         "source_words": words,
         "point": points,
         "bits": [pair.bits for pair in pairs],
         **dict(zip(WORDS, np.array(sums, np.float64).T, strict=True)),
-        "in_place": in_place(references, outputs),
-        "in_place_by_chance": np.mean(by_others, axis=0),
+        "in_place": in_place(outputs),
+        "in_place_by_chance": np.mean(
+            [in_place([outputs[other] for other in row]) for row in others], axis=0
+        ),
         "tokens": list(map(len, references)),
     }
-
-
-def in_place(
-    references: Sequence[Sequence[str]], outputs: Sequence[Sequence[str]]
-) -> Float[ndarray, "sentences"]:
-    """How many of each reference's tokens stand at their own place in its output."""
-    both = zip(references, outputs, strict=True)
-    return np.array([sum(a == b for a, b in zip(*pair, strict=False)) for pair in both], np.float64)
 
 
 def summarise(probed: Sequence[Probed]) -> list[Row]:
@@ -124,17 +124,24 @@ def summarise(probed: Sequence[Probed]) -> list[Row]:
     rows: list[Row] = []
     for arms in groups.values():
         _check_alike(arms)
-        measured: dict[tuple[float, int], Lengths] = {}
         by_place = {
             (arm.settings.training.updates, arm.settings.model.context_size): arm for arm in arms
         }
+        measured: dict[tuple[float, int], Lengths] = {}
         for (updates, size), arm in sorted(by_place.items(), key=lambda item: item[0]):
             measured[updates, size] = lengths(arm)
             rows += _arm_rows(arm, measured[updates, size], measured.get((updates / 2, size), {}))
-        for updates in dict.fromkeys(updates for updates, _ in measured):
-            by_size = {size: found for (known, size), found in measured.items() if known == updates}
-            if len(by_size) > 1:
-                rows += _growth_rows(by_place[updates, min(by_size)], by_size)
+        for budget in dict.fromkeys(updates for updates, _ in measured):
+            by_size = {
+                size: found for (updates, size), found in measured.items() if updates == budget
+            }
+            first = by_place[budget, min(by_size)]
+            for suffix, part in by_size[min(by_size)] if len(by_size) > 1 else ():
+                if suffix in SURVIVE:
+                    fit = growth({size: found[suffix, part][0] for size, found in by_size.items()})
+                    row = first.row(f"growth{suffix}", **fit, part=part)
+                    name = f"{row['corpus']} {row['attention']} updates={budget}"
+                    rows.append(row | {"arm": name, "context_size": None})
     return rows
 
 
@@ -181,39 +188,30 @@ def _arm_rows(arm: Arm, measured: Lengths, earlier: Lengths) -> Iterator[Row]:
         yield from arm.rows("chance", rates_score("chance"), statistics[:, inside], **keys)
 
 
-def _growth_rows(arm: Arm, by_size: Mapping[int, Lengths]) -> Iterator[Row]:
-    """How the lengths of one budget grow with the context; ``arm`` is that of the smallest."""
-    settings = arm.settings
-    name = f"{settings.corpus.name} {settings.model.attention} updates={settings.training.updates}"
-    for suffix, part in by_size[settings.model.context_size]:
-        if suffix in SURVIVE:
-            fit = growth({size: found[suffix, part][0] for size, found in by_size.items()})
-            row = arm.row(f"growth{suffix}", **fit, part=part)
-            yield row | {"arm": name, "context_size": None}
-
-
 @dataclass(frozen=True)
 class Bounded(Estimate):
     """A number of which ``value``, ``low`` or ``high`` may be a bound; ``note`` says which is."""
 
-    def side(self, end: str) -> str:
-        """``at least`` or ``under`` if this end is a bound, else empty."""
-        return next((side for side in SIDES if f"{end} {side}" in self.note), "")
+    def beyond(self, end: str) -> str:
+        """``>`` or ``<`` if this end is a bound, else empty."""
+        return beyond(self.note, end)
 
     def ends(self, form: str, signs: Mapping[str, str], missing: str) -> list[str]:
-        """Value, low and high, after the sign of a bound's side."""
-        both = [(getattr(self, end), signs.get(self.side(end), "")) for end in ENDS]
+        """Value, low and high, after the sign of a bound."""
+        both = [(getattr(self, end), signs.get(self.beyond(end), "")) for end in ENDS]
         return [missing if math.isnan(number) else sign + form.format(number)
                 for number, sign in both]  # fmt: skip
 
     def text(self, form: str = "{:.1f}", unit: str = "") -> str:
         """``14.2 [13.8, at least 14.9]``; if all three are one bound it stands once."""
-        value, low, high = self.ends(form + unit, {side: f"{side} " for side in SIDES}, "open")
-        return value if self.side("value") and value == low == high else f"{value} [{low}, {high}]"
+        value, low, high = self.ends(form + unit, {">": "at least ", "<": "under "}, "open")
+        return (
+            value if self.beyond("value") and value == low == high else f"{value} [{low}, {high}]"
+        )
 
     def cell(self, form: str) -> str:
         """The cell of a table: bounds have a sign, and open ends are empty."""
-        value, low, high = self.ends(form, SIDES, "")
+        value, low, high = self.ends(form, {">": ">", "<": "<"}, "")
         return f"{value}\n{low}..{high}" if value else ""
 
 
@@ -261,29 +259,27 @@ def families(estimates: Estimates) -> list[Family]:
 
 
 def decide(estimates: Estimates | None) -> Sequence[Verdict]:
-    """C2: 256 numbers hold so many words and no more."""
-    reason = "no capacity was measured: run `bottleneck study capacity`"
-    if estimates is not None:
-        reason = "no run without attention was measured"
-        known = [family for family in families(estimates) if family.attention == "none"]
-        if known:
-            return [_judge(*sorted(known, key=lambda family: family.corpus != "copy"))]
-    return [Verdict("C2", "not measured", RULE, reason)]
+    """C2: 256 numbers hold so many words and no more.
 
-
-def _judge(family: Family, *others: Family) -> Verdict:
-    """The rule; a number that is not known is on neither side of another."""
-    once, size = family.once, family.size
-    half = family.get("length", "50 %", once, size)
-    added = family.get("added", "50 %", 2 * once, size)
-    exponent = family.get("growth", "50 %", once, None)
-    because = "; ".join(f"{_reached(item)}; {answer(item)}" for item in (family, *others))
+    A number that is not known is on neither side of another.
+    """
+    known = families(estimates) if estimates else []
+    known = [family for family in known if family.attention == "none"]
+    if not known:
+        reason = "no capacity was measured: run `bottleneck study capacity`"
+        reason = "no run without attention was measured" if estimates else reason
+        return [Verdict("C2", "not measured", RULE, reason)]
+    known.sort(key=lambda family: family.corpus != "copy")
+    family, because = known[0], "; ".join(map(reading, known))
+    half = family.get("length", "50 %", family.once, family.size)
+    added = family.get("added", "50 %", 2 * family.once, family.size)
+    exponent = family.get("growth", "50 %", family.once, None)
     number: dict[str, Any] = {}
-    if not half.side("value"):
-        known = (math.nan if half.side(end) else getattr(half, end) for end in ENDS)
-        name = f"words of {family.corpus}, half of which survive in {size} numbers"
-        number = numbers(name, *known)
-    if half.side("value"):
+    if not half.beyond("value"):
+        ends = (math.nan if half.beyond(end) else getattr(half, end) for end in ENDS)
+        name = f"words of {family.corpus}, half of which survive in {family.size} numbers"
+        number = numbers(name, *ends)
+    if half.beyond("value"):
         reason = "the length is beyond the tested ones"
     elif math.isnan(added.value):
         reason = "no run was trained twice as long"
@@ -292,79 +288,65 @@ def _judge(family: Family, *others: Family) -> Verdict:
     else:
         most = MOST_ADDED * half.value
         grows = exponent.low > 0 and not (added.low > 0 and added.value >= most)
-        return Verdict("C2", grade(grows and added.high < most, grows), RULE, because, **number)
-    return Verdict("C2", "not measured", RULE, f"{reason}; {because}", **number)
+        return [Verdict("C2", grade(grows and added.high < most, grows), RULE, because, **number)]
+    return [Verdict("C2", "not measured", RULE, f"{reason}; {because}", **number)]
 
 
-def _reached(family: Family) -> str:
-    """The lengths of half of the words, what training adds to them, and their growth."""
+def reading(family: Family) -> str:
+    """The lengths of half of the words, what training adds to them, their growth, and the answer.
+
+    The answer to the lecture's question is how many words at least, never how many at most.
+    """
     reached = [
-        f"{'' if half.side('value') else 'up to '}{half.text()} words after {updates:,} updates"
+        f"{'' if half.beyond('value') else 'up to '}{half.text()} words after {updates:,} updates"
         for updates, half in family.lengths("50 %").items()
     ]
-    added = family.get("added", "50 %", 2 * family.once, family.size)
-    exponent = family.get("growth", "50 %", family.once, None)
     clauses = [
         f"on {family.corpus} half of the words survive in {family.size} numbers in sentences of "
         f"{', of '.join(reached)}"
     ]
+    added = family.get("added", "50 %", 2 * family.once, family.size)
     if not math.isnan(added.value):
         clauses.append(f"twice the updates change that by {added.text('{:+z.1f}')}")
+    exponent = family.get("growth", "50 %", family.once, None)
     if not math.isnan(exponent.value):
         power = exponent.text("{:.2f}")
         clauses.append(f"the length grows with the context size to the power {power}")
-    return "; ".join(clauses)
-
-
-def answer(family: Family) -> str:
-    """The answer to the lecture's question: how many words at least, never how many at most."""
     lengths = family.lengths("90 %")
     updates = max(lengths, key=lambda updates: (lengths[updates].low, updates))
-    most = lengths[updates]
+    most, words = lengths[updates], math.floor(lengths[updates].low)
     trained = f"with this training ({updates:,} updates) {family.size} numbers"
-    if most.side("low") == "under":
-        keep = "do not keep" if most.side("value") == "under" else "may not keep"
-        return (
+    if most.beyond("low") == "<":
+        keep = "do not keep" if most.beyond("value") == "<" else "may not keep"
+        clauses.append(
             f"{trained} {keep} 90 % of the words of {family.corpus} even at the {most.low:.1f} "
             "words of the shortest sentences; more training might change that"
         )
-    words = math.floor(most.low)
-    rest = f"can hold {ASKED}" if words >= ASKED else f"with more training might hold {ASKED}"
-    return f"{trained} hold at least {words} words of {family.corpus} (90 % survive) and {rest}"
-
-
-NOTES = [
-    "90 %, 50 %: the length in words at which this share of a sentence's words survives. A word "
-    "survives if the words of the reference that it is linked to stand in the output; the share by "
-    "chance, from the same outputs and other sources of that length, is taken away, "
-    "(r - c) / (1 - c). The share is made to fall with length (isotonic regression). Copied words "
-    "may survive out of order, so those at their own place are counted as well.",
-    "> and <: beyond the tested lengths, whose end is printed. Twice: with twice the updates. "
-    "Added: what they add at 50 %; an open end is beyond the tested lengths (C12).",
-    "Growth: the exponent b of words = a numbers^b, by least squares over the context sizes whose "
-    "length is within the tested ones; its range is too narrow if many resamples are beyond them.",
-    "Bits per number: bits of the surviving half of the words at the length of 50 %, divided by "
-    "the context's numbers, after the longer training; of copied words those at their own place. "
-    "The output does not say which half survives: up to one bit less for each word of the sentence "
-    "is certain. Of the grammar's words those with fewer bits (function words) survive first.",
-]
-NO_VECTOR = (
-    "Attention is not among the arms: with it there is no single vector to fill, for the decoder "
-    "reads every state, as many as there are words."
-)
-RANGES = (
-    "Ranges are 95 % over test sentences (bootstrap), the same resamples for every seed, context "
-    "and budget; they say nothing of other seeds."
-)
+    else:
+        rest = f"can hold {ASKED}" if words >= ASKED else f"with more training might hold {ASKED}"
+        clauses.append(
+            f"{trained} hold at least {words} words of {family.corpus} (90 % survive) and {rest}"
+        )
+    return "; ".join(clauses)
 
 
 def notes(frame: pd.DataFrame) -> list[str]:
-    """The answers, what the columns are, and of each corpus its sentences, bits and chance."""
-    estimates = Estimates(frame)
-    answers = [answer(family) for family in families(estimates) if family.attention == "none"]
-    lines = [f"{text[:1].upper()}{text[1:]}." for text in answers] + NOTES
-    lines += [NO_VECTOR] if set(estimates.means["attention"]) == {"none"} else []
-    for corpus, rows in estimates.means.groupby("corpus", sort=False):
+    """What the columns are, and of each corpus its sentences, bits and chance."""
+    lines = [
+        "90 %, 50 %: the length in words at which this share of a sentence's words survives beyond "
+        "chance, made to fall with length (isotonic regression). Copied words may survive out of "
+        "order, so those at their own place are counted as well. > and <: beyond the tested "
+        "lengths, whose end is printed. Twice: with twice the updates. Added: what they add at "
+        "50 %; an open end is beyond the tested lengths (C12).",
+        "Growth: the exponent b of words = a numbers^b over the context sizes whose length is "
+        "within the tested ones; its range is too narrow if many resamples are beyond them.",
+        "Bits per number: bits of the surviving half of the words at the length of 50 %, after the "
+        "longer training; of copied words those at their own place. The output does not say which "
+        "half survives: up to one bit less for each word of the sentence is certain.",
+        "With attention there is no single vector to fill: the decoder reads every state.",
+    ]
+    means = frame[frame["seed"].isna()]
+    for corpus, rows in means.groupby("corpus", sort=False):
         values = {name: part.dropna() for name, part in rows.groupby("measure")["value"]}
         parts = [f"{int(rows.loc[rows['measure'] == 'length', 'n'].max()):,} test sentences"]
         if len(bits := values.get("bits_a_word", ())):
@@ -378,7 +360,12 @@ def notes(frame: pd.DataFrame) -> list[str]:
     seeds = ", ".join(map(str, sorted({int(seed) for seed in frame["seed"].dropna()})))
     several = f"Seeds {seeds}: a length is read from the mean of their survival."
     alone = f"One seed ({seeds}): nothing is known of the spread over seeds."
-    return [*lines, several if "," in seeds else alone, RANGES]
+    return [
+        *lines,
+        several if "," in seeds else alone,
+        "Ranges are 95 % over test sentences (bootstrap), the same resamples for every seed, "
+        "context and budget; they say nothing of other seeds.",
+    ]
 
 
 def family_table(family: Family, suffix: str) -> Table:

@@ -30,7 +30,7 @@ from ..lecture.slides import SLIDES
 from ..results.outputs import read_texts
 from ..settings.buckets import Buckets
 from . import survival_sums as sums
-from .estimates import Estimate, Estimates
+from .estimates import Estimates
 from .question import Axes, Column, Columns, Grid, Line, Probed, Question, Row, Tell, grade
 from .word_survival import (
     CLASSES,
@@ -61,7 +61,6 @@ KINDS: dict[str, tuple[str, ...]] = {
 """What the claim compares: who does what to what, and what is said of it or only names it."""
 DETAILS = ("modifiers", "names")
 COMPARED = ("gist", *DETAILS)
-KIND_OF = {name: kind for kind, names in KINDS.items() for name in names}
 FREQUENCIES = Buckets((0, 1, 10, 100, 1000))
 """Bands of a word's count in the training text."""
 FREQUENCY_NAMES = ("unseen", *FREQUENCIES.names[1:])
@@ -108,15 +107,15 @@ def probe(subject: "Subject", tell: Tell) -> Columns:
     links: Sequence[Iterable[Link]] = [pair.links for pair in pairs]
     if not subject.settings.corpus.is_drawn:
         tell("IBM model 1")
-        links = lexicon(subject.corpus.train).align(list(map(words_of, pairs)))
+        links = lexicon(subject.corpus.train).align(map(words_of, pairs))
     tell("counting")
-    words = np.array([pair.words for pair in pairs], np.int64)
+    lengths = np.array([pair.words for pair in pairs], np.int64)
     references = list(map(LinkedReference.of, pairs, links))
-    others = partners(subject.buckets.assign(words), SHUFFLES, seed=subject.settings.scoring.seed)
+    others = partners(subject.buckets.assign(lengths), SHUFFLES, seed=subject.settings.scoring.seed)
     found = np.concatenate(list(map(survival, references, outputs)))
     by_chance = np.concatenate(chance_survivals(references, outputs, others))
     sentence = np.repeat(np.arange(len(pairs)), [reference.words for reference in references])
-    columns: dict[str, Any] = {"source_words": words}
+    columns: dict[str, Any] = {"source_words": lengths}
     for by, (group, band) in _grouped(subject).items():
         shape = (len(pairs), len(LAYOUTS[by][0]), LAYOUTS[by][1])
         cells = sums.survival_cells(sentence, found, by_chance, group, band, shape=shape)
@@ -143,12 +142,12 @@ def _grouped(subject: "Subject") -> dict[str, tuple[Int[ndarray, "words"], Int[n
         "position": (np.where(words, 0, -1), fifths),
     }
     if subject.settings.corpus.has_classes:
-        classes = list(map(class_of, tokens))
-        kinds = [KIND_OF.get(name, "") for name in classes]
+        classes = np.array(list(map(class_of, tokens)))
+        kinds = np.select([np.isin(classes, names) for names in KINDS.values()], [*KINDS], "")
         alike = DOUBLINGS.assign(counts) * THIRDS + thirds
         for by, names, band in (("class", classes, thirds), ("kind", kinds, alike)):
-            places = {group: place for place, group in enumerate(LAYOUTS[by][0])}
-            grouped[by] = np.array([places.get(name, -1) for name in names], np.int64), band
+            members = [names == group for group in LAYOUTS[by][0]]
+            grouped[by] = np.select(members, np.arange(len(members)), -1), band
     return grouped
 
 
@@ -222,22 +221,39 @@ def decide(estimates: Estimates | None) -> Sequence[Verdict]:
         return unmeasured("no word's survival was measured: run `bottleneck study survival`")
     if not any(part == "gist" for *_, part in estimates.keys("corrected")):
         return unmeasured("the corpus has no word classes; the grammar has")
-    arms = [arm for arm in estimates.arms() if estimates.attention(arm) == "none"]
-    if not arms:
+    none = next((arm for arm in estimates.arms() if estimates.attention(arm) == "none"), "")
+    if not none:
         return unmeasured("there is no arm without attention")
-    filled = _filled(estimates, arms[0])
+    filled = _filled(estimates, none)
     if len(filled) < 2:
         return unmeasured("fewer than two buckets are filled")
-    words = estimates.get("corrected", arms[0], filled[0]).value
+    words = estimates.get("corrected", none, filled[0]).value
     if not words >= LEARNED:
         return unmeasured(f"recall beyond chance is {words:.0%} in {filled[0]}: not learned")
+    buckets, last = filled[-2:], filled[-1]
     more = {
-        (bucket, kind): estimates.get("gist_more", arms[0], bucket, part=kind)
-        for bucket, kind in product(filled[-2:], DETAILS)
+        (bucket, kind): estimates.get("gist_more", none, bucket, part=kind)
+        for bucket, kind in product(buckets, DETAILS)
     }
-    if not all(map(_has_interval, more.values())):
+    if not all(item and item.low <= item.high for item in more.values()):
         return unmeasured("a class has too few words in the two longest buckets")
-    return [_judge(estimates, arms[0], filled[-2:], more)]
+    clear = [kind for kind in DETAILS if all(more[bucket, kind].low > 0 for bucket in buckets)]
+    gist = [estimates.get("corrected", none, bucket, part="gist").value for bucket in buckets]
+    clauses = [_clause(estimates, none, "without attention", bucket) for bucket in buckets]
+    clauses += [
+        _clause(estimates, arm, f"arm {arm}", own[-1])
+        for arm in estimates.arms()
+        if estimates.attention(arm) != "none" and (own := _filled(estimates, arm))
+    ]
+    sentences = {bucket: estimates.get("corrected", none, bucket).n for bucket in buckets}
+    if small := [f"{bucket} (n = {n})" for bucket, n in sentences.items() if marked(n)]:
+        clauses.append(f"under {MARKED_BELOW} sentences: {', '.join(small)}")
+    least = min(DETAILS, key=lambda kind: more[last, kind].value)
+    points = more[last, least].scaled(100.0)
+    name = f"points, gist less {least}, recall beyond chance, none, {last}"
+    number = numbers(name, points.value, points.low, points.high)
+    word = grade(len(clear) == len(DETAILS) and min(gist) >= SURVIVES, bool(clear))
+    return [Verdict("C3", word, RULE, "; ".join(clauses), **number)]
 
 
 def _filled(estimates: Estimates, arm: str) -> list[str]:
@@ -246,89 +262,44 @@ def _filled(estimates: Estimates, arm: str) -> list[str]:
     return [bucket for bucket, estimate in whole.items() if estimate and estimate.n]
 
 
-def _has_interval(estimate: Estimate | None) -> bool:
-    """Whether a number has an interval: no resample was without words of a kind."""
-    return estimate is not None and estimate.low <= estimate.high
-
-
-def _judge(
-    estimates: Estimates, none: str, buckets: Sequence[str], more: dict[tuple[str, str], Estimate]
-) -> Verdict:
-    last = buckets[-1]
-    clear = [kind for kind in DETAILS if all(more[bucket, kind].low > 0 for bucket in buckets)]
-    gist = [estimates.get("corrected", none, bucket, part="gist").value for bucket in buckets]
-    clauses = [_clause(estimates, none, "without attention", bucket) for bucket in buckets]
-    clauses += [
-        _clause(estimates, arm, f"arm {arm}", filled[-1])
-        for arm in estimates.arms()
-        if estimates.attention(arm) != "none" and (filled := _filled(estimates, arm))
-    ]
-    sentences = {bucket: estimates.get("corrected", none, bucket).n for bucket in buckets}
-    if small := [f"{bucket} (n = {n})" for bucket, n in sentences.items() if marked(n)]:
-        clauses.append(f"under {MARKED_BELOW} sentences: {', '.join(small)}")
-    least = min(DETAILS, key=lambda kind: more[last, kind].value)
-    points = more[last, least].scaled(100.0)
-    name = f"points, gist less {least}, recall beyond chance, none, {last}"
-    word = grade(len(clear) == len(DETAILS) and min(gist) >= SURVIVES, bool(clear))
-    number = numbers(name, points.value, points.low, points.high)
-    return Verdict("C3", word, RULE, "; ".join(clauses), **number)
-
-
 def _clause(estimates: Estimates, arm: str, name: str, bucket: str) -> str:
     """``without attention, 41+: 40 % [38, 42] of the gist survives, 4 [1, 7] points more ...``."""
     gist = estimates.get("corrected", arm, bucket, part="gist").scaled(100.0)
     clause = f"{name}, {bucket}: {gist.text('{:z.0f}', ' %')} of the gist survives"
     forms = {"gist_more": ", {}", "gist_more_alike": " (among words as common {})"}
     for measure, form in forms.items():
-        more = {kind: estimates.get(measure, arm, bucket, part=kind) for kind in DETAILS}
-        points = [
-            estimate.scaled(100.0).change(
-                f"{{}} points more than of {kind}", f"{{}} points less than of {kind}", "{:z.0f}"
-            )
-            for kind, estimate in more.items()
-            if _has_interval(estimate)
-        ]
+        points = []
+        for kind in DETAILS:
+            more = estimates.get(measure, arm, bucket, part=kind)
+            if more and more.low <= more.high:
+                phrases = (f"{{}} points {change} than of {kind}" for change in ("more", "less"))
+                points.append(more.scaled(100.0).change(*phrases, "{:z.0f}"))
         clause += form.format(" and ".join(points)) if points else ""
     return clause
 
 
-NOTES = (
-    "All numbers but n are %. A source word survives if the output has the reference's words that "
-    "it is linked to, as many times as the reference has them. By chance: the same outputs against "
-    "other sources of their length. Beyond chance: 0 for chance, 100 for a perfect output. Classes "
-    "and frequencies (how often the training text has a word) are compared at equal positions "
-    "(thirds of the sentence): blank if some third has none of a class's words. They differ in "
-    "more than meaning: common words are easier. n: source words; by length, sentences."
-)
-ALIKE = (
-    "As common: gist less those words if both are in the same third of a sentence and were seen "
-    "about as often (under 16 times, 16-31, 32-63, and so on), weighted by how many there are of "
-    "both (Mantel-Haenszel). n: the words that have such gist."
-)
-UNRANGED = (
-    "A value without a range: some resample has none of these words in some third of the sentence. "
-    "Trust it no more than a small count."
-)
-ALIGNED = (
-    f"Links are those of IBM model 1, trained on the run's own training pairs ({LEXICON_PAIRS:,} "
-    "at most): if it links wrongly, a word counts as kept or lost because of another."
-)
-LOST = (
-    "Slide (L-LOST), of one sentence: its topic, main fact, frame and tone come through; "
-    f"{', '.join(SLIDES['L-LOST']['lost'])} and the exact name are lost. `bottleneck diagnose` "
-    "puts that sentence through the trained arms."
-)
-
-
 def notes(frame: pd.DataFrame) -> list[str]:
     """What the columns are, and what is particular about these runs."""
-    means = frame[frame["seed"].isna()]
-    lines = {
-        ALIKE: (means["measure"] == "gist_more_alike").any(),
-        UNRANGED: (means["value"].notna() & means["low"].isna()).any(),
-        ALIGNED: not set(frame["corpus"]) <= {"grammar", "copy"},
-    }
-    return [NOTES, *(line for line, applies in lines.items() if applies), LOST]
+    lines = [
+        "All numbers but n are %. By chance: the same outputs against other sources of their "
+        "length. Beyond chance: 0 for chance, 100 for a perfect output. Classes and frequencies "
+        "(how often the training text has a word) are compared at equal positions: blank if some "
+        "third of the sentence has none of a class's words, and without a range if some resample "
+        "has none there. Common words are easier. n: source words; by length, sentences."
+    ]
+    if "gist_more_alike" in set(frame["measure"]):
+        lines.append(
+            "As common: of words in the same third of a sentence that were seen about as often "
+            "(under 16 times, 16-31, 32-63, and so on; Mantel-Haenszel weights)."
+        )
+    if not set(frame["corpus"]) <= {"grammar", "copy"}:
+        lines.append(
+            f"Links are those of IBM model 1, trained on {LEXICON_PAIRS:,} of the run's own "
+            "training pairs at most; a wrong link counts a word as kept or lost by another."
+        )
+    lost = ", ".join(SLIDES["L-LOST"]["lost"])
+    slide = f"Slide (L-LOST), of one sentence that `bottleneck diagnose` shows: {lost} are lost."
+    return [*lines, slide]
 
 
 def parts_with_words(rows: pd.DataFrame, by: str) -> list[str]:
@@ -353,8 +324,7 @@ def in_longest(estimates: Estimates) -> Iterator[Line]:
     rows = estimates.means[estimates.means["bucket"] == bucket]
     parts = [part for by in ("class", "frequency") for part in parts_with_words(rows, by)]
     for part, arm in product(parts, estimates.arms()):
-        name = part.replace("frequency", "seen")
-        yield (name, arm), {"arm": arm, "bucket": bucket, "part": part}
+        yield (part.replace("frequency", "seen"), arm), {"arm": arm, "bucket": bucket, "part": part}
 
 
 def gist_less(estimates: Estimates) -> Iterator[Line]:

@@ -16,15 +16,13 @@ from seq2seq_bottleneck.corpus.pieces import links_from_weights
 from seq2seq_bottleneck.questions import alignment_gold
 from seq2seq_bottleneck.questions.alignment import (
     QUESTION,
+    RATES,
     GoldLinks,
     LinkedPair,
     best_links,
     columns_of,
     diagonal_links,
-    error_rate,
     link_counts,
-    precision,
-    recall,
     weight_sums,
 )
 from seq2seq_bottleneck.questions.alignment_gold import parse_links, read_gold, running_text
@@ -39,7 +37,7 @@ LECTURE = GoldLinks.all_sure(english_french().parse("the black cat sat on the ma
 def rates(links, gold):
     """Error rate, precision and recall."""
     counts = np.array(link_counts(links, gold))
-    return [float(rate(counts)) for rate in (error_rate, precision, recall)]
+    return [float(rate(counts)) for rate in RATES.values()]
 
 
 def test_rates_of_a_sentence_by_hand():
@@ -65,16 +63,6 @@ def test_rates_obey_their_laws(links, sure, more):
     assert bool(links or sure) == (not np.isnan(error))
 
 
-def test_the_lectures_sentence_on_the_diagonal():
-    """le chat noir s' est assis sur le tapis: by the formula over words 0 1 1 2 3 4 5 5 6."""
-    diagonal = diagonal_links(7, 9)
-    places = [0, 1, 1, 2, 3, 4, 5, 5, 6]
-    assert diagonal == frozenset((i, j) for j, i in enumerate(places))
-    right = len(diagonal & LECTURE.sure)
-    assert rates(diagonal, LECTURE)[0] == pytest.approx(1 - 2 * right / 18)
-    assert diagonal_links(0, 3) == diagonal_links(3, 0) == frozenset()
-
-
 @given(sources=st.integers(1, 30), targets=st.integers(1, 30))
 def test_the_diagonal_links_every_target_word_once_and_never_back(sources, targets):
     links = sorted(diagonal_links(sources, targets), key=lambda link: link[1])
@@ -84,6 +72,7 @@ def test_the_diagonal_links_every_target_word_once_and_never_back(sources, targe
         assert 0 <= i < sources
         assert i - 1e-9 <= (j + 0.5) / targets * sources <= i + 1 + 1e-9
     assert sources != targets or all(i == j for i, j in links)
+    assert diagonal_links(0, targets) == diagonal_links(sources, 0) == frozenset()
 
 
 def test_the_best_links_are_as_good_as_any_one_link_a_word():
@@ -263,11 +252,6 @@ def test_the_arm_with_the_largest_error_is_the_verdicts_number():
     )
     assert judged.measure == "AER of the weights, dot"
     assert (judged.value, judged.low, judged.high) == pytest.approx((0.7, 0.69, 0.71))
-    assert judged.because.startswith(
-        "additive: the AER of the weights is 0.197 [0.187, 0.207], that of the diagonal 0.601 "
-        "[0.591, 0.611] (higher by 0.404 [0.394, 0.414]), that of IBM model 1 0.124 "
-        "[0.114, 0.134] (lower by 0.073 [0.063, 0.083]); dot: "
-    )
     assert judged.because.endswith("under 100 sentences (n = 99)")
     assert "uniform" not in judged.because
 
@@ -298,16 +282,12 @@ def test_the_table_has_a_row_for_each_bucket_and_arm():
     assert (cell["aer"], cell["aer_gap_high"]) == pytest.approx((0.124, -0.063))
 
 
-def test_the_notes_say_what_was_possible():
-    text = " ".join(QUESTION.notes(frame()))
-    assert "(gold has more, or none): 3.3 %." in text
-    assert "right after the gold source words: 11 %." in text
-    assert "equal weights have no largest" not in text
-    assert "equal weights have no largest" in " ".join(QUESTION.notes(frame(("uniform",))))
+def test_the_notes_say_what_was_possible_of_each_arm():
     changed = frame()
     changed.loc[(changed["control"] == "best") & (changed["arm"] == "scaled-dot"), "value"] = 0.052
-    text = " ".join(QUESTION.notes(changed))
-    assert "(gold has more, or none): additive 3.3 %, scaled-dot 5.2 %." in text
+    for table, words in ((frame(), "3.3 %"), (changed, "additive 3.3 %, scaled-dot 5.2 %")):
+        assert f"(gold has more, or none): {words}." in " ".join(QUESTION.notes(table))
+    assert "equal weights have no largest" in " ".join(QUESTION.notes(frame(("uniform",))))
 
 
 def test_a_gold_set_has_its_buckets_its_shorter_sentences_and_its_unknown_words():

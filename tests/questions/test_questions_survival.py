@@ -83,26 +83,12 @@ def test_the_number_is_the_smaller_of_the_two_differences_in_the_longest_bucket(
     ("table", "words"),
     [
         (
-            frame(),
-            "without attention, 41+: 60 % [55, 65] of the gist survives, 20 [10, 30] points more",
-        ),
-        (
             frame(none("41+", "modifiers", "gist_more", -0.139, -0.161, -0.113)),
             "14 [11, 16] points less than of modifiers",
         ),
         (
             frame(none("41+", "names", "gist_more", 0.004, -0.004, 0.1)),
             "0 [0, 10] points more than of names",
-        ),
-        (
-            frame({("additive", "41+", "names", "gist_more"): (-0.1, -0.2, -0.05)}),
-            "arm additive, 41+: 60 % [55, 65] of the gist survives, 20 [10, 30] points more than "
-            "of modifiers and 10 [5, 20] points less than of names",
-        ),
-        (
-            frame(known=HELD | ALIKE),
-            "45] points more than of names (among words as common 20 [10, 30] points less than of "
-            "modifiers and 20 [10, 30] points less than of names)",
         ),
         (
             frame(known=HELD | ALIKE | {("names", "gist_more_alike"): (-0.2, NAN, NAN)}),
@@ -115,7 +101,6 @@ def test_the_sentence_says_what_was_read(table, words):
     because = verdict_of(table).because
     assert words in because
     assert "-0" not in because
-    assert ("as common" in because) == ("as common" in words)
     assert ("under 100" in because) == ("under 100" in words)
 
 
@@ -248,11 +233,9 @@ def test_older_tables_lack_words_as_common_of_an_arm_or_of_all():
 
 
 @pytest.mark.slow
-def test_a_value_that_some_resample_lacks_has_no_range_and_the_caption_says_why():
+def test_a_value_that_some_resample_lacks_has_no_range():
     table = whole()
-    assert not any("without a range" in line for line in QUESTION.page(table).caption)
     table.loc[(table["part"] == "noun") & table["seed"].isna(), ["low", "high"]] = NAN
-    assert any("A value without a range" in line for line in QUESTION.page(table).caption)
     rows = rows_of(lines_of(table), "Survival beyond chance by sentence length")
     place = rows.index(["noun", "none", *["60"] * 5])
     assert rows[place + 1][:2] == ["noun", "additive"]
@@ -267,7 +250,7 @@ def test_no_zero_has_a_sign():
 def test_on_files_frequencies_take_the_place_of_classes():
     parts = [part for part in PARTS if not part or part.startswith(("fifth", "frequency"))]
     page = QUESTION.page(whole(parts, "files"))
-    ibm1 = "IBM model 1, trained on the run's own training pairs"
+    ibm1 = "Links are those of IBM model 1"
     assert ibm1 in " ".join(page.caption)
     caption = " ".join(QUESTION.page(whole()).caption)
     assert ibm1 not in caption
