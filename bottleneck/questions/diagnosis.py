@@ -9,11 +9,11 @@ learned again.
 
 import hashlib
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import count
+from itertools import count as counting
 from pathlib import Path
 
 import numpy as np
@@ -75,10 +75,7 @@ LEGEND = (
     "+ survived, with the output's words for it; ~ (in part); - [lost]; ? not judged, because "
     "{lack}. Function words are often there by chance."
 )
-LACKING = {
-    True: "the reference has no word for it",
-    False: "training did not have the word",
-}
+LACKING = {True: "the reference has no word for it", False: "training did not have the word"}
 """Why a word is not judged, with a reference and without one."""
 
 
@@ -200,7 +197,7 @@ def lexicon_of(subject: Subject, tell: Tell) -> IBM1:
             source, target = (
                 stored[side].tobytes().decode().split("\n") for side in ("source", "target")
             )
-            numbers = dict(zip(source, count(1))), dict(zip(target, count()))
+            numbers = dict(zip(source, counting(1))), dict(zip(target, counting()))
             return IBM1(*numbers, stored["keys"], stored["probabilities"])
     pairs = min(subject.settings.corpus.train_pairs, LEXICON_PAIRS)
     tell(
@@ -223,8 +220,7 @@ def diagnosis_page(diagnosis: Diagnosis, length: str, notes: Sequence[str] = ())
     lines = [f"Sentence: {length}."]
     if end is not None and diagnosis.words > end:
         lines.append(f"Longer than any sentence of training, which ended at {end} words.")
-    lines += [*notes, *(line for arm in diagnosis.arms for line in _fates(arm))]
-    lines.append(diagnosis.judged_by)
+    lines += [*notes, *map(_summary, diagnosis.arms), diagnosis.judged_by]
     if unknown:
         lines.append(
             f"Not in the training vocabulary, so the same unknown word to every arm: {unknown}."
@@ -233,35 +229,21 @@ def diagnosis_page(diagnosis: Diagnosis, length: str, notes: Sequence[str] = ())
     return Page("diagnosis", TITLE, _frame(diagnosis), _picture(diagnosis), [], lines)
 
 
-def _fates(diagnosed: Diagnosed) -> Iterator[str]:
-    """An arm's words in a sentence, then as on the slide which of them survived and were lost."""
+def _summary(diagnosed: Diagnosed) -> str:
+    """How many of an arm's words survived, content words first, and its output."""
     judged = [report for report in diagnosed.words if report.share is not None]
     content = [report for report in judged if report.word_class not in FUNCTION]
-    small = [report.fate for report in judged if report.word_class in FUNCTION]
-    if not any(report.word_class for report in judged):
-        counts = _kept(judged, " words survived")
-    elif not content:
-        counts = f"no content word judged; {_kept(judged, ' function words survived')}"
-    else:
-        counts = _kept(content, " content words survived")
-        counts += f"; of all words {_kept(judged)}" if len(content) < len(judged) else ""
-    yield f"Arm {diagnosed.arm}: {counts}. Output: {diagnosed.output}"
-    for fate in (SURVIVED, PARTLY, LOST):
-        words = [", ".join(report.word for report in content if report.fate == fate)]
-        if kept := small.count(fate):
-            words.append(f"{kept} of {len(small)} function words")
-        if any(words) or fate != PARTLY:
-            listed = " and ".join(filter(None, words)) or "nothing"
-            yield f"Arm {diagnosed.arm}, {fate}: {listed}."
-
-
-def _kept(reports: Sequence[WordReport], what: str = "") -> str:
-    """``3 of 7 content words survived, 1 in part``."""
-    fates = [report.fate for report in reports]
-    parts = fates.count(PARTLY)
-    return f"{fates.count(SURVIVED)} of {len(fates)}{what}" + (
-        f", {parts} in part" if parts else ""
-    )
+    kinds = {"content words": content, "words in all": judged}
+    if not content:
+        kinds = {"function words": judged}
+    elif len(content) == len(judged) or not any(report.word_class for report in judged):
+        kinds = {"words": judged}
+    clauses = []
+    for name, reports in kinds.items():
+        fates = [report.fate for report in reports]
+        parts = f" and {count} in part" if (count := fates.count(PARTLY)) else ""
+        clauses.append(f"{fates.count(SURVIVED)} of {len(fates)} {name} survived{parts}")
+    return f"Arm {diagnosed.arm}: {'; '.join(clauses)}. Output: {diagnosed.output}"
 
 
 def _picture(diagnosis: Diagnosis) -> Table:

@@ -317,16 +317,6 @@ def by_group(estimates: Estimates) -> Iterator[Line]:
         yield (name, arm), {"arm": arm, "measure": "corrected", "part": part}
 
 
-def in_longest(estimates: Estimates) -> Iterator[Line]:
-    """A row for each class, frequency and arm in the longest bucket."""
-    bucket = longest(estimates.means)
-    yield (f"{bucket} words", ""), {}
-    rows = estimates.means[estimates.means["bucket"] == bucket]
-    parts = [part for by in ("class", "frequency") for part in parts_with_words(rows, by)]
-    for part, arm in product(parts, estimates.arms()):
-        yield (part.replace("frequency", "seen"), arm), {"arm": arm, "bucket": bucket, "part": part}
-
-
 def gist_less(estimates: Estimates) -> Iterator[Line]:
     """A row for each kind, comparison and arm."""
     comparisons = {"gist_more": "{}", "gist_more_alike": "{},\nas common"}
@@ -376,10 +366,6 @@ QUESTION = Question(
             "Survival beyond chance by sentence length, % (C3)",
             heads=("source\nword", "arm"), lines=by_group, columns=bucket_columns,
             counted=False, counts=True,
-        ),
-        Grid(
-            "All measures in the longest sentences, % (C3)",
-            heads=("source\nword", "arm"), lines=in_longest, columns=ALL_MEASURES,
         ),
         Grid(
             "Gist less other words, beyond chance, points (C3)",

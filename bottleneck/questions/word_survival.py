@@ -162,10 +162,7 @@ class WordReport:
 
 
 def word_reports(
-    source: Sequence[str],
-    classes: Sequence[str],
-    pair: LinkedReference,
-    hypothesis: Sequence[str],
+    source: Sequence[str], classes: Sequence[str], pair: LinkedReference, hypothesis: Sequence[str]
 ) -> list[WordReport]:
     """The report of every source word, in order; a class is "" where none is known."""
     shares, survived = found_shares(pair.reference, hypothesis), survival(pair, hypothesis)

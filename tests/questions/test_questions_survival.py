@@ -170,11 +170,10 @@ GIST = "Gist less other words"
 
 
 @pytest.mark.slow
-def test_five_tables_with_a_row_a_class_and_arm_under_a_row_of_the_words_counted():
+def test_four_tables_with_a_row_a_class_and_arm_under_a_row_of_the_words_counted():
     lines = lines_of(whole())
     assert [line.split(" (C3)")[0].strip() for line in lines if "(C3)" in line] == [
         "Survival beyond chance by sentence length, %",
-        "All measures in the longest sentences, %",
         "Gist less other words, beyond chance, points",
         "Survival beyond chance by place in the source, %",
         "Survival of all words by sentence length, %",
@@ -184,14 +183,6 @@ def test_five_tables_with_a_row_a_class_and_arm_under_a_row_of_the_words_counted
     assert rows[start + 1 : start + 5] == [
         ["noun", "none", *["60"] * 5], ["56..100"] * 5,
         ["noun", "additive", *["60"] * 5], ["56..100"] * 5,
-    ]  # fmt: skip
-    rows = rows_of(lines, "All measures")
-    longest = rows.index(["adverb,", "numeral", "none", "1,887", "62", "5", "57", "60"])
-    assert rows[longest + 1] == ["58..102", "1..45", "53..97", "56..100"]
-    assert ["41+", "words"] in rows
-    assert [row[:4] for row in rows if row[:1] == ["seen"]] == [
-        ["seen", "1-9", "none", "38*"], ["seen", "1-9", "additive", "38*"],
-        ["seen", "1000+", "none", "1,887"], ["seen", "1000+", "additive", "1,887"],
     ]  # fmt: skip
     rows = rows_of(lines, GIST)
     assert [row for row in rows if "none" in row] == [
@@ -262,7 +253,6 @@ def test_on_files_frequencies_take_the_place_of_classes():
 
 def test_an_empty_bucket_is_a_row_without_numbers():
     lines = [line.split() for line in lines_of(empty(whole(), "41+"))]
-    assert ["31-40", "words"] in lines
     assert lines.count(["41+", "none", "0*"]) == 1
     assert lines.count(["41+", "none"]) == 1
 
