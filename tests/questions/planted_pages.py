@@ -1,9 +1,14 @@
-"""Tables of made-up rows, and a question's table as a terminal shows it."""
+"""Tables of made-up rows, the committed ones, and a question's table as a terminal shows it."""
+
+from pathlib import Path
 
 import pandas as pd
 from rich.console import Console
 
 from seq2seq_bottleneck.results.schema import PROBE_COLUMNS
+
+REFERENCE = Path(__file__).parents[2] / "results" / "reference"
+"""Committed results, whose numbers never change."""
 
 
 def frame(rows):
@@ -12,11 +17,11 @@ def frame(rows):
 
 
 def printed(page, width=80):
-    """The lines of a page's table; each fits, and no cell is cut."""
+    """The lines of a page's table, as words; each fits, and no cell is cut."""
     console = Console(width=width, color_system=None)
     with console.capture() as capture:
         console.print(page.table)
     lines = [line.rstrip() for line in capture.get().splitlines()]
     assert max(map(len, lines)) <= width
     assert not any("…" in line for line in lines)
-    return lines
+    return [line.split() for line in lines if line]

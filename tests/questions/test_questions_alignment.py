@@ -266,13 +266,9 @@ def test_what_was_not_measured_is_not_judged(measured, reason):
     assert reason in judged.because
 
 
-def words_of(page):
-    return [line.split() for line in printed(page)]
-
-
 def test_the_table_has_a_row_for_each_bucket_and_arm():
     page = QUESTION.page(frame(("additive", "scaled-dot", "uniform")))
-    lines = words_of(page)
+    lines = printed(page)
     row = ["5-10", "additive", "200", "73", "3", "19.7", "96.4", "60.1", "12.4", "20", "20"]
     at = lines.index(row)
     assert lines[at + 1] == ["19..21", "59..61", "11..13"]
@@ -295,7 +291,7 @@ def test_a_gold_set_has_its_buckets_its_shorter_sentences_and_its_unknown_words(
     page = alignment_gold.QUESTION.page(frame(("additive",), {"5-10": 200, "": 447}, note=note))
     assert page.name == "alignment_gold"
     assert "the user's gold links" in page.title
-    assert [line[0] for line in words_of(page) if line[1:2] == ["additive"]] == ["5-10", "all"]
+    assert [line[0] for line in printed(page) if line[1:2] == ["additive"]] == ["5-10", "all"]
     assert f"{note}." in page.caption
     assert "Sentences in no length bucket: 247, in the row all alone." in page.caption
     whole = alignment_gold.QUESTION.page(frame(("additive",), {"5-10": 200, "": 200}))

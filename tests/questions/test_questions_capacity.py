@@ -1,6 +1,5 @@
 """C2: curves and growth by hand, planted runs summed up, the rule, the table of a planted file."""
 
-import json
 import math
 from pathlib import Path
 
@@ -10,8 +9,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from planted_pages import REFERENCE, printed
 from planted_pages import frame as table_of
-from planted_pages import printed
 
 from seq2seq_bottleneck.questions.capacity import QUESTION
 from seq2seq_bottleneck.questions.censored import Censored
@@ -372,86 +371,32 @@ def test_the_answer_is_at_least_what_the_budget_that_reached_most_has_reached(mo
     assert expected in because
 
 
-SIZES = (16, 256, 512)
-BUDGETS = ((1600, False), (3200, True))
+@pytest.fixture(scope="module")
+def committed():
+    return QUESTION.load(REFERENCE / "capacity")
 
 
-def _rows(corpus, size, updates, twice):
-    facts = {
-        "arm": f"{corpus} {size} {updates}", "attention": "none", "placement": "input",
-        "context_size": size, "corpus": corpus, "updates": updates, "bucket": "", "control": "",
-        "part": "", "n": 1600, "note": "",
-    }  # fmt: skip
-    for part, base in (("90 %", 4.0), ("50 %", 12.0)):
-        value = base + size / 64 + (1.5 if twice else 0)
-        length = facts | {"measure": "length", "part": part, "value": value}
-        length |= {"low": value - 0.4, "high": value + 0.5}
-        if size == 512 and part == "50 %":
-            ends = {"value": 40.0, "low": 39.1, "high": 40.0}
-            length |= ends | {"note": "value at least, high at least"}
-        yield length
-        yield length | {"run": "r1", "seed": 1, "value": 77.7}
-        yield length | {"measure": "bits_a_number", "value": 1.25, "low": 1.2, "high": 1.3}
-        if corpus == "copy":
-            yield length | {"measure": "length_in_place", "value": base / 2}
-    if twice:
-        added = {"measure": "added", "part": "50 %", "value": 1.5, "low": 0.6, "high": 2.4}
-        if size == 512:
-            added |= {"high": None, "note": "value at least"}
-        yield facts | added
-    yield facts | {"measure": "bits_a_word", "value": 7.0}
-    for bucket, value in (("2-5", 0.02), ("36+", 0.25)):
-        yield facts | {"measure": "chance", "bucket": bucket, "value": value, "n": 200}
-
-
-def full_frame(budgets=BUDGETS):
-    """A study's table of both corpora."""
-    rows = []
-    for corpus in ("grammar", "copy"):
-        for updates, twice in budgets:
-            made = [row for size in SIZES for row in _rows(corpus, size, updates, twice)]
-            growth = made[0] | {"arm": f"{corpus} {updates}", "context_size": None}
-            growth |= {"measure": "growth", "part": "50 %", "value": 0.31, "low": 0.25}
-            rows += [*made, growth | {"high": 0.38, "n": 2, "note": "censored: 512"}]
-    kinds = dict.fromkeys(("context_size", "updates", "seed", "n"), "Int64")
-    return table_of(rows).astype(kinds)
-
-
-def test_a_row_a_context_in_each_corpus_with_twice_the_training():
-    text = printed(QUESTION.page(full_frame()))
-    lines = [line.split() for line in text if line]
-    words = ["256", "8.0", "16.0", "9.5", "17.5", "+1.5"]
-    in_place_words = ["256", "2.0", "6.0", "2.0", "6.0", "1.25"]
+def test_a_row_a_context_in_each_corpus_with_twice_the_training(committed):
+    lines = printed(QUESTION.page(committed))
     # The bits stand where their words are counted: copied ones at their own place.
-    assert [line for line in lines if line[0] == "256"] == [[*words, "1.25"], words, in_place_words]
-    at = lines.index([*words, "1.25"])
-    assert lines[at + 1] == ["7.6..8.5", "15.6..16.5", "9.1..10.0", "17.1..18.0", "+0.6..+2.4"]
-    assert [line for line in lines if line[0] == "growth"] == [["growth", "0.31", "0.31"]] * 2
-    assert any("copy, attention none: words at their own place, 1,600" in line for line in text)
-    # Bounds are marked and open ends left blank.
-    at = next(index for index, line in enumerate(lines) if line[0] == "512")
-    assert lines[at] == ["512", "12.0", ">40.0", "13.5", ">40.0", ">+1.5", ">1.25"]
-    assert (lines[at + 1][1], lines[at + 1][4]) == ("39.1..>40.0", "+0.6..")
+    assert [line for line in lines if line[0] == "256"] == [
+        ["256", "<2.0", "4.9", "<2.0", "12.2", "+7.3", "0.11"],
+        ["256", "17.8", "54.9", "28.6", ">60.0", ">+5.1"],
+        ["256", "5.1", "9.8", "6.5", "12.5", "+2.8", "0.17"],
+    ]
+    assert ["17.4..18.4", "52.9..56.4", "27.9..30.0", ">60.0..>60.0", "+3.6.."] in lines
+    assert ["growth", "0.47", "0.76", "0.59", "0.99"] in lines
+    title = "copy, attention none: words at their own place, 1,200 updates"
+    assert any(" ".join(line).startswith(title) for line in lines)
 
 
-def test_without_twice_the_training_its_columns_are_left_out():
-    lines = printed(QUESTION.page(full_frame(BUDGETS[:1])), 45)
+def test_without_twice_the_training_its_columns_are_left_out(committed):
+    lines = printed(QUESTION.page(committed[committed["updates"] == 1200]), 45)
     assert not any("twice" in line for line in lines)
-    assert ["256", "8.0", "16.0", "1.25"] in [line.split() for line in lines]
+    assert ["256", "<2.0", "4.9", "0.04"] in lines
 
 
-def test_the_caption_says_of_each_corpus_what_its_words_are():
-    facts = [line for line in QUESTION.page(full_frame()).caption if ": 1,600 test sent" in line]
-    assert [line.split(":")[0] for line in facts] == ["grammar", "copy"]
-    assert all("7.00 bits per word; by chance 2% to 25%" in line for line in facts)
-
-
-def test_the_data_name_the_bounds():
-    page = QUESTION.page(full_frame())
-    assert len(page.frame) == 2 * 2 * (2 * len(SIZES) + 1)
-    (row,) = page.frame.query(
-        "corpus == 'copy' and updates == 3200 and context_size == 512 and part == '50 %'"
-    ).to_dict("records")
-    assert row["length_bounds"] == "value at least, high at least"
-    assert row["added_bounds"] == "value at least"
-    assert json.loads(page.render("json"))["rows"]
+def test_the_caption_says_of_each_corpus_what_its_words_are(committed):
+    caption = " ".join(QUESTION.page(committed).caption)
+    assert "grammar: 2,400 test sentences; 4.47 bits per word; by chance 4% to 19%" in caption
+    assert "copy: 2,400 test sentences; 7.00 bits per word; by chance 3% to 29%" in caption
