@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from planted_pages import frame, printed
+from planted_pages import REFERENCE, frame, printed
 from scipy import stats
 
 from seq2seq_bottleneck.questions.information import QUESTION, STAND_IN
@@ -306,99 +306,50 @@ def test_what_was_not_measured_is_not_judged(rows, expected):
     assert all(item.because for item in judged)
 
 
-def measured(arm, kind):
-    """All that a study's table has of an arm."""
-    for place, (bucket, bits) in enumerate({"5-10": 38.2, "21-30": 104.4, "41+": 236.5}.items()):
-        keys = {"bucket": bucket, "n": 240 if place else 90, "note": kind, "part": ""}
-        bits = np.nan if kind == "unknown" else bits
-        yield row_of(arm, "source_bits", bits, 3.0, **keys)
-        yield row_of(arm, "left_out", float(place), **keys)
-        yield row_of(arm, "bleu", 12.0, **keys | {"part": "full", "seed": 1, "run": "a"})
-        for level, value in zip(LEVELS, (8.0, 17.0, 23.0, 24.5, 24.6), strict=True):
-            yield row_of(arm, "bleu", value, 1.2, **keys | {"part": level})
-        for part, control, share in (
-            ("probe", "", 0.81), ("probe", "untrained", 0.3), ("probe", "shuffled", -0.25),
-            ("translator", "", 0.72), ("translator", "shuffled", 0.04),
-        ):  # fmt: skip
-            if kind == "exact" or (kind == "hidden" and part == "translator"):
-                of = keys | {"part": part, "control": control}
-                yield row_of(arm, "share", share, **of)
-                yield row_of(arm, "recovered", share * bits, 2.0, **of)
-    if kind == "exact":
-        for half, n in (("shorter", 90), ("longer", 180)):
-            keys = {"part": f"probe {half}", "n": n}
-            yield row_of(arm, "slope", 2.25, 0.1, **keys)
-            yield row_of(arm, "source_slope", 4.5, 0.1, **keys)
-            yield row_of(arm, "kept", 0.5, 0.03, **keys)
-        if arm != "none":
-            yield row_of(arm, "kept_gain", 0.21, **keys | {"note": "none"})
-        yield row_of(arm, "probe_updates", 1000.0, part="")
-
-
-def table(kind="exact"):
-    return frame([row for arm in ("none", "additive") for row in measured(arm, kind)])
-
-
-def cells(lines, *texts, place=0):
-    """The cells of a row that begins with these texts, and of the line below it."""
-    at = [index for index, line in enumerate(lines) if line.split()[: len(texts)] == [*texts]]
-    return [lines[at[place] + below].split() for below in (0, 1)]
-
-
 @pytest.fixture(scope="module")
-def page():
-    return QUESTION.page(table())
+def committed():
+    return QUESTION.load(REFERENCE / "vindication")
 
 
-def test_the_tables_fit_80_columns(page):
+def test_totals_are_floored_in_print_alone_with_both_ends(committed):
+    page = QUESTION.page(committed)
     lines = printed(page)
-    values, ends = cells(lines, "41+", "additive")
-    assert values == ["41+", "additive", "240", "236", "192", "81", "30", "0", "72", "4"]
-    assert ends == ["190..194", "79..83", "28..32", "70..74"]
-    assert cells(lines, "21-30", "none")[0][-1] == "9"  # the slide's, without attention alone
-    assert len(cells(lines, "21-30", "additive")[0]) == len(values)
-    longer = [line.split() for line in lines if line.split()[1:3] == ["probe", "longer"]]
-    assert longer == [
-        ["none", "probe", "longer", "180", "2.25", "4.50", "50"],
-        ["additive", "probe", "longer", "180", "2.25", "4.50", "50", "+21"],
-    ]
-    assert cells(lines, "none", "probe", "shorter")[0][3] == "90*"
-    assert sum(line.split()[-1:] == ["points"] for line in lines) == 1
-    values, ends = cells(lines, "5-10", "additive", place=1)
-    assert values == ["5-10", "additive", "90*", "8.0", "17.0", "23.0", "24.5", "24.6"]
-    assert ends == ["7..9", "16..18", "22..24", "23..26", "23..26"]
-
-
-def test_totals_are_floored_in_print_alone_with_both_ends(page):
+    for row in (
+        ["21-30", "none", "200", "120", "41", "34", "0", "0", "32", "0", "9"],  # the slide's
+        ["40..42", "33..35", "0..0", "31..33"],
+        ["41+", "additive", "200", "234", "231", "99", "30", "0", "94", "0"],
+        ["additive", "probe", "longer", "600", "4.41", "4.51", "98", "+111"],
+        ["none", "probe", "longer", "600", "-0.57", "4.51", "-13"],
+        ["41+", "additive", "200", "9.4", "50.7", "87.4", "88.1", "88.1"],
+        ["9..10", "49..52", "86..88", "87..89", "87..89"],
+    ):
+        assert row in lines
     shuffled = (page.frame["control"] == "shuffled") & (page.frame["part"] == "probe")
-    assert page.frame.loc[shuffled, "share"].tolist() == [-0.25] * 6
-    changed = table()
-    untrained = (changed["control"] == "untrained") & (changed["measure"] == "share")
-    changed.loc[untrained, ["value", "low", "high"]] = [-0.01, -0.05, 0.03]
-    values, ends = cells(printed(QUESTION.page(changed)), "41+", "additive")
-    assert (values[6], ends[2]) == ("0", "0..3")
+    assert (page.frame.loc[shuffled, "share"] < 0).all()
+    caption = " ".join(page.caption)
+    for words in ("trained for 1,000 updates", "without 1 sentence", "-log2 P"):
+        assert words in caption
+    assert "flatter" not in caption
 
 
-def test_the_caption_explains_what_is_in_the_table(page):
-    text = " ".join(page.caption)
-    for words in ("trained for 1,000 updates", "without 3 sentences", "-log2 P"):
-        assert words in text
-    assert "flatter" not in text
-
-
-def test_of_a_text_without_exact_bits_the_translators_are_shown():
-    page = QUESTION.page(table("hidden"))
-    assert "An undertrained one has bits too many, and flatters." in " ".join(page.caption)
-    values, _ = cells(printed(page), "41+", "additive")
-    assert values == ["41+", "additive", "240", "236", "72", "4"]
-    assert page.frame.loc[page.frame["control"] == "shuffled", "share"].tolist() == [0.04] * 6
-
-
-def test_where_nothing_stands_for_the_language_the_command_is_named():
-    page = QUESTION.page(table("unknown"))
-    assert "--set model.source=hidden" in " ".join(page.caption)
-    assert not {"kept", "share", "hidden_excess"} & set(page.frame.columns)
+@pytest.mark.parametrize(
+    ("kind", "words", "first", "missing"),
+    [
+        ("hidden", "has bits too many, and flatters.", ["234", "94", "0"], {"kept"}),
+        ("unknown", "--set model.source=hidden", [], {"kept", "share"}),
+    ],
+)
+def test_of_a_text_without_exact_bits_there_is_no_probe(committed, kind, words, first, missing):
+    rows = committed[~committed["measure"].isin([*missing, "slope", "source_slope", "kept_gain"])]
+    rows = rows[~rows["part"].fillna("").str.startswith("probe")]
+    rows = rows[(kind == "hidden") | ~rows["measure"].isin(["recovered", "per_word"])].copy()
+    rows.loc[rows["measure"] == "source_bits", "note"] = kind
+    if kind == "unknown":
+        rows.loc[rows["measure"] == "source_bits", ["value", "low", "high"]] = np.nan
+    page = QUESTION.page(rows)
+    assert words in " ".join(page.caption)
+    assert not missing & set(page.frame.columns)
     lines = printed(page)
-    assert not any("further word" in line for line in lines)
-    assert cells(lines, "41+", "none")[0] == ["41+", "none", "240"]
-    assert cells(lines, "41+", "none", place=1)[0][3:] == ["8.0", "17.0", "23.0", "24.5", "24.6"]
+    assert ["41+", "additive", "200", *first] in lines
+    assert not any("further" in line for line in lines)
+    assert ["41+", "additive", "200", "9.4", "50.7", "87.4", "88.1", "88.1"] in lines
