@@ -11,9 +11,19 @@ REFERENCE = Path(__file__).parents[2] / "results" / "reference"
 """Committed results, whose numbers never change."""
 
 
+def row_of(arm, measure, value, half=0.0, **keys):
+    """A mean row of an arm, whose interval is value plus and minus half."""
+    facts = {"arm": arm, "attention": arm, "placement": "input", "context_size": 256,
+             "corpus": "grammar", "updates": 2000, "bucket": "", "control": "", "part": "",
+             "note": "", "n": 240}  # fmt: skip
+    ends = {"measure": measure, "value": value, "low": value - half, "high": value + half}
+    return facts | ends | keys
+
+
 def frame(rows):
-    """A question's table of these rows."""
-    return pd.DataFrame(rows, columns=list(PROBE_COLUMNS))
+    """A question's table of these rows, and of a seed of each, which no rule reads."""
+    alone = [row | {"seed": 1, "run": "r1", "value": 99.0} for row in rows]
+    return pd.DataFrame([*rows, *alone], columns=list(PROBE_COLUMNS))
 
 
 def printed(page, width=80):

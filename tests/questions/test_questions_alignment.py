@@ -1,6 +1,6 @@
 """C7: rates by hand, planted weights with known errors, the rule at its thresholds, tables."""
 
-from itertools import pairwise
+from itertools import pairwise, product
 from pathlib import Path
 
 import numpy as np
@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from planted_pages import frame as table_of
-from planted_pages import printed
+from planted_pages import printed, row_of
 
 from seq2seq_bottleneck.corpus.grammar import english_french
 from seq2seq_bottleneck.corpus.pair import SentencePair
@@ -206,21 +206,16 @@ BUCKETS = {"5-10": 200, "11-20": 200, "41+": 99, "": 1000}
 def frame(arms=("additive", "scaled-dot"), buckets=BUCKETS, gaps=None, errors=None, note=""):
     """The question's table; ``gaps`` are the baselines' differences, ``errors`` the arms' AER."""
     rows = []
-    for bucket, n in buckets.items():
-        for arm in arms:
-            keys = {"arm": arm, "attention": arm, "placement": "input", "context_size": 256,
-                    "corpus": "grammar", "updates": 2000, "bucket": bucket, "part": "",
-                    "control": "", "note": note, "n": n}  # fmt: skip
-            own = ERRORS | {"": (errors or {}).get(arm, ERRORS[""])}
-            measured = {"weight": ON_GOLD, "weight_after": {"": 0.11}}
-            if arm != "uniform":
-                gap = GAPS | ((gaps or {}).get(arm, {}) if not bucket else {})
-                measured |= {"aer": own, "precision": own, "recall": own, "aer_gap": gap}
-            for measure, values in measured.items():
-                for control, value in values.items():
-                    row = keys | {"measure": measure, "control": control, "value": value}
-                    rows.append(row | {"low": value - 0.01, "high": value + 0.01})
-                    rows.append(row | {"run": "r1", "seed": 1, "value": 5.0})
+    for (bucket, n), arm in product(buckets.items(), arms):
+        own = ERRORS | {"": (errors or {}).get(arm, ERRORS[""])}
+        measured = {"weight": ON_GOLD, "weight_after": {"": 0.11}}
+        if arm != "uniform":
+            gap = GAPS | ((gaps or {}).get(arm, {}) if not bucket else {})
+            measured |= {"aer": own, "precision": own, "recall": own, "aer_gap": gap}
+        for measure, values in measured.items():
+            for control, value in values.items():
+                keys = {"bucket": bucket, "control": control, "note": note, "n": n}
+                rows.append(row_of(arm, measure, value, 0.01, **keys))
     return table_of(rows)
 
 

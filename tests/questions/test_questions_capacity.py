@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from planted_pages import REFERENCE, printed
+from planted_pages import REFERENCE, printed, row_of
 from planted_pages import frame as table_of
 
 from seq2seq_bottleneck.questions.capacity import QUESTION
@@ -263,14 +263,11 @@ def frame(changes=None, corpus="copy", size=256, attention="none", left_out=""):
     """A study's table of one corpus in which all is well, but for ``changes``."""
     rows = []
     for (measure, part, updates), numbers in (FINE | (changes or {})).items():
-        if measure == left_out:
-            continue
-        row = dict(zip(("value", "low", "high", "note"), numbers, strict=True))
-        row |= {"measure": measure, "part": part, "updates": updates, "n": 1600}
-        row |= {"corpus": corpus, "attention": attention, "placement": "input", "arm": "a"}
-        row |= {"bucket": "", "control": ""}
-        row["context_size"] = None if measure == "growth" else size
-        rows += [row, row | {"seed": 1, "run": "r", "value": 99.0}]
+        if measure != left_out:
+            keys = dict(zip(("value", "low", "high", "note"), numbers, strict=True))
+            keys |= {"part": part, "updates": updates, "corpus": corpus}
+            keys["context_size"] = None if measure == "growth" else size
+            rows.append(row_of(attention, measure, **keys))
     return table_of(rows)
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from planted_pages import REFERENCE, frame, printed
+from planted_pages import REFERENCE, frame, printed, row_of
 from scipy import stats
 
 from seq2seq_bottleneck.questions.information import QUESTION, STAND_IN
@@ -127,14 +127,6 @@ def test_a_gain_is_paired_sentence_by_sentence():
     assert share["high"] - share["low"] > 0.01
 
 
-def test_the_mean_over_seeds_and_a_row_for_each_seed():
-    rows = summarise([run(seed=1, limit=20), run(seed=2, limit=30)])
-    keys = {"measure": "recovered", "bucket": "41+", "part": "translator"}
-    seeds = [read(rows, seed=seed, **keys)["value"] for seed in (1, 2)]
-    assert read(rows, **keys)["value"] == pytest.approx(np.mean(seeds))
-    assert seeds[1] - seeds[0] == pytest.approx(40.0, abs=2.0)
-
-
 def test_sentences_with_an_unknown_word_are_left_out_of_bits_not_of_bleu():
     rows = summarise([run(unknown=(WORDS == 7).astype(float))])
     source = read(rows, measure="source_bits", bucket="5-10")
@@ -196,30 +188,24 @@ def test_slope_is_least_squares_in_every_draw_and_a_share_of_nothing_is_undefine
     assert np.isnan(ratio(Estimate(1.0, np.ones(3)), Estimate(0.0, np.zeros(3))).value)
 
 
-def row_of(arm, measure, value, half=0.02, **keys):
-    facts = {"arm": arm, "attention": arm, "context_size": 256, "corpus": "grammar",
-             "updates": 2000, "control": "", "part": "probe", "bucket": "", "n": 240,
-             "note": "exact", "measure": measure}  # fmt: skip
-    return facts | {"value": value, "low": value - half, "high": value + half} | keys
+def share_of(arm, value, bucket, part="probe", note="exact"):
+    return row_of(arm, "share", value, 0.02, bucket=bucket, part=part, note=note)
 
 
 def lost(share, shortest=0.9, **keys):
     """What C5 reads."""
     shares = {"5-10": shortest, "21-30": share}
-    return [
-        row_of("none", "share", value, bucket=bucket, **keys) for bucket, value in shares.items()
-    ]
+    return [share_of("none", value, bucket, **keys) for bucket, value in shares.items()]
 
 
-def kept(attention, gain, shortest=0.9, **keys):
+def kept(attention, gain, shortest=0.9, part="translator", note="exact"):
     """What C6 reads."""
-    part = {"part": "translator longer"} | keys
     return [
-        row_of("additive", "share", shortest, bucket="5-10", part="translator", **keys),
-        row_of("additive", "kept", attention, **part),
-        row_of("none", "kept", attention - gain, **part),
-        row_of("additive", "kept_gain", gain, **part | {"note": "none"}),
-        row_of("additive", "kept", 0.99, **part | {"part": "translator shorter"}),
+        share_of("additive", shortest, "5-10", part, note),
+        row_of("additive", "kept", attention, 0.02, part=f"{part} longer"),
+        row_of("none", "kept", attention - gain, 0.02, part=f"{part} longer"),
+        row_of("additive", "kept_gain", gain, 0.02, part=f"{part} longer", note="none"),
+        row_of("additive", "kept", 0.99, 0.02, part=f"{part} shorter"),
     ]
 
 
@@ -279,9 +265,7 @@ def test_the_sentences_say_what_was_read(rows, index, stand_in, words):
 def test_the_measure_that_finds_more_is_judged_whatever_the_controls_and_seeds():
     rows = lost(0.4) + lost(0.3, part="translator")
     rows += [row | {"value": 0.99, "control": "untrained"} for row in rows]
-    rows += [row | {"value": 0.99, "seed": 1, "run": "a"} for row in rows]
-    better = [row | {"part": row["part"].replace("translator", "probe")} for row in kept(0.95, 0.4)]
-    discard, keep = QUESTION.verdict(frame(rows + better + kept(0.9, 0.5)))
+    discard, keep = QUESTION.verdict(frame(rows + kept(0.95, 0.4, part="probe") + kept(0.9, 0.5)))
     assert discard.value == pytest.approx(60)
     assert (keep.value, keep.verdict) == (pytest.approx(95), "held")
     assert keep.because.endswith("(by the probe)")

@@ -1,9 +1,11 @@
 """C3: the rule at its thresholds and the tables, from planted tables of the study."""
 
+from itertools import product
+
 import numpy as np
 import pandas as pd
 import pytest
-from planted_pages import REFERENCE, printed
+from planted_pages import REFERENCE, printed, row_of
 from planted_pages import frame as table_of
 
 from seq2seq_bottleneck.questions.survival import FREQUENCIES, FREQUENCY_NAMES, LAYOUTS, QUESTION
@@ -26,16 +28,10 @@ ALIKE = {(part, "gist_more_alike"): (-0.2, -0.3, -0.1) for part in ("modifiers",
 def frame(changes=None, arms=("none", "additive"), buckets=BUCKETS, n=200, known=HELD):
     """A study's table of such numbers, but for ``changes`` by arm, bucket, part and measure."""
     rows = []
-    for bucket in buckets:
-        for arm in arms:
-            for (part, measure), numbers in known.items():
-                numbers = (changes or {}).get((arm, bucket, part, measure), numbers)
-                row = {"arm": arm, "attention": arm.split()[0], "context_size": 256}
-                row |= {"updates": 2000, "corpus": "grammar", "control": "", "n": n}
-                row |= {"bucket": bucket, "part": part, "measure": measure}
-                row |= dict(zip(("value", "low", "high"), numbers, strict=True))
-                alone = {"seed": 1, "run": arm, "low": NAN, "high": NAN}
-                rows += [row, row | alone]
+    for bucket, arm, (part, measure) in product(buckets, arms, known):
+        numbers = (changes or {}).get((arm, bucket, part, measure), known[part, measure])
+        ends = dict(zip(("value", "low", "high"), numbers, strict=True))
+        rows.append(row_of(arm, measure, **ends, bucket=bucket, part=part, n=n))
     return table_of(rows)
 
 
