@@ -265,17 +265,16 @@ def _rows(arm: "Arm", inside: ndarray, place: int, bucket: str) -> Iterator[Row]
 
 def decide(estimates: Estimates | None) -> Sequence[Verdict]:
     """C7: the weights align better than what knows no words, and than what was made to align."""
-    reason = "no alignment was measured: run `bottleneck study alignment`"
-    if estimates is not None:
-        reason = "no arm with weights that select was measured"
-        keys = estimates.keys("aer")
-        if arms := [arm for arm, bucket, control, _ in keys if not bucket and not control]:
-            return [_judge(estimates, arms)]
-    return [Verdict("C7", "not measured", RULE, reason)]
-
-
-def _judge(estimates: Estimates, arms: Sequence[str]) -> Verdict:
-    errors = {arm: estimates.get("aer", arm) for arm in arms}
+    keys = estimates.keys("aer") if estimates else ()
+    errors = {
+        arm: estimates.get("aer", arm)
+        for arm, bucket, control, _ in keys
+        if not bucket and not control
+    }
+    if not errors:
+        reason = "no alignment was measured: run `bottleneck study alignment`"
+        reason = "no arm with weights that select was measured" if estimates else reason
+        return [Verdict("C7", "not measured", RULE, reason)]
     beaten, clauses = [], []
     for arm, error in errors.items():
         gaps = {name: estimates.get("aer_gap", arm, control=name) for name in BASELINES}
@@ -296,7 +295,7 @@ def _judge(estimates: Estimates, arms: Sequence[str]) -> Verdict:
     worst = max(errors, key=lambda arm: errors[arm].value)
     error = errors[worst]
     number = numbers(f"AER of the weights, {worst}", error.value, error.low, error.high)
-    return Verdict("C7", verdict, RULE, "; ".join(clauses), **number)
+    return [Verdict("C7", verdict, RULE, "; ".join(clauses), **number)]
 
 
 NOTES = (

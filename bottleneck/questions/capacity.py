@@ -368,22 +368,24 @@ def notes(frame: pd.DataFrame) -> list[str]:
     ]
 
 
-def family_table(family: Family, suffix: str) -> Table:
+def _table(family: Family, suffix: str) -> Table:
     """A row a context size, growth as the last; with columns of twice the training if there are."""
-    once, twice = family.once, 2 * family.once if 2 * family.once in family.budgets else 0
-    columns = [(part, updates) for updates in (once, twice) if updates for part in SHARES]
-    heads = ["context", *SHARES]
-    heads += ["90 %\ntwice", "50 %\ntwice", "added\n(50 %)"] if twice else []
+    once, twice = family.once, 2 * family.once
+    budgets = [budget for budget in (once, twice) if budget in family.budgets]
+    columns = [(part, updates) for updates in budgets for part in SHARES]
     with_bits = suffix == ("_in_place" if family.corpus == "copy" else "")
+    heads, title = ["context", *SHARES], f"{SURVIVE[suffix]}, {once:,} updates"
+    if twice in budgets:
+        heads += ["90 %\ntwice", "50 %\ntwice", "added\n(50 %)"]
+        title += f" (twice: {twice:,})"
     heads += ["bits per\nnumber"] if with_bits else []
-    title = f"{family.corpus}, attention {family.attention}: {SURVIVE[suffix]}, {once:,} updates"
-    table = new_table(f"{title} (twice: {twice:,})" if twice else title, heads, texts=0)
+    table = new_table(f"{family.corpus}, attention {family.attention}: {title}", heads, texts=0)
     for size in family.sizes:
         cells = [family.get(f"length{suffix}", *column, size).cell("{:.1f}") for column in columns]
-        if twice:
+        if twice in budgets:
             cells.append(family.get(f"added{suffix}", "50 %", twice, size).cell("{:+.1f}"))
         if with_bits:  # no room for the interval
-            bits = family.get("bits_a_number", "50 %", twice or once, size).cell("{:.2f}")
+            bits = family.get("bits_a_number", "50 %", budgets[-1], size).cell("{:.2f}")
             cells.append(bits.partition("\n")[0])
         table.add_row(str(size), *cells)
     growths = [family.get(f"growth{suffix}", *column, None).cell("{:.2f}") for column in columns]
@@ -400,7 +402,7 @@ class CapacityQuestion(Question):
         estimates, body = Estimates(frame), Table.grid()
         for family in families(estimates):
             for suffix in SURVIVE if family.corpus == "copy" else [""]:
-                body.add_row(family_table(family, suffix))
+                body.add_row(_table(family, suffix))
         keys = [*FAMILY, "updates", "context_size", "part"]
         rows = estimates.means[estimates.means["measure"].isin(self.measures)]
         data = rows[keys].drop_duplicates().reset_index(drop=True)

@@ -128,8 +128,13 @@ def diagnose(sentence: str, runs: Mapping[str, Path], tell: Tell) -> Diagnosis:
     diagnosed = []
     for arm, subject in subjects.items():
         (output,) = subject.trained.translate([sentence])
-        reports = [report for report in judge(tokenize(output)) if is_word(report.word)]
-        diagnosed.append(Diagnosed(arm, output, tuple(map(_readable, reports))))
+        reports = []
+        for report in filter(lambda report: is_word(report.word), judge(tokenize(output))):
+            texts = {
+                name: tuple(map(plain, getattr(report, name))) for name in ("targets", "found")
+            }
+            reports.append(replace(report, word=plain(report.word), **texts))
+        diagnosed.append(Diagnosed(arm, output, tuple(reports)))
     return Diagnosis(
         sentence=source,
         words=len(source.split()),
@@ -149,12 +154,6 @@ def reference_of(source: str, corpus: CorpusSettings) -> SentencePair | None:
         links = tuple((place, place) for place in range(len(matches)))
         return SentencePair(source, source, links) if copied else None
     return english_french(corpus.lexicon).parse(source) if corpus.has_classes else None
-
-
-def _readable(report: WordReport) -> WordReport:
-    """Without the joiners of tokens."""
-    texts = {name: tuple(map(plain, getattr(report, name))) for name in ("targets", "found")}
-    return replace(report, word=plain(report.word), **texts)
 
 
 def aligned_reports(
