@@ -149,8 +149,8 @@ def columns_of(
         links |= {"diagonal": diagonal_links(*lengths), "ibm1": ibm1}
         links["best"] = best_links(item.gold, *lengths)
         row: dict[str, int | float] = {"source_words": item.pair.words}
-        for method, found in links.items():
-            counts = zip(COUNTS, link_counts(found, item.gold), strict=True)
+        for method, chosen in links.items():
+            counts = zip(COUNTS, link_counts(chosen, item.gold), strict=True)
             row |= {f"{method}_{name}": count for name, count in counts}
         for network, matrix in weights.items():
             sums = zip(WEIGHTS, weight_sums(matrix, item.gold.possible), strict=True)

@@ -138,8 +138,8 @@ def summarise(probed: Sequence[Probed]) -> list[Row]:
     said = "{}: unknown to the run are {:.1f} % of the source and {:.1f} % of the target tokens"
     unknown = {}
     for arm in arms_of(probed):
-        found = arm.runs[0].found
-        shares = (100 * found[f"unknown_{side}"][0] for side in ("source", "target"))
+        columns = arm.runs[0].found
+        shares = (100 * columns[f"unknown_{side}"][0] for side in ("source", "target"))
         unknown[arm.name] = said.format(arm.name, *shares)
     rows = alignment.summarise(probed, outside=True)
     return [row | {"note": unknown[row["arm"]]} for row in rows]

@@ -133,12 +133,12 @@ def summarise(probed: Sequence[Probed]) -> list[Row]:
             rows += _arm_rows(arm, measured[updates, size], measured.get((updates / 2, size), {}))
         for budget in dict.fromkeys(updates for updates, _ in measured):
             by_size = {
-                size: found for (updates, size), found in measured.items() if updates == budget
+                size: known for (updates, size), known in measured.items() if updates == budget
             }
             first = by_place[budget, min(by_size)]
             for suffix, part in by_size[min(by_size)] if len(by_size) > 1 else ():
                 if suffix in SURVIVE:
-                    fit = growth({size: found[suffix, part][0] for size, found in by_size.items()})
+                    fit = growth({size: known[suffix, part][0] for size, known in by_size.items()})
                     row = first.row(f"growth{suffix}", **fit, part=part)
                     name = f"{row['corpus']} {row['attention']} updates={budget}"
                     rows.append(row | {"arm": name, "context_size": None})
@@ -196,22 +196,21 @@ class Bounded(Estimate):
         """``>`` or ``<`` if this end is a bound, else empty."""
         return beyond(self.note, end)
 
-    def ends(self, form: str, signs: Mapping[str, str], missing: str) -> list[str]:
+    def ends(self, form: str, missing: str = "") -> list[str]:
         """Value, low and high, after the sign of a bound."""
-        both = [(getattr(self, end), signs.get(self.beyond(end), "")) for end in ENDS]
-        return [missing if math.isnan(number) else sign + form.format(number)
-                for number, sign in both]  # fmt: skip
+        both = [(self.beyond(end), getattr(self, end)) for end in ENDS]
+        return [missing if math.isnan(end) else sign + form.format(end) for sign, end in both]
 
     def text(self, form: str = "{:.1f}", unit: str = "") -> str:
         """``14.2 [13.8, at least 14.9]``; if all three are one bound it stands once."""
-        value, low, high = self.ends(form + unit, {">": "at least ", "<": "under "}, "open")
-        return (
-            value if self.beyond("value") and value == low == high else f"{value} [{low}, {high}]"
-        )
+        value, low, high = self.ends(form + unit, "open")
+        alone = self.beyond("value") and value == low == high
+        text = value if alone else f"{value} [{low}, {high}]"
+        return text.replace(">", "at least ").replace("<", "under ")
 
     def cell(self, form: str) -> str:
         """The cell of a table: bounds have a sign, and open ends are empty."""
-        value, low, high = self.ends(form, {">": ">", "<": "<"}, "")
+        value, low, high = self.ends(form)
         return f"{value}\n{low}..{high}" if value else ""
 
 

@@ -147,8 +147,8 @@ class Summary:
     """
 
     def __init__(self, arm: Arm, hidden: Sequence[Probed]) -> None:
-        found, twins = arm.runs[0].found, twins_of(arm, hidden)
-        self.arm, self.words, self.language = arm, found["source_words"], Language.of(arm, twins)
+        columns, twins = arm.runs[0].found, twins_of(arm, hidden)
+        self.arm, self.words, self.language = arm, columns["source_words"], Language.of(arm, twins)
         self.rows: list[Row] = []
         self.shares: dict[tuple[str, str], tuple[Resampled, int]] = {}
         self.kept: dict[str, Resampled] = {}
@@ -159,18 +159,18 @@ class Summary:
             self.buckets.append(Bucket(place, name, inside, n, int(members.sum()) - n))
         self._add_language(twins if self.language.kind == "exact" else [])
         for part, control, column in MEASURES:
-            if column in found and self.language.kind != "unknown":
+            if column in columns and self.language.kind != "unknown":
                 recovered = self.language.bits - in_bits(arm.runs, column)
                 self._add_recovered(recovered, part, control)
                 if not control:
                     self._add_growth(recovered, part)
-        if "probe" in found:
+        if "probe" in columns:
             updates = probe_updates(arm.settings.training.updates)
             self.rows.append(arm.row("probe_updates", float(updates)))
         self._add_coarse()
 
-    def _add(self, measure: str, found: Resampled, **keys: Any) -> None:
-        self.rows.append(self.arm.row(measure, found.value, **interval_of(found), **keys))
+    def _add(self, measure: str, bits: Resampled, **keys: Any) -> None:
+        self.rows.append(self.arm.row(measure, bits.value, **interval_of(bits), **keys))
 
     def _mean(self, bits: Bits, bucket: Bucket) -> Resampled:
         """Bits per sentence of the bucket."""

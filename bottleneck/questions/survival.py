@@ -112,13 +112,13 @@ def probe(subject: "Subject", tell: Tell) -> Columns:
     lengths = np.array([pair.words for pair in pairs], np.int64)
     references = list(map(LinkedReference.of, pairs, links))
     others = partners(subject.buckets.assign(lengths), SHUFFLES, seed=subject.settings.scoring.seed)
-    found = np.concatenate(list(map(survival, references, outputs)))
+    survived = np.concatenate(list(map(survival, references, outputs)))
     by_chance = np.concatenate(chance_survivals(references, outputs, others))
     sentence = np.repeat(np.arange(len(pairs)), [reference.words for reference in references])
     columns: dict[str, Any] = {"source_words": lengths}
     for by, (group, band) in _grouped(subject).items():
         shape = (len(pairs), len(LAYOUTS[by][0]), LAYOUTS[by][1])
-        cells = sums.survival_cells(sentence, found, by_chance, group, band, shape=shape)
+        cells = sums.survival_cells(sentence, survived, by_chance, group, band, shape=shape)
         columns |= dict(zip(COLUMNS[by], cells.reshape(len(pairs), -1).T, strict=True))
     return columns
 
@@ -161,13 +161,13 @@ def summarise(probed: Sequence[Probed]) -> list[Row]:
 
     rows: list[Row] = []
     for arm in arms_of(probed):
-        found = arm.runs[0].found
+        columns = arm.runs[0].found
         known = {
             by: arm.statistics(names).reshape(len(arm.runs), -1, len(groups), bands, len(sums.CELL))
             for by, (groups, bands) in LAYOUTS.items()
-            if (names := COLUMNS[by])[0] in found
+            if (names := COLUMNS[by])[0] in columns
         }
-        for place, bucket, inside in in_buckets(arm.runs[0], found["source_words"]):
+        for place, bucket, inside in in_buckets(arm.runs[0], columns["source_words"]):
             cells = {by: counts[:, inside] for by, counts in known.items()}
             for part, measure, score, subset, n in _numbers(cells):
                 keys = {"place": place, "bucket": bucket, "part": part, "n": n}
@@ -241,9 +241,9 @@ def decide(estimates: Estimates | None) -> Sequence[Verdict]:
     gist = [estimates.get("corrected", none, bucket, part="gist").value for bucket in buckets]
     clauses = [_clause(estimates, none, "without attention", bucket) for bucket in buckets]
     clauses += [
-        _clause(estimates, arm, f"arm {arm}", own[-1])
+        _clause(estimates, arm, f"arm {arm}", buckets_of[-1])
         for arm in estimates.arms()
-        if estimates.attention(arm) != "none" and (own := _filled(estimates, arm))
+        if estimates.attention(arm) != "none" and (buckets_of := _filled(estimates, arm))
     ]
     sentences = {bucket: estimates.get("corrected", none, bucket).n for bucket in buckets}
     if small := [f"{bucket} (n = {n})" for bucket, n in sentences.items() if marked(n)]:

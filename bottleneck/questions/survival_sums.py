@@ -47,7 +47,7 @@ def relative_bands(words: int, bands: int) -> Int[ndarray, "words"]:
 
 def survival_cells(
     sentence: Int[ndarray, "words"],
-    found: Float[ndarray, "words"],
+    survived: Float[ndarray, "words"],
     by_chance: Float[ndarray, "words"],
     group: Int[ndarray, "words"],
     band: Int[ndarray, "words"],
@@ -56,12 +56,12 @@ def survival_cells(
 ) -> Float[ndarray, "sentences groups bands 3"]:
     """Count words by sentence, group and band; ``shape`` says how many there are of each.
 
-    Words without a link (nan in ``found``) or group (-1) are left out. The sums by chance are nan
-    for a sentence without a partner.
+    Words without a link (``survived`` is nan) or group (-1) are left out. The sums by chance are
+    nan for a sentence without a partner.
     """
-    counted = ~np.isnan(found) & (group >= 0)
+    counted = ~np.isnan(survived) & (group >= 0)
     cells = np.ravel_multi_index((sentence[counted], group[counted], band[counted]), shape)
-    columns = (found[counted], by_chance[counted], np.ones(counted.sum()))
+    columns = (survived[counted], by_chance[counted], np.ones(counted.sum()))
     sums = [np.bincount(cells, column, int(np.prod(shape))) for column in columns]
     return np.stack(sums, axis=-1, dtype=np.float64).reshape(*shape, len(CELL))
 
@@ -98,9 +98,9 @@ def matched_rates(cells: Real[ndarray, "*rows 2 bands 3"]) -> Float[ndarray, "*r
     """Recall and chance of two groups in the bands that both have; nan where there are none."""
     weights = matching(cells)
     shared = weights[..., None, :, None]
-    found = (shared * np.where(shared > 0, rates(cells), 0.0)).sum(axis=-2)
+    weighted = (shared * np.where(shared > 0, rates(cells), 0.0)).sum(axis=-2)
     whole = weights.sum(axis=-1)[..., None, None]
-    return np.where(whole > 0, found / np.where(whole > 0, whole, 1), np.nan)
+    return np.where(whole > 0, weighted / np.where(whole > 0, whole, 1), np.nan)
 
 
 def normalised(rates: Float[ndarray, "*rows 2"]) -> Float[ndarray, "*rows"]:

@@ -96,8 +96,8 @@ def _of_source(pair: LinkedReference, shares: Float[ndarray, "target"]) -> Float
     """Mean share of the target words of each source word; nan where it has none."""
     places = np.array(sorted(set(pair.links)), np.int64).reshape(-1, 2)
     links = np.bincount(places[:, 0], minlength=pair.words)
-    found = np.bincount(places[:, 0], shares[places[:, 1]], minlength=pair.words)
-    return np.where(links > 0, found / np.maximum(links, 1), np.nan)
+    sums = np.bincount(places[:, 0], shares[places[:, 1]], minlength=pair.words)
+    return np.where(links > 0, sums / np.maximum(links, 1), np.nan)
 
 
 def partners(
@@ -170,8 +170,8 @@ def word_reports(
     for i, (word, word_class, share) in enumerate(zip(source, classes, survived, strict=True)):
         linked = sorted({target for place, target in pair.links if place == i})
         targets = tuple(pair.reference[j] for j in linked)
-        found = tuple(pair.reference[j] for j in linked if shares[j] > 0)
+        known = tuple(pair.reference[j] for j in linked if shares[j] > 0)
         reports.append(
-            WordReport(word, word_class, float(share) if linked else None, targets, found)
+            WordReport(word, word_class, float(share) if linked else None, targets, known)
         )
     return reports
