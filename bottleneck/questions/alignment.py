@@ -12,6 +12,7 @@ measures are ratios of per-sentence counts, so that a bootstrap can draw sentenc
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import product
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -22,13 +23,14 @@ from numpy import ndarray
 from ..claims.verdict import FAMILY, MARKED_BELOW, Verdict, marked, needs_learned, numbers
 from ..corpus.pair import Link, SentencePair
 from ..corpus.pieces import by_word, links_from_weights, shares_of
-from ..corpus.tokens import WORDS, tokenize
+from ..corpus.tokens import WORDS
 from ..figures.plot import shared
-from ..scoring.bootstrap import ratio_of_sums
+from ..scoring.bootstrap import Score, ratio_of_sums
 from ..settings.run import RunSettings
 from .estimates import Estimates
 from .ibm1 import IBM1, train
 from .question import Axes, Column, Columns, Grid, Line, Probed, Question, Row, Tell, grade
+from .word_survival import words_of
 
 if TYPE_CHECKING:
     from ..model.translator import Weights
@@ -83,22 +85,17 @@ class LinkedPair(NamedTuple):
 def probe(subject: "Subject", tell: Tell) -> Columns:
     """Count the links and weights of every test sentence that has gold links."""
     pairs = [
-        LinkedPair(pair, *tokens_of(pair), GoldLinks.all_sure(pair.links))
+        LinkedPair(pair, *words_of(pair), GoldLinks.all_sure(pair.links))
         for pair in subject.corpus.test
         if pair.links
     ]
     return measure(subject, pairs, train_ibm1(subject, tell), tell)
 
 
-def tokens_of(pair: SentencePair) -> tuple[list[str], list[str]]:
-    """Word tokens of both sides."""
-    return tokenize(pair.source), tokenize(pair.target)
-
-
 def train_ibm1(subject: "Subject", tell: Tell) -> IBM1:
     """IBM model 1 of the word tokens of the run's training pairs, whatever the run reads."""
     tell("training IBM model 1")
-    return train([tokens_of(pair) for pair in subject.corpus.train], iterations=ITERATIONS)[0]
+    return train([words_of(pair) for pair in subject.corpus.train], iterations=ITERATIONS)[0]
 
 
 def measure(subject: "Subject", pairs: Sequence[LinkedPair], model: IBM1, tell: Tell) -> Columns:
@@ -131,7 +128,7 @@ def matrices_of(
 
 def _links_of(model: IBM1, item: LinkedPair) -> Links:
     """IBM model 1's links; a word is linked where any of its word tokens is."""
-    tokens = tokens_of(item.pair)
+    tokens = words_of(item.pair)
     source, target = (
         shares_of(side, words, WORDS).argmax(axis=1)
         for side, words in zip(tokens, (item.source, item.target), strict=True)
@@ -145,17 +142,15 @@ def columns_of(
 ) -> Columns:
     """Counts of each sentence: of links for each method, of weight for each network."""
     rows = []
-    for place, item in enumerate(pairs):
+    for item, trained, untrained, ibm1 in zip(pairs, *matrices.values(), aligned, strict=True):
         lengths = len(item.source), len(item.target)
-        weights = {name: matrices[name][place] for name in NETWORKS}
-        links = {name: links_from_weights(matrix, *lengths) for name, matrix in weights.items()} | {
-            "diagonal": diagonal_links(*lengths),
-            "ibm1": aligned[place],
-            "best": best_links(item.gold, *lengths),
-        }
+        weights = dict(zip(NETWORKS, (trained, untrained), strict=True))
+        links = {name: links_from_weights(matrix, *lengths) for name, matrix in weights.items()}
+        links |= {"diagonal": diagonal_links(*lengths), "ibm1": ibm1}
+        links["best"] = best_links(item.gold, *lengths)
         row: dict[str, int | float] = {"source_words": item.pair.words}
-        for method in METHODS:
-            counts = zip(COUNTS, link_counts(links[method], item.gold), strict=True)
+        for method, chosen in links.items():
+            counts = zip(COUNTS, link_counts(chosen, item.gold), strict=True)
             row |= {f"{method}_{name}": count for name, count in counts}
         for network, matrix in weights.items():
             sums = zip(WEIGHTS, weight_sums(matrix, item.gold.possible), strict=True)
@@ -197,14 +192,12 @@ def error_rate(sums: Real[ndarray, "*rows 4"]) -> Float[ndarray, "*rows"]:
     return np.asarray(1 - ratio_of_sums(parts))
 
 
-def precision(sums: Real[ndarray, "*rows 4"]) -> Float[ndarray, "*rows"]:
-    """|A & P| / |A|: links that are at least possible; nan without links."""
-    return ratio_of_sums(sums[..., [1, 2]])
-
-
-def recall(sums: Real[ndarray, "*rows 4"]) -> Float[ndarray, "*rows"]:
-    """|A & S| / |S|: sure links that were found; nan without sure links."""
-    return ratio_of_sums(sums[..., [0, 3]])
+RATES: dict[str, Score] = {
+    "aer": error_rate,
+    "precision": lambda sums: ratio_of_sums(sums[..., [1, 2]]),
+    "recall": lambda sums: ratio_of_sums(sums[..., [0, 3]]),
+}
+"""Of link counts, nan without links: |A & P| / |A| that are at least possible, |A & S| / |S|."""
 
 
 def weight_sums(weights: Float[ndarray, "target source"], links: Links) -> list[float]:
@@ -246,20 +239,20 @@ def _rows(arm: "Arm", inside: ndarray, place: int, bucket: str) -> Iterator[Row]
     """All numbers of these sentences."""
 
     def sums(method: str, *names: str) -> Float[ndarray, "seeds sentences columns"]:
-        columns = [[run.found[f"{method}_{name}"][inside] for name in names] for run in arm.runs]
-        return np.moveaxis(np.array(columns, np.float64), 1, 2)
+        return arm.statistics([f"{method}_{name}" for name in names])[:, inside]
 
     keys = {"place": place, "bucket": bucket}
-    controls = {method: "" if method == "trained" else method for method in METHODS}
     if arm.settings.model.points:
         counts = {method: sums(method, *COUNTS) for method in METHODS}
-        rates = {"aer": error_rate, "precision": precision, "recall": recall}
-        for method, control in controls.items():
-            for name, rate in rates.items():
-                yield from arm.rows(name, rate, counts[method], control=control, **keys)
+        for method, (name, rate) in product(METHODS, RATES.items()):
+            control = "" if method == "trained" else method
+            yield from arm.rows(name, rate, counts[method], control=control, **keys)
         for method in ("untrained", *BASELINES):
             both = np.concatenate([counts[method], counts["trained"]], axis=-1)
-            yield from arm.rows("aer_gap", _gap, both, control=method, **keys)
+            yield from arm.rows(
+                "aer_gap", lambda sums: error_rate(sums[..., :4]) - error_rate(sums[..., 4:]), both,
+                control=method, **keys,
+            )  # fmt: skip
     for measure, method, name, control in (
         ("weight", "trained", "on_gold", ""),
         ("weight", "untrained", "on_gold", "untrained"),
@@ -270,24 +263,18 @@ def _rows(arm: "Arm", inside: ndarray, place: int, bucket: str) -> Iterator[Row]
         yield from arm.rows(measure, ratio_of_sums, weights, control=control, **keys)
 
 
-def _gap(sums: Float[ndarray, "*rows 8"]) -> Float[ndarray, "*rows"]:
-    """Error rate of the control, minus that of the weights."""
-    return error_rate(sums[..., :4]) - error_rate(sums[..., 4:])
-
-
 def decide(estimates: Estimates | None) -> Sequence[Verdict]:
     """C7: the weights align better than what knows no words, and than what was made to align."""
-    reason = "no alignment was measured: run `bottleneck study alignment`"
-    if estimates is not None:
-        reason = "no arm with weights that select was measured"
-        keys = estimates.keys("aer")
-        if arms := [arm for arm, bucket, control, _ in keys if not bucket and not control]:
-            return [_judge(estimates, arms)]
-    return [Verdict("C7", "not measured", RULE, reason)]
-
-
-def _judge(estimates: Estimates, arms: Sequence[str]) -> Verdict:
-    errors = {arm: estimates.get("aer", arm) for arm in arms}
+    keys = estimates.keys("aer") if estimates else ()
+    errors = {
+        arm: estimates.get("aer", arm)
+        for arm, bucket, control, _ in keys
+        if not bucket and not control
+    }
+    if not errors:
+        reason = "no alignment was measured: run `bottleneck study alignment`"
+        reason = "no arm with weights that select was measured" if estimates else reason
+        return [Verdict("C7", "not measured", RULE, reason)]
     beaten, clauses = [], []
     for arm, error in errors.items():
         gaps = {name: estimates.get("aer_gap", arm, control=name) for name in BASELINES}
@@ -308,22 +295,17 @@ def _judge(estimates: Estimates, arms: Sequence[str]) -> Verdict:
     worst = max(errors, key=lambda arm: errors[arm].value)
     error = errors[worst]
     number = numbers(f"AER of the weights, {worst}", error.value, error.low, error.high)
-    return Verdict("C7", verdict, RULE, "; ".join(clauses), **number)
+    return [Verdict("C7", verdict, RULE, "; ".join(clauses), **number)]
 
 
 NOTES = (
     "Weight on gold: % of a target word's weight that lies on its gold source words; equal: what "
-    "equal weights have there. AER: alignment error rate in %, 0 is best. Weights: each target "
-    "word is linked to the source word with its largest weight, on the references, end tokens left "
-    "out. Untrained: the same network before training. Diagonal: target word j to the source word "
-    "at the same share of the sentence. IBM 1: IBM model 1, 5 iterations on the run's own training "
-    "pairs; a target word that these do not have is linked by its place. P, R: precision and "
-    "recall of the weights' links."
+    "equal weights have there. AER: alignment error rate in %, 0 is best. Untrained: the same "
+    "network before training. Diagonal: target word j to the source word at the same share of the "
+    "sentence. IBM 1: IBM model 1, 5 iterations on the run's own training pairs. P, R: precision "
+    "and recall of the weights' links, end tokens left out."
 )
-UNIFORM = (
-    "uniform: equal weights have no largest, so that an alignment read off them would mean "
-    "nothing; their weight on gold is their equal share."
-)
+UNIFORM = "uniform: equal weights have no largest; their weight on gold is their equal share."
 
 
 def notes(frame: pd.DataFrame) -> list[str]:

@@ -45,19 +45,19 @@ def read_gold(gold: Path, source: Path, target: Path, base: int) -> list[GoldSen
     ``base`` is the number of the first word, 0 or 1.
     """
     files = {"--gold": gold, "--source": source, "--target": target}
-    texts = [read_lines(str(path), option) for option, path in files.items()]
-    if len(set(map(len, texts))) > 1:
+    texts = {option: read_lines(str(path), option) for option, path in files.items()}
+    if len(set(map(len, texts.values()))) > 1:
         counts = ", ".join(
-            f"{option} {str(path)!r} has {counted(len(text), 'line')}"
-            for (option, path), text in zip(files.items(), texts, strict=True)
+            f"{option} {str(path)!r} has {counted(len(texts[option]), 'line')}"
+            for option, path in files.items()
         )
         raise UserError(f"{counts}: give files of as many lines, one for each sentence")
     sentences = []
-    for number, (line, ours, theirs) in enumerate(zip(*texts, strict=True), 1):
-        words = ours.split(), theirs.split()
+    for number, (line, *both) in enumerate(zip(*texts.values(), strict=True), 1):
+        ours, theirs = (text.split() for text in both)
         where = f"--gold {str(gold)!r} line {number}"
-        links = parse_links(line, where, (len(words[0]), len(words[1])), base)
-        sentences.append(GoldSentence(*words, links))
+        links = parse_links(line, where, (len(ours), len(theirs)), base)
+        sentences.append(GoldSentence(ours, theirs, links))
     return sentences
 
 
@@ -100,13 +100,13 @@ def probe_gold(subject: "Subject", sentences: Sequence[GoldSentence], tell: Tell
     corpus = subject.settings.corpus
     lower = corpus.lowercase or corpus.name == "grammar"
     pairs = []
-    for item in sentences:
+    for *both, links in sentences:
         source, target = (
             [detokenize(tokenize(word.lower() if lower else word)) for word in words]
-            for words in item[:2]
+            for words in both
         )
         texts = running_text(source, model.source_ids), running_text(target, model.target_ids)
-        pairs.append(LinkedPair(SentencePair(*texts), source, target, item.links))
+        pairs.append(LinkedPair(SentencePair(*texts), source, target, links))
     columns = alignment.measure(subject, pairs, model, tell)
     for side, vocabulary in zip(("source", "target"), subject.vocabularies, strict=True):
         pieces = [vocabulary.pieces(getattr(item.pair, side)) for item in pairs]
@@ -135,15 +135,14 @@ def summarise(probed: Sequence[Probed]) -> list[Row]:
     """The rows of the question, with what the runs did not know as a note."""
     from .arms import arms_of
 
-    unknown = {
-        arm.name: [100 * arm.runs[0].found[f"unknown_{side}"][0] for side in ("source", "target")]
-        for arm in arms_of(probed)
-    }
     said = "{}: unknown to the run are {:.1f} % of the source and {:.1f} % of the target tokens"
-    return [
-        row | {"note": said.format(row["arm"], *unknown[row["arm"]])}
-        for row in alignment.summarise(probed, outside=True)
-    ]
+    unknown = {}
+    for arm in arms_of(probed):
+        columns = arm.runs[0].found
+        shares = (100 * columns[f"unknown_{side}"][0] for side in ("source", "target"))
+        unknown[arm.name] = said.format(arm.name, *shares)
+    rows = alignment.summarise(probed, outside=True)
+    return [row | {"note": unknown[row["arm"]]} for row in rows]
 
 
 def notes(frame: pd.DataFrame) -> list[str]:

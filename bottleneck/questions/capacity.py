@@ -14,6 +14,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
+from operator import eq
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,27 +29,25 @@ from ..figures.plot import Panel, Plot, chosen, data_frame, drawn, facts
 from ..results.outputs import read_texts
 from ..settings.errors import UserError
 from ..settings.sweep import Cell, toml_word, varying
-from ..tables.formats import SIDES
+from ..tables.formats import beyond
 from ..tables.page import Page
 from ..tables.render import new_table
 from .arms import Arm, arms_of, in_buckets
-from .censored import Censored
 from .estimates import Estimate, Estimates
 from .question import Columns, Probed, Question, Row, Tell, grade
 from .survival_length import (
-    CRITERIA,
     ENDS,
     SHARES,
     WORDS,
+    Lengths,
     bounded,
     change,
     growth,
     lengths,
     points_of,
-    statistics_of,
 )
-from .survival_sums import chance, rates
-from .word_survival import LinkedReference, chance_survivals, partners, survivals
+from .survival_sums import rates_score
+from .word_survival import LinkedReference, chance_survivals, partners, survival
 
 if TYPE_CHECKING:
     from .subject import Subject
@@ -57,6 +56,7 @@ SHUFFLES = 10
 """Other sentences of the same length, whose outputs give the share by chance."""
 MAY_DIFFER = frozenset({"model.context_size", "training.updates", "training.seed"})
 """Settings in which the runs of one corpus and attention may differ."""
+FAMILY = ["corpus", "attention", "placement"]
 SURVIVE = {"": "words that survive", "_in_place": "words at their own place"}
 """Those whose growth and change are measured, and which have a table and a panel."""
 SIZE, ASKED = 256, 40
@@ -83,54 +83,69 @@ def probe(subject: "Subject", tell: Tell) -> Columns:
     tell("looking for the words")
     pairs = subject.corpus.test
     outputs = [tokenize(text) for text in read_texts(subject.folder).hypotheses]
-    sources = [tokenize(pair.source) for pair in pairs]
-    references = [tuple(tokenize(pair.target)) for pair in pairs]
+    linked = [LinkedReference.of(pair, pair.links) for pair in pairs]
     words = source_words(pairs)
     points = points_of(words)
     others = partners(points, SHUFFLES, seed=subject.settings.scoring.seed)
-    linked = [
-        LinkedReference(len(source), reference, pair.links)
-        for source, reference, pair in zip(sources, references, pairs, strict=True)
-    ]
-    both = zip(survivals(linked, outputs), chance_survivals(linked, outputs, others), strict=True)
+    by_chance = chance_survivals(linked, outputs, others)
     sums = []
-    for source, (kept, by_chance) in zip(sources, both, strict=True):
-        counted = np.array([is_word(token) for token in source], bool) & ~np.isnan(kept)
-        sums.append([kept[counted].sum(), by_chance[counted].sum(), counted.sum()])
-    by_others = [in_place(references, [outputs[other] for other in row]) for row in others]
+    for pair, kept, chance in zip(pairs, map(survival, linked, outputs), by_chance, strict=True):
+        counted = np.array(list(map(is_word, tokenize(pair.source))), bool) & ~np.isnan(kept)
+        sums.append([kept[counted].sum(), chance[counted].sum(), counted.sum()])
+    references = [item.reference for item in linked]
+
+    def in_place(texts: Sequence[Sequence[str]]) -> Float[ndarray, "sentences"]:
+        """How many of each reference's tokens stand at their own place in its output."""
+        both = zip(references, texts, strict=True)
+        return np.array([sum(map(eq, *pair)) for pair in both], np.float64)
+
     return {
         "source_words": words,
         "point": points,
         "bits": [pair.bits for pair in pairs],
         **dict(zip(WORDS, np.array(sums, np.float64).T, strict=True)),
-        "in_place": in_place(references, outputs),
-        "in_place_by_chance": np.mean(by_others, axis=0),
-        "tokens": [len(reference) for reference in references],
+        "in_place": in_place(outputs),
+        "in_place_by_chance": np.mean(
+            [in_place([outputs[other] for other in row]) for row in others], axis=0
+        ),
+        "tokens": list(map(len, references)),
     }
 
 
-def in_place(
-    references: Sequence[Sequence[str]], outputs: Sequence[Sequence[str]]
-) -> Float[ndarray, "sentences"]:
-    """How many of each reference's tokens stand at their own place in its output."""
-    both = zip(references, outputs, strict=True)
-    return np.array([sum(a == b for a, b in zip(*pair, strict=False)) for pair in both], np.float64)
-
-
 def summarise(probed: Sequence[Probed]) -> list[Row]:
-    """Lengths, their growth, what twice the training adds, bits: by corpus and attention."""
+    """Lengths, their growth, what twice the training adds, bits: by corpus and attention.
+
+    Raises UserError if the runs of one corpus and attention differ in more than `MAY_DIFFER`.
+    """
     groups: dict[tuple[str, ...], list[Arm]] = {}
     for arm in arms_of(probed):
         corpus, model = arm.settings.corpus.name, arm.settings.model
         groups.setdefault((corpus, model.attention, model.placement), []).append(arm)
-    return [row for arms in groups.values() for row in _group_rows(arms)]
+    rows: list[Row] = []
+    for arms in groups.values():
+        _check_alike(arms)
+        by_place = {
+            (arm.settings.training.updates, arm.settings.model.context_size): arm for arm in arms
+        }
+        measured: dict[tuple[float, int], Lengths] = {}
+        for (updates, size), arm in sorted(by_place.items(), key=lambda item: item[0]):
+            measured[updates, size] = lengths(arm)
+            rows += _arm_rows(arm, measured[updates, size], measured.get((updates / 2, size), {}))
+        for budget in dict.fromkeys(updates for updates, _ in measured):
+            by_size = {
+                size: known for (updates, size), known in measured.items() if updates == budget
+            }
+            first = by_place[budget, min(by_size)]
+            for suffix, part in by_size[min(by_size)] if len(by_size) > 1 else ():
+                if suffix in SURVIVE:
+                    fit = growth({size: known[suffix, part][0] for size, known in by_size.items()})
+                    row = first.row(f"growth{suffix}", **fit, part=part)
+                    name = f"{row['corpus']} {row['attention']} updates={budget}"
+                    rows.append(row | {"arm": name, "context_size": None})
+    return rows
 
 
-def _group_rows(arms: Sequence[Arm]) -> Iterator[Row]:
-    """The rows of one corpus and attention, by updates and context size.
-
-    Raises UserError if its runs differ in more than `MAY_DIFFER`.
-    """
+def _check_alike(arms: Sequence[Arm]) -> None:
     cells = [Cell("", arm.settings) for arm in arms]
     for name in [name for name in varying(cells) if name not in MAY_DIFFER]:
         values = list(dict.fromkeys(toml_word(cell.value(name)) for cell in cells))
@@ -140,88 +155,62 @@ def _group_rows(arms: Sequence[Arm]) -> Iterator[Row]:
             f"the runs differ in {name} ({' and '.join(values)}), and capacities of both cannot "
             f"stand in one table: choose with `--where {name}={named}`"
         )
-    by_place = {
-        (arm.settings.training.updates, arm.settings.model.context_size): arm for arm in arms
-    }
-    means: dict[int, dict[int, dict[tuple[str, str], Censored]]] = {}
-    for (updates, size), arm in sorted(by_place.items(), key=lambda item: item[0]):
-        earlier = {} if updates % 2 else means.get(updates // 2, {}).get(size, {})
-        current = means.setdefault(updates, {}).setdefault(size, {})
-        n = len(arm.runs[0].found["point"])
-        for (suffix, part), (mean, seeds) in lengths(arm).items():
-            current[suffix, part] = mean
-            yield arm.row(f"length{suffix}", **bounded(mean), part=part, n=n)
-            for run, alone in zip(arm.runs, seeds, strict=True):
-                keys = {"part": part, "n": n, "note": f"value {alone.side}" if alone.side else ""}
-                yield arm.seed_row(run, f"length{suffix}", alone.shown, **keys)
-        for (suffix, part), once in earlier.items():
-            if suffix in SURVIVE:
-                added = change(once, current[suffix, part])
-                yield arm.row(f"added{suffix}", **added, part=part, n=n)
-        yield from _bit_rows(arm, current)
-        yield from _bucket_rows(arm)
-    for updates, by_size in means.items():
-        first = by_place[updates, min(by_size)]
-        name = f"{first.settings.corpus.name} {first.settings.model.attention} updates={updates}"
-        for suffix, part in by_size[min(by_size)] if len(by_size) > 1 else ():
-            if suffix in SURVIVE:
-                fit = growth({size: known[suffix, part] for size, known in by_size.items()})
-                row = first.row(f"growth{suffix}", **fit, part=part)
-                yield row | {"arm": name, "context_size": None}
 
 
-def _bit_rows(arm: Arm, means: Mapping[tuple[str, str], Censored]) -> Iterator[Row]:
-    """Bits of one more word, and those of the words that survive, in all and for each number.
+def _arm_rows(arm: Arm, measured: Lengths, earlier: Lengths) -> Iterator[Row]:
+    """An arm's lengths, how much longer they are than with half the updates, bits, and chance.
 
-    There are none if the bits of the sentences are not known (nan).
+    Bits are those of one more word and of the words that survive, in all and for each number;
+    there are none if the bits of the sentences are not known (nan).
     """
     probed, size = arm.runs[0].found, arm.settings.model.context_size
-    n = len(probed["bits"])
-    if np.isnan(probed["bits"]).any():
-        return
-    a_word = float(np.polyfit(probed["source_words"], probed["bits"], 1)[0])
-    yield arm.row("bits_a_word", a_word, n=n)
-    for part, share in SHARES.items():
-        length = bounded(means.get(("_in_place", part), means["", part]))
-        bits = {end: share * a_word * length[end] for end in ENDS}
-        others = {"part": part, "n": n, "note": length["note"]}
-        yield arm.row("bits", **bits, **others)
-        yield arm.row("bits_a_number", **{end: bits[end] / size for end in ENDS}, **others)
-
-
-def _bucket_rows(arm: Arm) -> Iterator[Row]:
-    """The share that survives, and that by chance, in each length bucket."""
-    statistics = statistics_of(arm, WORDS)
-    scores = {"survival": CRITERIA[""][1], "chance": lambda sums: chance(rates(sums))}
-    for place, bucket, inside in in_buckets(arm.runs[0], arm.runs[0].found["source_words"]):
-        for measure, score in scores.items():
-            yield from arm.rows(measure, score, statistics[:, inside], place=place, bucket=bucket)
+    n = len(probed["point"])
+    for (suffix, part), (mean, seeds) in measured.items():
+        yield arm.row(f"length{suffix}", **bounded(mean), part=part, n=n)
+        for run, alone in zip(arm.runs, seeds, strict=True):
+            keys = {"part": part, "n": n, "note": f"value {alone.side}" if alone.side else ""}
+            yield arm.seed_row(run, f"length{suffix}", alone.shown, **keys)
+    for (suffix, part), (once, _) in earlier.items():
+        if suffix in SURVIVE:
+            added = change(once, measured[suffix, part][0])
+            yield arm.row(f"added{suffix}", **added, part=part, n=n)
+    if not np.isnan(probed["bits"]).any():
+        a_word = float(np.polyfit(probed["source_words"], probed["bits"], 1)[0])
+        yield arm.row("bits_a_word", a_word, n=n)
+        for part, share in SHARES.items():
+            length = bounded(measured.get(("_in_place", part), measured["", part])[0])
+            for measure, unit in (("bits", 1), ("bits_a_number", size)):
+                bits = {end: share * a_word * length[end] / unit for end in ENDS}
+                yield arm.row(measure, **bits, part=part, n=n, note=length["note"])
+    statistics = arm.statistics(WORDS)
+    for place, bucket, inside in in_buckets(arm.runs[0], probed["source_words"]):
+        keys = {"place": place, "bucket": bucket}
+        yield from arm.rows("chance", rates_score("chance"), statistics[:, inside], **keys)
 
 
 @dataclass(frozen=True)
 class Bounded(Estimate):
     """A number of which ``value``, ``low`` or ``high`` may be a bound; ``note`` says which is."""
 
-    note: str = ""
+    def beyond(self, end: str) -> str:
+        """``>`` or ``<`` if this end is a bound, else empty."""
+        return beyond(self.note, end)
 
-    def side(self, end: str) -> str:
-        """``at least`` or ``under`` if this end is a bound, else empty."""
-        return next((side for side in SIDES if f"{end} {side}" in self.note), "")
-
-    def ends(self, form: str, signs: Mapping[str, str], missing: str) -> list[str]:
-        """Value, low and high, after the sign of a bound's side."""
-        both = [(getattr(self, end), signs.get(self.side(end), "")) for end in ENDS]
-        return [missing if math.isnan(number) else sign + form.format(number)
-                for number, sign in both]  # fmt: skip
+    def ends(self, form: str, missing: str = "") -> list[str]:
+        """Value, low and high, after the sign of a bound."""
+        both = [(self.beyond(end), getattr(self, end)) for end in ENDS]
+        return [missing if math.isnan(end) else sign + form.format(end) for sign, end in both]
 
     def text(self, form: str = "{:.1f}", unit: str = "") -> str:
         """``14.2 [13.8, at least 14.9]``; if all three are one bound it stands once."""
-        value, low, high = self.ends(form + unit, {side: f"{side} " for side in SIDES}, "open")
-        return value if self.side("value") and value == low == high else f"{value} [{low}, {high}]"
+        value, low, high = self.ends(form + unit, "open")
+        alone = self.beyond("value") and value == low == high
+        text = value if alone else f"{value} [{low}, {high}]"
+        return text.replace(">", "at least ").replace("<", "under ")
 
     def cell(self, form: str) -> str:
         """The cell of a table: bounds have a sign, and open ends are empty."""
-        value, low, high = self.ends(form, SIDES, "")
+        value, low, high = self.ends(form)
         return f"{value}\n{low}..{high}" if value else ""
 
 
@@ -229,25 +218,17 @@ class Bounded(Estimate):
 class Family:
     """The numbers of one corpus and attention, by measure, share, updates and context size.
 
-    The size of what is about all sizes is None. ``budgets`` are the updates, ascending.
+    The size of what is about all sizes is None. ``size`` is the one that C2 is about, else the
+    largest; ``once`` are the updates that were doubled, else the most.
     """
 
     corpus: str
     attention: str
     numbers: Mapping[tuple[str, str, int, int | None], Bounded]
     sizes: Sequence[int]
+    size: int
     budgets: Sequence[int]
-
-    @property
-    def size(self) -> int:
-        """The size that C2 is about, else the largest."""
-        return SIZE if SIZE in self.sizes else self.sizes[-1]
-
-    @property
-    def once(self) -> int:
-        """The updates that were doubled, else the most."""
-        doubled = (updates for updates in self.budgets if 2 * updates in self.budgets)
-        return next(doubled, self.budgets[-1])
+    once: int
 
     def get(self, measure: str, part: str, updates: int, size: int | None) -> Bounded:
         """A number; nan if there is none."""
@@ -261,46 +242,43 @@ class Family:
 
 def families(estimates: Estimates) -> list[Family]:
     """What was measured, by corpus, attention and placement."""
-    groups: dict[tuple[str, ...], dict[tuple, Bounded]] = {}
-    for row in estimates.means[estimates.means["part"] != ""].to_dict("records"):
-        size = None if pd.isna(row["context_size"]) else int(row["context_size"])
-        note = row["note"] if isinstance(row["note"], str) else ""
-        known = groups.setdefault((row["corpus"], row["attention"], row["placement"]), {})
-        known[row["measure"], row["part"], int(row["updates"]), size] = Bounded(
-            *(float(row[end]) for end in ENDS), note=note
-        )
-    made = []
-    for (corpus, attention, _), known in groups.items():
+    rows, made = estimates.means[estimates.means["part"] != ""], []
+    for (corpus, attention, _), subset in rows.groupby(FAMILY, sort=False, dropna=False):
+        known = {}
+        for row in subset.to_dict("records"):
+            size = None if pd.isna(row["context_size"]) else int(row["context_size"])
+            number = Bounded(*(float(row[end]) for end in ENDS), note=row["note"])
+            known[row["measure"], row["part"], int(row["updates"]), size] = number
         sizes = sorted({size for *_, size in known if size is not None})
         budgets = sorted({updates for _, _, updates, _ in known})
-        made.append(Family(corpus, attention, known, sizes, budgets))
+        once = next((updates for updates in budgets if 2 * updates in budgets), budgets[-1])
+        size = SIZE if SIZE in sizes else sizes[-1]
+        made.append(Family(corpus, attention, known, sizes, size, budgets, once))
     return made
 
 
 def decide(estimates: Estimates | None) -> Sequence[Verdict]:
-    """C2: 256 numbers hold so many words and no more."""
-    reason = "no capacity was measured: run `bottleneck study capacity`"
-    if estimates is not None:
-        reason = "no run without attention was measured"
-        known = [family for family in families(estimates) if family.attention == "none"]
-        if known:
-            return [_judge(*sorted(known, key=lambda family: family.corpus != "copy"))]
-    return [Verdict("C2", "not measured", RULE, reason)]
+    """C2: 256 numbers hold so many words and no more.
 
-
-def _judge(family: Family, *others: Family) -> Verdict:
-    """The rule; a number that is not known is on neither side of another."""
-    once, size = family.once, family.size
-    half = family.get("length", "50 %", once, size)
-    added = family.get("added", "50 %", 2 * once, size)
-    exponent = family.get("growth", "50 %", once, None)
-    because = "; ".join(f"{_reached(item)}; {answer(item)}" for item in (family, *others))
+    A number that is not known is on neither side of another.
+    """
+    known = families(estimates) if estimates else []
+    known = [family for family in known if family.attention == "none"]
+    if not known:
+        reason = "no capacity was measured: run `bottleneck study capacity`"
+        reason = "no run without attention was measured" if estimates else reason
+        return [Verdict("C2", "not measured", RULE, reason)]
+    known.sort(key=lambda family: family.corpus != "copy")
+    family, because = known[0], "; ".join(map(reading, known))
+    half = family.get("length", "50 %", family.once, family.size)
+    added = family.get("added", "50 %", 2 * family.once, family.size)
+    exponent = family.get("growth", "50 %", family.once, None)
     number: dict[str, Any] = {}
-    if not half.side("value"):
-        known = (math.nan if half.side(end) else getattr(half, end) for end in ENDS)
-        name = f"words of {family.corpus}, half of which survive in {size} numbers"
-        number = numbers(name, *known)
-    if half.side("value"):
+    if not half.beyond("value"):
+        ends = (math.nan if half.beyond(end) else getattr(half, end) for end in ENDS)
+        name = f"words of {family.corpus}, half of which survive in {family.size} numbers"
+        number = numbers(name, *ends)
+    if half.beyond("value"):
         reason = "the length is beyond the tested ones"
     elif math.isnan(added.value):
         reason = "no run was trained twice as long"
@@ -309,82 +287,65 @@ def _judge(family: Family, *others: Family) -> Verdict:
     else:
         most = MOST_ADDED * half.value
         grows = exponent.low > 0 and not (added.low > 0 and added.value >= most)
-        return Verdict("C2", grade(grows and added.high < most, grows), RULE, because, **number)
-    return Verdict("C2", "not measured", RULE, f"{reason}; {because}", **number)
+        return [Verdict("C2", grade(grows and added.high < most, grows), RULE, because, **number)]
+    return [Verdict("C2", "not measured", RULE, f"{reason}; {because}", **number)]
 
 
-def _reached(family: Family) -> str:
-    """The lengths of half of the words, what training adds to them, and their growth."""
+def reading(family: Family) -> str:
+    """The lengths of half of the words, what training adds to them, their growth, and the answer.
+
+    The answer to the lecture's question is how many words at least, never how many at most.
+    """
     reached = [
-        f"{'' if half.side('value') else 'up to '}{half.text()} words after {updates:,} updates"
+        f"{'' if half.beyond('value') else 'up to '}{half.text()} words after {updates:,} updates"
         for updates, half in family.lengths("50 %").items()
     ]
-    added = family.get("added", "50 %", 2 * family.once, family.size)
-    exponent = family.get("growth", "50 %", family.once, None)
     clauses = [
         f"on {family.corpus} half of the words survive in {family.size} numbers in sentences of "
         f"{', of '.join(reached)}"
     ]
+    added = family.get("added", "50 %", 2 * family.once, family.size)
     if not math.isnan(added.value):
         clauses.append(f"twice the updates change that by {added.text('{:+z.1f}')}")
+    exponent = family.get("growth", "50 %", family.once, None)
     if not math.isnan(exponent.value):
         power = exponent.text("{:.2f}")
         clauses.append(f"the length grows with the context size to the power {power}")
-    return "; ".join(clauses)
-
-
-def answer(family: Family) -> str:
-    """The answer to the lecture's question: how many words at least, never how many at most."""
     lengths = family.lengths("90 %")
     updates = max(lengths, key=lambda updates: (lengths[updates].low, updates))
-    most = lengths[updates]
+    most, words = lengths[updates], math.floor(lengths[updates].low)
     trained = f"with this training ({updates:,} updates) {family.size} numbers"
-    if most.side("low") == "under":
-        keep = "do not keep" if most.side("value") == "under" else "may not keep"
-        return (
+    if most.beyond("low") == "<":
+        keep = "do not keep" if most.beyond("value") == "<" else "may not keep"
+        clauses.append(
             f"{trained} {keep} 90 % of the words of {family.corpus} even at the {most.low:.1f} "
             "words of the shortest sentences; more training might change that"
         )
-    words = math.floor(most.low)
-    rest = f"can hold {ASKED}" if words >= ASKED else f"with more training might hold {ASKED}"
-    return f"{trained} hold at least {words} words of {family.corpus} (90 % survive) and {rest}"
-
-
-NOTES = [
-    "90 %, 50 %: the length in words at which this share of a sentence's words survives. A word "
-    "survives if the words of the reference that it is linked to stand in the output; the share by "
-    "chance, from the same outputs and other sources of that length, is taken away, "
-    "(r - c) / (1 - c). The share is made to fall with length (isotonic regression). Copied words "
-    "may survive out of order, so those at their own place are counted as well.",
-    "> and <: beyond the tested lengths, whose end is printed. Twice: with twice the updates. "
-    "Added: what they add at 50 %; an open end is beyond the tested lengths (C12).",
-    "Growth: the exponent b of words = a numbers^b, by least squares over the context sizes whose "
-    "length is within the tested ones. A resample whose length is beyond them counts as their end, "
-    "so that the exponent's range is too narrow if many are.",
-    "Bits per number: bits of the surviving half of the words at the length of 50 % (in files also "
-    "of nine tenths at 90 %), divided by the context's numbers, after the longer training; of "
-    "copied words those at their own place, since n words in their order are exactly n times the "
-    "bits of one. The output does not say which half survives: up to one bit less for each word of "
-    "the sentence is certain. All words count alike, but of the grammar's words those with fewer "
-    "bits (function words) survive first.",
-]
-NO_VECTOR = (
-    "Attention is not among the arms: with it there is no single vector to fill, for the decoder "
-    "reads every state, as many as there are words."
-)
-RANGES = (
-    "Ranges are 95 % over test sentences (bootstrap), the same resamples for every seed, context "
-    "and budget; they say nothing of other seeds."
-)
+    else:
+        rest = f"can hold {ASKED}" if words >= ASKED else f"with more training might hold {ASKED}"
+        clauses.append(
+            f"{trained} hold at least {words} words of {family.corpus} (90 % survive) and {rest}"
+        )
+    return "; ".join(clauses)
 
 
 def notes(frame: pd.DataFrame) -> list[str]:
-    """The answers, what the columns are, and of each corpus its sentences, bits and chance."""
-    estimates = Estimates(frame)
-    answers = [answer(family) for family in families(estimates) if family.attention == "none"]
-    lines = [f"{text[:1].upper()}{text[1:]}." for text in answers] + NOTES
-    lines += [NO_VECTOR] if set(estimates.means["attention"]) == {"none"} else []
-    for corpus, rows in estimates.means.groupby("corpus", sort=False):
+    """What the columns are, and of each corpus its sentences, bits and chance."""
+    lines = [
+        "90 %, 50 %: the length in words at which this share of a sentence's words survives beyond "
+        "chance, made to fall with length (isotonic regression). Copied words may survive out of "
+        "order, so those at their own place are counted as well. > and <: beyond the tested "
+        "lengths, whose end is printed. Twice: with twice the updates. Added: what they add at "
+        "50 %; an open end is beyond the tested lengths (C12).",
+        "Growth: the exponent b of words = a numbers^b over the context sizes whose length is "
+        "within the tested ones; its range is too narrow if many resamples are beyond them.",
+        "Bits per number: bits of the surviving half of the words at the length of 50 %, after the "
+        "longer training; of copied words those at their own place. The output does not say which "
+        "half survives: up to one bit less for each word of the sentence is certain.",
+        "With attention there is no single vector to fill: the decoder reads every state.",
+    ]
+    means = frame[frame["seed"].isna()]
+    for corpus, rows in means.groupby("corpus", sort=False):
         values = {name: part.dropna() for name, part in rows.groupby("measure")["value"]}
         parts = [f"{int(rows.loc[rows['measure'] == 'length', 'n'].max()):,} test sentences"]
         if len(bits := values.get("bits_a_word", ())):
@@ -398,25 +359,32 @@ def notes(frame: pd.DataFrame) -> list[str]:
     seeds = ", ".join(map(str, sorted({int(seed) for seed in frame["seed"].dropna()})))
     several = f"Seeds {seeds}: a length is read from the mean of their survival."
     alone = f"One seed ({seeds}): nothing is known of the spread over seeds."
-    return [*lines, several if "," in seeds else alone, RANGES]
+    return [
+        *lines,
+        several if "," in seeds else alone,
+        "Ranges are 95 % over test sentences (bootstrap), the same resamples for every seed, "
+        "context and budget; they say nothing of other seeds.",
+    ]
 
 
-def family_table(family: Family, suffix: str) -> Table:
+def _table(family: Family, suffix: str) -> Table:
     """A row a context size, growth as the last; with columns of twice the training if there are."""
-    once, twice = family.once, 2 * family.once if 2 * family.once in family.budgets else 0
-    columns = [(part, updates) for updates in (once, twice) if updates for part in SHARES]
-    heads = ["context", *SHARES]
-    heads += ["90 %\ntwice", "50 %\ntwice", "added\n(50 %)"] if twice else []
+    once, twice = family.once, 2 * family.once
+    budgets = [budget for budget in (once, twice) if budget in family.budgets]
+    columns = [(part, updates) for updates in budgets for part in SHARES]
     with_bits = suffix == ("_in_place" if family.corpus == "copy" else "")
+    heads, title = ["context", *SHARES], f"{SURVIVE[suffix]}, {once:,} updates"
+    if twice in budgets:
+        heads += ["90 %\ntwice", "50 %\ntwice", "added\n(50 %)"]
+        title += f" (twice: {twice:,})"
     heads += ["bits per\nnumber"] if with_bits else []
-    title = f"{family.corpus}, attention {family.attention}: {SURVIVE[suffix]}, {once:,} updates"
-    table = new_table(f"{title} (twice: {twice:,})" if twice else title, heads, texts=0)
+    table = new_table(f"{family.corpus}, attention {family.attention}: {title}", heads, texts=0)
     for size in family.sizes:
         cells = [family.get(f"length{suffix}", *column, size).cell("{:.1f}") for column in columns]
-        if twice:
+        if twice in budgets:
             cells.append(family.get(f"added{suffix}", "50 %", twice, size).cell("{:+.1f}"))
         if with_bits:  # no room for the interval
-            bits = family.get("bits_a_number", "50 %", twice or once, size).cell("{:.2f}")
+            bits = family.get("bits_a_number", "50 %", budgets[-1], size).cell("{:.2f}")
             cells.append(bits.partition("\n")[0])
         table.add_row(str(size), *cells)
     growths = [family.get(f"growth{suffix}", *column, None).cell("{:.2f}") for column in columns]
@@ -433,8 +401,8 @@ class CapacityQuestion(Question):
         estimates, body = Estimates(frame), Table.grid()
         for family in families(estimates):
             for suffix in SURVIVE if family.corpus == "copy" else [""]:
-                body.add_row(family_table(family, suffix))
-        keys = ["corpus", "attention", "placement", "updates", "context_size", "part"]
+                body.add_row(_table(family, suffix))
+        keys = [*FAMILY, "updates", "context_size", "part"]
         rows = estimates.means[estimates.means["measure"].isin(self.measures)]
         data = rows[keys].drop_duplicates().reset_index(drop=True)
         for measure in self.measures:
@@ -448,8 +416,7 @@ class CapacityQuestion(Question):
         """A panel a share of the words, corpus and criterion: lengths by context size."""
         rows, panels = [], []
         shares = dict.fromkeys(frame.loc[frame["measure"] == "length", "part"])
-        corpora = dict.fromkeys(frame["corpus"])
-        for share, corpus, suffix in product(reversed(shares), corpora, SURVIVE):
+        for share, corpus, suffix in product(reversed(shares), frame["corpus"].unique(), SURVIVE):
             subset = chosen(frame, f"length{suffix}", corpus=corpus, part=share)
             if subset.empty:
                 continue
@@ -457,8 +424,7 @@ class CapacityQuestion(Question):
             budgets = [f"{int(updates):,} updates" for updates in subset["updates"]]
             subset = subset.assign(
                 arm=subset["attention"], control=budgets, most=-subset["updates"]
-            )
-            subset = subset.sort_values(["arm", "most", "context_size"], kind="stable")
+            ).sort_values(["arm", "most", "context_size"], kind="stable")
             name = f"{corpus}: {share} survive{suffix.replace('_', ' ')}"
             rows += drawn(name, subset, "context_size")
             panels.append(

@@ -6,7 +6,7 @@ shows how coarse a memory the translator tolerates, not what the memory holds: t
 not trained to use the bits.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import partial
 
 import jax
@@ -58,15 +58,25 @@ def coarse_translations(subject: Subject, tell: Tell) -> Iterator[tuple[str, lis
     tell("ranges of the numbers")
     spans = ranges(subject)
     memories = [memory(subject, batch) for batch in batches]
+    words, target = map(len, subject.vocabularies), subject.vocabularies[1]
+    translator = HandedMemory(subject.settings.model, *words, nnx.Rngs(params=jax.random.key(0)))
+    nnx.update(translator, subject.weights)
+    translator.values, translator.last = map(nnx.Variable, memories[0])
+    graph, weights = nnx.split(translator)
+    search = make_search(graph, subject.settings.decoding.model_copy(update={"beam_size": 1}))
     for level in LEVELS:
         tell(f"translating at {level} bits per number" if level != FULL else "translating as it is")
-        coarse = memories
-        if level != FULL:
-            coarse = [
-                tuple(quantise(*part, int(level)) for part in zip(states, spans, strict=True))
-                for states in memories
-            ]
-        yield level, translate(subject, batches, coarse)
+        outputs = []
+        for padded, states in zip(batches, memories, strict=True):
+            coarse = states
+            if level != FULL:
+                both = zip(states, spans, strict=True)
+                coarse = [quantise(vectors, span, int(level)) for vectors, span in both]
+            weights["values"], weights["last"] = map(nnx.Variable, coarse)
+            tokens = search(weights, padded.batch.source, padded.batch.source_lengths).tokens
+            outputs.append(np.asarray(tokens))
+        rows = restore(outputs, batches)
+        yield level, [target.text(target.decode(row.tolist())) for row in rows]
 
 
 def ranges(subject: Subject) -> tuple[Span, Span]:
@@ -112,23 +122,3 @@ def quantise(
     parts = within / np.where(width > 0, width, 1.0)
     cells = np.minimum((parts * 2**bits).astype(np.int64), 2**bits - 1)
     return (low + (cells + 0.5) * width / 2**bits).astype(vectors.dtype)
-
-
-def translate(
-    subject: Subject, batches: list[EvaluationBatch], memories: Sequence[States]
-) -> list[str]:
-    """Greedy translations of the batches from these memories, in the corpus's order."""
-    settings = subject.settings.decoding.model_copy(update={"beam_size": 1})
-    words = map(len, subject.vocabularies)
-    translator = HandedMemory(subject.settings.model, *words, nnx.Rngs(params=jax.random.key(0)))
-    nnx.update(translator, subject.weights)
-    translator.values, translator.last = map(nnx.Variable, memories[0])
-    graph, weights = nnx.split(translator)
-    search = make_search(graph, settings)
-    outputs = []
-    for padded, (values, last) in zip(batches, memories, strict=True):
-        weights["values"], weights["last"] = nnx.Variable(values), nnx.Variable(last)
-        tokens = search(weights, padded.batch.source, padded.batch.source_lengths).tokens
-        outputs.append(np.asarray(tokens))
-    target = subject.vocabularies[1]
-    return [target.text(target.decode(row.tolist())) for row in restore(outputs, batches)]

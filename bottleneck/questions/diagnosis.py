@@ -9,10 +9,11 @@ learned again.
 
 import hashlib
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import count as counting
 from pathlib import Path
 
 import numpy as np
@@ -61,23 +62,21 @@ ALIGNED = (
 FORM = "1"
 """Changes with whatever changes the model that a text gives: its tokens, its training, the file."""
 TITLE = "Survived and lost, word by word (C3, L-LOST)"
-MARKS = {SURVIVED: "+", PARTLY: "~", LOST: "-", UNLINKED: "?"}
-STYLES = {SURVIVED: "green", PARTLY: "yellow", LOST: "red", UNLINKED: "dim"}
-AROUND = {SURVIVED: "{}", PARTLY: "({})", LOST: "[{}]", UNLINKED: "{}?"}
+FATES = {
+    SURVIVED: ("+", "green", "{}"),
+    PARTLY: ("~", "yellow", "({})"),
+    LOST: ("-", "red", "[{}]"),
+    UNLINKED: ("?", "dim", "{}?"),
+}
+"""Of each fate its mark in the table of words, its style, and a word of it in a sentence."""
 SENTENCE_WIDTH = 84
 """Columns of a marked sentence's lines at most."""
 LEGEND = (
     "+ survived, with the output's words for it; ~ (in part); - [lost]; ? not judged, because "
     "{lack}. Function words are often there by chance."
 )
-LACKING = {
-    True: "the reference has no word for it",
-    False: "training did not have the word",
-}
+LACKING = {True: "the reference has no word for it", False: "training did not have the word"}
 """Why a word is not judged, with a reference and without one."""
-
-Judge = Callable[[Sequence[str]], list[WordReport]]
-"""From the tokens of an output to the fate of every source token."""
 
 
 @dataclass(frozen=True)
@@ -114,17 +113,28 @@ def diagnose(sentence: str, runs: Mapping[str, Path], tell: Tell) -> Diagnosis:
     """
     subjects = {arm: open_subject(folder) for arm, folder in runs.items()}
     first = next(iter(subjects.values()))
-    corpus = first.settings.corpus
-    source = first.trained.prepare(sentence)
-    pair = reference_of(source, corpus)
-    judge = _judge(first, source, pair, tell)
+    corpus, source = first.settings.corpus, first.trained.prepare(sentence)
+    tokens, pair = tokenize(source), reference_of(source, corpus)
+    classes = [""] * len(tokens)
+    for place, token in enumerate(tokens if corpus.has_classes else ()):
+        with suppress(KeyError):
+            classes[place] = word_class(token)
+    if pair:
+        judge = partial(word_reports, tokens, classes, LinkedReference.of(pair, pair.links))
+    else:
+        judge = partial(aligned_reports, lexicon_of(first, tell), tokens, classes)
     parsed = corpus.name == "copy" or corpus.has_classes
     why = ", which is not of the run's own language" if parsed else ""
     diagnosed = []
     for arm, subject in subjects.items():
         (output,) = subject.trained.translate([sentence])
-        reports = [report for report in judge(tokenize(output)) if is_word(report.word)]
-        diagnosed.append(Diagnosed(arm, output, tuple(map(_readable, reports))))
+        reports = []
+        for report in filter(lambda report: is_word(report.word), judge(tokenize(output))):
+            texts = {
+                name: tuple(map(plain, getattr(report, name))) for name in ("targets", "found")
+            }
+            reports.append(replace(report, word=plain(report.word), **texts))
+        diagnosed.append(Diagnosed(arm, output, tuple(reports)))
     return Diagnosis(
         sentence=source,
         words=len(source.split()),
@@ -144,25 +154,6 @@ def reference_of(source: str, corpus: CorpusSettings) -> SentencePair | None:
         links = tuple((place, place) for place in range(len(matches)))
         return SentencePair(source, source, links) if copied else None
     return english_french(corpus.lexicon).parse(source) if corpus.has_classes else None
-
-
-def _judge(subject: Subject, source: str, pair: SentencePair | None, tell: Tell) -> Judge:
-    """By gold links if there are any."""
-    tokens = tokenize(source)
-    classes = [""] * len(tokens)
-    if subject.settings.corpus.has_classes:
-        for place, token in enumerate(tokens):
-            with suppress(KeyError):
-                classes[place] = word_class(token)
-    if pair is None:
-        return partial(aligned_reports, lexicon_of(subject, tell), tokens, classes)
-    return partial(word_reports, tokens, classes, LinkedReference.of(pair, pair.links))
-
-
-def _readable(report: WordReport) -> WordReport:
-    """Without the joiners of tokens."""
-    texts = {name: tuple(map(plain, getattr(report, name))) for name in ("targets", "found")}
-    return replace(report, word=plain(report.word), **texts)
 
 
 def aligned_reports(
@@ -201,37 +192,25 @@ def lexicon_of(subject: Subject, tell: Tell) -> IBM1:
     path = root and root / "lexicons" / f"{name}.safetensors"
     if path is not None:
         with suppress(OSError, SafetensorError, KeyError, ValueError):
-            return _unpacked(load(path.read_bytes()))
-    count = min(subject.settings.corpus.train_pairs, LEXICON_PAIRS)
+            stored = load(path.read_bytes())
+            source, target = (
+                stored[side].tobytes().decode().split("\n") for side in ("source", "target")
+            )
+            numbers = dict(zip(source, counting(1))), dict(zip(target, counting()))
+            return IBM1(*numbers, stored["keys"], stored["probabilities"])
+    pairs = min(subject.settings.corpus.train_pairs, LEXICON_PAIRS)
     tell(
-        f"no reference: learning which word is which from up to {count:,} training pairs "
+        f"no reference: learning which word is which from up to {pairs:,} training pairs "
         "(a minute or two, once for this text)"
     )
     model = lexicon(subject.corpus.train)
     if path is not None:
+        tensors = {"keys": model.keys.astype(np.int64), "probabilities": model.probabilities}
+        for side, ids in {"source": model.source_ids, "target": model.target_ids}.items():
+            tensors[side] = np.frombuffer("\n".join(ids).encode(), np.uint8)
         with suppress(UserError):  # no room or no right to write there: it is learned again
-            write_bytes(path, _packed(model))
+            write_bytes(path, save(tensors))
     return model
-
-
-def _packed(model: IBM1) -> bytes:
-    """The file: words as lines of UTF-8 in the order of their numbers, entries as they are."""
-    words = {"source": model.source_ids, "target": model.target_ids}
-    lines = {name: np.frombuffer("\n".join(ids).encode(), np.uint8) for name, ids in words.items()}
-    entries = {"keys": model.keys.astype(np.int64), "probabilities": model.probabilities}
-    return save(lines | entries)
-
-
-def _unpacked(tensors: Mapping[str, np.ndarray]) -> IBM1:
-    """The model in a file's tensors; source words are numbered from 1, target words from 0."""
-    source, target = (
-        {
-            word: number
-            for number, word in enumerate(tensors[name].tobytes().decode().split("\n"), first)
-        }
-        for name, first in (("source", 1), ("target", 0))
-    )
-    return IBM1(source, target, tensors["keys"], tensors["probabilities"])
 
 
 def diagnosis_page(diagnosis: Diagnosis, length: str, notes: Sequence[str] = ()) -> Page:
@@ -240,8 +219,7 @@ def diagnosis_page(diagnosis: Diagnosis, length: str, notes: Sequence[str] = ())
     lines = [f"Sentence: {length}."]
     if end is not None and diagnosis.words > end:
         lines.append(f"Longer than any sentence of training, which ended at {end} words.")
-    lines += [*notes, *(line for arm in diagnosis.arms for line in _fates(arm))]
-    lines.append(diagnosis.judged_by)
+    lines += [*notes, *map(_summary, diagnosis.arms), diagnosis.judged_by]
     if unknown:
         lines.append(
             f"Not in the training vocabulary, so the same unknown word to every arm: {unknown}."
@@ -250,35 +228,21 @@ def diagnosis_page(diagnosis: Diagnosis, length: str, notes: Sequence[str] = ())
     return Page("diagnosis", TITLE, _frame(diagnosis), _picture(diagnosis), [], lines)
 
 
-def _fates(diagnosed: Diagnosed) -> Iterator[str]:
-    """An arm's words in a sentence, then as on the slide which of them survived and were lost."""
+def _summary(diagnosed: Diagnosed) -> str:
+    """How many of an arm's words survived, content words first, and its output."""
     judged = [report for report in diagnosed.words if report.share is not None]
     content = [report for report in judged if report.word_class not in FUNCTION]
-    small = [report.fate for report in judged if report.word_class in FUNCTION]
-    if not any(report.word_class for report in judged):
-        counts = _kept(judged, " words survived")
-    elif not content:
-        counts = f"no content word judged; {_kept(judged, ' function words survived')}"
-    else:
-        counts = _kept(content, " content words survived")
-        counts += f"; of all words {_kept(judged)}" if len(content) < len(judged) else ""
-    yield f"Arm {diagnosed.arm}: {counts}. Output: {diagnosed.output}"
-    for fate in (SURVIVED, PARTLY, LOST):
-        words = [", ".join(report.word for report in content if report.fate == fate)]
-        if count := small.count(fate):
-            words.append(f"{count} of {len(small)} function words")
-        if any(words) or fate != PARTLY:
-            listed = " and ".join(filter(None, words)) or "nothing"
-            yield f"Arm {diagnosed.arm}, {fate}: {listed}."
-
-
-def _kept(reports: Sequence[WordReport], what: str = "") -> str:
-    """``3 of 7 content words survived, 1 in part``."""
-    fates = [report.fate for report in reports]
-    parts = fates.count(PARTLY)
-    return f"{fates.count(SURVIVED)} of {len(fates)}{what}" + (
-        f", {parts} in part" if parts else ""
-    )
+    kinds = {"content words": content, "words in all": judged}
+    if not content:
+        kinds = {"function words": judged}
+    elif len(content) == len(judged) or not any(report.word_class for report in judged):
+        kinds = {"words": judged}
+    clauses = []
+    for name, reports in kinds.items():
+        fates = [report.fate for report in reports]
+        parts = f" and {count} in part" if (count := fates.count(PARTLY)) else ""
+        clauses.append(f"{fates.count(SURVIVED)} of {len(fates)} {name} survived{parts}")
+    return f"Arm {diagnosed.arm}: {'; '.join(clauses)}. Output: {diagnosed.output}"
 
 
 def _picture(diagnosis: Diagnosis) -> Table:
@@ -290,21 +254,20 @@ def _picture(diagnosis: Diagnosis) -> Table:
     if known:
         sentences.add_row("reference", Text(diagnosis.reference))
     for diagnosed in diagnosis.arms:
-        marked = [Text(AROUND[report.fate].format(report.word), STYLES[report.fate])
-                  for report in diagnosed.words]  # fmt: skip
+        marked = []
+        for report in diagnosed.words:
+            _, style, form = FATES[report.fate]
+            marked.append(Text(form.format(report.word), style))
         sentences.add_row(diagnosed.arm, Text(" ").join(marked))
     heads = ["word", "class", *["reference"] * known, *(arm.arm for arm in diagnosis.arms)]
     words = new_table("", heads, texts=len(heads))
     words.title = None
     for reports in zip(*(arm.words for arm in diagnosis.arms), strict=True):
-        first = reports[0]
-        fates = [
-            Text(
-                f"{MARKS[report.fate]} {' '.join(report.found) if report.share else report.fate}",
-                STYLES[report.fate],
-            )
-            for report in reports
-        ]
+        first, fates = reports[0], []
+        for report in reports:
+            mark, style, _ = FATES[report.fate]
+            text = " ".join(report.found) if report.share else report.fate
+            fates.append(Text(f"{mark} {text}", style))
         words.add_row(first.word, first.word_class, *[" ".join(first.targets)] * known, *fates)
     grid = Table.grid()
     for part in (Text(TITLE, "bold"), sentences, words):

@@ -6,7 +6,7 @@ EM finds t, from equal probabilities: the log-likelihood is concave, so that no 
 than another. Nothing is smoothed.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
@@ -47,23 +47,23 @@ class IBM1:
         seen = (e[None, :] >= 0) & (f[:, None] >= 0) & (self.keys[places] == keys)
         return np.where(seen, self.probabilities[places], 0.0)
 
-    def align(self, pairs: Sequence[Pair]) -> list[frozenset[Link]]:
+    def align(self, pairs: Iterable[Pair]) -> list[frozenset[Link]]:
         """(source, target) places of the likeliest source word of each target word.
 
         None for a target word whose likeliest source is NULL alone. The model knows no order:
         among equals (copies of a word; all words, for a target word that it never saw) it is the
         nearest to the diagonal.
         """
-        return [self._links(source, target) for source, target in pairs]
-
-    def _links(self, source: Tokens, target: Tokens) -> frozenset[Link]:
-        if not source or not target:
-            return frozenset()
-        table = self.table(source, target)
-        best = table.max(axis=1, keepdims=True)
-        equal = table[:, 1:] == best
-        chosen = nearest_to_diagonal(equal)
-        return frozenset((int(i), j) for j, i in enumerate(chosen) if equal[j, i])
+        links = []
+        for source, target in pairs:
+            if not source or not target:
+                links.append(frozenset())
+                continue
+            table = self.table(source, target)
+            equal = table[:, 1:] == table.max(axis=1, keepdims=True)
+            chosen = nearest_to_diagonal(equal)
+            links.append(frozenset((int(i), j) for j, i in enumerate(chosen) if equal[j, i]))
+        return links
 
 
 def nearest_to_diagonal(allowed: Bool[ndarray, "target source"]) -> Int[ndarray, "target"]:
@@ -87,21 +87,33 @@ def train(pairs: Sequence[Pair], *, iterations: int = 5) -> tuple[IBM1, Float[nd
     full = [pair for pair in pairs if len(pair[0]) and len(pair[1])]
     if not full:
         raise ValueError("IBM model 1 needs a sentence pair with words on both sides")
-    source_ids, target_ids = (_ids((pair[side] for pair in full), 1 - side) for side in (0, 1))
-    local = [_chunk(part, source_ids, target_ids) for part in _parts(full)]
-    keys, places = np.unique(
-        np.concatenate([chunk.entries for chunk in local]), return_inverse=True
+    words = (dict.fromkeys(word for pair in full for word in pair[side]) for side in (0, 1))
+    source_ids, target_ids = (
+        {word: number for number, word in enumerate(side, first)}
+        for side, first in zip(words, (NULL + 1, 0), strict=True)
     )
-    edges = np.cumsum([len(chunk.entries) for chunk in local])[:-1]
+    sizes = np.cumsum([(len(source) + 1) * len(target) for source, target in full])
+    edges = np.flatnonzero(np.diff(sizes // _CHUNK_CELLS)) + 1
     chunks = [
-        chunk._replace(entries=own)
-        for chunk, own in zip(local, np.split(places, edges), strict=True)
+        _chunk(full[start:stop], source_ids, target_ids)
+        for start, stop in pairwise([0, *edges.tolist(), len(full)])
     ]
+    keys, places = np.unique(
+        np.concatenate([chunk.entries for chunk in chunks]), return_inverse=True
+    )
+    ends = np.cumsum([len(chunk.entries) for chunk in chunks])[:-1]
+    numbered = zip(chunks, np.split(places, ends), strict=True)
+    chunks = [chunk._replace(entries=entries) for chunk, entries in numbered]
     owners = keys // len(target_ids)
     probabilities = np.full(len(keys), 1 / len(target_ids))
-    history = np.empty(iterations)
+    history = np.zeros(iterations)
     for step in range(iterations):
-        counts, history[step] = _expect(chunks, probabilities)
+        counts = np.zeros(len(keys))
+        for entries, cells, widths in chunks:
+            t = probabilities[entries][cells]
+            sums = np.add.reduceat(t, np.cumsum(widths) - widths)
+            history[step] += float(np.log(sums / widths).sum())
+            counts[entries] += np.bincount(cells, t / np.repeat(sums, widths))
         probabilities = counts / np.bincount(owners, counts)[owners]
     return IBM1(source_ids, target_ids, keys, probabilities), history
 
@@ -118,46 +130,13 @@ class _Chunk(NamedTuple):
     widths: Int[ndarray, "target"]
 
 
-def _ids(sentences: Iterable[Tokens], first: int) -> dict[str, int]:
-    """Numbers of the words in order of appearance."""
-    words = dict.fromkeys(word for sentence in sentences for word in sentence)
-    return {word: number for number, word in enumerate(words, first)}
-
-
-def _parts(pairs: Sequence[Pair]) -> Iterator[Sequence[Pair]]:
-    """Sentences in a row that together have about ``_CHUNK_CELLS`` cells."""
-    cells = np.cumsum([(len(source) + 1) * len(target) for source, target in pairs])
-    edges = np.flatnonzero(np.diff(cells // _CHUNK_CELLS)) + 1
-    for start, stop in pairwise([0, *edges.tolist(), len(pairs)]):
-        yield pairs[start:stop]
-
-
 def _chunk(pairs: Sequence[Pair], source_ids: dict[str, int], target_ids: dict[str, int]) -> _Chunk:
     """Number the cells of some sentences by their keys: source id x target words + target id."""
-    keys = [
-        np.add.outer(
-            [target_ids[word] for word in target],
-            [NULL, *(source_ids[word] * len(target_ids) for word in source)],
-        ).ravel()
-        for source, target in pairs
-    ]
-    widths = np.repeat(
-        [len(source) + 1 for source, _ in pairs], [len(target) for _, target in pairs]
-    )
+    keys = []
+    for source, target in pairs:
+        rows = [target_ids[word] for word in target]
+        columns = [NULL, *(source_ids[word] * len(target_ids) for word in source)]
+        keys.append(np.add.outer(rows, columns).ravel())
+    lengths = np.array([(len(source) + 1, len(target)) for source, target in pairs])
     cells, entries = pd.factorize(np.concatenate(keys))
-    return _Chunk(entries, cells.astype(np.int32), widths)
-
-
-def _expect(
-    chunks: Sequence[_Chunk], probabilities: Float[ndarray, "entries"]
-) -> tuple[Float[ndarray, "entries"], float]:
-    """Expected count of every word pair, sum of t / sum_i t, and the log-likelihood."""
-    counts = np.zeros_like(probabilities)
-    log_likelihood = 0.0
-    for entries, cells, widths in chunks:
-        t = probabilities[entries][cells]
-        sums = np.add.reduceat(t, np.cumsum(widths) - widths)
-        log_likelihood += float(np.log(sums / widths).sum())
-        t /= np.repeat(sums, widths)
-        counts[entries] += np.bincount(cells, t)
-    return counts, log_likelihood
+    return _Chunk(entries, cells.astype(np.int32), np.repeat(*lengths.T))

@@ -9,10 +9,8 @@ puts another sentence of the bucket in the source's place. On average over sente
 is a lower bound on the information, for no probe beats the truth; but an undertrained translator
 with a hidden source has bits too many, and the difference flatters.
 
-Of a single sentence the difference may be negative: a probe is unlucky as often as it is lucky.
-Sentences are therefore summed as they are, and only totals are floored at zero, where they are
-printed: to floor each sentence would make bits out of noise. A line through totals takes them
-unfloored.
+Only totals are floored at zero, where they are printed: to floor each sentence, which is as often
+unlucky as lucky, would make bits out of noise.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -202,14 +200,6 @@ def _kept(estimates: Estimates) -> Verdict:
     return Verdict("C6", verdict, KEPT_RULE, because, **number)
 
 
-PROBE = (
-    "Probe: a fresh decoder that learns to write the source from the frozen encoder's memory (the "
-    "last state without attention, all states with it). It recovers the bits less its "
-    "cross-entropy of the whole sentence, a sum floored at 0: a lower bound on what the memory "
-    "holds. The probe was trained for {updates} updates; with more it might read more. Untr.: an "
-    "untrained encoder, of the weights that the run began with, and a probe trained as long. "
-    "Shuf.: the probe is given the memory of another sentence of the bucket."
-)
 KINDS = {
     "exact": "Bits: -log2 P of the source in the language that it was drawn from, the draw of its "
     "length included. On the grammar some English sentences share their French: what tells them "
@@ -221,51 +211,46 @@ KINDS = {
     "model.attention=none --set model.source=hidden --out DIR` with the settings of these runs "
     "and into their folder, then `bottleneck study information --results DIR`.",
 }
-TRANSLATOR = (
-    "Trans.: the translator's own, the bits of the source less those of the reference under it. "
-    "Its shuf.: it is given the source of another sentence of the bucket, from which it can learn "
-    "only what all have in common; floored at 0 as well (the CSV has all numbers as they are). "
-    "Slide: 256 of about 3,000 numbers (L9). %: of the bits in the source."
+COLUMNS = (
+    "Probe: a fresh decoder that learns to write the source from the frozen encoder's memory (the "
+    "last state without attention, all states with it){updates}; with more training it might read "
+    "more. Untr.: an untrained encoder, and a probe trained as long. Trans.: the translator's own, "
+    "the bits of the source less those of the reference under it. Shuf.: each is given another "
+    "sentence of the bucket. Totals are floored at 0 (the CSV has all numbers as they are). Slide: "
+    "256 of about 3,000 numbers (L9)."
 )
 GROWTH = (
-    "Lines through the buckets' totals by their mean words, in the shorter and the longer half "
-    "(the middle bucket is in both). Kept: the share of a further word's bits that arrives, about "
-    "0 where they level off and 100 % where they rise as the source's do; not floored."
+    "Kept: the share of a further word's bits that arrives, by lines through the buckets' totals, "
+    "in the shorter and the longer half (the middle bucket is in both); not floored."
 )
 COARSE = (
-    "After training, each number of the context (with attention of every state; s_0 is made of "
-    "them too) is put into the middle of one of 2, 4, 16 or 256 equal cells of its range over "
-    "1,000 training sentences; greedy search. What survives shows how coarse a context the "
-    "translator tolerates, not how many bits are in it: it was not trained to use them."
+    "BLEU at a few bits: after training, each number of the memory is put into the middle of one "
+    "of 2, 4, 16 or 256 equal cells of its range over 1,000 training sentences. The translator was "
+    "not trained to use them."
 )
 
 
 def notes(frame: pd.DataFrame) -> list[str]:
     """What the numbers are, by the kinds that are there."""
     rows = frame[frame["seed"].isna()]
-    by_measure = {str(measure): part for measure, part in rows.groupby("measure", sort=False)}
-    kinds = set(by_measure["source_bits"]["note"]) if "source_bits" in by_measure else set()
-    lines = [text for kind, text in KINDS.items() if kind in kinds] + [TRANSLATOR]
-    if "probe_updates" in by_measure:
-        updates = sorted(set(by_measure["probe_updates"]["value"].astype(int)))
-        lines.append(PROBE.format(updates=" or ".join(f"{count:,}" for count in updates)))
-    if "left_out" in by_measure:
-        most = int(by_measure["left_out"].groupby("arm")["value"].sum().max())
-        if most:
-            lines.append(
-                f"Bits without {counted(most, 'sentence')} with a word outside of the "
-                'vocabularies: as "unknown" it would be cheaper than it is.'
-            )
-    if "hidden_excess" in by_measure:
-        excess = by_measure["hidden_excess"].dropna(subset="value").drop_duplicates("bucket")
+    read = ("source_bits", "probe_updates", "left_out", "hidden_excess", "kept")
+    rows_of = {name: rows[rows["measure"] == name] for name in read}
+    lines = [text for kind, text in KINDS.items() if kind in set(rows_of["source_bits"]["note"])]
+    updates = sorted(set(rows_of["probe_updates"]["value"].astype(int)))
+    trained = f", trained for {' or '.join(f'{count:,}' for count in updates)} updates"
+    lines.append(COLUMNS.format(updates=trained if updates else ""))
+    most = rows_of["left_out"].groupby("arm")["value"].sum().max()
+    if most > 0:
+        lines.append(f"Bits without {counted(int(most), 'sentence')} with unknown words.")
+    excess = rows_of["hidden_excess"].dropna(subset="value").drop_duplicates("bucket")
+    if len(excess):
         pairs = zip(excess["bucket"], excess["value"], strict=True)
+        more = ", ".join(f"{bucket} {value:+z.1f}" for bucket, value in pairs)
         lines.append(
             "A translator whose source is hidden, trained as long, has more bits of these "
-            "references than the sources have, and would flatter by so many: "
-            + ", ".join(f"{bucket} {value:+z.1f}" for bucket, value in pairs)
-            + "."
+            f"references than the sources have, and would flatter by so many: {more}."
         )
-    return [*lines, *[GROWTH] * ("kept" in by_measure), COARSE]
+    return [*lines, *[GROWTH] * bool(len(rows_of["kept"])), COARSE]
 
 
 def _floored(scale: float = 100.0, ranged: bool = True) -> Callable[[Estimate], str]:

@@ -4,9 +4,10 @@ A translator whose source is hidden stands for the target language if the corpus
 Bits are of each test sentence, so that arms and seeds are resampled together.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Bool, Float
@@ -20,9 +21,6 @@ from ..settings.errors import UserError
 from ..settings.run import RunSettings
 from .arms import Arm, arms_of, in_buckets, interval_of
 from .question import Probed, Row
-
-if TYPE_CHECKING:
-    pass
 
 FULL = "full"
 LEVELS = ("1", "2", "4", "8", FULL)
@@ -57,53 +55,6 @@ def bleu_names(level: str) -> list[str]:
     return [f"bleu_{level}_{column}" for column in BLEU_COLUMNS]
 
 
-@dataclass(frozen=True, eq=False)
-class Language:
-    """Bits of each test sentence without its source, and which sentences count.
-
-    ``kind`` is ``exact``, or ``hidden`` for those of a translator whose source is hidden, or
-    ``unknown`` where there are none.
-    """
-
-    kind: str
-    bits: Float[ndarray, "sentences"]
-    counted: Bool[ndarray, "sentences"]
-
-
-def language_of(arm: Arm, hidden: Sequence[Probed]) -> Language:
-    """The exact bits where they are known, else those of the arm's translators of hidden sources.
-
-    Of the exact ones only sentences count whose words are all in both vocabularies: "unknown" is
-    cheaper to tell than the word that it stands for.
-    """
-    exact = arm.runs[0].found["bits"]
-    if not np.isnan(exact).any():
-        return Language("exact", exact, arm.runs[0].found["unknown"] == 0)
-    everything = np.ones(len(exact), bool)
-    if twins := twins_of(arm, hidden):
-        return Language("hidden", np.mean(in_bits(twins, "nll"), axis=0), everything)
-    return Language("unknown", np.full(len(exact), np.nan), everything)
-
-
-def twins_of(arm: Arm, hidden: Sequence[Probed]) -> list[Probed]:
-    """Translators that differ from the arm's in a hidden source, but for seed and attention.
-
-    Without a source all kinds of attention are the same.
-    """
-    alike = without_attention(arm).changed(model={"source": "hidden"})
-    return [run for run in hidden if run.settings.changed(**NO_ATTENTION) == alike]
-
-
-def without_attention(arm: Arm) -> RunSettings:
-    """The settings of an arm's counterpart without attention, whatever the seed."""
-    return arm.settings.changed(**NO_ATTENTION)
-
-
-def in_bits(runs: Sequence[Probed], column: str) -> Bits:
-    """A column of nats per sentence, in bits."""
-    return np.stack([run.found[column] for run in runs]) / np.log(2.0)
-
-
 def summarise(probed: Sequence[Probed]) -> list[Row]:
     """Every measure of every arm that sees its source, and attention minus none.
 
@@ -116,7 +67,7 @@ def summarise(probed: Sequence[Probed]) -> list[Row]:
             "study information needs runs that see their source: all of these have "
             "model.source=hidden; `bottleneck reproduce` trains others"
         )
-    summaries = [_summary(arm, hidden) for arm in arms]
+    summaries = [Summary(arm, hidden) for arm in arms]
     bases = {
         without_attention(item.arm): item
         for item in summaries
@@ -125,46 +76,57 @@ def summarise(probed: Sequence[Probed]) -> list[Row]:
     rows: list[Row] = []
     for item in summaries:
         base = bases.get(without_attention(item.arm), item)
-        rows += item.rows
         if base is not item:
-            rows += _gains(item, base)
+            item.add_gains(base)
+        rows += item.rows
     return rows
 
 
-@dataclass(eq=False)
-class Summary:
-    """An arm's rows, and the numbers that are compared with another arm's.
+def without_attention(arm: Arm) -> RunSettings:
+    """The settings of an arm's counterpart without attention, whatever the seed."""
+    return arm.settings.changed(**NO_ATTENTION)
 
-    These are, with their resamples, ``shares`` by part and bucket, with n, and what is ``kept`` in
-    the longer half of the buckets by part.
+
+def twins_of(arm: Arm, hidden: Sequence[Probed]) -> list[Probed]:
+    """Translators that differ from the arm's in a hidden source, but for seed and attention.
+
+    Without a source all kinds of attention are the same.
+    """
+    alike = without_attention(arm).changed(model={"source": "hidden"})
+    return [run for run in hidden if run.settings.changed(**NO_ATTENTION) == alike]
+
+
+def in_bits(runs: Sequence[Probed], column: str) -> Bits:
+    """A column of nats per sentence, in bits."""
+    return np.stack([run.found[column] for run in runs]) / np.log(2.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Language:
+    """Bits of each test sentence without its source, and which sentences count.
+
+    ``kind`` is ``exact``, or ``hidden`` for those of a translator whose source is hidden, or
+    ``unknown`` where there are none.
     """
 
-    arm: Arm
-    rows: list[Row] = field(default_factory=list)
-    shares: dict[tuple[str, str], tuple[Resampled, int]] = field(default_factory=dict)
-    kept: dict[str, Resampled] = field(default_factory=dict)
+    kind: str
+    bits: Float[ndarray, "sentences"]
+    counted: Bool[ndarray, "sentences"]
 
+    @classmethod
+    def of(cls, arm: Arm, twins: Sequence[Probed]) -> "Language":
+        """The exact bits where they are known, else those of translators of hidden sources.
 
-def _summary(arm: Arm, hidden: Sequence[Probed]) -> Summary:
-    language, first, summary = language_of(arm, hidden), arm.runs[0].found, Summary(arm)
-    buckets = []
-    for place, name, members in in_buckets(arm.runs[0], first["source_words"]):
-        inside = members & language.counted
-        n = int(inside.sum())
-        buckets.append(Bucket(place, name, inside, n, int(members.sum()) - n))
-    summary.rows += _language_rows(arm, language, buckets, hidden)
-    for part, control, column in MEASURES:
-        if column in first and language.kind != "unknown":
-            recovered = language.bits - in_bits(arm.runs, column)
-            keys = {"part": part, "control": control, "note": language.kind}
-            summary.rows += _bit_rows(arm, language, buckets, recovered, keys)
-            if not control:
-                _add_growth(summary, language, buckets, recovered, part)
-    if "probe" in first:
-        updates = probe_updates(arm.settings.training.updates)
-        summary.rows.append(arm.row("probe_updates", float(updates)))
-    summary.rows += _coarse_rows(arm)
-    return summary
+        Of the exact ones only sentences count whose words are all in both vocabularies: "unknown"
+        is cheaper to tell than the word that it stands for.
+        """
+        exact = arm.runs[0].found["bits"]
+        if not np.isnan(exact).any():
+            return cls("exact", exact, arm.runs[0].found["unknown"] == 0)
+        everything = np.ones(len(exact), bool)
+        if twins:
+            return cls("hidden", np.mean(in_bits(twins, "nll"), axis=0), everything)
+        return cls("unknown", np.full(len(exact), np.nan), everything)
 
 
 class Bucket(NamedTuple):
@@ -177,73 +139,115 @@ class Bucket(NamedTuple):
     left_out: int
 
 
+class Summary:
+    """An arm's rows, and the numbers that are compared with another arm's.
+
+    These are, with their resamples, ``shares`` by part and bucket, with n, and what is ``kept`` in
+    the longer half of the buckets by part.
+    """
+
+    def __init__(self, arm: Arm, hidden: Sequence[Probed]) -> None:
+        columns, twins = arm.runs[0].found, twins_of(arm, hidden)
+        self.arm, self.words, self.language = arm, columns["source_words"], Language.of(arm, twins)
+        self.rows: list[Row] = []
+        self.shares: dict[tuple[str, str], tuple[Resampled, int]] = {}
+        self.kept: dict[str, Resampled] = {}
+        self.buckets = []
+        for place, name, members in in_buckets(arm.runs[0], self.words):
+            inside = members & self.language.counted
+            n = int(inside.sum())
+            self.buckets.append(Bucket(place, name, inside, n, int(members.sum()) - n))
+        self._add_language(twins if self.language.kind == "exact" else [])
+        for part, control, column in MEASURES:
+            if column in columns and self.language.kind != "unknown":
+                recovered = self.language.bits - in_bits(arm.runs, column)
+                self._add_recovered(recovered, part, control)
+                if not control:
+                    self._add_growth(recovered, part)
+        if "probe" in columns:
+            updates = probe_updates(arm.settings.training.updates)
+            self.rows.append(arm.row("probe_updates", float(updates)))
+        self._add_coarse()
+
+    def _add(self, measure: str, bits: Resampled, **keys: Any) -> None:
+        self.rows.append(self.arm.row(measure, bits.value, **interval_of(bits), **keys))
+
+    def _mean(self, bits: Bits, bucket: Bucket) -> Resampled:
+        """Bits per sentence of the bucket."""
+        statistics = _over(bits, np.ones(len(self.words)))[:, bucket.inside]
+        return self.arm.estimate(ratio_of_sums, statistics, bucket.place)
+
+    def _add_language(self, twins: Sequence[Probed]) -> None:
+        """Bits in the source by bucket, and by how many more translators of hidden sources flatter.
+
+        The latter is known only where the exact bits are, too.
+        """
+        for bucket in self.buckets:
+            keys = {"bucket": bucket.name, "n": bucket.n, "note": self.language.kind}
+            self._add("source_bits", self._mean(self.language.bits[None], bucket), **keys)
+            self.rows.append(self.arm.row("left_out", float(bucket.left_out), **keys))
+            if twins:
+                more = in_bits(twins, "nll") - self.language.bits
+                self._add("hidden_excess", self._mean(more, bucket), **keys)
+
+    def _add_recovered(self, recovered: Bits, part: str, control: str) -> None:
+        """Bits per sentence, their share of the source's, and bits per word; not floored."""
+        units = {"recovered": np.ones(len(self.words)), "share": self.language.bits,
+                 "per_word": self.words}  # fmt: skip
+        for bucket, (measure, unit) in product(self.buckets, units.items()):
+            statistics = _over(recovered, unit)[:, bucket.inside]
+            keys = {"bucket": bucket.name, "part": part, "control": control,
+                    "note": self.language.kind, "place": bucket.place}  # fmt: skip
+            self.rows += self.arm.rows(measure, ratio_of_sums, statistics, **keys)
+            if measure == "share" and not control:
+                share = self.arm.estimate(ratio_of_sums, statistics, bucket.place)
+                self.shares[part, bucket.name] = share, bucket.n
+
+    def _add_growth(self, recovered: Bits, part: str) -> None:
+        """How the bits grow with length, where three buckets are filled."""
+        filled = [bucket for bucket in self.buckets if bucket.n]
+        if len(filled) < len(HALVES) + 1:
+            return
+        middle = len(filled) // 2
+        for half, members in zip(HALVES, (filled[: middle + 1], filled[middle:]), strict=True):
+            means = [float(self.words[bucket.inside].mean()) for bucket in members]
+            ours, whole = (
+                slope(means, [self._mean(bits, bucket) for bucket in members])
+                for bits in (recovered, self.language.bits[None])
+            )
+            self.kept[part] = ratio(ours, whole)  # the longer half comes last
+            n = sum(bucket.n for bucket in members)
+            measures = {"slope": ours, "source_slope": whole, "kept": self.kept[part]}
+            for measure, bits in measures.items():
+                self._add(measure, bits, part=f"{part} {half}", n=n, note=self.language.kind)
+
+    def _add_coarse(self) -> None:
+        """BLEU at each level, and what it lost against the memory as it is."""
+        counts = {level: self.arm.statistics(bleu_names(level)) for level in LEVELS}
+        for place, bucket, inside in in_buckets(self.arm.runs[0], self.words):
+            whole = self.arm.estimate(bleu, counts[FULL][:, inside], place)
+            for level in LEVELS:
+                keys, statistics = {"bucket": bucket, "part": level}, counts[level][:, inside]
+                self.rows += self.arm.rows("bleu", bleu, statistics, place=place, **keys)
+                lost = difference(whole, self.arm.estimate(bleu, statistics, place))
+                self._add("bleu_lost", lost, **keys, n=int(inside.sum()))
+
+    def add_gains(self, none: "Summary") -> None:
+        """Attention minus none: shares by bucket, growth kept in the longer half; paired."""
+        note = none.arm.name
+        for (part, bucket), (share, n) in self.shares.items():
+            other, m = none.shares.get((part, bucket), (None, 0))
+            if other is not None and n == m:
+                gain = difference(share, other)
+                self._add("share_gain", gain, part=part, bucket=bucket, n=n, note=note)
+        for part in filter(none.kept.__contains__, self.kept):
+            gain = difference(self.kept[part], none.kept[part])
+            self._add("kept_gain", gain, part=f"{part} {HALVES[1]}", note=note)
+
+
 def _over(bits: Bits, units: Float[ndarray, "sentences"]) -> Float[ndarray, "seeds sentences 2"]:
     """Columns for `ratio_of_sums`."""
     return np.stack([bits, np.broadcast_to(units, bits.shape)], axis=-1)
-
-
-def _mean(arm: Arm, bits: Bits, bucket: Bucket) -> Resampled:
-    """Bits per sentence of the bucket."""
-    statistics = _over(bits[:, bucket.inside], np.ones(bucket.n))
-    return arm.estimate(ratio_of_sums, statistics, bucket.place)
-
-
-def _language_rows(
-    arm: Arm, language: Language, buckets: Sequence[Bucket], hidden: Sequence[Probed]
-) -> Iterator[Row]:
-    """Bits in the source by bucket, and by how many more a translator of hidden sources flatters.
-
-    The latter is known only where the exact bits are, too.
-    """
-    twins = twins_of(arm, hidden) if language.kind == "exact" else []
-    for bucket in buckets:
-        keys = {"bucket": bucket.name, "n": bucket.n, "note": language.kind}
-        bits = _mean(arm, language.bits[None], bucket)
-        yield arm.row("source_bits", bits.value, **interval_of(bits), **keys)
-        yield arm.row("left_out", float(bucket.left_out), **keys)
-        if twins:
-            more = _mean(arm, in_bits(twins, "nll") - language.bits, bucket)
-            yield arm.row("hidden_excess", more.value, **interval_of(more), **keys)
-
-
-def _bit_rows(
-    arm: Arm, language: Language, buckets: Sequence[Bucket], recovered: Bits, keys: Row
-) -> Iterator[Row]:
-    """Bits per sentence, their share of the source's, and bits per word, by bucket; not floored."""
-    words = arm.runs[0].found["source_words"]
-    for bucket in buckets:
-        units = {"recovered": np.ones(len(words)), "share": language.bits, "per_word": words}
-        for measure, unit in units.items():
-            statistics = _over(recovered[:, bucket.inside], unit[bucket.inside])
-            of = {"place": bucket.place, "bucket": bucket.name} | keys
-            yield from arm.rows(measure, ratio_of_sums, statistics, **of)
-
-
-def _add_growth(
-    summary: Summary, language: Language, buckets: Sequence[Bucket], recovered: Bits, part: str
-) -> None:
-    """The shares of each bucket, and rows of the growth with length where there are three."""
-    arm, words = summary.arm, summary.arm.runs[0].found["source_words"]
-    for bucket in buckets:
-        statistics = _over(recovered[:, bucket.inside], language.bits[bucket.inside])
-        share = arm.estimate(ratio_of_sums, statistics, bucket.place)
-        summary.shares[part, bucket.name] = share, bucket.n
-    filled = [bucket for bucket in buckets if bucket.n]
-    if len(filled) < len(HALVES) + 1:
-        return
-    middle = len(filled) // 2
-    for half, members in zip(HALVES, (filled[: middle + 1], filled[middle:]), strict=True):
-        means = [float(words[bucket.inside].mean()) for bucket in members]
-        ours, whole = (
-            slope(means, [_mean(arm, bits, bucket) for bucket in members])
-            for bits in (recovered, language.bits[None])
-        )
-        summary.kept[part] = ratio(ours, whole)  # the longer half comes last
-        n = sum(bucket.n for bucket in members)
-        keys = {"part": f"{part} {half}", "n": n, "note": language.kind}
-        measures = {"slope": ours, "source_slope": whole, "kept": summary.kept[part]}
-        for measure, bits in measures.items():
-            summary.rows.append(arm.row(measure, bits.value, **interval_of(bits), **keys))
 
 
 def slope(words: Sequence[float], bits: Sequence[Resampled]) -> Resampled:
@@ -258,38 +262,3 @@ def ratio(top: Resampled, bottom: Resampled) -> Resampled:
     """First over second, draw by draw; nan where the second is 0."""
     value = ratio_of_sums(np.array([top.value, bottom.value]))
     return Resampled(float(value), ratio_of_sums(np.stack([top.draws, bottom.draws], axis=-1)))
-
-
-def _coarse_rows(arm: Arm) -> Iterator[Row]:
-    """BLEU at each level, and what it lost against the memory as it is."""
-    counts = {
-        level: np.stack(
-            [np.stack([run.found[name] for name in bleu_names(level)], axis=1) for run in arm.runs]
-        )
-        for level in LEVELS
-    }
-    for place, bucket, inside in in_buckets(arm.runs[0], arm.runs[0].found["source_words"]):
-        whole = arm.estimate(bleu, counts[FULL][:, inside], place)
-        for level in LEVELS:
-            keys = {"bucket": bucket, "part": level}
-            statistics = counts[level][:, inside]
-            yield from arm.rows("bleu", bleu, statistics, place=place, **keys)
-            lost = difference(whole, arm.estimate(bleu, statistics, place))
-            keys |= {"n": int(inside.sum())}
-            yield arm.row("bleu_lost", lost.value, **interval_of(lost), **keys)
-
-
-def _gains(attending: Summary, none: Summary) -> Iterator[Row]:
-    """Attention minus none: shares by bucket, and the growth kept in the longer half; paired."""
-    arm, name = attending.arm, none.arm.name
-    for (part, bucket), (share, n) in attending.shares.items():
-        other, m = none.shares.get((part, bucket), (None, 0))
-        if other is not None and n == m:
-            gain = difference(share, other)
-            keys = {"part": part, "bucket": bucket, "n": n, "note": name}
-            yield arm.row("share_gain", gain.value, **interval_of(gain), **keys)
-    for part, kept in attending.kept.items():
-        if part in none.kept:
-            gain = difference(kept, none.kept[part])
-            keys = {"part": f"{part} {HALVES[1]}", "note": name}
-            yield arm.row("kept_gain", gain.value, **interval_of(gain), **keys)

@@ -11,8 +11,9 @@ same outputs against other sources of their length bucket, the same other source
 seed of a corpus. A token without a letter or a digit is no word here.
 """
 
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
@@ -27,34 +28,10 @@ from ..corpus.tokens import is_word, tokenize
 from ..figures.plot import longest
 from ..lecture.slides import SLIDES
 from ..results.outputs import read_texts
-from ..scoring.bootstrap import Score
 from ..settings.buckets import Buckets
-from .estimates import Estimate, Estimates
-from .question import (
-    Axes,
-    Column,
-    Columns,
-    Grid,
-    Line,
-    Probed,
-    Question,
-    Row,
-    Tell,
-    grade,
-)
-from .survival_sums import (
-    CELL,
-    MEASURES,
-    Layout,
-    matched_score,
-    matching,
-    normalised,
-    overall_score,
-    regrouped,
-    relative_bands,
-    standardised_score,
-    survival_sums,
-)
+from . import survival_sums as sums
+from .estimates import Estimates
+from .question import Axes, Column, Columns, Grid, Line, Probed, Question, Row, Tell, grade
 from .word_survival import (
     CLASSES,
     FUNCTION_WORD,
@@ -64,12 +41,14 @@ from .word_survival import (
     class_of,
     lexicon,
     partners,
-    survivals,
+    survival,
     words_of,
 )
 
 if TYPE_CHECKING:
     from .subject import Subject
+
+Cells = Float[ndarray, "seeds sentences groups bands 3"]
 
 SHUFFLES = 10
 """Other sentences whose outputs show how much of a sentence is there by chance."""
@@ -80,26 +59,30 @@ KINDS: dict[str, tuple[str, ...]] = {
     "rest": (FUNCTION_WORD,),
 }
 """What the claim compares: who does what to what, and what is said of it or only names it."""
-COMPARED = ("gist", "modifiers", "names")
-DETAILS = COMPARED[1:]
-KIND_OF = {name: kind for kind, names in KINDS.items() for name in names}
+DETAILS = ("modifiers", "names")
+COMPARED = ("gist", *DETAILS)
 FREQUENCIES = Buckets((0, 1, 10, 100, 1000))
 """Bands of a word's count in the training text."""
 FREQUENCY_NAMES = ("unseen", *FREQUENCIES.names[1:])
 DOUBLINGS = Buckets((0, *(2**power for power in range(4, 16))))
 """Finer bands of the same: doublings; all words below them, and all above, are one band."""
 THIRDS, FIFTHS = 3, 5
-"""Parts of a sentence, for positions."""
-LAYOUTS = {
-    "frequency": Layout(FREQUENCY_NAMES, THIRDS),
-    "position": Layout(("word",), FIFTHS),
-    "class": Layout(CLASSES, THIRDS),
-    "kind": Layout(COMPARED, THIRDS * len(DOUBLINGS.edges)),
+"""Parts of a sentence. Groups are compared in thirds: in fifths, rare ones leave cells empty."""
+LAYOUTS: dict[str, tuple[tuple[str, ...], int]] = {
+    "frequency": (FREQUENCY_NAMES, THIRDS),
+    "position": (("word",), FIFTHS),
+    "class": (CLASSES, THIRDS),
+    "kind": (COMPARED, THIRDS * len(DOUBLINGS.edges)),
 }
-"""Groups are compared at equal thirds of the sentence: in fifths, rare ones leave cells empty.
-
-Kinds are compared in thirds and, by doublings, in training frequency at once as well.
-"""
+"""Groups and number of bands; those of kinds are thirds and doublings of the frequency at once."""
+COLUMNS = {
+    by: [
+        f"{by} {group} {band} {name}"
+        for group, band, name in product(groups, range(1, bands + 1), sums.CELL)
+    ]
+    for by, (groups, bands) in LAYOUTS.items()
+}
+"""The probe's columns of each layout, such as ``class noun 1 found``."""
 SURVIVES = 0.5
 LEARNED = 0.1
 """Recall beyond chance, 0 to 1."""
@@ -124,60 +107,48 @@ def probe(subject: "Subject", tell: Tell) -> Columns:
     links: Sequence[Iterable[Link]] = [pair.links for pair in pairs]
     if not subject.settings.corpus.is_drawn:
         tell("IBM model 1")
-        links = lexicon(subject.corpus.train).align(list(map(words_of, pairs)))
+        links = lexicon(subject.corpus.train).align(map(words_of, pairs))
     tell("counting")
-    words = np.array([pair.words for pair in pairs], np.int64)
+    lengths = np.array([pair.words for pair in pairs], np.int64)
     references = list(map(LinkedReference.of, pairs, links))
-    others = partners(subject.buckets.assign(words), SHUFFLES, seed=subject.settings.scoring.seed)
-    found = survivals(references, outputs)
-    expected = chance_survivals(references, outputs, others)
-    columns: dict[str, Any] = {"source_words": words}
-    for by, sentences in _grouped(subject).items():
-        groups, bands = ([sentence[place] for sentence in sentences] for place in (0, 1))
-        sums = survival_sums(LAYOUTS[by], found, expected, groups, bands)
-        columns |= dict(zip(_names(by), sums.T, strict=True))
+    others = partners(subject.buckets.assign(lengths), SHUFFLES, seed=subject.settings.scoring.seed)
+    survived = np.concatenate(list(map(survival, references, outputs)))
+    by_chance = np.concatenate(chance_survivals(references, outputs, others))
+    sentence = np.repeat(np.arange(len(pairs)), [reference.words for reference in references])
+    columns: dict[str, Any] = {"source_words": lengths}
+    for by, (group, band) in _grouped(subject).items():
+        shape = (len(pairs), len(LAYOUTS[by][0]), LAYOUTS[by][1])
+        cells = sums.survival_cells(sentence, survived, by_chance, group, band, shape=shape)
+        columns |= dict(zip(COLUMNS[by], cells.reshape(len(pairs), -1).T, strict=True))
     return columns
 
 
-def _grouped(
-    subject: "Subject",
-) -> dict[str, list[tuple[Int[ndarray, "_"], Int[ndarray, "_"]]]]:
-    """Groups and bands of each test sentence's words, by each layout that the corpus allows.
+def _grouped(subject: "Subject") -> dict[str, tuple[Int[ndarray, "words"], Int[ndarray, "words"]]]:
+    """Group and band of each word of the test set, by each layout that the corpus allows.
 
     Both are places in the layout; -1 is no group.
     """
     seen = Counter(word for pair in subject.corpus.train for word in tokenize(pair.source))
-    grouped = defaultdict(list)
-    for pair in subject.corpus.test:
-        tokens = tokenize(pair.source)
-        words = np.array([is_word(token) for token in tokens], bool)
-        counts = np.array([seen[token] for token in tokens], np.int64)
-        thirds, fifths = (relative_bands(len(tokens), parts) for parts in (THIRDS, FIFTHS))
-        grouped["frequency"].append((np.where(words, FREQUENCIES.assign(counts), -1), thirds))
-        grouped["position"].append((np.where(words, 0, -1), fifths))
-        if subject.settings.corpus.has_classes:
-            classes = list(map(class_of, tokens))
-            kinds = [KIND_OF.get(name, "") for name in classes]
-            grouped["class"].append((_places(classes, CLASSES), thirds))
-            alike = DOUBLINGS.assign(counts) * THIRDS + thirds
-            grouped["kind"].append((_places(kinds, COMPARED), alike))
+    sources = [tokenize(pair.source) for pair in subject.corpus.test]
+    tokens = [token for source in sources for token in source]
+    words = np.array(list(map(is_word, tokens)), bool)
+    counts = np.array([seen[token] for token in tokens], np.int64)
+    thirds, fifths = (
+        np.concatenate([sums.relative_bands(len(source), parts) for source in sources])
+        for parts in (THIRDS, FIFTHS)
+    )
+    grouped = {
+        "frequency": (np.where(words, FREQUENCIES.assign(counts), -1), thirds),
+        "position": (np.where(words, 0, -1), fifths),
+    }
+    if subject.settings.corpus.has_classes:
+        classes = np.array(list(map(class_of, tokens)))
+        kinds = np.select([np.isin(classes, names) for names in KINDS.values()], [*KINDS], "")
+        alike = DOUBLINGS.assign(counts) * THIRDS + thirds
+        for by, names, band in (("class", classes, thirds), ("kind", kinds, alike)):
+            members = [names == group for group in LAYOUTS[by][0]]
+            grouped[by] = np.select(members, np.arange(len(members)), -1), band
     return grouped
-
-
-def _places(names: Sequence[str], groups: Sequence[str]) -> Int[ndarray, "words"]:
-    """The place of each name in ``groups``; -1 for another name."""
-    return np.array([groups.index(name) if name in groups else -1 for name in names], np.int64)
-
-
-def _names(by: str) -> list[str]:
-    """The columns of a layout's sums, such as ``class noun 1 found``."""
-    layout = LAYOUTS[by]
-    return [
-        f"{by} {group} {place} {name}"
-        for group in layout.groups
-        for place in range(1, layout.bands + 1)
-        for name in CELL
-    ]
 
 
 def summarise(probed: Sequence[Probed]) -> list[Row]:
@@ -190,70 +161,49 @@ def summarise(probed: Sequence[Probed]) -> list[Row]:
 
     rows: list[Row] = []
     for arm in arms_of(probed):
-        found = arm.runs[0].found
-        sums = {
-            by: np.stack(
-                [np.stack([run.found[name] for name in _names(by)], 1) for run in arm.runs]
-            )
-            for by in LAYOUTS
-            if _names(by)[0] in found
+        columns = arm.runs[0].found
+        known = {
+            by: arm.statistics(names).reshape(len(arm.runs), -1, len(groups), bands, len(sums.CELL))
+            for by, (groups, bands) in LAYOUTS.items()
+            if (names := COLUMNS[by])[0] in columns
         }
-        for place, bucket, inside in in_buckets(arm.runs[0], found["source_words"]):
-            subset = {by: statistics[:, inside] for by, statistics in sums.items()}
-            for part, measure, score, statistics, n in _scores(subset):
+        for place, bucket, inside in in_buckets(arm.runs[0], columns["source_words"]):
+            cells = {by: counts[:, inside] for by, counts in known.items()}
+            for part, measure, score, subset, n in _numbers(cells):
                 keys = {"place": place, "bucket": bucket, "part": part, "n": n}
-                rows += arm.rows(measure, score, statistics, **keys)
+                rows += arm.rows(measure, *sums.flat(score, subset), **keys)
     return rows
 
 
-def _scores(
-    sums: dict[str, Float[ndarray, "..."]],
-) -> Iterator[tuple[str, str, Score, ndarray, int]]:
-    """Each number of a bucket: its part and measure, the score, the sums that it is of, and n."""
-    single = Layout(("word",), 1)
-    cells = LAYOUTS["position"].cells(sums["position"])[..., 0, :, :]
-    whole = cells.sum(axis=-2)
-    for name, measure in MEASURES.items():
-        yield "", name, overall_score(single, measure), whole, whole.shape[1]
-    for fifth in range(FIFTHS):
-        subset = cells[..., fifth, :]
-        for name, measure in MEASURES.items():
-            score = overall_score(single, measure)
-            yield f"fifth {fifth + 1}", name, score, subset, _words(subset)
+def _numbers(cells: Mapping[str, Cells]) -> Iterator[tuple[str, str, Callable, Cells, int]]:
+    """Each number of a bucket: its part and measure, the score, the cells that it is of, and n."""
+    whole = cells["position"]
+    fifths = {f"fifth {place + 1}": whole[..., [place], :] for place in range(FIFTHS)}
+    for part, subset in ({"": whole} | fifths).items():
+        n = _words(subset) if part else subset.shape[1]
+        for name, measure in sums.MEASURES.items():
+            yield part, name, partial(sums.overall, measure), subset, n
     for by in ("class", "frequency"):
-        groups = LAYOUTS[by].groups if by in sums else ()
-        for group in groups:
-            rest = tuple(other for other in groups if other != group)
-            layout, subset = regrouped(LAYOUTS[by], sums[by], {group: (group,), "rest": rest})
+        for place, group in enumerate(LAYOUTS[by][0] if by in cells else ()):
             part = group if by == "class" else f"{by} {group}"
-            n = _words(layout.cells(subset)[..., 0, :, :])
-            for name, measure in MEASURES.items():
-                yield part, name, standardised_score(layout, group, measure), subset, n
-    if "class" in sums:
-        yield from _kinds(sums)
-
-
-def _kinds(
-    sums: dict[str, Float[ndarray, "..."]],
-) -> Iterator[tuple[str, str, Score, ndarray, int]]:
-    """Gist, modifiers and names, and how much more of the gist survives than of the other two.
-
-    ``gist_more`` is at equal positions, ``gist_more_alike`` at equal positions and frequencies: n
-    is there the words of the other kind in a third and a frequency that has gist too.
-    """
-    layout, subset = regrouped(LAYOUTS["class"], sums["class"], KINDS)
-    gist = standardised_score(layout, "gist", normalised)
+            n = _words(cells[by][..., place, :, :])
+            for name, measure in sums.MEASURES.items():
+                yield part, name, partial(sums.standardised, measure, place), cells[by], n
+    if "class" not in cells:
+        return
+    members = [[CLASSES.index(name) for name in names] for names in KINDS.values()]
+    kinds = np.stack([cells["class"][..., group, :, :].sum(-3) for group in members], axis=-3)
     for place, kind in enumerate(COMPARED):
-        score = standardised_score(layout, kind, normalised)
-        n = _words(layout.cells(subset)[..., place, :, :])
-        yield kind, "corrected", score, subset, n
-        if kind in DETAILS:
-            yield kind, "gist_more", lambda x, other=score: gist(x) - other(x), subset, n
-    layout, subset = LAYOUTS["kind"], sums["kind"]
-    for kind in DETAILS:
-        pair = layout.cells(subset)[0].sum(axis=0)[[0, COMPARED.index(kind)]]
-        n = int(pair[1, matching(pair) > 0, 2].sum())
-        yield kind, "gist_more_alike", matched_score(layout, "gist", kind, normalised), subset, n
+        n = _words(kinds[..., place, :, :])
+        yield kind, "corrected", partial(sums.standardised, sums.normalised, place), kinds, n
+        if place:
+            more = partial(sums.first_minus, sums.standardised_rates, place)
+            yield kind, "gist_more", more, kinds, n
+    for place, kind in enumerate(DETAILS, 1):
+        both = cells["kind"][..., [0, place], :, :]
+        pair = both[0].sum(axis=0)
+        n = int(pair[1, sums.matching(pair) > 0, 2].sum())
+        yield kind, "gist_more_alike", partial(sums.first_minus, sums.matched_rates, 1), both, n
 
 
 def _words(cells: Float[ndarray, "seeds *rows 3"]) -> int:
@@ -271,24 +221,39 @@ def decide(estimates: Estimates | None) -> Sequence[Verdict]:
         return unmeasured("no word's survival was measured: run `bottleneck study survival`")
     if not any(part == "gist" for *_, part in estimates.keys("corrected")):
         return unmeasured("the corpus has no word classes; the grammar has")
-    arms = [arm for arm in estimates.arms() if estimates.attention(arm) == "none"]
-    if not arms:
+    none = next((arm for arm in estimates.arms() if estimates.attention(arm) == "none"), "")
+    if not none:
         return unmeasured("there is no arm without attention")
-    filled = _filled(estimates, arms[0])
+    filled = _filled(estimates, none)
     if len(filled) < 2:
         return unmeasured("fewer than two buckets are filled")
-    words = estimates.get("corrected", arms[0], filled[0]).value
+    words = estimates.get("corrected", none, filled[0]).value
     if not words >= LEARNED:
         return unmeasured(f"recall beyond chance is {words:.0%} in {filled[0]}: not learned")
-    judged = filled[-2:]
+    buckets, last = filled[-2:], filled[-1]
     more = {
-        (bucket, kind): estimates.get("gist_more", arms[0], bucket, part=kind)
-        for bucket in judged
-        for kind in DETAILS
+        (bucket, kind): estimates.get("gist_more", none, bucket, part=kind)
+        for bucket, kind in product(buckets, DETAILS)
     }
-    if not all(map(has_interval, more.values())):
+    if not all(item and item.low <= item.high for item in more.values()):
         return unmeasured("a class has too few words in the two longest buckets")
-    return [_judge(estimates, arms[0], judged, more)]
+    clear = [kind for kind in DETAILS if all(more[bucket, kind].low > 0 for bucket in buckets)]
+    gist = [estimates.get("corrected", none, bucket, part="gist").value for bucket in buckets]
+    clauses = [_clause(estimates, none, "without attention", bucket) for bucket in buckets]
+    clauses += [
+        _clause(estimates, arm, f"arm {arm}", buckets_of[-1])
+        for arm in estimates.arms()
+        if estimates.attention(arm) != "none" and (buckets_of := _filled(estimates, arm))
+    ]
+    sentences = {bucket: estimates.get("corrected", none, bucket).n for bucket in buckets}
+    if small := [f"{bucket} (n = {n})" for bucket, n in sentences.items() if marked(n)]:
+        clauses.append(f"under {MARKED_BELOW} sentences: {', '.join(small)}")
+    least = min(DETAILS, key=lambda kind: more[last, kind].value)
+    points = more[last, least].scaled(100.0)
+    name = f"points, gist less {least}, recall beyond chance, none, {last}"
+    number = numbers(name, points.value, points.low, points.high)
+    word = grade(len(clear) == len(DETAILS) and min(gist) >= SURVIVES, bool(clear))
+    return [Verdict("C3", word, RULE, "; ".join(clauses), **number)]
 
 
 def _filled(estimates: Estimates, arm: str) -> list[str]:
@@ -297,94 +262,44 @@ def _filled(estimates: Estimates, arm: str) -> list[str]:
     return [bucket for bucket, estimate in whole.items() if estimate and estimate.n]
 
 
-def has_interval(estimate: Estimate | None) -> bool:
-    """Whether a number has an interval: no resample was without words of a kind."""
-    return estimate is not None and estimate.low <= estimate.high
-
-
-def _judge(
-    estimates: Estimates, none: str, buckets: Sequence[str], more: dict[tuple[str, str], Estimate]
-) -> Verdict:
-    last = buckets[-1]
-    clear = [kind for kind in DETAILS if all(more[bucket, kind].low > 0 for bucket in buckets)]
-    gist = [estimates.get("corrected", none, bucket, part="gist").value for bucket in buckets]
-    clauses = [_clause(estimates, none, "without attention", bucket) for bucket in buckets]
-    clauses += [
-        _clause(estimates, arm, f"arm {arm}", filled[-1])
-        for arm in estimates.arms()
-        if estimates.attention(arm) != "none" and (filled := _filled(estimates, arm))
-    ]
-    sentences = {bucket: estimates.get("corrected", none, bucket).n for bucket in buckets}
-    if small := [f"{bucket} (n = {n})" for bucket, n in sentences.items() if marked(n)]:
-        clauses.append(f"under {MARKED_BELOW} sentences: {', '.join(small)}")
-    least = min(DETAILS, key=lambda kind: more[last, kind].value)
-    points = more[last, least].scaled(100.0)
-    name = f"points, gist less {least}, recall beyond chance, none, {last}"
-    word = grade(len(clear) == len(DETAILS) and min(gist) >= SURVIVES, bool(clear))
-    number = numbers(name, points.value, points.low, points.high)
-    return Verdict("C3", word, RULE, "; ".join(clauses), **number)
-
-
 def _clause(estimates: Estimates, arm: str, name: str, bucket: str) -> str:
     """``without attention, 41+: 40 % [38, 42] of the gist survives, 4 [1, 7] points more ...``."""
     gist = estimates.get("corrected", arm, bucket, part="gist").scaled(100.0)
     clause = f"{name}, {bucket}: {gist.text('{:z.0f}', ' %')} of the gist survives"
     forms = {"gist_more": ", {}", "gist_more_alike": " (among words as common {})"}
     for measure, form in forms.items():
-        more = {kind: estimates.get(measure, arm, bucket, part=kind) for kind in DETAILS}
-        points = [
-            estimate.scaled(100.0).change(
-                f"{{}} points more than of {kind}", f"{{}} points less than of {kind}", "{:z.0f}"
-            )
-            for kind, estimate in more.items()
-            if has_interval(estimate)
-        ]
+        points = []
+        for kind in DETAILS:
+            more = estimates.get(measure, arm, bucket, part=kind)
+            if more and more.low <= more.high:
+                phrases = (f"{{}} points {change} than of {kind}" for change in ("more", "less"))
+                points.append(more.scaled(100.0).change(*phrases, "{:z.0f}"))
         clause += form.format(" and ".join(points)) if points else ""
     return clause
 
 
-NOTES = [
-    "All numbers but n are %. A source word survives if the output has the reference's words that "
-    "it is linked to, as many times as the reference has them. By chance: the same outputs against "
-    "other sources of their length. Beyond chance: (recall - chance) / (1 - chance), 0 for chance "
-    "and 100 for a perfect output. Classes and frequencies (how often the training text has a "
-    "word) are compared at equal positions (thirds of the sentence, in the proportions of all "
-    "words): blank if some third has none of a class's words. n: source words; by length, "
-    "sentences.",
-    "Gist in the verdict: nouns and verbs. Modifiers: adjectives, adverbs, numerals. Classes "
-    "differ in more than meaning, above all in how often training has their words: compare with "
-    "the rows by frequency.",
-]
-ALIKE = (
-    "As common: gist less those words if both are in the same third of a sentence and were seen "
-    "about as often (under 16 times, 16-31, 32-63, and so on), weighted by how many there are of "
-    "both (Mantel-Haenszel). n: the words that have such gist. They still differ in more than "
-    "meaning, for example in how many forms a translation has."
-)
-UNRANGED = (
-    "A value without a range: some resample has none of these words in some third of the sentence. "
-    "Trust it no more than a small count."
-)
-ALIGNED = (
-    f"Links are those of IBM model 1, trained on the run's own training pairs ({LEXICON_PAIRS:,} "
-    "at most): if it links wrongly, a word counts as kept or lost because of another."
-)
-LOST = (
-    "Slide (L-LOST), of one sentence: its topic, main fact, frame and tone come through; "
-    f"{', '.join(SLIDES['L-LOST']['lost'])} and the exact name are lost. `bottleneck diagnose` "
-    "puts that sentence through the trained arms."
-)
-
-
 def notes(frame: pd.DataFrame) -> list[str]:
     """What the columns are, and what is particular about these runs."""
-    means = frame[frame["seed"].isna()]
-    lines = {
-        ALIKE: (means["measure"] == "gist_more_alike").any(),
-        UNRANGED: (means["value"].notna() & means["low"].isna()).any(),
-        ALIGNED: not set(frame["corpus"]) <= {"grammar", "copy"},
-    }
-    return [*NOTES, *(line for line, applies in lines.items() if applies), LOST]
+    lines = [
+        "All numbers but n are %. By chance: the same outputs against other sources of their "
+        "length. Beyond chance: 0 for chance, 100 for a perfect output. Classes and frequencies "
+        "(how often the training text has a word) are compared at equal positions: blank if some "
+        "third of the sentence has none of a class's words, and without a range if some resample "
+        "has none there. Common words are easier. n: source words; by length, sentences."
+    ]
+    if "gist_more_alike" in set(frame["measure"]):
+        lines.append(
+            "As common: of words in the same third of a sentence that were seen about as often "
+            "(under 16 times, 16-31, 32-63, and so on; Mantel-Haenszel weights)."
+        )
+    if not set(frame["corpus"]) <= {"grammar", "copy"}:
+        lines.append(
+            f"Links are those of IBM model 1, trained on {LEXICON_PAIRS:,} of the run's own "
+            "training pairs at most; a wrong link counts a word as kept or lost by another."
+        )
+    lost = ", ".join(SLIDES["L-LOST"]["lost"])
+    slide = f"Slide (L-LOST), of one sentence that `bottleneck diagnose` shows: {lost} are lost."
+    return [*lines, slide]
 
 
 def parts_with_words(rows: pd.DataFrame, by: str) -> list[str]:
@@ -402,17 +317,6 @@ def by_group(estimates: Estimates) -> Iterator[Line]:
         yield (name, arm), {"arm": arm, "measure": "corrected", "part": part}
 
 
-def in_longest(estimates: Estimates) -> Iterator[Line]:
-    """A row for each class, frequency and arm in the longest bucket."""
-    bucket = longest(estimates.means)
-    yield (f"{bucket} words", ""), {}
-    rows = estimates.means[estimates.means["bucket"] == bucket]
-    parts = [part for by in ("class", "frequency") for part in parts_with_words(rows, by)]
-    for part, arm in product(parts, estimates.arms()):
-        name = part.replace("frequency", "seen")
-        yield (name, arm), {"arm": arm, "bucket": bucket, "part": part}
-
-
 def gist_less(estimates: Estimates) -> Iterator[Line]:
     """A row for each kind, comparison and arm."""
     comparisons = {"gist_more": "{}", "gist_more_alike": "{},\nas common"}
@@ -422,12 +326,9 @@ def gist_less(estimates: Estimates) -> Iterator[Line]:
 
 
 PERCENT = {"scale": 100.0, "form": "{:z.0f}", "ends": "{:z.0f}"}
-ALL_MEASURES = [
-    Column("recall", "recall", **PERCENT),
-    Column("by\nchance", "chance", **PERCENT),
-    Column("recall -\nchance", "less_chance", **PERCENT),
-    Column("beyond\nchance", "corrected", **PERCENT),
-]
+HEADS = {"recall": "recall", "chance": "by\nchance", "less_chance": "recall -\nchance",
+         "corrected": "beyond\nchance"}  # fmt: skip
+ALL_MEASURES = [Column(head, name, **PERCENT) for name, head in HEADS.items()]
 
 
 def bucket_columns(estimates: Estimates) -> list[Column]:
@@ -435,21 +336,17 @@ def bucket_columns(estimates: Estimates) -> list[Column]:
     return [Column(bucket, bucket=bucket, **PERCENT) for bucket in estimates.buckets()]
 
 
-def in_panel(by: str) -> dict[str, Any]:
-    """The panel of the longest bucket's parts of a kind; of frequencies if there are no classes."""
-    names = {f"fifth {place}": str(place) for place in range(1, FIFTHS + 1)}
-    if by != "position":
-        names = {name: name.replace(" ", "\n") for name in CLASSES} | {"adjective": "adjec-\ntive"}
-    if by == "frequency":
-        names = {f"frequency {name}": name for name in FREQUENCY_NAMES}
+def panel(title: str, x_label: str, by: str, names: Mapping[str, str]) -> Axes:
+    """What survives in the longest bucket, by part; frequencies only where there are no classes."""
 
     def select(rows: pd.DataFrame) -> pd.DataFrame:
         instead = by == "frequency" and bool(parts_with_words(rows, "class"))
         return rows[(rows["bucket"] == longest(rows)) & rows["part"].isin(names) & (not instead)]
 
-    return {"measure": "corrected", "y": "% of source words that survive\n(0: chance)",
-            "scale": 100.0, "x": "part", "names": names, "select": select, "counted": "words",
-            "limit": 102.0}  # fmt: skip
+    return Axes(
+        title, "corrected", "% of source words that survive\n(0: chance)", 100.0, "part", x_label,
+        names, select, counted="words", joined=by == "position", limit=102.0,
+    )  # fmt: skip
 
 
 QUESTION = Question(
@@ -463,16 +360,12 @@ QUESTION = Question(
     suits=lambda settings: settings.model.source == "seen",
     decide=decide,
     notes=notes,
-    measures=(*MEASURES, "gist_more", "gist_more_alike"),
+    measures=(*sums.MEASURES, "gist_more", "gist_more_alike"),
     grids=[
         Grid(
             "Survival beyond chance by sentence length, % (C3)",
             heads=("source\nword", "arm"), lines=by_group, columns=bucket_columns,
             counted=False, counts=True,
-        ),
-        Grid(
-            "All measures in the longest sentences, % (C3)",
-            heads=("source\nword", "arm"), lines=in_longest, columns=ALL_MEASURES,
         ),
         Grid(
             "Gist less other words, beyond chance, points (C3)",
@@ -491,8 +384,11 @@ QUESTION = Question(
     ],
     figure="Which words survive in sentences of {longest} words?",
     axes=[
-        Axes("By place in the source", x_label="fifth of the source", **in_panel("position")),
-        Axes("By word class", x_label="", joined=False, **in_panel("class")),
-        Axes("By times seen in training", x_label="", joined=False, **in_panel("frequency")),
+        panel("By place in the source", "fifth of the source", "position",
+              {f"fifth {place}": str(place) for place in range(1, FIFTHS + 1)}),
+        panel("By word class", "", "class",
+              {name: name.replace(" ", "\n") for name in CLASSES} | {"adjective": "adjec-\ntive"}),
+        panel("By times seen in training", "", "frequency",
+              {f"frequency {name}": name for name in FREQUENCY_NAMES}),
     ],
 )  # fmt: skip

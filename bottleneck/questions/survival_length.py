@@ -8,18 +8,18 @@ says so ("value at least, high at least").
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 from jaxtyping import Float, Int
 from numpy import ndarray
 
-from ..scoring.bootstrap import Estimate, Score
+from ..scoring.bootstrap import Estimate
 from ..settings.errors import UserError
 from .arms import Arm
 from .censored import Censored
-from .survival_sums import normalised, rates, recall
+from .survival_sums import rates_score
 
 FEWEST = 20
 """Sentences of a point of the curve: neighbouring lengths with fewer are taken together."""
@@ -27,13 +27,16 @@ SHARES = {"90 %": 0.9, "50 %": 0.5}
 WORDS = ("kept", "kept_by_chance", "words")
 PLACES = ("in_place", "in_place_by_chance", "tokens")
 """Columns of the probe: words that survive, those by chance, and how many were counted."""
-CRITERIA: dict[str, tuple[tuple[str, str, str], Score]] = {
-    "": (WORDS, lambda sums: normalised(rates(sums))),
-    "_uncorrected": (WORDS, lambda sums: recall(rates(sums))),
-    "_in_place": (PLACES, lambda sums: normalised(rates(sums))),
+CRITERIA = {
+    "": (WORDS, "corrected"),
+    "_uncorrected": (WORDS, "recall"),
+    "_in_place": (PLACES, "corrected"),
 }
 """How the measures of a length end, and which share of which words it is the length of."""
 ENDS = ("value", "low", "high")
+
+Lengths = dict[tuple[str, str], tuple[Censored, list[Censored]]]
+"""By criterion and share, the length of the mean over seeds, and that of each seed."""
 
 
 def points_of(words: Int[ndarray, "sentences"]) -> Int[ndarray, "sentences"]:
@@ -51,16 +54,14 @@ def points_of(words: Int[ndarray, "sentences"]) -> Int[ndarray, "sentences"]:
     return np.array(points, np.int64)[np.searchsorted(lengths, words)]
 
 
-def lengths(arm: Arm) -> dict[tuple[str, str], tuple[Censored, list[Censored]]]:
-    """By criterion and share, the length of the mean over seeds, and that of each seed.
-
-    Raises UserError if a test set is too small for two points of a curve.
-    """
+def lengths(arm: Arm) -> Lengths:
+    """The lengths of an arm; a UserError if a test set is too small for two points of a curve."""
     probed, measured = arm.runs[0].found, {}
-    for suffix, (columns, score) in CRITERIA.items():
+    for suffix, (columns, measure) in CRITERIA.items():
         if columns == PLACES and arm.settings.corpus.name != "copy":
             continue
-        statistics, at, rows, words = statistics_of(arm, columns), [], [], []
+        statistics, score = arm.statistics(columns), rates_score(measure)
+        at, rows, words = [], [], []
         for point in np.unique(probed["point"]):
             inside = probed["point"] == point
             sums = statistics[:, inside]
@@ -81,12 +82,6 @@ def lengths(arm: Arm) -> dict[tuple[str, str], tuple[Censored, list[Censored]]]:
             alone = [Censored(seed, draws[:0], at[0], at[-1]) for seed in seeds.tolist()]
             measured[suffix, part] = Censored(float(value[0]), draws, at[0], at[-1]), alone
     return measured
-
-
-def statistics_of(arm: Arm, columns: Sequence[str]) -> Float[ndarray, "seeds sentences columns"]:
-    """These columns of every seed's probe."""
-    runs = [[run.found[name] for name in columns] for run in arm.runs]
-    return np.moveaxis(np.array(runs, np.float64), 1, 2)
 
 
 def last_lengths(
@@ -135,8 +130,9 @@ def change(once: Censored, twice: Censored) -> dict[str, Any]:
     least, most = [], []
     for length in (twice, once):
         values = np.append(length.value, length.draws)
-        low = np.where(values == np.inf, length.highest, np.where(values == -np.inf, 0.0, values))
-        least.append(low)
+        least.append(
+            np.select([values == np.inf, values == -np.inf], [length.highest, 0.0], values)
+        )
         most.append(np.where(values == -np.inf, length.lowest, values))
     least, most = least[0] - most[1], most[0] - least[1]
     bottom, top = (Censored(math.nan, part[1:], -math.inf, math.inf).interval

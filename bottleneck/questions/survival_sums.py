@@ -1,8 +1,8 @@
 """Survival by group and position from per-sentence sums, ready for the bootstrap.
 
-Columns are (group, band, cell): groups are word classes or frequency bands, bands are places in
-the sentence, and a cell is (words found, found by chance, words). Sums over sentences keep the
-columns; every score here takes such sums in the last axis and keeps the axes before it.
+Cells are (group, band, column): groups are word classes or frequency bands, bands are places in the
+sentence, and the columns are words found, found by chance, and words. Rates and scores keep the
+axes before these.
 
 Classes have different places (a name is often last, a determiner first), and places differ in
 how well they survive. So classes are compared at equal positions by direct standardisation: the
@@ -19,8 +19,8 @@ as in Mantel and Haenszel's estimate of a difference between two rates (1959; Gr
 1985), so that a band counts as far as both have words there.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+import math
+from collections.abc import Callable
 
 import numpy as np
 from jaxtyping import Float, Int, Real
@@ -35,23 +35,6 @@ Measure = Callable[[Float[ndarray, "*rows 2"]], Float[ndarray, "*rows"]]
 """From the rates (recall, chance) to a number."""
 
 
-@dataclass(frozen=True)
-class Layout:
-    """The names of the groups, and the number of position bands."""
-
-    groups: tuple[str, ...]
-    bands: int
-
-    @property
-    def columns(self) -> int:
-        """Columns of a row of sums."""
-        return len(self.groups) * self.bands * len(CELL)
-
-    def cells(self, sums: Real[ndarray, "*rows columns"]) -> Real[ndarray, "*rows groups bands 3"]:
-        """Sums with an axis for groups, one for bands, one for the cell."""
-        return sums.reshape(*sums.shape[:-1], len(self.groups), self.bands, len(CELL))
-
-
 def relative_bands(words: int, bands: int) -> Int[ndarray, "words"]:
     """Band of each place of a sentence in ``bands`` equal parts: 0 is its first fifth of five.
 
@@ -62,47 +45,25 @@ def relative_bands(words: int, bands: int) -> Int[ndarray, "words"]:
     return (2 * places + 1) * bands // (2 * max(words, 1))
 
 
-def regrouped(
-    layout: Layout,
-    sums: Float[ndarray, "*rows columns"],
-    kinds: Mapping[str, tuple[str, ...]],
-) -> tuple[Layout, Float[ndarray, "*rows merged"]]:
-    """Sums with some groups put together, and their layout; the kinds should cover all groups."""
-    cells = layout.cells(sums)
-    merged = [
-        cells[..., [layout.groups.index(group) for group in groups], :, :].sum(axis=-3)
-        for groups in kinds.values()
-    ]
-    result = Layout(tuple(kinds), layout.bands)
-    return result, np.stack(merged, axis=-3).reshape(*sums.shape[:-1], result.columns)
+def survival_cells(
+    sentence: Int[ndarray, "words"],
+    survived: Float[ndarray, "words"],
+    by_chance: Float[ndarray, "words"],
+    group: Int[ndarray, "words"],
+    band: Int[ndarray, "words"],
+    *,
+    shape: tuple[int, int, int],
+) -> Float[ndarray, "sentences groups bands 3"]:
+    """Count words by sentence, group and band; ``shape`` says how many there are of each.
 
-
-def survival_sums(
-    layout: Layout,
-    survived: Sequence[Float[ndarray, "_"]],
-    by_chance: Sequence[Float[ndarray, "_"]],
-    groups: Sequence[Int[ndarray, "_"]],
-    bands: Sequence[Int[ndarray, "_"]],
-) -> Float[ndarray, "sentences columns"]:
-    """Count every sentence's words by group and band; all arguments have an array per sentence.
-
-    Words without a link (nan in ``survived``), group or band (-1) are left out. The sums by chance
-    are nan for a sentence without a partner. Raises ValueError if the arguments differ in sentences
-    or words.
+    Words without a link (``survived`` is nan) or group (-1) are left out. The sums by chance are
+    nan for a sentence without a partner.
     """
-    columns = (survived, by_chance, groups, bands)
-    lengths = [[len(words) for words in column] for column in columns]
-    if any(other != lengths[0] for other in lengths):
-        raise ValueError("survival, chance, groups and bands differ in sentences or words")
-    found, chance, group, band = (np.concatenate([np.zeros(0), *column]) for column in columns)
-    owner = np.repeat(np.arange(len(survived)), lengths[0])
-    kept = ~np.isnan(found) & (group >= 0) & (band >= 0)
-    cells = (owner * len(layout.groups) + group.astype(np.int64)) * layout.bands
-    cells = (cells + band.astype(np.int64))[kept]
-    size = len(survived) * len(layout.groups) * layout.bands
-    sums = [np.bincount(cells, values[kept], size) for values in (found, chance, found * 0 + 1)]
-    # bincount of nothing is of integers
-    return np.stack(sums, axis=-1).reshape(len(survived), layout.columns).astype(np.float64)
+    counted = ~np.isnan(survived) & (group >= 0)
+    cells = np.ravel_multi_index((sentence[counted], group[counted], band[counted]), shape)
+    columns = (survived[counted], by_chance[counted], np.ones(counted.sum()))
+    sums = [np.bincount(cells, column, int(np.prod(shape))) for column in columns]
+    return np.stack(sums, axis=-1, dtype=np.float64).reshape(*shape, len(CELL))
 
 
 def rates(cells: Real[ndarray, "*rows 3"]) -> Float[ndarray, "*rows 2"]:
@@ -127,67 +88,68 @@ def standardised_rates(
     return np.where(filled[..., None, None], weighted.sum(axis=-2), np.nan)
 
 
-def recall(rates: Float[ndarray, "*rows 2"]) -> Float[ndarray, "*rows"]:
-    """Share of words that survived."""
-    return rates[..., 0]
-
-
-def chance(rates: Float[ndarray, "*rows 2"]) -> Float[ndarray, "*rows"]:
-    """Share of words that stand in other sentences' outputs."""
-    return rates[..., 1]
-
-
-def less_chance(rates: Float[ndarray, "*rows 2"]) -> Float[ndarray, "*rows"]:
-    """Recall minus chance: r - c."""
-    return np.asarray(rates[..., 0] - rates[..., 1])
-
-
-def normalised(rates: Float[ndarray, "*rows 2"]) -> Float[ndarray, "*rows"]:
-    """Recall beyond chance, (r - c) / (1 - c); nan where chance is 1."""
-    return ratio_of_sums(np.stack([less_chance(rates), 1 - chance(rates)], axis=-1))
-
-
-MEASURES: dict[str, Measure] = {
-    "recall": recall,
-    "chance": chance,
-    "less_chance": less_chance,
-    "corrected": normalised,
-}
-"""By the names that tables have for them."""
-
-
-def overall_score(layout: Layout, measure: Measure) -> Score:
-    """A score of all words together."""
-    return lambda sums: measure(rates(layout.cells(sums).sum(axis=(-3, -2))))
-
-
-def standardised_score(layout: Layout, group: str, measure: Measure) -> Score:
-    """A score of one group at the positions of all words, to compare with other groups."""
-    place = layout.groups.index(group)
-    return lambda sums: measure(standardised_rates(layout.cells(sums))[..., place, :])
-
-
-def matched_rates(cells: Real[ndarray, "*rows 2 bands 3"]) -> Float[ndarray, "*rows 2 2"]:
-    """Recall and chance of two groups in the bands that both have; nan where there are none."""
-    weights = matching(cells)
-    shared = weights[..., None, :, None]
-    found = (shared * np.where(shared > 0, rates(cells), 0.0)).sum(axis=-2)
-    whole = weights.sum(axis=-1)[..., None, None]
-    return np.where(whole > 0, found / np.where(whole > 0, whole, 1), np.nan)
-
-
 def matching(cells: Real[ndarray, "*rows 2 bands 3"]) -> Float[ndarray, "*rows bands"]:
     """What each band weighs in `matched_rates`: 0 where either group has no word."""
     words = cells[..., 2]
     return np.asarray(words.prod(axis=-2) / np.maximum(words.sum(axis=-2), 1))
 
 
-def matched_score(layout: Layout, group: str, other: str, measure: Measure) -> Score:
-    """A score: one group less another, in the bands that both have."""
-    places = [layout.groups.index(name) for name in (group, other)]
+def matched_rates(cells: Real[ndarray, "*rows 2 bands 3"]) -> Float[ndarray, "*rows 2 2"]:
+    """Recall and chance of two groups in the bands that both have; nan where there are none."""
+    weights = matching(cells)
+    shared = weights[..., None, :, None]
+    weighted = (shared * np.where(shared > 0, rates(cells), 0.0)).sum(axis=-2)
+    whole = weights.sum(axis=-1)[..., None, None]
+    return np.where(whole > 0, weighted / np.where(whole > 0, whole, 1), np.nan)
 
-    def score(sums: Float[ndarray, "*rows columns"]) -> Float[ndarray, "*rows"]:
-        measured = measure(matched_rates(layout.cells(sums)[..., places, :, :]))
-        return np.asarray(measured[..., 0] - measured[..., 1])
 
-    return score
+def normalised(rates: Float[ndarray, "*rows 2"]) -> Float[ndarray, "*rows"]:
+    """Recall beyond chance, (r - c) / (1 - c); nan where chance is 1."""
+    recall, chance = rates[..., 0], rates[..., 1]
+    return ratio_of_sums(np.stack([recall - chance, 1 - chance], axis=-1))
+
+
+MEASURES: dict[str, Measure] = {
+    "recall": lambda rates: rates[..., 0],
+    "chance": lambda rates: rates[..., 1],
+    "less_chance": lambda rates: np.asarray(rates[..., 0] - rates[..., 1]),
+    "corrected": normalised,
+}
+"""By the names that tables have for them."""
+
+
+def rates_score(measure: str) -> Score:
+    """A measure, by its name, as a score of sums (found, by chance, words)."""
+    return lambda sums: MEASURES[measure](rates(sums))
+
+
+def overall(measure: Measure, cells: Real[ndarray, "..."]) -> Float[ndarray, "..."]:
+    """A measure of all words together."""
+    return measure(rates(cells.sum(axis=(-3, -2))))
+
+
+def standardised(
+    measure: Measure, group: int, cells: Real[ndarray, "..."]
+) -> Float[ndarray, "..."]:
+    """A measure of one group at the positions of all words, to compare with other groups."""
+    return measure(standardised_rates(cells)[..., group, :])
+
+
+def first_minus(
+    rates_of: Callable[[ndarray], ndarray], group: int, cells: Real[ndarray, "..."]
+) -> Float[ndarray, "..."]:
+    """How much more of the first group survives than of another, beyond chance."""
+    beyond = normalised(rates_of(cells))
+    return np.asarray(beyond[..., 0] - beyond[..., group])
+
+
+def flat(
+    score: Callable[[ndarray], ndarray], cells: Real[ndarray, "seeds sentences *rest"]
+) -> tuple[Score, Real[ndarray, "seeds sentences columns"]]:
+    """A score of cells and the cells, with one axis for their columns, as the bootstrap has it."""
+    seeds, sentences, *shape = cells.shape
+
+    def of_columns(sums: Real[ndarray, "..."]) -> Float[ndarray, "..."]:
+        return np.asarray(score(sums.reshape(*sums.shape[:-1], *shape)))
+
+    return of_columns, cells.reshape(seeds, sentences, math.prod(shape))

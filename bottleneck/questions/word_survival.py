@@ -3,12 +3,10 @@
 A source word survives if the output has the words of the reference that it is linked to. Three
 choices make this a number:
 
-- Copies. If the reference has a word m times and the output k times, min(m, k) copies are found:
-  an output token vouches for one reference token, as in BLEU's clipping. The output does not say
-  which copies they are, so each has the share min(m, k) / m, its expectation were they drawn at
-  random. If the first copies got the credit, early words would survive more often, and position is
-  what is to be measured. The cost: a difference between the places of one sentence's equal words
-  is not seen (these are mostly function words).
+- Copies. If the reference has a word m times and the output k times, min(m, k) copies are found, as
+  in BLEU's clipping. The output does not say which, so each has the share min(m, k) / m, its
+  expectation were they drawn at random: early words must not survive more often because the first
+  copies get the credit.
 - One source word, several target words ("sat": "s'est assis"): the mean of their shares. If all
   were required, a word would be the harder to keep the more words its translation takes.
 - Several source words, one target word: each has that word's whole share.
@@ -73,23 +71,20 @@ def class_of(token: str) -> str:
     """The class, of `CLASSES`, of a word of the grammar; "" of punctuation and other text."""
     from ..corpus.grammar import CONTENT, word_class
 
-    if not is_word(token):
-        return ""
     try:
-        name = word_class(token)
+        name = word_class(token) if is_word(token) else ""
     except KeyError:
-        return ""
-    return JOINED.get(name, name) if name in CONTENT else FUNCTION_WORD
+        name = ""
+    return JOINED.get(name, name) if not name or name in CONTENT else FUNCTION_WORD
 
 
 def found_shares(reference: Sequence[str], hypothesis: Sequence[str]) -> Float[ndarray, "target"]:
-    """Share of each reference token that the hypothesis vouches for: min(m, k) / m, see above.
+    """Share of each reference token that the hypothesis has: min(m, k) / m, see above.
 
     They sum to the clipped unigram matches of BLEU (Papineni et al. 2002).
     """
     expected, actual = Counter(reference), Counter(hypothesis)
-    shares = {word: min(actual[word], copies) / copies for word, copies in expected.items()}
-    return np.array([shares[word] for word in reference], np.float64)
+    return np.array([min(actual[word] / expected[word], 1.0) for word in reference], np.float64)
 
 
 def survival(pair: LinkedReference, hypothesis: Sequence[str]) -> Float[ndarray, "source"]:
@@ -101,15 +96,8 @@ def _of_source(pair: LinkedReference, shares: Float[ndarray, "target"]) -> Float
     """Mean share of the target words of each source word; nan where it has none."""
     places = np.array(sorted(set(pair.links)), np.int64).reshape(-1, 2)
     links = np.bincount(places[:, 0], minlength=pair.words)
-    found = np.bincount(places[:, 0], shares[places[:, 1]], minlength=pair.words)
-    return np.where(links > 0, found / np.maximum(links, 1), np.nan)
-
-
-def survivals(
-    pairs: Iterable[LinkedReference], hypotheses: Iterable[Sequence[str]]
-) -> list[Float[ndarray, "_"]]:
-    """``survival`` of every sentence."""
-    return [survival(*sentence) for sentence in zip(pairs, hypotheses, strict=True)]
+    sums = np.bincount(places[:, 0], shares[places[:, 1]], minlength=pair.words)
+    return np.where(links > 0, sums / np.maximum(links, 1), np.nan)
 
 
 def partners(
@@ -132,11 +120,11 @@ def partners(
 
 
 def chance_survivals(
-    pairs: Sequence[LinkedReference],
-    hypotheses: Sequence[Sequence[str]],
+    pairs: Iterable[LinkedReference],
+    outputs: Sequence[Sequence[str]],
     others: Int[ndarray, "shuffles sentences"],
 ) -> list[Float[ndarray, "_"]]:
-    """Survival of every sentence's words in the outputs of its ``partners``, mean over shuffles.
+    """Survival of every sentence's words in the outputs of its `partners`, mean over shuffles.
 
     Each output meets a shuffled source once a shuffle, so that sums over a bucket are those of
     the outputs against shuffled sources. They are counted at the source's sentence, so that their
@@ -145,11 +133,9 @@ def chance_survivals(
     """
     chance = []
     for pair, column in zip(pairs, others.T, strict=True):
-        if (column < 0).any():
-            chance.append(np.full(pair.words, np.nan))
-            continue
-        shares = [found_shares(pair.reference, hypotheses[other]) for other in column]
-        chance.append(_of_source(pair, np.mean(shares, axis=0)))
+        shares = [found_shares(pair.reference, outputs[other]) for other in column]
+        by_chance = _of_source(pair, np.mean(shares, axis=0))
+        chance.append(np.where((column < 0).any(), np.nan, by_chance))
     return chance
 
 
@@ -176,24 +162,16 @@ class WordReport:
 
 
 def word_reports(
-    source: Sequence[str],
-    classes: Sequence[str],
-    pair: LinkedReference,
-    hypothesis: Sequence[str],
+    source: Sequence[str], classes: Sequence[str], pair: LinkedReference, hypothesis: Sequence[str]
 ) -> list[WordReport]:
     """The report of every source word, in order; a class is "" where none is known."""
-    shares = found_shares(pair.reference, hypothesis)
-    survived = survival(pair, hypothesis)
-    targets: list[list[int]] = [[] for _ in source]
-    for i, j in sorted(set(pair.links)):
-        targets[i].append(j)
-    return [
-        WordReport(
-            word,
-            word_class,
-            float(share) if linked else None,
-            tuple(pair.reference[j] for j in linked),
-            tuple(pair.reference[j] for j in linked if shares[j] > 0),
+    shares, survived = found_shares(pair.reference, hypothesis), survival(pair, hypothesis)
+    reports = []
+    for i, (word, word_class, share) in enumerate(zip(source, classes, survived, strict=True)):
+        linked = sorted({target for place, target in pair.links if place == i})
+        targets = tuple(pair.reference[j] for j in linked)
+        known = tuple(pair.reference[j] for j in linked if shares[j] > 0)
+        reports.append(
+            WordReport(word, word_class, float(share) if linked else None, targets, known)
         )
-        for word, word_class, share, linked in zip(source, classes, survived, targets, strict=True)
-    ]
+    return reports

@@ -1,14 +1,29 @@
-"""Tables of made-up rows, and a question's table as a terminal shows it."""
+"""Tables of made-up rows, the committed ones, and a question's table as a terminal shows it."""
+
+from pathlib import Path
 
 import pandas as pd
 from rich.console import Console
 
 from seq2seq_bottleneck.results.schema import PROBE_COLUMNS
 
+REFERENCE = Path(__file__).parents[2] / "results" / "reference"
+"""Committed results, whose numbers never change."""
+
+
+def row_of(arm, measure, value, half=0.0, **keys):
+    """A mean row of an arm, whose interval is value plus and minus half."""
+    facts = {"arm": arm, "attention": arm, "placement": "input", "context_size": 256,
+             "corpus": "grammar", "updates": 2000, "bucket": "", "control": "", "part": "",
+             "note": "", "n": 240}  # fmt: skip
+    ends = {"measure": measure, "value": value, "low": value - half, "high": value + half}
+    return facts | ends | keys
+
 
 def frame(rows):
-    """A question's table of these rows."""
-    return pd.DataFrame(rows, columns=list(PROBE_COLUMNS))
+    """A question's table of these rows, and of a seed of each, which no rule reads."""
+    alone = [row | {"seed": 1, "run": "r1", "value": 99.0} for row in rows]
+    return pd.DataFrame([*rows, *alone], columns=list(PROBE_COLUMNS))
 
 
 def printed(page, width=80):
@@ -20,3 +35,8 @@ def printed(page, width=80):
     assert max(map(len, lines)) <= width
     assert not any("…" in line for line in lines)
     return lines
+
+
+def printed_words(page, width=80):
+    """The words of each line that is not empty."""
+    return [line.split() for line in printed(page, width) if line]

@@ -3,12 +3,11 @@
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
-from rich.console import Console
+from planted_pages import REFERENCE, frame, printed_words, row_of
 from scipy import stats
 
-from seq2seq_bottleneck.questions.information import KEPT_RULE, LOST_RULE, QUESTION, STAND_IN
+from seq2seq_bottleneck.questions.information import QUESTION, STAND_IN
 from seq2seq_bottleneck.questions.question import Probed
 from seq2seq_bottleneck.questions.recovered_bits import (
     LEVELS,
@@ -17,7 +16,6 @@ from seq2seq_bottleneck.questions.recovered_bits import (
     slope,
     summarise,
 )
-from seq2seq_bottleneck.results.schema import PROBE_COLUMNS
 from seq2seq_bottleneck.scoring.bootstrap import Estimate
 from seq2seq_bottleneck.settings.errors import UserError
 from seq2seq_bottleneck.settings.run import resolve
@@ -129,14 +127,6 @@ def test_a_gain_is_paired_sentence_by_sentence():
     assert share["high"] - share["low"] > 0.01
 
 
-def test_the_mean_over_seeds_and_a_row_for_each_seed():
-    rows = summarise([run(seed=1, limit=20), run(seed=2, limit=30)])
-    keys = {"measure": "recovered", "bucket": "41+", "part": "translator"}
-    seeds = [read(rows, seed=seed, **keys)["value"] for seed in (1, 2)]
-    assert read(rows, **keys)["value"] == pytest.approx(np.mean(seeds))
-    assert seeds[1] - seeds[0] == pytest.approx(40.0, abs=2.0)
-
-
 def test_sentences_with_an_unknown_word_are_left_out_of_bits_not_of_bleu():
     rows = summarise([run(unknown=(WORDS == 7).astype(float))])
     source = read(rows, measure="source_bits", bucket="5-10")
@@ -188,47 +178,34 @@ def test_growth_needs_three_filled_buckets():
     assert read(rows, measure="share", bucket="11-20", part="probe")["value"] > 0.5
 
 
-def test_slope_is_least_squares_in_the_value_and_in_every_draw():
+def test_slope_is_least_squares_in_every_draw_and_a_share_of_nothing_is_undefined():
     rng, words = np.random.default_rng(3), [7.0, 15.0, 26.0]
     bits = [Estimate(value, value + rng.normal(size=5)) for value in (20.0, 41.0, 55.0)]
     line = slope(words, bits)
     assert line.value == pytest.approx(stats.linregress(words, [20.0, 41.0, 55.0]).slope)
     for index, drawn in enumerate(line.draws):
         assert drawn == pytest.approx(np.polyfit(words, [item.draws[index] for item in bits], 1)[0])
-
-
-def test_a_share_of_nothing_is_undefined():
     assert np.isnan(ratio(Estimate(1.0, np.ones(3)), Estimate(0.0, np.zeros(3))).value)
 
 
-def row_of(arm, measure, value, half=0.02, **keys):
-    facts = {"arm": arm, "attention": arm, "context_size": 256, "corpus": "grammar",
-             "updates": 2000, "control": "", "part": "probe", "bucket": "", "n": 240,
-             "note": "exact", "measure": measure}  # fmt: skip
-    return facts | {"value": value, "low": value - half, "high": value + half} | keys
-
-
-def frame(rows):
-    return pd.DataFrame(rows, columns=list(PROBE_COLUMNS))
+def share_of(arm, value, bucket, part="probe", note="exact"):
+    return row_of(arm, "share", value, 0.02, bucket=bucket, part=part, note=note)
 
 
 def lost(share, shortest=0.9, **keys):
     """What C5 reads."""
     shares = {"5-10": shortest, "21-30": share}
-    return [
-        row_of("none", "share", value, bucket=bucket, **keys) for bucket, value in shares.items()
-    ]
+    return [share_of("none", value, bucket, **keys) for bucket, value in shares.items()]
 
 
-def kept(attention, gain, shortest=0.9, **keys):
+def kept(attention, gain, shortest=0.9, part="translator", note="exact"):
     """What C6 reads."""
-    part = {"part": "translator longer"} | keys
     return [
-        row_of("additive", "share", shortest, bucket="5-10", part="translator", **keys),
-        row_of("additive", "kept", attention, **part),
-        row_of("none", "kept", attention - gain, **part),
-        row_of("additive", "kept_gain", gain, **part | {"note": "none"}),
-        row_of("additive", "kept", 0.99, **part | {"part": "translator shorter"}),
+        share_of("additive", shortest, "5-10", part, note),
+        row_of("additive", "kept", attention, 0.02, part=f"{part} longer"),
+        row_of("none", "kept", attention - gain, 0.02, part=f"{part} longer"),
+        row_of("additive", "kept_gain", gain, 0.02, part=f"{part} longer", note="none"),
+        row_of("additive", "kept", 0.99, 0.02, part=f"{part} shorter"),
     ]
 
 
@@ -248,7 +225,7 @@ def kept(attention, gain, shortest=0.9, **keys):
 )
 def test_what_is_lost_decides(share, shortest, expected):
     judged, _ = QUESTION.verdict(frame(lost(share, shortest)))
-    assert (judged.claim, judged.verdict, judged.rule) == ("C5", expected, LOST_RULE)
+    assert (judged.claim, judged.verdict) == ("C5", expected)
     if expected != "not measured":
         assert judged.value == pytest.approx(100 * (1 - share))
         assert (judged.low, judged.high) == pytest.approx((98 - 100 * share, 102 - 100 * share))
@@ -267,41 +244,28 @@ def test_what_is_lost_decides(share, shortest, expected):
 )
 def test_what_attention_keeps_decides(attention, gain, shortest, expected):
     _, judged = QUESTION.verdict(frame(kept(attention, gain, shortest)))
-    assert (judged.claim, judged.verdict, judged.rule) == ("C6", expected, KEPT_RULE)
+    assert (judged.claim, judged.verdict) == ("C6", expected)
 
 
-def reasons(rows):
-    return [judged.because for judged in QUESTION.verdict(frame(rows))]
-
-
-def test_the_sentences_say_what_was_read():
-    translator = lost(0.3, part="translator")
-    because, _ = reasons(lost(0.4) + translator)
-    assert "60% [58, 62] of the bits of 240 sentences of 21-30 words" in because
-    assert "by the probe from 256 numbers (the slide: 91%)" in because
-    assert "by the translator 30% [28, 32]" in because
-    assert "that is 50 points [47, 53] more than of the shortest sentences" in because
-    assert STAND_IN not in because
-    assert STAND_IN in reasons(lost(0.4, note="hidden"))[0]
-    assert "that is 10 points [7, 13] less than of the shortest" in reasons(lost(0.6, 0.5))[0]
-    _, because = reasons(kept(0.8, 0.3))
-    assert (
-        "80% [78, 82] of each further word's bits arrive with additive attention and 50%" in because
-    )
-    assert "30 points [28, 32] more with it (by the translator)" in because
-    assert "falls" not in because
-    assert STAND_IN not in because
-    falling = "-20% [-22, -18] without (under 0: their total falls), 100 points [98, 102] more"
-    assert falling in reasons(kept(0.8, 1.0))[1]
-    assert STAND_IN in reasons(kept(0.8, 0.3, note="hidden"))[1].split("; ")
+@pytest.mark.parametrize(
+    ("rows", "index", "stand_in", "words"),
+    [
+        (lost(0.4, note="hidden"), 0, True, "60% [58, 62] of the bits of 240 sentences"),
+        (lost(0.6, 0.5), 0, False, "that is 10 points [7, 13] less than of the shortest"),
+        (kept(0.8, 0.3, note="hidden"), 1, True, "80% [78, 82] of each further word's bits"),
+        (kept(0.8, 1.0), 1, False, "-20% [-22, -18] without (under 0: their total falls), 100 poi"),
+    ],
+)
+def test_the_sentences_say_what_was_read(rows, index, stand_in, words):
+    because = QUESTION.verdict(frame(rows))[index].because
+    assert words in because
+    assert (STAND_IN in because) == stand_in
 
 
 def test_the_measure_that_finds_more_is_judged_whatever_the_controls_and_seeds():
     rows = lost(0.4) + lost(0.3, part="translator")
     rows += [row | {"value": 0.99, "control": "untrained"} for row in rows]
-    rows += [row | {"value": 0.99, "seed": 1, "run": "a"} for row in rows]
-    better = [row | {"part": row["part"].replace("translator", "probe")} for row in kept(0.95, 0.4)]
-    discard, keep = QUESTION.verdict(frame(rows + better + kept(0.9, 0.5)))
+    discard, keep = QUESTION.verdict(frame(rows + kept(0.95, 0.4, part="probe") + kept(0.9, 0.5)))
     assert discard.value == pytest.approx(60)
     assert (keep.value, keep.verdict) == (pytest.approx(95), "held")
     assert keep.because.endswith("(by the probe)")
@@ -326,118 +290,50 @@ def test_what_was_not_measured_is_not_judged(rows, expected):
     assert all(item.because for item in judged)
 
 
-def measured(arm, kind):
-    """All that a study's table has of an arm."""
-    for place, (bucket, bits) in enumerate({"5-10": 38.2, "21-30": 104.4, "41+": 236.5}.items()):
-        keys = {"bucket": bucket, "n": 240 if place else 90, "note": kind, "part": ""}
-        bits = np.nan if kind == "unknown" else bits
-        yield row_of(arm, "source_bits", bits, 3.0, **keys)
-        yield row_of(arm, "left_out", float(place), **keys)
-        yield row_of(arm, "bleu", 12.0, **keys | {"part": "full", "seed": 1, "run": "a"})
-        for level, value in zip(LEVELS, (8.0, 17.0, 23.0, 24.5, 24.6), strict=True):
-            yield row_of(arm, "bleu", value, 1.2, **keys | {"part": level})
-        for part, control, share in (
-            ("probe", "", 0.81), ("probe", "untrained", 0.3), ("probe", "shuffled", -0.25),
-            ("translator", "", 0.72), ("translator", "shuffled", 0.04),
-        ):  # fmt: skip
-            if kind == "exact" or (kind == "hidden" and part == "translator"):
-                of = keys | {"part": part, "control": control}
-                yield row_of(arm, "share", share, **of)
-                yield row_of(arm, "recovered", share * bits, 2.0, **of)
-    if kind == "exact":
-        for half, n in (("shorter", 90), ("longer", 180)):
-            keys = {"part": f"probe {half}", "n": n}
-            yield row_of(arm, "slope", 2.25, 0.1, **keys)
-            yield row_of(arm, "source_slope", 4.5, 0.1, **keys)
-            yield row_of(arm, "kept", 0.5, 0.03, **keys)
-        if arm != "none":
-            yield row_of(arm, "kept_gain", 0.21, **keys | {"note": "none"})
-        yield row_of(arm, "probe_updates", 1000.0, part="")
-
-
-def table(kind="exact"):
-    return frame([row for arm in ("none", "additive") for row in measured(arm, kind)])
-
-
-def printed(page):
-    console = Console(width=80, color_system=None)
-    with console.capture() as capture:
-        console.print(page.table)
-    return capture.get().splitlines()
-
-
-def cells(lines, *texts, place=0):
-    """The cells of a row that begins with these texts, and of the line below it."""
-    at = [index for index, line in enumerate(lines) if line.split()[: len(texts)] == [*texts]]
-    return [lines[at[place] + below].split() for below in (0, 1)]
-
-
 @pytest.fixture(scope="module")
-def page():
-    return QUESTION.page(table())
+def committed():
+    return QUESTION.load(REFERENCE / "vindication")
 
 
-def test_the_tables_fit_80_columns(page):
-    lines = printed(page)
-    assert not any("…" in line for line in lines)
-    assert max(map(len, lines)) <= 80
-    values, ends = cells(lines, "41+", "additive")
-    assert values == ["41+", "additive", "240", "236", "192", "81", "30", "0", "72", "4"]
-    assert ends == ["190..194", "79..83", "28..32", "70..74"]
-    assert cells(lines, "21-30", "none")[0][-1] == "9"  # the slide's, without attention alone
-    assert len(cells(lines, "21-30", "additive")[0]) == len(values)
-    longer = [line.split() for line in lines if line.split()[1:3] == ["probe", "longer"]]
-    assert longer == [
-        ["none", "probe", "longer", "180", "2.25", "4.50", "50"],
-        ["additive", "probe", "longer", "180", "2.25", "4.50", "50", "+21"],
-    ]
-    assert cells(lines, "none", "probe", "shorter")[0][3] == "90*"
-    assert sum(line.split()[-1:] == ["points"] for line in lines) == 1
-    values, ends = cells(lines, "5-10", "additive", place=1)
-    assert values == ["5-10", "additive", "90*", "8.0", "17.0", "23.0", "24.5", "24.6"]
-    assert ends == ["7..9", "16..18", "22..24", "23..26", "23..26"]
-
-
-def test_totals_are_floored_in_print_alone_with_both_ends(page):
+def test_totals_are_floored_in_print_alone_with_both_ends(committed):
+    page = QUESTION.page(committed)
+    lines = printed_words(page)
+    for row in (
+        ["21-30", "none", "200", "120", "41", "34", "0", "0", "32", "0", "9"],  # the slide's
+        ["40..42", "33..35", "0..0", "31..33"],
+        ["41+", "additive", "200", "234", "231", "99", "30", "0", "94", "0"],
+        ["additive", "probe", "longer", "600", "4.41", "4.51", "98", "+111"],
+        ["none", "probe", "longer", "600", "-0.57", "4.51", "-13"],
+        ["41+", "additive", "200", "9.4", "50.7", "87.4", "88.1", "88.1"],
+        ["9..10", "49..52", "86..88", "87..89", "87..89"],
+    ):
+        assert row in lines
     shuffled = (page.frame["control"] == "shuffled") & (page.frame["part"] == "probe")
-    assert page.frame.loc[shuffled, "share"].tolist() == [-0.25] * 6
-    changed = table()
-    untrained = (changed["control"] == "untrained") & (changed["measure"] == "share")
-    changed.loc[untrained, ["value", "low", "high"]] = [-0.01, -0.05, 0.03]
-    values, ends = cells(printed(QUESTION.page(changed)), "41+", "additive")
-    assert (values[6], ends[2]) == ("0", "0..3")
+    assert (page.frame.loc[shuffled, "share"] < 0).all()
+    caption = " ".join(page.caption)
+    for words in ("trained for 1,000 updates", "without 1 sentence", "-log2 P"):
+        assert words in caption
+    assert "flatter" not in caption
 
 
-def test_the_caption_explains_what_is_in_the_table(page):
-    text = " ".join(page.caption)
-    for words in ("trained for 1,000 updates", "without 3 sentences", "-log2 P",
-                  "* behind a count: under 100", "the memory of another sentence of the bucket",
-                  "it is given the source of another sentence of the bucket"):  # fmt: skip
-        assert words in text
-    assert "flatter" not in text
-
-
-def test_of_an_empty_bucket_no_excess_is_reported():
-    known = table()
-    rows = known[known["measure"] == "source_bits"].assign(measure="hidden_excess", value=6.0)
-    rows.loc[rows["bucket"] == "41+", ["value", "low", "high", "n"]] = [np.nan] * 3 + [0]
-    text = " ".join(QUESTION.page(pd.concat([known, rows])).caption)
-    assert "would flatter by so many: 5-10 +6.0, 21-30 +6.0." in text
-
-
-def test_of_a_text_without_exact_bits_the_translators_are_shown():
-    page = QUESTION.page(table("hidden"))
-    assert "An undertrained one has bits too many, and flatters." in " ".join(page.caption)
-    values, _ = cells(printed(page), "41+", "additive")
-    assert values == ["41+", "additive", "240", "236", "72", "4"]
-    assert page.frame.loc[page.frame["control"] == "shuffled", "share"].tolist() == [0.04] * 6
-
-
-def test_where_nothing_stands_for_the_language_the_command_is_named():
-    page = QUESTION.page(table("unknown"))
-    assert "--set model.source=hidden" in " ".join(page.caption)
-    assert not {"kept", "share", "hidden_excess"} & set(page.frame.columns)
-    lines = printed(page)
-    assert not any("further word" in line for line in lines)
-    assert cells(lines, "41+", "none")[0] == ["41+", "none", "240"]
-    assert cells(lines, "41+", "none", place=1)[0][3:] == ["8.0", "17.0", "23.0", "24.5", "24.6"]
+@pytest.mark.parametrize(
+    ("kind", "words", "first", "missing"),
+    [
+        ("hidden", "has bits too many, and flatters.", ["234", "94", "0"], {"kept"}),
+        ("unknown", "--set model.source=hidden", [], {"kept", "share"}),
+    ],
+)
+def test_of_a_text_without_exact_bits_there_is_no_probe(committed, kind, words, first, missing):
+    rows = committed[~committed["measure"].isin([*missing, "slope", "source_slope", "kept_gain"])]
+    rows = rows[~rows["part"].fillna("").str.startswith("probe")]
+    rows = rows[(kind == "hidden") | ~rows["measure"].isin(["recovered", "per_word"])].copy()
+    rows.loc[rows["measure"] == "source_bits", "note"] = kind
+    if kind == "unknown":
+        rows.loc[rows["measure"] == "source_bits", ["value", "low", "high"]] = np.nan
+    page = QUESTION.page(rows)
+    assert words in " ".join(page.caption)
+    assert not missing & set(page.frame.columns)
+    lines = printed_words(page)
+    assert ["41+", "additive", "200", *first] in lines
+    assert not any("further" in line for line in lines)
+    assert ["41+", "additive", "200", "9.4", "50.7", "87.4", "88.1", "88.1"] in lines

@@ -1,77 +1,101 @@
 """Survival by group and band: planted classes and positions, loops as oracle, the bootstrap."""
 
+from functools import partial
+
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from seq2seq_bottleneck.questions.survival_sums import (
-    Layout,
-    chance,
-    less_chance,
+    MEASURES,
+    first_minus,
+    flat,
     matched_rates,
-    matched_score,
     matching,
     normalised,
-    overall_score,
+    overall,
     rates,
-    recall,
-    regrouped,
     relative_bands,
+    standardised,
     standardised_rates,
-    standardised_score,
-    survival_sums,
+    survival_cells,
 )
 from seq2seq_bottleneck.questions.word_survival import (
     LinkedReference,
     chance_survivals,
     partners,
-    survivals,
+    survival,
 )
 from seq2seq_bottleneck.scoring.bootstrap import draw, estimate
 
-LAYOUT = Layout(("noun", "name", "verb"), 5)
+NOUN, NAME, VERB = range(3)
+RECALL, LESS_CHANCE = MEASURES["recall"], MEASURES["less_chance"]
 
 
-def _planted(seed: int, sentences: int = 300) -> list[list[np.ndarray]]:
-    """Survival, chance, groups and bands; survival falls with the band alone.
+def _planted(seed: int, sentences: int = 300) -> list[np.ndarray]:
+    """Sentence, survival, chance, group and band of words; survival falls with the band alone.
 
     Nouns stand rather at the start, names at the end; verbs anywhere.
     """
     rng = np.random.default_rng(seed)
-    columns: list[list[np.ndarray]] = [[], [], [], []]
-    for words in rng.integers(5, 20, size=sentences).tolist():
-        bands = relative_bands(words, 5)
-        late = rng.random(words) < (bands + 0.5) / 5
-        groups = np.where(rng.random(words) < 0.3, 2, late.astype(np.int64))
-        found = (rng.random(words) < 0.9 - 0.15 * bands).astype(np.float64)
-        found[rng.random(words) < 0.1] = np.nan
-        for column, own in zip(columns, (found, found * 0 + 0.1, groups, bands), strict=True):
-            column.append(own)
-    return columns
+    lengths = rng.integers(5, 20, size=sentences)
+    bands = np.concatenate([relative_bands(words, 5) for words in lengths.tolist()])
+    late = rng.random(len(bands)) < (bands + 0.5) / 5
+    groups = np.where(rng.random(len(bands)) < 0.3, VERB, late.astype(np.int64))
+    found = (rng.random(len(bands)) < 0.9 - 0.15 * bands).astype(np.float64)
+    found[rng.random(len(bands)) < 0.1] = np.nan
+    sentence = np.repeat(np.arange(sentences), lengths)
+    return [sentence, found, np.full(len(bands), 0.1), groups, bands]
 
 
-def test_sums_are_what_a_loop_counts() -> None:
+def _cells(columns: list[np.ndarray], sentences: int = 300) -> np.ndarray:
+    return survival_cells(*columns, shape=(sentences, 3, 5))
+
+
+def test_fifths_by_hand() -> None:
+    assert relative_bands(10, 5).tolist() == [0, 0, 1, 1, 2, 2, 3, 3, 4, 4]
+    assert relative_bands(1, 5).tolist() == [2]
+    assert relative_bands(0, 5).shape == (0,)
+
+
+@given(words=st.integers(1, 80), bands=st.integers(1, 10))
+def test_bands_mirror_each_other_ascend_and_are_filled(words: int, bands: int) -> None:
+    ours = relative_bands(words, bands)
+    middles = (np.arange(words) + 0.5) / words * bands
+    inside = ~np.isclose(middles, np.round(middles))  # not on an edge between two bands
+    assert np.array_equal(ours[inside], np.floor(middles[inside]))
+    assert np.array_equal(ours[inside], (bands - 1 - ours[::-1])[inside])
+    assert (np.diff(ours) >= 0).all()
+    if words >= bands:
+        assert set(ours) == set(range(bands))
+
+
+def test_cells_are_what_a_loop_counts() -> None:
     columns = _planted(1, sentences=20)
-    columns[2][3][1] = -1
-    columns[3][4][0] = -1
-    cells = LAYOUT.cells(survival_sums(LAYOUT, *columns))
-    expected = np.zeros_like(cells)
-    for sentence, rows in enumerate(zip(*columns, strict=True)):
-        for found, by_chance, group, band in zip(*rows, strict=True):
-            if not np.isnan(found) and group >= 0 and band >= 0:
-                expected[sentence, int(group), int(band)] += (found, by_chance, 1)
-    assert cells == pytest.approx(expected)
+    columns[3][7] = -1
+    expected = np.zeros((20, 3, 5, 3))
+    for sentence, found, by_chance, group, band in zip(*columns, strict=True):
+        if not np.isnan(found) and group >= 0:
+            expected[sentence, group, band] += (found, by_chance, 1)
+    assert _cells(columns, 20) == pytest.approx(expected)
 
 
-def test_equal_positions_undo_what_only_position_did() -> None:
-    sums = survival_sums(LAYOUT, *_planted(2, sentences=6_000)).sum(axis=0)
-    crude = recall(rates(LAYOUT.cells(sums).sum(axis=-2)))
-    equal = [standardised_score(LAYOUT, group, recall)(sums) for group in LAYOUT.groups]
-    assert crude[0] - crude[1] > 0.1
+def test_equal_positions_and_matching_undo_what_only_position_did() -> None:
+    columns = _planted(2, sentences=6_000)
+    cells = _cells(columns, 6_000).sum(axis=0)
+    crude = RECALL(rates(cells.sum(axis=-2)))
+    assert crude[NOUN] - crude[NAME] > 0.1
+    equal = [standardised(RECALL, group, cells) for group in (NOUN, NAME, VERB)]
     assert equal == pytest.approx([0.6] * 3, abs=0.02)
+    assert first_minus(matched_rates, NAME, cells[:2]) == pytest.approx(0, abs=0.03)
+    columns[1] = np.where(columns[3] == NAME, 0.0, columns[1])
+    without = _cells(columns, 6_000).sum(axis=0)
+    assert first_minus(matched_rates, NAME, without[:2]) > 0.4
 
 
 def test_standardised_rates_are_the_formula() -> None:
-    cells = LAYOUT.cells(survival_sums(LAYOUT, *_planted(3)).sum(axis=0))
+    cells = _cells(_planted(3)).sum(axis=0)
     words = cells[..., 2]
     for group in range(3):
         parts = [
@@ -79,13 +103,9 @@ def test_standardised_rates_are_the_formula() -> None:
             for band in range(5)
         ]
         assert standardised_rates(cells)[group] == pytest.approx([sum(parts), 0.1])
-
-
-def test_with_the_same_places_standardising_changes_nothing() -> None:
-    cells = np.full((2, 3, 3), 10.0)
-    cells[..., 0] = [[1, 2, 3], [6, 5, 4]]
-    assert standardised_rates(cells)[..., 0] == pytest.approx([0.2, 0.5])
-    assert rates(cells.sum(axis=1))[..., 0] == pytest.approx([0.2, 0.5])
+    same = np.full((2, 3, 3), 10.0)  # with the same places it changes nothing
+    same[..., 0] = [[1, 2, 3], [6, 5, 4]]
+    assert standardised_rates(same)[..., 0] == pytest.approx([0.2, 0.5])
 
 
 def test_a_group_that_lacks_a_band_has_no_rate_at_equal_positions() -> None:
@@ -113,56 +133,36 @@ def test_matched_rates_differ_by_the_estimate_of_mantel_and_haenszel() -> None:
     assert ours[0, 0] - ours[1, 0] == pytest.approx(above / below)
     assert ours[:, 1] == pytest.approx([0.1, 0.1])
     assert (matching(cells)[:5] == 0).all()
-
-
-def test_matching_undoes_what_only_the_band_did() -> None:
-    columns = _planted(9, sentences=6_000)
-    sums = survival_sums(LAYOUT, *columns).sum(axis=0)
-    crude = recall(rates(LAYOUT.cells(sums).sum(axis=-2)))
-    assert crude[0] - crude[1] > 0.1
-    assert matched_score(LAYOUT, "noun", "name", recall)(sums) == pytest.approx(0, abs=0.03)
-    columns[0] = [
-        np.where(own == 1, 0.0, gone) for own, gone in zip(columns[2], columns[0], strict=True)
-    ]
-    sums = survival_sums(LAYOUT, *columns).sum(axis=0)
-    assert matched_score(LAYOUT, "noun", "name", recall)(sums) > 0.4
-
-
-def test_groups_that_share_no_band_cannot_be_matched() -> None:
-    cells = np.ones((2, 2, 3))
-    cells[0, 0] = cells[1, 1] = 0
-    assert np.isnan(matched_rates(cells)).all()
+    assert np.isnan(matched_rates(cells[:, :5])).all()  # no band has both
 
 
 def test_measures_of_a_recall_and_a_chance() -> None:
     pair = np.array([[0.8, 0.6], [0.2, 0.6], [1.0, 1.0]])
-    assert recall(pair).tolist() == [0.8, 0.2, 1.0]
-    assert chance(pair).tolist() == [0.6, 0.6, 1.0]
-    assert less_chance(pair) == pytest.approx([0.2, -0.4, 0.0])
-    assert normalised(pair)[:2] == pytest.approx([0.5, -1.0])
-    assert np.isnan(normalised(pair)[2])
+    assert RECALL(pair).tolist() == [0.8, 0.2, 1.0]
+    assert MEASURES["chance"](pair).tolist() == [0.6, 0.6, 1.0]
+    assert LESS_CHANCE(pair) == pytest.approx([0.2, -0.4, 0.0])
+    assert normalised(pair) == pytest.approx([0.5, -1.0, np.nan], nan_ok=True)
 
 
-def test_scores_keep_leading_axes_and_fit_the_bootstrap() -> None:
-    statistics = np.stack([survival_sums(LAYOUT, *_planted(seed)) for seed in (4, 5)])
+@pytest.mark.parametrize(
+    "score",
+    [
+        partial(overall, LESS_CHANCE),
+        partial(overall, normalised),
+        partial(standardised, RECALL, VERB),
+        partial(standardised, LESS_CHANCE, NAME),
+        partial(first_minus, standardised_rates, NAME),
+    ],
+)
+def test_scores_keep_leading_axes_and_fit_the_bootstrap(score: partial) -> None:
+    cells = np.stack([_cells(_planted(seed)) for seed in (4, 5)])
     weights = draw(300, 60, seed=1, bucket=0)
-    scores = [
-        overall_score(LAYOUT, less_chance),
-        overall_score(LAYOUT, normalised),
-        standardised_score(LAYOUT, "verb", recall),
-        standardised_score(LAYOUT, "name", less_chance),
-        matched_score(LAYOUT, "noun", "name", normalised),
-    ]
-    for score in scores:
-        ours = estimate(score, statistics, weights)
-        singly = [score(seed.sum(axis=0)) for seed in statistics]
-        assert ours.value == pytest.approx(np.mean(singly))
-        drawn = [
-            score(np.repeat(seed, weights[7].astype(int), axis=0).sum(axis=0))
-            for seed in statistics
-        ]
-        assert ours.draws[7] == pytest.approx(np.mean(drawn))
-        assert ours.interval.low < ours.value < ours.interval.high
+    ours = estimate(*flat(score, cells), weights)
+    assert ours.value == pytest.approx(np.mean([score(seed.sum(axis=0)) for seed in cells]))
+    repeats = weights[7].astype(int)
+    drawn = [score(np.repeat(seed, repeats, axis=0).sum(axis=0)) for seed in cells]
+    assert ours.draws[7] == pytest.approx(np.mean(drawn))
+    assert ours.interval.low < ours.value < ours.interval.high
 
 
 def test_references_against_themselves_and_against_shuffled_ones() -> None:
@@ -170,45 +170,26 @@ def test_references_against_themselves_and_against_shuffled_ones() -> None:
     texts = [[f"w{word}" for word in rng.integers(40, size=9)] for _ in range(200)]
     links = tuple((place, place) for place in range(9))
     pairs = [LinkedReference(9, tuple(text), links) for text in texts]
-    bands = [relative_bands(9, 5)] * 200
-    groups = [np.zeros(9, np.int64)] * 200
+    bands = np.tile(relative_bands(9, 5), 200)
     others = partners(np.zeros(200, np.int64), 6, seed=0)
 
     def score(outputs: list[list[str]]) -> tuple[float, float]:
-        by_chance = chance_survivals(pairs, outputs, others)
-        sums = survival_sums(LAYOUT, survivals(pairs, outputs), by_chance, groups, bands)
-        total = sums.sum(axis=0)
-        return tuple(float(overall_score(LAYOUT, m)(total)) for m in (recall, less_chance))
+        found = np.concatenate(list(map(survival, pairs, outputs)))
+        by_chance = np.concatenate(chance_survivals(pairs, outputs, others))
+        sentence, group = np.repeat(np.arange(200), 9), np.zeros(1800, np.int64)
+        total = _cells([sentence, found, by_chance, group, bands], 200).sum(axis=0)
+        return float(overall(RECALL, total)), float(overall(LESS_CHANCE, total))
 
-    own = score(texts)
-    assert own[0] == 1
-    assert 0.7 < own[1] < 0.9
-    shuffled = [texts[place] for place in rng.permutation(200)]
-    assert score(shuffled)[0] == pytest.approx(9 / 40, abs=0.06)
-    assert score(shuffled)[1] == pytest.approx(0, abs=0.03)
+    recall, less_chance = score(texts)
+    assert recall == 1
+    assert 0.7 < less_chance < 0.9
+    shuffled = score([texts[place] for place in rng.permutation(200)])
+    assert shuffled == (pytest.approx(9 / 40, abs=0.06), pytest.approx(0, abs=0.03))
 
 
-def test_no_sentences_give_blanks_and_a_lonely_one_a_blank_chance() -> None:
-    empty = survival_sums(LAYOUT, [], [], [], [])
-    assert empty.shape == (0, LAYOUT.columns)
-    assert np.isnan(overall_score(LAYOUT, recall)(empty.sum(axis=0)))
+def test_no_words_give_blanks_and_a_lonely_sentence_a_blank_chance() -> None:
+    assert np.isnan(overall(RECALL, np.zeros((3, 5, 3))))
     places = np.zeros(2, np.int64)
-    lonely = survival_sums(LAYOUT, [np.ones(2)], [np.full(2, np.nan)], [places], [places])
-    assert overall_score(LAYOUT, recall)(lonely.sum(axis=0)) == 1
-    assert np.isnan(overall_score(LAYOUT, chance)(lonely.sum(axis=0)))
-
-
-def test_columns_that_speak_of_different_words_are_refused() -> None:
-    one, two = [np.zeros(1, np.int64)], [np.zeros(2, np.int64)]
-    with pytest.raises(ValueError, match="differ in sentences or words"):
-        survival_sums(LAYOUT, [np.ones(1)], [np.ones(1)], one, two)
-
-
-def test_regrouping_adds_groups_up():
-    layout = Layout(("a", "b", "c"), 2)
-    sums = np.arange(2.0 * layout.columns).reshape(2, -1)
-    made, merged = regrouped(layout, sums, {"ac": ("a", "c"), "b": ("b",)})
-    assert made == Layout(("ac", "b"), 2)
-    cells, before = made.cells(merged), layout.cells(sums)
-    np.testing.assert_array_equal(cells[:, 0], before[:, 0] + before[:, 2])
-    np.testing.assert_array_equal(cells[:, 1], before[:, 1])
+    lonely = _cells([places, np.ones(2), np.full(2, np.nan), places, places], 1).sum(axis=0)
+    assert overall(RECALL, lonely) == 1
+    assert np.isnan(overall(MEASURES["chance"], lonely))

@@ -17,7 +17,6 @@ from seq2seq_bottleneck.questions.word_survival import (
     found_shares,
     partners,
     survival,
-    survivals,
     word_reports,
 )
 
@@ -60,14 +59,6 @@ def test_lectures_sentence_by_hand() -> None:
     assert lost == pytest.approx([1 / 2, 0, 1, 2 / 3, 0, 1 / 2, 0])
 
 
-def test_only_as_many_copies_are_found_as_the_output_has() -> None:
-    assert found_shares(["le", "a", "le", "le"], ["le", "b", "le"]) == pytest.approx(
-        [2 / 3, 0, 2 / 3, 2 / 3]
-    )
-    assert found_shares(["le"], ["le", "le"]).tolist() == [1.0]
-    assert found_shares([], ["le"]).shape == (0,)
-
-
 @given(reference=TOKENS, hypothesis=TOKENS)
 def test_shares_are_the_mean_over_every_choice_of_copies(
     reference: list[str], hypothesis: list[str]
@@ -78,15 +69,8 @@ def test_shares_are_the_mean_over_every_choice_of_copies(
         choices = list(combinations(places, min(len(places), hypothesis.count(word))))
         for choice in choices:
             expected[list(choice)] += 1 / len(choices)
-    assert found_shares(reference, hypothesis) == pytest.approx(expected)
-
-
-@given(reference=TOKENS, hypothesis=TOKENS)
-def test_no_more_is_found_than_the_output_has(reference: list[str], hypothesis: list[str]) -> None:
     shares = found_shares(reference, hypothesis)
-    for word in set(reference):
-        own = sum(share for share, w in zip(shares, reference, strict=True) if w == word)
-        assert own <= hypothesis.count(word) + 1e-9
+    assert shares == pytest.approx(expected)
     clipped = (Counter(reference) & Counter(hypothesis)).total()
     assert shares.sum() == pytest.approx(clipped)
 
@@ -112,7 +96,7 @@ def test_several_words_may_share_one_target_word() -> None:
 def test_random_losses_hit_all_places_alike_however_often_words_repeat() -> None:
     pairs, rng = random_pairs(sentences=4_000, words=10, kinds=4, seed=1)
     kept = [[word for word in pair.reference if rng.random() < 0.6] for pair in pairs]
-    places = np.mean(survivals(pairs, kept), axis=0)
+    places = np.mean(list(map(survival, pairs, kept)), axis=0)
     assert places == pytest.approx(0.6, abs=0.03)
 
 
@@ -166,10 +150,10 @@ def test_a_reference_is_found_in_itself_and_a_shuffled_one_is_not() -> None:
     pairs, _ = random_pairs(sentences=30, words=6, kinds=10**9, seed=4)
     own = [pair.reference for pair in pairs]
     others = partners(np.zeros(30, np.int64), 4, seed=0)
-    assert np.mean(survivals(pairs, own)) == 1
+    assert np.mean(list(map(survival, pairs, own))) == 1
     assert np.mean(chance_survivals(pairs, own, others)) == 0
     shuffled = [own[other] for other in others[0]]
-    assert np.mean(survivals(pairs, shuffled)) == 0
+    assert np.mean(list(map(survival, pairs, shuffled))) == 0
 
 
 def test_a_sentence_alone_in_its_bucket_has_no_chance() -> None:
@@ -177,11 +161,6 @@ def test_a_sentence_alone_in_its_bucket_has_no_chance() -> None:
     others = partners(np.array([0, 1, 0]), 2, seed=0)
     alone = chance_survivals(pairs, [pair.reference for pair in pairs], others)
     assert [np.isnan(own).all() for own in alone] == [False, True, False]
-
-
-def test_a_link_past_the_reference_is_an_error() -> None:
-    with pytest.raises(IndexError):
-        survival(LinkedReference(1, ("le",), ((0, 1),)), ["le"])
 
 
 def reports_of(text: str) -> list[WordReport]:

@@ -1,6 +1,5 @@
 """Bits of runs: a probe that must read, coarse memories, and a real run."""
 
-import json
 from dataclasses import replace
 from functools import cached_property
 
@@ -18,7 +17,7 @@ from seq2seq_bottleneck.questions.information import QUESTION, probe
 from seq2seq_bottleneck.questions.probing import keep, read_kept
 from seq2seq_bottleneck.questions.recovered_bits import bleu_names, summarise
 from seq2seq_bottleneck.questions.subject import Subject
-from seq2seq_bottleneck.results.folders import HYPOTHESES
+from seq2seq_bottleneck.results.outputs import read_texts
 from seq2seq_bottleneck.runs.translate import TrainedRun
 from seq2seq_bottleneck.scoring.bleu import bleu_statistics
 from seq2seq_bottleneck.settings.run import resolve
@@ -40,42 +39,42 @@ def _silent(_):
 @pytest.mark.slow
 def test_the_probe_is_to_write_the_source_in_its_own_order(subject):
     pair = subject.corpus.test[0]
-    held = source_reader.written_back(subject, [pair])
+    written = source_reader.written_back(subject, [pair])
     words = subject.vocabularies[0]
-    assert held.source == subject.encode([pair]).source
-    assert words.decode(held.target[0]) == words.decode(words.encode(tokenize(pair.source)))
+    assert written.source == subject.encode([pair]).source
+    assert words.decode(written.target[0]) == words.decode(words.encode(tokenize(pair.source)))
+
+
+def groups_of(subject):
+    return subject.buckets.assign(np.array([pair.words for pair in subject.corpus.test]))
 
 
 def test_shuffling_gives_every_sentence_anothers_memory_of_its_group(subject):
-    pairs = source_reader.written_back(subject, subject.corpus.test)
-    groups = subject.buckets.assign(np.array([pair.words for pair in subject.corpus.test]))
+    pairs, groups = source_reader.written_back(subject, subject.corpus.test), groups_of(subject)
     other = source_reader.shuffled(pairs, groups)
     assert other.target == pairs.target
     assert sorted(other.source) == sorted(pairs.source)
     places = {tuple(ids): group for ids, group in zip(pairs.source, groups, strict=True)}
     assert [places[tuple(ids)] for ids in other.source] == groups.tolist()
-    assert not any(one == its for one, its in zip(other.source, pairs.source, strict=True))
+    assert not any(ours == its for ours, its in zip(other.source, pairs.source, strict=True))
 
 
 @pytest.mark.exhaustive(sample="session")
 def test_another_source_costs_the_translator_what_the_reference_costs_with_it(subject, measured):
     """Each pair is put together by hand, alone: the reference with its partner's source."""
     found, _ = measured
-    test = subject.corpus.test
-    groups = subject.buckets.assign(np.array([pair.words for pair in test]))
+    test, groups = subject.corpus.test, groups_of(subject)
     graph, weights = subject.graph, subject.weights
     own = source_reader.losses(graph, weights, subject.encode(test))
     np.testing.assert_allclose(own, found["nll"], rtol=1e-5)
     for group in np.unique(groups):
         rows = np.flatnonzero(groups == group)
-        partners = [
-            rows[(place - max(1, len(rows) // 2)) % len(rows)] for place in range(len(rows))
-        ]
-        assert not any(partners == rows)
-        for row, other in list(zip(rows, partners, strict=True))[:2]:
-            pair = replace(test[row], source=test[other].source)
+        half = max(1, len(rows) // 2)
+        for place in range(min(2, len(rows))):
+            partner = rows[(place - half) % len(rows)]
+            pair = replace(test[rows[place]], source=test[partner].source)
             (alone,) = source_reader.losses(graph, weights, subject.encode([pair]))
-            assert alone == pytest.approx(found["nll_shuffled"][row], rel=1e-5)
+            assert alone == pytest.approx(found["nll_shuffled"][rows[place]], rel=1e-5)
     assert not np.allclose(found["nll_shuffled"], found["nll"], rtol=1e-4)
 
 
@@ -84,12 +83,9 @@ def test_a_translator_that_does_not_read_its_source_has_the_same_bits_of_any(sub
     deaf = jax.tree.map(lambda leaf: leaf, subject.weights)
     deaf["encoder"] = jax.tree.map(jnp.zeros_like, deaf["encoder"])
     pairs = subject.encode(subject.corpus.test)
-    everything = np.zeros(len(pairs.source), dtype=np.int64)
-    own, others = (
-        source_reader.losses(subject.graph, deaf, each)
-        for each in (pairs, source_reader.shuffled(pairs, everything))
-    )
-    np.testing.assert_allclose(own, others, rtol=1e-5)
+    others = source_reader.shuffled(pairs, np.zeros(len(pairs.source), np.int64))
+    own, shuffled = (source_reader.losses(subject.graph, deaf, item) for item in (pairs, others))
+    np.testing.assert_allclose(own, shuffled, rtol=1e-5)
 
 
 class _Made(Subject):
@@ -194,12 +190,12 @@ def test_the_probe_learns_and_changes_no_weight_of_the_encoder(copier, reader):
 def test_the_memory_as_it_is_gives_the_runs_own_translations(subject, measured):
     """And what is measured at full precision is what the run was scored by."""
     found, _ = measured
-    lines = (subject.folder / HYPOTHESES).read_text(encoding="utf8").splitlines()
-    held = [json.loads(line) for line in lines]
-    counts = bleu_statistics([h["hypothesis"] for h in held], [h["reference"] for h in held])
-    ours = np.stack([found[name] for name in bleu_names("full")], axis=1)
+    texts = read_texts(subject.folder)
+    counts = bleu_statistics(texts.hypotheses, texts.references)
+    ours, coarse = (
+        np.stack([found[name] for name in bleu_names(level)], axis=1) for level in ("full", "1")
+    )
     np.testing.assert_array_equal(ours, counts)
-    coarse = np.stack([found[name] for name in bleu_names("1")], axis=1)
     assert np.any(coarse != counts)
 
 
@@ -217,20 +213,18 @@ def test_states_are_rounded_within_the_training_ranges(subject):
 
 @pytest.mark.exhaustive(sample="session")
 def test_a_real_run_is_measured_and_summed_up(subject, measured, tmp_path):
-    found, told = measured
+    found, messages = measured
     keep(tmp_path, QUESTION, found)
     kept = read_kept(tmp_path, subject.settings, QUESTION)
     assert kept.found["bits"].tolist() == [pair.bits for pair in subject.corpus.test]
-    assert any("untrained" in words for words in told)
-    rows = [row for row in summarise([kept]) if row.get("control", "") == ""]
-    own = kept.found["unknown"] == 0
+    assert any("untrained" in words for words in messages)
+    rows = [row for row in summarise([kept]) if row.get("control", "") == "" and "seed" not in row]
     total = sum(
         row["value"] * row["n"]
         for row in rows
-        if row["measure"] == "recovered" and row["part"] == "translator" and "seed" not in row
+        if row["measure"] == "recovered" and row["part"] == "translator"
     )
-    placed = own & (kept.found["source_words"] >= 5)
+    counted = (kept.found["unknown"] == 0) & (kept.found["source_words"] >= 5)
     difference = kept.found["bits"] - kept.found["nll"] / NATS
-    assert total == pytest.approx(difference[placed].sum())
-    (updates,) = [row["value"] for row in rows if row["measure"] == "probe_updates"]
-    assert updates == 10
+    assert total == pytest.approx(difference[counted].sum())
+    assert [row["value"] for row in rows if row["measure"] == "probe_updates"] == [10]

@@ -1,7 +1,7 @@
 """Survival of runs: outputs whose survival is known, put into a real run's folder."""
 
 import json
-from collections import Counter, defaultdict
+from collections import Counter
 from dataclasses import replace
 
 import numpy as np
@@ -12,11 +12,7 @@ from seq2seq_bottleneck.corpus.grammar import word_class
 from seq2seq_bottleneck.corpus.tokens import tokenize
 from seq2seq_bottleneck.questions.probing import keep, read_kept
 from seq2seq_bottleneck.questions.subject import Subject, open_subject
-from seq2seq_bottleneck.questions.survival import (
-    QUESTION,
-    probe,
-    summarise,
-)
+from seq2seq_bottleneck.questions.survival import QUESTION, probe, summarise
 from seq2seq_bottleneck.questions.word_survival import CLASSES, class_of, lexicon
 from seq2seq_bottleneck.results.discovery import finished_runs
 from seq2seq_bottleneck.results.folders import HYPOTHESES
@@ -47,10 +43,6 @@ def _silent(_):
     pass
 
 
-def _quick(settings):
-    return settings.changed(scoring={"resamples": 40})
-
-
 def _with_outputs(subject, folder, outputs):
     """The same run, as if these had been its translations."""
     folder.mkdir()
@@ -59,15 +51,29 @@ def _with_outputs(subject, folder, outputs):
     return _like(subject, folder, subject.settings, subject.corpus)
 
 
+def _summed(columns, settings, folder):
+    keep(folder, QUESTION, columns)
+    return summarise([read_kept(folder, settings.changed(scoring={"resamples": 40}), QUESTION)])
+
+
 def _rows(subject, tmp_path, outputs):
     """The mean rows for these translations, by bucket, part and measure."""
     made = _with_outputs(subject, tmp_path / "run", outputs)
-    keep(tmp_path, QUESTION, probe(made, _silent))
-    rows = summarise([read_kept(tmp_path, _quick(subject.settings), QUESTION)])
+    rows = _summed(probe(made, _silent), subject.settings, tmp_path)
     assert set().union(*rows) <= set(PROBE_COLUMNS)
-    held = {(r["bucket"], r.get("part", ""), r["measure"]): r for r in rows if "seed" not in r}
-    assert len(rows) == 2 * len(held)  # one row per seed beside each mean, and no key twice
-    return held
+    means = {(r["bucket"], r.get("part", ""), r["measure"]): r for r in rows if "seed" not in r}
+    assert len(rows) == 2 * len(means)  # one row per seed beside each mean, and no key twice
+    return means
+
+
+def _without(subject, lost):
+    """The references without the words that are linked to lost ones."""
+    outputs = []
+    for pair in subject.corpus.test:
+        source, target = tokenize(pair.source), tokenize(pair.target)
+        gone = {j for i, j in pair.links if lost(source[i])}
+        outputs.append(" ".join(word for j, word in enumerate(target) if j not in gone))
+    return outputs
 
 
 def _filled(subject):
@@ -117,43 +123,31 @@ def test_one_output_for_all_sources_is_chance_exactly(subject, tmp_path):
 
 
 def test_a_lost_class_is_lost_alone_and_words_are_counted_as_a_loop_does(subject, tmp_path):
-    test, expected, outputs = subject.corpus.test, defaultdict(int), []
-    for pair in test:
-        source, target = tokenize(pair.source), tokenize(pair.target)
-        gone = {j for i, j in pair.links if word_class(source[i]) == "adjective"}
-        outputs.append(" ".join(word for j, word in enumerate(target) if j not in gone))
+    rows = _rows(subject, tmp_path, _without(subject, lambda word: word_class(word) == "adjective"))
+    longest, expected = _filled(subject)[-1], Counter()
+    for pair in subject.corpus.test:
         place = subject.buckets.assign(np.array([pair.words]))[0]
-        for i in {i for i, _ in pair.links}:
-            expected[subject.buckets.names[place] if place >= 0 else "", class_of(source[i])] += 1
-    rows = _rows(subject, tmp_path, outputs)
-    longest = _filled(subject)[-1]
+        if place >= 0 and subject.buckets.names[place] == longest:
+            source = tokenize(pair.source)
+            expected.update(class_of(source[i]) for i in {i for i, _ in pair.links})
     for name in CLASSES:
-        assert rows[longest, name, "recall"]["n"] == expected[longest, name]
+        assert rows[longest, name, "recall"]["n"] == expected[name]
     assert rows[longest, "adjective", "recall"]["value"] < 0.15
     assert rows[longest, "verb", "recall"]["value"] > 0.9
-    more = rows[longest, "modifiers", "gist_more"]
+    more, alike = (rows[longest, "modifiers", name] for name in ("gist_more", "gist_more_alike"))
+    gist, modifiers = (rows[longest, name, "corrected"]["value"] for name in ("gist", "modifiers"))
+    assert more["value"] == pytest.approx(gist - modifiers)
     assert more["low"] > 0.2
-    own = (
-        rows[longest, "gist", "corrected"]["value"]
-        - rows[longest, "modifiers", "corrected"]["value"]
-    )
-    assert more["value"] == pytest.approx(own)
-    assert rows[longest, "modifiers", "gist_more_alike"]["low"] > 0.2
-    assert 0 < rows[longest, "modifiers", "gist_more_alike"]["n"] <= more["n"]
+    assert alike["low"] > 0.2
+    assert 0 < alike["n"] <= more["n"]
 
 
 @pytest.mark.parametrize(("fewest", "left"), [(32, 0.02), (24, 0.1)])  # at a band's edge, within
 def test_what_frequency_alone_loses_no_kind_loses_among_words_as_common(
     subject, tmp_path, fewest, left
 ):
-    test = subject.corpus.test
     seen = Counter(word for pair in subject.corpus.train for word in tokenize(pair.source))
-    outputs = []
-    for pair in test:
-        source, target = tokenize(pair.source), tokenize(pair.target)
-        gone = {j for i, j in pair.links if seen[source[i]] < fewest}
-        outputs.append(" ".join(word for j, word in enumerate(target) if j not in gone))
-    rows = _rows(subject, tmp_path, outputs)
+    rows = _rows(subject, tmp_path, _without(subject, lambda word: seen[word] < fewest))
     longest = _filled(subject)[-1]
     assert rows[longest, "modifiers", "gist_more"]["value"] < -0.2
     assert abs(rows[longest, "modifiers", "gist_more_alike"]["value"]) < left
@@ -186,8 +180,7 @@ def test_arms_and_seeds_meet_the_same_shuffled_sources(subject, tmp_path):
 
 def test_a_real_runs_own_outputs_are_measured(finished, tmp_path):
     own = open_subject(finished_runs(finished)[0])
-    keep(tmp_path, QUESTION, probe(own, _silent))
-    rows = summarise([read_kept(tmp_path, _quick(own.settings), QUESTION)])
+    rows = _summed(probe(own, _silent), own.settings, tmp_path)
     whole = [row for row in rows if row["measure"] == "recall" and not row.get("part")]
     assert len(whole) == 2 * len(own.buckets.names)
     assert sum(row["n"] for row in whole) > 0
@@ -200,12 +193,10 @@ def test_files_have_frequencies_in_place_of_classes_and_links_of_their_own(subje
     made = _with_outputs(subject, tmp_path / "run", targets)
     unlinked = [replace(pair, links=()) for pair in made.corpus.test]
     corpus = replace(made.corpus, test=tuple(unlinked))
-    told = []
-    columns = probe(_like(made, made.folder, settings, corpus), told.append)
-    assert told == ["IBM model 1", "counting"]
-    assert not any(name.startswith("class ") for name in columns)
-    keep(tmp_path, QUESTION, columns)
-    rows = summarise([read_kept(tmp_path, _quick(settings), QUESTION)])
+    messages = []
+    columns = probe(_like(made, made.folder, settings, corpus), messages.append)
+    assert messages == ["IBM model 1", "counting"]
+    rows = _summed(columns, settings, tmp_path)
     parts = {row["part"].split()[0] for row in rows if row.get("part")}
     assert parts == {"fifth", "frequency"}
     recalls = [row["value"] for row in rows if row["measure"] == "recall" and row["n"]]
