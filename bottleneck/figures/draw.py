@@ -107,7 +107,7 @@ def _legend(part: FigureBase) -> None:
 
 def _draw_series(
     axes: Axes, rows: pd.DataFrame, style: Style, shift: tuple[float, float],
-    beside: tuple[float, float], label: str, across: bool = False,
+    beside: tuple[float, float], label: str, across: bool = False
 ) -> None:  # fmt: skip
     """Means with their bars, bounds, and seeds ``beside`` them; moved by ``shift`` points.
 
@@ -119,7 +119,7 @@ def _draw_series(
     axes.errorbar(
         means[x], means[y], **{"xerr" if across else "yerr": ends}, **style, elinewidth=2.2,
         capthick=2.2, capsize=0.5 * style["ms"], zorder=3, label=label,
-        transform=offset_copy(axes.transData, axes.figure, *shift, units="points"),
+        transform=offset_copy(axes.transData, axes.figure, *shift, units="points")
     )  # fmt: skip
     colours = {"color": style["color"], "mfc": style["mfc"], "ls": "none"}
     for note, marker in BOUNDS.items():
@@ -130,7 +130,7 @@ def _draw_series(
         moved = shift[0] + beside[0], shift[1] + beside[1]
         axes.plot(
             seeds[x], seeds[y], marker="o", ms=0.55 * style["ms"], mew=0.8, zorder=4, **colours,
-            transform=offset_copy(axes.transData, axes.figure, *moved, units="points"),
+            transform=offset_copy(axes.transData, axes.figure, *moved, units="points")
         )  # fmt: skip
 
 

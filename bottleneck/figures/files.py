@@ -9,33 +9,25 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
-from ..settings.atomic import write_bytes
+from ..settings.atomic import write_bytes, write_text
 from ..settings.errors import UsageError, UserError, plain
 from .style import DOTS, STYLE
 
-METADATA = {
-    ".png": {"Software": None},
-    ".svg": {"Date": None},
-    ".pdf": {"CreationDate": None},
-}
+METADATA = {".png": {"Software": None}, ".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
 """Per ending what is left out of a file, which would differ from day to day."""
 NUMBERS = ".csv"
 
 
-def check_ending(path: Path) -> None:
-    """Refuse a name that no format goes by as a ``UsageError``, before anything is drawn."""
+def check_figure_file(path: Path) -> None:
+    """Refuse a name, before anything is drawn: a ``UsageError`` for an unknown format.
+
+    A ``UserError`` where the numbers would take the place of a file that belongs to no figure.
+    """
     if path.suffix.lower() not in METADATA:
         known = ", ".join(METADATA)
         raise UsageError(f"{str(path)!r}: the name of a figure ends in {known}")
-
-
-def check_numbers(path: Path) -> None:
-    """A ``UserError`` where a figure's numbers would take the place of a file beside no figure.
-
-    That is somebody else's, and nobody named it.
-    """
     numbers = path.with_suffix(NUMBERS)
-    if numbers.exists() and not any(path.with_suffix(each).exists() for each in METADATA):
+    if numbers.exists() and not any(path.with_suffix(ending).exists() for ending in METADATA):
         raise UserError(
             f"{str(numbers)!r} is there already, where the figure's numbers would go: name another "
             "file with -o, or delete it"
@@ -44,7 +36,7 @@ def check_numbers(path: Path) -> None:
 
 def image(figure: Figure, ending: str) -> bytes:
     """The figure's file, for an ending of `METADATA`."""
-    held = io.BytesIO()
+    file = io.BytesIO()
     for text in figure.findobj(Text):
         text.set_text(plain(text.get_text()))
     with matplotlib.rc_context(STYLE), warnings.catch_warnings():
@@ -52,20 +44,15 @@ def image(figure: Figure, ending: str) -> bytes:
         warnings.filterwarnings("ignore", message="Glyph .* missing from font")
         # Words as long as the figure is wide are laid out as far as it goes.
         warnings.filterwarnings("ignore", message="constrained_layout not applied")
-        figure.savefig(held, format=ending[1:], dpi=DOTS, metadata=METADATA[ending])
-    return held.getvalue()
+        figure.savefig(file, format=ending[1:], dpi=DOTS, metadata=METADATA[ending])
+    return file.getvalue()
 
 
 def write_figure(figure: Figure, data: pd.DataFrame, path: Path) -> Path:
     """Write the figure, and what was drawn as CSV beside it, whose path is returned."""
-    check_ending(path)
+    # The figure is first: numbers without a figure may be anybody's.
+    write_bytes(path, image(figure, path.suffix.lower()))
     numbers = path.with_suffix(NUMBERS)
-    content = image(figure, path.suffix.lower())
-    write_bytes(path, content)  # first: numbers without a figure may be anybody's
-    write_bytes(numbers, table(data).encode("utf8"))
+    text = data.to_csv(index=False, float_format="%.6g", lineterminator="\n")
+    write_text(numbers, text)
     return numbers
-
-
-def table(data: pd.DataFrame) -> str:
-    """What was drawn as CSV, to six digits, for some quantities are tiny."""
-    return data.to_csv(index=False, float_format="%.6g", lineterminator="\n")

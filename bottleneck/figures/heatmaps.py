@@ -41,31 +41,28 @@ def attention_chart(bundle: Bundle) -> Chart:
     ``UserError`` without one.
     """
     examples, names = bundle.examples(), _names(bundle)
-    attending = bundle.runs.loc[bundle.runs["attention"] != NONE, "run"].drop_duplicates()
-    for run in sorted(attending, key=lambda run: " " in names[run]):
-        if drawable := [example for example in examples.get(run, ()) if example["hypothesis"]]:
-            return weights_chart(bundle, run, pick(drawable))
-    raise UserError(
-        f"no run with attention and examples in {str(bundle.folder)!r}: `bottleneck reproduce` "
-        "makes one"
-    )
+    for run in sorted(_attending(bundle), key=lambda run: " " in names[run]):
+        drawable = [example for example in examples.get(run, ()) if example["hypothesis"]]
+        if ordered := sorted(drawable, key=lambda example: len(example["source"])):
+            short = [item for item in ordered if len(item["source"]) <= MOST_WORDS] or ordered[:1]
+            return weights_chart(bundle, run, [short[0], short[-1]][: len(short)])
+    raise _no_run(bundle, " and examples")
 
 
 def attending_run(bundle: Bundle) -> str:
     """The first run with attention; without one a ``UserError``."""
-    attending = bundle.runs.loc[bundle.runs["attention"] != NONE, "run"]
-    if attending.empty:
-        raise UserError(
-            f"no run with attention in {str(bundle.folder)!r}: `bottleneck reproduce` makes one"
-        )
-    return str(attending.iloc[0])
+    if runs := _attending(bundle):
+        return runs[0]
+    raise _no_run(bundle)
 
 
-def pick(examples: Sequence[Example]) -> list[Example]:
-    """The shortest and the longest of those with room, the shortest where none has."""
-    ordered = sorted(examples, key=lambda example: len(example["source"]))
-    fitting = [item for item in ordered if len(item["source"]) <= MOST_WORDS] or ordered[:1]
-    return [fitting[0], fitting[-1]][: len(fitting)]
+def _attending(bundle: Bundle) -> list[str]:
+    return list(bundle.runs.loc[bundle.runs["attention"] != NONE, "run"].drop_duplicates())
+
+
+def _no_run(bundle: Bundle, more: str = "") -> UserError:
+    place = str(bundle.folder)
+    return UserError(f"no run with attention{more} in {place!r}: `bottleneck reproduce` makes one")
 
 
 def _names(bundle: Bundle) -> dict[str, str]:
@@ -112,7 +109,7 @@ def weights_chart(
             {
                 "run": run, "sentence": item["sentence"], "output_place": y + 1,
                 "output": item["hypothesis"][y], "source_place": x + 1, "source": item["source"][x],
-                "weight": weight,
+                "weight": weight
             }
             for (y, x), weight in np.ndenumerate(weights)
         ]  # fmt: skip
@@ -142,7 +139,7 @@ def context_length_chart(bundle: Bundle) -> Chart:
     if len(maps) > 1:
         shades += ", on one scale for both arms and another for their difference"
     note = f"{shades}; blank: not measured. Below: 95 %, over test sentences."
-    figure = slide("BLEU by context size and sentence length", (note, run_facts(sizes)))
+    figure = slide("BLEU by context size and sentence length", (note, run_facts(sizes, over="")))
     grid = figure.subplots(1, len(maps), squeeze=False, sharey=True).ravel()
     cells = []
     for axes, (name, rows) in zip(grid, maps.items(), strict=True):

@@ -12,28 +12,19 @@ from ..settings.errors import UsageError, UserError, did_you_mean
 from ..tables.names import FIGURES, FIGURES_OF_RUNS, GOLD_TABLE
 from ..tables.selection import where as narrowed
 from ..tables.studied import load_study
-from . import heatmaps, runs
+from . import runs
 from .draw import draw
-from .heatmaps import Chart
+from .heatmaps import Chart, attention_chart, context_length_chart
 from .plot import Plot
-
-PLOTS = {
-    "bleu": runs.bleu,
-    "arms": runs.arms,
-    "compression": runs.compression,
-    "learning": runs.learning,
-}
-HEATMAPS = {
-    "context-length": heatmaps.context_length_chart,
-    "attention": heatmaps.attention_chart,
-}
 
 
 def of_runs(name: str, bundle: Bundle) -> Chart:
     """The figure of a name in `FIGURES_OF_RUNS`."""
-    if name in HEATMAPS:
-        return HEATMAPS[name](bundle)
-    plot = PLOTS[name](bundle)
+    if name == "attention":
+        return attention_chart(bundle)
+    if name == "context-length":
+        return context_length_chart(bundle)
+    plot = getattr(runs, name)(bundle)
     return draw(plot), plot.data
 
 
@@ -48,14 +39,10 @@ def make_figure(name: str, folder: Path, *, where: Sequence[str] = ()) -> Chart:
         return of_runs(name, narrowed(load_bundle(folder), where))
     table = GOLD if name == GOLD_TABLE else name
     with made_of(folder, table):
-        return _filled(study_plot(table, folder), probe_file(folder, table))
-
-
-def _filled(plot: Plot, table: Path) -> Chart:
-    """The chart of numbers of this table, of which there are some."""
-    if plot.data.empty:
-        raise UserError(f"nothing to draw: {str(table)!r} has no numbers; {way_back(table)}")
-    return draw(plot), plot.data
+        plot, file = study_plot(table, folder), probe_file(folder, table)
+        if plot.data.empty:
+            raise UserError(f"nothing to draw: {str(file)!r} has no numbers; {way_back(file)}")
+        return draw(plot), plot.data
 
 
 def check_name(name: str, where: Sequence[str]) -> None:

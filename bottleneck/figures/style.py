@@ -25,10 +25,10 @@ GROUND, INK, GRID, WEIGHTS = "#FFFFFF", "#222222", "#DDDDDD", "#00436B"
 """Colours of the ground, of text, of the grid, and of an attention weight of 1."""
 ATTENTION = {
     "none": "#D55E00", "additive": "#0072B2", "dot": "#009E73", "general": "#CC79A7",
-    "scaled-dot": "#E69F00", "uniform": "#8A8A8A",
+    "scaled-dot": "#E69F00", "uniform": "#8A8A8A"
 }  # fmt: skip
 MARKERS = {
-    "none": "o", "additive": "s", "dot": "D", "general": "P", "scaled-dot": "d", "uniform": "X",
+    "none": "o", "additive": "s", "dot": "D", "general": "P", "scaled-dot": "d", "uniform": "X"
 }  # fmt: skip
 OTHER_COLOURS, OTHER_MARKERS = ("#56B4E9", "#999933", "#7A7A7A"), "hp*8H"
 STEP_MARKERS = "os^DvPX*h"

@@ -63,8 +63,8 @@ def test_without_a_name_the_figures_are_listed(capsys):
         (["survivals"], 2, "did you mean 'survival'?"),
         (["survival"], 1, "`bottleneck study survival --results"),
         (["length", "--where", "seed=1"], 2, "--where chooses runs"),
-        (["alignment-gold", "--where", "seed=1"], 2, "`bottleneck study alignment --gold FILE"),
-    ],
+        (["alignment-gold", "--where", "seed=1"], 2, "`bottleneck study alignment --gold FILE")
+    ]
 )  # fmt: skip
 def test_errors_name_the_way_out_and_leave_no_file(
     arguments, code, told, tmp_path, capsys, monkeypatch

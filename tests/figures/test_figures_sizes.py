@@ -68,7 +68,7 @@ def test_slides_ratios_are_a_faint_line_without_attention(several):
     slide = data[data["kind"] == "slide"]
     assert slide[["x", "arm", "value"]].to_numpy().tolist() == [
         ["2", "none", 35.2], ["5", "none", 28.5], ["10", "none", 18.7],
-        ["15", "none", 12.4], ["20", "none", 8.1],
+        ["15", "none", 12.4], ["20", "none", 8.1]
     ]  # fmt: skip
 
 

@@ -167,7 +167,7 @@ def test_the_worked_example_shows_each_number_and_slip_at_its_step():
     assert list(steps) == ["Given", "Scores", "Exponentials", "Weights", "Context"]
     assert steps["Scores"].lines[1] == "cat  0.5 x 0.8 + (-0.2) x 0.1 + 0.8 x 0.7  = 0.94"
     assert [line.split()[-1] for line in steps["Exponentials"].lines] == [
-        "1.0942", "2.5600", "1.2214", "4.8756",
+        "1.0942", "2.5600", "1.2214", "4.8756"
     ]  # fmt: skip
     assert [line.split()[-1] for line in steps["Weights"].lines] == ["0.224", "0.525", "0.251"]
     assert steps["Context"].lines[-1] == "= (0.493, 0.173, 0.440)"
@@ -277,8 +277,8 @@ LIKELY = ArmOutput(
     "additive", "d6a5", ["le chat s'est assis"], [],
     [
         ("", [("le", 0.95), ("la", 0.0301), ("un", 0.00004)]),
-        ("le", [("chat", 0.9), (",", 0.05)]),
-    ],
+        ("le", [("chat", 0.9), (",", 0.05)])
+    ]
 )  # fmt: skip
 ENDED = ArmOutput("none", "c96f", [""], ["sat"], [("", [("</s>", 0.6), ("le", 0.4)])])
 

@@ -55,7 +55,7 @@ def visit(address: str, folder: Path, *flags: str) -> Visit:
     given = (*FLAGS, f"--user-data-dir={folder / 'profile'}", f"--log-net-log={log}", *flags)
     done = subprocess.run(
         [executable(), *given, "--dump-dom", address],
-        capture_output=True, text=True, timeout=TIMEOUT, check=True, encoding="utf8",
+        capture_output=True, text=True, timeout=TIMEOUT, check=True, encoding="utf8"
     )  # fmt: skip
     console = re.findall(r"CONSOLE[^\]]*\] (.*)", done.stderr)
     return Visit(done.stdout, console, _requests(log))

@@ -123,5 +123,5 @@ def _example(place: int, source: list[str], reference: str, hypothesis: list[str
     weights[-1] = [0.25] * 2 + [0.5] * (len(source) > 2) + [0.0] * (len(source) - 3)
     return {
         "sentence": place, "source": source, "reference": reference, "hypothesis": output,
-        "weights": weights,
+        "weights": weights
     }  # fmt: skip

@@ -89,7 +89,7 @@ def test_what_cannot_be_made_any_more_does_not_stay(tmp_path):
     assert write_out(tmp_path).figures == ["length"]
     assert {path.name for path in (tmp_path / "tables").iterdir()} == {"length.md", "length.csv"}
     assert {path.name for path in (tmp_path / "figures").iterdir()} == {
-        "length.png", "length.svg", "length.csv", "mine.png", "cost.txt",
+        "length.png", "length.svg", "length.csv", "mine.png", "cost.txt"
     }  # fmt: skip
 
 

@@ -204,7 +204,7 @@ def test_figures_are_images_of_text_with_their_titles(page):
         assert "<script" not in drawn
     assert {alt.partition("?")[0].partition(",")[0] for alt in images} == {
         "BLEU by sentence length", "Is a long output as long as it should be",
-        "Where does the decoder look",
+        "Where does the decoder look"
     }  # fmt: skip
 
 
