@@ -311,7 +311,8 @@ def test_attention_is_of_the_shortest_example_and_the_longest_with_room(lengths,
 
 
 @pytest.mark.parametrize(
-    ("plain", "run", "text"), [(True, "bs1", "seed 1. Each"), (False, "as1", "reverse_source=true.")]
+    ("plain", "run", "text"),
+    [(True, "bs1", "seed 1. Each"), (False, "as1", "reverse_source=true.")],
 )
 def test_heatmaps_are_of_a_run_as_most_are_or_name_what_it_has_instead(tmp_path, plain, run, text):
     store = Store(tmp_path).add("a", "additive", HIGH, model={"reverse_source": True})
