@@ -24,21 +24,17 @@ FIGURES = {"bleu", "arms", "attention", "length"}
 
 def files(folder):
     """Every file below a folder, with its bytes, but for those of stores."""
-    found = {path.relative_to(folder): path for path in sorted(folder.rglob("*"))}
+    paths = {path.relative_to(folder): path for path in sorted(folder.rglob("*"))}
     return {
         name: path.read_bytes()
-        for name, path in found.items()
+        for name, path in paths.items()
         if path.is_file() and STORE not in name.parts and not path.name.startswith(".")
     }
 
 
-def stems(folder, ending):
-    return {path.stem for path in folder.glob(f"*{ending}")}
-
-
 def printed(capsys, *arguments):
     """What a command prints."""
-    assert run([str(each) for each in arguments]) == 0
+    assert run([*map(str, arguments)]) == 0
     return capsys.readouterr().out
 
 
