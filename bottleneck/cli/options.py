@@ -10,6 +10,7 @@ import typer
 from ..results.schema import QUESTIONS
 from ..settings.atomic import check_writable, remove_empty, topmost_missing
 from ..settings.errors import UsageError, quoted
+from ..settings.names import DEFAULT_OUT
 from ..tables.names import FIGURES, GOLD_TABLE, TABLES
 
 if TYPE_CHECKING:
@@ -152,6 +153,22 @@ def table_lines(names: tuple[str, ...]) -> dict[str, str]:
         question = find_study(name)
         texts[name] = f"{question.question} ({', '.join(question.ids)})"
     return {name: texts[name] for name in names}
+
+
+def results_folder(results: Path | None) -> Path:
+    """The folder that was named, else the one written last."""
+    from ..results.discovery import latest_output
+    from ..results.folders import check_named
+
+    if results is None:
+        return latest_output(DEFAULT_OUT)
+    check_named(results)
+    return results
+
+
+def folder_text(folder: Path, results: Path | None) -> str:
+    """A folder of `results_folder`, and how to name another where none was named."""
+    return f"{folder}{'' if results is not None else ' (the latest; --results names others)'}"
 
 
 def check_sentence(sentence: str) -> None:

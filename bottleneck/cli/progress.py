@@ -32,7 +32,7 @@ def display(jobs: Sequence[Job], quiet: bool) -> Iterator[Listener]:
         yield lambda _job, _event: None
         return
     if not console.is_terminal:
-        yield _Lines(jobs).listen
+        yield _Display(jobs).listen
         return
     longest = max(len(name) for name in ("all runs", *(job.name for job in jobs)))
     names = min(longest, console.width // 2)  # a name that is cut tells no arms apart
@@ -47,7 +47,7 @@ def display(jobs: Sequence[Job], quiet: bool) -> Iterator[Listener]:
     )
     columns = first, BarColumn(bar_width=BAR), last
     with Progress(*columns, console=console, transient=True) as progress:
-        yield _Bars(jobs, progress).listen
+        yield _Display(jobs, progress).listen
 
 
 class Tally:
@@ -97,45 +97,33 @@ def clock(seconds: float) -> str:
     return f"{hours}:{minutes:02d}:{seconds:02d}" if hours else f"{minutes}:{seconds:02d}"
 
 
-class _Bars:
-    """A bar for the whole, and one for each run that is under way."""
+class _Display:
+    """A bar for the whole and one for each run under way; plain lines where there are no bars."""
 
-    def __init__(self, jobs: Sequence[Job], progress: "Progress"):
+    def __init__(self, jobs: Sequence[Job], progress: "Progress | None" = None):
         self.tally, self.progress = Tally(jobs), progress
-        self.whole = progress.add_task("all runs", total=len(jobs), status=self.tally.text())
-        self.tasks = {
-            job.name: progress.add_task(job.name, total=None, status="", visible=False)
-            for job in jobs
-        }
-
-    def listen(self, job: Job, event: dict[str, Any]) -> None:
-        self.tally.count(job, event)
-        self.progress.update(self.whole, completed=self.tally.ended, status=self.tally.text())
-        self.progress.update(
-            self.tasks[job.name],
-            completed=event.get("update"),
-            total=event.get("updates"),
-            status=_status(event),
-            visible=event["phase"] not in ENDS,
-        )
-
-
-class _Lines:
-    """Plain lines: every change of phase, and a progress line now and then."""
-
-    def __init__(self, jobs: Sequence[Job]) -> None:
-        self.tally = Tally(jobs)
         self.last: dict[str, float] = {}
+        if progress:
+            status = self.tally.text()
+            self.whole = progress.add_task("all runs", total=len(jobs), status=status)
+            self.tasks = {
+                job.name: progress.add_task(job.name, total=None, status="", visible=False)
+                for job in jobs
+            }
 
     def listen(self, job: Job, event: dict[str, Any]) -> None:
-        now = time.monotonic()
         changed = self.tally.phase[job.name] != event["phase"]
         self.tally.count(job, event)
-        if not changed and now - self.last[job.name] < LINE_EVERY:
-            return
-        self.last[job.name] = now
-        whole = f" ({self.tally.text()})" if event["phase"] in ENDS else ""
-        say(f"{job.name}: {_status(event)}{whole}", err=True)
+        ended, status = event["phase"] in ENDS, _status(event)
+        if self.progress:
+            self.progress.update(self.whole, completed=self.tally.ended, status=self.tally.text())
+            done, total = event.get("update"), event.get("updates")
+            self.progress.update(
+                self.tasks[job.name], completed=done, total=total, status=status, visible=not ended
+            )
+        elif changed or time.monotonic() - self.last[job.name] >= LINE_EVERY:
+            self.last[job.name] = time.monotonic()
+            say(f"{job.name}: {status}{f' ({self.tally.text()})' if ended else ''}", err=True)
 
 
 def _status(event: dict[str, Any]) -> str:

@@ -14,7 +14,6 @@ import typer
 from ..results.schema import BENCHMARK
 from ..settings.atomic import check_place, write_text
 from ..settings.errors import UsageError, UserError, counted
-from ..settings.names import DEFAULT_OUT
 from .bench import show_benchmark
 from .console import output, print_names, say, show
 from .options import (
@@ -27,27 +26,13 @@ from .options import (
     TableName,
     Where,
     check_sentence,
+    results_folder,
     table_lines,
 )
+from .translate import load_arms
 
 if TYPE_CHECKING:
     from ..figures.heatmaps import Chart
-
-
-def results_folder(results: Path | None) -> Path:
-    """The folder that was named, else the one written last."""
-    from ..results.discovery import latest_output
-    from ..results.folders import check_named
-
-    if results is None:
-        return latest_output(DEFAULT_OUT)
-    check_named(results)
-    return results
-
-
-def folder_text(folder: Path, results: Path | None) -> str:
-    """A folder of `results_folder`, and how to name another where none was named."""
-    return f"{folder}{'' if results is not None else ' (the latest; --results names others)'}"
 
 
 def _relative(folder: Path) -> Path:
@@ -169,13 +154,10 @@ def plot(
 
 def _plot_sentence(sentence: str, beam: int | None, folder: Path, where: Sequence[str]) -> "Chart":
     """The weights behind each word that the first run with attention makes of the sentence."""
-    from dataclasses import replace
-
     from ..figures.heatmaps import attending_run, weights_chart
     from ..results.bundle import load_bundle
     from ..results.folders import store_of
-    from ..runs.environment import use_cache
-    from ..runs.translate import attended, load_run
+    from ..runs.translate import attended
     from ..tables.selection import where as select
 
     bundle = select(load_bundle(folder), where)
@@ -186,11 +168,7 @@ def _plot_sentence(sentence: str, beam: int | None, folder: Path, where: Sequenc
             f"{str(folder)!r} has the numbers of run {run} and not its network: name with "
             "--results the store that it was exported from"
         )
-    use_cache()
-    trained = load_run(network)
-    if beam is not None:
-        decoding = {"beam_size": beam}
-        trained = replace(trained, settings=trained.settings.changed(decoding=decoding))
+    trained = load_arms({run: network}, beam)[run]
     (translation,) = trained.translations([sentence], 1, attended=True)
     matrix = attended(trained, translation)
     example = {"sentence": sentence, "source": matrix.source, "hypothesis": matrix.output,

@@ -11,8 +11,7 @@ import typer
 
 from ..settings.errors import UsageError, UserError, plain
 from .console import output, say
-from .options import Results, Where
-from .results import folder_text, results_folder
+from .options import Results, Where, folder_text, results_folder
 
 if TYPE_CHECKING:
     from rich.table import Table

@@ -31,6 +31,21 @@ if TYPE_CHECKING:
     from ..questions.question import Study
     from ..tables.page import Page
 
+Gold = Annotated[
+    Path | None,
+    typer.Option(
+        help="Your own gold links, one sentence per line: i-j sure, i?j possible, source first. "
+        "Requires --source and --target."
+    ),
+]
+GoldSource = Annotated[
+    Path | None, typer.Option(help="Source sentences of --gold, words separated by spaces.")
+]
+GoldTarget = Annotated[Path | None, typer.Option(help="Their translations, one per line.")]
+FirstWord = Annotated[
+    int, typer.Option(min=0, max=1, help="Index of the first word of a sentence in --gold.")
+]
+
 
 def study(
     name: QuestionName = "",
@@ -43,20 +58,10 @@ def study(
         int | None, typer.Option(min=1, max=MOST_SEEDS, help="Number of runs of each arm to train.")
     ] = None,
     where: Where = None,
-    gold: Annotated[
-        Path | None,
-        typer.Option(
-            help="Your own gold links, one sentence per line: i-j sure, i?j possible, source "
-            "first. Requires --source and --target."
-        ),
-    ] = None,
-    source: Annotated[
-        Path | None, typer.Option(help="Source sentences of --gold, words separated by spaces.")
-    ] = None,
-    target: Annotated[Path | None, typer.Option(help="Their translations, one per line.")] = None,
-    first_word: Annotated[
-        int, typer.Option(min=0, max=1, help="Index of the first word of a sentence in --gold.")
-    ] = 0,
+    gold: Gold = None,
+    source: GoldSource = None,
+    target: GoldTarget = None,
+    first_word: FirstWord = 0,
     form: Form = "rich",
     details: Details = False,
     jobs: Jobs = None,

@@ -4,15 +4,14 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ..settings.errors import UsageError, counted, did_you_mean
 from ..settings.names import DEFAULT_OUT
 from .console import output, say, show
-from .options import Form, OneRunOrMore, check_sentence
-from .results import folder_text
+from .options import Form, OneRunOrMore, check_sentence, folder_text
 
 if TYPE_CHECKING:
     from ..runs.translate import TrainedRun, Translation
@@ -62,15 +61,13 @@ def translate(
     """
     from ..results.discovery import latest_output, trained_arms
 
-    given = {"beam_size": beam, "copy_unknown": copy_unknown}
-    decoding = {name: value for name, value in given.items() if value is not None}
     with _text(sentence, file) as lines:
         if lines is None:
             check_sentence(sentence or "")
         folder = results if results is not None else latest_output(DEFAULT_OUT)
         arms = _selected(trained_arms(folder), arm, single=lines is not None)
         folders = dict(sorted(arms.items(), reverse=True))
-        trained = _load(folders, decoding)
+        trained = load_arms(folders, beam, copy_unknown)
         if lines is None:
             _translate_sentence(trained, sentence or "", alignment)
         else:
@@ -110,8 +107,10 @@ def _selected(folders: dict[str, Path], arm: str | None, single: bool) -> dict[s
     return {first: folders[first]}
 
 
-def _load(folders: dict[str, Path], decoding: dict[str, Any]) -> "dict[str, TrainedRun]":
-    """The arms of these runs, with other settings of decoding."""
+def load_arms(
+    folders: Mapping[str, Path], beam: int | None, copy_unknown: bool | None = None
+) -> "dict[str, TrainedRun]":
+    """The arms of these runs, with other settings of decoding where they are given."""
     from dataclasses import replace
 
     from ..runs.attention import check_pointing
@@ -119,10 +118,12 @@ def _load(folders: dict[str, Path], decoding: dict[str, Any]) -> "dict[str, Trai
     from ..runs.translate import load_run
 
     use_cache()
+    given = {"beam_size": beam, "copy_unknown": copy_unknown}
+    decoding = {name: value for name, value in given.items() if value is not None}
     arms = {}
     for name, folder in folders.items():
         trained = load_run(folder)
-        if decoding.get("copy_unknown"):
+        if copy_unknown:
             check_pointing(trained.settings, "--copy-unknown")
         arms[name] = replace(trained, settings=trained.settings.changed(decoding=decoding))
     return arms

@@ -17,26 +17,24 @@ from .draw import draw
 from .heatmaps import Chart, attention_chart, context_length_chart
 from .plot import Plot
 
-
-def of_runs(name: str, bundle: Bundle) -> Chart:
-    """The figure of a name in `FIGURES_OF_RUNS`."""
-    if name == "attention":
-        return attention_chart(bundle)
-    if name == "context-length":
-        return context_length_chart(bundle)
-    plot = getattr(runs, name)(bundle)
-    return draw(plot), plot.data
+HEATMAPS = {"context-length": context_length_chart, "attention": attention_chart}
 
 
-def make_figure(name: str, folder: Path, *, where: Sequence[str] = ()) -> Chart:
+def make_figure(
+    name: str, folder: Path, *, where: Sequence[str] = (), bundle: Bundle | None = None
+) -> Chart:
     """The figure of a name in `FIGURES` from a bundle or a store.
 
-    ``where`` chooses among runs, for the figures of runs alone. Without the numbers a
-    ``UserError`` that names the command that measures them.
+    ``where`` chooses among runs, for the figures of runs alone; ``bundle`` is the folder's, where
+    it has been read. Without the numbers a ``UserError`` that names the command that measures them.
     """
     check_name(name, where)
     if name in FIGURES_OF_RUNS:
-        return of_runs(name, narrowed(load_bundle(folder), where))
+        bundle = narrowed(load_bundle(folder) if bundle is None else bundle, where)
+        if name in HEATMAPS:
+            return HEATMAPS[name](bundle)
+        plot = getattr(runs, name)(bundle)
+        return draw(plot), plot.data
     table = GOLD if name == GOLD_TABLE else name
     with made_of(folder, table):
         plot, file = study_plot(table, folder), probe_file(folder, table)

@@ -85,22 +85,15 @@ def slide(title: str, notes: Sequence[str]) -> Figure:
     return figure
 
 
-def attention_of(arm: str) -> str:
-    """The attention that an arm's name begins with: ``dot-output`` and ``dot layers=2`` have dot.
-
-    For other names the name.
-    """
-    return next((name for name in MARKERS if re.match(rf"{name}( |-|$)", arm)), arm)
-
-
 def marks(arms: Sequence[str]) -> dict[str, Mark]:
-    """A mark an arm; the arm with an attention's plain name always has that attention's own.
+    """A mark an arm; the arm with an attention's plain name always has that attention's mark.
 
-    An arm without a name is none of the arms, and has the colour of text.
+    An arm has the colour of the attention that its name begins with, as ``dot-output`` and ``dot
+    layers=2`` do. An arm without a name is none of the arms, and has the colour of text.
     """
     result = {"": Mark(INK, "v")}
     for arm in sorted(set(arms) - {""}, key=lambda arm: (arm not in MARKERS, arms.index(arm))):
-        attention = attention_of(arm)
+        attention = next((name for name in MARKERS if re.match(rf"{name}( |-|$)", arm)), arm)
         colour = ATTENTION.get(attention) or OTHER_COLOURS[len(result) % len(OTHER_COLOURS)]
         taken = {mark.marker for mark in result.values()}
         markers = [MARKERS.get(attention, "h"), *OTHER_MARKERS]

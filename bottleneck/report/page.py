@@ -24,8 +24,8 @@ from rich.table import Table
 from rich.text import Text
 
 from .. import __version__
-from ..figures import registry
 from ..figures.files import image
+from ..figures.registry import make_figure
 from ..figures.style import ATTENTION
 from ..lecture.slides import SLIDES
 from ..lecture.walkthroughs import audit_all
@@ -215,7 +215,8 @@ def find_views(names: Iterable[str], folder: Path, bundle: Bundle | None) -> dic
         [name for name in known if name in NAMES], lambda name: find_pages(name, folder, bundle)
     )
     figures, no_figures = attempt(
-        [name for name in known if name in FIGURES], lambda name: find_figure(name, folder, bundle)
+        [name for name in known if name in FIGURES],
+        lambda name: make_figure(name, folder, bundle=bundle)[0],
     )
     pages = [page for group in tables.values() for page in group]
     captions = [line for page in pages for line in page.caption]
@@ -261,12 +262,6 @@ def find_pages(name: str, folder: Path, bundle: Bundle | None) -> list[Page]:
     if name == GOLD_TABLE:
         return study_pages(GOLD, folder, runs)
     return [make_page(name, bundle)]
-
-
-def find_figure(name: str, folder: Path, bundle: Bundle | None) -> Figure:
-    """The figure that `bottleneck plot` draws under a name."""
-    of_runs = bundle is not None and name in FIGURES_OF_RUNS
-    return (registry.of_runs(name, bundle) if of_runs else registry.make_figure(name, folder))[0]
 
 
 def as_image(figure: Figure) -> dict[str, str]:
