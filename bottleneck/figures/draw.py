@@ -107,9 +107,9 @@ def _legend(part: FigureBase) -> None:
 
 def _draw_series(
     axes: Axes, rows: pd.DataFrame, style: Style, shift: tuple[float, float],
-    beside: tuple[float, float], label: str, across: bool = False
+    seed_shift: tuple[float, float], label: str, across: bool = False
 ) -> None:  # fmt: skip
-    """Means with their bars, bounds, and seeds ``beside`` them; moved by ``shift`` points.
+    """Means with their bars, bounds, seeds ``seed_shift`` from them; moved by ``shift`` points.
 
     ``across``: the numbers are along the x axis.
     """
@@ -127,7 +127,7 @@ def _draw_series(
         if len(bounds) and not across:
             axes.plot(bounds[x], bounds[y], marker=marker, ms=15, zorder=5, **colours)
     if len(seeds):
-        moved = shift[0] + beside[0], shift[1] + beside[1]
+        moved = shift[0] + seed_shift[0], shift[1] + seed_shift[1]
         axes.plot(
             seeds[x], seeds[y], marker="o", ms=0.55 * style["ms"], mew=0.8, zorder=4, **colours,
             transform=offset_copy(axes.transData, axes.figure, *moved, units="points")
