@@ -7,20 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..settings.errors import UsageError, did_you_mean
+from . import options
 from .console import errors, output, say
-from .options import (
-    Assignments,
-    Preset,
-    Quiet,
-    ReverseDirection,
-    Source,
-    Target,
-    TestSet,
-    TestSource,
-    TestTarget,
-    corpus_values,
-    resolve_settings,
-)
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -82,7 +70,7 @@ def fetch(
         typer.Option(min=1, help="Keep this many training pairs, evenly spread over the text."),
     ] = None,
     again: Annotated[bool, typer.Option("--again", help="Download it again.")] = False,
-    quiet: Quiet = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Download a corpus once. Runs then read it offline."""
     from rich.progress import BarColumn, DownloadColumn, Progress, TransferSpeedColumn
@@ -129,12 +117,12 @@ class _Bar:
 def show(
     corpus: Name = "grammar",
     count: Annotated[int, typer.Option("-n", min=1, help="How many pairs.")] = 5,
-    preset: Preset = "lecture",
-    source: Source = None,
-    target: Target = None,
-    test: TestSet = None,
-    reverse_direction: ReverseDirection = False,
-    assignments: Assignments = None,
+    preset: options.Preset = "lecture",
+    source: options.Source = None,
+    target: options.Target = None,
+    test: options.TestSet = None,
+    reverse_direction: options.ReverseDirection = False,
+    assignments: options.Assignments = None,
 ) -> None:
     """Print training pairs with their word alignment and bits.
 
@@ -142,7 +130,7 @@ def show(
     """
     from ..corpus.corpus import load_corpus
 
-    settings = resolve_settings(preset, assignments, corpus_values(locals()))
+    settings = options.resolve_settings(preset, assignments, options.corpus_values(locals()))
     subwords = settings.corpus.tokens == "subwords"
     if settings.corpus.name != "files" and not subwords:
         settings = settings.changed(corpus={"train_pairs": count})
@@ -171,21 +159,21 @@ def _pair_text(pair: "SentencePair", reverse: bool) -> str:
 @app.command()
 def describe(
     corpus: Name = "grammar",
-    preset: Preset = "lecture",
-    source: Source = None,
-    target: Target = None,
-    test_source: TestSource = None,
-    test_target: TestTarget = None,
-    test: TestSet = None,
-    reverse_direction: ReverseDirection = False,
-    assignments: Assignments = None,
+    preset: options.Preset = "lecture",
+    source: options.Source = None,
+    target: options.Target = None,
+    test_source: options.TestSource = None,
+    test_target: options.TestTarget = None,
+    test: options.TestSet = None,
+    reverse_direction: options.ReverseDirection = False,
+    assignments: options.Assignments = None,
 ) -> None:
     """Count lengths by bucket, vocabulary, unknown words and bits."""
     from ..corpus.corpus import describe as describe_corpus
     from ..corpus.corpus import load_corpus
     from ..tables.render import print_prose
 
-    settings = resolve_settings(preset, assignments, corpus_values(locals()))
+    settings = options.resolve_settings(preset, assignments, options.corpus_values(locals()))
     edges = settings.scoring.lower_edges
     description = describe_corpus(load_corpus(settings.corpus, edges), edges)
     console = output()

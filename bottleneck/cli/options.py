@@ -1,6 +1,6 @@
 """Options that several commands share, the names that they take, and the settings they make."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -47,47 +47,32 @@ def _sweeps() -> list[str]:
     return experiment_names()
 
 
+def _name_of(kind: str, names: Iterable[str]) -> Any:
+    return typer.Argument(
+        help=f"Which {kind}. Without a name, list them.", autocompletion=lambda: list(names)
+    )
+
+
+def _preset(text: str) -> Any:
+    return typer.Option(help=text, autocompletion=_presets)
+
+
+TableName = Annotated[str, _name_of("table", ALL_TABLES)]
+FigureName = Annotated[str, _name_of("figure", FIGURES)]
+QuestionName = Annotated[str, _name_of("question", QUESTIONS)]
 SweepName = Annotated[
     str,
     typer.Argument(
         help="The name of a sweep in experiments/, or a TOML file.", autocompletion=_sweeps
     ),
 ]
-TableName = Annotated[
-    str,
-    typer.Argument(
-        help="Which table. Without a name, list them.", autocompletion=lambda: list(ALL_TABLES)
-    ),
-]
-FigureName = Annotated[
-    str,
-    typer.Argument(
-        help="Which figure. Without a name, list them.", autocompletion=lambda: list(FIGURES)
-    ),
-]
-QuestionName = Annotated[
-    str,
-    typer.Argument(
-        help="Which question. Without a name, list them.", autocompletion=lambda: list(QUESTIONS)
-    ),
-]
 Preset = Annotated[
     str,
-    typer.Option(
-        help="smoke, quick, lecture, capacity, real or paper: from seconds to a night on a GPU.",
-        autocompletion=_presets,
-    ),
+    _preset("smoke, quick, lecture, capacity, real or paper: from seconds to a night on a GPU."),
 ]
-OtherPreset = Annotated[
-    str | None,
-    typer.Option(help="Use this preset in place of the file's.", autocompletion=_presets),
-]
+OtherPreset = Annotated[str | None, _preset("Use this preset in place of the file's.")]
 RunsPreset = Annotated[
-    str | None,
-    typer.Option(
-        help="Preset of the runs to train [default: the study's, else lecture].",
-        autocompletion=_presets,
-    ),
+    str | None, _preset("Preset of the runs to train [default: the study's, else lecture].")
 ]
 Assignments = Annotated[
     list[str] | None,

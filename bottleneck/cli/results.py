@@ -14,21 +14,9 @@ import typer
 from ..results.schema import BENCHMARK
 from ..settings.atomic import check_place, write_text
 from ..settings.errors import UsageError, UserError, counted
+from . import options
 from .bench import show_benchmark
 from .console import output, print_names, say, show
-from .options import (
-    ALL_TABLES,
-    FIGURES,
-    Details,
-    FigureName,
-    Form,
-    Results,
-    TableName,
-    Where,
-    check_sentence,
-    results_folder,
-    table_lines,
-)
 from .translate import load_arms
 
 if TYPE_CHECKING:
@@ -50,15 +38,15 @@ def _say_omitted(environment: Mapping[str, Any]) -> None:
 
 
 def table(
-    name: TableName = "",
-    results: Results = None,
-    form: Form = "rich",
-    where: Where = None,
-    details: Details = False,
+    name: options.TableName = "",
+    results: options.Results = None,
+    form: options.Form = "rich",
+    where: options.Where = None,
+    details: options.Details = False,
 ) -> None:
     """Print a table of finished runs and its verdicts."""
     if not name:
-        print_names(table_lines(ALL_TABLES))
+        print_names(options.table_lines(options.ALL_TABLES))
         return
     from ..results.bundle import load_bundle
     from ..tables.page import check_format
@@ -70,13 +58,13 @@ def table(
     if name == BENCHMARK:
         show_benchmark(results, form, {"--where": where}, details)
         return
-    bundle = select(load_bundle(results_folder(results)), where or [])
+    bundle = select(load_bundle(options.results_folder(results)), where or [])
     show([make_page(name, bundle)], form, details)
 
 
 def claims(
-    results: Results = None,
-    where: Where = None,
+    results: options.Results = None,
+    where: options.Where = None,
     form: Annotated[
         str, typer.Option("--format", help="Output format: rich, csv, markdown or json.")
     ] = "rich",
@@ -87,7 +75,7 @@ def claims(
     from ..tables.decided import bundle_of, decide_results
 
     check_format(form)
-    folder = results_folder(results)
+    folder = options.results_folder(results)
     if not folder.is_dir():
         raise UserError(
             f"{str(folder)!r} is not a folder: name one that `bottleneck reproduce` or "
@@ -109,13 +97,13 @@ def claims(
 
 
 def plot(
-    name: FigureName = "",
-    results: Results = None,
+    name: options.FigureName = "",
+    results: options.Results = None,
     out: Annotated[
         Path | None,
         typer.Option("-o", "--out", help="Output file: .png, .svg or .pdf [default: NAME.png]."),
     ] = None,
-    where: Where = None,
+    where: options.Where = None,
     sentence: Annotated[
         str | None, typer.Option(help="For attention: your own sentence, in quotes.")
     ] = None,
@@ -126,7 +114,7 @@ def plot(
 ) -> None:
     """Draw a figure of finished runs, and write its numbers as CSV."""
     if not name:
-        print_names(table_lines(FIGURES))
+        print_names(options.table_lines(options.FIGURES))
         return
     from ..figures.files import NUMBERS, check_figure_file, write_figure
     from ..figures.registry import check_name, make_figure
@@ -139,11 +127,11 @@ def plot(
     if sentence is not None:
         if name != "attention":
             raise UsageError(f"--sentence is for figure attention, not {name}: leave it out")
-        check_sentence(sentence)
+        options.check_sentence(sentence)
     for file in (path, path.with_suffix(NUMBERS)):
         check_output(file)
     check_figure_file(path)
-    folder = results_folder(results)
+    folder = options.results_folder(results)
     if sentence is not None:
         figure, data = _plot_sentence(sentence, beam, folder, where or [])
     else:
@@ -181,7 +169,7 @@ def _plot_sentence(sentence: str, beam: int | None, folder: Path, where: Sequenc
 
 
 def report(
-    results: Results = None,
+    results: options.Results = None,
     out: Annotated[Path, typer.Option("-o", "--out", help="Output file.")] = Path("report.html"),
 ) -> None:
     """Write all results as one page, to put next to the slides."""
@@ -189,13 +177,13 @@ def report(
     from ..results.places import check_output
 
     check_output(out)
-    size = write_report(_relative(results_folder(results)), out)
+    size = write_report(_relative(options.results_folder(results)), out)
     say(f"{out}: {size / 1e6:.2f} MB")
 
 
 def export(
-    results: Results = None,
-    where: Where = None,
+    results: options.Results = None,
+    where: options.Where = None,
     bundle: Annotated[
         Path | None, typer.Option(help="Write all results as a bundle into this folder.")
     ] = None,
@@ -225,7 +213,7 @@ def export(
         others = {"--where": where, "--bundle": bundle, "-o": out, "--without-text": without_text}
         if given := [name for name, value in others.items() if value]:
             raise UsageError(f"--all writes all of the results beside them: leave {given[0]} out")
-        _write_all(_relative(results_folder(results)))
+        _write_all(_relative(options.results_folder(results)))
         return
     if out is not None and bundle is not None:
         raise UsageError("-o names a file for the CSV, which --bundle writes too: give one of them")
@@ -235,7 +223,7 @@ def export(
         check_output(out)
     if bundle is not None:
         check_place(bundle)
-    folder = results_folder(results)
+    folder = options.results_folder(results)
     selected = select(load_bundle(folder, sentences=False), where or [])
     if bundle is not None:
         _write_bundle(folder, set(selected.runs["run"]), bundle, not without_text)

@@ -13,19 +13,9 @@ from ..results.schema import QUESTIONS
 from ..settings.atomic import check_writable
 from ..settings.errors import UsageError, UserError, counted
 from ..settings.names import DEFAULT_OUT
+from . import options
 from .bench import show_benchmark
 from .console import print_names, say, show
-from .options import (
-    MOST_SEEDS,
-    Assignments,
-    Details,
-    Form,
-    Jobs,
-    QuestionName,
-    Quiet,
-    RunsPreset,
-    Where,
-)
 
 if TYPE_CHECKING:
     from ..questions.question import Study
@@ -48,30 +38,31 @@ FirstWord = Annotated[
 
 
 def study(
-    name: QuestionName = "",
+    name: options.QuestionName = "",
     results: Annotated[
         Path | None, typer.Option(help="Folder of finished runs [default: results/runs/PRESET].")
     ] = None,
-    preset: RunsPreset = None,
-    assignments: Assignments = None,
+    preset: options.RunsPreset = None,
+    assignments: options.Assignments = None,
     seeds: Annotated[
-        int | None, typer.Option(min=1, max=MOST_SEEDS, help="Number of runs of each arm to train.")
+        int | None,
+        typer.Option(min=1, max=options.MOST_SEEDS, help="Number of runs of each arm to train."),
     ] = None,
-    where: Where = None,
+    where: options.Where = None,
     gold: Gold = None,
     source: GoldSource = None,
     target: GoldTarget = None,
     first_word: FirstWord = 0,
-    form: Form = "rich",
-    details: Details = False,
-    jobs: Jobs = None,
+    form: options.Form = "rich",
+    details: options.Details = False,
+    jobs: options.Jobs = None,
     force: Annotated[
         bool, typer.Option("--force", help="Measure again, even if it is done.")
     ] = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Say what would be done, and do nothing.")
     ] = False,
-    quiet: Quiet = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Ask a question of the lecture of trained runs.
 
@@ -107,8 +98,8 @@ def study(
             "--where, or train others into another folder with --results"
         )
     if not finished:
-        options = {"preset": preset, "assignments": assignments, "seeds": seeds}
-        _train(question, folder, options, jobs, dry_run, quiet)
+        chosen = {"preset": preset, "assignments": assignments, "seeds": seeds}
+        _train(question, folder, chosen, jobs, dry_run, quiet)
         if dry_run:
             return
     runs = _selected(question, folder, where or [])
@@ -125,14 +116,14 @@ def study(
 
 
 def _train(
-    question: "Study", folder: Path, options: dict[str, Any], jobs: int | None, dry_run: bool,
+    question: "Study", folder: Path, chosen: dict[str, Any], jobs: int | None, dry_run: bool,
     quiet: bool
 ) -> None:  # fmt: skip
     """Train the runs of the study's sweep; with ``dry_run`` only list them."""
     from ..results.discovery import find_runs
     from .train import sweep
 
-    _check_untrained(question, folder, question.own_runs or any(options.values()))
+    _check_untrained(question, folder, question.own_runs or any(chosen.values()))
     if not quiet:  # a misspelt folder should not pass unseen
         old = len(find_runs(folder).other_versions)
         others = f" ({counted(old, 'run')} by another version of this program)" if old else ""
@@ -143,7 +134,7 @@ def _train(
         )
     # The study's own table alone goes to stdout, where it may be CSV.
     with nullcontext() if dry_run else redirect_stdout(sys.stderr):
-        sweep(question.sweep, out=folder, **options, jobs=jobs, dry_run=dry_run, quiet=quiet)
+        sweep(question.sweep, out=folder, **chosen, jobs=jobs, dry_run=dry_run, quiet=quiet)
 
 
 def _measure(

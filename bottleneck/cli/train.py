@@ -12,30 +12,8 @@ import typer
 
 from ..settings.errors import UsageError, UserError, counted
 from ..settings.names import DEFAULT_OUT
+from . import options
 from .console import output, print_names, say
-from .options import (
-    MOST_SEEDS,
-    MOST_THREADS,
-    Assignments,
-    CorpusName,
-    Details,
-    Jobs,
-    OtherPreset,
-    Preset,
-    Quiet,
-    ReverseDirection,
-    Source,
-    SweepName,
-    Target,
-    TestSet,
-    TestSource,
-    TestTarget,
-    Threads,
-    corpus_values,
-    number_or_auto,
-    output_folder,
-    resolve_settings,
-)
 from .runs import run_status
 
 if TYPE_CHECKING:
@@ -51,33 +29,33 @@ HIGHEST_PORT = 65_535
 
 
 def reproduce(
-    preset: Preset = "lecture",
+    preset: options.Preset = "lecture",
     out: Annotated[
         Path | None, typer.Option(help="Output folder [default: results/runs/PRESET].")
     ] = None,
     seeds: Annotated[
         int,
         typer.Option(
-            min=1, max=MOST_SEEDS, help="Number of runs of each arm, with seeds 1, 2, ..."
+            min=1, max=options.MOST_SEEDS, help="Number of runs of each arm, with seeds 1, 2, ..."
         ),
     ] = 1,
-    corpus: CorpusName = None,
-    source: Source = None,
-    target: Target = None,
-    test_source: TestSource = None,
-    test_target: TestTarget = None,
-    test: TestSet = None,
-    reverse_direction: ReverseDirection = False,
-    assignments: Assignments = None,
+    corpus: options.CorpusName = None,
+    source: options.Source = None,
+    target: options.Target = None,
+    test_source: options.TestSource = None,
+    test_target: options.TestTarget = None,
+    test: options.TestSet = None,
+    reverse_direction: options.ReverseDirection = False,
+    assignments: options.Assignments = None,
     check_schedule: Annotated[
         bool, typer.Option("--check-schedule", help="Train the first seed again, twice as long.")
     ] = False,
-    threads: Threads = "auto",
-    details: Details = False,
-    quiet: Quiet = False,
+    threads: options.Threads = "auto",
+    details: options.Details = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Train with and without attention; print the lecture's tables."""
-    settings = resolve_settings(preset, assignments, corpus_values(locals()))
+    settings = options.resolve_settings(preset, assignments, options.corpus_values(locals()))
     from ..results.folders import check_trainable
     from ..runs.pool import default_threads
     from ..runs.reproduce import check_text, plan
@@ -87,7 +65,7 @@ def reproduce(
     jobs = plan(settings, seeds, check_schedule)
     check_text(settings.corpus)
     folder = out or DEFAULT_OUT / preset
-    cores = number_or_auto("--threads", threads, MOST_THREADS) or default_threads(len(jobs))
+    cores = _per_run("--threads", threads, None, options.MOST_THREADS)
     runs: list[str] = []
 
     def listen(job: "Job", event: dict[str, Any]) -> None:
@@ -96,8 +74,8 @@ def reproduce(
         show_event(job, event)
 
     check_trainable(folder)
-    with output_folder(folder), display(jobs, quiet) as show_event:
-        execute(jobs, folder, listen, cores)
+    with options.output_folder(folder), display(jobs, quiet) as show_event:
+        execute(jobs, folder, listen, cores or default_threads(len(jobs)))
     _print_tables(folder, runs, details or check_schedule)
 
 
@@ -121,30 +99,30 @@ def _print_tables(folder: Path, runs: list[str], details: bool) -> None:
 
 
 def sweep(
-    name: SweepName = "",
+    name: options.SweepName = "",
     out: Annotated[
         Path | None, typer.Option(help="Output folder [default: results/runs/NAME].")
     ] = None,
-    preset: OtherPreset = None,
-    corpus: CorpusName = None,
-    source: Source = None,
-    target: Target = None,
-    test_source: TestSource = None,
-    test_target: TestTarget = None,
-    test: TestSet = None,
-    reverse_direction: ReverseDirection = False,
-    assignments: Assignments = None,
+    preset: options.OtherPreset = None,
+    corpus: options.CorpusName = None,
+    source: options.Source = None,
+    target: options.Target = None,
+    test_source: options.TestSource = None,
+    test_target: options.TestTarget = None,
+    test: options.TestSet = None,
+    reverse_direction: options.ReverseDirection = False,
+    assignments: options.Assignments = None,
     seeds: Annotated[
         int | None, typer.Option(min=1, help="Runs of each cell [default: the file's, else 1].")
     ] = None,
-    jobs: Jobs = None,
+    jobs: options.Jobs = None,
     seeds_together: Annotated[
         str,
         typer.Option(
             help="Seeds to train as one program: a number, or auto (many on a GPU, else 1)."
         ),
     ] = "auto",
-    threads: Threads = "auto",
+    threads: options.Threads = "auto",
     scheduler: Annotated[
         str | None,
         typer.Option(help="Run on a Dask cluster: its scheduler's address, tcp://HOST:PORT."),
@@ -153,13 +131,13 @@ def sweep(
         bool, typer.Option("--dry-run", help="List the cells and train nothing.")
     ] = False,
     force: Annotated[bool, typer.Option("--force", help="Run finished cells again.")] = False,
-    quiet: Quiet = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Train a grid of settings. Finished cells are kept.
 
     Any setting can vary: context size, attention, lengths. Without a name, list the sweeps.
     """
-    given = {f"corpus.{key}": value for key, value in corpus_values(locals()).items()}
+    given = {f"corpus.{key}": value for key, value in options.corpus_values(locals()).items()}
     if not name:
         _list_sweeps()
         return
@@ -176,7 +154,7 @@ def sweep(
     read = replace(read, preset=preset) if preset else read
     grid = make_grid(read, assignments or [], seeds, given)
     cells, folder = list(grid.cells), out or DEFAULT_OUT / folder_name(read.name, read.place)
-    cores = _per_run("--threads", threads, scheduler, MOST_THREADS)
+    cores = _per_run("--threads", threads, scheduler, options.MOST_THREADS)
     # Whoever says how many runs go at once wants no more than one core for each.
     cores = cores or (1 if jobs else default_threads(len(cells)))
     together = _per_run("--seeds-together", seeds_together, scheduler) or default_together()
@@ -193,7 +171,7 @@ def sweep(
         say(note, err=True)
     work = plan(cells)
     check_trainable(folder)
-    with output_folder(folder), display(work, quiet) as listener:
+    with options.output_folder(folder), display(work, quiet) as listener:
         outcomes = run_sweep(work, folder, listener, execute)
     _conclude(outcomes, read.question, folder)
 
@@ -208,7 +186,7 @@ def _list_sweeps() -> None:
 def _per_run(option: str, text: str, scheduler: str | None, most: int = 999_999) -> int | None:
     """The number of an option, None for ``auto``; on a cluster a run has one core, and one seed."""
 
-    given = number_or_auto(option, text, most)
+    given = options.number_or_auto(option, text, most)
     if scheduler and (given or 1) > 1:
         raise UsageError(
             f"{option}: on a cluster every run goes by itself, on one core; leave it out"

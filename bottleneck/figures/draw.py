@@ -73,22 +73,19 @@ def _styles(plot: Plot) -> dict[tuple[str, str], Style]:
     arms, series = marks(list(plot.data["arm"])), _series(plot.data)
     controls = list(dict.fromkeys(control for _, control in series))
     styles: dict[tuple[str, str], Style] = {
-        (arm, SLIDE): {"color": mark.colour, "marker": mark.marker if arm else "none"}
-        for arm, mark in arms.items()
+        (arm, SLIDE): mark if arm else mark | {"marker": "none"} for arm, mark in arms.items()
     }
     for index, (arm, control) in enumerate(series):
-        colour, marker = arms[arm].colour, arms[arm].marker
-        line = line_of(controls, control)
+        style, line = dict(arms[arm]), line_of(controls, control)
         if plot.steps:
             step, line = plot.steps.index(control), "-"
-            colour = shades(colour, len(plot.steps))[step]
-            marker = STEP_MARKERS[step % len(STEP_MARKERS)]
+            style["color"] = shades(style["color"], len(plot.steps))[step]
+            style["marker"] = STEP_MARKERS[step % len(STEP_MARKERS)]
         elif not arm:
-            marker = "v^<>"[controls.index(control) % 4]
-        fill = colour if line == "-" else GROUND
-        if plot.close:
-            line = ("-", *DASHES)[index % (1 + len(DASHES))]
-        styles[arm, control] = {"color": colour, "marker": marker, "mfc": fill, "ls": line}
+            style["marker"] = "v^<>"[controls.index(control) % 4]
+        style["mfc"] = style["color"] if line == "-" else GROUND
+        style["ls"] = ("-", *DASHES)[index % (1 + len(DASHES))] if plot.close else line
+        styles[arm, control] = style
     return styles
 
 

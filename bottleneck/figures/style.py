@@ -7,7 +7,6 @@ styles say the same, so that a figure can be read in grey.
 import re
 from collections.abc import Sequence
 from textwrap import fill
-from typing import NamedTuple
 
 import numpy as np
 from matplotlib.colors import LinearSegmentedColormap, to_hex
@@ -70,13 +69,6 @@ STYLE = {
 """matplotlib's settings for every figure, both as it is drawn and as it is written."""
 
 
-class Mark(NamedTuple):
-    """How an arm is drawn."""
-
-    colour: str
-    marker: str
-
-
 def slide(title: str, notes: Sequence[str]) -> Figure:
     """A figure of slide size with its title above and its notes below; inside `STYLE`."""
     figure = Figure(figsize=SIZE, layout="constrained")
@@ -85,19 +77,21 @@ def slide(title: str, notes: Sequence[str]) -> Figure:
     return figure
 
 
-def marks(arms: Sequence[str]) -> dict[str, Mark]:
-    """A mark an arm; the arm with an attention's plain name always has that attention's mark.
+def marks(arms: Sequence[str]) -> dict[str, dict[str, str]]:
+    """Colour and marker of each arm, as matplotlib's keywords.
 
-    An arm has the colour of the attention that its name begins with, as ``dot-output`` and ``dot
-    layers=2`` do. An arm without a name is none of the arms, and has the colour of text.
+    The arm with an attention's plain name always has that attention's marker. An arm has the colour
+    of the attention that its name begins with, as ``dot-output`` and ``dot layers=2`` do. An arm
+    without a name is none of the arms, and has the colour of text.
     """
-    result = {"": Mark(INK, "v")}
+    result = {"": {"color": INK, "marker": "v"}}
     for arm in sorted(set(arms) - {""}, key=lambda arm: (arm not in MARKERS, arms.index(arm))):
         attention = next((name for name in MARKERS if re.match(rf"{name}( |-|$)", arm)), arm)
         colour = ATTENTION.get(attention) or OTHER_COLOURS[len(result) % len(OTHER_COLOURS)]
-        taken = {mark.marker for mark in result.values()}
+        taken = {mark["marker"] for mark in result.values()}
         markers = [MARKERS.get(attention, "h"), *OTHER_MARKERS]
-        result[arm] = Mark(colour, next((mark for mark in markers if mark not in taken), "h"))
+        marker = next((name for name in markers if name not in taken), "h")
+        result[arm] = {"color": colour, "marker": marker}
     return result
 
 

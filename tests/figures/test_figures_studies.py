@@ -100,12 +100,12 @@ def test_an_attention_looks_the_same_whatever_is_drawn_with_it():
     for arm in ATTENTION:
         assert marks(["uniform layers=2", arm])[arm] == together[arm]
     for marked in (together, marks(["size=64", "size=128"])):
-        assert len({mark.colour for mark in marked.values()}) == len(marked)
-        assert len({mark.marker for mark in marked.values()}) == len(marked)
+        for key in ("color", "marker"):
+            assert len({mark[key] for mark in marked.values()}) == len(marked)
     names = ("dot", "dot-output", "dot layers=2")
     variants = marks(names)
-    assert {variants[name].colour for name in names} == {ATTENTION["dot"]}
-    assert len({mark.marker for mark in variants.values()}) == 4
+    assert {variants[name]["color"] for name in names} == {ATTENTION["dot"]}
+    assert len({mark["marker"] for mark in variants.values()}) == 4
 
 
 def test_the_trained_line_is_solid_and_untrained_is_the_same_everywhere():
