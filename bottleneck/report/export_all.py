@@ -15,7 +15,7 @@ from ..tables.claims import render as render_claims
 from ..tables.claims import summary
 from ..tables.decided import bundle_of, decide_results
 from ..tables.names import FIGURES, GOLD_TABLE, TABLES
-from .page import NAMES, attempt, check_results, find_pages, has_numbers, write_report
+from .page import NAMES, check_results, make_views, write_report
 
 TABLES_FOLDER, FIGURES_FOLDER, CONTENTS = "tables", "figures", "CONTENTS.md"
 CLAIMS, REPORT = "claims", "report.html"
@@ -48,25 +48,19 @@ def write_out(folder: Path) -> Written:
     def draw(name: str) -> None:
         if name in OF_SIZES and bundle and bundle.runs["context_size"].nunique() < 2:
             raise UserError(f"all runs have one context size (`bottleneck plot {name}` draws it)")
-        for (
-            ending
-        ) in IMAGES:  # a figure that has been written once is laid out a little differently
-            write_figure(*make_figure(name, folder), folder / FIGURES_FOLDER / f"{name}{ending}")
+        for ending in IMAGES:  # drawn for each: a figure is laid out otherwise a second time
+            figure, data = make_figure(name, folder, bundle=bundle)
+            write_figure(figure, data, folder / FIGURES_FOLDER / f"{name}{ending}")
 
     names = dict.fromkeys((*NAMES, *FIGURES))
-    known = [name for name in names if has_numbers(name, folder, bundle)]
-    found, no_tables = attempt(
-        filter(NAMES.__contains__, known), lambda name: find_pages(name, folder, bundle)
-    )
-    pages = {page.name: page for made in found.values() for page in made}
+    tables, figures, reasons = make_views(names, folder, bundle, draw)
+    pages = {page.name: page for made in tables.values() for page in made}
     for name, page in pages.items():
         for ending, form in FORMS.items():
             write_text(folder / TABLES_FOLDER / f"{name}{ending}", page.render(form))
-    figures, no_figures = attempt(filter(FIGURES.__contains__, known), draw)
     _remove_others(folder / TABLES_FOLDER, pages, FORMS)
     _remove_others(folder / FIGURES_FOLDER, figures, (*IMAGES, NUMBERS))
-    missing = [f"table {name}: {reason}" for name, reason in no_tables.items()]
-    missing += [f"figure {name}: {reason}" for name, reason in no_figures.items()]
+    missing = [f"{name}: {reason}" for name, reason in reasons.items()]
     if names := ", ".join(name for name in STUDIES if bundle and not has_probe(folder, name)):
         missing.append(f"not measured: {names} (`bottleneck study NAME --results {folder}`)")
     written = Written({name: page.title for name, page in pages.items()}, list(figures), missing)

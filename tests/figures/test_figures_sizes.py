@@ -142,10 +142,3 @@ def test_one_arm_has_one_panel_and_without_the_arm_without_attention_there_is_no
     assert [axes.get_title() for axes in figure.axes] == ["Without attention"]
     with pytest.raises(UserError, match="none"):
         make_figure(name, several, where=["attention=additive"])
-
-
-@pytest.mark.exhaustive(sample="session")
-@pytest.mark.parametrize("name", ["compression", "context-length"])
-def test_it_is_drawn_without_a_warning(several, single, name):
-    for folder in (several, single):
-        make_figure(name, folder)[0].draw_without_rendering()

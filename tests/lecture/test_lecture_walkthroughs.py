@@ -41,31 +41,6 @@ VERDICTS = {
     "L12": "rounded freely",
 }
 
-FACTS = {
-    "L1": ["99 97 116", "100 111 103", "115 97 116", "shared by cat and sat: 2"],
-    "L2": ["0.245", "0.912", "0.976", "0.649"],
-    "L3": ["700", "2.73"],
-    "L4": ["1.95", "7.81", "19.5", "39.06"],
-    "L5": ["sum 100", "cat"],
-    "L6": ["0.60", "0.34", "0.999", "0.447"],
-    "L7": ["0.09 0.94 0.20", "4.876", "0.224 0.525 0.251", "1.0942 + 2.5600 + 1.2214 = 4.8756"],
-    "L8": ["0.690 0.310", "0.982 0.018", "9:1 becomes 2.2:1", "5:1 becomes 55:1"],
-    "L9": ["3000", "2744", "91.47 %", "7680"],
-    "L10": ["1 of 7 rows (le)", "tied in 1 more (chat)", "0.239", "0.167"],
-    "L11": ["-19.0 -46.9 -64.8 -77.0"],
-    "L12": ["2.9 5.9 9.8 13.7 17.6", "45 words", "5 13 26 38 51 words, each inside"],
-    "L13": ["-9.4 -19.9 -31.3 -32.7", "0.9 4.2 10.2 12.4 16.2", "44 % of the loss"],
-    "L14": ["words: 30", "are 10 per word", "no overflow"],
-    "L15": ["a step: T^0.93", "in all: T^1.93", "[1.85, 2.01]", "dh is not judged"],
-    "L16": ["reordered: black cat", "one to many: sat"],
-    "L17": ["sum 0.9", "`bottleneck lecture L17` shows those of a trained run"],
-    "L18": ["0.224 0.525 0.251", "0.493 0.173 0.440"],
-    "L-FAIL": ["42.3 exp(-0.082 ratio)", "-0.9997"],
-    "L-VIND": ["BLEU with attention: gains 0.9 4.2 10.2 12.4 16.2", "40+ words"],
-    "L-SHORT": ["3 3 2 2 3", "`bottleneck lecture L-SHORT`"],
-    "L-LOST": ["5 of 5"],
-}
-
 IDENTITY = np.eye(6)[SLIDES["L10"]["gold"]].tolist()
 
 
@@ -117,42 +92,38 @@ def step(name, title, evidence=EVIDENCE):
 
 def test_the_tests_cover_every_id_in_the_lectures_order():
     assert [audit.id for audit in audit_all(EVIDENCE)] == list(WALKTHROUGHS) == list(SLIDES)
-    assert set(VERDICTS) == set(FACTS) == set(PLANTED) == set(SLIDES)
+    assert set(VERDICTS) == set(PLANTED) == set(SLIDES)
 
 
 @pytest.mark.parametrize("name", SLIDES)
-def test_verdicts_and_numbers_are_the_lectures_audit(name):
+def test_verdicts_are_the_lectures_audit_and_change_with_a_printed_value(name):
+    """The golden tests compare the numbers."""
     result = audit(name, EVIDENCE)
     assert result.verdict == VERDICTS[name]
-    for fact in FACTS[name]:
-        assert fact in f"{result.recomputed}; {result.why}"
     for text in (result.topic, result.printed, result.recomputed, result.why):
         assert " ".join(text.split()) == text != ""
-
-
-@pytest.mark.parametrize("name", SLIDES)
-def test_a_changed_printed_value_changes_the_verdict(name):
     assert audit(name, PLANTED[name]).verdict != VERDICTS[name]
 
 
 @pytest.mark.parametrize(
-    ("name", "printed"),
+    ("name", "text"),
     [
-        (
-            "L7",
-            "scores: 0.09 0.94 0.20; sum of exponentials: 4.02; weights: 0.27 0.63 0.10; "
-            "on cat: 63 %",
-        ),
-        ("L11", "drop: -19 -47 -65 -77 %"),
-        ("L13", "improvement: 2.6 14.7 54.5 100 200 %"),
-        ("L15", "a step: O(Tx dh); in all: O(Tx Ty dh); "),
-        ("L8", "amplifies: always (our reading); sparse: yes (our reading)"),
-        ("L-LOST", "topic"),
-        ("L-LOST", "exact name"),
+        ("L2", "0.649"),
+        ("L6", "0.447"),
+        ("L7", "1.0942 + 2.5600 + 1.2214 = 4.8756"),
+        ("L10", "tied in 1 more (chat)"),
+        ("L12", "5 13 26 38 51 words, each inside"),
+        ("L13", "44 % of the loss"),
+        ("L14", "are 10 per word"),
+        ("L15", "[1.85, 2.01]"),
+        ("L16", "reordered: black cat; one to many: sat"),
+        ("L17", "`bottleneck lecture L17` shows those of a trained run"),
+        ("L-VIND", "40+ words"),
     ],
 )
-def test_what_the_slide_prints_is_in_the_printed_column(name, printed):
-    assert printed in audit(name, EVIDENCE).printed
+def test_the_reason_has_what_else_was_computed(name, text):
+    result = audit(name, EVIDENCE)
+    assert text in f"{result.recomputed}; {result.why}"
 
 
 @pytest.mark.parametrize("name", SLIDES)
