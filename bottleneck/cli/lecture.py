@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..settings.errors import UsageError, UserError, did_you_mean
+from ..settings.errors import UsageError, did_you_mean
 from ..settings.names import DEFAULT_OUT
 from .console import output, show
-from .options import Form
+from .options import Form, check_is_folder
 
 if TYPE_CHECKING:
     from ..lecture.evidence import Evidence, Exponent
@@ -65,13 +65,10 @@ def _exponent(results: Path | None) -> "Exponent | None":
     """The exponent of the given results or of the latest benchmark, with its folder."""
     from ..questions.cost import measured_exponent
 
-    if results is not None and not results.is_dir():
-        raise UserError(
-            f"{str(results)!r} is not a folder: name one that `bottleneck reproduce` or "
-            "`bottleneck bench` wrote"
-        )
     folder = results
-    if folder is None:
+    if folder is not None:
+        check_is_folder(folder)
+    else:
         files = DEFAULT_OUT.glob("*/probes/cost.csv")
         latest = max(files, key=lambda path: path.stat().st_mtime, default=None)
         folder = latest and latest.parents[1]

@@ -9,7 +9,7 @@ import typer
 
 from ..results.schema import QUESTIONS
 from ..settings.atomic import check_writable, remove_empty, topmost_missing
-from ..settings.errors import UsageError, quoted
+from ..settings.errors import UsageError, UserError, quoted
 from ..settings.names import DEFAULT_OUT
 from ..tables.names import FIGURES, GOLD_TABLE, TABLES
 
@@ -149,6 +149,15 @@ def results_folder(results: Path | None) -> Path:
         return latest_output(DEFAULT_OUT)
     check_named(results)
     return results
+
+
+def check_is_folder(folder: Path) -> None:
+    """Refuse what is not a folder as a ``UserError``."""
+    if not folder.is_dir():
+        raise UserError(
+            f"{str(folder)!r} is not a folder: name one that `bottleneck reproduce`, `bottleneck "
+            "sweep` or `bottleneck bench` wrote"
+        )
 
 
 def folder_text(folder: Path, results: Path | None) -> str:

@@ -76,11 +76,7 @@ def claims(
 
     check_format(form)
     folder = options.results_folder(results)
-    if not folder.is_dir():
-        raise UserError(
-            f"{str(folder)!r} is not a folder: name one that `bottleneck reproduce` or "
-            "`bottleneck sweep` wrote"
-        )
+    options.check_is_folder(folder)
     bundle = bundle_of(folder)
     decisions = decide_results(folder, where or [], bundle)
     if form != "rich":

@@ -2,8 +2,8 @@
 
 import json
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -233,13 +233,15 @@ def _remove(folder: "RunFolder", yes: bool) -> None:
     """Delete a run, after confirmation, and take it out of the results bundle beside the store."""
     from ..runs.gathered import forget
 
-    with _locked(folder):
-        pass
     if not (yes or _confirmed(f"Delete {_line(folder)}?")):
         return
-    # Locked again, for nobody is to wait for an answer; meanwhile a sweep may have started it.
-    with _locked(folder):
+    lock = folder.claim(wait=False)
+    if lock is None:
+        raise UserError(f"run {folder.run} is under way; stop the command that it belongs to first")
+    try:
         folder.remove()
+    finally:
+        lock.release()
     forget(folder.store, folder.run)
     say(f"deleted {folder.run}", err=True)
 
@@ -254,16 +256,3 @@ def _confirmed(question: str) -> bool:
         if sys.stdin.isatty():  # Ctrl-C
             raise
         raise refusal from None
-
-
-@contextmanager
-def _locked(folder: "RunFolder") -> Iterator[None]:
-    """Lock the run; refused where a process trains it."""
-
-    lock = folder.claim(wait=False)
-    if lock is None:
-        raise UserError(f"run {folder.run} is under way; stop the command that it belongs to first")
-    try:
-        yield
-    finally:
-        lock.release()

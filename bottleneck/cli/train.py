@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ..settings.atomic import check_writable
 from ..settings.errors import UsageError, UserError, counted
 from ..settings.names import DEFAULT_OUT
 from . import options
@@ -171,7 +172,8 @@ def sweep(
         say(note, err=True)
     work = plan(cells)
     check_trainable(folder)
-    with options.output_folder(folder), display(work, quiet) as listener:
+    check_writable(folder)
+    with display(work, quiet) as listener:
         outcomes = run_sweep(work, folder, listener, execute)
     _conclude(outcomes, read.question, folder)
 
