@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from ..questions.probing import Listener as ProbeListener
 
-LINE_EVERY = 10.0
-"""Seconds between two plain lines of one run."""
 BAR = 10
 """Columns of a bar."""
 
@@ -121,7 +119,7 @@ class _Display:
             self.progress.update(
                 self.tasks[job.name], completed=done, total=total, status=status, visible=not ended
             )
-        elif changed or time.monotonic() - self.last[job.name] >= LINE_EVERY:
+        elif changed or time.monotonic() - self.last[job.name] >= 10:  # seconds
             self.last[job.name] = time.monotonic()
             say(f"{job.name}: {status}{f' ({self.tally.text()})' if ended else ''}", err=True)
 

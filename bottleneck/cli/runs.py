@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from ..runs.store import RunFolder
     from ..settings.run import RunSettings
 
-ALWAYS = ("model.attention", "model.context_size", "training.seed")
-"""Settings by which a run is named, whether another has them too or not."""
 
 
 def runs(
@@ -128,11 +126,15 @@ def _list(runs: "Sequence[RunFolder]") -> None:
 
 
 def _names(runs: "Sequence[RunFolder]") -> dict[str, str]:
-    """Each run's group, and the settings that differ among the runs of that group; by run."""
+    """Each run's group, and the settings that differ among the runs of that group; by run.
+
+    Attention, context size and seed are named whether they differ or not.
+    """
     from ..results.folders import read_groups
     from ..settings.run import NAMES
     from ..settings.sweep import Cell, varying
 
+    always = "model.attention", "model.context_size", "training.seed"
     groups = read_groups(runs[0].store) if runs else {}
     known = {run.run: _settings(run) for run in runs}
     cells = {
@@ -141,7 +143,7 @@ def _names(runs: "Sequence[RunFolder]") -> dict[str, str]:
     parts: dict[str, set[str]] = {}
     for group in {cell.group for cell in cells.values()}:
         alike = [cell for cell in cells.values() if cell.group == group]
-        parts[group] = {*varying(alike), *ALWAYS}
+        parts[group] = {*varying(alike), *always}
     labels = {
         run: cell.label([name for name in NAMES if name in parts[cell.group]])
         for run, cell in cells.items()

@@ -26,7 +26,6 @@ INCOMPLETE = 3
 ADDRESS = re.compile(
     r"(tcp|tls|ws|wss|ucx)://([^\s/:\[\]]+|\[[0-9A-Fa-f:.%]+\]):(?P<port>\d{1,5})/?"
 )
-HIGHEST_PORT = 65_535
 
 
 def reproduce(
@@ -207,7 +206,7 @@ def _executor(scheduler: str | None, local: dict[str, int], quiet: bool) -> "Exe
 
         return partial(run_jobs, **local)
     match = ADDRESS.fullmatch(scheduler)
-    if not match or int(match["port"]) > HIGHEST_PORT:
+    if not match or int(match["port"]) > 65_535:
         raise UsageError(
             f"--scheduler {scheduler!r}: give the address that `dask scheduler` prints, "
             "tcp://HOST:PORT"

@@ -16,7 +16,6 @@ from .options import Form, OneRunOrMore, check_sentence, folder_text
 if TYPE_CHECKING:
     from ..runs.translate import TrainedRun, Translation
 
-STANDARD_INPUT = "-"
 Lines = Iterator[str] | None
 
 
@@ -84,7 +83,7 @@ def _text(sentence: str | None, file: Path | None) -> AbstractContextManager[Lin
         if sentence is not None:
             raise UsageError("a sentence and --file are two texts; give one of them")
         return open_file(file)
-    if sentence not in (None, STANDARD_INPUT):
+    if sentence not in (None, "-"):
         return nullcontext()
     if sys.stdin is None or (sentence is None and sys.stdin.isatty()):
         raise UsageError("give a sentence in quotes, --file FILE, or text on standard input")

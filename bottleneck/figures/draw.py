@@ -30,10 +30,10 @@ from .style import (
 
 Style = Mapping[str, Any]
 """Keywords of matplotlib for a line."""
-FEW_PANELS, FEW_PLACES = 2, 12
-"""With more panels text is smaller, with more places on an axis its marks are."""
-LABEL, LEGEND = 38, 110
-"""Letters of a line of an x axis' label, if there are many panels, and of a row of the legend."""
+FEW_PANELS = 2
+"""With more panels text is smaller."""
+LEGEND = 110
+"""Letters of a row of the legend."""
 BOUNDS = {"value at least": "^", "value under": "v"}
 """Notes of numbers that are bounds, and the marker of such a point."""
 NUMBERS = "{x:,.10g}"
@@ -140,7 +140,7 @@ def _draw_panel(
     places = {name: float(name) if panel.numeric else index for index, name in enumerate(names)}
     series = _series(rows)
     rows = rows.assign(at=rows["x"].map(places)).sort_values("at", kind="stable")
-    size = 6 if crowded or len(names) > FEW_PLACES else 9
+    size = 6 if crowded or len(names) > 12 else 9
     for index, (arm, control) in enumerate(series):
         style = {**styles[arm, control], "ms": size}
         if not panel.joined:
@@ -193,7 +193,7 @@ def _place_axis(
     once = panel.numeric or "–" not in counts
     counted = f"n = {counts} {panel.counted}" if once else f"n: {panel.counted}"
     label = f"{panel.x} ({counted})" if panel.x else counted
-    if crowded and len(label) > LABEL:
+    if crowded and len(label) > 38:
         label = f"{panel.x}\n({counted})"
     axes.set_xlabel(label if counts else panel.x)
     if not panel.numeric:

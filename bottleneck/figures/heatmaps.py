@@ -22,8 +22,6 @@ Chart = tuple[Figure, pd.DataFrame]
 """A figure, and a data frame of all that is drawn in it."""
 Example = Mapping[str, Any]
 """A translated sentence as bundles keep it: tokens of both sides, and the weights."""
-MOST_WORDS = 26
-"""A longer source cannot be read on a slide."""
 MOST_LETTERS = 24
 """Of a word next to a matrix: a longer one would take the matrix' own room."""
 ROOM = (750, 330)
@@ -42,7 +40,8 @@ def attention_chart(bundle: Bundle) -> Chart:
     for run in sorted(_attending(bundle), key=lambda run: " " in names[run]):
         drawable = [example for example in examples.get(run, ()) if example["hypothesis"]]
         if ordered := sorted(drawable, key=lambda example: len(example["source"])):
-            short = [item for item in ordered if len(item["source"]) <= MOST_WORDS] or ordered[:1]
+            # More words of a source cannot be read on a slide.
+            short = [item for item in ordered if len(item["source"]) <= 26] or ordered[:1]
             return weights_chart(bundle, run, [short[0], short[-1]][: len(short)])
     raise _no_run(bundle, " and examples")
 

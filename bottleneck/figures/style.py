@@ -18,8 +18,6 @@ DOTS = 144
 """A PNG's dots an inch: 1920 x 1080."""
 BASE, TITLE, SMALL = 16, 23, 12
 """Points of most text, of the title, and of the notes below."""
-LETTERS = 150
-"""Letters of a line of notes."""
 GROUND, INK, GRID, WEIGHTS = "#FFFFFF", "#222222", "#DDDDDD", "#00436B"
 """Colours of the ground, of text, of the grid, and of an attention weight of 1."""
 ATTENTION = {
@@ -73,7 +71,7 @@ def slide(title: str, notes: Sequence[str]) -> Figure:
     """A figure of slide size with its title above and its notes below; inside `STYLE`."""
     figure = Figure(figsize=SIZE, layout="constrained")
     figure.suptitle(title)
-    figure.supxlabel("\n".join(fill(note, LETTERS) for note in notes))
+    figure.supxlabel("\n".join(fill(note, 150) for note in notes))
     return figure
 
 

@@ -24,8 +24,6 @@ FORMS: Mapping[str, str] = {".md": "markdown", ".csv": "csv"}
 IMAGES = (".png", ".svg")
 GROWTH = "cost_exponents"
 """The benchmark's second table."""
-OF_SIZES = ("compression", "context-length")
-"""Figures that compare context sizes."""
 
 
 class Written(NamedTuple):
@@ -46,7 +44,8 @@ def write_out(folder: Path) -> Written:
     bundle = bundle_of(folder)
 
     def draw(name: str) -> None:
-        if name in OF_SIZES and bundle and bundle.runs["context_size"].nunique() < 2:
+        compares_sizes = name in ("compression", "context-length")
+        if compares_sizes and bundle and bundle.runs["context_size"].nunique() < 2:
             raise UserError(f"all runs have one context size (`bottleneck plot {name}` draws it)")
         for ending in IMAGES:  # drawn for each: a figure is laid out otherwise a second time
             figure, data = make_figure(name, folder, bundle=bundle)
