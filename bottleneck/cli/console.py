@@ -62,16 +62,15 @@ def show(pages: "Sequence[Page]", form: str, details: bool = False) -> None:
     say("\n".join(texts).encode(errors="replace").decode(), nl=False)
 
 
-def print_names(texts: Mapping[str, str]) -> None:
-    """Names in a column, with their texts in a second one."""
+def print_names(texts: Mapping[str, str], width: int | None = 100) -> None:
+    """Print names in a column, and their texts in a second one, in so many columns at most."""
     from rich.constrain import Constrain
     from rich.table import Table
     from rich.text import Text
 
-    from ..tables.render import MEASURE
-
     grid = Table.grid(padding=(0, 2, 0, 0))
     grid.add_column(no_wrap=True)
+    grid.add_column(overflow="fold")
     for name, text in texts.items():
         grid.add_row(Text(name), Text(text))
-    output().print(Constrain(grid, MEASURE))
+    output().print(Constrain(grid, width))

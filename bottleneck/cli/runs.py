@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..settings.errors import UsageError, UserError, plain
-from .console import output, say
+from .console import output, print_names, say
 from .options import Results, Where, folder_text, results_folder
 
 if TYPE_CHECKING:
@@ -105,24 +105,16 @@ def run_status(run: "RunFolder") -> str:
 
 def _list(runs: "Sequence[RunFolder]") -> None:
     """One line per run, below a head; on a terminal names are folded into their column."""
-    from rich.table import Table
-    from rich.text import Text
-
-    names = _names(runs)
-    rows = [("run", "status", "settings")]
-    rows += [(run.run, run_status(run), names[run.run]) for run in runs]
-    console = output()
-    if console.is_terminal:
-        grid = Table.grid(padding=(0, 2, 0, 0))
-        for options in ({"no_wrap": True}, {"no_wrap": True}, {"overflow": "fold"}):
-            grid.add_column(**options)
-        for row in rows:
-            grid.add_row(*map(Text, row))
-        console.print(grid)
-        return
-    first, second = (max(len(row[column]) for row in rows) for column in (0, 1))
-    for run, status, name in rows:
-        say(f"{run:<{first}}  {status:<{second}}  {name}")
+    names = {"run": "settings"} | _names(runs)
+    statuses = {"run": "status"} | {run.run: run_status(run) for run in runs}
+    first, second = max(map(len, statuses)), max(map(len, statuses.values()))
+    lines = {
+        f"{run:<{first}}  {status:<{second}}": names[run] for run, status in statuses.items()
+    }
+    if output().is_terminal:
+        print_names(lines, None)
+    else:
+        say("\n".join(f"{line}  {name}" for line, name in lines.items()))
 
 
 def _names(runs: "Sequence[RunFolder]") -> dict[str, str]:
