@@ -112,8 +112,7 @@ def plot(
     if not name:
         print_names(options.table_lines(options.FIGURES))
         return
-    from ..figures.files import NUMBERS, check_figure_file, write_figure
-    from ..figures.registry import check_name, make_figure
+    from ..figures.registry import NUMBERS, check_figure_file, check_name, make_figure, write_figure
     from ..results.places import check_output
 
     path = out or Path(f"{name}.png")

@@ -107,9 +107,8 @@ def study(
         names = ", ".join(run.name for run in runs)
         say(f"study {name} would measure {counted(len(runs), 'run')} of {folder}: {names}")
     elif gold is not None:
-        show(
-            [_measure_gold(runs, folder, (gold, source, target), first_word, quiet)], form, details
-        )
+        page = _measure_gold(runs, folder, (gold, source, target), first_word, quiet)
+        show([page], form, details)
     else:
         _measure(question, runs, folder, jobs or default_width(), force, quiet)
         show(study_pages(name, folder), form, details)

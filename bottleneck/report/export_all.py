@@ -4,8 +4,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from ..figures.files import NUMBERS, write_figure
-from ..figures.registry import make_figure
+from ..figures.registry import NUMBERS, make_figure, write_figure
 from ..results.probes import has_probe
 from ..results.schema import STUDIES
 from ..results.study_files import GOLD

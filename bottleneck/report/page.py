@@ -24,8 +24,7 @@ from rich.table import Table
 from rich.text import Text
 
 from .. import __version__
-from ..figures.files import image
-from ..figures.registry import make_figure
+from ..figures.registry import image, make_figure
 from ..figures.style import ATTENTION
 from ..lecture.slides import SLIDES
 from ..lecture.walkthroughs import audit_all

@@ -7,8 +7,7 @@ import pytest
 from planted_probes import plant
 
 from seq2seq_bottleneck.cli.main import run
-from seq2seq_bottleneck.figures.files import image
-from seq2seq_bottleneck.figures.registry import make_figure
+from seq2seq_bottleneck.figures.registry import image, make_figure
 
 BEGINS = {".png": b"\x89PNG", ".svg": b"<?xml", ".pdf": b"%PDF"}
 
