@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from ..settings.run import RunSettings
 
 
-
 def runs(
     run: Annotated[
         str | None, typer.Argument(help="Show this run. The beginning of its name is enough.")
@@ -108,9 +107,7 @@ def _list(runs: "Sequence[RunFolder]") -> None:
     names = {"run": "settings"} | _names(runs)
     statuses = {"run": "status"} | {run.run: run_status(run) for run in runs}
     first, second = max(map(len, statuses)), max(map(len, statuses.values()))
-    lines = {
-        f"{run:<{first}}  {status:<{second}}": names[run] for run, status in statuses.items()
-    }
+    lines = {f"{run:<{first}}  {status:<{second}}": names[run] for run, status in statuses.items()}
     if output().is_terminal:
         print_names(lines, None)
     else:
