@@ -1,4 +1,4 @@
-"""Where tables are printed, and how counts and sizes are written."""
+"""Where tables, lists and messages are printed."""
 
 import sys
 from collections.abc import Mapping, Sequence
@@ -13,20 +13,16 @@ if TYPE_CHECKING:
 
     from ..tables.page import Page
 
-NARROWEST = 80
-"""Tables are made for so many columns: in a narrower window a line is better broken than a number
-cut short."""
-
 
 def output() -> "Console":
-    """Standard output for tables; a window too narrow for them is taken as wide enough."""
+    """Standard output for tables, of 80 columns or more: better a broken line than a cut number."""
     from ..tables.render import PlainConsole
 
-    return PlainConsole(width=max(PlainConsole().width, NARROWEST))
+    return PlainConsole(width=max(PlainConsole().width, 80))
 
 
 def errors() -> "Console":
-    """Standard error for what moves while work goes on."""
+    """Standard error for progress."""
     from ..tables.render import PlainConsole
 
     return PlainConsole(stderr=True)
@@ -49,40 +45,32 @@ def say(text: str | bytes = "", err: bool = False, nl: bool = True) -> None:
             raise
 
 
-def show(page: "Page", form: str, details: bool = False) -> None:
-    """Print a page in one of the formats; bytes of a file's name that are not text are replaced."""
-    if form == "rich":
-        page.print(output(), details)
-    else:
-        say(page.render(form).encode(errors="replace").decode(), nl=False)
+def show(pages: "Sequence[Page]", form: str, details: bool = False) -> None:
+    """Print pages in one of the formats; of several, CSV has the first only, JSON is a list.
 
-
-def print_pages(pages: "Sequence[Page]", form: str, details: bool = False) -> None:
-    """Print pages in one of the formats; of several, CSV has the first only, JSON is a list."""
+    Bytes of a file's name that are not text are replaced.
+    """
     if form == "rich":
         for number, page in enumerate(pages):
             if number:
                 say()
             page.print(output(), details)
         return
-    texts = [page.render(form) for page in pages]
-    if form == "csv":
-        texts = texts[:1]
-    elif form == "json" and len(texts) > 1:
+    texts = [page.render(form) for page in (pages[:1] if form == "csv" else pages)]
+    if form == "json" and len(texts) > 1:
         texts = [f"[{','.join(texts)}]\n"]
-    say("\n".join(texts), nl=False)
+    say("\n".join(texts).encode(errors="replace").decode(), nl=False)
 
 
-def print_names(told: Mapping[str, str]) -> None:
-    """Names, each with what is told of it beside it."""
+def print_names(texts: Mapping[str, str], width: int | None = 100) -> None:
+    """Print names in a column, and their texts in a second one, in so many columns at most."""
     from rich.constrain import Constrain
     from rich.table import Table
     from rich.text import Text
 
-    from ..tables.render import MEASURE
-
     grid = Table.grid(padding=(0, 2, 0, 0))
     grid.add_column(no_wrap=True)
-    for name, text in told.items():
+    grid.add_column(overflow="fold")
+    for name, text in texts.items():
         grid.add_row(Text(name), Text(text))
-    output().print(Constrain(grid, MEASURE))
+    output().print(Constrain(grid, width))

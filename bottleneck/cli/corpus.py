@@ -6,35 +6,23 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ..settings.errors import UsageError, did_you_mean
+from . import options
 from .console import errors, output, say
-from .options import (
-    Assignments,
-    Preset,
-    Quiet,
-    ReverseDirection,
-    Source,
-    Target,
-    TestSet,
-    TestSource,
-    TestTarget,
-    resolve_settings,
-)
 
 if TYPE_CHECKING:
     from rich.progress import Progress
     from rich.table import Table
 
-    from ..corpus.corpus import Corpus, Description
+    from ..corpus.corpus import Description
     from ..corpus.pair import SentencePair
-    from ..settings.run import RunSettings
 
 app = typer.Typer(
     help="Download real text, and inspect any corpus.", no_args_is_help=True, rich_markup_mode=None
 )
 
 Name = Annotated[
-    str,
-    typer.Argument(help="grammar, copy, files, or a name from `corpus list`."),
+    str, typer.Argument(metavar="name", help="grammar, copy, files, or a name from `corpus list`.")
 ]
 
 
@@ -47,11 +35,10 @@ def list_corpora(
 
     from ..corpus.download import CORPORA, read_source
     from ..results.bundle import tidy_csv
-    from ..settings.errors import UsageError, did_you_mean
+    from ..tables.formats import check_known
     from ..tables.render import new_table, print_prose
 
-    if form not in ("rich", "csv"):
-        raise UsageError(f"unknown format {form!r}{did_you_mean(form, ('rich', 'csv'))}")
+    check_known(form, ("rich", "csv"))
     table = new_table("", ["name", "pairs", "MB", "licence", "cite", "here"], texts=1)
     rows = []
     for name, corpus in CORPORA.items():
@@ -83,14 +70,13 @@ def fetch(
         typer.Option(min=1, help="Keep this many training pairs, evenly spread over the text."),
     ] = None,
     again: Annotated[bool, typer.Option("--again", help="Download it again.")] = False,
-    quiet: Quiet = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Download a corpus once. Runs then read it offline."""
     from rich.progress import BarColumn, DownloadColumn, Progress, TransferSpeedColumn
 
     from ..corpus.download import CORPORA, folder_of
     from ..corpus.download import fetch as fetch_corpus
-    from ..settings.errors import UsageError, did_you_mean
 
     if name not in CORPORA:
         raise UsageError(f"no corpus {name!r} to fetch{did_you_mean(name, CORPORA)}")
@@ -129,39 +115,31 @@ class _Bar:
 
 @app.command()
 def show(
-    name: Name = "grammar",
+    corpus: Name = "grammar",
     count: Annotated[int, typer.Option("-n", min=1, help="How many pairs.")] = 5,
-    preset: Preset = "lecture",
-    source: Source = None,
-    target: Target = None,
-    test: TestSet = None,
-    reverse_direction: ReverseDirection = False,
-    assignments: Assignments = None,
+    preset: options.Preset = "lecture",
+    source: options.Source = None,
+    target: options.Target = None,
+    test: options.TestSet = None,
+    reverse_direction: options.ReverseDirection = False,
+    assignments: options.Assignments = None,
 ) -> None:
     """Print training pairs with their word alignment and bits.
 
     With corpus.tokens=subwords also the pieces that they are read in.
     """
-    settings = resolve_settings(
-        preset,
-        assignments,
-        {
-            "name": name,
-            "source": source,
-            "target": target,
-            "test": test,
-            "reverse_direction": reverse_direction,
-        },
-    )
+    from ..corpus.corpus import load_corpus
+
+    settings = options.resolve_settings(preset, assignments, options.corpus_values(locals()))
     subwords = settings.corpus.tokens == "subwords"
     if settings.corpus.name != "files" and not subwords:
         settings = settings.changed(corpus={"train_pairs": count})
-    corpus = _load(settings)
-    vocabularies = (corpus.source_vocabulary, corpus.target_vocabulary) if subwords else ()
-    for pair in corpus.train[:count]:
+    text = load_corpus(settings.corpus, settings.scoring.lower_edges)
+    vocabularies = (text.source_vocabulary, text.target_vocabulary) if subwords else ()
+    for pair in text.train[:count]:
         sides = zip(vocabularies, (pair.source, pair.target), strict=False)
-        cut = [f"    {' '.join(vocabulary.pieces(text))}" for vocabulary, text in sides]
-        say("\n".join([_pair_text(pair, settings.corpus.reverse_direction), *cut]) + "\n")
+        pieces = [f"    {' '.join(vocabulary.pieces(side))}" for vocabulary, side in sides]
+        say("\n".join([_pair_text(pair, settings.corpus.reverse_direction), *pieces]) + "\n")
 
 
 def _pair_text(pair: "SentencePair", reverse: bool) -> str:
@@ -180,39 +158,27 @@ def _pair_text(pair: "SentencePair", reverse: bool) -> str:
 
 @app.command()
 def describe(
-    name: Name = "grammar",
-    preset: Preset = "lecture",
-    source: Source = None,
-    target: Target = None,
-    test_source: TestSource = None,
-    test_target: TestTarget = None,
-    test: TestSet = None,
-    reverse_direction: ReverseDirection = False,
-    assignments: Assignments = None,
+    corpus: Name = "grammar",
+    preset: options.Preset = "lecture",
+    source: options.Source = None,
+    target: options.Target = None,
+    test_source: options.TestSource = None,
+    test_target: options.TestTarget = None,
+    test: options.TestSet = None,
+    reverse_direction: options.ReverseDirection = False,
+    assignments: options.Assignments = None,
 ) -> None:
     """Count lengths by bucket, vocabulary, unknown words and bits."""
     from ..corpus.corpus import describe as describe_corpus
+    from ..corpus.corpus import load_corpus
     from ..tables.render import print_prose
 
-    files = {
-        "source": source,
-        "target": target,
-        "test_source": test_source,
-        "test_target": test_target,
-        "test": test,
-    }
-    direction = {"reverse_direction": reverse_direction}
-    settings = resolve_settings(preset, assignments, {"name": name, **files, **direction})
-    description = describe_corpus(_load(settings), settings.scoring.lower_edges)
+    settings = options.resolve_settings(preset, assignments, options.corpus_values(locals()))
+    edges = settings.scoring.lower_edges
+    description = describe_corpus(load_corpus(settings.corpus, edges), edges)
     console = output()
     console.print(_table(description))
     print_prose(console, _facts(description, settings.corpus.tokens))
-
-
-def _load(settings: "RunSettings") -> "Corpus":
-    from ..corpus.corpus import load_corpus
-
-    return load_corpus(settings.corpus, settings.scoring.lower_edges)
 
 
 def _table(description: "Description") -> "Table":
@@ -224,8 +190,8 @@ def _table(description: "Description") -> "Table":
     table = new_table("", ["split", "source\nwords", *heads], texts=2)
     for row in description.rows:
         means = (row.source_words, row.target_tokens, *([row.bits] if drawn else []))
-        shown = ["" if mean is None else f"{mean:.1f}" for mean in means]
-        table.add_row(row.split, row.bucket, f"{row.pairs:,}", *shown)
+        texts = ["" if mean is None else f"{mean:.1f}" for mean in means]
+        table.add_row(row.split, row.bucket, f"{row.pairs:,}", *texts)
     return table
 
 

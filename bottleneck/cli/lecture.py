@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ..settings.errors import UsageError, did_you_mean
+from ..settings.names import DEFAULT_OUT
 from .console import output, show
-from .options import Form
-from .reproduce import DEFAULT_OUT
+from .options import Form, check_is_folder
 
 if TYPE_CHECKING:
     from ..lecture.evidence import Evidence, Exponent
@@ -26,8 +27,7 @@ def lecture(
     name: Annotated[
         str | None,
         typer.Argument(
-            metavar="ID",
-            help="Explain one step by step: L1 to L18, L-FAIL, L-VIND ...",
+            metavar="ID", help="Explain one step by step: L1 to L18, L-FAIL, L-VIND ..."
         ),
     ] = None,
     form: Form = "rich",
@@ -40,41 +40,35 @@ def lecture(
     ] = None,
 ) -> None:
     """Recompute the numbers that the slides print, or explain one."""
-    from ..lecture.walkthroughs import WALKTHROUGHS, audit, audit_all
-    from ..settings.errors import UsageError, did_you_mean
+    from ..lecture.walkthroughs import WALKTHROUGHS, audit
     from ..tables.lecture import audit_page, lecture_evidence
     from ..tables.page import check_format
 
-    if name is not None and name.upper() not in WALKTHROUGHS:
+    names = list(WALKTHROUGHS) if name is None else [name.upper()]
+    if names[0] not in WALKTHROUGHS:
         from ..claims.registry import CLAIMS
 
-        if name.upper() in [claim.id for claim in CLAIMS]:
+        if names[0] in [claim.id for claim in CLAIMS]:
             raise UsageError(
                 f"{name!r} is a claim and not a printed number; use `bottleneck claims`"
             )
-        raise UsageError(f"unknown id {name!r}{did_you_mean(name.upper(), WALKTHROUGHS)}")
+        raise UsageError(f"unknown id {name!r}{did_you_mean(names[0], WALKTHROUGHS)}")
     check_format(form)
     evidence = lecture_evidence(_exponent(results))
     if name is not None and form == "rich":
-        _walk(name.upper(), evidence, results)
-        return
-    audits = audit_all(evidence) if name is None else [audit(name.upper(), evidence)]
-    page = audit_page(audits)
-    show(page, form)
+        _walk(names[0], evidence, results)
+    else:
+        show([audit_page([audit(name, evidence) for name in names])], form)
 
 
 def _exponent(results: Path | None) -> "Exponent | None":
     """The exponent of the given results or of the latest benchmark, with its folder."""
     from ..questions.cost import measured_exponent
-    from ..settings.errors import UserError
 
-    if results is not None and not results.is_dir():
-        raise UserError(
-            f"{str(results)!r} is not a folder: name one that `bottleneck reproduce` or "
-            "`bottleneck bench` wrote"
-        )
     folder = results
-    if folder is None:
+    if folder is not None:
+        check_is_folder(folder)
+    else:
         files = DEFAULT_OUT.glob("*/probes/cost.csv")
         latest = max(files, key=lambda path: path.stat().st_mtime, default=None)
         folder = latest and latest.parents[1]

@@ -16,24 +16,8 @@ from typing import Annotated, Any
 import typer
 
 from .. import __version__
-from . import (
-    bench,
-    claims,
-    compare,
-    corpus,
-    diagnose,
-    lecture,
-    merge,
-    plot,
-    report,
-    reproduce,
-    results,
-    runs,
-    score,
-    study,
-    sweep,
-    translate,
-)
+from ..settings.errors import UserError
+from . import bench, corpus, lecture, results, runs, score, study, train, translate
 from .console import say
 
 INTERRUPTED = 130
@@ -52,11 +36,11 @@ AGAIN = 0.05
 """Seconds until a signal that was swallowed is sent once more."""
 
 COMMANDS = (
-    *(reproduce.reproduce, sweep.sweep, lecture.lecture),
-    *(results.table, claims.claims, plot.plot, report.report, results.export),
-    *(merge.merge, runs.runs),
-    *(study.study, diagnose.diagnose, translate.translate, bench.bench),
-    *(score.score, compare.compare),
+    *(train.reproduce, train.sweep, lecture.lecture),
+    *(results.table, results.claims, results.plot, results.report, results.export),
+    *(results.merge, runs.runs),
+    *(study.study, translate.diagnose, translate.translate, bench.bench),
+    *(score.score, score.compare),
 )
 """The commands by task: run the story, look at results, ask a question, score text."""
 
@@ -97,12 +81,11 @@ def main() -> None:
     from ..settings.names import COMMAND
 
     listen()
-    # Without a cache it works as well, and has lines of its own to say so. It writes files alone
-    # here, without a date: a notebook's backend, which may not be there, is not asked for.
+    # Without a cache matplotlib works as well, and has lines of its own to say so. It writes files
+    # alone here, without a date: a notebook's backend, which may not be there, is not asked for.
     logging.getLogger("matplotlib").setLevel(logging.ERROR)
-    os.environ["MPLBACKEND"] = "agg"
     os.environ.pop("SOURCE_DATE_EPOCH", None)
-    os.environ.update(NUMBERS)
+    os.environ.update({"MPLBACKEND": "agg"} | NUMBERS)
     line = shlex.join(["bottleneck", *sys.argv[1:]])
     os.environ[COMMAND] = line.encode(errors="replace").decode()  # workers store it with the runs
     if sys.argv[1:] and sys.argv[1] in READING:
@@ -123,7 +106,6 @@ def main() -> None:
 
 def run(arguments: list[str]) -> int:
     """Run with these arguments and return the exit code: 0, 1, 2 (usage) or 130 (interrupted)."""
-    from ..settings.errors import UserError
     from ..settings.machine import mendable
 
     try:
@@ -135,8 +117,8 @@ def run(arguments: list[str]) -> int:
     except OSError as error:
         return _unwritten(error)
     except Exception as error:
-        if _is_stopping():
-            return _interrupted(arguments)
+        if _ignore in map(signal.getsignal, _stop_signals()):
+            return _interrupted(arguments)  # jax may make another error of the interrupt
         if known := mendable(error):
             return _fail(str(known), known.exit_code)
         # Typer's own usage errors, under whatever class this version of it raises.
@@ -173,11 +155,6 @@ def _ignore(*_: object) -> None:
     """Go on with stopping. (No process that we start inherits this, as it would SIG_IGN.)"""
 
 
-def _is_stopping() -> bool:
-    """Whether we were asked to stop: jax may make another error of the interrupt."""
-    return _ignore in map(signal.getsignal, _stop_signals())
-
-
 def _swallowed(lost: Any) -> None:
     """Of what was raised where nothing can be, as in a callback of jax's, an interrupt comes again.
 
@@ -202,17 +179,15 @@ def _usage(error: Exception) -> str:
     """What Typer has to say of the command line, and where to read how it is written."""
     message = error.format_message()  # type: ignore[attr-defined]
     context = getattr(error, "ctx", None)
-    if context and context.info_name in OF_SENTENCES and "unexpected extra argument" in message:
+    if context is None:
+        return message
+    if context.info_name in OF_SENTENCES and "unexpected extra argument" in message:
         message = f"{message}: write a sentence in quotes"
     wrong = getattr(error, "option_name", "")
-    if context and FOLDERS.get(wrong) in _options(context):
+    known = {name for option in context.command.params for name in option.opts}
+    if FOLDERS.get(wrong) in known:
         message = f"No such option: {wrong}: this command's folder is named by {FOLDERS[wrong]}"
-    return f"{message} (see `{context.command_path} --help`)" if context else message
-
-
-def _options(context: Any) -> set[str]:
-    """All options of a command, by their names; of the class that Typer's version has."""
-    return {name for option in context.command.params for name in option.opts}
+    return f"{message} (see `{context.command_path} --help`)"
 
 
 def _unwritten(error: OSError) -> int:

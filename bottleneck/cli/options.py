@@ -1,58 +1,97 @@
-"""Options that several commands share, and the settings they make."""
+"""Options that several commands share, the names that they take, and the settings they make."""
 
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .listing import presets
+from ..results.schema import QUESTIONS
+from ..settings.atomic import check_writable, remove_empty, topmost_missing
+from ..settings.errors import UsageError, UserError, quoted
+from ..settings.names import DEFAULT_OUT
+from ..tables.names import FIGURES, GOLD_TABLE, TABLES
 
 if TYPE_CHECKING:
     from ..settings.run import RunSettings
 
-Preset = Annotated[
+MOST_SEEDS = 10_000
+MOST_THREADS = 1_024
+"""Of one run: more than machines have cores, and few enough to be started."""
+ALL_TABLES = (*TABLES, *QUESTIONS, GOLD_TABLE)
+OF_RUNS = {
+    "failure-pattern": "BLEU without attention by sentence length (L-FAIL).",
+    "vindication": "No attention against attention by sentence length (L-VIND).",
+    "context-size": "BLEU by context size and sentence length; several sizes (C2).",
+    "compression": "BLEU without attention by compression ratio (C1).",
+    "arms": "BLEU of every arm of a sweep by sentence length (C10, C12).",
+    "bleu": "BLEU by sentence length, one line per arm (L-FAIL, L-VIND).",
+    "context-length": "BLEU by context size and sentence length, as a map (C2).",
+    "learning": "Validation loss by length bucket and update.",
+    "attention": "Attention weights of an example, or of --sentence.",
+    GOLD_TABLE: "Attention weights against your own gold links, --gold (C7).",
+}
+"""What tables and figures that belong to no question show."""
+
+
+def _presets() -> list[str]:
+    from ..settings.run import preset_names
+
+    return preset_names()
+
+
+def _sweeps() -> list[str]:
+    from ..settings.sweep import experiment_names
+
+    return experiment_names()
+
+
+def _name_of(kind: str, names: Iterable[str]) -> Any:
+    return typer.Argument(
+        help=f"Which {kind}. Without a name, list them.", autocompletion=lambda: list(names)
+    )
+
+
+def _preset(text: str) -> Any:
+    return typer.Option(help=text, autocompletion=_presets)
+
+
+TableName = Annotated[str, _name_of("table", ALL_TABLES)]
+FigureName = Annotated[str, _name_of("figure", FIGURES)]
+QuestionName = Annotated[str, _name_of("question", QUESTIONS)]
+SweepName = Annotated[
     str,
-    typer.Option(
-        help="smoke, quick, lecture, capacity, real or paper: from seconds to a night on a GPU.",
-        autocompletion=presets,
+    typer.Argument(
+        help="The name of a sweep in experiments/, or a TOML file.", autocompletion=_sweeps
     ),
 ]
-OtherPreset = Annotated[
-    str | None,
-    typer.Option(help="Use this preset in place of the file's.", autocompletion=presets),
+Preset = Annotated[
+    str,
+    _preset("smoke, quick, lecture, capacity, real or paper: from seconds to a night on a GPU."),
+]
+OtherPreset = Annotated[str | None, _preset("Use this preset in place of the file's.")]
+RunsPreset = Annotated[
+    str | None, _preset("Preset of the runs to train [default: the study's, else lecture].")
 ]
 Assignments = Annotated[
     list[str] | None,
-    typer.Option(
-        "--set",
-        metavar="SECTION.KEY=VALUE",
-        help="Change one setting. Can be repeated.",
-    ),
+    typer.Option("--set", metavar="SECTION.KEY=VALUE", help="Change one setting. Can be repeated."),
 ]
 CorpusName = Annotated[
-    str | None,
-    typer.Option(
-        "--corpus",
-        help="grammar, copy, files, or a name from `corpus list`.",
-    ),
+    str | None, typer.Option("--corpus", help="grammar, copy, files, or a name from `corpus list`.")
 ]
 Source = Annotated[
-    str | None,
-    typer.Option(help="Parallel text: the source side, or a TSV with both. May be .gz."),
+    str | None, typer.Option(help="Parallel text: the source side, or a TSV with both. May be .gz.")
 ]
 Target = Annotated[str | None, typer.Option(help="Parallel text: the target side.")]
 TestSource = Annotated[
-    str | None,
-    typer.Option(help="Test set, source side [default: split off from the text]."),
+    str | None, typer.Option(help="Test set, source side [default: split off from the text].")
 ]
 TestTarget = Annotated[str | None, typer.Option(help="Test set, target side.")]
 TestSet = Annotated[
     str | None,
-    typer.Option(
-        "--test",
-        metavar="NAME",
-        help="Test on this corpus (a name from `corpus list`).",
-    ),
+    typer.Option("--test", metavar="NAME", help="Test on this corpus (a name from `corpus list`)."),
 ]
 ReverseDirection = Annotated[
     bool,
@@ -61,30 +100,14 @@ ReverseDirection = Annotated[
         help="Translate French to English. Lengths are then those of the French.",
     ),
 ]
-MOST_THREADS = 1_024
-"""Of one run: more than machines have cores, and few enough to be started."""
 Threads = Annotated[
-    str,
-    typer.Option(
-        help="Cores per run: a number, or auto (cores divided by runs).",
-    ),
+    str, typer.Option(help="Cores per run: a number, or auto (cores divided by runs).")
 ]
 Jobs = Annotated[
     int | None,
     typer.Option(min=1, max=9_999, help="How many runs go at once [default: one per core]."),
 ]
-Where = Annotated[
-    list[str] | None,
-    typer.Option(metavar="COLUMN=VALUE", help="Use only these runs. Can be repeated."),
-]
-Form = Annotated[
-    str,
-    typer.Option("--format", help="Output format: rich, csv, markdown, latex or json."),
-]
-Details = Annotated[
-    bool,
-    typer.Option("--details", help="Print the rules, the schedule and the rest, too."),
-]
+Results = Annotated[Path | None, typer.Option(help="A folder of results [default: the latest].")]
 OneRunOrMore = Annotated[
     Path | None,
     typer.Option(
@@ -93,16 +116,57 @@ OneRunOrMore = Annotated[
         help="A results folder, or the folder of one run [default: the latest].",
     ),
 ]
+Where = Annotated[
+    list[str] | None,
+    typer.Option(metavar="COLUMN=VALUE", help="Use only these runs. Can be repeated."),
+]
+Form = Annotated[
+    str, typer.Option("--format", help="Output format: rich, csv, markdown, latex or json.")
+]
+Details = Annotated[
+    bool, typer.Option("--details", help="Print the rules, the schedule and the rest, too.")
+]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Print no progress.")]
-Out = Annotated[Path | None, typer.Option(help="Output folder [default: results/runs/PRESET].")]
+
+
+def table_lines(names: tuple[str, ...]) -> dict[str, str]:
+    """Tables or figures with a line of text: a question's own, or that of `OF_RUNS`."""
+    from ..questions.question import find_study
+
+    texts = dict(OF_RUNS)
+    for name in QUESTIONS:
+        question = find_study(name)
+        texts[name] = f"{question.question} ({', '.join(question.ids)})"
+    return {name: texts[name] for name in names}
+
+
+def results_folder(results: Path | None) -> Path:
+    """The folder that was named, else the one written last."""
+    from ..results.discovery import latest_output
+    from ..results.folders import check_named
+
+    if results is None:
+        return latest_output(DEFAULT_OUT)
+    check_named(results)
+    return results
+
+
+def check_is_folder(folder: Path) -> None:
+    """Refuse what is not a folder as a ``UserError``."""
+    if not folder.is_dir():
+        raise UserError(
+            f"{str(folder)!r} is not a folder: name one that `bottleneck reproduce`, `bottleneck "
+            "sweep` or `bottleneck bench` wrote"
+        )
+
+
+def folder_text(folder: Path, results: Path | None) -> str:
+    """A folder of `results_folder`, and how to name another where none was named."""
+    return f"{folder}{'' if results is not None else ' (the latest; --results names others)'}"
 
 
 def check_sentence(sentence: str) -> None:
-    """Refuse a sentence of nothing, and bytes that the shell handed on and nobody can print.
-
-    Raises UsageError.
-    """
-    from ..settings.errors import UsageError
+    """Refuse an empty sentence, and one in bytes that are not UTF-8, as a ``UsageError``."""
 
     if not sentence.strip():
         raise UsageError("the sentence is empty; write it in quotes")
@@ -114,7 +178,6 @@ def check_sentence(sentence: str) -> None:
 
 def number_or_auto(option: str, text: str, most: int = 999_999) -> int | None:
     """The number that an option was given, from 1 up; None for ``auto``, else a ``UsageError``."""
-    from ..settings.errors import UsageError, quoted
 
     if text == "auto":
         return None
@@ -123,23 +186,37 @@ def number_or_auto(option: str, text: str, most: int = 999_999) -> int | None:
     return int(text)
 
 
+def corpus_values(parameters: Mapping[str, Any]) -> dict[str, str | bool]:
+    """Settings of the corpus: those of a command's parameters that were given.
+
+    A text without the name of a corpus is ``files``.
+    """
+    names = ("source", "target", "test_source", "test_target", "test", "reverse_direction")
+    given = {name: parameters.get(name) for name in names} | {"name": parameters.get("corpus")}
+    given = {name: value for name, value in given.items() if value not in (None, False)}
+    return {"name": "files"} | given if "source" in given else given
+
+
 def resolve_settings(
-    preset: str, assignments: list[str] | None, corpus: dict[str, str | bool | None]
+    preset: str, assignments: list[str] | None, corpus: Mapping[str, str | bool]
 ) -> "RunSettings":
-    """Settings of a preset, then the corpus options that were given, then ``--set``."""
+    """Settings of a preset, then those of the corpus, then ``--set``."""
     from ..settings.run import override, parse_settings, preset_values
 
     values = preset_values(preset)
-    values.setdefault("corpus", {}).update(_given(corpus))
+    values.setdefault("corpus", {}).update(corpus)
     return parse_settings(override(values, assignments or []))
 
 
-def corpus_settings(corpus: dict[str, str | bool | None]) -> dict[str, str | bool]:
-    """The corpus options that were given, by the full names of their settings."""
-    return {f"corpus.{key}": value for key, value in _given(corpus).items()}
+@contextmanager
+def output_folder(folder: Path) -> Iterator[None]:
+    """A folder that can be written into; after an error no empty folder is left."""
 
-
-def _given(corpus: dict[str, str | bool | None]) -> dict[str, str | bool]:
-    """The options that were given; a text without a corpus is ``files``."""
-    given = {key: value for key, value in corpus.items() if value not in (None, False)}
-    return {"name": "files"} | given if "source" in given else given
+    new = topmost_missing(folder)
+    check_writable(folder)
+    try:
+        yield
+    except BaseException:
+        if new:
+            remove_empty(new)
+        raise

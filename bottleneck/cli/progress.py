@@ -1,9 +1,10 @@
-"""How work reports itself on stderr: a bar for each run on a terminal, plain lines elsewhere."""
+"""Progress on stderr: a bar for each run on a terminal, plain lines elsewhere."""
 
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..runs.pool import ENDS, Job, Listener
@@ -12,8 +13,8 @@ from .console import errors, say
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-LINE_EVERY = 10.0
-"""Seconds between two plain lines of one run."""
+    from ..questions.probing import Listener as ProbeListener
+
 BAR = 10
 """Columns of a bar."""
 
@@ -27,24 +28,24 @@ def display(jobs: Sequence[Job], quiet: bool) -> Iterator[Listener]:
     console = errors()
     if quiet:
         yield lambda _job, _event: None
-    elif console.is_terminal:
-        longest = max(len(name) for name in ("all runs", *(job.name for job in jobs)))
-        names = min(longest, console.width // 2)  # a name that is cut tells no arms apart
-        widths = {"description": names, "fields[status]": max(1, console.width - names - BAR - 2)}
-        first, last = (
-            TextColumn(
-                f"{{task.{text}}}",
-                markup=False,
-                table_column=Column(no_wrap=True, overflow="ellipsis", width=width),
-            )
-            for text, width in widths.items()
+        return
+    if not console.is_terminal:
+        yield _Display(jobs).listen
+        return
+    longest = max(len(name) for name in ("all runs", *(job.name for job in jobs)))
+    names = min(longest, console.width // 2)  # a name that is cut tells no arms apart
+    widths = {"description": names, "fields[status]": max(1, console.width - names - BAR - 2)}
+    first, last = (
+        TextColumn(
+            f"{{task.{text}}}",
+            markup=False,
+            table_column=Column(no_wrap=True, overflow="ellipsis", width=width),
         )
-        with Progress(
-            first, BarColumn(bar_width=BAR), last, console=console, transient=True
-        ) as progress:
-            yield _Bars(jobs, progress).listen
-    else:
-        yield _Lines(jobs).listen
+        for text, width in widths.items()
+    )
+    columns = first, BarColumn(bar_width=BAR), last
+    with Progress(*columns, console=console, transient=True) as progress:
+        yield _Display(jobs, progress).listen
 
 
 class Tally:
@@ -61,25 +62,30 @@ class Tally:
         if event.get("update"):
             self.trained.add(job.name)
 
+    @property
+    def ended(self) -> int:
+        """How many runs have ended, well or not."""
+        return sum(phase in ENDS for phase in self.phase.values())
+
     def text(self) -> str:
         """``2 of 12 done, about 14:00 left, 2 running, 1 failed, 7 waiting``."""
         phases = Counter(self.phase.values())
-        failed, ended = phases["failed"] + phases["diverged"], sum(phases[end] for end in ENDS)
-        seconds = self.seconds_left()
-        parts = [
-            f"{phases['done']} of {len(self.phase)} done",
-            f"about {clock(seconds)} left" if seconds else "",
-            f"{len(self.phase) - ended - phases['waiting']} running",
-            f"{failed} failed" if failed else "",
-            f"{phases['waiting']} waiting" if phases["waiting"] else "",
-        ]
-        return ", ".join(filter(None, parts))
-
-    def seconds_left(self) -> float | None:
-        """The time that a run took which was trained here, times the runs left; None without."""
+        failed, waiting = phases["failed"] + phases["diverged"], phases["waiting"]
+        # The time that a run took which was trained here, times the runs left.
         trained = sum(self.phase[name] in ENDS for name in self.trained)
-        left = sum(phase not in ENDS for phase in self.phase.values())
-        return (time.monotonic() - self.start) / trained * left if trained and left else None
+        total = trained + len(self.phase) - self.ended
+        return (
+            f"{phases['done']} of {len(self.phase)} done"
+            f"{time_left(time.monotonic() - self.start, trained, total)}"
+            f", {len(self.phase) - self.ended - waiting} running"
+            + (f", {failed} failed" if failed else "")
+            + (f", {waiting} waiting" if waiting else "")
+        )
+
+
+def time_left(elapsed: float, done: int, total: int) -> str:
+    """``, about 0:42 left``; empty where nothing is done, or all is."""
+    return f", about {clock(elapsed / done * (total - done))} left" if 0 < done < total else ""
 
 
 def clock(seconds: float) -> str:
@@ -89,46 +95,33 @@ def clock(seconds: float) -> str:
     return f"{hours}:{minutes:02d}:{seconds:02d}" if hours else f"{minutes}:{seconds:02d}"
 
 
-class _Bars:
-    """A bar for the whole, and one for each run that is under way."""
+class _Display:
+    """A bar for the whole and one for each run under way; plain lines where there are no bars."""
 
-    def __init__(self, jobs: Sequence[Job], progress: "Progress"):
+    def __init__(self, jobs: Sequence[Job], progress: "Progress | None" = None):
         self.tally, self.progress = Tally(jobs), progress
-        self.whole = progress.add_task("all runs", total=len(jobs), status=self.tally.text())
-        self.tasks = {
-            job.name: progress.add_task(job.name, total=None, status="", visible=False)
-            for job in jobs
-        }
-
-    def listen(self, job: Job, event: dict[str, Any]) -> None:
-        self.tally.count(job, event)
-        ended = sum(phase in ENDS for phase in self.tally.phase.values())
-        self.progress.update(self.whole, completed=ended, status=self.tally.text())
-        self.progress.update(
-            self.tasks[job.name],
-            completed=event.get("update"),
-            total=event.get("updates"),
-            status=_status(event),
-            visible=event["phase"] not in ENDS,
-        )
-
-
-class _Lines:
-    """Plain lines: every change of phase, and a progress line now and then."""
-
-    def __init__(self, jobs: Sequence[Job]) -> None:
-        self.tally = Tally(jobs)
         self.last: dict[str, float] = {}
+        if progress:
+            status = self.tally.text()
+            self.whole = progress.add_task("all runs", total=len(jobs), status=status)
+            self.tasks = {
+                job.name: progress.add_task(job.name, total=None, status="", visible=False)
+                for job in jobs
+            }
 
     def listen(self, job: Job, event: dict[str, Any]) -> None:
-        now = time.monotonic()
         changed = self.tally.phase[job.name] != event["phase"]
         self.tally.count(job, event)
-        if not changed and now - self.last[job.name] < LINE_EVERY:
-            return
-        self.last[job.name] = now
-        whole = f" ({self.tally.text()})" if event["phase"] in ENDS else ""
-        say(f"{job.name}: {_status(event)}{whole}", err=True)
+        ended, status = event["phase"] in ENDS, _status(event)
+        if self.progress:
+            self.progress.update(self.whole, completed=self.tally.ended, status=self.tally.text())
+            done, total = event.get("update"), event.get("updates")
+            self.progress.update(
+                self.tasks[job.name], completed=done, total=total, status=status, visible=not ended
+            )
+        elif changed or time.monotonic() - self.last[job.name] >= 10:  # seconds
+            self.last[job.name] = time.monotonic()
+            say(f"{job.name}: {status}{f' ({self.tally.text()})' if ended else ''}", err=True)
 
 
 def _status(event: dict[str, Any]) -> str:
@@ -146,3 +139,23 @@ def _status(event: dict[str, Any]) -> str:
         f"{event['tokens_per_second']:,.0f} tokens/s",
     ]
     return ", ".join(parts)
+
+
+def probe_lines(runs: Sequence[Path], quiet: bool) -> "ProbeListener":
+    """A listener that says on stderr, a line each, what is being measured of which run."""
+    numbers = {run: number for number, run in enumerate(runs, 1)}
+    done: set[Path] = set()
+    start = time.monotonic()
+
+    def listen(run: Path, phase: str) -> None:
+        elapsed = time.monotonic() - start
+        left = ""
+        if phase == "done":
+            done.add(run)
+            left = time_left(elapsed, len(done), len(runs))
+            phase = f"done, {len(done)} of {len(runs)}"
+        if not quiet:
+            number = f"({numbers[run]} of {len(runs)})"
+            say(f"{run.name} {number}: {phase} ({clock(elapsed)}{left})", err=True)
+
+    return listen

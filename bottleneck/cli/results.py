@@ -1,29 +1,184 @@
-"""``bottleneck export`` and ``bottleneck table``: results as files and tables, jax not needed."""
+"""Commands that read results, without jax: ``table``, ``claims``, ``plot``, ``report``, ``export``.
 
-from collections.abc import Mapping
+Also ``merge``. ``plot`` needs jax for a sentence of the user's alone, which has to be translated.
+"""
+
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from shlex import quote
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ..results.schema import BENCHMARK
-from ..settings.errors import counted
-from .bench import print_benchmark
-from .console import print_names, say, show
-from .listing import table_lines, tables
-from .options import Details, Form, Where
-from .reproduce import DEFAULT_OUT
+from ..settings.atomic import check_place, write_text
+from ..settings.errors import UsageError, UserError, counted
+from . import options
+from .bench import show_benchmark
+from .console import output, print_names, say, show
+from .translate import load_arms
 
-Results = Annotated[
-    Path | None,
-    typer.Option(help="A folder of results [default: the latest]."),
-]
+if TYPE_CHECKING:
+    from ..figures.heatmaps import Chart
+
+
+def _relative(folder: Path) -> Path:
+    """A folder by its path from the working one, if it is inside that: so files may name it."""
+    here = Path.cwd()
+    return folder.relative_to(here) if folder.is_relative_to(here) else folder
+
+
+def _say_omitted(environment: Mapping[str, Any]) -> None:
+    """A line for what the store has and the tidy table has not: other versions, unfinished runs."""
+    from ..results.bundle import other_versions, without_result
+
+    for line in filter(None, (other_versions(environment), without_result(environment))):
+        say(line, err=True)
+
+
+def table(
+    name: options.TableName = "",
+    results: options.Results = None,
+    form: options.Form = "rich",
+    where: options.Where = None,
+    details: options.Details = False,
+) -> None:
+    """Print a table of finished runs and its verdicts."""
+    if not name:
+        print_names(options.table_lines(options.ALL_TABLES))
+        return
+    from ..results.bundle import load_bundle
+    from ..tables.page import check_format
+    from ..tables.pages import check_name, make_page
+    from ..tables.selection import where as select
+
+    check_name(name)
+    check_format(form)
+    if name == BENCHMARK:
+        show_benchmark(results, form, {"--where": where}, details)
+        return
+    bundle = select(load_bundle(options.results_folder(results)), where or [])
+    show([make_page(name, bundle)], form, details)
+
+
+def claims(
+    results: options.Results = None,
+    where: options.Where = None,
+    form: Annotated[
+        str, typer.Option("--format", help="Output format: rich, csv, markdown or json.")
+    ] = "rich",
+) -> None:
+    """Decide the lecture's claims, or say what would decide them."""
+    from ..results.discovery import find_runs
+    from ..tables.claims import check_format, print_claims, render
+    from ..tables.decided import bundle_of, decide_results
+
+    check_format(form)
+    folder = options.results_folder(results)
+    options.check_is_folder(folder)
+    bundle = bundle_of(folder)
+    decisions = decide_results(folder, where or [], bundle)
+    if form != "rich":
+        say(render(decisions, form), nl=False)
+    else:
+        print_claims(decisions, output())
+    if bundle is not None:
+        _say_omitted(bundle.environment)
+    elif not any(decision.measured for decision in decisions):
+        way = "name a folder that `bottleneck reproduce` or `bottleneck sweep` wrote"
+        if find_runs(folder).any or not any(folder.iterdir()):
+            way = f"`bottleneck reproduce --out {quote(str(folder))}` makes some there"
+        say(f"{str(folder)!r} holds no results: {way}", err=True)
+
+
+def plot(
+    name: options.FigureName = "",
+    results: options.Results = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("-o", "--out", help="Output file: .png, .svg or .pdf [default: NAME.png]."),
+    ] = None,
+    where: options.Where = None,
+    sentence: Annotated[
+        str | None, typer.Option(help="For attention: your own sentence, in quotes.")
+    ] = None,
+    beam: Annotated[
+        int | None,
+        typer.Option(min=1, help="Beam size for --sentence; 1 is greedy [default: the run's]."),
+    ] = None,
+) -> None:
+    """Draw a figure of finished runs, and write its numbers as CSV."""
+    if not name:
+        print_names(options.table_lines(options.FIGURES))
+        return
+    from ..figures.registry import NUMBERS, check_figure_file, check_name, make_figure, write_figure
+    from ..results.places import check_output
+
+    path = out or Path(f"{name}.png")
+    check_name(name, where or [])
+    if sentence is None and beam is not None:
+        raise UsageError('--beam is for a sentence of your own: --sentence "..."')
+    if sentence is not None:
+        if name != "attention":
+            raise UsageError(f"--sentence is for figure attention, not {name}: leave it out")
+        options.check_sentence(sentence)
+    for file in (path, path.with_suffix(NUMBERS)):
+        check_output(file)
+    check_figure_file(path)
+    folder = options.results_folder(results)
+    if sentence is not None:
+        figure, data = _plot_sentence(sentence, beam, folder, where or [])
+    else:
+        figure, data = make_figure(name, folder, where=where or [])
+    numbers = write_figure(figure, data, path)
+    say(f"{path}: its numbers are in {numbers}")
+
+
+def _plot_sentence(sentence: str, beam: int | None, folder: Path, where: Sequence[str]) -> "Chart":
+    """The weights behind each word that the first run with attention makes of the sentence."""
+    from ..figures.heatmaps import attending_run, weights_chart
+    from ..results.bundle import load_bundle
+    from ..results.folders import store_of
+    from ..runs.translate import attended
+    from ..tables.selection import where as select
+
+    bundle = select(load_bundle(folder), where)
+    run = attending_run(bundle)
+    network = store_of(folder) / run
+    if not network.is_dir():
+        raise UserError(
+            f"{str(folder)!r} has the numbers of run {run} and not its network: name with "
+            "--results the store that it was exported from"
+        )
+    trained = load_arms({run: network}, beam)[run]
+    (translation,) = trained.translations([sentence], 1, attended=True)
+    matrix = attended(trained, translation)
+    example = {"sentence": sentence, "source": matrix.source, "hypothesis": matrix.output,
+               "weights": matrix.weights}  # fmt: skip
+    size = trained.settings.decoding.beam_size
+    notes = [f"Translated {f'with a beam of {size}' if size > 1 else 'greedily'}."]
+    if unknown := trained.unknown(sentence):
+        notes.append(f"Not in its vocabulary: {', '.join(unknown)}.")
+    return weights_chart(bundle, run, [example], notes)
+
+
+def report(
+    results: options.Results = None,
+    out: Annotated[Path, typer.Option("-o", "--out", help="Output file.")] = Path("report.html"),
+) -> None:
+    """Write all results as one page, to put next to the slides."""
+    from ..report.page import write_report
+    from ..results.places import check_output
+
+    check_output(out)
+    size = write_report(_relative(options.results_folder(results)), out)
+    say(f"{out}: {size / 1e6:.2f} MB")
 
 
 def export(
-    results: Results = None,
-    where: Where = None,
+    results: options.Results = None,
+    where: options.Where = None,
     bundle: Annotated[
         Path | None, typer.Option(help="Write all results as a bundle into this folder.")
     ] = None,
@@ -46,47 +201,51 @@ def export(
 ) -> None:
     """Print the tidy CSV, or write all tables and figures."""
     from ..results.bundle import load_bundle, tidy_csv
-    from ..settings.atomic import write_text
-    from ..tables.selection import where as narrowed
+    from ..results.places import check_output
+    from ..tables.selection import where as select
 
     if everything:
-        others = {"--where": where, "--bundle": bundle, "-o": out}
-        _write_all(results, others | {"--without-text": without_text})
+        others = {"--where": where, "--bundle": bundle, "-o": out, "--without-text": without_text}
+        if given := [name for name, value in others.items() if value]:
+            raise UsageError(f"--all writes all of the results beside them: leave {given[0]} out")
+        _write_all(_relative(options.results_folder(results)))
         return
-    _check_written(out, bundle, without_text)
-    folder = results_folder(results)
-    chosen = narrowed(load_bundle(folder, sentences=False), where or [])
+    if out is not None and bundle is not None:
+        raise UsageError("-o names a file for the CSV, which --bundle writes too: give one of them")
+    if without_text and bundle is None:
+        raise UsageError("--without-text is of a bundle: name its folder with --bundle")
+    if out is not None:
+        check_output(out)
     if bundle is not None:
-        _write_bundle(folder, set(chosen.runs["run"]), bundle, not without_text)
+        check_place(bundle)
+    folder = options.results_folder(results)
+    selected = select(load_bundle(folder, sentences=False), where or [])
+    if bundle is not None:
+        _write_bundle(folder, set(selected.runs["run"]), bundle, not without_text)
     elif out is not None:
-        write_text(out, tidy_csv(chosen.runs))
-        say(f"Written to {out}: {counted(len(chosen.runs), 'row')}", err=True)
+        write_text(out, tidy_csv(selected.runs))
+        say(f"Written to {out}: {counted(len(selected.runs), 'row')}", err=True)
     else:
-        say(tidy_csv(chosen.runs), nl=False)
-    say_what_is_left_out(chosen.environment)
+        say(tidy_csv(selected.runs), nl=False)
+    _say_omitted(selected.environment)
 
 
-def _write_all(results: Path | None, others: Mapping[str, object]) -> None:
-    """Write out a folder and those inside it in their place; other options have no say in it."""
+def _write_all(folder: Path) -> None:
+    """Write the tables and figures of a folder and of those inside it, then claims and page."""
     from ..report.export_all import CLAIMS, CONTENTS, REPORT, write_end, write_out
     from ..results.discovery import find_runs, results_inside
     from ..results.folders import STORE
-    from ..results.study_files import tables as measured
+    from ..results.study_files import tables
     from ..runs.gathered import gather
-    from ..settings.atomic import check_place
-    from ..settings.errors import UsageError
     from ..tables.decided import holds_results
 
-    if given := [name for name, value in others.items() if value]:
-        raise UsageError(f"--all writes all of the results beside them: leave {given[0]} out")
-    folder = from_here(results_folder(results))
     check_place(folder)
     if find_runs(folder).any and not (folder / STORE).is_dir():
         raise UsageError(
             f"{str(folder)!r} is a store of runs: name the folder that it is in, where the tables "
             "and figures are to be"
         )
-    places = [folder] if holds_results(folder) or measured(folder) else []
+    places = [folder] if holds_results(folder) or tables(folder) else []
     for place in (*places, *results_inside(folder)):
         gather(place, {})
         written = write_out(place)
@@ -98,30 +257,13 @@ def _write_all(results: Path | None, others: Mapping[str, object]) -> None:
     say(f"{folder}: {CLAIMS}.md, {CLAIMS}.csv; {REPORT}, {size / 1e6:.2f} MB; {summary}")
 
 
-def _check_written(out: Path | None, bundle: Path | None, without_text: bool) -> None:
-    """Refuse what cannot be written, or makes no sense, before anything is read."""
-    from ..results.places import check_output
-    from ..settings.atomic import check_place
-    from ..settings.errors import UsageError
-
-    if out is not None and bundle is not None:
-        raise UsageError("-o names a file for the CSV, which --bundle writes too: give one of them")
-    if without_text and bundle is None:
-        raise UsageError("--without-text is of a bundle: name its folder with --bundle")
-    if out is not None:
-        check_output(out)
-    if bundle is not None:
-        check_place(bundle)
-
-
-def _write_bundle(folder: Path, chosen: set[str], bundle: Path, text: bool) -> None:
+def _write_bundle(folder: Path, names: set[str], bundle: Path, text: bool) -> None:
     from ..results.discovery import finished_runs
     from ..results.export import write_bundle
     from ..results.folders import read_groups
     from ..results.places import check_bundle
-    from ..settings.errors import UserError
 
-    runs = [run for run in finished_runs(folder) if run.name in chosen]
+    runs = [run for run in finished_runs(folder) if run.name in names]
     if not runs:
         raise UserError(
             f"{str(folder)!r} holds no finished run, and a bundle is made from these: name the "
@@ -139,59 +281,27 @@ def _write_bundle(folder: Path, chosen: set[str], bundle: Path, text: bool) -> N
         )
 
 
-def say_what_is_left_out(held: Mapping[str, Any]) -> None:
-    """What the store has and the tidy table has not, a line each."""
-    from ..results.bundle import other_versions, without_result
-
-    for line in filter(None, (other_versions(held), without_result(held))):
-        say(line, err=True)
-
-
-def table(
-    name: Annotated[
-        str,
-        typer.Argument(help="Which table. Without a name, list them.", autocompletion=tables),
-    ] = "",
-    results: Results = None,
-    form: Form = "rich",
-    where: Where = None,
-    details: Details = False,
+def merge(
+    folders: Annotated[list[Path], typer.Argument(help="Folders of results.")],
+    out: Annotated[
+        Path, typer.Option("-o", "--out", help="Write the bundle of all runs into this folder.")
+    ],
 ) -> None:
-    """Print a table of finished runs and its verdicts."""
-    if not name:
-        print_names(table_lines())
-        return
-    from ..results.bundle import load_bundle
-    from ..tables.page import check_format
-    from ..tables.pages import check_name, make_page
-    from ..tables.selection import where as narrowed
-
-    check_name(name)
-    check_format(form)
-    if name == BENCHMARK:
-        print_benchmark(results, form, {"--where": where}, details)
-        return
-    bundle = narrowed(load_bundle(results_folder(results)), where or [])
-    show(make_page(name, bundle), form, details)
-
-
-def from_here(folder: Path) -> Path:
-    """A folder by its path from the working one where it lies in it: as files may name it."""
-    here = Path.cwd()
-    return folder.relative_to(here) if folder.is_relative_to(here) else folder
-
-
-def told_folder(folder: Path, results: Path | None) -> str:
-    """A folder of `results_folder`, and where nobody named it, how to name another."""
-    return f"{folder}{'' if results is not None else ' (the latest; --results names others)'}"
-
-
-def results_folder(results: Path | None) -> Path:
-    """The folder that was named, else the one written last."""
-    from ..results.discovery import latest_output
+    """Merge the results of several machines or people."""
+    from ..results.export import write_merged
     from ..results.folders import check_named
+    from ..results.study_files import tables
 
-    if results is None:
-        return latest_output(DEFAULT_OUT)
-    check_named(results)
-    return results
+    for folder in folders:
+        check_named(folder)
+    check_place(out)
+    merged = write_merged(folders, out)
+    say(f"Written to {out}: {counted(merged.runs, 'run')}")
+    if merged.again:
+        again = "1 run is" if merged.again == 1 else f"{merged.again} runs are"
+        say(f"{again} in several folders: kept as the first of them has it", err=True)
+    if merged.differing:
+        names = ", ".join(merged.differing)
+        say(f"With other scores in a later one, so that order decides: {names}", err=True)
+    if any(tables(folder) for folder in folders):
+        say("Not in it: what studies measured, which has means over the runs of a folder", err=True)

@@ -2,26 +2,22 @@
 
 import json
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..settings.errors import plain
-from .console import output, say
-from .results import Results, Where, results_folder, told_folder
+from ..settings.errors import UsageError, UserError, plain
+from .console import output, print_names, say
+from .options import Results, Where, folder_text, results_folder
 
 if TYPE_CHECKING:
-    import pandas as pd
     from rich.table import Table
 
     from ..runs.store import RunFolder
     from ..settings.run import RunSettings
-
-ALWAYS = ("model.attention", "model.context_size", "training.seed")
-"""Settings by which a run is named, whether another has them too or not."""
 
 
 def runs(
@@ -36,7 +32,6 @@ def runs(
     yes: Annotated[bool, typer.Option("--yes", help="Delete without confirmation.")] = False,
 ) -> None:
     """List runs, show one, or remove it."""
-    from ..settings.errors import UsageError
 
     if remove and run is None:
         raise UsageError("--remove: say which run; `bottleneck runs` lists them")
@@ -54,7 +49,6 @@ def _runs(results: Path | None) -> "list[RunFolder]":
     from ..results.discovery import check_one
     from ..results.folders import STORE, without_runs
     from ..runs.store import run_folders
-    from ..settings.errors import UserError
 
     folder = results_folder(results)
     matching = run_folders(folder / STORE) or run_folders(folder)
@@ -77,46 +71,27 @@ def _filtered(runs: "list[RunFolder]", where: list[str]) -> "list[RunFolder]":
 
     from ..results.columns import columns_known
     from ..results.folders import read_groups
-    from ..settings.errors import UserError
-    from ..tables.selection import CONDITIONS, meeting
+    from ..tables.selection import CONDITIONS, list_values, meeting
 
     groups = read_groups(runs[0].store)
     rows = [
         {"run": run.run, "group": groups.get(run.run, "")} | columns_known(run.path) for run in runs
     ]
     frame = pd.DataFrame(rows, columns=list(CONDITIONS), dtype=object)
-    kept = set(meeting(frame, where)["run"])
-    if not kept:
-        raise UserError(f"no run meets {' '.join(where)}; here {_there_are(frame, where)}")
-    return [run for run in runs if run.run in kept]
-
-
-def _there_are(frame: "pd.DataFrame", where: list[str]) -> str:
-    """``attention is additive, none``: what the runs have in each column of a condition."""
-    from ..tables.selection import list_values
-
+    names = set(meeting(frame, where)["run"])
+    if names:
+        return [run for run in runs if run.run in names]
     known = frame[frame["attention"].notna()]  # a run whose settings cannot be read has nothing
-    parts = []
+    values = []
     for condition in dict.fromkeys(item.partition("=")[0].strip() for item in where):
         column = condition if condition in frame else condition.rpartition(".")[2]
-        parts += [f"{column} is {list_values(known[column])}"] if column in frame else []
-    return " and ".join(parts)
-
-
-def _settings(run: "RunFolder") -> "RunSettings | None":
-    """The settings of a run; None where they are not written yet, or damaged."""
-    from ..results.folders import read_settings
-    from ..settings.errors import UserError
-
-    with suppress(UserError):  # a file that is not there, or is of another version
-        return read_settings(run.path)
-    return None
+        values += [f"{column} is {list_values(known[column])}"] if column in frame else []
+    raise UserError(f"no run meets {' '.join(where)}; here {' and '.join(values)}")
 
 
 def run_status(run: "RunFolder") -> str:
-    """A run's status, ``stopped`` where nobody is at it, ``damaged`` where that cannot be read."""
+    """A run's status, ``stopped`` where no process trains it, ``damaged`` if it is unreadable."""
     from ..results.folders import is_lost
-    from ..settings.errors import UserError
 
     try:
         status = run.status
@@ -129,37 +104,26 @@ def run_status(run: "RunFolder") -> str:
 
 def _list(runs: "Sequence[RunFolder]") -> None:
     """One line per run, below a head; on a terminal names are folded into their column."""
-    names = _names(runs)
-    rows = [("run", "status", "settings")]
-    rows += [(run.run, run_status(run), names[run.run]) for run in runs]
-    console = output()
-    if console.is_terminal:
-        console.print(_grid(rows))
-        return
-    widths = [max(len(row[place]) for row in rows) for place in range(2)]
-    for run, status, name in rows:
-        say(f"{run:<{widths[0]}}  {status:<{widths[1]}}  {name}")
-
-
-def _grid(rows: Sequence[tuple[str, str, str]]) -> "Table":
-    from rich.table import Table
-    from rich.text import Text
-
-    grid = Table.grid(padding=(0, 2, 0, 0))
-    for _ in range(2):
-        grid.add_column(no_wrap=True)
-    grid.add_column(overflow="fold")
-    for row in rows:
-        grid.add_row(*map(Text, row))
-    return grid
+    names = {"run": "settings"} | _names(runs)
+    statuses = {"run": "status"} | {run.run: run_status(run) for run in runs}
+    first, second = max(map(len, statuses)), max(map(len, statuses.values()))
+    lines = {f"{run:<{first}}  {status:<{second}}": names[run] for run, status in statuses.items()}
+    if output().is_terminal:
+        print_names(lines, None)
+    else:
+        say("\n".join(f"{line}  {name}" for line, name in lines.items()))
 
 
 def _names(runs: "Sequence[RunFolder]") -> dict[str, str]:
-    """Each run's group, and what tells it from the others of that group; by run."""
+    """Each run's group, and the settings that differ among the runs of that group; by run.
+
+    Attention, context size and seed are named whether they differ or not.
+    """
     from ..results.folders import read_groups
     from ..settings.run import NAMES
     from ..settings.sweep import Cell, varying
 
+    always = "model.attention", "model.context_size", "training.seed"
     groups = read_groups(runs[0].store) if runs else {}
     known = {run.run: _settings(run) for run in runs}
     cells = {
@@ -168,12 +132,20 @@ def _names(runs: "Sequence[RunFolder]") -> dict[str, str]:
     parts: dict[str, set[str]] = {}
     for group in {cell.group for cell in cells.values()}:
         alike = [cell for cell in cells.values() if cell.group == group]
-        parts[group] = {*varying(alike), *ALWAYS}
+        parts[group] = {*varying(alike), *always}
     labels = {
         run: cell.label([name for name in NAMES if name in parts[cell.group]])
         for run, cell in cells.items()
     }
     return {run: labels.get(run, "(settings not known)") for run in known}
+
+
+def _settings(run: "RunFolder") -> "RunSettings | None":
+    from ..results.folders import read_settings
+
+    with suppress(UserError):  # a file that is not there, is damaged or of another version
+        return read_settings(run.path)
+    return None
 
 
 def _line(run: "RunFolder") -> str:
@@ -182,12 +154,11 @@ def _line(run: "RunFolder") -> str:
 
 
 def _find_run(results: Path | None, name: str) -> "RunFolder":
-    """The one run whose name begins so."""
-    from ..settings.errors import UserError
+    """The only run whose name begins so."""
 
     matching = [run for run in _runs(results) if run.run.startswith(name)]
     if len(matching) != 1:
-        where = told_folder(results_folder(results), results)
+        where = folder_text(results_folder(results), results)
         raise UserError(
             f"{len(matching)} runs of {where} begin with {name!r}: name one; `bottleneck runs` "
             "lists them"
@@ -196,7 +167,7 @@ def _find_run(results: Path | None, name: str) -> "RunFolder":
 
 
 def _show(folder: "RunFolder") -> None:
-    """Print how a run stands, its scores, what it ran on and every setting."""
+    """Print a run's status, its scores, what it ran on and every setting."""
     from ..results.folders import ENVIRONMENT, SCORES, SETTINGS, read_object, was_written
 
     say(_line(folder))
@@ -213,24 +184,22 @@ def _show(folder: "RunFolder") -> None:
 
 def _print_facts(head: str, facts: Mapping[str, object]) -> None:
     """A head and a line for each fact; lists and mappings have one for each of their entries."""
-    say(f"\n{head}")
-    for name, value in facts.items():
-        entries: Sequence[str] = ()
-        if isinstance(value, list):
-            entries = list(map(str, value))
-        elif isinstance(value, dict):
-            entries = [f"{key} = {_word(item)}" for key, item in value.items()]
-        say(f"  {name}" if entries else f"  {name} = {_word(value)}")
-        for entry in entries:
-            say(f"    {entry}")
-
-
-def _word(value: object) -> str:
-    """A fact as a settings file has it; what holds others as JSON."""
     from ..settings.sweep import toml_word
 
-    inside = isinstance(value, dict | list)
-    return json.dumps(value, ensure_ascii=False) if inside else toml_word(value)
+    def word(value: object) -> str:
+        """A fact as a settings file has it; what holds others as JSON."""
+        if isinstance(value, dict | list):
+            return json.dumps(value, ensure_ascii=False)
+        return toml_word(value)
+
+    lines = [f"\n{head}"]
+    for name, value in facts.items():
+        entries = list(map(str, value)) if isinstance(value, list) else []
+        if isinstance(value, dict):
+            entries = [f"{key} = {word(item)}" for key, item in value.items()]
+        lines.append(f"  {name}" if entries else f"  {name} = {word(value)}")
+        lines += [f"    {entry}" for entry in entries]
+    say("\n".join(lines))
 
 
 def _scores(path: Path) -> "Table":
@@ -238,64 +207,43 @@ def _scores(path: Path) -> "Table":
     from ..results.folders import run_rows
     from ..tables.render import count, new_table
 
+    forms = {"bleu": ".1f", "bleu_low": ".1f", "bleu_high": ".1f", "brevity_penalty": ".2f",
+             "chrf": ".1f", "nll_per_token": ".3f"}  # fmt: skip
     heads = ["source\nwords", "n", "BLEU", "95 % range", "BP", "chrF", "nats per\ntoken"]
     table = new_table("Scores by source words", heads)
     for row in run_rows(path):
-        bleu, low, high, chrf = (
-            _rounded(row.get(name), 1) for name in ("bleu", "bleu_low", "bleu_high", "chrf")
+        bleu, low, high, *others = (
+            f"{float(row[name]):{form}}" if row.get(name) else "" for name, form in forms.items()
         )
-        brevity, nll = (
-            _rounded(row.get("brevity_penalty"), 2),
-            _rounded(row.get("nll_per_token"), 3),
-        )
-        table.add_row(
-            row["bucket"], count(int(row["n"])), bleu, low and f"{low}..{high}", brevity, chrf, nll
-        )
+        interval = low and f"{low}..{high}"
+        table.add_row(row["bucket"], count(int(row["n"])), bleu, interval, *others)
     return table
 
 
-def _rounded(text: str | None, digits: int) -> str:
-    return f"{float(text):.{digits}f}" if text else ""
-
-
 def _remove(folder: "RunFolder", yes: bool) -> None:
-    """Delete a run, after asking, and take it out of the results bundle beside the store."""
+    """Delete a run, after confirmation, and take it out of the results bundle beside the store."""
     from ..runs.gathered import forget
 
-    with _locked(folder):
-        pass
     if not (yes or _confirmed(f"Delete {_line(folder)}?")):
         return
-    # Held anew, for nobody is to wait for an answer; and meanwhile a sweep may have begun it.
-    with _locked(folder):
+    lock = folder.claim(wait=False)
+    if lock is None:
+        raise UserError(f"run {folder.run} is under way; stop the command that it belongs to first")
+    try:
         folder.remove()
+    finally:
+        lock.release()
     forget(folder.store, folder.run)
     say(f"deleted {folder.run}", err=True)
 
 
 def _confirmed(question: str) -> bool:
-    from ..settings.errors import UserError
-
-    nobody = UserError("nothing deleted: nobody answers here; --yes deletes unasked")
+    refusal = UserError("refusing to delete without confirmation; pass --yes")
     if sys.stdin is None:  # closed by our caller (`<&-`)
-        raise nobody
+        raise refusal
     try:
         return typer.confirm(plain(question))
     except typer.Abort:
         if sys.stdin.isatty():  # Ctrl-C
             raise
-        raise nobody from None
-
-
-@contextmanager
-def _locked(folder: "RunFolder") -> Iterator[None]:
-    """Hold the run; refused where some process is at it."""
-    from ..settings.errors import UserError
-
-    lock = folder.claim(wait=False)
-    if lock is None:
-        raise UserError(f"run {folder.run} is under way; stop the command that it belongs to first")
-    try:
-        yield
-    finally:
-        lock.release()
+        raise refusal from None

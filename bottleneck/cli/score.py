@@ -1,19 +1,21 @@
-"""``bottleneck score``: the length-bucket table for the output of any system."""
+"""``bottleneck score`` and ``bottleneck compare``: output of any systems, by sentence length."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ..settings.errors import UsageError
 from .console import show
 from .options import Form
 
 if TYPE_CHECKING:
     from ..settings.concerns import ScoringSettings
 
-Edges = Annotated[str, typer.Option(help="Lower edges of the length buckets, in source words.")]
 MOST_RESAMPLES = 10_000_000
 """The bound of scoring.resamples, written out: settings are slow to import."""
+KINDS = "the folder of a run, or a file with one translation per line."
+Edges = Annotated[str, typer.Option(help="Lower edges of the length buckets, in source words.")]
 Resamples = Annotated[
     int, typer.Option(min=1, max=MOST_RESAMPLES, help="Number of bootstrap resamples.")
 ]
@@ -37,13 +39,44 @@ def score(
     from ..tables.score import score_page
 
     check_format(form)
-    scoring = scoring_settings(edges, resamples, seed)
-    show(score_page(read_files(hypotheses, references, sources), scoring), form)
+    scoring = _scoring_settings(edges, resamples, seed)
+    show([score_page(read_files(hypotheses, references, sources), scoring)], form)
 
 
-def scoring_settings(edges: str, resamples: int, seed: int) -> "ScoringSettings":
-    """The settings of a score; edges that are none are a ``UsageError``."""
-    from ..settings.errors import UsageError
+def compare(
+    a: Annotated[Path, typer.Argument(metavar="A", help=f"One system: {KINDS}")],
+    b: Annotated[Path, typer.Argument(metavar="B", help=f"The other system: {KINDS}")],
+    references: Annotated[
+        Path | None, typer.Option(help="Reference translations, one per line. Required for a file.")
+    ] = None,
+    sources: Annotated[
+        Path | None, typer.Option(help="Source sentences, one per line. Required for a file.")
+    ] = None,
+    edges: Edges = "5,11,21,31,41",
+    resamples: Resamples = 1000,
+    trials: Annotated[
+        int, typer.Option(min=1, max=MOST_RESAMPLES, help="Trials of approximate randomisation.")
+    ] = 10_000,
+    seed: Seed = 1,
+    form: Form = "rich",
+) -> None:
+    """Test the difference of two systems by sentence length.
+
+    The difference is that of B minus A.
+    """
+    from ..scoring.paired import Resampling
+    from ..tables.outputs import read_systems
+    from ..tables.page import check_format
+    from ..tables.paired import paired_page
+
+    check_format(form)
+    scoring = _scoring_settings(edges, resamples, seed)
+    systems = read_systems(a, b, references, sources)
+    how = Resampling(resamples, trials, seed)
+    show([paired_page(*systems, scoring.lower_edges, how)], form)
+
+
+def _scoring_settings(edges: str, resamples: int, seed: int) -> "ScoringSettings":
     from ..settings.run import parse_settings
 
     values = {"edges": edges, "resamples": resamples, "seed": seed}

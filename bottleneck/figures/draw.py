@@ -30,10 +30,10 @@ from .style import (
 
 Style = Mapping[str, Any]
 """Keywords of matplotlib for a line."""
-FEW_PANELS, FEW_PLACES = 2, 12
-"""With more panels text is smaller, with more places on an axis its marks are."""
-LABEL, LEGEND = 38, 110
-"""Letters of a line of an x axis' label, if there are many panels, and of a row of the legend."""
+FEW_PANELS = 2
+"""With more panels text is smaller."""
+LEGEND = 110
+"""Letters of a row of the legend."""
 BOUNDS = {"value at least": "^", "value under": "v"}
 """Notes of numbers that are bounds, and the marker of such a point."""
 NUMBERS = "{x:,.10g}"
@@ -73,22 +73,19 @@ def _styles(plot: Plot) -> dict[tuple[str, str], Style]:
     arms, series = marks(list(plot.data["arm"])), _series(plot.data)
     controls = list(dict.fromkeys(control for _, control in series))
     styles: dict[tuple[str, str], Style] = {
-        (arm, SLIDE): {"color": mark.colour, "marker": mark.marker if arm else "none"}
-        for arm, mark in arms.items()
+        (arm, SLIDE): mark if arm else mark | {"marker": "none"} for arm, mark in arms.items()
     }
     for index, (arm, control) in enumerate(series):
-        colour, marker = arms[arm].colour, arms[arm].marker
-        line = line_of(controls, control)
+        style, line = dict(arms[arm]), line_of(controls, control)
         if plot.steps:
             step, line = plot.steps.index(control), "-"
-            colour = shades(colour, len(plot.steps))[step]
-            marker = STEP_MARKERS[step % len(STEP_MARKERS)]
+            style["color"] = shades(style["color"], len(plot.steps))[step]
+            style["marker"] = STEP_MARKERS[step % len(STEP_MARKERS)]
         elif not arm:
-            marker = "v^<>"[controls.index(control) % 4]
-        fill = colour if line == "-" else GROUND
-        if plot.close:
-            line = ("-", *DASHES)[index % (1 + len(DASHES))]
-        styles[arm, control] = {"color": colour, "marker": marker, "mfc": fill, "ls": line}
+            style["marker"] = "v^<>"[controls.index(control) % 4]
+        style["mfc"] = style["color"] if line == "-" else GROUND
+        style["ls"] = ("-", *DASHES)[index % (1 + len(DASHES))] if plot.close else line
+        styles[arm, control] = style
     return styles
 
 
@@ -107,9 +104,9 @@ def _legend(part: FigureBase) -> None:
 
 def _draw_series(
     axes: Axes, rows: pd.DataFrame, style: Style, shift: tuple[float, float],
-    beside: tuple[float, float], label: str, across: bool = False,
+    seed_shift: tuple[float, float], label: str, across: bool = False
 ) -> None:  # fmt: skip
-    """Means with their bars, bounds, and seeds ``beside`` them; moved by ``shift`` points.
+    """Means with their bars, bounds, seeds ``seed_shift`` from them; moved by ``shift`` points.
 
     ``across``: the numbers are along the x axis.
     """
@@ -119,7 +116,7 @@ def _draw_series(
     axes.errorbar(
         means[x], means[y], **{"xerr" if across else "yerr": ends}, **style, elinewidth=2.2,
         capthick=2.2, capsize=0.5 * style["ms"], zorder=3, label=label,
-        transform=offset_copy(axes.transData, axes.figure, *shift, units="points"),
+        transform=offset_copy(axes.transData, axes.figure, *shift, units="points")
     )  # fmt: skip
     colours = {"color": style["color"], "mfc": style["mfc"], "ls": "none"}
     for note, marker in BOUNDS.items():
@@ -127,10 +124,10 @@ def _draw_series(
         if len(bounds) and not across:
             axes.plot(bounds[x], bounds[y], marker=marker, ms=15, zorder=5, **colours)
     if len(seeds):
-        moved = shift[0] + beside[0], shift[1] + beside[1]
+        moved = shift[0] + seed_shift[0], shift[1] + seed_shift[1]
         axes.plot(
             seeds[x], seeds[y], marker="o", ms=0.55 * style["ms"], mew=0.8, zorder=4, **colours,
-            transform=offset_copy(axes.transData, axes.figure, *moved, units="points"),
+            transform=offset_copy(axes.transData, axes.figure, *moved, units="points")
         )  # fmt: skip
 
 
@@ -143,7 +140,7 @@ def _draw_panel(
     places = {name: float(name) if panel.numeric else index for index, name in enumerate(names)}
     series = _series(rows)
     rows = rows.assign(at=rows["x"].map(places)).sort_values("at", kind="stable")
-    size = 6 if crowded or len(names) > FEW_PLACES else 9
+    size = 6 if crowded or len(names) > 12 else 9
     for index, (arm, control) in enumerate(series):
         style = {**styles[arm, control], "ms": size}
         if not panel.joined:
@@ -196,7 +193,7 @@ def _place_axis(
     once = panel.numeric or "–" not in counts
     counted = f"n = {counts} {panel.counted}" if once else f"n: {panel.counted}"
     label = f"{panel.x} ({counted})" if panel.x else counted
-    if crowded and len(label) > LABEL:
+    if crowded and len(label) > 38:
         label = f"{panel.x}\n({counted})"
     axes.set_xlabel(label if counts else panel.x)
     if not panel.numeric:

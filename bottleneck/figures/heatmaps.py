@@ -22,16 +22,12 @@ Chart = tuple[Figure, pd.DataFrame]
 """A figure, and a data frame of all that is drawn in it."""
 Example = Mapping[str, Any]
 """A translated sentence as bundles keep it: tokens of both sides, and the weights."""
-MOST_WORDS = 26
-"""A longer source cannot be read on a slide."""
 MOST_LETTERS = 24
 """Of a word next to a matrix: a longer one would take the matrix' own room."""
 ROOM = (750, 330)
 """Points that a slide has across and down for the words of a matrix."""
 CELLS = 0.84 * SIZE[0] * 72, 0.58 * SIZE[1] * 72
 """Points that the cells of all maps have across, and those of one down."""
-LETTER, LINE = 0.7, 1.3
-"""Width of a bold figure or sign and height of a line, as shares of its size."""
 
 
 def attention_chart(bundle: Bundle) -> Chart:
@@ -41,31 +37,29 @@ def attention_chart(bundle: Bundle) -> Chart:
     ``UserError`` without one.
     """
     examples, names = bundle.examples(), _names(bundle)
-    attending = bundle.runs.loc[bundle.runs["attention"] != NONE, "run"].drop_duplicates()
-    for run in sorted(attending, key=lambda run: " " in names[run]):
-        if drawable := [example for example in examples.get(run, ()) if example["hypothesis"]]:
-            return weights_chart(bundle, run, pick(drawable))
-    raise UserError(
-        f"no run with attention and examples in {str(bundle.folder)!r}: `bottleneck reproduce` "
-        "makes one"
-    )
+    for run in sorted(_attending(bundle), key=lambda run: " " in names[run]):
+        drawable = [example for example in examples.get(run, ()) if example["hypothesis"]]
+        if ordered := sorted(drawable, key=lambda example: len(example["source"])):
+            # More words of a source cannot be read on a slide.
+            short = [item for item in ordered if len(item["source"]) <= 26] or ordered[:1]
+            return weights_chart(bundle, run, [short[0], short[-1]][: len(short)])
+    raise _no_run(bundle, " and examples")
 
 
 def attending_run(bundle: Bundle) -> str:
     """The first run with attention; without one a ``UserError``."""
-    attending = bundle.runs.loc[bundle.runs["attention"] != NONE, "run"]
-    if attending.empty:
-        raise UserError(
-            f"no run with attention in {str(bundle.folder)!r}: `bottleneck reproduce` makes one"
-        )
-    return str(attending.iloc[0])
+    if runs := _attending(bundle):
+        return runs[0]
+    raise _no_run(bundle)
 
 
-def pick(examples: Sequence[Example]) -> list[Example]:
-    """The shortest and the longest of those with room, the shortest where none has."""
-    ordered = sorted(examples, key=lambda example: len(example["source"]))
-    fitting = [item for item in ordered if len(item["source"]) <= MOST_WORDS] or ordered[:1]
-    return [fitting[0], fitting[-1]][: len(fitting)]
+def _attending(bundle: Bundle) -> list[str]:
+    return list(bundle.runs.loc[bundle.runs["attention"] != NONE, "run"].drop_duplicates())
+
+
+def _no_run(bundle: Bundle, more: str = "") -> UserError:
+    place = str(bundle.folder)
+    return UserError(f"no run with attention{more} in {place!r}: `bottleneck reproduce` makes one")
 
 
 def _names(bundle: Bundle) -> dict[str, str]:
@@ -98,8 +92,7 @@ def weights_chart(
     for axes, item in zip(grid, examples, strict=True):
         weights = np.array(item["weights"], dtype=np.float64)
         image = axes.imshow(weights, cmap=colours, vmin=0, vmax=1, aspect="auto")
-        size = SMALL + 2 if max(weights.shape) <= 14 else SMALL - 1
-        size = min(size, ROOM[0] / weights.shape[1], ROOM[1] / weights.shape[0])
+        size = min(SMALL + 2, ROOM[0] / weights.shape[1], ROOM[1] / weights.shape[0])
         source, output = (
             [w if len(w) <= MOST_LETTERS else f"{w[: MOST_LETTERS - 1]}…" for w in item[side]]
             for side in ("source", "hypothesis")
@@ -112,7 +105,7 @@ def weights_chart(
             {
                 "run": run, "sentence": item["sentence"], "output_place": y + 1,
                 "output": item["hypothesis"][y], "source_place": x + 1, "source": item["source"][x],
-                "weight": weight,
+                "weight": weight
             }
             for (y, x), weight in np.ndenumerate(weights)
         ]  # fmt: skip
@@ -142,20 +135,12 @@ def context_length_chart(bundle: Bundle) -> Chart:
     if len(maps) > 1:
         shades += ", on one scale for both arms and another for their difference"
     note = f"{shades}; blank: not measured. Below: 95 %, over test sentences."
-    figure = slide("BLEU by context size and sentence length", (note, run_facts(sizes)))
+    figure = slide("BLEU by context size and sentence length", (note, run_facts(sizes, over="")))
     grid = figure.subplots(1, len(maps), squeeze=False, sharey=True).ravel()
-    cells = []
     for axes, (name, rows) in zip(grid, maps.items(), strict=True):
         arm = rows["arm"].iloc[0]
-        form, colours, scale = levels if arm else gains
         axes.set_title(name, fontsize=BASE, color=ATTENTION.get(arm, INK), fontweight="bold")
-        _map(axes, rows, colours, scale)
-        for place, row in enumerate(rows.to_dict("records")):
-            if not np.isnan(row["value"]):
-                texts = [form.format(row[end]) for end in ("value", "low", "high")]
-                brightness = np.dot(colours(scale(row["value"]))[:3], (0.299, 0.587, 0.114))
-                cells.append((axes, place, texts, "black" if brightness > 0.5 else "white"))
-    _write(cells, len(maps), data["bucket"].nunique(), data["context_size"].nunique())
+        _map(axes, rows, len(maps), *(levels if arm else gains))
     grid[0].set_ylabel("context size, numbers")
     return figure, data
 
@@ -176,13 +161,18 @@ def _map_data(sizes: Sequence[Comparison]) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)[columns]
 
 
-def _map(axes: Axes, rows: pd.DataFrame, colours: Colormap, scale: Normalize) -> None:
-    """One row per context size, the largest on top; one column per bucket, with its n."""
+def _map(
+    axes: Axes, rows: pd.DataFrame, maps: int, form: str, colours: Colormap, scale: Normalize
+) -> None:
+    """A row per context size, the largest on top; a column per bucket, with its n.
+
+    In a cell are its number, and below it the interval.
+    """
     sizes, counts = list(dict.fromkeys(rows["context_size"])), rows.drop_duplicates("bucket")
     values = rows["value"].to_numpy(dtype=np.float64).reshape(len(sizes), len(counts))
     shades = colours.with_extremes(bad=GROUND)
-    axes.imshow(np.ma.masked_invalid(values), cmap=shades, norm=scale, origin="lower",
-                aspect="auto")  # fmt: skip
+    image = np.ma.masked_invalid(values)
+    axes.imshow(image, cmap=shades, norm=scale, origin="lower", aspect="auto")
     names = [f"{bucket}\nn {n:,}" for bucket, n in zip(counts["bucket"], counts["n"], strict=True)]
     axes.set_xticks(range(len(names)), names, fontsize=SMALL)
     axes.set_yticks(range(len(sizes)), [f"{size:,}" for size in sizes], fontsize=SMALL + 2)
@@ -193,20 +183,16 @@ def _map(axes: Axes, rows: pd.DataFrame, colours: Colormap, scale: Normalize) ->
     for draw_edge, count in ((axes.axhline, len(sizes)), (axes.axvline, len(names))):
         for edge in range(count):
             draw_edge(edge - 0.5, color=GROUND, lw=2)
-
-
-def _write(cells: Sequence[tuple], maps: int, columns: int, rows: int) -> None:
-    """Write each cell's number and below it its interval, in sizes at which the longest fits."""
-    width, height = CELLS[0] / maps / columns, CELLS[1] / rows
-    ends = [f"{low} to {high}" for _, _, (_, low, high), _ in cells]
-    lines = 1 if max(map(len, ends)) * LETTER * SMALL < width else 2
-    ends = [text if lines == 1 else text.replace(" to ", " to\n") for text in ends]
-    across = max(len(line) for text in ends for line in text.split("\n"))
-    small = min(SMALL, width / LETTER / across, 0.45 * height / LINE / lines)
-    across = max(len(value) for _, _, (value, *_), _ in cells)
-    large = min(BASE, 0.9 * width / LETTER / across, 0.45 * height / LINE)
-    for (axes, place, (value, *_), ink), interval in zip(cells, ends, strict=True):
-        y, x = divmod(place, columns)
-        look = {"ha": "center", "color": ink, "linespacing": 1.1, "textcoords": "offset points"}
-        axes.annotate(value, (x, y), (0, 3), va="bottom", fontsize=large, fontweight="bold", **look)
-        axes.annotate(interval, (x, y), (0, 0), va="top", fontsize=small, **look)
+    width, height = CELLS[0] / maps / len(names), CELLS[1] / len(sizes)
+    for place, row in enumerate(rows.to_dict("records")):
+        if np.isnan(row["value"]):
+            continue
+        value, low, high = (form.format(row[end]) for end in ("value", "low", "high"))
+        brightness = np.dot(colours(scale(row["value"]))[:3], (0.299, 0.587, 0.114))
+        style = {"ha": "center", "color": "black" if brightness > 0.5 else "white",
+                 "linespacing": 1.1, "textcoords": "offset points"}  # fmt: skip
+        y, x = divmod(place, len(names))
+        axes.annotate(value, (x, y), (0, 3), va="bottom", fontweight="bold",
+                      fontsize=min(BASE, width / 4.5, height / 3), **style)  # fmt: skip
+        axes.annotate(f"{low} to\n{high}", (x, y), (0, 0), va="top",
+                      fontsize=min(SMALL, width / 6, height / 6), **style)  # fmt: skip

@@ -157,7 +157,7 @@ def longest(frame: pd.DataFrame) -> str:
     return "" if filled.empty else filled["bucket"].iloc[-1]
 
 
-def facts(frame: pd.DataFrame, bars: str = "test sentences") -> tuple[str, ...]:
+def facts(frame: pd.DataFrame, over: str = "test sentences") -> tuple[str, ...]:
     """Of which runs, and what the bars and points are."""
     seeds = sorted({int(seed) for seed in frame["seed"].dropna()})
     corpora, sizes, updates = (
@@ -165,41 +165,18 @@ def facts(frame: pd.DataFrame, bars: str = "test sentences") -> tuple[str, ...]:
         for name, form in {"corpus": "{}", "context_size": "{}", "updates": "{:,}"}.items()
     )
     return (
-        f"{_bars(bars, len(seeds) > 1)} Corpus {corpora}; context {sizes}; {updates} updates; "
+        f"{bars(len(seeds) > 1, over)} Corpus {corpora}; context {sizes}; {updates} updates; "
         f"{seeds_text(seeds) if seeds else 'seeds unknown'}.",
     )
 
 
-def _bars(over: str, several: bool) -> str:
+def bars(several: bool, over: str = "test sentences") -> str:
+    """What bars are, and with ``several`` seeds the points."""
     return f"Bars: 95 %, over {over}.{' Small points: single seeds.' if several else ''}"
 
 
-def bars(sizes: Sequence[Comparison], over: str = "test sentences") -> str:
-    """What bars and points are."""
-    return _bars(over, any(len(size.none.seeds) > 1 for size in sizes))
-
-
-def arm_title(arm: str) -> str:
-    """An arm as the title of a panel."""
-    return "Without attention" if arm == NONE else f"With {arm} attention"
-
-
-def drawn_buckets(buckets: Sequence[str], counts: Sequence[int]) -> list[str]:
-    """Those of so many sentences that verdicts read them; every filled one, if under two are."""
-    by_name = dict(zip(buckets, counts, strict=True))
-    read = [bucket for bucket, n in by_name.items() if n >= READ_FROM]
-    return read if len(read) > 1 else [bucket for bucket, n in by_name.items() if n]
-
-
-def left_out(buckets: Sequence[str], counts: Sequence[int]) -> str:
-    """A sentence on the filled buckets that are not drawn; nothing where all are."""
-    drawn, both = drawn_buckets(buckets, counts), zip(buckets, counts, strict=True)
-    few = [f"{bucket} (n = {n})" for bucket, n in both if n and bucket not in drawn]
-    return f"Left out: {', '.join(few)}." if few else ""
-
-
-def run_facts(sizes: Sequence[Comparison]) -> str:
-    """Of which runs; of one context size or of several."""
+def run_facts(sizes: Sequence[Comparison], over: str = "test sentences") -> str:
+    """Of which runs, of a context size or of several; and what bars there are, ``over`` what."""
     settings = sizes[0].settings
     seeds = sorted({seed for size in sizes for seed in size.none.seeds})
     some = any(list(size.none.seeds) != seeds for size in sizes)
@@ -208,8 +185,27 @@ def run_facts(sizes: Sequence[Comparison]) -> str:
         for name in ("context_size", "hidden")
     )
     wide = "" if widths == contexts else f" hidden {', '.join(dict.fromkeys(widths))};"
+    several = any(len(size.none.seeds) > 1 for size in sizes)
     return (
-        f"Corpus {settings.corpus.title}; context {', '.join(contexts)};{wide} "
+        (f"{bars(several, over)} " if over else "")
+        + f"Corpus {settings.corpus.title}; context {', '.join(contexts)};{wide} "
         f"{settings.training.updates:,} updates; {seeds_text(seeds)}"
         f"{', not all at every context size' if some else ''}."
     )
+
+
+def arm_title(arm: str) -> str:
+    """An arm as the title of a panel."""
+    return "Without attention" if arm == NONE else f"With {arm} attention"
+
+
+def drawn_buckets(buckets: Sequence[str], counts: Sequence[int]) -> tuple[list[str], str]:
+    """Buckets of so many sentences that verdicts read them, or if under two are, the filled ones.
+
+    Also a sentence on the filled buckets that are left out; empty where none is.
+    """
+    filled = {bucket: n for bucket, n in zip(buckets, counts, strict=True) if n}
+    read = [bucket for bucket, n in filled.items() if n >= READ_FROM]
+    drawn = read if len(read) > 1 else list(filled)
+    few = [f"{bucket} (n = {n})" for bucket, n in filled.items() if bucket not in drawn]
+    return drawn, f"Left out: {', '.join(few)}." if few else ""

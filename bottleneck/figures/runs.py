@@ -20,11 +20,9 @@ from .plot import (
     Panel,
     Plot,
     arm_title,
-    bars,
     data_frame,
     drawn_buckets,
     facts,
-    left_out,
     roof,
     run_facts,
     seed_rows,
@@ -41,7 +39,7 @@ def bleu(bundle: Bundle) -> Plot:
     """BLEU by length (L-FAIL, L-VIND): both arms, or none alone, and the slide's numbers."""
     comparison = compare(bundle, alone=attentions(bundle) == [])
     name, buckets, counts = "BLEU by length", comparison.buckets, comparison.n
-    drawn = drawn_buckets(buckets, counts)
+    drawn, omitted = drawn_buckets(buckets, counts)
     rows = []
     for arm in comparison.arms:
         for index, bucket in enumerate(buckets):
@@ -58,9 +56,8 @@ def bleu(bundle: Bundle) -> Plot:
         known = {bucket: values[bucket] for bucket in drawn if bucket in values}
         rows += slide_rows(name, arm, known)
     panel = Panel(name, "source words", "BLEU (0 to 100)", "sentences", limits=(0, None))
-    notes = [bars([comparison]), run_facts([comparison]), left_out(buckets, counts), SLIDE_NOTE]
     both = ", with and without attention" if comparison.attention else ""
-    note = " ".join(filter(None, notes))
+    note = " ".join(filter(None, [run_facts([comparison]), omitted, SLIDE_NOTE]))
     return Plot(f"BLEU by sentence length{both}", (panel,), data_frame(rows), (note,))
 
 
@@ -99,7 +96,7 @@ def arms(bundle: Bundle) -> Plot:
         scores += [(row, note, first(runs)["attention"], arm_of(bundle, runs)) for runs in parts]
     buckets = scores[0][-1].buckets
     counts = [max(n) for n in zip(*(score.n for *_, score in scores), strict=True)]
-    drawn = drawn_buckets(buckets, counts)
+    drawn, omitted = drawn_buckets(buckets, counts)
     titles = {bucket: f"{bucket} source words" for bucket in (drawn[0], drawn[-1])}
     rows = []
     for bucket, title in titles.items():
@@ -115,7 +112,7 @@ def arms(bundle: Bundle) -> Plot:
     note = "Compare arms within a panel: texts of other lengths have other n-grams."
     if BASELINE in by_row:
         note = f"Baseline: what most arms have; a row below names what it has instead. {note}"
-    notes = (note, " ".join(filter(None, [*facts(pd.concat(known)), left_out(buckets, counts)])))
+    notes = (note, " ".join(filter(None, [*facts(pd.concat(known)), omitted])))
     title = "BLEU of every arm" + (", of short and of long sentences" if len(titles) > 1 else "")
     return Plot(title, panels, data_frame(rows), notes, in_rows=True)
 
@@ -154,7 +151,7 @@ def compression(bundle: Bundle) -> Plot:
         _curve(sizes),
         "Ratio: mean source words x embedding size / context size. Along each line the buckets "
         f"{buckets[0]} to {buckets[-1]}, whose levels are compared loosely: other texts have other "
-        f"n-grams. {bars(sizes)} {run_facts(sizes)} {SLIDE_NOTE}",
+        f"n-grams. {run_facts(sizes)} {SLIDE_NOTE}",
     )
     title = "Does the compression ratio alone set BLEU?"
     return Plot(title, panels, data_frame(rows), notes, tuple(steps))
@@ -198,9 +195,8 @@ def learning(bundle: Bundle) -> Plot:
         Panel(f"{bucket} source words", "updates", "nats per target token", "sentences", **shape)
         for bucket in comparison.buckets
     )
-    note = (
-        "Validation loss under teacher forcing, -log P of the references. "
-        f"{bars([comparison], 'validation sentences')} {run_facts([comparison])}"
+    note = "Validation loss under teacher forcing, -log P of the references. " + run_facts(
+        [comparison], "validation sentences"
     )
     if silent:
         note += f" Of {silent} run{'s' if silent > 1 else ''} there is no such log."

@@ -7,7 +7,6 @@ styles say the same, so that a figure can be read in grey.
 import re
 from collections.abc import Sequence
 from textwrap import fill
-from typing import NamedTuple
 
 import numpy as np
 from matplotlib.colors import LinearSegmentedColormap, to_hex
@@ -19,16 +18,14 @@ DOTS = 144
 """A PNG's dots an inch: 1920 x 1080."""
 BASE, TITLE, SMALL = 16, 23, 12
 """Points of most text, of the title, and of the notes below."""
-LETTERS = 150
-"""Letters of a line of notes."""
 GROUND, INK, GRID, WEIGHTS = "#FFFFFF", "#222222", "#DDDDDD", "#00436B"
 """Colours of the ground, of text, of the grid, and of an attention weight of 1."""
 ATTENTION = {
     "none": "#D55E00", "additive": "#0072B2", "dot": "#009E73", "general": "#CC79A7",
-    "scaled-dot": "#E69F00", "uniform": "#8A8A8A",
+    "scaled-dot": "#E69F00", "uniform": "#8A8A8A"
 }  # fmt: skip
 MARKERS = {
-    "none": "o", "additive": "s", "dot": "D", "general": "P", "scaled-dot": "d", "uniform": "X",
+    "none": "o", "additive": "s", "dot": "D", "general": "P", "scaled-dot": "d", "uniform": "X"
 }  # fmt: skip
 OTHER_COLOURS, OTHER_MARKERS = ("#56B4E9", "#999933", "#7A7A7A"), "hp*8H"
 STEP_MARKERS = "os^DvPX*h"
@@ -70,41 +67,29 @@ STYLE = {
 """matplotlib's settings for every figure, both as it is drawn and as it is written."""
 
 
-class Mark(NamedTuple):
-    """How an arm is drawn."""
-
-    colour: str
-    marker: str
-
-
 def slide(title: str, notes: Sequence[str]) -> Figure:
     """A figure of slide size with its title above and its notes below; inside `STYLE`."""
     figure = Figure(figsize=SIZE, layout="constrained")
     figure.suptitle(title)
-    figure.supxlabel("\n".join(fill(note, LETTERS) for note in notes))
+    figure.supxlabel("\n".join(fill(note, 150) for note in notes))
     return figure
 
 
-def attention_of(arm: str) -> str:
-    """The attention that an arm's name begins with: ``dot-output`` and ``dot layers=2`` have dot.
+def marks(arms: Sequence[str]) -> dict[str, dict[str, str]]:
+    """Colour and marker of each arm, as matplotlib's keywords.
 
-    For other names the name.
+    The arm with an attention's plain name always has that attention's marker. An arm has the colour
+    of the attention that its name begins with, as ``dot-output`` and ``dot layers=2`` do. An arm
+    without a name is none of the arms, and has the colour of text.
     """
-    return next((name for name in MARKERS if re.match(rf"{name}( |-|$)", arm)), arm)
-
-
-def marks(arms: Sequence[str]) -> dict[str, Mark]:
-    """A mark an arm; the arm with an attention's plain name always has that attention's own.
-
-    An arm without a name is none of the arms, and has the colour of text.
-    """
-    result = {"": Mark(INK, "v")}
+    result = {"": {"color": INK, "marker": "v"}}
     for arm in sorted(set(arms) - {""}, key=lambda arm: (arm not in MARKERS, arms.index(arm))):
-        attention = attention_of(arm)
+        attention = next((name for name in MARKERS if re.match(rf"{name}( |-|$)", arm)), arm)
         colour = ATTENTION.get(attention) or OTHER_COLOURS[len(result) % len(OTHER_COLOURS)]
-        taken = {mark.marker for mark in result.values()}
+        taken = {mark["marker"] for mark in result.values()}
         markers = [MARKERS.get(attention, "h"), *OTHER_MARKERS]
-        result[arm] = Mark(colour, next((mark for mark in markers if mark not in taken), "h"))
+        marker = next((name for name in markers if name not in taken), "h")
+        result[arm] = {"color": colour, "marker": marker}
     return result
 
 

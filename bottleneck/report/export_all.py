@@ -4,8 +4,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from ..figures.files import NUMBERS, write_figure
-from ..figures.registry import make_figure
+from ..figures.registry import NUMBERS, make_figure, write_figure
 from ..results.probes import has_probe
 from ..results.schema import STUDIES
 from ..results.study_files import GOLD
@@ -15,7 +14,7 @@ from ..tables.claims import render as render_claims
 from ..tables.claims import summary
 from ..tables.decided import bundle_of, decide_results
 from ..tables.names import FIGURES, GOLD_TABLE, TABLES
-from .page import NAMES, attempt, check_results, find_pages, has_numbers, write_report
+from .page import NAMES, check_results, make_views, write_report
 
 TABLES_FOLDER, FIGURES_FOLDER, CONTENTS = "tables", "figures", "CONTENTS.md"
 CLAIMS, REPORT = "claims", "report.html"
@@ -24,8 +23,6 @@ FORMS: Mapping[str, str] = {".md": "markdown", ".csv": "csv"}
 IMAGES = (".png", ".svg")
 GROWTH = "cost_exponents"
 """The benchmark's second table."""
-OF_SIZES = ("compression", "context-length")
-"""Figures that compare context sizes."""
 
 
 class Written(NamedTuple):
@@ -46,27 +43,22 @@ def write_out(folder: Path) -> Written:
     bundle = bundle_of(folder)
 
     def draw(name: str) -> None:
-        if name in OF_SIZES and bundle and bundle.runs["context_size"].nunique() < 2:
+        compares_sizes = name in ("compression", "context-length")
+        if compares_sizes and bundle and bundle.runs["context_size"].nunique() < 2:
             raise UserError(f"all runs have one context size (`bottleneck plot {name}` draws it)")
-        for (
-            ending
-        ) in IMAGES:  # a figure that has been written once is laid out a little differently
-            write_figure(*make_figure(name, folder), folder / FIGURES_FOLDER / f"{name}{ending}")
+        for ending in IMAGES:  # drawn for each: a figure is laid out otherwise a second time
+            figure, data = make_figure(name, folder, bundle=bundle)
+            write_figure(figure, data, folder / FIGURES_FOLDER / f"{name}{ending}")
 
     names = dict.fromkeys((*NAMES, *FIGURES))
-    known = [name for name in names if has_numbers(name, folder, bundle)]
-    found, no_tables = attempt(
-        filter(NAMES.__contains__, known), lambda name: find_pages(name, folder, bundle)
-    )
-    pages = {page.name: page for made in found.values() for page in made}
+    tables, figures, reasons = make_views(names, folder, bundle, draw)
+    pages = {page.name: page for made in tables.values() for page in made}
     for name, page in pages.items():
         for ending, form in FORMS.items():
             write_text(folder / TABLES_FOLDER / f"{name}{ending}", page.render(form))
-    figures, no_figures = attempt(filter(FIGURES.__contains__, known), draw)
     _remove_others(folder / TABLES_FOLDER, pages, FORMS)
     _remove_others(folder / FIGURES_FOLDER, figures, (*IMAGES, NUMBERS))
-    missing = [f"table {name}: {reason}" for name, reason in no_tables.items()]
-    missing += [f"figure {name}: {reason}" for name, reason in no_figures.items()]
+    missing = [f"{name}: {reason}" for name, reason in reasons.items()]
     if names := ", ".join(name for name in STUDIES if bundle and not has_probe(folder, name)):
         missing.append(f"not measured: {names} (`bottleneck study NAME --results {folder}`)")
     written = Written({name: page.title for name, page in pages.items()}, list(figures), missing)

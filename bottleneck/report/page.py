@@ -24,8 +24,7 @@ from rich.table import Table
 from rich.text import Text
 
 from .. import __version__
-from ..figures import registry
-from ..figures.files import image
+from ..figures.registry import image, make_figure
 from ..figures.style import ATTENTION
 from ..lecture.slides import SLIDES
 from ..lecture.walkthroughs import audit_all
@@ -210,12 +209,8 @@ def other_runs(folder: Path, bundle: Bundle) -> dict[str, Any]:
 
 def find_views(names: Iterable[str], folder: Path, bundle: Bundle | None) -> dict[str, Any]:
     """The tables and figures that a folder has under these names, and the commands for them."""
-    known = [name for name in names if has_numbers(name, folder, bundle)]
-    tables, no_tables = attempt(
-        [name for name in known if name in NAMES], lambda name: find_pages(name, folder, bundle)
-    )
-    figures, no_figures = attempt(
-        [name for name in known if name in FIGURES], lambda name: find_figure(name, folder, bundle)
+    tables, figures, reasons = make_views(
+        names, folder, bundle, lambda name: make_figure(name, folder, bundle=bundle)[0]
     )
     pages = [page for group in tables.values() for page in group]
     captions = [line for page in pages for line in page.caption]
@@ -224,7 +219,7 @@ def find_views(names: Iterable[str], folder: Path, bundle: Bundle | None) -> dic
         "grids": [grid for page in pages for grid in grids(page, page.table)],
         "figures": [as_image(figure) for figure in figures.values()],
         "verdicts": [verdict for page in pages for verdict in page.judged],
-        "notes": dict.fromkeys((*no_tables.values(), *no_figures.values(), *captions)),
+        "notes": dict.fromkeys((*reasons.values(), *captions)),
         "commands": [
             *(f"bottleneck table {name} {where}" for name in tables),
             *(f"bottleneck plot {name} {where} -o {name}.svg" for name in figures),
@@ -232,25 +227,35 @@ def find_views(names: Iterable[str], folder: Path, bundle: Bundle | None) -> dic
     }
 
 
+def make_views(
+    names: Iterable[str], folder: Path, bundle: Bundle | None, draw: Callable[[str], Made]
+) -> tuple[dict[str, list[Page]], dict[str, Made], dict[str, str]]:
+    """The tables and the figures that a folder has under these names, and why it lacks others.
+
+    A file that is damaged or cannot be written is a ``UserError``.
+    """
+    known = [name for name in names if has_numbers(name, folder, bundle)]
+    tables: dict[str, list[Page]] = {}
+    figures: dict[str, Made] = {}
+    reasons: dict[str, str] = {}
+    for kind, made, kinds, make in (
+        ("table", tables, NAMES, lambda name: find_pages(name, folder, bundle)),
+        ("figure", figures, FIGURES, draw),
+    ):
+        for name in filter(kinds.__contains__, known):
+            try:
+                made[name] = make(name)
+            except (DamagedError, UnwrittenError):
+                raise
+            except UserError as error:
+                reasons[f"{kind} {name}"] = str(error)
+    return tables, figures, reasons
+
+
 def has_numbers(name: str, folder: Path, bundle: Bundle | None) -> bool:
     """Whether a folder has the numbers of a table or figure."""
     of_runs = name in TABLES or name in FIGURES_OF_RUNS
     return bundle is not None if of_runs else has_probe(folder, name.replace("-", "_"))
-
-
-def attempt(
-    names: Iterable[str], make: Callable[[str], Made]
-) -> tuple[dict[str, Made], dict[str, str]]:
-    """What could be made, by name; and of the others why not."""
-    made, reasons = {}, {}
-    for name in names:
-        try:
-            made[name] = make(name)
-        except (DamagedError, UnwrittenError):
-            raise
-        except UserError as error:
-            reasons[name] = str(error)
-    return made, reasons
 
 
 def find_pages(name: str, folder: Path, bundle: Bundle | None) -> list[Page]:
@@ -261,12 +266,6 @@ def find_pages(name: str, folder: Path, bundle: Bundle | None) -> list[Page]:
     if name == GOLD_TABLE:
         return study_pages(GOLD, folder, runs)
     return [make_page(name, bundle)]
-
-
-def find_figure(name: str, folder: Path, bundle: Bundle | None) -> Figure:
-    """The figure that `bottleneck plot` draws under a name."""
-    of_runs = bundle is not None and name in FIGURES_OF_RUNS
-    return (registry.of_runs(name, bundle) if of_runs else registry.make_figure(name, folder))[0]
 
 
 def as_image(figure: Figure) -> dict[str, str]:

@@ -117,12 +117,14 @@ def with_intervals(frame: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(made)
 
 
+def beyond(note: str, end: str) -> str:
+    """The sign of a number (``value``, ``low`` or ``high``) that a note says is a bound."""
+    return next((sign for side, sign in SIDES.items() if f"{end} {side}" in note), "")
+
+
 def _with_interval(row: Sequence[float], note: str) -> str:
     """A value, its interval and the note that is not of its bounds; empty where there is none."""
-    signs = [
-        next((sign for side, sign in SIDES.items() if f"{end} {side}" in note), "")
-        for end in ("value", "low", "high")
-    ]
+    signs = [beyond(note, end) for end in ("value", "low", "high")]
     value, low, high = (
         "" if pd.isna(number) else f"{sign}{_two(number)}"
         for sign, number in zip(signs, row, strict=True)

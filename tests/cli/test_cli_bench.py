@@ -35,7 +35,7 @@ def test_a_tiny_benchmark_end_to_end(capsys, tmp_path):
     assert "By length (tokens per side)" in printed.out
     assert "C9: not measured" in printed.out
     assert "Machine: " in printed.out
-    assert "(2 of 2 points, " in printed.err
+    assert "(2 of 2 points)" in printed.err
     costs = pd.read_csv(out / "probes" / "cost.csv")
     assert list(costs.columns) == list(COLUMNS)
     assert list(zip(costs["length"], costs["arm"], strict=True)) == [

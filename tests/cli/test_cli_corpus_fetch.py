@@ -9,7 +9,7 @@ import pytest
 from loopback import named_corpora
 
 from seq2seq_bottleneck.cli.main import run
-from seq2seq_bottleneck.cli.options import corpus_settings
+from seq2seq_bottleneck.cli.options import corpus_values
 from seq2seq_bottleneck.corpus.grammar import english_french
 from seq2seq_bottleneck.results.folders import SETTINGS
 from seq2seq_bottleneck.settings.concerns import NAMED
@@ -141,11 +141,9 @@ def test_a_cut_off_transfer_is_one_line(capsys, site):
 
 
 def test_options_of_a_sweep_are_settings():
-    given = {"name": "multi30k", "test": None, "reverse_direction": True}
-    assert corpus_settings(given) == {"corpus.name": "multi30k", "corpus.reverse_direction": True}
-    assert corpus_settings({"test": "tatoeba", "reverse_direction": False}) == {
-        "corpus.test": "tatoeba"
-    }
+    given = {"corpus": "multi30k", "test": None, "reverse_direction": True}
+    assert corpus_values(given) == {"name": "multi30k", "reverse_direction": True}
+    assert corpus_values({"test": "tatoeba", "reverse_direction": False}) == {"test": "tatoeba"}
 
 
 @pytest.mark.parametrize(
@@ -153,7 +151,8 @@ def test_options_of_a_sweep_are_settings():
 )
 def test_the_name_of_a_text_stays_text(name):
     given = {"source": name, "target": "b.en", "test_source": "c.en", "test_target": name}
-    for cell in make_grid(load_sweep("real_vindication"), given=corpus_settings(given)).cells:
+    options = {f"corpus.{key}": value for key, value in corpus_values(given).items()}
+    for cell in make_grid(load_sweep("real_vindication"), given=options).cells:
         found = cell.settings.corpus
         assert (found.name, found.source, found.test_target) == ("files", name, name)
 

@@ -13,7 +13,7 @@ from planted import write_planted
 from planted_arms import LOW, Store
 from planted_cost import plant_costs
 
-from seq2seq_bottleneck.cli import study
+from seq2seq_bottleneck.cli import progress
 from seq2seq_bottleneck.cli.main import run
 from seq2seq_bottleneck.results.folders import ENVIRONMENT, STORE
 from seq2seq_bottleneck.results.schema import STUDIES
@@ -71,12 +71,12 @@ def test_a_dry_run_on_finished_runs_names_them_and_measures_nothing(tmp_path, ca
     write_planted(tmp_path, ARMS, seeds=1)
     before = sorted(tmp_path.rglob("*"))
     assert run(["study", "length", "--results", str(tmp_path), "--dry-run"]) == 0
-    told = f"study length would be put to 2 runs of {tmp_path}: additive1x1, none1x1\n"
+    told = f"study length would measure 2 runs of {tmp_path}: additive1x1, none1x1\n"
     assert capsys.readouterr().out == told
     gold = [each for name in ("gold", "source", "target") for each in (f"--{name}", "absent")]
     arguments = ["study", "alignment", "--results", str(tmp_path), *gold]
     assert run([*arguments, "--dry-run"]) == 0
-    assert "would be put to 1 run of" in capsys.readouterr().out
+    assert "would measure 1 run of" in capsys.readouterr().out
     fails(capsys, [*arguments[1:], "--seeds", 3], 2, "finished runs of", "--where")
     assert sorted(tmp_path.rglob("*")) == before
 
@@ -85,7 +85,7 @@ def test_a_dry_run_on_finished_runs_names_them_and_measures_nothing(tmp_path, ca
 def test_a_folder_without_runs_is_told_before_runs_are_trained_in_it(tmp_path, capsys):
     folder = tmp_path / "thre"
     asked = ["study", "length", "--results", str(folder), "--preset", "smoke", "--dry-run"]
-    told = f"no finished run in {str(folder)!r} that study length can be put to: would train its"
+    told = f"no finished run in {str(folder)!r} that study length can measure: would train its"
     assert run(asked) == 0
     assert told in capsys.readouterr().err
     assert run([*asked, "--quiet"]) == 0
@@ -98,13 +98,13 @@ def test_a_folder_without_runs_is_told_before_runs_are_trained_in_it(tmp_path, c
 
 def test_what_is_measured_says_which_run_of_how_many_and_the_time(capsys, monkeypatch):
     times = iter([100.0, 101.0, 130.0, 131.0, 190.0])
-    monkeypatch.setattr(study, "time", SimpleNamespace(monotonic=lambda: next(times)))
+    monkeypatch.setattr(progress, "time", SimpleNamespace(monotonic=lambda: next(times)))
     one, two = Path("store/aaaa"), Path("store/bbbb")
-    with study._listening([one, two], quiet=False) as listen:
-        listen(two, "opening")
-        listen(two, "done")
-        listen(one, "counting")
-        listen(one, "done")
+    listen = progress.probe_lines([one, two], quiet=False)
+    listen(two, "opening")
+    listen(two, "done")
+    listen(one, "counting")
+    listen(one, "done")
     assert capsys.readouterr().err.splitlines() == [
         "bbbb (2 of 2): opening (0:01)",
         "bbbb (2 of 2): done, 1 of 2 (0:30, about 0:30 left)",
@@ -112,8 +112,7 @@ def test_what_is_measured_says_which_run_of_how_many_and_the_time(capsys, monkey
         "aaaa (1 of 2): done, 2 of 2 (1:30)",
     ]
     times = iter([0.0, 1.0])
-    with study._listening([one], quiet=True) as listen:
-        listen(one, "done")
+    progress.probe_lines([one], quiet=True)(one, "done")
     assert capsys.readouterr().err == ""
 
 

@@ -67,7 +67,7 @@ def test_in_a_new_folder_a_study_trains_its_own_as_the_refusal_says(
     name, bundle, capsys, monkeypatch
 ):
     begun = []
-    sweep = "seq2seq_bottleneck.cli.sweep.sweep"
+    sweep = "seq2seq_bottleneck.cli.train.sweep"
     monkeypatch.setattr(sweep, lambda *_, out, **__: begun.append(out))
     line = refused(capsys, "study", name, "--results", bundle)
     (options,) = re.findall(r"or a new one for runs of its own(?:, with (.*))?$", line)

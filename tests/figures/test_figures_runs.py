@@ -1,23 +1,31 @@
-"""The figures of runs."""
+"""The figures of runs: their numbers are the tables', and what is drawn can be read."""
 
 import json
 
+import numpy as np
 import pytest
 from listed import write_relisted
-from planted import planted_settings, sentences, translations, write_planted, write_run
-from planted_arms import HIGH, LOW, Store
+from matplotlib.colors import to_hex
+from planted import planted_settings, sentences, translations, write_planted, write_run, write_sizes
+from planted_arms import HIGH, LOW, Store, with_controls
+from planted_logs import BUCKETS, loss, write_log, write_older_log
 
-from seq2seq_bottleneck.figures.heatmaps import attending_run, pick, weights_chart
-from seq2seq_bottleneck.figures.plot import drawn_buckets, left_out
+from seq2seq_bottleneck.figures.heatmaps import attending_run, weights_chart
+from seq2seq_bottleneck.figures.plot import drawn_buckets
 from seq2seq_bottleneck.figures.registry import make_figure
+from seq2seq_bottleneck.figures.runs import MOST_ROWS
+from seq2seq_bottleneck.figures.style import ATTENTION
 from seq2seq_bottleneck.lecture.slides import L_FAIL, L_VIND
 from seq2seq_bottleneck.results.bundle import load_bundle
+from seq2seq_bottleneck.results.discovery import finished_runs
 from seq2seq_bottleneck.results.export import write_bundle
 from seq2seq_bottleneck.settings.errors import UsageError, UserError
 from seq2seq_bottleneck.tables.comparison import compare
-from seq2seq_bottleneck.tables.run_tables import run_data
+from seq2seq_bottleneck.tables.run_tables import arms, run_data
 
 ARMS = {"none": [0.2, 0.4, 0.6, 0.7, 0.8], "additive": [0.1] * 5}
+RUNS = ["none1x1", "additive1x1", "none2x1", "additive2x1"]
+FORWARD, REVERSED = "reverse_source=false", "reverse_source=true"
 
 
 @pytest.fixture(scope="module")
@@ -27,24 +35,44 @@ def bundle(tmp_path_factory):
     return folder
 
 
-def test_bleu_is_that_of_the_table_with_seeds_and_the_slides_numbers(bundle):
-    _, data = make_figure("bleu", bundle)
+@pytest.fixture(scope="module")
+def controls(tmp_path_factory):
+    """Both arms and uniform weights; the source reversed without attention; two seeds each."""
+    return with_controls(tmp_path_factory.mktemp("controls"), seeds=(1, 2)).write()
+
+
+@pytest.fixture
+def logged(tmp_path):
+    """A store of two arms and two seeds with their logs."""
+    write_planted(tmp_path, ARMS)
+    for number, run in enumerate(RUNS):
+        write_log(tmp_path / "runs" / run, number)
+    return tmp_path
+
+
+def note(figure):
+    """The text below a figure."""
+    return " ".join(figure.texts[-1].get_text().split())
+
+
+def rows_of(figure):
+    """The names of the rows from above."""
+    axes = figure.axes[0]
+    assert axes.get_ylim()[0] > axes.get_ylim()[1]
+    return [label.get_text() for label in axes.get_yticklabels()]
+
+
+def test_bleu_has_the_tables_numbers_seeds_and_the_slides_numbers(bundle):
+    figure, data = make_figure("bleu", bundle)
     table = run_data("vindication", [compare(load_bundle(bundle))])
     for arm, column in (("none", "none"), ("additive", "attention")):
-        mine = data[data["arm"] == arm]
-        means = mine[mine["kind"] == "mean"]
+        kinds = dict(list(data[data["arm"] == arm].groupby("kind")))
         for end, name in (("value", ""), ("low", "_low"), ("high", "_high")):
-            assert list(means[end]) == list(table[f"bleu_{column}{name}"])
-        assert list(means["n"]) == list(table["n"])
-        seeds = mine[mine["kind"] == "seed"].groupby("x", sort=False)["value"]
-        assert seeds.mean().to_numpy() == pytest.approx(means["value"].to_numpy())
-        slide = mine[mine["kind"] == "slide"]
-        assert list(slide["value"]) == [getattr(row, column) for row in L_VIND.values()]
-
-
-@pytest.mark.slow
-def test_the_slides_lines_are_faint_and_known_by_their_markers(bundle):
-    figure, _ = make_figure("bleu", bundle)
+            assert list(kinds["mean"][end]) == list(table[f"bleu_{column}{name}"])
+        assert list(kinds["mean"]["n"]) == list(table["n"])
+        seeds = kinds["seed"].groupby("x", sort=False)["value"].mean().to_numpy()
+        assert seeds == pytest.approx(kinds["mean"]["value"].to_numpy())
+        assert list(kinds["slide"]["value"]) == [getattr(row, column) for row in L_VIND.values()]
     lines = [line for line in figure.axes[0].lines if line.get_linestyle() == ":"]
     assert [line.get_marker() for line in lines] == ["o", "s"]
     assert all(line.get_alpha() < 0.7 for line in lines)
@@ -52,7 +80,7 @@ def test_the_slides_lines_are_faint_and_known_by_their_markers(bundle):
     assert labels[-2:] == ["none, slide", "attention, slide"]
 
 
-def test_bleu_of_one_arm_stands_beside_the_failure_pattern(bundle):
+def test_bleu_of_one_arm_is_next_to_the_failure_pattern(bundle):
     _, data = make_figure("bleu", bundle, where=["attention=none"])
     assert set(data["arm"]) == {"none"}
     slide = data[data["kind"] == "slide"]
@@ -61,80 +89,247 @@ def test_bleu_of_one_arm_stands_beside_the_failure_pattern(bundle):
         make_figure("length", bundle, where=["attention=none"])
 
 
-def _example(sentence, words):
-    source = [f"s{place}" for place in range(words)]
-    weights = [[1.0 / words] * words, [1.0] + [0.0] * (words - 1)]
-    words = {"source": source, "reference": "a b", "hypothesis": ["a", "b"]}
-    return {"sentence": sentence, **words, "weights": weights}
-
-
-def test_heatmaps_show_an_example_of_a_run_with_attention(bundle, tmp_path):
-    with pytest.raises(UserError, match="no run with attention and examples"):
-        make_figure("attention", bundle)
-    write_planted(tmp_path, ARMS, seeds=1)
-    for run in (tmp_path / "runs").iterdir():
-        write_relisted(run / "examples.json", json.dumps([_example(1, 3), _example(2, 5)]))
-    figure, data = make_figure("attention", tmp_path)
-    assert set(data["run"]) == {"additive1x1"}
-    assert len(data) == 2 * 3 + 2 * 5
-    assert list(data.loc[data["sentence"] == 1, "weight"]) == [1 / 3] * 3 + [1.0, 0.0, 0.0]
-    assert figure.axes[0].images[0].get_array().shape == (2, 3)
-    told = " ".join(figure.texts[-1].get_text().split())
-    assert "n = 2 sentences of one run: corpus grammar, attention additive, context 32" in told
-
-
-@pytest.mark.parametrize(
-    ("plain", "run", "told"),
-    [(True, "bs1", "seed 1. Each"), (False, "as1", "reverse_source=true.")],
-)
-def test_heatmaps_are_of_a_run_as_most_are_or_tell_what_it_has_instead(tmp_path, plain, run, told):
-    store = Store(tmp_path).add("a", "additive", HIGH, model={"reverse_source": True})
-    store.add("c", "none", LOW).add("d", "none", LOW, 2)
-    if plain:
-        store.add("b", "additive", HIGH)
-    for folder in store.runs:
-        write_relisted(folder / "examples.json", json.dumps([_example(1, 3)]))
-    figure, data = make_figure("attention", store.write())
-    assert set(data["run"]) == {run}
-    assert told in " ".join(figure.texts[-1].get_text().split())
-
-
-def test_a_bucket_too_small_for_a_verdict_is_not_drawn_and_told(tmp_path):
+def test_a_bucket_too_small_for_a_verdict_is_left_out_and_named(tmp_path):
     """Two sentences of 31-40 words were a whole panel of Multi30k's arms."""
-    texts = sentences()
-    few = texts[:-10]  # two are left of the longest
+    few = sentences()[:-10]  # two are left of the longest
     runs = [
         write_run(tmp_path, arm, planted_settings(arm), translations(few, ARMS[arm], [1]), few)
         for arm in ARMS
     ]
     write_bundle(runs, tmp_path, {})
-    for name, drawn in (("bleu", 4), ("arms", 2)):
+    for name, kind, drawn in (("bleu", "x", 4), ("arms", "panel", 2)):
         figure, data = make_figure(name, tmp_path)
-        kind = "x" if name == "bleu" else "panel"
         assert data[kind].nunique() == drawn
         assert "41+" not in " ".join(data[kind])
-        assert "Left out: 41+ (n = 2)." in " ".join(figure.texts[-1].get_text().split())
+        assert "Left out: 41+ (n = 2)." in note(figure)
 
 
 def test_all_buckets_are_drawn_where_under_two_are_large_enough():
-    assert drawn_buckets(["a", "b", "c"], [9, 10, 11]) == ["b", "c"]
-    assert drawn_buckets(["a", "b", "c"], [9, 0, 11]) == ["a", "c"]
-    assert left_out(["a", "b", "c"], [9, 0, 11]) == ""
-    assert left_out(["a", "b", "c", "d"], [9, 0, 11, 12]) == "Left out: a (n = 9)."
+    assert drawn_buckets(["a", "b", "c"], [9, 10, 11]) == (["b", "c"], "Left out: a (n = 9).")
+    assert drawn_buckets(["a", "b", "c"], [9, 0, 11]) == (["a", "c"], "")
+
+
+def test_arms_have_the_tables_numbers_of_the_shortest_and_the_longest_bucket(controls):
+    _, data = make_figure("arms", controls)
+    table = arms(load_bundle(controls)).set_index(["arm", "bucket"])
+    means, seeds = (data[data["kind"] == kind] for kind in ("mean", "seed"))
+    assert len(means) == 2 * 4
+    assert len(seeds) == 2 * len(means)
+    for row in means.to_dict("records"):
+        name = row["arm"] if row["x"] == FORWARD else f"{row['arm']} {row['x']}"
+        expected = table.loc[(name, row["panel"].removesuffix(" source words"))]
+        for end, column in (("value", "bleu"), ("low", "bleu_low"), ("high", "bleu_high")):
+            assert row[end] == expected[column]
+        assert row["n"] == expected["n"] == 12
+    averaged = seeds.groupby(["panel", "x", "arm"], sort=False)["value"].mean()
+    assert averaged.to_numpy() == pytest.approx(means["value"].to_numpy())
+
+
+def test_a_row_is_what_was_changed_and_each_of_its_arms_has_a_lane_and_a_look(controls):
+    figure, data = make_figure("arms", controls)
+    assert rows_of(figure) == [FORWARD, REVERSED]
+    assert [axes.get_title() for axes in figure.axes] == ["5-10 source words", "41+ source words"]
+    assert figure.axes[0].get_xlim() == figure.axes[1].get_xlim()
+    assert all("n = 12 sentences" in axes.get_xlabel() for axes in figure.axes)
+    names = ["none", "additive", "uniform"]
+    assert list(data["arm"].unique()) == names
+    legend = figure.subfigs[0].legends[0]
+    assert [text.get_text() for text in legend.get_texts()] == names
+    figure.draw_without_rendering()
+    heights = []
+    for axes in figure.axes:
+        lines = [bars.lines[0] for bars in axes.containers]
+        colours = [to_hex(line.get_color()).upper() for line in lines]
+        assert colours == [ATTENTION[arm] for arm in names]
+        assert [line.get_marker() for line in lines] == ["o", "s", "X"]
+        pixels = [line.get_transform().transform(line.get_xydata()) for line in lines]
+        heights += [axes.transData.inverted().transform(points)[:, 1] for points in pixels]
+    first, second, third = heights[:3]
+    assert [round(height) for height in (*first, *second, *third)] == [0, 1, 0, 0]
+    assert -0.5 < first[0] < second[0] < third[0] < 0.5
+    for part in ("within a panel", "95 %", "Corpus", "updates", "seed 1, 2"):
+        assert part in note(figure)
+
+
+def test_the_values_of_a_setting_are_in_the_order_of_numbers_and_not_of_digits(tmp_path):
+    store = Store(tmp_path)
+    shares = (0.75, 1.0, 0.5, 0.625)
+    for share in shares:
+        store.add(f"a{share}", "none", LOW, training={"teacher_forcing": share})
+    figure, _ = make_figure("arms", store.write())
+    assert rows_of(figure) == [f"teacher_forcing={share:g}" for share in sorted(shares)]
+    assert "Baseline" not in note(figure)
+
+
+def test_where_attention_alone_differs_each_has_a_row(tmp_path):
+    write_planted(tmp_path, {"none": LOW, "additive": HIGH, "dot": HIGH}, seeds=1)
+    figure, data = make_figure("arms", tmp_path)
+    assert rows_of(figure) == list(data["x"].unique()) == ["none", "additive", "dot"]
+    places = [bars.lines[0].get_ydata().item() for bars in figure.axes[0].containers]
+    assert places == [0.0, 1.0, 2.0]
+
+
+def test_a_group_names_its_row_where_it_is_that_rows_alone(tmp_path):
+    changes = {"none": ("none", {}), "dot": ("dot", {}),
+               "reversed": ("none", {"model": {"reverse_source": True}}),
+               "reversed2": ("dot", {"model": {"reverse_source": True}}),
+               "twice": ("none", {"training": {"updates": 20}})}  # fmt: skip
+    texts = sentences()
+    runs = [
+        write_run(tmp_path, name, planted_settings(arm, **change), texts, texts)
+        for name, (arm, change) in changes.items()
+    ]
+    groups = {name: name.removesuffix("2") for name in changes}
+    write_bundle(runs, tmp_path / "bundle", groups)
+    figure, data = make_figure("arms", tmp_path / "bundle")
+    assert rows_of(figure) == ["baseline", f"reversed\n{REVERSED}", "twice\nupdates=20"]
+    assert "Baseline: what most arms have" in note(figure)
+    assert set(data.loc[data["x"] == REVERSED, "note"]) == {"reversed"}
+
+
+def test_other_test_sentences_are_counted_at_the_end_of_each_row(tmp_path):
+    """Two settings were changed, and one of them left the shortest bucket empty."""
+    texts = sentences()
+    longer = [text for text in texts if len(text.split()) > 10]
+    runs = [
+        write_run(tmp_path, name, planted_settings("none", **change), references, references)
+        for name, change, references in (
+            ("a", {}, texts),
+            ("b", {"model": {"reverse_source": True}}, texts),
+            ("c", {"corpus": {"joined": 2}}, longer),
+        )
+    ]
+    write_bundle(runs, tmp_path, {})
+    figure, data = make_figure("arms", tmp_path)
+    assert rows_of(figure) == ["baseline", REVERSED, "joined=2"]
+    assert set(data.loc[data["x"] == "joined=2", "panel"]) == {"41+ source words"}
+    short, long = figure.axes
+    assert [text.get_text() for text in short.texts] == ["n 12", "n 12", "n 0"]
+    assert list(long.texts) == []  # n = 12 of all is in the label of the axis
+
+
+def test_one_filled_bucket_is_one_panel(tmp_path):
+    write_planted(tmp_path, {"none": LOW}, keep=frozenset({15}))
+    figure, _ = make_figure("arms", tmp_path)
+    assert [axes.get_title() for axes in figure.axes] == ["11-20 source words"]
+
+
+@pytest.mark.slow
+def test_more_rows_than_a_slide_has_room_for_are_refused_with_a_way_out(tmp_path):
+    sizes = range(8, 8 + MOST_ROWS + 1)
+    write_sizes(tmp_path, {(size, "none"): LOW for size in sizes})
+    with pytest.raises(UserError, match=r"31 rows of arms, and a figure has room for 30.*--where"):
+        make_figure("arms", tmp_path)
+    few = ",".join(map(str, sizes[:-1]))
+    figure, _ = make_figure("arms", tmp_path, where=[f"context_size={few}"])
+    figure.draw_without_rendering()
+    assert len(rows_of(figure)) == MOST_ROWS
+
+
+def test_learning_has_a_panel_a_bucket_and_a_line_that_is_the_mean_over_seeds(logged, tmp_path):
+    figure, data = make_figure("learning", logged)
+    titles = [f"{bucket} source words" for bucket in BUCKETS[:-1]]
+    assert [axes.get_title() for axes in figure.axes] == titles  # the last one is empty
+    means = data[data["kind"] == "mean"]
+    assert len(means) == 2 * 2 * 4
+    for row in means.to_dict("records"):
+        place, update = titles.index(row["panel"]), int(row["x"])
+        known = [loss(update, place, n) for n, run in enumerate(RUNS) if run.startswith(row["arm"])]
+        half = 1.96 * 0.05
+        mean = np.mean(known)
+        expected = mean, mean - half, mean + half
+        assert [row[end] for end in ("value", "low", "high")] == pytest.approx(expected)
+        assert row["n"] == 20
+        seeds = data[(data["kind"] == "seed") & (data["arm"] == row["arm"])]
+        seeds = seeds[(seeds["panel"] == row["panel"]) & (seeds["x"] == row["x"])]
+        assert list(seeds["value"]) == pytest.approx(known)
+    assert len({axes.get_ylim() for axes in figure.axes}) == 1
+    assert all("n = 20 sentences" in axes.get_xlabel() for axes in figure.axes)
+    write_bundle(finished_runs(logged), tmp_path / "bundle", {})
+    assert make_figure("learning", tmp_path / "bundle")[1].equals(data)
+    _, alone = make_figure("learning", logged, where=["attention=none"])
+    assert set(alone["arm"]) == {"none"}
+
+
+def test_runs_without_a_log_of_their_losses_are_counted_and_all_of_them_refused(logged):
+    write_older_log(logged / "runs" / "none2x1")
+    figure, data = make_figure("learning", logged)
+    assert "Of 1 run there is no such log." in note(figure)
+    means = data[(data["kind"] == "mean") & (data["arm"] == "none")]
+    assert means["value"].iloc[0] == pytest.approx(loss(5, 0, 0))
+    for run in RUNS:
+        write_older_log(logged / "runs" / run)
+    with pytest.raises(UserError, match=r"^[^\n]*did not log .* this version .*--force[^\n]*$"):
+        make_figure("learning", logged)
+
+
+def test_a_validation_that_one_seed_did_not_log_has_no_mean(logged):
+    """Resumed from a checkpoint of an older version: the first ones are missing."""
+    write_log(logged / "runs" / "none2x1", 2, updates=(10,))
+    _, data = make_figure("learning", logged)
+    assert set(data.loc[data["arm"] == "none", "x"]) == {"10"}
+    assert set(data.loc[data["arm"] == "additive", "x"]) == {"5", "10"}
+
+
+def test_of_one_sentence_there_is_no_interval(logged):
+    for number, run in enumerate(RUNS):
+        write_log(logged / "runs" / run, number, standard_error=None, sentences=1)
+    figure, data = make_figure("learning", logged)
+    assert data.loc[data["kind"] == "mean", ["low", "high"]].isna().all(axis=None)
+    figure.draw_without_rendering()
+
+
+def example(sentence, words):
+    weights = [[1.0 / words] * words, [1.0] + [0.0] * (words - 1)]
+    return {
+        "sentence": sentence, "source": [f"s{place}" for place in range(words)],
+        "reference": "a b", "hypothesis": ["a", "b"], "weights": weights,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("lengths", "drawn"), [((3, 5), [1, 2]), ((60, 20, 5, 70), [3, 2]), ((60, 70), [1])]
+)
+def test_attention_is_of_the_shortest_example_and_the_longest_with_room(lengths, drawn, tmp_path):
+    write_planted(tmp_path, ARMS, seeds=1)
+    with pytest.raises(UserError, match="no run with attention and examples"):
+        make_figure("attention", tmp_path)
+    examples = [example(number, words) for number, words in enumerate(lengths, 1)]
+    for run in (tmp_path / "runs").iterdir():
+        write_relisted(run / "examples.json", json.dumps(examples))
+    figure, data = make_figure("attention", tmp_path)
+    assert set(data["run"]) == {"additive1x1"}
+    assert list(data["sentence"].unique()) == drawn
+    for axes, sentence in zip(figure.axes, drawn, strict=False):
+        words = lengths[sentence - 1]
+        weights = data.loc[data["sentence"] == sentence, "weight"]
+        assert list(weights) == [1 / words] * words + [1.0] + [0.0] * (words - 1)
+        assert axes.images[0].get_array().shape == (2, words)
+    counted = f"n = {len(drawn)} sentence{'s' * (len(drawn) > 1)} of one run"
+    assert f"{counted}: corpus grammar, attention additive, context 32" in note(figure)
+
+
+@pytest.mark.parametrize(
+    ("plain", "run", "text"),
+    [(True, "bs1", "seed 1. Each"), (False, "as1", "reverse_source=true.")],
+)
+def test_heatmaps_are_of_a_run_as_most_are_or_name_what_it_has_instead(tmp_path, plain, run, text):
+    store = Store(tmp_path).add("a", "additive", HIGH, model={"reverse_source": True})
+    store.add("c", "none", LOW).add("d", "none", LOW, 2)
+    if plain:
+        store.add("b", "additive", HIGH)
+    for folder in store.runs:
+        write_relisted(folder / "examples.json", json.dumps([example(1, 3)]))
+    figure, data = make_figure("attention", store.write())
+    assert set(data["run"]) == {run}
+    assert text in note(figure)
 
 
 @pytest.mark.parametrize(("signs", "label"), [(24, "y" * 24), (25, "y" * 23 + "…")])
-def test_a_word_too_long_for_a_label_is_cut_in_the_picture_and_told(bundle, signs, label):
-    example = _example(1, 3) | {"hypothesis": ["a", "y" * signs]}
-    held = load_bundle(bundle)
-    figure, data = weights_chart(held, attending_run(held), [example])
-    axes = figure.axes[0]
-    assert [text.get_text() for text in axes.get_yticklabels()] == ["a", label]
-    assert ("the CSV has them whole" in figure.texts[-1].get_text()) == (signs > 24)
+def test_a_word_too_long_for_a_label_is_cut_in_the_picture_alone(bundle, signs, label):
+    results = load_bundle(bundle)
+    words = example(1, 3) | {"hypothesis": ["a", "y" * signs]}
+    figure, data = weights_chart(results, attending_run(results), [words])
+    assert [text.get_text() for text in figure.axes[0].get_yticklabels()] == ["a", label]
+    assert ("the CSV has them whole" in note(figure)) == (signs > 24)
     assert set(data["output"]) == {"a", "y" * signs}
-
-
-def test_an_example_too_long_for_a_slide_is_shown_only_where_there_is_no_other():
-    found = [_example(1, 60), _example(2, 20), _example(3, 5), _example(4, 70)]
-    assert [one["sentence"] for one in pick(found)] == [3, 2]
-    assert [one["sentence"] for one in pick(found[::3])] == [1]

@@ -1,16 +1,16 @@
-"""What the figures of studies show is what the studies' tables hold."""
+"""What the figures of studies show is what the studies' tables hold, and how arms look."""
 
 import pytest
 from matplotlib.colors import to_hex
 from planted_probes import TABLES, plant, rows_of
 
-from seq2seq_bottleneck.figures.draw import draw
 from seq2seq_bottleneck.figures.registry import FIGURES, make_figure, study_plot
-from seq2seq_bottleneck.figures.style import ATTENTION
+from seq2seq_bottleneck.figures.style import ATTENTION, line_of, marks
 from seq2seq_bottleneck.results.schema import STUDIES
 from seq2seq_bottleneck.settings.errors import UsageError, UserError
 
 PERCENT = {"survival", "alignment", "embeddings"}
+ENDS = ("value", "low", "high")
 
 
 def test_every_study_has_a_figure():
@@ -19,36 +19,37 @@ def test_every_study_has_a_figure():
 
 
 @pytest.mark.parametrize("study", STUDIES)
-def test_each_drawn_number_stands_in_the_studys_table(study, tmp_path):
+def test_each_drawn_number_is_in_the_studys_table(study, tmp_path):
     data = study_plot(study, plant(tmp_path, study)).data
-    scale = 100 if study in PERCENT else 1
-    known = {round(scale * row["value"], 6): row for row in rows_of(study)}
-    known |= {round(100 * row["value"], 6): row for row in rows_of(study)}
-    shown = data[data["kind"] != "slide"]
-    assert len(shown) > 6
-    for row in shown.to_dict("records"):
-        held = known[round(row["value"], 6)]
-        assert row["arm"] in (held["arm"], "")
+    scales = {100 if study in PERCENT else 1, 100}
+    known = {round(scale * row["value"], 6): row for scale in scales for row in rows_of(study)}
+    drawn = data[data["kind"] != "slide"]
+    assert len(drawn) > 6
+    for row in drawn.to_dict("records"):
+        source = known[round(row["value"], 6)]
+        assert row["arm"] in (source["arm"], "")
         assert row["n"] == 1234
-        assert (row["kind"] == "seed") == ("seed" in held)
+        assert (row["kind"] == "seed") == ("seed" in source)
         if row["kind"] == "mean":
-            times = row["value"] / held["value"]
-            assert row["low"] == pytest.approx(times * held["low"])
-            assert row["high"] == pytest.approx(times * held["high"])
+            scale = row["value"] / source["value"]
+            ends = [scale * source[end] for end in ("low", "high")]
+            assert [row["low"], row["high"]] == pytest.approx(ends)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive(sample="session")
 @pytest.mark.parametrize("study", STUDIES)
-def test_every_panel_has_series_an_axis_with_its_unit_and_n(study, tmp_path):
-    figure, data = make_figure(study, plant(tmp_path, study))
+def test_a_mean_without_an_interval_is_drawn_without_one(study, tmp_path):
+    rows = [row | {"low": None, "high": None} for row in rows_of(study, seeds=0)]
+    figure, data = make_figure(study, plant(tmp_path, study, rows))
+    means = data[data["kind"] == "mean"]
+    assert len(means)
+    assert means[["low", "high"]].isna().all(axis=None)
     assert len(figure.axes) == data["panel"].nunique()
-    for axes in figure.axes:
-        assert axes.get_ylabel()
-        assert "1,234" in axes.get_xlabel()
-        assert axes.lines
+    assert all(axes.get_ylabel() and "1,234" in axes.get_xlabel() for axes in figure.axes)
+    figure.draw_without_rendering()
 
 
-def test_the_points_lie_at_the_means_with_their_seeds_beside(tmp_path):
+def test_the_points_lie_at_the_means_with_their_seeds_next_to_them(tmp_path):
     figure, data = make_figure("length", plant(tmp_path, "length"))
     means = data[(data["kind"] == "mean") & (data["panel"] == "Length of outputs")]
     drawn = figure.axes[0].containers[0].lines[0].get_ydata()
@@ -67,22 +68,43 @@ def test_single_seeds_are_hollow_where_their_mean_is(tmp_path):
     for axes in figure.axes:
         seeds = [line for line in axes.lines if line.get_markersize() <= 5]
         filled = {line.get_markerfacecolor() == colour: list(line.get_ydata()) for line in seeds}
-        own = data[(data["panel"] == axes.get_title()) & (data["kind"] == "seed")]
-        told = {name: list(held["value"]) for name, held in own.groupby("control")}
-        assert filled == {True: told["4,000 updates"], False: told["2,000 updates"]}
+        known = data[(data["panel"] == axes.get_title()) & (data["kind"] == "seed")]
+        values = {name: list(group["value"]) for name, group in known.groupby("control")}
+        assert filled == {True: values["4,000 updates"], False: values["2,000 updates"]}
 
 
-def test_an_arm_has_one_colour_in_all_figures_and_another_marker(tmp_path):
-    looks = set()
+def test_an_arm_has_the_same_colour_and_marker_in_all_figures(tmp_path):
+    styles = set()
     for study in ("length", "survival", "information"):
-        figure = draw(study_plot(study, plant(tmp_path, study)))
+        figure, _ = make_figure(study, plant(tmp_path, study))
         (legend,) = figure.subfigs[0].legends
         for handle, text in zip(legend.legend_handles, legend.get_texts(), strict=True):
             if text.get_text() in ("none", "additive"):
                 colour = to_hex(handle.get_color()).upper()
-                looks.add((text.get_text(), colour, handle.get_marker()))
+                styles.add((text.get_text(), colour, handle.get_marker()))
     markers = {"none": "o", "additive": "s"}
-    assert looks == {(arm, ATTENTION[arm], mark) for arm, mark in markers.items()}
+    assert styles == {(arm, ATTENTION[arm], marker) for arm, marker in markers.items()}
+
+
+def test_an_attention_looks_the_same_whatever_is_drawn_with_it():
+    together = marks([*ATTENTION])
+    for arm in ATTENTION:
+        assert marks(["uniform layers=2", arm])[arm] == together[arm]
+    for marked in (together, marks(["size=64", "size=128"])):
+        for key in ("color", "marker"):
+            assert len({mark[key] for mark in marked.values()}) == len(marked)
+    names = ("dot", "dot-output", "dot layers=2")
+    variants = marks(names)
+    assert {variants[name]["color"] for name in names} == {ATTENTION["dot"]}
+    assert len({mark["marker"] for mark in variants.values()}) == 4
+
+
+def test_the_trained_line_is_solid_and_untrained_is_the_same_everywhere():
+    for controls in (["", "untrained"], ["in the source", "", "shuffled", "untrained"]):
+        assert line_of(controls, "") == "-"
+        assert line_of(controls, "untrained") == "--"
+    assert line_of(["3,200 updates", "1,600 updates"], "3,200 updates") == "-"
+    assert line_of(["3,200 updates", "1,600 updates"], "1,600 updates") != "-"
 
 
 def test_of_text_without_classes_survival_is_shown_by_frequency(tmp_path):
@@ -103,8 +125,8 @@ def test_survival_below_chance_is_not_cut_off(tmp_path):
 def test_bits_below_0_are_drawn_at_0(tmp_path):
     rows = [row | {"value": -5.0, "low": -9.0} for row in rows_of("information", seeds=0)]
     data = study_plot("information", plant(tmp_path, "information", rows)).data
-    kept = data[(data["control"] == "untrained")]
-    assert set(kept["value"]) == {0.0} == set(kept["low"])
+    untrained = data[(data["control"] == "untrained")]
+    assert set(untrained["value"]) == {0.0} == set(untrained["low"])
 
 
 def test_of_text_without_exact_bits_the_translators_are_drawn(tmp_path):
@@ -116,15 +138,10 @@ def test_of_text_without_exact_bits_the_translators_are_drawn(tmp_path):
     assert set(drawn["arm"]) == {"none", "additive", ""}
 
 
-@pytest.mark.exhaustive(sample="session")
-@pytest.mark.parametrize("study", STUDIES)
-def test_a_mean_without_an_interval_is_drawn_without_one(study, tmp_path):
-    rows = [row | {"low": None, "high": None} for row in rows_of(study, seeds=0)]
-    figure, data = make_figure(study, plant(tmp_path, study, rows))
-    shown = data[data["kind"] == "mean"]
-    assert len(shown)
-    assert shown[["low", "high"]].isna().all(axis=None)
-    figure.draw_without_rendering()
+def test_a_panel_of_which_nothing_was_measured_is_left_out(tmp_path):
+    rows = [row for row in rows_of("information") if row["measure"] == "bleu"]
+    figure, _ = make_figure("information", plant(tmp_path, "information", rows))
+    assert [axes.get_xlabel() for axes in figure.axes] == ["bits per number (n = 1,234 sentences)"]
 
 
 def test_gradients_are_in_the_order_of_distance(tmp_path):
@@ -132,21 +149,27 @@ def test_gradients_are_in_the_order_of_distance(tmp_path):
     assert list(dict.fromkeys(data["x"])) == ["1-5", "6-10", "11-20", "41+"]
 
 
-def test_the_slides_dimensions_stand_at_its_sentences_length_alone(tmp_path):
+def test_the_slides_dimensions_are_at_its_sentences_length_alone(tmp_path):
     data = study_plot("dimensions", plant(tmp_path, "dimensions")).data
     slide = data[data["kind"] == "slide"]
     assert slide[["x", "value"]].to_numpy().tolist() == [["21-30", 200.0]]
 
 
-def test_a_length_beyond_the_tested_ones_has_a_marker_of_its_own(tmp_path):
-    rows = rows_of("capacity", seeds=0)
-    plain, _ = make_figure("capacity", plant(tmp_path, "capacity", rows))
-    rows = [row | {"note": "value at least, high at least"} for row in rows]
-    marked, data = make_figure("capacity", plant(tmp_path, "capacity", rows))
-    found = [sum(line.get_marker() == "^" and len(line.get_xdata()) > 0 for line in axes.lines)
-             for axes in (plain.axes[0], marked.axes[0])]  # fmt: skip
-    assert found == [0, 2]
+def test_a_length_beyond_the_tested_ones_has_a_marker_of_a_bound(tmp_path):
+    bounds = [row | {"note": "value at least, high at least"} for row in rows_of("capacity", 0)]
+    for rows, expected in ((None, 0), (bounds, 2)):
+        figure, data = make_figure("capacity", plant(tmp_path, "capacity", rows))
+        lines = [line for line in figure.axes[0].lines if len(line.get_xdata())]
+        assert sum(line.get_marker() == "^" for line in lines) == expected
     assert set(data["note"]) == {"value at least, high at least"}
+
+
+def test_a_single_place_on_a_logarithmic_axis_has_room_on_both_sides(tmp_path):
+    """Limits that nothing lay between threw the axis out of the picture."""
+    figure, data = make_figure("capacity", plant(tmp_path, "capacity"))
+    assert set(data["x"].astype(float)) == {256}
+    for axes in figure.axes:
+        assert axes.get_xlim() == pytest.approx((256 / 2**0.5, 256 * 2**0.5))
 
 
 def test_the_users_gold_set_has_weights_and_baselines_by_length_with_intervals(tmp_path):
@@ -154,17 +177,16 @@ def test_the_users_gold_set_has_weights_and_baselines_by_length_with_intervals(t
     rows = [row | {"note": note} for row in rows_of("alignment") if row["arm"] == "additive"]
     plant(tmp_path, "alignment_gold", rows)
     _, data = make_figure("alignment-gold", tmp_path)
-    held = {(row["control"], row["bucket"]): row for row in rows
-            if row["measure"] == "aer" and "seed" not in row}  # fmt: skip
+    known = {(row["control"], row["bucket"]): row for row in rows
+             if row["measure"] == "aer" and "seed" not in row}  # fmt: skip
     means = data[(data["kind"] == "mean") & data["panel"].str.startswith("Alignment error")]
     names = {"": "", "untrained": "untrained", "diagonal": "diagonal", "IBM model 1": "ibm1"}
     assert {(row["control"], row["x"]) for row in means.to_dict("records")} == {
         (control, bucket) for control in names for bucket in ("5-10", "11-20", "21-30")
     }
     for row in means.to_dict("records"):
-        known = held[names[row["control"]], row["x"]]
-        drawn = [row[end] for end in ("value", "low", "high")]
-        assert drawn == pytest.approx([100 * known[end] for end in ("value", "low", "high")])
+        source = known[names[row["control"]], row["x"]]
+        assert [row[end] for end in ENDS] == pytest.approx([100 * source[end] for end in ENDS])
     assert set(data["note"]) == {note}
 
 
@@ -175,29 +197,15 @@ def test_a_gold_set_of_short_sentences_is_drawn_as_one(tmp_path):
     assert set(data["control"]) >= {"", "diagonal", "IBM model 1"}
 
 
-def test_a_panel_of_which_nothing_was_measured_is_left_out(tmp_path):
-    rows = [row for row in rows_of("information") if row["measure"] == "bleu"]
-    figure, _ = make_figure("information", plant(tmp_path, "information", rows))
-    assert [axes.get_xlabel() for axes in figure.axes] == ["bits per number (n = 1,234 sentences)"]
-
-
 def test_without_numbers_the_command_that_measures_them_is_named(tmp_path):
-    with pytest.raises(UserError, match="bottleneck study reading --results"):
-        make_figure("reading", tmp_path)
-    with pytest.raises(UserError, match=r"study alignment --gold FILE .* --results"):
-        make_figure("alignment-gold", tmp_path)
-    with pytest.raises(UserError, match="bottleneck bench --out"):
-        make_figure("cost", tmp_path)
+    for name, message in (
+        ("reading", "bottleneck study reading --results"),
+        ("alignment-gold", "study alignment --gold FILE .* --results"),
+        ("cost", "bottleneck bench --out"),
+    ):
+        with pytest.raises(UserError, match=message):
+            make_figure(name, tmp_path)
     with pytest.raises(UserError, match=r"has no numbers; .*export"):
         make_figure("length", plant(tmp_path, "length", []))
     with pytest.raises(UsageError, match="did you mean 'length'"):
         make_figure("lenght", tmp_path)
-
-
-def test_a_single_place_on_a_logarithmic_axis_has_room_on_both_sides(tmp_path):
-    """Limits that nothing lay between threw the axis out of the picture."""
-    rows = [row for row in rows_of("capacity") if row["context_size"] == 256]
-    figure, data = make_figure("capacity", plant(tmp_path, "capacity", rows))
-    assert set(data["x"].astype(float)) == {256}
-    for axes in figure.axes:
-        assert axes.get_xlim() == pytest.approx((256 / 2**0.5, 256 * 2**0.5))

@@ -15,12 +15,9 @@ def test_a_number_keeps_the_text_of_its_slide():
     assert Printed("0.60") + 1 == 1.6
 
 
-def test_ids_are_in_the_lectures_order():
+def test_ids_and_rows_are_in_the_lectures_order_and_keep_the_slides_names():
     last = ["L-FAIL", "L-VIND", "L-SHORT", "L-LOST"]
     assert list(SLIDES) == [f"L{number}" for number in range(1, 19)] + last
-
-
-def test_rows_are_in_order_and_keep_the_slides_names():
     for table in (L_FAIL, L_VIND):
         assert list(table) == BUCKETS
         assert [row.slide_bucket for row in table.values()] == ON_THE_SLIDE

@@ -55,7 +55,7 @@ def visit(address: str, folder: Path, *flags: str) -> Visit:
     given = (*FLAGS, f"--user-data-dir={folder / 'profile'}", f"--log-net-log={log}", *flags)
     done = subprocess.run(
         [executable(), *given, "--dump-dom", address],
-        capture_output=True, text=True, timeout=TIMEOUT, check=True, encoding="utf8",
+        capture_output=True, text=True, timeout=TIMEOUT, check=True, encoding="utf8"
     )  # fmt: skip
     console = re.findall(r"CONSOLE[^\]]*\] (.*)", done.stderr)
     return Visit(done.stdout, console, _requests(log))
@@ -64,7 +64,7 @@ def visit(address: str, folder: Path, *flags: str) -> Visit:
 def _requests(log: Path) -> list[str]:
     """The addresses that the page asked the network for."""
     text = log.read_text(encoding="utf8").rstrip()
-    held = json.loads(text if text.endswith("}") else f"{text.rstrip(',')}]}}")
-    kind = held["constants"]["logEventTypes"]["URL_REQUEST_START_JOB"]
-    told = [event.get("params", {}) for event in held["events"] if event["type"] == kind]
-    return [one["url"] for one in told if "url" in one and one.get("initiator") != OWN]
+    content = json.loads(text if text.endswith("}") else f"{text.rstrip(',')}]}}")
+    kind = content["constants"]["logEventTypes"]["URL_REQUEST_START_JOB"]
+    asked = [event.get("params", {}) for event in content["events"] if event["type"] == kind]
+    return [item["url"] for item in asked if "url" in item and item.get("initiator") != OWN]

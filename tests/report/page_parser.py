@@ -18,8 +18,8 @@ class Node:
 
     def all(self, name: str) -> list["Node"]:
         """The elements of a name within, in the page's order."""
-        found = [self] if self.name == name else []
-        return found + [one for child in self.children for one in child.all(name)]
+        inside = [node for child in self.children for node in child.all(name)]
+        return [self, *inside] if self.name == name else inside
 
     @property
     def text(self) -> str:
@@ -61,7 +61,7 @@ class Page(HTMLParser):
         """Every element."""
 
         def within(node):
-            return [one for child in node.children for one in (child, *within(child))]
+            return [item for child in node.children for item in (child, *within(child))]
 
         return within(self.root)
 
@@ -71,5 +71,5 @@ class Page(HTMLParser):
 
     def by_id(self, name: str) -> Node:
         """The one element with an id."""
-        (found,) = [node for node in self.nodes if node.attributes.get("id") == name]
-        return found
+        (node,) = [node for node in self.nodes if node.attributes.get("id") == name]
+        return node

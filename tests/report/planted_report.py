@@ -1,6 +1,5 @@
 """Made-up bundles for the page: two arms, examples, one study; and one full of markup."""
 
-import csv
 import gzip
 import json
 import shutil
@@ -8,12 +7,12 @@ from pathlib import Path
 
 from listed import relist, write_relisted
 from planted import planted_settings, sentences, translations, write_planted, write_run
+from planted_probes import plant
 
 from seq2seq_bottleneck.corpus.tokens import plain, tokenize
 from seq2seq_bottleneck.results.export import write_bundle
 from seq2seq_bottleneck.results.folders import STORE
-from seq2seq_bottleneck.results.probes import probe_file
-from seq2seq_bottleneck.results.schema import EXAMPLES, PROBE_COLUMNS
+from seq2seq_bottleneck.results.schema import EXAMPLES
 
 ARMS = {"none": [0.2, 0.4, 0.6, 0.7, 0.8], "additive": [0.1] * 5}
 BUCKETS = ("5-10", "11-20", "21-30", "31-40", "41+")
@@ -71,7 +70,7 @@ def write_length(folder: Path) -> None:
                             "repeating_references"):  # fmt: skip
                 value = ratio if measure == "length_ratio" else 0.0
                 rows += _rows(arm, bucket, measure, value)
-    _write_probe(folder, "length", rows)
+    plant(folder, "length", rows)
 
 
 def write_gold(folder: Path) -> None:
@@ -83,7 +82,7 @@ def write_gold(folder: Path) -> None:
             rows += _rows("additive", bucket, "aer", error, control)
             if control:
                 rows += _rows("additive", bucket, "aer_gap", error - 0.2, control)
-    _write_probe(folder, "alignment_gold", rows)
+    plant(folder, "alignment_gold", rows)
 
 
 def _rows(arm: str, bucket: str, measure: str, value: float, control: str = "") -> list[dict]:
@@ -95,23 +94,13 @@ def _rows(arm: str, bucket: str, measure: str, value: float, control: str = "") 
     return [row, row | {"run": f"{arm}1x1", "seed": 1, "low": "", "high": ""}]
 
 
-def _write_probe(folder: Path, study: str, rows: list[dict]) -> None:
-    path = probe_file(folder, study)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("w", encoding="utf8", newline="") as file:
-        writer = csv.DictWriter(file, list(PROBE_COLUMNS), restval="")
-        writer.writeheader()
-        writer.writerows(rows)
-    relist(path)
-
-
 def _write_examples(folder: Path, examples: list[dict]) -> None:
     """The same examples for every run, in the store and in the bundle."""
     runs = sorted((folder / STORE).iterdir())
     for run in runs:
         write_relisted(run / "examples.json", json.dumps(examples))
-    held = {run.name: examples for run in runs}
-    (folder / EXAMPLES).write_bytes(gzip.compress(json.dumps(held).encode(), mtime=0))
+    by_run = {run.name: examples for run in runs}
+    (folder / EXAMPLES).write_bytes(gzip.compress(json.dumps(by_run).encode(), mtime=0))
     relist(folder / EXAMPLES)
 
 
@@ -123,5 +112,5 @@ def _example(place: int, source: list[str], reference: str, hypothesis: list[str
     weights[-1] = [0.25] * 2 + [0.5] * (len(source) > 2) + [0.0] * (len(source) - 3)
     return {
         "sentence": place, "source": source, "reference": reference, "hypothesis": output,
-        "weights": weights,
+        "weights": weights
     }  # fmt: skip

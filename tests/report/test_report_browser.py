@@ -50,11 +50,11 @@ def folder(tmp_path_factory):
     """A page whose second sentence is another than its first."""
     folder = tmp_path_factory.mktemp("site")
     write_results(folder / "results")
-    for held in (folder / "results").glob("runs/*/examples.json"):
-        examples = json.loads(held.read_text())
+    for path in (folder / "results").glob("runs/*/examples.json"):
+        examples = json.loads(path.read_text())
         other = dict(examples[0], sentence=1, source=["dogs", "run", "</s>"], reference="x")
         other["weights"] = [row[:3] for row in examples[0]["weights"]]
-        write_relisted(held, json.dumps([*examples, other]))
+        write_relisted(path, json.dumps([*examples, other]))
     (folder / "report.html").write_text(make_report(folder / "results"), encoding="utf8")
     return folder
 
@@ -64,12 +64,12 @@ def test_a_fault_would_be_seen(tmp_path):
     page = tmp_path / "bad.html"
     page.write_text(
         "<!doctype html><img src='http://example.invalid/x.png'>"
-        "<script>console.error('told'); undefined.x;</script>"
+        "<script>console.error('message'); undefined.x;</script>"
     )
-    found = visit(page.as_uri(), tmp_path)
-    assert any("told" in line for line in found.console)
-    assert any("TypeError" in line for line in found.console)
-    assert found.requests == ["http://example.invalid/x.png"]
+    visited = visit(page.as_uri(), tmp_path)
+    assert any("message" in line for line in visited.console)
+    assert any("TypeError" in line for line in visited.console)
+    assert visited.requests == ["http://example.invalid/x.png"]
 
 
 def test_a_page_that_was_tampered_with_does_not_run(folder, tmp_path):
@@ -79,19 +79,19 @@ def test_a_page_that_was_tampered_with_does_not_run(folder, tmp_path):
     image = "<img alt='' src='http://example.invalid/x.png'>"
     page = tmp_path / "page.html"
     page.write_text(text.replace("<main>", f"<main>{added}{image}", 1), encoding="utf8")
-    found = visit(page.as_uri(), tmp_path)
-    assert sum("Content Security Policy" in line for line in found.console) >= 2
-    assert found.requests == []
-    assert "<title>owned" not in found.dom
+    visited = visit(page.as_uri(), tmp_path)
+    assert sum("Content Security Policy" in line for line in visited.console) >= 2
+    assert visited.requests == []
+    assert "<title>owned" not in visited.dom
 
 
 @pytest.mark.parametrize(("fragment", "source"), [("", PAIR[0]), ("#sentence=2", "dogs run"),
                                                   ("#sentence=99", PAIR[0])])  # fmt: skip
 def test_the_explorer_answers_without_an_error_or_a_request(fragment, source, folder, tmp_path):
-    found = visit((folder / "report.html").as_uri() + fragment, tmp_path)
-    assert found.console == []
-    assert found.requests == []
-    page = Page(found.dom.replace("<!DOCTYPE html>", ""))
+    visited = visit((folder / "report.html").as_uri() + fragment, tmp_path)
+    assert visited.console == []
+    assert visited.requests == []
+    page = Page(visited.dom.replace("<!DOCTYPE html>", ""))
     assert "hidden" not in page.by_id("explorer-app").attributes
     assert len(page.by_id("explorer-choice").all("option")) == 2
     shown = page.by_id("explorer-shown")
@@ -112,16 +112,16 @@ def test_the_explorer_answers_without_an_error_or_a_request(fragment, source, fo
 def test_choosing_a_sentence_shows_it_and_makes_its_address(folder, tmp_path):
     frame = folder / "choose.html"
     frame.write_text(CHOOSE)
-    found = visit(frame.as_uri(), tmp_path)
-    assert json.loads(Page(found.dom).named("title")[0].text) == [
+    visited = visit(frame.as_uri(), tmp_path)
+    assert json.loads(Page(visited.dom).named("title")[0].text) == [
         "dogs run", True, "#sentence=2", "1"
     ]  # fmt: skip
-    assert found.console == []
+    assert visited.console == []
 
 
 def test_words_kept_and_lost_are_shown_for_each_arm(folder, tmp_path):
-    found = visit((folder / "report.html").as_uri() + "#sentence=1", tmp_path)
-    shown = Page(found.dom.replace("<!DOCTYPE html>", "")).by_id("explorer-shown")
+    visited = visit((folder / "report.html").as_uri() + "#sentence=1", tmp_path)
+    shown = Page(visited.dom.replace("<!DOCTYPE html>", "")).by_id("explorer-shown")
     heads = [head.text for head in shown.all("h3")]
     assert heads == [
         "none (no attention): 2 of 3 source words kept, 1 more in part",
@@ -136,15 +136,15 @@ def test_words_kept_and_lost_are_shown_for_each_arm(folder, tmp_path):
 
 def test_markup_in_the_text_stays_text(tmp_path):
     write_hostile(tmp_path / "results")
-    page = tmp_path / "report.html"
-    page.write_text(make_report(tmp_path / "results"), encoding="utf8")
-    found = visit(page.as_uri(), tmp_path)
-    assert found.console == []
-    assert found.requests == []
-    held = Page(found.dom.replace("<!DOCTYPE html>", ""))
-    assert held.named("title")[0].text.startswith("The bottleneck, measured")
-    assert SCRIPT in held.by_id("explorer-shown").all("dd")[0].text
-    assert CLOSING in held.by_id("explorer-shown").all("thead")[0].text
+    path = tmp_path / "report.html"
+    path.write_text(make_report(tmp_path / "results"), encoding="utf8")
+    visited = visit(path.as_uri(), tmp_path)
+    assert visited.console == []
+    assert visited.requests == []
+    page = Page(visited.dom.replace("<!DOCTYPE html>", ""))
+    assert page.named("title")[0].text.startswith("The bottleneck, measured")
+    assert SCRIPT in page.by_id("explorer-shown").all("dd")[0].text
+    assert CLOSING in page.by_id("explorer-shown").all("thead")[0].text
 
 
 @pytest.mark.parametrize("width", [PHONE, 1280])
@@ -159,8 +159,8 @@ def _measured(folder, tmp_path, width, wanted, page="report.html"):
     """What a script finds of a page in a frame of this width."""
     frame = folder / f"frame{width}.html"
     frame.write_text(FRAME.format(width=width, wanted=wanted, page=page))
-    found = visit(frame.as_uri(), tmp_path, "--window-size=1400,900", "--hide-scrollbars")
-    return json.loads(Page(found.dom).named("title")[0].text)
+    visited = visit(frame.as_uri(), tmp_path, "--window-size=1400,900", "--hide-scrollbars")
+    return json.loads(Page(visited.dom).named("title")[0].text)
 
 
 @pytest.mark.parametrize("width", [400, 1280])
@@ -190,17 +190,6 @@ def _of_length(folder, tokens):
     return f"{tokens}.html"
 
 
-def test_two_maps_of_a_sentence_that_is_not_long_are_next_to_each_other_whole(folder, tmp_path):
-    wanted = """[...page.querySelectorAll(".heat")].map((map) =>
-      [map.getBoundingClientRect(), sides(map)[1]]).map(([box, hidden]) =>
-      [box.left, box.right, box.top, box.bottom, hidden])"""
-    maps = _measured(folder, tmp_path, 1280, wanted, _of_length(folder, 20))
-    (_, right, _, bottom, _), (left, _, top, _, _) = maps
-    assert right < left
-    assert top < bottom
-    assert min(map[-1] for map in maps) >= -1
-
-
 def test_on_paper_no_column_is_lost_and_nothing_stands_over_nothing(folder, tmp_path):
     """The styles of paper, on a screen as wide as a letter between its margins."""
     text = (folder / "report.html").read_text(encoding="utf8")
@@ -208,7 +197,7 @@ def test_on_paper_no_column_is_lost_and_nothing_stands_over_nothing(folder, tmp_
     (folder / "paper.html").write_text(text, encoding="utf8")
     wanted = """[
       page.documentElement.clientWidth,
-      [...page.querySelectorAll("table")].map((each) => each.getBoundingClientRect().right),
+      [...page.querySelectorAll("table")].map((table) => table.getBoundingClientRect().right),
       page.getElementById("explorer").getBoundingClientRect().height,
       page.getElementById("runs").getBoundingClientRect().height,
     ]"""

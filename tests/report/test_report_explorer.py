@@ -26,12 +26,12 @@ def test_the_grammars_pair_is_found_from_the_shown_tokens(words):
     random = Random(words)
     for _ in range(20):
         pair = english_french().draw(random, words)
-        found = find_pair(shown(pair.source), pair.target, GRAMMAR)
-        assert (found.source, found.target, found.links) == (pair.source, pair.target, pair.links)
+        same = find_pair(shown(pair.source), pair.target, GRAMMAR)
+        assert (same.source, same.target, same.links) == (pair.source, pair.target, pair.links)
         turned = CorpusSettings(reverse_direction=True)
-        found = find_pair(shown(pair.target), pair.source, turned)
-        assert (found.source, found.target) == (pair.target, pair.source)
-        assert sorted((ours, theirs) for theirs, ours in found.links) == sorted(pair.links)
+        same = find_pair(shown(pair.target), pair.source, turned)
+        assert (same.source, same.target) == (pair.target, pair.source)
+        assert sorted((ours, theirs) for theirs, ours in same.links) == sorted(pair.links)
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def test_the_data_are_those_of_the_examples(tmp_path):
     target, output = tuple(shown(PAIR[1])), ["le", "chat", "est", "assis"]
     pair = english_french().parse(PAIR[0])
     reports = word_reports(SOURCE[:3], [""] * 3, LinkedReference(3, target, pair.links), output)
-    assert first["fates"] == [[each.fate, " ".join(each.found)] for each in reports]
+    assert first["fates"] == [[item.fate, " ".join(item.found)] for item in reports]
     assert np.array(first["weights"]).shape == (len(first["output"]), len(SOURCE))
 
 

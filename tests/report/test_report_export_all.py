@@ -24,21 +24,17 @@ FIGURES = {"bleu", "arms", "attention", "length"}
 
 def files(folder):
     """Every file below a folder, with its bytes, but for those of stores."""
-    found = {path.relative_to(folder): path for path in sorted(folder.rglob("*"))}
+    paths = {path.relative_to(folder): path for path in sorted(folder.rglob("*"))}
     return {
         name: path.read_bytes()
-        for name, path in found.items()
+        for name, path in paths.items()
         if path.is_file() and STORE not in name.parts and not path.name.startswith(".")
     }
 
 
-def stems(folder, ending):
-    return {path.stem for path in folder.glob(f"*{ending}")}
-
-
 def printed(capsys, *arguments):
     """What a command prints."""
-    assert run([str(each) for each in arguments]) == 0
+    assert run([*map(str, arguments)]) == 0
     return capsys.readouterr().out
 
 
@@ -55,8 +51,8 @@ def test_the_files_are_those_of_the_commands(results, tmp_path, capsys):
     assert set(written.figures) == FIGURES
     for name in TABLES:
         for ending, form in ((".md", "markdown"), (".csv", "csv")):
-            told = printed(capsys, "table", name, "--results", folder, "--format", form)
-            assert (folder / "tables" / f"{name}{ending}").read_text(encoding="utf8") == told
+            text = printed(capsys, "table", name, "--results", folder, "--format", form)
+            assert (folder / "tables" / f"{name}{ending}").read_text(encoding="utf8") == text
     for ending in (".png", ".svg"):
         path = tmp_path / f"attention{ending}"
         printed(capsys, "plot", "attention", "--results", folder, "-o", path)
@@ -70,11 +66,11 @@ def test_what_cannot_be_made_is_left_out_in_words(results):
     assert sorted(line.partition(":")[0] for line in written.missing) == names
     unmeasured = re.findall(r"not measured: (.*) \(", written.missing[-1])[0]
     assert unmeasured == ", ".join(name for name in STUDIES if name != "length")
-    told = (folder / "CONTENTS.md").read_text(encoding="utf8")
-    assert "- figure learning: the runs in" in told
-    assert "- figure compression: all runs have one context size (`bottleneck plot comp" in told
-    assert re.search(r"- not measured: survival, .*\(`bottleneck study NAME --results ", told)
-    links = re.findall(r"\]\(([^)]+)\)", told)
+    text = (folder / "CONTENTS.md").read_text(encoding="utf8")
+    assert "- figure learning: the runs in" in text
+    assert "- figure compression: all runs have one context size (`bottleneck plot comp" in text
+    assert re.search(r"- not measured: survival, .*\(`bottleneck study NAME --results ", text)
+    links = re.findall(r"\]\(([^)]+)\)", text)
     assert len(links) == 2 * len(TABLES) + 3 * len(FIGURES)
     assert all((folder / link).is_file() for link in links)
 
@@ -83,13 +79,13 @@ def test_what_cannot_be_made_any_more_does_not_stay(tmp_path):
     write_length(tmp_path)
     plant_costs(tmp_path)
     assert list(write_out(tmp_path).tables) == ["length", "cost", "cost_exponents"]
-    for own in ("mine.png", "cost.txt"):
-        (tmp_path / "figures" / own).write_bytes(b"mine")
+    for other in ("mine.png", "cost.txt"):
+        (tmp_path / "figures" / other).write_bytes(b"mine")
     write_listed(tmp_path, [], ["probes/cost.csv"])
     assert write_out(tmp_path).figures == ["length"]
     assert {path.name for path in (tmp_path / "tables").iterdir()} == {"length.md", "length.csv"}
     assert {path.name for path in (tmp_path / "figures").iterdir()} == {
-        "length.png", "length.svg", "length.csv", "mine.png", "cost.txt",
+        "length.png", "length.svg", "length.csv", "mine.png", "cost.txt"
     }  # fmt: skip
 
 
@@ -102,22 +98,22 @@ def test_a_folder_of_results_is_written_out_and_a_copy_without_its_stores_reads_
     write_results(whole / "vindication")
     plant_costs(whole / "bench")
     (whole / "vindication" / "runs.csv").unlink()
-    told = printed(capsys, "export", "--all", "--results", whole).splitlines()
-    assert told[0] == "whole/bench: 2 tables, 1 figure (CONTENTS.md)"
-    assert told[1] == "whole/vindication: 6 tables, 4 figures, 4 left out (CONTENTS.md)"
-    assert told[2].startswith("whole: claims.md, claims.csv; report.html, ")
-    assert " MB; 19 claims: " in told[2]
+    text = printed(capsys, "export", "--all", "--results", whole).splitlines()
+    assert text[0] == "whole/bench: 2 tables, 1 figure (CONTENTS.md)"
+    assert text[1] == "whole/vindication: 6 tables, 4 figures, 4 left out (CONTENTS.md)"
+    assert text[2].startswith("whole: claims.md, claims.csv; report.html, ")
+    assert " MB; 19 claims: " in text[2]
 
     shutil.copytree(whole, "copy/whole", ignore=shutil.ignore_patterns(STORE))
     monkeypatch.chdir("copy")
     for name, form in (("claims.md", "markdown"), ("claims.csv", "csv")):
         claims = printed(capsys, "claims", "--results", whole, "--format", form)
         assert claims == of_a_bundle((whole / name).read_text(encoding="utf8"))
-    one = whole / "vindication"
-    again = printed(capsys, "table", "length", "--results", one, "--format", "csv")
-    assert again == (one / "tables" / "length.csv").read_text(encoding="utf8")
-    printed(capsys, "plot", "bleu", "--results", one, "-o", "bleu.svg")
-    assert Path("bleu.svg").read_bytes() == (one / "figures" / "bleu.svg").read_bytes()
+    place = whole / "vindication"
+    again = printed(capsys, "table", "length", "--results", place, "--format", "csv")
+    assert again == (place / "tables" / "length.csv").read_text(encoding="utf8")
+    printed(capsys, "plot", "bleu", "--results", place, "-o", "bleu.svg")
+    assert Path("bleu.svg").read_bytes() == (place / "figures" / "bleu.svg").read_bytes()
     printed(capsys, "report", "--results", whole, "-o", "report.html")
     page = (whole / "report.html").read_text(encoding="utf8")
     assert Path("report.html").read_text(encoding="utf8") == of_a_bundle(page)
@@ -135,8 +131,8 @@ def test_a_benchmark_alone_has_its_tables_and_no_word_of_runs(tmp_path, capsys):
     written = write_out(tmp_path)
     assert list(written.tables) == ["cost", "cost_exponents"]
     assert (written.figures, written.missing) == (["cost"], [])
-    told = printed(capsys, "table", "cost", "--results", tmp_path, "--format", "csv")
-    assert (tmp_path / "tables" / "cost.csv").read_text(encoding="utf8") == told
+    text = printed(capsys, "table", "cost", "--results", tmp_path, "--format", "csv")
+    assert (tmp_path / "tables" / "cost.csv").read_text(encoding="utf8") == text
 
 
 def test_no_file_says_where_the_machine_keeps_its_folders(tmp_path, capsys, monkeypatch):
@@ -151,7 +147,7 @@ def test_no_file_says_where_the_machine_keeps_its_folders(tmp_path, capsys, monk
 
 
 @pytest.mark.parametrize(
-    ("options", "code", "told"),
+    ("options", "code", "message"),
     [
         (["--all", "-o", "x.csv"], 2, "leave -o out"),
         (["--all", "--where", "seed=1"], 2, "leave --where out"),
@@ -161,14 +157,14 @@ def test_no_file_says_where_the_machine_keeps_its_folders(tmp_path, capsys, monk
     ],
 )
 def test_what_does_not_go_together_is_refused_and_writes_nothing(
-    options, code, told, tmp_path, capsys, monkeypatch
+    options, code, message, tmp_path, capsys, monkeypatch
 ):
     monkeypatch.chdir(tmp_path)
     write_results(tmp_path / "out")
     before = sorted(tmp_path.rglob("*"))
     assert run(["export", *options]) == code
     (line,) = capsys.readouterr().err.splitlines()
-    assert told in line
+    assert message in line
     assert sorted(tmp_path.rglob("*")) == before
 
 

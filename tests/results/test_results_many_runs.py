@@ -12,8 +12,7 @@ sys.path.append(str(Path(__file__).parents[2] / "experiments" / "benchmarks"))
 from load import measure
 from many_runs import Size, write_store
 
-from seq2seq_bottleneck.figures.files import write_figure
-from seq2seq_bottleneck.figures.registry import make_figure
+from seq2seq_bottleneck.figures.registry import make_figure, write_figure
 from seq2seq_bottleneck.results.bundle import load_bundle
 from seq2seq_bottleneck.results.discovery import finished_runs
 from seq2seq_bottleneck.results.export import write_bundle

@@ -16,7 +16,7 @@ CLASSES = ("noun", "adverb, numeral", "function word")
 # Of each study: measure, controls, buckets, parts.
 TABLES = {
     "survival": [
-        ("corrected", ("",), BUCKETS, ("", "fifth 1", "fifth 2", *CLASSES, "frequency 1-9")),
+        ("corrected", ("",), BUCKETS, ("", "fifth 1", "fifth 2", *CLASSES, "frequency 1-9"))
     ],
     "dimensions": [
         (measure, ("", "untrained"), BUCKETS, ("", "half"))
@@ -25,24 +25,24 @@ TABLES = {
     "information": [
         ("source_bits", ("",), BUCKETS, ("",)),
         ("recovered", ("", "untrained", "shuffled"), BUCKETS, ("probe", "translator")),
-        ("bleu", ("",), BUCKETS, ("1", "8", "full")),
+        ("bleu", ("",), BUCKETS, ("1", "8", "full"))
     ],
     "capacity": [("length", ("",), ("",), ("90 %", "50 %"))],
     "alignment": [
         ("aer", ("", "untrained", "diagonal", "ibm1", "best"), (*BUCKETS, ""), ("",)),
-        ("weight", ("", "untrained", "equal"), (*BUCKETS, ""), ("",)),
+        ("weight", ("", "untrained", "equal"), (*BUCKETS, ""), ("",))
     ],
     "gradients": [("ratio", ("", "untrained"), ("",), ("6-10", "1-5", "11-20", "41+"))],
     "length": [("length_ratio", ("",), BUCKETS, ("",)), ("repeating", ("",), BUCKETS, ("",))],
     "fit": [(measure, ("",), BUCKETS, ("train", "test")) for measure in ("accuracy", "bleu")],
     "embeddings": [
         ("same_class", ("", "untrained", "frequency", "chance"), ("",), ("source", "target")),
-        ("same_gender", ("", "untrained", "frequency", "chance"), ("",), ("source", "target")),
+        ("same_gender", ("", "untrained", "frequency", "chance"), ("",), ("source", "target"))
     ],
     "reading": [
         ("words_read", ("", "untrained", "last_word"), BUCKETS, ("",)),
-        ("accuracy", ("", "most_frequent"), BUCKETS[1:], ("0", "1", "2", "10")),
-    ],
+        ("accuracy", ("", "most_frequent"), BUCKETS[1:], ("0", "1", "2", "10"))
+    ]
 }  # fmt: skip
 
 
