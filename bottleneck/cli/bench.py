@@ -93,7 +93,7 @@ def _measure(
 ) -> None:  # fmt: skip
     """Measure all points and write the file; an interrupt writes nothing."""
     from ..bench.measure import measure, write
-    from ..settings.atomic import check_writable, remove_empty, topmost_missing
+    from ..settings.files import check_writable, remove_empty, topmost_missing
     from .progress import clock
 
     created, start, done = topmost_missing(out), time.monotonic(), []

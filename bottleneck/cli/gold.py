@@ -70,7 +70,7 @@ def study_gold(
     from ..questions.question import Probed
     from ..questions.subject import open_subject
     from ..runs.environment import use_cache
-    from ..settings.atomic import check_writable
+    from ..settings.files import check_writable
     from ..tables.pages import study_pages
 
     def tell(words: str) -> None:

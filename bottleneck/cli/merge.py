@@ -19,7 +19,7 @@ def merge(
     from ..results.export import write_merged
     from ..results.folders import check_named
     from ..results.study_files import tables
-    from ..settings.atomic import check_place
+    from ..settings.files import check_place
 
     for folder in folders:
         check_named(folder)

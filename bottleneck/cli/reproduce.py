@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..settings.names import DEFAULT_OUT
+from ..settings.machine import DEFAULT_OUT
 from .console import output
 from .options import (
     MOST_THREADS,
@@ -91,7 +91,7 @@ def _execute(jobs: "list[Job]", folder: Path, threads: int, quiet: bool) -> list
     """
     from ..results.folders import check_trainable
     from ..runs.reproduce import reproduce as execute
-    from ..settings.atomic import check_writable, remove_empty, topmost_missing
+    from ..settings.files import check_writable, remove_empty, topmost_missing
     from .progress import display
 
     runs: list[str] = []

@@ -46,7 +46,7 @@ def export(
 ) -> None:
     """Print the tidy CSV, or write all tables and figures."""
     from ..results.bundle import load_bundle, tidy_csv
-    from ..settings.atomic import write_text
+    from ..settings.files import write_text
     from ..tables.selection import where as narrowed
 
     if everything:
@@ -73,8 +73,8 @@ def _write_all(results: Path | None, others: Mapping[str, object]) -> None:
     from ..results.folders import STORE
     from ..results.study_files import tables as measured
     from ..runs.gathered import gather
-    from ..settings.atomic import check_place
     from ..settings.errors import UsageError
+    from ..settings.files import check_place
     from ..tables.decided import holds_results
 
     if given := [name for name, value in others.items() if value]:
@@ -101,8 +101,8 @@ def _write_all(results: Path | None, others: Mapping[str, object]) -> None:
 def _check_written(out: Path | None, bundle: Path | None, without_text: bool) -> None:
     """Refuse what cannot be written, or makes no sense, before anything is read."""
     from ..results.places import check_output
-    from ..settings.atomic import check_place
     from ..settings.errors import UsageError
+    from ..settings.files import check_place
 
     if out is not None and bundle is not None:
         raise UsageError("-o names a file for the CSV, which --bundle writes too: give one of them")

@@ -110,7 +110,7 @@ def _put_to(
     """Measure, and write the study's table."""
     from ..questions.probing import is_kept, probe_runs, read_kept, write_table
     from ..results.folders import read_settings
-    from ..settings.atomic import check_writable
+    from ..settings.files import check_writable
 
     check_writable(folder, "--results")
     waiting = [run for run in runs if force or not is_kept(run, asked)]

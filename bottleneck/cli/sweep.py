@@ -97,8 +97,7 @@ def sweep(
     from ..corpus.corpus import load_corpus
     from ..runs.pool import default_width
     from ..runs.reproduce import check_text
-    from ..settings.names import folder_name
-    from ..settings.sweep import load_sweep, make_grid
+    from ..settings.sweep import folder_name, load_sweep, make_grid
 
     read = load_sweep(name)
     read = replace(read, preset=preset) if preset else read
@@ -186,7 +185,7 @@ def _check_address(scheduler: str) -> None:
 def _execute(work: "list[Job]", folder: Path, quiet: bool, execute: "Executor") -> "list[Outcome]":
     from ..results.folders import check_trainable
     from ..runs.sweep import run_sweep
-    from ..settings.atomic import check_writable
+    from ..settings.files import check_writable
     from .progress import display
 
     check_trainable(folder)

@@ -9,8 +9,8 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
-from ..settings.atomic import write_bytes
 from ..settings.errors import UsageError, UserError, plain
+from ..settings.files import write_bytes
 from .style import DOTS, STYLE
 
 METADATA = {

@@ -2,10 +2,15 @@
 
 from random import Random
 
-from ..corpus.drawing import Copying, SentenceSource, draw_pairs
-from ..corpus.lengths import length_groups, length_probabilities
+from ..corpus.drawing import (
+    Copying,
+    Reversed,
+    SentenceSource,
+    draw_pairs,
+    length_groups,
+    length_probabilities,
+)
 from ..corpus.pair import SentencePair, sources
-from ..corpus.turned import Turned
 from ..settings.buckets import OUTSIDE, bucket_of
 from ..settings.concerns import CorpusSettings
 from ..settings.errors import UserError
@@ -49,7 +54,7 @@ def _language(corpus: CorpusSettings) -> SentenceSource:
     from ..corpus.grammar import english_french
 
     grammar = english_french(corpus.lexicon)
-    return Turned(grammar) if corpus.reverse_direction else grammar
+    return Reversed(grammar) if corpus.reverse_direction else grammar
 
 
 def _drawn(

@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from .errors import UsageError, did_you_mean, quoted
+from .files import is_name
 from .run import (
     NAMES,
     RunSettings,
@@ -36,12 +37,9 @@ from .run import (
 )
 
 DEFAULT_PRESET = "lecture"
-EDGES = "scoring.edges"
 SEED = "training.seed"
 MOST_CELLS = 100_000
 """Of one sweep: each is a run with a folder of its own."""
-FORMULAS = ("=", "+", "-", "@")
-"""A spreadsheet takes a CSV cell that begins with one of these for a formula."""
 RELATIVE = ("times", "needs")
 """Tables of a group beside its settings."""
 
@@ -122,6 +120,19 @@ def load_sweep(name_or_path: str | Path) -> Sweep:
     return parse_sweep(read_toml(path, f", or one of {', '.join(experiment_names())}"), name)
 
 
+def folder_name(sweep: str, place: str) -> str:
+    """The name of a sweep, which is its folder's unless ``--out`` names one.
+
+    Raises UsageError for a name that a folder cannot have.
+    """
+    if not is_name(sweep):
+        raise UsageError(
+            f"{place!r}: a folder cannot have the name {sweep!r}; name one with --out, or rename "
+            "the file"
+        )
+    return sweep
+
+
 def parse_sweep(text: str, place: str) -> Sweep:
     """Read a sweep from TOML text; a fault is a UsageError that names ``place`` and its key."""
     table = parse_toml(text, place)
@@ -143,8 +154,7 @@ def parse_sweep(text: str, place: str) -> Sweep:
             f'{place}: preset is one name, not {quoted(preset)}; write preset = "lecture" '
             "(a second preset is a second sweep, with --preset)"
         )
-    settings = by_full_name(table, place)
-    members = _parse_groups(groups, place)
+    settings, members = by_full_name(table, place), _parse_groups(groups, place)
     return Sweep(Path(place).stem, place, question, preset, settings, members)
 
 
@@ -167,15 +177,16 @@ def _parse_groups(tables: Any, place: str) -> tuple[Group, ...]:
             raise UsageError(f'{place}: group {number} has no name; give it one: name = "..."')
         if name in groups:
             raise UsageError(f"{place}: two groups are named {name!r}; rename one")
-        groups[name] = _parse_group(name, table, in_group(place, name))
+        groups[name] = _parse_group(name, table, f"{place}, group {name!r}")
     return tuple(groups.values()) or (Group("", {}),)
 
 
 def _parse_group(name: str, table: Mapping[str, Any], place: str) -> Group:
-    if not name.isprintable():
-        raise UsageError(f"{place}: a name is one line of printable characters; rename the group")
-    if name.startswith(FORMULAS):
-        raise UsageError(f"{place}: a spreadsheet would take that for a formula; rename the group")
+    if not name.isprintable() or name.startswith(("=", "+", "-", "@")):
+        raise UsageError(
+            f"{place}: a name is one line of printable characters that a spreadsheet does not take "
+            "for a formula; rename the group"
+        )
     _check_keys(table, ("name", *RELATIVE), place)
     settings = {key: value for key, value in table.items() if key not in ("name", *RELATIVE)}
     for key in RELATIVE:
@@ -197,11 +208,6 @@ def _parse_group(name: str, table: Mapping[str, Any], place: str) -> Group:
     return Group(name, by_full_name(settings, place), times, needs)
 
 
-def in_group(place: str, group: str) -> str:
-    """The place of a fault: the file, and the group if it has a name."""
-    return f"{place}, group {group!r}" if group else place
-
-
 def by_full_name(table: Mapping[str, Any], place: str) -> Settings:
     """The settings of a nested table; ``UsageError`` for unknown names and empty lists."""
     settings: Settings = {}
@@ -214,11 +220,6 @@ def by_full_name(table: Mapping[str, Any], place: str) -> Settings:
                 raise UsageError(f"{place}: unknown setting {name!r}{did_you_mean(name, NAMES)}")
             if value == []:
                 raise UsageError(f"{place}: setting {name!r}: the list is empty; give it a value")
-            if name == EDGES and isinstance(value, list) and isinstance(value[0], int):
-                edges = ",".join(map(str, value))
-                raise UsageError(
-                    f'{place}: setting {name!r}: write all edges as one string, "{edges}"'
-                )
             settings[name] = value
     return settings
 
@@ -245,7 +246,7 @@ def make_grid(
     cells: dict[RunSettings, Cell] = {}
     notes: dict[str, None] = {}
     for group in sweep.groups:
-        place = in_group(sweep.place, group.name)
+        place = f"{sweep.place}, group {group.name!r}" if group.name else sweep.place
         place += f", with --set {' '.join(assignments)}" if assignments else ""
         settings = preset | sweep.settings | group.settings | flags
         settings |= _multiply(settings, group.times, place)

@@ -12,14 +12,16 @@ from hypothesis import strategies as st
 from seq2seq_bottleneck.corpus import batches
 from seq2seq_bottleneck.corpus.batches import (
     EncodedPairs,
+    ShapeClass,
     encode_pairs,
     evaluation_batches,
     restore,
+    round_up,
+    shape_classes,
     training_batches,
 )
 from seq2seq_bottleneck.corpus.corpus import load_corpus
 from seq2seq_bottleneck.corpus.pair import SentencePair
-from seq2seq_bottleneck.corpus.shapes import ShapeClass, round_up, shape_classes
 from seq2seq_bottleneck.corpus.vocabulary import EOS, PAD, Vocabulary, build_vocabulary
 from seq2seq_bottleneck.settings.run import resolve
 
@@ -53,7 +55,7 @@ def vocabulary() -> Vocabulary:
     return build_vocabulary([["a", "b", "b", "￭."]], 10)  # b is 4, a 5, ￭. 6
 
 
-def test_encoding(vocabulary: Vocabulary) -> None:
+def test_encoding(vocabulary: Vocabulary):
     pairs = [SentencePair("a b.", "b c"), SentencePair("b", "a")]
     encoded = encode_pairs(pairs, vocabulary, vocabulary)
     assert encoded.source == [[5, 4, 6, EOS], [4, EOS]]
@@ -62,9 +64,7 @@ def test_encoding(vocabulary: Vocabulary) -> None:
 
 
 @pytest.mark.parametrize("reverse", [False, True])
-def test_packed_ids_are_the_same_and_so_are_their_batches(
-    vocabulary: Vocabulary, reverse: bool
-) -> None:
+def test_packed_ids_are_the_same_and_so_are_their_batches(vocabulary: Vocabulary, reverse: bool):
     texts = ["a b.", "b", "a a a b", "c", "b b a", "a"]
     pairs = [SentencePair(*both) for both in zip(texts, texts[::-1], strict=True)]
     plain, packed = (
@@ -79,12 +79,12 @@ def test_packed_ids_are_the_same_and_so_are_their_batches(
         assert all(map(np.array_equal, mine, other))
 
 
-def test_reversal_leaves_the_end_last_and_the_target_alone(vocabulary: Vocabulary) -> None:
+def test_reversal_leaves_the_end_last_and_the_target_alone(vocabulary: Vocabulary):
     encoded = encode_pairs([SentencePair("a b.", "a b")], vocabulary, vocabulary, True)
     assert encoded == ([[6, 4, 5, EOS]], [[5, 4, EOS]])
 
 
-def test_classes_pad_least() -> None:
+def test_classes_pad_least():
     """The dynamic programme against every way to cut nine sentences into three."""
     lengths = [2, 3, 3, 9, 10, 12, 30, 33, 40]
     classes = shape_classes(lengths, lengths, groups=3, smallest=1)
@@ -106,7 +106,7 @@ def test_classes_pad_least() -> None:
 )
 def test_classes_hold_every_sentence_once(
     lengths: list[tuple[int, int]], groups: int, smallest: int
-) -> None:
+):
     source, target = map(list, zip(*lengths, strict=True))
     classes = shape_classes(source, target, groups, smallest)
     rows = np.concatenate([held.rows for held in classes])
@@ -120,7 +120,7 @@ def test_classes_hold_every_sentence_once(
 
 
 @pytest.mark.parametrize(("groups", "most"), [(6, 0.17), (8, 0.14), (12, 0.11)])
-def test_little_padding(groups: int, most: float) -> None:
+def test_little_padding(groups: int, most: float):
     """Lengths even from 2 to 60 pad at least 1 / (groups + 1), even with exact targets."""
     pairs = spread(20_000)
     lengths = (pairs.source_lengths, pairs.target_lengths)
@@ -128,7 +128,7 @@ def test_little_padding(groups: int, most: float) -> None:
 
 
 @pytest.mark.slow
-def test_batches_are_padded_behind_the_end() -> None:
+def test_batches_are_padded_behind_the_end():
     stream = training_batches(spread(500), batch_size=16, seed=1)
     for update in range(40):
         batch = stream.batch(update)
@@ -147,7 +147,7 @@ def test_batches_are_padded_behind_the_end() -> None:
 
 @settings(max_examples=40, deadline=None)
 @given(st.integers(1, 300), st.integers(1, 40), st.integers(1, 6), st.integers(0, 5))
-def test_every_epoch_visits_every_pair(count: int, size: int, groups: int, seed: int) -> None:
+def test_every_epoch_visits_every_pair(count: int, size: int, groups: int, seed: int):
     stream = training_batches(spread(count, seed=seed), size, seed, groups)
     epoch = stream.updates_per_epoch
     for first in (0, epoch):
@@ -160,7 +160,7 @@ def test_every_epoch_visits_every_pair(count: int, size: int, groups: int, seed:
             assert seen.total() <= 1.25 * count + size
 
 
-def test_equal_seeds_equal_streams_from_any_update() -> None:
+def test_equal_seeds_equal_streams_from_any_update():
     pairs = spread(300)
     one, other = (training_batches(pairs, 8, seed=3) for _ in range(2))
     straight = [one.batch(update) for update in range(150)]
@@ -168,7 +168,7 @@ def test_equal_seeds_equal_streams_from_any_update() -> None:
         assert all(map(np.array_equal, straight[update], other.batch(update)))
 
 
-def test_an_epoch_is_planned_once_however_many_seeds_go_together(monkeypatch) -> None:
+def test_an_epoch_is_planned_once_however_many_seeds_go_together(monkeypatch):
     planned, plan = [], batches.epoch_plan
 
     def counting(*arguments):
@@ -184,7 +184,7 @@ def test_an_epoch_is_planned_once_however_many_seeds_go_together(monkeypatch) ->
     assert len(planned) == len(set(planned)) == 2 * 20
 
 
-def test_seeds_share_their_shapes_but_not_their_sentences() -> None:
+def test_seeds_share_their_shapes_but_not_their_sentences():
     pairs = spread(2_000)
     one, other = (training_batches(pairs, 8, seed=seed) for seed in (1, 2))
     ours, theirs = ([stream.place(update) for update in range(600)] for stream in (one, other))
@@ -195,7 +195,7 @@ def test_seeds_share_their_shapes_but_not_their_sentences() -> None:
     assert [p.shape for p in ours[:epoch]] != [p.shape for p in ours[epoch : 2 * epoch]]
 
 
-def test_batches_of_a_number_of_pairs_take_equally_many_of_every_class() -> None:
+def test_batches_of_a_number_of_pairs_take_equally_many_of_every_class():
     stream = training_batches(spread(2_000), batch_size=16, seed=1)
     assert stream.batch_sizes == (16,) * 6
 
@@ -206,7 +206,7 @@ def target_tokens(longest: int, updates: int) -> int:
     return sum(int(stream.batch(update).target_lengths.sum()) for update in range(updates))
 
 
-def test_updates_hold_equally_many_tokens_whatever_the_lengths() -> None:
+def test_updates_hold_equally_many_tokens_whatever_the_lengths():
     short, long = (target_tokens(longest, 300) for longest in (10, 60))
     assert short == pytest.approx(long, rel=0.03)
     assert long == pytest.approx(300 * 800, rel=0.03)
@@ -214,7 +214,7 @@ def test_updates_hold_equally_many_tokens_whatever_the_lengths() -> None:
 
 @settings(max_examples=40, deadline=None)
 @given(st.integers(1, 300), st.integers(1, 900), st.integers(1, 6))
-def test_every_epoch_of_equal_tokens_visits_every_pair(count: int, size: int, groups: int) -> None:
+def test_every_epoch_of_equal_tokens_visits_every_pair(count: int, size: int, groups: int):
     stream = training_batches(spread(count), 1, 1, groups, batch_tokens=size)
     batches = [stream.batch(update) for update in range(stream.updates_per_epoch)]
     seen = Counter(int(row[0]) for batch in batches for row in batch.source)
@@ -230,13 +230,13 @@ def test_every_epoch_of_equal_tokens_visits_every_pair(count: int, size: int, gr
         assert len(stream.classes) == 1 or held.target_lengths.sum() >= 4 * size
 
 
-def test_negative_seed() -> None:
+def test_negative_seed():
     assert training_batches(spread(20), 4, seed=-1).batch(0).source.shape[0] == 4
 
 
 @pytest.mark.slow
 @given(st.integers(1, 200), st.integers(1, 30))
-def test_results_come_back_in_order(count: int, size: int) -> None:
+def test_results_come_back_in_order(count: int, size: int):
     pairs = spread(count)
     batches = evaluation_batches(pairs, size)
     assert sum(held.real for held in batches) == count
@@ -245,14 +245,14 @@ def test_results_come_back_in_order(count: int, size: int) -> None:
     assert restore(results, batches) == [ids[0] * 10 for ids in pairs.source]
 
 
-def test_the_last_batch_repeats_its_last_row() -> None:
+def test_the_last_batch_repeats_its_last_row():
     held = evaluation_batches(numbered([(3, 3), (3, 4), (2, 2)]), 5)[0]
     assert (held.real, held.rows.tolist()) == (3, [2, 0, 1])
     assert held.batch.source[:, 0].tolist() == [6, 4, 5, 5, 5]
     assert held.batch.target_lengths.tolist() == [2, 3, 4, 4, 4]
 
 
-def test_a_very_long_sentence_is_evaluated_alone() -> None:
+def test_a_very_long_sentence_is_evaluated_alone():
     lengths = [5, 900, 7, 6, 300]
     pairs = EncodedPairs([[4] * n for n in lengths], [[5] * (n + 1) for n in lengths])
     batches = evaluation_batches(pairs, 2)
@@ -264,7 +264,7 @@ def test_a_very_long_sentence_is_evaluated_alone() -> None:
 
 
 @pytest.mark.exhaustive(sample="session")
-def test_the_lecture_preset_pads_less_than_a_tenth() -> None:
+def test_the_lecture_preset_pads_less_than_a_tenth():
     """Both sides together, over an epoch of the grammar, with as many shapes as the preset has."""
     chosen = resolve("lecture", ["corpus.train_pairs=4000"])
     corpus = load_corpus(chosen.corpus, chosen.scoring.lower_edges)

@@ -32,7 +32,7 @@ def rows(start: int, count: int) -> Rows:
     ]
 
 
-def put(name: str, **splits: Rows) -> None:
+def put(name: str, **splits: Rows):
     """The files of a corpus as a fetch leaves them."""
     folder = folder_of(name)
     folder.mkdir(parents=True)
@@ -45,7 +45,7 @@ def put(name: str, **splits: Rows) -> None:
 
 
 @pytest.mark.parametrize("name", NAMED)
-def test_what_is_not_here_says_how_to_fetch_it(name: str) -> None:
+def test_what_is_not_here_says_how_to_fetch_it(name: str):
     with pytest.raises(UserError) as caught:
         load_corpus(CorpusSettings(name=name), EDGES)
     assert str(caught.value) == (
@@ -54,14 +54,14 @@ def test_what_is_not_here_says_how_to_fetch_it(name: str) -> None:
     assert caught.value.exit_code == 1
 
 
-def test_a_file_that_is_missing_is_named() -> None:
+def test_a_file_that_is_missing_is_named():
     put("europarl", train=rows(0, 300))
     (folder_of("europarl") / "train.fr.gz").unlink()
     with pytest.raises(UserError, match=r"corpus 'europarl' '.*train\.fr\.gz' does not exist"):
         load_corpus(CorpusSettings(name="europarl"), EDGES)
 
 
-def test_splits_of_the_corpus_are_used() -> None:
+def test_splits_of_the_corpus_are_used():
     put("multi30k", train=rows(0, 300), valid=rows(300, 40), test=rows(400, 80))
     corpus = load_corpus(CorpusSettings(name="multi30k", valid_pairs=25, test_pairs=3), EDGES)
     assert [pair.source for pair in corpus.test] == [ours for ours, _ in rows(400, 80)]
@@ -71,7 +71,7 @@ def test_splits_of_the_corpus_are_used() -> None:
     assert not any("split off" in note for note in corpus.notes)
 
 
-def test_no_split_shares_a_source_with_another() -> None:
+def test_no_split_shares_a_source_with_another():
     """What was fetched may repeat itself: the test set is whole, then validation, then training."""
     put(
         "news-commentary",
@@ -88,7 +88,7 @@ def test_no_split_shares_a_source_with_another() -> None:
         assert note in corpus.notes
 
 
-def test_what_is_left_out_of_a_given_validation_set_is_counted() -> None:
+def test_what_is_left_out_of_a_given_validation_set_is_counted():
     put(
         "news-commentary",
         train=rows(0, 200),
@@ -107,7 +107,7 @@ def test_what_is_left_out_of_a_given_validation_set_is_counted() -> None:
     ]
 
 
-def test_training_lengths_stand_under_the_buckets_of_the_test() -> None:
+def test_training_lengths_stand_under_the_buckets_of_the_test():
     put("multi30k", train=rows(0, 300), test=rows(400, 80))
     corpus = load_corpus(CorpusSettings(name="multi30k", valid_pairs=1), EDGES)
     counts = [0, 0, 0, 0]
@@ -118,7 +118,7 @@ def test_training_lengths_stand_under_the_buckets_of_the_test() -> None:
     assert f"training pairs by source words: {held}" in corpus.notes
 
 
-def test_lower_case_is_told() -> None:
+def test_lower_case_is_told():
     put("multi30k", train=rows(0, 300), test=rows(400, 80))
     notes = load_corpus(CorpusSettings(name="multi30k", lowercase=True), EDGES).notes
     assert any("lower-case references" in note for note in notes)
@@ -126,7 +126,7 @@ def test_lower_case_is_told() -> None:
     assert not any("lower-case" in note for note in notes)
 
 
-def test_validation_keeps_to_the_lengths_of_training() -> None:
+def test_validation_keeps_to_the_lengths_of_training():
     put("multi30k", train=rows(0, 300), valid=rows(300, 50), test=rows(400, 80))
     corpus = load_corpus(CorpusSettings(name="multi30k", max_words=12), EDGES)
     assert max(pair.words for pair in corpus.valid) == 12
@@ -134,7 +134,7 @@ def test_validation_keeps_to_the_lengths_of_training() -> None:
     assert max(pair.words for pair in corpus.test) == 27
 
 
-def test_a_corpus_without_splits_is_split() -> None:
+def test_a_corpus_without_splits_is_split():
     put("europarl", train=rows(0, 400))
     corpus = load_corpus(CorpusSettings(name="europarl", valid_pairs=20, test_pairs=30), EDGES)
     assert (len(corpus.valid), len(corpus.test)) == (20, 30)
@@ -142,7 +142,7 @@ def test_a_corpus_without_splits_is_split() -> None:
     assert not train & valid | train & test | valid & test
 
 
-def test_french_to_english() -> None:
+def test_french_to_english():
     put("multi30k", train=rows(0, 300), valid=rows(300, 40), test=rows(400, 80))
     forth = load_corpus(CorpusSettings(name="multi30k", max_words=12), EDGES)
     back = load_corpus(CorpusSettings(name="multi30k", max_words=12, reverse_direction=True), EDGES)
@@ -155,7 +155,7 @@ def test_french_to_english() -> None:
 
 
 @pytest.mark.parametrize("reverse", [False, True])
-def test_another_named_corpus_to_test_on(reverse: bool) -> None:
+def test_another_named_corpus_to_test_on(reverse: bool):
     """Its own test set, else the pairs that a run on it is tested on; training is as it was."""
     put("news-commentary", train=rows(0, 300), valid=rows(300, 40), test=rows(400, 80))
     put("multi30k", train=rows(500, 300), valid=rows(800, 40), test=rows(900, 60))
@@ -171,7 +171,7 @@ def test_another_named_corpus_to_test_on(reverse: bool) -> None:
         assert abroad.fingerprint not in (own.fingerprint, theirs.fingerprint)
 
 
-def test_a_corpus_to_test_on_that_is_not_there(tmp_path: Path) -> None:
+def test_a_corpus_to_test_on_that_is_not_there(tmp_path: Path):
     put("multi30k", train=rows(0, 300))
     with pytest.raises(UserError, match=r"^corpus 'tatoeba' is not on this machine; `bottleneck"):
         load_corpus(CorpusSettings(name="multi30k", test="tatoeba"), EDGES)
@@ -185,6 +185,6 @@ def test_a_corpus_to_test_on_that_is_not_there(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["grammar", "copy"])
-def test_invented_corpora_take_no_test_set(name: str) -> None:
+def test_invented_corpora_take_no_test_set(name: str):
     with pytest.raises(UsageError, match=r"^corpus\.test is for real text, not for corpus"):
         load_corpus(CorpusSettings(name=name, test="multi30k"), EDGES)
