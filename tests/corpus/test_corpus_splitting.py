@@ -164,15 +164,17 @@ def test_bounds_of_a_given_test_set_count_what_they_leave_out(tmp_path, bounds, 
 
 def test_a_given_validation_set_is_used_and_shares_nothing(tmp_path):
     rows = sentences(100, 7)
-    given = rows[5:20] + sentences(3, 9) + sentences(2, 80)
+    given = rows[5:20] + sentences(3, 9) + sentences(2, 80) + [("", "t"), rows[15]]
     splits = split(tmp_path, rows, valid_source=given, test_source=rows[:10], valid_pairs=50)
     assert rows_of(splits.valid) == rows[10:20] + sentences(3, 9)
     assert rows_of(splits.train) == rows[20:]
     assert splits.notes == (
         "10 pairs taken out of training: their source is in the test set",
         "10 pairs taken out of training: their source is in the validation set",
+        "1 validation line with an empty side dropped",
         "5 validation pairs dropped: their source is in the test",
         "2 validation pairs outside 2-60 words dropped",
+        "1 validation pair of a repeated source dropped",
     )
 
 
