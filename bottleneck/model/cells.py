@@ -31,8 +31,11 @@ class GateInput(nnx.Module):
         products = tuple(inputs @ weight[...] for weight in self.weights)
         if not self.biases:
             return products
-        paired = zip(products, self.biases, strict=True)
-        return tuple(add_bias(product, bias[...]) for product, bias in paired)
+        # Rank promotion is an error in the tests.
+        return tuple(
+            product + jnp.broadcast_to(bias[...], product.shape)
+            for product, bias in zip(products, self.biases, strict=True)
+        )
 
     def of_words(
         self, table: Float[Array, "vocabulary size"], words: Int[Array, "*steps"]
@@ -45,18 +48,6 @@ class GateInput(nnx.Module):
         if words.size <= len(table):
             return self.project(table[words])
         return tuple(mapped[words] for mapped in self.project(table))
-
-
-def add_bias(
-    values: Float[Array, "*steps width"], bias: Float[Array, " width"]
-) -> Float[Array, "*steps width"]:
-    """Add a vector to the last axis (rank promotion is an error in the tests)."""
-    return values + jnp.broadcast_to(bias, values.shape)
-
-
-def add_gates(first: Gates, other: Gates) -> Gates:
-    """Sum of two inputs' contributions, gate by gate."""
-    return tuple(left + right for left, right in zip(first, other, strict=True))
 
 
 class Cell(nnx.Module):

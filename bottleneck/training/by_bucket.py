@@ -41,15 +41,14 @@ def by_bucket(
     buckets: Buckets,
 ) -> ByBucket:
     """-log P in nats of each sentence, summed by bucket."""
-    return {name: _summed(losses[rows], tokens[rows]) for name, rows in buckets.items()}
-
-
-def _summed(losses: Float[np.ndarray, " rows"], tokens: Int[np.ndarray, " rows"]) -> BucketLoss:
     return {
-        "sentences": len(tokens),
-        "tokens": int(tokens.sum()),
-        "nats": float(losses.sum()),
-        "standard_error": _standard_error(losses, tokens),
+        name: {
+            "sentences": len(rows),
+            "tokens": int(tokens[rows].sum()),
+            "nats": float(losses[rows].sum()),
+            "standard_error": _standard_error(losses[rows], tokens[rows]),
+        }
+        for name, rows in buckets.items()
     }
 
 

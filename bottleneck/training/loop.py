@@ -128,7 +128,11 @@ def train(
     stack = Stack(len(learners), parts)
     batches = [learner.batches for learner in learners]
     update = make_update(graph, settings, stack)
-    state, trained, losses = resumed or _beginning(stack, learners)
+    if resumed is None:
+        states = [initial_state(learner.weights, learner.settings) for learner in learners]
+        new = [Trained(learner.weights) for learner in learners]
+        resumed = Snapshot(stack.join(states), new, [])
+    state, trained, losses = resumed
     evaluate = make_sentence_losses(graph, stack)
     judge = _Judge(stack, settings, evaluate, validation, buckets, trained)
     due = set(validation_updates(settings))
@@ -161,12 +165,6 @@ def train(
 def updates_done(state: TrainState) -> int:
     """How many updates lie behind a state; the same for every seed of a stack."""
     return int(np.max(state.update))
-
-
-def _beginning(stack: Stack, learners: Sequence[Learner]) -> Snapshot:
-    """The state of a stack before its first update."""
-    states = [initial_state(learner.weights, learner.settings) for learner in learners]
-    return Snapshot(stack.join(states), [Trained(learner.weights) for learner in learners], [])
 
 
 def validation_updates(settings: TrainingSettings) -> list[int]:
@@ -230,7 +228,11 @@ class _Judge:
             loss = None if losses is None else float(losses[place])
             trained = self.trained[place]
             if not math.isfinite(means[place]) or not math.isfinite(loss or 0.0):
-                _end_diverged(trained, number)
+                trained.status = "diverged"
+                trained.reason = (
+                    f"the loss was no longer finite by update {number}; try a lower "
+                    "training.learning_rate or training.clip_norm"
+                )
                 continue
             best = loss is not None and loss < trained.valid_loss
             if best:
@@ -247,14 +249,6 @@ class _Judge:
             return None
         column = losses.reshape(len(losses), -1)[:, place]
         return by_bucket(column, target_tokens(self.validation), self.buckets)
-
-
-def _end_diverged(trained: Trained, number: int) -> None:
-    trained.status = "diverged"
-    trained.reason = (
-        f"the loss was no longer finite by update {number}; try a lower training.learning_rate "
-        "or training.clip_norm"
-    )
 
 
 class _Clock:
