@@ -24,13 +24,7 @@ TEXTS = (
 SIZE = 400
 
 
-@pytest.fixture(scope="module")
-def subwords() -> Subwords:
-    """Learned on a few sentences."""
-    return learn_subwords(TEXTS, SIZE, "corpus.source_vocabulary")
-
-
-LEARNED = learn_subwords(TEXTS, SIZE, "corpus.source_vocabulary")  # for hypothesis
+LEARNED = learn_subwords(TEXTS, SIZE, "corpus.source_vocabulary")
 
 
 @given(st.text())
@@ -68,41 +62,39 @@ def test_pieces_are_those_of_merging_the_earliest_learned_first(chunk: str):
     ]
 
 
-def test_the_same_text_gives_the_same_bytes(subwords: Subwords):
+def test_the_same_text_gives_the_same_bytes():
     again = learn_subwords(reversed(TEXTS), SIZE, "corpus.source_vocabulary")
-    assert again.model == subwords.model
-    assert again == subwords
-    assert learn_subwords(TEXTS[1:], SIZE, "x").model != subwords.model
+    assert again.model == LEARNED.model
+    assert again == LEARNED
+    assert learn_subwords(TEXTS[1:], SIZE, "x").model != LEARNED.model
 
 
-def test_the_file_is_sentencepieces_own(subwords: Subwords, tmp_path: Path):
-    (tmp_path / "side.model").write_bytes(subwords.model)
+def test_the_file_is_sentencepieces_own(tmp_path: Path):
+    (tmp_path / "side.model").write_bytes(LEARNED.model)
     theirs = sentencepiece.SentencePieceProcessor(model_file=str(tmp_path / "side.model"))
     text = "the lowest house, l'été de 1905 (vide)"
-    assert theirs.encode(f" {text}", out_type=str) == subwords.pieces(text)
-    ids = Vocabulary(subwords.tokens, subwords).numbers(text)
+    assert theirs.encode(f" {text}", out_type=str) == LEARNED.pieces(text)
+    ids = Vocabulary(LEARNED.tokens, LEARNED).numbers(text)
     assert theirs.encode(f" {text}") == ids
     assert theirs.decode(ids).strip() == text
 
 
-def test_special_tokens_come_first_and_bytes_follow(subwords: Subwords):
-    assert isinstance(subwords, Tokenizer)
-    assert subwords.tokens[: len(SPECIAL)] == SPECIAL
-    spelled = subwords.tokens[len(SPECIAL) : len(SPECIAL) + BYTES]
+def test_special_tokens_come_first_and_bytes_follow():
+    assert isinstance(LEARNED, Tokenizer)
+    assert LEARNED.tokens[: len(SPECIAL)] == SPECIAL
+    spelled = LEARNED.tokens[len(SPECIAL) : len(SPECIAL) + BYTES]
     assert spelled == tuple(f"<0x{byte:02X}>" for byte in range(BYTES))
-    assert len(subwords.tokens) == len(set(subwords.tokens)) <= SIZE + len(SPECIAL)
-    assert not any(set(token) & set("\u2047▅") for token in subwords.tokens[len(SPECIAL) :])
+    assert len(LEARNED.tokens) == len(set(LEARNED.tokens)) <= SIZE + len(SPECIAL)
+    assert not any(set(token) & set("\u2047▅") for token in LEARNED.tokens[len(SPECIAL) :])
+    # No piece reaches over a space.
+    assert not any(START in token[1:] for token in LEARNED.tokens)
+    assert "▁the" in LEARNED.tokens
 
 
 def test_a_size_beyond_the_text_is_capped():
     few = learn_subwords(["le chat le chat"], 30_000, "x")
     assert BYTES + len(SPECIAL) < len(few.tokens) < 300
     assert few.pieces("chat le") == ["▁chat", "▁le"]
-
-
-def test_no_piece_reaches_over_a_space(subwords: Subwords):
-    assert not any(START in token[1:] for token in subwords.tokens)
-    assert "▁the" in subwords.tokens
 
 
 @pytest.mark.parametrize(
@@ -116,8 +108,8 @@ def test_no_piece_reaches_over_a_space(subwords: Subwords):
         ([], ""),
     ],
 )
-def test_whatever_a_model_says_is_one_line(subwords: Subwords, pieces: list[str], text: str):
-    assert subwords.text(pieces) == text
+def test_whatever_a_model_says_is_one_line(pieces: list[str], text: str):
+    assert LEARNED.text(pieces) == text
 
 
 def test_a_size_without_room_is_refused():
