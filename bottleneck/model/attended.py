@@ -13,8 +13,8 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from .attention import Memory, Score, masked_softmax, weighted_sum
+from .cells import STEPS, Gates, Matrices, Recurrence, State, advance
 from .recurrence import back_through, matrix_slopes, recurrence_slopes
-from .steps import STEPS, Gates, Matrices, Recurrence, State, advance
 
 Weights = Float[Array, "steps batch source"]
 

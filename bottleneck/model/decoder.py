@@ -18,9 +18,8 @@ from jaxtyping import Array, Float, Int, PRNGKeyArray
 from ..settings.concerns import ModelSettings
 from .attended import Fixed, Reader, attended_states
 from .attention import Memory, make_attention
-from .cells import Cell, GateInput, dropout
+from .cells import GATES, Cell, GateInput, Gates, State, dropout
 from .recurrence import hidden_states
-from .steps import GATES, Gates, State
 
 
 class OutputLayer(NamedTuple):

@@ -2,25 +2,44 @@
 
 import math
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import NamedTuple, Protocol, TypedDict, runtime_checkable
 
 import jax
 import numpy as np
 from flax import nnx
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
 from ..corpus.batches import EvaluationBatch, TrainingBatches, restore
 from ..model.parts import on_host, parts_of
 from ..model.translator import Weights
 from ..settings.concerns import TrainingSettings
-from .by_bucket import Buckets, ByBucket, by_bucket, target_tokens
 from .stack import Stack
 from .step import SentenceLosses, TrainState, initial_state, make_sentence_losses, make_update
 
 REPORT_EVERY = 20
 """Updates between two looks at the loss; each look waits for the device."""
+
+
+Buckets = Mapping[str, Int[np.ndarray, " rows"]]
+"""Of each length bucket the places of its sentences in the corpus; none where it is empty."""
+
+
+class BucketLoss(TypedDict):
+    """One bucket at one validation, as it stands in a run's log and in its checkpoint.
+
+    ``tokens`` are target tokens, end tokens included; ``nats`` is -log P summed over them.
+    ``standard_error`` is that of nats / tokens, as sentences are drawn; None for under two.
+    """
+
+    sentences: int
+    tokens: int
+    nats: float
+    standard_error: float | None
+
+
+ByBucket = dict[str, BucketLoss]
 
 
 @dataclass(frozen=True)
@@ -285,3 +304,40 @@ class _Clock:
         before, since = self._first if number > self._first[0] else self._opened
         left = (now - since) / (number - before) * (self.updates - number)
         return Progress(number, self.updates, loss, speed, left, valid, buckets)
+
+
+def target_tokens(batches: Sequence[EvaluationBatch]) -> Int[np.ndarray, " sentences"]:
+    """Target tokens of each sentence, end token included, in the order of the corpus."""
+    lengths = [batch.batch.target_lengths.tolist() for batch in batches]
+    return np.array(restore(lengths, list(batches)), dtype=np.int64)
+
+
+def by_bucket(
+    losses: Float[np.ndarray, " sentences"],
+    tokens: Int[np.ndarray, " sentences"],
+    buckets: Buckets,
+) -> ByBucket:
+    """-log P in nats of each sentence, summed by bucket."""
+    return {
+        name: {
+            "sentences": len(rows),
+            "tokens": int(tokens[rows].sum()),
+            "nats": float(losses[rows].sum()),
+            "standard_error": _standard_error(losses[rows], tokens[rows]),
+        }
+        for name, rows in buckets.items()
+    }
+
+
+def _standard_error(
+    losses: Float[np.ndarray, " rows"], tokens: Int[np.ndarray, " rows"]
+) -> float | None:
+    """Of the ratio of two sums over sentences (Cochran 1977, equation 2.46, with no end to draw).
+
+    sqrt(n / (n - 1) sum of (nats - ratio tokens)^2) / sum of tokens.
+    """
+    count, total = len(tokens), tokens.sum()
+    if count < 2:
+        return None
+    deviation = losses - losses.sum() / total * tokens
+    return math.sqrt(count / (count - 1) * float((deviation**2).sum())) / float(total)

@@ -28,9 +28,10 @@ from seq2seq_bottleneck.corpus.batches import encode_pairs, evaluation_batches, 
 from seq2seq_bottleneck.corpus.corpus import load_corpus
 from seq2seq_bottleneck.model.translator import create
 from seq2seq_bottleneck.settings.run import SCHEMA_VERSION, resolve
-from seq2seq_bottleneck.training.by_bucket import by_bucket, target_tokens
 from seq2seq_bottleneck.training.loop import (
+    by_bucket,
     sentence_losses,
+    target_tokens,
     token_loss,
     train,
     validation_updates,
