@@ -136,7 +136,6 @@ def folder_name(sweep: str, place: str) -> str:
 def parse_sweep(text: str, place: str) -> Sweep:
     """Read a sweep from TOML text; a fault is a UsageError that names ``place`` and its key."""
     table = parse_toml(text, place)
-    _check_keys(table, ["preset", "group"], place)
     if not any(value != {} for value in table.values()):
         raise UsageError(
             f"{place} sets nothing; give settings to try, such as model.context_size = [64, 256]"
@@ -148,22 +147,15 @@ def parse_sweep(text: str, place: str) -> Sweep:
             f"{place}: no question; open the file with it, as a comment: "
             "# Does a larger context help long sentences?"
         )
-    preset, groups = table.pop("preset", DEFAULT_PRESET), table.pop("group", [])
+    preset = table.get("preset", DEFAULT_PRESET)
     if not isinstance(preset, str):
         raise UsageError(
             f'{place}: preset is one name, not {quoted(preset)}; write preset = "lecture" '
             "(a second preset is a second sweep, with --preset)"
         )
-    settings, members = by_full_name(table, place), _parse_groups(groups, place)
-    return Sweep(Path(place).stem, place, question, preset, settings, members)
-
-
-def _check_keys(table: Mapping[str, Any], others: Sequence[str], place: str) -> None:
-    """Refuse a key that is neither a table of settings nor one of the others."""
-    known = [*RunSettings.model_fields, *others]
-    for key in table:
-        if key not in known:
-            raise UsageError(f"{place}: unknown key {key!r}{did_you_mean(key, known)}")
+    settings = by_full_name(table, place, ("preset", "group"))
+    groups = _parse_groups(table.get("group", []), place)
+    return Sweep(Path(place).stem, place, question, preset, settings, groups)
 
 
 def _parse_groups(tables: Any, place: str) -> tuple[Group, ...]:
@@ -187,8 +179,7 @@ def _parse_group(name: str, table: Mapping[str, Any], place: str) -> Group:
             f"{place}: a name is one line of printable characters that a spreadsheet does not take "
             "for a formula; rename the group"
         )
-    _check_keys(table, ("name", *RELATIVE), place)
-    settings = {key: value for key, value in table.items() if key not in ("name", *RELATIVE)}
+    settings = by_full_name(table, place, ("name", *RELATIVE))
     for key in RELATIVE:
         if not isinstance(table.get(key, {}), dict):
             raise UsageError(
@@ -205,13 +196,21 @@ def _parse_group(name: str, table: Mapping[str, Any], place: str) -> Group:
             check_setting(setting, value)
         except UsageError as error:
             raise UsageError(f"{place}, needs: {error}") from None
-    return Group(name, by_full_name(settings, place), times, needs)
+    return Group(name, settings, times, needs)
 
 
-def by_full_name(table: Mapping[str, Any], place: str) -> Settings:
-    """The settings of a nested table; ``UsageError`` for unknown names and empty lists."""
+def by_full_name(table: Mapping[str, Any], place: str, others: Sequence[str] = ()) -> Settings:
+    """The settings of a nested table, but for its ``others``.
+
+    A UsageError for unknown names and empty lists.
+    """
     settings: Settings = {}
+    known = [*RunSettings.model_fields, *others]
     for concern, fields in table.items():
+        if concern not in known:
+            raise UsageError(f"{place}: unknown key {concern!r}{did_you_mean(concern, known)}")
+        if concern in others:
+            continue
         if not isinstance(fields, dict):
             raise UsageError(f"{place}: {concern!r} is a table of settings: write [{concern}]")
         for key, value in fields.items():
