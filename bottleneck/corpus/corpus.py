@@ -280,4 +280,4 @@ def share(counts: Iterable[tuple[int, int]]) -> float | None:
     """The share (0 to 1) of all these sentences' 5-grams that was found; None without any."""
     counts = list(counts)
     total = sum(count for _, count in counts)
-    return sum(found for found, _ in counts) / total if total else None
+    return sum(known for known, _ in counts) / total if total else None

@@ -42,8 +42,8 @@ def beam_search(
     """Decode a batch; the best of ``beam_size`` outputs of each sentence."""
     size, width = settings.beam_size, cap(source.shape[1], settings)
     limits = caps(lengths, source.shape[1], settings)
-    each = partial(jnp.repeat, repeats=size, axis=0)  # once for each beam, side by side
-    memory = jax.tree.map(each, translator.encode(source, lengths))
+    repeat = partial(jnp.repeat, repeats=size, axis=0)  # once for each beam, side by side
+    memory = jax.tree.map(repeat, translator.encode(source, lengths))
 
     def unfinished(beams: Beams) -> Array:
         return (beams.place < width) & jnp.any(beams.live)
