@@ -21,7 +21,8 @@ from numpy import ndarray
 
 from ..claims.verdict import FAMILY, MARKED_BELOW, Verdict, marked, needs_learned, numbers
 from ..corpus.pair import Link, SentencePair
-from ..corpus.tokens import WORDS, by_word, links_from_weights, shares_of, tokenize
+from ..corpus.pieces import by_word, links_from_weights, shares_of
+from ..corpus.tokens import WORDS, tokenize
 from ..figures.plot import shared
 from ..scoring.bootstrap import ratio_of_sums
 from ..settings.run import RunSettings

@@ -3,7 +3,7 @@
 The words are those between the spaces of the files. A gold set often stands in tokens (``l' homme
 ,``): its sentences are put back into running text, which a run reads as any other text. Where the
 run's tokens are finer than the words, their weights are put together word by word
-(`corpus.tokens`).
+(`corpus.pieces`).
 """
 
 import re

@@ -11,7 +11,8 @@ from jaxtyping import Int
 from ..corpus.batches import EncodedPairs, encode_pairs
 from ..corpus.corpus import Corpus, load_corpus
 from ..corpus.pair import SentencePair
-from ..corpus.tokens import Shares, shares_of, tokenize
+from ..corpus.pieces import Shares, shares_of
+from ..corpus.tokens import tokenize
 from ..corpus.vocabulary import Vocabulary
 from ..model.translator import Weights, create
 from ..results.folders import ENVIRONMENT, read_object

@@ -12,7 +12,7 @@ from io import BufferedIOBase
 from itertools import islice
 from pathlib import Path
 
-from ..corpus.tokens import links_from_weights
+from ..corpus.pieces import links_from_weights
 from ..settings.errors import UserError, counted
 from ..settings.machine import is_endless
 from ..settings.run import RunSettings

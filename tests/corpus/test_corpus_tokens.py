@@ -6,19 +6,15 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 
-from seq2seq_bottleneck.corpus.subwords import learn_subwords
-from seq2seq_bottleneck.corpus.tokens import (
-    JOINER,
-    WORDS,
+from seq2seq_bottleneck.corpus.pieces import (
     backwards,
     by_word,
-    detokenize,
     links_from_weights,
     overlaps,
-    plain,
     shares_of,
-    tokenize,
 )
+from seq2seq_bottleneck.corpus.subwords import learn_subwords
+from seq2seq_bottleneck.corpus.tokens import JOINER, WORDS, detokenize, plain, tokenize
 from seq2seq_bottleneck.corpus.vocabulary import (
     BOS,
     EOS,

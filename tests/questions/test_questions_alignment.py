@@ -12,7 +12,7 @@ from rich.console import Console
 
 from seq2seq_bottleneck.corpus.grammar import english_french
 from seq2seq_bottleneck.corpus.pair import SentencePair
-from seq2seq_bottleneck.corpus.tokens import links_from_weights
+from seq2seq_bottleneck.corpus.pieces import links_from_weights
 from seq2seq_bottleneck.questions import alignment_gold
 from seq2seq_bottleneck.questions.alignment import (
     QUESTION,

@@ -9,8 +9,9 @@ import pandas as pd
 import pytest
 
 from seq2seq_bottleneck.corpus.batches import encode_pairs, evaluation_batches, restore
+from seq2seq_bottleneck.corpus.pieces import by_word, shares_of
 from seq2seq_bottleneck.corpus.subwords import Subwords
-from seq2seq_bottleneck.corpus.tokens import WORDS, by_word, plain, shares_of, tokenize
+from seq2seq_bottleneck.corpus.tokens import WORDS, plain, tokenize
 from seq2seq_bottleneck.questions import alignment, capacity, embeddings, gradients, state_reading
 from seq2seq_bottleneck.questions.alignment import COUNTS, GoldLinks, LinkedPair, matrices_of, probe
 from seq2seq_bottleneck.questions.alignment_gold import QUESTION as GOLD_QUESTION
