@@ -102,9 +102,7 @@ def test_classes_pad_least():
     st.integers(1, 8),
     st.integers(1, 20),
 )
-def test_classes_hold_every_sentence_once(
-    lengths: list[tuple[int, int]], groups: int, smallest: int
-):
+def test_classes_hold_every_sentence_once(lengths, groups, smallest):
     source, target = map(list, zip(*lengths, strict=True))
     classes = shape_classes(source, target, groups, smallest)
     rows = np.concatenate([item.rows for item in classes])

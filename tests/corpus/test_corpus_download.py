@@ -142,9 +142,7 @@ def test_files_that_are_not_what_they_should_be(site: Site, name: str, file: str
 
 
 @pytest.mark.parametrize("name", ["../up.txt", "/up.txt", "europarl-v7.fr-en.en/../../../up.txt"])
-def test_no_member_of_an_archive_is_written_outside_its_folder(
-    site: Site, tmp_path: Path, name: str
-):
+def test_no_member_of_an_archive_is_written_outside_its_folder(site, tmp_path, name):
     members = dict(zip(EUROPARL, (b"a\n", b"b\n"), strict=True))
     site.files["fr-en.tgz"] = tgz({name: b"x\n", **members})
     assert fetch("europarl")["pairs"] == {"train": 1}

@@ -148,9 +148,7 @@ def test_paths_that_lead_nowhere(path: str):
 
 @pytest.mark.parametrize("lowercase", [True, False])
 @pytest.mark.parametrize("text", ["Cafe\u0301 \xa0 BAR", "\u03aa\u0301 J\u030c", "I\u0307STANBUL"])
-def test_a_users_sentence_gets_the_form_of_the_same_sentence_in_a_file(
-    tmp_path: Path, text: str, lowercase: bool
-):
+def test_a_users_sentence_gets_the_form_of_the_same_sentence_in_a_file(tmp_path, text, lowercase):
     """Also where a capital has no letter of its own with that accent and the small letter has."""
     read = texts(two(tmp_path, text, "x"), lowercase)
     corpus = CorpusSettings(name="files", source="a", lowercase=lowercase)

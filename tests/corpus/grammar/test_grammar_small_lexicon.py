@@ -50,9 +50,7 @@ def test_the_french_has_about_eight_hundred_words(drawn: list[SentencePair]) -> 
     assert 600 < len({token for pair in [*drawn, *more] for token in tokenize(pair.target)}) < 850
 
 
-def test_drawn_sentences_have_one_derivation_and_are_those_of_the_full_lexicon(
-    drawn: list[SentencePair],
-) -> None:
+def test_drawn_sentences_have_one_derivation_and_are_those_of_the_full_lexicon(drawn):
     for pair in drawn[::7]:
         assert english_french("small").count_derivations(pair.source) == 1
         assert english_french("small").parse(pair.source) == pair
