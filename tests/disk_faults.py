@@ -5,11 +5,9 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from seq2seq_bottleneck.settings import atomic, sums
+from seq2seq_bottleneck.settings import files
 
 Fault = Callable[[Path], None]
-WRITERS = (atomic, sums)
-"""Modules that know the function by which everything is written."""
 
 
 def full(_: Path) -> None:
@@ -36,7 +34,7 @@ def mended(place: Path) -> None:
 def faulty(fault: Fault, step: int) -> Iterator[list[Path]]:
     """The fault at write ``step`` of the block; gives the files whose writing was begun so far."""
     begun: list[Path] = []
-    real = atomic.write_part
+    real = files.write_part
 
     def write_part(path: Path, parts: Iterable[bytes]) -> Path:
         if len(begun) == step:
@@ -44,10 +42,8 @@ def faulty(fault: Fault, step: int) -> Iterator[list[Path]]:
         begun.append(path)
         return real(path, parts)
 
-    for module in WRITERS:
-        module.write_part = write_part
+    files.write_part = write_part
     try:
         yield begun
     finally:
-        for module in WRITERS:
-            module.write_part = real
+        files.write_part = real

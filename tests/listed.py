@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from seq2seq_bottleneck.settings.sums import write_listed
+from seq2seq_bottleneck.settings.files import write_listed
 
 
 def relist(*paths: Path) -> None:

@@ -12,8 +12,8 @@ from seq2seq_bottleneck.results.export import write_bundle
 from seq2seq_bottleneck.results.folders import ENDED, STATUS
 from seq2seq_bottleneck.runs.scores import bucket_rows, sentence_columns
 from seq2seq_bottleneck.runs.store import UNLISTED
+from seq2seq_bottleneck.settings.files import seal
 from seq2seq_bottleneck.settings.run import SCHEMA_VERSION, RunSettings, resolve
-from seq2seq_bottleneck.settings.sums import seal
 
 LENGTHS = [3] * 2 + [7] * 12 + [15] * 12 + [25] * 12 + [35] * 12 + [50] * 12
 

@@ -20,8 +20,8 @@ from ..questions.cost import COLUMNS, OUTPUT, VARIED, baseline
 from ..runs.pool import held_processes, last_words, start_worker
 from ..settings.concerns import ModelSettings
 from ..settings.errors import UsageError, UserError, did_you_mean
+from ..settings.files import write_listed
 from ..settings.machine import cores
-from ..settings.sums import write_listed
 
 ATTENTIONS = get_args(ModelSettings.model_fields["attention"].annotation)
 ARMS = (*ATTENTIONS, *(f"{name}{OUTPUT}" for name in ATTENTIONS))

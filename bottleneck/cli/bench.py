@@ -9,7 +9,7 @@ import typer
 
 from ..results.schema import BENCHMARK
 from ..settings.errors import UsageError, counted
-from ..settings.names import DEFAULT_OUT
+from ..settings.machine import DEFAULT_OUT
 from .console import say, show
 from .options import MOST_THREADS, Form, Quiet, output_folder
 

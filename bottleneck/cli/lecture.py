@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..settings.errors import UsageError, did_you_mean
-from ..settings.names import DEFAULT_OUT
+from ..settings.machine import DEFAULT_OUT
 from .console import output, show
 from .options import Form, check_is_folder
 

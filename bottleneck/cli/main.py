@@ -77,8 +77,7 @@ def options(
 
 def main() -> None:
     """Run the command; an error the user can mend is one line on stderr, never a traceback."""
-    from ..settings.machine import NUMBERS
-    from ..settings.names import COMMAND
+    from ..settings.machine import COMMAND, NUMBERS
 
     listen()
     # Without a cache matplotlib works as well, and has lines of its own to say so. It writes files

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..results.schema import QUESTIONS
-from ..settings.atomic import check_writable, remove_empty, topmost_missing
 from ..settings.errors import UsageError, UserError, quoted
-from ..settings.names import DEFAULT_OUT
+from ..settings.files import check_writable, remove_empty, topmost_missing
+from ..settings.machine import DEFAULT_OUT
 from ..tables.names import FIGURES, GOLD_TABLE, TABLES
 
 if TYPE_CHECKING:

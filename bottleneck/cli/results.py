@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..results.schema import BENCHMARK
-from ..settings.atomic import check_place, write_text
 from ..settings.errors import UsageError, UserError, counted
+from ..settings.files import check_place, write_text
 from . import options
 from .bench import show_benchmark
 from .console import output, print_names, say, show

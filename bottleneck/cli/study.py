@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..results.schema import QUESTIONS
-from ..settings.atomic import check_writable
 from ..settings.errors import UsageError, UserError, counted
-from ..settings.names import DEFAULT_OUT
+from ..settings.files import check_writable
+from ..settings.machine import DEFAULT_OUT
 from . import options
 from .bench import show_benchmark
 from .console import print_names, say, show

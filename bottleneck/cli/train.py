@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..settings.atomic import check_writable
 from ..settings.errors import UsageError, UserError, counted
-from ..settings.names import DEFAULT_OUT
+from ..settings.files import check_writable
+from ..settings.machine import DEFAULT_OUT
 from . import options
 from .console import output, print_names, say
 from .runs import run_status
@@ -146,8 +146,7 @@ def sweep(
     from ..runs.pool import default_threads, default_together, default_width
     from ..runs.reproduce import check_text
     from ..runs.sweep import plan, run_sweep
-    from ..settings.names import folder_name
-    from ..settings.sweep import load_sweep, make_grid
+    from ..settings.sweep import folder_name, load_sweep, make_grid
     from .progress import display
 
     read = load_sweep(name)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..settings.errors import UsageError, counted, did_you_mean
-from ..settings.names import DEFAULT_OUT
+from ..settings.machine import DEFAULT_OUT
 from .console import output, say, show
 from .options import Form, OneRunOrMore, check_sentence, folder_text
 

@@ -1,24 +1,20 @@
 """From settings to a corpus: splits, vocabularies, a fingerprint, and a description of them."""
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from hashlib import sha256
 from statistics import fmean
 
-from ..settings.buckets import OUTSIDE, bucket_labels, bucket_of
 from ..settings.concerns import NAMED, CorpusSettings
 from ..settings.errors import UsageError, UserError, counted
-from .drawing import Copying, draw_splits
+from .drawing import Copying, Reversed, draw_splits
 from .drawn_cache import cached_splits
-from .joining import chained
-from .near_copies import Held, near_copies, share
-from .pair import SentencePair, Splits
+from .joining import chained, reversed_join
+from .pair import SentencePair, Splits, by_bucket
 from .splitting import split_files
 from .subwords import learn_subwords
 from .tokens import WORDS, Tokenizer, tokenize
-from .turned import Turned, turned_join
 from .vocabulary import Vocabulary, build_vocabulary
 
 Pairs = tuple[SentencePair, ...]
@@ -51,8 +47,8 @@ class Corpus:
         )
 
     @cached_property
-    def near_copies(self) -> list[Held]:
-        """Of each test sentence: how many of its source 5-grams training holds."""
+    def near_copies(self) -> list[tuple[int, int]]:
+        """`near_copies` of the test set's sources in training."""
         test, train = self.test, self.train
         return near_copies([pair.source for pair in test], (pair.source for pair in train))
 
@@ -102,34 +98,26 @@ def load_corpus(corpus: CorpusSettings, edges: tuple[int, ...]) -> Corpus:
     Raises UsageError for settings that do not go together, UserError for text that cannot be had,
     or that is too little for two splits or two buckets.
     """
-    splits = _make_splits(corpus, edges)
+    if corpus.name in REAL:
+        splits = split_files(corpus, edges)
+    elif corpus.test is not None:
+        raise UsageError(f"corpus.test is for real text, not for corpus {corpus.name!r}")
+    else:
+        splits = cached_splits(corpus, edges, partial(_draw, corpus, edges))
     check_buckets(splits.test, edges)
     source, target = learn_vocabularies(splits.train, corpus)
     return Corpus(
-        train=splits.train,
-        valid=splits.valid,
-        test=splits.test,
+        *splits[:3],
         source_vocabulary=source,
         target_vocabulary=target,
         fingerprint=fingerprint(splits, corpus.reverse_direction),
-        notes=splits.notes
-        + _test_notes(splits.test, corpus, edges)
-        + _text_notes(splits.train, corpus, edges),
+        notes=splits.notes + _notes(splits, corpus, edges),
     )
-
-
-def _make_splits(corpus: CorpusSettings, edges: tuple[int, ...]) -> Splits:
-    """The splits of the corpus that the settings name."""
-    if corpus.name in REAL:
-        return split_files(corpus, edges)
-    if corpus.test is not None:
-        raise UsageError(f"corpus.test is for real text, not for corpus {corpus.name!r}")
-    return cached_splits(corpus, edges, partial(_draw, corpus, edges))
 
 
 def _draw(corpus: CorpusSettings, edges: tuple[int, ...]) -> Splits:
     """The splits of a corpus that is drawn from its language."""
-    if corpus.name == "copy":  # a copy turned round is the same copy
+    if corpus.name == "copy":  # which is its own translation
         return draw_splits(Copying(corpus.copy_words), corpus, edges)
     # Imported here, so that other corpora do not pay for building the grammar.
     from .grammar import LECTURE_SENTENCES, english_french
@@ -145,15 +133,16 @@ def _draw(corpus: CorpusSettings, edges: tuple[int, ...]) -> Splits:
         )
     known = map(grammar.parse, LECTURE_SENTENCES)
     held_out = frozenset(pair.target for pair in known if pair is not None)
-    return draw_splits(Turned(grammar), corpus, edges, held_out, turned_join(join))
+    return draw_splits(Reversed(grammar), corpus, edges, held_out, reversed_join(join))
 
 
 def check_buckets(test: Pairs, edges: tuple[int, ...]) -> None:
     """Refuse a test set that fills fewer than two buckets as a UserError: nothing to compare."""
-    filled = {bucket_of(pair.words, edges) for pair in test} - {OUTSIDE}
+    groups = by_bucket(test, edges)
+    labels = list(groups)[1:]
+    filled = [label for label in labels if groups[label]]
     if len(filled) < 2:
-        labels = bucket_labels(edges)
-        named = f"only bucket {labels[filled.pop()]}" if filled else "no bucket"
+        named = f"only bucket {filled[0]}" if filled else "no bucket"
         raise UserError(
             f"the test set fills {named} of {', '.join(labels)}; two are needed: "
             "give sentences of more lengths (corpus.max_words, corpus.test_source, "
@@ -174,27 +163,32 @@ def fingerprint(splits: Splits, reverse: bool = False) -> str:
     return digest.hexdigest()[:16]
 
 
-def _test_notes(test: Pairs, corpus: CorpusSettings, edges: tuple[int, ...]) -> tuple[str, ...]:
-    """Notes on test sentences that are in no bucket or longer than any trained on."""
-    outside = sum(bucket_of(pair.words, edges) == OUTSIDE for pair in test)
-    longer = sum(pair.words > corpus.longest_trained for pair in test)
+def _notes(splits: Splits, corpus: CorpusSettings, edges: tuple[int, ...]) -> tuple[str, ...]:
+    """Notes on test sentences in no bucket or longer than any trained on; of real text, on more.
+
+    That is how long the training sentences are, by the test's buckets, and their case.
+    """
+    longest = corpus.longest_trained
     setting = "max_words" if corpus.train_max_words is None else "train_max_words"
+    outside, *_ = by_bucket(splits.test, edges).values()
+    longer = [pair for pair in splits.test if pair.words > longest]
     notes = [
-        (outside, f"under {edges[0]} words, in no bucket"),
-        (longer, f"longer than corpus.{setting}={corpus.longest_trained}"),
+        f"{counted(len(pairs), 'test sentence')} {problem}"
+        for pairs, problem in (
+            (outside, f"under {edges[0]} words, in no bucket"),
+            (longer, f"longer than corpus.{setting}={longest}"),
+        )
+        if pairs
     ]
-    return tuple(f"{counted(count, 'test sentence')} {text}" for count, text in notes if count)
-
-
-def _text_notes(train: Pairs, corpus: CorpusSettings, edges: tuple[int, ...]) -> tuple[str, ...]:
-    """Notes on real text: how long the training sentences are, by the test's buckets; the case."""
-    if corpus.name not in REAL:
-        return ()
-    counts = Counter(bucket_of(pair.words, edges) for pair in train)
-    names = (f"under {edges[0]}", *bucket_labels(edges))
-    held = "; ".join(f"{name} {counts[place]:,}" for place, name in enumerate(names, OUTSIDE))
-    lower = "all text is lower-case, so BLEU is of lower-case references (corpus.lowercase)"
-    return (f"training pairs by source words: {held}", *([lower] if corpus.lowercase else []))
+    if corpus.name in REAL:
+        groups = by_bucket(splits.train, edges)
+        lengths = "; ".join(f"{name} {len(group):,}" for name, group in groups.items())
+        notes.append(f"training pairs by source words: {lengths}")
+        if corpus.lowercase:
+            notes.append(
+                "all text is lower-case, so BLEU is of lower-case references (corpus.lowercase)"
+            )
+    return tuple(notes)
 
 
 def describe(corpus: Corpus, edges: tuple[int, ...]) -> Description:
@@ -224,24 +218,21 @@ def split_rows(
 
     ``target`` counts the target's tokens.
     """
-    held: list[list[SentencePair]] = [[] for _ in range(len(edges) + 1)]
-    for pair in pairs:
-        held[bucket_of(pair.words, edges) - OUTSIDE].append(pair)
-    labels = (f"under {edges[0]}", *bucket_labels(edges))
-    return [_row(name, label, inside, target) for label, inside in zip(labels, held, strict=True)]
 
+    def mean(values: list[float] | list[int]) -> float | None:
+        return fmean(values) if values else None
 
-def _row(split: str, bucket: str, pairs: list[SentencePair], target: Tokenizer) -> SplitRow:
-    """Means over the pairs of one split and bucket."""
-    bits = [pair.bits for pair in pairs if pair.bits is not None]
-    return SplitRow(
-        split=split,
-        bucket=bucket,
-        pairs=len(pairs),
-        source_words=fmean(pair.words for pair in pairs) if pairs else None,
-        target_tokens=fmean(len(target.pieces(pair.target)) for pair in pairs) if pairs else None,
-        bits=fmean(bits) if bits else None,
-    )
+    return [
+        SplitRow(
+            split=name,
+            bucket=label,
+            pairs=len(group),
+            source_words=mean([pair.words for pair in group]),
+            target_tokens=mean([len(target.pieces(pair.target)) for pair in group]),
+            bits=mean([pair.bits for pair in group if pair.bits is not None]),
+        )
+        for label, group in by_bucket(pairs, edges).items()
+    ]
 
 
 def learn_vocabularies(
@@ -251,16 +242,42 @@ def learn_vocabularies(
 
     Raises UserError as `learn_subwords`.
     """
+
+    def learn(side: str, texts: Iterable[str], size: int) -> Vocabulary:
+        if corpus.tokens == "words":
+            return build_vocabulary(map(tokenize, texts), size)
+        subwords = learn_subwords(texts, size, f"corpus.{side}_vocabulary")
+        return Vocabulary(subwords.tokens, subwords)
+
     return (
-        _learn((pair.source for pair in train), "source", corpus),
-        _learn((pair.target for pair in train), "target", corpus),
+        learn("source", (pair.source for pair in train), corpus.source_vocabulary),
+        learn("target", (pair.target for pair in train), corpus.target_vocabulary),
     )
 
 
-def _learn(texts: Iterable[str], side: str, corpus: CorpusSettings) -> Vocabulary:
-    name = f"{side}_vocabulary"
-    size = int(getattr(corpus, name))
-    if corpus.tokens == "words":
-        return build_vocabulary(map(tokenize, texts), size)
-    subwords = learn_subwords(texts, size, f"corpus.{name}")
-    return Vocabulary(subwords.tokens, subwords)
+def near_copies(test: Sequence[str], train: Iterable[str]) -> list[tuple[int, int]]:
+    """How near test sentences are to training ones: of each, its 5-grams found there, and all.
+
+    Counted are the 5-grams of word tokens of each test source, and those of them that some training
+    source has as well: text of laws or of a grammar repeats its phrases, and what was seen in
+    training is translated better than what was not. A sentence under five tokens has none. Memory
+    goes with the test set alone; training text is read through once.
+    """
+
+    def grams(text: str) -> Iterable[tuple[str, ...]]:
+        tokens = tokenize(text)
+        return zip(*(tokens[start:] for start in range(5)), strict=False)
+
+    sentences = [list(grams(text)) for text in test]
+    wanted = {gram for sentence in sentences for gram in sentence}
+    known: set[tuple[str, ...]] = set()
+    for text in train:
+        known.update(wanted.intersection(grams(text)))
+    return [(sum(gram in known for gram in sentence), len(sentence)) for sentence in sentences]
+
+
+def share(counts: Iterable[tuple[int, int]]) -> float | None:
+    """The share (0 to 1) of all these sentences' 5-grams that was found; None without any."""
+    counts = list(counts)
+    total = sum(count for _, count in counts)
+    return sum(known for known, _ in counts) / total if total else None

@@ -6,43 +6,19 @@ machine and Python version.
 
 import sys
 from bisect import bisect
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 from math import fsum, log2
 from random import Random
-from typing import Protocol, runtime_checkable
+from typing import Literal, Protocol, runtime_checkable
+from weakref import WeakKeyDictionary
 
 from ..settings.buckets import span_label
 from ..settings.concerns import CorpusSettings
 from ..settings.errors import UsageError, UserError
-from .joining import Join, join_test, left_out, side_by_side, within_test
-from .lengths import length_groups, length_probabilities, shares
-from .pair import SentencePair, Splits, sources
-
-
-@dataclass(frozen=True)
-class Copying:
-    """The copying corpus: random words ``w0`` to ``w{vocabulary - 1}``; the target is the source.
-
-    Words are equally probable and independent, so that a sentence of n words of V possible ones has
-    exactly n log2 V bits: the plainest load for a fixed context.
-    """
-
-    vocabulary: int
-    shortest: int = 1
-    longest: int = sys.maxsize
-
-    def weight(self, words: int) -> float:
-        """Every length is equally common."""
-        return float(self.shortest <= words <= self.longest)
-
-    def draw(self, random: Random, words: int) -> SentencePair:
-        """Draw a sentence of this many words, n log2 V bits, linked word by word to itself."""
-        text = " ".join(f"w{int(random.random() * self.vocabulary)}" for _ in range(words))
-        links = tuple((place, place) for place in range(words))
-        return SentencePair(text, text, links, words * log2(self.vocabulary))
-
+from .joining import Join, join_test, side_by_side, within_test
+from .pair import SentencePair, Splits, reverse_pair, sources
 
 TRIES = 10_000
 """Draws in a row that may give nothing new before the language counts as exhausted."""
@@ -67,6 +43,70 @@ class SentenceSource(Protocol):
         """How common this length is, up to a constant; 0 where there is no such sentence."""
 
 
+@dataclass(frozen=True)
+class Copying:
+    """The copying corpus: random words ``w0`` to ``w{vocabulary - 1}``; the target is the source.
+
+    Words are equally probable and independent, so that a sentence of n words of V possible ones has
+    exactly n log2 V bits: the plainest load for a fixed context. Every length is equally common.
+    """
+
+    vocabulary: int
+    shortest: int = 1
+    longest: int = sys.maxsize
+
+    def weight(self, words: int) -> float:
+        """1 for every length."""
+        return float(self.shortest <= words <= self.longest)
+
+    def draw(self, random: Random, words: int) -> SentencePair:
+        """Draw a sentence of this many words, n log2 V bits, linked word by word to itself."""
+        text = " ".join(f"w{int(random.random() * self.vocabulary)}" for _ in range(words))
+        links = tuple((place, place) for place in range(words))
+        return SentencePair(text, text, links, words * log2(self.vocabulary))
+
+
+class Reversed:
+    """A language drawn by the length of its translations, which are the sources.
+
+    A length of the original is drawn, evenly from those near the one that is wanted, then a
+    sentence of it, until a translation has that length. What came at other lengths is kept for
+    later draws with the same ``Random``. How common a translation's length is, is not known: every
+    length counts as equally common.
+    """
+
+    def __init__(self, language: SentenceSource) -> None:
+        self.language = language
+        self.shortest, self.longest = language.shortest, language.longest
+        self._spare: WeakKeyDictionary[Random, dict[int, list[SentencePair]]] = WeakKeyDictionary()
+
+    def weight(self, words: int) -> float:
+        """1 for every length."""
+        return float(self.shortest <= words <= self.longest)
+
+    def draw(self, random: Random, words: int) -> SentencePair:
+        """Draw a pair, without bits, whose source, the translation, has this many words.
+
+        Raises UserError where `TRIES` draws find none.
+        """
+        spare = self._spare.setdefault(random, {})
+        if spare.get(words):
+            return spare[words].pop()
+        spread = 2 + words // 10
+        low = max(self.shortest, min(words, self.longest) - spread)
+        lengths = range(low, min(self.longest, words + spread) + 1)
+        for _ in range(TRIES):
+            length = lengths[int(random.random() * len(lengths))]
+            pair = replace(reverse_pair(self.language.draw(random, length)), bits=None)
+            if pair.words == words:
+                return pair
+            spare.setdefault(pair.words, []).append(pair)
+        raise UserError(
+            f"no sentence with a translation of {words} words was found; change corpus.min_words "
+            "or corpus.max_words"
+        )
+
+
 def draw_splits(
     source: SentenceSource,
     corpus: CorpusSettings,
@@ -81,17 +121,36 @@ def draw_splits(
     nothing that concerns the other two, which keep to ``corpus.longest_trained`` words; those
     share neither a joined test sentence nor a part of one. ``held_out`` sentences are in none. What
     is drawn for the test set outside ``test_min_words`` to ``test_max_words`` is in none either.
+    Raises UsageError for lengths that the language cannot draw.
     """
-    check_lengths(source, corpus)
-    chances, groups = _lengths(source, corpus, corpus.max_words, edges)
+    for wrong, problem, advice in (
+        (
+            corpus.min_words < source.shortest,
+            f"min_words={corpus.min_words} is below the shortest",
+            f"{source.shortest} or more",
+        ),
+        (
+            corpus.max_words > source.longest,
+            f"max_words={corpus.max_words} is above the longest",
+            f"{source.longest} or less",
+        ),
+    ):
+        if wrong:
+            raise UsageError(f"corpus.{problem} sentence of corpus {corpus.name!r}; give {advice}")
+
+    def lengths(longest: int) -> tuple[dict[int, float], tuple[range, ...]]:
+        chances = length_probabilities(
+            corpus.lengths, corpus.min_words, longest, edges, source.weight
+        )
+        return chances, length_groups(corpus.min_words, longest, edges)
+
     drawn = draw_stratified(
-        source, corpus.test_pairs, chances, groups, f"{corpus.seed}:test", held_out
+        source, corpus.test_pairs, *lengths(corpus.max_words), f"{corpus.seed}:test", held_out
     )
-    parts = tuple(within_test(drawn, corpus))
-    notes = left_out(len(drawn) - len(parts), corpus)
+    parts, notes = within_test(drawn, corpus)
     test, joining_notes = join_test(parts, corpus, edges, join)
     taken = held_out | sources(drawn) | sources(test)
-    chances, groups = _lengths(source, corpus, corpus.longest_trained, edges)
+    chances, groups = lengths(corpus.longest_trained)
     valid = draw_stratified(
         source, corpus.valid_pairs, chances, groups, f"{corpus.seed}:valid", taken
     )
@@ -99,28 +158,6 @@ def draw_splits(
     random = Random(f"{corpus.seed}:train")
     train = draw_pairs(source, corpus.train_pairs, chances, random, exclude=taken)
     return Splits(train, valid, test, notes + joining_notes)
-
-
-def _lengths(
-    source: SentenceSource, corpus: CorpusSettings, longest: int, edges: tuple[int, ...]
-) -> tuple[dict[int, float], tuple[range, ...]]:
-    """The chance of every length up to ``longest``, and the lengths in groups."""
-    chances = length_probabilities(corpus.lengths, corpus.min_words, longest, edges, source.weight)
-    return chances, length_groups(corpus.min_words, longest, edges)
-
-
-def check_lengths(source: SentenceSource, corpus: CorpusSettings) -> None:
-    """Refuse lengths that the language cannot draw as a UsageError."""
-    if corpus.min_words < source.shortest:
-        raise UsageError(
-            f"corpus.min_words={corpus.min_words} is below the shortest sentence of corpus "
-            f"{corpus.name!r}; give {source.shortest} or more"
-        )
-    if corpus.max_words > source.longest:
-        raise UsageError(
-            f"corpus.max_words={corpus.max_words} is above the longest sentence of corpus "
-            f"{corpus.name!r}; give {source.longest} or less"
-        )
 
 
 def draw_stratified(
@@ -173,7 +210,11 @@ def draw_pairs(
             if pair.source not in exclude and pair.source not in seen:
                 break
         else:
-            raise _exhausted(choices, len(drawn), count)
+            raise UserError(
+                f"too few different sentences of {span_label(choices[0], choices[-1])} words: "
+                f"{len(drawn)} found of {count}; lower corpus.test_pairs and corpus.valid_pairs "
+                "or raise corpus.min_words"
+            )
         if pair.bits is not None:  # and those of its length
             pair = replace(pair, bits=pair.bits - log2(probabilities[words]))
         drawn.append(pair)
@@ -182,10 +223,65 @@ def draw_pairs(
     return tuple(drawn)
 
 
-def _exhausted(lengths: list[int], drawn_count: int, count: int) -> UserError:
-    """The error for a language that has no further sentence of these lengths."""
-    return UserError(
-        f"too few different sentences of {span_label(lengths[0], lengths[-1])} words: "
-        f"{drawn_count} found of {count}; lower corpus.test_pairs and corpus.valid_pairs "
-        "or raise corpus.min_words"
+LengthKind = Literal["buckets", "uniform", "natural"]
+
+
+def length_groups(min_words: int, max_words: int, edges: tuple[int, ...]) -> tuple[range, ...]:
+    """The lengths from min to max cut at the bucket edges: one range a filled bucket.
+
+    What lies below the first edge is a group of its own; groups without a length are left out.
+    """
+    starts = sorted({1, *edges})
+    stops = [*starts[1:], max_words + 1]
+    groups = (
+        range(max(start, min_words), min(stop, max_words + 1))
+        for start, stop in zip(starts, stops, strict=True)
     )
+    return tuple(group for group in groups if group)
+
+
+def length_probabilities(
+    kind: LengthKind,
+    min_words: int,
+    max_words: int,
+    edges: tuple[int, ...],
+    weight: Callable[[int], float],
+) -> dict[int, float]:
+    """Probability of each length from min to max that can be drawn at all (weight above 0).
+
+    ``buckets`` gives every group of ``length_groups`` equal mass, evenly over its lengths;
+    ``uniform`` every length equal mass; ``natural`` mass in proportion to ``weight``. Raises
+    UserError where no length can be drawn.
+    """
+    weights = {words: weight(words) for words in range(min_words, max_words + 1)}
+    drawable = {words: float(mass) for words, mass in weights.items() if mass > 0}
+    if not drawable:
+        raise UserError(
+            f"no sentence of {span_label(min_words, max_words)} words can be drawn; "
+            "change corpus.min_words or corpus.max_words"
+        )
+    if kind == "uniform":
+        drawable = dict.fromkeys(drawable, 1.0)
+    elif kind == "buckets":
+        groups = length_groups(min_words, max_words, edges)
+        filled = ([words for words in group if words in drawable] for group in groups)
+        drawable = {words: 1 / len(group) for group in filled for words in group}
+    total = fsum(drawable.values())
+    return {words: mass / total for words, mass in drawable.items()}
+
+
+def shares(count: int, masses: list[float]) -> list[int]:
+    """Split a count in proportion to masses, by largest remainder; ties go to the first.
+
+    The parts add up to ``count``, and equal masses get equal parts wherever they can.
+    """
+    total = fsum(masses)
+    exact = [count * mass / total for mass in masses]
+    parts = [int(part + 1e-9) for part in exact]
+    # Rounded, so that the last bit of a sum cannot decide who is first.
+    by_remainder = sorted(
+        range(len(masses)), key=lambda place: round(parts[place] - exact[place], 6)
+    )
+    for place in by_remainder[: count - sum(parts)]:
+        parts[place] += 1
+    return parts

@@ -10,15 +10,16 @@ import gzip
 import os
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, suppress
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
 
 from filelock import FileLock
 
-from ..settings.atomic import place, write_part
 from ..settings.concerns import FILES, CorpusSettings
 from ..settings.errors import UserError
+from ..settings.files import write_bytes
 from ..settings.machine import cache_root
 from .pair import Link, SentencePair, Splits
 
@@ -44,12 +45,16 @@ def cached_splits(
     path = cache_file(corpus, edges)
     if path is None or corpus.train_pairs not in PAIRS:
         return draw()
-    with _locked(path.with_suffix(".lock")):
+    with ExitStack() as stack:
+        with suppress(OSError, NotImplementedError):  # no lock can be had there
+            path.parent.mkdir(parents=True, exist_ok=True)
+            stack.enter_context(FileLock(path.with_suffix(".lock"), timeout=WAIT))
         splits = read_splits(path)
         if splits is None:
             splits = draw()
+            rows = "".join(f"{row}\n" for row in _rows(splits))
             with suppress(UserError):  # no room or no right to write there
-                place(write_part(path, _packed(splits)), path)
+                write_bytes(path, gzip.compress(rows.encode(), 1, mtime=0))
                 _make_room(path.parent)
         return splits
 
@@ -64,23 +69,6 @@ def cache_file(corpus: CorpusSettings, edges: tuple[int, ...]) -> Path | None:
     return root and root / "drawn" / f"{digest.hexdigest()[:16]}.tsv.gz"
 
 
-@contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    """Hold the lock, where one can be had."""
-    with ExitStack() as stack:
-        with suppress(OSError, NotImplementedError):
-            path.parent.mkdir(parents=True, exist_ok=True)
-            stack.enter_context(FileLock(path, timeout=WAIT))
-        yield
-
-
-def _packed(splits: Splits) -> Iterator[bytes]:
-    """The file of a corpus, a row at a time; the same pairs are the same bytes."""
-    stream = zlib.compressobj(level=1, wbits=zlib.MAX_WBITS + 16)
-    yield from (stream.compress(f"{row}\n".encode()) for row in _rows(splits))
-    yield stream.flush()
-
-
 def _rows(splits: Splits) -> Iterator[str]:
     yield HEAD
     yield from (f"{NOTE}\t{note}\t\t\t" for note in splits.notes)
@@ -91,30 +79,23 @@ def _rows(splits: Splits) -> Iterator[str]:
             yield f"{name}\t{pair.source}\t{pair.target}\t{links}\t{bits}"
 
 
-class _Links(dict[str, Link]):
-    """Links by their text; the same one is one object, which makes reading quick."""
-
-    def __missing__(self, text: str) -> Link:
-        ours, theirs = map(int, text.split("-"))
-        return self.setdefault(text, (ours, theirs))
+@cache  # the same link is one object, which makes reading quick
+def _link(text: str) -> Link:
+    source, target = map(int, text.split("-"))
+    return source, target
 
 
 def read_splits(path: Path) -> Splits | None:
     """The corpus of a file; None where there is none or it is damaged."""
     read: dict[str, list] = {name: [] for name in ("train", "valid", "test", NOTE)}
-    links_of = _Links()
     try:
         head, *rows, end = gzip.decompress(path.read_bytes()).decode().split("\n")
         if head != HEAD or end:
             return None
         for row in rows:
             name, source, target, links, bits = row.split("\t")
-            pair = SentencePair(
-                source,
-                target,
-                tuple(map(links_of.__getitem__, links.split())),
-                float(bits) if bits else None,
-            )
+            known_links = tuple(map(_link, links.split()))
+            pair = SentencePair(source, target, known_links, float(bits) if bits else None)
             read[name].append(source if name == NOTE else pair)
     except (OSError, EOFError, zlib.error, ValueError, KeyError):
         return None
@@ -124,7 +105,7 @@ def read_splits(path: Path) -> Splits | None:
 
 
 def _make_room(folder: Path) -> None:
-    """Remove the files that were read last, beyond what all may hold together."""
+    """Remove the files that were not read for the longest time, until the rest is small enough."""
     with suppress(OSError):
         total = 0
         for path in sorted(folder.glob("*.tsv.gz"), key=os.path.getmtime, reverse=True):

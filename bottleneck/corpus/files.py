@@ -21,10 +21,8 @@ from ..settings.machine import is_endless
 from .download import split_files
 from .pair import SentencePair
 
-_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-
 LARGEST, MOST_LINES = 1_000_000_000, 10_000_000
-"""Bytes and lines of a file, unpacked: it is held whole, and a small ``.gz`` may hold anything."""
+"""Bytes and lines of a file, unpacked: it is read whole, and a small ``.gz`` may hold anything."""
 
 
 class PairFiles(NamedTuple):
@@ -38,11 +36,6 @@ class PairFiles(NamedTuple):
     def target_setting(self) -> str:
         """The target's setting in messages."""
         return self.setting.replace("source", "target")
-
-
-def with_option(setting: str) -> str:
-    """How a setting is given to any command: ``--set corpus.test_source=FILE``."""
-    return f"--set {setting}=FILE"
 
 
 class PairsRead(NamedTuple):
@@ -61,9 +54,8 @@ def training_files(corpus: CorpusSettings) -> PairFiles:
         return named
     if corpus.source is None:
         raise UsageError(
-            "corpus.name is 'files' but corpus.source is not set; give "
-            f"{with_option('corpus.source')} and {with_option('corpus.target')}, "
-            "or one .tsv file as the source"
+            "corpus.name is 'files' but corpus.source is not set; give --set corpus.source=FILE "
+            "and --set corpus.target=FILE, or one .tsv file as the source"
         )
     return _checked(PairFiles("corpus.source", corpus.source, corpus.target))
 
@@ -78,29 +70,12 @@ def given_test_files(corpus: CorpusSettings) -> PairFiles | None:
     if corpus.test is not None and (corpus.test_source or corpus.test_target):
         raise UsageError("corpus.test and corpus.test_source both name a test set; give one")
     tested = corpus.test or corpus.name
-    if tested in NAMED:
-        return _named_files(tested, "test")
-    if corpus.test is not None:
+    if corpus.test is not None and tested not in NAMED:
         raise UsageError(
             f"no corpus {tested!r} to test on{did_you_mean(tested, NAMED)}; another test set is "
             "two files: --test-source FILE --test-target FILE"
         )
-    return _given("test", corpus.test_source, corpus.test_target)
-
-
-def _given(split: str, source: str | None, target: str | None) -> PairFiles | None:
-    """The user's own files of a split, None where there are none."""
-    setting = f"corpus.{split}_source"
-    if source is not None:
-        return _checked(PairFiles(setting, source, target))
-    if target is not None:
-        raise UsageError(f"corpus.{split}_target is set without {with_option(setting)}; give both")
-    return None
-
-
-def tested_text(corpus: CorpusSettings) -> PairFiles:
-    """The text of the named corpus that is tested on, where it has no test set of its own."""
-    return training_files(corpus.model_copy(update={"name": corpus.test, "test": None}))
+    return _given(tested, "test", corpus.test_source, corpus.test_target)
 
 
 def given_valid_files(corpus: CorpusSettings) -> PairFiles | None:
@@ -108,27 +83,38 @@ def given_valid_files(corpus: CorpusSettings) -> PairFiles | None:
 
     Raises UsageError for half a one.
     """
-    if corpus.name in NAMED:
-        return _named_files(corpus.name, "valid")
-    return _given("valid", corpus.valid_source, corpus.valid_target)
+    return _given(corpus.name, "valid", corpus.valid_source, corpus.valid_target)
+
+
+def _given(name: str, split: str, source: str | None, target: str | None) -> PairFiles | None:
+    """The files of a split, of a named corpus or the user's own; None where there are none."""
+    if name in NAMED:
+        return _named_files(name, split)
+    setting = f"corpus.{split}_source"
+    if source is not None:
+        return _checked(PairFiles(setting, source, target))
+    if target is not None:
+        raise UsageError(f"corpus.{split}_target is set without --set {setting}=FILE; give both")
+    return None
 
 
 def _named_files(name: str, split: str) -> PairFiles | None:
     """The files of a split of a named corpus, None where it has no such split."""
     parts = split_files(name, split)
-    return None if parts is None else PairFiles(f"corpus {name!r}", *parts)
+    return parts and PairFiles(f"corpus {name!r}", *parts)
 
 
 def _checked(files: PairFiles) -> PairFiles:
     """Refuse a source without its target, a target beside two columns, and what is read once."""
-    if _is_columns(files.source) and files.target is not None:
+    both_sides = files.source.lower().endswith((".tsv", ".tsv.gz"))
+    if both_sides and files.target is not None:
         raise UsageError(
             f"{files.setting} {files.source!r} is a .tsv and holds both sides; "
             f"leave {files.target_setting} unset"
         )
-    if not _is_columns(files.source) and files.target is None:
+    if not both_sides and files.target is None:
         raise UsageError(
-            f"{files.setting} is set without {with_option(files.target_setting)}; give both, "
+            f"{files.setting} is set without --set {files.target_setting}=FILE; give both, "
             "or one .tsv file of two columns"
         )
     for path in filter(None, (files.source, files.target)):
@@ -140,22 +126,14 @@ def _checked(files: PairFiles) -> PairFiles:
     return files
 
 
-def _is_columns(path: str) -> bool:
-    """Whether a file's name says that it holds both sides in two columns."""
-    return path.lower().endswith((".tsv", ".tsv.gz"))
-
-
 def read_pairs(files: PairFiles, lowercase: bool) -> PairsRead:
     """Read the pairs in the order of the file; those with an empty side are dropped and counted.
 
     Raises UserError for files of unequal lengths, a line without two columns, and as `read_lines`.
     """
-    if files.target is None:
-        lines = _read_columns(files, lowercase)
-    else:
-        lines = _read_two(files, files.target, lowercase)
+    lines = read_lines(files.source, files.setting, lowercase)
     pairs, blank = [], 0
-    for source, target in lines:
+    for source, target in _sides(files, lines, lowercase):
         folded = SentencePair(" ".join(source.split()), " ".join(target.split()))
         if folded.source and folded.target:
             pairs.append(folded)
@@ -164,28 +142,24 @@ def read_pairs(files: PairFiles, lowercase: bool) -> PairsRead:
     return PairsRead(pairs, blank)
 
 
-def _read_two(files: PairFiles, target: str, lowercase: bool) -> Iterator[tuple[str, str]]:
-    """Lines of two files side by side."""
-    ours = read_lines(files.source, files.setting, lowercase)
-    theirs = read_lines(target, files.target_setting, lowercase)
-    if len(ours) != len(theirs):
-        raise UserError(
-            f"{files.setting} {files.source!r} has {len(ours):,} lines and {files.target_setting} "
-            f"{target!r} has {len(theirs):,}; line by line one must translate the other: give two "
-            "files of as many lines"
-        )
-    return zip(ours, theirs, strict=True)
-
-
-def _read_columns(files: PairFiles, lowercase: bool) -> Iterator[tuple[str, str]]:
-    """Lines of one file cut at its tab; a line of white space alone is a blank pair."""
-    for number, line in enumerate(read_lines(files.source, files.setting, lowercase), start=1):
+def _sides(files: PairFiles, lines: list[str], lowercase: bool) -> Iterator[tuple[str, str]]:
+    """Both sides of each line; a line of white space alone is a blank pair."""
+    if files.target is not None:
+        theirs = read_lines(files.target, files.target_setting, lowercase)
+        if len(lines) != len(theirs):
+            raise UserError(
+                f"{files.setting} {files.source!r} has {len(lines):,} lines and "
+                f"{files.target_setting} {files.target!r} has {len(theirs):,}; line by line one "
+                "must translate the other: give two files of as many lines"
+            )
+        yield from zip(lines, theirs, strict=True)
+        return
+    for number, line in enumerate(lines, start=1):
         columns = line.split("\t") if line.strip() else ["", ""]
         if len(columns) != 2:
             raise UserError(
                 f"{files.setting} {files.source!r} line {number} has "
-                f"{counted(len(columns), 'column')}; "
-                "each line must be source<TAB>target"
+                f"{counted(len(columns), 'column')}; each line must be source<TAB>target"
             )
         yield columns[0], columns[1]
 
@@ -210,10 +184,15 @@ def lines_as_given(path: str, setting: str) -> list[str]:
 def _read_text(path: str, setting: str) -> str:
     """A file's text without byte-order mark and last line end; every other line ends in LF."""
     name = f"{setting} {path!r}"
-    data = _read_bytes(path, name).removeprefix(_BYTE_ORDER_MARK)
+    data = _read_bytes(path, name).removeprefix(b"\xef\xbb\xbf")
     if not data:
         raise _empty(path, setting)
-    return _decode(data, name).replace("\r\n", "\n").removesuffix("\n")
+    try:
+        text = data.decode()
+    except UnicodeDecodeError as error:
+        number = data.count(b"\n", 0, error.start) + 1
+        raise UserError(f"{name} line {number} is not UTF-8; save the file as UTF-8") from None
+    return text.replace("\r\n", "\n").removesuffix("\n")
 
 
 def _empty(path: str, setting: str) -> UserError:
@@ -223,7 +202,7 @@ def _empty(path: str, setting: str) -> UserError:
 def _read_bytes(path: str, name: str) -> bytes:
     """The bytes of a file, unpacked where its name ends in ``.gz``."""
     try:
-        located = _located(path, name)
+        located = Path(path).expanduser()
         if is_endless(located):
             raise UserError(f"{name} is a device and not a text; name a text file")
         opened = gzip.open if path.lower().endswith(".gz") else open
@@ -237,28 +216,11 @@ def _read_bytes(path: str, name: str) -> bytes:
         raise UserError(f"{name} is no whole gzip file; pack it again or unpack it") from None
     except OSError as error:
         raise UserError(f"{name} cannot be read ({error.strerror}); check its rights") from None
+    except (RuntimeError, ValueError) as error:  # a home that is not known, a character of number 0
+        raise UserError(f"{name} cannot be a path ({error}); write another") from None
     if len(data) > LARGEST or data.count(b"\n") > MOST_LINES:
         raise UserError(
             f"{name} has over {LARGEST:,} bytes or {MOST_LINES:,} lines, more than memory can be "
             "trusted with; is it a text? give a part of it"
         )
     return data
-
-
-def _located(path: str, name: str) -> Path:
-    """The path with ``~`` and ``~user`` as the folders that they stand for."""
-    if "\0" in path:
-        raise UserError(f"{name} cannot be a path: it holds a character of number 0; leave it out")
-    try:
-        return Path(path).expanduser()
-    except RuntimeError:
-        raise UserError(f"{name} begins with a home that is not known; write it out") from None
-
-
-def _decode(data: bytes, name: str) -> str:
-    """Text of UTF-8 bytes."""
-    try:
-        return data.decode()
-    except UnicodeDecodeError as error:
-        number = data.count(b"\n", 0, error.start) + 1
-        raise UserError(f"{name} line {number} is not UTF-8; save the file as UTF-8") from None

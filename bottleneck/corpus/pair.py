@@ -4,6 +4,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from ..settings.buckets import OUTSIDE, bucket_labels, bucket_of
+
 Link = tuple[int, int]
 
 
@@ -29,11 +31,6 @@ class SentencePair:
         return len(self.source.split())
 
 
-def sources(pairs: Iterable[SentencePair]) -> frozenset[str]:
-    """The set of source sentences, for keeping splits apart."""
-    return frozenset(pair.source for pair in pairs)
-
-
 class Splits(NamedTuple):
     """Training, validation and test pairs, and what a person should know about their making."""
 
@@ -41,3 +38,31 @@ class Splits(NamedTuple):
     valid: tuple[SentencePair, ...]
     test: tuple[SentencePair, ...]
     notes: tuple[str, ...] = ()
+
+
+def sources(pairs: Iterable[SentencePair]) -> frozenset[str]:
+    """The set of source sentences, for keeping splits apart."""
+    return frozenset(pair.source for pair in pairs)
+
+
+def by_bucket(
+    pairs: Iterable[SentencePair], edges: tuple[int, ...]
+) -> dict[str, list[SentencePair]]:
+    """The pairs shorter than every bucket ("under 5"), then those of each bucket, by its name."""
+    groups: dict[str, list[SentencePair]] = {f"under {edges[0]}": []}
+    groups |= {label: [] for label in bucket_labels(edges)}
+    places = list(groups.values())
+    for pair in pairs:
+        places[bucket_of(pair.words, edges) - OUTSIDE].append(pair)
+    return groups
+
+
+def reverse_pair(pair: SentencePair) -> SentencePair:
+    """The pair with its sides, and the sides of its links, exchanged.
+
+    How probable a French sentence is among all is not known, since several English ones may share
+    it: a reversed pair has no bits. A copied sentence is its own source, and keeps them.
+    """
+    links = tuple(sorted((theirs, ours) for ours, theirs in pair.links))
+    bits = pair.bits if pair.source == pair.target else None
+    return SentencePair(pair.target, pair.source, links, bits)

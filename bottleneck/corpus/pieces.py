@@ -8,7 +8,7 @@ those of the pieces of a target word averaged: so the weights of each target wor
 from collections.abc import Sequence
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float
 from numpy import ndarray
 
 from .pair import Link
@@ -37,25 +37,18 @@ def overlaps(pieces: Sequence[int], words: Sequence[int]) -> Shares:
     if sum(pieces) != sum(words):
         raise ValueError(f"pieces of {sum(pieces)} bytes for words of {sum(words)}")
     # The end token is a piece of size 1 behind the text, and so is the end word.
-    sizes, ends = np.array([*pieces, 1], np.int64), _ends([*words, 1])
-    starts = _ends([*pieces, 1]) - sizes
-    stops = starts + np.maximum(sizes, 1)
-    begins = ends - np.array([*words, 1], np.int64)
-    common = np.minimum.outer(stops, ends) - np.maximum.outer(starts, begins)
+    sizes, widths = (np.array([*side, 1], np.int64) for side in (pieces, words))
+    starts, ends = np.cumsum(sizes) - sizes, np.cumsum(widths)
+    last_starts = np.maximum.outer(starts, ends - widths)
+    common = np.minimum.outer(starts + np.maximum(sizes, 1), ends) - last_starts
     shared = np.maximum(common, 0).astype(np.float64)
     return shared / shared.sum(axis=1, keepdims=True)
 
 
-def _ends(sizes: Sequence[int]) -> Int[ndarray, "_"]:
-    return np.cumsum(np.array(sizes, np.int64))
-
-
 def backwards(shares: Shares) -> Shares:
     """The shares of a text that is read from its end; the end token stays the last."""
-    rows, columns = shares.shape
-    return shares[[*reversed(range(rows - 1)), rows - 1]][
-        :, [*reversed(range(columns - 1)), columns - 1]
-    ]
+    reordered = shares[[*reversed(range(len(shares) - 1)), -1]]
+    return reordered[:, [*reversed(range(shares.shape[1] - 1)), -1]]
 
 
 def by_word(

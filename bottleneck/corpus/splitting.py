@@ -4,26 +4,23 @@ What is chosen hangs on the seed and the sentences alone, not on their place in 
 files that share lines make like choices.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from hashlib import blake2b
 from itertools import zip_longest
 from random import Random
 
-from ..settings.buckets import OUTSIDE, bucket_of, span_label
+from ..settings.buckets import span_label
 from ..settings.concerns import CorpusSettings
 from ..settings.errors import UserError, counted
 from .files import (
     PairFiles,
-    PairsRead,
     given_test_files,
     given_valid_files,
     read_pairs,
-    tested_text,
     training_files,
 )
-from .joining import join_test, left_out, side_by_side, within_test
-from .pair import SentencePair, Splits, sources
-from .turned import reverse_pair
+from .joining import Notes, join_test, side_by_side, within_test
+from .pair import SentencePair, Splits, by_bucket, reverse_pair, sources
 
 LARGEST_PART = 10
 """At most one in this many source sentences is split off: training text is to be left."""
@@ -34,7 +31,7 @@ NEARER = (
 )
 """A note for a given test set beside which no validation set was given."""
 
-Pairs = list[SentencePair]
+Pairs = Sequence[SentencePair]
 
 
 def split_files(corpus: CorpusSettings, edges: tuple[int, ...]) -> Splits:
@@ -47,40 +44,40 @@ def split_files(corpus: CorpusSettings, edges: tuple[int, ...]) -> Splits:
     keep to min_words and longest_trained; they share neither a joined test sentence nor a part of
     one. Raises UserError where nothing is left to train or to validate on.
     """
-    pairs, blank = _read(training_files(corpus), corpus)
-    notes = _note(blank, "line", "with an empty side dropped")
+    pairs, notes = _read(training_files(corpus), corpus, "line")
     parts, test_notes = _test_set(corpus, pairs, edges)
     test, joining_notes = join_test(tuple(parts), corpus, edges, side_by_side)
-    disjoint = _without(pairs, sources(parts) | sources(test))
+    tested = sources(parts) | sources(test)
+    disjoint = _without(pairs, tested)
     fitting = _fitting(disjoint, corpus)
     span = span_label(corpus.min_words, corpus.longest_trained)
-    valid, valid_notes = _validation(corpus, fitting, sources(parts) | sources(test), span)
+    valid, valid_notes = _validation(corpus, fitting, tested, span)
     left = _without(fitting, sources(valid))
     if not valid or not left:
         raise UserError(
             f"{training_files(corpus).setting} leaves no pairs of {span} words to train on; "
             "give more text, other lengths or another test set"
         )
-    notes += test_notes + joining_notes
-    for kept, split in (
-        (len(pairs) - len(disjoint), "test"),
-        (len(fitting) - len(left), "validation"),
-    ):
-        notes += _note(kept, "pair", f"taken out of training: their source is in the {split} set")
-    notes += _note(
-        len(disjoint) - len(fitting), "pair", f"outside {span} words taken out of training"
-    )
     train = sample(left, corpus.train_pairs, f"{corpus.seed}:train")
-    notes += valid_notes + _capped(len(train), len(left), "train")
+    shared = "taken out of training: their source is in the"
+    notes += (
+        *test_notes,
+        *joining_notes,
+        *_note(len(pairs) - len(disjoint), "pair", f"{shared} test set"),
+        *_note(len(fitting) - len(left), "pair", f"{shared} validation set"),
+        *_note(len(disjoint) - len(fitting), "pair", f"outside {span} words taken out of training"),
+        *valid_notes,
+        *_capped(len(train), len(left), "training", "train_pairs"),
+    )
     return Splits(tuple(train), tuple(valid), test, notes)
 
 
-def _read(files: PairFiles, corpus: CorpusSettings) -> PairsRead:
-    """The pairs of the files, source first."""
-    read = read_pairs(files, corpus.lowercase)
-    if not corpus.reverse_direction:
-        return read
-    return PairsRead([reverse_pair(pair) for pair in read.pairs], read.blank)
+def _read(files: PairFiles, corpus: CorpusSettings, noun: str) -> tuple[Pairs, Notes]:
+    """The pairs of the files, source first, and a note on the lines that were dropped."""
+    pairs, blank = read_pairs(files, corpus.lowercase)
+    if corpus.reverse_direction:
+        pairs = [reverse_pair(pair) for pair in pairs]
+    return pairs, _note(blank, noun, "with an empty side dropped")
 
 
 def _fitting(pairs: Pairs, corpus: CorpusSettings) -> Pairs:
@@ -88,50 +85,45 @@ def _fitting(pairs: Pairs, corpus: CorpusSettings) -> Pairs:
     return [pair for pair in pairs if corpus.min_words <= pair.words <= corpus.longest_trained]
 
 
+def _test_set(corpus: CorpusSettings, pairs: Pairs, edges: tuple[int, ...]) -> tuple[Pairs, Notes]:
+    """The given test set, or one split off, with its notes."""
+    files, notes = given_test_files(corpus), ()
+    if files is None:
+        if corpus.test:  # a named corpus without a test set: what a run on it is tested on
+            other = corpus.model_copy(update={"name": corpus.test, "test": None})
+            pairs, notes = _read(training_files(other), corpus, "test line")
+        within, bound_notes = within_test(pairs, corpus)
+        test = split_off_even(within, corpus.test_pairs, f"{corpus.seed}:test", edges)
+        return test, notes + bound_notes + _short(len(test), corpus.test_pairs, "test")
+    given, notes = _read(files, corpus, "test line")
+    whole = list(dict.fromkeys(given))
+    notes += _note(len(given) - len(whole), "repeated test pair", "dropped")
+    test, bound_notes = within_test(whole, corpus)
+    return test, notes + bound_notes
+
+
 def _validation(
     corpus: CorpusSettings, fitting: Pairs, tested: frozenset[str], span: str
-) -> tuple[Pairs, tuple[str, ...]]:
+) -> tuple[Pairs, Notes]:
     """Some of a given set, without what is tested on, else a part of the training text; notes."""
     files, seed = given_valid_files(corpus), f"{corpus.seed}:valid"
     if files is None:
         valid = split_off_random(fitting, corpus.valid_pairs, seed)
         nearer = (NEARER,) if corpus.test or corpus.test_source else ()
         return valid, nearer + _short(len(valid), corpus.valid_pairs, "validation")
-    given, blank = _read(files, corpus)
+    given, notes = _read(files, corpus, "validation line")
     disjoint = _without(given, tested)
     of_length = _fitting(disjoint, corpus)
     first = _first_pairs(of_length)
-    chosen = sources(_ranked(first, seed)[: corpus.valid_pairs])
-    notes = (
-        *_note(blank, "validation line", "with an empty side dropped"),
-        *_note(
-            len(given) - len(disjoint), "validation pair", "dropped: their source is in the test"
-        ),
-        *_note(len(disjoint) - len(of_length), "validation pair", f"outside {span} words dropped"),
-        *_note(len(of_length) - len(first), "validation pair", "of a repeated source dropped"),
-        *_capped(len(chosen), len(first), "valid"),
+    valid = _chosen(first, _ranked(first, seed)[: corpus.valid_pairs])
+    steps = (
+        (given, disjoint, "dropped: their source is in the test"),
+        (disjoint, of_length, f"outside {span} words dropped"),
+        (of_length, first, "of a repeated source dropped"),
     )
-    return [pair for pair in first if pair.source in chosen], notes
-
-
-def _test_set(
-    corpus: CorpusSettings, pairs: Pairs, edges: tuple[int, ...]
-) -> tuple[Pairs, tuple[str, ...]]:
-    """The given test set, or one split off, with its notes."""
-    files = given_test_files(corpus)
-    if files is None:
-        text = _read(tested_text(corpus), corpus) if corpus.test else PairsRead(pairs, 0)
-        within = within_test(text.pairs, corpus)
-        test = split_off_even(within, corpus.test_pairs, f"{corpus.seed}:test", edges)
-        notes = _note(text.blank, "test line", "with an empty side dropped")
-        notes += left_out(len(text.pairs) - len(within), corpus)
-        return test, notes + _short(len(test), corpus.test_pairs, "test")
-    given, blank = _read(files, corpus)
-    whole = list(dict.fromkeys(given))
-    test = within_test(whole, corpus)
-    notes = _note(blank, "test line", "with an empty side dropped")
-    notes += _note(len(given) - len(whole), "repeated test pair", "dropped")
-    return test, notes + left_out(len(whole) - len(test), corpus)
+    for before, after, reason in steps:
+        notes += _note(len(before) - len(after), "validation pair", reason)
+    return valid, notes + _capped(len(valid), len(first), "validation", "valid_pairs")
 
 
 def split_off_even(pairs: Pairs, count: int, seed: str, edges: tuple[int, ...]) -> Pairs:
@@ -141,22 +133,16 @@ def split_off_even(pairs: Pairs, count: int, seed: str, edges: tuple[int, ...]) 
     ``LARGEST_PART``-th part. A source with many translations comes with its first.
     """
     first = _first_pairs(pairs)
-    pools: list[Pairs] = [[] for _ in edges]
-    for pair in first:
-        place = bucket_of(pair.words, edges)
-        if place != OUTSIDE:
-            pools[place].append(pair)
-    chances = (_ranked(pool, seed)[: _largest_part(pool)] for pool in pools)
-    turns = (pair for turn in zip_longest(*chances) for pair in turn if pair is not None)
-    chosen = {pair.source for pair, _ in zip(turns, range(count), strict=False)}
-    return [pair for pair in first if pair.source in chosen]
+    _, *buckets = by_bucket(first, edges).values()
+    ranked = (_ranked(bucket, seed)[: _largest_part(bucket)] for bucket in buckets)
+    turns = [pair for turn in zip_longest(*ranked) for pair in turn if pair is not None]
+    return _chosen(first, turns[:count])
 
 
 def split_off_random(pairs: Pairs, count: int, seed: str) -> Pairs:
     """Choose up to ``count`` pairs of different sources, at most their ``LARGEST_PART``-th part."""
     first = _first_pairs(pairs)
-    chosen = sources(_ranked(first, seed)[: min(count, _largest_part(first))])
-    return [pair for pair in first if pair.source in chosen]
+    return _chosen(first, _ranked(first, seed)[: min(count, _largest_part(first))])
 
 
 def sample(pairs: Pairs, count: int, seed: str) -> Pairs:
@@ -183,33 +169,34 @@ def _ranked(pairs: Pairs, seed: str) -> Pairs:
     return sorted(pairs, key=rank)
 
 
+def _chosen(pairs: Pairs, chosen: Iterable[SentencePair]) -> Pairs:
+    """The chosen ones in the order of the file."""
+    kept = sources(chosen)
+    return [pair for pair in pairs if pair.source in kept]
+
+
 def _largest_part(pool: Pairs) -> int:
     """How many of a pool may be split off, rounded up."""
     return -(-len(pool) // LARGEST_PART)
 
 
-def _without(pairs: Iterable[SentencePair], taken: frozenset[str]) -> Pairs:
+def _without(pairs: Pairs, taken: frozenset[str]) -> Pairs:
     """The pairs whose source is not taken."""
     return [pair for pair in pairs if pair.source not in taken]
 
 
-def _note(count: int, noun: str, text: str) -> tuple[str, ...]:
+def _note(count: int, noun: str, text: str) -> Notes:
     """One note that starts with its count, none for a count of 0."""
     return (f"{counted(count, noun)} {text}",) if count else ()
 
 
-def _short(available: int, wanted: int, split: str) -> tuple[str, ...]:
+def _short(available: int, wanted: int, split: str) -> Notes:
     """A note where a split came out smaller than asked for."""
-    if available >= wanted:
-        return ()
-    return (f"{available:,} {split} pairs of {wanted:,}: at most 1 in {LARGEST_PART} is split off",)
+    text = f"{available:,} {split} pairs of {wanted:,}: at most 1 in {LARGEST_PART} is split off"
+    return (text,) if available < wanted else ()
 
 
-def _capped(kept: int, available: int, split: str) -> tuple[str, ...]:
+def _capped(kept: int, available: int, split: str, setting: str) -> Notes:
     """A note where a split takes less than there is."""
-    name = {"train": "training", "valid": "validation"}[split]
-    return (
-        ()
-        if kept == available
-        else (f"{kept:,} of {available:,} {name} pairs kept ({split}_pairs)",)
-    )
+    text = f"{kept:,} of {available:,} {split} pairs kept ({setting})"
+    return (text,) if kept < available else ()

@@ -12,9 +12,9 @@ which is folded to single spaces.
 import io
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from itertools import chain
 from types import ModuleType
 from typing import Any
@@ -24,8 +24,6 @@ from .vocabulary import BOS, EOS, PAD, SPECIAL, UNK, UNKNOWN
 
 START = "▁"
 """What the first piece of a chunk begins with; of a text's own such signs the bytes are spelled."""
-COVERAGE = 0.9999
-"""Share of the training text's characters that have pieces; the rest is spelled in bytes."""
 BYTES = 256
 """Pieces that are single bytes: each has one."""
 
@@ -63,8 +61,7 @@ class Subwords:
     @cached_property
     def tokens(self) -> tuple[str, ...]:
         """All pieces by id, the special tokens first, then the bytes."""
-        ids = range(self._processor.get_piece_size())
-        return tuple(self._processor.id_to_piece(place) for place in ids)
+        return tuple(map(self._processor.id_to_piece, range(self._processor.get_piece_size())))
 
     @cached_property
     def _processor(self) -> Any:
@@ -83,13 +80,11 @@ class Subwords:
 
     def _cut_chunk(self, chunk: str) -> tuple[str, ...]:
         first, *others = chunk.split(START)  # sentencepiece would read its own sign as a space
-        pieces = self._encode(f" {first}")
+        encode = partial(self._processor.encode, out_type=str)
+        pieces = encode(f" {first}")
         for part in others:
-            pieces += [*_SPELLED_START, *self._encode(part)]
+            pieces += [*_SPELLED_START, *encode(part)]
         return tuple(pieces)
-
-    def _encode(self, text: str) -> list[str]:
-        return self._processor.encode(text, out_type=str)
 
 
 def _bytes_of(piece: str) -> bytes:
@@ -106,65 +101,50 @@ def learn_subwords(texts: Iterable[str], size: int, setting: str) -> Subwords:
     A text that supports fewer gives fewer. Raises UserError, naming ``setting``, where ``size`` is
     too small for the bytes and the text's characters.
     """
-    sentencepiece = _sentencepiece()
     counts = Counter(chain.from_iterable(text.split() for text in texts))
+    # The most frequent chunks first, ties in string order.
+    ordered = sorted(counts, key=lambda chunk: (-counts[chunk], chunk))
+    lines = (f" {chunk.replace(START, ' ')}\t{counts[chunk]}" for chunk in ordered)
     model = io.BytesIO()
     try:
-        sentencepiece.SentencePieceTrainer.train(
-            sentence_iterator=_counted(counts),
+        _sentencepiece().SentencePieceTrainer.train(
+            sentence_iterator=lines,
             model_writer=model,
             vocab_size=size + len(SPECIAL),
-            **_options(),
+            **_OPTIONS,
         )
     except RuntimeError as error:
-        raise _too_small(counts, size, setting) or _refused(error, setting) from None
+        least = BYTES + len(set(chain.from_iterable(counts))) + 1
+        if size < least:
+            raise UserError(
+                f"{setting}={size} is too small for corpus.tokens=subwords: {BYTES} bytes and the "
+                f"text's characters come first; give {least} or more"
+            ) from None
+        reason = (str(error).strip().splitlines() or [type(error).__name__])[-1]
+        raise UserError(
+            f"sentencepiece cannot learn subwords for {setting} from this text ({reason}); "
+            "give more text, or corpus.tokens=words"
+        ) from None
     return Subwords(model.getvalue())
 
 
-def _counted(counts: Counter[str]) -> Iterator[str]:
-    """Chunks with their counts, the most frequent first, ties in string order."""
-    for chunk in sorted(counts, key=lambda chunk: (-counts[chunk], chunk)):
-        yield f" {chunk.replace(START, ' ')}\t{counts[chunk]}"
-
-
-def _options() -> dict[str, Any]:
-    """Text as it is, whole chunks alone, bytes for the rest, ids as every vocabulary has them."""
-    ids = {"pad": PAD, "bos": BOS, "eos": EOS, "unk": UNK}
-    special = {f"{name}_id": place for name, place in ids.items()}
-    special |= {f"{name}_piece": SPECIAL[place] for name, place in ids.items()}
-    return {
-        **special,
-        "model_type": "bpe",
-        "input_format": "tsv",
-        "normalization_rule_name": "identity",
-        "remove_extra_whitespaces": False,
-        "add_dummy_prefix": False,
-        "byte_fallback": True,
-        "character_coverage": COVERAGE,
-        "hard_vocab_limit": False,
-        "shuffle_input_sentence": False,
-        "num_threads": 1,
-        "minloglevel": 2,
-    }
-
-
-def _too_small(counts: Counter[str], size: int, setting: str) -> UserError | None:
-    """The error of a vocabulary that has no room for bytes and characters."""
-    least = BYTES + len(set(chain.from_iterable(counts))) + 1
-    if size >= least:
-        return None
-    return UserError(
-        f"{setting}={size} is too small for corpus.tokens=subwords: {BYTES} bytes and the text's "
-        f"characters come first; give {least} or more"
-    )
-
-
-def _refused(error: RuntimeError, setting: str) -> UserError:
-    words = (str(error).strip().splitlines() or [type(error).__name__])[-1]
-    return UserError(
-        f"sentencepiece cannot learn subwords for {setting} from this text ({words}); "
-        "give more text, or corpus.tokens=words"
-    )
+_IDS = {"pad": PAD, "bos": BOS, "eos": EOS, "unk": UNK}
+_OPTIONS: dict[str, Any] = {
+    **{f"{name}_id": place for name, place in _IDS.items()},
+    **{f"{name}_piece": SPECIAL[place] for name, place in _IDS.items()},
+    "model_type": "bpe",
+    "input_format": "tsv",
+    "normalization_rule_name": "identity",
+    "remove_extra_whitespaces": False,
+    "add_dummy_prefix": False,
+    "byte_fallback": True,
+    "character_coverage": 0.9999,  # the training text's other characters are spelled in bytes
+    "hard_vocab_limit": False,
+    "shuffle_input_sentence": False,
+    "num_threads": 1,
+    "minloglevel": 2,
+}
+"""Text as it is, whole chunks alone, bytes for the rest, ids as every vocabulary has them."""
 
 
 def _sentencepiece() -> ModuleType:

@@ -1,7 +1,8 @@
-"""Word tokens that can be put back together: ``detokenize(tokenize(text))`` is the text.
+"""Word tokens that can be put back together, and a model's own pieces.
 
-A token that was glued to its neighbour carries the joiner on that side: ``"l'homme, dit-il"``
-becomes ``l'￭ homme ￭, dit-il``. White space is folded to single spaces.
+``detokenize(tokenize(text))`` is the text: a token that was glued to its neighbour carries the
+joiner on that side, so that ``"l'homme, dit-il"`` becomes ``l'￭ homme ￭, dit-il``. White space is
+folded to single spaces.
 
 Word tokens are what gold links, IBM model 1 and word classes speak of, in any run. What a model
 reads and writes are the pieces of its run's `Tokenizer`: these word tokens, or `subwords`.

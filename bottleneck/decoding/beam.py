@@ -17,8 +17,7 @@ from ..model.attention import Memory
 from ..model.decoder import States
 from ..model.translator import Translator
 from ..settings.concerns import DecodingSettings
-from .greedy import without_symbols
-from .output import Output, cap, caps, count_tokens, has_ended
+from .greedy import Output, cap, caps, count_tokens, has_ended, without_symbols
 
 
 class Beams(NamedTuple):
@@ -43,8 +42,8 @@ def beam_search(
     """Decode a batch; the best of ``beam_size`` outputs of each sentence."""
     size, width = settings.beam_size, cap(source.shape[1], settings)
     limits = caps(lengths, source.shape[1], settings)
-    each = partial(jnp.repeat, repeats=size, axis=0)  # once for each beam, side by side
-    memory = jax.tree.map(each, translator.encode(source, lengths))
+    repeat = partial(jnp.repeat, repeats=size, axis=0)  # once for each beam, side by side
+    memory = jax.tree.map(repeat, translator.encode(source, lengths))
 
     def unfinished(beams: Beams) -> Array:
         return (beams.place < width) & jnp.any(beams.live)
@@ -69,7 +68,9 @@ def _start(translator: Translator, memory: Memory, limits: Array, size: int, wid
 def _advance(translator: Translator, memory: Memory, beams: Beams, limits: Array) -> Beams:
     """Extend every live beam by one word and keep the best of each sentence."""
     batch, size, _ = beams.tokens.shape
-    states, logits, _ = translator.decoder.step(beams.states, _last_words(beams), memory)
+    last = jnp.take(beams.tokens, jnp.maximum(beams.place - 1, 0), axis=2)
+    words = jnp.where(beams.place == 0, BOS, last).reshape(-1)  # the start token before the first
+    states, logits, _ = translator.decoder.step(beams.states, words, memory)
     gained = jax.nn.log_softmax(without_symbols(logits)).reshape(batch, size, -1)
     parent, word, scores = _choose(beams, gained)
     tokens = jnp.take_along_axis(beams.tokens, parent[:, :, None], axis=1)
@@ -81,12 +82,6 @@ def _advance(translator: Translator, memory: Memory, beams: Beams, limits: Array
     rows = (parent + jnp.arange(batch)[:, None] * size).reshape(-1)
     states = jax.tree.map(lambda values: values[rows], states)
     return Beams(beams.place + 1, states, tokens, scores, live)
-
-
-def _last_words(beams: Beams) -> Int[Array, " rows"]:
-    """The word each beam ends with; the start token before the first."""
-    last = jnp.take(beams.tokens, jnp.maximum(beams.place - 1, 0), axis=2)
-    return jnp.where(beams.place == 0, BOS, last).reshape(-1)
 
 
 def _choose(

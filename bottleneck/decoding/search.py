@@ -11,8 +11,7 @@ from ..model.parts import parts_of, row_by_row
 from ..model.translator import Weights
 from ..settings.concerns import DecodingSettings
 from .beam import beam_search
-from .greedy import greedy
-from .output import Output
+from .greedy import Output, greedy
 
 Search = Callable[[Weights, Int[Array, "batch source"], Int[Array, " batch"]], Output]
 

@@ -18,8 +18,8 @@ from ..results.bundle import Bundle, load_bundle
 from ..results.probes import made_of, probe_file
 from ..results.schema import BENCHMARK
 from ..results.study_files import GOLD, command_of, way_back
-from ..settings.atomic import write_bytes, write_text
 from ..settings.errors import UsageError, UserError, did_you_mean, plain
+from ..settings.files import write_bytes, write_text
 from ..tables.names import FIGURES, FIGURES_OF_RUNS, GOLD_TABLE
 from ..tables.selection import where as narrowed
 from ..tables.studied import load_study

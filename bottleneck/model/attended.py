@@ -13,8 +13,8 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from .attention import Memory, Score, masked_softmax, weighted_sum
+from .cells import STEPS, Gates, Matrices, Recurrence, State, advance
 from .recurrence import back_through, matrix_slopes, recurrence_slopes
-from .steps import STEPS, Gates, Matrices, Recurrence, State, advance
 
 Weights = Float[Array, "steps batch source"]
 
@@ -125,7 +125,9 @@ def _backward(fixed: Fixed, saved: tuple, slopes: tuple[Array, Array]) -> tuple:
         left = Slopes(cell.inputs, cell.products, d_query, d_scores, d_context)
         return ((d_state, *cell.state[1:]), sums), left
 
-    carry = tuple(jnp.zeros_like(leaf[0]) for leaf in kept.state), _nothing(reader, memory)
+    vector = reader.score.vector
+    nothing = None if vector is None else Sums(jnp.zeros_like(memory.keys), jnp.zeros_like(vector))
+    carry = tuple(jnp.zeros_like(leaf[0]) for leaf in kept.state), nothing
     (first, sums), step_slopes = jax.lax.scan(step, carry, (*slopes, kept), reverse=True)
     d_values = _over_steps(kept.weights, step_slopes.context)
     d_keys = _key_slopes(reader.score.vector, sums, kept.query, step_slopes.scores)
@@ -136,12 +138,6 @@ def _backward(fixed: Fixed, saved: tuple, slopes: tuple[Array, Array]) -> tuple:
         step_slopes.inputs,
         d_memory,
     )
-
-
-def _nothing(reader: Reader, memory: Memory) -> Sums | None:
-    if reader.score.vector is None:
-        return None
-    return Sums(jnp.zeros_like(memory.keys), jnp.zeros_like(reader.score.vector))
 
 
 def _over_steps(

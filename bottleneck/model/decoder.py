@@ -18,9 +18,8 @@ from jaxtyping import Array, Float, Int, PRNGKeyArray
 from ..settings.concerns import ModelSettings
 from .attended import Fixed, Reader, attended_states
 from .attention import Memory, make_attention
-from .cells import Cell, GateInput, add_gates, dropout
+from .cells import GATES, Cell, GateInput, Gates, State, dropout
 from .recurrence import hidden_states
-from .steps import GATES, Gates, State
 
 
 class OutputLayer(NamedTuple):
@@ -143,9 +142,12 @@ class Decoder(nnx.Module):
             read = self.attention.read_all(outputs, memory)
             outputs, weights = self._joined(read.context, outputs), read.weights
         elif self.attention.constant:
-            read = self.attention.read_all(gates[0], memory)
-            outputs = self._states(self._with_constant(gates, memory), memory, key)
-            weights = read.weights
+            weights = self.attention.read_all(gates[0], memory).weights
+            # The context never changes: it enters once, outside the scan.
+            constant = self.context_input.project(self.attention.read(gates[0][0], memory).context)
+            pairs = zip(gates, constant, strict=True)
+            gates = tuple(gate + jnp.broadcast_to(add, gate.shape) for gate, add in pairs)
+            outputs = self._states(gates, memory, key)
         elif len(self.cells) == 1 and self.attention.plain:
             outputs, weights = self._attended(gates, memory)
         else:
@@ -165,12 +167,6 @@ class Decoder(nnx.Module):
             embedded = dropout(self.embed(inputs), self.rate, key, _DROPOUT_PLACE)
             return self.inputs[0].project(jnp.swapaxes(embedded, 0, 1))
         return self.inputs[0].of_words(self.embedding[...], inputs.T)
-
-    def _with_constant(self, gates: Gates, memory: Memory) -> Gates:
-        """Bahdanau's order with a context that never changes: it enters once, outside the scan."""
-        constant = self.context_input.project(self.attention.read(gates[0][0], memory).context)
-        pairs = zip(gates, constant, strict=True)
-        return tuple(gate + jnp.broadcast_to(add, gate.shape) for gate, add in pairs)
 
     def _states(
         self, gates: Gates, memory: Memory, key: PRNGKeyArray | None
@@ -214,7 +210,8 @@ class Decoder(nnx.Module):
         self, states: States, gates: Gates, memory: Memory, key: PRNGKeyArray | None = None
     ) -> tuple[States, Float[Array, "batch hidden"], Float[Array, "batch source"]]:
         read = self.attention.read(states[-1][0], memory)
-        gates = add_gates(gates, self.context_input.project(read.context))
+        context = self.context_input.project(read.context)
+        gates = tuple(word + part for word, part in zip(gates, context, strict=True))
         return *self._run(states, gates, key), read.weights
 
     def _run(

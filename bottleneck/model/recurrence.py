@@ -12,8 +12,7 @@ import jax.numpy as jnp
 from flax import nnx
 from jaxtyping import Array, Bool, Float, Int
 
-from .cells import Cell, GateInput
-from .steps import GATES, STEPS, Gates, Matrices, Recurrence, State, advance
+from .cells import GATES, STEPS, Cell, GateInput, Gates, Matrices, Recurrence, State, advance
 
 Mask = Bool[Array, "steps batch"] | None
 

@@ -75,11 +75,6 @@ class Arm:
         runs = [[run.found[name] for name in columns] for run in self.runs]
         return np.moveaxis(np.array(runs, np.float64), 1, 2)
 
-    def statistics(self, columns: Sequence[str]) -> Float[np.ndarray, "seeds sentences columns"]:
-        """These columns of the probe, of every seed."""
-        runs = [[run.found[name] for name in columns] for run in self.runs]
-        return np.moveaxis(np.array(runs, np.float64), 1, 2)
-
     def rows(
         self, measure: str, score: Score, statistics: Float[np.ndarray, "seeds sentences columns"],
         *, place: int, **others: Any,

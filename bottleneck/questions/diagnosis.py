@@ -27,9 +27,9 @@ from ..corpus.grammar import FUNCTION, english_french, word_class
 from ..corpus.pair import SentencePair
 from ..corpus.tokens import is_word, plain, tokenize
 from ..results.folders import ENVIRONMENT, damaged, read_object
-from ..settings.atomic import write_bytes
 from ..settings.concerns import CorpusSettings
 from ..settings.errors import UserError
+from ..settings.files import write_bytes
 from ..settings.machine import cache_root
 from ..tables.page import Page
 from ..tables.render import new_table

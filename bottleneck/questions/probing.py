@@ -22,8 +22,8 @@ from ..results.folders import damaged, json_text, read_checked, read_object, rea
 from ..results.schema import PROBE_COLUMNS, PROBES
 from ..runs.pool import held_processes, last_words, start_worker
 from ..settings.errors import UserError
+from ..settings.files import write_listed
 from ..settings.run import RunSettings
-from ..settings.sums import write_listed
 from .question import Columns, Probed, Study
 
 Listener = Callable[[Path, str], None]

@@ -13,12 +13,17 @@ from jaxtyping import Array, Float, Int
 
 from ..corpus.batches import EncodedPairs, encode_pairs, evaluation_batches, restore
 from ..corpus.corpus import Corpus, load_corpus
-from ..corpus.drawing import Copying, SentenceSource, draw_pairs
-from ..corpus.lengths import length_groups, length_probabilities
+from ..corpus.drawing import (
+    Copying,
+    Reversed,
+    SentenceSource,
+    draw_pairs,
+    length_groups,
+    length_probabilities,
+)
 from ..corpus.pair import SentencePair, sources
 from ..corpus.pieces import Shares, shares_of
 from ..corpus.tokens import tokenize
-from ..corpus.turned import Turned
 from ..corpus.vocabulary import Vocabulary
 from ..model.translator import Weights, create
 from ..results.folders import ENVIRONMENT, read_object
@@ -130,7 +135,7 @@ class Subject:
         from ..corpus.grammar import english_french
 
         grammar = english_french(corpus.lexicon)
-        return Turned(grammar) if corpus.reverse_direction else grammar
+        return Reversed(grammar) if corpus.reverse_direction else grammar
 
     def encode(self, pairs: Pairs | list[SentencePair]) -> EncodedPairs:
         """Token ids as the run's model reads them."""

@@ -9,10 +9,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..corpus.grammar import english_french
-from ..corpus.pair import SentencePair
+from ..corpus.pair import SentencePair, reverse_pair
 from ..corpus.subwords import Subwords
 from ..corpus.tokens import plain, tokenize
-from ..corpus.turned import reverse_pair
 from ..corpus.vocabulary import EOS, SPECIAL
 from ..questions.word_survival import LinkedReference, word_reports
 from ..results.bundle import Bundle, Example

@@ -8,8 +8,8 @@ from ..figures.registry import NUMBERS, make_figure, write_figure
 from ..results.probes import has_probe
 from ..results.schema import STUDIES
 from ..results.study_files import GOLD
-from ..settings.atomic import write_text
 from ..settings.errors import UserError
+from ..settings.files import write_text
 from ..tables.claims import render as render_claims
 from ..tables.claims import summary
 from ..tables.decided import bundle_of, decide_results

@@ -35,8 +35,8 @@ from ..results.probes import has_probe
 from ..results.schema import QUESTIONS
 from ..results.study_files import GOLD
 from ..results.study_files import tables as measured_tables
-from ..settings.atomic import write_text
 from ..settings.errors import DamagedError, UnwrittenError, UserError
+from ..settings.files import write_text
 from ..settings.sweep import experiment_names, load_sweep
 from ..tables.claims import CAPTION, claims, number, summary
 from ..tables.comparison_groups import alone, listed_runs, pairs

@@ -14,9 +14,8 @@ from jaxtyping import Integer
 from numpy import ndarray
 
 from ..settings.errors import UsageError, UserError, plain
-from ..settings.names import is_name
+from ..settings.files import is_name, of_one_time
 from ..settings.run import RunSettings, parse_settings, without_retired
-from ..settings.sums import of_one_time
 from . import schema
 from .columns import run_columns, setting_columns
 from .discovery import StoredRuns, check_one, describe, find_runs

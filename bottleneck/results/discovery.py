@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from ..settings.errors import UserError
-from ..settings.names import is_name
+from ..settings.files import SUMS, is_name
 from ..settings.run import SCHEMA_VERSION
-from ..settings.sums import SUMS
 from .folders import (
     ENVIRONMENT,
     SETTINGS,

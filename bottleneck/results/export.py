@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from ..settings.errors import UsageError
-from ..settings.sums import Content, write_listed
+from ..settings.files import Content, write_listed
 from . import schema
 from .bundle import Bundle, Counts, bundle_of_runs, load_bundle, tidy_csv
 from .discovery import find_runs

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from ..settings.errors import DamagedError, UsageError, UserError
+from ..settings.files import SUMS, digest_of, read_sums
 from ..settings.run import RunSettings, parse_settings
-from ..settings.sums import SUMS, digest_of, read_sums
 from .schema import MARKS, PROBES
 
 STORE = "runs"

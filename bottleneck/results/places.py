@@ -4,9 +4,8 @@ import os
 from collections.abc import Collection
 from pathlib import Path
 
-from ..settings.atomic import check_file
 from ..settings.errors import UsageError, UserError
-from ..settings.sums import SUMS, others_lines, read_sums
+from ..settings.files import SUMS, check_file, others_lines, read_sums
 from .discovery import find_runs
 from .folders import check_called, is_run, listed_as, read_object, runs_in, store_of
 from .schema import ENVIRONMENT, FILES, PROBES

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..settings.sums import SUMS, read_sums, write_listed
+from ..settings.files import SUMS, read_sums, write_listed
 from .folders import damaged, read_checked, runs_in, store_of
 from .schema import BENCHMARK, PROBES, STUDIES
 

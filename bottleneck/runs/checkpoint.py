@@ -22,7 +22,7 @@ from safetensors.numpy import save
 
 from ..model.translator import Weights
 from ..results.folders import CHECKPOINT
-from ..settings.atomic import write_bytes
+from ..settings.files import write_bytes
 from ..training.loop import Learner, Progress, Snapshot, Trained
 from ..training.stack import Stack
 from ..training.step import initial_state

@@ -23,8 +23,8 @@ from ..corpus.corpus import load_corpus
 from ..results.folders import ENDED, SETTINGS, json_text
 from ..settings.concerns import FILES
 from ..settings.errors import UserError
+from ..settings.files import SUMS, digest_of, parsed, written
 from ..settings.run import RunSettings
-from ..settings.sums import SUMS, digest_of, parsed, written
 from .pool import ENDS, Job, Listener, Outcome, run_jobs
 from .store import RunFolder
 

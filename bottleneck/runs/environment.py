@@ -14,8 +14,7 @@ import jax
 from jax import monitoring
 
 from .. import __version__
-from ..settings.machine import cache_root, cores, nproc_from
-from ..settings.names import COMMAND
+from ..settings.machine import COMMAND, cache_root, cores, nproc_from
 
 _LIBRARIES = ("flax", "jax", "jaxlib", "numpy", "optax", "sacrebleu", "sentencepiece")
 

@@ -16,15 +16,14 @@ from ..corpus.batches import (
     evaluation_batches,
     restore,
 )
-from ..corpus.corpus import Corpus
-from ..corpus.near_copies import share
+from ..corpus.corpus import Corpus, share
 from ..decoding.search import make_search
 from ..model.parts import on_host, parts_of
 from ..model.translator import Weights, count_parameters
 from ..results.bundle import tidy_csv
 from ..results.folders import EXAMPLES, HYPOTHESES, SCORES, SENTENCES
-from ..settings.atomic import write_text
 from ..settings.buckets import Buckets
+from ..settings.files import write_text
 from ..settings.run import RunSettings
 from ..training.loop import Trained, sentence_losses
 from ..training.stack import Stack

@@ -16,7 +16,7 @@ from ..results.folders import GROUPS, STORE, json_text, read_groups
 from ..results.schema import FILES, RUNS
 from ..results.study_files import drop_tables
 from ..settings.errors import unwritten
-from ..settings.sums import write_listed
+from ..settings.files import write_listed
 from .store import sweep_up
 
 _LOCK = ".bundle.lock"

@@ -26,8 +26,8 @@ from ..results.folders import (
     damaged,
     read_checked,
 )
-from ..settings.atomic import write_bytes
 from ..settings.concerns import CorpusSettings
+from ..settings.files import write_bytes
 
 Vocabularies = tuple[Vocabulary, Vocabulary]
 """Source and target."""

@@ -22,12 +22,11 @@ from typing import Any
 from flax import nnx
 
 from ..corpus.batches import evaluation_batches, training_batches
-from ..corpus.corpus import Corpus, load_corpus
-from ..corpus.near_copies import share
+from ..corpus.corpus import Corpus, load_corpus, share
 from ..model.translator import count_parameters, create
 from ..results.folders import CHECKPOINT, ENDED, ENVIRONMENT, LOG, SETTINGS, WEIGHTS, read_json
-from ..settings.atomic import write_text
 from ..settings.errors import UserError
+from ..settings.files import write_text
 from ..settings.machine import mendable
 from ..settings.run import SCHEMA_VERSION, RunSettings
 from ..training.loop import Learner, Progress, Snapshot, Trained, train, updates_done

@@ -20,10 +20,8 @@ from filelock import BaseFileLock, FileLock, Timeout
 
 from ..results.folders import CHECKPOINT, ENDED, STATUS, json_text, read_status, runs_in
 from ..results.schema import PROBES
-from ..settings.atomic import remove_parts, write_bytes, write_text
 from ..settings.errors import UserError, unwritten
-from ..settings.names import is_name
-from ..settings.sums import SUMS, seal
+from ..settings.files import SUMS, is_name, remove_parts, seal, write_bytes, write_text
 
 UNLISTED = (STATUS, CHECKPOINT)
 """Files of a run's folder that its sums leave out: a run that has ended has no checkpoint, and its

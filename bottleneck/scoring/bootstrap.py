@@ -70,7 +70,9 @@ def draw(
 
     The stream is PCG64 seeded by (seed, bucket). Whole numbers, kept as floats for fast products.
     """
-    return _counts(_stream(seed, bucket), sentences, resamples)
+    cells = resamples * max(1, sentences)
+    (weights,) = draw_blocks(sentences, resamples, seed=seed, bucket=bucket, cells=cells)
+    return weights
 
 
 def draw_blocks(
@@ -80,24 +82,14 @@ def draw_blocks(
 
     A test set of any size then needs little memory.
     """
-    stream = _stream(seed, bucket)
-    rows = max(1, cells // max(1, sentences))
-    for done in range(0, resamples, rows):
-        yield _counts(stream, sentences, min(rows, resamples - done))
-
-
-def _stream(seed: int, bucket: int) -> np.random.Generator:
-    return np.random.Generator(np.random.PCG64([seed, bucket]))
-
-
-def _counts(
-    stream: np.random.Generator, sentences: int, resamples: int
-) -> Float[ndarray, "resamples sentences"]:
-    """The next resamples of a stream."""
-    ids = stream.integers(sentences, size=(resamples, sentences))
-    cells = ids + sentences * np.arange(resamples)[:, None]
-    counts = np.bincount(cells.ravel(), minlength=resamples * sentences)
-    return counts.reshape(resamples, sentences).astype(np.float64)
+    stream = np.random.Generator(np.random.PCG64([seed, bucket]))
+    most = max(1, cells // max(1, sentences))
+    for done in range(0, resamples, most):
+        rows = min(most, resamples - done)
+        ids = stream.integers(sentences, size=(rows, sentences))
+        places = ids + sentences * np.arange(rows)[:, None]
+        counts = np.bincount(places.ravel(), minlength=rows * sentences)
+        yield counts.reshape(rows, sentences).astype(np.float64)
 
 
 def estimate(

@@ -3,17 +3,23 @@
 A part is a length bucket, or the whole test set. One resample draws the same sentences for both
 systems, so the interval of their difference is a paired one. Neither p-value is corrected for the
 number of parts.
+
+Approximate randomisation (Riezler and Maxwell 2005, figure 1): if the systems did not differ, it
+would not matter which of them wrote which of a sentence's two outputs. Each trial swaps every
+sentence's outputs or not, by the toss of a coin, and scores both halves.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Int, Real
+from jaxtyping import Float, Int, Real
 from numpy import ndarray
 
-from .bootstrap import Estimate, Score, difference, draw_blocks
-from .randomisation import randomisation_p
+from .bootstrap import BLOCK, Estimate, Score, difference, draw_blocks
+
+ROUNDING = 1e-9
+"""Difference in score under which two trials tie: swapping all sentences is to tie with none."""
 
 
 @dataclass(frozen=True)
@@ -92,3 +98,38 @@ def bootstrap_p(gain: Estimate) -> float:
         return np.nan
     tail = min((gain.draws <= 0).sum(), (gain.draws >= 0).sum())
     return float(min(1.0, 2 * (tail + 1) / (len(gain.draws) + 1)))
+
+
+def randomisation_p(
+    score: Score,
+    a: Int[ndarray, "sentences columns"],
+    b: Int[ndarray, "sentences columns"],
+    trials: int,
+    *,
+    seed: int,
+    bucket: int,
+) -> float:
+    """Two-sided p-value of the difference in score of two systems, of their statistics.
+
+    The share of trials that differ at least as much as the systems do, the systems' own difference
+    counted as one of them; nan where there is nothing to score. The stream is PCG64 seeded by
+    (seed, bucket, 1), apart from the bootstrap's.
+    """
+    first, total = a.sum(axis=0), a.sum(axis=0) + b.sum(axis=0)
+
+    def distance(half: ndarray) -> Float[ndarray, "trials"]:
+        """How far the scores of both halves lie from each other."""
+        return np.abs(score(total - half) - score(half))
+
+    observed = distance(first[None])[0]
+    if np.isnan(observed):
+        return np.nan
+    stream = np.random.Generator(np.random.PCG64([seed, bucket, 1]))
+    rows = max(1, BLOCK // max(1, len(a)))
+    beyond = 0
+    for done in range(0, trials, rows):
+        swapped = stream.integers(2, size=(min(rows, trials - done), len(a)), dtype=bool)
+        # Sums of the first half: A's output of a sentence, or B's where the two are swapped.
+        halves = first + swapped.astype(np.float64) @ (b - a)
+        beyond += int((distance(halves) >= observed - ROUNDING).sum())
+    return (beyond + 1) / (trials + 1)

@@ -1,4 +1,4 @@
-"""What this process may use of its machine: cores, threads, devices, a folder for its cache."""
+"""What this process may use of its machine: cores, threads, devices, folders."""
 
 import os
 import sys
@@ -8,6 +8,10 @@ from stat import S_ISBLK, S_ISCHR
 
 from .errors import UserError, out_of_means
 
+DEFAULT_OUT = Path("results") / "runs"
+"""Where results go, a folder for each preset or sweep, unless a different one is named."""
+COMMAND = "BOTTLENECK_COMMAND"
+"""The environment variable with which a worker knows the command line that started it."""
 PLATFORMS = "JAX_PLATFORMS"
 NUMBERS = {
     "JAX_ENABLE_X64": "0",

@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from .errors import UsageError, did_you_mean, quoted
+from .files import is_name
 from .run import (
     NAMES,
     RunSettings,
@@ -36,12 +37,9 @@ from .run import (
 )
 
 DEFAULT_PRESET = "lecture"
-EDGES = "scoring.edges"
 SEED = "training.seed"
 MOST_CELLS = 100_000
 """Of one sweep: each is a run with a folder of its own."""
-FORMULAS = ("=", "+", "-", "@")
-"""A spreadsheet takes a CSV cell that begins with one of these for a formula."""
 RELATIVE = ("times", "needs")
 """Tables of a group beside its settings."""
 
@@ -122,10 +120,22 @@ def load_sweep(name_or_path: str | Path) -> Sweep:
     return parse_sweep(read_toml(path, f", or one of {', '.join(experiment_names())}"), name)
 
 
+def folder_name(sweep: str, place: str) -> str:
+    """The name of a sweep, which is its folder's unless ``--out`` names one.
+
+    Raises UsageError for a name that a folder cannot have.
+    """
+    if not is_name(sweep):
+        raise UsageError(
+            f"{place!r}: a folder cannot have the name {sweep!r}; name one with --out, or rename "
+            "the file"
+        )
+    return sweep
+
+
 def parse_sweep(text: str, place: str) -> Sweep:
     """Read a sweep from TOML text; a fault is a UsageError that names ``place`` and its key."""
     table = parse_toml(text, place)
-    _check_keys(table, ["preset", "group"], place)
     if not any(value != {} for value in table.values()):
         raise UsageError(
             f"{place} sets nothing; give settings to try, such as model.context_size = [64, 256]"
@@ -137,23 +147,15 @@ def parse_sweep(text: str, place: str) -> Sweep:
             f"{place}: no question; open the file with it, as a comment: "
             "# Does a larger context help long sentences?"
         )
-    preset, groups = table.pop("preset", DEFAULT_PRESET), table.pop("group", [])
+    preset = table.get("preset", DEFAULT_PRESET)
     if not isinstance(preset, str):
         raise UsageError(
             f'{place}: preset is one name, not {quoted(preset)}; write preset = "lecture" '
             "(a second preset is a second sweep, with --preset)"
         )
-    settings = by_full_name(table, place)
-    members = _parse_groups(groups, place)
-    return Sweep(Path(place).stem, place, question, preset, settings, members)
-
-
-def _check_keys(table: Mapping[str, Any], others: Sequence[str], place: str) -> None:
-    """Refuse a key that is neither a table of settings nor one of the others."""
-    known = [*RunSettings.model_fields, *others]
-    for key in table:
-        if key not in known:
-            raise UsageError(f"{place}: unknown key {key!r}{did_you_mean(key, known)}")
+    settings = by_full_name(table, place, ("preset", "group"))
+    groups = _parse_groups(table.get("group", []), place)
+    return Sweep(Path(place).stem, place, question, preset, settings, groups)
 
 
 def _parse_groups(tables: Any, place: str) -> tuple[Group, ...]:
@@ -167,17 +169,17 @@ def _parse_groups(tables: Any, place: str) -> tuple[Group, ...]:
             raise UsageError(f'{place}: group {number} has no name; give it one: name = "..."')
         if name in groups:
             raise UsageError(f"{place}: two groups are named {name!r}; rename one")
-        groups[name] = _parse_group(name, table, in_group(place, name))
+        groups[name] = _parse_group(name, table, f"{place}, group {name!r}")
     return tuple(groups.values()) or (Group("", {}),)
 
 
 def _parse_group(name: str, table: Mapping[str, Any], place: str) -> Group:
-    if not name.isprintable():
-        raise UsageError(f"{place}: a name is one line of printable characters; rename the group")
-    if name.startswith(FORMULAS):
-        raise UsageError(f"{place}: a spreadsheet would take that for a formula; rename the group")
-    _check_keys(table, ("name", *RELATIVE), place)
-    settings = {key: value for key, value in table.items() if key not in ("name", *RELATIVE)}
+    if not name.isprintable() or name.startswith(("=", "+", "-", "@")):
+        raise UsageError(
+            f"{place}: a name is one line of printable characters that a spreadsheet does not take "
+            "for a formula; rename the group"
+        )
+    settings = by_full_name(table, place, ("name", *RELATIVE))
     for key in RELATIVE:
         if not isinstance(table.get(key, {}), dict):
             raise UsageError(
@@ -194,18 +196,21 @@ def _parse_group(name: str, table: Mapping[str, Any], place: str) -> Group:
             check_setting(setting, value)
         except UsageError as error:
             raise UsageError(f"{place}, needs: {error}") from None
-    return Group(name, by_full_name(settings, place), times, needs)
+    return Group(name, settings, times, needs)
 
 
-def in_group(place: str, group: str) -> str:
-    """The place of a fault: the file, and the group if it has a name."""
-    return f"{place}, group {group!r}" if group else place
+def by_full_name(table: Mapping[str, Any], place: str, others: Sequence[str] = ()) -> Settings:
+    """The settings of a nested table, but for its ``others``.
 
-
-def by_full_name(table: Mapping[str, Any], place: str) -> Settings:
-    """The settings of a nested table; ``UsageError`` for unknown names and empty lists."""
+    A UsageError for unknown names and empty lists.
+    """
     settings: Settings = {}
+    known = [*RunSettings.model_fields, *others]
     for concern, fields in table.items():
+        if concern not in known:
+            raise UsageError(f"{place}: unknown key {concern!r}{did_you_mean(concern, known)}")
+        if concern in others:
+            continue
         if not isinstance(fields, dict):
             raise UsageError(f"{place}: {concern!r} is a table of settings: write [{concern}]")
         for key, value in fields.items():
@@ -214,11 +219,6 @@ def by_full_name(table: Mapping[str, Any], place: str) -> Settings:
                 raise UsageError(f"{place}: unknown setting {name!r}{did_you_mean(name, NAMES)}")
             if value == []:
                 raise UsageError(f"{place}: setting {name!r}: the list is empty; give it a value")
-            if name == EDGES and isinstance(value, list) and isinstance(value[0], int):
-                edges = ",".join(map(str, value))
-                raise UsageError(
-                    f'{place}: setting {name!r}: write all edges as one string, "{edges}"'
-                )
             settings[name] = value
     return settings
 
@@ -245,7 +245,7 @@ def make_grid(
     cells: dict[RunSettings, Cell] = {}
     notes: dict[str, None] = {}
     for group in sweep.groups:
-        place = in_group(sweep.place, group.name)
+        place = f"{sweep.place}, group {group.name!r}" if group.name else sweep.place
         place += f", with --set {' '.join(assignments)}" if assignments else ""
         settings = preset | sweep.settings | group.settings | flags
         settings |= _multiply(settings, group.times, place)

@@ -9,7 +9,7 @@ import pandas as pd
 from rich.console import Console, RenderableType
 
 from ..claims.verdict import Verdict
-from ..settings.sums import write_listed
+from ..settings.files import write_listed
 from .formats import check_known, csv, json, latex, markdown
 from .names import FORMATS
 from .render import PlainConsole, print_prose

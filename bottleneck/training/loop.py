@@ -2,25 +2,44 @@
 
 import math
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import NamedTuple, Protocol, TypedDict, runtime_checkable
 
 import jax
 import numpy as np
 from flax import nnx
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
 from ..corpus.batches import EvaluationBatch, TrainingBatches, restore
 from ..model.parts import on_host, parts_of
 from ..model.translator import Weights
 from ..settings.concerns import TrainingSettings
-from .by_bucket import Buckets, ByBucket, by_bucket, target_tokens
 from .stack import Stack
 from .step import SentenceLosses, TrainState, initial_state, make_sentence_losses, make_update
 
 REPORT_EVERY = 20
 """Updates between two looks at the loss; each look waits for the device."""
+
+
+Buckets = Mapping[str, Int[np.ndarray, " rows"]]
+"""Of each length bucket the places of its sentences in the corpus; none where it is empty."""
+
+
+class BucketLoss(TypedDict):
+    """One bucket at one validation, as it stands in a run's log and in its checkpoint.
+
+    ``tokens`` are target tokens, end tokens included; ``nats`` is -log P summed over them.
+    ``standard_error`` is that of nats / tokens, as sentences are drawn; None for under two.
+    """
+
+    sentences: int
+    tokens: int
+    nats: float
+    standard_error: float | None
+
+
+ByBucket = dict[str, BucketLoss]
 
 
 @dataclass(frozen=True)
@@ -128,7 +147,11 @@ def train(
     stack = Stack(len(learners), parts)
     batches = [learner.batches for learner in learners]
     update = make_update(graph, settings, stack)
-    state, trained, losses = resumed or _beginning(stack, learners)
+    if resumed is None:
+        states = [initial_state(learner.weights, learner.settings) for learner in learners]
+        new = [Trained(learner.weights) for learner in learners]
+        resumed = Snapshot(stack.join(states), new, [])
+    state, trained, losses = resumed
     evaluate = make_sentence_losses(graph, stack)
     judge = _Judge(stack, settings, evaluate, validation, buckets, trained)
     due = set(validation_updates(settings))
@@ -161,12 +184,6 @@ def train(
 def updates_done(state: TrainState) -> int:
     """How many updates lie behind a state; the same for every seed of a stack."""
     return int(np.max(state.update))
-
-
-def _beginning(stack: Stack, learners: Sequence[Learner]) -> Snapshot:
-    """The state of a stack before its first update."""
-    states = [initial_state(learner.weights, learner.settings) for learner in learners]
-    return Snapshot(stack.join(states), [Trained(learner.weights) for learner in learners], [])
 
 
 def validation_updates(settings: TrainingSettings) -> list[int]:
@@ -230,7 +247,11 @@ class _Judge:
             loss = None if losses is None else float(losses[place])
             trained = self.trained[place]
             if not math.isfinite(means[place]) or not math.isfinite(loss or 0.0):
-                _end_diverged(trained, number)
+                trained.status = "diverged"
+                trained.reason = (
+                    f"the loss was no longer finite by update {number}; try a lower "
+                    "training.learning_rate or training.clip_norm"
+                )
                 continue
             best = loss is not None and loss < trained.valid_loss
             if best:
@@ -247,14 +268,6 @@ class _Judge:
             return None
         column = losses.reshape(len(losses), -1)[:, place]
         return by_bucket(column, target_tokens(self.validation), self.buckets)
-
-
-def _end_diverged(trained: Trained, number: int) -> None:
-    trained.status = "diverged"
-    trained.reason = (
-        f"the loss was no longer finite by update {number}; try a lower training.learning_rate "
-        "or training.clip_norm"
-    )
 
 
 class _Clock:
@@ -291,3 +304,40 @@ class _Clock:
         before, since = self._first if number > self._first[0] else self._opened
         left = (now - since) / (number - before) * (self.updates - number)
         return Progress(number, self.updates, loss, speed, left, valid, buckets)
+
+
+def target_tokens(batches: Sequence[EvaluationBatch]) -> Int[np.ndarray, " sentences"]:
+    """Target tokens of each sentence, end token included, in the order of the corpus."""
+    lengths = [batch.batch.target_lengths.tolist() for batch in batches]
+    return np.array(restore(lengths, list(batches)), dtype=np.int64)
+
+
+def by_bucket(
+    losses: Float[np.ndarray, " sentences"],
+    tokens: Int[np.ndarray, " sentences"],
+    buckets: Buckets,
+) -> ByBucket:
+    """-log P in nats of each sentence, summed by bucket."""
+    return {
+        name: {
+            "sentences": len(rows),
+            "tokens": int(tokens[rows].sum()),
+            "nats": float(losses[rows].sum()),
+            "standard_error": _standard_error(losses[rows], tokens[rows]),
+        }
+        for name, rows in buckets.items()
+    }
+
+
+def _standard_error(
+    losses: Float[np.ndarray, " rows"], tokens: Int[np.ndarray, " rows"]
+) -> float | None:
+    """Of the ratio of two sums over sentences (Cochran 1977, equation 2.46, with no end to draw).
+
+    sqrt(n / (n - 1) sum of (nats - ratio tokens)^2) / sum of tokens.
+    """
+    count, total = len(tokens), tokens.sum()
+    if count < 2:
+        return None
+    deviation = losses - losses.sum() / total * tokens
+    return math.sqrt(count / (count - 1) * float((deviation**2).sum())) / float(total)

@@ -20,8 +20,8 @@ from seq2seq_bottleneck.results.folders import json_text
 from seq2seq_bottleneck.results.schema import BLEU_COLUMNS, CHRF_COLUMNS
 from seq2seq_bottleneck.runs.scores import bucket_rows
 from seq2seq_bottleneck.runs.store import UNLISTED
+from seq2seq_bottleneck.settings.files import seal
 from seq2seq_bottleneck.settings.run import SCHEMA_VERSION, RunSettings, resolve
-from seq2seq_bottleneck.settings.sums import seal
 
 ARMS = {"none": 0.5, "additive": 0.9}
 """The share of words that each arm gets right."""

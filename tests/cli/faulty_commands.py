@@ -19,7 +19,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from disk_faults import FAULTS, Fault, faulty, mended
 
 from seq2seq_bottleneck.cli.main import run
-from seq2seq_bottleneck.settings.sums import SUMS
+from seq2seq_bottleneck.settings.files import SUMS
 
 NEVER = -1
 

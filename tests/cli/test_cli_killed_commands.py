@@ -11,7 +11,7 @@ import pytest
 from disturbed import LONGEST, begin, disturb, ended, numbers
 from test_cli_killed import SWEEP
 
-from seq2seq_bottleneck.settings.sums import SUMS
+from seq2seq_bottleneck.settings.files import SUMS
 
 pytestmark = pytest.mark.exhaustive(minutes=5, sample="session")
 COMMANDS = {

@@ -12,7 +12,7 @@ import pytest
 from disturbed import LONGEST, TIMES, Disturbed, begin, ended
 from small_sweeps import FOUR
 
-from seq2seq_bottleneck.settings.sums import SUMS
+from seq2seq_bottleneck.settings.files import SUMS
 
 pytestmark = pytest.mark.exhaustive(minutes=2, sample="session")
 TINY = [

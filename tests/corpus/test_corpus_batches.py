@@ -12,14 +12,16 @@ from hypothesis import strategies as st
 from seq2seq_bottleneck.corpus import batches
 from seq2seq_bottleneck.corpus.batches import (
     EncodedPairs,
+    ShapeClass,
     encode_pairs,
     evaluation_batches,
     restore,
+    round_up,
+    shape_classes,
     training_batches,
 )
 from seq2seq_bottleneck.corpus.corpus import load_corpus
 from seq2seq_bottleneck.corpus.pair import SentencePair
-from seq2seq_bottleneck.corpus.shapes import ShapeClass, round_up, shape_classes
 from seq2seq_bottleneck.corpus.vocabulary import EOS, PAD, Vocabulary, build_vocabulary
 from seq2seq_bottleneck.settings.run import resolve
 
@@ -44,7 +46,7 @@ def padded_fraction(
     source_lengths: list[int], target_lengths: list[int], classes: tuple[ShapeClass, ...]
 ) -> float:
     """Share of places, both sides together, that hold padding when each sentence is seen once."""
-    places = sum(len(held.rows) * (held.source_length + held.target_length) for held in classes)
+    places = sum(len(item.rows) * (item.source_length + item.target_length) for item in classes)
     return 1 - (sum(source_lengths) + sum(target_lengths)) / places
 
 
@@ -53,18 +55,19 @@ def vocabulary() -> Vocabulary:
     return build_vocabulary([["a", "b", "b", "￭."]], 10)  # b is 4, a 5, ￭. 6
 
 
-def test_encoding(vocabulary: Vocabulary) -> None:
+def test_encoding(vocabulary: Vocabulary):
     pairs = [SentencePair("a b.", "b c"), SentencePair("b", "a")]
     encoded = encode_pairs(pairs, vocabulary, vocabulary)
     assert encoded.source == [[5, 4, 6, EOS], [4, EOS]]
     assert encoded.target == [[4, 3, EOS], [5, EOS]]
     assert (encoded.source_lengths, encoded.target_lengths) == ([4, 2], [3, 2])
+    # Reversal leaves the end last and the target alone.
+    backwards = encode_pairs([SentencePair("a b.", "a b")], vocabulary, vocabulary, True)
+    assert backwards == ([[6, 4, 5, EOS]], [[5, 4, EOS]])
 
 
 @pytest.mark.parametrize("reverse", [False, True])
-def test_packed_ids_are_the_same_and_so_are_their_batches(
-    vocabulary: Vocabulary, reverse: bool
-) -> None:
+def test_packed_ids_are_the_same_and_so_are_their_batches(vocabulary: Vocabulary, reverse: bool):
     texts = ["a b.", "b", "a a a b", "c", "b b a", "a"]
     pairs = [SentencePair(*both) for both in zip(texts, texts[::-1], strict=True)]
     plain, packed = (
@@ -74,17 +77,12 @@ def test_packed_ids_are_the_same_and_so_are_their_batches(
     assert [list(side) for side in packed] == list(plain)
     assert packed.source_lengths == plain.source_lengths
     assert packed.target_lengths == plain.target_lengths
-    ours, theirs = (training_batches(held, 2, seed=1, groups=2) for held in (packed, plain))
+    ours, theirs = (training_batches(item, 2, seed=1, groups=2) for item in (packed, plain))
     for mine, other in zip(ours.classes, theirs.classes, strict=True):
         assert all(map(np.array_equal, mine, other))
 
 
-def test_reversal_leaves_the_end_last_and_the_target_alone(vocabulary: Vocabulary) -> None:
-    encoded = encode_pairs([SentencePair("a b.", "a b")], vocabulary, vocabulary, True)
-    assert encoded == ([[6, 4, 5, EOS]], [[5, 4, EOS]])
-
-
-def test_classes_pad_least() -> None:
+def test_classes_pad_least():
     """The dynamic programme against every way to cut nine sentences into three."""
     lengths = [2, 3, 3, 9, 10, 12, 30, 33, 40]
     classes = shape_classes(lengths, lengths, groups=3, smallest=1)
@@ -95,8 +93,8 @@ def test_classes_pad_least() -> None:
         for i, j in combinations(range(1, 9), 2)
     )
     assert padded_fraction(lengths, lengths, classes) == pytest.approx(1 - 2 * sum(lengths) / least)
-    assert [held.rows.tolist() for held in classes] == [[0, 1, 2], [3, 4, 5], [6, 7, 8]]
-    assert [held[1:] for held in classes] == [(4, 4), (12, 12), (40, 40)]
+    assert [item.rows.tolist() for item in classes] == [[0, 1, 2], [3, 4, 5], [6, 7, 8]]
+    assert [item[1:] for item in classes] == [(4, 4), (12, 12), (40, 40)]
 
 
 @given(
@@ -104,23 +102,21 @@ def test_classes_pad_least() -> None:
     st.integers(1, 8),
     st.integers(1, 20),
 )
-def test_classes_hold_every_sentence_once(
-    lengths: list[tuple[int, int]], groups: int, smallest: int
-) -> None:
+def test_classes_hold_every_sentence_once(lengths, groups, smallest):
     source, target = map(list, zip(*lengths, strict=True))
     classes = shape_classes(source, target, groups, smallest)
-    rows = np.concatenate([held.rows for held in classes])
+    rows = np.concatenate([item.rows for item in classes])
     assert sorted(rows) == list(range(len(lengths)))
     assert len(classes) <= groups
-    assert len(classes) == 1 or min(len(held.rows) for held in classes) >= smallest
-    for held in classes:
-        assert held.source_length % 2 == held.target_length % 2 == 0
-        assert held.source_length - max(source[row] for row in held.rows) in range(4)
-        assert held.target_length - max(target[row] for row in held.rows) in range(4)
+    assert len(classes) == 1 or min(len(item.rows) for item in classes) >= smallest
+    for item in classes:
+        assert item.source_length % 2 == item.target_length % 2 == 0
+        assert item.source_length - max(source[row] for row in item.rows) in range(4)
+        assert item.target_length - max(target[row] for row in item.rows) in range(4)
 
 
 @pytest.mark.parametrize(("groups", "most"), [(6, 0.17), (8, 0.14), (12, 0.11)])
-def test_little_padding(groups: int, most: float) -> None:
+def test_little_padding(groups: int, most: float):
     """Lengths even from 2 to 60 pad at least 1 / (groups + 1), even with exact targets."""
     pairs = spread(20_000)
     lengths = (pairs.source_lengths, pairs.target_lengths)
@@ -128,7 +124,7 @@ def test_little_padding(groups: int, most: float) -> None:
 
 
 @pytest.mark.slow
-def test_batches_are_padded_behind_the_end() -> None:
+def test_batches_are_padded_behind_the_end():
     stream = training_batches(spread(500), batch_size=16, seed=1)
     for update in range(40):
         batch = stream.batch(update)
@@ -147,7 +143,7 @@ def test_batches_are_padded_behind_the_end() -> None:
 
 @settings(max_examples=40, deadline=None)
 @given(st.integers(1, 300), st.integers(1, 40), st.integers(1, 6), st.integers(0, 5))
-def test_every_epoch_visits_every_pair(count: int, size: int, groups: int, seed: int) -> None:
+def test_every_epoch_visits_every_pair(count: int, size: int, groups: int, seed: int):
     stream = training_batches(spread(count, seed=seed), size, seed, groups)
     epoch = stream.updates_per_epoch
     for first in (0, epoch):
@@ -160,15 +156,17 @@ def test_every_epoch_visits_every_pair(count: int, size: int, groups: int, seed:
             assert seen.total() <= 1.25 * count + size
 
 
-def test_equal_seeds_equal_streams_from_any_update() -> None:
+def test_equal_seeds_equal_streams_from_any_update():
     pairs = spread(300)
     one, other = (training_batches(pairs, 8, seed=3) for _ in range(2))
     straight = [one.batch(update) for update in range(150)]
+    assert set(one.batch_sizes) == {8}
     for update in (149, 3, 80):
         assert all(map(np.array_equal, straight[update], other.batch(update)))
+    assert training_batches(pairs, 4, seed=-1).batch(0).source.shape[0] == 4
 
 
-def test_an_epoch_is_planned_once_however_many_seeds_go_together(monkeypatch) -> None:
+def test_an_epoch_is_planned_once_however_many_seeds_go_together(monkeypatch):
     planned, plan = [], batches.epoch_plan
 
     def counting(*arguments):
@@ -184,7 +182,7 @@ def test_an_epoch_is_planned_once_however_many_seeds_go_together(monkeypatch) ->
     assert len(planned) == len(set(planned)) == 2 * 20
 
 
-def test_seeds_share_their_shapes_but_not_their_sentences() -> None:
+def test_seeds_share_their_shapes_but_not_their_sentences():
     pairs = spread(2_000)
     one, other = (training_batches(pairs, 8, seed=seed) for seed in (1, 2))
     ours, theirs = ([stream.place(update) for update in range(600)] for stream in (one, other))
@@ -195,18 +193,13 @@ def test_seeds_share_their_shapes_but_not_their_sentences() -> None:
     assert [p.shape for p in ours[:epoch]] != [p.shape for p in ours[epoch : 2 * epoch]]
 
 
-def test_batches_of_a_number_of_pairs_take_equally_many_of_every_class() -> None:
-    stream = training_batches(spread(2_000), batch_size=16, seed=1)
-    assert stream.batch_sizes == (16,) * 6
-
-
 def target_tokens(longest: int, updates: int) -> int:
     """Real target tokens, EOS included, of so many updates of about 800 each."""
     stream = training_batches(spread(6_000, longest), 64, seed=1, groups=8, batch_tokens=800)
     return sum(int(stream.batch(update).target_lengths.sum()) for update in range(updates))
 
 
-def test_updates_hold_equally_many_tokens_whatever_the_lengths() -> None:
+def test_updates_hold_equally_many_tokens_whatever_the_lengths():
     short, long = (target_tokens(longest, 300) for longest in (10, 60))
     assert short == pytest.approx(long, rel=0.03)
     assert long == pytest.approx(300 * 800, rel=0.03)
@@ -214,45 +207,41 @@ def test_updates_hold_equally_many_tokens_whatever_the_lengths() -> None:
 
 @settings(max_examples=40, deadline=None)
 @given(st.integers(1, 300), st.integers(1, 900), st.integers(1, 6))
-def test_every_epoch_of_equal_tokens_visits_every_pair(count: int, size: int, groups: int) -> None:
+def test_every_epoch_of_equal_tokens_visits_every_pair(count: int, size: int, groups: int):
     stream = training_batches(spread(count), 1, 1, groups, batch_tokens=size)
     batches = [stream.batch(update) for update in range(stream.updates_per_epoch)]
     seen = Counter(int(row[0]) for batch in batches for row in batch.source)
     assert set(seen) == set(range(4, 4 + count))
-    for shape, (held, pairs) in enumerate(zip(stream.classes, stream.batch_sizes, strict=True)):
+    for shape, (item, pairs) in enumerate(zip(stream.classes, stream.batch_sizes, strict=True)):
         sizes = {
             len(stream.place(update).members)
             for update in range(stream.updates_per_epoch)
             if stream.place(update).shape == shape
         }
         assert sizes == {pairs}
-        assert pairs == max(1, round(size / held.target_lengths.mean()))
-        assert len(stream.classes) == 1 or held.target_lengths.sum() >= 4 * size
-
-
-def test_negative_seed() -> None:
-    assert training_batches(spread(20), 4, seed=-1).batch(0).source.shape[0] == 4
+        assert pairs == max(1, round(size / item.target_lengths.mean()))
+        assert len(stream.classes) == 1 or item.target_lengths.sum() >= 4 * size
 
 
 @pytest.mark.slow
 @given(st.integers(1, 200), st.integers(1, 30))
-def test_results_come_back_in_order(count: int, size: int) -> None:
+def test_results_come_back_in_order(count: int, size: int):
     pairs = spread(count)
     batches = evaluation_batches(pairs, size)
-    assert sum(held.real for held in batches) == count
-    assert all(held.batch.source.shape[0] == size for held in batches)
-    results = [held.batch.source[:, 0] * 10 for held in batches]
+    assert sum(item.real for item in batches) == count
+    assert all(item.batch.source.shape[0] == size for item in batches)
+    results = [item.batch.source[:, 0] * 10 for item in batches]
     assert restore(results, batches) == [ids[0] * 10 for ids in pairs.source]
 
 
-def test_the_last_batch_repeats_its_last_row() -> None:
-    held = evaluation_batches(numbered([(3, 3), (3, 4), (2, 2)]), 5)[0]
-    assert (held.real, held.rows.tolist()) == (3, [2, 0, 1])
-    assert held.batch.source[:, 0].tolist() == [6, 4, 5, 5, 5]
-    assert held.batch.target_lengths.tolist() == [2, 3, 4, 4, 4]
+def test_the_last_batch_repeats_its_last_row():
+    item = evaluation_batches(numbered([(3, 3), (3, 4), (2, 2)]), 5)[0]
+    assert (item.real, item.rows.tolist()) == (3, [2, 0, 1])
+    assert item.batch.source[:, 0].tolist() == [6, 4, 5, 5, 5]
+    assert item.batch.target_lengths.tolist() == [2, 3, 4, 4, 4]
 
 
-def test_a_very_long_sentence_is_evaluated_alone() -> None:
+def test_a_very_long_sentence_is_evaluated_alone():
     lengths = [5, 900, 7, 6, 300]
     pairs = EncodedPairs([[4] * n for n in lengths], [[5] * (n + 1) for n in lengths])
     batches = evaluation_batches(pairs, 2)
@@ -264,14 +253,14 @@ def test_a_very_long_sentence_is_evaluated_alone() -> None:
 
 
 @pytest.mark.exhaustive(sample="session")
-def test_the_lecture_preset_pads_less_than_a_tenth() -> None:
+def test_the_lecture_preset_pads_less_than_a_tenth():
     """Both sides together, over an epoch of the grammar, with as many shapes as the preset has."""
     chosen = resolve("lecture", ["corpus.train_pairs=4000"])
     corpus = load_corpus(chosen.corpus, chosen.scoring.lower_edges)
     pairs = encode_pairs(corpus.train, corpus.source_vocabulary, corpus.target_vocabulary)
     stream = training_batches(pairs, 16, 1, chosen.training.shapes)
     batches = [stream.batch(update) for update in range(stream.updates_per_epoch)]
-    real = sum(int(held.source_lengths.sum() + held.target_lengths.sum()) for held in batches)
-    places = sum(held.source.size + held.target.size for held in batches)
+    real = sum(int(item.source_lengths.sum() + item.target_lengths.sum()) for item in batches)
+    places = sum(item.source.size + item.target.size for item in batches)
     assert len(stream.shapes) == chosen.training.shapes
     assert real / places > 0.9

@@ -32,7 +32,7 @@ def left_over() -> list[str]:
     return sorted(path.name for path in folder_of("any").parent.iterdir())
 
 
-def test_the_catalogue_has_every_name_and_the_hashes_of_multi30k_alone() -> None:
+def test_the_catalogue_has_every_name_and_the_hashes_of_multi30k_alone():
     assert tuple(CORPORA) == NAMED
     assert all(corpus.base_url.startswith("https://") for corpus in CORPORA.values())
     hashes = {name: [*corpus.files.values()] for name, corpus in CORPORA.items()}
@@ -44,7 +44,7 @@ def test_the_catalogue_has_every_name_and_the_hashes_of_multi30k_alone() -> None
 @pytest.mark.parametrize(
     ("name", "count"), [("tatoeba", 30), ("europarl", 300), ("news-commentary", 40)]
 )
-def test_an_archive_becomes_two_files(name: str, count: int) -> None:
+def test_an_archive_becomes_two_files(name: str, count: int):
     assert fetch(name)["pairs"] == {"train": count}
     assert text(name, "train", "en") == lines("word", count)
     assert text(name, "train", "fr") == lines("mot", count)
@@ -53,7 +53,7 @@ def test_an_archive_becomes_two_files(name: str, count: int) -> None:
 
 
 @pytest.mark.usefixtures("site")
-def test_a_corpus_with_splits_of_its_own() -> None:
+def test_a_corpus_with_splits_of_its_own():
     assert fetch("multi30k")["pairs"] == {"train": 300, "valid": 30, "test": 60}
     assert text("multi30k", "test", "fr") == lines("tefr", 60)
     folder = folder_of("multi30k")
@@ -61,7 +61,7 @@ def test_a_corpus_with_splits_of_its_own() -> None:
     assert split_files("multi30k", "valid") == expected
 
 
-def test_what_is_recorded(site: Site) -> None:
+def test_what_is_recorded(site: Site):
     source = fetch("europarl")
     assert source == json.loads((folder_of("europarl") / SOURCE).read_text())
     digest = sha256(site.files["fr-en.tgz"]).hexdigest()
@@ -69,7 +69,7 @@ def test_what_is_recorded(site: Site) -> None:
     assert source["licence"] == CORPORA["europarl"].licence
 
 
-def test_what_is_here_is_not_fetched_again(site: Site) -> None:
+def test_what_is_here_is_not_fetched_again(site: Site):
     assert fetch("europarl") == fetch("europarl")
     assert len(site.asked) == 1
     fetch("europarl", again=True)
@@ -77,7 +77,7 @@ def test_what_is_here_is_not_fetched_again(site: Site) -> None:
 
 
 @pytest.mark.usefixtures("site")
-def test_a_limit_keeps_pairs_spread_over_the_text() -> None:
+def test_a_limit_keeps_pairs_spread_over_the_text():
     assert fetch("europarl", limit=10)["pairs"] == {"train": 10}
     for side, word in (("en", "word"), ("fr", "mot")):
         expected = lines(word, 300).splitlines(keepends=True)[29::30]
@@ -86,7 +86,7 @@ def test_a_limit_keeps_pairs_spread_over_the_text() -> None:
     assert fetch("europarl", limit=1_000)["pairs"] == {"train": 300}
 
 
-def test_a_failing_fetch_leaves_what_was_there(site: Site) -> None:
+def test_a_failing_fetch_leaves_what_was_there(site: Site):
     site.cut.add("fr-en.tgz")
     for _ in range(2):
         with pytest.raises(UserError, match=r"^europarl cannot be downloaded from .*Incomplete"):
@@ -99,7 +99,7 @@ def test_a_failing_fetch_leaves_what_was_there(site: Site) -> None:
     assert text("europarl", "train", "en") == lines("word", 300)
 
 
-def test_a_file_that_the_host_lacks(site: Site) -> None:
+def test_a_file_that_the_host_lacks(site: Site):
     site.files.clear()
     with pytest.raises(UserError, match=r"404 .*Not Found"):
         fetch("europarl")
@@ -107,7 +107,7 @@ def test_a_file_that_the_host_lacks(site: Site) -> None:
 
 
 @pytest.mark.usefixtures("site")
-def test_a_machine_without_network(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_machine_without_network(monkeypatch: pytest.MonkeyPatch):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         address = f"http://127.0.0.1:{free.getsockname()[1]}/"
@@ -134,9 +134,7 @@ EUROPARL = CORPORA["europarl"].splits["train"]
         ("tatoeba", "fra-eng.zip", zipped({"fra.txt": b"a\tb\nalone\n"})),
     ],
 )
-def test_files_that_are_not_what_they_should_be(
-    site: Site, name: str, file: str, data: bytes
-) -> None:
+def test_files_that_are_not_what_they_should_be(site: Site, name: str, file: str, data: bytes):
     site.files[file] = data
     with pytest.raises(UserError, match=r"sent a file that is damaged or is not the known one; no"):
         fetch(name)
@@ -144,9 +142,7 @@ def test_files_that_are_not_what_they_should_be(
 
 
 @pytest.mark.parametrize("name", ["../up.txt", "/up.txt", "europarl-v7.fr-en.en/../../../up.txt"])
-def test_no_member_of_an_archive_is_written_outside_its_folder(
-    site: Site, tmp_path: Path, name: str
-) -> None:
+def test_no_member_of_an_archive_is_written_outside_its_folder(site, tmp_path, name):
     members = dict(zip(EUROPARL, (b"a\n", b"b\n"), strict=True))
     site.files["fr-en.tgz"] = tgz({name: b"x\n", **members})
     assert fetch("europarl")["pairs"] == {"train": 1}
@@ -155,18 +151,18 @@ def test_no_member_of_an_archive_is_written_outside_its_folder(
 
 
 @pytest.mark.usefixtures("site")
-def test_progress_reaches_the_bar() -> None:
+def test_progress_reaches_the_bar():
     class Bar:
         total = 0
         done = 0
 
-        def update(self, count: int) -> None:
+        def update(self, count: int):
             self.done += count
 
-        def reset(self) -> None:
+        def reset(self):
             self.done = 0
 
-        def close(self) -> None:
+        def close(self):
             self.closed = True
 
     bar = Bar()

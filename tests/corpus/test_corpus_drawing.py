@@ -1,25 +1,37 @@
-"""Drawn splits: disjoint, stratified, repeatable, with exact bits."""
+"""Drawn splits: disjoint, stratified, repeatable, with exact bits; lengths by hand."""
 
 from dataclasses import dataclass
-from math import log2
+from math import fsum, log2
 from random import Random
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seq2seq_bottleneck.corpus.drawing import Copying, draw_pairs, draw_splits, draw_stratified
-from seq2seq_bottleneck.corpus.lengths import length_probabilities
+from seq2seq_bottleneck.corpus.drawing import (
+    Copying,
+    Reversed,
+    SentenceSource,
+    draw_pairs,
+    draw_splits,
+    draw_stratified,
+    length_groups,
+    length_probabilities,
+    shares,
+)
+from seq2seq_bottleneck.corpus.grammar import english_french
 from seq2seq_bottleneck.corpus.pair import SentencePair, sources
+from seq2seq_bottleneck.settings.buckets import OUTSIDE, bucket_labels, bucket_of
 from seq2seq_bottleneck.settings.concerns import CorpusSettings
 from seq2seq_bottleneck.settings.errors import UsageError, UserError
 
 EDGES = (5, 11, 21, 31, 41)
+KINDS = ["buckets", "uniform", "natural"]
 
 
 @dataclass(frozen=True)
 class Skewed:
-    """A language of eight letters, the first ones common; no bits are told."""
+    """A language of eight letters, the first ones common; its bits are not known."""
 
     shortest: int = 2
     longest: int = 20
@@ -32,7 +44,24 @@ class Skewed:
         return SentencePair(letters, letters.upper())
 
 
-def test_bits_of_copy_sum_to_one() -> None:
+class Doubled:
+    """A language whose translation says every word twice."""
+
+    shortest = 1
+    longest = 40
+
+    def weight(self, words: int) -> float:
+        return float(words)
+
+    def draw(self, random: Random, words: int) -> SentencePair:
+        text = " ".join(f"w{int(random.random() * 5)}" for _ in range(words))
+        return SentencePair(text, " ".join(2 * [text]), bits=1.0)
+
+
+# Languages.
+
+
+def test_bits_of_copy_sum_to_one():
     """All 14 sentences of up to 3 words out of 2: their probabilities make up the whole."""
     language = Copying(2)
     chances = length_probabilities("natural", 1, 3, EDGES, language.weight)
@@ -41,32 +70,54 @@ def test_bits_of_copy_sum_to_one() -> None:
     assert sum(2**-pair.bits for pair in pairs) == pytest.approx(1, abs=1e-12)
 
 
-def test_copy_pair() -> None:
+def test_copies():
     pair = Copying(1_000).draw(Random("x"), 4)
     assert pair.words == 4
     assert pair.target == pair.source
     assert pair.links == ((0, 0), (1, 1), (2, 2), (3, 3))
     assert pair.bits == 4 * log2(1_000)
-    assert all(0 <= int(word[1:]) < 1_000 for word in pair.source.split())
-
-
-def test_copy_words_are_uniform() -> None:
     words = Copying(4).draw(Random("x"), 40_000).source.split()
     assert [words.count(f"w{n}") / 10_000 for n in range(4)] == pytest.approx([1] * 4, abs=0.05)
 
 
-def test_drawn_lengths_follow_their_probabilities() -> None:
-    chances = length_probabilities("natural", 2, 6, EDGES, float)
-    pairs = draw_pairs(Copying(50), 20_000, chances, Random("x"))
-    for words, chance in chances.items():
-        share = sum(pair.words == words for pair in pairs) / len(pairs)
-        assert share == pytest.approx(chance, abs=4 * (chance / len(pairs)) ** 0.5)
+def test_a_length_that_no_translation_has():
+    language = Reversed(Doubled())
+    assert isinstance(language, SentenceSource)
+    assert language.draw(Random(1), 2).words == 2
+    with pytest.raises(UserError, match="no sentence with a translation of 5 words was found"):
+        language.draw(Random(1), 5)
 
 
-def test_bounds_leave_drawn_sentences_out_of_the_test_set_and_change_nothing_else() -> None:
+@pytest.mark.slow
+@pytest.mark.usefixtures("unchecked")
+def test_what_was_drawn_at_another_length_comes_later():
+    """Nothing is thrown away, and nothing comes twice."""
+    random, language = Random(1), Reversed(english_french())
+    drawn = [language.draw(random, words) for words in (8, 9, 10, 11, 12) * 40]
+    assert [pair.words for pair in drawn] == [8, 9, 10, 11, 12] * 40
+    assert len(sources(drawn)) > 190
+    random, language = Random(1), Reversed(english_french())
+    assert drawn == [language.draw(random, words) for words in (8, 9, 10, 11, 12) * 40]
+
+
+# Splits.
+
+
+def test_first_draws_never_change():
+    """The same bytes on every machine and version: a golden answer."""
+    corpus = CorpusSettings(name="copy", train_pairs=2, valid_pairs=5, test_pairs=6, max_words=45)
+    splits = draw_splits(Copying(1_000), corpus, EDGES)
+    assert [pair.source for pair in splits.test[:2]] == [
+        "w454 w301",
+        "w527 w234 w708 w584 w520 w886 w52 w786",
+    ]
+    assert splits.train[0].source.split()[:6] == ["w215", "w817", "w337"]
+
+
+def test_bounds_leave_drawn_sentences_out_of_the_test_set_and_change_nothing_else():
     whole = CorpusSettings(name="copy", train_pairs=50, valid_pairs=9, test_pairs=60, max_words=45)
     bounded = whole.model_copy(update={"test_min_words": 5, "test_max_words": 30})
-    all_, some = (draw_splits(Copying(50), each, EDGES) for each in (whole, bounded))
+    all_, some = (draw_splits(Copying(50), corpus, EDGES) for corpus in (whole, bounded))
     assert some.test == tuple(pair for pair in all_.test if 5 <= pair.words <= 30)
     assert (some.train, some.valid) == (all_.train, all_.valid)
     left = len(all_.test) - len(some.test)
@@ -74,28 +125,8 @@ def test_bounds_leave_drawn_sentences_out_of_the_test_set_and_change_nothing_els
     assert some.notes == (f"{left} pairs outside 5-30 words left out of the test set",)
 
 
-def test_bounds_of_the_test_set_in_the_wrong_order_are_refused() -> None:
-    assert CorpusSettings(test_min_words=5, test_max_words=5).test_max_words == 5
-    with pytest.raises(ValueError, match="test_min_words 6 is above test_max_words 5"):
-        CorpusSettings(test_min_words=6, test_max_words=5)
-
-
-def test_first_draws_never_change() -> None:
-    """The same bytes on every machine and version: a golden answer."""
-    settings_ = CorpusSettings(
-        name="copy", train_pairs=2, valid_pairs=5, test_pairs=6, max_words=45
-    )
-    splits = draw_splits(Copying(1_000), settings_, EDGES)
-    assert [pair.source for pair in splits.test[:2]] == [
-        "w454 w301",
-        "w527 w234 w708 w584 w520 w886 w52 w786",
-    ]
-    assert splits.test[1].source == "w527 w234 w708 w584 w520 w886 w52 w786"
-    assert splits.train[0].source.split()[:6] == ["w215", "w817", "w337"]
-
-
-@pytest.mark.parametrize("kind", ["buckets", "uniform", "natural"])
-def test_splits_are_disjoint_and_test_is_distinct(kind) -> None:
+@pytest.mark.parametrize("kind", KINDS)
+def test_splits_are_disjoint_and_test_is_distinct(kind):
     corpus = CorpusSettings(
         lengths=kind, max_words=20, train_pairs=2_000, valid_pairs=50, test_pairs=120
     )
@@ -112,15 +143,9 @@ def test_splits_are_disjoint_and_test_is_distinct(kind) -> None:
 
 @settings(max_examples=20, deadline=None)
 @given(st.integers(5, 60), st.integers(1, 4), st.integers(0, 3))
-def test_buckets_get_equal_shares_of_the_test_set(longest: int, shortest: int, seed: int) -> None:
-    corpus = CorpusSettings(
-        seed=seed,
-        min_words=shortest,
-        max_words=longest,
-        train_pairs=1,
-        valid_pairs=1,
-        test_pairs=60,
-    )
+def test_buckets_get_equal_shares_of_the_test_set(longest, shortest, seed):
+    lengths = {"min_words": shortest, "max_words": longest}
+    corpus = CorpusSettings(seed=seed, train_pairs=1, valid_pairs=1, test_pairs=60, **lengths)
     splits = draw_splits(Copying(100), corpus, EDGES)
     places = [sum(pair.words >= edge for edge in EDGES) for pair in splits.test]
     groups = {place: places.count(place) for place in places}
@@ -129,7 +154,7 @@ def test_buckets_get_equal_shares_of_the_test_set(longest: int, shortest: int, s
     assert max(groups.values()) - min(groups.values()) <= 1
 
 
-def test_the_test_set_hangs_on_nothing_but_itself() -> None:
+def test_the_test_set_hangs_on_nothing_but_itself():
     ours = CorpusSettings(train_pairs=10, valid_pairs=10, test_pairs=60)
     theirs = CorpusSettings(train_pairs=20, valid_pairs=5, test_pairs=60)
     one, other = (draw_splits(Copying(100), corpus, EDGES) for corpus in (ours, theirs))
@@ -138,8 +163,9 @@ def test_the_test_set_hangs_on_nothing_but_itself() -> None:
     assert draw_splits(Copying(100), ours.model_copy(update={"seed": 2}), EDGES).test != one.test
 
 
-@pytest.mark.parametrize("kind", ["buckets", "uniform", "natural"])
-def test_short_training_has_the_same_test_set(kind) -> None:
+@pytest.mark.parametrize("kind", KINDS)
+def test_short_training_has_the_same_test_set(kind):
+    """And lengths are drawn by their probabilities, with their bits."""
     all_ = CorpusSettings(lengths=kind, train_pairs=3_000, valid_pairs=60, test_pairs=60)
     short = all_.model_copy(update={"train_max_words": 10})
     one, other = (draw_splits(Copying(100), corpus, EDGES) for corpus in (all_, short))
@@ -153,33 +179,94 @@ def test_short_training_has_the_same_test_set(kind) -> None:
         assert pair.bits == pytest.approx(pair.words * log2(100) - log2(chances[pair.words]))
 
 
-def test_lengths_trained_on_lie_between_the_least_and_the_most() -> None:
-    assert CorpusSettings(train_max_words=2).longest_trained == 2
-    assert CorpusSettings(max_words=30).longest_trained == 30
-    for words in (1, 61):
-        with pytest.raises(ValueError, match=f"train_max_words {words} is not from min_words 2 to"):
-            CorpusSettings(train_max_words=words)
-
-
-def test_groups_do_not_disturb_each_other() -> None:
+def test_groups_do_not_disturb_each_other():
     chances = length_probabilities("uniform", 2, 20, EDGES, float)
     wide = draw_stratified(Copying(9), 38, chances, [range(2, 11), range(11, 21)], "s", frozenset())
     first = draw_stratified(Copying(9), 18, chances, [range(2, 11)], "s", frozenset())
     assert wide[:18] == first
 
 
-def test_exhausted_language() -> None:
-    corpus = CorpusSettings(name="copy", max_words=20, min_words=2, test_pairs=90)
-    message = (
-        r"^too few different sentences of 2-4 words: 28 found of 30; "
-        r"lower corpus.test_pairs and corpus.valid_pairs or raise corpus.min_words$"
-    )
-    with pytest.raises(UserError, match=message):
-        draw_splits(Copying(2), corpus, EDGES)
+@pytest.mark.parametrize(
+    ("language", "changes", "error", "message"),
+    [
+        (
+            Copying(2),
+            {"name": "copy", "max_words": 20, "test_pairs": 90},
+            UserError,
+            r"^too few different sentences of 2-4 words: 28 found of 30; "
+            r"lower corpus.test_pairs and corpus.valid_pairs or raise corpus.min_words$",
+        ),
+        (
+            Skewed(),
+            {"min_words": 1, "max_words": 9},
+            UsageError,
+            r"min_words=1 is below .* 'grammar'; give 2 or more$",
+        ),
+        (Skewed(), {}, UsageError, r"max_words=60 is above .* 'grammar'; give 20 or less$"),
+    ],
+)
+def test_what_a_language_has_not(language, changes, error, message):
+    with pytest.raises(error, match=message):
+        draw_splits(language, CorpusSettings(**changes), EDGES)
 
 
-def test_lengths_beyond_the_language() -> None:
-    with pytest.raises(UsageError, match=r"min_words=1 is below .* 'grammar'; give 2 or more$"):
-        draw_splits(Skewed(), CorpusSettings(min_words=1, max_words=9), EDGES)
-    with pytest.raises(UsageError, match=r"max_words=60 is above .* 'grammar'; give 20 or less$"):
-        draw_splits(Skewed(), CorpusSettings(), EDGES)
+# Lengths.
+
+
+def test_buckets_of_the_lecture():
+    assert bucket_labels(EDGES) == ("5-10", "11-20", "21-30", "31-40", "41+")
+    places = [bucket_of(words, EDGES) for words in (1, 4, 5, 10, 11, 40, 41, 900)]
+    assert places == [OUTSIDE, OUTSIDE, 0, 0, 1, 3, 4, 4]
+    assert bucket_labels((5, 6, 9)) == ("5", "6-8", "9+")
+
+
+def test_groups_are_cut_at_edges_and_limits():
+    assert length_groups(2, 60, EDGES)[0] == range(2, 5)
+    assert length_groups(2, 60, EDGES)[-1] == range(41, 61)
+    assert length_groups(7, 12, EDGES) == (range(7, 11), range(11, 13))
+    assert length_groups(5, 5, EDGES) == (range(5, 6),)
+    assert length_groups(1, 3, (1, 2)) == (range(1, 2), range(2, 4))
+
+
+def test_probabilities_by_hand():
+    chances = length_probabilities("buckets", 2, 60, EDGES, lambda words: float(words > 0))
+    expected = [1 / 6 / 3, 1 / 6 / 6, 1 / 6 / 20]
+    assert [chances[words] for words in (2, 5, 60)] == pytest.approx(expected)
+    # Lengths that cannot be drawn are left out.
+    chances = length_probabilities("buckets", 2, 12, EDGES, lambda words: float(words % 2))
+    assert chances == pytest.approx({3: 1 / 3, 5: 1 / 9, 7: 1 / 9, 9: 1 / 9, 11: 1 / 3})
+    assert length_probabilities("uniform", 3, 6, EDGES, float)[6] == 0.25
+    natural = length_probabilities("natural", 1, 4, EDGES, float)
+    assert natural == pytest.approx({1: 0.1, 2: 0.2, 3: 0.3, 4: 0.4})
+    with pytest.raises(UserError, match=r"^no sentence of 2-3 words can be drawn; change corpus"):
+        length_probabilities("natural", 2, 3, EDGES, lambda words: 0.0 * words)
+
+
+@given(
+    st.sampled_from(KINDS),
+    st.integers(1, 30),
+    st.integers(0, 60),
+    st.sets(st.integers(1, 50), min_size=2).map(lambda edges: tuple(sorted(edges))),
+)
+def test_probabilities_sum_to_one(kind, low, more, edges):
+    chances = length_probabilities(kind, low, low + more, edges, lambda words: 1 / words)
+    assert list(chances) == list(range(low, low + more + 1))
+    assert fsum(chances.values()) == pytest.approx(1)
+    groups = [fsum(chances[words] for words in g) for g in length_groups(low, low + more, edges)]
+    if kind == "buckets":
+        assert groups == pytest.approx([1 / len(groups)] * len(groups))
+
+
+def test_shares_by_hand():
+    assert shares(1_200, [1 / 6] * 6) == [200] * 6
+    assert shares(500, [0.3 / 3] * 6) == [84, 84, 83, 83, 83, 83]
+    assert shares(10, [0.7, 0.3]) == [7, 3]
+    assert shares(1, [0.2, 0.5, 0.3]) == [0, 1, 0]
+
+
+@given(st.integers(0, 5_000), st.lists(st.floats(0.001, 1), min_size=1, max_size=8))
+def test_shares_add_up_and_are_near(count, masses):
+    parts = shares(count, masses)
+    assert sum(parts) == count
+    exact = (count * mass / fsum(masses) for mass in masses)
+    assert max(abs(part - share) for part, share in zip(parts, exact, strict=True)) <= 1 + 1e-6

@@ -76,14 +76,11 @@ def test_another_corpus_has_another_file(change):
     assert cache_file(COPY.model_copy(update=change), EDGES) != cache_file(COPY, EDGES)
 
 
-@pytest.mark.parametrize("change", [{"tokens": "subwords"}, {"source_vocabulary": 9}])
-def test_what_comes_after_drawing_changes_no_file(change):
-    assert cache_file(COPY.model_copy(update=change), EDGES) == cache_file(COPY, EDGES)
-    assert cache_file(COPY, (5, 11)) != cache_file(COPY, EDGES)
-
-
-def test_other_code_has_another_file(monkeypatch, tmp_path):
+def test_what_comes_after_drawing_changes_no_file_and_other_code_does(monkeypatch, tmp_path):
     now = cache_file(COPY, EDGES)
+    for change in ({"tokens": "subwords"}, {"source_vocabulary": 9}):
+        assert cache_file(COPY.model_copy(update=change), EDGES) == now
+    assert cache_file(COPY, (5, 11)) != now
     (tmp_path / "drawing.py").write_text("another way to draw")
     monkeypatch.setattr(drawn_cache, "__file__", str(tmp_path / "drawn_cache.py"))
     assert cache_file(COPY, EDGES) != now
@@ -111,17 +108,12 @@ def test_a_damaged_file_is_drawn_and_written_again(damage):
     assert path.read_bytes() == whole
 
 
-def _no_folder(cache):
-    (cache / "seq2seq-bottleneck").write_text("a file in the place of the folder")
-
-
-def _folder_in_its_place(_):
-    cache_file(COPY, EDGES).mkdir(parents=True)
-
-
-@pytest.mark.parametrize("spoil", [_no_folder, _folder_in_its_place])
-def test_without_a_place_to_write_it_is_drawn(cache, spoil):
-    spoil(cache)
+@pytest.mark.parametrize("folder", [False, True])
+def test_without_a_place_to_write_it_is_drawn(cache, folder):
+    if folder:
+        cache_file(COPY, EDGES).mkdir(parents=True)
+    else:
+        (cache / "seq2seq-bottleneck").write_text("a file in the place of the folder")
     assert load_corpus(COPY, EDGES).train == load_corpus(COPY, EDGES).train
 
 

@@ -38,14 +38,14 @@ def texts(files: PairFiles, lowercase: bool = False) -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("end", ["", ".gz"])
-def test_two_files(tmp_path: Path, end: str) -> None:
+def test_two_files(tmp_path: Path, end: str):
     files = two(tmp_path, "A cat.\nIt sleeps.\n", "Un chat.\nIl dort.", end)
     assert texts(files) == [("A cat.", "Un chat."), ("It sleeps.", "Il dort.")]
     assert texts(files, lowercase=True)[0] == ("a cat.", "un chat.")
 
 
 @pytest.mark.parametrize("name", ["x.tsv", "x.TSV", "x.tsv.gz"])
-def test_columns(tmp_path: Path, name: str) -> None:
+def test_columns(tmp_path: Path, name: str):
     path = write(tmp_path / name, "A cat.\tUn chat.\r\n\r\nIt sleeps.\tIl dort.\r\n")
     read = read_pairs(PairFiles("corpus.source", path, None), False)
     assert [(pair.source, pair.target) for pair in read.pairs] == [
@@ -55,21 +55,16 @@ def test_columns(tmp_path: Path, name: str) -> None:
     assert read.blank == 1
 
 
-def test_mark_line_ends_composition_and_white_space(tmp_path: Path) -> None:
+def test_mark_line_ends_composition_and_white_space(tmp_path: Path):
     source = "\ufeffe\u0301te\u0301\r\na\x85b\u2028c\x0bd  e\r\n"
     files = two(tmp_path, source, "été\na\tb\xa0!\n")
     assert texts(files) == [("été", "été"), ("a b c d e", "a b !")]
 
 
-def test_blank_sides_are_dropped_and_counted(tmp_path: Path) -> None:
+def test_blank_sides_are_dropped_and_counted(tmp_path: Path):
     read = read_pairs(two(tmp_path, "a\n\nc\nd\n", "A\nB\n \t\nD\n"), False)
     assert [pair.source for pair in read.pairs] == ["a", "d"]
     assert read.blank == 2
-
-
-def test_unknown_gold_and_bits(tmp_path: Path) -> None:
-    pair = read_pairs(two(tmp_path, "a", "b"), False).pairs[0]
-    assert (pair.links, pair.bits) == ((), None)
 
 
 @pytest.mark.parametrize(
@@ -83,32 +78,27 @@ def test_unknown_gold_and_bits(tmp_path: Path) -> None:
         ("a.txt", "été\n".encode("utf-16"), "line 1 is not UTF-8; save the file as UTF-8"),
     ],
 )
-def test_unreadable_text(tmp_path: Path, name: str, data: bytes, message: str) -> None:
+def test_unreadable_text(tmp_path: Path, name: str, data: bytes, message: str):
     path = write(tmp_path / name, data)
     with pytest.raises(UserError) as caught:
         read_lines(path, "corpus.target")
     assert str(caught.value) == f"corpus.target {path!r} {message}"
 
 
-@pytest.mark.parametrize("cut", [slice(0, -6), slice(0, 15)])
-@pytest.mark.parametrize("whole", [True, False])
-def test_broken_gzip(tmp_path: Path, cut: slice, whole: bool) -> None:
-    packed = gzip.compress(b"a sentence or two\n" * 40)
+PACKED = gzip.compress(b"a sentence or two\n" * 40)
+
+
+@pytest.mark.parametrize(
+    "data", [PACKED[:-6], PACKED[:15], b"plain" + PACKED, PACKED[:12] + b"\xff" * 8 + PACKED[20:]]
+)
+def test_broken_gzip(tmp_path: Path, data: bytes):
     path = tmp_path / "a.gz"
-    path.write_bytes(packed[cut] if whole else b"plain text" + packed[cut])
+    path.write_bytes(data)
     with pytest.raises(UserError, match=r"a\.gz' is no whole gzip file; pack it again or unpack"):
         read_lines(str(path), "corpus.source")
 
 
-def test_damaged_gzip(tmp_path: Path) -> None:
-    packed = bytearray(gzip.compress(bytes(range(256)) * 9))
-    packed[20:40] = b"\xff" * 20
-    (tmp_path / "a.gz").write_bytes(packed)
-    with pytest.raises(UserError, match="is no whole gzip file"):
-        read_lines(str(tmp_path / "a.gz"), "corpus.source")
-
-
-def test_missing_and_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_and_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(UserError) as caught:
         read_lines("no.txt", "corpus.source")
@@ -121,7 +111,7 @@ def test_missing_and_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         read_lines("f/no.txt", "corpus.source")
 
 
-def test_a_device_is_no_text_and_a_pipe_is_one(tmp_path: Path) -> None:
+def test_a_device_is_no_text_and_a_pipe_is_one(tmp_path: Path):
     (tmp_path / "link").symlink_to("/dev/zero")
     for path in ("/dev/zero", "/dev/full", str(tmp_path / "link")):
         with pytest.raises(UserError, match="is a device and not a text"):
@@ -133,7 +123,7 @@ def test_a_device_is_no_text_and_a_pipe_is_one(tmp_path: Path) -> None:
     os.close(reading)
 
 
-def test_a_pipe_is_no_text_to_train_on(tmp_path: Path) -> None:
+def test_a_pipe_is_no_text_to_train_on(tmp_path: Path):
     os.mkfifo(tmp_path / "pipe")
     write(tmp_path / "b.txt", "y\n")
     corpus = CorpusSettings(
@@ -143,34 +133,29 @@ def test_a_pipe_is_no_text_to_train_on(tmp_path: Path) -> None:
         training_files(corpus)
 
 
-def test_home_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_home_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("HOME", str(tmp_path))
     write(tmp_path / "a.txt", "x\n")
     assert read_lines("~/a.txt", "corpus.source") == ["x"]
 
 
-@pytest.mark.parametrize(
-    ("path", "message"),
-    [("~no_such_user/a.txt", "begins with a home that is not known"), ("a\0b", "cannot be a path")],
-)
-def test_paths_that_lead_nowhere(path: str, message: str) -> None:
+@pytest.mark.parametrize("path", ["~no_such_user/a.txt", "a\0b"])
+def test_paths_that_lead_nowhere(path: str):
     with pytest.raises(UserError) as caught:
         read_lines(path, "corpus.source")
-    assert str(caught.value).startswith(f"corpus.source {path!r} {message}")
+    assert str(caught.value).startswith(f"corpus.source {path!r} cannot be a path")
 
 
 @pytest.mark.parametrize("lowercase", [True, False])
 @pytest.mark.parametrize("text", ["Cafe\u0301 \xa0 BAR", "\u03aa\u0301 J\u030c", "I\u0307STANBUL"])
-def test_a_users_sentence_gets_the_form_of_the_same_sentence_in_a_file(
-    tmp_path: Path, text: str, lowercase: bool
-) -> None:
+def test_a_users_sentence_gets_the_form_of_the_same_sentence_in_a_file(tmp_path, text, lowercase):
     """Also where a capital has no letter of its own with that accent and the small letter has."""
     read = texts(two(tmp_path, text, "x"), lowercase)
     corpus = CorpusSettings(name="files", source="a", lowercase=lowercase)
     assert prepare_source(text, corpus) == read[0][0]
 
 
-def test_unequal_lines(tmp_path: Path) -> None:
+def test_unequal_lines(tmp_path: Path):
     files = two(tmp_path, "a\nb\n", "a\nb\nc\n")
     with pytest.raises(UserError) as caught:
         read_pairs(files, False)
@@ -181,7 +166,7 @@ def test_unequal_lines(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("line", "columns"), [("no tab", "1 column"), ("a\tb\tc", "3 columns")])
-def test_wrong_columns(tmp_path: Path, line: str, columns: str) -> None:
+def test_wrong_columns(tmp_path: Path, line: str, columns: str):
     path = write(tmp_path / "a.tsv", f"a\tb\n{line}\n")
     with pytest.raises(UserError) as caught:
         read_pairs(PairFiles("corpus.test_source", path, None), False)
@@ -202,7 +187,7 @@ def test_wrong_columns(tmp_path: Path, line: str, columns: str) -> None:
         ({"source": "a.tsv", "target": "b"}, r"'a\.tsv' is a \.tsv and holds both sides; leave"),
     ],
 )
-def test_training_files_go_together(given: dict[str, str], message: str) -> None:
+def test_training_files_go_together(given: dict[str, str], message: str):
     with pytest.raises(UsageError, match=message):
         training_files(CorpusSettings(name="files", **given))
 
@@ -221,7 +206,7 @@ def test_training_files_go_together(given: dict[str, str], message: str) -> None
         ({"test_source": "a.tsv", "test_target": "b"}, r"leave corpus\.test_target unset$"),
     ],
 )
-def test_test_files_go_together(given: dict[str, str], message: str) -> None:
+def test_test_files_go_together(given: dict[str, str], message: str):
     with pytest.raises(UsageError, match=message):
         given_test_files(CorpusSettings(name="files", **given))
     theirs = {key.replace("test", "valid"): value for key, value in given.items()}
@@ -229,7 +214,7 @@ def test_test_files_go_together(given: dict[str, str], message: str) -> None:
         given_valid_files(CorpusSettings(name="files", **theirs))
 
 
-def test_files_of_the_settings() -> None:
+def test_files_of_the_settings():
     corpus = CorpusSettings(name="files", source="a.tsv", test_source="b", test_target="c")
     assert training_files(corpus) == ("corpus.source", "a.tsv", None)
     assert given_test_files(corpus) == ("corpus.test_source", "b", "c")

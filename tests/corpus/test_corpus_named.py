@@ -32,7 +32,7 @@ def rows(start: int, count: int) -> Rows:
     ]
 
 
-def put(name: str, **splits: Rows) -> None:
+def put(name: str, **splits: Rows):
     """The files of a corpus as a fetch leaves them."""
     folder = folder_of(name)
     folder.mkdir(parents=True)
@@ -45,7 +45,7 @@ def put(name: str, **splits: Rows) -> None:
 
 
 @pytest.mark.parametrize("name", NAMED)
-def test_what_is_not_here_says_how_to_fetch_it(name: str) -> None:
+def test_what_is_not_here_says_how_to_fetch_it(name: str):
     with pytest.raises(UserError) as caught:
         load_corpus(CorpusSettings(name=name), EDGES)
     assert str(caught.value) == (
@@ -54,14 +54,14 @@ def test_what_is_not_here_says_how_to_fetch_it(name: str) -> None:
     assert caught.value.exit_code == 1
 
 
-def test_a_file_that_is_missing_is_named() -> None:
+def test_a_file_that_is_missing_is_named():
     put("europarl", train=rows(0, 300))
     (folder_of("europarl") / "train.fr.gz").unlink()
     with pytest.raises(UserError, match=r"corpus 'europarl' '.*train\.fr\.gz' does not exist"):
         load_corpus(CorpusSettings(name="europarl"), EDGES)
 
 
-def test_splits_of_the_corpus_are_used() -> None:
+def test_splits_of_the_corpus_are_used():
     put("multi30k", train=rows(0, 300), valid=rows(300, 40), test=rows(400, 80))
     corpus = load_corpus(CorpusSettings(name="multi30k", valid_pairs=25, test_pairs=3), EDGES)
     assert [pair.source for pair in corpus.test] == [ours for ours, _ in rows(400, 80)]
@@ -71,83 +71,26 @@ def test_splits_of_the_corpus_are_used() -> None:
     assert not any("split off" in note for note in corpus.notes)
 
 
-def test_no_split_shares_a_source_with_another() -> None:
-    """What was fetched may repeat itself: the test set is whole, then validation, then training."""
-    put(
-        "news-commentary",
-        train=rows(0, 200) + rows(300, 5) + rows(400, 5),
-        valid=rows(300, 40) + rows(410, 5),
-        test=rows(400, 80),
-    )
-    corpus = load_corpus(CorpusSettings(name="news-commentary"), EDGES)
-    train, valid, test = (sources(pairs) for pairs in corpus.splits.values())
-    assert not train & valid | train & test | valid & test
-    assert (len(train), len(valid), len(test)) == (200, 40, 80)
-    for held in ("test", "validation"):
-        note = f"5 pairs taken out of training: their source is in the {held} set"
-        assert note in corpus.notes
-
-
-def test_what_is_left_out_of_a_given_validation_set_is_counted() -> None:
-    put(
-        "news-commentary",
-        train=rows(0, 200),
-        valid=[*rows(300, 50), *rows(300, 3), ("", "f"), *rows(400, 2)],
-        test=rows(400, 80),
-    )
-    settings = CorpusSettings(name="news-commentary", max_words=12, valid_pairs=15)
-    notes = load_corpus(settings, EDGES).notes
-    held = [note for note in notes if "validation" in note and "taken out of training" not in note]
-    assert held == [
-        "1 validation line with an empty side dropped",
-        "2 validation pairs dropped: their source is in the test",
-        "30 validation pairs outside 2-12 words dropped",
-        "3 validation pairs of a repeated source dropped",
-        "15 of 20 validation pairs kept (valid_pairs)",
-    ]
-
-
-def test_training_lengths_stand_under_the_buckets_of_the_test() -> None:
+def test_notes_tell_training_lengths_by_the_buckets_of_the_test_and_the_case():
     put("multi30k", train=rows(0, 300), test=rows(400, 80))
     corpus = load_corpus(CorpusSettings(name="multi30k", valid_pairs=1), EDGES)
     counts = [0, 0, 0, 0]
     for pair in corpus.train:
         counts[sum(len(pair.source.split()) >= edge for edge in EDGES)] += 1
-    shown = dict(zip(("under 5", "5-10", "11-20", "21+"), counts, strict=True))
-    held = "; ".join(f"{name} {count}" for name, count in shown.items())
-    assert f"training pairs by source words: {held}" in corpus.notes
+    lengths = dict(zip(("under 5", "5-10", "11-20", "21+"), counts, strict=True))
+    text = "; ".join(f"{name} {count}" for name, count in lengths.items())
+    assert f"training pairs by source words: {text}" in corpus.notes
+    lower = CorpusSettings(name="multi30k", lowercase=True)
+    assert any("lower-case references" in note for note in load_corpus(lower, EDGES).notes)
+    assert not any("lower-case" in note for note in corpus.notes)
 
 
-def test_lower_case_is_told() -> None:
-    put("multi30k", train=rows(0, 300), test=rows(400, 80))
-    notes = load_corpus(CorpusSettings(name="multi30k", lowercase=True), EDGES).notes
-    assert any("lower-case references" in note for note in notes)
-    notes = load_corpus(CorpusSettings(name="multi30k"), EDGES).notes
-    assert not any("lower-case" in note for note in notes)
-
-
-def test_validation_keeps_to_the_lengths_of_training() -> None:
-    put("multi30k", train=rows(0, 300), valid=rows(300, 50), test=rows(400, 80))
-    corpus = load_corpus(CorpusSettings(name="multi30k", max_words=12), EDGES)
-    assert max(pair.words for pair in corpus.valid) == 12
-    assert len(corpus.valid) == 20
-    assert max(pair.words for pair in corpus.test) == 27
-
-
-def test_a_corpus_without_splits_is_split() -> None:
-    put("europarl", train=rows(0, 400))
-    corpus = load_corpus(CorpusSettings(name="europarl", valid_pairs=20, test_pairs=30), EDGES)
-    assert (len(corpus.valid), len(corpus.test)) == (20, 30)
-    train, valid, test = (sources(pairs) for pairs in corpus.splits.values())
-    assert not train & valid | train & test | valid & test
-
-
-def test_french_to_english() -> None:
+def test_french_to_english():
     put("multi30k", train=rows(0, 300), valid=rows(300, 40), test=rows(400, 80))
     forth = load_corpus(CorpusSettings(name="multi30k", max_words=12), EDGES)
     back = load_corpus(CorpusSettings(name="multi30k", max_words=12, reverse_direction=True), EDGES)
-    turned_round = [(theirs, ours) for ours, theirs in rows(400, 80)]
-    assert [(pair.source, pair.target) for pair in back.test] == turned_round
+    expected = [(theirs, ours) for ours, theirs in rows(400, 80)]
+    assert [(pair.source, pair.target) for pair in back.test] == expected
     assert max(len(pair.source.split()) for pair in back.train) == 12
     assert max(len(pair.target.split()) for pair in back.train) == 11
     assert len(back.train) < len(forth.train)
@@ -155,7 +98,7 @@ def test_french_to_english() -> None:
 
 
 @pytest.mark.parametrize("reverse", [False, True])
-def test_another_named_corpus_to_test_on(reverse: bool) -> None:
+def test_another_named_corpus_to_test_on(reverse: bool):
     """Its own test set, else the pairs that a run on it is tested on; training is as it was."""
     put("news-commentary", train=rows(0, 300), valid=rows(300, 40), test=rows(400, 80))
     put("multi30k", train=rows(500, 300), valid=rows(800, 40), test=rows(900, 60))
@@ -171,7 +114,7 @@ def test_another_named_corpus_to_test_on(reverse: bool) -> None:
         assert abroad.fingerprint not in (own.fingerprint, theirs.fingerprint)
 
 
-def test_a_corpus_to_test_on_that_is_not_there(tmp_path: Path) -> None:
+def test_a_corpus_to_test_on_that_is_not_there(tmp_path: Path):
     put("multi30k", train=rows(0, 300))
     with pytest.raises(UserError, match=r"^corpus 'tatoeba' is not on this machine; `bottleneck"):
         load_corpus(CorpusSettings(name="multi30k", test="tatoeba"), EDGES)
@@ -185,6 +128,6 @@ def test_a_corpus_to_test_on_that_is_not_there(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["grammar", "copy"])
-def test_invented_corpora_take_no_test_set(name: str) -> None:
+def test_invented_corpora_take_no_test_set(name: str):
     with pytest.raises(UsageError, match=r"^corpus\.test is for real text, not for corpus"):
         load_corpus(CorpusSettings(name=name, test="multi30k"), EDGES)

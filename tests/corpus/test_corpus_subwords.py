@@ -24,13 +24,7 @@ TEXTS = (
 SIZE = 400
 
 
-@pytest.fixture(scope="module")
-def subwords() -> Subwords:
-    """Learned on a few sentences."""
-    return learn_subwords(TEXTS, SIZE, "corpus.source_vocabulary")
-
-
-LEARNED = learn_subwords(TEXTS, SIZE, "corpus.source_vocabulary")  # for hypothesis
+LEARNED = learn_subwords(TEXTS, SIZE, "corpus.source_vocabulary")
 
 
 @given(st.text())
@@ -38,7 +32,7 @@ LEARNED = learn_subwords(TEXTS, SIZE, "corpus.source_vocabulary")  # for hypothe
 @example("\x00 \x01\x7f \u0085 \u2028 \ufeff\u200b  e\u0301 é")
 @example("<s> </s> <pad> <0x41> <unk> ⁇ ▅ a<s>b")
 @example("l'été du 日本 𝄞")
-def test_text_comes_back(text: str) -> None:
+def test_text_comes_back(text: str):
     pieces = LEARNED.pieces(text)
     assert LEARNED.text(pieces) == " ".join(text.split())
     vocabulary = Vocabulary(LEARNED.tokens, LEARNED)
@@ -48,7 +42,7 @@ def test_text_comes_back(text: str) -> None:
 
 
 @given(st.text(alphabet="abdehlmnorstuwé'.12", min_size=1, max_size=12))
-def test_pieces_are_those_of_merging_the_earliest_learned_first(chunk: str) -> None:
+def test_pieces_are_those_of_merging_the_earliest_learned_first(chunk: str):
     ranks = {token: place for place, token in enumerate(LEARNED.tokens[len(SPECIAL) + BYTES :])}
     parts = [START, *chunk]
     while True:
@@ -68,41 +62,39 @@ def test_pieces_are_those_of_merging_the_earliest_learned_first(chunk: str) -> N
     ]
 
 
-def test_the_same_text_gives_the_same_bytes(subwords: Subwords) -> None:
+def test_the_same_text_gives_the_same_bytes():
     again = learn_subwords(reversed(TEXTS), SIZE, "corpus.source_vocabulary")
-    assert again.model == subwords.model
-    assert again == subwords
-    assert learn_subwords(TEXTS[1:], SIZE, "x").model != subwords.model
+    assert again.model == LEARNED.model
+    assert again == LEARNED
+    assert learn_subwords(TEXTS[1:], SIZE, "x").model != LEARNED.model
 
 
-def test_the_file_is_sentencepieces_own(subwords: Subwords, tmp_path: Path) -> None:
-    (tmp_path / "side.model").write_bytes(subwords.model)
+def test_the_file_is_sentencepieces_own(tmp_path: Path):
+    (tmp_path / "side.model").write_bytes(LEARNED.model)
     theirs = sentencepiece.SentencePieceProcessor(model_file=str(tmp_path / "side.model"))
     text = "the lowest house, l'été de 1905 (vide)"
-    assert theirs.encode(f" {text}", out_type=str) == subwords.pieces(text)
-    ids = Vocabulary(subwords.tokens, subwords).numbers(text)
+    assert theirs.encode(f" {text}", out_type=str) == LEARNED.pieces(text)
+    ids = Vocabulary(LEARNED.tokens, LEARNED).numbers(text)
     assert theirs.encode(f" {text}") == ids
     assert theirs.decode(ids).strip() == text
 
 
-def test_special_tokens_come_first_and_bytes_follow(subwords: Subwords) -> None:
-    assert isinstance(subwords, Tokenizer)
-    assert subwords.tokens[: len(SPECIAL)] == SPECIAL
-    spelled = subwords.tokens[len(SPECIAL) : len(SPECIAL) + BYTES]
+def test_special_tokens_come_first_and_bytes_follow():
+    assert isinstance(LEARNED, Tokenizer)
+    assert LEARNED.tokens[: len(SPECIAL)] == SPECIAL
+    spelled = LEARNED.tokens[len(SPECIAL) : len(SPECIAL) + BYTES]
     assert spelled == tuple(f"<0x{byte:02X}>" for byte in range(BYTES))
-    assert len(subwords.tokens) == len(set(subwords.tokens)) <= SIZE + len(SPECIAL)
-    assert not any(set(token) & set("\u2047▅") for token in subwords.tokens[len(SPECIAL) :])
+    assert len(LEARNED.tokens) == len(set(LEARNED.tokens)) <= SIZE + len(SPECIAL)
+    assert not any(set(token) & set("\u2047▅") for token in LEARNED.tokens[len(SPECIAL) :])
+    # No piece reaches over a space.
+    assert not any(START in token[1:] for token in LEARNED.tokens)
+    assert "▁the" in LEARNED.tokens
 
 
-def test_a_size_beyond_the_text_is_capped() -> None:
+def test_a_size_beyond_the_text_is_capped():
     few = learn_subwords(["le chat le chat"], 30_000, "x")
     assert BYTES + len(SPECIAL) < len(few.tokens) < 300
     assert few.pieces("chat le") == ["▁chat", "▁le"]
-
-
-def test_no_piece_reaches_over_a_space(subwords: Subwords) -> None:
-    assert not any(START in token[1:] for token in subwords.tokens)
-    assert "▁the" in subwords.tokens
 
 
 @pytest.mark.parametrize(
@@ -116,31 +108,29 @@ def test_no_piece_reaches_over_a_space(subwords: Subwords) -> None:
         ([], ""),
     ],
 )
-def test_whatever_a_model_says_is_one_line(
-    subwords: Subwords, pieces: list[str], text: str
-) -> None:
-    assert subwords.text(pieces) == text
+def test_whatever_a_model_says_is_one_line(pieces: list[str], text: str):
+    assert LEARNED.text(pieces) == text
 
 
-def test_a_size_without_room_is_refused() -> None:
+def test_a_size_without_room_is_refused():
     message = r"corpus\.target_vocabulary=100 is too small .*: 256 bytes .*; give 26\d or more"
     with pytest.raises(UserError, match=message):
         learn_subwords(["abcd abc"], 100, "corpus.target_vocabulary")
     assert learn_subwords(["abcd abc"], 261, "corpus.target_vocabulary").pieces("abcd")
 
 
-def test_text_that_teaches_nothing_is_refused() -> None:
+def test_text_that_teaches_nothing_is_refused():
     with pytest.raises(UserError, match=r"cannot learn subwords for x from this text"):
         learn_subwords([" ", ""], 1_000, "x")
 
 
 @pytest.mark.parametrize("model", [b"", b"no model", b"\x00" * 50])
-def test_a_file_that_is_no_model_is_told(model: bytes) -> None:
+def test_a_file_that_is_no_model_is_told(model: bytes):
     with pytest.raises(ValueError, match="no model of sentencepiece"):
         Subwords(model).check()
 
 
-def test_without_sentencepiece_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_sentencepiece_the_extra_is_named(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setitem(sys.modules, "sentencepiece", None)
     with pytest.raises(UserError) as raised:
         learn_subwords(TEXTS, SIZE, "x")
@@ -148,7 +138,7 @@ def test_without_sentencepiece_the_extra_is_named(monkeypatch: pytest.MonkeyPatc
     assert "\n" not in str(raised.value)
 
 
-def test_a_corpus_of_subwords(tmp_path: Path) -> None:
+def test_a_corpus_of_subwords(tmp_path: Path):
     """Learned on the training side alone, in the corpus' case; lengths stay words."""
     lines = [f"Word{n} " + " ".join("XY" * (1 + n % 3) for _ in range(4 + n % 30))
              for n in range(300)]  # fmt: skip

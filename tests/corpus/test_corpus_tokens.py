@@ -1,10 +1,32 @@
-"""Tokens: known splits, and that text comes back."""
+"""Tokens that come back as text, words as numbers, and the words that pieces belong to."""
 
+import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 
-from seq2seq_bottleneck.corpus.tokens import JOINER, detokenize, plain, tokenize
+from seq2seq_bottleneck.corpus.pieces import (
+    backwards,
+    by_word,
+    links_from_weights,
+    overlaps,
+    shares_of,
+)
+from seq2seq_bottleneck.corpus.subwords import learn_subwords
+from seq2seq_bottleneck.corpus.tokens import JOINER, WORDS, detokenize, plain, tokenize
+from seq2seq_bottleneck.corpus.vocabulary import (
+    BOS,
+    EOS,
+    PAD,
+    SPECIAL,
+    UNK,
+    UNKNOWN,
+    Vocabulary,
+    build_vocabulary,
+)
+
+# Word tokens.
 
 
 @pytest.mark.parametrize(
@@ -18,19 +40,164 @@ from seq2seq_bottleneck.corpus.tokens import JOINER, detokenize, plain, tokenize
         ("  ", []),
     ],
 )
-def test_known_tokens(text: str, tokens: list[str]) -> None:
+def test_known_tokens(text, tokens):
     assert [plain(token) for token in tokenize(text)] == [plain(token) for token in tokens]
-    assert detokenize(tokenize(text)) == " ".join(text.split())
 
 
 @given(st.text())
 @example("a￭b ￭")
 @example("''s 's' l'l'a")
-def test_text_comes_back(text: str) -> None:
-    expected = " ".join(text.replace(JOINER, "\u25a0").split())
-    assert detokenize(tokenize(text)) == expected
+def test_text_comes_back(text):
+    tokens = tokenize(text)
+    assert detokenize(tokens) == " ".join(text.replace(JOINER, "\u25a0").split())
+    assert all(token and not any(map(str.isspace, token)) for token in tokens)
+
+
+# Vocabularies.
+
+SENTENCES = [["b", "a", "c"], ["b", "d", "a"], ["b"]]
+
+
+def test_a_vocabulary_by_hand():
+    vocabulary = build_vocabulary(SENTENCES, 10)
+    assert vocabulary.tokens == (*SPECIAL, "b", "a", "c", "d")  # ties in string order
+    assert vocabulary.words == ("b", "a", "c", "d")
+    vocabulary = build_vocabulary(SENTENCES, 3)
+    assert vocabulary.words == ("b", "a", "c")
+    assert vocabulary.encode(["a", "d", "b"]) == [5, UNK, 4]
+    assert vocabulary.decode([BOS, 5, UNK, 4, EOS, 5]) == ["a", UNKNOWN, "b"]
+    assert vocabulary.decode([PAD, 5, PAD]) == ["a"]
+    assert vocabulary.unknown_rate(SENTENCES) == pytest.approx(1 / 7)
+    assert vocabulary.unknown_rate([]) == 0
+
+
+def test_special_tokens_in_the_text_are_no_words():
+    vocabulary = build_vocabulary([["a", *SPECIAL]], 10)
+    assert vocabulary.words == ("a",)
+    assert vocabulary.encode(SPECIAL) == [UNK] * 4
+
+
+@pytest.mark.parametrize(
+    "tokens", [["le", UNKNOWN, "￭."], ["l'￭", UNKNOWN, "￭,", UNKNOWN], [UNKNOWN, UNKNOWN]]
+)
+def test_scorer_leaves_the_unknown_word_whole(tokens):
+    """With an ordinary word in its place the scorer finds the same number of tokens."""
+    scorer = Tokenizer13a()
+    scored = scorer(detokenize(tokens)).split()
+    word = scorer(detokenize(["mot" if token == UNKNOWN else token for token in tokens])).split()
+    assert [token.replace(UNKNOWN, "mot") for token in scored] == word
+    assert UNKNOWN not in word
+
+
+@given(st.lists(st.lists(st.text().filter(bool)), min_size=1), st.integers(1, 20))
+def test_known_tokens_come_back(sentences, cap):
+    vocabulary = build_vocabulary(sentences, cap)
+    assert len(vocabulary.words) <= cap
+    known = set(vocabulary.words)
+    for tokens in sentences:
+        back = vocabulary.decode([*vocabulary.encode(tokens), EOS, EOS])
+        assert back == [token if token in known else UNKNOWN for token in tokens]
+
+
+@given(st.lists(st.text()))
+def test_to_bytes_and_back(texts):
+    vocabulary = build_vocabulary(map(tokenize, texts), 1_000)
+    content = vocabulary.to_bytes()
+    assert Vocabulary.from_bytes(content) == vocabulary
+    assert content.count(b"\n") == len(vocabulary)
+    with pytest.raises(ValueError, match="no vocabulary: it must start with <pad> <s>"):
+        Vocabulary.from_bytes(b"the\ncat\n")
+
+
+# From pieces to words.
+
+SUBWORDS = learn_subwords(["the houses (old). l'été, the house", "▁ a b)."] * 9, 330, "x")
+
+
+def cuts(draw: st.DrawFn, total: int) -> list[int]:
+    """Sizes above 0 that add up to the total."""
+    places = draw(st.sets(st.integers(1, total - 1))) if total > 1 else set()
+    return np.diff([0, *sorted(places), total]).tolist()
+
+
+@st.composite
+def two_cuts(draw: st.DrawFn) -> tuple[list[int], list[int]]:
+    """One text cut twice."""
+    total = draw(st.integers(1, 25))
+    return cuts(draw, total), cuts(draw, total)
+
+
+@given(two_cuts())
+def test_shares_are_counts_of_bytes(sizes):
+    pieces, words = sizes
+    owners = [np.repeat(np.arange(len(side) + 1), [*side, 1]) for side in sizes]
+    counts = np.zeros((len(pieces) + 1, len(words) + 1))
+    for piece, word in zip(*owners, strict=True):
+        counts[piece, word] += 1
+    expected = counts / counts.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(overlaps(pieces, words), expected)
+
+
+@given(two_cuts(), two_cuts(), st.integers(0, 2**20))
+def test_weights_of_a_target_word_still_add_up_to_one(source, target, seed):
+    weights = np.random.default_rng(seed).random((len(target[0]) + 1, len(source[0]) + 1))
+    weights /= weights.sum(axis=1, keepdims=True)
+    result = by_word(weights, overlaps(*source), overlaps(*target))
+    assert result.shape == (len(target[1]) + 1, len(source[1]) + 1)
+    np.testing.assert_allclose(result.sum(axis=1), 1)
+    np.testing.assert_allclose(result[-1, -1], weights[-1, -1])
+
+
+def test_source_pieces_are_added_and_target_pieces_averaged():
+    weights = np.array([[0.1, 0.2, 0.3, 0.4], [0.4, 0.3, 0.2, 0.1], [0.7, 0.1, 0.1, 0.1]])
+    expected = [[0.25, 0.5, 0.25], [0.7, 0.2, 0.1]]
+    for source, target in (
+        (overlaps([1, 1, 1], [1, 2]), overlaps([1, 1], [2])),
+        (overlaps([3, 1, 2], [3, 3]), overlaps([4, 1], [5])),
+    ):
+        np.testing.assert_allclose(by_word(weights, source, target), expected)
+
+
+def test_a_piece_of_two_words_gives_each_its_share_and_counts_in_both():
+    shares = overlaps([1, 3], [2, 2])
+    np.testing.assert_allclose(shares, [[1, 0, 0], [1 / 3, 2 / 3, 0], [0, 0, 1]])
+    weights = np.array([[0.3, 0.6, 0.1], [0.0, 0.9, 0.1], [0.0, 0.0, 1.0]])
+    expected = [[(0.5 + 0.3) / 2, (0.4 + 0.6) / 2, 0.1], [0.3, 0.6, 0.1]]
+    np.testing.assert_allclose(by_word(weights, shares, shares)[:2], expected)
+
+
+def test_a_piece_without_bytes_belongs_to_the_word_that_follows():
+    expected = [[1, 0, 0], [0, 1, 0], [0, 1, 0], [0, 0, 1]]
+    np.testing.assert_array_equal(overlaps([2, 0, 3], [2, 3]), expected)
+    with pytest.raises(ValueError, match="pieces of 3 bytes for words of 4"):
+        overlaps([1, 2], [4])
 
 
 @given(st.text())
-def test_tokens_hold_no_white_space(text: str) -> None:
-    assert all(token and not any(map(str.isspace, token)) for token in tokenize(text))
+def test_every_text_has_shares(text):
+    words, pieces = tokenize(text), SUBWORDS.pieces(text)
+    assert shares_of(pieces, words, SUBWORDS).shape == (len(pieces) + 1, len(words) + 1)
+    np.testing.assert_array_equal(shares_of(words, words, WORDS), np.eye(len(words) + 1))
+
+
+def test_pieces_of_a_known_text():
+    text = "the houses (old)."
+    pieces = SUBWORDS.pieces(text)
+    owner = shares_of(pieces, tokenize(text), SUBWORDS).argmax(axis=1)
+    joined = [""] * 7
+    for piece, word in zip(pieces, owner, strict=False):
+        joined[word] += piece.replace("▁", "")
+    assert joined[:2] == ["the", "houses"]
+    assert "".join(joined) == "thehouses(old)."
+
+
+def test_backwards_keeps_the_end_last():
+    forward, backward = overlaps([1, 1, 2], [2, 2]), overlaps([2, 1, 1], [2, 2])
+    np.testing.assert_array_equal(backwards(forward), backward)
+
+
+def test_links_from_weights_leave_end_tokens_out():
+    weights = np.array([[0.1, 0.3, 0.6], [0.4, 0.4, 0.2], [0.0, 0.0, 1.0]])
+    assert links_from_weights(weights, 2, 2) == {(1, 0), (0, 1)}
+    assert links_from_weights(weights, 3, 3) == {(2, 0), (0, 1), (2, 2)}
+    assert links_from_weights(weights, 0, 2) == frozenset()

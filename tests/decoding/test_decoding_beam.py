@@ -7,7 +7,6 @@ from flax import nnx
 from tiny_decoding import (
     BOS,
     EOS,
-    PAD,
     SENTENCES,
     all_outputs,
     cap_of,
@@ -129,31 +128,3 @@ def test_a_narrow_beam_equals_the_search_in_lists():
             best = max(total / len(tokens) for tokens, total in every.items())
             misses += total / len(tokens) < best - 1e-4
     assert misses > 0  # else its width would make no difference here
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("float64")
-def test_padding_changes_nothing():
-    graph, shapes = structure()
-    search = make_search(graph, settings_of(beam_size=3))
-    for seed in range(8):
-        weights = random_weights(shapes, seed)
-        narrow = search(weights, *padded())
-        wide = search(weights, *padded(extra=2, garbage=np.random.default_rng(seed)))
-        steps = narrow.tokens.shape[1]
-        np.testing.assert_array_equal(narrow.tokens, wide.tokens[:, :steps])
-        assert not np.any(wide.tokens[:, steps:])
-        np.testing.assert_allclose(narrow.log_probability, wide.log_probability, rtol=1e-9)
-
-
-def test_neither_padding_nor_the_start_token_is_ever_a_word():
-    graph, shapes = structure()
-    weights = random_weights(shapes, 0)
-    bias = weights["decoder"]["output_bias"]
-    bias[...] = bias[...].at[np.array([PAD, BOS])].set(50.0).at[EOS].set(-50.0)
-    settings = settings_of(beam_size=3)
-    output = make_search(graph, settings)(weights, *padded())
-    for row, sentence in enumerate(SENTENCES):
-        cap = cap_of(sentence, settings)
-        assert np.all(np.asarray(output.tokens)[row, :cap] > EOS)
-        assert np.all(np.asarray(output.tokens)[row, cap:] == PAD)

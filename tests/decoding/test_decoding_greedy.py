@@ -1,4 +1,4 @@
-"""Greedy search against a plain loop: one word at a time, until the end token or the cap."""
+"""Greedy search against a plain loop; caps, padding and symbols in any search."""
 
 import jax
 import numpy as np
@@ -20,6 +20,8 @@ from tiny_decoding import (
     word_log_probabilities,
 )
 
+from seq2seq_bottleneck.decoding.beam import beam_search
+from seq2seq_bottleneck.decoding.greedy import cap, caps, count_tokens, greedy, has_ended
 from seq2seq_bottleneck.decoding.search import make_attention_weights, make_search
 
 SETTINGS = settings_of(cap_factor=1.5)
@@ -32,13 +34,9 @@ def model():
 
 
 @pytest.fixture(scope="module")
-def search(model):
-    return make_search(model[0], SETTINGS)
-
-
-@pytest.fixture(scope="module")
-def outputs(model, search):
+def outputs(model):
     """(weights, output) of several random translators."""
+    search = make_search(model[0], SETTINGS)
     drawn = [random_weights(model[1], seed) for seed in SEEDS]
     return [(weights, search(weights, *padded())) for weights in drawn]
 
@@ -78,27 +76,13 @@ def test_outputs_end_with_the_end_token_or_at_their_own_cap(outputs):
     ended, cut = 0, 0
     for _, output in outputs:
         for row, sentence in enumerate(SENTENCES):
-            tokens, cap = tokens_of(output, row), cap_of(sentence, SETTINGS)
-            assert 1 <= len(tokens) <= cap
+            tokens, most = tokens_of(output, row), cap_of(sentence, SETTINGS)
+            assert 1 <= len(tokens) <= most
             assert bool(output.finished[row]) == (tokens[-1] == EOS)
-            assert bool(output.finished[row]) or len(tokens) == cap
+            assert bool(output.finished[row]) or len(tokens) == most
             assert EOS not in tokens[:-1]
             ended, cut = ended + (tokens[-1] == EOS), cut + (tokens[-1] != EOS)
     assert min(ended, cut) > 2  # both happen
-
-
-def test_neither_padding_nor_the_start_token_is_ever_a_word(model, search):
-    """Not even where the model would like nothing better."""
-    weights = random_weights(model[1], 0)
-    bias = weights["decoder"]["output_bias"]
-    bias[...] = bias[...].at[np.array([PAD, BOS])].set(50.0).at[EOS].set(-50.0)
-    output = search(weights, *padded())
-    for row, sentence in enumerate(SENTENCES):
-        tokens = np.asarray(output.tokens)[row]
-        cap = cap_of(sentence, SETTINGS)
-        assert np.all(tokens[:cap] > EOS)
-        assert np.all(tokens[cap:] == PAD)
-    assert not np.any(output.finished)
 
 
 @pytest.mark.slow
@@ -113,11 +97,30 @@ def test_log_probability_is_that_of_the_words_under_teacher_forcing(model, outpu
             np.testing.assert_allclose(output.log_probability[row], expected, rtol=1e-4, atol=1e-5)
 
 
+# Of greedy search and of beams alike.
+
+
+@pytest.mark.parametrize("size", [1, 3])
+def test_neither_padding_nor_the_start_token_is_ever_a_word(model, size):
+    """Not even where the model would like nothing better."""
+    weights = random_weights(model[1], 0)
+    bias = weights["decoder"]["output_bias"]
+    bias[...] = bias[...].at[np.array([PAD, BOS])].set(50.0).at[EOS].set(-50.0)
+    settings = settings_of(beam_size=size)
+    output = make_search(model[0], settings)(weights, *padded())
+    for row, sentence in enumerate(SENTENCES):
+        tokens, most = np.asarray(output.tokens)[row], cap_of(sentence, settings)
+        assert np.all(tokens[:most] > EOS)
+        assert np.all(tokens[most:] == PAD)
+    assert not np.any(output.finished)
+
+
 @pytest.mark.slow
 @pytest.mark.usefixtures("float64")
-def test_padding_changes_nothing():
-    graph, shapes = structure()
-    search = make_search(graph, SETTINGS)
+@pytest.mark.parametrize("size", [1, 3])
+def test_padding_changes_nothing(size):
+    graph, shapes = structure()  # in double precision
+    search = make_search(graph, settings_of(beam_size=size, cap_factor=1.5))
     for seed in SEEDS:
         weights = random_weights(shapes, seed)
         narrow = search(weights, *padded())
@@ -127,3 +130,39 @@ def test_padding_changes_nothing():
         assert not np.any(wide.tokens[:, steps:])
         np.testing.assert_allclose(narrow.log_probability, wide.log_probability, rtol=1e-9)
         np.testing.assert_array_equal(narrow.finished, wide.finished)
+
+
+def test_the_cap_is_a_multiple_of_the_words_rounded_up_and_some_more():
+    limits = caps(jax.numpy.array([1, 2, 4, 8]), 8, settings_of(cap_factor=1.5, cap_extra=3))
+    np.testing.assert_array_equal(limits, [3, 5, 8, 14])
+
+
+@pytest.mark.parametrize("factor", [0.3, 0.7, 1.0, 1.1, 1.35, 2.0, 2.3])
+def test_no_cap_is_wider_than_a_batch_of_its_own_length(factor):
+    """Else the batch's width, that is padding, would cut the output."""
+    settings = settings_of(cap_factor=factor)
+    lengths = np.arange(1, 120)
+    limits = np.asarray(caps(jax.numpy.asarray(lengths), 119, settings))
+    widths = np.array([cap(int(length), settings) for length in lengths])
+    np.testing.assert_array_equal(np.minimum(limits, widths), limits)
+
+
+def test_tokens_are_counted_to_the_end_token_or_the_padding():
+    tokens = jax.numpy.array([[5, 4, 2, 0, 0], [5, 4, 3, 0, 0], [0, 0, 0, 0, 0]])
+    np.testing.assert_array_equal(count_tokens(tokens), [3, 3, 0])
+    np.testing.assert_array_equal(has_ended(tokens), [True, False, False])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", [greedy, beam_search])
+def test_a_cap_of_nothing_leaves_nothing(model, method):
+    """A sentence without words, in a batch with one that has some."""
+    graph, shapes = model
+    weights = random_weights(shapes, 0)
+    weights["decoder"]["output_bias"][...] = weights["decoder"]["output_bias"][...].at[EOS].set(-50)
+    settings = settings_of(cap_extra=0, beam_size=1 if method is greedy else 2)
+    output = jax.jit(lambda weights, *batch: method(nnx.merge(graph, weights), *batch, settings))(
+        weights, *padded([[EOS], [4, 5, EOS]])
+    )
+    np.testing.assert_array_equal(output.lengths, [0, 2])
+    assert float(output.log_probability[0]) == 0.0

@@ -1,22 +1,29 @@
-"""One thing varies: arms share starting values, differ in the score's own parameters alone."""
+"""One thing varies: what arms, tied outputs and hidden sources share, and what they do not."""
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import numpy_translator as plain
 import pytest
 from flax import nnx
+from lanes import few
+from losses import mean_loss
 from tiny_model import (
     ATTENTIONS,
+    PAIRS,
     PLACEMENTS,
     SOURCE_WORDS,
     TARGET_WORDS,
     decoder_inputs_of,
+    loss_and_gradient,
     padded,
     random_translator,
+    run_forward,
     settings_of,
 )
 
 from seq2seq_bottleneck.model.translator import count_parameters, create
+from seq2seq_bottleneck.settings.concerns import ModelSettings
 from seq2seq_bottleneck.settings.run import resolve
 
 WIDE = {"hidden_size": 4, "context_size": 3, "attention_size": 5}
@@ -29,6 +36,7 @@ OWN_EQUAL = {
     "general": 9,
     "additive": 9 + 9 + 3,
 }
+OTHER_SOURCES = (([5], PAIRS[0][1]), ([3, 3, 3, 3, 3, 3, 2], PAIRS[1][1]), ([4, 6], PAIRS[2][1]))
 
 
 def fresh(seed=5, **changes):
@@ -63,9 +71,6 @@ def test_no_two_parameters_start_from_the_same_numbers():
     starts = fresh(layers=2, bidirectional=True)
     drawn = {path: start.tobytes() for path, start in starts.items() if np.unique(start).size > 1}
     assert len(set(drawn.values())) == len(drawn)
-
-
-def test_nothing_but_biases_starts_from_a_constant():
     for path, start in fresh(attention="additive", hidden_size=4, cell="lstm").items():
         constant = np.unique(start).size == 1
         assert constant == any("bias" in str(name) for name in path), path
@@ -144,3 +149,84 @@ def test_without_attention_other_states_change_no_logit():
     other = memory._replace(values=memory.values + 9.0, keys=memory.keys - 9.0)
     np.testing.assert_array_equal(decode(memory), decode(other))
     assert np.all(decode(memory) != decode(memory._replace(last=memory.last + 0.1)))
+
+
+# Tied outputs.
+
+
+def test_the_embedding_takes_the_place_of_the_matrix():
+    tied, untied = fresh(tied_output=True), fresh()
+    assert tied.keys() - untied.keys() == {("decoder", "to_embedding")}
+    assert untied.keys() - tied.keys() == {("decoder", "output")}
+    for path in tied.keys() & untied.keys():
+        np.testing.assert_array_equal(tied[path], untied[path], err_msg=str(path))
+    sizes = {"hidden_size": 4, "embedding_size": 5}
+    saved = count(**sizes) - count(tied_output=True, **sizes)
+    assert saved == 4 * TARGET_WORDS - 4 * 5
+
+
+@pytest.mark.slow
+def test_units_of_the_state_are_dropped_and_then_mapped():
+    """Dropped after the map, half of what the output layer reads would be 0."""
+    settings = settings_of(tied_output=True, dropout=0.5, attention="none", context_size=40)
+    translator, batch = nnx.merge(*random_translator(settings)), padded()
+    given = (batch.source, batch.source_lengths, jnp.ones((3, 4), jnp.int32))
+    kept, dropped = (translator.read_outs(*given, key)[0] for key in (None, jax.random.key(2)))
+    assert np.all(np.asarray(dropped) != 0.0)
+    assert np.all(np.asarray(dropped) != np.asarray(kept))
+
+
+@pytest.mark.parametrize(
+    ("embedding", "hidden", "words"),
+    few([(16, 128, 500), (100, 256, 2033), (300, 64, 5000)], 3),
+)
+def test_a_fresh_softmax_is_near_uniform_whatever_the_sizes(embedding, hidden, words):
+    """Logits vary as much as units do, and the loss is that of a blind guess."""
+    settings = ModelSettings(
+        embedding_size=embedding, context_size=hidden, attention="none", tied_output=True
+    )
+    graph, weights = create(settings, 20, words, 3)
+    decoder = nnx.merge(graph, weights).decoder
+    states = jax.random.uniform(jax.random.key(4), (200, hidden), minval=-1.0)
+    logits = np.asarray(decoder.logits(states @ decoder.to_embedding[...]))
+    np.testing.assert_allclose(logits.std(), np.asarray(states).std(), rtol=0.1)
+    random = np.random.default_rng(1)
+    batch = padded([(random.integers(4, 20, 9), random.integers(4, words, 12)) for _ in range(8)])
+    loss = float(jax.jit(lambda: mean_loss(nnx.merge(graph, weights), batch, 1.0, None))())
+    assert loss == pytest.approx(np.log(words), rel=0.02)
+
+
+# Hidden sources.
+
+
+@pytest.mark.exhaustive(sample="session")
+@pytest.mark.parametrize("attention", ["none", "uniform", "additive"])
+@pytest.mark.parametrize("placement", PLACEMENTS)
+def test_neither_words_nor_length_of_a_hidden_source_are_read(attention, placement):
+    settings = settings_of(attention=attention, placement=placement, source="hidden")
+    graph, weights = random_translator(settings)
+    logits, read = run_forward(graph, weights, padded())
+    others, _ = run_forward(graph, weights, padded(OTHER_SOURCES))
+    np.testing.assert_array_equal(logits, others)
+    np.testing.assert_array_equal(read[..., 0], 1.0)
+    np.testing.assert_array_equal(read[..., 1:], 0.0)
+
+
+def test_the_same_weights_read_a_seen_source():
+    hidden = random_translator(settings_of(attention="none", source="hidden"))[1]
+    graph, weights = random_translator(settings_of(attention="none"))
+    assert jax.tree.map(np.shape, weights) == jax.tree.map(np.shape, hidden)
+    logits, _ = run_forward(graph, hidden, padded())
+    others, _ = run_forward(graph, hidden, padded(OTHER_SOURCES))
+    assert np.abs(logits - others).max() > 1e-3
+
+
+@pytest.mark.slow
+def test_a_hidden_source_trains_the_decoder_alone_and_changes_no_starting_value():
+    graph, weights = random_translator(settings_of(source="hidden"))
+    _, slopes = loss_and_gradient(graph)(weights, padded())
+    assert all(not np.any(leaf) for leaf in jax.tree.leaves(slopes["encoder"]))
+    assert np.any(slopes["decoder"]["output"][...])
+    seen, hidden = fresh(source="seen"), fresh(source="hidden")
+    assert seen.keys() == hidden.keys()
+    assert all(np.array_equal(seen[path], hidden[path]) for path in seen)

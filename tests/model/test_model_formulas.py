@@ -21,6 +21,8 @@ from tiny_model import (
     settings_of,
 )
 
+from seq2seq_bottleneck.model.cells import GateInput
+
 pytestmark = pytest.mark.usefixtures("float64")
 
 CLOSE = {"rtol": 1e-9, "atol": 1e-12}
@@ -95,11 +97,17 @@ def test_loss_and_gradients_equal_the_formulas(kind, placement, cell):
 
 
 @pytest.mark.slow
-def test_gradients_of_a_deep_translator_equal_the_formulas():
-    settings = settings_of(
-        attention="general", layers=2, bidirectional=True, residual=True, hidden_size=2
-    )
-    check_gradient(settings, PAIRS[:2])
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"attention": "general", "layers": 2, "residual": True, "hidden_size": 2},
+        {"attention": "none", "cell": "lstm"},
+        {"attention": "uniform", "cell": "rnn", "placement": "output"},
+    ],
+    ids=lambda changes: "-".join(map(str, changes.values())),
+)
+def test_gradients_of_translators_of_two_directions_equal_the_formulas(changes):
+    check_gradient(settings_of(bidirectional=True, **changes), PAIRS[:2])
 
 
 @pytest.mark.exhaustive(sample="session")
@@ -108,6 +116,18 @@ def test_gradients_of_a_deep_translator_equal_the_formulas():
 def test_gradients_of_a_tied_output_equal_the_formulas(placement, pairs):
     """The embedding's is that of both its uses; batches of more and fewer words than there are."""
     check_gradient(settings_of(tied_output=True, hidden_size=4, placement=placement), pairs)
+
+
+@pytest.mark.parametrize("vocabulary", [3, 40])
+def test_looking_up_and_mapping_may_change_places(vocabulary):
+    """A batch of ten words, of a vocabulary that is smaller and of one that is larger."""
+    random = np.random.default_rng(1)
+    table = jax.numpy.asarray(random.normal(size=(vocabulary, 4)))
+    words = jax.numpy.asarray(random.integers(0, vocabulary, (5, 2)))
+    gates = GateInput(4, 3, 3, bias=True, rngs=nnx.Rngs(0))
+    pairs = zip(gates.of_words(table, words), gates.project(table[words]), strict=True)
+    for mapped_first, expected in pairs:
+        np.testing.assert_allclose(mapped_first, expected, **CLOSE)
 
 
 @pytest.mark.slow

@@ -12,7 +12,7 @@ from seq2seq_bottleneck.results.export import write_bundle
 from seq2seq_bottleneck.results.probes import load_probe
 from seq2seq_bottleneck.runs.attention import END
 from seq2seq_bottleneck.runs.translate import attended, load_run
-from seq2seq_bottleneck.settings.sums import write_listed
+from seq2seq_bottleneck.settings.files import write_listed
 
 pytestmark = pytest.mark.exhaustive(sample="session")  # all on runs that are trained for them
 

@@ -13,7 +13,7 @@ from seq2seq_bottleneck.cli.main import run
 from seq2seq_bottleneck.report.export_all import write_out
 from seq2seq_bottleneck.results.folders import STORE
 from seq2seq_bottleneck.results.schema import STUDIES
-from seq2seq_bottleneck.settings.sums import write_listed
+from seq2seq_bottleneck.settings.files import write_listed
 
 pytestmark = pytest.mark.exhaustive(sample="session")
 

@@ -9,7 +9,7 @@ from planted_report import PAIR, write_results
 from seq2seq_bottleneck.cli.main import run
 from seq2seq_bottleneck.results.bundle import load_bundle
 from seq2seq_bottleneck.results.schema import EXAMPLES, RUNS, SENTENCES
-from seq2seq_bottleneck.settings.sums import SUMS
+from seq2seq_bottleneck.settings.files import SUMS
 
 FRENCH = PAIR[1].split()[-1]
 

@@ -15,7 +15,7 @@ from seq2seq_bottleneck.results.discovery import finished_runs
 from seq2seq_bottleneck.results.export import write_bundle
 from seq2seq_bottleneck.results.schema import LEARNING_COLUMNS
 from seq2seq_bottleneck.settings.errors import UserError
-from seq2seq_bottleneck.settings.sums import write_listed
+from seq2seq_bottleneck.settings.files import write_listed
 from seq2seq_bottleneck.tables.selection import where
 
 DAMAGE = {"none": [0.1, 0.3, 0.5, 0.6, 0.7], "additive": [0.1] * 5}

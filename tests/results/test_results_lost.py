@@ -15,7 +15,7 @@ from seq2seq_bottleneck.results.schema import PROBE_COLUMNS
 from seq2seq_bottleneck.runs.gathered import gather
 from seq2seq_bottleneck.runs.store import RunFolder
 from seq2seq_bottleneck.settings.errors import UserError
-from seq2seq_bottleneck.settings.sums import SUMS, read_sums, write_listed
+from seq2seq_bottleneck.settings.files import SUMS, read_sums, write_listed
 
 ARMS = {"none": [0.2, 0.4, 0.6, 0.7, 0.8], "additive": [0.1] * 5}
 LOSSES = ("gone", "a folder", "a loop")

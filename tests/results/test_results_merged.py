@@ -23,7 +23,7 @@ from seq2seq_bottleneck.results.schema import (
     VERSION,
 )
 from seq2seq_bottleneck.settings.errors import UserError
-from seq2seq_bottleneck.settings.sums import write_listed
+from seq2seq_bottleneck.settings.files import write_listed
 
 DAMAGE = {"none": [0.1, 0.3, 0.5, 0.6, 0.7], "additive": [0.1, 0.1, 0.1, 0.1, 0.1]}
 

@@ -6,7 +6,7 @@ from system_files import outputs, reference_texts, write_translated
 
 from seq2seq_bottleneck.results.outputs import read_outputs
 from seq2seq_bottleneck.settings.errors import UserError
-from seq2seq_bottleneck.settings.sums import write_listed
+from seq2seq_bottleneck.settings.files import write_listed
 
 REFERENCES = reference_texts([6, 12, 25])
 HYPOTHESES = [*outputs(REFERENCES[:2], 0.3, 1), 'un\u2028deux\x85trois « "quatre" » \\ \t']

@@ -14,7 +14,7 @@ from seq2seq_bottleneck.results.export import write_bundle
 from seq2seq_bottleneck.results.folders import STORE, damaged, removal, runs_in
 from seq2seq_bottleneck.results.places import check_bundle
 from seq2seq_bottleneck.settings.errors import UserError
-from seq2seq_bottleneck.settings.sums import write_listed
+from seq2seq_bottleneck.settings.files import write_listed
 
 ARMS = {"none": [0.2, 0.4, 0.6, 0.7, 0.8], "additive": [0.1] * 5}
 

@@ -33,8 +33,8 @@ from seq2seq_bottleneck.runs.run import execute
 from seq2seq_bottleneck.runs.store import RunFolder
 from seq2seq_bottleneck.runs.translate import load_run
 from seq2seq_bottleneck.settings.errors import UserError
+from seq2seq_bottleneck.settings.files import SUMS, write_listed
 from seq2seq_bottleneck.settings.run import resolve
-from seq2seq_bottleneck.settings.sums import SUMS, write_listed
 
 pytestmark = pytest.mark.exhaustive(sample="session")
 SMALL = [

@@ -12,7 +12,7 @@ from seq2seq_bottleneck.runs import checkpoint
 from seq2seq_bottleneck.runs.checkpoint import Checkpoints, StopRequest
 from seq2seq_bottleneck.runs.run import execute
 from seq2seq_bottleneck.runs.store import run_folders
-from seq2seq_bottleneck.settings.atomic import write_bytes
+from seq2seq_bottleneck.settings.files import write_bytes
 from seq2seq_bottleneck.settings.run import SCHEMA_VERSION, resolve
 
 COPY = [

@@ -16,7 +16,9 @@ from seq2seq_bottleneck.scoring.bootstrap import (
     interaction,
     percent_change,
     ratio_of_sums,
+    spread,
 )
+from seq2seq_bottleneck.settings.buckets import OUTSIDE, Buckets, holds
 
 WORDS = np.array(["le", "la", "chat", "chien", "dort", "mange", "dans", "sur", "sous", "toit"])
 
@@ -56,14 +58,11 @@ def test_draws_equal_sacrebleu_on_the_same_sentences():
     assert ours.value == pytest.approx(whole.score, abs=1e-9)
 
 
-def test_every_resample_has_as_many_sentences_as_the_bucket():
+def test_draws_are_whole_resamples_that_differ_by_bucket_and_seed_alone():
     weights = draw(30, 50, seed=4, bucket=0)
     assert weights.shape == (50, 30)
     assert (weights.sum(axis=1) == 30).all()
     assert weights.mean(axis=0) == pytest.approx(1.0, abs=0.6)
-
-
-def test_draws_repeat_for_the_same_seeds_and_differ_by_bucket_and_seed():
     first = draw(20, 10, seed=1, bucket=0)
     assert np.array_equal(first, draw(20, 10, seed=1, bucket=0))
     assert not np.array_equal(first, draw(20, 10, seed=1, bucket=1))
@@ -157,20 +156,16 @@ def test_percent_change_against_the_first_bucket():
     assert np.isnan(nothing.draws).all()
 
 
-def test_empty_bucket_is_nan_and_on_no_side_of_zero():
+def test_one_sentence_has_no_width_and_an_empty_bucket_is_nan_and_on_no_side_of_zero():
+    only = estimate(bleu, _seeds(1, 0.0, seeds=(1,)), draw(1, 30, seed=1, bucket=0))
+    assert only.filled
+    assert only.interval == Interval(only.value, only.value)
     nothing = estimate(bleu, np.zeros((2, 0, 10), dtype=np.int64), draw(0, 30, seed=1, bucket=0))
     assert nothing.draws.shape == (30,)
     assert not nothing.filled
     assert np.isnan([nothing.interval.low, nothing.interval.high]).all()
     assert not nothing.interval.above_zero
     assert not nothing.interval.below_zero
-
-
-def test_one_sentence_has_an_interval_of_no_width():
-    rows = _seeds(1, 0.0, seeds=(1,))
-    only = estimate(bleu, rows, draw(1, 30, seed=1, bucket=0))
-    assert only.filled
-    assert only.interval == Interval(only.value, only.value)
 
 
 def test_interval_covers_the_truth_about_as_often_as_it_says():
@@ -183,3 +178,42 @@ def test_interval_covers_the_truth_about_as_often_as_it_says():
         interval = estimate(ratio_of_sums, rows, draw(60, 300, seed=9, bucket=trial)).interval
         covered += interval.low <= 2.0 <= interval.high
     assert 0.89 <= covered / 300 <= 0.98
+
+
+@pytest.mark.parametrize("seeds", [0, 1, 2, 3, 5, 11, 12, 30, 200])
+def test_spread_over_seeds_is_students(seeds):
+    values = np.random.default_rng(seeds).normal(30.0, 2.0, size=seeds)
+    ours = spread(values)
+    assert ours.seeds == seeds
+    assert ours.mean == pytest.approx(values.mean() if seeds else np.nan, nan_ok=True)
+    if seeds < 2:
+        assert np.isnan([ours.sd, ours.low, ours.high]).all()
+        return
+    interval = stats.t.interval(0.95, seeds - 1, loc=values.mean(), scale=stats.sem(values))
+    assert ours.sd == pytest.approx(np.std(values, ddof=1))
+    assert (ours.low, ours.high) == pytest.approx(interval)
+
+
+# Length buckets.
+
+SLIDES = Buckets((5, 11, 21, 31, 41))
+
+
+def test_ratio_of_sums_is_not_the_mean_of_ratios():
+    assert ratio_of_sums(np.array([[3.0, 2.0], [30.0, 10.0]]).sum(axis=0)) == 33 / 12
+    assert np.isnan(ratio_of_sums(np.array([0.0, 0.0])))
+
+
+@pytest.mark.parametrize(
+    ("words", "bucket"),
+    [(0, OUTSIDE), (4, OUTSIDE), (5, 0), (10, 0), (11, 1), (31, 3), (40, 3), (41, 4), (500, 4)],
+)
+def test_edges_belong_to_the_bucket_they_open(words, bucket):
+    assert SLIDES.assign(np.array([words])).tolist() == [bucket]
+    assert SLIDES.names == ("5-10", "11-20", "21-30", "31-40", "41+")
+    assert [holds(name, words) for name in SLIDES.names] == [n == bucket for n in range(5)]
+
+
+def test_a_bucket_of_one_length():
+    assert Buckets((1, 2, 4)).names == ("1", "2-3", "4+")
+    assert [holds("30", words) for words in (29, 30, 31)] == [False, True, False]

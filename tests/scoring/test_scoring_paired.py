@@ -1,4 +1,6 @@
-"""Paired tests of two systems against sacreBLEU's own, and their properties."""
+"""Paired tests of two systems against sacreBLEU's own and all swaps, and their properties."""
+
+from itertools import product
 
 import numpy as np
 import pytest
@@ -10,8 +12,20 @@ from sacrebleu.significance import PairedTest
 from system_files import outputs, reference_texts
 
 from seq2seq_bottleneck.scoring.bleu import bleu, bleu_statistics
-from seq2seq_bottleneck.scoring.bootstrap import Estimate, draw, draw_blocks, estimate
-from seq2seq_bottleneck.scoring.paired import Resampling, bootstrap_p, estimates, pair
+from seq2seq_bottleneck.scoring.bootstrap import (
+    Estimate,
+    draw,
+    draw_blocks,
+    estimate,
+    ratio_of_sums,
+)
+from seq2seq_bottleneck.scoring.paired import (
+    Resampling,
+    bootstrap_p,
+    estimates,
+    pair,
+    randomisation_p,
+)
 
 LENGTHS = [3 + 7 * n % 29 for n in range(120)]
 REFERENCES = reference_texts(LENGTHS)
@@ -83,9 +97,9 @@ def test_swapping_the_systems_turns_the_sign_and_nothing_else(planted):
 
 def test_systems_that_differ_in_one_sentence_cannot_be_told_apart_by_randomisation():
     changed = [*A[:-1], REFERENCES[-1]]
-    held = pair(bleu, counts(A), counts(changed), HOW, bucket=0)
-    assert held.gain.value > 0
-    assert held.p_randomisation == 1.0
+    compared = pair(bleu, counts(A), counts(changed), HOW, bucket=0)
+    assert compared.gain.value > 0
+    assert compared.p_randomisation == 1.0
 
 
 @pytest.mark.parametrize("cells", [1, 100, 1_000, 10**9])
@@ -106,8 +120,8 @@ def test_estimates_are_those_of_a_runs_table():
 
 def test_resamples_draw_the_same_sentences_for_both_systems():
     weights = draw(len(A), 5, seed=HOW.seed, bucket=1).astype(int)
-    held = pair(bleu, counts(A), counts(B), HOW, bucket=1)
-    for row, found in zip(weights, held.gain.draws, strict=False):
+    compared = pair(bleu, counts(A), counts(B), HOW, bucket=1)
+    for row, found in zip(weights, compared.gain.draws, strict=False):
         ids = np.repeat(np.arange(len(A)), row)
         gold = [[REFERENCES[i] for i in ids]]
         scores = [sacrebleu.corpus_bleu([text[i] for i in ids], gold).score for text in (A, B)]
@@ -115,8 +129,9 @@ def test_resamples_draw_the_same_sentences_for_both_systems():
 
 
 def test_nothing_to_score_has_no_p():
-    nothing = Estimate(np.nan, np.full(10, np.nan))
-    assert np.isnan(bootstrap_p(nothing))
+    assert np.isnan(bootstrap_p(Estimate(np.nan, np.full(10, np.nan))))
+    nothing = np.zeros((0, 10), dtype=np.int64)
+    assert np.isnan(randomisation_p(bleu, nothing, nothing, 10, seed=1, bucket=0))
 
 
 @settings(max_examples=200, deadline=None)
@@ -142,10 +157,76 @@ def test_false_alarms_are_as_many_as_the_level_says():
     for comparison in range(comparisons):
         ids = random.integers(200, size=60)
         a, b = (pool[random.integers(12, size=60), ids] for _ in range(2))
-        held = pair(bleu, a, b, Resampling(199, 199, comparison), bucket=0)
-        p_values = [held.p_randomisation, bootstrap_p(held.gain)]
+        compared = pair(bleu, a, b, Resampling(199, 199, comparison), bucket=0)
+        p_values = [compared.p_randomisation, bootstrap_p(compared.gain)]
         found += np.array(p_values) <= 0.05
     randomised, bootstrapped = found / comparisons
     error = 3.5 * np.sqrt(0.05 * 0.95 / comparisons)
     assert randomised == pytest.approx(0.05, abs=error)
     assert bootstrapped == pytest.approx(0.055, abs=error)  # a little bold on 60 sentences
+
+
+# Approximate randomisation of a few sentences, against all their swaps.
+
+FEW = reference_texts([9, 12, 7, 15, 11, 8, 13], seed=2)
+C, D = outputs(FEW, 0.3, 1), outputs(FEW, 0.15, 7)
+TRIALS = 20_000
+
+
+def exact_p(a, b):
+    """The share of all 2^n swaps whose difference is at least the systems' own."""
+    distances = []
+    for swaps in product([False, True], repeat=len(a)):
+        halves = [
+            [y if swap != other else x for x, y, swap in zip(a, b, swaps, strict=True)]
+            for other in (False, True)
+        ]
+        first, second = (sacrebleu.corpus_bleu(half, [FEW]).score for half in halves)
+        distances.append(abs(first - second))
+    return np.mean(np.array(distances) >= distances[0] - 1e-9)
+
+
+def p_of(a, b, trials=TRIALS, seed=1, bucket=0):
+    rows = [bleu_statistics(texts, FEW) for texts in (a, b)]
+    return randomisation_p(bleu, *rows, trials, seed=seed, bucket=bucket)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("a", "b"), [(C, D), (D, FEW), (C, outputs(FEW, 0.3, 3))])
+def test_trials_approach_all_swaps(a, b):
+    exact = exact_p(a, b)
+    assert 2 / 2 ** len(a) <= exact < 1
+    error = 4 * np.sqrt(exact * (1 - exact) / TRIALS)
+    assert p_of(a, b) == pytest.approx(exact, abs=error + 1 / TRIALS)
+
+
+@pytest.mark.parametrize("trials", [8, 9])
+def test_equal_systems_differ_as_much_in_every_trial(trials):
+    a = np.array([[1, 2], [3, 4], [5, 6]])
+    assert randomisation_p(ratio_of_sums, a, a, trials, seed=1, bucket=0) == 1.0
+
+
+def test_one_sentence_can_never_tell_two_systems_apart():
+    rows = [bleu_statistics([text], FEW[:1]) for text in (C[0], FEW[0])]
+    assert randomisation_p(bleu, *rows, 500, seed=1, bucket=0) == 1.0
+
+
+def test_the_same_seed_repeats_and_another_does_not():
+    assert p_of(C, D, 999) == p_of(C, D, 999)
+    assert len({p_of(C, D, 999, seed=seed) for seed in range(4)}) > 1
+    assert len({p_of(C, D, 999, bucket=bucket) for bucket in range(4)}) > 1
+
+
+def test_any_score_of_sums_will_do():
+    """A ratio of sums, whose swaps can be counted by hand: two of four differ as much."""
+    a, b = np.array([[1, 1], [2, 1]]), np.array([[2, 1], [4, 1]])
+    p = randomisation_p(ratio_of_sums, a, b, TRIALS, seed=1, bucket=0)
+    assert p == pytest.approx(0.5, abs=0.02)
+
+
+def test_a_large_test_set_is_swapped_in_blocks():
+    rng = np.random.default_rng(0)
+    a = np.stack([rng.integers(0, 5, 30_000), np.full(30_000, 4)], axis=1)
+    b = a.copy()
+    b[:, 0] = rng.permutation(b[:, 0])
+    assert 0.001 < randomisation_p(ratio_of_sums, a, b, 300, seed=3, bucket=0) <= 1

@@ -7,8 +7,7 @@ from system_files import outputs, reference_texts
 
 from seq2seq_bottleneck.scoring.bleu import bleu, bleu_statistics
 from seq2seq_bottleneck.scoring.bootstrap import difference, interaction
-from seq2seq_bottleneck.scoring.paired import bootstrap_p, estimates
-from seq2seq_bottleneck.scoring.randomisation import randomisation_p
+from seq2seq_bottleneck.scoring.paired import bootstrap_p, estimates, randomisation_p
 
 POPULATION = 4_000
 SENTENCES = 200

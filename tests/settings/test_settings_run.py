@@ -1,51 +1,63 @@
-"""Settings: presets, overrides, identities, and what a user is told of a fault."""
+"""Settings: presets, overrides, identities, bounds, and what a user is told of a fault."""
+
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
+from ordinary_user import told_before
 
-from seq2seq_bottleneck.settings.errors import UsageError
+from seq2seq_bottleneck.cli.main import run
+from seq2seq_bottleneck.settings.errors import UsageError, UserError, counted, out_of_means, quoted
+from seq2seq_bottleneck.settings.machine import nproc_from
 from seq2seq_bottleneck.settings.run import (
+    NAMES,
     RunSettings,
     override,
     parse_settings,
     preset_names,
     preset_values,
+    read_toml,
     resolve,
 )
+
+
+def value_of(settings: RunSettings, name: str):
+    concern, _, key = name.partition(".")
+    return getattr(getattr(settings, concern), key)
 
 
 def test_the_presets_are_there_and_valid():
     assert preset_names() == ["capacity", "lecture", "paper", "quick", "real", "smoke"]
     for name in preset_names():
         assert isinstance(resolve(name), RunSettings)
+    with pytest.raises(UsageError, match="unknown preset 'lectur'; did you mean 'lecture'"):
+        resolve("lectur")
 
 
-def test_lecture_is_the_lectures_sizes_and_the_default():
+def test_lecture_and_paper_are_their_sizes():
     model = resolve("lecture").model
     assert (model.embedding_size, model.context_size, model.hidden) == (100, 256, 256)
     assert (model.cell, model.attention, model.placement) == ("gru", "additive", "input")
     assert not model.bidirectional
-
-
-def test_paper_is_the_papers_sizes():
     settings = resolve("paper")
     assert (settings.model.embedding_size, settings.model.context_size) == (620, 1000)
     assert settings.corpus.source_vocabulary == settings.corpus.target_vocabulary == 30_000
 
 
 @pytest.mark.parametrize(
-    ("assignment", "place", "value"),
+    ("assignment", "value"),
     [
-        ("model.context_size=64", ("model", "context_size"), 64),
-        ("training.learning_rate = 1e-4", ("training", "learning_rate"), 1e-4),
-        ("model.bidirectional=true", ("model", "bidirectional"), True),
-        ("corpus.lengths=natural", ("corpus", "lengths"), "natural"),
-        ('model.attention="dot"', ("model", "attention"), "dot"),
-        ("scoring.edges=5,21", ("scoring", "edges"), "5,21"),
+        ("model.context_size=64", 64),
+        ("training.learning_rate = 1e-4", 1e-4),
+        ("model.bidirectional=true", True),
+        ("corpus.lengths=natural", "natural"),
+        ('model.attention="dot"', "dot"),
+        ("scoring.edges=5,21", "5,21"),
     ],
 )
-def test_set_reads_toml_values_and_plain_text(assignment, place, value):
-    settings = resolve("smoke", [assignment])
-    assert getattr(getattr(settings, place[0]), place[1]) == value
+def test_set_reads_toml_values_and_plain_text(assignment, value):
+    assert value_of(resolve("smoke", [assignment]), assignment.partition("=")[0].strip()) == value
 
 
 def test_override_leaves_the_preset_alone():
@@ -62,7 +74,6 @@ def test_override_leaves_the_preset_alone():
         ("modle.attention=dot", ("modle", "'model'")),
         ("model.attention=dott", ("model.attention", "'dot'", "'dott'")),
         ("model.context_size=0", ("model.context_size", "greater than or equal to 1", "0")),
-        ("corpus.source_vocabulary=0", ("corpus.source_vocabulary", "greater than or equal to 1")),
         ("training.teacher_forcing=0.3", ("training.teacher_forcing", "0.5")),
         ("training.learning_rate=inf", ("training.learning_rate", "finite")),
         ("scoring.edges=5,x", ("scoring", "edges", "5,x")),
@@ -70,6 +81,8 @@ def test_override_leaves_the_preset_alone():
         ("scoring.edges=5", ("scoring", "two or more ascending")),
         ("corpus.name=grammer", ("corpus.name", "did you mean 'grammar'")),
         ("corpus.min_words=70", ("corpus", "min_words 70", "max_words 60")),
+        ("corpus.train_max_words=61", ("train_max_words 61 is not from min_words 2 to max",)),
+        ("corpus.train_max_words=1", ("train_max_words 1 is not from min_words 2 to max",)),
         ("model.hidden_size=300", ("model", "hidden_size")),
         ("context_size=3", ("context_size=3", "section.key=value", "'model.context_size'")),
         ("seed=1,2", ("seed=1,2", "section.key=value", "'training.seed'")),
@@ -79,61 +92,61 @@ def test_override_leaves_the_preset_alone():
         ("model.layers=true", ("model.layers", "should be a number, not True")),
         ("scoring.seed=-1", ("scoring.seed",)),
         ("corpus.source=a.en", ("corpus", "source is for corpus 'files'")),
+        *((f"model.layers={text}", ("model.layers",)) for text in (
+            "9" * 5_000, "0x" + "f" * 5_000, "[" * 100_000, "{a=" * 10_000, "1\nb = 2", "\ud800",
+        )),
+        *((f"scoring.edges={text}", ("edges",)) for text in (
+            "5," + "9" * 12, ",".join(map(str, range(1, 1_100))), "5," + "9" * 5_000,
+        )),
     ],
-)
-def test_a_fault_is_one_line_with_its_place_and_the_way_out(assignment, parts):
+)  # fmt: skip
+def test_a_fault_is_one_short_line_with_its_place_and_the_way_out(assignment, parts):
     with pytest.raises(UsageError) as caught:
         resolve("smoke", ["model.attention=dot", assignment])
     message = str(caught.value)
     assert "\n" not in message
+    assert len(message) < 300
     for part in parts:
         assert part in message
+
+
+def test_bounds_of_the_test_set_in_the_wrong_order_are_refused():
+    changes = ["corpus.test_min_words=6", "corpus.test_max_words=5"]
+    with pytest.raises(UsageError, match="test_min_words 6 is above test_max_words 5"):
+        resolve("smoke", changes)
 
 
 @pytest.mark.parametrize(
     "model", [["attention=none"], ["attention=uniform"], ["attention=dot", "source=hidden"]]
 )
 def test_only_an_arm_that_points_at_words_copies_them(model):
-    asked = [f"model.{each}" for each in model]
-    told = r"^decoding\.copy_unknown needs attention weights .* translate --copy-unknown"
-    with pytest.raises(UsageError, match=told):
-        resolve("smoke", [*asked, "decoding.copy_unknown=true"])
+    changes = [f"model.{change}" for change in model]
+    message = r"^decoding\.copy_unknown needs attention weights .* translate --copy-unknown"
+    with pytest.raises(UsageError, match=message):
+        resolve("smoke", [*changes, "decoding.copy_unknown=true"])
     copying = ["model.attention=dot", "decoding.copy_unknown=true"]
     assert resolve("smoke", copying)
     with pytest.raises(UsageError, match=r"^decoding\.copy_unknown has nothing to copy with"):
         resolve("smoke", [*copying, "corpus.tokens=subwords"])
-    assert resolve("smoke", asked)
 
 
-def test_an_unknown_preset_names_the_nearest():
-    with pytest.raises(UsageError, match="unknown preset 'lectur'; did you mean 'lecture'"):
-        resolve("lectur")
-
-
-def test_identity_depends_on_every_setting_and_on_the_data():
+def test_identity_depends_on_every_setting_and_on_the_data_but_not_on_where_files_lie():
     settings = resolve("smoke")
     identity = settings.identity("data")
     assert identity == resolve("smoke").identity("data")
     assert len(identity) == 12
     assert settings.identity("other") != identity
     assert settings.changed(training={"seed": 2}).identity("data") != identity
-
-
-def test_identity_does_not_depend_on_where_the_users_files_lie():
     here, there = (
         resolve("smoke", ["corpus.name=files", f"corpus.source={folder}/a.en"])
         for folder in ("here", "there")
     )
-    assert here.identity("data") == there.identity("data")
-    assert here.identity("data") != here.identity("other data")
+    assert here.identity("data") == there.identity("data") != here.identity("other data")
 
 
-def test_changed_is_checked_again():
+def test_changed_is_checked_again_and_the_json_form_comes_back():
     with pytest.raises(UsageError, match="context_size"):
         resolve("smoke").changed(model={"context_size": -3})
-
-
-def test_settings_round_trip_through_their_json_form():
     settings = resolve("paper", ["model.hidden_size=700"])
     assert parse_settings(settings.model_dump()) == settings
 
@@ -143,14 +156,160 @@ def test_a_retired_setting_is_dropped_at_its_only_value_and_refused_at_others():
     older["training"]["products"] = "float32"
     assert parse_settings(older) == resolve("smoke")
     older["training"]["products"] = "bfloat16"
-    told = "^setting 'training.products' is 'bfloat16', but .* only knows 'float32'$"
-    with pytest.raises(UsageError, match=told):
+    message = "^setting 'training.products' is 'bfloat16', but .* only knows 'float32'$"
+    with pytest.raises(UsageError, match=message):
         parse_settings(older)
     assert older["training"]["products"] == "bfloat16"
 
 
-def test_hidden_and_attention_width_follow_the_context_unless_set():
+def test_widths_follow_the_context_unless_set():
     model = resolve("smoke", ["model.context_size=48"]).model
     assert (model.hidden, model.attention_width) == (48, 48)
-    apart = resolve("smoke", ["model.hidden_size=64", "model.attention_size=8"]).model
-    assert (apart.hidden, apart.attention_width, apart.context_size) == (64, 8, 32)
+    model = resolve("smoke", ["model.hidden_size=64", "model.attention_size=8"]).model
+    assert (model.hidden, model.attention_width, model.context_size) == (64, 8, 32)
+    assert resolve("smoke", ["corpus.train_max_words=2"]).corpus.longest_trained == 2
+
+
+# Sizes that no machine has are refused at once; what a cluster may want is not.
+
+NUMBERS = [name for name, kind in NAMES.items() if kind in (int, float, int | None)]
+
+
+@pytest.mark.parametrize("name", NUMBERS)
+@pytest.mark.parametrize(
+    "value", ["1" + "0" * 15, "-1" + "0" * 15, "1e300", "9" * 4_000, "nan", "inf"]
+)
+def test_no_number_is_without_bounds(name, value):
+    """``1e15`` of a seed alone is as good as any other, and so is that of a float32."""
+    if value == "1" + "0" * 15 and (name.endswith("seed") or NAMES[name] is float):
+        return
+    with pytest.raises(UsageError, match=name) as caught:
+        resolve("smoke", [f"{name}={value}"])
+    assert len(str(caught.value)) < 300
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("corpus.source_vocabulary", 1_048_576),
+        ("corpus.target_vocabulary", 4_194_304),
+        ("corpus.train_pairs", 1_000_000_000),
+        ("corpus.max_words", 10_000),
+        ("corpus.seed", 9_223_372_036_854_775_807),
+        ("model.context_size", 65_536),
+        ("model.hidden_size", 65_536),
+        ("model.embedding_size", 65_536),
+        ("model.layers", 128),
+        ("training.updates", 1_000_000_000),
+        ("training.batch_size", 1_048_576),
+        ("training.batch_tokens", 16_777_216),
+        ("training.warmup_updates", 1_000_000),
+        ("decoding.beam_size", 1_000),
+        ("scoring.resamples", 1_000_000),
+    ],
+)
+def test_what_a_cluster_may_want_is_allowed(name, value):
+    settings = resolve("smoke", ["model.attention=additive", f"{name}={value}"])
+    assert value_of(settings, name) == value
+
+
+@pytest.mark.parametrize("text", ["\ud800", "a\udcffb"])
+def test_text_that_is_no_utf8_is_refused(text):
+    with pytest.raises(UsageError, match="not UTF-8"):
+        parse_settings({"corpus": {"name": "files", "source": text}})
+
+
+def test_a_file_without_an_end_is_read_as_far_as_its_limit():
+    with pytest.raises(UsageError, match="1,000,000 bytes"):
+        read_toml(Path("/dev/zero"), "")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "reproduce --seeds 1000000000000",
+        "sweep controls --seeds 1000000000000",
+        f"sweep controls --threads {'9' * 5_000}",
+        f"sweep controls --seeds-together {'9' * 5_000}",
+        "reproduce --threads 1000000000000",
+        "study capacity --seeds 1000000000000",
+        "corpus show copy -n 1000000000000",
+        "score --resamples 1000000000000 --hypotheses a --references b --sources c",
+        "compare a b --trials 1000000000000",
+        f"sweep {'x' * 100_000}/nowhere.toml",  # a long message is cut in its middle
+    ],
+)
+def test_a_flag_without_measure_is_one_line(capsys, tmp_path, monkeypatch, arguments):
+    monkeypatch.chdir(tmp_path)
+    assert run(arguments.split()) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert len(line) < (2_100 if "nowhere" in line else 300)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        MemoryError(),
+        RuntimeError("RESOURCE_EXHAUSTED: Out of memory allocating 9 bytes"),
+        ValueError("RESOURCE_EXHAUSTED: Out of memory allocating 9 bytes."),
+        RuntimeError("INTERNAL: Error dispatching computation: Out of memory allocating 9 bytes."),
+        RecursionError(),
+    ],
+)
+def test_a_machine_that_is_too_small_ends_in_one_line(capsys, monkeypatch, error):
+    from seq2seq_bottleneck.cli import main
+
+    def fail(*_, **__):
+        raise error
+
+    monkeypatch.setattr(main, "app", fail)
+    assert run(["table"]) == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line == f"bottleneck: {out_of_means(error)}"
+    assert isinstance(out_of_means(error), UserError)
+
+
+@pytest.mark.parametrize(
+    "error", [RuntimeError("else"), ValueError("else"), OSError("RESOURCE_EXHAUSTED: disk")]
+)
+def test_other_errors_are_no_lack_of_means(error):
+    assert out_of_means(error) is None
+
+
+@pytest.mark.exhaustive(sample="session")
+@pytest.mark.parametrize("change", ["model.context_size=1048576", "model.embedding_size=1048576"])
+def test_a_run_that_finds_no_memory_fails_in_one_line(tmp_path, change):
+    """In a process that the system gives 6 GB of addresses, as a small machine would."""
+    smoke = ["reproduce", "--preset", "smoke", "--corpus", "copy", "--quiet", "--out", "out"]
+    done = subprocess.run(
+        told_before(
+            [sys.executable, "-m", "seq2seq_bottleneck", *smoke, "--set", change],
+            ordinary=False,
+            memory=6 * 10**9,
+        ),
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == f"bottleneck: {out_of_means(MemoryError())}\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "threads"),
+    [("3", 3), (" 2 ", 2), ("0", None), ("", None), ("abc", None), ("-1", None), ("²", None)],
+)
+def test_threads_are_set_by_a_number_above_0_alone(text, threads):
+    assert nproc_from({"NPROC": text}) == threads
+    assert nproc_from({}) is None
+
+
+def test_values_and_counts_in_messages():
+    assert quoted("a'b") == '"a\'b"'
+    assert quoted("a" * 1_000) == f"'{'a' * 79}... (1,002 characters)"
+    assert quoted(16**5_000) == "int too long to write"
+    assert [counted(n, "test pair") for n in (0, 1, 2, 1234)] == [
+        "0 test pairs", "1 test pair", "2 test pairs", "1,234 test pairs",
+    ]  # fmt: skip

@@ -1,11 +1,81 @@
-"""Sweep files: what they are, where they are found, and what a user is told of a fault."""
+"""Sweep files and their cells: which there are, in which order, their names, and every fault."""
+
+import time
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from grids import expand
-from written_sweeps import PLAIN, sweep
 
+from seq2seq_bottleneck.cli.main import run
 from seq2seq_bottleneck.settings.errors import UsageError
-from seq2seq_bottleneck.settings.sweep import experiment_names, load_sweep, parse_sweep
+from seq2seq_bottleneck.settings.run import resolve
+from seq2seq_bottleneck.settings.sweep import (
+    MOST_CELLS,
+    Cell,
+    Sweep,
+    experiment_names,
+    labels,
+    load_sweep,
+    make_grid,
+    parse_sweep,
+    varying,
+)
+
+PLAIN = """\
+# Does a bigger context help?
+# Said in two lines.
+
+# A reason, not the question.
+preset = "smoke"
+
+[model]
+context_size = [32, 64]
+attention = ["none", "additive"]
+"""
+
+GROUPS = """\
+preset = "smoke"
+
+[model]
+cell = ["rnn", "gru"]
+attention = "none"
+
+[[group]]
+name = "plain"
+
+[[group]]
+name = "reversed"
+model.reverse_source = true
+model.attention = ["none", "dot"]
+
+[[group]]
+name = "long"
+[group.training]
+updates = 80
+"""
+
+RELATIVE = """\
+preset = "smoke"
+[[group]]
+name = "once"
+[[group]]
+name = "twice"
+times.training.updates = 2
+times.training.learning_rate = 0.5
+"""
+
+
+def sweep(text: str) -> Sweep:
+    """A sweep with a question, if it has none of its own."""
+    return parse_sweep(text if text.startswith("#") else f"# Why?\n{text}", "mine.toml")
+
+
+def points(cells: list[Cell], *names: str) -> list[tuple]:
+    return [tuple(cell.value(name) for name in names) for cell in cells]
+
+
+# Files.
 
 
 def test_the_question_is_the_comment_that_the_file_opens_with():
@@ -14,161 +84,319 @@ def test_the_question_is_the_comment_that_the_file_opens_with():
         parse_sweep('preset = "smoke"\n# later', "mine.toml")
 
 
-@pytest.mark.parametrize("text", ["", "# Why?\n", "# Why?\n[model]\n"])
-def test_a_file_that_sets_nothing_is_refused(text):
-    with pytest.raises(UsageError, match=r"^mine\.toml sets nothing; give settings to try"):
-        parse_sweep(text, "mine.toml")
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ('preset = "lectur"', "mine.toml: unknown preset 'lectur'; did you mean 'lecture'?"),
-        (
-            'preset = ["smoke", "quick"]',
-            "mine.toml: preset is one name, not ['smoke', 'quick']; write preset = \"lecture\" (a "
-            "second preset is a second sweep, with --preset)",
-        ),
-        (
-            "[scoring]\nedges = [5, 10, 20]",
-            "mine.toml: setting 'scoring.edges': write all edges as one string, \"5,10,20\"",
-        ),
-        (
-            '[model]\nbidirectional = ["yes", 0]',
-            "mine.toml: setting 'model.bidirectional': write true or false, not 'yes'",
-        ),
-        (
-            "[model]\nlayers = [1, true]",
-            "mine.toml: setting 'model.layers': input should be a number, not True",
-        ),
-        ('preest = "smoke"', "mine.toml: unknown key 'preest'; did you mean 'preset'?"),
-        ("[modle]", "mine.toml: unknown key 'modle'; did you mean 'model'?"),
-        ("model = 3", "mine.toml: 'model' is a table of settings: write [model]"),
-        (
-            "[model]\ncontxt_size = 3",
-            "mine.toml: unknown setting 'model.contxt_size'; did you mean 'model.context_size'?",
-        ),
-        (
-            "[model]\ncontext_size = []",
-            "mine.toml: setting 'model.context_size': the list is empty; give it a value",
-        ),
-        (
-            "[model]\ncontext_size = [64, 0]",
-            "mine.toml: setting 'model.context_size': input should be greater than or equal to 1, "
-            "not 0",
-        ),
-        (
-            '[model]\ncontext_size = [64, "x"]',
-            "mine.toml: setting 'model.context_size': input should be a valid integer, unable to "
-            "parse string as an integer, not 'x'",
-        ),
-        (
-            '[model]\nattention = ["none", "dot"]\nhidden_size = 512',
-            "mine.toml: setting 'model': attention 'dot' needs hidden_size equal to context_size "
-            "(512 and 256); use 'general' for unequal widths",
-        ),
-        ("[group]\nname = 'a'", "mine.toml: write each group as a table [[group]]"),
-        ("group = [3]", "mine.toml: write each group as a table [[group]]"),
-        (
-            "[[group]]\nname = 'a'\n[[group]]\nmodel.cell = 'rnn'",
-            'mine.toml: group 2 has no name; give it one: name = "..."',
-        ),
-        (
-            "[[group]]\nname = '=HYPERLINK(1)'",
-            "mine.toml, group '=HYPERLINK(1)': a spreadsheet would take that for a formula; "
-            "rename the group",
-        ),
-        (
-            "[[group]]\nname = 'a'\n[[group]]\nname = 'a'",
-            "mine.toml: two groups are named 'a'; rename one",
-        ),
-        (
-            "[[group]]\nname = 'a'\nmodle.cell = 'rnn'",
-            "mine.toml, group 'a': unknown key 'modle'; did you mean 'model'?",
-        ),
-        (
-            "[[group]]\nname = 'a'\nmodel.cel = 'rnn'",
-            "mine.toml, group 'a': unknown setting 'model.cel'; did you mean 'model.cell'?",
-        ),
-        (
-            "[[group]]\nname = 'a'\ntimes.model.layer = 2",
-            "mine.toml, group 'a', times: unknown setting 'model.layer'; did you mean "
-            "'model.layers'?",
-        ),
-        (
-            "[[group]]\nname = 'a'\ntimes.model.layers = '2'",
-            "mine.toml, group 'a', times: 'model.layers' takes one number, not '2'",
-        ),
-        (
-            "[[group]]\nname = 'a'\ntimes.model.cell = 2",
-            "mine.toml, group 'a', times: setting 'model.cell' is not a number; set its value",
-        ),
-        (
-            "[[group]]\nname = 'a'\ntimes.training.batch_tokens = 2",
-            "mine.toml, group 'a': times: setting 'training.batch_tokens' is not set; give it a "
-            "value",
-        ),
-        (
-            "[[group]]\nname = 'a'\ntimes.model.layers = 0.5",
-            "mine.toml, group 'a': setting 'model.layers': input should be a valid integer, got a "
-            "number with a fractional part, not 0.5",
-        ),
-        (
-            "[[group]]\nname = 'a'\nneeds = 3",
-            "mine.toml, group 'a', needs: 'needs' is a table of settings; write "
-            "needs.SECTION.KEY = VALUE",
-        ),
-        (
-            "[[group]]\nname = 'a'\nneeds.model.cell = 'rn'",
-            "mine.toml, group 'a', needs: setting 'model.cell': input should be 'rnn', 'gru' or "
-            "'lstm', not 'rn'; did you mean 'rnn'?",
-        ),
-        (
-            "[[group]]\nname = 'a'\nneeds.model.hidden_size = [1, 2]",
-            "mine.toml, group 'a', needs: setting 'model.hidden_size': input should be a valid "
-            "integer, not [1, 2]",
-        ),
-        (
-            "[[group]]\nname = 'a'\nmodel.cell = 'rn'",
-            "mine.toml, group 'a': setting 'model.cell': input should be 'rnn', 'gru' or 'lstm', "
-            "not 'rn'; did you mean 'rnn'?",
-        ),
-    ],
-)
-def test_a_fault_of_the_file_is_one_line_with_its_place(text, message):
-    with pytest.raises(UsageError) as caught:
-        expand(sweep(text))
-    assert str(caught.value) == message
-
-
-def test_what_is_no_toml_is_named_with_its_line():
-    with pytest.raises(UsageError, match=r"mine\.toml: not TOML: .* \(at line 2, column 9\)"):
-        sweep("# why\nseed = 1x\n")
-
-
 def test_a_sweep_is_found_by_name_or_by_path(tmp_path):
     named = load_sweep("vindication")
     assert (named.name, named.place) == ("vindication", "experiments/vindication.toml")
     path = tmp_path / "mine.toml"
-    path.write_text("\ufeff" + PLAIN, encoding="utf8")
+    path.write_bytes(b"\xef\xbb\xbf" + PLAIN.replace("\n", "\r\n").encode())
     loaded = load_sweep(path)
     assert (loaded.name, loaded.place) == ("mine", str(path))
     assert expand(loaded) == expand(load_sweep(str(path))) == expand(sweep(PLAIN))
 
 
-def test_an_unknown_name_is_answered_with_the_nearest():
+def test_files_that_cannot_be_read_are_named(tmp_path):
     message = "unknown sweep 'contxt_size'; did you mean 'context_size'?"
     with pytest.raises(UsageError, match=message):
         load_sweep("contxt_size")
     assert "context_size" in experiment_names()
     assert "lecture" not in experiment_names()
-
-
-def test_files_that_cannot_be_read_are_named(tmp_path):
     with pytest.raises(UsageError, match=r"none\.toml' \(No such file.* or one of .*cells,"):
         load_sweep(tmp_path / "none.toml")
     with pytest.raises(UsageError, match="Is a directory"):
         load_sweep(tmp_path)
-    (tmp_path / "latin.toml").write_bytes(b"# one\n# \xe9t\xe9\n")
-    with pytest.raises(UsageError, match=r"latin\.toml: not UTF-8 text \(at line 2\)"):
-        load_sweep(tmp_path / "latin.toml")
+
+
+GROUP = "[[group]]\nname = 'a'\n"
+IN_GROUP = "mine.toml, group 'a'"
+FAULTS = [
+    ("", "mine.toml sets nothing; give settings to try, such as model.context_size = [64, 256]"),
+    ("[model]", "mine.toml sets nothing; give settings to try, such as model.context_size = [64,"),
+    ('preset = "lectur"', "mine.toml: unknown preset 'lectur'; did you mean 'lecture'?"),
+    ('preset = ["smoke", "quick"]', "mine.toml: preset is one name, not ['smoke', 'quick']; write"),
+    ("[scoring]\nedges = [5, 10]", "mine.toml: setting 'scoring': edges '5' must be two or more"),
+    (
+        '[model]\nbidirectional = ["yes", 0]',
+        "mine.toml: setting 'model.bidirectional': write true or false, not 'yes'",
+    ),
+    (
+        "[model]\nlayers = [1, true]",
+        "mine.toml: setting 'model.layers': input should be a number, not True",
+    ),
+    ('preest = "smoke"', "mine.toml: unknown key 'preest'; did you mean 'preset'?"),
+    ("model = 3", "mine.toml: 'model' is a table of settings: write [model]"),
+    (
+        "[model]\ncontxt_size = 3",
+        "mine.toml: unknown setting 'model.contxt_size'; did you mean 'model.context_size'?",
+    ),
+    (
+        "[model]\ncontext_size = []",
+        "mine.toml: setting 'model.context_size': the list is empty; give it a value",
+    ),
+    (
+        "[model]\ncontext_size = [64, 0]",
+        "mine.toml: setting 'model.context_size': input should be greater than or equal to 1, not",
+    ),
+    (
+        '[model]\nattention = ["none", "dot"]\nhidden_size = 512',
+        "mine.toml: setting 'model': attention 'dot' needs hidden_size equal to context_size (512 ",
+    ),
+    ("[group]\nname = 'a'", "mine.toml: write each group as a table [[group]]"),
+    ("group = [3]", "mine.toml: write each group as a table [[group]]"),
+    (f"{GROUP}[[group]]", 'mine.toml: group 2 has no name; give it one: name = "..."'),
+    (
+        "[[group]]\nname = '=HYPERLINK(1)'",
+        "mine.toml, group '=HYPERLINK(1)': a name is one line of printable characters that a sprea",
+    ),
+    (GROUP + GROUP, "mine.toml: two groups are named 'a'; rename one"),
+    (f"{GROUP}modle.cell = 'rnn'", f"{IN_GROUP}: unknown key 'modle'; did you mean 'model'?"),
+    (f"{GROUP}model.cel = 'rnn'", f"{IN_GROUP}: unknown setting 'model.cel'; did you mean 'model."),
+    (f"{GROUP}times.model.layer = 2", f"{IN_GROUP}, times: unknown setting 'model.layer'; did you"),
+    (
+        f"{GROUP}times.model.layers = '2'",
+        f"{IN_GROUP}, times: 'model.layers' takes one number, not '2'",
+    ),
+    (
+        f"{GROUP}times.model.cell = 2",
+        f"{IN_GROUP}, times: setting 'model.cell' is not a number; set its value",
+    ),
+    (
+        f"{GROUP}times.training.batch_tokens = 2",
+        f"{IN_GROUP}: times: setting 'training.batch_tokens' is not set; give it a value",
+    ),
+    (
+        f"{GROUP}times.model.layers = 0.5",
+        f"{IN_GROUP}: setting 'model.layers': input should be a valid integer, got a number with a",
+    ),
+    (
+        f"{GROUP}needs = 3",
+        f"{IN_GROUP}, needs: 'needs' is a table of settings; write needs.SECTION",
+    ),
+    (
+        f"{GROUP}needs.model.cell = 'rn'",
+        f"{IN_GROUP}, needs: setting 'model.cell': input should be 'rnn', 'gru' or 'lstm', not 'rn",
+    ),
+    (
+        f"{GROUP}needs.model.hidden_size = [1, 2]",
+        f"{IN_GROUP}, needs: setting 'model.hidden_size': input should be a valid integer, not [1,",
+    ),
+    (
+        f"{GROUP}model.cell = 'rn'",
+        f"{IN_GROUP}: setting 'model.cell': input should be 'rnn', 'gru' or 'lstm', not 'rn'; did",
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "message"), FAULTS)
+def test_a_fault_of_the_file_is_one_line_with_its_place(text, message):
+    with pytest.raises(UsageError) as caught:
+        expand(sweep(text))
+    assert str(caught.value).startswith(message)
+    assert "\n" not in str(caught.value)
+
+
+HEAD = b"# Is it?\n[model]\n"
+BAD_TOML = {
+    "latin": (b"# Is it?\n\n# caf\xe9\n", "line 3"),
+    "sixteen": ("# Is it?\n[model]\n".encode("utf-16"), "not UTF-8 text (at line 1)"),
+    "nul": (HEAD + b"context_size = \0 8", "line 3"),
+    "escape": (HEAD + b'attention = "\x1b[31m"', "line 3"),
+    "half pair": (HEAD + b'attention = "\\ud800"', "line 3"),
+    "twice": (HEAD + b"layers = 1\nlayers = 2", "Cannot overwrite a value (at end of document)"),
+    "a table twice": (HEAD + b"layers = 1\n[model]\n", "line 4"),
+    "lists": (HEAD + b"layers = " + b"[" * 100_000, "too deep"),
+    "tables": (HEAD + b"layers = " + b"{a=" * 100_000, "too deep"),
+    "nine lists": (HEAD + b"layers = [[[[[[[[[1]]]]]]]]]", "'model.layers'"),
+    "digits": (HEAD + b"layers = " + b"9" * 5_000, "too many digits"),
+    "hex": (HEAD + b"layers = 0x" + b"f" * 5_000, "'model.layers'"),
+    "65 bits": (HEAD + b"layers = 18446744073709551616", "'model.layers'"),
+    "no date": (HEAD + b"layers = 2020-13-45", "line 3"),
+    "large": (HEAD + b"#" * 1_000_001, "1,000,000 bytes"),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("data", "part"), BAD_TOML.values(), ids=BAD_TOML)
+def test_bad_toml_is_one_line(capsys, tmp_path, monkeypatch, data, part):
+    monkeypatch.chdir(tmp_path)
+    Path("mine.toml").write_bytes(data)
+    assert run(["sweep", "mine.toml", "--dry-run"]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("bottleneck: mine.toml: ")
+    assert part in line
+    assert len(line) < 300
+
+
+# Cells.
+
+
+def test_a_sweep_without_lists_is_one_cell_of_its_preset():
+    (cell,) = expand(sweep('preset = "smoke"'))
+    assert cell == Cell("", resolve("smoke"))
+    assert labels([cell]) == ["the only cell"]
+    plain = sweep("model.layers = 1")
+    assert expand(plain)[0].settings == resolve("lecture")
+    assert expand(replace(plain, preset="smoke"))[0].settings == resolve("smoke")
+
+
+def test_lists_multiply_in_the_order_of_declaration_the_last_fastest():
+    cells = expand(sweep(PLAIN))
+    expected = [("none", 32), ("none", 64), ("additive", 32), ("additive", 64)]
+    assert points(cells, "model.attention", "model.context_size") == expected
+    assert varying(cells) == ["model.attention", "model.context_size"]
+    assert labels(cells)[1] == "attention=none context_size=64"
+    text = PLAIN + '[training]\nseed = [1, 2, 3]\n[corpus]\nlengths = ["uniform", "buckets"]\n'
+    cells = expand(sweep(text))
+    assert len(cells) == 2 * 2 * 3 * 2
+    assert points(cells, "training.seed")[:4] == [(1,), (2,), (3,), (1,)]
+    assert varying(cells)[0] == "corpus.lengths"
+
+
+def test_groups_multiply_with_lists_and_their_settings_count():
+    cells = expand(sweep(GROUPS))
+    assert [(cell.group, *point) for cell, point in
+            zip(cells, points(cells, "model.attention", "model.cell"), strict=True)] == [
+        ("plain", "none", "rnn"),
+        ("plain", "none", "gru"),
+        ("reversed", "none", "rnn"),
+        ("reversed", "none", "gru"),
+        ("reversed", "dot", "rnn"),
+        ("reversed", "dot", "gru"),
+        ("long", "none", "rnn"),
+        ("long", "none", "gru"),
+    ]  # fmt: skip
+    assert [cell.value("training.updates") for cell in cells] == [40] * 6 + [80] * 2
+    assert all(cell.value("model.reverse_source") == (cell.group == "reversed") for cell in cells)
+
+
+def test_labels_name_the_group_and_what_differs_within_it():
+    names = labels(expand(sweep(GROUPS), ["model.cell=gru"]))
+    assert names == ["plain", "reversed: attention=none", "reversed: attention=dot", "long"]
+    cells = expand(sweep("model.bidirectional = [true, false]"))
+    assert labels(cells) == ["bidirectional=true", "bidirectional=false"]
+    # In full where two concerns share a name.
+    cells = expand(sweep('preset = "smoke"'), ["corpus.seed=1,2"], seeds=2)
+    assert labels(cells)[0] == "corpus.seed=1 seed=1"
+
+
+def test_equal_cells_are_made_once_for_the_first_group_that_has_them_and_that_is_said():
+    assert make_grid(sweep(GROUPS)).notes == ()
+    for grid in (
+        make_grid(sweep(GROUPS.replace("updates = 80", "updates = 40"))),
+        make_grid(sweep(GROUPS), ["training.updates=40"]),
+    ):
+        assert [cell.group for cell in grid.cells] == ["plain"] * 2 + ["reversed"] * 4
+        (note,) = grid.notes
+        assert note.startswith("group 'long' has the same cells as group 'plain' here: ")
+    twice = make_grid(sweep(PLAIN.replace("[32, 64]", "[32, 32]")))
+    assert (len(twice.cells), twice.notes) == (2, ())
+
+
+@pytest.mark.parametrize(
+    ("preset", "assignments", "updates"),
+    [
+        ("smoke", [], [40, 80]),
+        ("quick", [], [1000, 2000]),
+        ("lecture", ["training.updates=300"], [300, 600]),
+        ("smoke", ["training.updates=10,15"], [10, 15, 20, 30]),
+    ],
+)
+def test_a_factor_is_on_whatever_the_preset_the_file_or_a_flag_says(preset, assignments, updates):
+    grid = make_grid(replace(sweep(RELATIVE), preset=preset), assignments)
+    assert [cell.value("training.updates") for cell in grid.cells] == updates
+    rates = {cell.group: cell.value("training.learning_rate") for cell in grid.cells}
+    assert rates["twice"] == rates["once"] / 2
+    assert grid.notes == ()
+    cells = expand(sweep(RELATIVE + "times.model.layers = 3"))  # of a default
+    assert [cell.value("model.layers") for cell in cells] == [1, 3]
+
+
+def test_cells_that_are_not_what_their_group_is_for_are_left_out_and_that_is_said():
+    text = GROUPS + "[group.needs.model]\ncontext_size = 32\n"
+    assert len(expand(sweep(text))) == 8
+    grid = make_grid(sweep(text), ["model.context_size=32,64"])
+    assert points(list(grid.cells)[-2:], "model.context_size") == [(32,), (32,)]
+    assert grid.notes == ("group 'long' is for model.context_size=32, not 64: left out",)
+    grid = make_grid(replace(sweep(text), preset="quick"))
+    assert {cell.group for cell in grid.cells} == {"plain", "reversed"}
+    with pytest.raises(UsageError, match=r"no cell is left: group 'only' is for model\.layers=2"):
+        expand(sweep("[[group]]\nname = 'only'\nneeds.model.layers = 2"))
+
+
+# Flags.
+
+
+def test_set_replaces_a_value_or_a_list_also_that_of_a_group():
+    cells = expand(sweep(PLAIN), ["model.context_size=128", "training.updates=7"])
+    assert points(cells, "model.context_size", "training.updates") == [(128, 7)] * 2
+    cells = expand(sweep(GROUPS), ["model.attention=general", "model.cell=gru"])
+    assert points(cells, "model.attention") == [("general",)] * 3
+
+
+@pytest.mark.parametrize(
+    ("assignment", "values"),
+    [
+        ("model.context_size=64,128", [64, 128]),
+        ("model.context_size = 64, 128", [64, 128]),
+        ("model.context_size=[64, 128]", [64, 128]),
+        ("model.cell=rnn,lstm", ["rnn", "lstm"]),
+        ("model.bidirectional=false,true", [False, True]),
+        ("training.learning_rate=1e-3,2e-3", [1e-3, 2e-3]),
+        ("scoring.edges=5,21", ["5,21"]),
+        ('scoring.edges=["5,21", "5,31"]', ["5,21", "5,31"]),
+        ("corpus.source=a,b.tsv", ["a,b.tsv"]),
+    ],
+)
+def test_commas_in_set_make_a_list_but_for_free_text(assignment, values):
+    text = 'preset = "smoke"\ncorpus.name = "files"\nmodel.attention = "none"'
+    name = assignment.partition("=")[0].strip()
+    assert [cell.value(name) for cell in expand(sweep(text), [assignment])] == values
+
+
+def test_seeds_count_on_from_the_first_and_replace_the_list_of_the_file():
+    cells = expand(sweep(PLAIN), ["training.seed=5"], seeds=3)
+    assert points(cells, "training.seed")[:4] == [(5,), (6,), (7,), (5,)]
+    assert len(cells) == 12
+    assert points(expand(sweep(PLAIN), seeds=2), "training.seed")[:2] == [(1,), (2,)]
+    text = PLAIN + "[training]\nseed = [3, 9]\n"
+    cells = expand(sweep(text), ["model.context_size=32", "model.attention=none"], seeds=3)
+    assert points(cells, "training.seed") == [(3,), (4,), (5,)]
+
+
+@pytest.mark.parametrize(
+    ("assignments", "seeds", "message"),
+    [
+        (["model.contxt_size=3"], None, "--set: unknown setting 'model.contxt_size'; did you mean"),
+        (["context_size=3"], None, "--set 'context_size=3': write section.key=value; did you mean"),
+        (
+            ["model.bidirectional=true,1"],
+            None,
+            "mine.toml, with --set model.bidirectional=true,1: setting 'model.bidirectional': writ",
+        ),
+        (["model.context_size=64,"], None, "--set model.context_size=64,: a value is missing next"),
+        (["model.context_size=[]"], None, "--set: setting 'model.context_size': the list is empty"),
+        (
+            ["model.attention=dot", "model.hidden_size=300"],
+            None,
+            "mine.toml, with --set model.attention=dot model.hidden_size=300: setting 'model': "
+            "attention 'dot' needs hidden_size equal to context_size (300 and 32); ",
+        ),
+        ([], 0, "--seeds 0: must be from 1 to 100,000"),
+        ([], MOST_CELLS + 1, "--seeds 100001: must be from 1 to 100,000"),
+        (["training.seed=1,2"], 2, "--seeds 2: --set training.seed lists seeds already; give one"),
+        (["training.seed=x"], 2, "setting 'training.seed': should be a whole number, not 'x'"),
+    ],
+)
+def test_a_fault_of_a_flag_is_one_line_with_its_place(assignments, seeds, message):
+    with pytest.raises(UsageError) as caught:
+        expand(sweep(PLAIN), assignments, seeds)
+    assert str(caught.value).startswith(message)
+
+
+def test_a_grid_of_very_many_cells_is_refused_before_it_is_made():
+    values = list(range(1, 100))
+    text = f"[model]\ncontext_size = {values}\nembedding_size = {values}\n"
+    text += f"[corpus]\ntrain_pairs = {values}\n[training]\nupdates = {values}\n"
+    start = time.monotonic()
+    with pytest.raises(UsageError, match="96,059,601 cells"):
+        make_grid(sweep(text))
+    assert time.monotonic() - start < 1

@@ -1,22 +1,92 @@
-"""Muon: which parameters it trains, its numbers against NumPy's, and every kind of training."""
+"""The rate's course, Adam and Muon against NumPy, and Muon in every kind of training."""
 
 import jax
 import numpy as np
 import pytest
 from flax import nnx
+from losses import mean_loss
 from tiny_training import (
+    close,
+    learners,
+    leaves,
+    one_batch,
+    same,
     settings_of,
+    silent,
     spread_out,
-    stream,
     translator,
     validation,
 )
 
 from seq2seq_bottleneck.runs.checkpoint import Checkpoints, Stopped, StopRequest, read_checkpoint
-from seq2seq_bottleneck.training.loop import Learner, train
-from seq2seq_bottleneck.training.optimizer import make_optimizer, optimizers
+from seq2seq_bottleneck.training.loop import train
+from seq2seq_bottleneck.training.optimizer import learning_rates, make_optimizer, optimizers
+from seq2seq_bottleneck.training.step import initial_state, make_update
 
 MUON = {"optimizer": "muon", "learning_rate": 0.02}
+
+
+@pytest.mark.parametrize(
+    ("course", "expected"),
+    [
+        ((20, 4, 0.8, 0.25), [0.2, 0.4, 0.6, 0.8, *np.linspace(0.8, 0.2, 17)]),
+        ((4, 0, 0.1, 1.0), [0.1] * 5),
+        ((6, 200, 0.3, 0.0), [0.1, 0.2, 0.3, 0.3, 0.2, 0.1, 0.0]),  # half of the updates at most
+    ],
+)
+def test_the_rate_warms_up_linearly_then_decays_linearly_to_its_share(course, expected):
+    names = "updates", "warmup_updates", "learning_rate", "final_learning_rate"
+    settings = settings_of(**dict(zip(names, course, strict=True)))
+    schedule = learning_rates(settings)
+    rates = [float(schedule(update)) for update in range(settings.updates + 1)]
+    np.testing.assert_allclose(rates, expected, rtol=1e-5, atol=1e-7)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("float64")
+@pytest.mark.parametrize("clip", [0.05, 1e6])
+def test_updates_equal_clipped_adam_in_numpy(clip):
+    graph, weights = translator()
+    start = spread_out(weights)
+    settings = settings_of(learning_rate=0.3, final_learning_rate=0.5, clip_norm=clip, updates=3)
+    update, state = make_update(graph, settings), initial_state(start, settings)
+    slope = jax.jit(jax.value_and_grad(lambda w, b: mean_loss(nnx.merge(graph, w), b, 1.0, None)))
+    first = one_batch()
+    gradients, norms = [], []
+    for batch in (first, first._replace(target=first.target[::-1].copy()), first):
+        expected_loss, gradient = slope(state.weights, batch)
+        columns = [leaf.astype(np.float64) for leaf in leaves(gradient)]
+        norms.append(np.sqrt(sum((column**2).sum() for column in columns)))
+        gradients.append([column * min(1.0, clip / norms[-1]) for column in columns])
+        state, loss = update(state, batch)
+        np.testing.assert_allclose(loss, expected_loss, rtol=1e-9)
+    assert int(state.update) == 3
+    assert min(norms) > 0.05  # one case clips, the other does not
+    assert max(norms) < 1e6
+    ends = zip(leaves(start), leaves(state.weights), *gradients, strict=True)
+    for before, after, *slopes in ends:
+        expected = before + sum(adam_changes(slopes, [0.3, 0.25, 0.2]))
+        # Optax keeps scalars in float32.
+        np.testing.assert_allclose(after, expected, rtol=1e-4, atol=1e-7)
+
+
+@pytest.mark.slow
+def test_random_numbers_come_from_the_seed_and_the_updates_number_alone():
+    graph, weights = translator(dropout=0.5)
+    weights = spread_out(weights)
+
+    def losses(seed):
+        settings = settings_of(seed=seed)
+        update, state = make_update(graph, settings), initial_state(weights, settings)
+        later = state._replace(update=state.update + 1)
+        return [float(update(start, one_batch())[1]) for start in (state, state, later)]
+
+    (first, again, later), (other, _, _) = losses(1), losses(2)
+    assert first == again
+    assert len({first, later, other}) == 3
+
+
+# Muon.
 
 
 def by_name(tree):
@@ -29,10 +99,10 @@ def by_name(tree):
 
 def kinds(**model):
     """Names of the parameters of each optimizer, numbers of layers and gates left out."""
-    found = {"muon": set(), "adam": set()}
+    names = {"muon": set(), "adam": set()}
     for name, optimizer in by_name(optimizers(translator(**model)[1])).items():
-        found[optimizer].add(".".join(part for part in name.split(".") if not part.isdigit()))
-    return found
+        names[optimizer].add(".".join(part for part in name.split(".") if not part.isdigit()))
+    return names
 
 
 CELL = {"encoder.layers.inputs.weights", "encoder.layers.cell.weights"}
@@ -86,19 +156,19 @@ def orthogonal(matrix):
     return wide.T if matrix.shape[0] > matrix.shape[1] else wide
 
 
-def muon_changes(gradients, rate):
+def muon_changes(gradients, rates):
     """Changes of one matrix: unbiased momentum .95 in Nesterov's form, made orthogonal, scaled."""
     momentum = 0.0
-    for count, gradient in enumerate(gradients, 1):
+    for count, (gradient, rate) in enumerate(zip(gradients, rates, strict=True), 1):
         momentum = 0.95 * momentum + 0.05 * gradient
         ahead = 0.95 * momentum / (1 - 0.95 ** (count + 1)) + 0.05 * gradient / (1 - 0.95**count)
         yield -rate * 0.2 * np.sqrt(max(gradient.shape)) * orthogonal(ahead)
 
 
-def adam_changes(gradients, rate):
+def adam_changes(gradients, rates):
     """Kingma and Ba 2015, algorithm 1."""
     first = second = 0.0
-    for count, gradient in enumerate(gradients, 1):
+    for count, (gradient, rate) in enumerate(zip(gradients, rates, strict=True), 1):
         first, second = 0.9 * first + 0.1 * gradient, 0.999 * second + 0.001 * gradient**2
         mean, square = first / (1 - 0.9**count), second / (1 - 0.999**count)
         yield -rate * mean / (np.sqrt(square) + 1e-8)
@@ -111,15 +181,15 @@ def test_three_changes_are_those_of_numpy():
     update, state = jax.jit(optimizer.update), optimizer.init(weights)
     gradients = [spread_out(weights, spread) for spread in (1.0, 0.3, 2.0)]
     gradients[1] = jax.tree.map(lambda leaf: leaf[::-1], gradients[1])
-    found = []
+    results = []
     for gradient in gradients:
         changes, state = update(gradient, state, weights)
-        found.append(by_name(changes))
+        results.append(by_name(changes))
     for name, kind in by_name(optimizers(weights)).items():
         rule = {"muon": muon_changes, "adam": adam_changes}[kind]
         given = [np.asarray(by_name(gradient)[name], np.float64) for gradient in gradients]
-        for step, expected in enumerate(rule(given, 0.02)):
-            np.testing.assert_allclose(found[step][name], expected, rtol=2e-3, atol=2e-6)
+        for step, expected in enumerate(rule(given, [0.02] * 3)):
+            np.testing.assert_allclose(results[step][name], expected, rtol=2e-3, atol=2e-6)
 
 
 @pytest.mark.parametrize("shape", [(64, 64), (40, 90), (90, 40)])
@@ -133,15 +203,9 @@ def test_matrices_change_as_much_as_adams_usually_do(shape):
     assert size == pytest.approx(0.2 * settings.learning_rate, rel=0.2)
 
 
-def learner(seed, **changes):
-    graph, weights = translator(seed)
-    settings = settings_of(**{**MUON, "updates": 8, "seed": seed, **changes})
-    return graph, Learner(weights, settings, stream(seed=seed))
-
-
 def trained(*seeds, keeper=None, resumed=None, **changes):
-    graphs, members = zip(*(learner(seed, **changes) for seed in seeds), strict=True)
-    return train(graphs[0], members, validation(), lambda *_: None, keeper, resumed)
+    graph, members = learners(*seeds, **{**MUON, "updates": 8, **changes})
+    return train(graph, members, validation(), silent, keeper, resumed)
 
 
 @pytest.fixture(scope="module")
@@ -149,14 +213,8 @@ def undisturbed():
     return trained(4)
 
 
-def leaves(tree):
-    return [np.asarray(leaf) for leaf in jax.tree.leaves(tree)]
-
-
 def test_each_seed_of_a_stack_is_trained_as_by_itself(undisturbed):
-    stack = trained(5, 4)
-    for one, other in zip(leaves(stack.part(1).state), leaves(undisturbed.state), strict=True):
-        np.testing.assert_allclose(one, other, rtol=2e-3, atol=2e-5)
+    close(trained(5, 4).part(1).state, undisturbed.state, 2e-3, 2e-5)
 
 
 def test_a_training_resumed_from_its_checkpoint_gives_the_same_bits(undisturbed, tmp_path):
@@ -172,16 +230,13 @@ def test_a_training_resumed_from_its_checkpoint_gives_the_same_bits(undisturbed,
 
     with pytest.raises(Stopped):
         trained(4, keeper=AfterFive([tmp_path], stop))
-    resumed = read_checkpoint(tmp_path, learner(4)[1])
+    _, (learner,) = learners(4, **MUON, updates=8)
+    resumed = read_checkpoint(tmp_path, learner)
     assert int(resumed.state.update) in range(1, 8)
-    again = trained(4, resumed=resumed)
-    for one, other in zip(leaves(again.state), leaves(undisturbed.state), strict=True):
-        np.testing.assert_array_equal(one, other)
+    assert same(trained(4, resumed=resumed).state, undisturbed.state)
 
 
 @pytest.mark.slow
 def test_so_it_is_with_averaging_and_words_that_are_not_forced():
     changes = {"average_last": 0.4, "teacher_forcing": 0.8}
-    stack, alone = trained(5, 4, **changes), trained(4, **changes)
-    for one, other in zip(leaves(stack.part(1).state), leaves(alone.state), strict=True):
-        np.testing.assert_allclose(one, other, rtol=2e-3, atol=2e-5)
+    close(trained(5, 4, **changes).part(1).state, trained(4, **changes).state, 2e-3, 2e-5)

@@ -1,43 +1,39 @@
-"""Seeds trained together: each as it would be alone, whatever happens to the others."""
+"""Seeds trained together, and batches cut among the cores: as they would be alone and uncut."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+import two_cores
 from lanes import few
-from tiny_training import settings_of, stream, train_one, translator, validation
+from tiny_training import close, learners, silent, train_one, validation
 
-from seq2seq_bottleneck.training.loop import Learner, train
+from seq2seq_bottleneck.model.parts import on_host
+from seq2seq_bottleneck.runs.pool import in_threads
+from seq2seq_bottleneck.training.loop import train
 from seq2seq_bottleneck.training.stack import Stack
 
 SEEDS = (3, 1, 8)
 
 
-def learners(spoilt=None, **changes):
-    """The structure, and a learner a seed; the weights of the ``spoilt`` place are no numbers."""
-    found = []
-    for place, seed in enumerate(SEEDS):
-        graph, weights = translator(seed, **changes)
-        if place == spoilt:
-            weights = jax.tree.map(lambda leaf: leaf * jnp.nan, weights)
-        settings = settings_of(seed=seed, updates=30, validations=3, learning_rate=0.05)
-        found.append(Learner(weights, settings, stream(seed=seed)))
-    return graph, found
+def three(**model):
+    """The structure, and a learner of each seed."""
+    return learners(*SEEDS, model=model, updates=30, validations=3, learning_rate=0.05)
 
 
-def silent(place, progress):
-    """A report to nobody."""
+def spoilt(member):
+    """A learner whose weights are no numbers."""
+    return member._replace(weights=jax.tree.map(lambda leaf: leaf * jnp.nan, member.weights))
 
 
 def trained_together(graph, members, report=silent):
     return train(graph, members, validation(), report).trained
-
-
-def same(one, other, rtol):
-    for leaf, expected in zip(
-        jax.tree.leaves(one.weights), jax.tree.leaves(other.weights), strict=True
-    ):
-        np.testing.assert_allclose(leaf, expected, rtol=rtol, atol=rtol)
 
 
 @pytest.mark.parametrize(
@@ -52,53 +48,47 @@ def same(one, other, rtol):
     ),
 )
 def test_together_each_seed_ends_as_it_does_alone(arm):
-    graph, members = learners(**arm)
-    together = trained_together(graph, members)
+    graph, members = three(**arm)
     ends = []
-    for found, (weights, settings, batches) in zip(together, members, strict=True):
+    for item, learner in zip(trained_together(graph, members), members, strict=True):
+        weights, settings, batches = learner
         alone = train_one((graph, weights), settings, batches, validation())
-        same(found, alone, 2e-4)
-        assert found.best_update == alone.best_update
-        assert found.target_tokens == alone.target_tokens
-        np.testing.assert_allclose(found.valid_loss, alone.valid_loss, rtol=1e-4)
-        losses = [at.loss for at in found.log], [at.loss for at in alone.log]
+        close(item.weights, alone.weights, 2e-4)
+        assert item.best_update == alone.best_update
+        assert item.target_tokens == alone.target_tokens
+        np.testing.assert_allclose(item.valid_loss, alone.valid_loss, rtol=1e-4)
+        losses = [at.loss for at in item.log], [at.loss for at in alone.log]
         np.testing.assert_allclose(*losses, rtol=1e-4)
-        ends.append(found.valid_loss)
+        ends.append(item.valid_loss)
     assert len({round(end, 4) for end in ends}) == len(SEEDS)  # else the seeds were one
 
 
 @pytest.mark.exhaustive(sample="session")
-def test_teacher_forcing_draws_anew_for_every_seed():
-    graph, members = learners(attention="dot")
+def test_teacher_forcing_draws_for_every_seed():
+    graph, members = three(attention="dot")
     half = [
         m._replace(settings=m.settings.model_copy(update={"teacher_forcing": 0.5})) for m in members
     ]
-    for found, (weights, settings, batches) in zip(
-        trained_together(graph, half), half, strict=True
-    ):
-        same(found, train_one((graph, weights), settings, batches, validation()), 2e-4)
+    pairs = zip(trained_together(graph, half), half, strict=True)
+    for item, (weights, settings, batches) in pairs:
+        alone = train_one((graph, weights), settings, batches, validation())
+        close(item.weights, alone.weights, 2e-4)
 
 
 @pytest.mark.slow
 def test_one_that_diverges_does_not_harm_the_others():
-    graph, members = learners()
+    graph, members = three()
     whole = trained_together(graph, members)
-    _, hurt = learners(spoilt=1)
     reports = []
-    found = trained_together(graph, hurt, lambda place, _: reports.append(place))
-    assert [each.status for each in found] == ["done", "diverged", "done"]
+    hurt = [members[0], spoilt(members[1]), members[2]]
+    ends = trained_together(graph, hurt, lambda place, _: reports.append(place))
+    assert [item.status for item in ends] == ["done", "diverged", "done"]
     assert set(reports) == {0, 2}
-    assert found[1].log == []
+    assert ends[1].log == []
     for place in (0, 2):
-        same(found[place], whole[place], 0)
-
-
-@pytest.mark.slow
-def test_all_diverged_ends_the_training():
-    graph, members = learners(spoilt=0)
-    spoilt = [member._replace(weights=members[0].weights) for member in members]
-    end = train(graph, spoilt, validation(), silent)
-    assert {each.status for each in end.trained} == {"diverged"}
+        close(ends[place].weights, whole[place].weights, 0)
+    end = train(graph, list(map(spoilt, members)), validation(), silent)
+    assert {item.status for item in end.trained} == {"diverged"}
     assert int(end.state.update[0]) < 30
 
 
@@ -114,3 +104,60 @@ def test_a_stack_is_taken_apart_as_it_was_joined():
     alone = Stack(1)
     assert alone.join(trees[:1]) is trees[0]
     assert alone.part(trees[0], 0) is trees[0]
+
+
+def test_a_result_on_the_host_is_numpys_or_jaxs_own_error():
+    result = on_host(jnp.arange(6).reshape(2, 3) * 2)
+    assert isinstance(result, np.ndarray)
+    assert result.tolist() == [[0, 2, 4], [6, 8, 10]]
+    assert on_host([1.5, 2.5]).tolist() == [1.5, 2.5]
+    deleted = jnp.ones(3)
+    deleted.delete()
+    with pytest.raises(RuntimeError, match="deleted"):
+        on_host(deleted)
+
+
+# Batches cut among two cores.
+
+
+@pytest.fixture(scope="module")
+def two():
+    """What a process of two devices finds, cut and uncut."""
+    path = Path(two_cores.__file__)
+    environment = os.environ | in_threads(2) | {"JAX_PLATFORMS": "cpu"}
+    done = subprocess.run(
+        [sys.executable, path], env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+@pytest.mark.exhaustive(sample="session")
+def test_the_process_has_two_devices_and_cuts_what_has_rows_enough(two):
+    assert two["devices"] == 2
+    assert two["parts"] == [2, 1]
+    assert two["ready"]  # many programs under way at once can hang; see ``in_parts``
+    whole, cut = two["dropped"]  # each part drops units of its own
+    assert cut != pytest.approx(whole, rel=1e-6)
+    assert cut == pytest.approx(whole, rel=0.1)
+
+
+@pytest.mark.exhaustive(sample="session")
+@pytest.mark.parametrize("arm", two_cores.ROWS)
+def test_losses_weights_and_sentence_losses_are_those_of_one_device(two, arm):
+    """And with smoothed labels the mean of weights."""
+    whole, cut = two["pairs"][arm]
+    for one, other in zip(whole, cut, strict=True):
+        np.testing.assert_allclose(other, one, rtol=2e-4, atol=2e-5)
+    np.testing.assert_allclose(cut[0][0], whole[0][0], rtol=1e-6)
+    assert len(whole[2]) == two_cores.ROWS[arm]
+
+
+@pytest.mark.exhaustive(sample="session")
+@pytest.mark.parametrize("beam", [1, 3])
+def test_a_search_in_parts_finds_what_one_device_finds(two, beam):
+    tokens, scores = two["searches"][f"33 {beam}"]
+    alone_tokens, alone_scores = two_cores.searched(33, beam)
+    assert tokens == alone_tokens
+    np.testing.assert_allclose(scores, alone_scores, rtol=1e-5)
+    assert len(tokens) == 33

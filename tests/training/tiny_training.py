@@ -3,7 +3,6 @@
 import jax
 import jax.numpy as jnp
 import numpy as np
-from flax import nnx
 
 from seq2seq_bottleneck.corpus.batches import (
     Batch,
@@ -64,11 +63,6 @@ def one_batch():
     return Batch(source, lengths[0], target, lengths[1])
 
 
-def merged(model):
-    """The translator of (structure, weights)."""
-    return nnx.merge(*model)
-
-
 def train_one(model, settings, batches, held_out, report=lambda _: None):
     """One learner by itself, trained; ``model`` is (structure, weights)."""
     graph, weights = model
@@ -76,16 +70,50 @@ def train_one(model, settings, batches, held_out, report=lambda _: None):
     return train(graph, learners, held_out, lambda _, progress: report(progress)).trained[0]
 
 
+def learners(*seeds, model=None, batches=stream, **changes):
+    """The structure, and a learner of each seed."""
+    members = []
+    for seed in seeds:
+        graph, weights = translator(seed, **model or {})
+        members.append(Learner(weights, settings_of(**changes, seed=seed), batches(seed=seed)))
+    return graph, members
+
+
+def leaves(tree):
+    """Arrays of numpy's."""
+    return [np.asarray(leaf) for leaf in jax.tree.leaves(tree)]
+
+
+def same(one, other):
+    """Whether two trees are equal to the last bit."""
+    return all(map(np.array_equal, leaves(one), leaves(other)))
+
+
+def close(one, other, rtol, atol=None):
+    """Assert that two trees are nearly equal."""
+    for leaf, expected in zip(leaves(one), leaves(other), strict=True):
+        np.testing.assert_allclose(leaf, expected, rtol=rtol, atol=rtol if atol is None else atol)
+
+
+def validated(trained):
+    """Validation losses by update."""
+    return {at.update: at.valid_loss for at in trained.log if at.valid_loss is not None}
+
+
+def silent(place, progress):
+    """A report to nobody."""
+
+
 class StopsAfter:
     """Takes a snapshot after some updates, and ends the training there."""
 
     def __init__(self, count):
-        self.left, self.held = count, None
+        self.left, self.snapshot = count, None
 
     def wanted(self):
         self.left -= 1
         return self.left == 0
 
     def keep(self, snapshot):
-        self.held = snapshot
+        self.snapshot = snapshot
         raise KeyboardInterrupt

@@ -74,18 +74,14 @@ def ready_on_return() -> bool:
 
 def main() -> None:
     """Everything, with the number of devices."""
-    pairs = {
-        "-".join(arm): [trained(rows, Stack(1, parts), arm) for parts in (1, 2)]
-        for arm, rows in ARMS.items()
-    }
     plain = ("none", "input", "rnn")
-    smoothed = {"updates": 3, "label_smoothing": 0.2, "average_last": 0.7}
-    pairs["averaged"] = [
-        trained(ROWS["averaged"], Stack(1, parts), plain, **smoothed) for parts in (1, 2)
-    ]
-    pairs["muon"] = [
-        trained(ROWS["muon"], Stack(1, parts), plain, optimizer="muon") for parts in (1, 2)
-    ]
+    cases = {"-".join(arm): (arm, {}) for arm in ARMS}
+    cases["averaged"] = plain, {"updates": 3, "label_smoothing": 0.2, "average_last": 0.7}
+    cases["muon"] = plain, {"optimizer": "muon"}
+    pairs = {
+        name: [trained(ROWS[name], Stack(1, parts), arm, **changes) for parts in (1, 2)]
+        for name, (arm, changes) in cases.items()
+    }
     dropped = [trained(8, Stack(1, parts), plain, drop=True)[0] for parts in (1, 2)]
     searches = {f"{rows} {beam}": searched(rows, beam) for rows in (33, 12) for beam in (1, 3)}
     facts = {"devices": jax.local_device_count(), "parts": [parts_of(rows) for rows in (33, 12)]}
