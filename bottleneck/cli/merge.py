@@ -18,7 +18,7 @@ def merge(
     """Merge the results of several machines or people."""
     from ..results.export import write_merged
     from ..results.folders import check_named
-    from ..results.study_files import tables
+    from ..results.probes import tables
     from ..settings.atomic import check_place
 
     for folder in folders:

@@ -45,7 +45,7 @@ def plot(
         return
     from ..figures.files import NUMBERS, check_ending, check_numbers, write_figure
     from ..figures.registry import check_name, make_figure
-    from ..results.places import check_output
+    from ..results.export import check_output
 
     path = out or Path(f"{name}.png")
     check_name(name, where or [])

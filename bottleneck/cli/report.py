@@ -15,7 +15,7 @@ def report(
 ) -> None:
     """Write all results as one page, to put next to the slides."""
     from ..report.page import write_report
-    from ..results.places import check_output
+    from ..results.export import check_output
 
     check_output(out)
     size = write_report(from_here(results_folder(results)), out)

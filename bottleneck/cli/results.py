@@ -71,8 +71,8 @@ def _write_all(results: Path | None, others: Mapping[str, object]) -> None:
     from ..report.export_all import CLAIMS, CONTENTS, REPORT, write_end, write_out
     from ..results.discovery import find_runs, results_inside
     from ..results.folders import STORE
-    from ..results.study_files import tables as measured
-    from ..runs.gathered import gather
+    from ..results.probes import tables as measured
+    from ..runs.sweep import gather
     from ..settings.atomic import check_place
     from ..settings.errors import UsageError
     from ..tables.decided import holds_results
@@ -100,7 +100,7 @@ def _write_all(results: Path | None, others: Mapping[str, object]) -> None:
 
 def _check_written(out: Path | None, bundle: Path | None, without_text: bool) -> None:
     """Refuse what cannot be written, or makes no sense, before anything is read."""
-    from ..results.places import check_output
+    from ..results.export import check_output
     from ..settings.atomic import check_place
     from ..settings.errors import UsageError
 
@@ -116,9 +116,8 @@ def _check_written(out: Path | None, bundle: Path | None, without_text: bool) ->
 
 def _write_bundle(folder: Path, chosen: set[str], bundle: Path, text: bool) -> None:
     from ..results.discovery import finished_runs
-    from ..results.export import write_bundle
+    from ..results.export import check_bundle, write_bundle
     from ..results.folders import read_groups
-    from ..results.places import check_bundle
     from ..settings.errors import UserError
 
     runs = [run for run in finished_runs(folder) if run.name in chosen]

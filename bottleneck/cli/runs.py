@@ -75,7 +75,7 @@ def _filtered(runs: "list[RunFolder]", where: list[str]) -> "list[RunFolder]":
         return runs
     import pandas as pd
 
-    from ..results.columns import columns_known
+    from ..results.bundle import columns_known
     from ..results.folders import read_groups
     from ..settings.errors import UserError
     from ..tables.selection import CONDITIONS, meeting
@@ -260,7 +260,7 @@ def _rounded(text: str | None, digits: int) -> str:
 
 def _remove(folder: "RunFolder", yes: bool) -> None:
     """Delete a run, after asking, and take it out of the results bundle beside the store."""
-    from ..runs.gathered import forget
+    from ..runs.sweep import forget
 
     with _locked(folder):
         pass

@@ -79,7 +79,7 @@ def translate(
 
 def _text(sentence: str | None, file: Path | None) -> AbstractContextManager[Lines]:
     """The text to translate, open; None where it is a sentence on the command line."""
-    from ..runs.lines import open_file, read_lines
+    from ..runs.translate import open_file, read_lines
     from ..settings.errors import UsageError
 
     if file is not None:
@@ -144,7 +144,7 @@ def _translate_text(
     In UTF-8 whatever the terminal's encoding: what is read is UTF-8, here and by ``score``.
     """
     from ..runs.attention import check_pointing
-    from ..runs.lines import Tally, translate_lines
+    from ..runs.translate import Tally, translate_lines
 
     (trained,) = trained_arms.values()
     if alignment:

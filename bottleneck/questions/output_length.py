@@ -19,8 +19,7 @@ from numpy import ndarray
 
 from ..claims.verdict import FAMILY, MARKED_BELOW, Verdict, marked, needs_learned, numbers
 from ..corpus.tokens import tokenize
-from ..results.folders import SENTENCES, run_rows
-from ..results.outputs import read_texts
+from ..results.folders import SENTENCES, read_texts, run_rows
 from ..scoring.bootstrap import ratio_of_sums
 from .estimates import Estimate, Estimates
 from .question import (

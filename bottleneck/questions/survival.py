@@ -26,7 +26,7 @@ from ..corpus.pair import Link
 from ..corpus.tokens import is_word, tokenize
 from ..figures.plot import longest
 from ..lecture.slides import SLIDES
-from ..results.outputs import read_texts
+from ..results.folders import read_texts
 from ..scoring.bootstrap import Score
 from ..settings.buckets import Buckets
 from .estimates import Estimate, Estimates

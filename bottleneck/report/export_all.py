@@ -6,9 +6,8 @@ from typing import NamedTuple
 
 from ..figures.files import NUMBERS, write_figure
 from ..figures.registry import make_figure
-from ..results.probes import has_probe
+from ..results.probes import GOLD, has_probe
 from ..results.schema import STUDIES
-from ..results.study_files import GOLD
 from ..settings.atomic import write_text
 from ..settings.errors import UserError
 from ..tables.claims import render as render_claims

@@ -1,13 +1,13 @@
 """A trained run on its test set: translations, counts, scores, examples, all written down."""
 
 import json
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from flax import nnx
-from jaxtyping import Int
+from jaxtyping import Float, Int
+from numpy import ndarray
 
 from ..corpus.batches import (
     EncodedPairs,
@@ -23,17 +23,29 @@ from ..model.parts import on_host, parts_of
 from ..model.translator import Weights, count_parameters
 from ..results.bundle import tidy_csv
 from ..results.folders import EXAMPLES, HYPOTHESES, SCORES, SENTENCES
+from ..results.schema import BLEU_COLUMNS, CHRF_COLUMNS
+from ..scoring.bleu import (
+    bleu,
+    bleu_signature,
+    bleu_statistics,
+    brevity_penalty,
+    length_ratio,
+    precisions,
+)
+from ..scoring.bootstrap import draw, estimate, ratio_of_sums
+from ..scoring.chrf import chrf, chrf_statistics, condensed, expanded
 from ..settings.atomic import write_text
 from ..settings.buckets import Buckets
 from ..settings.run import RunSettings
 from ..training.loop import Trained, sentence_losses
 from ..training.stack import Stack
-from ..training.step import SentenceLosses, make_sentence_losses
+from ..training.step import make_sentence_losses
 from .attention import Copyable, Decoded, make_examples, with_copies
-from .scores import bucket_rows, sentence_columns
 from .store import RunFolder
 
 EVALUATION_BATCH = 64
+
+Columns = dict[str, ndarray]
 
 
 def encode(corpus: Corpus, split: str, settings: RunSettings) -> EncodedPairs:
@@ -47,7 +59,7 @@ def encode(corpus: Corpus, split: str, settings: RunSettings) -> EncodedPairs:
     )
 
 
-def valid_buckets(corpus: Corpus, settings: RunSettings) -> dict[str, Int[np.ndarray, " rows"]]:
+def valid_buckets(corpus: Corpus, settings: RunSettings) -> dict[str, Int[ndarray, " rows"]]:
     """Of each length bucket the places of its sentences in the validation set."""
     buckets = Buckets(settings.scoring.lower_edges)
     words = np.array([pair.words for pair in corpus.valid], dtype=np.int64)
@@ -58,18 +70,20 @@ def valid_buckets(corpus: Corpus, settings: RunSettings) -> dict[str, Int[np.nda
 def evaluate(
     graph: nnx.GraphDef, trained: Trained, settings: RunSettings, corpus: Corpus, folder: RunFolder
 ) -> None:
-    """Translate and score the test set with the best weights; write what was found."""
+    """Translate and score the test set with the best weights; write the results."""
     encoded = encode(corpus, "test", settings)
     batches = evaluation_batches(encoded, EVALUATION_BATCH)
     decoded = decode(graph, trained.weights, settings, corpus, batches)
     if settings.decoding.copy_unknown:
         texts = _copied_texts(graph, trained.weights, settings, corpus, encoded, decoded)
         decoded = decoded._replace(texts=texts)
+    # Every core of the process takes its part of a batch.
+    losses = make_sentence_losses(graph, Stack(1, parts_of(EVALUATION_BATCH)))
     columns = sentence_columns(
         decoded.texts,
         [pair.target for pair in corpus.test],
         np.array([pair.words for pair in corpus.test]),
-        sentence_losses(_losses(graph), trained.weights, batches),
+        sentence_losses(losses, trained.weights, batches),
         np.array(encoded.target_lengths),
         decoded.ended,
     )
@@ -78,14 +92,14 @@ def evaluate(
     rows = [facts | row for row in map(dict.__or__, bucket_rows(columns, settings), near)]
     write_text(folder.path / SENTENCES, tidy_csv(pd.DataFrame(columns)))
     write_text(folder.path / SCORES, tidy_csv(pd.DataFrame(rows, dtype=object)))
-    _write_hypotheses(folder.path, corpus, decoded)
+    texts = [
+        {"sentence": place, "source": pair.source, "reference": pair.target, "hypothesis": text}
+        for place, (pair, text) in enumerate(zip(corpus.test, decoded.texts, strict=True))
+    ]
+    lines = [f"{json.dumps(row, ensure_ascii=False)}\n" for row in texts]
+    write_text(folder.path / HYPOTHESES, "".join(lines))
     examples = make_examples(graph, trained.weights, settings, corpus, decoded)
     folder.write_json(EXAMPLES, examples)
-
-
-def _losses(graph: nnx.GraphDef) -> SentenceLosses:
-    """-log P of references, every core of the process at its part of a batch."""
-    return make_sentence_losses(graph, Stack(1, parts_of(EVALUATION_BATCH)))
 
 
 def decode(
@@ -97,7 +111,7 @@ def decode(
 ) -> Decoded:
     """Translate every sentence of the batches with the search that the settings name."""
     search = make_search(graph, settings.decoding)
-    outputs = [search(weights, held.batch.source, held.batch.source_lengths) for held in batches]
+    outputs = [search(weights, item.batch.source, item.batch.source_lengths) for item in batches]
     rows = restore([on_host(output.tokens) for output in outputs], batches)
     ended = restore([on_host(output.finished) for output in outputs], batches)
     tokens = [corpus.target_vocabulary.decode(row.tolist()) for row in rows]
@@ -115,11 +129,12 @@ def _copied_texts(
 ) -> list[str]:
     """The translations with source words in the place of unknown ones."""
     source, target = corpus.source_vocabulary, corpus.target_vocabulary
-    said = [
+    outputs = [
         Copyable(ids, target.encode(tokens), tokens, source.pieces(pair.source))
         for ids, tokens, pair in zip(encoded.source, decoded.tokens, corpus.test, strict=True)
     ]
-    return list(map(target.text, with_copies(graph, weights, settings.model.reverse_source, said)))
+    copied = with_copies(graph, weights, settings.model.reverse_source, outputs)
+    return list(map(target.text, copied))
 
 
 def _facts(corpus: Corpus, trained: Trained) -> dict[str, Any]:
@@ -143,24 +158,75 @@ def _near_copies(corpus: Corpus, settings: RunSettings) -> list[dict[str, Any]]:
     """Of each bucket the share of its source 5-grams that training holds; None without any."""
     buckets = Buckets(settings.scoring.lower_edges)
     assigned = buckets.assign(np.array([pair.words for pair in corpus.test]))
-    held = list(zip(corpus.near_copies, assigned.tolist(), strict=True))
+    counted = list(zip(corpus.near_copies, assigned.tolist(), strict=True))
     return [
-        {"near_copies": share(counts for counts, place in held if place == bucket)}
+        {"near_copies": share(counts for counts, place in counted if place == bucket)}
         for bucket in range(len(buckets.names))
     ]
 
 
-def _write_hypotheses(folder: Path, corpus: Corpus, decoded: Decoded) -> None:
-    lines = [
-        json.dumps(
-            {
-                "sentence": place,
-                "source": pair.source,
-                "reference": pair.target,
-                "hypothesis": text,
-            },
-            ensure_ascii=False,
-        )
-        for place, (pair, text) in enumerate(zip(corpus.test, decoded.texts, strict=True))
+def sentence_columns(
+    hypotheses: list[str],
+    references: list[str],
+    words: Int[ndarray, "sentences"],
+    losses: Float[ndarray, "sentences"],
+    target_tokens: Int[ndarray, "sentences"],
+    ended: ndarray,
+) -> Columns:
+    """Everything that is counted once per sentence, by the names of ``sentences.csv``."""
+    counts = bleu_statistics(hypotheses, references)
+    characters = condensed(chrf_statistics(hypotheses, references))
+    columns: Columns = {
+        "sentence": np.arange(len(references)),
+        "source_words": words,
+        "nll": losses.astype(np.float32),  # which they are
+        "target_tokens": target_tokens,
+        "ended": ended,
+    }
+    columns |= dict(zip(BLEU_COLUMNS, counts.T, strict=True))
+    return columns | dict(zip(CHRF_COLUMNS, characters.T, strict=True))
+
+
+def bucket_rows(columns: Columns, settings: RunSettings) -> list[dict[str, Any]]:
+    """One row per bucket: n, ratio, scores with their interval, and what explains them."""
+    buckets = Buckets(settings.scoring.lower_edges)
+    assigned = buckets.assign(columns["source_words"])
+    return [
+        _row(name, place, {key: item[assigned == place] for key, item in columns.items()}, settings)
+        for place, name in enumerate(buckets.names)
     ]
-    write_text(folder / HYPOTHESES, "".join(f"{line}\n" for line in lines))
+
+
+def _row(name: str, place: int, inside: Columns, settings: RunSettings) -> dict[str, Any]:
+    """The scores of one bucket; an empty one has n = 0 and blanks."""
+    n = len(inside["sentence"])
+    if n == 0:
+        return {"bucket": name, "n": 0}
+    words = float(inside["source_words"].mean())
+    model, scoring = settings.model, settings.scoring
+    counts, characters = (
+        np.stack([inside[column] for column in columns], axis=1)
+        for columns in (BLEU_COLUMNS, CHRF_COLUMNS)
+    )
+    losses = [float(inside[key].sum(dtype=np.float64)) for key in ("nll", "target_tokens")]
+    weights = draw(n, scoring.resamples, seed=scoring.seed, bucket=place)
+    measured = estimate(bleu, counts[None], weights)
+    sums = counts.sum(axis=0)
+    return {
+        "bucket": name,
+        "n": n,
+        "source_words": words,
+        "compression_ratio": words * model.embedding_size / model.context_size,
+        "bleu": measured.value,
+        "bleu_low": measured.interval.low,
+        "bleu_high": measured.interval.high,
+        "brevity_penalty": float(brevity_penalty(sums)),
+        "length_ratio": float(length_ratio(sums)),
+        **{f"precision_{k}": float(p) for k, p in enumerate(precisions(sums), start=1)},
+        "chrf": float(chrf(expanded(characters).sum(axis=0))),
+        "nll_per_token": float(ratio_of_sums(np.array(losses))),
+        "reference_tokens": int(inside["reference_tokens"].sum()),
+        "empty": int((inside["hypothesis_tokens"] == 0).sum()),
+        "unfinished": int((~inside["ended"]).sum()),
+        "signature": bleu_signature(),
+    }

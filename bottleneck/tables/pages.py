@@ -10,9 +10,8 @@ import pandas as pd
 from ..claims.compression import compression_predicts_loss
 from ..claims.registry import CLAIMS
 from ..results.bundle import Bundle, load_results
-from ..results.probes import made_of
+from ..results.probes import GOLD, made_of
 from ..results.schema import QUESTIONS
-from ..results.study_files import GOLD
 from ..settings.errors import UsageError, did_you_mean
 from . import arms, compression, context_size
 from .caption import (

@@ -12,8 +12,8 @@ from seq2seq_bottleneck.results.bundle import load_bundle
 from seq2seq_bottleneck.results.discovery import arms, find_runs, latest_output
 from seq2seq_bottleneck.results.folders import read_groups
 from seq2seq_bottleneck.results.schema import PROBE_COLUMNS
-from seq2seq_bottleneck.runs.gathered import gather
 from seq2seq_bottleneck.runs.store import RunFolder
+from seq2seq_bottleneck.runs.sweep import gather
 from seq2seq_bottleneck.settings.errors import UserError
 from seq2seq_bottleneck.settings.sums import SUMS, read_sums, write_listed
 

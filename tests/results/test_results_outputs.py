@@ -4,7 +4,7 @@ import pytest
 from listed import relist, write_relisted
 from system_files import outputs, reference_texts, write_translated
 
-from seq2seq_bottleneck.results.outputs import read_outputs
+from seq2seq_bottleneck.results.folders import read_outputs
 from seq2seq_bottleneck.settings.errors import UserError
 from seq2seq_bottleneck.settings.sums import write_listed
 

@@ -10,9 +10,8 @@ from seq2seq_bottleneck.cli.main import run
 from seq2seq_bottleneck.results import export, places
 from seq2seq_bottleneck.results.bundle import load_bundle
 from seq2seq_bottleneck.results.discovery import finished_runs, results_inside
-from seq2seq_bottleneck.results.export import write_bundle
+from seq2seq_bottleneck.results.export import check_bundle, write_bundle
 from seq2seq_bottleneck.results.folders import STORE, damaged, removal, runs_in
-from seq2seq_bottleneck.results.places import check_bundle
 from seq2seq_bottleneck.settings.errors import UserError
 from seq2seq_bottleneck.settings.sums import write_listed
 

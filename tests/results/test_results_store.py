@@ -14,10 +14,10 @@ from seq2seq_bottleneck.results.bundle import (
     load_bundle,
     load_results,
     other_versions,
+    setting_columns,
     tidy_csv,
     without_result,
 )
-from seq2seq_bottleneck.results.columns import setting_columns
 from seq2seq_bottleneck.results.discovery import finished_runs
 from seq2seq_bottleneck.results.export import write_bundle
 from seq2seq_bottleneck.results.folders import read_groups

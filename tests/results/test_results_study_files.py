@@ -10,9 +10,9 @@ from seq2seq_bottleneck.cli.main import run
 from seq2seq_bottleneck.results.bundle import read_table
 from seq2seq_bottleneck.results.discovery import finished_runs
 from seq2seq_bottleneck.results.export import write_bundle
+from seq2seq_bottleneck.results.probes import drop_tables, rests_on
 from seq2seq_bottleneck.results.schema import PROBE_COLUMNS
-from seq2seq_bottleneck.results.study_files import drop_tables, rests_on
-from seq2seq_bottleneck.runs.gathered import gather
+from seq2seq_bottleneck.runs.sweep import gather
 from seq2seq_bottleneck.settings.errors import UserError
 
 ARMS = {"none": [0.2, 0.4, 0.6, 0.7, 0.8], "additive": [0.1] * 5}

@@ -101,7 +101,7 @@ def test_a_worker_killed_in_mid_run_costs_no_result_and_none_is_there_twice(two_
     assert [outcome.phase for outcome in outcomes] == ["done", "done", "failed", "done"]
     assert [outcome.job.name for outcome in outcomes] == [job.name for job in jobs]
     assert "none.tsv" in outcomes[2].reason
-    assert outcomes[2].by_user
+    assert outcomes[2].exit_code
     assert outcomes[0].run == outcomes[3].run
     assert heard.process_of("killed") != killed[0]
     assert heard.ends() == ["again", "killed", "lost", "other"]

@@ -21,16 +21,16 @@ from seq2seq_bottleneck.results.folders import (
     STORE,
     read_groups,
     read_object,
+    read_outputs,
     read_settings,
     run_rows,
 )
-from seq2seq_bottleneck.results.outputs import read_outputs
-from seq2seq_bottleneck.results.study_files import rests_on
+from seq2seq_bottleneck.results.probes import rests_on
 from seq2seq_bottleneck.runs.checkpoint import StopRequest
-from seq2seq_bottleneck.runs.gathered import gather
 from seq2seq_bottleneck.runs.network_files import load_vocabularies
 from seq2seq_bottleneck.runs.run import execute
 from seq2seq_bottleneck.runs.store import RunFolder
+from seq2seq_bottleneck.runs.sweep import gather
 from seq2seq_bottleneck.runs.translate import load_run
 from seq2seq_bottleneck.settings.errors import UserError
 from seq2seq_bottleneck.settings.run import resolve

@@ -12,9 +12,9 @@ from seq2seq_bottleneck.results.discovery import arms
 from seq2seq_bottleneck.results.folders import STORE, read_groups
 from seq2seq_bottleneck.results.schema import ENVIRONMENT, EXAMPLES, LEARNING, RUNS, SENTENCES
 from seq2seq_bottleneck.runs import gathered, reproduce, sweep
-from seq2seq_bottleneck.runs.gathered import forget, gather
 from seq2seq_bottleneck.runs.pool import Job, Outcome
 from seq2seq_bottleneck.runs.store import RunFolder
+from seq2seq_bottleneck.runs.sweep import forget, gather
 from seq2seq_bottleneck.settings.run import resolve
 
 BUNDLE = (RUNS, SENTENCES, LEARNING, EXAMPLES, ENVIRONMENT)

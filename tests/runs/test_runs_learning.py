@@ -9,8 +9,8 @@ from seq2seq_bottleneck.corpus.corpus import load_corpus
 from seq2seq_bottleneck.results.bundle import load_bundle
 from seq2seq_bottleneck.results.folders import STORE
 from seq2seq_bottleneck.runs.checkpoint import StopRequest
-from seq2seq_bottleneck.runs.gathered import gather
 from seq2seq_bottleneck.runs.run import execute
+from seq2seq_bottleneck.runs.sweep import gather
 from seq2seq_bottleneck.settings.run import resolve
 
 pytestmark = pytest.mark.exhaustive(sample="session")

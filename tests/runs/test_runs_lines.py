@@ -10,14 +10,14 @@ import pytest
 from random_run import never_ending, random_run
 
 from seq2seq_bottleneck.runs import lines as module
-from seq2seq_bottleneck.runs.lines import (
+from seq2seq_bottleneck.runs.translate import (
     Tally,
+    Translation,
     open_file,
     read_lines,
     translate_lines,
     with_links,
 )
-from seq2seq_bottleneck.runs.translate import Translation
 from seq2seq_bottleneck.settings.errors import UserError
 
 TEXT = ["w1 w0 w3", "", "w4", "   ", "w2 w2 w9 w1 w0 w3 w4 w1", "w0 w1", "\t"]

@@ -11,8 +11,7 @@ from planted import write_sizes
 from planted_arms import HIGH, LOW, Store, with_controls
 
 from seq2seq_bottleneck.claims.registry import CLAIMS
-from seq2seq_bottleneck.results.bundle import load_bundle
-from seq2seq_bottleneck.results.columns import setting_columns
+from seq2seq_bottleneck.results.bundle import load_bundle, setting_columns
 from seq2seq_bottleneck.results.discovery import results_inside
 from seq2seq_bottleneck.results.schema import PROBE_COLUMNS
 from seq2seq_bottleneck.settings.sweep import load_sweep, make_grid
