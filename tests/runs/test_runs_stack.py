@@ -7,34 +7,25 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from executing import smoke
 
 from seq2seq_bottleneck.runs import checkpoint
-from seq2seq_bottleneck.runs.checkpoint import Checkpoints, StopRequest
+from seq2seq_bottleneck.runs.checkpoint import StopRequest
 from seq2seq_bottleneck.runs.run import execute
 from seq2seq_bottleneck.runs.store import run_folders
 from seq2seq_bottleneck.settings.atomic import write_bytes
-from seq2seq_bottleneck.settings.run import SCHEMA_VERSION, resolve
+from seq2seq_bottleneck.settings.run import SCHEMA_VERSION
 
-COPY = [
-    "corpus.name=copy",
-    "corpus.copy_words=20",
-    "corpus.max_words=20",
-    "training.updates=50",
-    "training.average_last=0.4",
-    "training.validations=1",
-    "training.shapes=1",
-    "scoring.resamples=9",
-]
+SMALL = [
+    "corpus.max_words=20", "training.updates=50", "training.average_last=0.4",
+    "training.validations=1", "training.shapes=1", "scoring.resamples=9",
+]  # fmt: skip
 LAST_KEPT = 39
 """The last update of a stack that was killed as it reported its 40th."""
 
 
 class Killed(BaseException):
     """The end of the process, in a test."""
-
-
-def settings_of(seed):
-    return resolve("smoke", [*COPY, f"training.seed={seed}"])
 
 
 def go(store: Path, *seeds: int, kill_at: int | None = None) -> dict[int, list[dict]]:
@@ -46,7 +37,8 @@ def go(store: Path, *seeds: int, kill_at: int | None = None) -> dict[int, list[d
         if kill_at and event.get("update") == kill_at:
             raise Killed
 
-    execute([settings_of(seed) for seed in seeds], store, report, StopRequest())
+    stack = [smoke(*SMALL, f"training.seed={seed}") for seed in seeds]
+    execute(stack, store, report, StopRequest())
     return heard
 
 
@@ -71,7 +63,7 @@ def killed_once(tmp_path_factory):
     """A store in which three seeds were killed together in mid-training."""
     store = tmp_path_factory.mktemp("killed")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Checkpoints, "EVERY", 0)
+        patch.setattr(checkpoint, "EVERY", 0)
         with pytest.raises(Killed):
             go(store, 1, 2, 3, kill_at=40)
     return store
