@@ -2,33 +2,27 @@
 
 By these weights an unknown word of an output is replaced by the source word that it attends to
 most: the replacement of Luong et al. (2015b, section 3.3) without its dictionary, for names and
-numbers, which unknown words mostly are, are the same in both languages. A few test sentences of
-every length are kept with their weights.
+numbers, which unknown words mostly are, are the same in both languages.
 """
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from flax import nnx
 from jaxtyping import Float
 
-from ..corpus.batches import EncodedPairs, encode_pairs, evaluation_batches, restore
-from ..corpus.corpus import Corpus
-from ..corpus.pair import SentencePair
+from ..corpus.batches import EncodedPairs, evaluation_batches, restore
 from ..corpus.tokens import WORDS, Tokenizer
 from ..corpus.vocabulary import BOS, EOS, UNK
 from ..decoding.search import make_attention_weights
 from ..model.translator import Weights
-from ..settings.buckets import Buckets
 from ..settings.errors import UsageError
 from ..settings.run import RunSettings
 
 END = "</s>"
 """How the end token is shown."""
-PER_BUCKET = 2
-"""Example sentences of each length bucket."""
 
 _reader = lru_cache(maxsize=4)(make_attention_weights)
 
@@ -111,56 +105,6 @@ def copied(output: Copyable, weights: Float[np.ndarray, "output source"]) -> lis
         output.words[attended[place]] if output.output[place] == UNK else token
         for place, token in enumerate(output.tokens)
     ]
-
-
-class Decoded(NamedTuple):
-    """The translations of a test set, in its order.
-
-    ``texts`` are as a person reads them, and as they are scored.
-    """
-
-    tokens: list[list[str]]
-    texts: list[str]
-    ended: np.ndarray
-
-
-def make_examples(
-    graph: nnx.GraphDef,
-    weights: Weights,
-    settings: RunSettings,
-    corpus: Corpus,
-    decoded: Decoded,
-) -> list[dict[str, Any]]:
-    """Source, reference, hypothesis and weights (hypothesis x source) of a few test sentences.
-
-    They are the first of each bucket. An output that was cut at its cap has no end token, and so no
-    row for one.
-    """
-    buckets = Buckets(settings.scoring.lower_edges)
-    assigned = buckets.assign(np.array([pair.words for pair in corpus.test]))
-    firsts = [np.flatnonzero(assigned == place)[:PER_BUCKET] for place in range(len(buckets.names))]
-    chosen = np.concatenate(firsts).tolist()
-    vocabularies = corpus.source_vocabulary, corpus.target_vocabulary
-    reverse = settings.model.reverse_source
-    sources = [SentencePair(corpus.test[sentence].source, "") for sentence in chosen]
-    targets = [[*vocabularies[1].encode(decoded.tokens[sentence]), EOS] for sentence in chosen]
-    encoded = EncodedPairs(encode_pairs(sources, *vocabularies, reverse).source, targets)
-    examples = []
-    matrices = attention_matrices(graph, weights, encoded, reverse, len(chosen))
-    for sentence, matrix in zip(chosen, matrices, strict=True):
-        pair, tokens = corpus.test[sentence], decoded.tokens[sentence]
-        ended = bool(decoded.ended[sentence])
-        source = vocabularies[0].pieces(pair.source)
-        examples.append(
-            {
-                "sentence": sentence,
-                "source": readable(source, True, vocabularies[0].tokenizer),
-                "reference": pair.target,
-                "hypothesis": readable(tokens, ended, vocabularies[1].tokenizer),
-                "weights": matrix[: len(tokens) + ended].round(3).tolist(),
-            }
-        )
-    return examples
 
 
 def readable(tokens: list[str], ended: bool, tokenizer: Tokenizer = WORDS) -> list[str]:

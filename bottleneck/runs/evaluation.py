@@ -1,7 +1,8 @@
 """A trained run on its test set: translations, counts, scores, examples, all written down."""
 
 import json
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -18,6 +19,8 @@ from ..corpus.batches import (
 )
 from ..corpus.corpus import Corpus
 from ..corpus.near_copies import share
+from ..corpus.pair import SentencePair
+from ..corpus.vocabulary import EOS
 from ..decoding.search import make_search
 from ..model.parts import on_host, parts_of
 from ..model.translator import Weights, count_parameters
@@ -40,7 +43,7 @@ from ..settings.run import RunSettings
 from ..training.loop import Trained, sentence_losses
 from ..training.stack import Stack
 from ..training.step import make_sentence_losses
-from .attention import Copyable, Decoded, make_examples, with_copies
+from .attention import Copyable, attention_matrices, readable, with_copies
 from .store import RunFolder
 
 EVALUATION_BATCH = 64
@@ -59,12 +62,24 @@ def encode(corpus: Corpus, split: str, settings: RunSettings) -> EncodedPairs:
     )
 
 
-def valid_buckets(corpus: Corpus, settings: RunSettings) -> dict[str, Int[ndarray, " rows"]]:
-    """Of each length bucket the places of its sentences in the validation set."""
+def by_bucket(
+    words: Sequence[int] | Int[ndarray, " sentences"], settings: RunSettings
+) -> dict[str, Int[ndarray, " rows"]]:
+    """Of each length bucket the places of its sentences, of which these are the source words."""
     buckets = Buckets(settings.scoring.lower_edges)
-    words = np.array([pair.words for pair in corpus.valid], dtype=np.int64)
-    assigned = buckets.assign(words)
+    assigned = buckets.assign(np.array(words, dtype=np.int64))
     return {name: np.flatnonzero(assigned == place) for place, name in enumerate(buckets.names)}
+
+
+class Decoded(NamedTuple):
+    """The translations of a test set, in its order.
+
+    ``texts`` are as a person reads them, and as they are scored.
+    """
+
+    tokens: list[list[str]]
+    texts: list[str]
+    ended: ndarray
 
 
 def evaluate(
@@ -87,9 +102,11 @@ def evaluate(
         np.array(encoded.target_lengths),
         decoded.ended,
     )
-    facts = _facts(corpus, trained)
-    near = _near_copies(corpus, settings)
-    rows = [facts | row for row in map(dict.__or__, bucket_rows(columns, settings), near)]
+    facts, inside = _facts(corpus, trained), by_bucket(columns["source_words"], settings)
+    rows = [
+        facts | row | {"near_copies": share(corpus.near_copies[place] for place in places)}
+        for row, places in zip(bucket_rows(columns, settings), inside.values(), strict=True)
+    ]
     write_text(folder.path / SENTENCES, tidy_csv(pd.DataFrame(columns)))
     write_text(folder.path / SCORES, tidy_csv(pd.DataFrame(rows, dtype=object)))
     texts = [
@@ -154,15 +171,41 @@ def _facts(corpus: Corpus, trained: Trained) -> dict[str, Any]:
     }
 
 
-def _near_copies(corpus: Corpus, settings: RunSettings) -> list[dict[str, Any]]:
-    """Of each bucket the share of its source 5-grams that training holds; None without any."""
-    buckets = Buckets(settings.scoring.lower_edges)
-    assigned = buckets.assign(np.array([pair.words for pair in corpus.test]))
-    counted = list(zip(corpus.near_copies, assigned.tolist(), strict=True))
-    return [
-        {"near_copies": share(counts for counts, place in counted if place == bucket)}
-        for bucket in range(len(buckets.names))
-    ]
+def make_examples(
+    graph: nnx.GraphDef,
+    weights: Weights,
+    settings: RunSettings,
+    corpus: Corpus,
+    decoded: Decoded,
+) -> list[dict[str, Any]]:
+    """Source, reference, hypothesis and weights (hypothesis x source) of a few test sentences.
+
+    They are the first two of each bucket. An output that was cut at its cap has no end token, and
+    so no row for one.
+    """
+    inside = by_bucket([pair.words for pair in corpus.test], settings)
+    chosen = np.concatenate([places[:2] for places in inside.values()]).tolist()
+    vocabularies = corpus.source_vocabulary, corpus.target_vocabulary
+    reverse = settings.model.reverse_source
+    sources = [SentencePair(corpus.test[sentence].source, "") for sentence in chosen]
+    targets = [[*vocabularies[1].encode(decoded.tokens[sentence]), EOS] for sentence in chosen]
+    encoded = EncodedPairs(encode_pairs(sources, *vocabularies, reverse).source, targets)
+    examples = []
+    matrices = attention_matrices(graph, weights, encoded, reverse, len(chosen))
+    for sentence, matrix in zip(chosen, matrices, strict=True):
+        pair, tokens = corpus.test[sentence], decoded.tokens[sentence]
+        ended = bool(decoded.ended[sentence])
+        source = vocabularies[0].pieces(pair.source)
+        examples.append(
+            {
+                "sentence": sentence,
+                "source": readable(source, True, vocabularies[0].tokenizer),
+                "reference": pair.target,
+                "hypothesis": readable(tokens, ended, vocabularies[1].tokenizer),
+                "weights": matrix[: len(tokens) + ended].round(3).tolist(),
+            }
+        )
+    return examples
 
 
 def sentence_columns(
@@ -189,11 +232,10 @@ def sentence_columns(
 
 def bucket_rows(columns: Columns, settings: RunSettings) -> list[dict[str, Any]]:
     """One row per bucket: n, ratio, scores with their interval, and what explains them."""
-    buckets = Buckets(settings.scoring.lower_edges)
-    assigned = buckets.assign(columns["source_words"])
+    inside = by_bucket(columns["source_words"], settings)
     return [
-        _row(name, place, {key: item[assigned == place] for key, item in columns.items()}, settings)
-        for place, name in enumerate(buckets.names)
+        _row(name, place, {key: item[rows] for key, item in columns.items()}, settings)
+        for place, (name, rows) in enumerate(inside.items())
     ]
 
 

@@ -33,7 +33,7 @@ from ..settings.run import SCHEMA_VERSION, RunSettings
 from ..training.loop import Learner, Progress, Snapshot, Trained, train, updates_done
 from .checkpoint import CheckpointError, Checkpoints, StopRequest, join, read_checkpoint
 from .environment import describe_environment, programs
-from .evaluation import EVALUATION_BATCH, encode, evaluate, valid_buckets
+from .evaluation import EVALUATION_BATCH, by_bucket, encode, evaluate
 from .network_files import save_vocabularies, save_weights
 from .store import RunFolder
 
@@ -170,8 +170,8 @@ def _train(
     for run in runs:
         _open(run, len(runs), corpus)
     learners, settings = [run.learner for run in runs], runs[0].settings
-    pairs, buckets = encode(corpus, "valid", settings), valid_buckets(corpus, settings)
-    valid = evaluation_batches(pairs, EVALUATION_BATCH)
+    valid = evaluation_batches(encode(corpus, "valid", settings), EVALUATION_BATCH)
+    buckets = by_bucket([pair.words for pair in corpus.valid], settings)
 
     def report(place: int, progress: Progress) -> None:
         epoch = progress.update / learners[place].batches.updates_per_epoch

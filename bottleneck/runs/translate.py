@@ -101,10 +101,6 @@ class TrainedRun:
         same = [token.lower() for token in pieces] == [token.lower() for token in read]
         return pieces if same else read
 
-    def text(self, tokens: list[str]) -> str:
-        """Tokens of the target as a person writes them."""
-        return self.target_vocabulary.text(tokens)
-
     def display(self, token: str) -> str:
         """One token as a person reads it."""
         return self.target_vocabulary.tokenizer.display(token)
@@ -143,7 +139,7 @@ class TrainedRun:
         rows = restore([on_host(result.tokens) for result in results], batches)
         lengths = restore([on_host(result.lengths) for result in results], batches)
         outputs = [row[:length].tolist() for row, length in zip(rows, lengths, strict=True)]
-        reader = self.graph, self.weights, reverse
+        reader, text = (self.graph, self.weights, reverse), self.target_vocabulary.text
         words = [self.written(sentence) for sentence in sentences]
         tokens = [self.target_vocabulary.decode(ids) for ids in outputs]
         if self.settings.decoding.copy_unknown:
@@ -153,7 +149,7 @@ class TrainedRun:
         if attended:
             weights = weights_behind(*reader, encoded.source, outputs)
         return [
-            Translation(source, output, self.text(output), EOS in ids, read.count(UNK), matrix)
+            Translation(source, output, text(output), EOS in ids, read.count(UNK), matrix)
             for source, output, ids, read, matrix in zip(
                 words, tokens, outputs, encoded.source, weights, strict=True
             )
