@@ -158,13 +158,16 @@ def latest_output(results: Path) -> Path:
     Where its table was lost, its age is that of its sums.
     """
     inside = results.iterdir() if results.is_dir() else ()
-    tables = {path: path / RUNS for path in inside if was_written(path / RUNS)}
-    if not tables:
+    dated = {
+        path: path / RUNS if (path / RUNS).exists() else path / SUMS
+        for path in inside
+        if was_written(path / RUNS)
+    }
+    if not dated:
         raise UserError(
             f"no finished run in {str(results)!r}; run `bottleneck reproduce` first, "
             "or name one with --results DIR"
         )
-    dated = {path: table if table.exists() else path / SUMS for path, table in tables.items()}
     return max(dated, key=lambda path: dated[path].stat().st_mtime)
 
 

@@ -50,13 +50,13 @@ def check_text(corpus: CorpusSettings) -> None:
 def reproduce(jobs: Sequence[Job], out: Path, listener: Listener, threads: int = 1) -> None:
     """Execute the jobs, on so many cores each; the bundle is left alone where one did not end.
 
-    The first that did not end well is an error that names it. The bundle in ``out`` then holds
-    every finished run of its store, of this comparison or another.
+    The first that did not end well is a ``UserError``. The bundle in ``out`` then holds every
+    finished run of its store, of this comparison or another.
     """
     for outcome in run_jobs(jobs, out / STORE, listener, threads=threads):
-        if outcome.exit_code:
-            usage = outcome.exit_code == UsageError.exit_code
-            raise (UsageError if usage else UserError)(outcome.reason)
         if outcome.phase != "done":
-            raise UserError(f"run {outcome.job.name!r} {outcome.phase}: {outcome.reason}")
+            usage = outcome.exit_code == UsageError.exit_code
+            error, name = UsageError if usage else UserError, outcome.job.name
+            reason = "" if outcome.exit_code else f"run {name!r} {outcome.phase}: "
+            raise error(f"{reason}{outcome.reason}")
     gather(out, {})

@@ -235,39 +235,6 @@ def test_seeds_together_give_what_they_give_alone(tmp_path):
         assert not list((tmp_path / "together" / outcome.run).glob("checkpoint*"))
 
 
-@pytest.mark.exhaustive(sample="session")
-def test_an_interrupted_stack_goes_on_to_the_same_weights(tmp_path):
-    jobs = stack_of(1, 2, updates=90)
-    with pytest.raises(KeyboardInterrupt):
-        run_jobs(jobs, tmp_path / "stopped", interrupt, together=2)
-    events = []
-    resumed = run_jobs(
-        jobs, tmp_path / "stopped", lambda _, event: events.append(event), together=2
-    )
-    whole = run_jobs(jobs, tmp_path / "whole", lambda *_: None, together=2)
-    assert next(event["update"] for event in events if "update" in event) > 20
-    for outcome, other in zip(resumed, whole, strict=True):
-        same_results(tmp_path / "stopped" / outcome.run, tmp_path / "whole" / other.run)
-
-
-@pytest.mark.exhaustive(sample="session")
-def test_what_was_trained_together_is_not_trained_again(tmp_path):
-    """Killed while the first of a stack is scored: both go on from their own last update."""
-    jobs, process = stack_of(1, 2), {}
-
-    def kill(_, event):
-        process.setdefault("id", event.get("process"))
-        if event["phase"] == "scoring":
-            os.kill(process["id"], signal.SIGKILL)
-
-    failed = run_jobs(jobs, tmp_path, kill, together=2)
-    assert "failed" in [outcome.phase for outcome in failed]
-    events = []
-    done = run_jobs(jobs, tmp_path, lambda _, event: events.append(event), together=2)
-    assert [outcome.phase for outcome in done] == ["done", "done"]
-    assert not [event for event in events if event.get("update")]
-
-
 NOISE = r"""
 import os, sys
 print("a library's word")
