@@ -1,4 +1,4 @@
-"""A run executed in the test's own process."""
+"""Runs executed in the test's own process, and what two of them wrote compared."""
 
 from pathlib import Path
 from typing import Any
@@ -20,3 +20,9 @@ def executed(store: Path, *settings: RunSettings) -> list[dict[str, Any]]:
     events: list[dict[str, Any]] = []
     execute(list(settings), store, lambda _, event: events.append(event), StopRequest())
     return events
+
+
+def same_results(first: Path, second: Path) -> bool:
+    """Whether two runs have the same weights and translations, bit for bit."""
+    names = ("weights.safetensors", "hypotheses.jsonl", "sentences.csv")
+    return all((first / name).read_bytes() == (second / name).read_bytes() for name in names)

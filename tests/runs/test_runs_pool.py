@@ -11,7 +11,7 @@ import jax
 import numpy as np
 import pandas as pd
 import pytest
-from executing import smoke
+from executing import same_results, smoke
 
 from seq2seq_bottleneck.results.folders import CHECKPOINT
 from seq2seq_bottleneck.runs import pool
@@ -19,19 +19,11 @@ from seq2seq_bottleneck.runs.pool import Job, read_events, run_jobs, stacks
 from seq2seq_bottleneck.runs.store import run_folders
 from seq2seq_bottleneck.settings.machine import NUMBERS
 
-RESULTS = ("weights.safetensors", "hypotheses.jsonl", "sentences.csv")
-
 
 def interrupt(_, event):
     """A listener that stops everything at the first report of a training."""
     if event.get("update"):
         raise KeyboardInterrupt
-
-
-def same_results(first, second):
-    """Bit for bit."""
-    for name in RESULTS:
-        assert (first / name).read_bytes() == (second / name).read_bytes()
 
 
 @pytest.mark.exhaustive(sample="session")
@@ -78,7 +70,7 @@ def test_an_interrupted_run_goes_on_to_the_same_weights(tmp_path, threads):
     (whole,) = run(tmp_path / "whole", lambda *_: None)
     assert next(event["update"] for event in events if "update" in event) > 20
     assert resumed.run == whole.run == folder.run
-    same_results(tmp_path / "stopped" / resumed.run, tmp_path / "whole" / whole.run)
+    assert same_results(tmp_path / "stopped" / resumed.run, tmp_path / "whole" / whole.run)
     assert not (folder.path / CHECKPOINT).exists()
     assert json.loads((folder.path / "environment.json").read_text())["threads"] == threads
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from executing import smoke
+from executing import same_results, smoke
 
 from seq2seq_bottleneck.runs import checkpoint
 from seq2seq_bottleneck.runs.checkpoint import StopRequest
@@ -74,11 +74,6 @@ def killed(killed_once, tmp_path):
     return Path(shutil.copytree(killed_once, tmp_path / "store"))
 
 
-def same_weights(one: Path, other: Path) -> bool:
-    names = ("weights.safetensors", "hypotheses.jsonl", "sentences.csv")
-    return all((one / name).read_bytes() == (other / name).read_bytes() for name in names)
-
-
 def left(store):
     return [path for path in store.rglob("*") if "checkpoint" in path.name]
 
@@ -95,7 +90,7 @@ def test_with_more_seeds_the_old_ones_go_on_as_they_were(killed, whole):
     heard = go(killed, 1, 2, 3, 4, 5)
     assert [first_update(heard[seed]) for seed in (1, 2, 3, 4, 5)] == [40, 40, 40, 20, 20]
     assert {events[-1]["phase"] for events in heard.values()} == {"done"}
-    assert all(same_weights(folder_of(heard, killed, seed), whole[seed]) for seed in (1, 2, 3))
+    assert all(same_results(folder_of(heard, killed, seed), whole[seed]) for seed in (1, 2, 3))
     together = [seeds_together(folder_of(heard, killed, seed)) for seed in (1, 2, 3, 4, 5)]
     assert together == [3, 3, 3, 2, 2]
     assert left(killed) == []
@@ -130,7 +125,7 @@ def test_killed_between_two_checkpoints_a_stack_goes_on_as_two(tmp_path, monkeyp
     heard = go(tmp_path, 1, 2, 3)
     assert [first_update(heard[seed]) for seed in (1, 2, 3)] == [None] * kept + [20] * (3 - kept)
     assert {events[-1]["phase"] for events in heard.values()} == {"done"}
-    as_whole = [same_weights(folder_of(heard, tmp_path, n), whole[n]) for n in (1, 2, 3)]
+    as_whole = [same_results(folder_of(heard, tmp_path, n), whole[n]) for n in (1, 2, 3)]
     assert all(as_whole[:kept] if kept else as_whole)
     assert left(tmp_path) == []
 
@@ -148,5 +143,5 @@ def test_a_removed_member_begins_anew_and_the_others_go_on(killed):
 @pytest.mark.exhaustive(sample="session")
 def test_weights_of_the_whole_are_not_all_alike(whole):
     """What the comparisons above rest on."""
-    assert not same_weights(whole[1], whole[2])
+    assert not same_results(whole[1], whole[2])
     assert np.unique([folder.name for folder in whole.values()]).size == 3
