@@ -33,8 +33,9 @@ from ..settings.run import SCHEMA_VERSION, RunSettings
 from ..training.loop import Learner, Progress, Snapshot, Trained, train, updates_done
 from .checkpoint import CheckpointError, Checkpoints, StopRequest, join, read_checkpoint
 from .environment import describe_environment, programs
-from .evaluation import EVALUATION_BATCH, by_bucket, encode, evaluate
+from .evaluation import EVALUATION_BATCH, encode, evaluate
 from .network_files import save_vocabularies, save_weights
+from .scores import by_bucket
 from .store import RunFolder
 
 Event = dict[str, Any]

@@ -166,7 +166,9 @@ def test_it_is_listed_as_damaged_and_can_be_removed(store, capsys, lost):
 def test_a_store_whose_statuses_are_all_gone_is_no_bundle(store, tmp_path, capsys):
     for path in (store / "runs").glob("*/status.json"):
         path.unlink()
-    assert "additive1x1/status.json' is missing" in refusal(capsys, "claims", store, tmp_path / "out")
+    assert "additive1x1/status.json' is missing" in refusal(
+        capsys, "claims", store, tmp_path / "out"
+    )
 
 
 class Killed(BaseException):
