@@ -113,7 +113,7 @@ def plot(
         print_names(options.table_lines(options.FIGURES))
         return
     from ..figures.registry import NUMBERS, check_figure_file, check_name, make_figure, write_figure
-    from ..results.places import check_output
+    from ..results.export import check_output
 
     path = out or Path(f"{name}.png")
     check_name(name, where or [])
@@ -169,7 +169,7 @@ def report(
 ) -> None:
     """Write all results as one page, to put next to the slides."""
     from ..report.page import write_report
-    from ..results.places import check_output
+    from ..results.export import check_output
 
     check_output(out)
     size = write_report(_relative(options.results_folder(results)), out)
@@ -201,7 +201,7 @@ def export(
 ) -> None:
     """Print the tidy CSV, or write all tables and figures."""
     from ..results.bundle import load_bundle, tidy_csv
-    from ..results.places import check_output
+    from ..results.export import check_output
     from ..tables.selection import where as select
 
     if everything:
@@ -235,8 +235,8 @@ def _write_all(folder: Path) -> None:
     from ..report.export_all import CLAIMS, CONTENTS, REPORT, write_end, write_out
     from ..results.discovery import find_runs, results_inside
     from ..results.folders import STORE
-    from ..results.study_files import tables
-    from ..runs.gathered import gather
+    from ..results.probes import tables
+    from ..runs.sweep import gather
     from ..tables.decided import holds_results
 
     check_place(folder)
@@ -259,9 +259,8 @@ def _write_all(folder: Path) -> None:
 
 def _write_bundle(folder: Path, names: set[str], bundle: Path, text: bool) -> None:
     from ..results.discovery import finished_runs
-    from ..results.export import write_bundle
+    from ..results.export import check_bundle, write_bundle
     from ..results.folders import read_groups
-    from ..results.places import check_bundle
 
     runs = [run for run in finished_runs(folder) if run.name in names]
     if not runs:
@@ -290,7 +289,7 @@ def merge(
     """Merge the results of several machines or people."""
     from ..results.export import write_merged
     from ..results.folders import check_named
-    from ..results.study_files import tables
+    from ..results.probes import tables
 
     for folder in folders:
         check_named(folder)

@@ -69,7 +69,7 @@ def _filtered(runs: "list[RunFolder]", where: list[str]) -> "list[RunFolder]":
         return runs
     import pandas as pd
 
-    from ..results.columns import columns_known
+    from ..results.bundle import columns_known
     from ..results.folders import read_groups
     from ..tables.selection import CONDITIONS, list_values, meeting
 
@@ -222,7 +222,7 @@ def _scores(path: Path) -> "Table":
 
 def _remove(folder: "RunFolder", yes: bool) -> None:
     """Delete a run, after confirmation, and take it out of the results bundle beside the store."""
-    from ..runs.gathered import forget
+    from ..runs.sweep import forget
 
     if not (yes or _confirmed(f"Delete {_line(folder)}?")):
         return

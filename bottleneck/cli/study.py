@@ -202,8 +202,7 @@ def _refuse_bundle(question: "Study", folder: Path, gold: bool) -> None:
     The way out is its table where that was measured, else runs: its own, or others elsewhere.
     """
     from ..results.folders import check_named, without_runs
-    from ..results.probes import has_probe
-    from ..results.study_files import GOLD
+    from ..results.probes import GOLD, has_probe
 
     check_named(folder)
     if not without_runs(folder):

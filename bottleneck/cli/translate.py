@@ -77,7 +77,7 @@ def translate(
 
 def _text(sentence: str | None, file: Path | None) -> AbstractContextManager[Lines]:
     """The text to translate, open; None where it is a sentence on the command line."""
-    from ..runs.lines import open_file, read_lines
+    from ..runs.translate import open_file, read_lines
 
     if file is not None:
         if sentence is not None:
@@ -134,7 +134,7 @@ def _translate_text(trained: "TrainedRun", lines: Iterator[str], alignment: bool
     In UTF-8 whatever the terminal's encoding: what is read is UTF-8, here and by ``score``.
     """
     from ..runs.attention import check_pointing
-    from ..runs.lines import Tally, translate_lines
+    from ..runs.translate import Tally, translate_lines
 
     if alignment:
         check_pointing(trained.settings, "--alignment")

@@ -26,7 +26,7 @@ from rich.table import Table
 from ..claims.verdict import Verdict, numbers
 from ..corpus.tokens import is_word, tokenize
 from ..figures.plot import Panel, Plot, chosen, data_frame, drawn, facts
-from ..results.outputs import read_texts
+from ..results.folders import read_texts
 from ..settings.errors import UserError
 from ..settings.sweep import Cell, toml_word, varying
 from ..tables.formats import beyond

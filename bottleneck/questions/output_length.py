@@ -17,8 +17,7 @@ from numpy import ndarray
 
 from ..claims.verdict import FAMILY, MARKED_BELOW, marked, needs_learned
 from ..corpus.tokens import tokenize
-from ..results.folders import SENTENCES, run_rows
-from ..results.outputs import read_texts
+from ..results.folders import SENTENCES, read_texts, run_rows
 from ..scoring.bootstrap import ratio_of_sums
 from .arms import Probed, Row, rows_by_bucket
 from .estimates import Estimates

@@ -27,7 +27,7 @@ from ..corpus.pair import Link
 from ..corpus.tokens import is_word, tokenize
 from ..figures.plot import longest
 from ..lecture.slides import SLIDES
-from ..results.outputs import read_texts
+from ..results.folders import read_texts
 from ..settings.buckets import Buckets
 from . import survival_sums as sums
 from .estimates import Estimates

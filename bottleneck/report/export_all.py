@@ -5,9 +5,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..figures.registry import NUMBERS, make_figure, write_figure
-from ..results.probes import has_probe
+from ..results.probes import GOLD, has_probe
 from ..results.schema import STUDIES
-from ..results.study_files import GOLD
 from ..settings.errors import UserError
 from ..settings.files import write_text
 from ..tables.claims import render as render_claims

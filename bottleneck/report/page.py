@@ -31,10 +31,9 @@ from ..lecture.walkthroughs import audit_all
 from ..questions.cost import measured_exponent
 from ..results.bundle import Bundle, other_versions, signatures, without_result
 from ..results.discovery import results_inside
-from ..results.probes import has_probe
+from ..results.probes import GOLD, has_probe
+from ..results.probes import tables as measured_tables
 from ..results.schema import QUESTIONS
-from ..results.study_files import GOLD
-from ..results.study_files import tables as measured_tables
 from ..settings.errors import DamagedError, UnwrittenError, UserError
 from ..settings.files import write_text
 from ..settings.sweep import experiment_names, load_sweep

@@ -1,10 +1,11 @@
 """Reading results, of a store of runs or of a bundle, as typed data frames; jax is not needed."""
 
+import csv
 import io
 import json
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +18,9 @@ from ..settings.errors import UsageError, UserError, plain
 from ..settings.files import is_name, of_one_time
 from ..settings.run import RunSettings, parse_settings, without_retired
 from . import schema
-from .columns import run_columns, setting_columns
-from .discovery import StoredRuns, check_one, describe, find_runs
+from .discovery import StoredRuns, check_one, find_runs
 from .folders import (
+    ENVIRONMENT,
     EXAMPLES,
     LOG,
     SCORES,
@@ -27,25 +28,25 @@ from .folders import (
     SETTINGS,
     check_named,
     damaged,
-    decompressed,
     read_checked,
     read_groups,
     read_json,
     read_object,
+    read_settings,
     read_status,
+    run_rows,
     was_written,
 )
-from .study_files import way_back
+from .probes import way_back
 
-UNREADABLE = (ValueError, TypeError, OverflowError)
-"""What pandas raises where a column is not of its type."""
 AGAIN = "export it again"
+UNREADABLE = (ValueError, TypeError, OverflowError, LookupError, AttributeError, OSError)
+"""What is raised where a file has not the form that is read."""
 PRECISE: Mapping[str, Any] = (
     {} if [int(part) for part in pd.__version__.split(".")[:2]] >= [3, 1]
     else {"float_precision": "round_trip"}
 )  # fmt: skip
 """What makes pandas before 3.1 read a float to its last digit."""
-_NULLABLE = {"int64": "Int64", "bool": "boolean"}
 _SCORE_COLUMNS = {
     name: kind
     for name, kind in schema.RUN_COLUMNS.items()
@@ -85,6 +86,11 @@ class Bundle:
     stored: Mapping[str, Path] = field(default_factory=dict)
     chosen: frozenset[str] = frozenset()
 
+    @property
+    def names(self) -> list[str]:
+        """The runs in their order."""
+        return list(self.runs["run"].unique())
+
     def settings(self, run: str) -> RunSettings:
         """The resolved settings of a run."""
         return parse_settings(self.environment["runs"][run]["settings"])
@@ -99,12 +105,12 @@ class Bundle:
         The latter are blank for a run that was stopped before it wrote its settings down.
         """
         blank = {name: "" for name, kind in _UNFINISHED_COLUMNS.items() if kind == "str"}
-        rows = [
-            {**blank, "run": run, **described, **_columns_of(described["settings"])}
-            for run, described in self.environment.get("unfinished", {}).items()
-        ]
-        frame = pd.DataFrame(rows, columns=list(_UNFINISHED_COLUMNS))
-        return frame.astype(_kinds(_UNFINISHED_COLUMNS))
+        rows = []
+        for run, known in self.environment.get("unfinished", {}).items():
+            settings = known["settings"]
+            columns = {} if settings is None else setting_columns(parse_settings(settings))
+            rows.append(blank | {"run": run} | known | columns)
+        return _frame(rows, _UNFINISHED_COLUMNS)
 
     def examples(self) -> Mapping[str, Sequence[Example]]:
         """Example sentences of each of the runs, with attention weights."""
@@ -112,25 +118,26 @@ class Bundle:
 
     def iterate_examples(self) -> Iterator[tuple[str, Sequence[Example]]]:
         """The same, of a store a run at a time: those of thousands of runs fill a memory."""
-        names = self.runs["run"].unique()
         if self.stored:
-            yield from ((run, read_json(self.stored[run] / EXAMPLES)) for run in names)
+            yield from ((run, read_json(self.stored[run] / EXAMPLES)) for run in self.names)
             return
         examples = read_object(self.folder / schema.EXAMPLES, AGAIN)
-        yield from ((run, examples[run]) for run in names if run in examples)
+        yield from ((run, examples[run]) for run in self.names if run in examples)
 
     def learning(self) -> pd.DataFrame:
         """The validation loss of the bundle's runs as they were trained, by length bucket.
 
         Columns as in ``schema.LEARNING_COLUMNS``; no rows of runs that did not log it.
         """
-        path, names = self.folder / schema.LEARNING, self.runs["run"].unique()
-        if self.stored or not was_written(path):
-            rows = [row for run in names if self.stored for row in learning_rows(self.stored[run])]
-            frame = pd.DataFrame(rows, columns=list(schema.LEARNING_COLUMNS), dtype=object)
-            return frame.astype(_kinds(schema.LEARNING_COLUMNS))
-        frame = read_table(path, schema.LEARNING_COLUMNS)
-        return frame[frame["run"].isin(names)].reset_index(drop=True)
+        path = self.folder / schema.LEARNING
+        if self.stored:
+            rows = [row for run in self.names for row in learning_rows(self.stored[run])]
+        elif was_written(path):
+            frame = read_table(path, schema.LEARNING_COLUMNS)
+            return frame[frame["run"].isin(self.names)].reset_index(drop=True)
+        else:
+            rows = []
+        return _frame(rows, schema.LEARNING_COLUMNS)
 
 
 def learning_rows(run: Path) -> list[dict[str, Any]]:
@@ -153,7 +160,7 @@ def learning_rows(run: Path) -> list[dict[str, Any]]:
             for report in reports
             for bucket, sums in (report.get("valid_buckets") or {}).items()
         ]
-    except (*UNREADABLE, OSError, LookupError, AttributeError) as error:
+    except UNREADABLE as error:
         raise damaged(path, error) from None
 
 
@@ -196,12 +203,69 @@ def bundle_of_runs(
     """The finished runs of a store as a bundle; ``groups`` by run."""
     table, counts = _runs_of_store(runs, groups), {}
     if sentences:
-        files = {run.name: run / SENTENCES for run in runs.done}
         counts = {
-            run: _counts(read_table(path, schema.COUNTED_COLUMNS)) for run, path in files.items()
+            run.name: _counts(read_table(run / SENTENCES, schema.COUNTED_COLUMNS))
+            for run in runs.done
         }
-    stored = {run.name: run for run in runs.done}
-    return Bundle(folder, table, counts, environment_of(runs), stored)
+    environment = {
+        "schema": schema.VERSION,
+        "runs": {
+            run.name: {"settings": settings, "environment": facts}
+            for run, (settings, facts) in runs.described.items()
+        },
+        "unfinished": {run.name: _unfinished(run) for run in runs.unfinished},
+        "other_versions": len(runs.other_versions),
+    }
+    return Bundle(folder, table, counts, environment, {run.name: run for run in runs.done})
+
+
+def _runs_of_store(runs: StoredRuns, groups: Mapping[str, str]) -> pd.DataFrame:
+    """The tidy table of finished runs, in their order.
+
+    What the settings say is in them alone; the scores of an older run may say some of it too.
+    """
+    rows = []
+    for run, (settings, facts) in runs.described.items():
+        try:
+            columns = setting_columns(parse_settings(settings))
+        except UsageError as error:
+            raise damaged(run / SETTINGS, error) from None
+        texts = {"group": groups.get(run.name, ""), "corpus_fingerprint": facts.get("fingerprint")}
+        rows.append(columns | {name: plain(text or "") for name, text in texts.items()})
+    scores = _scores(runs.done)
+    kinds = {name: kind for name, kind in schema.RUN_COLUMNS.items() if name not in scores}
+    places = pd.Index([run.name for run in runs.done]).get_indexer(scores["run"])
+    settings = _frame(rows, kinds).take(places).reset_index(drop=True)
+    return pd.concat([scores, settings], axis="columns")[list(schema.RUN_COLUMNS)]
+
+
+def _scores(runs: Sequence[Path]) -> pd.DataFrame:
+    """The rows of the runs' ``scores.csv``, in their order, read as one table for speed.
+
+    What an older run lacks is blank.
+    """
+    text = io.StringIO(newline="")
+    writer = csv.DictWriter(text, ("run", *_SCORE_COLUMNS), extrasaction="ignore")
+    writer.writeheader()
+    for run in runs:
+        writer.writerows(row | {"run": run.name} for row in run_rows(run / SCORES))
+    text.seek(0)
+    try:
+        return _read_csv(text, {"run": "str"} | _SCORE_COLUMNS)
+    except UNREADABLE as error:
+        raise damaged(runs[0].parent / "*" / SCORES, error) from None
+
+
+def _unfinished(run: Path) -> dict[str, Any]:
+    """How a run stands that is not done, and which it is; of a traceback the last line."""
+    status, settings = read_status(run), run / SETTINGS
+    lines = str(status.get("reason", "")).strip().splitlines()
+    return {
+        "status": str(status.get("status", "")),
+        "reason": lines[-1].strip() if lines else "",
+        "group": str(read_groups(run.parent).get(run.name, "")),
+        "settings": read_object(settings) if settings.is_file() else None,
+    }
 
 
 def _environment(folder: Path) -> Mapping[str, Any]:
@@ -224,39 +288,53 @@ def _environment(folder: Path) -> Mapping[str, Any]:
             f"{str(folder)!r} is incomplete: an export or a merge was stopped between two files; "
             "run the same command again"
         )
-    unfinished = environment.get("unfinished", {})
-    for described in (*environment["runs"].values(), *unfinished.values()):
+    for known in (*environment["runs"].values(), *environment.get("unfinished", {}).values()):
         try:
-            without_retired(described["settings"])
+            without_retired(known["settings"])
         except UsageError as error:
             raise UserError(f"{str(path)!r}: {error}") from None
     return environment
 
 
-def environment_of(runs: StoredRuns) -> dict[str, Any]:
-    """What a bundle says of a store: each finished run, what else is there, and the version."""
-    described = {run: runs.described.get(run) or describe(run) for run in runs.done}
-    return {
-        "schema": schema.VERSION,
-        "runs": {
-            run.name: {"settings": known.settings, "environment": known.environment}
-            for run, known in described.items()
-        },
-        "unfinished": {run.name: _unfinished(run) for run in runs.unfinished},
-        "other_versions": len(runs.other_versions),
-    }
+def _runs_of_bundle(folder: Path, environment: Mapping[str, Any]) -> pd.DataFrame:
+    """``runs.csv``, which has the runs that are described and no others."""
+    path = folder / schema.RUNS
+    table = read_table(path, schema.RUN_COLUMNS)
+    names, described = set(table["run"]), set(environment["runs"])
+    if unknown := sorted(names - described):
+        reason = f"it does not describe run {unknown[0]}"
+        raise damaged(folder / schema.ENVIRONMENT, reason, AGAIN)
+    if lost := sorted(described - names):
+        raise damaged(path, f"it has no rows of run {lost[0]}", AGAIN)
+    return table
 
 
-def _unfinished(run: Path) -> dict[str, Any]:
-    """How a run stands that is not done, and which it is; of a traceback the last line."""
-    status, settings = read_status(run), run / SETTINGS
-    lines = str(status.get("reason", "")).strip().splitlines()
-    return {
-        "status": str(status.get("status", "")),
-        "reason": lines[-1].strip() if lines else "",
-        "group": str(read_groups(run.parent).get(run.name, "")),
-        "settings": read_object(settings) if settings.is_file() else None,
-    }
+def _counts(rows: pd.DataFrame) -> Counts:
+    """The rows of a run, put in order, as small numbers, which nobody may change."""
+    numbers = rows.sort_values("sentence")[list(schema.COUNTED[1:])].to_numpy().T
+    small = numbers.astype(np.min_scalar_type(numbers.max(initial=0)), order="C")
+    small.flags.writeable = False
+    return Counts(small[0], small[1:].T)
+
+
+def setting_columns(settings: RunSettings) -> dict[str, Any]:
+    """Value by column; where a setting is not set, a blank text or None for other types."""
+    columns = {}
+    for column, (place, kind) in schema.SETTING_COLUMNS.items():
+        concern, _, name = place.partition(".")
+        value = getattr(getattr(settings, concern), name)
+        blank = "" if kind == "str" else None
+        columns[column] = blank if value is None else plain(value) if kind == "str" else value
+    return columns
+
+
+def columns_known(run: Path) -> dict[str, Any]:
+    """What the settings and the corpus of a run say that is not done, as far as it has files."""
+    known: dict[str, Any] = {}
+    with suppress(UserError):
+        known |= setting_columns(read_settings(run))
+        known["corpus_fingerprint"] = read_object(run / ENVIRONMENT).get("fingerprint", "")
+    return known
 
 
 def other_versions(environment: Mapping[str, Any]) -> str:
@@ -290,82 +368,6 @@ def tidy_csv(table: pd.DataFrame) -> str:
     return table.to_csv(index=False, lineterminator="\n")
 
 
-def _runs_of_bundle(folder: Path, environment: Mapping[str, Any]) -> pd.DataFrame:
-    """``runs.csv``, which has the runs that are described and no others."""
-    path = folder / schema.RUNS
-    table = read_table(path, schema.RUN_COLUMNS)
-    names, described = set(table["run"]), set(environment["runs"])
-    if unknown := sorted(names - described):
-        reason = f"it does not describe run {unknown[0]}"
-        raise damaged(folder / schema.ENVIRONMENT, reason, AGAIN)
-    if lost := sorted(described - names):
-        raise damaged(path, f"it has no rows of run {lost[0]}", AGAIN)
-    return table
-
-
-def _runs_of_store(runs: StoredRuns, groups: Mapping[str, str]) -> pd.DataFrame:
-    """The tidy table of finished runs, in their order.
-
-    What the settings say is in them alone; the scores of an older run may say some of it too.
-    """
-    try:
-        scores = _scores(runs.done)
-    except UNREADABLE as error:
-        if len(runs.done) > 1:  # which it is, is known of one alone
-            for run in runs.done:
-                _runs_of_store(replace(runs, done=(run,)), groups)
-        raise damaged(runs.done[0] / SCORES, error) from None
-    rows = []
-    for run in runs.done:
-        known = runs.described.get(run) or describe(run)
-        rows.append(run_columns(run, known) | {"group": plain(groups.get(run.name, ""))})
-    columns = {name: kind for name, kind in schema.RUN_COLUMNS.items() if name not in scores}
-    settings = pd.DataFrame(rows, columns=list(columns), dtype=object).astype(_kinds(columns))
-    places = pd.Index([run.name for run in runs.done]).get_indexer(scores["run"])
-    table = pd.concat([scores, settings.take(places).reset_index(drop=True)], axis="columns")
-    return table[list(schema.RUN_COLUMNS)]
-
-
-def _scores(runs: Sequence[Path]) -> pd.DataFrame:
-    """The rows of the runs' ``scores.csv``, in their order, read as one table for speed.
-
-    Runs of other columns are tables of their own; what one lacks is blank.
-    """
-    rows_by_head: dict[str, list[tuple[str, list[str]]]] = defaultdict(list)
-    for run in runs:
-        try:
-            head, *rows = read_checked(run / SCORES).decode().removesuffix("\n").split("\n")
-        except (OSError, ValueError) as error:
-            raise damaged(run / SCORES, error) from None
-        rows_by_head[head].append((run.name, rows))
-    blanks = {name: "" if kind == "str" else None for name, kind in _SCORE_COLUMNS.items()}
-    tables = []
-    for head, parts in rows_by_head.items():
-        text = "\n".join([head, *(row for _, rows in parts for row in rows)])
-        table = _read_csv(io.StringIO(text), _SCORE_COLUMNS, blanks)
-        names, sizes = zip(*((name, len(rows)) for name, rows in parts), strict=True)
-        table.insert(0, "run", pd.Series(np.repeat(names, sizes), dtype="str"))
-        tables.append(table)
-    places = {run.name: place for place, run in enumerate(runs)}
-    whole = pd.concat(tables, ignore_index=True)
-    order = np.argsort(whole["run"].map(places).to_numpy(), kind="stable")
-    return whole.take(order).reset_index(drop=True)
-
-
-def _counts(rows: pd.DataFrame) -> Counts:
-    """The rows of a run, put in order, as small numbers, which nobody may change."""
-    if not rows["sentence"].is_monotonic_increasing:
-        rows = rows.sort_values("sentence")
-    numbers = rows[list(schema.COUNTED[1:])].to_numpy().T
-    small = numbers.astype(np.min_scalar_type(numbers.max(initial=0)), order="C")
-    small.flags.writeable = False
-    return Counts(small[0], small[1:].T)
-
-
-def _columns_of(settings: Mapping[str, Any] | None) -> dict[str, Any]:
-    return {} if settings is None else setting_columns(parse_settings(settings))
-
-
 def read_table(path: Path, columns: Mapping[str, str]) -> pd.DataFrame:
     """Read a CSV file of the bundle, or of a run, with the documented columns and types.
 
@@ -374,36 +376,39 @@ def read_table(path: Path, columns: Mapping[str, str]) -> pd.DataFrame:
     """
     way = way_back(path) if path.parent.name == schema.PROBES else AGAIN
     try:
-        content = decompressed(path, read_checked(path, way))
-        frame = _read_csv(io.BytesIO(content), columns, schema.ADDED)
-        for run in frame["run"].unique() if "run" in frame else ():
-            if run and not is_name(run):  # folders are looked up by it
-                raise damaged(path, f"{run!r} is not the name of a run", way)
-        return frame
-    except (*UNREADABLE, OSError, KeyError) as error:
+        frame = _read_csv(io.BytesIO(read_checked(path, way)), columns)
+    except UNREADABLE as error:
         raise damaged(path, error, way) from None
+    for run in frame["run"].unique() if "run" in frame else ():
+        if run and not is_name(run):  # folders are looked up by it
+            raise damaged(path, f"{run!r} is not the name of a run", way)
+    return frame
 
 
-def _read_csv(
-    source: io.BytesIO | io.StringIO, columns: Mapping[str, str], lacking: Mapping[str, Any]
-) -> pd.DataFrame:
-    """These columns in their order; ``lacking`` are values of those that may not be there."""
-    kinds, blank = _kinds(columns), {name: [""] for name, kind in columns.items() if kind != "str"}
+def _read_csv(source: io.BytesIO | io.StringIO, columns: Mapping[str, str]) -> pd.DataFrame:
+    """These columns in their order."""
+    kinds = _kinds(columns)
     with np.errstate(invalid="ignore"):  # a float in the place of a whole number is an error
         frame = pd.read_csv(
             source,
             dtype=kinds,
             usecols=lambda name: name in columns,
             keep_default_na=False,
-            na_values=blank,
+            na_values={name: [""] for name, kind in columns.items() if kind != "str"},
             **PRECISE,
         )
-    for name, value in lacking.items():
+    for name, value in schema.ADDED.items():
         if name in columns and name not in frame:
             frame[name] = pd.Series(value, index=frame.index, dtype=kinds[name])
     return frame[list(columns)]
 
 
+def _frame(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str]) -> pd.DataFrame:
+    """A table of these columns and types."""
+    return pd.DataFrame(rows, columns=list(columns), dtype=object).astype(_kinds(columns))
+
+
 def _kinds(columns: Mapping[str, str]) -> dict[str, str]:
     """Types as read: whole numbers and truths may be missing."""
-    return {name: _NULLABLE.get(kind, kind) for name, kind in columns.items()}
+    nullable = {"int64": "Int64", "bool": "boolean"}
+    return {name: nullable.get(kind, kind) for name, kind in columns.items()}

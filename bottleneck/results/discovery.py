@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..settings.errors import UserError
-from ..settings.files import SUMS, is_name
+from ..settings.files import SUMS
 from ..settings.run import SCHEMA_VERSION
 from .folders import (
     ENVIRONMENT,
@@ -20,18 +20,16 @@ from .folders import (
     read_object,
     read_status,
     removal,
-    run_rows,
     runs_in,
     store_of,
     was_written,
     without_runs,
 )
+from .probes import tables
 from .schema import BENCHMARK, PROBES, RUNS
-from .study_files import tables
 
 
-@dataclass(frozen=True)
-class Described:
+class Described(NamedTuple):
     """What a run is and what it ran on, as its files have it."""
 
     settings: Mapping[str, Any]
@@ -40,54 +38,48 @@ class Described:
 
 @dataclass(frozen=True)
 class StoredRuns:
-    """The run folders of a store: done, in a fixed order; not done; done by another version.
+    """The runs of a store: done, in a fixed order; not done; done by another version."""
 
-    ``described`` are those that are done and have both files: what was read to find and order them.
-    """
-
-    done: tuple[Path, ...]
+    described: Mapping[Path, Described]
     unfinished: tuple[Path, ...]
     other_versions: tuple[Path, ...]
-    described: Mapping[Path, Described]
+
+    @property
+    def done(self) -> tuple[Path, ...]:
+        """The folders of the finished runs."""
+        return tuple(self.described)
 
     @property
     def any(self) -> bool:
         """Whether this is a store at all."""
-        return bool(self.done or self.unfinished or self.other_versions)
+        return bool(self.described or self.unfinished or self.other_versions)
 
 
 def find_runs(folder: Path) -> StoredRuns:
     """What an output folder or a store holds. Numbers of two versions are never mixed."""
-    runs = runs_in(store_of(folder))
-    done = {run for run in runs if _status(run) == "done"}
-    environments = {run: _environment(run) for run in runs}
-    current = {run for run in runs if _is_current(environments[run])}
-    settings = {run: read_object(run / SETTINGS) for run in current & done}
-    ordered = sorted(settings, key=lambda run: _order(run, settings[run]))
-    return StoredRuns(
-        done=tuple(ordered),
-        unfinished=tuple(sorted(current - done)),
-        other_versions=tuple(sorted(done - current)),
-        described={
-            run: Described(settings[run], known) for run in ordered if (known := environments[run])
-        },
-    )
+    done, unfinished, other_versions = {}, [], []
+    for run in runs_in(store_of(folder)):
+        ended, environment = _is_done(run), _environment(run)
+        if not _is_current(environment):
+            other_versions += [run] if ended else []
+        elif ended:
+            known = environment or read_object(run / ENVIRONMENT)
+            done[run] = Described(read_object(run / SETTINGS), known)
+        else:
+            unfinished.append(run)
+    ordered = dict(sorted(done.items(), key=_order))
+    return StoredRuns(ordered, tuple(unfinished), tuple(other_versions))
 
 
 def any_finished(folder: Path) -> bool:
     """Whether `find_runs` has a run that is done; where the first is, no other is looked at."""
-    runs = (run for run in runs_in(store_of(folder)) if _status(run) == "done")
-    return any(_is_current(_environment(run)) for run in runs)
+    runs = runs_in(store_of(folder))
+    return any(_is_done(run) and _is_current(_environment(run)) for run in runs)
 
 
 def finished_runs(folder: Path) -> list[Path]:
     """Folders of the runs that are done, of an output folder or of a store, in a fixed order."""
     return list(find_runs(folder).done)
-
-
-def describe(run: Path) -> Described:
-    """Both files of a run; one that cannot be read is a ``UserError``."""
-    return Described(read_object(run / SETTINGS), read_object(run / ENVIRONMENT))
 
 
 def check_version(run: Path) -> None:
@@ -98,18 +90,15 @@ def check_version(run: Path) -> None:
         )
 
 
-def _status(run: Path) -> str:
-    """How a run stands; empty where it has gone meanwhile.
-
-    A ``UserError`` where that cannot be known.
-    """
-    status = read_status(run).get("status", "")
+def _is_done(run: Path) -> bool:
+    """Whether a run is done; a ``UserError`` where that cannot be known."""
+    status = read_status(run).get("status")
     if not status and is_lost(run):
         raise UserError(
             f"{str(run / STATUS)!r} is missing; run the command that trained it again to finish "
             f"the run, or delete it with {removal(run)}"
         )
-    return str(status)
+    return status == "done"
 
 
 def _environment(run: Path) -> dict[str, Any] | None:
@@ -123,8 +112,9 @@ def _is_current(environment: Mapping[str, Any] | None) -> bool:
     return environment is None or environment.get("schema") == SCHEMA_VERSION
 
 
-def _order(run: Path, settings: Mapping[str, Any]) -> tuple[str, int, int, str]:
+def _order(item: tuple[Path, Described]) -> tuple[str, int, int, str]:
     """By attention, context size and seed, then by name."""
+    run, (settings, _) = item
     try:
         model, seed = settings["model"], settings["training"]["seed"]
         return str(model["attention"]), int(model["context_size"]), int(seed), run.name
@@ -133,20 +123,18 @@ def _order(run: Path, settings: Mapping[str, Any]) -> tuple[str, int, int, str]:
 
 
 def results_inside(folder: Path) -> list[Path]:
-    """The folders with results directly inside a folder, by name; its own store is none of them."""
-    if not folder.is_dir():
-        return []
-    inside = sorted(path for path in folder.iterdir() if path.is_dir() and not _is_store(path))
+    """The folders with results directly inside a folder, by name; its own store is none of them.
+
+    A store is one by its name, unless somebody has called other results so.
+    """
+    inside = sorted(path for path in folder.iterdir() if path.is_dir()) if folder.is_dir() else []
     return [
         path
         for path in inside
-        if not is_run(path) and (is_bundle(path) or tables(path) or any_finished(path))
+        if (path.name != STORE or is_bundle(path) or (path / STORE).is_dir())
+        and not is_run(path)
+        and (is_bundle(path) or tables(path) or any_finished(path))
     ]
-
-
-def _is_store(folder: Path) -> bool:
-    """Whether it is a store by its name, and not results that somebody has called so."""
-    return folder.name == STORE and not is_bundle(folder) and not (folder / STORE).is_dir()
 
 
 def check_one(folder: Path) -> None:
@@ -165,58 +153,60 @@ def check_one(folder: Path) -> None:
 
 
 def latest_output(results: Path) -> Path:
-    """The output folder under ``results`` that was written last.
+    """The output folder under ``results`` that was written last; a ``UserError`` without one.
 
-    A ``UserError`` where there is none.
+    Where its table was lost, its age is that of its sums.
     """
-
-    def written(folder: Path) -> float:
-        """When a bundle was written; where its table was lost, when its sums were."""
-        table = folder / RUNS
-        return (table if table.exists() else folder / SUMS).stat().st_mtime
-
     inside = results.iterdir() if results.is_dir() else ()
-    outputs = [path for path in inside if was_written(path / RUNS)]
-    if not outputs:
+    dated = {
+        path: path / RUNS if (path / RUNS).exists() else path / SUMS
+        for path in inside
+        if was_written(path / RUNS)
+    }
+    if not dated:
         raise UserError(
             f"no finished run in {str(results)!r}; run `bottleneck reproduce` first, "
             "or name one with --results DIR"
         )
-    return max(outputs, key=written)
+    return max(dated, key=lambda path: dated[path].stat().st_mtime)
 
 
 def arms(folder: Path) -> dict[str, Path]:
     """Run folders by attention: the one run, or of an output folder the runs that ended last.
 
     These are arms that differ in nothing else, the first seed of each. A translator whose source is
-    hidden is no arm of a comparison: it is taken only where there is no other. A folder without
-    runs, or of several sweeps, is a ``UserError``.
+    hidden is no arm of a comparison: it is taken only where there is no other. None of a bundle
+    without run folders; a folder without results, or of several sweeps, is a ``UserError``.
     """
     if (folder / SETTINGS).is_file():
         return {read_object(folder / SETTINGS)["model"]["attention"]: folder}
     check_one(folder)
-    path, again = folder / RUNS, "the command that made the runs writes it anew"
-    if not was_written(path):
+    runs = {run: known.settings for run, known in find_runs(folder).described.items()}
+    if not runs and not is_bundle(folder):
         raise UserError(
             f"{str(folder)!r} holds no run; name a folder that `bottleneck reproduce` wrote"
         )
-    rows = run_rows(path, again)
-    if not all(is_name(row["run"]) for row in rows):  # folders are looked up by it
-        raise damaged(path, "it has a row without a run's name", again)
-    rows = [row for row in rows if row.get("source") != "hidden"] or rows
-    known = {folder / STORE / row["run"]: row["attention"] for row in rows}
-
-    def ended(run: Path) -> float:
-        """When a run ended; of a bundle away from its store all are as old."""
-        status = run / STATUS
-        return status.stat().st_mtime if status.is_file() else 0.0
-
-    comparison = _compared(max(known, key=ended))
+    seen = [run for run, settings in runs.items() if settings["model"].get("source") != "hidden"]
+    candidates = seen or list(runs)
+    if not candidates:
+        return {}
+    latest = max(candidates, key=lambda run: (run / STATUS).stat().st_mtime)
     chosen: dict[str, Path] = {}
-    for run, attention in known.items():
-        if _compared(run) == comparison:
-            chosen.setdefault(attention, run)
+    for run in candidates:
+        if _compared(runs[run]) == _compared(runs[latest]):
+            chosen.setdefault(runs[run]["model"]["attention"], run)
     return chosen
+
+
+def _compared(settings: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """A run's settings but for its arm and seed."""
+    varied = {("model", "attention"), ("training", "seed")}
+    return {
+        f"{concern}.{field}": value
+        for concern, fields in settings.items()
+        for field, value in fields.items()
+        if (concern, field) not in varied
+    }
 
 
 def trained_arms(folder: Path) -> dict[str, Path]:
@@ -227,15 +217,3 @@ def trained_arms(folder: Path) -> dict[str, Path]:
             "the folder where its runs were trained"
         )
     return arms(folder)
-
-
-def _compared(run: Path) -> dict[str, Any]:
-    """A run's settings but for its arm and seed; empty where its folder is not there."""
-    settings = read_object(run / SETTINGS) if was_written(run / SETTINGS) else {}
-    varied = {("model", "attention"), ("training", "seed")}
-    return {
-        f"{concern}.{field}": value
-        for concern, fields in settings.items()
-        for field, value in fields.items()
-        if (concern, field) not in varied
-    }

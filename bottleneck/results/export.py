@@ -1,9 +1,10 @@
-"""Writing a results bundle: of finished runs, or of several stores and bundles together."""
+"""Writing a results bundle, of finished runs or of several folders; and where results may go."""
 
 import json
+import os
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
@@ -13,45 +14,80 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..settings.errors import UsageError
-from ..settings.files import Content, write_listed
+from ..settings.errors import UsageError, UserError
+from ..settings.files import SUMS, Content, check_file, others_lines, read_sums, write_listed
 from . import schema
-from .bundle import Bundle, Counts, bundle_of_runs, load_bundle, tidy_csv
+from .bundle import Bundle, bundle_of_runs, load_bundle, tidy_csv
 from .discovery import find_runs
-from .folders import STORE
-from .places import check_bundle
-from .study_files import tables, travelling
+from .folders import (
+    STORE,
+    check_called,
+    is_run,
+    listed_as,
+    read_checked,
+    read_object,
+    runs_in,
+    store_of,
+)
+from .probes import rests_on, tables, way_back
 
 AT_ONCE = 100
 """Runs whose sentences are made into text together."""
+NEW = "name a new folder"
 
 
-@dataclass(frozen=True)
-class Merged:
-    """How many runs there are now, and how many of them a later folder had again.
+def check_output(path: Path) -> None:
+    """A ``UserError`` at once where a file cannot be written later, or is one of results.
 
-    ``differing`` are those of the latter that have other scores there: trained on two machines.
+    Such a one is what the sums of its folder list, these sums, and all that is in a run's folder:
+    its place is taken by what made it alone.
     """
+    check_file(path)
+    folder, name = listed_as(Path(os.path.realpath(path.parent)) / path.name)
+    if name == SUMS:
+        raise UserError(f"{str(path)!r}: {SUMS} lists results and nothing else: name another file")
+    if is_run(folder):
+        raise UserError(f"{str(path)!r} is in the folder of a run: name a file elsewhere")
+    if name in (read_sums(folder) or ()):
+        raise UserError(
+            f"{str(path)!r} is one of the results there, which {SUMS} lists: name another file"
+        )
 
-    runs: int
-    again: int
-    differing: tuple[str, ...] = ()
 
+def check_bundle(folder: Path, runs: Collection[str], store: Path | None = None) -> None:
+    """A ``UsageError`` where a bundle of these runs would take the place of others.
 
-@dataclass(frozen=True)
-class _Part:
-    """A bundle, and which of its runs are taken from it."""
-
-    bundle: Bundle
-    taken: frozenset[str]
-
-    def rows(self, table: pd.DataFrame) -> pd.DataFrame:
-        """The rows of the runs that are taken."""
-        return table[table["run"].isin(self.taken)]
-
-    def names(self) -> list[str]:
-        """The runs that are taken, in their order."""
-        return [run for run in self.bundle.runs["run"].unique() if run in self.taken]
+    That is a folder for studies' tables, a run's own, a store, a folder with another store than the
+    one that they are of, files of a bundle's names that are of none, and a bundle away from its
+    store that has runs which are not in ``store`` either; one of which that cannot be known is a
+    ``DamagedError``.
+    """
+    check_called(folder)
+    if is_run(folder) or runs_in(folder):
+        raise UsageError(f"{str(folder)!r} is a run or a store of runs: {NEW}")
+    if find_runs(folder).any:
+        if store is None or not store.samefile(store_of(folder)):
+            raise UsageError(f"{str(folder)!r} has results of its own: {NEW}")
+        return
+    listed = read_sums(folder) or ()
+    probes = (f"{schema.PROBES}/{table.name}" for table in tables(folder))
+    files = [name for name in (*schema.FILES, *probes) if os.path.lexists(folder / name)]
+    others = [SUMS] * others_lines(folder) + [name for name in files if name not in listed]
+    if others:
+        raise UsageError(
+            f"refusing to overwrite {str(folder / others[0])!r}, which bottleneck did not write: "
+            f"{NEW}"
+        )
+    if set(schema.FILES).isdisjoint(files):
+        return
+    path = folder / schema.ENVIRONMENT
+    described = read_object(path, f"{NEW}, or delete that one").get("runs", {})
+    known = {*runs, *(run.name for run in (runs_in(store) if store else ()))}
+    if lost := sorted(set(described) - known):
+        few = ", ".join(lost[:3]) + ", ..." * (len(lost) > 3)
+        raise UsageError(
+            f"{str(folder)!r} is a bundle with other runs ({few}): {NEW}, or delete it"
+        )
 
 
 def write_bundle(
@@ -71,11 +107,36 @@ def write_bundle(
     store = runs[0].parent
     known = find_runs(store)
     left_out = {run.name for run in known.done} - {run.name for run in runs}
-    travel = travelling(store.parent if store.name == STORE else store, folder, left_out)
-    bundle = bundle_of_runs(store, replace(known, done=tuple(runs)), groups)
-    files = chain(_files(_parts([bundle]), text), travel.contents())
-    write_listed(folder, files, travel.gone, check)
-    return list(travel.left_out)
+    chosen = replace(known, described={run: known.described[run] for run in runs})
+    results = store.parent if store.name == STORE else store
+    if results.resolve() == folder.resolve():
+        travelling, lacking, gone = [], [], []
+    else:
+        travelling = [table for table in tables(results) if rests_on(table).isdisjoint(left_out)]
+        names = {table.name for table in travelling}
+        lacking = [table.stem for table in tables(results) if table.name not in names]
+        others = [table for table in tables(folder) if table.name not in names]
+        # An earlier bundle's other tables go, unless they are there and rest on no runs.
+        gone = [table.name for table in others if not table.exists() or rests_on(table)]
+    probes = (
+        (f"{schema.PROBES}/{table.name}", read_checked(table, way_back(table)))
+        for table in travelling
+    )
+    files = _files([bundle_of_runs(store, chosen, groups)], text)
+    write_listed(folder, chain(files, probes), [f"{schema.PROBES}/{name}" for name in gone], check)
+    return lacking
+
+
+@dataclass(frozen=True)
+class Merged:
+    """How many runs there are now, and how many of them a later folder had again.
+
+    ``differing`` are those of the latter that have other scores there: trained on two machines.
+    """
+
+    runs: int
+    again: int
+    differing: tuple[str, ...] = ()
 
 
 def write_merged(folders: Sequence[Path], out: Path) -> Merged:
@@ -90,38 +151,39 @@ def write_merged(folders: Sequence[Path], out: Path) -> Merged:
         raise UsageError(f"{str(out)!r} is one of the folders to be put together: {way}")
     if tables(out):
         raise UsageError(f"{str(out)!r} has results of its own: {way}")
-    parts = _parts([load_bundle(folder) for folder in folders])
-    check = partial(check_bundle, out, {run for part in parts for run in part.taken})
+    bundles = [load_bundle(folder) for folder in folders]
+    counts = Counter(run for bundle in bundles for run in bundle.names)
+    check = partial(check_bundle, out, set(counts))
     check()  # before anything is made there
-    write_listed(out, _files(parts), check=check)
-    counts = Counter(run for part in parts for run in part.bundle.runs["run"].unique())
+    write_listed(out, _files(_first_of_each(bundles)), check=check)
     again = [run for run, count in counts.items() if count > 1]
-    return Merged(len(counts), len(again), tuple(run for run in again if _differs(run, parts)))
+    return Merged(len(counts), len(again), tuple(run for run in again if _differs(run, bundles)))
 
 
-def _differs(run: str, parts: Sequence[_Part]) -> bool:
+def _first_of_each(bundles: Sequence[Bundle]) -> list[Bundle]:
+    """The bundles, each without the runs that an earlier one has."""
+    seen: set[str] = set()
+    parts = []
+    for bundle in bundles:
+        parts.append(replace(bundle, runs=bundle.runs[~bundle.runs["run"].isin(seen)]))
+        seen |= set(bundle.runs["run"])
+    return parts
+
+
+def _differs(run: str, bundles: Sequence[Bundle]) -> bool:
     """Whether the folders that have a run have different scores of it."""
-    frames = [part.bundle.runs for part in parts]
+    frames = [bundle.runs for bundle in bundles]
     rows = [frame.loc[frame["run"] == run, ["bucket", "bleu"]] for frame in frames]
     return len({tidy_csv(scores) for scores in rows if len(scores)}) > 1
 
 
-def _parts(bundles: Sequence[Bundle]) -> list[_Part]:
-    seen: set[str] = set()
-    parts = []
-    for bundle in bundles:
-        parts.append(_Part(bundle, frozenset(bundle.runs["run"]) - seen))
-        seen |= parts[-1].taken
-    return parts
-
-
-def _files(parts: Sequence[_Part], text: bool = True) -> Iterator[tuple[str, Content]]:
-    """The bundle's files by name, one at a time."""
-    yield schema.RUNS, _table([part.rows(part.bundle.runs) for part in parts])
-    yield schema.SENTENCES, _compressed(_sentences(parts))
-    yield schema.LEARNING, _table([part.rows(part.bundle.learning()) for part in parts])
-    yield schema.EXAMPLES, _compressed(_examples(parts if text else ()))
-    yield schema.ENVIRONMENT, _json(_environment(parts)).encode()
+def _files(bundles: Sequence[Bundle], text: bool = True) -> Iterator[tuple[str, Content]]:
+    """The files of one bundle of the runs of several, one at a time."""
+    yield schema.RUNS, _table([bundle.runs for bundle in bundles])
+    yield schema.SENTENCES, _compressed(_sentences(bundles))
+    yield schema.LEARNING, _table([bundle.learning() for bundle in bundles])
+    yield schema.EXAMPLES, _compressed(_examples(bundles if text else ()))
+    yield schema.ENVIRONMENT, _json(_environment(bundles))
 
 
 def _table(frames: Sequence[pd.DataFrame]) -> bytes:
@@ -135,42 +197,36 @@ def _compressed(parts: Iterable[bytes]) -> Iterator[bytes]:
     yield stream.flush()
 
 
-def _sentences(parts: Sequence[_Part]) -> Iterator[bytes]:
+def _sentences(bundles: Sequence[Bundle]) -> Iterator[bytes]:
     """The lines of all sentences, some runs at a time."""
-    columns = ["run", *schema.COUNTED]
-    yield (",".join(columns) + "\n").encode()
-    counts = [(run, part.bundle.sentences[run]) for part in parts for run in part.names()]
+    yield (",".join(("run", *schema.COUNTED)) + "\n").encode()
+    counts = [(run, bundle.sentences[run]) for bundle in bundles for run in bundle.names]
     for start in range(0, len(counts), AT_ONCE):
         names, some = zip(*counts[start : start + AT_ONCE], strict=True)
-        rows = pd.DataFrame(np.concatenate([_numbers(one_run) for one_run in some]))
-        rows.insert(0, "run", np.repeat(names, [len(one_run.words) for one_run in some]))
+        sizes = [len(item.words) for item in some]
+        places = np.concatenate([np.arange(size) for size in sizes])
+        words = np.concatenate([item.words for item in some])
+        statistics = np.concatenate([item.statistics for item in some])
+        rows = pd.DataFrame(np.column_stack([places, words, statistics]))
+        rows.insert(0, "run", np.repeat(names, sizes))
         yield rows.to_csv(index=False, header=False, lineterminator="\n").encode()
 
 
-def _numbers(counts: Counts) -> np.ndarray:
-    return np.column_stack([np.arange(len(counts.words)), counts.words, counts.statistics])
-
-
-def _examples(parts: Sequence[_Part]) -> Iterator[bytes]:
+def _examples(bundles: Sequence[Bundle]) -> Iterator[bytes]:
     """One JSON object of every run's examples, a run at a time."""
     start = b"{"
-    for part in parts:
-        for run, examples in part.bundle.iterate_examples():
-            if run in part.taken:
-                yield start + _json({run: examples})[1:-2].encode()
-                start = b","
+    for run, examples in chain.from_iterable(item.iterate_examples() for item in bundles):
+        yield start + _json({run: examples})[1:-2]
+        start = b","
     yield b"{}\n" if start == b"{" else b"}\n"
 
 
-def _environment(parts: Sequence[_Part]) -> dict[str, Any]:
+def _environment(bundles: Sequence[Bundle]) -> dict[str, Any]:
     """What the runs are and ran on; what one folder has not done, another may have."""
-    known = [part.bundle.environment for part in parts]
-    done = {
-        run: part.bundle.environment["runs"][run]
-        for part in parts
-        for run in part.bundle.environment["runs"]
-        if run in part.taken
-    }
+    known = [bundle.environment for bundle in bundles]
+    done: dict[str, Any] = {}
+    for bundle in bundles:
+        done |= {run: bundle.environment["runs"][run] for run in bundle.names}
     unfinished = {
         run: described
         for environment in reversed(known)
@@ -185,6 +241,6 @@ def _environment(parts: Sequence[_Part]) -> dict[str, Any]:
     }
 
 
-def _json(values: Any) -> str:
+def _json(values: Any) -> bytes:
     """As a bundle's files have JSON: one line, no blanks."""
-    return json.dumps(values, ensure_ascii=False, separators=(",", ":")) + "\n"
+    return (json.dumps(values, ensure_ascii=False, separators=(",", ":")) + "\n").encode()

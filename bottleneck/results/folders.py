@@ -1,4 +1,8 @@
-"""Run folders: the names of their files, and reading them, each against its checksum."""
+"""Run folders and results folders: what a folder is, and its files, each read against its checksum.
+
+A file that the folder's ``SHA256SUMS`` lists and that is not there was lost: whoever needs it says
+so, and nobody goes on as if it had never been made.
+"""
 
 import csv
 import gzip
@@ -7,7 +11,7 @@ import json
 import os
 import zlib
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..settings.errors import DamagedError, UsageError, UserError
 from ..settings.files import SUMS, digest_of, read_sums
@@ -35,206 +39,18 @@ SENTENCES = "sentences.csv"
 SCORES = "scores.csv"
 EXAMPLES = "examples.json"
 
-WRITTEN = "name a folder that `bottleneck reproduce` or `bottleneck sweep` wrote"
-
-STATUSES = ("running", "done", "diverged", "failed")
 ENDED = ("done", "diverged")
 """Statuses of a run that is left as it is; its files are listed in ``SHA256SUMS``."""
-
-TRIES = 3
-"""How often a file and its sums are read before they are called different."""
+STATUSES = ("running", "failed", *ENDED)
+AGAIN = "make it again"
 RIGHTS = "check its rights"
+WRITTEN = "name a folder that `bottleneck reproduce` or `bottleneck sweep` wrote"
 
 
 def is_run(folder: Path) -> bool:
     """Whether this is the folder of one run, whatever it has lost."""
     marked = (folder / STATUS).is_file() or (folder / SETTINGS).is_file()
     return marked or SETTINGS in (read_sums(folder) or ())
-
-
-def check_named(folder: Path) -> None:
-    """A ``UserError`` where what was named as results cannot be: no folder, or a run of a store."""
-    if os.path.lexists(folder) and not folder.is_dir():
-        raise UserError(
-            f"{str(folder)!r} is not a folder: name one that `bottleneck reproduce` or "
-            "`bottleneck sweep` wrote"
-        )
-    check_called(folder)
-    if is_run(folder):
-        store = _output_folder(folder.resolve().parent)
-        raise UserError(f"{str(folder)!r} is one run: name its store, {store!r}")
-
-
-def damaged(path: Path, reason: object, otherwise: str = "make it again") -> DamagedError:
-    """The error of a file that cannot be read, with the way out; of a run, to take it away."""
-    way = otherwise
-    if isinstance(reason, PermissionError):  # what is in it may be whole
-        way = RIGHTS
-    elif is_run(path.parent):
-        way = f"delete the run with {removal(path.parent)} and train it again"
-    words = (getattr(reason, "strerror", None) or str(reason)).splitlines()
-    reason = words[0] if words else type(reason).__name__
-    return DamagedError(f"{str(path)!r} cannot be read ({reason}); {way}")
-
-
-def removal(run: Path) -> str:
-    """The command that deletes a run; by the names that its folders have elsewhere, too."""
-    run = run if run.name not in ("", "..") else run.resolve()
-    return f"`bottleneck runs {run.name} --remove --results {_output_folder(run.parent)}`"
-
-
-def _output_folder(store: Path) -> str:
-    """A store as a person names it: by the output folder that it is in."""
-    return str(store.parent if store.name == STORE else store)
-
-
-def read_checked(path: Path, otherwise: str = "make it again") -> bytes:
-    """The bytes of a file of a run or a results folder, which must be those that were written.
-
-    Every reader of such files reads them with this. What does not match the folder's ``SHA256SUMS``
-    is a UserError; ``otherwise`` is the way out where the file is not of a run. An OSError where
-    there is no file. A writer may put the file and the sums in place between two reads of ours:
-    they are read again before they are called different.
-    """
-    folder, name = listed_as(path)
-    for _ in range(TRIES):
-        content = path.read_bytes()
-        sums = read_sums(folder)
-        if sums is None:
-            under_way = is_run(folder) and read_status(folder).get("status") not in ENDED
-            fault = "" if under_way else f"its folder has no {SUMS}"
-        elif name not in sums:
-            fault = f"{SUMS} does not list it"
-        else:
-            fault = "" if digest_of(content) in sums[name] else "it does not match its checksum"
-        if not fault:
-            return content
-    raise damaged(path, fault, otherwise)
-
-
-def was_written(path: Path) -> bool:
-    """Whether there is a file of a run or a results folder, or its sums say that there was.
-
-    One that they list and that is gone was lost. Who asks with this goes on to read it, which says
-    so; who asks whether the file is there would go on as if nobody had ever made it.
-    """
-    folder, name = listed_as(path)
-    return os.path.lexists(path) or name in (read_sums(folder) or ())
-
-
-def listed_as(path: Path) -> tuple[Path, str]:
-    """The folder whose sums list a file, and the name that they list it by."""
-    if path.parent.name == PROBES:
-        return path.parent.parent, f"{PROBES}/{path.name}"
-    return path.parent, path.name
-
-
-def read_status(run: Path) -> dict[str, Any]:
-    """The whole of a run's ``status.json``, which no sums list; empty where there is none.
-
-    A ``UserError`` where it cannot be read.
-    """
-    path = run / STATUS
-    try:
-        status = json.loads(path.read_bytes())
-    except (FileNotFoundError, NotADirectoryError):
-        return {}
-    except (OSError, ValueError) as error:
-        raise damaged(path, error) from None
-    if not isinstance(status, dict) or status.get("status") not in STATUSES:
-        raise damaged(path, "it has no status")
-    return status
-
-
-def run_rows(path: Path, otherwise: str = "make it again") -> list[dict[str, str]]:
-    """The rows of a run's CSV file, which has some, by column; a fault is a ``UserError``."""
-    try:
-        text = read_checked(path, otherwise).decode()
-        rows = list(csv.DictReader(io.StringIO(text, newline="")))
-    except (OSError, ValueError, csv.Error) as error:
-        raise damaged(path, error, otherwise) from None
-    if not rows:
-        raise damaged(path, "it is empty", otherwise)
-    return rows
-
-
-def read_object(path: Path, otherwise: str = "make it again") -> dict[str, Any]:
-    """Read a JSON file that holds an object.
-
-    A ``UserError`` as of `read_json`, or where it holds another thing.
-    """
-    values = read_json(path, otherwise)
-    if not isinstance(values, dict):
-        raise damaged(path, "no JSON object", otherwise)
-    return values
-
-
-def read_json(path: Path, otherwise: str = "make it again") -> Any:
-    """Read one JSON file of a bundle or a run.
-
-    A ``UserError`` where there is none, or it cannot be read.
-    """
-    try:
-        return json.loads(decompressed(path, read_checked(path, otherwise)))
-    except FileNotFoundError as error:
-        if is_run(path.parent) or was_written(path):
-            raise damaged(path, error, otherwise) from None
-        check_exists(path.parent)
-        raise UserError(f"no {path.name} in {str(path.parent)!r}: {WRITTEN}") from None
-    except (OSError, ValueError) as error:
-        raise damaged(path, error, otherwise) from None
-
-
-def json_text(values: Any) -> str:
-    """JSON as a person reads it, one value a line."""
-    return json.dumps(values, indent=1, ensure_ascii=False) + "\n"
-
-
-def check_exists(folder: Path) -> None:
-    """A ``UserError`` where there is no such folder of results."""
-    if not folder.exists():
-        raise UserError(f"no folder {str(folder)!r}: {WRITTEN}")
-
-
-def decompressed(path: Path, content: bytes) -> bytes:
-    """What a file holds, where its name ends in ``.gz``; a ValueError where that is cut off."""
-    try:
-        return gzip.decompress(content) if path.suffix == ".gz" else content
-    except (EOFError, OSError, zlib.error) as error:
-        raise ValueError(str(error)) from None
-
-
-def read_settings(run: Path) -> RunSettings:
-    """The settings of a run.
-
-    A ``UserError`` where they cannot be read.
-    """
-    path = run / SETTINGS
-    try:
-        return parse_settings(read_json(path))
-    except UsageError as error:
-        raise damaged(path, error) from None
-
-
-def store_of(folder: Path) -> Path:
-    """The store of an output folder, or the folder itself where it is the store."""
-    return folder / STORE if (folder / STORE).is_dir() else folder
-
-
-def runs_in(store: Path) -> list[Path]:
-    """The run folders of a store by name, those that lost their status among them.
-
-    A store that is there and cannot be listed is a ``UserError``: it is not one without runs.
-    """
-    try:
-        with os.scandir(store) as entries:
-            folders = [entry.name for entry in entries if os.path.isdir(entry)]
-    except (FileNotFoundError, NotADirectoryError):
-        return []
-    except OSError as error:
-        raise UserError(f"{str(store)!r} cannot be listed ({error.strerror}); {RIGHTS}") from None
-    runs = (store / name for name in sorted(folders) if name[0] != ".")
-    return [run for run in runs if os.path.lexists(run / STATUS) or is_lost(run)]
 
 
 def is_lost(run: Path) -> bool:
@@ -257,6 +73,46 @@ def without_runs(folder: Path) -> bool:
     return is_bundle(folder) and not runs_in(store_of(folder))
 
 
+def store_of(folder: Path) -> Path:
+    """The store of an output folder, or the folder itself where it is the store."""
+    return folder / STORE if (folder / STORE).is_dir() else folder
+
+
+def runs_in(store: Path) -> list[Path]:
+    """The run folders of a store by name, those that lost their status among them.
+
+    A store that is there and cannot be listed is a ``UserError``: it is not one without runs.
+    """
+    try:
+        with os.scandir(store) as entries:
+            folders = sorted(entry.name for entry in entries if os.path.isdir(entry))
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    except OSError as error:
+        raise UserError(f"{str(store)!r} cannot be listed ({error.strerror}); {RIGHTS}") from None
+    runs = [store / name for name in folders if not name.startswith(".")]
+    return [run for run in runs if os.path.lexists(run / STATUS) or is_lost(run)]
+
+
+def check_named(folder: Path) -> None:
+    """A ``UserError`` where what was named as results cannot be: no folder, or a run of a store."""
+    if os.path.lexists(folder) and not folder.is_dir():
+        raise UserError(
+            f"{str(folder)!r} is not a folder: name one that `bottleneck reproduce` or "
+            "`bottleneck sweep` wrote"
+        )
+    check_called(folder)
+    if is_run(folder):
+        store = _output_folder(folder.resolve().parent)
+        raise UserError(f"{str(folder)!r} is one run: name its store, {store!r}")
+
+
+def check_called(folder: Path) -> None:
+    """A ``UsageError`` where results would lie among the studies' tables of others."""
+    if os.path.basename(os.path.realpath(folder)) == PROBES:
+        raise UsageError(f"{str(folder)!r}: {PROBES!r} is for studies' tables: name another folder")
+
+
 def check_trainable(folder: Path) -> None:
     """A bundle without its run folders is a ``UserError``: new runs would take its place.
 
@@ -270,10 +126,129 @@ def check_trainable(folder: Path) -> None:
         )
 
 
-def check_called(folder: Path) -> None:
-    """A ``UsageError`` where results would lie among the studies' tables of others."""
-    if os.path.basename(os.path.realpath(folder)) == PROBES:
-        raise UsageError(f"{str(folder)!r}: {PROBES!r} is for studies' tables: name another folder")
+def damaged(path: Path, reason: object, otherwise: str = AGAIN) -> DamagedError:
+    """The error of a file that cannot be read, with the way out; of a run, to take it away."""
+    way = otherwise
+    if isinstance(reason, PermissionError):  # what is in it may be whole
+        way = RIGHTS
+    elif is_run(path.parent):
+        way = f"delete the run with {removal(path.parent)} and train it again"
+    words = (getattr(reason, "strerror", None) or str(reason)).splitlines()
+    reason = words[0] if words else type(reason).__name__
+    return DamagedError(f"{str(path)!r} cannot be read ({reason}); {way}")
+
+
+def removal(run: Path) -> str:
+    """The command that deletes a run; by the names that its folders have elsewhere, too."""
+    run = run if run.name not in ("", "..") else run.resolve()
+    return f"`bottleneck runs {run.name} --remove --results {_output_folder(run.parent)}`"
+
+
+def _output_folder(store: Path) -> str:
+    """A store as a person names it: by the output folder that it is in."""
+    return str(store.parent if store.name == STORE else store)
+
+
+def listed_as(path: Path) -> tuple[Path, str]:
+    """The folder whose sums list a file, and the name that they list it by."""
+    if path.parent.name == PROBES:
+        return path.parent.parent, f"{PROBES}/{path.name}"
+    return path.parent, path.name
+
+
+def was_written(path: Path) -> bool:
+    """Whether there is a file of a run or a results folder, or its sums say that there was."""
+    folder, name = listed_as(path)
+    return os.path.lexists(path) or name in (read_sums(folder) or ())
+
+
+def read_checked(path: Path, otherwise: str = AGAIN) -> bytes:
+    """What a file of a run or a results folder holds, unpacked where its name ends in ``.gz``.
+
+    Every reader of such files reads them with this. What does not match the folder's ``SHA256SUMS``
+    is a UserError; ``otherwise`` is the way out where the file is not of a run. An OSError where
+    there is no file.
+    """
+    folder, name = listed_as(path)
+    for _ in range(3):  # a writer may put the file and the sums in place between two reads
+        content = path.read_bytes()
+        sums = read_sums(folder)
+        if sums is None:
+            under_way = is_run(folder) and read_status(folder).get("status") not in ENDED
+            fault = "" if under_way else f"its folder has no {SUMS}"
+        elif name not in sums:
+            fault = f"{SUMS} does not list it"
+        else:
+            fault = "" if digest_of(content) in sums[name] else "it does not match its checksum"
+        if not fault:
+            break
+    else:
+        raise damaged(path, fault, otherwise)
+    try:
+        return gzip.decompress(content) if path.suffix == ".gz" else content
+    except (EOFError, OSError, zlib.error) as error:
+        raise damaged(path, error, otherwise) from None
+
+
+def read_json(path: Path, otherwise: str = AGAIN) -> Any:
+    """Read one JSON file of a bundle or a run.
+
+    A ``UserError`` where there is none, or it cannot be read.
+    """
+    try:
+        return json.loads(read_checked(path, otherwise))
+    except FileNotFoundError as error:
+        if is_run(path.parent) or was_written(path):
+            raise damaged(path, error, otherwise) from None
+        check_exists(path.parent)
+        raise UserError(f"no {path.name} in {str(path.parent)!r}: {WRITTEN}") from None
+    except (OSError, ValueError) as error:
+        raise damaged(path, error, otherwise) from None
+
+
+def check_exists(folder: Path) -> None:
+    """A ``UserError`` where there is no such folder of results."""
+    if not folder.exists():
+        raise UserError(f"no folder {str(folder)!r}: {WRITTEN}")
+
+
+def read_object(path: Path, otherwise: str = AGAIN) -> dict[str, Any]:
+    """`read_json` of a file that holds an object; a ``UserError`` where it holds another thing."""
+    values = read_json(path, otherwise)
+    if not isinstance(values, dict):
+        raise damaged(path, "no JSON object", otherwise)
+    return values
+
+
+def json_text(values: Any) -> str:
+    """JSON as a person reads it, one value a line."""
+    return json.dumps(values, indent=1, ensure_ascii=False) + "\n"
+
+
+def read_settings(run: Path) -> RunSettings:
+    """The settings of a run; a ``UserError`` where they cannot be read."""
+    path = run / SETTINGS
+    try:
+        return parse_settings(read_json(path))
+    except UsageError as error:
+        raise damaged(path, error) from None
+
+
+def read_status(run: Path) -> dict[str, Any]:
+    """The whole of a run's ``status.json``, which no sums list; empty where there is none.
+
+    A ``UserError`` where it cannot be read.
+    """
+    path = run / STATUS
+    try:
+        status = json.loads(path.read_bytes())
+    except (FileNotFoundError, NotADirectoryError):
+        return {}
+    except (OSError, ValueError) as error:
+        raise damaged(path, error) from None
+    if not isinstance(status, dict) or status.get("status") not in STATUSES:
+        raise damaged(path, "it has no status")
+    return status
 
 
 def read_groups(folder: Path) -> dict[str, str]:
@@ -286,3 +261,53 @@ def read_groups(folder: Path) -> dict[str, str]:
     files = [place / GROUPS for place in places if was_written(place / GROUPS)]
     way = "where it is not there, the sweep's command writes it again"
     return read_object(files[0], way) if files else {}
+
+
+def run_rows(path: Path, otherwise: str = AGAIN) -> list[dict[str, str]]:
+    """The rows of a CSV file, which has some, by column; a fault is a ``UserError``."""
+    try:
+        text = read_checked(path, otherwise).decode()
+        rows = list(csv.DictReader(io.StringIO(text, newline="")))
+    except (OSError, ValueError, csv.Error) as error:
+        raise damaged(path, error, otherwise) from None
+    if not rows:
+        raise damaged(path, "it is empty", otherwise)
+    return rows
+
+
+TEXT_COLUMNS = ("source", "reference", "hypothesis")
+"""What a line of ``hypotheses.jsonl`` has of a test sentence, besides its number."""
+
+
+class Outputs(NamedTuple):
+    """Test sentences in their order: what was translated, how it should be, and how it was."""
+
+    sources: list[str]
+    references: list[str]
+    hypotheses: list[str]
+
+
+def read_outputs(run: Path) -> Outputs:
+    """`read_texts` of a run, which must be of all test sentences that were counted."""
+    outputs, counted = read_texts(run), len(run_rows(run / SENTENCES))
+    if (count := len(outputs.sources)) != counted:
+        reason = f"it has {count:,} sentences, {SENTENCES} has {counted:,}"
+        raise damaged(run / HYPOTHESES, reason)
+    return outputs
+
+
+def read_texts(run: Path) -> Outputs:
+    """Read the hypotheses of a finished run; a fault is a `UserError` that names the file."""
+    path = run / HYPOTHESES
+    if not was_written(path):
+        raise UserError(
+            f"{str(run)!r} has no {HYPOTHESES}: the run did not end; the command that began it "
+            "goes on from where it stopped"
+        )
+    try:
+        # Not splitlines: a text may hold other signs that end a line there.
+        lines = read_checked(path).decode().removesuffix("\n").split("\n")
+        rows = [json.loads(line) for line in lines]
+        return Outputs(*([row[name] for row in rows] for name in TEXT_COLUMNS))
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise damaged(path, error) from None

@@ -109,38 +109,33 @@ That is every setting but the names of the user's files, which say where the tex
 most words or subwords allowed. ``test_set`` is blank but for a test set given by name.
 """
 
+
+def _typed(*columns: tuple[str, str]) -> dict[str, str]:
+    """The types of columns by their names, from types and the names of each."""
+    return {name: kind for kind, names in columns for name in names.split()}
+
+
 RUN_COLUMNS: dict[str, str] = {
-    "run": "str",
-    **{name: SETTING_COLUMNS[name][1] for name in ("attention", "context_size", "seed")},
-    "bucket": "str",
-    "n": "int64",
-    "compression_ratio": "float64",
-    "bleu": "float64",
-    "bleu_low": "float64",
-    "bleu_high": "float64",
-    "brevity_penalty": "float64",
-    "length_ratio": "float64",
-    **{f"precision_{order}": "float64" for order in range(1, 5)},
-    "chrf": "float64",
-    "nll_per_token": "float64",
-    "source_words": "float64",
-    "reference_tokens": "int64",
-    "empty": "int64",
-    "unfinished": "int64",
-    "near_copies": "float64",
+    **_typed(
+        ("str", "run attention"),
+        ("int64", "context_size seed"),
+        ("str", "bucket"),
+        ("int64", "n"),
+        ("float64", "compression_ratio bleu bleu_low bleu_high brevity_penalty length_ratio"),
+        ("float64", "precision_1 precision_2 precision_3 precision_4 chrf nll_per_token"),
+        ("float64", "source_words"),
+        ("int64", "reference_tokens empty unfinished"),
+        ("float64", "near_copies"),
+    ),
     **{name: kind for name, (_, kind) in SETTING_COLUMNS.items()},
-    "corpus_fingerprint": "str",
-    "train_pairs": "int64",
-    "best_update": "int64",
-    "epochs": "float64",
-    "train_loss": "float64",
-    "valid_loss": "float64",
-    "train_tokens": "int64",
-    "parameters": "int64",
-    "train_seconds": "float64",
-    "train_tokens_per_second": "float64",
-    "group": "str",
-    "signature": "str",
+    **_typed(
+        ("str", "corpus_fingerprint"),
+        ("int64", "train_pairs best_update"),
+        ("float64", "epochs train_loss valid_loss"),
+        ("int64", "train_tokens parameters"),
+        ("float64", "train_seconds train_tokens_per_second"),
+        ("str", "group signature"),
+    ),
 }
 """Columns of ``runs.csv`` in order. Scores are 0-100, losses nats per target token; empty = none.
 
@@ -153,14 +148,11 @@ ADDED: dict[str, str] = {"optimizer": "adam", "lexicon": "full"}
 """Columns that ``runs.csv`` lacks in older bundles that are still read, and what they would say."""
 
 BLEU_COLUMNS = (
-    "hypothesis_tokens",
-    "reference_tokens",
-    *(f"correct_{order}" for order in range(1, 5)),
-    *(f"total_{order}" for order in range(1, 5)),
+    *("hypothesis_tokens", "reference_tokens"),
+    *(f"{count}_{order}" for count in ("correct", "total") for order in range(1, 5)),
 )
 CHRF_COLUMNS = (
-    "chars_hypothesis",
-    "chars_reference",
+    *("chars_hypothesis", "chars_reference"),
     *(f"chars_matched_{order}" for order in range(1, 7)),
 )
 """What chrF counts of a sentence, white space left out: characters, and n-grams in both texts.
@@ -170,13 +162,13 @@ the reference.
 """
 
 SENTENCE_COLUMNS: dict[str, str] = {
-    "sentence": "int64",
-    "source_words": "int64",
-    "nll": "float64",
-    "target_tokens": "int64",
-    "ended": "bool",
-    **dict.fromkeys(BLEU_COLUMNS, "int64"),
-    **dict.fromkeys(CHRF_COLUMNS, "int64"),
+    **_typed(
+        ("int64", "sentence source_words"),
+        ("float64", "nll"),
+        ("int64", "target_tokens"),
+        ("bool", "ended"),
+    ),
+    **dict.fromkeys((*BLEU_COLUMNS, *CHRF_COLUMNS), "int64"),
 }
 """Columns of a run's ``sentences.csv``: ``nll`` in nats of the whole reference, end token included.
 
@@ -188,15 +180,13 @@ COUNTED = ("sentence", "source_words", *BLEU_COLUMNS)
 COUNTED_COLUMNS = dict.fromkeys(COUNTED, "i8")
 """Their types: numpy's, without blanks."""
 
-LEARNING_COLUMNS: dict[str, str] = {
-    "run": "str",
-    "update": "int64",
-    "bucket": "str",
-    "sentences": "int64",
-    "tokens": "int64",
-    "loss": "float64",
-    "standard_error": "float64",
-}
+LEARNING_COLUMNS: dict[str, str] = _typed(
+    ("str", "run"),
+    ("int64", "update"),
+    ("str", "bucket"),
+    ("int64", "sentences tokens"),
+    ("float64", "loss standard_error"),
+)
 """Columns of ``learning.csv``, of which ``run,update,bucket`` is a key.
 
 ``loss`` is -log P in nats per target token over the validation sentences of the bucket, of which
@@ -206,16 +196,8 @@ are none. ``standard_error`` is the loss' own, as sentences are drawn; blank for
 """
 
 STUDIES: tuple[str, ...] = (
-    "survival",
-    "dimensions",
-    "information",
-    "capacity",
-    "alignment",
-    "gradients",
-    "length",
-    "fit",
-    "embeddings",
-    "reading",
+    *("survival", "dimensions", "information", "capacity", "alignment"),
+    *("gradients", "length", "fit", "embeddings", "reading"),
 )
 """The studies in the lecture's order. Each is a question of `questions/`, which measures finished
 runs and shows ``probes/NAME.csv``."""
@@ -230,23 +212,16 @@ PROBES = "probes"
 """Folder of the studies' tables, ``probes/NAME.csv``; in a run's folder of what was measured on it.
 """
 
-PROBE_COLUMNS: dict[str, str] = {
-    "run": "str",
-    "arm": "str",
-    **{
-        name: SETTING_COLUMNS[name][1]
-        for name in ("attention", "placement", "context_size", "corpus", "updates", "seed")
-    },
-    "control": "str",
-    "bucket": "str",
-    "part": "str",
-    "measure": "str",
-    "value": "float64",
-    "low": "float64",
-    "high": "float64",
-    "n": "int64",
-    "note": "str",
-}
+PROBE_COLUMNS: dict[str, str] = _typed(
+    ("str", "run arm attention placement"),
+    ("int64", "context_size"),
+    ("str", "corpus"),
+    ("int64", "updates seed"),
+    ("str", "control bucket part measure"),
+    ("float64", "value low high"),
+    ("int64", "n"),
+    ("str", "note"),
+)
 """Columns of ``probes/NAME.csv``: one row per number.
 
 ``arm`` tells runs apart that differ in more than their seed. A row with a ``seed`` is one run's

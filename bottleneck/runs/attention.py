@@ -2,35 +2,27 @@
 
 By these weights an unknown word of an output is replaced by the source word that it attends to
 most: the replacement of Luong et al. (2015b, section 3.3) without its dictionary, for names and
-numbers, which unknown words mostly are, are the same in both languages. A few test sentences of
-every length are kept with their weights.
+numbers, which unknown words mostly are, are the same in both languages.
 """
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from flax import nnx
 from jaxtyping import Float
 
-from ..corpus.batches import EncodedPairs, encode_pairs, evaluation_batches, restore
-from ..corpus.corpus import Corpus
-from ..corpus.pair import SentencePair
+from ..corpus.batches import EncodedPairs, evaluation_batches, restore
 from ..corpus.tokens import WORDS, Tokenizer
 from ..corpus.vocabulary import BOS, EOS, UNK
-from ..decoding.search import AttentionWeights, make_attention_weights
+from ..decoding.search import make_attention_weights
 from ..model.translator import Weights
-from ..settings.buckets import Buckets
 from ..settings.errors import UsageError
 from ..settings.run import RunSettings
 
 END = "</s>"
 """How the end token is shown."""
-
-BATCH = 64
-PER_BUCKET = 2
-"""Example sentences of each length bucket."""
 
 _reader = lru_cache(maxsize=4)(make_attention_weights)
 
@@ -45,33 +37,18 @@ def attention_matrices(
     Columns are in reading order though the network read the words in ``reverse``; the end token is
     the last of both.
     """
-    batches = evaluation_batches(encoded, batch_size)
-    read = _reader(graph)
-    found = [_of_batch(read, weights, *held.batch[:3]) for held in batches]
-    lengths = zip(encoded.target_lengths, encoded.source_lengths, strict=True)
-    return [
-        matrix[:rows, :columns][:, _order(columns - 1, reverse)].astype(np.float64)
-        for matrix, (rows, columns) in zip(restore(found, batches), lengths, strict=True)
-    ]
-
-
-def _of_batch(
-    read: AttentionWeights,
-    weights: Weights,
-    source: np.ndarray,
-    lengths: np.ndarray,
-    target: np.ndarray,
-) -> np.ndarray:
-    """Weights (batch, target, source), given the words before each."""
-    start = np.full((len(target), 1), BOS, np.int32)
-    inputs = np.concatenate([start, target[:, :-1]], axis=1)
-    return np.asarray(read(weights, source, lengths, inputs))
-
-
-def _order(words: int, reverse: bool) -> list[int]:
-    """Columns that put a reversed source back into reading order, its end token last."""
-    places = list(range(words))
-    return [*(reversed(places) if reverse else places), words]
+    read, batches, results = _reader(graph), evaluation_batches(encoded, batch_size), []
+    for source, lengths, target, *_ in (item.batch for item in batches):
+        start = np.full((len(target), 1), BOS, np.int32)
+        before = np.concatenate([start, target[:, :-1]], axis=1)
+        results.append(np.asarray(read(weights, source, lengths, before)))
+    sizes = zip(encoded.target_lengths, encoded.source_lengths, strict=True)
+    matrices = []
+    for matrix, (rows, columns) in zip(restore(results, batches), sizes, strict=True):
+        words = range(columns - 1)
+        order = [*(reversed(words) if reverse else words), columns - 1]
+        matrices.append(matrix[:rows, order].astype(np.float64))
+    return matrices
 
 
 def weights_behind(
@@ -83,18 +60,17 @@ def weights_behind(
 ) -> list[Float[np.ndarray, "_ _"]]:
     """``attention_matrices`` of outputs that may be empty, and then have no row."""
     encoded = EncodedPairs(sources, [ids or [EOS] for ids in outputs])
-    matrices = attention_matrices(graph, weights, encoded, reverse, BATCH)
+    matrices = attention_matrices(graph, weights, encoded, reverse, batch_size=64)
     return [matrix[: len(ids)] for matrix, ids in zip(matrices, outputs, strict=True)]
 
 
 def check_pointing(settings: RunSettings, wish: str) -> None:
     """UsageError, which names the wish, for an arm whose weights point at no word."""
-    if settings.model.points:
-        return
-    raise UsageError(
-        f"{wish} needs attention weights that point at a word, and arm {settings.model.arm} has "
-        f"none; take an arm with attention (model.attention, --arm) or leave {wish} out"
-    )
+    if not settings.model.points:
+        raise UsageError(
+            f"{wish} needs attention weights that point at a word, and arm {settings.model.arm} "
+            f"has none; take an arm with attention (model.attention, --arm) or leave {wish} out"
+        )
 
 
 class Copyable(NamedTuple):
@@ -129,55 +105,6 @@ def copied(output: Copyable, weights: Float[np.ndarray, "output source"]) -> lis
         output.words[attended[place]] if output.output[place] == UNK else token
         for place, token in enumerate(output.tokens)
     ]
-
-
-class Decoded(NamedTuple):
-    """The translations of a test set, in its order.
-
-    ``texts`` are as a person reads them, and as they are scored.
-    """
-
-    tokens: list[list[str]]
-    texts: list[str]
-    ended: np.ndarray
-
-
-def make_examples(
-    graph: nnx.GraphDef,
-    weights: Weights,
-    settings: RunSettings,
-    corpus: Corpus,
-    decoded: Decoded,
-) -> list[dict[str, Any]]:
-    """Source, reference, hypothesis and weights (hypothesis x source) of a few test sentences.
-
-    They are the first of each bucket. An output that was cut at its cap has no end token, and so no
-    row for one.
-    """
-    buckets = Buckets(settings.scoring.lower_edges)
-    assigned = buckets.assign(np.array([pair.words for pair in corpus.test]))
-    firsts = [np.flatnonzero(assigned == place)[:PER_BUCKET] for place in range(len(buckets.names))]
-    chosen = np.concatenate(firsts).tolist()
-    ours, theirs = corpus.source_vocabulary, corpus.target_vocabulary
-    reverse = settings.model.reverse_source
-    sources = [SentencePair(corpus.test[sentence].source, "") for sentence in chosen]
-    targets = [[*theirs.encode(decoded.tokens[sentence]), EOS] for sentence in chosen]
-    encoded = EncodedPairs(encode_pairs(sources, ours, theirs, reverse).source, targets)
-    examples = []
-    matrices = attention_matrices(graph, weights, encoded, reverse, len(chosen))
-    for sentence, matrix in zip(chosen, matrices, strict=True):
-        pair, tokens = corpus.test[sentence], decoded.tokens[sentence]
-        ended = bool(decoded.ended[sentence])
-        examples.append(
-            {
-                "sentence": sentence,
-                "source": readable(ours.pieces(pair.source), True, ours.tokenizer),
-                "reference": pair.target,
-                "hypothesis": readable(tokens, ended, theirs.tokenizer),
-                "weights": matrix[: len(tokens) + ended].round(3).tolist(),
-            }
-        )
-    return examples
 
 
 def readable(tokens: list[str], ended: bool, tokenizer: Tokenizer = WORDS) -> list[str]:

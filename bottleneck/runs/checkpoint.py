@@ -20,19 +20,20 @@ import numpy as np
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
-from ..model.translator import Weights
 from ..results.folders import CHECKPOINT
 from ..settings.files import write_bytes
 from ..training.loop import Learner, Progress, Snapshot, Trained
 from ..training.stack import Stack
 from ..training.step import initial_state
-from .network_files import tensors_digest
 
 FORMAT = 4
 """Raised when what a checkpoint holds changes; one of another format is begun anew."""
+EVERY = 60.0
+"""Seconds between two checkpoints."""
+FACTS = ("status", "best_update", "valid_loss", "log", "target_tokens", "seconds", "reason")
+"""What of `Trained` is no array."""
 
 Tensors = dict[str, np.ndarray]
-Facts = dict[str, Any]
 
 
 class CheckpointError(Exception):
@@ -71,15 +72,13 @@ class StopRequest:
 class Checkpoints:
     """Keeps a file in each of these folders, at intervals and when training is asked to stop."""
 
-    EVERY = 60.0  # seconds
-
     def __init__(self, folders: Sequence[Path], stop: StopRequest):
         self.folders, self.stop = folders, stop
         self._last = time.monotonic()
 
     def wanted(self) -> bool:
         """Whether the last checkpoint is old, or the run is to stop."""
-        return self.stop.asked or time.monotonic() - self._last > self.EVERY
+        return self.stop.asked or time.monotonic() - self._last > EVERY
 
     def keep(self, snapshot: Snapshot) -> None:
         """Write the checkpoint of each run; raises ``Stopped`` if they are to stop."""
@@ -91,34 +90,30 @@ class Checkpoints:
             raise Stopped(0)
 
 
-FACTS = ("status", "best_update", "valid_loss", "log", "target_tokens", "seconds", "reason")
-
-
 def to_bytes(snapshot: Snapshot, run: str) -> bytes:
-    """The file's content for the snapshot of one run."""
+    """The file's content for the snapshot of one run; JSON knows no infinity."""
     (trained,) = snapshot.trained
-    tensors = _named("state", snapshot.state) | _named("best", trained.weights)
+    tensors = {
+        f"{kind}.{number}": np.asarray(leaf, order="C")
+        for kind, tree in (("state", snapshot.state), ("best", trained.weights))
+        for number, leaf in enumerate(jax.tree.leaves(tree))
+    }
+    known = {name: getattr(trained, name) for name in FACTS}
+    known["log"] = [asdict(progress) for progress in trained.log]
+    known["valid_loss"] = None if math.isinf(trained.valid_loss) else trained.valid_loss
     losses = [float(loss[0]) for loss in snapshot.losses]
-    facts = {"format": FORMAT, "run": run, "losses": losses, "trained": _facts(trained)}
-    text = json.dumps(facts)
+    text = json.dumps({"format": FORMAT, "run": run, "losses": losses, "trained": known})
     return save(tensors, metadata={"facts": text, "digest": digest(text, tensors)})
 
 
 def digest(facts: str, tensors: Tensors) -> str:
-    """Over all that a checkpoint holds."""
-    return hashlib.sha256((facts + tensors_digest(tensors)).encode()).hexdigest()
-
-
-def _named(kind: str, tree: Any) -> Tensors:
-    leaves = enumerate(jax.tree.leaves(tree))
-    return {f"{kind}.{number}": np.asarray(leaf, order="C") for number, leaf in leaves}
-
-
-def _facts(trained: Trained) -> Facts:
-    """What is no array; JSON knows no infinity."""
-    facts = {name: getattr(trained, name) for name in FACTS}
-    facts["log"] = [asdict(progress) for progress in trained.log]
-    return facts | {"valid_loss": None if math.isinf(trained.valid_loss) else trained.valid_loss}
+    """Over all that a checkpoint holds: names, shapes, types and bytes too."""
+    inside = hashlib.sha256()
+    for name in sorted(tensors):
+        tensor = np.ascontiguousarray(tensors[name])
+        inside.update(json.dumps([name, tensor.shape, tensor.dtype.str]).encode())
+        inside.update(tensor.reshape(-1).view(np.uint8).data)
+    return hashlib.sha256((facts + inside.hexdigest()).encode()).hexdigest()
 
 
 def read_checkpoint(folder: Path, learner: Learner) -> Snapshot | None:
@@ -146,34 +141,30 @@ def read_checkpoint(folder: Path, learner: Learner) -> Snapshot | None:
         raise CheckpointError(f"cannot be read ({type(error).__name__}: {words})") from None
 
 
-def _snapshot(tensors: Tensors, facts: Facts, learner: Learner) -> Snapshot:
+def _snapshot(tensors: Tensors, facts: dict[str, Any], learner: Learner) -> Snapshot:
     """The parts of a run's checkpoint, each where it belongs; ``ValueError`` if one does not."""
-    like = jax.eval_shape(lambda weights: initial_state(weights, learner.settings), learner.weights)
-    expected = _described("state", like) | _described("best", learner.weights)
+    state = jax.eval_shape(
+        lambda weights: initial_state(weights, learner.settings), learner.weights
+    )
+    trees = {"state": state, "best": learner.weights}
+    expected = {
+        f"{kind}.{number}": (leaf.shape, np.dtype(leaf.dtype))
+        for kind, tree in trees.items()
+        for number, leaf in enumerate(jax.tree.leaves(tree))
+    }
     if {name: (tensor.shape, tensor.dtype) for name, tensor in tensors.items()} != expected:
         raise ValueError("its arrays are not those of this run's model")
-    trained = _trained(_filled("best", learner.weights, tensors), facts["trained"])
+
+    def filled(kind: str) -> Any:
+        leaves, structure = jax.tree.flatten(trees[kind])
+        arrays = [jax.numpy.asarray(tensors[f"{kind}.{number}"]) for number in range(len(leaves))]
+        return jax.tree.unflatten(structure, arrays)
+
+    known = facts["trained"]
+    known["log"] = [Progress(**progress) for progress in known["log"]]
+    known["valid_loss"] = math.inf if known["valid_loss"] is None else known["valid_loss"]
     losses = [np.array([loss], dtype=np.float64) for loss in facts["losses"]]
-    return Snapshot(_filled("state", like, tensors), [trained], losses)
-
-
-def _described(kind: str, like: Any) -> dict[str, tuple[tuple[int, ...], np.dtype]]:
-    """Names, shapes and types of the arrays that a tree of this form has in a file."""
-    leaves = enumerate(jax.tree.leaves(like))
-    return {f"{kind}.{number}": (leaf.shape, np.dtype(leaf.dtype)) for number, leaf in leaves}
-
-
-def _filled(kind: str, like: Any, tensors: Tensors) -> Any:
-    """A tree of this form, of the arrays in a file."""
-    leaves, structure = jax.tree.flatten(like)
-    arrays = [jax.numpy.asarray(tensors[f"{kind}.{number}"]) for number in range(len(leaves))]
-    return jax.tree.unflatten(structure, arrays)
-
-
-def _trained(weights: Weights, facts: Facts) -> Trained:
-    valid_loss = math.inf if facts["valid_loss"] is None else facts["valid_loss"]
-    log = [Progress(**progress) for progress in facts["log"]]
-    return Trained(weights, **facts | {"valid_loss": valid_loss, "log": log})
+    return Snapshot(filled("state"), [Trained(filled("best"), **known)], losses)
 
 
 def join(snapshots: Sequence[Snapshot]) -> Snapshot:
@@ -183,5 +174,5 @@ def join(snapshots: Sequence[Snapshot]) -> Snapshot:
     return Snapshot(
         stack.join([snapshot.state for snapshot in snapshots]),
         [snapshot.trained[0] for snapshot in snapshots],
-        [np.concatenate(each) for each in losses],
+        [np.concatenate(item) for item in losses],
     )

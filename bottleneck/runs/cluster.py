@@ -12,6 +12,7 @@ Whoever reaches a scheduler can run code on it, on its workers and, by what come
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from queue import Queue
@@ -62,16 +63,14 @@ def run_jobs_on_cluster(
             listener(job, event)
 
     with client, dask.config.set({"distributed.admin.large-graph-warning-threshold": "1GiB"}):
-        fingerprints: dict[Any, str] = {}
+        load = cache(lambda corpus, edges: load_corpus(corpus, edges).fingerprint)
         for job in jobs:
-            corpus = job.settings.corpus, job.settings.scoring.lower_edges
             try:
-                if corpus not in fingerprints:
-                    fingerprints[corpus] = load_corpus(*corpus).fingerprint
+                fingerprint = load(job.settings.corpus, job.settings.scoring.lower_edges)
             except UserError as error:
                 end([job], {"phase": "failed", "reason": str(error), "exit_code": error.exit_code})
                 continue
-            run = job.settings.identity(fingerprints[corpus])
+            run = job.settings.identity(fingerprint)
             status = RunFolder(store, run).read_status()
             if status.get("status") in ENDED and not force:
                 end([job], {"phase": status["status"], "run": run, "reason": status["reason"]})

@@ -16,8 +16,6 @@ from jax import monitoring
 from .. import __version__
 from ..settings.machine import COMMAND, cache_root, cores, nproc_from
 
-_LIBRARIES = ("flax", "jax", "jaxlib", "numpy", "optax", "sacrebleu", "sentencepiece")
-
 
 def describe_environment() -> dict[str, Any]:
     """Facts that numbers may depend on, as plain JSON values; the command line if it is known."""
@@ -31,22 +29,17 @@ def describe_environment() -> dict[str, Any]:
         "system": f"{platform.system()} {platform.machine()}",
         "processor": _processor(),
         "device": f"{device.platform}: {device.device_kind}",
-        "threads": threads(),
+        "threads": nproc_from(os.environ) or cores(),
     }
 
 
 def _versions() -> dict[str, str]:
     """Of the libraries that are installed: subwords' is an extra."""
-    found = {}
-    for name in _LIBRARIES:
+    versions = {}
+    for name in ("flax", "jax", "jaxlib", "numpy", "optax", "sacrebleu", "sentencepiece"):
         with suppress(PackageNotFoundError):
-            found[name] = version(name)
-    return found
-
-
-def threads() -> int:
-    """Threads of XLA's CPU backend: NPROC where it is set, else the cores it may use."""
-    return nproc_from(os.environ) or cores()
+            versions[name] = version(name)
+    return versions
 
 
 def _commit() -> str | None:
@@ -54,27 +47,24 @@ def _commit() -> str | None:
     folder = Path(__file__).resolve().parents[2]
     if not (folder / ".git").exists():
         return None
+    git = ["git", "-C", str(folder)]
     try:
-        changed = _git(folder, "status", "--porcelain", "--untracked-files=no")
-        return _git(folder, "rev-parse", "HEAD") + ("+" if changed else "")
+        head, changed = (
+            subprocess.run([*git, *words], capture_output=True, text=True, check=True).stdout
+            for words in (["rev-parse", "HEAD"], ["status", "--porcelain", "--untracked-files=no"])
+        )
     except (OSError, subprocess.CalledProcessError):
         return None
-
-
-def _git(folder: Path, *arguments: str) -> str:
-    """What a git command prints."""
-    command = ["git", "-C", str(folder), *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+    return head.strip() + ("+" if changed else "")
 
 
 def _processor() -> str:
     """The processor's name, from Linux's own list where the standard library does not know it."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf8").splitlines()
-    except OSError:
-        return platform.processor() or "unknown"
-    names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
-    return names[0] if names else platform.processor() or "unknown"
+    with suppress(OSError):
+        for line in Path("/proc/cpuinfo").read_text(encoding="utf8").splitlines():
+            if line.startswith("model name"):
+                return line.split(":", 1)[1].strip()
+    return platform.processor() or "unknown"
 
 
 def cache_folder() -> Path | None:
@@ -108,36 +98,27 @@ def use_cache() -> None:
         jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
 
 
-class Programs:
-    """How many programs this process has needed since ``start``, and had from the cache."""
-
-    def __init__(self) -> None:
-        self._needed = self._cached = 0
-        self._counting = False
-
-    def start(self) -> None:
-        """Count from now on."""
-        if not self._counting:
-            monitoring.register_event_duration_secs_listener(self._count_needed)
-            monitoring.register_event_listener(self._count_cached)
-        self._counting = True
-
-    def _count_needed(self, event: str, seconds: float, **_: Any) -> None:  # noqa: ARG002
-        self._needed += event == _NEEDED
-
-    def _count_cached(self, event: str, **_: Any) -> None:
-        self._cached += event == _CACHED
-
-    def described(self) -> dict[str, Any]:
-        """As facts of the environment; none where nobody counts."""
-        if not self._counting:
-            return {}
-        counts = {"compiled": self._needed - self._cached, "from_cache": self._cached}
-        return {"programs": counts}
+PROGRAMS = {"needed": 0, "cached": 0}
+"""How many programs this process has needed since `count_programs`, and had from the cache."""
 
 
-PROGRAMS = Programs()
-"""Those of this process."""
+def count_programs() -> None:
+    """Count the programs of this process from now on."""
 
-_NEEDED = "/jax/core/compile/backend_compile_duration"  # also where the cache has it
-_CACHED = "/jax/compilation_cache/cache_hits"
+    def needed(event: str, seconds: float, **_: Any) -> None:  # noqa: ARG001
+        # This event is there, too, where the cache has the program.
+        PROGRAMS["needed"] += event == "/jax/core/compile/backend_compile_duration"
+
+    def cached(event: str, **_: Any) -> None:
+        PROGRAMS["cached"] += event == "/jax/compilation_cache/cache_hits"
+
+    monitoring.register_event_duration_secs_listener(needed)
+    monitoring.register_event_listener(cached)
+
+
+def programs() -> dict[str, Any]:
+    """The counts as facts of the environment; none where nobody counts."""
+    if not PROGRAMS["needed"]:
+        return {}
+    compiled = PROGRAMS["needed"] - PROGRAMS["cached"]
+    return {"programs": {"compiled": compiled, "from_cache": PROGRAMS["cached"]}}

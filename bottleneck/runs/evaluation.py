@@ -1,13 +1,12 @@
 """A trained run on its test set: translations, counts, scores, examples, all written down."""
 
 import json
-from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 from flax import nnx
-from jaxtyping import Int
+from numpy import ndarray
 
 from ..corpus.batches import (
     EncodedPairs,
@@ -17,19 +16,20 @@ from ..corpus.batches import (
     restore,
 )
 from ..corpus.corpus import Corpus, share
+from ..corpus.pair import SentencePair
+from ..corpus.vocabulary import EOS
 from ..decoding.search import make_search
 from ..model.parts import on_host, parts_of
 from ..model.translator import Weights, count_parameters
 from ..results.bundle import tidy_csv
 from ..results.folders import EXAMPLES, HYPOTHESES, SCORES, SENTENCES
-from ..settings.buckets import Buckets
 from ..settings.files import write_text
 from ..settings.run import RunSettings
 from ..training.loop import Trained, sentence_losses
 from ..training.stack import Stack
-from ..training.step import SentenceLosses, make_sentence_losses
-from .attention import Copyable, Decoded, make_examples, with_copies
-from .scores import bucket_rows, sentence_columns
+from ..training.step import make_sentence_losses
+from .attention import Copyable, attention_matrices, readable, with_copies
+from .scores import bucket_rows, by_bucket, sentence_columns
 from .store import RunFolder
 
 EVALUATION_BATCH = 64
@@ -46,45 +46,52 @@ def encode(corpus: Corpus, split: str, settings: RunSettings) -> EncodedPairs:
     )
 
 
-def valid_buckets(corpus: Corpus, settings: RunSettings) -> dict[str, Int[np.ndarray, " rows"]]:
-    """Of each length bucket the places of its sentences in the validation set."""
-    buckets = Buckets(settings.scoring.lower_edges)
-    words = np.array([pair.words for pair in corpus.valid], dtype=np.int64)
-    assigned = buckets.assign(words)
-    return {name: np.flatnonzero(assigned == place) for place, name in enumerate(buckets.names)}
+class Decoded(NamedTuple):
+    """The translations of a test set, in its order.
+
+    ``texts`` are as a person reads them, and as they are scored.
+    """
+
+    tokens: list[list[str]]
+    texts: list[str]
+    ended: ndarray
 
 
 def evaluate(
     graph: nnx.GraphDef, trained: Trained, settings: RunSettings, corpus: Corpus, folder: RunFolder
 ) -> None:
-    """Translate and score the test set with the best weights; write what was found."""
+    """Translate and score the test set with the best weights; write the results."""
     encoded = encode(corpus, "test", settings)
     batches = evaluation_batches(encoded, EVALUATION_BATCH)
     decoded = decode(graph, trained.weights, settings, corpus, batches)
     if settings.decoding.copy_unknown:
         texts = _copied_texts(graph, trained.weights, settings, corpus, encoded, decoded)
         decoded = decoded._replace(texts=texts)
+    # Every core of the process takes its part of a batch.
+    losses = make_sentence_losses(graph, Stack(1, parts_of(EVALUATION_BATCH)))
     columns = sentence_columns(
         decoded.texts,
         [pair.target for pair in corpus.test],
         np.array([pair.words for pair in corpus.test]),
-        sentence_losses(_losses(graph), trained.weights, batches),
+        sentence_losses(losses, trained.weights, batches),
         np.array(encoded.target_lengths),
         decoded.ended,
     )
-    facts = _facts(corpus, trained)
-    near = _near_copies(corpus, settings)
-    rows = [facts | row for row in map(dict.__or__, bucket_rows(columns, settings), near)]
+    facts, inside = _facts(corpus, trained), by_bucket(columns["source_words"], settings)
+    rows = [
+        facts | row | {"near_copies": share(corpus.near_copies[place] for place in places)}
+        for row, places in zip(bucket_rows(columns, settings), inside.values(), strict=True)
+    ]
     write_text(folder.path / SENTENCES, tidy_csv(pd.DataFrame(columns)))
     write_text(folder.path / SCORES, tidy_csv(pd.DataFrame(rows, dtype=object)))
-    _write_hypotheses(folder.path, corpus, decoded)
+    texts = [
+        {"sentence": place, "source": pair.source, "reference": pair.target, "hypothesis": text}
+        for place, (pair, text) in enumerate(zip(corpus.test, decoded.texts, strict=True))
+    ]
+    lines = [f"{json.dumps(row, ensure_ascii=False)}\n" for row in texts]
+    write_text(folder.path / HYPOTHESES, "".join(lines))
     examples = make_examples(graph, trained.weights, settings, corpus, decoded)
     folder.write_json(EXAMPLES, examples)
-
-
-def _losses(graph: nnx.GraphDef) -> SentenceLosses:
-    """-log P of references, every core of the process at its part of a batch."""
-    return make_sentence_losses(graph, Stack(1, parts_of(EVALUATION_BATCH)))
 
 
 def decode(
@@ -96,7 +103,7 @@ def decode(
 ) -> Decoded:
     """Translate every sentence of the batches with the search that the settings name."""
     search = make_search(graph, settings.decoding)
-    outputs = [search(weights, held.batch.source, held.batch.source_lengths) for held in batches]
+    outputs = [search(weights, item.batch.source, item.batch.source_lengths) for item in batches]
     rows = restore([on_host(output.tokens) for output in outputs], batches)
     ended = restore([on_host(output.finished) for output in outputs], batches)
     tokens = [corpus.target_vocabulary.decode(row.tolist()) for row in rows]
@@ -114,11 +121,12 @@ def _copied_texts(
 ) -> list[str]:
     """The translations with source words in the place of unknown ones."""
     source, target = corpus.source_vocabulary, corpus.target_vocabulary
-    said = [
+    outputs = [
         Copyable(ids, target.encode(tokens), tokens, source.pieces(pair.source))
         for ids, tokens, pair in zip(encoded.source, decoded.tokens, corpus.test, strict=True)
     ]
-    return list(map(target.text, with_copies(graph, weights, settings.model.reverse_source, said)))
+    copied = with_copies(graph, weights, settings.model.reverse_source, outputs)
+    return list(map(target.text, copied))
 
 
 def _facts(corpus: Corpus, trained: Trained) -> dict[str, Any]:
@@ -138,28 +146,38 @@ def _facts(corpus: Corpus, trained: Trained) -> dict[str, Any]:
     }
 
 
-def _near_copies(corpus: Corpus, settings: RunSettings) -> list[dict[str, Any]]:
-    """Of each bucket the share of its source 5-grams that training holds; None without any."""
-    buckets = Buckets(settings.scoring.lower_edges)
-    assigned = buckets.assign(np.array([pair.words for pair in corpus.test]))
-    held = list(zip(corpus.near_copies, assigned.tolist(), strict=True))
-    return [
-        {"near_copies": share(counts for counts, place in held if place == bucket)}
-        for bucket in range(len(buckets.names))
-    ]
+def make_examples(
+    graph: nnx.GraphDef,
+    weights: Weights,
+    settings: RunSettings,
+    corpus: Corpus,
+    decoded: Decoded,
+) -> list[dict[str, Any]]:
+    """Source, reference, hypothesis and weights (hypothesis x source) of a few test sentences.
 
-
-def _write_hypotheses(folder: Path, corpus: Corpus, decoded: Decoded) -> None:
-    lines = [
-        json.dumps(
+    They are the first two of each bucket. An output that was cut at its cap has no end token, and
+    so no row for one.
+    """
+    inside = by_bucket([pair.words for pair in corpus.test], settings)
+    chosen = np.concatenate([places[:2] for places in inside.values()]).tolist()
+    vocabularies = corpus.source_vocabulary, corpus.target_vocabulary
+    reverse = settings.model.reverse_source
+    sources = [SentencePair(corpus.test[sentence].source, "") for sentence in chosen]
+    targets = [[*vocabularies[1].encode(decoded.tokens[sentence]), EOS] for sentence in chosen]
+    encoded = EncodedPairs(encode_pairs(sources, *vocabularies, reverse).source, targets)
+    examples = []
+    matrices = attention_matrices(graph, weights, encoded, reverse, len(chosen))
+    for sentence, matrix in zip(chosen, matrices, strict=True):
+        pair, tokens = corpus.test[sentence], decoded.tokens[sentence]
+        ended = bool(decoded.ended[sentence])
+        source = vocabularies[0].pieces(pair.source)
+        examples.append(
             {
-                "sentence": place,
-                "source": pair.source,
+                "sentence": sentence,
+                "source": readable(source, True, vocabularies[0].tokenizer),
                 "reference": pair.target,
-                "hypothesis": text,
-            },
-            ensure_ascii=False,
+                "hypothesis": readable(tokens, ended, vocabularies[1].tokenizer),
+                "weights": matrix[: len(tokens) + ended].round(3).tolist(),
+            }
         )
-        for place, (pair, text) in enumerate(zip(corpus.test, decoded.texts, strict=True))
-    ]
-    write_text(folder / HYPOTHESES, "".join(f"{line}\n" for line in lines))
+    return examples

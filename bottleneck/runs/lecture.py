@@ -24,9 +24,6 @@ from .attention import END, attention_matrices, readable
 from .environment import use_cache
 from .translate import TrainedRun, load_run
 
-LIKELIEST = 3
-"""Words that are shown of each decoder step."""
-
 
 def model_attention(query: Vector, states: States) -> tuple[Weights, Vector]:
     """Weights and context by the model's dot attention, for one query without padding."""
@@ -76,12 +73,13 @@ def learned_weights(trained: TrainedRun) -> Grid:
         shares_of(vocabulary.pieces(text), tokens, vocabulary.tokenizer)
         for vocabulary, text, tokens in zip(vocabularies, (source, target), words, strict=True)
     ]
+    arm = trained.settings.model.arm
     note = (
-        f"A trained run ({trained.settings.model.arm}) reads the slide's French word by word; its "
-        f'translation is "{trained.translate([source])[0]}".'
+        f"A trained run ({arm}) reads the slide's French word by word; its translation is "
+        f'"{trained.translate([source])[0]}".'
     )
     return Grid(
-        f"learned: {trained.settings.model.arm}",
+        f"learned: {arm}",
         readable(words[1], False),
         readable(words[0], True),
         by_word(matrix, *shares)[: len(words[1])],
@@ -130,7 +128,7 @@ def _first_steps(
         inputs[0, index] = token
         logits, _ = model.logits(source, lengths, jnp.array(inputs))
         shares = np.asarray(jax.nn.softmax(without_symbols(logits))[0, index], np.float64)
-        best = np.argsort(-shares, kind="stable")[:LIKELIEST].tolist()
+        best = np.argsort(-shares, kind="stable")[:3].tolist()  # words shown of each step
         slide = [tokens[word][0] for word in step if word not in missing]
         names = {
             number: END if number == EOS else trained.display(target.tokens[number])

@@ -5,9 +5,6 @@ vocabulary is a list, one token per line; subwords also have ``source.subwords.m
 ``target.subwords.model``, which sentencepiece itself reads and writes.
 """
 
-import hashlib
-import json
-from collections.abc import Mapping
 from pathlib import Path
 
 import jax
@@ -54,16 +51,6 @@ def _name(place: tuple) -> str:
     """``decoder.cells.0.weights.1`` for the path to a leaf."""
     keys = (getattr(key, "key", getattr(key, "idx", getattr(key, "name", ""))) for key in place)
     return ".".join(str(key) for key in keys if str(key) != "value")
-
-
-def tensors_digest(tensors: Mapping[str, np.ndarray]) -> str:
-    """Over names, shapes, types and bytes of all, 64 hex digits."""
-    digest = hashlib.sha256()
-    for name in sorted(tensors):
-        tensor = np.ascontiguousarray(tensors[name])
-        digest.update(json.dumps([name, tensor.shape, tensor.dtype.str]).encode())
-        digest.update(tensor.reshape(-1).view(np.uint8).data)
-    return digest.hexdigest()
 
 
 def save_vocabularies(folder: Path, vocabularies: Vocabularies) -> None:

@@ -11,7 +11,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
@@ -38,7 +38,7 @@ class Job:
 class Outcome:
     """How a job ended: ``done`` as run ``run`` of the store, ``diverged`` or ``failed``; why.
 
-    ``exit_code`` is that of the user's own error, 0 where the failure was none of the user's.
+    ``exit_code`` is that of the user's own error, which has the ``reason`` as its message; else 0.
     """
 
     job: Job
@@ -46,11 +46,6 @@ class Outcome:
     run: str = ""
     reason: str = ""
     exit_code: int = 0
-
-    @property
-    def by_user(self) -> bool:
-        """Whether the reason is addressed to the user as it stands."""
-        return self.exit_code != 0
 
 
 Listener = Callable[[Job, dict[str, Any]], None]
@@ -62,8 +57,6 @@ PATIENCE = 8.0
 
 ENDS = ("done", "diverged", "failed")
 """Phases of a run's last event."""
-STOPPING = "stopping"
-"""Phase of a run that has been asked to keep a checkpoint and end, which takes seconds."""
 
 
 def has_accelerator() -> bool:
@@ -87,16 +80,12 @@ def default_threads(runs: int) -> int:
     return 1 if has_accelerator() else max(1, cores() // max(1, runs))
 
 
-TOGETHER = 16
-"""Most seeds that an accelerator trains as one program where nothing else is said."""
-
-
 def default_together() -> int:
     """How many seeds of equal shape make one program where nothing else is said.
 
     A small model leaves an accelerator mostly idle, and seeds fill it up; a core has no room.
     """
-    return TOGETHER if has_accelerator() else 1
+    return 16 if has_accelerator() else 1
 
 
 def run_jobs(
@@ -121,10 +110,7 @@ def run_jobs(
     waiting, outcomes = list(reversed(stacks(jobs, together))), {}
     width = width or default_width(threads)
     events: Queue[tuple[list[Job], dict[str, Any]]] = Queue()
-    order = {
-        "store": str(store.resolve()),
-        "force": force,
-    }
+    order = {"store": str(store.resolve()), "force": force}
     begin = partial(_start, order=order, threads=threads, events=events)
     with held_processes() as processes:
         for _ in range(min(width, len(waiting))):
@@ -142,7 +128,7 @@ def run_jobs(
         except KeyboardInterrupt:
             over = {*outcomes, *(job.name for stack in waiting for job in stack)}
             for job in (job for job in jobs if job.name not in over):
-                listener(job, {"phase": STOPPING})
+                listener(job, {"phase": "stopping"})  # its checkpoint takes seconds
             raise
     return [outcomes[job.name] for job in jobs]
 
@@ -152,40 +138,35 @@ def stacks(jobs: Sequence[Job], together: int) -> list[list[Job]]:
 
     No seed comes twice in one: runs of a stack are different runs.
     """
-    by_settings: dict[str, list[list[Job]]] = {}
+    open_stacks: dict[str, list[Job]] = {}
     order: list[list[Job]] = []
     for job in jobs:
-        alike = by_settings.setdefault(job.settings.without_seed().model_dump_json(), [])
-        seed = job.settings.training.seed
-        taken = [[job.settings.training.seed for job in stack] for stack in alike]
-        if not alike or len(alike[-1]) >= together or seed in taken[-1]:
-            alike.append([])
-            order.append(alike[-1])
-        alike[-1].append(job)
+        alike = job.settings.without_seed().model_dump_json()
+        stack = open_stacks.get(alike, [])
+        seeds = {other.settings.training.seed for other in stack}
+        if not stack or len(stack) >= together or job.settings.training.seed in seeds:
+            stack = open_stacks[alike] = []
+            order.append(stack)
+        stack.append(job)
     return order
 
 
 @contextmanager
 def held_processes() -> Iterator[list[subprocess.Popen]]:
-    """A list of processes, none of which outlives the block."""
+    """A list of processes, none of which outlives the block: those that do not stop are killed."""
     processes: list[subprocess.Popen] = []
     try:
         yield processes
     finally:
-        end(processes)
-
-
-def end(processes: Sequence[subprocess.Popen]) -> None:
-    """Ask processes to stop and wait for them; those that do not are killed."""
-    for process in processes:
-        if process.poll() is None:
-            process.terminate()
-    for process in processes:
-        try:
-            process.wait(timeout=PATIENCE)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
+        for process in processes:
+            if process.poll() is None:
+                process.terminate()
+        for process in processes:
+            try:
+                process.wait(timeout=PATIENCE)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
 
 
 def _start(
@@ -239,9 +220,7 @@ MEMORY = "glibc.malloc." + ":glibc.malloc.".join(
 """What glibc (from 2.35; others ignore it) is told about a worker's memory: large pages, and no
 giving back. XLA allocates its buffers anew at every step, and a third of a step goes into having
 them mapped otherwise (results/LOG.md, 2026-11-20)."""
-
-
-AS_THEY_COME = "--xla_gpu_autotune_level=0"
+NO_AUTOTUNING = "--xla_gpu_autotune_level=0"
 """What XLA is told on a GPU: products by its own choice of kernel, none tried out while compiling.
 
 On an H100 a shape then compiles in 4.6 s instead of 9.1, and an update takes 6.5 ms instead of 4.7,
@@ -252,27 +231,23 @@ so that only tens of thousands of updates would earn it back; and the choice is 
 def worker_environment() -> dict[str, str]:
     """What a worker's libraries are told about threads, memory, kernels, where the user did not.
 
-    And about numbers, whatever the user told them.
-
-    OpenBLAS has one thread: its threads wait by spinning, and with a worker on every core the
-    orthogonal start of a cell's weights (256 x 256) took a second instead of milliseconds.
+    And about numbers, whatever the user told them. On a GPU all cores compile: NPROC = 1 would have
+    XLA compile its kernels one after the other. OpenBLAS has one thread: its threads wait by
+    spinning, and with a worker on every core the orthogonal start of a cell's weights (256 x 256)
+    took a second instead of milliseconds.
     """
     environment = dict(os.environ)
     environment.setdefault("OPENBLAS_NUM_THREADS", "1")
     environment.setdefault("GLIBC_TUNABLES", MEMORY)
     environment.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
     environment.setdefault("JAX_TRACEBACK_FILTERING", "off")  # else an error ends in a notice
-    if has_accelerator():
-        return environment | NUMBERS | _for_gpu(environment)
-    # XLA's CPU backend counts cores by NPROC: one thread.
-    return environment | NUMBERS | {"NPROC": str(nproc_from(environment) or 1)}
-
-
-def _for_gpu(environment: Mapping[str, str]) -> dict[str, str]:
-    """All cores compile; NPROC = 1 would have XLA compile a GPU's kernels one after the other."""
+    environment |= NUMBERS
+    if not has_accelerator():  # XLA's CPU backend counts cores by NPROC
+        return environment | {"NPROC": str(nproc_from(environment) or 1)}
     flags = environment.get("XLA_FLAGS", "")
-    options = flags if "xla_gpu_autotune_level" in flags else f"{flags} {AS_THEY_COME}".strip()
-    return {"XLA_FLAGS": options}
+    if "xla_gpu_autotune_level" not in flags:
+        flags = f"{flags} {NO_AUTOTUNING}".strip()
+    return environment | {"XLA_FLAGS": flags}
 
 
 def _read(stack: list[Job], process: subprocess.Popen, errors: IO[str], events: Queue) -> None:
@@ -287,24 +262,20 @@ def _read(stack: list[Job], process: subprocess.Popen, errors: IO[str], events: 
 
 
 def read_events(process: subprocess.Popen, live: set[int]) -> Iterator[dict[str, Any]]:
-    """A worker's own events until its process has ended; takes runs that end out of ``live``."""
+    """A worker's own events until its process has ended; takes runs that end out of ``live``.
+
+    A line that is no event is something else that has got into the pipe.
+    """
     with process.stdout:
         for line in process.stdout:
-            event = _event(line)
-            if event.get("phase") in ENDS:
-                live.discard(event["place"])
-            if event:
+            event = None
+            with suppress(ValueError):
+                event = json.loads(line)
+            if isinstance(event, dict) and {"place", "phase"} <= event.keys():
+                if event["phase"] in ENDS:
+                    live.discard(event["place"])
                 yield event
     process.wait()
-
-
-def _event(line: str) -> dict[str, Any]:
-    """The event of a line; empty if it is something else that has got into the pipe."""
-    try:
-        event = json.loads(line)
-    except ValueError:
-        return {}
-    return event if isinstance(event, dict) and {"place", "phase"} <= event.keys() else {}
 
 
 def last_words(process: subprocess.Popen, errors: IO[str]) -> str:

@@ -9,8 +9,8 @@ from ..results.folders import STORE
 from ..settings.concerns import CorpusSettings
 from ..settings.errors import UsageError, UserError
 from ..settings.run import RunSettings
-from .gathered import gather
-from .pool import Job, Listener, Outcome, run_jobs
+from .pool import Job, Listener, run_jobs
+from .sweep import gather
 
 
 def plan(settings: RunSettings, seeds: int, check_schedule: bool) -> list[Job]:
@@ -19,26 +19,20 @@ def plan(settings: RunSettings, seeds: int, check_schedule: bool) -> list[Job]:
     Both arms get the same data, batches and updates. With ``check_schedule`` the first seed is
     trained once more, twice as long. Raises UsageError where the settings' attention is none.
     """
-    if settings.model.attention == "none":
+    arms, training = (settings.model.attention, "none"), settings.training
+    if arms[0] == "none":
         raise UsageError(
             "model.attention=none: reproduce compares none with an attention; "
             "name one of dot, scaled-dot, general, additive, uniform"
         )
-    first = settings.training.seed
-    jobs = [
-        _job(settings, attention, first + offset, 1)
-        for offset in range(seeds)
-        for attention in (settings.model.attention, "none")
-    ]
-    if check_schedule:
-        jobs += [_job(settings, arm, first, 2) for arm in (settings.model.attention, "none")]
+    cells = [(arm, training.seed + offset, 1) for offset in range(seeds) for arm in arms]
+    cells += [(arm, training.seed, 2) for arm in arms if check_schedule]
+    jobs = []
+    for arm, seed, times in cells:
+        schedule = {"seed": seed, "updates": training.updates * times}
+        name = f"{arm} seed {seed}" + (f" x{times}" if times > 1 else "")
+        jobs.append(Job(name, settings.changed(model={"attention": arm}, training=schedule)))
     return jobs
-
-
-def _job(settings: RunSettings, attention: str, seed: int, times: int) -> Job:
-    training = {"seed": seed, "updates": settings.training.updates * times}
-    changed = settings.changed(model={"attention": attention}, training=training)
-    return Job(f"{attention} seed {seed}" + (f" x{times}" if times > 1 else ""), changed)
 
 
 def check_text(corpus: CorpusSettings) -> None:
@@ -56,20 +50,13 @@ def check_text(corpus: CorpusSettings) -> None:
 def reproduce(jobs: Sequence[Job], out: Path, listener: Listener, threads: int = 1) -> None:
     """Execute the jobs, on so many cores each; the bundle is left alone where one did not end.
 
-    The bundle in ``out`` then holds every finished run of its store, of this comparison or another.
+    The first that did not end well is a ``UserError``. The bundle in ``out`` then holds every
+    finished run of its store, of this comparison or another.
     """
-    outcomes = run_jobs(jobs, out / STORE, listener, threads=threads)
-    for outcome in outcomes:
-        _raise_unless_done(outcome)
+    for outcome in run_jobs(jobs, out / STORE, listener, threads=threads):
+        if outcome.phase != "done":
+            usage = outcome.exit_code == UsageError.exit_code
+            error, name = UsageError if usage else UserError, outcome.job.name
+            reason = "" if outcome.exit_code else f"run {name!r} {outcome.phase}: "
+            raise error(f"{reason}{outcome.reason}")
     gather(out, {})
-
-
-def _raise_unless_done(outcome: Outcome) -> None:
-    """Turn the first run that did not end well into an error that names it."""
-    if outcome.phase == "done":
-        return
-    if outcome.by_user:
-        raise (UsageError if outcome.exit_code == UsageError.exit_code else UserError)(
-            outcome.reason
-        )
-    raise UserError(f"run {outcome.job.name!r} {outcome.phase}: {outcome.reason}")

@@ -31,9 +31,10 @@ from ..settings.machine import mendable
 from ..settings.run import SCHEMA_VERSION, RunSettings
 from ..training.loop import Learner, Progress, Snapshot, Trained, train, updates_done
 from .checkpoint import CheckpointError, Checkpoints, StopRequest, join, read_checkpoint
-from .environment import PROGRAMS, describe_environment
-from .evaluation import EVALUATION_BATCH, encode, evaluate, valid_buckets
+from .environment import describe_environment, programs
+from .evaluation import EVALUATION_BATCH, encode, evaluate
 from .network_files import save_vocabularies, save_weights
+from .scores import by_bucket
 from .store import RunFolder
 
 Event = dict[str, Any]
@@ -41,46 +42,40 @@ Report = Callable[[int, Event], None]
 """Told what one run does, by its place among those given."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class Run:
-    """One run under way: its settings, its place in the store, who hears of it."""
+    """One run under way: its settings, its place in the store, who hears of it.
+
+    It goes on from its fresh weights (``learner``), or from its checkpoint (``snapshot``); ``note``
+    says that a checkpoint was of no use.
+    """
 
     settings: RunSettings
     folder: RunFolder
     report: Callable[[Event], None]
-
-    def seeds_together(self) -> int:
-        """How many seeds were one program so far, by what its folder says."""
-        try:
-            return read_json(self.folder.path / ENVIRONMENT).get("seeds_together", 1)
-        except UserError:
-            return 1
-
-    def end(self, status: str, reason: str = "") -> None:
-        """Write down how the run ended, and tell it."""
-        self.folder.write_status(status, reason)
-        self.tell_end()
-
-    def tell_end(self) -> None:
-        """Report how the run ended, by what its folder says; it needs no checkpoint any more."""
-        (self.folder.path / CHECKPOINT).unlink(missing_ok=True)
-        held = self.folder.read_status()
-        self.report({"phase": held["status"], "run": self.folder.run, "reason": held["reason"]})
-
-
-@dataclass(frozen=True)
-class Begun:
-    """A run with what it goes on from: fresh weights, or its checkpoint; ``note`` tells a loss."""
-
-    run: Run
-    learner: Learner
-    snapshot: Snapshot | None
+    learner: Learner | None = None
+    snapshot: Snapshot | None = None
     note: str = ""
 
     @property
     def update(self) -> int:
         """How many updates are done."""
         return updates_done(self.snapshot.state) if self.snapshot else 0
+
+    def begin(self, learner: Learner) -> None:
+        """Take fresh weights, and the checkpoint where there is one; a useless one is reported."""
+        self.learner = learner
+        try:
+            self.snapshot = read_checkpoint(self.folder.path, learner)
+        except CheckpointError as error:
+            self.note = f"going on from update 0, without its checkpoint, which {error}"
+            self.report({"phase": self.note})
+
+    def tell_end(self) -> None:
+        """Report how the run ended, by what its folder says; it needs no checkpoint any more."""
+        (self.folder.path / CHECKPOINT).unlink(missing_ok=True)
+        known = self.folder.read_status()
+        self.report({"phase": known["status"], "run": self.folder.run, "reason": known["reason"]})
 
 
 def execute(
@@ -98,72 +93,40 @@ def execute(
     for place in range(len(given)):
         report(place, {"phase": "preparing"})
     corpus = load_corpus(given[0].corpus, given[0].scoring.lower_edges)
-    folders = [RunFolder(store, item.identity(corpus.fingerprint)) for item in given]
     runs = [
-        Run(settings, folder, partial(report, place))
-        for place, (settings, folder) in enumerate(zip(given, folders, strict=True))
+        Run(settings, RunFolder(store, settings.identity(corpus.fingerprint)), partial(report, n))
+        for n, settings in enumerate(given)
     ]
-    with ExitStack() as held:
+    with ExitStack() as locks:
         # In one order everywhere, so that two stacks never wait for each other.
-        for folder in sorted(folders, key=lambda folder: folder.run):
-            held.enter_context(folder.alone())
-        waiting = _waiting(runs, force)
+        for run in sorted(runs, key=lambda run: run.folder.run):
+            locks.enter_context(run.folder.alone())
+        waiting = []
+        for run in runs:
+            if force:
+                run.folder.remove()
+            if run.folder.status in ENDED:
+                run.tell_end()
+            else:
+                waiting.append(run)
         if waiting:
             _go_on(waiting, corpus, stop)
 
 
-def _waiting(runs: Sequence[Run], force: bool) -> list[Run]:
-    """What is to be done; what has ended is told."""
-    waiting = []
-    for run in runs:
-        if force:
-            run.folder.remove()
-        if run.folder.status in ENDED:
-            run.tell_end()
-        else:
-            waiting.append(run)
-    return waiting
-
-
 def _go_on(runs: Sequence[Run], corpus: Corpus, stop: StopRequest) -> None:
-    """Bring runs to their end: those that are equally far together."""
-    stacks: list[list[Begun]] = []
+    """Bring runs to their end: those that are equally far together. What fails fails by itself."""
+    stacks: dict[int, list[Run]] = {}
     with _failing(runs):
-        graph, stacks = _begin(runs, corpus)
-    for stack in stacks:  # none where their beginning failed
-        _bring_to_end(stack, graph, corpus, stop)
-
-
-def _begin(runs: Sequence[Run], corpus: Corpus) -> tuple[nnx.GraphDef, list[list[Begun]]]:
-    """The structure that all share, and the runs by how far they are."""
-    graph, learners = _learners(runs, corpus)
-    stacks: dict[int, list[Begun]] = {}
-    for run, learner in zip(runs, learners, strict=True):
-        started = _start(run, learner)
-        stacks.setdefault(started.update, []).append(started)
-    return graph, list(stacks.values())
-
-
-def _start(run: Run, learner: Learner) -> Begun:
-    """A run where it was left. A checkpoint that is of no use is told, and the run done anew."""
-    try:
-        return Begun(run, learner, read_checkpoint(run.folder.path, learner))
-    except CheckpointError as error:
-        note = f"going on from update 0, without its checkpoint, which {error}"
-    run.report({"phase": note})
-    return Begun(run, learner, None, note)
-
-
-def _bring_to_end(
-    stack: Sequence[Begun], graph: nnx.GraphDef, corpus: Corpus, stop: StopRequest
-) -> None:
-    """Train a stack, then evaluate each of its runs; what fails fails by itself."""
-    runs, results = [started.run for started in stack], []
-    with _failing(runs):
-        results = _train(stack, graph, corpus, stop)
-    for run, trained in zip(runs, results, strict=False):  # none where training failed
-        with _failing([run]):
-            _evaluate(run, trained, graph, corpus)
+        graph = _begin(runs, corpus)
+        for run in runs:
+            stacks.setdefault(run.update, []).append(run)
+    for stack in stacks.values():  # none where their beginning failed
+        results: list[Trained] = []
+        with _failing(stack):
+            results = _train(stack, graph, corpus, stop)
+        for run, trained in zip(stack, results, strict=False):  # none where training failed
+            with _failing([run]):
+                _evaluate(run, trained, graph, corpus)
 
 
 @contextmanager
@@ -174,42 +137,16 @@ def _failing(runs: Sequence[Run]) -> Iterator[None]:
     except Exception as error:
         known = mendable(error)
         words = str(known or traceback.format_exception_only(error)[-1].strip())
-        event = {"phase": "failed", "reason": words} | (
-            {"exit_code": known.exit_code} if known else {}
-        )
+        event = {"phase": "failed", "reason": words}
+        event |= {"exit_code": known.exit_code} if known else {}
         for run in runs:
             with suppress(UserError):
                 run.folder.write_status("failed", traceback.format_exc())
             run.report(event)
 
 
-def _train(
-    stack: Sequence[Begun], graph: nnx.GraphDef, corpus: Corpus, stop: StopRequest
-) -> list[Trained]:
-    """Train runs that are equally far, each to its last update."""
-    runs, learners = [started.run for started in stack], [started.learner for started in stack]
-    for started in stack:
-        _open(started, len(stack), corpus)
-    settings = runs[0].settings
-    pairs, buckets = encode(corpus, "valid", settings), valid_buckets(corpus, settings)
-    valid = evaluation_batches(pairs, EVALUATION_BATCH)
-
-    def report(place: int, progress: Progress) -> None:
-        epoch = progress.update / learners[place].batches.updates_per_epoch
-        event = {"phase": "training", "epoch": round(epoch, 2), **asdict(progress)}
-        runs[place].report(event)
-
-    left = [started.snapshot for started in stack if started.snapshot]
-    resumed = join(left) if len(left) == len(stack) else None
-    keeper = Checkpoints([run.folder.path for run in runs], stop)
-    with stop.at_updates():
-        end = train(graph, learners, valid, report, keeper, resumed, buckets)
-        keeper.keep(end)  # what is trained is never trained again
-    return end.trained
-
-
-def _learners(runs: Sequence[Run], corpus: Corpus) -> tuple[nnx.GraphDef, list[Learner]]:
-    """The structure that all share, and what each seed begins with."""
+def _begin(runs: Sequence[Run], corpus: Corpus) -> nnx.GraphDef:
+    """Give each seed what it begins with; the structure that all share."""
     sizes = len(corpus.source_vocabulary), len(corpus.target_vocabulary)
     settings = runs[0].settings
     batches = training_batches(
@@ -219,52 +156,52 @@ def _learners(runs: Sequence[Run], corpus: Corpus) -> tuple[nnx.GraphDef, list[L
         settings.training.shapes,
         settings.training.batch_tokens,
     )
-    learners = []
-    for training in (run.settings.training for run in runs):
+    for run in runs:
+        training = run.settings.training
         graph, weights = create(settings.model, *sizes, training.seed)
-        learners.append(Learner(weights, training, replace(batches, seed=training.seed)))
-    return graph, learners
+        run.begin(Learner(weights, training, replace(batches, seed=training.seed)))
+    return graph
 
 
-def _open(started: Begun, seeds: int, corpus: Corpus) -> None:
-    """Write what is known of a run before its training."""
-    run, folder = started.run, started.run.folder
-    folder.write_status("running", started.note)
-    folder.write_json(SETTINGS, run.settings.model_dump())
-    folder.write_json(ENVIRONMENT, _environment(started, seeds) | _corpus_facts(corpus))
-    save_vocabularies(folder.path, (corpus.source_vocabulary, corpus.target_vocabulary))
-    parameters = count_parameters(started.learner.weights)
-    run.report({"phase": "training", "run": folder.run, "parameters": parameters})
+def _train(
+    runs: Sequence[Run], graph: nnx.GraphDef, corpus: Corpus, stop: StopRequest
+) -> list[Trained]:
+    """Train runs that are equally far, each to its last update."""
+    for run in runs:
+        _open(run, len(runs), corpus)
+    learners, settings = [run.learner for run in runs], runs[0].settings
+    valid = evaluation_batches(encode(corpus, "valid", settings), EVALUATION_BATCH)
+    buckets = by_bucket([pair.words for pair in corpus.valid], settings)
+
+    def report(place: int, progress: Progress) -> None:
+        epoch = progress.update / learners[place].batches.updates_per_epoch
+        runs[place].report({"phase": "training", "epoch": round(epoch, 2), **asdict(progress)})
+
+    snapshots = [run.snapshot for run in runs if run.snapshot]
+    resumed = join(snapshots) if len(snapshots) == len(runs) else None
+    keeper = Checkpoints([run.folder.path for run in runs], stop)
+    with stop.at_updates():
+        end = train(graph, learners, valid, report, keeper, resumed, buckets)
+        keeper.keep(end)  # what is trained is never trained again
+    return end.trained
 
 
-def _environment(started: Begun, seeds: int) -> dict[str, Any]:
-    """What the run's numbers were made with.
+def _open(run: Run, seeds: int, corpus: Corpus) -> None:
+    """Write what is known of a run before its training.
 
     How many seeds were trained as one program is the most there were at any time: a run of a stack
     that is only scored by itself is one of a stack.
     """
-    if started.snapshot:
-        seeds = max(seeds, started.run.seeds_together())
-    return {"schema": SCHEMA_VERSION} | describe_environment() | {"seeds_together": seeds}
-
-
-def _evaluate(run: Run, trained: Trained, graph: nnx.GraphDef, corpus: Corpus) -> None:
-    """Write what training gave, translate and score the test set, end the run."""
-    lines = [json.dumps(asdict(progress)) for progress in trained.log]
-    write_text(run.folder.path / LOG, "".join(f"{line}\n" for line in lines))
-    save_weights(run.folder.path / WEIGHTS, trained.weights)
-    if trained.status == "done":
-        run.report({"phase": "scoring"})
-        evaluate(graph, trained, run.settings, corpus, run.folder)
-    known = read_json(run.folder.path / ENVIRONMENT)
-    run.folder.write_json(ENVIRONMENT, known | PROGRAMS.described())
-    run.end(trained.status, trained.reason)
-
-
-def _corpus_facts(corpus: Corpus) -> dict[str, Any]:
-    """What the caption of a table says of the data."""
+    folder = run.folder
+    if run.snapshot:
+        with suppress(UserError):
+            known = read_json(folder.path / ENVIRONMENT)
+            seeds = max(seeds, known.get("seeds_together", 1))
+    folder.write_status("running", run.note)
+    folder.write_json(SETTINGS, run.settings.model_dump())
     source_unknown, target_unknown = corpus.unknown_rates
-    return {
+    environment = {"schema": SCHEMA_VERSION} | describe_environment() | {
+        "seeds_together": seeds,
         "fingerprint": corpus.fingerprint,
         "notes": corpus.notes,
         "source_vocabulary": len(corpus.source_vocabulary.words),
@@ -272,4 +209,22 @@ def _corpus_facts(corpus: Corpus) -> dict[str, Any]:
         "source_unknown": source_unknown,
         "target_unknown": target_unknown,
         "near_copies": share(corpus.near_copies),
-    }
+    }  # fmt: skip
+    folder.write_json(ENVIRONMENT, environment)
+    save_vocabularies(folder.path, (corpus.source_vocabulary, corpus.target_vocabulary))
+    parameters = count_parameters(run.learner.weights)
+    run.report({"phase": "training", "run": folder.run, "parameters": parameters})
+
+
+def _evaluate(run: Run, trained: Trained, graph: nnx.GraphDef, corpus: Corpus) -> None:
+    """Write what training gave, translate and score the test set, end the run."""
+    folder = run.folder
+    lines = [json.dumps(asdict(progress)) for progress in trained.log]
+    write_text(folder.path / LOG, "".join(f"{line}\n" for line in lines))
+    save_weights(folder.path / WEIGHTS, trained.weights)
+    if trained.status == "done":
+        run.report({"phase": "scoring"})
+        evaluate(graph, trained, run.settings, corpus, folder)
+    folder.write_json(ENVIRONMENT, read_json(folder.path / ENVIRONMENT) | programs())
+    folder.write_status(trained.status, trained.reason)
+    run.tell_end()

@@ -1,6 +1,6 @@
-"""A run's rows of the tidy table, from the counts of its test sentences."""
+"""A run's rows of the tidy table, from the counts of its test sentences; jax is not needed."""
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -24,6 +24,15 @@ from ..settings.run import RunSettings
 Columns = dict[str, ndarray]
 
 
+def by_bucket(
+    words: Sequence[int] | Int[ndarray, " sentences"], settings: RunSettings
+) -> dict[str, Int[ndarray, " rows"]]:
+    """Of each length bucket the places of its sentences, of which these are the source words."""
+    buckets = Buckets(settings.scoring.lower_edges)
+    assigned = buckets.assign(np.array(words, dtype=np.int64))
+    return {name: np.flatnonzero(assigned == place) for place, name in enumerate(buckets.names)}
+
+
 def sentence_columns(
     hypotheses: list[str],
     references: list[str],
@@ -32,7 +41,7 @@ def sentence_columns(
     target_tokens: Int[ndarray, "sentences"],
     ended: ndarray,
 ) -> Columns:
-    """Everything that is counted once per sentence, by the bundle's column names."""
+    """Everything that is counted once per sentence, by the names of ``sentences.csv``."""
     counts = bleu_statistics(hypotheses, references)
     characters = condensed(chrf_statistics(hypotheses, references))
     columns: Columns = {
@@ -48,11 +57,10 @@ def sentence_columns(
 
 def bucket_rows(columns: Columns, settings: RunSettings) -> list[dict[str, Any]]:
     """One row per bucket: n, ratio, scores with their interval, and what explains them."""
-    buckets = Buckets(settings.scoring.lower_edges)
-    assigned = buckets.assign(columns["source_words"])
+    inside = by_bucket(columns["source_words"], settings)
     return [
-        _row(name, place, {key: held[assigned == place] for key, held in columns.items()}, settings)
-        for place, name in enumerate(buckets.names)
+        _row(name, place, {key: item[rows] for key, item in columns.items()}, settings)
+        for place, (name, rows) in enumerate(inside.items())
     ]
 
 
@@ -62,46 +70,30 @@ def _row(name: str, place: int, inside: Columns, settings: RunSettings) -> dict[
     if n == 0:
         return {"bucket": name, "n": 0}
     words = float(inside["source_words"].mean())
-    model = settings.model
+    model, scoring = settings.model, settings.scoring
+    counts, characters = (
+        np.stack([inside[column] for column in columns], axis=1)
+        for columns in (BLEU_COLUMNS, CHRF_COLUMNS)
+    )
+    losses = [float(inside[key].sum(dtype=np.float64)) for key in ("nll", "target_tokens")]
+    weights = draw(n, scoring.resamples, seed=scoring.seed, bucket=place)
+    measured = estimate(bleu, counts[None], weights)
+    sums = counts.sum(axis=0)
     return {
         "bucket": name,
         "n": n,
         "source_words": words,
         "compression_ratio": words * model.embedding_size / model.context_size,
-        **_bleu_fields(_stack(inside, BLEU_COLUMNS), place, settings),
-        "chrf": float(chrf(expanded(_stack(inside, CHRF_COLUMNS)).sum(axis=0))),
-        "nll_per_token": float(
-            ratio_of_sums(np.array([_sum(inside["nll"]), _sum(inside["target_tokens"])]))
-        ),
-        "reference_tokens": int(inside["reference_tokens"].sum()),
-        "empty": int((inside["hypothesis_tokens"] == 0).sum()),
-        "unfinished": int((~inside["ended"]).sum()),
-        "signature": bleu_signature(),
-    }
-
-
-def _sum(values: ndarray) -> float:
-    return float(values.sum(dtype=np.float64))
-
-
-def _stack(inside: Mapping[str, ndarray], names: tuple[str, ...]) -> Int[ndarray, "sentences _"]:
-    return np.stack([inside[name] for name in names], axis=1)
-
-
-def _bleu_fields(
-    counts: Int[ndarray, "sentences 10"], place: int, settings: RunSettings
-) -> dict[str, float]:
-    """Corpus BLEU with its interval over resampled sentences, and its parts."""
-    scoring = settings.scoring
-    weights = draw(len(counts), scoring.resamples, seed=scoring.seed, bucket=place)
-    measured = estimate(bleu, counts[None], weights)
-    sums = counts.sum(axis=0)
-    orders = {f"precision_{k}": float(p) for k, p in enumerate(precisions(sums), start=1)}
-    return {
         "bleu": measured.value,
         "bleu_low": measured.interval.low,
         "bleu_high": measured.interval.high,
         "brevity_penalty": float(brevity_penalty(sums)),
         "length_ratio": float(length_ratio(sums)),
-        **orders,
+        **{f"precision_{k}": float(p) for k, p in enumerate(precisions(sums), start=1)},
+        "chrf": float(chrf(expanded(characters).sum(axis=0))),
+        "nll_per_token": float(ratio_of_sums(np.array(losses))),
+        "reference_tokens": int(inside["reference_tokens"].sum()),
+        "empty": int((inside["hypothesis_tokens"] == 0).sum()),
+        "unfinished": int((~inside["ended"]).sum()),
+        "signature": bleu_signature(),
     }

@@ -24,9 +24,7 @@ from ..settings.errors import UserError, unwritten
 from ..settings.files import SUMS, is_name, remove_parts, seal, write_bytes, write_text
 
 UNLISTED = (STATUS, CHECKPOINT)
-"""Files of a run's folder that its sums leave out: a run that has ended has no checkpoint, and its
-status says that the rest is whole."""
-
+"""Files of a run's folder that its sums leave out."""
 _ASIDE = ".aside"
 
 
@@ -41,6 +39,10 @@ class RunFolder:
     def path(self) -> Path:
         """The folder itself."""
         return self.store / self.run
+
+    @property
+    def _aside(self) -> Path:
+        return self.store / f".{self.run}{_ASIDE}"
 
     @property
     def status(self) -> str:
@@ -79,23 +81,16 @@ class RunFolder:
         if strange := [name for name in files if not is_name(name)]:
             raise UserError(f"run {self.run} came back with a file {strange[0]!r}: not kept")
         for name in sorted(files, key=lambda name: name == STATUS):  # the status last
-            write_bytes(self._incoming / name, files[name])
+            write_bytes(self._aside / "new" / name, files[name])
         with _writing(self.store):
             self._settle()
 
-    @property
-    def _aside(self) -> Path:
-        return self.store / f".{self.run}{_ASIDE}"
-
-    @property
-    def _incoming(self) -> Path:
-        return self._aside / "new"
-
     def _settle(self) -> None:
         """Put in place what is whole, and clear away the rest of what lies aside."""
-        if (self._incoming / STATUS).is_file():
+        new = self._aside / "new"
+        if (new / STATUS).is_file():
             self._take_out()
-            os.replace(self._incoming, self.path)
+            os.replace(new, self.path)
         shutil.rmtree(self._aside, ignore_errors=True)
         for folder in (self.path, self.path / PROBES):
             remove_parts(folder)
@@ -123,8 +118,7 @@ class RunFolder:
         try:
             yield
         finally:
-            if lock is not None:
-                lock.release()
+            lock.release()
 
     def claim(self, wait: bool = True) -> BaseFileLock | None:
         """Hold the run until the lock is released; None if another has it and we do not wait.

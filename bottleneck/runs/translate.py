@@ -1,8 +1,17 @@
-"""Translating with a finished run: the folder read back, the user's sentences put through."""
+"""Translating with a finished run: the folder read back, sentences and whole texts put through.
 
-from collections.abc import Sequence
+A text is read a few thousand lines at a time, so that its length costs no memory.
+"""
+
+import gzip
+import zlib
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
+from io import BufferedIOBase
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 from unicodedata import normalize
@@ -13,8 +22,9 @@ from flax import nnx
 from jaxtyping import Float
 from safetensors import SafetensorError
 
-from ..corpus.batches import EncodedPairs, encode_pairs, evaluation_batches, restore
+from ..corpus.batches import encode_pairs, evaluation_batches, restore
 from ..corpus.pair import SentencePair
+from ..corpus.pieces import links_from_weights
 from ..corpus.tokens import prepare_source
 from ..corpus.vocabulary import EOS, UNK, Vocabulary
 from ..decoding.search import make_search
@@ -22,10 +32,18 @@ from ..model.parts import on_host
 from ..model.translator import Weights, create
 from ..results.discovery import check_version
 from ..results.folders import WEIGHTS, damaged, read_checked, read_settings, was_written
-from ..settings.errors import UserError
+from ..settings.errors import UserError, counted
+from ..settings.machine import is_endless
 from ..settings.run import RunSettings
-from .attention import END, Copyable, weights_behind, with_copies
+from .attention import Copyable, readable, weights_behind, with_copies
 from .network_files import load_vocabularies, read_weights
+
+CHUNK = 4096
+"""Lines of a text in memory at once."""
+BATCH = 64
+"""Sentences of one search."""
+LONGEST = 10_000_000
+"""Bytes of a line: what never ends one would be read for ever (``/dev/zero``)."""
 
 _searcher = lru_cache(maxsize=4)(make_search)
 
@@ -83,10 +101,6 @@ class TrainedRun:
         same = [token.lower() for token in pieces] == [token.lower() for token in read]
         return pieces if same else read
 
-    def text(self, tokens: list[str]) -> str:
-        """Tokens of the target as a person writes them."""
-        return self.target_vocabulary.text(tokens)
-
     def display(self, token: str) -> str:
         """One token as a person reads it."""
         return self.target_vocabulary.tokenizer.display(token)
@@ -116,38 +130,30 @@ class TrainedRun:
         self, sentences: Sequence[str], batch_size: int, attended: bool
     ) -> list[Translation]:
         """Translations of sentences that have words."""
-        encoded = self._encode(sentences)
-        outputs = self._search(encoded, batch_size)
-        reader = self.graph, self.weights, self.settings.model.reverse_source
+        reverse = self.settings.model.reverse_source
+        pairs = [SentencePair(self.prepare(sentence), "") for sentence in sentences]
+        encoded = encode_pairs(pairs, self.source_vocabulary, self.target_vocabulary, reverse)
+        batches = evaluation_batches(encoded, batch_size)
+        search = _searcher(self.graph, self.settings.decoding)
+        results = [search(self.weights, b.batch.source, b.batch.source_lengths) for b in batches]
+        rows = restore([on_host(result.tokens) for result in results], batches)
+        lengths = restore([on_host(result.lengths) for result in results], batches)
+        outputs = [row[:length].tolist() for row, length in zip(rows, lengths, strict=True)]
+        reader, text = (self.graph, self.weights, reverse), self.target_vocabulary.text
         words = [self.written(sentence) for sentence in sentences]
         tokens = [self.target_vocabulary.decode(ids) for ids in outputs]
         if self.settings.decoding.copy_unknown:
-            said = zip(encoded.source, outputs, tokens, words, strict=True)
-            tokens = with_copies(*reader, [Copyable(*item) for item in said])
+            items = zip(encoded.source, outputs, tokens, words, strict=True)
+            tokens = with_copies(*reader, [Copyable(*item) for item in items])
         weights: list = [None] * len(outputs)
         if attended:
             weights = weights_behind(*reader, encoded.source, outputs)
         return [
-            Translation(source, output, self.text(output), EOS in ids, read.count(UNK), matrix)
+            Translation(source, output, text(output), EOS in ids, read.count(UNK), matrix)
             for source, output, ids, read, matrix in zip(
                 words, tokens, outputs, encoded.source, weights, strict=True
             )
         ]
-
-    def _encode(self, sentences: Sequence[str]) -> EncodedPairs:
-        """Sources as the model reads them; there are no targets."""
-        pairs = [SentencePair(self.prepare(sentence), "") for sentence in sentences]
-        vocabularies = self.source_vocabulary, self.target_vocabulary
-        return encode_pairs(pairs, *vocabularies, self.settings.model.reverse_source)
-
-    def _search(self, encoded: EncodedPairs, batch_size: int) -> list[list[int]]:
-        """Ids of the outputs, the end token with those that have one."""
-        batches = evaluation_batches(encoded, batch_size)
-        search = _searcher(self.graph, self.settings.decoding)
-        outputs = [search(self.weights, b.batch.source, b.batch.source_lengths) for b in batches]
-        rows = restore([on_host(output.tokens) for output in outputs], batches)
-        lengths = restore([on_host(output.lengths) for output in outputs], batches)
-        return [row[:length].tolist() for row, length in zip(rows, lengths, strict=True)]
 
 
 def attended(trained: TrainedRun, translation: Translation) -> Attended:
@@ -156,8 +162,10 @@ def attended(trained: TrainedRun, translation: Translation) -> Attended:
     An output that ran into the cap has no end token, and so no row for one.
     """
     assert translation.weights is not None
-    output = [*map(trained.display, translation.output), *([END] if translation.ended else [])]
-    return Attended([*map(trained.display, translation.source), END], output, translation.weights)
+    tokenizer = trained.target_vocabulary.tokenizer
+    source = readable(translation.source, True, tokenizer)
+    output = readable(translation.output, translation.ended, tokenizer)
+    return Attended(source, output, translation.weights)
 
 
 def load_run(folder: Path) -> TrainedRun:
@@ -166,15 +174,9 @@ def load_run(folder: Path) -> TrainedRun:
     So is a run of another version.
     """
     check_version(folder)
-    settings = read_settings(folder)
+    settings, path = read_settings(folder), folder / WEIGHTS
     source, target = load_vocabularies(folder, settings.corpus)
     graph, like = create(settings.model, len(source), len(target), settings.training.seed)
-    return TrainedRun(settings, source, target, graph, _weights(folder, like))
-
-
-def _weights(folder: Path, like: Weights) -> Weights:
-    """The weights, checked to be whole and those of this model."""
-    path = folder / WEIGHTS
     if not was_written(path):
         raise UserError(
             f"no weights in {str(folder)!r}: the run did not end; the command that began it goes on"
@@ -188,4 +190,119 @@ def _weights(folder: Path, like: Weights) -> Weights:
     shapes = [[leaf.shape for leaf in jax.tree.leaves(tree)] for tree in (weights, like)]
     if shapes[0] != shapes[1]:
         raise damaged(path, "its sizes are not those of the run's settings and vocabularies")
-    return weights
+    return TrainedRun(settings, source, target, graph, weights)
+
+
+class Tally:
+    """What became of the lines of a text so far; tokens are the source's."""
+
+    def __init__(self) -> None:
+        self.lines = self.empty = self.tokens = self.unknown = 0
+        self._counts: Counter[str] = Counter()
+        self._firsts: dict[str, int] = {}
+
+    def add(self, line: str, translation: Translation, longest: int) -> None:
+        """Count a line; ``longest`` are the most words that the run was trained on."""
+        self.lines += 1
+        self.empty += not translation.source
+        self.tokens += len(translation.source)
+        self.unknown += translation.unknown
+        long, cut = len(line.split()) > longest, not translation.ended
+        for kind in ["long"] * long + ["cut"] * cut:
+            self._counts[kind] += 1
+            self._firsts.setdefault(kind, self.lines)
+
+    def notes(self, settings: RunSettings) -> list[str]:
+        """One line for each thing that a reader of the translations should know."""
+        decoding, notes = settings.decoding, []
+        if self.lines:
+            notes.append(f"{counted(self.lines, 'line')} translated, {self.empty:,} of them empty")
+        if self.unknown:
+            notes.append(
+                f"{self.unknown:,} of {self.tokens:,} source tokens are not in the training "
+                "vocabulary"
+            )
+        where = {
+            kind: f"line {first:,}" + (" and others" if self._counts[kind] > 1 else "")
+            for kind, first in self._firsts.items()
+        }
+        if long := self._counts["long"]:
+            notes.append(
+                f"{counted(long, 'line')} longer than any trained on "
+                f"({settings.corpus.longest_trained} words), translated all the same: "
+                f"{where['long']}"
+            )
+        if cut := self._counts["cut"]:
+            notes.append(
+                f"{counted(cut, 'translation')} without an end, cut at the cap of "
+                f"{decoding.cap_factor:g} x source + {decoding.cap_extra} tokens: {where['cut']}"
+            )
+        return notes
+
+
+def translate_lines(
+    trained: TrainedRun, lines: Iterable[str], tally: Tally, aligned: bool = False
+) -> Iterator[list[str]]:
+    """Translations in chunks, one for each line; an empty line for an empty line.
+
+    ``aligned`` puts three columns behind a translation (``with_links``).
+    """
+    remaining = iter(lines)
+    while chunk := list(islice(remaining, CHUNK)):
+        translations = trained.translations(chunk, BATCH, aligned)
+        for line, translation in zip(chunk, translations, strict=True):
+            tally.add(line, translation, trained.settings.corpus.longest_trained)
+        yield [with_links(trained, item) if aligned else item.text for item in translations]
+
+
+def with_links(trained: TrainedRun, translation: Translation) -> str:
+    """Translation, links, source tokens, output tokens, with tabs between.
+
+    A link ``i-j`` says that output token j looked most at source token i, both counted from 0; end
+    tokens are left out. Each output token has one, in the order of the output.
+    """
+    if translation.weights is None:
+        return translation.text
+    best = links_from_weights(translation.weights, len(translation.source), len(translation.output))
+    links = [f"{i}-{j}" for i, j in sorted(best, key=lambda link: link[1])]
+    tokens = [map(trained.display, side) for side in (translation.source, translation.output)]
+    return "\t".join([translation.text, *(" ".join(column) for column in (links, *tokens))])
+
+
+@contextmanager
+def open_file(path: Path) -> Iterator[Iterator[str]]:
+    """Lines of a UTF-8 file, plain or ``.gz``; what is wrong with it is a UserError."""
+    opened = gzip.open if path.suffix.lower() == ".gz" else open
+    try:
+        if is_endless(path):
+            raise UserError(f"{str(path)!r} is a device and not a text; name a text file")
+        file = opened(path, "rb")
+    except OSError as error:
+        raise UserError(
+            f"{str(path)!r} cannot be read ({error.strerror}); name a text file, plain or .gz"
+        ) from None
+    with file:
+        yield read_lines(file, repr(str(path)))
+
+
+def read_lines(stream: BufferedIOBase, name: str) -> Iterator[str]:
+    """Lines as text, without their ends; only LF and CRLF end a line.
+
+    Raises UserError, with the line's number, for what is no UTF-8, has no end or cannot be read.
+    """
+    number = 0
+    try:
+        for number, line in enumerate(iter(lambda: stream.readline(LONGEST + 1), b""), 1):
+            if len(line) > LONGEST:
+                raise UserError(
+                    f"{name} line {number:,} is over {LONGEST:,} bytes and no sentence; "
+                    "is it a text, with one sentence per line?"
+                )
+            text = line.decode().removesuffix("\n").removesuffix("\r")
+            yield text.removeprefix("\ufeff") if number == 1 else text  # a byte-order mark
+    except UnicodeDecodeError:
+        raise UserError(f"{name} line {number:,} is not UTF-8; save it as UTF-8") from None
+    except (OSError, EOFError, zlib.error) as error:
+        raise UserError(
+            f"{name} cannot be read after line {number:,} ({error}); is the file whole?"
+        ) from None

@@ -1,8 +1,7 @@
 """A process that executes a stack of runs: as JSON on stdin, events as JSON lines on stdout.
 
-An event names its run by ``place``, counted from 0 in the order given.
-
-What any library prints goes to stderr, so that events alone are on stdout.
+An event names its run by ``place``, counted from 0 in the order given. What any library prints goes
+to stderr, so that events alone are on stdout.
 
 SIGTERM asks it to stop: in training it first writes a checkpoint. So does the end of the process
 that reads its events.
@@ -13,12 +12,12 @@ import os
 import signal
 import sys
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 from ..settings.machine import mendable
 from ..settings.run import parse_settings
 from .checkpoint import StopRequest
-from .environment import PROGRAMS, use_cache
+from .environment import count_programs, use_cache
 from .pool import ENDS
 from .run import execute
 
@@ -28,7 +27,9 @@ def main() -> None:
     job = json.loads(sys.stdin.read())
     stop = StopRequest()
     signal.signal(signal.SIGTERM, lambda *_: stop.ask())
-    events, live = _own_stdout(), set(range(len(job["stack"])))
+    events = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf8")
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    live = set(range(len(job["stack"])))
 
     def emit(place: int, event: dict[str, Any]) -> None:
         if event["phase"] in ENDS:
@@ -44,7 +45,7 @@ def main() -> None:
     for place in range(len(stack)):
         emit(place, {"phase": "starting", "process": os.getpid()})
     use_cache()
-    PROGRAMS.start()
+    count_programs()
     try:
         execute(stack, Path(job["store"]), emit, stop, job["force"])
     except Exception as error:
@@ -53,13 +54,6 @@ def main() -> None:
             raise
         for place in sorted(live):
             emit(place, {"phase": "failed", "reason": str(known), "exit_code": known.exit_code})
-
-
-def _own_stdout() -> TextIO:
-    """What was stdout, for us alone; who else writes to stdout now writes to stderr."""
-    events = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf8")
-    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
-    return events
 
 
 if __name__ == "__main__":

@@ -15,8 +15,7 @@ import numpy as np
 import pandas as pd
 
 from ..claims.registry import ATTENTION
-from ..results.bundle import Bundle
-from ..results.columns import setting_columns
+from ..results.bundle import Bundle, setting_columns
 from ..results.schema import SETTING_COLUMNS
 from ..settings.concerns import UNSELECTIVE
 from ..settings.errors import counted

@@ -30,9 +30,8 @@ from ..claims.verdict import FLOOR_BLEU, Verdict, learned, unlearned
 from ..results.bundle import Bundle, load_bundle
 from ..results.discovery import any_finished, results_inside
 from ..results.folders import is_bundle, without_runs
-from ..results.probes import has_probe, made_of
+from ..results.probes import GOLD, command_of, has_probe, made_of
 from ..results.schema import BENCHMARK
-from ..results.study_files import GOLD, command_of
 from ..settings.errors import UserError
 from .comparison import compare, compare_sizes
 from .comparison_groups import (

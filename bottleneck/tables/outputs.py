@@ -15,8 +15,7 @@ from numpy import ndarray
 
 from ..corpus.files import lines_as_given
 from ..results.discovery import find_runs
-from ..results.folders import is_run, read_settings
-from ..results.outputs import read_outputs
+from ..results.folders import is_run, read_outputs, read_settings
 from ..scoring.bleu import REFERENCE
 from ..settings.buckets import Buckets, bucket_labels
 from ..settings.errors import UsageError, UserError, counted

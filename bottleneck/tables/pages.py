@@ -12,9 +12,8 @@ from ..claims.registry import CLAIMS
 from ..claims.rules import RULES, verdict_on
 from ..lecture.slides import L4
 from ..results.bundle import Bundle, load_results, other_versions, without_result
-from ..results.probes import made_of
+from ..results.probes import GOLD, made_of
 from ..results.schema import QUESTIONS
-from ..results.study_files import GOLD
 from ..scoring.bleu import SHORT_SENTENCES
 from ..settings.errors import UsageError, did_you_mean
 from . import run_tables

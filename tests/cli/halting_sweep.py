@@ -17,7 +17,7 @@ SECONDS = 5.0
 OF_DRIVER = {
     "planning": ("runs.sweep", "plan"),
     "starting workers": ("runs.pool", "start_worker"),
-    "gathering": ("runs.gathered", "write_bundle"),
+    "gathering": ("runs.sweep", "write_bundle"),
 }
 OF_WORKER = {
     "starting": ("runs.environment", "use_cache"),
@@ -27,8 +27,8 @@ OF_WORKER = {
     "keeping a checkpoint": ("runs.checkpoint", "write_bytes"),
     "decoding": ("runs.evaluation", "decode"),
     "scoring": ("runs.evaluation", "bucket_rows"),
-    "writing": ("runs.evaluation", "_write_hypotheses"),
-    "ending": ("runs.run", "Run.end"),
+    "writing": ("runs.evaluation", "make_examples"),
+    "ending": ("runs.run", "programs"),
 }
 """Of each stage the function, by module, at whose first call it halts."""
 

@@ -9,9 +9,9 @@ from seq2seq_bottleneck.cli.main import run
 from seq2seq_bottleneck.lecture.slides import SLIDES
 from seq2seq_bottleneck.results.discovery import arms
 from seq2seq_bottleneck.results.folders import STORE
-from seq2seq_bottleneck.runs.gathered import gather
 from seq2seq_bottleneck.runs.pool import Job, run_jobs
 from seq2seq_bottleneck.runs.reproduce import plan
+from seq2seq_bottleneck.runs.sweep import gather
 from seq2seq_bottleneck.settings.run import resolve
 
 pytestmark = pytest.mark.exhaustive(sample="session")

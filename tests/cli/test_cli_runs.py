@@ -10,8 +10,8 @@ from seq2seq_bottleneck.cli.main import run
 from seq2seq_bottleneck.results.bundle import load_results
 from seq2seq_bottleneck.results.folders import STORE
 from seq2seq_bottleneck.results.schema import RUNS
-from seq2seq_bottleneck.runs.gathered import gather
 from seq2seq_bottleneck.runs.store import RunFolder
+from seq2seq_bottleneck.runs.sweep import gather
 from seq2seq_bottleneck.settings.run import resolve
 
 RUN_SETTINGS = {

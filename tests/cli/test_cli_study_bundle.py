@@ -8,8 +8,8 @@ from planted import write_planted
 
 from seq2seq_bottleneck.cli.main import run
 from seq2seq_bottleneck.results.folders import STORE
+from seq2seq_bottleneck.results.probes import GOLD
 from seq2seq_bottleneck.results.schema import PROBES
-from seq2seq_bottleneck.results.study_files import GOLD
 
 OWN_GOLD = ["--gold", "links", "--source", "en", "--target", "fr"]
 

@@ -9,9 +9,9 @@ from filelock import FileLock
 
 from seq2seq_bottleneck.results.discovery import finished_runs
 from seq2seq_bottleneck.results.folders import STORE
-from seq2seq_bottleneck.runs.gathered import gather
 from seq2seq_bottleneck.runs.pool import run_jobs
 from seq2seq_bottleneck.runs.reproduce import plan
+from seq2seq_bottleneck.runs.sweep import gather
 from seq2seq_bottleneck.settings.run import resolve
 
 TINY = ["training.updates=20", "corpus.test_pairs=40", "training.validations=1"]

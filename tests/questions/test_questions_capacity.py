@@ -16,7 +16,7 @@ from seq2seq_bottleneck.questions.capacity import QUESTION
 from seq2seq_bottleneck.questions.censored import Censored
 from seq2seq_bottleneck.questions.question import Probed
 from seq2seq_bottleneck.questions.survival_length import change, growth, last_lengths, points_of
-from seq2seq_bottleneck.results.columns import setting_columns
+from seq2seq_bottleneck.results.bundle import setting_columns
 from seq2seq_bottleneck.settings.errors import UserError
 from seq2seq_bottleneck.settings.run import resolve
 from seq2seq_bottleneck.tables.selection import meeting

@@ -25,10 +25,10 @@ from seq2seq_bottleneck.results.export import write_bundle
 from seq2seq_bottleneck.results.folders import STORE
 from seq2seq_bottleneck.results.schema import RUN_COLUMNS
 from seq2seq_bottleneck.runs.attention import attention_matrices
-from seq2seq_bottleneck.runs.gathered import gather
 from seq2seq_bottleneck.runs.lecture import trained_evidence
 from seq2seq_bottleneck.runs.pool import run_jobs
 from seq2seq_bottleneck.runs.reproduce import plan
+from seq2seq_bottleneck.runs.sweep import gather
 from seq2seq_bottleneck.runs.translate import load_run
 from seq2seq_bottleneck.settings.concerns import CorpusSettings
 from seq2seq_bottleneck.settings.errors import UserError

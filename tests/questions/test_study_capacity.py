@@ -14,7 +14,7 @@ from seq2seq_bottleneck.questions.probing import keep, read_kept
 from seq2seq_bottleneck.questions.subject import open_subject, source_words
 from seq2seq_bottleneck.results.discovery import finished_runs
 from seq2seq_bottleneck.results.folders import ENVIRONMENT, HYPOTHESES
-from seq2seq_bottleneck.results.outputs import COLUMNS
+from seq2seq_bottleneck.results.folders import TEXT_COLUMNS as COLUMNS
 
 
 @pytest.fixture(scope="module")

@@ -17,7 +17,7 @@ from seq2seq_bottleneck.questions.information import QUESTION, probe
 from seq2seq_bottleneck.questions.probing import keep, read_kept
 from seq2seq_bottleneck.questions.recovered_bits import bleu_names, summarise
 from seq2seq_bottleneck.questions.subject import Subject
-from seq2seq_bottleneck.results.outputs import read_texts
+from seq2seq_bottleneck.results.folders import read_texts
 from seq2seq_bottleneck.runs.translate import TrainedRun
 from seq2seq_bottleneck.scoring.bleu import bleu_statistics
 from seq2seq_bottleneck.settings.run import resolve

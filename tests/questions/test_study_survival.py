@@ -16,7 +16,7 @@ from seq2seq_bottleneck.questions.survival import QUESTION, probe, summarise
 from seq2seq_bottleneck.questions.word_survival import CLASSES, class_of, lexicon
 from seq2seq_bottleneck.results.discovery import finished_runs
 from seq2seq_bottleneck.results.folders import HYPOTHESES
-from seq2seq_bottleneck.results.outputs import COLUMNS
+from seq2seq_bottleneck.results.folders import TEXT_COLUMNS as COLUMNS
 from seq2seq_bottleneck.results.schema import PROBE_COLUMNS
 from seq2seq_bottleneck.settings.run import resolve
 

@@ -1,126 +1,142 @@
-"""The bundle: written from run folders, read back the same, faults named."""
+"""A store and a bundle are read as the same typed tables; what cannot be read is named."""
 
-import gzip
 import json
 import shutil
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 from listed import relist, write_relisted
-from planted import write_planted
+from planted import planted_settings, sentences, translations, write_begun, write_run
+from planted_logs import BUCKETS, TOKENS, loss, write_log, write_older_log
 
-from seq2seq_bottleneck.results.bundle import load_bundle, load_results, tidy_csv
+from seq2seq_bottleneck.results.bundle import (
+    load_bundle,
+    load_results,
+    other_versions,
+    setting_columns,
+    tidy_csv,
+    without_result,
+)
+from seq2seq_bottleneck.results.discovery import finished_runs
 from seq2seq_bottleneck.results.export import write_bundle
-from seq2seq_bottleneck.results.schema import COUNTED, RUN_COLUMNS, SENTENCE_COLUMNS
+from seq2seq_bottleneck.results.folders import read_groups
+from seq2seq_bottleneck.results.schema import (
+    BLEU_COLUMNS,
+    COUNTED,
+    LEARNING_COLUMNS,
+    RUN_COLUMNS,
+    SENTENCE_COLUMNS,
+    SETTING_COLUMNS,
+)
+from seq2seq_bottleneck.settings.concerns import FILES
 from seq2seq_bottleneck.settings.errors import UserError
+from seq2seq_bottleneck.settings.files import write_listed
+from seq2seq_bottleneck.settings.run import NAMES, SCHEMA_VERSION, RunSettings
+from seq2seq_bottleneck.tables.comparison import compare
+from seq2seq_bottleneck.tables.selection import where
 
-DAMAGE = {"none": [0.1, 0.3, 0.5, 0.6, 0.7], "additive": [0.1] * 5}
+RESOLVED = {
+    "model.hidden": "model.hidden_size",
+    "model.attention_width": "model.attention_size",
+    "corpus.longest_trained": "corpus.train_max_words",
+}
+
+
+def add(folder, name, settings=None, **facts):
+    """A finished run of the store, one word in five lost."""
+    references = sentences()
+    texts = translations(references, [0.2] * 5, [1])
+    return write_run(folder, name, settings or planted_settings("none"), texts, references, **facts)
 
 
 @pytest.fixture
-def folder(tmp_path):
-    """A bundle away from its store."""
-    write_planted(tmp_path, DAMAGE, seeds=1)
-    shutil.move(tmp_path / "runs", tmp_path / "elsewhere")
-    return tmp_path
+def one(tmp_path):
+    """An output folder with one run and its bundle."""
+    write_bundle([add(tmp_path / "one", "first")], tmp_path / "one", {})
+    return tmp_path / "one"
 
 
-def test_columns_are_the_documented_ones_in_order(folder):
-    bundle = load_bundle(folder)
-    assert list(bundle.runs.columns) == list(RUN_COLUMNS)
-    assert list(pd.read_csv(folder / "sentences.csv.gz").columns) == ["run", *COUNTED]
-    own = pd.read_csv(folder / "elsewhere" / "none1x1" / "sentences.csv")
-    kinds = {name: str(kind) for name, kind in own.dtypes.items()}
-    assert list(kinds) == list(SENTENCE_COLUMNS)
-    assert kinds == SENTENCE_COLUMNS
-    assert list(RUN_COLUMNS)[:10] == (
-        [
-            "run",
-            "attention",
-            "context_size",
-            "seed",
-            "bucket",
-            "n",
-            "compression_ratio",
-            "bleu",
-            "bleu_low",
-            "bleu_high",
-        ]
-    )
-    assert list(RUN_COLUMNS)[-1] == "signature"
+def one_line(read, *arguments):
+    """What a reader says that refuses."""
+    with pytest.raises(UserError) as raised:
+        read(*arguments)
+    assert "\n" not in str(raised.value)
+    return str(raised.value)
 
 
-def test_runs_csv_has_a_unique_key_and_reads_the_same_with_plain_pandas(folder):
-    bundle = load_bundle(folder)
-    key = ["run", "attention", "context_size", "seed", "bucket"]
-    assert not bundle.runs.duplicated(key).any()
-    plain = pd.read_csv(folder / "runs.csv", keep_default_na=False, na_values=[""])
+def test_files_have_the_documented_columns_and_types_and_runs_csv_a_key(store, bundle):
+    table = load_bundle(bundle).runs
+    assert list(table.columns) == list(RUN_COLUMNS)
+    assert not table.duplicated(["run", "attention", "context_size", "seed", "bucket"]).any()
+    assert list(pd.read_csv(bundle / "sentences.csv.gz").columns) == ["run", *COUNTED]
+    own = pd.read_csv(store / "runs" / "none1x1" / "sentences.csv")
+    assert {name: str(kind) for name, kind in own.dtypes.items()} == SENTENCE_COLUMNS
+    assert list(own.columns) == list(SENTENCE_COLUMNS)
+    plain = pd.read_csv(bundle / "runs.csv", keep_default_na=False, na_values=[""])
     # Up to the last digit, which pandas before 3.1 reads only when asked to.
-    np.testing.assert_allclose(plain["bleu"], bundle.runs["bleu"], rtol=1e-15)
+    np.testing.assert_allclose(plain["bleu"], table["bleu"], rtol=1e-15)
     assert set(plain["attention"]) == {"none", "additive"}
 
 
-def test_a_bundle_of_no_rows_is_told(folder):
-    head = (folder / "runs.csv").read_text(encoding="utf8").splitlines(keepends=True)[0]
-    write_relisted(folder / "runs.csv", head)
-    for load in (load_bundle, load_results):
-        with pytest.raises(UserError, match=r"runs.csv' cannot be read \(it has no rows of run"):
-            load(folder)
+def test_every_setting_but_the_names_of_files_has_a_column_of_its_type():
+    covered = {RESOLVED.get(place, place) for place, _ in SETTING_COLUMNS.values()}
+    assert covered == set(NAMES) - {f"corpus.{name}" for name in FILES}
+    kinds = {"int64": int, "float64": float, "bool": bool, "str": str}
+    for column, value in setting_columns(RunSettings()).items():
+        if value is not None:
+            assert type(value) is kinds[SETTING_COLUMNS[column][1]], column
+    assert setting_columns(RunSettings())["batch_tokens"] is None
 
 
-def test_the_same_runs_make_the_same_bytes(folder):
-    first = {name: (folder / name).read_bytes() for name in ("runs.csv", "sentences.csv.gz")}
-    runs = [folder / "elsewhere" / name for name in ("none1x1", "additive1x1")]
-    write_bundle(runs, folder, {})
-    assert first == {name: (folder / name).read_bytes() for name in first}
+@pytest.mark.parametrize(
+    ("concern", "changes", "column"),
+    [
+        ("training", {"learning_rate": 0.1234567890123}, "learning_rate"),
+        ("training", {"batch_tokens": 900}, "batch_tokens"),
+        ("training", {"optimizer": "muon"}, "optimizer"),
+        ("corpus", {"seed": 7}, "corpus_seed"),
+        ("decoding", {"cap_extra": 11}, "cap_extra"),
+        ("model", {"residual": True}, "residual"),
+        ("scoring", {"seed": 3}, "scoring_seed"),
+    ],
+)
+def test_runs_that_differ_in_a_setting_differ_in_its_column(one, concern, changes, column):
+    add(one, "second", planted_settings("none", **{concern: changes}), fingerprint="other")
+    frame = load_results(one).drop_duplicates("run").set_index("run")
+    names = [name for name in SETTING_COLUMNS if frame[name].nunique(dropna=False) > 1]
+    assert names == [column]
+    assert frame.loc["second", column] == next(iter(changes.values()))
+    assert frame["corpus_fingerprint"].to_dict() == {"first": "planted", "second": "other"}
 
 
-def test_a_missing_bundle_names_what_is_missing(tmp_path):
-    with pytest.raises(UserError, match=r"no environment\.json"):
-        load_bundle(tmp_path)
+@pytest.mark.parametrize("wrong", [-1, 2**64, True, "three", 1.5, None, [3]])
+def test_a_wrong_seed_is_damage(one, wrong):
+    path = one / "runs" / "first" / "settings.json"
+    known = json.loads(path.read_text())
+    write_relisted(path, json.dumps(known | {"training": known["training"] | {"seed": wrong}}))
+    assert "settings.json" in one_line(load_results, one)
 
 
-def test_a_newer_schema_is_refused(folder):
-    write_relisted(folder / "environment.json", json.dumps({"schema": 99, "runs": {}}))
-    with pytest.raises(UserError, match="schema 99"):
-        load_bundle(folder)
+def test_the_columns_come_from_the_settings_whatever_older_scores_say(one):
+    path = one / "runs" / "first" / "scores.csv"
+    whole = load_results(one)
+    assert not set(pd.read_csv(path).columns) & set(SETTING_COLUMNS)
+    pd.read_csv(path).assign(learning_rate=9.0, edges="5").to_csv(path, index=False)
+    relist(path)
+    pd.testing.assert_frame_equal(load_results(one), whole)
 
 
-@pytest.mark.parametrize("name", ["runs.csv", "sentences.csv.gz", "environment.json"])
-@pytest.mark.parametrize("damage", ["empty", "cut", "noise"])
-@pytest.mark.parametrize("listed", [True, False])
-def test_a_damaged_file_is_named(folder, name, damage, listed):
-    path = folder / name
-    content = path.read_bytes()
-    cut = content[: len(content) // 2]
-    path.write_bytes({"empty": b"", "cut": cut, "noise": b"\x00\xff" * 40}[damage])
-    if name == "runs.csv" and damage == "cut":
-        path.write_bytes(b"run,attention\n")
-    if listed:  # as if it had been written so
-        relist(path)
-    with pytest.raises(UserError) as caught:
-        load_bundle(folder)
-    assert name in str(caught.value)
-    assert "\n" not in str(caught.value)
-
-
-def test_gzip_holds_no_time(folder):
-    header = (folder / "sentences.csv.gz").read_bytes()[:10]
-    assert header[4:8] == b"\0\0\0\0"
-    assert gzip.decompress((folder / "sentences.csv.gz").read_bytes()).startswith(b"run,sentence")
-
-
-def test_a_run_that_the_bundle_does_not_describe_or_has_no_rows_of_is_told(folder):
-    table = pd.read_csv(folder / "runs.csv", dtype=str, keep_default_na=False)
-    for changed, name in (
-        (table[table["run"] == "none1x1"], "runs.csv"),
-        (table.replace("none1x1", "other"), "environment.json"),
-    ):
-        write_relisted(folder / "runs.csv", changed.to_csv(index=False))
-        for read in (load_bundle, load_results):
-            with pytest.raises(UserError, match=rf"{name}' .* run .*export it again"):
-                read(folder)
+def test_the_table_survives_a_round_trip_through_pandas(one, tmp_path):
+    add(one, "second", planted_settings("additive", training={"learning_rate": 0.1 + 0.2}))
+    frame = load_results(one)
+    write_bundle(finished_runs(one), tmp_path / "bundle", {})
+    assert tidy_csv(frame) == (tmp_path / "bundle" / "runs.csv").read_text()
+    pd.testing.assert_frame_equal(load_results(tmp_path / "bundle"), frame)
+    assert frame["batch_tokens"].isna().all()
+    assert frame["edges"].iloc[0] == "5,11,21,31,41"
 
 
 def test_csv_keeps_every_digit_and_leaves_blanks():
@@ -132,3 +148,222 @@ def test_csv_keeps_every_digit_and_leaves_blanks():
     lines = tidy_csv(pd.DataFrame({"a": single})).splitlines()
     assert lines == ["a", "2.7804298", "0.33333334", '""']
     assert np.array_equal(np.array(lines[1:3], np.float32), single[:2])
+
+
+def same_counts(read, other):
+    assert list(read) == list(other)
+    for run, counts in other.items():
+        assert np.array_equal(read[run].words, counts.words)
+        assert np.array_equal(read[run].statistics, counts.statistics)
+
+
+def test_a_bundle_away_from_its_store_is_read_as_it_was_written(store, bundle):
+    whole, read = load_bundle(store), load_bundle(bundle)
+    pd.testing.assert_frame_equal(read.runs, whole.runs)
+    same_counts(read.sentences, whole.sentences)
+    assert read.environment == whole.environment
+    assert read.examples() == whole.examples()
+    frame = pd.read_csv(bundle / "sentences.csv.gz")
+    assert list(read.sentences) == list(dict.fromkeys(frame["run"]))
+    for run, rows in frame.groupby("run"):
+        assert np.array_equal(read.sentences[run].words, rows["source_words"])
+        assert np.array_equal(read.sentences[run].statistics, rows[list(BLEU_COLUMNS)])
+
+
+@pytest.mark.parametrize("quoting", [0, 2], ids=["plain", "quoted"])
+def test_sentences_in_another_order_are_put_into_the_test_sets(bundle, quoting):
+    path, whole = bundle / "sentences.csv.gz", load_bundle(bundle).sentences
+    pd.read_csv(path).sample(frac=1, random_state=1).to_csv(path, index=False, quoting=quoting)
+    relist(path)
+    read = load_bundle(bundle).sentences
+    same_counts({run: read[run] for run in whole}, whole)
+
+
+def test_the_store_counts_where_its_bundle_is_older(one, monkeypatch):
+    """A sweep that was interrupted leaves the bundle of the one before."""
+    add(one, "second", planted_settings("additive"))
+    write_relisted(one / "groups.json", json.dumps({"second": "later"}))
+    assert set(pd.read_csv(one / "runs.csv")["run"]) == {"first"}
+    for folder in (one, one / "runs"):
+        groups = load_results(folder).drop_duplicates("run").set_index("run")["group"]
+        assert groups.to_dict() == {"first": "", "second": "later"}
+        read = load_bundle(folder)
+        runs = {"first", "second"}
+        assert set(read.sentences) == set(read.environment["runs"]) == set(read.examples()) == runs
+    monkeypatch.chdir(one / "runs")
+    assert read_groups(Path()) == {"second": "later"}
+
+
+def test_a_store_that_was_emptied_leaves_its_bundle(one):
+    shutil.rmtree(one / "runs" / "first")
+    assert set(load_results(one)["run"]) == {"first"}
+
+
+def test_runs_of_another_version_are_left_out_and_counted(one, tmp_path):
+    add(one, "old", planted_settings("additive"), schema=SCHEMA_VERSION + 1)
+    write_begun(one, "oldstopped", planted_settings("dot"), schema=SCHEMA_VERSION + 1)
+    read = load_bundle(one)
+    assert set(read.runs["run"]) == set(read.sentences) == {"first"}
+    message = "1 run is left out: made by another version of bottleneck."
+    assert other_versions(read.environment) == message
+    assert without_result(read.environment) == ""
+    undated = add(one, "undated", planted_settings("dot")) / "environment.json"
+    known = json.loads(undated.read_text())
+    del known["schema"]
+    write_relisted(undated, json.dumps(known))
+    write_bundle(finished_runs(one), tmp_path / "bundle", {})
+    message = other_versions(load_bundle(tmp_path / "bundle").environment)
+    assert message.startswith("2 runs are left out")
+
+
+def test_runs_without_a_result_are_listed_with_their_reason(one, tmp_path):
+    write_begun(one, "wild", planted_settings("dot", 2), "diverged", "the loss was not finite")
+    write_begun(
+        one, "broken", planted_settings("dot", 3), "failed", "Traceback\n  x\nKeyError: 3\n"
+    )
+    write_begun(one, "stopped", planted_settings("dot", 4))
+    (one / "runs" / "stopped" / "settings.json").unlink()
+    (one / "runs" / "stopped" / "environment.json").unlink()
+    write_bundle(finished_runs(one), tmp_path / "bundle", {})
+    statuses = {"broken": "failed", "stopped": "running", "wild": "diverged"}
+    for folder in (one, tmp_path / "bundle"):
+        read = load_bundle(folder)
+        listed = read.unfinished().set_index("run")
+        assert listed["status"].to_dict() == statuses
+        row = listed.loc["wild", ["attention", "seed", "reason"]].tolist()
+        assert row == ["dot", 2, "the loss was not finite"]
+        assert listed.loc["broken", "reason"] == "KeyError: 3"
+        assert listed.loc["stopped", "attention"] == ""
+        assert without_result(read.environment).startswith("3 runs are without a result")
+    shutil.rmtree(one / "runs" / "first")
+    message = "no finished run (3 not done, 0 of another version): `bottleneck runs` lists them"
+    assert message in one_line(load_results, one)
+
+
+@pytest.mark.parametrize(
+    "lost", ["scores.csv", "sentences.csv", "settings.json", "environment.json"]
+)
+def test_a_run_that_is_not_whole_is_named(one, lost):
+    (one / "runs" / "first" / lost).unlink()
+    assert f"first/{lost}'" in one_line(load_bundle, one)
+
+
+@pytest.mark.parametrize("listed", [True, False])
+@pytest.mark.parametrize("damage", ["empty", "cut", "noise"])
+@pytest.mark.parametrize("name", ["runs.csv", "sentences.csv.gz", "environment.json"])
+def test_a_damaged_file_is_named(bundle, name, damage, listed):
+    path = bundle / name
+    content = path.read_bytes()
+    cut = b"run,attention\n" if name == "runs.csv" else content[: len(content) // 2]
+    path.write_bytes({"empty": b"", "cut": cut, "noise": b"\x00\xff" * 40}[damage])
+    if listed:  # as if it had been written so
+        relist(path)
+    assert name in one_line(load_bundle, bundle)
+
+
+@pytest.mark.parametrize("value", ["", "x", "1.5"])
+@pytest.mark.parametrize("name", ["runs/none1x1/sentences.csv", "sentences.csv.gz"])
+def test_a_count_that_is_none_is_reported_with_its_file(store, bundle, name, value):
+    folder = bundle if name.endswith(".gz") else store
+    frame = pd.read_csv(folder / name, dtype=str)
+    frame.loc[3, "correct_2"] = value
+    frame.to_csv(folder / name, index=False)
+    relist(folder / name)
+    assert name in one_line(load_bundle, folder)
+
+
+def test_a_run_without_sentences_is_reported(bundle):
+    whole = load_bundle(bundle)
+    some = {run: counts for run, counts in whole.sentences.items() if run != "none2x1"}
+    assert "nothing of run none2x1" in one_line(compare, replace(whole, sentences=some))
+
+
+@pytest.mark.parametrize(
+    ("change", "name"),
+    [
+        (lambda table: table[table["run"] == "none1x1"], "runs.csv"),
+        (lambda table: table[:0], "runs.csv"),
+        (lambda table: table.replace("none1x1", "other"), "environment.json"),
+    ],
+    ids=["some", "none", "others"],
+)
+def test_a_run_that_the_bundle_does_not_describe_or_has_no_rows_of_is_named(bundle, change, name):
+    table = pd.read_csv(bundle / "runs.csv", dtype=str, keep_default_na=False)
+    write_relisted(bundle / "runs.csv", change(table).to_csv(index=False))
+    for read in (load_bundle, load_results):
+        message = one_line(read, bundle)
+        assert f"{name}' cannot be read (it " in message
+        assert message.endswith("export it again")
+
+
+def test_another_schema_and_a_missing_bundle_are_named(bundle, tmp_path):
+    write_relisted(bundle / "environment.json", json.dumps({"schema": 99, "runs": {}}))
+    assert "schema 99, this program reads 5, 6 and 7" in one_line(load_bundle, bundle)
+    (tmp_path / "empty").mkdir()
+    assert "no environment.json" in one_line(load_bundle, tmp_path / "empty")
+
+
+@pytest.fixture
+def logged(store):
+    """The store, two runs of which logged their losses by length."""
+    for number, run in enumerate(("additive1x1", "none1x1")):
+        write_log(store / "runs" / run, number)
+    return store
+
+
+def test_a_row_of_the_learning_curves_is_a_run_validation_and_bucket(logged, tmp_path):
+    frame = load_bundle(logged).learning()
+    assert list(frame.columns) == list(LEARNING_COLUMNS)
+    assert not frame.duplicated(["run", "update", "bucket"]).any()
+    assert len(frame) == 2 * 2 * len(BUCKETS)
+    for row in frame[frame["sentences"] > 0].to_dict("records"):
+        number = ["additive1x1", "none1x1"].index(row["run"])
+        expected = loss(row["update"], BUCKETS.index(row["bucket"]), number)
+        assert row["loss"] == pytest.approx(expected, rel=1e-15)
+        assert (row["sentences"], row["tokens"], row["standard_error"]) == (20, TOKENS, 0.05)
+    empty = frame[frame["sentences"] == 0]
+    assert set(empty["bucket"]) == {"41+"}
+    assert empty[["loss", "standard_error"]].isna().all(axis=None)
+    write_bundle(finished_runs(logged), tmp_path / "again", {})
+    read = load_bundle(tmp_path / "again").learning()
+    pd.testing.assert_frame_equal(read, frame)
+    kinds = {"int64": "Int64", "str": str(pd.Series(dtype="str").dtype)}  # pandas 2 has another
+    expected = {name: kinds.get(kind, kind) for name, kind in LEARNING_COLUMNS.items()}
+    assert read.dtypes.astype(str).to_dict() == expected
+    for folder in (logged, tmp_path / "again"):
+        chosen = where(load_bundle(folder), ["attention=none"]).learning()
+        assert set(chosen["run"]) == {"none1x1"}
+        assert list(chosen.index) == list(range(len(chosen)))
+
+
+def test_runs_and_bundles_of_older_versions_have_no_learning_curves(logged, tmp_path):
+    write_older_log(logged / "runs" / "none1x1")
+    assert set(load_bundle(logged).learning()["run"]) == {"additive1x1"}
+    write_listed(logged / "runs" / "additive1x1", [], ["log.jsonl"])
+    older, oldest = tmp_path / "older", tmp_path / "oldest"
+    write_bundle(finished_runs(logged), older, {})
+    shutil.copytree(older, oldest)
+    write_listed(oldest, [], ["learning.csv"])
+    for folder in (logged, older, oldest):
+        frame = load_bundle(folder).learning()
+        assert frame.empty
+        assert list(frame.columns) == list(LEARNING_COLUMNS)
+        assert frame["loss"].dtype == np.float64
+
+
+@pytest.mark.parametrize("text", ["{", "[1]\n", '{"valid_buckets": {"5-10": {}}}\n', "\xff"])
+def test_a_damaged_log_is_named(logged, text):
+    log = logged / "runs" / "none1x1" / "log.jsonl"
+    log.write_bytes(text.encode("latin1"))
+    relist(log)
+    message = one_line(load_bundle(logged).learning)
+    assert "none1x1/log.jsonl' cannot be read" in message
+    assert message.endswith("train it again")
+
+
+@pytest.mark.parametrize("damage", ["", "run,update\n", json.dumps([1])])
+def test_a_damaged_table_of_learning_curves_is_named(bundle, damage):
+    write_relisted(bundle / "learning.csv", damage)
+    message = one_line(load_bundle(bundle).learning)
+    assert "learning.csv" in message
+    assert message.endswith("export it again")

@@ -12,8 +12,8 @@ from seq2seq_bottleneck.results.bundle import load_bundle
 from seq2seq_bottleneck.results.discovery import arms, find_runs, latest_output
 from seq2seq_bottleneck.results.folders import read_groups
 from seq2seq_bottleneck.results.schema import PROBE_COLUMNS
-from seq2seq_bottleneck.runs.gathered import gather
 from seq2seq_bottleneck.runs.store import RunFolder
+from seq2seq_bottleneck.runs.sweep import gather
 from seq2seq_bottleneck.settings.errors import UserError
 from seq2seq_bottleneck.settings.files import SUMS, read_sums, write_listed
 
@@ -68,7 +68,7 @@ def asked(name, folder, out=""):
     return [word.replace("FOLDER", str(folder)).replace("OUT", str(out)) for word in words]
 
 
-def told(capsys, name, folder, out):
+def refusal(capsys, name, folder, out):
     """The one line of a command that refuses, which has printed and written nothing."""
     capsys.readouterr()
     assert run(asked(name, folder, out)) == 1
@@ -79,25 +79,43 @@ def told(capsys, name, folder, out):
     return line
 
 
-@pytest.mark.slow
+EXPORT = "; export it again"
+DELETE = "line in SHA256SUMS, or export the bundle again"
+REMOVE = "with `bottleneck runs none1x1 --remove --results {}`"
+OF_A_BUNDLE = [
+    ("bundle", "runs.csv", "claims", EXPORT),
+    ("bundle", "learning.csv", "merge", EXPORT),
+    ("bundle", "learning.csv", "learning", EXPORT),
+    ("bundle", "examples.json.gz", "merge", EXPORT),
+    ("bundle", "environment.json", "claims", EXPORT),
+    ("bundle", "probes/length.csv", "claims", DELETE),
+    ("bundle", "probes/length.csv", "length", DELETE),
+]
+OF_A_STORE = [
+    ("store", "probes/length.csv", "bundle", "`bottleneck study length --results {}` makes it"),
+    ("store", "runs/none1x1/log.jsonl", "learning", REMOVE),
+    ("store", "runs/none1x1/log.jsonl", "bundle", REMOVE),
+    ("store", "runs/none1x1/examples.json", "merge", REMOVE),
+    *(
+        ("store", "runs/none1x1/status.json", command, REMOVE)
+        for command in ("claims", "table", "export", "bundle", "merge")
+    ),
+]
+
+
 @pytest.mark.parametrize("how", LOSSES)
 @pytest.mark.parametrize(
-    ("name", "command", "way"),
-    [
-        ("runs.csv", "claims", "; export it again"),
-        ("learning.csv", "merge", "; export it again"),
-        ("learning.csv", "learning", "; export it again"),
-        ("examples.json.gz", "merge", "; export it again"),
-        ("environment.json", "claims", "; export it again"),
-        ("probes/length.csv", "claims", "line in SHA256SUMS, or export the bundle again"),
-        ("probes/length.csv", "length", "line in SHA256SUMS, or export the bundle again"),
-    ],
+    ("where", "name", "command", "way"),
+    [*(pytest.param(*row, marks=pytest.mark.slow) for row in OF_A_BUNDLE), *OF_A_STORE],
 )
-def test_what_a_bundle_lost_is_named(bundle, tmp_path, capsys, how, name, command, way):
-    lose(bundle / name, how)
-    line = told(capsys, command, bundle, tmp_path / "out")
-    assert f"'{bundle / name}' cannot be read (" in line
-    assert line.endswith(way)
+def test_what_was_lost_is_named_with_the_way_out(
+    request, tmp_path, capsys, how, where, name, command, way
+):
+    folder = request.getfixturevalue(where)
+    lose(folder / name, how)
+    line = refusal(capsys, command, folder, tmp_path / "out")
+    assert f"'{folder / name}' " in line
+    assert way.format(folder) in line
 
 
 @pytest.mark.slow
@@ -105,7 +123,7 @@ def test_what_a_bundle_lost_is_named(bundle, tmp_path, capsys, how, name, comman
 def test_a_benchmark_that_lost_a_file_says_so(bundle, tmp_path, capsys, name):
     write_listed(bundle, [("probes/cost.csv", b"a")])
     lose(bundle / "probes" / "cost.csv")
-    assert "bottleneck bench --out" in told(capsys, name, bundle, tmp_path / "out")
+    assert "bottleneck bench --out" in refusal(capsys, name, bundle, tmp_path / "out")
 
 
 @pytest.mark.slow
@@ -132,32 +150,6 @@ def test_the_way_out_of_a_lost_table_is_one(bundle, store, tmp_path):
     assert "probes/length.csv" not in read_sums(out)
 
 
-def test_a_store_that_lost_a_table_exports_no_bundle_without_it(store, tmp_path, capsys):
-    lose(store / "probes" / "length.csv")
-    line = told(capsys, "bundle", store, tmp_path / "out")
-    assert line.endswith(f"; `bottleneck study length --results {store}` makes it again")
-
-
-@pytest.mark.parametrize(
-    ("name", "command"),
-    [("log.jsonl", "learning"), ("log.jsonl", "bundle"), ("examples.json", "merge")],
-)
-def test_what_a_run_lost_is_named(store, tmp_path, capsys, name, command):
-    lose(store / "runs" / "none1x1" / name)
-    assert f"none1x1/{name}' cannot be read (" in told(capsys, command, store, tmp_path / "out")
-
-
-@pytest.mark.parametrize("how", LOSSES)
-@pytest.mark.parametrize("command", ["claims", "table", "export", "bundle", "merge"])
-def test_a_run_that_lost_its_status_is_named(store, tmp_path, capsys, how, command):
-    status = store / "runs" / "none1x1" / "status.json"
-    lose(status, how)
-    line = told(capsys, command, store, tmp_path / "out")
-    assert f"'{status}' " in line
-    what = "it" if how == "gone" else "the run"
-    assert f"delete {what} with `bottleneck runs none1x1 --remove --results {store}`" in line
-
-
 @pytest.mark.parametrize("lost", [("status.json",), ("status.json", "settings.json")])
 def test_it_is_listed_as_damaged_and_can_be_removed(store, capsys, lost):
     for name in lost:
@@ -174,7 +166,9 @@ def test_it_is_listed_as_damaged_and_can_be_removed(store, capsys, lost):
 def test_a_store_whose_statuses_are_all_gone_is_no_bundle(store, tmp_path, capsys):
     for path in (store / "runs").glob("*/status.json"):
         path.unlink()
-    assert "additive1x1/status.json' is missing" in told(capsys, "claims", store, tmp_path / "out")
+    assert "additive1x1/status.json' is missing" in refusal(
+        capsys, "claims", store, tmp_path / "out"
+    )
 
 
 class Killed(BaseException):
@@ -212,7 +206,7 @@ def test_folders_of_other_programs_and_bundles_are_no_runs(bundle, tmp_path):
 
 def test_lost_groups_are_told_and_their_sweep_writes_them_again(store, tmp_path, capsys):
     lose(store / "groups.json")
-    line = told(capsys, "export", store, tmp_path / "out")
+    line = refusal(capsys, "export", store, tmp_path / "out")
     assert line.endswith("where it is not there, the sweep's command writes it again")
     gather(store, {"none1x1": "a group"})
     assert read_groups(store) == {"none1x1": "a group"}
@@ -238,6 +232,6 @@ def test_a_study_of_another_kind_does_not_hide_the_loss(bundle, tmp_path, capsys
     """What is written beside a lost file leaves it listed."""
     lose(bundle / "probes" / "length.csv")
     write_listed(bundle, [("probes/fit.csv", b"run,arm\n")])
-    assert "probes/length.csv' cannot" in told(capsys, "claims", bundle, tmp_path / "out")
+    assert "probes/length.csv' cannot" in refusal(capsys, "claims", bundle, tmp_path / "out")
     reseal(bundle)
     assert run(asked("claims", bundle)) == 0

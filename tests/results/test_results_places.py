@@ -7,12 +7,11 @@ import pytest
 from planted import write_planted
 
 from seq2seq_bottleneck.cli.main import run
-from seq2seq_bottleneck.results import export, places
+from seq2seq_bottleneck.results import export
 from seq2seq_bottleneck.results.bundle import load_bundle
 from seq2seq_bottleneck.results.discovery import finished_runs, results_inside
-from seq2seq_bottleneck.results.export import write_bundle
+from seq2seq_bottleneck.results.export import check_bundle, write_bundle
 from seq2seq_bottleneck.results.folders import STORE, damaged, removal, runs_in
-from seq2seq_bottleneck.results.places import check_bundle
 from seq2seq_bottleneck.settings.errors import UserError
 from seq2seq_bottleneck.settings.files import write_listed
 
@@ -131,11 +130,12 @@ def test_a_figures_own_numbers_are_written_over():
         assert run(["plot", "bleu", "--results", "store", "-o", f"mine.{ending}"]) == 0
 
 
-def test_an_earlier_bundle_of_the_same_store_is_written_over(place):
+def test_an_earlier_bundle_of_the_same_store_is_written_over_damaged_or_not(place):
     arguments = ["export", "--results", "store", "--bundle", "again"]
     assert run(arguments) == 0
     assert run([*arguments, "--where", "attention=none"]) == 0
     assert set(load_bundle(place / "again").runs["attention"]) == {"none"}
+    damage(place / "again", "runs.csv")
     assert run(arguments) == 0
     assert len(set(load_bundle(place / "again").runs["run"])) == 4
 
@@ -143,14 +143,6 @@ def test_an_earlier_bundle_of_the_same_store_is_written_over(place):
 def damage(bundle, *names):
     for name in names:
         (bundle / name).write_text("")
-
-
-def test_an_own_bundle_that_is_damaged_is_written_anew(place):
-    arguments = ["export", "--results", "store", "--bundle", "again"]
-    assert run(arguments) == 0
-    damage(place / "again", "runs.csv")
-    assert run(arguments) == 0
-    assert len(set(load_bundle(place / "again").runs["run"])) == 4
 
 
 @pytest.mark.parametrize(
@@ -214,12 +206,9 @@ def test_a_bundle_with_runs_of_other_machines_beside_is_not_written_over(place, 
     assert files(place / "both") == before
 
 
-@pytest.mark.parametrize(
-    ("module", "command"),
-    [(export, "merge store -o new"), (places, "export --results store --bundle new")],
-)
+@pytest.mark.parametrize("command", ["merge store -o new", "export --results store --bundle new"])
 def test_a_bundle_that_another_process_wrote_meanwhile_is_not_written_over(
-    place, monkeypatch, capsys, module, command
+    place, monkeypatch, capsys, command
 ):
     seen = []
 
@@ -229,7 +218,7 @@ def test_a_bundle_that_another_process_wrote_meanwhile_is_not_written_over(
             shutil.copytree(place / "bundle", place / "new")
             seen.append(files(place / "new"))
 
-    monkeypatch.setattr(module, "check_bundle", check)
+    monkeypatch.setattr(export, "check_bundle", check)
     assert run(command.split()) == 2
     assert "is a bundle with other runs" in capsys.readouterr().err
     assert files(place / "new") == seen[0]

@@ -11,25 +11,14 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from disk_faults import FAULTS, Fault, faulty, mended
+from executing import executed, smoke
 
 from seq2seq_bottleneck.results.folders import run_rows
-from seq2seq_bottleneck.runs.checkpoint import StopRequest
 from seq2seq_bottleneck.runs.environment import use_cache
-from seq2seq_bottleneck.runs.run import execute
 from seq2seq_bottleneck.runs.store import run_folders
-from seq2seq_bottleneck.settings.run import resolve
 
-SETTINGS = resolve(
-    "smoke", ["corpus.name=copy", "corpus.copy_words=20", "training.updates=10",
-              "corpus.test_pairs=20", "scoring.resamples=20"],
-)  # fmt: skip
+SETTINGS = smoke("training.updates=10", "corpus.test_pairs=20", "scoring.resamples=20")
 TIMES = ("train_seconds", "train_tokens_per_second")
-
-
-def executed(store: Path) -> list[dict]:
-    events: list[dict] = []
-    execute([SETTINGS], store, lambda _, event: events.append(event), StopRequest())
-    return events
 
 
 def scores(store: Path) -> list[dict]:
@@ -41,10 +30,10 @@ def scores(store: Path) -> list[dict]:
 def broken_at(store: Path, step: int, fault: Fault) -> dict:
     """The run with the fault from its write ``step`` on, and the same again without it."""
     with faulty(fault, step):
-        first = executed(store)[-1]
+        first = executed(store, SETTINGS)[-1]
     mended(store)
     left = [path.name for path in store.rglob("*.part")]
-    again = executed(store)[-1]
+    again = executed(store, SETTINGS)[-1]
     return {"first": first, "again": again["phase"], "scores": scores(store), "parts": left}
 
 

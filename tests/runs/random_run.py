@@ -3,8 +3,9 @@
 import jax
 import jax.numpy as jnp
 import numpy as np
+from flax import nnx
 
-from seq2seq_bottleneck.corpus.vocabulary import Vocabulary
+from seq2seq_bottleneck.corpus.vocabulary import BOS, Vocabulary
 from seq2seq_bottleneck.model.translator import create
 from seq2seq_bottleneck.runs.translate import TrainedRun
 from seq2seq_bottleneck.settings.run import resolve
@@ -33,3 +34,14 @@ def never_ending(run):
     bias = run.weights["decoder"]["output_bias"]
     bias[...] = bias[...].at[2].set(-1e9)
     return run
+
+
+def walked(trained, source, target):
+    """The weights of each step of the decoder, one word after the other, without padding."""
+    translator = nnx.merge(trained.graph, trained.weights)
+    memory = translator.encode(jnp.array([source]), jnp.array([len(source)]))
+    states, rows = translator.decoder.initial(memory), []
+    for word in [BOS, *target[:-1]]:
+        states, _, weights = translator.decoder.step(states, jnp.array([word]), memory)
+        rows.append(np.asarray(weights[0]))
+    return np.stack(rows)

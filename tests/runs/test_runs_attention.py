@@ -1,26 +1,25 @@
-"""Weights behind given outputs, against a decoder walked by hand, and translations with theirs."""
+"""Weights behind given outputs, against a decoder walked by hand; unknown words copied by them."""
 
-import jax.numpy as jnp
+import json
+
 import numpy as np
 import pytest
-from flax import nnx
-from random_run import never_ending, random_run
+from executing import executed, smoke
+from random_run import random_run, walked
 
 from seq2seq_bottleneck.corpus.batches import EncodedPairs
-from seq2seq_bottleneck.corpus.vocabulary import BOS, EOS
-from seq2seq_bottleneck.runs.attention import END, attention_matrices, weights_behind
-from seq2seq_bottleneck.runs.translate import attended
-
-
-def _walked(trained, source, target):
-    """The weights of each step of the decoder, one word after the other, without padding."""
-    translator = nnx.merge(trained.graph, trained.weights)
-    memory = translator.encode(jnp.array([source]), jnp.array([len(source)]))
-    states, rows = translator.decoder.initial(memory), []
-    for word in [BOS, *target[:-1]]:
-        states, _, weights = translator.decoder.step(states, jnp.array([word]), memory)
-        rows.append(np.asarray(weights[0]))
-    return np.stack(rows)
+from seq2seq_bottleneck.corpus.vocabulary import EOS, UNK
+from seq2seq_bottleneck.results.folders import HYPOTHESES
+from seq2seq_bottleneck.runs.attention import (
+    Copyable,
+    attention_matrices,
+    check_pointing,
+    copied,
+    weights_behind,
+    with_copies,
+)
+from seq2seq_bottleneck.settings.errors import UsageError
+from seq2seq_bottleneck.settings.run import resolve
 
 
 @pytest.mark.exhaustive(sample="session")
@@ -38,9 +37,9 @@ def test_row_t_is_what_target_token_t_was_chosen_with(model):
     sources = [[5, 4, 7, EOS], [6, EOS], [8, 8, 4, 5, 6, 7, 4, EOS]]
     targets = [[4, 6, EOS], [7, 8, 4, 5, EOS], [EOS]]
     encoded = EncodedPairs(sources, targets)
-    found = attention_matrices(trained.graph, trained.weights, encoded, reverse, 2)
-    for matrix, source, target in zip(found, sources, targets, strict=True):
-        expected = _walked(trained, source, target)
+    matrices = attention_matrices(trained.graph, trained.weights, encoded, reverse, 2)
+    for matrix, source, target in zip(matrices, sources, targets, strict=True):
+        expected = walked(trained, source, target)
         if reverse:
             places = [*reversed(range(len(source) - 1)), len(source) - 1]
             expected = expected[:, places]
@@ -48,77 +47,78 @@ def test_row_t_is_what_target_token_t_was_chosen_with(model):
         np.testing.assert_allclose(matrix, expected, rtol=1e-4, atol=1e-6)
 
 
-def translated(run, sentence):
-    """A translation with its weights, for people to look at."""
-    return attended(run, run.translations([sentence], 1, attended=True)[0])
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("beam", [1, 3])
-def test_a_translation_comes_with_the_weights_behind_it(beam):
-    run = random_run(decoding={"beam_size": beam})
-    sentence = "w1 w0 w3 w9"
-    found = translated(run, sentence)
-    assert found.source == ["w1", "w0", "w3", "w9", END]
-    words = [word for word in found.output if word != END]
-    assert " ".join(words) == run.translate([sentence])[0]
-    assert found.weights.shape == (len(found.output), len(found.source))
-    np.testing.assert_allclose(found.weights.sum(axis=1), 1, rtol=1e-5)
-    ids = [*run.target_vocabulary.encode(words), EOS]
-    walked = _walked(run, [5, 4, 7, 3, EOS], ids)[: len(found.output)]
-    np.testing.assert_allclose(found.weights, walked, rtol=1e-4, atol=1e-6)
-
-
-def test_an_output_that_was_cut_has_no_row_for_an_end():
-    found = translated(never_ending(random_run()), "w1 w0")
-    assert END not in found.output
-    assert len(found.weights) == len(found.output) > 2
-
-
 def test_an_output_without_a_token_has_no_row():
     run = random_run()
     sources = [[4, EOS], [5, 6, EOS]]
-    found = weights_behind(run.graph, run.weights, False, sources, [[], [4]])
-    assert [matrix.shape for matrix in found] == [(0, 2), (1, 3)]
+    matrices = weights_behind(run.graph, run.weights, False, sources, [[], [4]])
+    assert [matrix.shape for matrix in matrices] == [(0, 2), (1, 3)]
 
 
-@pytest.mark.slow
-def test_many_sentences_are_translated_as_each_alone():
-    """Words of the user that the run never saw among them, and no words at all."""
-    run = random_run()
-    sentences = [" ".join(f"w{n * k % 7}" for k in range(1, n)) for n in range(1, 12)]
-    found = run.translations(sentences, 4, attended=True)
-    assert found[0].source == found[0].output == []
-    for sentence, each in zip(sentences[1:], found[1:], strict=True):
-        (alone,) = run.translations([sentence], 1, attended=True)
-        assert each[:-1] == alone[:-1]
-        assert each.source == sentence.split()
-        assert each.unknown == len(run.unknown(sentence))
-        np.testing.assert_allclose(each.weights, alone.weights, rtol=1e-4, atol=1e-6)
-    assert any(each.unknown for each in found)
-
-
-def test_words_are_copied_as_they_are_written():
-    """The corpus is in lower case; where another case has other tokens, the model's own are it."""
-    run = random_run(corpus={"lowercase": True})
-    assert run.written("W1 John  O.K.") == ["W1", "John", "O.K", "\uffed."]
-    assert run.tokens("W1 John") == ["w1", "john"]
-    grammar = random_run(corpus={"name": "grammar"})
-    assert grammar.written("The Cat sat.") == ["The", "Cat", "sat"]
-    assert run.written("\u0130x") == run.tokens("\u0130x")
-
-
-@pytest.mark.slow
-def test_unknown_words_of_an_output_become_the_users_own():
-    plain, copying = (
-        random_run(7, {"lowercase": True}, {"copy_unknown": copy}) for copy in (False, True)
+def test_each_unknown_word_is_the_one_with_the_largest_weight():
+    """The end token's column, the last, may have more: it is no word."""
+    weights = np.array([[0.1, 0.2, 0.0, 0.7], [0.1, 0.6, 0.3, 0.0], [0.4, 0.3, 0.3, 0.0]])
+    output = Copyable(
+        [UNK, 5, 6, EOS], [UNK, 7, UNK, EOS], ["⁇", "deux", "⁇"], ["One", "two", "three"]
     )
-    sentences = ["Anna w0 w3 Bert", "w2 w1 Carla w1 w4 Doris", "w1"]
-    before, after = (run.translations(sentences, 2, True) for run in (plain, copying))
+    assert copied(output, weights) == ["two", "deux", "One"]
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+def test_each_output_is_read_with_its_own_weights(reverse):
+    """Whatever stands between, and in reading order though the network reads backwards."""
+    run = random_run(reverse_source=reverse)
+    sources = [["a", "b", "c"], ["d"], ["e", "f", "g", "h", "i"]]
+    ids = [[4, 5, 6, EOS], [7, EOS], [8, 4, UNK, 7, 5, EOS]]
+    outputs = [[UNK, 5, UNK, EOS], [6, 6], [4, UNK, UNK, UNK, 8]]
+    tokens = [
+        [run.target_vocabulary.tokens[word] for word in ids if word != EOS] for ids in outputs
+    ]
+    items = [Copyable(*item) for item in zip(ids, outputs, tokens, sources, strict=True)]
+    texts = with_copies(run.graph, run.weights, reverse, items)
+    for text, item in zip(texts, items, strict=True):
+        (weights,) = weights_behind(run.graph, run.weights, reverse, [item.source], [item.output])
+        best = weights[:, : len(item.words)].argmax(axis=1)
+        assert text == [
+            item.words[best[at]] if token == "⁇" else token for at, token in enumerate(item.tokens)
+        ]
+    assert texts[1] == tokens[1]  # there was no unknown word
+    assert len({word for words in (texts[0][0], *texts[2:]) for word in words}) > 1
+    assert with_copies(run.graph, run.weights, reverse, []) == []
+
+
+@pytest.mark.parametrize(
+    "model", [{"attention": "none"}, {"attention": "uniform"}, {"source": "hidden"}]
+)
+def test_an_arm_whose_weights_point_at_no_word_is_refused(model):
+    settings = resolve("smoke").changed(model=model)
+    with pytest.raises(UsageError, match=r"this wish needs attention.*--arm"):
+        check_pointing(settings, "this wish")
+    check_pointing(resolve("smoke").changed(model={"attention": "dot"}), "this wish")
+
+
+SMALL = [
+    "corpus.target_vocabulary=8", "corpus.max_words=12", "corpus.test_pairs=40",
+    "scoring.edges=3,7", "scoring.resamples=9", "training.shapes=1", "training.updates=40",
+    "training.validations=1", "model.attention=additive",
+]  # fmt: skip
+
+
+def hypotheses(store, *changes):
+    """Sources and translations of a run's test set."""
+    run = executed(store, smoke(*SMALL, *changes))[-1]["run"]
+    lines = (store / run / HYPOTHESES).read_text().splitlines()
+    return [(json.loads(line)["source"], json.loads(line)["hypothesis"]) for line in lines]
+
+
+@pytest.mark.exhaustive(sample="session")
+def test_a_runs_own_test_decoding_copies_by_setting(tmp_path):
+    """The same network with and without: only unknown words differ, and all of them."""
+    plain, copying = (
+        hypotheses(tmp_path, f"decoding.copy_unknown={copy}") for copy in ("false", "true")
+    )
     replaced = 0
-    for one, other in zip(before, after, strict=True):
-        best = one.weights[: len(one.output), : len(one.source)].argmax(axis=1)
-        expected = [one.source[i] if w == "⁇" else w for i, w in zip(best, one.output, strict=True)]
-        assert other.output == expected
-        replaced += one.output.count("⁇")
-    assert replaced > 0
+    for (source, text), (_, filled) in zip(plain, copying, strict=True):
+        for word, written in zip(text.split(), filled.split(), strict=True):
+            assert written in source.split() if word == "⁇" else written == word
+            replaced += word == "⁇"
+    assert replaced > 20

@@ -5,6 +5,7 @@ import json
 import jax
 import numpy as np
 import pytest
+from executing import executed, smoke
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from safetensors.numpy import load, save
@@ -22,10 +23,8 @@ from seq2seq_bottleneck.runs.checkpoint import (
     read_checkpoint,
     to_bytes,
 )
-from seq2seq_bottleneck.runs.run import execute
 from seq2seq_bottleneck.runs.store import RunFolder
 from seq2seq_bottleneck.settings.concerns import ModelSettings, TrainingSettings
-from seq2seq_bottleneck.settings.run import resolve
 from seq2seq_bottleneck.training.loop import Learner, Progress, Snapshot, Trained
 from seq2seq_bottleneck.training.stack import Stack
 from seq2seq_bottleneck.training.step import initial_state
@@ -206,17 +205,13 @@ def test_the_checkpoint_of_another_model_or_without_the_mean_is_refused(tmp_path
 
 @pytest.mark.exhaustive(sample="session")
 def test_a_run_with_a_useless_checkpoint_says_so_and_begins_anew(tmp_path):
-    settings = resolve("smoke", ["corpus.name=copy", "corpus.copy_words=20", "training.updates=20"])
-    events = []
-    go = (lambda _, event: events.append(event)), StopRequest()
-    execute([settings], tmp_path, *go)
-    folder = RunFolder(tmp_path, events[-1]["run"])
+    settings = smoke("training.updates=20")
+    folder = RunFolder(tmp_path, executed(tmp_path, settings)[-1]["run"])
     scores = (folder.path / "weights.safetensors").read_bytes()
 
     folder.write_status("running")
     (folder.path / CHECKPOINT).write_bytes(save({"0": np.zeros(1)}))
-    events.clear()
-    execute([settings], tmp_path, *go)
+    events = executed(tmp_path, settings)
     assert "going on from update 0, without its checkpoint, which cannot be read" in " ".join(
         event["phase"] for event in events
     )

@@ -14,6 +14,7 @@ import dask
 import psutil
 import pytest
 from dask_cluster import Cluster, wait_for
+from executing import same_results, smoke
 
 from seq2seq_bottleneck.runs import cluster
 from seq2seq_bottleneck.runs.cluster import run_jobs_on_cluster
@@ -25,13 +26,9 @@ from seq2seq_bottleneck.settings.run import resolve
 pytestmark = pytest.mark.exhaustive(sample="file")
 
 QUICK = [
-    "training.updates=60",
-    "training.validations=1",
-    "training.shapes=1",
-    "scoring.resamples=9",
-]
-COPY = ["corpus.name=copy", "corpus.copy_words=20", "corpus.max_words=20", *QUICK]
-RESULTS = ("weights.safetensors", "hypotheses.jsonl", "sentences.csv")
+    "training.updates=60", "training.validations=1", "training.shapes=1", "scoring.resamples=9"
+]  # fmt: skip
+COPY = ["corpus.max_words=20", *QUICK]
 
 
 def gone(process: int) -> bool:
@@ -76,12 +73,7 @@ class Heard:
 
 
 def copy_job(name: str, *assignments: str) -> Job:
-    return Job(name, resolve("smoke", [*COPY, *assignments]))
-
-
-def same_results(first: Path, second: Path) -> None:
-    for name in RESULTS:
-        assert (first / name).read_bytes() == (second / name).read_bytes()
+    return Job(name, smoke(*COPY, *assignments))
 
 
 def test_a_worker_killed_in_mid_run_costs_no_result_and_none_is_there_twice(two_workers, tmp_path):
@@ -101,7 +93,7 @@ def test_a_worker_killed_in_mid_run_costs_no_result_and_none_is_there_twice(two_
     assert [outcome.phase for outcome in outcomes] == ["done", "done", "failed", "done"]
     assert [outcome.job.name for outcome in outcomes] == [job.name for job in jobs]
     assert "none.tsv" in outcomes[2].reason
-    assert outcomes[2].by_user
+    assert outcomes[2].exit_code
     assert outcomes[0].run == outcomes[3].run
     assert heard.process_of("killed") != killed[0]
     assert heard.ends() == ["again", "killed", "lost", "other"]
@@ -111,20 +103,26 @@ def test_a_worker_killed_in_mid_run_costs_no_result_and_none_is_there_twice(two_
 
     (local,) = run_jobs([long], tmp_path / "local", lambda *_: None)
     assert local.run == outcomes[0].run
-    same_results(tmp_path / "local" / local.run, tmp_path / "store" / local.run)
+    assert same_results(tmp_path / "local" / local.run, tmp_path / "store" / local.run)
     names = [
         {path.name for path in (tmp_path / at / local.run).iterdir()} for at in ("local", "store")
     ]
     assert names[0] == names[1]
 
 
-def test_a_finished_run_is_not_sent_out(two_workers, tmp_path):
-    job = copy_job("once")
+def test_a_finished_run_is_sent_out_again_by_force_alone(two_workers, tmp_path):
+    job, heard = copy_job("once"), Heard()
     (first,) = run_jobs_on_cluster([job], tmp_path, lambda *_: None, two_workers.address)
-    heard = Heard()
     (second,) = run_jobs_on_cluster([job], tmp_path, heard, two_workers.address)
     assert first == second
     assert [event["phase"] for _, event in heard.events] == ["done"]
+    (folder,) = run_folders(tmp_path)
+    folder.replace({"status.json": b'{"status": "done", "reason": "old"}'})
+    (again,) = run_jobs_on_cluster([job], tmp_path, heard, two_workers.address, force=True)
+    assert again == first
+    assert any("process" in event for _, event in heard.events)
+    assert folder.read_status()["reason"] == ""
+    assert not folder.in_use
 
 
 def test_the_users_files_travel_though_the_workers_cannot_see_them(
@@ -165,19 +163,6 @@ def test_an_interrupted_sweep_ends_its_runs(two_workers, tmp_path):
     assert run_folders(tmp_path) == []
 
 
-def test_a_run_again_by_force_takes_the_place_of_the_first(two_workers, tmp_path):
-    job = copy_job("forced")
-    (first,) = run_jobs_on_cluster([job], tmp_path, lambda *_: None, two_workers.address)
-    (folder,) = run_folders(tmp_path)
-    folder.replace({"status.json": b'{"status": "done", "reason": "old"}'})
-    heard = Heard()
-    (again,) = run_jobs_on_cluster([job], tmp_path, heard, two_workers.address, force=True)
-    assert again == first
-    assert any("process" in event for _, event in heard.events)
-    assert folder.read_status()["reason"] == ""
-    assert not folder.in_use
-
-
 def test_a_run_that_diverges_is_told_as_here(two_workers, tmp_path):
     job = copy_job("diverges", "training.learning_rate=3e38", "training.clip_norm=1e30")
     heard = Heard()
@@ -212,7 +197,8 @@ from pathlib import Path
 from seq2seq_bottleneck.runs.cluster import run_jobs_on_cluster
 from seq2seq_bottleneck.runs.pool import Job
 from seq2seq_bottleneck.settings.run import resolve
-job = Job("endless", resolve("smoke", [*sys.argv[3:], "training.updates=100000"]))
+copy = ["corpus.name=copy", "corpus.copy_words=20", "training.updates=100000"]
+job = Job("endless", resolve("smoke", [*sys.argv[3:], *copy]))
 listener = lambda _, event: print(json.dumps(event), flush=True)
 run_jobs_on_cluster([job], Path(sys.argv[2]), listener, sys.argv[1])
 """

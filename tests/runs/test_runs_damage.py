@@ -9,6 +9,7 @@ from itertools import count
 from pathlib import Path
 
 import pytest
+from executing import executed, smoke
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -21,27 +22,24 @@ from seq2seq_bottleneck.results.folders import (
     STORE,
     read_groups,
     read_object,
+    read_outputs,
     read_settings,
     run_rows,
 )
-from seq2seq_bottleneck.results.outputs import read_outputs
-from seq2seq_bottleneck.results.study_files import rests_on
-from seq2seq_bottleneck.runs.checkpoint import StopRequest
-from seq2seq_bottleneck.runs.gathered import gather
+from seq2seq_bottleneck.results.probes import rests_on
 from seq2seq_bottleneck.runs.network_files import load_vocabularies
-from seq2seq_bottleneck.runs.run import execute
 from seq2seq_bottleneck.runs.store import RunFolder
+from seq2seq_bottleneck.runs.sweep import gather
 from seq2seq_bottleneck.runs.translate import load_run
 from seq2seq_bottleneck.settings.errors import UserError
 from seq2seq_bottleneck.settings.files import SUMS, write_listed
-from seq2seq_bottleneck.settings.run import resolve
 
 pytestmark = pytest.mark.exhaustive(sample="session")
-SMALL = [
-    "corpus.name=copy", "corpus.copy_words=30", "corpus.tokens=subwords",
-    "corpus.source_vocabulary=300", "corpus.target_vocabulary=300", "corpus.test_pairs=20",
-    "training.updates=6", "training.validations=2", "scoring.resamples=20",
-]  # fmt: skip
+SMALL = smoke(
+    "corpus.copy_words=30", "corpus.tokens=subwords", "corpus.source_vocabulary=300",
+    "corpus.target_vocabulary=300", "corpus.test_pairs=20", "training.updates=6",
+    "training.validations=2", "scoring.resamples=20",
+)  # fmt: skip
 STUDY = find_study("length")
 
 
@@ -49,10 +47,7 @@ STUDY = find_study("length")
 def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An output folder: a run in its store, measured by a study; bundle, groups, a table."""
     out = tmp_path_factory.mktemp("whole") / "out"
-    events: list[dict] = []
-    go = (lambda _, event: events.append(event)), StopRequest()
-    execute([resolve("smoke", SMALL)], out / STORE, *go)
-    run = out / STORE / events[-1]["run"]
+    run = out / STORE / executed(out / STORE, SMALL)[-1]["run"]
     keep(run, STUDY, {"source_words": [5, 6], "tokens": [7.5, 8.5]})
     gather(out, {run.name: "a group"})
     table = f"run,arm,value\n{run.name},none,1.5\n"
@@ -233,10 +228,6 @@ def test_a_finished_run_that_lost_its_sums_is_damaged_and_so_is_a_bundle(
         load_results(away)
 
 
-def executed(store: Path) -> None:
-    execute([resolve("smoke", SMALL)], store, lambda *_: None, StopRequest())
-
-
 def numbers(folder: Path) -> str:
     """The tidy table but for its group and what is timed."""
     timed = ["group", "train_seconds", "train_tokens_per_second"]
@@ -250,7 +241,7 @@ def test_a_run_that_lost_its_status_is_done_again_by_what_made_it(
     (store / run_of(out).name / "status.json").unlink()
     with pytest.raises(UserError, match=r"status\.json' is missing.*to finish"):
         load_results(store)
-    executed(store)
+    executed(store, SMALL)
     assert numbers(store) == numbers(out)
 
 
@@ -269,11 +260,11 @@ def test_a_run_killed_at_its_first_files_stops_nobody(
     with monkeypatch.context() as dying:
         dying.setattr(os, "replace", replaced)
         with pytest.raises(Killed):
-            executed(tmp_path)
+            executed(tmp_path, SMALL)
     name = run_of(out).name
     assert (tmp_path / name).is_dir()
     assert [run.name for run in find_runs(tmp_path).unfinished] == [name] * (step > 0)
-    executed(tmp_path)
+    executed(tmp_path, SMALL)
     assert numbers(tmp_path) == numbers(out)
 
 

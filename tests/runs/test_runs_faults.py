@@ -9,12 +9,10 @@ import time
 from pathlib import Path
 
 import pytest
+from executing import executed, smoke
 from ordinary_user import told_before
 
-from seq2seq_bottleneck.runs.checkpoint import StopRequest
-from seq2seq_bottleneck.runs.run import execute
 from seq2seq_bottleneck.runs.store import run_folders
-from seq2seq_bottleneck.settings.run import resolve
 
 PROGRAM = Path(__file__).with_name("faulty_disk.py")
 WORDS = {"full": "File too large", "readonly": "Permission denied"}
@@ -47,29 +45,20 @@ def test_a_fault_of_the_disk_at_any_write_is_one_line_and_then_mended(
         assert row["scores"] == whole["scores"]
 
 
-COPY = ["corpus.name=copy", "corpus.copy_words=20", "training.updates=20", "scoring.resamples=20"]
-
-
-def executed(store: Path, stop: StopRequest | None = None) -> str:
-    events: list[dict] = []
-    go = (lambda _, event: events.append(event)), stop or StopRequest()
-    execute([resolve("smoke", COPY)], store, *go)
-    return str(events[-1]["phase"])
-
-
 @pytest.mark.exhaustive(sample="session")
 def test_a_clock_that_jumps_changes_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Back and forth by years, and the times of files with it."""
-    assert executed(tmp_path / "even") == "done"
+    settings = smoke("training.updates=20", "scoring.resamples=20")
+    assert executed(tmp_path / "even", settings)[-1]["phase"] == "done"
     jumps = random.Random(1)
     monkeypatch.setattr(time, "time", lambda: jumps.uniform(-1e9, 4e9))
     monkeypatch.setattr(time, "perf_counter", lambda: jumps.uniform(-1e9, 4e9))
-    assert executed(tmp_path / "jumping") == "done"
+    assert executed(tmp_path / "jumping", settings)[-1]["phase"] == "done"
     for path in (tmp_path / "jumping").rglob("*"):
         os.utime(path, (jumps.randrange(10**9), jumps.randrange(4 * 10**9)))
-    assert executed(tmp_path / "jumping") == "done"
+    assert executed(tmp_path / "jumping", settings)[-1]["phase"] == "done"
     monkeypatch.undo()
     (even,), (jumping,) = (run_folders(tmp_path / name) for name in ("even", "jumping"))
     for name in ("weights.safetensors", "hypotheses.jsonl", "sentences.csv", "examples.json"):

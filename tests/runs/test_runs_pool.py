@@ -11,22 +11,26 @@ import jax
 import numpy as np
 import pandas as pd
 import pytest
+from executing import same_results, smoke
 
 from seq2seq_bottleneck.results.folders import CHECKPOINT
 from seq2seq_bottleneck.runs import pool
 from seq2seq_bottleneck.runs.pool import Job, read_events, run_jobs, stacks
 from seq2seq_bottleneck.runs.store import run_folders
 from seq2seq_bottleneck.settings.machine import NUMBERS
-from seq2seq_bottleneck.settings.run import resolve
 
-COPY = ["corpus.name=copy", "corpus.copy_words=20"]
+
+def interrupt(_, event):
+    """A listener that stops everything at the first report of a training."""
+    if event.get("update"):
+        raise KeyboardInterrupt
 
 
 @pytest.mark.exhaustive(sample="session")
 def test_a_killed_worker_fails_alone(tmp_path):
     jobs = [
-        Job("killed", resolve("smoke", [*COPY, "training.updates=100000"])),
-        Job("lives", resolve("smoke", COPY)),
+        Job("killed", smoke("training.updates=100000")),
+        Job("lives", smoke()),
     ]
     process = {}
 
@@ -45,17 +49,16 @@ def test_a_killed_worker_fails_alone(tmp_path):
 @pytest.mark.parametrize("threads", [1, 2])
 def test_an_interrupted_run_goes_on_to_the_same_weights(tmp_path, threads):
     """Stopped in mid-training, then started again: bit for bit what an undisturbed run gives."""
-    job = Job("long", resolve("smoke", [*COPY, "training.updates=90", "model.dropout=0.1"]))
+    job = Job("long", smoke("training.updates=90", "model.dropout=0.1"))
     run = partial(run_jobs, [job], threads=threads)
     phases = []
 
-    def interrupt(_, event):
+    def listen(job, event):
         phases.append(event["phase"])
-        if event.get("update"):
-            raise KeyboardInterrupt
+        interrupt(job, event)
 
     with pytest.raises(KeyboardInterrupt):
-        run(tmp_path / "stopped", interrupt)
+        run(tmp_path / "stopped", listen)
     assert phases[-2:] == ["training", "stopping"]  # told at once: the checkpoint takes seconds
     (folder,) = run_folders(tmp_path / "stopped")
     assert folder.status == "running"
@@ -67,9 +70,7 @@ def test_an_interrupted_run_goes_on_to_the_same_weights(tmp_path, threads):
     (whole,) = run(tmp_path / "whole", lambda *_: None)
     assert next(event["update"] for event in events if "update" in event) > 20
     assert resumed.run == whole.run == folder.run
-    for name in ("weights.safetensors", "hypotheses.jsonl", "sentences.csv"):
-        first = (tmp_path / "stopped" / resumed.run / name).read_bytes()
-        assert first == (tmp_path / "whole" / whole.run / name).read_bytes()
+    assert same_results(tmp_path / "stopped" / resumed.run, tmp_path / "whole" / whole.run)
     assert not (folder.path / CHECKPOINT).exists()
     assert json.loads((folder.path / "environment.json").read_text())["threads"] == threads
 
@@ -80,7 +81,7 @@ def test_a_run_on_several_cores_ends_as_one_on_one_does(tmp_path):
 
     Of four cores two are enough for 32 sentences of a batch, and all have work in the scoring.
     """
-    job = Job("short", resolve("smoke", [*COPY, "training.updates=40", "training.batch_size=32"]))
+    job = Job("short", smoke("training.updates=40", "training.batch_size=32"))
     logs = []
     for threads in (1, 4):
         (outcome,) = run_jobs([job], tmp_path / str(threads), lambda *_: None, threads=threads)
@@ -99,61 +100,67 @@ def test_runs_share_the_cores_that_there_are(monkeypatch):
     assert (pool.default_threads(1), pool.default_width(8)) == (1, 1)
 
 
-def test_on_a_gpu_all_cores_compile_and_kernels_are_not_tried_out(monkeypatch):
-    monkeypatch.setattr(pool, "has_accelerator", lambda: True)
-    monkeypatch.delenv("NPROC", raising=False)
-    monkeypatch.setenv("XLA_FLAGS", "--xla_dump_to=there")
-    told = pool.worker_environment()
-    assert "NPROC" not in told
-    assert told["XLA_FLAGS"] == "--xla_dump_to=there --xla_gpu_autotune_level=0"
-    monkeypatch.setenv("XLA_FLAGS", "--xla_gpu_autotune_level=4")
-    assert pool.worker_environment()["XLA_FLAGS"] == "--xla_gpu_autotune_level=4"
-
-
-def test_on_cores_a_worker_has_one_thread_unless_the_user_says_otherwise(monkeypatch):
-    monkeypatch.setattr(pool, "has_accelerator", lambda: False)
-    monkeypatch.delenv("NPROC", raising=False)
-    monkeypatch.delenv("XLA_FLAGS", raising=False)
-    assert pool.worker_environment()["NPROC"] == "1"
-    assert "XLA_FLAGS" not in pool.worker_environment()
-    for told, threads in (("3", "3"), ("abc", "1"), ("0", "1")):
-        monkeypatch.setenv("NPROC", told)
-        assert pool.worker_environment()["NPROC"] == threads
+@pytest.mark.parametrize(
+    ("accelerator", "given", "environment"),
+    [
+        (False, {}, {"NPROC": "1", "XLA_FLAGS": None}),
+        (False, {"NPROC": "3"}, {"NPROC": "3"}),
+        (False, {"NPROC": "abc"}, {"NPROC": "1"}),
+        (False, {"NPROC": "0"}, {"NPROC": "1"}),
+        # On a GPU all cores compile, and kernels are not tried out.
+        (
+            True,
+            {"XLA_FLAGS": "--xla_dump_to=there"},
+            {"NPROC": None, "XLA_FLAGS": "--xla_dump_to=there --xla_gpu_autotune_level=0"},
+        ),
+        (
+            True,
+            {"XLA_FLAGS": "--xla_gpu_autotune_level=4"},
+            {"XLA_FLAGS": "--xla_gpu_autotune_level=4"},
+        ),
+    ],
+)
+def test_a_worker_has_one_thread_and_quick_kernels_unless_the_user_says_otherwise(
+    monkeypatch, accelerator, given, environment
+):
+    monkeypatch.setattr(pool, "has_accelerator", lambda: accelerator)
+    for name in ("NPROC", "XLA_FLAGS"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in given.items():
+        monkeypatch.setenv(name, value)
+    worker = pool.worker_environment()
+    assert {name: worker.get(name) for name in environment} == environment
 
 
 def test_what_would_make_other_numbers_is_not_handed_to_a_worker(monkeypatch):
     """A line of a user's profile made other results under the same name, and nothing told it."""
     for name in NUMBERS:
         monkeypatch.setenv(name, "1")
-    told = pool.worker_environment()
-    assert {name: told[name] for name in NUMBERS} == NUMBERS
-    assert {name: _written(getattr(jax.config, name.lower())) for name in NUMBERS} == NUMBERS
-
-
-def _written(value):
-    return str(int(value) if isinstance(value, bool) else value)
+    worker = pool.worker_environment()
+    assert {name: worker[name] for name in NUMBERS} == NUMBERS
+    for name, value in NUMBERS.items():
+        ours = getattr(jax.config, name.lower())
+        assert str(int(ours) if isinstance(ours, bool) else ours) == value
 
 
 @pytest.mark.exhaustive(sample="session")
 def test_only_runs_under_way_are_told_to_be_stopping(tmp_path):
-    settings = [resolve("smoke", [*COPY, f"training.seed={seed}"]) for seed in (1, 2, 3)]
-    jobs = [Job(name, each) for name, each in zip("abc", settings, strict=True)]
-    told = []
+    jobs, phases = stack_of(1, 2, 3), []
 
-    def interrupt(job, event):
-        told.append((job.name, event["phase"]))
-        if job.name == "b" and event["phase"] != "stopping":
+    def listen(job, event):
+        phases.append((job.name, event["phase"]))
+        if job.name == "seed 2" and event["phase"] != "stopping":
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        run_jobs(jobs, tmp_path, interrupt, width=1)
-    assert ("a", "done") in told
-    assert [job for job, phase in told if phase == "stopping"] == ["b"]
+        run_jobs(jobs, tmp_path, listen, width=1)
+    assert ("seed 1", "done") in phases
+    assert [job for job, phase in phases if phase == "stopping"] == ["seed 2"]
 
 
 @pytest.mark.exhaustive(sample="session")
 def test_a_finished_run_is_left_alone_unless_forced(tmp_path):
-    job = Job("once", resolve("smoke", COPY))
+    job = Job("once", smoke())
     (first,) = run_jobs([job], tmp_path, lambda *_: None)
     path = tmp_path / first.run / "status.json"
     stamp = path.stat().st_mtime_ns
@@ -167,9 +174,8 @@ def test_a_finished_run_is_left_alone_unless_forced(tmp_path):
 
 @pytest.mark.exhaustive(sample="session")
 def test_two_at_once_on_one_run_do_it_once(tmp_path):
-    settings = resolve("smoke", COPY)
     phases = {"one": [], "two": []}
-    jobs = [Job(name, settings) for name in phases]
+    jobs = [Job(name, smoke()) for name in phases]
     outcomes = run_jobs(
         jobs, tmp_path, lambda job, event: phases[job.name].append(event["phase"]), width=2
     )
@@ -180,9 +186,7 @@ def test_two_at_once_on_one_run_do_it_once(tmp_path):
 @pytest.mark.slow
 def test_a_store_that_cannot_be_written_is_told_as_a_users_error(tmp_path):
     (tmp_path / "store").write_text("a file where the store should be")
-    (outcome,) = run_jobs(
-        [Job("lost", resolve("smoke", COPY))], tmp_path / "store", lambda *_: None
-    )
+    (outcome,) = run_jobs([Job("lost", smoke())], tmp_path / "store", lambda *_: None)
     assert outcome.phase == "failed"
     assert "cannot write" in outcome.reason
 
@@ -190,14 +194,11 @@ def test_a_store_that_cannot_be_written_is_told_as_a_users_error(tmp_path):
 def stack_of(*seeds, **changes):
     """Jobs that differ in their seed alone."""
     more = [f"training.{name}={value}" for name, value in changes.items()]
-    return [
-        Job(f"seed {seed}", resolve("smoke", [*COPY, *more, f"training.seed={seed}"]))
-        for seed in seeds
-    ]
+    return [Job(f"seed {seed}", smoke(*more, f"training.seed={seed}")) for seed in seeds]
 
 
 def test_stacks_hold_runs_that_differ_in_their_seed_alone():
-    wide = Job("wide", resolve("smoke", [*COPY, "model.context_size=8", "training.seed=2"]))
+    wide = Job("wide", smoke("model.context_size=8", "training.seed=2"))
     jobs = [*stack_of(1, 2), wide, *stack_of(3, 4, 5)]
     names = [[job.name for job in stack] for stack in stacks(jobs, 3)]
     assert names == [["seed 1", "seed 2", "seed 3"], ["wide"], ["seed 4", "seed 5"]]
@@ -224,46 +225,6 @@ def test_seeds_together_give_what_they_give_alone(tmp_path):
         ]
         np.testing.assert_allclose(*losses, rtol=1e-4)
         assert not list((tmp_path / "together" / outcome.run).glob("checkpoint*"))
-
-
-@pytest.mark.exhaustive(sample="session")
-def test_an_interrupted_stack_goes_on_to_the_same_weights(tmp_path):
-    jobs = stack_of(1, 2, updates=90)
-
-    def interrupt(_, event):
-        if event.get("update"):
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        run_jobs(jobs, tmp_path / "stopped", interrupt, together=2)
-    events = []
-    resumed = run_jobs(
-        jobs, tmp_path / "stopped", lambda _, event: events.append(event), together=2
-    )
-    whole = run_jobs(jobs, tmp_path / "whole", lambda *_: None, together=2)
-    assert next(event["update"] for event in events if "update" in event) > 20
-    for one, other in zip(resumed, whole, strict=True):
-        for name in ("weights.safetensors", "hypotheses.jsonl", "sentences.csv"):
-            first = (tmp_path / "stopped" / one.run / name).read_bytes()
-            assert first == (tmp_path / "whole" / other.run / name).read_bytes()
-
-
-@pytest.mark.exhaustive(sample="session")
-def test_what_was_trained_together_is_not_trained_again(tmp_path):
-    """Killed while the first of a stack is scored: both go on from their own last update."""
-    jobs, process = stack_of(1, 2), {}
-
-    def kill(_, event):
-        process.setdefault("id", event.get("process"))
-        if event["phase"] == "scoring":
-            os.kill(process["id"], signal.SIGKILL)
-
-    failed = run_jobs(jobs, tmp_path, kill, together=2)
-    assert "failed" in [outcome.phase for outcome in failed]
-    events = []
-    done = run_jobs(jobs, tmp_path, lambda _, event: events.append(event), together=2)
-    assert [outcome.phase for outcome in done] == ["done", "done"]
-    assert not [event for event in events if event.get("update")]
 
 
 NOISE = r"""
@@ -317,7 +278,7 @@ worker.main()
 @pytest.mark.exhaustive(sample="session")
 def test_a_workers_events_are_its_own_and_no_run_ends_twice():
     """Whatever is printed beside them; and a fault of the user's is that of the runs it ends."""
-    stack = [resolve("smoke", COPY).model_dump()] * 3
+    stack = [smoke().model_dump()] * 3
     order = json.dumps({"stack": stack, "store": "nowhere", "force": False})
     with process_of(WORKER, given=order) as process:
         events = [json.loads(line) for line in process.stdout]

@@ -7,34 +7,25 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from executing import same_results, smoke
 
 from seq2seq_bottleneck.runs import checkpoint
-from seq2seq_bottleneck.runs.checkpoint import Checkpoints, StopRequest
+from seq2seq_bottleneck.runs.checkpoint import StopRequest
 from seq2seq_bottleneck.runs.run import execute
 from seq2seq_bottleneck.runs.store import run_folders
 from seq2seq_bottleneck.settings.files import write_bytes
-from seq2seq_bottleneck.settings.run import SCHEMA_VERSION, resolve
+from seq2seq_bottleneck.settings.run import SCHEMA_VERSION
 
-COPY = [
-    "corpus.name=copy",
-    "corpus.copy_words=20",
-    "corpus.max_words=20",
-    "training.updates=50",
-    "training.average_last=0.4",
-    "training.validations=1",
-    "training.shapes=1",
-    "scoring.resamples=9",
-]
+SMALL = [
+    "corpus.max_words=20", "training.updates=50", "training.average_last=0.4",
+    "training.validations=1", "training.shapes=1", "scoring.resamples=9",
+]  # fmt: skip
 LAST_KEPT = 39
 """The last update of a stack that was killed as it reported its 40th."""
 
 
 class Killed(BaseException):
     """The end of the process, in a test."""
-
-
-def settings_of(seed):
-    return resolve("smoke", [*COPY, f"training.seed={seed}"])
 
 
 def go(store: Path, *seeds: int, kill_at: int | None = None) -> dict[int, list[dict]]:
@@ -46,7 +37,8 @@ def go(store: Path, *seeds: int, kill_at: int | None = None) -> dict[int, list[d
         if kill_at and event.get("update") == kill_at:
             raise Killed
 
-    execute([settings_of(seed) for seed in seeds], store, report, StopRequest())
+    stack = [smoke(*SMALL, f"training.seed={seed}") for seed in seeds]
+    execute(stack, store, report, StopRequest())
     return heard
 
 
@@ -71,7 +63,7 @@ def killed_once(tmp_path_factory):
     """A store in which three seeds were killed together in mid-training."""
     store = tmp_path_factory.mktemp("killed")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Checkpoints, "EVERY", 0)
+        patch.setattr(checkpoint, "EVERY", 0)
         with pytest.raises(Killed):
             go(store, 1, 2, 3, kill_at=40)
     return store
@@ -80,11 +72,6 @@ def killed_once(tmp_path_factory):
 @pytest.fixture
 def killed(killed_once, tmp_path):
     return Path(shutil.copytree(killed_once, tmp_path / "store"))
-
-
-def same_weights(one: Path, other: Path) -> bool:
-    names = ("weights.safetensors", "hypotheses.jsonl", "sentences.csv")
-    return all((one / name).read_bytes() == (other / name).read_bytes() for name in names)
 
 
 def left(store):
@@ -103,7 +90,7 @@ def test_with_more_seeds_the_old_ones_go_on_as_they_were(killed, whole):
     heard = go(killed, 1, 2, 3, 4, 5)
     assert [first_update(heard[seed]) for seed in (1, 2, 3, 4, 5)] == [40, 40, 40, 20, 20]
     assert {events[-1]["phase"] for events in heard.values()} == {"done"}
-    assert all(same_weights(folder_of(heard, killed, seed), whole[seed]) for seed in (1, 2, 3))
+    assert all(same_results(folder_of(heard, killed, seed), whole[seed]) for seed in (1, 2, 3))
     together = [seeds_together(folder_of(heard, killed, seed)) for seed in (1, 2, 3, 4, 5)]
     assert together == [3, 3, 3, 2, 2]
     assert left(killed) == []
@@ -138,7 +125,7 @@ def test_killed_between_two_checkpoints_a_stack_goes_on_as_two(tmp_path, monkeyp
     heard = go(tmp_path, 1, 2, 3)
     assert [first_update(heard[seed]) for seed in (1, 2, 3)] == [None] * kept + [20] * (3 - kept)
     assert {events[-1]["phase"] for events in heard.values()} == {"done"}
-    as_whole = [same_weights(folder_of(heard, tmp_path, n), whole[n]) for n in (1, 2, 3)]
+    as_whole = [same_results(folder_of(heard, tmp_path, n), whole[n]) for n in (1, 2, 3)]
     assert all(as_whole[:kept] if kept else as_whole)
     assert left(tmp_path) == []
 
@@ -156,5 +143,5 @@ def test_a_removed_member_begins_anew_and_the_others_go_on(killed):
 @pytest.mark.exhaustive(sample="session")
 def test_weights_of_the_whole_are_not_all_alike(whole):
     """What the comparisons above rest on."""
-    assert not same_weights(whole[1], whole[2])
+    assert not same_results(whole[1], whole[2])
     assert np.unique([folder.name for folder in whole.values()]).size == 3

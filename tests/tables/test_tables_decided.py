@@ -12,8 +12,7 @@ from planted_arms import HIGH, LOW, Store, with_controls
 
 from seq2seq_bottleneck.claims.registry import CLAIMS, studied
 from seq2seq_bottleneck.claims.verdict import FAMILY
-from seq2seq_bottleneck.results.bundle import load_bundle, load_results
-from seq2seq_bottleneck.results.columns import setting_columns
+from seq2seq_bottleneck.results.bundle import load_bundle, load_results, setting_columns
 from seq2seq_bottleneck.results.discovery import results_inside
 from seq2seq_bottleneck.results.schema import PROBE_COLUMNS
 from seq2seq_bottleneck.settings.sweep import load_sweep, make_grid

@@ -10,14 +10,12 @@ from planted import sentences, write_run
 
 from seq2seq_bottleneck.results.discovery import arms
 from seq2seq_bottleneck.results.folders import STORE, read_groups
-from seq2seq_bottleneck.results.schema import ENVIRONMENT, EXAMPLES, LEARNING, RUNS, SENTENCES
-from seq2seq_bottleneck.runs import gathered, reproduce, sweep
-from seq2seq_bottleneck.runs.gathered import forget, gather
+from seq2seq_bottleneck.results.schema import FILES, RUNS
+from seq2seq_bottleneck.runs import reproduce, sweep
 from seq2seq_bottleneck.runs.pool import Job, Outcome
 from seq2seq_bottleneck.runs.store import RunFolder
+from seq2seq_bottleneck.runs.sweep import forget, gather, run_sweep
 from seq2seq_bottleneck.settings.run import resolve
-
-BUNDLE = (RUNS, SENTENCES, LEARNING, EXAMPLES, ENVIRONMENT)
 
 
 def planted(out, name, *assignments):
@@ -46,13 +44,13 @@ def test_an_interrupted_sweep_has_a_bundle_of_what_is_finished(tmp_path):
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        sweep.run_sweep([job], tmp_path, silent, execute)
+        run_sweep([job], tmp_path, silent, execute)
     assert bundled(tmp_path) == {"first": "wild"}
     assert read_groups(tmp_path) == {"first": "wild", "second": "wild"}
 
 
 def test_a_sweep_that_ends_with_nothing_leaves_nothing(tmp_path):
-    assert sweep.run_sweep([], tmp_path, silent, lambda *_: []) == []
+    assert run_sweep([], tmp_path, silent, lambda *_: []) == []
     assert list(tmp_path.iterdir()) == []
 
 
@@ -76,33 +74,27 @@ def test_two_sweeps_that_end_at_once_lose_no_group(tmp_path, monkeypatch):
         time.sleep(0.2)
         return groups
 
-    monkeypatch.setattr(gathered, "read_groups", slowly)
+    monkeypatch.setattr(sweep, "read_groups", slowly)
     with ThreadPoolExecutor() as both:
         list(both.map(lambda name: gather(tmp_path, {name: "g"}), ["a", "b"]))
     assert read_groups(tmp_path) == {"a": "g", "b": "g"}
 
 
 def test_a_removed_run_is_in_no_bundle(tmp_path):
-    planted(tmp_path, "a", "training.seed=1")
-    planted(tmp_path, "b", "training.seed=2")
+    for seed, name in enumerate("ab", 1):
+        planted(tmp_path, name, f"training.seed={seed}")
+    forget(tmp_path / STORE, "c")  # of a store by itself there is no bundle
+    assert not (tmp_path / RUNS).exists()
     gather(tmp_path, {"a": "g", "b": "g"})
-    assert all((tmp_path / name).is_file() for name in BUNDLE)
+    assert all((tmp_path / name).is_file() for name in FILES)
     os.utime(tmp_path / RUNS, (1000, 1000))
     RunFolder(tmp_path / STORE, "a").remove()
     forget(tmp_path / STORE, "a")
-    assert bundled(tmp_path) == {"b": "g"}
-    assert read_groups(tmp_path) == {"b": "g"}
+    assert bundled(tmp_path) == read_groups(tmp_path) == {"b": "g"}
     assert (tmp_path / RUNS).stat().st_mtime == 1000
     RunFolder(tmp_path / STORE, "b").remove()
     forget(tmp_path / STORE, "b")
-    assert not [name for name in BUNDLE if (tmp_path / name).exists()]
-
-
-def test_a_store_by_itself_has_no_bundle_to_forget_in(tmp_path):
-    forget(tmp_path, "a")
-    planted(tmp_path, "a")
-    forget(tmp_path / STORE, "b")
-    assert not (tmp_path / RUNS).exists()
+    assert not [name for name in FILES if (tmp_path / name).exists()]
 
 
 def test_translations_are_by_the_comparison_that_ended_last(tmp_path):
@@ -118,5 +110,5 @@ def test_translations_are_by_the_comparison_that_ended_last(tmp_path):
         run = planted(tmp_path, name, *assignments)
         os.utime(run / "status.json", (9000 - age, 9000 - age))
     gather(tmp_path, {})
-    found = {attention: run.name for attention, run in arms(tmp_path).items()}
-    assert found == {"none": "new-none", "dot": "new-dot"}
+    chosen = {attention: run.name for attention, run in arms(tmp_path).items()}
+    assert chosen == {"none": "new-none", "dot": "new-dot"}
