@@ -15,7 +15,6 @@ from planted_arms import LOW
 from planted_cost import plant_costs
 
 from seq2seq_bottleneck.cli import study
-from seq2seq_bottleneck.cli.main import run
 from seq2seq_bottleneck.results.folders import ENVIRONMENT, STORE
 from seq2seq_bottleneck.results.schema import PROBES
 from seq2seq_bottleneck.results.study_files import GOLD
@@ -104,14 +103,9 @@ def test_only_a_table_that_is_there_is_promised(options, name, table, bundle, fa
 
 
 @pytest.mark.parametrize("name", ["alignment", "capacity"])
-def test_in_a_new_folder_a_study_trains_its_own_as_the_refusal_says(
-    name, bundle, fails, monkeypatch
-):
-    sweeps = []
-    sweep = "seq2seq_bottleneck.cli.sweep.sweep"
-    monkeypatch.setattr(sweep, lambda *_, out, **__: sweeps.append(out))
+def test_in_a_new_folder_a_study_trains_its_own_as_the_refusal_says(name, bundle, ok, fails):
     message = fails("study", name, "--results", bundle)
     (options,) = re.findall(r"or a new one for runs of its own(?:, with (.*))?$", message)
     new = bundle.parent / "new"
-    assert run(["study", name, "--results", str(new), "--dry-run", *options.split()]) == 0
-    assert sweeps == [new]
+    assert re.search(r"\b\d+ cells", ok("study --dry-run", name, options, "--results", new).out)
+    assert not new.exists()
