@@ -135,7 +135,7 @@ def in_its_lane(path):
 TABLES = sorted(REFERENCE.glob(f"*/{TABLES_FOLDER}/*.csv"))
 
 
-@pytest.mark.parametrize("path", map(in_its_lane, TABLES))
+@pytest.mark.parametrize("path", [*map(in_its_lane, TABLES)])
 def test_tables_of_the_committed_bundles_are_the_committed_tables(path, monkeypatch):
     monkeypatch.chdir(ROOT)
     folder = path.parents[1].relative_to(ROOT)
