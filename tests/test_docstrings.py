@@ -30,7 +30,8 @@ def raised(node: ast.AST) -> Iterator[str]:
 def unnamed(node: ast.Module | ast.ClassDef, name: str) -> Iterator[str]:
     """``FUNCTION: ERROR`` of public functions and methods whose docstring leaves an error out."""
     for child in node.body:
-        public = not getattr(child, "name", "_").startswith("_") or child.name == "__call__"
+        child_name = getattr(child, "name", "_")
+        public = not child_name.startswith("_") or child_name == "__call__"
         if isinstance(child, ast.ClassDef) and public:
             yield from unnamed(child, f"{name}.{child.name}")
         if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef) and public:
