@@ -5,19 +5,22 @@ import random
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import pandas as pd
 import psutil
-from ordinary_user import told_before
+from ordinary_user import PROGRAM, told_before
 
 from seq2seq_bottleneck.cli.main import INTERRUPTED
 from seq2seq_bottleneck.results.bundle import load_results, tidy_csv
 
 TIMES = ["train_seconds", "train_tokens_per_second"]
+UNTIMED = ["varied", "arm", "length", "batch_size", "repeats", "reason"]
+"""Columns of a benchmark that are the same every time."""
 KINDS = ["driver", "worker", "all", "SIGTERM", "SIGINT"]
-PROGRAM = ("-c", "import sys; from seq2seq_bottleneck.cli.main import main; main()")
 DEAD = 60.0
 """Seconds within which what lost its driver is gone."""
 LONGEST = 1800.0
@@ -35,16 +38,14 @@ class Disturbed:
     cache: Path
     options: tuple[str, ...] = ()
 
-    def begin(self, folder: Path) -> subprocess.Popen:
+    def begin(self, folder: Path, program: Sequence[object] = PROGRAM) -> subprocess.Popen:
         """The command under way, its results in ``folder``."""
         arguments = ["sweep", str(self.file), *self.options, "--quiet", "--out", str(folder)]
-        return begin(arguments, self.cache)
+        return begin(arguments, self.cache, program=program)
 
     def finish(self, folder: Path) -> str:
         """Its numbers, once nobody touches it any more."""
-        process = self.begin(folder)
-        assert ended(process, LONGEST)
-        assert process.returncode == 0
+        wait(self.begin(folder))
         return numbers(folder)
 
 
@@ -52,11 +53,11 @@ def begin(
     arguments: Sequence[str],
     cache: Path,
     folder: Path | None = None,
-    program: Sequence[str] = PROGRAM,
+    program: Sequence[object] = PROGRAM,
 ) -> subprocess.Popen:
     """A command under way in ``folder``, with a cache that may be its own."""
     return subprocess.Popen(
-        told_before([sys.executable, *program, *arguments], ordinary=False),
+        told_before([sys.executable, *map(str, program), *arguments], ordinary=False),
         cwd=folder,
         env=os.environ | {"XDG_CACHE_HOME": str(cache), "JAX_PLATFORMS": "cpu"},
         stdout=subprocess.DEVNULL,
@@ -64,19 +65,43 @@ def begin(
     )
 
 
+def wait(process: subprocess.Popen) -> float:
+    """Seconds until the command has ended, as it should."""
+    start = time.monotonic()
+    assert ended(process, LONGEST)
+    assert process.returncode == 0
+    return time.monotonic() - start
+
+
 def numbers(folder: Path) -> str:
     """The tidy table but for what is timed, as text: every digit counts."""
     return tidy_csv(load_results(folder).drop(columns=TIMES))
 
 
+def contents(folder: Path) -> dict[str, str]:
+    """The files by name, as far as they do not hang on the clock; of sums the reader judges."""
+    return {
+        path.relative_to(folder).as_posix(): pd.read_csv(path, usecols=UNTIMED).to_csv()
+        if path.name == "cost.csv"
+        else path.read_bytes().decode("latin1")
+        for path in folder.rglob("*")
+        if path.is_file() and path.name != "SHA256SUMS" and path.suffix != ".part"
+    }
+
+
+def state(folder: Path) -> dict[Path, int]:
+    """When each file and folder was last changed."""
+    return {path: path.lstat().st_mtime_ns for path in [folder, *folder.rglob("*")]}
+
+
 def ended(process: subprocess.Popen, seconds: float) -> bool:
     """Whether the command came to its end in this time; 3 is that a worker of it was killed."""
     try:
-        _, told = process.communicate(timeout=seconds)
+        _, errors = process.communicate(timeout=seconds)
     except subprocess.TimeoutExpired:
         return False
-    assert process.returncode in (0, 3), told.decode()
-    assert b"Traceback" not in told, told.decode()
+    assert process.returncode in (0, 3), errors.decode()
+    assert b"Traceback" not in errors, errors.decode()
     return True
 
 
@@ -88,22 +113,19 @@ def disturb(process: subprocess.Popen, kind: str, draw: random.Random) -> None:
     """
     driver = psutil.Process(process.pid)
     workers = driver.children(recursive=True)
-    match kind:
-        case "worker":
-            chosen = [draw.choice(workers)] if workers else []
-        case "all":
-            chosen = [driver, *workers]
-        case _:
-            chosen = [driver]
-    for each in chosen:
+    number = getattr(signal, kind, signal.SIGKILL)
+    chosen = [driver, *workers] if kind == "all" else [driver]
+    if kind == "worker":
+        chosen = [draw.choice(workers)] if workers else []
+    for victim in chosen:
         try:
-            each.send_signal(getattr(signal, kind, signal.SIGKILL))
+            victim.send_signal(number)
         except psutil.NoSuchProcess:
             continue
     if kind != "worker":
-        _, told = process.communicate(timeout=LONGEST)
-        code, number = process.returncode, getattr(signal, kind, signal.SIGKILL)
-        assert code in (0, INTERRUPTED, -number), told.decode()
-        assert code < 0 or b"Traceback" not in told, told.decode()
+        _, errors = process.communicate(timeout=LONGEST)
+        code = process.returncode
+        assert code in (0, INTERRUPTED, -number), errors.decode()
+        assert code < 0 or b"Traceback" not in errors, errors.decode()
         _, alive = psutil.wait_procs(workers, timeout=DEAD)
         assert not alive, f"{kind}: a process outlives its driver"

@@ -1,4 +1,4 @@
-"""Commands as an ordinary user runs them: root may write where nobody may.
+"""The command in a process of its own, also as an ordinary user: root may write where nobody may.
 
 A process of root's gives up the rights that let it pass over those of files (on Linux), and then
 obeys them as the owner of its files, as any user does.
@@ -15,7 +15,7 @@ import pytest
 
 STRANGER = 54_321
 """A user that no system knows: it has no home."""
-IS_ROOT = hasattr(os, "geteuid") and os.geteuid() == 0
+PROGRAM = ("-m", "seq2seq_bottleneck")
 BEFORE = """
 import ctypes, json, os, resource, signal, sys
 asked, *command = sys.argv[1:]
@@ -47,44 +47,49 @@ def told_before(
     return [sys.executable, "-c", BEFORE, asked, *command]
 
 
-def ordinary(
-    arguments: Sequence[str], folder: Path, user: int | None = None, **environment: str | None
+def bottleneck(
+    arguments: Sequence[object],
+    folder: Path,
+    *,
+    ordinary: bool = False,
+    size: int | None = None,
+    memory: int | None = None,
+    user: int | None = None,
+    program: Sequence[str] = PROGRAM,
+    **environment: object,
 ) -> subprocess.CompletedProcess:
-    """Run the command without root's rights, in ``folder``; None takes a variable away."""
-    return _python(["-m", "seq2seq_bottleneck", *arguments], folder, user, environment)
+    """Run the command in ``folder``, with the limits of `told_before`; it ends in half an hour.
 
-
-def _python(
-    arguments: Sequence[str], folder: Path, user: int | None, environment: dict[str, str | None]
-) -> subprocess.CompletedProcess:
-    changed = {name: value for name, value in environment.items() if value is not None}
+    ``user`` is another one than the test's, and None takes a variable of the environment away.
+    """
+    command = [sys.executable, *map(str, [*program, *arguments])]
+    changed = {name: str(value) for name, value in environment.items() if value is not None}
     kept = {name: value for name, value in os.environ.items() if name not in environment}
     other = {} if user is None else {"user": user, "group": user, "extra_groups": []}
-    command = [sys.executable, *arguments]
     return subprocess.run(
-        told_before(command) if user is None else command,
+        told_before(command, ordinary, size, memory) if user is None else command,
         cwd=folder,
         env=kept | changed,
         capture_output=True,
         text=True,
         check=False,
+        timeout=1800,
         **other,
     )
 
 
 def require_ordinary(folder: Path) -> None:
     """Skip where rights cannot be given up, so that a folder for reading only is written to."""
-    shut = folder / "shut"
-    shut.mkdir(mode=0o555)
-    done = _python(["-c", "open('shut/x', 'w')"], folder, None, {})
-    if done.returncode == 0:
+    (folder / "shut").mkdir(mode=0o555)
+    writes = ("-c", "open('shut/x', 'w')")
+    if bottleneck([], folder, ordinary=True, program=writes).returncode == 0:
         pytest.skip("this system's root cannot give up its rights: nothing is for reading only")
 
 
 def require_stranger(folder: Path) -> None:
     """Skip where another user cannot be had, or cannot start Python, as one in root's own home."""
     try:
-        done = ordinary(["--version"], folder, STRANGER)
+        done = bottleneck(["--version"], folder, user=STRANGER)
     except PermissionError as error:
         pytest.skip(f"a user without a home cannot be had here: {error}")
     if done.returncode:

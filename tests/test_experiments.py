@@ -3,7 +3,6 @@
 import re
 import tomllib
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,40 +10,25 @@ from grids import expand
 
 from seq2seq_bottleneck.model.translator import count_parameters, create
 from seq2seq_bottleneck.settings.run import RunSettings, resolve
-from seq2seq_bottleneck.settings.sweep import Cell, experiment_names, load_sweep, make_grid, varying
+from seq2seq_bottleneck.settings.sweep import Cell, experiment_names, load_sweep, varying
 
 FOLDER = Path(__file__).parents[1] / "experiments"
 
-CELLS = {
-    "attention_types": 12,
-    "capacity": 24,
-    "cells": 6,
-    "context_is_hidden": 10,
-    "context_size": 7,
-    "controls": 14,
-    "failure_pattern": 1,
-    "real_failure_pattern": 1,
-    "real_vindication": 2,
-    "teacher_forcing": 6,
-    "training_length": 10,
-    "vindication": 2,
+SWEEPS = {
+    "attention_types": (12, ["model.attention", "model.placement"]),
+    "capacity": (24, ["corpus.name", "model.context_size", "training.updates"]),
+    "cells": (6, ["model.attention", "model.cell"]),
+    "context_is_hidden": (10, ["model.attention", "model.context_size"]),
+    "context_size": (7, ["model.attention", "model.context_size"]),
+    "controls": (14, None),
+    "failure_pattern": (1, []),
+    "real_failure_pattern": (1, []),
+    "real_vindication": (2, ["model.attention"]),
+    "teacher_forcing": (6, ["model.attention", "training.teacher_forcing"]),
+    "training_length": (10, ["corpus.train_max_words", "model.attention"]),
+    "vindication": (2, ["model.attention"]),
 }
-
-VARYING = {
-    "attention_types": ["model.attention", "model.placement"],
-    "capacity": ["corpus.name", "model.context_size", "training.updates"],
-    "cells": ["model.attention", "model.cell"],
-    "context_is_hidden": ["model.attention", "model.context_size"],
-    "context_size": ["model.attention", "model.context_size"],
-    "failure_pattern": [],
-    "real_failure_pattern": [],
-    "real_vindication": ["model.attention"],
-    "teacher_forcing": ["model.attention", "training.teacher_forcing"],
-    "training_length": ["corpus.train_max_words", "model.attention"],
-    "vindication": ["model.attention"],
-}
-
-EVERY = pytest.mark.parametrize("name", sorted(CELLS))
+"""Of each sweep how many cells it makes, and in what alone they differ."""
 
 
 def cells_of(name: str) -> list[Cell]:
@@ -61,55 +45,38 @@ def without_attention(settings: RunSettings) -> RunSettings:
 
 def test_every_file_is_found_and_counted_here():
     assert experiment_names() == sorted(path.stem for path in FOLDER.glob("*.toml"))
-    assert experiment_names() == sorted(CELLS)
+    assert experiment_names() == sorted(SWEEPS)
 
 
-@EVERY
-def test_a_file_opens_with_its_question_and_the_claims_it_is_for(name):
+@pytest.mark.parametrize(
+    ("name", "count", "varied"), [(name, *row) for name, row in SWEEPS.items()]
+)
+def test_a_sweep_asks_a_question_of_claims_and_varies_what_it_names_and_nothing_else(
+    name, count, varied
+):
     text = (FOLDER / f"{name}.toml").read_text(encoding="utf8")
     question = load_sweep(name).question
     assert text.startswith("# ")
     assert "?" in question
     assert re.search(r"\((C\d+|L-?\w+)(, (C\d+|L-?\w+))*\)", question)
-
-
-@EVERY
-def test_a_file_starts_from_the_lecture_or_its_own_preset_and_makes_its_cells(name):
     preset = {"capacity": "capacity"}.get(name, "real" if name.startswith("real") else "lecture")
-    assert tomllib.loads((FOLDER / f"{name}.toml").read_text())["preset"] == preset
-    assert len(cells_of(name)) == CELLS[name]
-
-
-@pytest.mark.parametrize("name", sorted(VARYING))
-def test_what_the_question_names_varies_and_nothing_else(name):
-    assert varying(cells_of(name)) == VARYING[name]
-
-
-@EVERY
-def test_beside_every_attention_stands_its_none_all_else_equal(name):
+    assert tomllib.loads(text)["preset"] == preset
     cells = cells_of(name)
-    there = {cell.settings for cell in cells}
-    assert {without_attention(cell.settings) for cell in cells} <= there
+    assert len(cells) == count
+    assert varied is None or varying(cells) == varied
+    # Beside every attention stands its none, all else equal.
+    settings = {cell.settings for cell in cells}
+    assert {without_attention(cell.settings) for cell in cells} <= settings
+    # It shrinks to a smaller preset, for a trial.
+    assert expand(load_sweep(name), ["training.updates=2", "corpus.train_pairs=400"], seeds=2)
 
 
-@EVERY
-def test_a_sweep_shrinks_to_a_smaller_preset_for_a_trial(name):
-    small = ["training.updates=2", "corpus.train_pairs=400"]
-    assert expand(load_sweep(name), small, seeds=2)
-
-
-def test_vindication_is_what_reproduce_runs():
-    first, second = cells_of("vindication")
-    assert second.settings == resolve("lecture")
-    assert first.settings == without_attention(resolve("lecture"))
-    assert cells_of("failure_pattern")[0].settings == first.settings
-
-
-def test_the_sweeps_of_real_text_are_the_presets_own_arms():
-    first, second = cells_of("real_vindication")
-    assert second.settings == resolve("real")
-    assert first.settings == without_attention(resolve("real"))
-    assert cells_of("real_failure_pattern")[0].settings == first.settings
+@pytest.mark.parametrize(("start", "preset"), [("", "lecture"), ("real_", "real")])
+def test_the_two_arms_are_what_reproduce_runs(start, preset):
+    none, attention = cells_of(f"{start}vindication")
+    assert attention.settings == resolve(preset)
+    assert none.settings == without_attention(resolve(preset))
+    assert cells_of(f"{start}failure_pattern")[0].settings == none.settings
 
 
 def test_context_size_leaves_all_other_widths_alone():
@@ -131,12 +98,12 @@ def test_capacity_has_both_corpora_and_budgets_at_every_context_and_one_hidden_s
     cells = cells_of("capacity")
     updates = resolve("capacity").training.updates
     for corpus in ("copy", "grammar"):
-        found = {
+        points = {
             (cell.value("model.context_size"), cell.value("training.updates"))
             for cell in cells
             if cell.value("corpus.name") == corpus
         }
-        assert found == {(2**power, times * updates) for power in range(4, 10) for times in (1, 2)}
+        assert points == {(2**power, times * updates) for power in range(4, 10) for times in (1, 2)}
     assert {cell.settings.model.hidden for cell in cells} == {512}
     # The text, test sentences among it, is one for all budgets and contexts of a corpus.
     assert len({cell.settings.corpus for cell in cells}) == 2
@@ -160,7 +127,7 @@ def test_training_lengths_get_equal_updates_and_target_tokens():
 
 def test_every_control_changes_one_thing_of_the_baseline():
     cells = cells_of("controls")
-    baseline = group("baseline none", cells)[0]
+    (baseline,) = group("baseline none", cells)
     changes = {
         cell.group: set(varying([baseline, cell])) - {"model.attention"}
         for cell in cells
@@ -175,37 +142,8 @@ def test_every_control_changes_one_thing_of_the_baseline():
         "twice the training": {"training.updates"},
         "joined": {"corpus.joined"},
     }
-
-
-@pytest.mark.parametrize(
-    ("preset", "flags"),
-    [("lecture", []), ("quick", []), ("paper", []), ("lecture", ["training.updates=1000"])],
-)
-def test_twice_the_training_is_twice_that_of_the_baseline(preset, flags):
-    grid = make_grid(replace(load_sweep("controls"), preset=preset), flags)
-    cells = list(grid.cells)
-    (first, second) = group("twice the training", cells)
-    (baseline,) = group("baseline none", cells)
-    assert first.value("training.updates") == 2 * baseline.value("training.updates")
-    assert second.value("training.updates") == first.value("training.updates")
-
-
-@pytest.mark.parametrize(
-    ("preset", "flags", "size"),
-    [("smoke", [], 32), ("paper", [], 1000), ("lecture", ["model.context_size=64"], 64)],
-)
-def test_the_wide_none_is_left_out_where_it_would_not_have_as_many_parameters(preset, flags, size):
-    grid = make_grid(replace(load_sweep("controls"), preset=preset), flags)
-    assert not group("none with as many parameters", list(grid.cells))
-    assert len(grid.cells) == CELLS["controls"] - 1
-    (note,) = grid.notes
-    assert f"is for model.context_size=256, not {size}: left out" in note
-
-
-def test_the_plan_tells_what_else_comes_with_the_training_lengths():
-    question = load_sweep("training_length").question
-    for part in ("vocabulary", "validation set", "epochs", "between the lengths, not between"):
-        assert part in question
+    for cell in group("twice the training", cells):
+        assert cell.value("training.updates") == 2 * baseline.value("training.updates")
 
 
 def test_the_wide_none_has_as_many_parameters_as_additive_attention():

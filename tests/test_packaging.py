@@ -1,22 +1,16 @@
-"""The package as installed: names that cannot clash, a light start, a list that is complete."""
+"""The package as installed, and a copy of it with the attention score of README added."""
 
+import re
+import shutil
 import subprocess
-import sys
 import tomllib
 from pathlib import Path
 
 import pytest
+from ordinary_user import bottleneck
 
 ROOT = Path(__file__).parents[1]
-HEAVY = ("jax", "flax", "optax", "pandas", "matplotlib", "numpy", "sacrebleu")
-
-
-def run_python(code: str, folder: Path = ROOT) -> str:
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout.strip()
+README = (ROOT / "README.md").read_text(encoding="utf8")
 
 
 def test_every_folder_with_code_is_a_listed_package():
@@ -26,51 +20,59 @@ def test_every_folder_with_code_is_a_listed_package():
     assert set(listed) == names | {"seq2seq_bottleneck.experiments"}
 
 
-def test_pandas_imports_beside_the_repository_root_without_taking_our_folder():
+def test_pandas_imports_beside_the_repository_root_and_our_folder_is_not_pydatas_bottleneck():
     # python -c puts the working folder, which holds bottleneck/, in front of sys.path.
     code = (
-        "import warnings; warnings.simplefilter('error'); import pandas as pd; "
-        "from pandas.core import nanops; "
-        "print(nanops._BOTTLENECK_INSTALLED, pd.Series([1.0, None, 4.0]).mean())"
-    )
-    assert run_python(code) == "False 2.5"
-
-
-def test_our_folder_refuses_to_be_pydatas_bottleneck():
-    code = (
+        "import warnings; warnings.simplefilter('error'); import pandas as pd\n"
+        "from pandas.core import nanops\n"
+        "print(nanops._BOTTLENECK_INSTALLED, pd.Series([1.0, None, 4.0]).mean())\n"
         "try:\n    import bottleneck\nexcept ImportError as error:\n    print(error)\n"
         "else:\n    print('imported')"
     )
-    assert "seq2seq_bottleneck" in run_python(code)
-
-
-@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["reproduce", "--help"]])
-def test_start_up_imports_nothing_heavy(arguments):
-    code = (
-        "import sys\nfrom seq2seq_bottleneck.cli.main import run\n"
-        f"assert run({arguments!r}) == 0\n"
-        f"print([name for name in {HEAVY!r} if name in sys.modules])"
-    )
-    assert run_python(code).splitlines()[-1] == "[]"
-
-
-@pytest.mark.slow
-def test_reading_results_imports_no_jax():
-    code = (
-        "import sys\nimport seq2seq_bottleneck.tables.pages\n"
-        "print([name for name in ('jax', 'flax', 'optax') if name in sys.modules])"
-    )
-    assert run_python(code) == "[]"
+    done = bottleneck([], ROOT, program=["-c", code])
+    assert done.returncode == 0, done.stderr
+    first, error = done.stdout.splitlines()
+    assert first == "False 2.5"
+    assert "seq2seq_bottleneck" in error
 
 
 def test_top_level_is_as_agreed():
-    names = subprocess.run(
+    listed = subprocess.run(
         ["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True
-    ).stdout.split()
-    if not names:
+    )
+    if not listed.stdout:
         pytest.skip("no git checkout")
-    visible = {name.split("/")[0] for name in names if not name.startswith(".")}
+    visible = {name.split("/")[0] for name in listed.stdout.split() if not name.startswith(".")}
     assert visible <= {
         "pyproject.toml", "README.md", "bottleneck", "experiments", "results", "tests",
         "LICENSE", "CITATION.cff",
     }  # fmt: skip
+
+
+def edit(path: Path, old: str, new: str) -> None:
+    text = path.read_text(encoding="utf8")
+    assert text.count(old) == 1, old
+    path.write_text(text.replace(old, new), encoding="utf8")
+
+
+@pytest.mark.slow
+def test_the_score_of_readme_trains_translates_and_is_drawn(tmp_path):
+    """README's example of an attention score, added to a copy of the package as README says."""
+    package = tmp_path / "seq2seq_bottleneck"
+    shutil.copytree(ROOT / "bottleneck", package, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(ROOT / "experiments", package / "experiments", dirs_exist_ok=True)
+    scores = package / "model" / "attention.py"
+    (added,) = re.findall(r"```python\n(class LowRankAttention.*?)```", README, flags=re.DOTALL)
+    (case,) = re.findall(r'`(case "low-rank": [^`]*)`', README, flags=re.DOTALL)
+    edit(scores, "def make_attention", f"{added}\n\ndef make_attention")
+    edit(scores, '        case "additive":', f'        {case}\n        case "additive":')
+    names = '"uniform"] = "additive"'
+    edit(package / "settings" / "concerns.py", names, names.replace("]", ', "low-rank"]'))
+    for line in (
+        "reproduce --preset smoke --set model.attention=low-rank --out out --quiet",
+        "plot bleu -o bleu.png --results out",
+        "translate the --run out",
+    ):
+        done = bottleneck(line.split(), tmp_path, PYTHONPATH=tmp_path)
+        assert done.returncode == 0, done.stderr
+        assert line[0] != "r" or "no attention against low-rank" in done.stdout

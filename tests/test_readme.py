@@ -1,6 +1,7 @@
-"""Every command that README and the other pages show is run, the long ones at ``smoke``.
+"""What README and the other pages show: commands run, numbers are the files', names are there.
 
-Those of ``experiments/reference.sh``, which take days, are parsed alone.
+The long commands run at ``smoke``. Those of ``experiments/reference.sh``, which take days, are
+parsed alone.
 """
 
 import ast
@@ -23,13 +24,13 @@ from seq2seq_bottleneck.results.schema import STUDIES
 from seq2seq_bottleneck.settings.sweep import experiment_names
 
 ROOT = Path(__file__).parents[1]
+REFERENCE = ROOT / "results" / "reference"
 PAGES = {
     name: (ROOT / name).read_text(encoding="utf8")
     for name in ("README.md", "experiments/README.md", "results/README.md", "bottleneck/README.md")
 }
 """In the order in which their commands are run."""
 README, EXPERIMENTS, RESULTS, HOUSE = PAGES.values()
-WORDS = [f"word{n}" for n in range(30)]
 
 
 def shown_commands() -> list[str]:
@@ -41,21 +42,23 @@ def shown_commands() -> list[str]:
 
 def small(arguments: list[str]) -> list[str]:
     """The same command at a size for tests."""
-    if arguments[0] == "bench":
+    command = arguments[0]
+    if command == "bench":
         return [*arguments, "--vary", "length=2,4", "--arms", "dot", "--repeats", "1"]
-    counted = arguments[0] == "study" and "--dry-run" in arguments
-    if counted or arguments[:2] == ["corpus", "describe"]:
-        return [*arguments, "--preset", "smoke"]  # to count words, the corpus is drawn
-    if arguments[0] not in ("reproduce", "sweep"):
-        return arguments
-    if arguments[1:2] == ["context_size"]:  # two sizes are enough of a curve
+    if arguments[:2] == ["sweep", "context_size"]:  # two sizes are enough of a curve
         arguments += ["--set", "model.context_size=32,64"]
     if "--seeds" in arguments:  # studies of three would take most of the time
         arguments[arguments.index("--seeds") + 1] = "1"
-    if "--preset" in arguments:
-        arguments[arguments.index("--preset") + 1] = "smoke"
-        return arguments
-    return [*arguments, "--preset", "smoke"]
+    # To count words, the corpus is drawn.
+    counts = arguments[:2] == ["corpus", "describe"] or (
+        command == "study" and "--dry-run" in arguments
+    )
+    if command in ("reproduce", "sweep") or counts:
+        if "--preset" in arguments:
+            arguments[arguments.index("--preset") + 1] = "smoke"
+        else:
+            arguments += ["--preset", "smoke"]
+    return arguments
 
 
 def block(page: str, language: str, start: str) -> str:
@@ -67,16 +70,17 @@ def block(page: str, language: str, start: str) -> str:
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     """A folder with the user's files that README names."""
-    made = tmp_path_factory.mktemp("readme")
-    lines = [" ".join([*WORDS[: 5 + n % 24], f"x{n}"]) for n in range(240)]
+    folder = tmp_path_factory.mktemp("readme")
+    words = [f"word{n}" for n in range(30)]
+    lines = [" ".join([*words[: 5 + n % 24], f"x{n}"]) for n in range(240)]
     text, test = "\n".join(lines[:180]) + "\n", "\n".join(lines[180:]) + "\n"
     for side in ("en", "fr"):
-        (made / f"train.{side}.gz").write_bytes(gzip.compress(text.encode()))
-        (made / f"test.{side}").write_text(test)
-    for system in ("system.fr", "other.fr"):
-        (made / system).write_text(test.replace("word3 ", "" if system[0] == "o" else "word4 "))
-    (made / "train.tsv").write_text("".join(f"{line}\t{line}\n" for line in lines))
-    return made
+        (folder / f"train.{side}.gz").write_bytes(gzip.compress(text.encode()))
+        (folder / f"test.{side}").write_text(test)
+    for system, missing in (("system.fr", "word4 "), ("other.fr", "word3 ")):
+        (folder / system).write_text(test.replace(missing, ""))
+    (folder / "train.tsv").write_text("".join(f"{line}\t{line}\n" for line in lines))
+    return folder
 
 
 @pytest.mark.exhaustive(minutes=10)
@@ -111,16 +115,22 @@ def parsed(line: str) -> Any:
     return command.make_context(line, arguments)
 
 
-@pytest.mark.parametrize("commands", [shown_commands, script_commands])
-def test_commands_have_the_arguments_and_options_that_are_shown(commands):
+def test_commands_have_the_arguments_and_options_that_are_shown():
     """Parsed and not run: that README's run is tested before a release."""
-    assert len([parsed(line) for line in commands()]) > 20
+    lines = shown_commands()
+    assert len([parsed(line) for line in lines]) > 20
+    text = "\n".join(lines)
+    for name in ("reproduce", "translate", "corpus show", "corpus describe", "export", "merge"):
+        assert f"bottleneck {name}" in text
+    assert ".venv/bin/bottleneck reproduce\n" in README
+    assert len(re.findall(r"-m pytest", README)) == 1
 
 
 def test_the_reference_study_is_a_script_that_answers_every_question():
     """Each sweep in a folder by its name, which a claim finds it by; each study put to one."""
     subprocess.run(["sh", "-n", ROOT / "experiments" / "reference.sh"], check=True)
     contexts = [parsed(line) for line in script_commands()]
+    assert len(contexts) > 20
     options = [(context.command.name, context.params) for context in contexts]
     sweeps = {Path(given["out"]).name: given["name"] for name, given in options if name == "sweep"}
     assert set(sweeps.values()) == {
@@ -153,8 +163,7 @@ def test_the_sweeps_in_the_text_of_the_pages_can_be_planned(folder, monkeypatch,
         for name, place in PLACES.items():
             command = re.sub(rf"\b{name}\b", place, command)
         assert run([*command.split(), "--preset", "smoke", "--dry-run"]) == 0, command
-        told = capsys.readouterr().out
-        assert re.search(r"\d cells?\b", told), command
+        assert re.search(r"\d cells?\b", capsys.readouterr().out), command
     assert sorted(folder.rglob("*")) == before
 
 
@@ -163,47 +172,20 @@ def test_the_commands_of_dask_are_taken():
     lines = re.findall(r"^dask (scheduler|worker)([^#\n]*)", EXPERIMENTS, flags=re.MULTILINE)
     lines += re.findall(r"`dask (scheduler|worker)([^`]*)`", EXPERIMENTS + README)
     assert len(lines) == 5
-    taken = [
-        {"scheduler": dask_scheduler.main, "worker": dask_worker.main}[name].make_context(
-            name, options.split()
-        )
-        for name, options in lines
-    ]
-    assert taken[1].params["n_workers"] == "32"
-    assert taken[1].params["nthreads"] == 1
-    assert taken[2].params["protocol"] == "tls"
+    programs = {"scheduler": dask_scheduler.main, "worker": dask_worker.main}
+    params = [programs[name].make_context(name, text.split()).params for name, text in lines]
+    assert (params[1]["n_workers"], params[1]["nthreads"]) == ("32", 1)
+    assert params[2]["protocol"] == "tls"
 
 
-@pytest.mark.exhaustive(sample="session")
-def test_readme_decides_the_claims_as_it_says(monkeypatch, capsys):
-    monkeypatch.chdir(ROOT)
-    assert "`bottleneck claims --results results/reference`" in README
-    assert run(["claims", "--results", "results/reference", "--format", "csv"]) == 0
-    rows = csv.DictReader(capsys.readouterr().out.splitlines())
-    verdicts = {row["id"]: row["verdict"] for row in rows}
-    assert {"L-FAIL", "L-VIND", *(f"C{number}" for number in range(1, 15))} <= set(verdicts)
-    assert "not measured" not in verdicts.values()
+def rows_of(path: Path) -> list[dict[str, str]]:
+    return list(csv.DictReader(path.read_text(encoding="utf8").splitlines()))
 
 
-def test_readme_shows_the_commands_that_matter():
-    text = "\n".join(shown_commands())
-    for name in ("reproduce", "translate", "corpus show", "corpus describe", "export", "merge"):
-        assert f"bottleneck {name}" in text
-    assert ".venv/bin/bottleneck reproduce\n" in README
-    assert len(re.findall(r"-m pytest", README)) == 1
-
-
-BLEU = ("bleu", "bleu_low", "bleu_high")
-CAPACITIES = [
-    ("copy: 90 % survive", "2,400 updates"),
-    ("copy: 50 % survive in place", "2,400 updates"),
-    ("copy: 90 % survive", "1,200 updates"),
-    ("grammar: 50 % survive", "2,400 updates"),
-]
-
-
-def rounded(row):
-    return tuple(f"{float(row[end]):.1f}" if row[end] else "" for end in ("value", "low", "high"))
+def rounded(row: dict[str, str], *names: str) -> str:
+    """A value with its interval, as the pages have it."""
+    value, low, high = (f"{float(row[name]):.1f}" if row[name] else "" for name in names)
+    return f"{value} [{low}, {high}]"
 
 
 @pytest.mark.slow
@@ -211,8 +193,7 @@ def rounded(row):
 def test_the_two_tables_are_those_that_the_command_prints(name, monkeypatch, capsys):
     """With their verdicts, but without the line on what was run."""
     monkeypatch.setenv("COLUMNS", "80")
-    bundle = ROOT / "results" / "reference" / "vindication"
-    assert run(["table", name, "--results", str(bundle)]) == 0
+    assert run(["table", name, "--results", str(REFERENCE / "vindication")]) == 0
     text = "\n".join(line.rstrip() for line in capsys.readouterr().out.splitlines())
     table, run_line, _ = text.partition("\n\ngrammar, ")
     assert table.count("..") >= 9  # ranges
@@ -220,91 +201,77 @@ def test_the_two_tables_are_those_that_the_command_prints(name, monkeypatch, cap
     assert f"{table}\n" in README
 
 
-REAL = ROOT / "results" / "reference"
-REAL_ROWS = [
-    (REAL / "real_canada_laws" / "tables" / "arms.csv", "statutes", "arm"),
-    (ROOT / "results" / "real" / "canada_laws_fr_en.csv", "French to English", "attention"),
-    (REAL / "real_multi30k" / "tables" / "arms.csv", "Multi30k", "arm"),
-    (REAL / "real_bible" / "tables" / "arms.csv", "Bible", "arm"),
-]
-
-
-def rows_of(path):
-    return list(csv.DictReader(path.read_text(encoding="utf8").splitlines()))
-
-
-@pytest.mark.parametrize(("path", "told", "column"), REAL_ROWS, ids=lambda held: str(held)[-30:])
-def test_what_real_text_gave_are_the_numbers_of_the_files(path, told, column):
-    rows = [row for row in rows_of(path) if int(row["n"]) >= READ_FROM]
+@pytest.mark.parametrize(
+    ("path", "text", "column"),
+    [
+        ("reference/real_canada_laws/tables/arms.csv", "statutes", "arm"),
+        ("real/canada_laws_fr_en.csv", "French to English", "attention"),
+        ("reference/real_multi30k/tables/arms.csv", "Multi30k", "arm"),
+        ("reference/real_bible/tables/arms.csv", "Bible", "arm"),
+    ],
+)
+def test_what_real_text_gave_are_the_numbers_of_the_files(path, text, column):
+    rows = [row for row in rows_of(ROOT / "results" / path) if int(row["n"]) >= READ_FROM]
     for arm in ("none", "dot"):
-        own = [row for row in rows if row[column] == arm]
-        assert len(own) >= 3
-        cells = [[f"{float(row[key]):.1f}" for key in BLEU] for row in own]
-        shown = [f"{value} [{low}, {high}]" for value, low, high in cells]
-        assert f"| {told} | {arm} | {' | '.join(shown)} |" in RESULTS
-    assert ", ".join(f"{int(row['n']):,}" for row in own) in " ".join(RESULTS.split())
+        of_arm = [row for row in rows if row[column] == arm]
+        assert len(of_arm) >= 3
+        cells = [rounded(row, "bleu", "bleu_low", "bleu_high") for row in of_arm]
+        assert f"| {text} | {arm} | {' | '.join(cells)} |" in RESULTS
+    assert ", ".join(f"{int(row['n']):,}" for row in of_arm) in " ".join(RESULTS.split())
 
 
-def test_the_known_5_grams_of_the_statutes_are_those_of_the_runs():
-    rows = rows_of(REAL / "real_canada_laws" / "runs.csv")
-    first, last = (round(100 * float(rows[place]["near_copies"])) for place in (0, 4))
+def test_the_known_5_grams_and_what_is_left_out_of_domain_are_of_the_files():
     text = " ".join(RESULTS.split())
+    rows = rows_of(REFERENCE / "real_canada_laws" / "runs.csv")
+    first, last = (round(100 * float(rows[place]["near_copies"])) for place in (0, 4))
     assert f"({first} % of the 5-grams of 5-10 words, {last} % of those of 41 and" in text
-
-
-def test_what_is_left_out_of_domain_is_of_the_files():
-    told = []
-    for name in ("multi30k", "bible"):
-        text = (ROOT / "results" / "real" / f"statutes_on_{name}.csv").read_text(encoding="utf8")
-        (whole,) = (row for row in csv.DictReader(text.splitlines()) if row["bucket"] == "all")
-        told.append(f"{float(whole['bleu_b']):.1f}")
-    first, second = map(re.escape, told)
-    assert re.search(rf"Multi30k is at\s+BLEU\s+{first}, the Bible at {second} ", RESULTS)
-
-
-def with_longer_warm_up():
-    """Words up to which half survive, after twice the updates, of the first and the third seed."""
-    text = (ROOT / "results" / "capacity_warm_up.csv").read_text(encoding="utf8")
-    rows = [row for row in csv.DictReader(text.splitlines()) if row["seed"] in ("1", "3")]
-    asked = {"updates": "2400", "measure": "length", "part": "50 %"}
-    return [f"{float(row['value']):.1f}" for row in rows if asked.items() <= row.items()]
+    scores = [
+        f"{float(row['bleu_b']):.1f}"
+        for name in ("multi30k", "bible")
+        for row in rows_of(ROOT / "results" / "real" / f"statutes_on_{name}.csv")
+        if row["bucket"] == "all"
+    ]
+    assert "Multi30k is at BLEU {}, the Bible at {} ".format(*scores) in text
 
 
 def test_the_words_that_256_numbers_hold_are_those_of_the_figures_file():
     """In the order of the page."""
-    figure = ROOT / "results" / "reference" / "capacity" / "figures" / "capacity.csv"
-    rows = list(csv.DictReader(figure.read_text(encoding="utf8").splitlines()))
-    held = {
-        (row["panel"], row["control"]): row
-        for row in rows
-        if row["x"] == "256" and row["kind"] == "mean"
-    }
-    numbers = [rounded(held[key]) for key in CAPACITIES]
-    told = RESULTS[RESULTS.index("## Can 256 numbers") : RESULTS.index("## Side questions")]
-    assert re.findall(r"([\d.]+) \[([\d.]+),\s([\d.]+)\]", told) == numbers
-    wide, narrow = (
-        rounded(row)[0]
-        for size in ("512", "64")
-        for row in rows
-        if (row["panel"], row["control"]) == CAPACITIES[1]
-        and (row["x"], row["kind"]) == (size, "mean")
-    )
-    assert f"with 512 numbers, {wide}, than with 64, {narrow}." in " ".join(told.split())
-    assert f"these two have {' and '.join(with_longer_warm_up())} " in " ".join(told.split())
-    known = {one for row in rows for one in rounded(row)} | {*with_longer_warm_up()}
-    assert {*re.findall(r"\d+\.\d", told)} <= known
-    assert "value at least" in held["copy: 50 % survive", "2,400 updates"]["note"]
-    assert "value under" in held["grammar: 90 % survive", "2,400 updates"]["note"]
+    rows = rows_of(REFERENCE / "capacity" / "figures" / "capacity.csv")
+    means = {(row["panel"], row["control"], row["x"]): row for row in rows if row["kind"] == "mean"}
+    lengths = {key: rounded(row, "value", "low", "high") for key, row in means.items()}
+    text = RESULTS[RESULTS.index("## Can 256 numbers") : RESULTS.index("## Side questions")]
+    text = " ".join(text.split())
+    places = ("copy: 50 % survive in place", "2,400 updates")
+    assert re.findall(r"[\d.]+ \[[\d.]+, [\d.]+\]", text) == [
+        lengths[*key, "256"]
+        for key in (
+            ("copy: 90 % survive", "2,400 updates"),
+            places,
+            ("copy: 90 % survive", "1,200 updates"),
+            ("grammar: 50 % survive", "2,400 updates"),
+        )
+    ]
+    wide, narrow = (lengths[*places, size].split()[0] for size in ("512", "64"))
+    assert f"with 512 numbers, {wide}, than with 64, {narrow}." in text
+    warm = {"updates": "2400", "measure": "length", "part": "50 %"}
+    slow = [
+        f"{float(row['value']):.1f}"
+        for row in rows_of(ROOT / "results" / "capacity_warm_up.csv")
+        if row["seed"] in ("1", "3") and warm.items() <= row.items()
+    ]
+    assert f"these two have {' and '.join(slow)} " in text
+    known = " ".join(rounded(row, "value", "low", "high") for row in rows)
+    assert {*re.findall(r"\d+\.\d", text)} <= {*re.findall(r"\d+\.\d", known), *slow}
+    assert "value at least" in means["copy: 50 % survive", "2,400 updates", "256"]["note"]
+    assert "value under" in means["grammar: 90 % survive", "2,400 updates", "256"]["note"]
 
 
 @pytest.mark.parametrize("name", ["vindication", "context_size", "controls", "capacity"])
 def test_the_sentences_behind_the_claims_are_as_many_as_readme_says(name):
-    rows = [row for row in rows_of(REAL / name / "runs.csv") if row["joined"] == "1"]
+    rows = [row for row in rows_of(REFERENCE / name / "runs.csv") if row["joined"] == "1"]
+    counts = {int(row["n"]) for row in rows}
     if name == "capacity":
-        first = [int(row["n"]) for row in rows if row["run"] == rows[0]["run"]]
-        counts = {sum(first)}
-    else:
-        counts = {int(row["n"]) for row in rows}
+        counts = {sum(int(row["n"]) for row in rows if row["run"] == rows[0]["run"])}
     sentence = {
         200: "200 per length bucket",
         400: "400 for C10 and C12",

@@ -21,12 +21,10 @@ REFERENCE = ROOT / "results" / "reference"
 README, RESULTS = (
     (ROOT / name).read_text(encoding="utf8") for name in ("README.md", "results/README.md")
 )
-CLAIM = {claim.id: claim for claim in CLAIMS}
 SIDE = ("training_length", "attention_types", "context_is_hidden", "cells", "teacher_forcing")
 """Sweeps whose questions are beside the lecture's own."""
-TABLES = sorted(REFERENCE.glob(f"*/{TABLES_FOLDER}/*.csv"))
-TOLD = (REFERENCE / "claims.csv").read_text(encoding="utf8").splitlines()
-DECIDED = {row["id"]: row for row in csv.DictReader(TOLD)}
+CLAIM_LINES = (REFERENCE / "claims.csv").read_text(encoding="utf8").splitlines()
+DECIDED = {row["id"]: row for row in csv.DictReader(CLAIM_LINES)}
 NUMBER = re.compile(r"\d+(?:\.\d+)?")
 NOT_MEASURED_HERE = re.compile(r"\b\d{4}-\d\d-\d\d|\b\d+-\d+\b|\b41\+|\b[CL]\d+|\b95 %|\bal\. 2014")
 """Days, length buckets, ids, the width of every interval, a paper's year."""
@@ -34,143 +32,124 @@ LINK = re.compile(r"\]\((\S+\.csv|\S+/tables/\S+\.md)\)")
 COMMAND = re.compile(r"`(?:bottleneck claims --results (\S+))?(?: ?--where (\S+))?`")
 """A command that decides claims; after it stands what else the same results are asked with."""
 SECTION = re.compile(r"^### ([^\n]+?): [^\n]+\n(.*?)(?=^##|\Z)", re.MULTILINE | re.DOTALL)
+ANSWERS = dict(SECTION.findall((REFERENCE / "README.md").read_text("utf8")))
 ROW = re.compile(r"^\| (L-[\w-]+|C\d+) \| [^|]+ \| \**([\w ]+?)\** \| ([^|]+) \|$", re.MULTILINE)
+SIDE_ROW = re.compile(r"^\| \[(\w+)\]\((\S+)\) \| [^|]+\? \| ([^|]+) \|$", re.MULTILINE)
+
+
+def output(*arguments):
+    """What a command prints."""
+    with redirect_stdout(io.StringIO()) as text:
+        assert run([*arguments]) == 0
+    return text.getvalue()
+
+
+def claims(*options):
+    rows = output("claims", "--format", "csv", "--results", *options).splitlines()
+    return {row["id"]: row for row in csv.DictReader(rows)}
+
+
+def values_of(path):
+    """The numbers of a CSV, or of the one beside a table in Markdown, without their signs."""
+    frame = pd.read_csv(path.with_suffix(".csv")).select_dtypes("number")
+    return np.abs(frame.to_numpy(dtype=float).ravel())
+
+
+def unknown_numbers(text, known, values):
+    """Those of a text that are neither known nor, to as many digits, values or per cents."""
+
+    def is_rounded(number):
+        digits = len(number.partition(".")[2])
+        distances = np.abs(np.outer(values, (1, 100)) - float(number))
+        return bool((distances <= 0.5001 / 10**digits).any())
+
+    numbers = NUMBER.findall(NOT_MEASURED_HERE.sub("", text))
+    assert numbers
+    return [number for number in numbers if number not in known and not is_rounded(number)]
 
 
 def test_readme_has_every_claim_with_the_verdict_and_the_numbers_of_the_files():
     rows = ROW.findall(README)
     assert [name for name, *_ in rows] == [claim.id for claim in CLAIMS]
-    for name, verdict, found in rows:
-        decided = DECIDED[name]
-        assert verdict == decided["verdict"], name
-        if verdict == "not measured":
-            assert f"`bottleneck {CLAIM[name].command}`" in found, name
-        else:
-            assert NUMBER.findall(found), name
-            known = {*NUMBER.findall(decided["because"]), "95"}  # per cent, of every interval
-            assert {*NUMBER.findall(found)} <= known, name
-
-
-SIDE_ROW = re.compile(r"^\| \[(\w+)\]\((\S+)\) \| [^|]+\? \| ([^|]+) \|$", re.MULTILINE)
+    for name, verdict, text in rows:
+        assert verdict == DECIDED[name]["verdict"] != "not measured", name
+        numbers = {*NUMBER.findall(text)}
+        known = {*NUMBER.findall(DECIDED[name]["because"]), "95"}  # per cent, of every interval
+        assert set() < numbers <= known, name
+    answered = {name for heading in ANSWERS for name in heading.split(", ")}
+    assert DECIDED.keys() - {"L-VIND-short", "L-VIND-rising", "L-VIND-largest"} <= answered
 
 
 def test_the_results_page_has_every_side_question_with_the_numbers_of_its_file():
     rows = SIDE_ROW.findall(RESULTS)
     assert {name for name, *_ in rows} == {name for name in SIDE if (REFERENCE / name).is_dir()}
-    for name, link, found in rows:
+    for name, link, text in rows:
         assert link == f"reference/{name}/tables/arms.md"
-        values, arms = (
-            _numbers(REFERENCE.parent / link),
-            set(_frame(REFERENCE.parent / link)["arm"]),
-        )
-        said = NUMBER.findall(NOT_MEASURED_HERE.sub("", found))
-        assert said
-        known = {*NUMBER.findall(" ".join(arms))}
-        assert [each for each in said if each not in known and not _is_rounded(each, values)] == []
-
-
-ANSWERS = dict(SECTION.findall((REFERENCE / "README.md").read_text("utf8")))
+        path = ROOT / "results" / link
+        arms = {*NUMBER.findall(" ".join(set(pd.read_csv(path.with_suffix(".csv"))["arm"])))}
+        assert unknown_numbers(text, arms, values_of(path)) == []
 
 
 @pytest.fixture(scope="module")
 def lecture():
     """All numbers of the lecture, as printed and as recomputed."""
-    with redirect_stdout(io.StringIO()) as held:
-        assert run(["lecture", "--format", "csv"]) == 0
-    return set(NUMBER.findall(held.getvalue()))
+    return {*NUMBER.findall(output("lecture", "--format", "csv"))}
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("heading", ANSWERS)
 def test_the_answers_numbers_are_those_of_the_files_that_they_link(heading, lecture, monkeypatch):
+    """Or of the claims as committed, or as each command that the text names decides them."""
     monkeypatch.chdir(ROOT)
-    text = ANSWERS[heading]
-    names = [name for name in heading.split(", ") if name in DECIDED]
-    told = "".join(found[name]["because"] for found in _decided_by(text) for name in names)
-    known = {*lecture, *NUMBER.findall(told.replace(",", ""))}
-    values = np.concatenate([[], *(_numbers(REFERENCE / link) for link in LINK.findall(text))])
-    said = NUMBER.findall(NOT_MEASURED_HERE.sub("", LINK.sub("]", text)).replace(",", ""))
-    assert said
-    assert [each for each in said if each not in known and not _is_rounded(each, values)] == []
-
-
-def _decided_by(text):
-    """The claims as committed, then as each command that the text names decides them."""
-    yield DECIDED
-    folder = ""
+    text, folder, decisions = ANSWERS[heading], "", [DECIDED]
     for results, where in COMMAND.findall(" ".join(text.split())):
         folder = results or folder
         if folder:
-            command = ["claims", "--results", folder, "--format", "csv"]
-            yield _claims(command + (["--where", where] if where else []))
-
-
-def _claims(command):
-    with redirect_stdout(io.StringIO()) as held:
-        assert run(command) == 0
-    return {row["id"]: row for row in csv.DictReader(held.getvalue().splitlines())}
-
-
-def _frame(path):
-    """The numbers of a CSV, or of the one beside a table in Markdown."""
-    return pd.read_csv(path.with_suffix(".csv"))
-
-
-def _numbers(path):
-    frame = _frame(path).select_dtypes("number")
-    return np.abs(frame.to_numpy(dtype=float).ravel())
-
-
-def _is_rounded(said, values):
-    """Whether it is one of these, or of these in per cent, to as many digits as are told."""
-    digits = len(said.partition(".")[2])
-    return any(
-        (np.abs(values * times - float(said)) <= 0.5001 / 10**digits).any() for times in (1, 100)
-    )
-
-
-def test_every_claim_that_is_decided_has_its_answer():
-    answered = {name for heading in ANSWERS for name in heading.split(", ")}
-    measured = {name for name, row in DECIDED.items() if row["verdict"] != "not measured"}
-    assert measured - {"L-VIND-short", "L-VIND-rising", "L-VIND-largest"} <= answered
+            decisions.append(claims(folder, *(["--where", where] if where else [])))
+    names = [name for name in heading.split(", ") if name in DECIDED]
+    because = "".join(rows[name]["because"] for rows in decisions for name in names)
+    known = {*lecture, *NUMBER.findall(because.replace(",", ""))}
+    values = np.concatenate([[], *(values_of(REFERENCE / link) for link in LINK.findall(text))])
+    plain = NOT_MEASURED_HERE.sub("", LINK.sub("]", text)).replace(",", "")
+    assert unknown_numbers(plain, known, values) == []
 
 
 @pytest.mark.slow
 def test_claims_are_decided_anew_as_they_are_committed(monkeypatch):
     monkeypatch.chdir(ROOT)
-    again = _claims(["claims", "--results", "results/reference", "--format", "csv"])
-    told = ("verdict", "because", "measure", "runs")
-    assert {name: [row[key] for key in told] for name, row in again.items()} == {
-        name: [row[key] for key in told] for name, row in DECIDED.items()
+    assert "`bottleneck claims --results results/reference`" in README
+    again = claims("results/reference")
+    columns = ("verdict", "because", "measure", "runs")
+    assert {name: [row[key] for key in columns] for name, row in again.items()} == {
+        name: [row[key] for key in columns] for name, row in DECIDED.items()
     }
 
 
 def in_its_lane(path):
     """The main job's tables are slow; of the other folders', whose numbers `golden` has, one is."""
-    mark = pytest.mark.slow if path.stem in MAIN else pytest.mark.exhaustive(sample="test")
+    main = path.stem in ("failure_pattern", "vindication")
+    mark = pytest.mark.slow if main else pytest.mark.exhaustive(sample="test")
     return pytest.param(path, id=f"{path.parts[-3]}-{path.stem}", marks=mark)
 
 
-MAIN = ("failure_pattern", "vindication")
+TABLES = sorted(REFERENCE.glob(f"*/{TABLES_FOLDER}/*.csv"))
 
 
-@pytest.mark.parametrize("path", list(map(in_its_lane, TABLES)))
-def test_tables_of_the_committed_bundles_are_the_committed_tables(path, monkeypatch, capsys):
+@pytest.mark.parametrize("path", [*map(in_its_lane, TABLES)])
+def test_tables_of_the_committed_bundles_are_the_committed_tables(path, monkeypatch):
     monkeypatch.chdir(ROOT)
     folder = path.parents[1].relative_to(ROOT)
-    found, markdown = (_table(folder, path.stem, form, capsys) for form in ("csv", "markdown"))
-    printed = [path.stem, GROWTH] if path.stem == "cost" else [path.stem]
-    texts = [path.with_name(f"{name}.md").read_text(encoding="utf8") for name in printed]
-    assert markdown == "\n".join(texts)
-    found = pd.read_csv(io.StringIO(found))
-    pd.testing.assert_frame_equal(found, pd.read_csv(path), rtol=1e-9)
 
+    def table(form):
+        if path.stem == GROWTH:  # printed under `table cost`, and alone in no form for programs
+            return study_pages("cost", folder)[1].render(form)
+        return output("table", path.stem, "--results", str(folder), "--format", form)
 
-def _table(folder, name, form, capsys):
-    if name == GROWTH:  # printed under `table cost`, and alone in no form for programs
-        return study_pages("cost", folder)[1].render(form)
-    assert run(["table", name, "--results", str(folder), "--format", form]) == 0
-    return capsys.readouterr().out
+    names = [path.stem, GROWTH] if path.stem == "cost" else [path.stem]
+    texts = [path.with_name(f"{name}.md").read_text(encoding="utf8") for name in names]
+    assert table("markdown") == "\n".join(texts)
+    frame = pd.read_csv(io.StringIO(table("csv")))
+    pd.testing.assert_frame_equal(frame, pd.read_csv(path), rtol=1e-9)
 
 
 def test_every_part_has_its_tables_figures_and_no_weights():
@@ -184,7 +163,7 @@ def test_every_part_has_its_tables_figures_and_no_weights():
     assert (REFERENCE / "report.html").stat().st_size < 3e6
 
 
-def _anchors(text):
+def anchors(text):
     """Ids of a page's headings, as a reader's page of Markdown makes them."""
     headings = re.findall(r"^#+ (.+)$", re.sub(r"^```.*?^```", "", text, flags=re.M | re.S), re.M)
     return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
@@ -202,8 +181,7 @@ def _anchors(text):
 def test_every_link_of_the_pages_leads_to_a_file_or_a_heading(page, least):
     text = (ROOT / page).read_text(encoding="utf8")
     links = re.findall(r"\]\(([^)\s]+)\)", text)
-    inside = {link.removeprefix("#") for link in links if link.startswith("#")}
     files = [link for link in links if not link.startswith(("#", "https://"))]
     assert len(files) >= least
-    assert inside <= _anchors(text)
+    assert {link.removeprefix("#") for link in links if link.startswith("#")} <= anchors(text)
     assert [link for link in files if not (ROOT / page).parent.joinpath(link).exists()] == []

@@ -1,30 +1,59 @@
-"""A sweep whose training is in the test's hands."""
+"""Commands as a user gives them, and a sweep whose training is in the test's hands."""
+
+import shlex
 
 import pytest
-from planted import sentences, translations, write_run
-from small_sweeps import small_sweep
+from small_sweeps import planted_jobs, small_sweep
 
-from seq2seq_bottleneck.runs.pool import Outcome
+from seq2seq_bottleneck.cli.main import run
+
+
+def words(parts):
+    """The words of a command line: strings are split as a shell does, lists and paths are not."""
+    split = [shlex.split(part) if isinstance(part, str) else part for part in parts]
+    return [str(word) for part in split for word in (part if isinstance(part, list) else [part])]
+
+
+@pytest.fixture
+def ok(capsys):
+    """Run a command that succeeds; gives what it prints."""
+
+    def printed(*parts):
+        capsys.readouterr()
+        assert run(words(parts)) == 0
+        return capsys.readouterr()
+
+    return printed
+
+
+@pytest.fixture
+def fails(capsys):
+    """Run a command that fails with this exit code; gives the one line on stderr."""
+
+    def message(*parts, code=1):
+        capsys.readouterr()
+        assert run(words(parts)) == code
+        printed = capsys.readouterr()
+        assert printed.out == ""
+        (line,) = printed.err.splitlines()
+        assert line.startswith("bottleneck: ")
+        return line
+
+    return message
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory):
+    """Compiled programs of one module alone: what its tests spoil is nobody else's."""
+    return tmp_path_factory.mktemp("cache")
 
 
 @pytest.fixture
 def planted(tmp_path, monkeypatch):
     """A sweep's file in a folder of its own; in the place of training, runs with known scores."""
-
-    def run_jobs(jobs, store, listener, **_):
-        outcomes = []
-        for job in sorted(jobs, key=lambda job: job.name):
-            name = f"run{len(outcomes)}"
-            texts = translations(sentences(), [0.1, 0.2, 0.3, 0.4, 0.5], [len(outcomes)])
-            write_run(store.parent, name, job.settings, texts, sentences())
-            end = {"phase": "done", "run": name, "reason": ""}
-            listener(job, end)
-            outcomes.append(Outcome(job, **end))
-        return sorted(outcomes, key=lambda outcome: jobs.index(outcome.job))
-
+    run_jobs = planted_jobs(lambda _, n: (f"run{n}", [0.1, 0.2, 0.3, 0.4, 0.5], n))
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("seq2seq_bottleneck.runs.pool.run_jobs", run_jobs)
-    (tmp_path / "mine.toml").write_text(
-        small_sweep("Does a larger context help?", "none", "additive")
-    )
+    text = small_sweep("Does a larger context help?", "none", "additive")
+    (tmp_path / "mine.toml").write_text(text)
     return tmp_path

@@ -17,24 +17,14 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from disk_faults import FAULTS, Fault, faulty, mended
+from disturbed import contents
 
 from seq2seq_bottleneck.cli.main import run
-from seq2seq_bottleneck.settings.files import SUMS
 
 NEVER = -1
 
 
-def held(folder: Path) -> dict[str, bytes]:
-    """The files of a folder and their bytes; sums are looked at by whoever reads."""
-    files = (
-        path
-        for path in folder.rglob("*")
-        if path.is_file() and path.name != SUMS and path.suffix != ".part"
-    )
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
-
-
-def given(command: list[str]) -> tuple[int, str]:
+def result(command: list[str]) -> tuple[int, str]:
     """The command's exit code and what it said of its end."""
     errors = io.StringIO()
     with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(errors):
@@ -42,42 +32,43 @@ def given(command: list[str]) -> tuple[int, str]:
     return code, errors.getvalue()
 
 
-def tried(place: Path, whole: Path, command: list[str], fault: Fault, step: int) -> dict:
+def attempt(place: Path, whole: Path, command: list[str], fault: Fault, step: int) -> dict:
     """The command with the fault from its write ``step`` on, and the same again without it."""
     shutil.copytree(whole, place)
     os.chdir(place)
-    before = held(place)
-    with faulty(fault, step) as begun:
-        code, told = given(command)
+    before = contents(place)
+    with faulty(fault, step) as writes:
+        code, message = result(command)
     mended(place)
-    between = held(place)
+    between = contents(place)
     parts = [path.name for path in place.rglob("*.part")]
-    readable = given(["export", "--results", "out"])[0]
-    again, _ = given(command)
+    readable, _ = result(["export", "--results", "out"])
+    again, _ = result(command)
     return {
-        "writes": len(begun), "code": code, "told": told, "parts": parts, "readable": readable,
-        "again": again, "before": before, "between": between, "after": held(place),
+        "writes": len(writes), "code": code, "message": message, "parts": parts,
+        "readable": readable, "again": again, "before": before, "between": between,
+        "after": contents(place),
     }  # fmt: skip
 
 
 def main() -> None:
     folder, whole = Path(sys.argv[1]), Path(sys.argv[2])
     fault, most, command = FAULTS[sys.argv[3]], int(sys.argv[4]), sys.argv[5:]
-    even = tried(folder / "even", whole, command, fault, NEVER)
-    writes, right = even["writes"], even["after"]
-    print(json.dumps({"code": even["code"], "again": even["again"], "writes": writes}), flush=True)
+    undisturbed = attempt(folder / "undisturbed", whole, command, fault, NEVER)
+    writes, right = undisturbed["writes"], undisturbed["after"]
+    print(json.dumps({name: undisturbed[name] for name in ("code", "again", "writes")}), flush=True)
     for step in np.unique(np.linspace(0, writes - 1, min(most, writes)).round().astype(int)):
-        found = tried(folder / str(step), whole, command, fault, int(step))
-        before, between, after = (found.pop(name) for name in ("before", "between", "after"))
-        strange = [
+        row = attempt(folder / str(step), whole, command, fault, int(step))
+        before, between, after = (row.pop(name) for name in ("before", "between", "after"))
+        row["step"] = int(step)
+        row["strange"] = [
             name for name in between if between[name] not in (before.get(name), right.get(name))
         ]
-        gone = sorted(before.keys() - between.keys() - (before.keys() - right.keys()))
-        other = sorted(
+        row["gone"] = sorted(before.keys() - between.keys() - (before.keys() - right.keys()))
+        row["other"] = sorted(
             name for name in after.keys() | right.keys() if after.get(name) != right.get(name)
         )
-        found |= {"step": int(step), "strange": strange, "gone": gone, "other": other}
-        print(json.dumps(found), flush=True)
+        print(json.dumps(row), flush=True)
 
 
 if __name__ == "__main__":

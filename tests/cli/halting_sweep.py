@@ -8,46 +8,43 @@ import runpy
 import shlex
 import sys
 import time
-from importlib import import_module
 from pathlib import Path
-from typing import Any
+from pkgutil import resolve_name
+from unittest.mock import patch
 
 SECONDS = 5.0
 """Long enough to be found halted, and less than a worker has to end when asked to."""
 OF_DRIVER = {
-    "planning": ("runs.sweep", "plan"),
-    "starting workers": ("runs.pool", "start_worker"),
-    "gathering": ("runs.sweep", "write_bundle"),
+    "planning": "runs.sweep:plan",
+    "starting workers": "runs.pool:start_worker",
+    "gathering": "runs.sweep:write_bundle",
 }
 OF_WORKER = {
-    "starting": ("runs.environment", "use_cache"),
-    "preparing the corpus": ("runs.run", "load_corpus"),
-    "training": ("training.loop", "_Clock.count"),
-    "validating": ("training.loop", "sentence_losses"),
-    "keeping a checkpoint": ("runs.checkpoint", "write_bytes"),
-    "decoding": ("runs.evaluation", "decode"),
-    "scoring": ("runs.evaluation", "bucket_rows"),
-    "writing": ("runs.evaluation", "make_examples"),
-    "ending": ("runs.run", "programs"),
+    "starting": "runs.environment:use_cache",
+    "preparing the corpus": "runs.run:load_corpus",
+    "training": "training.loop:_Clock.count",
+    "validating": "training.loop:sentence_losses",
+    "keeping a checkpoint": "runs.checkpoint:write_bytes",
+    "decoding": "runs.evaluation:decode",
+    "scoring": "runs.evaluation:bucket_rows",
+    "writing": "runs.evaluation:make_examples",
+    "ending": "runs.run:programs",
 }
 """Of each stage the function, by module, at whose first call it halts."""
 
 
-def halt_at(module: str, name: str, mark: Path) -> None:
+def halt_at(function: str, mark: Path) -> None:
     """Have a function of the package halt at its first call, if no process has halted yet."""
-    holder: Any = import_module(f"seq2seq_bottleneck.{module}")
-    *path, last = name.split(".")
-    for part in path:
-        holder = getattr(holder, part)
-    plain = getattr(holder, last)
+    function = f"seq2seq_bottleneck.{function}"
+    plain = resolve_name(function)
 
-    def halting(*given: Any, **named: Any) -> Any:
+    def halting(*args, **kwargs):
         if not mark.exists():
             mark.touch()
             time.sleep(SECONDS)
-        return plain(*given, **named)
+        return plain(*args, **kwargs)
 
-    setattr(holder, last, halting)
+    patch(function.replace(":", "."), halting).start()
 
 
 def workers_halt(mark: Path) -> None:
@@ -62,11 +59,11 @@ def workers_halt(mark: Path) -> None:
 def main() -> None:
     stage, mark, arguments = sys.argv[1], Path(sys.argv[2]), sys.argv[3:]
     if arguments[0] == "-m":
-        halt_at(*OF_WORKER[stage], mark)
+        halt_at(OF_WORKER[stage], mark)
         runpy.run_module(arguments[1], run_name="__main__")
         return
     if stage in OF_DRIVER:
-        halt_at(*OF_DRIVER[stage], mark)
+        halt_at(OF_DRIVER[stage], mark)
     else:
         workers_halt(mark)
     from seq2seq_bottleneck.cli.main import main as command

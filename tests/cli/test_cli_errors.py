@@ -2,250 +2,356 @@
 
 import gzip
 import os
+import shlex
+import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+from disturbed import state
+from listed import write_relisted
+from ordinary_user import bottleneck
+from planted import write_planted, write_sizes
+from planted_arms import LOW, Store
+from planted_cost import plant_costs
+from small_sweeps import FOUR
 
-from seq2seq_bottleneck.cli.main import run
 from seq2seq_bottleneck.settings.machine import NUMBERS
 
-WORDS = [
-    "the",
-    "cat",
-    "sat",
-    "on",
-    "the",
-    "mat",
-    "and",
-    "the",
-    "dog",
-    "ran",
-    "to",
-    "the",
-    "house",
-    "of",
-    "my",
-    "old",
-    "friend",
-    "in",
-    "town",
-]
+ARMS = {"none": LOW, "additive": [0.1] * 5}
+BENCH = Path(__file__).parents[2] / "results" / "reference" / "bench"
+TOMLS = {
+    "mine": FOUR,
+    "misspelt": FOUR + "contxt = 3\n",
+    "broken": "model = [",
+    "comment": "# Why?\n",
+    "unasked": 'preset = "smoke"\n',
+    "unseen": '# Is it?\n[[group]]\nname = "a\\u001b\\u202eb"\nmodel.layers = 1\n',
+    "textless": '# Why?\ncorpus.name = "files"\n',
+}
+FOLDER = "this command's folder is named by"
+NO_RUNS = "is a bundle without its run folders"
+TRAINED_ELSEWHERE = f"{NO_RUNS} ... where its runs were trained"
+SEVERAL = "holds folders of results (controls, vindication): name one of them"
+OF_RUNS = (
+    "{table vindication,export,plot bleu -o bleu.png,plot survival -o survival.png,runs,"
+    "translate 'the cat',diagnose,lecture L10,study survival} --results"
+)
+"""Commands that want a folder of runs; braces mean what they do in a shell."""
+CORPUS = "--set corpus.name=files --set corpus.source="
+MADE = "{reproduce,sweep vindication} --preset smoke --out made"
+FILES = "files --preset smoke --source a.en --target"
+TESTED = "--references a.fr --sources a.en"
+SCORE = f"score --hypotheses a.fr {TESTED}"
+COMPARE = f"compare a.fr a.en {TESTED}"
+
+USAGE = {
+    "reproduse": "reproduse ... (see `bottleneck --help`)",
+    "reproduce --sedes 3": "--sedes",
+    "reproduce --seeds none": "--seeds ... integer",
+    "reproduce --seeds 0": "--seeds ... 1",
+    "reproduce --preset lectur": "'lectur' ... 'lecture'",
+    "reproduce --set model.contxt_size=3": "contxt_size ... context_size",
+    "reproduce --set model.context_size": "section.key=value",
+    "reproduce --set corpus.source_vocabulary=0": "source_vocabulary",
+    "reproduce --set model.attention=none": "attention=none ... additive",
+    "reproduce --corpus grammer": "corpus.name ... 'grammar'",
+    "reproduce --corpus multi": "corpus.name",
+    "reproduce --preset smoke --corpus files": "corpus.source",
+    "reproduce --threads 1025 --preset smoke": "'1025': give a number from 1 to 1,024",
+    "{reproduce,sweep controls} --results=x": f"No such option: --results: {FOLDER} --out (see",
+    "sweep --jbs 1": "(see `bottleneck sweep --help`)",
+    f"sweep vindication --jobs {'9' * 20} --dry-run": "--jobs ... 9999",
+    "sweep vindicate --threads x": "unknown sweep 'vindicate'; did you mean",
+    "sweep none.toml": "none.toml ... or one of attention_types, ",
+    "sweep misspelt.toml": "misspelt.toml ... model.contxt ... model.context_size",
+    "sweep broken.toml": "broken.toml ... TOML",
+    "sweep comment.toml": "comment.toml sets nothing",
+    "sweep unasked.toml": "unasked.toml: no question",
+    "sweep unseen.toml": "printable characters",
+    "sweep textless.toml": "--set corpus.source=FILE",
+    "corpus shw": "shw",
+    "corpus show grammar -n 0": "-n ... 1",
+    "corpus show --preset smoke --set corpus.lexicon=smal": "did you mean 'small'",
+    "corpus list --format cvs": "unknown format 'cvs' ... did you mean 'csv'",
+    "corpus fetch": "(see `bottleneck corpus fetch --help`)",
+    "corpus fetch multi3k": "no corpus 'multi3k' to fetch; did you mean",
+    "corpus fetch grammar --again": "no corpus 'grammar' to fetch; known are",
+    "corpus fetch tatoeba --limit 0": "--limit",
+    "corpus describe grammar --test tatoeba": "for real text, not for corpus 'grammar'",
+    "translate '   '": "empty",
+    "translate 'a \udc80'": "not UTF-8",
+    "translate the black cat --beam 2": "black cat ... in quotes ... bottleneck translate --help",
+    "diagnose the black cat": "black cat ... in quotes ... bottleneck diagnose --help",
+    "diagnose 'the\udc80cat sat'": "not UTF-8",
+    "diagnose '  '": "empty",
+    "diagnose '?!'": "no words",
+    "diagnose 'the cat' --format word": "'word'",
+    "table failurepattern": "unknown table 'failurepattern'; did you mean 'failure-pat",
+    "table cots --format txt": "unknown table 'cots'; did you mean 'cost'?",
+    "table vindicate --results nowhere": "unknown table 'vindicate'; did you mean",
+    "table vindication --format txt": "unknown format 'txt'; did you mean 'latex'?",
+    "table vindication --out x": f"No such option: --out: {FOLDER} --results (see",
+    "table context-size --where sed=1 --results out": "sed ... seed",
+    "table cost --where seed=1 --results bench": "no runs that --where could choose",
+    "claims --format latex": "known are csv, json, markdown, rich",
+    "claims --where sed=2 --results out": "did you mean 'seed'",
+    "plot blue": "unknown figure 'blue'; did you mean 'bleu'?",
+    "plot attention --sentence the black cat": "black cat ... in quotes ... bottleneck plot --help",
+    "plot attention --sentence '\udc80' -o a.png": "not UTF-8",
+    "export --where sed=2 --results out": "did you mean 'seed'",
+    "export -o x --bundle b --results out": "give one of them",
+    "runs none --yes --results out": "--remove",
+    "runs --where sed=1 --results out": "sed ... seed",
+    "runs --where attention --results out": "attention ... value",
+    "runs --where learning_rate=high --results out": "learning_rate ... a number",
+    "runs --where bidirectional=0 --results out": "bidirectional ... true or false",
+    "study fits {,--format txt,--gold g --source s}": "unknown study 'fits'; did you mean 'fit'?",
+    "study length --gold g": "not length ... leave them out",
+    "study costs": "did you mean 'cost'?",
+    "study cost --results bench --seeds 2": "no runs that --seeds ... bench`",
+    "study alignment --results out --gold g --source s --target t --seeds 3": "runs of ... --where",
+    "lecture L77 {,--format txt}": "unknown id 'L77'; did you mean 'L7'?",
+    "lecture --format txt": "unknown format 'txt'",
+    "lecture {C3,c14}": "a claim and not a printed number; use `bottleneck claims`",
+    "bench --vary lenght": "'lenght' ... 'length'",
+    "bench --vary length=0": "length=0",
+    "bench --arms additiv": "'additiv' ... 'additive'",
+    "bench --repeats 0": "--repeats",
+    "bench --threads none": "--threads",
+    "bench --threads 1025": "--threads ... 1024",
+    "bench --format txt": "'txt' ... latex",
+    "score": "(see `bottleneck score --help`)",
+    f"score {TESTED}": "--hypotheses",
+    "score --hypotheses a.fr --references a.en": "--sources",
+    f"{SCORE} --format cvs": "unknown format 'cvs' ... 'csv'",
+    f"{SCORE} --edges 5": "--edges '5' ... two or more",
+    f"{SCORE} --edges 5,x": "--edges '5,x'",
+    f"{SCORE} --edges 11,5": "--edges '11,5' ... ascending",
+    f"{SCORE} --resamples 0": "--resamples",
+    f"compare a.fr {TESTED}": "argument ... B",
+    "compare a.fr a.en": "system A 'a.fr' ... --references and --sources",
+    "compare a.fr a.en --references a.fr": "--sources missing",
+    f"{COMPARE} --format cvs": "'csv'",
+    f"{COMPARE} --trials 0": "--trials",
+    "sweep mine.toml --scheduler {'',127.0.0.1,http://here:8786,tcp://here,tcp://a:99999}": (
+        "--scheduler ' ... ': ... tcp://HOST:PORT"
+    ),
+    "sweep mine.toml --seeds-together {0,-1,2.5,many,'',1000000}": (
+        "--seeds-together ' ... ': give a number from 1 to 999,999, or auto"
+    ),
+    "sweep mine.toml --threads {0,-1,2.5,many,'',1000000}": (
+        "--threads ' ... ': give a number from 1 to 1,024, or auto"
+    ),
+    "sweep mine.toml --scheduler tcp://10.0.0.1:8786 --threads 2": "--threads: on a cluster ",
+    "sweep mine.toml --scheduler tcp://10.0.0.1:8786 --seeds-together 2": (
+        "--seeds-together: on a cluster "
+    ),
+}
+"""Exit code 2: what is said of a command line, its parts separated by dots."""
+REFUSED = {
+    "{table vindication,export,runs}": "or name one with --results DIR",
+    f"{OF_RUNS} sweeps": SEVERAL,
+    "study capacity --results sweeps --preset smoke": SEVERAL,
+    f"{OF_RUNS} bench": "'bench' holds a benchmark and no runs: `bottleneck table cost`",
+    **{
+        f"{{export,runs,claims,plot bleu,study survival}} --results {name}": (
+            f"{name!r} is not a folder: name one that"
+        )
+        for name in ("/dev/null", "loop", "pipe", "a.en")
+    },
+    "claims --results nowhere": "'nowhere' is not a folder: name one that",
+    "report --results a.en": "is not a folder",
+    "report --results empty": "no results in",
+    "report --results damaged": "cannot be",
+    "{table vindication,export,runs} --results out/runs/none1x1": (
+        "'out/runs/none1x1' is one run: name its store, ... /out'"
+    ),
+    "runs --results bundle": f"{NO_RUNS} ... `bottleneck export` prints",
+    "{translate 'the cat',diagnose,study survival} --results bundle": TRAINED_ELSEWHERE,
+    "study survival --results bundle --dry-run": TRAINED_ELSEWHERE,
+    "{reproduce,sweep vindication} --preset smoke --out bundle": (
+        f"{NO_RUNS} ... another folder with --out"
+    ),
+    "{table,plot} alignment --results bundle": (
+        "no alignment study in 'bundle', a bundle without its run folders: ... "
+        "`bottleneck study alignment --results DIR` measures it where the runs were"
+    ),
+    "{table,plot} alignment-gold --results bundle": (
+        "no gold set of your own in 'bundle', a bundle without ... --target FILE --results DIR`"
+    ),
+    "table length --results 'a copy'": "`bottleneck study length --results 'a copy'` measures it",
+    "table vindication --results sizes": "context_size ... --where",
+    "translate hello": "bottleneck reproduce ... --results",
+    "translate hello {--results,--run} empty": "'empty'",
+    "diagnose": "bottleneck reproduce",
+    "diagnose 'the cat' --results nowhere": "nowhere",
+    "lecture {L10,L15,} --results nowhere": "'nowhere' is not a folder",
+    "study cost": "`bottleneck bench --out results/runs/bench`",
+    "study cost --results 'my results'": "`bottleneck bench --out 'my results'`",
+    "study length --results thre {,--dry-run}": (
+        "'thre' does not exist: name a folder of finished runs, or say which runs to"
+    ),
+    **{
+        f"study {{embeddings,alignment}} --results text-{text}": (
+            f"in 'text-{text}' (corpus {text}); without --results it trains its own"
+        )
+        for text in ("files", "copy")
+    },
+    f"corpus {{describe,show}} {FILES} short.fr": "60 ... 59 ... a.en ... short.fr",
+    f"corpus describe {FILES} absent.fr": "absent.fr",
+    f"corpus describe {FILES} empty.fr": "empty.fr ... is empty",
+    f"corpus describe {FILES} latin.fr": "latin.fr ... 7 ... UTF-8",
+    f"corpus describe {FILES} broken.fr.gz": "broken.fr.gz",
+    f"corpus describe {FILES} a.fr --set scoring.edges=5,40": "5-39 ... two",
+    "corpus describe tatoeba": "corpus 'tatoeba' is not on this machine; `bottleneck corpus fetch",
+    "sweep context_size --corpus europarl --dry-run": "`bottleneck corpus fetch europarl`",
+    "reproduce --preset smoke --out a.en/out": "a.en/out ... cannot write",
+    # Before any run starts, with progress shown: not a line of it.
+    f"{MADE} {CORPUS}absent.en --set corpus.target=a.fr": "absent.en ... does not exist",
+    f"{MADE} {CORPUS}a.en --set corpus.target=absent.fr": "absent.fr ... does not exist",
+    f"{MADE} {CORPUS}a.en --set corpus.target=short.fr": "60 ... 59",
+    f"{MADE} --corpus multi30k": "`bottleneck corpus fetch multi30k`",
+    "bench --quiet --out a.en/out": "a.en/out ... --out",
+    f"score --hypotheses absent {TESTED}": "--hypotheses 'absent' ... exist",
+    f"score --hypotheses short.fr {TESTED}": "--hypotheses ... 'short.fr' has 59 lines ... "
+    "--references 'a.fr' has 60",
+    "score --hypotheses a.fr --references a.fr --sources short.fr": "--sources 'short.fr' has 59",
+    f"score --hypotheses empty.fr {TESTED}": "--hypotheses 'empty.fr' is empty",
+    f"score --hypotheses latin.fr {TESTED}": "--hypotheses 'latin.fr' line 7 is not UTF-8",
+    f"score --hypotheses broken.fr.gz {TESTED}": "'broken.fr.gz' is no whole gzip file",
+    f"score --hypotheses . {TESTED}": "--hypotheses '.' is a folder",
+    f"compare a.fr absent {TESTED}": "system B 'absent' ... exist",
+    f"compare short.fr a.en {TESTED}": "system A ... 'short.fr' has 59 lines",
+    f"{SCORE} --edges 5,40": "60 sources fill only bucket 5-39 ... two are needed",
+    f"{COMPARE} --edges 5,40": "60 sources fill only bucket 5-39 ... two are needed",
+}
+"""Exit code 1."""
 
 
 def sentences(count: int) -> str:
     """Distinct lines of 5 to 16 words."""
-    lines = [" ".join([*WORDS[: 5 + n % 12], f"x{n}"]) for n in range(count)]
-    return "".join(f"{line}\n" for line in lines)
+    lines = [[f"x{n}", *(f"w{place}" for place in range(4 + n % 12))] for n in range(count)]
+    return "".join(f"{' '.join(line)}\n" for line in lines)
 
 
-@pytest.fixture
-def parallel(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "a.en").write_text(sentences(60))
-    (tmp_path / "a.fr").write_text(sentences(60))
-    return tmp_path
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    """Results of all kinds, texts and sweeps, whole and damaged."""
+    place = tmp_path_factory.mktemp("place")
+    write_planted(place / "out", ARMS, seeds=1)
+    for name in ("a copy", "sweeps/controls", "sweeps/vindication"):
+        shutil.copytree(place / "out", place / name)
+    shutil.copytree(place / "out", place / "bundle", ignore=shutil.ignore_patterns("runs"))
+    write_sizes(place / "sizes", {(size, arm): LOW for size in (8, 16) for arm in ARMS})
+    for text in ("files", "copy"):
+        Store(place / f"text-{text}").add("own", "none", LOW, corpus={"name": text}).write()
+    plant_costs(place / "bench")
+    write_relisted(place / "damaged" / "probes" / "length.csv", "no,such,columns\n")
+    (place / "empty").mkdir()
+    (place / "loop").symlink_to("loop")
+    os.mkfifo(place / "pipe")
+    text = sentences(60)
+    for name in ("a.en", "a.fr"):
+        (place / name).write_text(text)
+    (place / "short.fr").write_text(sentences(59))
+    (place / "empty.fr").write_text("")
+    lines = text.encode().split(b"\n")
+    (place / "latin.fr").write_bytes(b"\n".join([*lines[:6], b"caf\xe9 " + lines[6], *lines[7:]]))
+    (place / "broken.fr.gz").write_bytes(gzip.compress(text.encode())[:-9])
+    for name, content in TOMLS.items():
+        (place / f"{name}.toml").write_text(content)
+    return place
 
 
-def fails(capsys, arguments: list[str], code: int, *parts: str) -> None:
-    """Run, and check the one line and the exit code."""
-    assert run(arguments) == code
-    printed = capsys.readouterr()
-    assert printed.out == ""
-    lines = [line for line in printed.err.splitlines() if line.startswith("bottleneck: ")]
-    assert len(lines) == 1
-    assert "Traceback" not in printed.err
-    for part in parts:
-        assert part in lines[0], lines[0]
+def expanded(line: str) -> list[str]:
+    """The lines that a shell makes of braces."""
+    start, brace, rest = line.partition("{")
+    choices, _, end = rest.partition("}")
+    if not brace:
+        return [line]
+    return [text for choice in choices.split(",") for text in expanded(f"{start}{choice}{end}")]
+
+
+MISTAKES = [
+    pytest.param(line, code, parts, id=line[:70])
+    for code, table in ((2, USAGE), (1, REFUSED))
+    for lines, parts in table.items()
+    for line in expanded(lines)
+]
+
+
+@pytest.mark.parametrize(("line", "code", "parts"), MISTAKES)
+def test_a_mistake_is_one_line_and_changes_nothing(
+    line, code, parts, place, fails, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(place)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    before = state(place)
+    message = fails(line, code=code)
+    assert all(part in message for part in parts.split(" ... ")), message
+    assert state(place) == before
+
+
+def test_other_arguments_too_many_are_not_told_to_go_into_quotes(fails):
+    assert "quotes" not in fails("table vindication black", code=2)
+
+
+def test_the_way_out_is_one_that_there_is(place, fails, monkeypatch):
+    monkeypatch.chdir(place)
+    for reader in ("table", "plot"):
+        assert "bundle" not in fails(reader, "alignment --results bundle").partition(": `")[2]
+    assert "--source" not in fails("sweep textless.toml", code=2)
+    assert "--gold takes links" in fails("study alignment --results text-files")
 
 
 @pytest.mark.parametrize(
-    ("arguments", "parts"),
+    ("line", "module"),
     [
-        (["reproduse"], ["reproduse"]),
-        (["reproduce", "--sedes", "3"], ["--sedes"]),
-        (["reproduce", "--seeds", "none"], ["--seeds", "integer"]),
-        (["reproduce", "--seeds", "0"], ["--seeds", "1"]),
-        (["reproduce", "--preset", "lectur"], ["'lectur'", "'lecture'"]),
-        (["reproduce", "--set", "model.contxt_size=3"], ["contxt_size", "context_size"]),
-        (["reproduce", "--set", "model.context_size"], ["section.key=value"]),
-        (["reproduce", "--set", "corpus.source_vocabulary=0"], ["source_vocabulary"]),
-        (["reproduce", "--set", "model.attention=none"], ["attention=none", "additive"]),
-        (["reproduce", "--corpus", "grammer"], ["corpus.name", "'grammar'"]),
-        (["reproduce", "--preset", "smoke", "--corpus", "files"], ["corpus.source"]),
-        (["corpus", "show", "grammar", "-n", "0"], ["-n", "1"]),
-        (["corpus", "shw"], ["shw"]),
-        (["translate", "   "], ["empty"]),
-        (["translate", "a \udc80"], ["not UTF-8"]),
-        (["diagnose", "the\udc80cat sat"], ["not UTF-8"]),
-        (["diagnose", "  "], ["empty"]),
-        (["plot", "attention", "--sentence", "\udc80", "-o", "a.png"], ["not UTF-8"]),
-        (["sweep", "vindication", "--jobs", "9" * 20, "--dry-run"], ["--jobs", "9999"]),
-        (["sweep", "none.toml"], ["none.toml", "or one of attention_types, "]),
-        (["corpus", "fetch", "grammar", "--again"], ["no corpus 'grammar' to fetch"]),
-        (["study", "length", "--gold", "g"], ["not length", "leave them out"]),
-        (["corpus", "list", "--format", "cvs"], ["unknown format 'cvs'", "did you mean 'csv'"]),
+        ("export -o", "results.bundle.load_results"),
+        ("export --bundle", "results.bundle.load_results"),
+        ("report -o", "report.page.write_report"),
+        ("plot bleu -o", "figures.registry.make_figure"),
     ],
 )
-def test_usage_errors_end_with_two(capsys, tmp_path, monkeypatch, arguments, parts):
-    monkeypatch.chdir(tmp_path)
-    fails(capsys, arguments, 2, *parts)
-    assert os.listdir(tmp_path) == []
+def test_what_cannot_be_written_is_told_before_anything_is_read(
+    line, module, tmp_path, fails, monkeypatch
+):
+    write_planted(tmp_path / "out", ARMS, seeds=1)
+    (tmp_path / "file").write_text("mine")
+    (tmp_path / "a folder.png").mkdir()
+    before = state(tmp_path)
 
+    def refuse(*_, **__):
+        raise AssertionError("read before the place was looked at")
 
-def test_translate_without_a_run_says_what_to_do(capsys, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    fails(capsys, ["translate", "hello"], 1, "bottleneck reproduce", "--results")
-
-
-def test_translate_with_a_folder_that_holds_no_run(capsys, tmp_path):
-    for option in ("--results", "--run"):
-        fails(capsys, ["translate", "hello", option, str(tmp_path)], 1, str(tmp_path))
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ["diagnose", "the", "black", "cat"],
-        ["translate", "the", "black", "cat", "--beam", "2"],
-        ["plot", "attention", "--sentence", "the", "black", "cat"],
-    ],
-)
-def test_a_sentence_without_quotes_is_told_to_go_into_quotes(capsys, arguments):
-    fails(capsys, arguments, 2, "black cat", "in quotes", f"bottleneck {arguments[0]} --help")
-    with_name = ["table", "vindication", "black"]
-    assert run(with_name) == 2
-    assert "quotes" not in capsys.readouterr().err
-
-
-FILES = ["--preset", "smoke", "--source", "a.en", "--target", "a.fr"]
-
-
-@pytest.mark.parametrize("command", [["corpus", "describe", "files"], ["corpus", "show", "files"]])
-def test_parallel_text_of_unequal_length_says_both_counts(capsys, parallel, command):
-    (parallel / "a.fr").write_text(sentences(59))
-    fails(capsys, [*command, *FILES], 1, "60", "59", "a.en", "a.fr")
-
-
-def test_a_missing_file_is_named(capsys, parallel):
-    (parallel / "a.fr").unlink()
-    fails(capsys, ["corpus", "describe", "files", *FILES], 1, "a.fr")
-
-
-def test_an_empty_file_is_named(capsys, parallel):
-    (parallel / "a.en").write_text("")
-    fails(capsys, ["corpus", "describe", "files", *FILES], 1, "a.en", "empty")
-
-
-def test_bytes_that_are_no_utf8_are_named_by_line(capsys, parallel):
-    lines = (parallel / "a.fr").read_bytes().split(b"\n")
-    lines[6] = b"caf\xe9 " + lines[6]
-    (parallel / "a.fr").write_bytes(b"\n".join(lines))
-    fails(capsys, ["corpus", "describe", "files", *FILES], 1, "a.fr", "7", "UTF-8")
-
-
-def test_a_broken_gzip_is_named(capsys, parallel):
-    (parallel / "b.en.gz").write_bytes(gzip.compress(sentences(60).encode())[:-20])
-    arguments = ["--preset", "smoke", "--source", "b.en.gz", "--target", "a.fr"]
-    fails(capsys, ["corpus", "describe", "files", *arguments], 1, "b.en.gz")
-
-
-@pytest.mark.usefixtures("parallel")
-def test_fewer_than_two_filled_buckets(capsys):
-    arguments = [*FILES, "--set", "scoring.edges=5,40"]
-    fails(capsys, ["corpus", "describe", "files", *arguments], 1, "5-39", "two")
+    monkeypatch.setattr(f"seq2seq_bottleneck.{module}", refuse)
+    for name in ("file/below.png", "a folder.png" if line.endswith("-o") else "file"):
+        message = fails(line, tmp_path / name, "--results", tmp_path / "out")
+        assert str(tmp_path / name) in message or repr(str(tmp_path / "file")) in message
+    assert state(tmp_path) == before
 
 
 @pytest.mark.exhaustive(sample="session")
-def test_an_error_in_a_worker_reaches_the_user_as_one_line(capsys, parallel):
-    arguments = [*FILES, "--set", "scoring.edges=5,40", "--out", "out", "--quiet"]
-    fails(capsys, ["reproduce", *arguments], 1, "5-39", "two")
-    assert sorted(os.listdir(parallel)) == ["a.en", "a.fr"]
-
-
-@pytest.mark.parametrize("command", [["reproduce"], ["sweep", "vindication"]])
 @pytest.mark.parametrize(
-    ("source", "target", "code", "parts"),
+    ("options", "parts"),
     [
-        ("nofile.en", "a.fr", 1, ["nofile.en", "does not exist"]),
-        ("a.en", "nofile.fr", 1, ["nofile.fr", "does not exist"]),
-        ("a.en", "short.fr", 1, ["60", "59"]),
-        ("a.en", None, 2, ["corpus.target"]),
-        (None, None, 2, ["corpus.source"]),
+        (f"{CORPUS}a.en --set corpus.target=a.fr --set scoring.edges=5,40", ["5-39", "two"]),
+        (
+            "--corpus copy --set training.learning_rate=3e38 --set training.clip_norm=1e30",
+            ["diverged", "learning_rate"],
+        ),
     ],
+    ids=["buckets", "diverged"],
 )
-def test_a_mistake_in_the_text_is_told_before_any_run_starts(
-    capsys, parallel, command, source, target, code, parts
+def test_an_error_in_a_worker_reaches_the_user_as_one_line(
+    options, parts, place, tmp_path, fails, monkeypatch
 ):
-    """With progress shown, that is: not a line of it."""
-    (parallel / "short.fr").write_text(sentences(59))
-    given = {"name": "files", "source": source, "target": target}
-    changes = [f"corpus.{key}={value}" for key, value in given.items() if value]
-    arguments = [part for change in changes for part in ("--set", change)]
-    before = sorted(os.listdir(parallel))
-    assert run([*command, "--preset", "smoke", *arguments, "--out", "out"]) == code
-    (line,) = capsys.readouterr().err.splitlines()
-    assert all(part in line for part in parts), line
-    assert sorted(os.listdir(parallel)) == before
-
-
-def test_a_named_corpus_that_is_not_here_is_told_before_any_run_starts(
-    capsys, tmp_path, monkeypatch
-):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    arguments = ["reproduce", "--preset", "smoke", "--corpus", "multi30k", "--out", "out"]
-    assert run(arguments) == 1
-    (line,) = capsys.readouterr().err.splitlines()
-    assert "bottleneck corpus fetch multi30k" in line
-    assert not (tmp_path / "out").exists()
-
-
-def test_an_output_folder_that_cannot_be_written(capsys, parallel):
-    (parallel / "taken").write_text("x")
-    arguments = ["reproduce", "--preset", "smoke", "--out", "taken/out", "--quiet"]
-    fails(capsys, arguments, 1, "taken/out", "cannot write")
-
-
-@pytest.mark.exhaustive(sample="session")
-def test_a_run_that_diverges_ends_with_a_clear_word(capsys, tmp_path):
-    out = tmp_path / "out"
-    arguments = ["--set", "training.learning_rate=3e38", "--set", "training.clip_norm=1e30"]
-    smoke = ["reproduce", "--preset", "smoke", "--corpus", "copy", "--out", str(out), "--quiet"]
-    fails(capsys, [*smoke, *arguments], 1, "diverged", "learning_rate")
-    assert not (out / "runs.csv").exists()
-
-
-ELSE_WRONG = ["--format", "txt"]
-ALIGNMENT_ONLY = ["--gold", "links", "--source", "a.en", "--target", "a.fr"]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "told"),
-    [
-        (["table", "failurepattern"], "unknown table 'failurepattern'; did you mean 'failure-pat"),
-        (["table", "cots", *ELSE_WRONG], "unknown table 'cots'; did you mean 'cost'?"),
-        (["table", "vindicate", "--results", "nowhere"], "unknown table 'vindicate'; did you mean"),
-        (["plot", "blue"], "unknown figure 'blue'; did you mean 'bleu'?"),
-        (["study", "fits"], "unknown study 'fits'; did you mean 'fit'?"),
-        (["study", "fits", *ELSE_WRONG], "unknown study 'fits'; did you mean 'fit'?"),
-        (["study", "fits", *ALIGNMENT_ONLY], "unknown study 'fits'; did you mean 'fit'?"),
-        (["lecture", "L77", *ELSE_WRONG], "unknown id 'L77'; did you mean 'L7'?"),
-        (["sweep", "vindicate", "--threads", "x"], "unknown sweep 'vindicate'; did you mean"),
-    ],
-    ids=lambda held: " ".join(held[:3]) if isinstance(held, list) else "",
-)
-def test_a_misspelt_name_is_told_before_all_else(arguments, told, tmp_path, capsys, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    fails(capsys, arguments, 2, told)
-
-
-def test_a_group_of_commands_alone_prints_its_help(capsys):
-    assert run(["corpus"]) == 0
-    printed = capsys.readouterr()
-    assert printed.err == ""
-    assert printed.out.startswith("Usage: bottleneck corpus")
-    assert any(line.strip().startswith("describe") for line in printed.out.splitlines())
+    monkeypatch.chdir(place)
+    message = fails("reproduce --preset smoke --quiet", options, "--out", tmp_path / "out")
+    assert all(part in message for part in parts), message
+    assert not (tmp_path / "out" / "runs.csv").exists()
 
 
 def test_an_error_that_cannot_be_written_is_one_all_the_same():
@@ -254,30 +360,11 @@ def test_an_error_that_cannot_be_written_is_one_all_the_same():
     assert (done.returncode, done.stdout) == (2, b"")
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", sorted(NUMBERS))
-def test_what_would_make_other_numbers_is_not_taken_from_the_environment(name):
-    code = (
-        "import os, sys, seq2seq_bottleneck.cli.main as cli\n"
-        "cli.run = lambda _: print(os.environ[sys.argv[1]]) or 0\n"
-        "cli.main()"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code, name],
-        capture_output=True, text=True, check=True, env=os.environ | {name: "other"},
-    )  # fmt: skip
-    assert done.stdout.strip() == NUMBERS[name]
-
-
 @pytest.mark.parametrize(
     "arguments",
-    [
-        "--version",
-        pytest.param("lecture L7", marks=pytest.mark.exhaustive(sample="test")),
-        "--help",
-        "",
-    ],
-)
+    ["--version", pytest.param("lecture L7", marks=pytest.mark.exhaustive(sample="test")), "--help",
+     ""],
+)  # fmt: skip
 def test_an_answer_for_a_closed_standard_output_is_an_error(arguments):
     command = f'exec "$0" -m seq2seq_bottleneck {arguments} >&-'
     done = subprocess.run(
@@ -285,3 +372,54 @@ def test_an_answer_for_a_closed_standard_output_is_an_error(arguments):
     )
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr == "bottleneck: the output: Bad file descriptor\n"
+
+
+@pytest.mark.slow
+def test_what_would_make_other_numbers_is_not_taken_from_the_environment(tmp_path):
+    code = (
+        "import os, sys, seq2seq_bottleneck.cli.main as cli\n"
+        "cli.run = lambda _: print(*map(os.environ.get, sys.argv[1:])) or 0\n"
+        "cli.main()"
+    )
+    others = dict.fromkeys(NUMBERS, "other")
+    done = bottleneck([*NUMBERS], tmp_path, program=["-c", code], **others)
+    assert done.stdout.split() == [*NUMBERS.values()]
+
+
+@pytest.mark.exhaustive(sample="session")
+@pytest.mark.parametrize(
+    "variables",
+    [
+        {"XDG_CACHE_HOME": "/dev/null", "XDG_CONFIG_HOME": "/dev/null"},
+        {"MPLBACKEND": "module://a_notebooks.own_backend"},
+        {"SOURCE_DATE_EPOCH": "no number"},
+    ],
+    ids="-".join,
+)
+def test_matplotlib_says_nothing_of_where_it_runs(variables, tmp_path):
+    """A cache that is none; a notebook's kernel names its backend to all that it starts."""
+    done = bottleneck(["plot", "cost", "-o", "a.pdf", "--results", BENCH], tmp_path, **variables)
+    assert done.returncode == 0
+    assert done.stderr in ("", "a.pdf: its numbers are in a.csv\n")
+    assert (tmp_path / "a.pdf").stat().st_size > 1_000
+
+
+@pytest.mark.slow
+def test_a_sign_that_the_terminal_lacks_is_no_failure(tmp_path):
+    done = bottleneck(["lecture", "L10"], tmp_path, PYTHONIOENCODING="ascii", COLUMNS="80")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("L10")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a folder in use cannot be removed")
+def test_a_folder_that_went_under_the_command_is_told(tmp_path):
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    line = f'rmdir {shlex.quote(str(gone))}; exec "$0" -m seq2seq_bottleneck report -o a.html'
+    command = ["sh", "-c", f"{line} --results {shlex.quote(str(BENCH))}", sys.executable]
+    done = subprocess.run(command, cwd=gone, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr == (
+        "bottleneck: the folder in which the command is run is gone: change into another\n"
+    )

@@ -1,86 +1,213 @@
-"""A disk that fails at any write of a command that gathers, exports, draws or measures."""
+"""Disks, folders and memory that fail a command: one line, and then the same results."""
 
 import json
-import os
+import random
+import re
+import shutil
 import subprocess
-import sys
 from pathlib import Path
 
+import pandas as pd
 import pytest
+from disturbed import TIMES
 from lanes import sample_random
-from ordinary_user import told_before
+from ordinary_user import bottleneck
+from small_sweeps import TINY
 
-PROGRAM = Path(__file__).with_name("faulty_commands.py")
+from seq2seq_bottleneck.results.bundle import load_results
+from seq2seq_bottleneck.results.folders import STATUS, STORE
+from seq2seq_bottleneck.settings.errors import out_of_means
+
+FAULTY = Path(__file__).with_name("faulty_commands.py")
 WORDS = {"full": "File too large", "readonly": "Permission denied"}
-TINY = [
-    *["corpus.test_pairs=20", "corpus.train_pairs=200", "corpus.valid_pairs=20"],
-    *["training.updates=10", "scoring.resamples=20"],
-]
-MAKE = ["reproduce", "--preset", "smoke", "--quiet", "--out", "out"]
-MAKE = [*MAKE, *(word for setting in TINY for word in ("--set", setting))]
+HUGE = """
+[[group]]
+name = "small"
+[[group]]
+name = "huge"
+model.attention = "none"
+model.embedding_size = 1_048_576
+"""
+ADDRESSES = 6 * 10**9
+"""Bytes of addresses that a process gets: enough for a small cell, far too few for the huge one."""
+TEXT = "--set corpus.train_pairs=200 --set corpus.valid_pairs=20 --set corpus.test_pairs=20"
+SHORT = f"{TEXT} --set training.updates=10 --set scoring.resamples=20"
 COMMANDS = {
-    "reproduce": (MAKE, 30),
-    "export": (["export", "--bundle", "bundle", "--results", "out"], 30),
-    "table": (["export", "-o", "all.csv", "--results", "out"], 30),
-    "study": (["study", "length", "--quiet", "--results", "out"], 30),
-    "plot": (["plot", "bleu", "-o", "bleu.svg", "--results", "out"], 30),
-    "report": (["report", "-o", "page.html", "--results", "out"], 30),
-    "all": (["export", "--all", "--results", "out"], 3),
+    "reproduce": (f"reproduce --preset smoke --quiet --out out {SHORT}", 30),
+    "export": ("export --bundle bundle --results out", 30),
+    "table": ("export -o all.csv --results out", 30),
+    "study": ("study length --quiet --results out", 30),
+    "plot": ("plot bleu -o bleu.svg --results out", 30),
+    "report": ("report -o page.html --results out", 30),
+    "all": ("export --all --results out", 3),
 }
+"""Commands, and at how many of their writes the disk fails."""
 
 
-def child(command: list[str], folder: Path, cache: Path) -> subprocess.CompletedProcess:
-    environment = os.environ | {"XDG_CACHE_HOME": str(cache), "JAX_PLATFORMS": "cpu"}
-    return subprocess.run(
-        command, cwd=folder, env=environment, capture_output=True, text=True, timeout=1800
-    )
+def sweep(folder, cache, *options, text=TINY, **limits):
+    """A tiny sweep in a process of its own, its results in ``folder``/out."""
+    folder.mkdir(exist_ok=True)
+    (folder.parent / "mine.toml").write_text(text)
+    arguments = ["sweep", folder.parent / "mine.toml", "--quiet", "--out", folder / "out", *options]
+    return bottleneck(arguments, folder.parent, XDG_CACHE_HOME=cache, **limits)
+
+
+def numbers(folder):
+    return load_results(folder / "out").drop(columns=TIMES)
+
+
+def check_whole(folder, cache, whole, **limits):
+    """The same command, when nothing is in its way."""
+    assert sweep(folder, cache, **limits).returncode == 0
+    pd.testing.assert_frame_equal(numbers(folder), whole)
+    assert not list(folder.rglob("*.part"))
 
 
 @pytest.fixture(scope="module")
-def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("cache")
+def whole(tmp_path_factory, cache):
+    """The numbers of the undisturbed sweep."""
+    folder = tmp_path_factory.mktemp("whole") / "sweep"
+    done = sweep(folder, cache)
+    assert done.returncode == 0, done.stderr
+    return numbers(folder)
+
+
+def check_message(done, reason):
+    """It failed and says, for a person, what cannot be written and why; no fault of the program."""
+    text = " ".join((done.stdout + done.stderr).split())
+    assert done.returncode in (1, 2, 3), text
+    assert "Traceback" not in text, text
+    assert re.search(rf"cannot write (into output folder )?'[^']+' \({reason}\); ", text), text
+
+
+@pytest.mark.exhaustive(minutes=3, sample="session")
+@pytest.mark.parametrize("size", [0, 10, 40, 2_000, 20_000])
+def test_no_room_for_files_of_some_size(tmp_path, cache, whole, size):
+    done = sweep(tmp_path / "sweep", cache, size=size)
+    if size:
+        check_message(done, "File too large")
+    else:
+        (line,) = done.stderr.splitlines()
+        assert done.returncode == 1
+        assert re.match("bottleneck: .*(cannot write|TMPDIR)", line)
+        assert "the output" not in line
+    check_whole(tmp_path / "sweep", cache, whole)
+
+
+@pytest.mark.exhaustive(minutes=3, sample="session")
+@pytest.mark.parametrize("size", ["16k", "120k", "200k"])
+def test_a_full_disk(tmp_path, cache, whole, size):
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(disk)]
+    if not shutil.which("mount") or subprocess.run(mount, capture_output=True).returncode:
+        pytest.skip("this user or this system mounts no tmpfs")
+    try:
+        check_message(sweep(disk / "sweep", cache), "No space left on device")
+        subprocess.run(["mount", "-o", "remount,size=50m", str(disk)], check=True)
+        check_whole(disk / "sweep", cache, whole)
+    finally:
+        subprocess.run(["umount", str(disk)], check=True)
+
+
+@pytest.mark.exhaustive(minutes=3, sample="session")
+@pytest.mark.parametrize("closed", [".", "out", "out/runs", "out/runs/*"])
+def test_a_folder_that_nothing_can_be_written_into(tmp_path, cache, whole, closed):
+    folder = tmp_path / "sweep"
+    if closed == "out/runs/*":  # folders of runs that were stopped as they began
+        assert sweep(folder, cache).returncode == 0
+        for status in folder.glob("out/runs/*/status.json"):
+            status.write_text('{"status": "running", "reason": ""}')
+            (status.parent / "SHA256SUMS").unlink()
+    else:
+        (folder / closed).mkdir(parents=True)
+    folders = list(folder.glob(closed)) if closed != "." else [folder]
+    for path in folders:
+        path.chmod(0o555)
+    check_message(sweep(folder, cache, ordinary=True), "Permission denied")
+    for path in folders:
+        path.chmod(0o755)
+    check_whole(folder, cache, whole, ordinary=True)
+
+
+@pytest.mark.exhaustive(minutes=3, sample="session")
+@pytest.mark.parametrize("damage", ["emptied", "cut", "bit", "closed", "a file"])
+def test_a_spoilt_cache_of_programs(tmp_path, cache, whole, damage):
+    """It costs time and nothing else."""
+    spoilt, chance = shutil.copytree(cache, tmp_path / "cache"), random.Random(1)
+    programs = [path for path in spoilt.rglob("*-cache") if path.is_file()]
+    assert len(programs) > 10
+    for path in programs:
+        content = bytearray(path.read_bytes())
+        if damage == "bit":
+            content[chance.randrange(len(content))] ^= 1 << chance.randrange(8)
+        keep = {"emptied": 0, "cut": len(content) // 2}.get(damage, len(content))
+        path.write_bytes(content[:keep])
+        if damage == "closed":
+            path.chmod(0)
+    if damage == "closed":
+        for path in spoilt.rglob("*/"):
+            path.chmod(0o555)
+    if damage == "a file":
+        shutil.rmtree(spoilt)
+        spoilt.write_text("")
+    done = sweep(tmp_path / "sweep", spoilt, ordinary=True)
+    for path in spoilt.rglob("*/") if damage == "closed" else ():
+        path.chmod(0o755)
+    assert (done.returncode, done.stderr) == (0, "")
+    pd.testing.assert_frame_equal(numbers(tmp_path / "sweep"), whole)
+
+
+@pytest.mark.exhaustive(sample="session")
+def test_a_worker_out_of_memory_loses_its_own_run_alone(tmp_path, cache, whole):
+    """Begun again, only that one is tried; the others are as in a sweep without it."""
+    folder = tmp_path / "sweep"
+    for _ in range(2):
+        done = sweep(folder, cache, "--jobs", "2", text=TINY + HUGE, memory=ADDRESSES)
+        assert done.returncode == 3, done.stderr
+        assert "2 of 3 cells done" in done.stdout
+        assert str(out_of_means(MemoryError())) in " ".join(done.stdout.split())
+        assert "Traceback" not in done.stderr + done.stdout
+        paths = (folder / "out" / STORE).glob(f"*/{STATUS}")
+        statuses = sorted(json.loads(path.read_text())["status"] for path in paths)
+        assert statuses == ["done", "done", "failed"]
+        result = numbers(folder).drop(columns="group")
+        pd.testing.assert_frame_equal(result, whole.drop(columns="group"))
 
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory, cache: Path) -> Path:
-    folder = tmp_path_factory.mktemp("whole")
-    done = child([sys.executable, "-m", "seq2seq_bottleneck", *MAKE], folder, cache)
+def reproduced(tmp_path_factory, cache):
+    folder = tmp_path_factory.mktemp("reproduced")
+    done = bottleneck(COMMANDS["reproduce"][0].split(), folder, XDG_CACHE_HOME=cache)
     assert done.returncode == 0, done.stderr
     return folder
 
 
-@pytest.mark.exhaustive(minutes=10)
-@pytest.mark.parametrize("fault", WORDS)
-@pytest.mark.parametrize("name", COMMANDS)
-def test_a_fault_at_any_write_of_a_command_is_one_line_and_then_mended(
-    tmp_path: Path, whole: Path, cache: Path, name: str, fault: str
-) -> None:
-    check_faults(tmp_path, whole, cache, name, fault, COMMANDS[name][1])
+WRITES = [
+    pytest.param(name, fault, most, marks=pytest.mark.exhaustive(minutes=10))
+    for name, (_, most) in COMMANDS.items()
+    for fault in WORDS
+]
+WRITES.append(pytest.param("", "", 3, marks=pytest.mark.slow, id="drawn"))
 
 
-@pytest.mark.slow
-def test_a_fault_at_three_writes_of_a_command_that_is_drawn(
-    tmp_path: Path, whole: Path, cache: Path
-) -> None:
+@pytest.mark.parametrize(("name", "fault", "most"), WRITES)
+def test_a_fault_at_a_write_is_one_line_and_then_mended(
+    tmp_path, reproduced, cache, name, fault, most
+):
     draw = sample_random("faults")
-    check_faults(tmp_path, whole, cache, draw.choice([*COMMANDS]), draw.choice([*WORDS]), 3)
-
-
-def check_faults(
-    tmp_path: Path, whole: Path, cache: Path, name: str, fault: str, most: int
-) -> None:
-    command = COMMANDS[name][0]
-    program = [sys.executable, str(PROGRAM), str(tmp_path), str(whole), fault, str(most)]
-    done = child(told_before([*program, *command]), tmp_path, cache)
+    name, fault = name or draw.choice([*COMMANDS]), fault or draw.choice([*WORDS])
+    arguments = [tmp_path, reproduced, fault, most, *COMMANDS[name][0].split()]
+    done = bottleneck(arguments, tmp_path, ordinary=True, program=[FAULTY], XDG_CACHE_HOME=cache)
     assert done.returncode == 0, done.stderr[-2000:]
-    even, *broken = [json.loads(line) for line in done.stdout.splitlines()]
-    assert (even["code"], even["again"]) == (0, 0)
-    assert len(broken) == min(most, even["writes"]) > 0
+    undisturbed, *broken = [json.loads(line) for line in done.stdout.splitlines()]
+    assert (undisturbed["code"], undisturbed["again"]) == (0, 0)
+    assert len(broken) == min(most, undisturbed["writes"]) > 0
     for row in broken:
         assert row["code"] == 1, row
-        assert len(row["told"].splitlines()) == 1, row
-        assert "cannot write '" in row["told"], row
-        assert WORDS[fault] in row["told"], row
+        assert len(row["message"].splitlines()) == 1, row
+        assert "cannot write '" in row["message"], row
+        assert WORDS[fault] in row["message"], row
         assert (row["readable"], row["again"]) == (0, 0), row
         assert (row["strange"], row["gone"], row["other"]) == ([], [], []), row
         # In a folder that is closed nothing can be cleared away: the next process does it.

@@ -1,47 +1,80 @@
 """The help: short lines, nothing cut, at once; names left out are listed."""
 
-import os
 import re
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from ordinary_user import bottleneck
 
-from seq2seq_bottleneck.cli.main import COMMANDS, run
-from seq2seq_bottleneck.cli.options import ALL_TABLES
+from seq2seq_bottleneck.cli.main import COMMANDS
+from seq2seq_bottleneck.questions.question import find_study
+from seq2seq_bottleneck.results.schema import QUESTIONS, STUDIES
 from seq2seq_bottleneck.settings.run import preset_names
 from seq2seq_bottleneck.settings.sweep import experiment_names
-from seq2seq_bottleneck.tables.names import FIGURES
+from seq2seq_bottleneck.tables.names import FIGURES, GOLD_TABLE, TABLES
 
 NAMES = [function.__name__ for function in COMMANDS]
 SUBCOMMANDS = ["list", "fetch", "show", "describe"]
-PAGES = [[], *([name] for name in [*NAMES, "corpus"]), *(["corpus", s] for s in SUBCOMMANDS)]
+PAGES = ["", *NAMES, "corpus", *(f"corpus {name}" for name in SUBCOMMANDS)]
+REFERENCE = Path(__file__).parents[2] / "results" / "reference"
+OF_VINDICATION = ("survival", "dimensions", "information", "alignment", "gradients", "length",
+                  "fit", "embeddings", "reading")  # fmt: skip
+READING = [
+    *(f"table {name} --results {{0}}/vindication" for name in ("failure-pattern", *OF_VINDICATION)),
+    "table capacity --results {0}/capacity",
+    "table cost --results {0}/bench",
+    "claims --results {0}/vindication",
+    "plot length --results {0}/vindication -o length.svg",
+    "plot bleu --results {0}/vindication -o bleu.svg",
+    "export --results {0}/vindication -o tidy.csv",
+    "merge {0}/vindication {0}/controls -o both",
+    "report --results {0}/capacity -o page.html",
+    "score --hypotheses a.txt --references a.txt --sources a.txt",
+    "compare a.txt a.txt --references a.txt --sources a.txt",
+    "lecture L7",
+    "lecture",
+]
+"""Commands that read results."""
+LOADS = """
+import sys
+from seq2seq_bottleneck.cli.main import run
 
-
-def printed(capsys, *arguments):
-    assert run(list(arguments)) == 0
-    held = capsys.readouterr()
-    assert held.err == ""
-    return held.out
-
-
-def test_bottleneck_alone_prints_its_help_with_three_commands_to_try(capsys):
-    text = printed(capsys)
-    assert text == printed(capsys, "--help")
-    tried = [words.split()[0] for words in re.findall(r"`(.*?)`", " ".join(text.split()))]
-    assert tried == ["lecture", "reproduce", "translate"]
+heavy, *lines = sys.argv[1:]
+for line in lines:
+    assert run(line.split()) == 0, line
+    assert not {*heavy.split()} & {*sys.modules}, line
+"""
+HEAVY = "jax flax optax pandas matplotlib numpy sacrebleu"
 
 
 @pytest.mark.slow
-def test_help_imports_nothing_heavy():
-    heavy = ("jax", "flax", "optax", "pandas", "matplotlib", "sacrebleu", "rich", "pydantic")
-    code = (
-        "import sys\nfrom seq2seq_bottleneck.cli.main import run\n"
-        "assert run(['--help']) == 0\n"
-        f"assert not [name for name in {heavy!r} if name in sys.modules]"
-    )
-    subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
+def test_no_command_that_reads_loads_jax(tmp_path):
+    lines = "le chat noir dort sur le tapis .\nle chat dort et le chien mange et le rat rit .\n"
+    (tmp_path / "a.txt").write_text(lines * 20)
+    commands = [command.format(REFERENCE) for command in READING]
+    done = bottleneck(["jax flax optax", *commands], tmp_path, program=["-c", LOADS])
+    assert done.returncode == 0, done.stderr[-2_000:]
+
+
+@pytest.mark.parametrize(
+    ("line", "heavy"),
+    [("--help", f"{HEAVY} rich pydantic"), ("--version", HEAVY), ("reproduce --help", HEAVY)],
+)
+def test_help_imports_nothing_heavy(line, heavy, tmp_path):
+    done = bottleneck([heavy, line], tmp_path, program=["-c", LOADS])
+    assert done.returncode == 0, done.stderr[-2_000:]
+
+
+def test_bottleneck_alone_prints_its_help_with_three_commands_to_try(ok):
+    text = ok().out
+    assert text == ok("--help").out
+    tried = [words.split()[0] for words in re.findall(r"`(.*?)`", " ".join(text.split()))]
+    assert tried == ["lecture", "reproduce", "translate"]
+    _, _, rows = text.partition("Commands:\n")
+    assert [row.split()[0] for row in rows.splitlines()] == [*NAMES, "corpus"]
+    assert all(row.endswith((".", "?")) for row in rows.splitlines())
+    assert ok("corpus").out == ok("corpus --help").out
 
 
 @pytest.mark.slow
@@ -56,97 +89,51 @@ def test_help_imports_nothing_heavy():
         ("bottleneck study cap", ["capacity"]),
     ],
 )
-def test_a_shell_completes_names(line, offered):
+def test_a_shell_completes_names(line, offered, tmp_path):
     asked = {"_BOTTLENECK_COMPLETE": "complete_bash", "COMP_WORDS": line}
     asked["COMP_CWORD"] = str(len(line.split(" ")) - 1)
-    done = subprocess.run(
-        [Path(sys.executable).parent / "bottleneck"],
-        env={**os.environ, **asked},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = bottleneck([], tmp_path, program=[Path(sys.executable).with_name("bottleneck")], **asked)
     assert (done.stdout.split(), done.stderr) == (offered, "")
 
 
 @pytest.mark.parametrize("columns", ["80", "140"])
-@pytest.mark.parametrize("page", PAGES, ids=" ".join)
-def test_help_is_plain_lines_of_80_columns_with_nothing_cut(capsys, monkeypatch, page, columns):
+@pytest.mark.parametrize("page", PAGES)
+def test_help_is_plain_lines_of_80_columns_with_nothing_cut(page, columns, ok, monkeypatch):
     monkeypatch.setenv("COLUMNS", columns)
-    text = printed(capsys, *page, "--help")
+    text = ok(page, "--help").out
     assert max(map(len, text.splitlines())) <= 80
     meant = r"\[ARGS\]\.\.\.|(?i:folders)\}?\.\.\.|1, 2, \.\.\.|L-VIND \.\.\."
     assert "..." not in re.sub(meant, "", text)
     assert not set("…│╭─") & set(text)
-    assert text.startswith(f"Usage: {' '.join(['bottleneck', *page])} ")
+    assert text.startswith(f"Usage: {' '.join(['bottleneck', *page.split()])} ")
 
 
-def test_every_command_has_a_summary_of_a_line(capsys):
-    _, _, rows = printed(capsys, "--help").partition("Commands:\n")
-    assert [row.split()[0] for row in rows.splitlines()] == [*NAMES, "corpus"]
-    assert all(row.endswith((".", "?")) for row in rows.splitlines())
-
-
-def test_a_name_left_out_lists_the_names(capsys):
-    text = printed(capsys, "sweep")
-    rows = [line for line in text.splitlines() if not line.startswith(" ")]
-    assert [row.split()[0] for row in rows] == experiment_names()
-    assert max(map(len, text.splitlines())) <= 80
-
-
-@pytest.mark.parametrize(("command", "names"), [("table", ALL_TABLES), ("plot", FIGURES)])
-def test_tables_and_figures_are_listed_with_a_line_each(capsys, monkeypatch, command, names):
-    monkeypatch.setenv("COLUMNS", "80")
-    text = printed(capsys, command)
-    assert max(map(len, text.splitlines())) <= 80
-    lines = [" ".join(line.split()) for line in re.split(r"\n(?=\S)", text.strip())]
-    assert [line.split()[0] for line in lines] == list(names)
-    assert all(line.endswith((").", ")", "update.", "--sentence.")) for line in lines)
-    assert len({line.partition(" ")[2] for line in lines}) == len(lines)
-
-
-def test_help_names_every_preset(capsys):
-    text = " ".join(printed(capsys, "reproduce", "--help").split())
+def test_help_names_every_preset_and_what_is_done_without_options(ok):
+    text = " ".join(ok("reproduce --help").out.split())
     (named,) = re.findall(r"--preset \S+ ([^:]*): from seconds", text)
     assert sorted(re.split(r", | or ", named)) == preset_names()
+    text = " ".join(ok("sweep --help").out.split())
+    assert "results/runs/NAME" in text
+    assert "Runs of each cell [default: the file's, else 1]" in text
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("command", "names"),
     [
-        (["reproduse"], "(see `bottleneck --help`)"),
-        (["sweep", "--jbs", "1"], "(see `bottleneck sweep --help`)"),
-        (["corpus", "fetch"], "(see `bottleneck corpus fetch --help`)"),
-        (["score"], "(see `bottleneck score --help`)"),
+        ("table", [*TABLES, *QUESTIONS, GOLD_TABLE]),
+        ("plot", FIGURES),
+        ("study", QUESTIONS),
+        ("sweep", experiment_names()),
     ],
 )
-def test_a_wrong_command_line_says_where_to_read_of_it(capsys, arguments, told):
-    assert run(arguments) == 2
-    (line,) = capsys.readouterr().err.splitlines()
-    assert line.startswith("bottleneck: ")
-    assert line.endswith(told)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "wrong", "right"),
-    [
-        (["sweep", "controls", "--results", "x"], "--results", "--out"),
-        (["reproduce", "--results=x"], "--results", "--out"),
-        (["table", "vindication", "--out", "x"], "--out", "--results"),
-    ],
-)
-def test_a_folder_given_by_the_other_name_is_told_this_commands(capsys, arguments, wrong, right):
-    assert run(arguments) == 2
-    told = capsys.readouterr().err
-    assert f"No such option: {wrong}: this command's folder is named by {right} (see" in told
-
-
-@pytest.mark.slow
-def test_a_sign_that_the_terminal_lacks_is_no_failure(tmp_path):
-    environment = {**os.environ, "PYTHONIOENCODING": "ascii", "COLUMNS": "80"}
-    command = [Path(sys.executable).parent / "bottleneck", "lecture", "L10"]
-    done = subprocess.run(
-        command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
-    )
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.startswith("L10")
+def test_a_name_left_out_lists_the_names_with_a_line_each(command, names, ok, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    text = ok(command).out
+    assert max(map(len, text.splitlines())) <= 80
+    entries = [" ".join(entry.split()) for entry in re.split(r"\n(?=\S)", text.strip())]
+    lines = dict(entry.split(" ", 1) for entry in entries)
+    assert list(lines) == list(names)
+    assert len(set(lines.values())) == len(names)
+    if command != "sweep":
+        ids = {name: f"({', '.join(find_study(name).ids)})" for name in STUDIES}
+        assert all(ids[name] in lines[name] for name in ids)

@@ -1,7 +1,6 @@
 """The live display: a line for each run in windows of any width, and the time left."""
 
 import io
-from typing import Any
 
 import pytest
 from rich.console import Console
@@ -18,9 +17,7 @@ LATE = EARLY | {"epoch": 142.5, "update": 3000, "loss": 0.125, "valid_loss": 0.2
 LATE |= {"tokens_per_second": 1_234_567.0, "seconds_left": 7_300.0}
 
 
-def lines_of(
-    monkeypatch: pytest.MonkeyPatch, names: list[str], event: dict, width: int
-) -> list[str]:
+def lines_of(monkeypatch, names, event, width):
     """The lines of the display after an event of every run but the last."""
     terminal = Console(file=io.StringIO(), width=width, force_terminal=True)
     monkeypatch.setattr(progress, "errors", lambda: terminal)
@@ -35,7 +32,7 @@ def lines_of(
 
 @pytest.mark.parametrize("event", [EARLY, LATE])
 @pytest.mark.parametrize("width", [30, 40, 60, 80, 120, 200])
-def test_each_run_is_one_line(monkeypatch: Any, event: dict, width: int) -> None:
+def test_each_run_is_one_line(monkeypatch, event, width):
     lines = lines_of(monkeypatch, NAMES, event, width)
     assert len(lines) == 1 + len(NAMES[:-1])
     assert all(len(line) <= width for line in lines)
@@ -44,7 +41,7 @@ def test_each_run_is_one_line(monkeypatch: Any, event: dict, width: int) -> None
         assert line.startswith(name[: width // 2 - 1])
 
 
-def test_a_run_has_its_numbers_and_the_whole_is_counted(monkeypatch: Any) -> None:
+def test_a_run_has_its_numbers_and_what_has_ended_is_counted_and_no_longer_shown(monkeypatch):
     whole, line = lines_of(monkeypatch, ["[bold]mine", "other"], LATE, 140)
     assert "0 of 2 done, 1 running, 1 waiting" in whole
     assert line.startswith("[bold]mine ")
@@ -52,15 +49,11 @@ def test_a_run_has_its_numbers_and_the_whole_is_counted(monkeypatch: Any) -> Non
         "training, 2:01:40 left, update 3,000/3,000, epoch 142.5, loss 0.125, validation 0.250, "
         "1,234,567 tokens/s"
     )
+    (whole,) = lines_of(monkeypatch, NAMES, {"phase": "diverged"}, 120)
+    assert "0 of 4 done, 0 running, 3 failed, 1 waiting" in whole
 
 
-def test_what_has_ended_is_counted_and_no_longer_shown(monkeypatch: Any) -> None:
-    lines = lines_of(monkeypatch, NAMES, {"phase": "diverged"}, 120)
-    assert len(lines) == 1
-    assert "0 of 4 done, 0 running, 3 failed, 1 waiting" in lines[0]
-
-
-def test_the_time_left_is_that_of_the_runs_trained_here(monkeypatch: Any) -> None:
+def test_the_time_left_is_that_of_the_runs_trained_here(monkeypatch):
     """Not of those that were finished before. Two at once; the fourth and the fifth wait."""
     now = [100.0]
     monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])

@@ -2,98 +2,81 @@
 
 import json
 import os
-import subprocess
 import sys
 from pathlib import Path
 
 import pandas as pd
 import pytest
+from listed import write_relisted
+from ordinary_user import bottleneck
 from sacrebleu import corpus_bleu, corpus_chrf
+from small_sweeps import planted_jobs
 
-from seq2seq_bottleneck.cli.main import run
 from seq2seq_bottleneck.results.bundle import load_bundle
 from seq2seq_bottleneck.runs.store import run_folders
+from seq2seq_bottleneck.settings.run import SCHEMA_VERSION
 
-COMMAND = Path(sys.executable).parent / "bottleneck"
-LEARNING = ["--set", "training.updates=60", "--set", "corpus.train_pairs=300"]
+COMMAND = Path(sys.executable).with_name("bottleneck")
+REPRODUCE = ["reproduce", "--preset", "smoke", "--seeds", "2", "--set", "training.updates=60",
+             "--set", "corpus.train_pairs=300"]  # fmt: skip
 
 
 @pytest.fixture(scope="module")
 def done(tmp_path_factory):
     """One reproduction with two seeds, in a folder of its own, and what it printed."""
     folder = tmp_path_factory.mktemp("main_job")
-    arguments = ["reproduce", "--preset", "smoke", "--seeds", "2", "--out", "out", *LEARNING]
-    finished = subprocess.run(
-        [COMMAND, *arguments],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ, "NO_COLOR": "1"},
-    )
-    assert finished.returncode == 0, finished.stderr
-    return folder, finished
+    done = bottleneck([*REPRODUCE, "--out", "out"], folder, program=[COMMAND], NO_COLOR=1)
+    assert done.returncode == 0, done.stderr
+    return folder, done
 
 
 @pytest.mark.slow
-def test_tables_go_to_stdout_and_progress_to_stderr(done):
-    _, finished = done
-    assert "The failure pattern (L-FAIL)" in finished.stdout
-    assert "The vindication (L-VIND)" in finished.stdout
-    assert "Add --details for the rules" in finished.stdout
-    assert "sacreBLEU:" not in finished.stdout
-    assert "\x1b" not in finished.stdout
+def test_tables_go_to_stdout_progress_to_stderr_and_files_into_the_folder(done):
+    folder, printed = done
+    for text in ("The failure pattern (L-FAIL)", "The vindication (L-VIND)", "Add --details for"):
+        assert text in printed.stdout
+    assert "sacreBLEU:" not in printed.stdout
+    assert "\x1b" not in printed.stdout
     for name in ("none seed 1", "additive seed 2"):
-        assert f"{name}: training" in finished.stderr
-    assert "L-FAIL" not in finished.stderr
-
-
-@pytest.mark.slow
-def test_every_file_that_the_readme_names_is_written(done):
-    folder, _ = done
+        assert f"{name}: training" in printed.stderr
+    assert "L-FAIL" not in printed.stderr
     names = "failure_pattern.csv failure_pattern.md vindication.csv vindication.md runs.csv "
-    names += "sentences.csv.gz learning.csv examples.json.gz "
-    names += "environment.json SHA256SUMS runs"
-    shown = [name for name in os.listdir(folder / "out") if not name.startswith(".")]
-    assert sorted(shown) == sorted(names.split())
-    assert sorted(os.listdir(folder)) == ["out"]
+    names += "sentences.csv.gz learning.csv examples.json.gz environment.json SHA256SUMS runs"
+    files = [name for name in os.listdir(folder / "out") if not name.startswith(".")]
+    assert sorted(files) == sorted(names.split())
+    assert os.listdir(folder) == ["out"]
 
 
 @pytest.mark.slow
 def test_scores_are_sacrebleus_own_on_the_written_hypotheses(done):
-    bundle = load_bundle(done[0] / "out")
-    for run_name, rows in bundle.runs.groupby("run"):
-        lines = (done[0] / "out" / "runs" / run_name / "hypotheses.jsonl").read_text().splitlines()
-        held = pd.DataFrame([json.loads(line) for line in lines])
-        words = held["source"].str.split().str.len()
+    out = done[0] / "out"
+    for name, rows in load_bundle(out).runs.groupby("run"):
+        lines = (out / "runs" / name / "hypotheses.jsonl").read_text().splitlines()
+        frame = pd.DataFrame([json.loads(line) for line in lines])
+        words = frame["source"].str.split().str.len()
         for row in rows.to_dict("records"):
             low, _, high = row["bucket"].replace("+", "-999").partition("-")
-            inside = held[words.between(int(low), int(high))]
-            given = (list(inside["hypothesis"]), [list(inside["reference"])])
+            inside = frame[words.between(int(low), int(high))]
+            texts = (list(inside["hypothesis"]), [list(inside["reference"])])
             assert row["n"] == len(inside)
-            assert row["bleu"] == pytest.approx(corpus_bleu(*given).score, abs=1e-9)
-            assert row["chrf"] == pytest.approx(corpus_chrf(*given).score, abs=1e-9)
+            assert row["bleu"] == pytest.approx(corpus_bleu(*texts).score, abs=1e-9)
+            assert row["chrf"] == pytest.approx(corpus_chrf(*texts).score, abs=1e-9)
             assert row["source_words"] == pytest.approx(words[inside.index].mean())
 
 
 @pytest.mark.slow
-def test_arms_and_seeds_share_data_updates_and_tokens(done):
-    runs = load_bundle(done[0] / "out").runs.drop_duplicates("run")
+def test_arms_and_seeds_share_data_updates_tokens_and_settings(done):
+    bundle = load_bundle(done[0] / "out")
+    runs = bundle.runs.drop_duplicates("run")
     assert sorted(zip(runs["attention"], runs["seed"], strict=True)) == [
         ("additive", 1), ("additive", 2), ("none", 1), ("none", 2),
     ]  # fmt: skip
     assert runs["updates"].nunique() == 1
-    by_seed = runs.groupby("seed")["train_tokens"].nunique()
-    assert (by_seed == 1).all()
-
-
-@pytest.mark.slow
-def test_the_fingerprint_is_one_and_the_settings_are_kept(done):
-    bundle = load_bundle(done[0] / "out")
-    held = bundle.environment["runs"].values()
-    assert len({facts["environment"]["fingerprint"] for facts in held}) == 1
-    assert {facts["settings"]["training"]["updates"] for facts in held} == {60}
-    assert all(facts["environment"]["threads"] == 1 for facts in held)
+    assert (runs.groupby("seed")["train_tokens"].nunique() == 1).all()
+    facts = bundle.environment["runs"].values()
+    assert len({run["environment"]["fingerprint"] for run in facts}) == 1
+    assert {run["settings"]["training"]["updates"] for run in facts} == {60}
+    assert {run["environment"]["threads"] for run in facts} == {1}
 
 
 @pytest.mark.slow
@@ -109,45 +92,81 @@ def test_examples_hold_weights_that_sum_to_one(done):
 
 
 @pytest.mark.slow
-def test_translate_answers_for_both_arms(done, capsys):
-    assert run(["translate", "the black cat sat on the mat", "--run", str(done[0] / "out")]) == 0
-    printed = capsys.readouterr()
-    assert [line.split()[0] for line in printed.out.splitlines()] == ["none", "additive"]
-
-
-@pytest.mark.slow
-def test_translate_repeats_the_runs_own_hypotheses(done, capsys):
-    store = done[0] / "out" / "runs"
-    folder = run_folders(store)[0].path
+def test_translate_repeats_the_runs_own_hypotheses(done, ok):
+    folder = run_folders(done[0] / "out" / "runs")[0].path
     lines = [json.loads(line) for line in (folder / "hypotheses.jsonl").read_text().splitlines()]
     for line in lines[:3]:
-        assert run(["translate", line["source"], "--run", str(folder)]) == 0
-        printed = capsys.readouterr().out.split(maxsplit=1)
-        assert (printed[1:] or [""])[0].strip() == line["hypothesis"]
-
-
-@pytest.mark.slow
-def test_unknown_words_are_named(done, capsys):
-    assert run(["translate", "the zyzzyva sat", "--run", str(done[0] / "out")]) == 0
-    assert "zyzzyva" in capsys.readouterr().err
+        arm_and_text = ok("translate", [line["source"]], "--run", folder).out.split(maxsplit=1)
+        assert (arm_and_text[1:] or [""])[0].strip() == line["hypothesis"]
 
 
 @pytest.mark.exhaustive(sample="session")
-def test_the_same_command_gives_the_same_numbers(done, tmp_path, capsys):
-    arguments = ["reproduce", "--preset", "smoke", "--seeds", "2", *LEARNING]
-    assert run([*arguments, "--quiet", "--out", str(tmp_path / "out")]) == 0
-    assert capsys.readouterr().err == ""
+def test_the_same_command_gives_the_same_numbers(done, tmp_path, ok):
+    assert ok(REPRODUCE, "--quiet --out", tmp_path / "out").err == ""
     first, second = (load_bundle(folder).runs for folder in (done[0] / "out", tmp_path / "out"))
     timing = [name for name in first.columns if "seconds" in name or "tokens_per" in name]
     pd.testing.assert_frame_equal(first.drop(columns=timing), second.drop(columns=timing))
 
 
 @pytest.mark.exhaustive(sample="session")
-def test_beam_and_a_checked_schedule(tmp_path, capsys):
-    arguments = ["reproduce", "--preset", "smoke", "--corpus", "copy", "--quiet"]
-    changed = ["--set", "decoding.beam_size=3", "--check-schedule", "--out", str(tmp_path / "out")]
-    assert run([*arguments, *changed]) == 0
-    printed = capsys.readouterr().out
+def test_beam_and_a_checked_schedule(tmp_path, ok):
+    options = "--set decoding.beam_size=3 --check-schedule --quiet --out"
+    printed = ok("reproduce --preset smoke --corpus copy", options, tmp_path / "out").out
     assert "beam 3" in printed
     assert "Schedule: " in printed
     assert "not shown" not in printed
+
+
+@pytest.mark.exhaustive(sample="session")
+def test_a_second_reproduce_compiles_nothing(tmp_path):
+    """The cache is a folder of this test, so what others have compiled is of no use here."""
+    cache = tmp_path / "cache"
+
+    def programs(out):
+        """Of both arms, how many programs were compiled, and how many came from the cache."""
+        reproduce = ["reproduce", "--preset", "smoke", "--quiet", "--out", out]
+        assert bottleneck(reproduce, tmp_path, XDG_CACHE_HOME=cache).returncode == 0
+        facts = sorted((tmp_path / out / "runs").glob("*/environment.json"))
+        return [json.loads(path.read_text())["programs"] for path in facts]
+
+    def files():
+        return {path: path.stat().st_mtime_ns for path in cache.rglob("*-cache")}
+
+    first, compiled = programs("first"), files()
+    assert len(first) == 2
+    # Both arms at once: what they share, the one that comes to it first compiles.
+    assert min(run["compiled"] for run in first) > 0
+    assert sum(run["compiled"] for run in first) > 30
+    assert len(compiled) > 20
+    second = programs("second")
+    assert [run["compiled"] for run in second] == [0, 0]
+    assert [run["from_cache"] for run in second] == [sum(run.values()) for run in first]
+    assert min(run["from_cache"] for run in second) > 20
+    assert files() == compiled
+
+
+@pytest.mark.slow
+def test_only_the_runs_just_asked_for_are_shown_whatever_else_is_in_the_store(
+    tmp_path, ok, monkeypatch
+):
+    def describe(job, _):
+        training, arm = job.settings.training, job.settings.model.attention
+        shares = [0.1] * 5 if arm == "additive" else [0.2, 0.4, 0.6, 0.7, 0.8]
+        return f"{arm}{training.seed}at{training.learning_rate:g}", shares, training.seed
+
+    run_jobs = planted_jobs(describe)
+    monkeypatch.setattr("seq2seq_bottleneck.runs.reproduce.run_jobs", run_jobs)
+    out = tmp_path / "out"
+    smoke = ["reproduce --preset smoke --quiet --out", out]
+    assert "seed 1, 2" in " ".join(ok(*smoke, "--seeds 2").out.split())
+    again = ok(*smoke, "--set training.learning_rate=1e-3").out
+    assert "seed 1, 2" not in " ".join(again.split())
+    assert len(set(load_bundle(out).runs["run"])) == 6
+    assert pd.read_csv(out / "vindication.csv")["gain"].notna().all()
+    for path in (out / "runs").glob("*/environment.json"):
+        if not path.parent.name.endswith("at0.001"):
+            version = f'"schema": {SCHEMA_VERSION}'
+            write_relisted(path, path.read_text().replace(version, '"schema": 0'))
+    ok("table vindication --format csv --results", out)
+    said = ok("export --results", out).err
+    assert "4 runs are left out: made by another version" in said

@@ -13,7 +13,16 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGHUP, signal.SIG_IGN if "ignored" in sys.argv else signal.SIG_DFL)
 from seq2seq_bottleneck.cli import main
 
+def waste():
+    print("begun", flush=True)
+    end = time.monotonic() + 1
+    while time.monotonic() < end:
+        pass
+
 def app(*_, **__):
+    if MOMENT:
+        exec(MOMENT, {"waste": waste, "sys": sys})
+        time.sleep(60)
     try:
         print("begun", flush=True)
         time.sleep(2 if "ignored" in sys.argv else 60)
@@ -27,59 +36,7 @@ if "report" not in sys.argv:
     sys.argv.append("sweep")  # which goes on when it is given again
 main.main()
 """
-
-
-def started(*arguments):
-    process = subprocess.Popen(
-        [sys.executable, "-c", COMMAND, *arguments],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    assert process.stdout.readline() == "begun\n"
-    return process
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("first", "later"),
-    [
-        (["SIGINT"], []),
-        (["SIGINT", "SIGTERM"], []),
-        (["SIGTERM"], ["SIGINT", "SIGHUP"]),
-        (["SIGHUP"], ["SIGINT", "SIGINT"]),
-    ],
-)
-def test_a_second_signal_does_not_break_into_the_ending(first, later):
-    process = started()
-    for name in first:
-        process.send_signal(getattr(signal, name))
-    assert process.stdout.readline() == "tying up\n"
-    for name in later:
-        process.send_signal(getattr(signal, name))
-    printed, errors = process.communicate(timeout=30)
-    assert printed == "tied up\n"
-    assert errors == "bottleneck: interrupted; the same command goes on from where it stopped\n"
-    assert process.returncode == 130
-
-
-@pytest.mark.slow
-def test_of_a_command_that_begins_anew_nothing_else_is_said():
-    process = started("report")
-    process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=30)
-    assert (errors, process.returncode) == ("bottleneck: interrupted\n", 130)
-
-
-@pytest.mark.slow
-def test_a_signal_that_the_caller_has_us_ignore_stays_ignored():
-    """`nohup bottleneck sweep ...` goes on when its terminal is closed."""
-    process = started("ignored")
-    process.send_signal(signal.SIGHUP)
-    printed, errors = process.communicate(timeout=30)
-    assert (printed, errors, process.returncode) == ("tying up\ntied up\n", "", 0)
-
-
+INTERRUPTED = "bottleneck: interrupted; the same command goes on from where it stopped\n"
 MOMENTS = {
     "a callback of the collector's, as jax has one": """
 import gc
@@ -114,34 +71,59 @@ assert slow_to_import.__main__
 """Code in which an interrupt would be lost or become another error."""
 
 
+def start(*arguments, moment=""):
+    process = subprocess.Popen(
+        [sys.executable, "-c", f"MOMENT = {moment!r}\n{COMMAND}", *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout.readline() == "begun\n"
+    return process
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("first", "later"),
+    [
+        (["SIGINT"], []),
+        (["SIGINT", "SIGTERM"], []),
+        (["SIGTERM"], ["SIGINT", "SIGHUP"]),
+        (["SIGHUP"], ["SIGINT", "SIGINT"]),
+    ],
+)
+def test_a_second_signal_does_not_break_into_the_ending(first, later):
+    process = start()
+    for name in first:
+        process.send_signal(getattr(signal, name))
+    assert process.stdout.readline() == "tying up\n"
+    for name in later:
+        process.send_signal(getattr(signal, name))
+    printed, errors = process.communicate(timeout=30)
+    assert (printed, errors, process.returncode) == ("tied up\n", INTERRUPTED, 130)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("argument", "stop", "expected"),
+    [
+        # A command that begins anew says nothing of going on.
+        ("report", signal.SIGINT, ("bottleneck: interrupted\n", 130)),
+        # `nohup bottleneck sweep ...` goes on when its terminal is closed.
+        ("ignored", signal.SIGHUP, ("", 0)),
+    ],
+)
+def test_what_begins_anew_says_so_and_what_is_ignored_stays_ignored(argument, stop, expected):
+    process = start(argument)
+    process.send_signal(stop)
+    printed, errors = process.communicate(timeout=30)
+    assert (printed, errors, process.returncode) == ("tying up\ntied up\n", *expected)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("moment", MOMENTS)
 def test_a_signal_at_a_deaf_moment_is_not_lost(moment):
-    body = f"""
-import signal, sys, time
-signal.signal(signal.SIGINT, signal.default_int_handler)
-from seq2seq_bottleneck.cli import main
-
-def waste():
-    print("begun", flush=True)
-    end = time.monotonic() + 1
-    while time.monotonic() < end:
-        pass
-
-def app(*_, **__):
-    exec(MOMENT, {{"waste": waste, "sys": sys}})
-    time.sleep(60)
-
-MOMENT = {MOMENTS[moment]!r}
-main.app = app
-sys.argv.append("sweep")
-main.main()
-"""
-    process = subprocess.Popen(
-        [sys.executable, "-c", body], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
-    assert process.stdout.readline() == "begun\n"
+    process = start(moment=MOMENTS[moment])
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=30)
-    assert process.returncode == 130, errors
-    assert errors == "bottleneck: interrupted; the same command goes on from where it stopped\n"
+    assert (errors, process.returncode) == (INTERRUPTED, 130)

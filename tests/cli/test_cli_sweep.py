@@ -1,231 +1,287 @@
 """Sweeps through the command: what is missing runs, what failed is named, what is cut goes on."""
 
+import hashlib
 import io
-import json
 import os
+import re
 import shutil
-import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import pandas as pd
 import pytest
-from listed import write_relisted
+from disturbed import TIMES, Disturbed, begin, wait
+from grids import expand
+from listed import relist
+from ordinary_user import PROGRAM, bottleneck
+from planted import write_begun
 from small_sweeps import DIVERGES, FOUR
 
 import seq2seq_bottleneck
 from seq2seq_bottleneck.cli.main import run
-from seq2seq_bottleneck.results.schema import RUN_COLUMNS
+from seq2seq_bottleneck.corpus.corpus import load_corpus
+from seq2seq_bottleneck.runs import pool
+from seq2seq_bottleneck.runs.pool import Outcome
+from seq2seq_bottleneck.settings.run import resolve
+from seq2seq_bottleneck.settings.sweep import load_sweep
 
-pytestmark = pytest.mark.exhaustive(sample="session")
-
-COMMAND = Path(sys.executable).parent / "bottleneck"
-
-
-def untimed(text: str) -> pd.DataFrame:
-    """The tidy table without its timing columns."""
-    frame = pd.read_csv(io.StringIO(text), keep_default_na=False, na_values=[""])
-    timing = [name for name in frame.columns if "seconds" in name or "tokens_per" in name]
-    return frame.drop(columns=timing)
-
-
-def exported(folder: Path, capsys) -> str:
-    capsys.readouterr()
-    assert run(["export", "--results", str(folder)]) == 0
-    return capsys.readouterr().out
+TINY = [
+    *("--set", "model.context_size=8", "--set", "corpus.test_pairs=50"),
+    *("--set", "training.updates=12", "--set", "training.validations=2"),
+]
+OF_JAX = {
+    "JAX_ENABLE_X64": "1",
+    "JAX_DEFAULT_PRNG_IMPL": "rbg",
+    "JAX_THREEFRY_PARTITIONABLE": "0",
+    "JAX_RANDOM_SEED_OFFSET": "5",
+    "JAX_NUMPY_DTYPE_PROMOTION": "strict",
+}
+"""Each gave another CSV, or failed."""
 
 
 @pytest.fixture(scope="module")
 def swept(tmp_path_factory):
-    """A sweep of four cells and one that diverges, undisturbed."""
+    """A sweep of four cells and one that diverges, undisturbed: its folder, and what it said."""
     folder = tmp_path_factory.mktemp("sweep")
     (folder / "mine.toml").write_text(FOUR + DIVERGES)
-    done = subprocess.run(
-        [COMMAND, "sweep", "mine.toml", "--out", "out"],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    return folder, done
+    return folder / "out", bottleneck(["sweep", "mine.toml", "--out", "out"], folder)
 
 
-def test_one_bad_cell_does_not_stop_the_rest(swept):
-    _, done = swept
+@pytest.mark.exhaustive(sample="session")
+def test_a_cell_that_diverges_stops_no_other_and_what_is_done_is_not_done_again(swept, capsys):
+    out, done = swept
     assert done.returncode == 3
     assert "4 of 5 cells done" in done.stdout
     assert "wild: diverged: the loss was no longer finite" in done.stdout
     assert "4 of 5 done" in done.stderr
     assert "Traceback" not in done.stderr
-
-
-def test_the_export_is_tidy_and_reads_back_the_same(swept, capsys):
-    text = exported(swept[0] / "out", capsys)
-    frame = pd.read_csv(io.StringIO(text), keep_default_na=False, na_values=[""])
-    assert list(frame.columns) == list(RUN_COLUMNS)
-    assert len(frame) == 4 * 5
-    assert not frame.duplicated(["run", "attention", "context_size", "seed", "bucket"]).any()
-    assert list(frame["attention"]) == ["dot"] * 10 + ["none"] * 10
-    assert set(frame["group"]) == {"steady"}
-    loaded = seq2seq_bottleneck.load_results(swept[0] / "out")
-    assert loaded.to_csv(index=False) == text
-    assert str(swept[0]) not in text
-
-
-def test_the_store_alone_gives_the_same_table(swept, capsys):
-    whole = exported(swept[0] / "out", capsys)
-    assert exported(swept[0] / "out" / "runs", capsys) == whole
-
-
-def test_export_reads_the_store_and_says_what_it_lacks(swept, tmp_path, capsys):
-    """As after an interrupt: the bundle is that of fewer runs than the store has."""
-    out = tmp_path / "out"
-    shutil.copytree(swept[0] / "out", out)
-    whole = exported(out, capsys)
-    _leave_one_run(out / "runs")
-    assert run(["export", "--results", str(out), "--bundle", str(out)]) == 0
-    shutil.copytree(swept[0] / "out" / "runs", out / "runs", dirs_exist_ok=True)
-    capsys.readouterr()
-    assert run(["export", "--results", str(out)]) == 0
-    printed = capsys.readouterr()
-    assert printed.out == whole
-    said = "1 run is without a result: `bottleneck runs` lists them, where they were made.\n"
-    assert printed.err == said
-    shutil.rmtree(out / "runs")
-    assert run(["export", "--results", str(out)]) == 0
-    printed = capsys.readouterr()
-    assert printed.out != whole
-    assert set(printed.out.splitlines()) < set(whole.splitlines())
-    assert printed.err == said
-
-
-def _leave_one_run(store: Path) -> None:
-    """Of the runs that have a result the first alone."""
-    done = [path.parent for path in sorted(store.glob("*/scores.csv"))]
-    for folder in done[1:]:
-        shutil.rmtree(folder)
-
-
-def test_a_caption_names_the_cell_that_diverged(swept, tmp_path, capsys):
-    """It differs from the others in its learning rate, so only it is made alike here."""
-    shutil.copytree(swept[0] / "out", tmp_path / "out")
-    for path in (tmp_path / "out" / "runs").glob("*/status.json"):
-        settings = json.loads((path.parent / "settings.json").read_text())
-        if settings["training"]["learning_rate"] == 3e38:
-            settings["training"] |= {"learning_rate": 2e-3, "clip_norm": 1.0, "seed": 2}
-            write_relisted(path.parent / "settings.json", json.dumps(settings))
-    assert run(["table", "compression", "--results", str(tmp_path / "out"), "--format", "csv"]) == 0
-    capsys.readouterr()
-    out = ["--results", str(tmp_path / "out"), "--format", "json"]
-    assert run(["table", "context-size", *out]) == 0
-    caption = json.loads(capsys.readouterr().out)["caption"]
-    assert any("none context 8 seed 2 (diverged: the loss was no" in line for line in caption)
-
-
-def test_a_bundle_can_be_written_elsewhere(swept, tmp_path, capsys):
-    arguments = ["export", "--results", str(swept[0] / "out"), "--bundle", str(tmp_path / "b")]
-    assert run(arguments) == 0
-    names = ["environment.json", "examples.json.gz", "learning.csv", "runs.csv", "sentences.csv.gz"]
-    shown = [name for name in os.listdir(tmp_path / "b") if not name.startswith(".")]
-    assert sorted(shown) == ["SHA256SUMS", *names]
-    assert exported(tmp_path / "b", capsys) == exported(swept[0] / "out", capsys)
-
-
-@pytest.mark.parametrize("name", ["failure-pattern", "vindication", "context-size", "compression"])
-@pytest.mark.parametrize("form", ["rich", "csv", "markdown", "latex", "json"])
-def test_every_table_in_every_format(swept, capsys, name, form):
-    arguments = ["table", name, "--results", str(swept[0] / "out"), "--format", form]
-    one_size = name in ("failure-pattern", "vindication")
-    assert run([*arguments, *(["--where", "context_size=16"] if one_size else [])]) == 0
-    assert "41+" in capsys.readouterr().out
-
-
-@pytest.mark.parametrize(
-    ("arguments", "code", "parts"),
-    [
-        (["table", "vindicaton"], 2, ["vindicaton", "vindication"]),
-        (["table", "compression", "--format", "cvs"], 2, ["cvs", "csv"]),
-        (["table", "vindication"], 1, ["context_size", "--where"]),
-        (["table", "context-size", "--where", "sed=1"], 2, ["sed", "seed"]),
-    ],
-)
-def test_a_table_that_cannot_be_made_says_why(swept, capsys, arguments, code, parts):
-    assert run([*arguments, "--results", str(swept[0] / "out")]) == code
-    printed = capsys.readouterr()
-    assert printed.out == ""
-    assert all(part in printed.err for part in parts), printed.err
-
-
-def test_the_same_command_runs_only_what_is_missing(swept, capsys):
-    stamps = {path: path.stat().st_mtime_ns for path in swept[0].rglob("status.json")}
-    arguments = ["sweep", str(swept[0] / "mine.toml"), "--out", str(swept[0] / "out")]
-    assert run([*arguments, "--quiet"]) == 3
-    assert {path: path.stat().st_mtime_ns for path in swept[0].rglob("status.json")} == stamps
+    stamps = {path: path.stat().st_mtime_ns for path in out.rglob("status.json")}
+    assert run(["sweep", str(out.parent / "mine.toml"), "--out", str(out), "--quiet"]) == 3
+    assert {path: path.stat().st_mtime_ns for path in out.rglob("status.json")} == stamps
     assert "4 of 5 cells done" in capsys.readouterr().out
 
 
-def test_runs_are_listed_filtered_shown_and_removed(swept, capsys):
-    out = ["--results", str(swept[0] / "out")]
-    assert run(["runs", *out]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert len(lines) == 1 + 5
-    assert run(["runs", *out, "--where", "attention=none", "--where", "context_size=16"]) == 0
-    _, line = capsys.readouterr().out.splitlines()
-    name = line.split()[0]
-    assert run(["runs", *out, name[:6]]) == 0
-    assert "  context_size = 16\n" in capsys.readouterr().out
-    assert run(["runs", *out, "--where", "atention=none"]) == 2
-    assert "did you mean 'attention'" in capsys.readouterr().err
-    diverged = next(line.split()[0] for line in lines if "diverged" in line)
-    assert run(["runs", *out, diverged, "--remove", "--yes"]) == 0
-    assert not (swept[0] / "out" / "runs" / diverged).exists()
-
-
 @pytest.mark.exhaustive(sample="session")
-def test_a_killed_sweep_started_again_ends_as_if_undisturbed(swept, tmp_path, capsys):
-    """SIGKILL to the whole command after its second finished cell; then the same command."""
-    (tmp_path / "mine.toml").write_text(FOUR)
-    arguments = [COMMAND, "sweep", "mine.toml", "--out", "out", "--jobs", "1"]
-    with subprocess.Popen(
-        arguments, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
-    ) as process:
-        done = 0
-        for line in process.stderr:
-            done += ": done" in line
-            if done == 2:
-                process.send_signal(signal.SIGKILL)
-                break
-        process.stderr.close()
-    assert process.returncode == -signal.SIGKILL
-    again = subprocess.run(arguments, cwd=tmp_path, capture_output=True, text=True, check=True)
-    assert "4 of 4 cells done" in again.stdout
-    assert again.stderr.count(": training\n") in (1, 2)
-    resumed = untimed(exported(tmp_path / "out", capsys)).drop(columns="group")
-    whole = untimed(exported(swept[0] / "out", capsys)).drop(columns="group")
-    pd.testing.assert_frame_equal(resumed, whole)
+def test_the_export_is_that_of_the_store_and_of_a_bundle_with_tables_in_all_forms(
+    swept, tmp_path, ok
+):
+    out, _ = swept
+    printed = ok("export --results", out)
+    lacks = "1 run is without a result: `bottleneck runs` lists them, where they were made.\n"
+    assert printed.err == lacks
+    frame = pd.read_csv(io.StringIO(printed.out), keep_default_na=False, na_values=[""])
+    assert list(frame["attention"]) == ["dot"] * 10 + ["none"] * 10
+    assert set(frame["group"]) == {"steady"}
+    assert seq2seq_bottleneck.load_results(out).to_csv(index=False) == printed.out
+    assert str(out.parent) not in printed.out
+    ok("export --results", out, "--bundle", tmp_path / "b")
+    for folder in (out / "runs", tmp_path / "b"):
+        assert ok("export --results", folder).out == printed.out
+    for form in ("rich", "csv", "markdown", "latex", "json"):
+        for name in ("vindication --where context_size=16", "context-size", "compression"):
+            assert "41+" in ok(f"table {name} --format {form} --results", out).out
 
 
-def test_ctrl_c_ends_cleanly_and_says_how_to_go_on(tmp_path):
-    (tmp_path / "mine.toml").write_text(FOUR)
-    arguments = ["sweep", "mine.toml", "--out", "out", "--set", "training.updates=100000"]
-    # Tests may themselves run in the background of a shell, where SIGINT is ignored.
-    heeding = "import os, signal, sys; signal.signal(signal.SIGINT, signal.SIG_DFL); "
-    heeding += "os.execv(sys.argv[1], sys.argv[1:])"
-    with subprocess.Popen(
-        [sys.executable, "-c", heeding, COMMAND, *arguments],
-        cwd=tmp_path,
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as process:
-        for line in process.stderr:
-            if "update " in line:
-                process.send_signal(signal.SIGINT)
-                break
-        rest = process.stderr.read()
-    assert process.returncode == 130
-    assert "Traceback" not in rest
-    assert rest.splitlines()[-1] == (
-        "bottleneck: interrupted; the same command goes on from where it stopped"
+def same_sweep(place, cache, options, commands=1):
+    """The CSV of a sweep in a folder of its own, by so many commands at once; but for times."""
+    (place / "four.toml").write_text(FOUR)
+    sweep = Disturbed(place / "four.toml", cache, (*TINY, *options))
+    for process in [sweep.begin(place / "out") for _ in range(commands)]:
+        wait(process)
+    wait(begin(["export", "-o", "runs.csv", "--results", "out"], cache, place))
+    return untimed(place / "runs.csv")
+
+
+def untimed(path):
+    return pd.read_csv(path, dtype=str).drop(columns=TIMES).to_csv()
+
+
+@pytest.fixture(scope="module")
+def once(tmp_path_factory, cache):
+    """The CSV of a sweep in one process."""
+    return same_sweep(tmp_path_factory.mktemp("once"), cache, ["--jobs", "1"])
+
+
+@pytest.mark.exhaustive(minutes=2, sample="session")
+@pytest.mark.parametrize("options", [("1",), ("2",), ("2", "--force")])
+def test_the_same_sweep_makes_the_same_csv(tmp_path, cache, once, options):
+    assert same_sweep(tmp_path, cache, ["--jobs", *options]) == once
+
+
+@pytest.mark.exhaustive(minutes=2, sample="session")
+def test_the_environment_of_jax_makes_no_other_csv(tmp_path, cache, once, monkeypatch):
+    for name, other in OF_JAX.items():
+        monkeypatch.setenv(name, other)
+    assert same_sweep(tmp_path, cache, ["--jobs", "1"]) == once
+
+
+@pytest.mark.exhaustive(minutes=2, sample="session")
+def test_a_log_on_a_full_disk_ends_no_sweep(tmp_path, cache, once):
+    (tmp_path / "four.toml").write_text(FOUR)
+    sweep = [sys.executable, *PROGRAM, "sweep", "four.toml", *TINY, "--jobs", "1", "--out", "out"]
+    environment = os.environ | {"XDG_CACHE_HOME": str(cache)}
+    with Path("/dev/full").open("w") as full, Path(os.devnull).open("w") as null:
+        subprocess.run(sweep, stdout=null, stderr=full, cwd=tmp_path, env=environment, check=True)
+    assert untimed(tmp_path / "out" / "runs.csv") == once
+
+
+@pytest.mark.exhaustive(minutes=2, sample="session")
+def test_two_commands_on_one_folder_at_once(tmp_path, cache, once):
+    assert same_sweep(tmp_path, cache, ["--jobs", "1"], commands=2) == once
+    sums = list((tmp_path / "out").rglob("SHA256SUMS"))
+    assert len(sums) == 1 + 2  # the bundle's and each run's
+    for path in sums:
+        for line in path.read_text().splitlines():
+            digest, name = line.split(maxsplit=1)
+            content = (path.parent / name.lstrip("*")).read_bytes()
+            assert hashlib.sha256(content).hexdigest() == digest, name
+
+
+@pytest.mark.slow
+def test_a_plan_counts_cells_names_groups_that_are_equal_and_runs_nothing(
+    tmp_path, ok, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.toml").write_text(FOUR + DIVERGES)
+    same = "--set training.learning_rate=1e-3 --set training.clip_norm=1 --seeds 3"
+    printed = " ".join(ok("sweep mine.toml --dry-run", same).out.split())
+    assert "Which is better" in printed
+    assert "group 'wild' has the same cells as group 'steady' here" in printed
+    assert "12 cells" in printed
+    assert "has the same cells" not in ok("sweep mine.toml --dry-run").out
+    single = "--set model.context_size=8 --set model.attention=none --set training.clip_norm=1"
+    assert ok("sweep mine.toml --dry-run", single, "--set training.learning_rate=1").out.endswith(
+        "1 cell\n"
     )
-    assert list((tmp_path / "out" / "runs").glob("*/checkpoint.safetensors"))
+    assert os.listdir(tmp_path) == ["mine.toml"]
+
+
+@pytest.mark.slow
+def test_a_dry_run_says_what_is_done_and_what_is_left(planted, ok):
+    statuses = ["done", "diverged", "running"]
+    for cell, status in zip(expand(load_sweep("mine.toml")), statuses, strict=False):
+        corpus = load_corpus(cell.settings.corpus, cell.settings.scoring.lower_edges)
+        name = cell.settings.identity(corpus.fingerprint)
+        write_begun(planted / "out", name, cell.settings, status)
+    text = ok("sweep mine.toml --dry-run --out out --jobs 1").out
+    lines = [line.split() for line in text.splitlines()]
+    assert ["cell", "status"] in lines
+    rows = [line[-1] for line in lines if "=" in " ".join(line)]
+    assert rows == ["done", "diverged", "stopped", "-"]
+    assert "4 cells, 1 done, 1 diverged, 1 stopped" in " ".join(lines[-1])
+    assert "status" not in ok("sweep mine.toml --dry-run --out out --force").out
+
+
+def test_a_dry_run_reads_a_corpus_only_if_there_are_runs_and_then_once(planted, ok, monkeypatch):
+    read = []
+
+    def load(*place):
+        read.append(place)
+        return load_corpus(*place)
+
+    monkeypatch.setattr("seq2seq_bottleneck.corpus.corpus.load_corpus", load)
+    command = "sweep mine.toml --dry-run --out out --set corpus.seed=1,2"
+    ok(command)
+    assert not read
+    write_begun(planted / "out", "another", resolve("smoke"))
+    assert "8 cells" in ok(command).out
+    assert len(read) == len(set(read)) == 2
+
+
+def test_the_scores_of_every_arm_have_n_and_intervals(planted, ok):
+    lines = ok("sweep mine.toml --quiet").out.splitlines()
+    assert lines[0] == "Does a larger context help?"
+    assert all(len(line) <= 80 for line in lines)
+    text = "\n".join(lines)
+    assert len(re.findall(r"\bn=12\*", text)) == 5
+    for arm in ("none", "additive"):
+        assert text.count(f"{arm} ") >= 2
+    runs = seq2seq_bottleneck.load_results(planted / "results" / "runs" / "mine")
+    for row in runs.to_dict("records"):
+        assert f"{row['bleu']:.1f}" in text
+        assert f"{row['bleu_low']:.1f}..{row['bleu_high']:.1f}" in text
+    assert "4 of 4 cells done" in text
+
+
+@pytest.mark.usefixtures("planted")
+def test_runs_with_different_buckets_are_not_one_table(ok):
+    edges = ["--set", 'scoring.edges=["5,21", "5,31"]']
+    text = " ".join(ok("sweep mine.toml --quiet", edges).out.split())
+    assert "No table: the runs were scored in other buckets" in text
+    assert "8 of 8 cells done" in text
+    single = "--set model.context_size=8 --set model.attention=none --out one"
+    assert "1 of 1 cell done" in ok("sweep mine.toml --quiet", single).out
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("planted")
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("scores.csv", ""),
+        ("scores.csv", "bucket,n,bleu\n5-10,two,1\n"),
+        ("status.json", "{"),
+        ("status.json", "3"),
+        ("settings.json", "{}"),
+    ],
+)
+def test_a_damaged_run_is_named_with_the_way_out(ok, fails, name, content):
+    """Also where a sweep has just ended, and what is proposed does help."""
+    ok("sweep mine.toml --quiet --out out")
+    path = Path("out", "runs", "run2", name)
+    path.write_text(content)
+    if name != "status.json":
+        relist(path)
+    for store in Path("out", "runs").glob("run[013]"):
+        shutil.rmtree(store)
+    again = "sweep mine.toml --quiet --out out --set model.context_size=32"
+    for command in ("export --results out", again):
+        message = fails(command)
+        assert str(path) in message
+        assert "`bottleneck runs run2 --remove --results out`" in message
+    ok("runs run2 --remove --results out --yes")
+    ok("export --results out")
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("planted")
+@pytest.mark.parametrize(
+    "address", ["tcp://10.0.0.1:8786", "tls://head.node:8786", "tcp://[::1]:1"]
+)
+@pytest.mark.parametrize("quiet", [["--quiet"], []])
+def test_a_scheduler_is_handed_on_and_what_it_tells(capsys, monkeypatch, address, quiet):
+    def on_cluster(jobs, _store, _listener, scheduler, force, tell):
+        tell(f"waiting for workers at {scheduler}")
+        assert not force
+        return [Outcome(job, "failed", reason="no worker") for job in jobs]
+
+    monkeypatch.setattr("seq2seq_bottleneck.runs.cluster.run_jobs_on_cluster", on_cluster)
+    assert run(["sweep", "mine.toml", "--scheduler", address, *quiet]) == 3
+    assert (f"waiting for workers at {address}\n" in capsys.readouterr().err) != bool(quiet)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("planted")
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ("", (1, 1, 2)),
+        ("--seeds-together 3", (3, 1, 2)),
+        ("--threads 2", (1, 2, 1)),
+        ("--jobs 1", (1, 1, 1)),
+    ],
+)
+def test_seeds_threads_and_jobs_are_handed_on(ok, monkeypatch, options, expected):
+    """With ``auto`` a core trains each seed alone."""
+    handed, planted = [], pool.run_jobs
+
+    def run_jobs(*arguments, **choices):
+        handed.append(tuple(choices[name] for name in ("together", "threads", "width")))
+        return planted(*arguments, **choices)
+
+    monkeypatch.setattr(pool, "run_jobs", run_jobs)
+    monkeypatch.setattr(pool, "has_accelerator", lambda: False)
+    monkeypatch.setattr(pool, "cores", lambda: 2)
+    ok("sweep mine.toml --quiet", options)
+    assert handed == [expected]

@@ -35,8 +35,8 @@ copy_words = 30
 attention = ["none", "dot"]
 context_size = 8
 """
-FEW = ["--preset", "smoke", "--set", "corpus.train_pairs=30", "--set", "corpus.valid_pairs=20"]
-FEW += ["--set", "corpus.test_pairs=20"]
+FEW = "--preset smoke --set corpus.train_pairs=30 --set corpus.valid_pairs=20"
+FEW += " --set corpus.test_pairs=20"
 TEXTS = {"source": "a b c d e f\ng h\n", "target": "u v w x y z\ns t\n", "other": "u v x x y\ns\n"}
 
 
@@ -75,97 +75,71 @@ where = (
     | st.builds("{}={}".format, st.sampled_from(["attention", "seed", "run", "corpus"]), junk)
     | st.builds("{}={}".format, junk, junk).map(given)
 )
-reading = {"--results": place, "--where": where, "--format": form}
-scored = {"--edges": mostly("5,11", "1", "3,2"), "--resamples": whole, "--seed": junk | whole}
-texts = {"--source": text, "--target": text, "--test-source": text, "--test-target": text}
-texts |= {"--test": junk}
 number = mostly("auto", "1", "2", "0")
-dry = {
-    **{"--preset": mostly("smoke"), "--seeds": whole, "--jobs": whole | junk},
-    **{"--quiet": None, "--force": None},
+OPTIONS = {
+    **{"--results": place, "--where": where, "--format": form, "--arm": mostly("dot")},
+    **{"--edges": mostly("5,11", "1", "3,2"), "--resamples": whole, "--trials": whole},
+    **{"--seed": junk | whole, "--seeds": whole, "--jobs": whole | junk, "-n": whole | junk},
+    **{"--out": place | new_file, "-o": new_file | new_folder, "--bundle": new_folder},
+    **dict.fromkeys(["--source", "--target", "--test-source", "--test-target"], text),
+    **dict.fromkeys(["--hypotheses", "--references", "--sources", "--gold", "--file"], text),
+    **{"--sentence": junk, "--beam": whole, "--first-word": whole, "--repeats": whole},
+    **{"--preset": mostly("smoke"), "--corpus": mostly("copy"), "--test": junk},
+    **{"--threads": number | whole, "--seeds-together": number},
+    **{"--scheduler": mostly("tcp://10.0.0.1:8786"), "--arms": mostly("none", "dot,dot-output")},
+    **{"--vary": mostly("length=5", "batch=2,3", "length")},
 }
-how = {"--threads": number, "--corpus": mostly("copy"), "--out": place, "--reverse-direction": None}
-COMMANDS = {
-    "table": (["table"], mostly("vindication", "arms", "length", "learning", "cost"), reading),
-    "claims": (["claims"], None, reading),
-    "export": (
-        ["export"],
-        None,
-        {"--results": place, "--where": where, "--out": new_file, "-o": new_file,
-         "--bundle": new_folder},
-    ),
-    "runs": (["runs"], mostly("dot", "none1x1", "d"), {"--results": place, "--where": where}),
-    "plot": (
-        ["plot"],
-        mostly("bleu", "attention", "length", "cost"),
-        {"--results": place, "--where": where, "-o": new_file, "--sentence": junk,
-         "--beam": whole},
-    ),
-    "report": (["report"], None, {"--results": place, "-o": new_file}),
-    "lecture": (["lecture"], mostly("L1", "L10", "L15", "L-FAIL"), {"--format": form}),
-    "translate": (
-        ["translate"],
-        junk,
-        {"--file": text, "--results": place, "--arm": mostly("dot"), "--beam": whole,
-         "--alignment": None, "--copy-unknown": None},
-    ),
-    "diagnose": (["diagnose"], junk, {"--results": place, "--format": form}),
-    "show": (
-        ["corpus", "show", *FEW],
-        mostly("copy", "files"),
-        texts | {"-n": whole | junk, "--preset": mostly("smoke"), "--reverse-direction": None},
-    ),
-    "describe": (
-        ["corpus", "describe", *FEW],
-        mostly("copy", "files"),
-        texts | {"--preset": mostly("smoke"), "--reverse-direction": None},
-    ),
-    "sweep": (
-        ["sweep", "--dry-run"],
+"""Values of options; those that are not here have none."""
+TEXTS_OF = "--source --target --test-source --test-target --test --preset --reverse-direction"
+SCORED = "--edges --resamples --seed --format --references --sources"
+TRAINED = "--preset --seeds --jobs --quiet --force --threads --corpus --out --reverse-direction"
+COMMANDS = [
+    ("table", mostly("vindication", "arms", "length", "cost"), "--results --where --format"),
+    ("claims", None, "--results --where --format"),
+    ("export", None, "--results --where --out -o --bundle"),
+    ("runs", mostly("dot", "none1x1", "d"), "--results --where"),
+    ("plot", mostly("bleu", "attention", "cost"), "--results --where -o --sentence --beam"),
+    ("report", None, "--results -o"),
+    ("lecture", mostly("L1", "L10", "L15", "L-FAIL"), "--format"),
+    ("translate", junk, "--file --results --arm --beam --alignment --copy-unknown"),
+    ("diagnose", junk, "--results --format"),
+    (f"corpus show {FEW}", mostly("copy", "files"), f"{TEXTS_OF} -n"),
+    (f"corpus describe {FEW}", mostly("copy", "files"), TEXTS_OF),
+    (
+        "sweep --dry-run",
         mostly("mine.toml", "mine.toml", "source", "out"),
-        dry | how | {"--scheduler": mostly("tcp://10.0.0.1:8786"), "--test": junk,
-                     "--seeds-together": number},
+        f"{TRAINED} --scheduler --test --seeds-together",
     ),
-    "reproduce": (
-        ["reproduce", "--preset", "smoke", "--quiet"],
+    (
+        "reproduce --preset smoke --quiet",
         None,
-        texts | how | {"--preset": mostly("smoke"), "--seeds": whole, "--check-schedule": None},
+        f"{TEXTS_OF} --seeds --jobs --force --threads --corpus --out --check-schedule",
     ),
-    "study": (
-        ["study", "--dry-run", "--preset", "smoke"],
+    (
+        "study --dry-run --preset smoke",
         mostly("length", "survival", "alignment"),
-        {"--results": place, "--where": where, "--format": form, "--gold": text,
-         "--source": text, "--target": text, "--first-word": whole} | dry,
+        "--results --where --format --gold --source --target --first-word --preset --seeds --jobs "
+        "--quiet --force",
     ),
-    "bench": (
-        ["bench", "--dry-run"],
+    ("bench --dry-run", None, "--out --vary --repeats --arms --threads --quick --format"),
+    (
+        "score --hypotheses other --references target --sources source",
         None,
-        {"--out": place, "--vary": mostly("length=5", "batch=2,3", "length"), "--repeats": whole,
-         "--arms": mostly("none", "dot,dot-output"), "--threads": whole, "--quick": None,
-         "--format": form},
+        f"{SCORED} --hypotheses",
     ),
-    "score": (
-        ["score", "--hypotheses", "other", "--references", "target", "--sources", "source"],
-        None,
-        scored | {"--format": form, "--hypotheses": text, "--references": text, "--sources": text},
-    ),
-    "compare": (
-        ["compare", "other", "target", "--references", "target", "--sources", "source"],
-        None,
-        scored | {"--trials": whole, "--format": form, "--references": text, "--sources": text},
-    ),
-    "merge": (["merge", "-o", "new"], place, {"-o": new_folder}),
-}  # fmt: skip
+    ("compare other target --references target --sources source", None, f"{SCORED} --trials"),
+    ("merge -o new", place, "-o"),
+]
+"""Commands, what their argument may be, and some of their options."""
 
 
 @st.composite
 def command_lines(draw: Callable) -> list[str]:
     """A command with some of its options, now and then one that it does not have."""
-    line, argument, options = COMMANDS[draw(st.sampled_from(list(COMMANDS)))]
-    line = [*line]
-    for name in draw(st.lists(st.sampled_from(list(options)), max_size=4)):
-        value = options[name]
-        line += [name] if value is None else [name, draw(value)]
+    command, argument, options = draw(st.sampled_from(COMMANDS))
+    line = command.split()
+    for name in draw(st.lists(st.sampled_from(options.split()), max_size=4)):
+        line += [name, draw(OPTIONS[name])] if name in OPTIONS else [name]
     if argument is not None and draw(st.integers(0, 5)):
         line.append(draw(argument))
     if draw(st.integers(0, 9)) == 0:
@@ -174,7 +148,7 @@ def command_lines(draw: Callable) -> list[str]:
 
 
 about = sentence.map(given) | junk
-asked = (
+sentences_asked = (
     st.tuples(st.sampled_from(["translate", "diagnose"]), about).map(list)
     | about.map(lambda text: ["plot", "attention", "-o", "new.svg", "--sentence", text])
     | about.map(lambda text: ["translate", "--alignment", "--beam", "2", "--", text])
@@ -226,7 +200,7 @@ def own_streams() -> Iterator[io.TextIOWrapper]:
 def files(folder: Path) -> dict[Path, tuple[int, int]]:
     """All files with size and time of change."""
     stats = {path: path.lstat() for path in folder.rglob("*")}
-    return {path: (each.st_size, each.st_mtime_ns) for path, each in stats.items()}
+    return {path: (item.st_size, item.st_mtime_ns) for path, item in stats.items()}
 
 
 def clear(folder: Path, kept: set[Path]) -> None:
@@ -243,12 +217,12 @@ def try_lines(lines: st.SearchStrategy[list[str]], budget: Draws, here: Path) ->
     kept, results = set(here.iterdir()), files(here / "out")
 
     def check(line: list[str]) -> None:
-        with own_streams() as told:
+        with own_streams() as stderr:
             code = run(line)
-        said = told.buffer.getvalue().decode().splitlines()
-        faults = [each for each in said if each.startswith("bottleneck: ")]
+        errors = stderr.buffer.getvalue().decode().splitlines()
+        faults = [item for item in errors if item.startswith("bottleneck: ")]
         assert code in (0, 1, 2), (line, code)
-        assert faults == (said[-1:] if code else []), (line, said)
+        assert faults == (errors[-1:] if code else []), (line, errors)
         assert files(here / "out") == results, line
         assert {path.name for path in here.parent.iterdir()} <= {"here", "cache"}, line
         clear(here, kept)
@@ -265,4 +239,4 @@ def test_options(here: Path, budget: Draws) -> None:
 def test_sentences_put_to_trained_runs(here: Path, trained: Path) -> None:
     shutil.rmtree(here / "out")
     shutil.copytree(trained, here / "out")
-    try_lines(asked, Draws(30, False), here)
+    try_lines(sentences_asked, Draws(30, False), here)

@@ -98,27 +98,27 @@ flags = st.builds(
 def test_flags(budget):
     plain = Sweep("mine", "mine.toml", "Is it?", "smoke", {}, (Group("", {}),))
 
-    def check(given):
+    def check(changes):
         for read in (resolved, cells):
-            fault_of(read, given)
+            fault_of(read, changes)
 
-    def resolved(given):
-        parse_settings(override(preset_values("smoke"), given))
+    def resolved(changes):
+        parse_settings(override(preset_values("smoke"), changes))
 
-    def cells(given):
-        make_grid(plain, given, 2)
+    def cells(changes):
+        make_grid(plain, changes, 2)
 
     try_cases(check, st.lists(flags, min_size=1, max_size=3), budget)
 
 
 def test_the_cases_of_sweeps_are_not_all_refused():
     """What is put together is often enough a sweep."""
-    found = {"cells": 0, "refused": 0}
+    counts = {"cells": 0, "refused": 0}
 
     def check(text):
         fault = fault_of(lambda text: make_grid(parse_sweep(text, "mine.toml")), text)
-        found["refused" if fault else "cells"] += 1
+        counts["refused" if fault else "cells"] += 1
 
     try_cases(check, written, Draws(100, False))
-    assert found["refused"] >= 20
-    assert found["cells"] >= 3
+    assert counts["refused"] >= 20
+    assert counts["cells"] >= 3

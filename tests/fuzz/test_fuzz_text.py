@@ -43,8 +43,8 @@ def lines_of(data):
     except UnicodeDecodeError:
         return None
     lines = text.removeprefix("\ufeff").split("\n")
-    lines = [each[:-1] if each.endswith("\r") and n < len(lines) - 1 else each
-             for n, each in enumerate(lines)]  # fmt: skip
+    lines = [item[:-1] if item.endswith("\r") and n < len(lines) - 1 else item
+             for n, item in enumerate(lines)]  # fmt: skip
     return lines[:-1] if lines[-1] == "" else lines
 
 
@@ -58,12 +58,12 @@ class Sides(NamedTuple):
 def parallel(draw, sides=2, most=30, kinds=line):
     """Files of as many lines, now and then one of another count."""
     count = draw(st.integers(0, most))
-    held = [draw(st.lists(kinds, min_size=count, max_size=count)) for _ in range(sides)]
+    parts = [draw(st.lists(kinds, min_size=count, max_size=count)) for _ in range(sides)]
     if draw(st.integers(0, 14)) == 0:
-        held[-1].append("le chat")
+        parts[-1].append("le chat")
     if draw(st.integers(0, 19)) == 0 and count:
-        held[0][0] = draw(long_sentence)
-    return Sides(tuple(draw(file_bytes(lines)) for lines in held))
+        parts[0][0] = draw(long_sentence)
+    return Sides(tuple(draw(file_bytes(lines)) for lines in parts))
 
 
 def write(folder, names, sides):
@@ -96,7 +96,7 @@ def test_a_file_of_two_columns(tmp_path, budget):
     def check(data):
         (tmp_path / "a.tsv").write_bytes(data)
         read = read_pairs(PairFiles("corpus.source", str(tmp_path / "a.tsv"), None), False)
-        rows = [each.split("\t") for each in lines_of(data) if each.strip()]
+        rows = [item.split("\t") for item in lines_of(data) if item.strip()]
         assert {len(row) for row in rows} <= {2}
         pairs = [tuple(map(folded, row)) for row in rows]
         assert [(pair.source, pair.target) for pair in read.pairs] == [p for p in pairs if all(p)]
@@ -119,8 +119,8 @@ def test_a_corpus_of_such_files(tmp_path, budget):
             test_pairs=9, min_words=1, max_words=12,
         )  # fmt: skip
         made = load_corpus(corpus, EDGES)
-        held = [{pair.source for pair in pairs} for pairs in made.splits.values()]
-        assert len(held[0] | held[1] | held[2]) == sum(map(len, held))
+        parts = [{pair.source for pair in pairs} for pairs in made.splits.values()]
+        assert len(parts[0] | parts[1] | parts[2]) == sum(map(len, parts))
         assert all(pair.words <= 12 for pair in (*made.train, *made.valid))
         assert made.fingerprint == load_corpus(corpus, EDGES).fingerprint
         for vocabulary in (made.source_vocabulary, made.target_vocabulary):
@@ -159,10 +159,10 @@ def test_gold_links(tmp_path, budget):
         (tmp_path / "gold").write_bytes(gold)
         sentences = read_gold(tmp_path / "gold", *(tmp_path / name for name in "st"), base)
         assert len(paths) == 2
-        known = [[each.split() for each in lines_of(data)] for data in sides.files]
+        known = [[item.split() for item in lines_of(data)] for data in sides.files]
         assert [len(item.source) for item in sentences] == [len(words) for words in known[0]]
-        for item, told, *pair in zip(sentences, lines_of(gold), *known, strict=True):
-            entries = {entry.replace("?", "-"): "?" in entry for entry in sorted(told.split())}
+        for item, gold_line, *pair in zip(sentences, lines_of(gold), *known, strict=True):
+            entries = {entry.replace("?", "-"): "?" in entry for entry in sorted(gold_line.split())}
             places = {tuple(int(n) - base for n in entry.split("-")) for entry in entries}
             assert item.links.possible == places
             assert item.links.sure <= item.links.possible
@@ -191,14 +191,14 @@ def sacre(pairs):
 
 def by_bucket(known):
     """Hypotheses and references of each bucket of the sources' words."""
-    found = {"1-3": [], "4-7": [], "8+": []}
+    buckets = {"1-3": [], "4-7": [], "8+": []}
     for hypothesis, reference, source in zip(*known, strict=True):
         words = len(source.split())
         if words:
-            found["1-3" if words < 4 else "4-7" if words < 8 else "8+"].append(
+            buckets["1-3" if words < 4 else "4-7" if words < 8 else "8+"].append(
                 (hypothesis, reference)
             )
-    return found
+    return buckets
 
 
 @pytest.mark.parametrize("budget", draws(60, 1_500))
@@ -229,7 +229,7 @@ def test_differences_are_sacrebleus(tmp_path, budget):
         frame = paired_page(*systems, EDGES, Resampling(9, 9, 1)).frame
         rows = {row["bucket"]: row for row in frame.to_dict("records")}
         a, b, *rest = [lines_of(data) for data in sides.files]
-        buckets = [by_bucket([each, *rest]) for each in (a, b)]
+        buckets = [by_bucket([item, *rest]) for item in (a, b)]
         for name, ours in buckets[0].items():
             assert rows[name]["n"] == len(ours)
             if ours and sacre(ours).ref_len:
@@ -241,12 +241,12 @@ def test_differences_are_sacrebleus(tmp_path, budget):
 
 @pytest.mark.slow
 def test_the_cases_are_not_all_refused(tmp_path):
-    found = {"refused": 0, "read": 0}
+    counts = {"refused": 0, "read": 0}
 
     def check(sides):
         files = PairFiles("corpus.source", *write(tmp_path, ("s", "t"), sides))
         fault = fault_of(lambda files: read_pairs(files, False), files)
-        found["refused" if isinstance(fault, UserError) else "read"] += 1
+        counts["refused" if isinstance(fault, UserError) else "read"] += 1
 
     try_cases(check, parallel(), Draws(100, False))
-    assert min(found.values()) >= 10
+    assert min(counts.values()) >= 10

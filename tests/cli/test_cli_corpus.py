@@ -1,0 +1,117 @@
+"""``bottleneck corpus``, and the flags that name text, as a user meets them."""
+
+import csv
+import io
+import json
+from hashlib import sha256
+
+import pytest
+from loopback import named_corpora
+
+from seq2seq_bottleneck.cli.main import run
+from seq2seq_bottleneck.results.folders import SETTINGS
+from seq2seq_bottleneck.settings.concerns import NAMED
+from seq2seq_bottleneck.settings.errors import UserError
+
+SMOKE = "--preset smoke"
+
+
+@pytest.fixture
+def site(tmp_path, monkeypatch):
+    """The catalogue with its corpora on a server of this machine; the cache and the folder ours."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    with named_corpora(monkeypatch) as site:
+        yield site
+
+
+def catalogue(ok):
+    rows = list(csv.DictReader(io.StringIO(ok("corpus list --format csv").out)))
+    assert [row["name"] for row in rows] == [*NAMED]
+    assert all(row["licence"] and row["citation"] for row in rows)
+    return {row["name"]: (row["here"], row["pairs"]) for row in rows}
+
+
+@pytest.mark.usefixtures("site")
+def test_the_list_fits_its_columns(ok):
+    text = ok("corpus list").out
+    assert max(map(len, text.splitlines())) <= 80
+    assert all(name in text for name in (*NAMED, "bottleneck corpus fetch"))
+
+
+@pytest.mark.usefixtures("site")
+def test_fetch_then_list_describe_and_show(ok):
+    assert {here for here, _ in catalogue(ok).values()} == {"False"}
+    fetched = ok("corpus fetch multi30k")
+    assert fetched.out.startswith("multi30k: 300 training, 30 validation, 60 test pairs in ")
+    assert "non-commercial; cite: Elliott et al. 2016" in fetched.out
+    assert fetched.err == ""  # a bar is drawn on a terminal alone
+    assert "sha256" not in fetched.out
+    assert catalogue(ok)["multi30k"] == ("True", "390")
+    described = ok("corpus describe multi30k", SMOKE).out
+    assert "fingerprint" in described
+    assert "bits" not in described  # only what draws sentences knows
+    back = ok("corpus describe multi30k --reverse-direction", SMOKE).out
+    assert back.splitlines()[-1] != described.splitlines()[-1]
+    text = ok("corpus show multi30k -n 2", SMOKE).out
+    assert text.count("en  tren") == text.count("fr  trfr") == 2
+    assert ok("corpus show multi30k --reverse-direction", SMOKE).out.startswith("fr  trfr")
+
+
+def test_a_hash_that_is_not_published_is_printed(ok, site):
+    printed = ok("corpus fetch tatoeba --limit 20 --quiet")
+    digest = sha256(site.files["fra-eng.zip"]).hexdigest()
+    assert f"{digest} (none is published)" in printed.out
+    assert "20 training pairs" in printed.out
+    assert printed.err == ""
+
+
+def test_a_cut_off_transfer_is_one_line(ok, fails, site):
+    site.cut.add("fra-eng.zip")
+    message = fails("corpus fetch tatoeba --quiet")
+    assert message.startswith("bottleneck: tatoeba cannot be downloaded from ")
+    site.cut.clear()
+    ok("corpus fetch tatoeba --quiet")
+
+
+@pytest.mark.usefixtures("site")
+def test_a_bar_on_a_terminal(ok, monkeypatch):
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    monkeypatch.setenv("TTY_COMPATIBLE", "1")
+    assert "train.en.gz" in ok("corpus fetch multi30k").err
+    assert ok("corpus fetch tatoeba --quiet").err == ""
+
+
+@pytest.mark.exhaustive(sample="session")
+@pytest.mark.usefixtures("site")
+def test_reproduce_on_a_fetched_corpus(ok, tmp_path):
+    ok("corpus fetch multi30k --quiet")
+    command = "reproduce --corpus multi30k --reverse-direction --quiet --out out"
+    assert "BLEU" in ok(command, SMOKE).out
+    text = next((tmp_path / "out" / "runs").glob(f"*/{SETTINGS}")).read_text()
+    settings = json.loads(text)["corpus"]
+    assert (settings["name"], settings["reverse_direction"]) == ("multi30k", True)
+
+
+@pytest.mark.parametrize(
+    "name", ["1984", "true", "inf", "my file", "a,b.en", "2026-11-25", 'a"b', "1.5", "é/x", "./1"]
+)
+def test_the_name_of_a_text_stays_text(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for start, file in enumerate((name, "b.en", "c.en")):
+        (tmp_path / file).parent.mkdir(exist_ok=True)
+        lines = ["w " * (5 + 9 * (row % 3)) + f"x{row}y{start}" for row in range(60)]
+        (tmp_path / file).write_text("\n".join(lines) + "\n")
+    jobs = []
+
+    def run_jobs(new, *_, **__):
+        jobs.extend(new)
+        raise UserError("it would train now")
+
+    monkeypatch.setattr("seq2seq_bottleneck.runs.pool.run_jobs", run_jobs)
+    options = ["--source", name, "--target", "b.en", "--test-source", "c.en", "--test-target", name]
+    assert run(["sweep", "real_vindication", "--preset", "smoke", "--out", "out", *options]) == 1
+    assert len(jobs) == 2
+    for job in jobs:
+        corpus = job.settings.corpus
+        assert (corpus.name, corpus.source, corpus.test_target) == ("files", name, name)
