@@ -120,16 +120,15 @@ def alone(runs: pd.DataFrame) -> pd.DataFrame | None:
 
 
 def closest(runs: pd.DataFrame, arms: Collection[str]) -> pd.DataFrame | None:
-    """The group of equal updates closest to the lecture's settings that has these arms.
+    """The group closest to the lecture's settings that has these arms; None if none has.
 
-    ``arms`` are kinds (`arm_kinds`). None if no group has them.
+    ``arms`` are kinds (`arm_kinds`). Of its updates the fewest with which it has them are taken.
     """
-    equal = groups(runs, PAIRED - {"updates"})
-    return min(
-        (group for group in equal if set(arms) <= arm_kinds(group["attention"])),
-        key=_order,
-        default=None,
-    )
+    candidates = []
+    for group in groups(runs, PAIRED):
+        trained = (rows for _, rows in group.groupby("updates"))
+        candidates += [rows for rows in trained if set(arms) <= arm_kinds(rows["attention"])][:1]
+    return min(candidates, key=_order, default=None)
 
 
 def arm_kinds(attentions: Iterable[str]) -> set[str]:
