@@ -201,6 +201,9 @@ def bundle_of_runs(
     folder: Path, runs: StoredRuns, groups: Mapping[str, str], sentences: bool = True
 ) -> Bundle:
     """The finished runs of a store as a bundle; ``groups`` by run."""
+    for run, known in runs.described.items():
+        if known.environment is None:
+            read_object(run / ENVIRONMENT)  # says that it is missing
     table, counts = _runs_of_store(runs, groups), {}
     if sentences:
         counts = {

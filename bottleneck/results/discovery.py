@@ -30,10 +30,10 @@ from .schema import BENCHMARK, PROBES, RUNS
 
 
 class Described(NamedTuple):
-    """What a run is and what it ran on, as its files have it."""
+    """What a run is and what it ran on, as its files have it; None where the latter is missing."""
 
     settings: Mapping[str, Any]
-    environment: Mapping[str, Any]
+    environment: Mapping[str, Any] | None
 
 
 @dataclass(frozen=True)
@@ -63,8 +63,7 @@ def find_runs(folder: Path) -> StoredRuns:
         if not _is_current(environment):
             other_versions += [run] if ended else []
         elif ended:
-            known = environment or read_object(run / ENVIRONMENT)
-            done[run] = Described(read_object(run / SETTINGS), known)
+            done[run] = Described(read_object(run / SETTINGS), environment)
         else:
             unfinished.append(run)
     ordered = dict(sorted(done.items(), key=_order))
