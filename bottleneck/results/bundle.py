@@ -256,7 +256,11 @@ def _scores(runs: Sequence[Path]) -> pd.DataFrame:
     try:
         return _read_csv(text, {"run": "str"} | _SCORE_COLUMNS)
     except UNREADABLE as error:
-        raise damaged(runs[0].parent / "*" / SCORES, error) from None
+        if len(runs) == 1:
+            raise damaged(runs[0] / SCORES, error) from None
+        for run in runs:  # to name the one that cannot be read
+            _scores([run])
+        raise
 
 
 def _unfinished(run: Path) -> dict[str, Any]:

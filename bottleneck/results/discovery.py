@@ -180,7 +180,10 @@ def arms(folder: Path) -> dict[str, Path]:
     if (folder / SETTINGS).is_file():
         return {read_object(folder / SETTINGS)["model"]["attention"]: folder}
     check_one(folder)
-    runs = {run: known.settings for run, known in find_runs(folder).described.items()}
+    stored = find_runs(folder)
+    runs = {run: known.settings for run, known in stored.described.items()}
+    if not runs and stored.other_versions:
+        check_version(stored.other_versions[0])
     if not runs and not is_bundle(folder):
         raise UserError(
             f"{str(folder)!r} holds no run; name a folder that `bottleneck reproduce` wrote"

@@ -173,7 +173,7 @@ def test_a_text_comes_out_in_utf8_whatever_the_terminals_encoding(translate, mon
     [
         (["w1", "--file", "text"], 2, ["--file", "one of them"]),
         (["--file", "none"], 1, ["none", "No such file"]),
-        (["--file", "latin"], 1, ["line 2 is not UTF-8"]),
+        (["--file", "latin", "--arm", "none"], 1, ["line 2 is not UTF-8"]),
         (["w1", "--arm", "aditive"], 2, ["'aditive'", "did you mean 'additive'"]),
         (["w1", "--copy-unknown"], 2, ["--copy-unknown", "arm none", "--arm"]),
         (["--file", "text", "--arm", "none", "--alignment"], 2, ["--alignment", "arm none"]),
