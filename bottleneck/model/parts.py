@@ -8,14 +8,12 @@ has as many devices as ``JAX_NUM_CPU_DEVICES`` says when it starts, one where it
 from collections.abc import Callable, Sequence
 from functools import partial
 from inspect import signature
-from typing import Any, TypeVar
+from typing import Any
 
 import jax
 import numpy as np
 from jax.sharding import Mesh, PartitionSpec
 from jaxtyping import Shaped
-
-Tree = TypeVar("Tree")
 
 AXIS = "rows"
 """Name of the axis along which sums over all parts are taken."""
