@@ -49,12 +49,10 @@ def table(
         print_names(options.table_lines(options.ALL_TABLES))
         return
     from ..results.bundle import load_bundle
-    from ..tables.page import check_format
     from ..tables.pages import check_name, make_page
     from ..tables.selection import where as select
 
     check_name(name)
-    check_format(form)
     if name == BENCHMARK:
         show_benchmark(results, form, {"--where": where}, details)
         return
@@ -70,7 +68,6 @@ def claims(
     ] = "rich",
 ) -> None:
     """Decide the lecture's claims, or say what would decide them."""
-    from ..results.discovery import find_runs
     from ..tables.claims import check_format, print_claims, render
     from ..tables.decided import bundle_of, decide_results
 
@@ -86,10 +83,11 @@ def claims(
     if bundle is not None:
         _say_omitted(bundle.environment)
     elif not any(decision.measured for decision in decisions):
-        way = "name a folder that `bottleneck reproduce` or `bottleneck sweep` wrote"
-        if find_runs(folder).any or not any(folder.iterdir()):
-            way = f"`bottleneck reproduce --out {quote(str(folder))}` makes some there"
-        say(f"{str(folder)!r} holds no results: {way}", err=True)
+        say(
+            f"{str(folder)!r} holds no results: name another folder, or make some there with "
+            f"`bottleneck reproduce --out {quote(str(folder))}`",
+            err=True,
+        )
 
 
 def plot(
@@ -101,7 +99,10 @@ def plot(
     ] = None,
     where: options.Where = None,
     sentence: Annotated[
-        str | None, typer.Option(help="For attention: your own sentence, in quotes.")
+        str | None,
+        typer.Option(
+            help="For attention: your own sentence, in quotes.", callback=options.check_sentence
+        ),
     ] = None,
     beam: Annotated[
         int | None,
@@ -119,10 +120,8 @@ def plot(
     check_name(name, where or [])
     if sentence is None and beam is not None:
         raise UsageError('--beam is for a sentence of your own: --sentence "..."')
-    if sentence is not None:
-        if name != "attention":
-            raise UsageError(f"--sentence is for figure attention, not {name}: leave it out")
-        options.check_sentence(sentence)
+    if sentence is not None and name != "attention":
+        raise UsageError(f"--sentence is for figure attention, not {name}: leave it out")
     for file in (path, path.with_suffix(NUMBERS)):
         check_output(file)
     check_figure_file(path)
@@ -248,10 +247,9 @@ def _write_all(folder: Path) -> None:
     places = [folder] if holds_results(folder) or tables(folder) else []
     for place in (*places, *results_inside(folder)):
         gather(place, {})
-        written = write_out(place)
-        parts = [counted(len(written.tables), "table"), counted(len(written.figures), "figure")]
-        if written.missing:
-            parts.append(f"{len(written.missing)} left out")
+        result = write_out(place)
+        parts = [counted(len(result.tables), "table"), counted(len(result.figures), "figure")]
+        parts += [f"{len(result.missing)} left out"] if result.missing else []
         say(f"{place}: {', '.join(parts)} ({CONTENTS})")
     summary, size = write_end(folder)
     say(f"{folder}: {CLAIMS}.md, {CLAIMS}.csv; {REPORT}, {size / 1e6:.2f} MB; {summary}")

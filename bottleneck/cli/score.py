@@ -35,11 +35,9 @@ def score(
 ) -> None:
     """Print BLEU by sentence length for the output of any system."""
     from ..tables.outputs import read_files
-    from ..tables.page import check_format
     from ..tables.score import score_page
 
-    check_format(form)
-    scoring = _scoring_settings(edges, resamples, seed)
+    scoring = _scoring(edges, resamples, seed)
     show([score_page(read_files(hypotheses, references, sources), scoring)], form)
 
 
@@ -66,17 +64,15 @@ def compare(
     """
     from ..scoring.paired import Resampling
     from ..tables.outputs import read_systems
-    from ..tables.page import check_format
     from ..tables.paired import paired_page
 
-    check_format(form)
-    scoring = _scoring_settings(edges, resamples, seed)
+    scoring = _scoring(edges, resamples, seed)
     systems = read_systems(a, b, references, sources)
     how = Resampling(resamples, trials, seed)
     show([paired_page(*systems, scoring.lower_edges, how)], form)
 
 
-def _scoring_settings(edges: str, resamples: int, seed: int) -> "ScoringSettings":
+def _scoring(edges: str, resamples: int, seed: int) -> "ScoringSettings":
     from ..settings.run import parse_settings
 
     values = {"edges": edges, "resamples": resamples, "seed": seed}

@@ -2,7 +2,6 @@
 
 import gzip
 import os
-import shlex
 import shutil
 import subprocess
 import sys
@@ -27,7 +26,6 @@ TOMLS = {
     "broken": "model = [",
     "comment": "# Why?\n",
     "unasked": 'preset = "smoke"\n',
-    "unseen": '# Is it?\n[[group]]\nname = "a\\u001b\\u202eb"\nmodel.layers = 1\n',
     "textless": '# Why?\ncorpus.name = "files"\n',
 }
 FOLDER = "this command's folder is named by"
@@ -69,7 +67,6 @@ USAGE = {
     "sweep broken.toml": "broken.toml ... TOML",
     "sweep comment.toml": "comment.toml sets nothing",
     "sweep unasked.toml": "unasked.toml: no question",
-    "sweep unseen.toml": "printable characters",
     "sweep textless.toml": "--set corpus.source=FILE",
     "corpus shw": "shw",
     "corpus show grammar -n 0": "-n ... 1",
@@ -89,7 +86,7 @@ USAGE = {
     "diagnose '?!'": "no words",
     "diagnose 'the cat' --format word": "'word'",
     "table failurepattern": "unknown table 'failurepattern'; did you mean 'failure-pat",
-    "table cots --format txt": "unknown table 'cots'; did you mean 'cost'?",
+    "table cots": "unknown table 'cots'; did you mean 'cost'?",
     "table vindicate --results nowhere": "unknown table 'vindicate'; did you mean",
     "table vindication --format txt": "unknown format 'txt'; did you mean 'latex'?",
     "table vindication --out x": f"No such option: --out: {FOLDER} --results (see",
@@ -107,12 +104,12 @@ USAGE = {
     "runs --where attention --results out": "attention ... value",
     "runs --where learning_rate=high --results out": "learning_rate ... a number",
     "runs --where bidirectional=0 --results out": "bidirectional ... true or false",
-    "study fits {,--format txt,--gold g --source s}": "unknown study 'fits'; did you mean 'fit'?",
-    "study length --gold g": "not length ... leave them out",
+    "study fits {,--gold g --source s}": "unknown study 'fits'; did you mean 'fit'?",
+    "study length --gold g": "not length; leave them out",
     "study costs": "did you mean 'cost'?",
     "study cost --results bench --seeds 2": "no runs that --seeds ... bench`",
     "study alignment --results out --gold g --source s --target t --seeds 3": "runs of ... --where",
-    "lecture L77 {,--format txt}": "unknown id 'L77'; did you mean 'L7'?",
+    "lecture L77": "unknown id 'L77'; did you mean 'L7'?",
     "lecture --format txt": "unknown format 'txt'",
     "lecture {C3,c14}": "a claim and not a printed number; use `bottleneck claims`",
     "bench --vary lenght": "'lenght' ... 'length'",
@@ -135,7 +132,7 @@ USAGE = {
     "compare a.fr a.en --references a.fr": "--sources missing",
     f"{COMPARE} --format cvs": "'csv'",
     f"{COMPARE} --trials 0": "--trials",
-    "sweep mine.toml --scheduler {'',127.0.0.1,http://here:8786,tcp://here,tcp://a:99999}": (
+    "sweep mine.toml --scheduler {'',127.0.0.1,http://here:8786,tcp://here}": (
         "--scheduler ' ... ': ... tcp://HOST:PORT"
     ),
     "sweep mine.toml --seeds-together {0,-1,2.5,many,'',1000000}": (
@@ -170,7 +167,6 @@ REFUSED = {
     ),
     "runs --results bundle": f"{NO_RUNS} ... `bottleneck export` prints",
     "{translate 'the cat',diagnose,study survival} --results bundle": TRAINED_ELSEWHERE,
-    "study survival --results bundle --dry-run": TRAINED_ELSEWHERE,
     "{reproduce,sweep vindication} --preset smoke --out bundle": (
         f"{NO_RUNS} ... another folder with --out"
     ),
@@ -191,7 +187,7 @@ REFUSED = {
     "study cost": "`bottleneck bench --out results/runs/bench`",
     "study cost --results 'my results'": "`bottleneck bench --out 'my results'`",
     "study length --results thre {,--dry-run}": (
-        "'thre' does not exist: name a folder of finished runs, or say which runs to"
+        "'thre' has no run of this version: name a folder of finished runs, or say which"
     ),
     **{
         f"study {{embeddings,alignment}} --results text-{text}": (
@@ -213,7 +209,7 @@ REFUSED = {
     f"{MADE} {CORPUS}a.en --set corpus.target=absent.fr": "absent.fr ... does not exist",
     f"{MADE} {CORPUS}a.en --set corpus.target=short.fr": "60 ... 59",
     f"{MADE} --corpus multi30k": "`bottleneck corpus fetch multi30k`",
-    "bench --quiet --out a.en/out": "a.en/out ... --out",
+    "bench --quiet --out a.en/out": "cannot write 'a.en/out'",
     f"score --hypotheses absent {TESTED}": "--hypotheses 'absent' ... exist",
     f"score --hypotheses short.fr {TESTED}": "--hypotheses ... 'short.fr' has 59 lines ... "
     "--references 'a.fr' has 60",
@@ -294,16 +290,12 @@ def test_a_mistake_is_one_line_and_changes_nothing(
     assert state(place) == before
 
 
-def test_other_arguments_too_many_are_not_told_to_go_into_quotes(fails):
-    assert "quotes" not in fails("table vindication black", code=2)
-
-
 def test_the_way_out_is_one_that_there_is(place, fails, monkeypatch):
     monkeypatch.chdir(place)
     for reader in ("table", "plot"):
         assert "bundle" not in fails(reader, "alignment --results bundle").partition(": `")[2]
     assert "--source" not in fails("sweep textless.toml", code=2)
-    assert "--gold takes links" in fails("study alignment --results text-files")
+    assert "quotes" not in fails("table vindication black", code=2)
 
 
 @pytest.mark.parametrize(
@@ -315,22 +307,19 @@ def test_the_way_out_is_one_that_there_is(place, fails, monkeypatch):
         ("plot bleu -o", "figures.registry.make_figure"),
     ],
 )
-def test_what_cannot_be_written_is_told_before_anything_is_read(
-    line, module, tmp_path, fails, monkeypatch
+def test_what_cannot_be_written_is_said_before_anything_is_read(
+    line, module, place, fails, monkeypatch
 ):
-    write_planted(tmp_path / "out", ARMS, seeds=1)
-    (tmp_path / "file").write_text("mine")
-    (tmp_path / "a folder.png").mkdir()
-    before = state(tmp_path)
-
     def refuse(*_, **__):
         raise AssertionError("read before the place was looked at")
 
     monkeypatch.setattr(f"seq2seq_bottleneck.{module}", refuse)
-    for name in ("file/below.png", "a folder.png" if line.endswith("-o") else "file"):
-        message = fails(line, tmp_path / name, "--results", tmp_path / "out")
-        assert str(tmp_path / name) in message or repr(str(tmp_path / "file")) in message
-    assert state(tmp_path) == before
+    monkeypatch.chdir(place)
+    before = state(place)
+    assert "'a.en" in fails(line, "a.en/below.png --results out")
+    if line.endswith("-o"):
+        assert "'empty" in fails(line, "empty --results out")
+    assert state(place) == before
 
 
 @pytest.mark.exhaustive(sample="session")
@@ -354,24 +343,38 @@ def test_an_error_in_a_worker_reaches_the_user_as_one_line(
     assert not (tmp_path / "out" / "runs.csv").exists()
 
 
-def test_an_error_that_cannot_be_written_is_one_all_the_same():
-    command = 'exec "$0" -m seq2seq_bottleneck sweep nothing 2>/dev/full'
-    done = subprocess.run(["sh", "-c", command, sys.executable], capture_output=True, check=False)
-    assert (done.returncode, done.stdout) == (2, b"")
+# In a process of its own: its streams, its environment, its folder.
+
+
+def shell(line: str, folder: Path) -> tuple[int, str, str]:
+    """The exit code and both outputs of a line of a shell, in which $0 is Python."""
+    command = ["sh", "-c", line, sys.executable]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    return done.returncode, done.stdout, done.stderr
+
+
+def test_an_error_that_cannot_be_written_is_one_all_the_same(tmp_path):
+    line = 'exec "$0" -m seq2seq_bottleneck sweep nothing 2>/dev/full'
+    assert shell(line, tmp_path) == (2, "", "")
 
 
 @pytest.mark.parametrize(
-    "arguments",
-    ["--version", pytest.param("lecture L7", marks=pytest.mark.exhaustive(sample="test")), "--help",
-     ""],
-)  # fmt: skip
-def test_an_answer_for_a_closed_standard_output_is_an_error(arguments):
-    command = f'exec "$0" -m seq2seq_bottleneck {arguments} >&-'
-    done = subprocess.run(
-        ["sh", "-c", command, sys.executable], capture_output=True, text=True, check=False
+    "arguments", ["--version", pytest.param("lecture L7", marks=pytest.mark.slow)]
+)
+def test_an_answer_for_a_closed_standard_output_is_an_error(arguments, tmp_path):
+    line = f'exec "$0" -m seq2seq_bottleneck {arguments} >&-'
+    assert shell(line, tmp_path) == (1, "", "bottleneck: the output: Bad file descriptor\n")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a folder in use cannot be removed")
+def test_a_folder_that_went_under_the_command_is_one_line(tmp_path):
+    line = (
+        f'mkdir gone; cd gone; rmdir ../gone; "$0" -m seq2seq_bottleneck report --results {BENCH}'
     )
-    assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr == "bottleneck: the output: Bad file descriptor\n"
+    code, _, said = shell(line, tmp_path)
+    assert code == 1
+    assert said.startswith("bottleneck: a folder: No such file or directory; change into one")
 
 
 @pytest.mark.slow
@@ -392,7 +395,6 @@ def test_what_would_make_other_numbers_is_not_taken_from_the_environment(tmp_pat
     [
         {"XDG_CACHE_HOME": "/dev/null", "XDG_CONFIG_HOME": "/dev/null"},
         {"MPLBACKEND": "module://a_notebooks.own_backend"},
-        {"SOURCE_DATE_EPOCH": "no number"},
     ],
     ids="-".join,
 )
@@ -409,17 +411,3 @@ def test_a_sign_that_the_terminal_lacks_is_no_failure(tmp_path):
     done = bottleneck(["lecture", "L10"], tmp_path, PYTHONIOENCODING="ascii", COLUMNS="80")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith("L10")
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a folder in use cannot be removed")
-def test_a_folder_that_went_under_the_command_is_told(tmp_path):
-    gone = tmp_path / "gone"
-    gone.mkdir()
-    line = f'rmdir {shlex.quote(str(gone))}; exec "$0" -m seq2seq_bottleneck report -o a.html'
-    command = ["sh", "-c", f"{line} --results {shlex.quote(str(BENCH))}", sys.executable]
-    done = subprocess.run(command, cwd=gone, capture_output=True, text=True, check=False)
-    assert done.returncode == 1
-    assert done.stderr == (
-        "bottleneck: the folder in which the command is run is gone: change into another\n"
-    )

@@ -31,23 +31,16 @@ def place(tmp_path_factory):
             path.chmod(0o755)
 
 
-RARE = pytest.mark.exhaustive(sample="session")
-
-
+@pytest.mark.exhaustive(sample="test")
+@pytest.mark.parametrize("name", ["store", "bundle"])
 @pytest.mark.parametrize(
-    ("name", "line", "part"),
+    ("line", "part"),
     [
-        pytest.param(name, line, part, marks=pytest.mark.slow if line == "export" else RARE)
-        for name in ("store", "bundle")
-        for line, part in {
-            "export": "none1x1,",
-            "table vindication": "none",
-            "claims": "L-VIND",
-            "runs": "none1x1",
-            "plot bleu -o bleu.png": "bleu.png",
-            "report -o page.html": "page.html",
-        }.items()
-        if (name, line) != ("bundle", "runs")
+        ("export", "none1x1,"),
+        ("table vindication", "none"),
+        ("claims", "L-VIND"),
+        ("plot bleu -o bleu.png", "bleu.png"),
+        ("report -o page.html", "page.html"),
     ],
 )
 def test_a_folder_for_reading_only_is_shown_and_drawn_elsewhere(place, name, line, part):
