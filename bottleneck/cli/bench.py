@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
+from typer import Option
 
 from ..results.schema import BENCHMARK
 from ..settings.errors import UsageError, counted
@@ -18,30 +18,30 @@ OUT = DEFAULT_OUT / "bench"
 
 
 def bench(
-    out: Annotated[Path, typer.Option(help="Output folder.")] = OUT,
+    out: Annotated[Path, Option(help="Output folder.")] = OUT,
     vary: Annotated[
         str,
-        typer.Option(
+        Option(
             metavar="NAME[=N,N..],..",
             help="length, context, batch, vocabulary; with sizes of your own: length=10,100.",
         ),
     ] = "length,context,batch,vocabulary",
     arms: Annotated[
         str | None,
-        typer.Option(
+        Option(
             metavar="ARM,..",
             help="Attentions, with -output for Luong's placement "
             "[default: none, additive, dot, dot-output].",
         ),
     ] = None,
     repeats: Annotated[
-        int | None, typer.Option(min=1, help="Groups of steps that are timed [default: 5].")
+        int | None, Option(min=1, help="Groups of steps that are timed [default: 5].")
     ] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="Few sizes: in a few minutes.")] = False,
+    quick: Annotated[bool, Option("--quick", help="Few sizes: in a few minutes.")] = False,
     threads: Annotated[
-        int, typer.Option(min=1, max=MOST_THREADS, help="Threads of XLA on one device.")
+        int, Option(min=1, max=MOST_THREADS, help="Threads of XLA on one device.")
     ] = 1,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the points and stop.")] = False,
+    dry_run: Annotated[bool, Option("--dry-run", help="Print the points and stop.")] = False,
     quiet: Quiet = False,
     form: Form = "rich",
 ) -> None:

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from typer import Argument, Option
 
 from ..settings.errors import UsageError, did_you_mean
 from . import options
@@ -19,13 +20,13 @@ app = typer.Typer(
 )
 
 Name = Annotated[
-    str, typer.Argument(metavar="name", help="grammar, copy, files, or a name from `corpus list`.")
+    str, Argument(metavar="name", help="grammar, copy, files, or a name from `corpus list`.")
 ]
 
 
 @app.command("list")
 def list_corpora(
-    form: Annotated[str, typer.Option("--format", help="Output format: rich or csv.")] = "rich",
+    form: Annotated[str, Option("--format", help="Output format: rich or csv.")] = "rich",
 ) -> None:
     """List the corpora that can be downloaded, and which are here."""
     import pandas as pd
@@ -61,12 +62,12 @@ def list_corpora(
 
 @app.command()
 def fetch(
-    name: Annotated[str, typer.Argument(help="A name from `corpus list`.")],
+    name: Annotated[str, Argument(help="A name from `corpus list`.")],
     limit: Annotated[
         int | None,
-        typer.Option(min=1, help="Keep this many training pairs, evenly spread over the text."),
+        Option(min=1, help="Keep this many training pairs, evenly spread over the text."),
     ] = None,
-    again: Annotated[bool, typer.Option("--again", help="Download it again.")] = False,
+    again: Annotated[bool, Option("--again", help="Download it again.")] = False,
     quiet: options.Quiet = False,
 ) -> None:
     """Download a corpus once. Runs then read it offline."""
@@ -103,7 +104,7 @@ def fetch(
 @app.command()
 def show(
     corpus: Name = "grammar",
-    count: Annotated[int, typer.Option("-n", min=1, help="How many pairs.")] = 5,
+    count: Annotated[int, Option("-n", min=1, help="How many pairs.")] = 5,
     preset: options.Preset = "lecture",
     source: options.Source = None,
     target: options.Target = None,

@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Argument, Option
 
 from ..settings.errors import UsageError, did_you_mean
 from ..settings.machine import DEFAULT_OUT
@@ -26,14 +26,12 @@ TRAINED_RUNS = {
 def lecture(
     name: Annotated[
         str | None,
-        typer.Argument(
-            metavar="ID", help="Explain one step by step: L1 to L18, L-FAIL, L-VIND ..."
-        ),
+        Argument(metavar="ID", help="Explain one step by step: L1 to L18, L-FAIL, L-VIND ..."),
     ] = None,
     form: Form = "rich",
     results: Annotated[
         Path | None,
-        typer.Option(
+        Option(
             help="Folder of a trained run (for L10, L17, L-SHORT) or a benchmark (for L15) "
             f"[default: {TRAINED}; the latest benchmark]."
         ),

@@ -13,6 +13,7 @@ from errno import ENOENT
 from typing import Annotated, Any
 
 import typer
+from typer import Option
 
 from .. import __version__
 from ..settings.machine import COMMAND, NUMBERS, mendable
@@ -55,7 +56,7 @@ def _print_version(wanted: bool | None) -> None:
 def options(
     version: Annotated[
         bool | None,
-        typer.Option("--version", callback=_print_version, is_eager=True, help="Print and exit."),
+        Option("--version", callback=_print_version, is_eager=True, help="Print and exit."),
     ] = None,
 ) -> None:
     """Measure the bottleneck of translation through one fixed vector, with and without attention.

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from typer import Argument, Option
 
 from ..results.schema import QUESTIONS
 from ..settings.errors import UsageError, UserError, did_you_mean
@@ -61,13 +61,13 @@ def check_sentence(sentence: str | None) -> str | None:
 
 
 def _name(kind: str, names: tuple[str, ...]) -> Any:
-    return typer.Argument(
+    return Argument(
         help=f"Which {kind}. Without a name, list them.", autocompletion=lambda: list(names)
     )
 
 
 def _preset(text: str) -> Any:
-    return typer.Option(help=text, autocompletion=_presets)
+    return Option(help=text, autocompletion=_presets)
 
 
 TableName = Annotated[str, _name("table", ALL_TABLES)]
@@ -75,9 +75,7 @@ FigureName = Annotated[str, _name("figure", FIGURES)]
 QuestionName = Annotated[str, _name("question", QUESTIONS)]
 SweepName = Annotated[
     str,
-    typer.Argument(
-        help="The name of a sweep in experiments/, or a TOML file.", autocompletion=_sweeps
-    ),
+    Argument(help="The name of a sweep in experiments/, or a TOML file.", autocompletion=_sweeps),
 ]
 Preset = Annotated[
     str,
@@ -89,62 +87,58 @@ RunsPreset = Annotated[
 ]
 Assignments = Annotated[
     list[str] | None,
-    typer.Option("--set", metavar="SECTION.KEY=VALUE", help="Change one setting. Can be repeated."),
+    Option("--set", metavar="SECTION.KEY=VALUE", help="Change one setting. Can be repeated."),
 ]
 CorpusName = Annotated[
-    str | None, typer.Option("--corpus", help="grammar, copy, files, or a name from `corpus list`.")
+    str | None, Option("--corpus", help="grammar, copy, files, or a name from `corpus list`.")
 ]
 Source = Annotated[
-    str | None, typer.Option(help="Parallel text: the source side, or a TSV with both. May be .gz.")
+    str | None, Option(help="Parallel text: the source side, or a TSV with both. May be .gz.")
 ]
-Target = Annotated[str | None, typer.Option(help="Parallel text: the target side.")]
+Target = Annotated[str | None, Option(help="Parallel text: the target side.")]
 TestSource = Annotated[
-    str | None, typer.Option(help="Test set, source side [default: split off from the text].")
+    str | None, Option(help="Test set, source side [default: split off from the text].")
 ]
-TestTarget = Annotated[str | None, typer.Option(help="Test set, target side.")]
+TestTarget = Annotated[str | None, Option(help="Test set, target side.")]
 TestSet = Annotated[
     str | None,
-    typer.Option("--test", metavar="NAME", help="Test on this corpus (a name from `corpus list`)."),
+    Option("--test", metavar="NAME", help="Test on this corpus (a name from `corpus list`)."),
 ]
 ReverseDirection = Annotated[
     bool,
-    typer.Option(
+    Option(
         "--reverse-direction",
         help="Translate French to English. Lengths are then those of the French.",
     ),
 ]
-Threads = Annotated[
-    str, typer.Option(help="Cores per run: a number, or auto (cores divided by runs).")
-]
+Threads = Annotated[str, Option(help="Cores per run: a number, or auto (cores divided by runs).")]
 Jobs = Annotated[
-    int | None,
-    typer.Option(min=1, max=9_999, help="How many runs go at once [default: one per core]."),
+    int | None, Option(min=1, max=9_999, help="How many runs go at once [default: one per core].")
 ]
-Results = Annotated[Path | None, typer.Option(help="A folder of results [default: the latest].")]
+Results = Annotated[Path | None, Option(help="A folder of results [default: the latest].")]
 OneRunOrMore = Annotated[
     Path | None,
-    typer.Option(
+    Option(
         "--results",
         "--run",
         help="A results folder, or the folder of one run [default: the latest].",
     ),
 ]
 Where = Annotated[
-    list[str] | None,
-    typer.Option(metavar="COLUMN=VALUE", help="Use only these runs. Can be repeated."),
+    list[str] | None, Option(metavar="COLUMN=VALUE", help="Use only these runs. Can be repeated.")
 ]
 Form = Annotated[
     str,
-    typer.Option(
+    Option(
         "--format",
         help="Output format: rich, csv, markdown, latex or json.",
         callback=_known_format,
     ),
 ]
 Details = Annotated[
-    bool, typer.Option("--details", help="Print the rules, the schedule and the rest, too.")
+    bool, Option("--details", help="Print the rules, the schedule and the rest, too.")
 ]
-Quiet = Annotated[bool, typer.Option("--quiet", help="Print no progress.")]
+Quiet = Annotated[bool, Option("--quiet", help="Print no progress.")]
 
 
 def table_lines(names: tuple[str, ...]) -> dict[str, str]:

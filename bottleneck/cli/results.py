@@ -9,7 +9,7 @@ from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from typer import Argument, Option
 
 from ..results.schema import BENCHMARK
 from ..settings.errors import UsageError, UserError, counted
@@ -64,7 +64,7 @@ def claims(
     results: options.Results = None,
     where: options.Where = None,
     form: Annotated[
-        str, typer.Option("--format", help="Output format: rich, csv, markdown or json.")
+        str, Option("--format", help="Output format: rich, csv, markdown or json.")
     ] = "rich",
 ) -> None:
     """Decide the lecture's claims, or say what would decide them."""
@@ -95,18 +95,18 @@ def plot(
     results: options.Results = None,
     out: Annotated[
         Path | None,
-        typer.Option("-o", "--out", help="Output file: .png, .svg or .pdf [default: NAME.png]."),
+        Option("-o", "--out", help="Output file: .png, .svg or .pdf [default: NAME.png]."),
     ] = None,
     where: options.Where = None,
     sentence: Annotated[
         str | None,
-        typer.Option(
+        Option(
             help="For attention: your own sentence, in quotes.", callback=options.check_sentence
         ),
     ] = None,
     beam: Annotated[
         int | None,
-        typer.Option(min=1, help="Beam size for --sentence; 1 is greedy [default: the run's]."),
+        Option(min=1, help="Beam size for --sentence; 1 is greedy [default: the run's]."),
     ] = None,
 ) -> None:
     """Draw a figure of finished runs, and write its numbers as CSV."""
@@ -164,7 +164,7 @@ def _plot_sentence(sentence: str, beam: int | None, folder: Path, where: Sequenc
 
 def report(
     results: options.Results = None,
-    out: Annotated[Path, typer.Option("-o", "--out", help="Output file.")] = Path("report.html"),
+    out: Annotated[Path, Option("-o", "--out", help="Output file.")] = Path("report.html"),
 ) -> None:
     """Write all results as one page, to put next to the slides."""
     from ..report.page import write_report
@@ -179,20 +179,15 @@ def export(
     results: options.Results = None,
     where: options.Where = None,
     bundle: Annotated[
-        Path | None, typer.Option(help="Write all results as a bundle into this folder.")
+        Path | None, Option(help="Write all results as a bundle into this folder.")
     ] = None,
     without_text: Annotated[
-        bool,
-        typer.Option(
-            "--without-text", help="Leave every sentence of the corpus out of the bundle."
-        ),
+        bool, Option("--without-text", help="Leave every sentence of the corpus out of the bundle.")
     ] = False,
-    out: Annotated[
-        Path | None, typer.Option("-o", "--out", help="Write the CSV to this file.")
-    ] = None,
+    out: Annotated[Path | None, Option("-o", "--out", help="Write the CSV to this file.")] = None,
     everything: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--all",
             help="Write every table and figure, the claims and the page next to the results.",
         ),
@@ -279,9 +274,9 @@ def _write_bundle(folder: Path, names: set[str], bundle: Path, text: bool) -> No
 
 
 def merge(
-    folders: Annotated[list[Path], typer.Argument(help="Folders of results.")],
+    folders: Annotated[list[Path], Argument(help="Folders of results.")],
     out: Annotated[
-        Path, typer.Option("-o", "--out", help="Write the bundle of all runs into this folder.")
+        Path, Option("-o", "--out", help="Write the bundle of all runs into this folder.")
     ],
 ) -> None:
     """Merge the results of several machines or people."""

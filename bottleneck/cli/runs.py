@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer import Argument, Option
 
 from ..settings.errors import UsageError, UserError, plain
 from .console import output, print_names, say
@@ -18,14 +19,12 @@ if TYPE_CHECKING:
 
 def runs(
     run: Annotated[
-        str | None, typer.Argument(help="Show this run. The beginning of its name is enough.")
+        str | None, Argument(help="Show this run. The beginning of its name is enough.")
     ] = None,
     results: Results = None,
     where: Where = None,
-    remove: Annotated[
-        bool, typer.Option("--remove", help="Delete the run, after confirmation.")
-    ] = False,
-    yes: Annotated[bool, typer.Option("--yes", help="Delete without confirmation.")] = False,
+    remove: Annotated[bool, Option("--remove", help="Delete the run, after confirmation.")] = False,
+    yes: Annotated[bool, Option("--yes", help="Delete without confirmation.")] = False,
 ) -> None:
     """List runs, show one, or remove it."""
     if remove and run is None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from typer import Option
 
 from ..results.schema import QUESTIONS
 from ..settings.errors import UsageError, UserError, counted
@@ -22,30 +22,30 @@ if TYPE_CHECKING:
 
 Gold = Annotated[
     Path | None,
-    typer.Option(
+    Option(
         help="Your own gold links, one sentence per line: i-j sure, i?j possible, source first. "
         "Requires --source and --target."
     ),
 ]
 GoldSource = Annotated[
-    Path | None, typer.Option(help="Source sentences of --gold, words separated by spaces.")
+    Path | None, Option(help="Source sentences of --gold, words separated by spaces.")
 ]
-GoldTarget = Annotated[Path | None, typer.Option(help="Their translations, one per line.")]
+GoldTarget = Annotated[Path | None, Option(help="Their translations, one per line.")]
 FirstWord = Annotated[
-    int, typer.Option(min=0, max=1, help="Index of the first word of a sentence in --gold.")
+    int, Option(min=0, max=1, help="Index of the first word of a sentence in --gold.")
 ]
 
 
 def study(
     name: options.QuestionName = "",
     results: Annotated[
-        Path | None, typer.Option(help="Folder of finished runs [default: results/runs/PRESET].")
+        Path | None, Option(help="Folder of finished runs [default: results/runs/PRESET].")
     ] = None,
     preset: options.RunsPreset = None,
     assignments: options.Assignments = None,
     seeds: Annotated[
         int | None,
-        typer.Option(min=1, max=options.MOST_SEEDS, help="Number of runs of each arm to train."),
+        Option(min=1, max=options.MOST_SEEDS, help="Number of runs of each arm to train."),
     ] = None,
     where: options.Where = None,
     gold: Gold = None,
@@ -55,11 +55,9 @@ def study(
     form: options.Form = "rich",
     details: options.Details = False,
     jobs: options.Jobs = None,
-    force: Annotated[
-        bool, typer.Option("--force", help="Measure again, even if it is done.")
-    ] = False,
+    force: Annotated[bool, Option("--force", help="Measure again, even if it is done.")] = False,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Say what would be done, and do nothing.")
+        bool, Option("--dry-run", help="Say what would be done, and do nothing.")
     ] = False,
     quiet: options.Quiet = False,
 ) -> None:

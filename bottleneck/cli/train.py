@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer import Option
 
 from ..settings.errors import UsageError, UserError, counted, quoted
 from ..settings.files import check_place
@@ -27,11 +28,11 @@ INCOMPLETE = 3
 def reproduce(
     preset: options.Preset = "lecture",
     out: Annotated[
-        Path | None, typer.Option(help="Output folder [default: results/runs/PRESET].")
+        Path | None, Option(help="Output folder [default: results/runs/PRESET].")
     ] = None,
     seeds: Annotated[
         int,
-        typer.Option(
+        Option(
             min=1, max=options.MOST_SEEDS, help="Number of runs of each arm, with seeds 1, 2, ..."
         ),
     ] = 1,
@@ -44,7 +45,7 @@ def reproduce(
     reverse_direction: options.ReverseDirection = False,
     assignments: options.Assignments = None,
     check_schedule: Annotated[
-        bool, typer.Option("--check-schedule", help="Train the first seed again, twice as long.")
+        bool, Option("--check-schedule", help="Train the first seed again, twice as long.")
     ] = False,
     threads: options.Threads = "auto",
     details: options.Details = False,
@@ -97,9 +98,7 @@ def _print_tables(folder: Path, runs: list[str], details: bool) -> None:
 
 def sweep(
     name: options.SweepName = "",
-    out: Annotated[
-        Path | None, typer.Option(help="Output folder [default: results/runs/NAME].")
-    ] = None,
+    out: Annotated[Path | None, Option(help="Output folder [default: results/runs/NAME].")] = None,
     preset: options.OtherPreset = None,
     corpus: options.CorpusName = None,
     source: options.Source = None,
@@ -110,24 +109,19 @@ def sweep(
     reverse_direction: options.ReverseDirection = False,
     assignments: options.Assignments = None,
     seeds: Annotated[
-        int | None, typer.Option(min=1, help="Runs of each cell [default: the file's, else 1].")
+        int | None, Option(min=1, help="Runs of each cell [default: the file's, else 1].")
     ] = None,
     jobs: options.Jobs = None,
     seeds_together: Annotated[
         str,
-        typer.Option(
-            help="Seeds to train as one program: a number, or auto (many on a GPU, else 1)."
-        ),
+        Option(help="Seeds to train as one program: a number, or auto (many on a GPU, else 1)."),
     ] = "auto",
     threads: options.Threads = "auto",
     scheduler: Annotated[
-        str | None,
-        typer.Option(help="Run on a Dask cluster: its scheduler's address, tcp://HOST:PORT."),
+        str | None, Option(help="Run on a Dask cluster: its scheduler's address, tcp://HOST:PORT.")
     ] = None,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="List the cells and train nothing.")
-    ] = False,
-    force: Annotated[bool, typer.Option("--force", help="Run finished cells again.")] = False,
+    dry_run: Annotated[bool, Option("--dry-run", help="List the cells and train nothing.")] = False,
+    force: Annotated[bool, Option("--force", help="Run finished cells again.")] = False,
     quiet: options.Quiet = False,
 ) -> None:
     """Train a grid of settings. Finished cells are kept.

@@ -6,7 +6,7 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Argument, Option
 
 from ..settings.errors import UsageError, counted, did_you_mean
 from ..settings.machine import DEFAULT_OUT
@@ -20,27 +20,27 @@ if TYPE_CHECKING:
 def translate(
     sentence: Annotated[
         str | None,
-        typer.Argument(
+        Argument(
             help="A sentence in quotes [default, or -: standard input, one per line].",
             callback=check_sentence,
         ),
     ] = None,
     file: Annotated[
-        Path | None, typer.Option(help="Text file (or .gz) with one sentence per line.")
+        Path | None, Option(help="Text file (or .gz) with one sentence per line.")
     ] = None,
     results: OneRunOrMore = None,
     arm: Annotated[
         str | None,
-        typer.Option(
+        Option(
             help="Use the run with this attention [default: all; for text the one with attention]."
         ),
     ] = None,
     beam: Annotated[
-        int | None, typer.Option(min=1, help="Beam size; 1 is greedy [default: the run's].")
+        int | None, Option(min=1, help="Beam size; 1 is greedy [default: the run's].")
     ] = None,
     alignment: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--alignment",
             help="Show the attention weights of each word. For text, add columns to each "
             "translation: links i-j (source-output, from 0), source tokens, output tokens.",
@@ -48,7 +48,7 @@ def translate(
     ] = False,
     copy_unknown: Annotated[
         bool | None,
-        typer.Option(
+        Option(
             "--copy-unknown/--no-copy-unknown",
             help="Replace unknown words by the source word attended to most [default: the run's].",
         ),
@@ -171,7 +171,7 @@ def _translate_sentence(arms: "dict[str, TrainedRun]", sentence: str, alignment:
 def diagnose(
     sentence: Annotated[
         str | None,
-        typer.Argument(
+        Argument(
             help="An English sentence [default: the lecture's own long sentence].",
             callback=check_sentence,
         ),
