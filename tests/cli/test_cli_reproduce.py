@@ -89,14 +89,6 @@ def test_translate_repeats_the_runs_own_hypotheses(done, ok):
 
 
 @pytest.mark.exhaustive(sample="session")
-def test_the_same_command_gives_the_same_numbers(done, tmp_path, ok):
-    assert ok(REPRODUCE, "--quiet --out", tmp_path / "out").err == ""
-    first, second = (load_bundle(folder).runs for folder in (done[0] / "out", tmp_path / "out"))
-    timing = [name for name in first.columns if "seconds" in name or "tokens_per" in name]
-    pd.testing.assert_frame_equal(first.drop(columns=timing), second.drop(columns=timing))
-
-
-@pytest.mark.exhaustive(sample="session")
 def test_beam_and_a_checked_schedule(tmp_path, ok):
     options = "--set decoding.beam_size=3 --check-schedule --quiet --out"
     printed = ok("reproduce --preset smoke --corpus copy", options, tmp_path / "out").out

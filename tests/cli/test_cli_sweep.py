@@ -1,7 +1,6 @@
 """Sweeps through the command: what is missing runs, what failed is named, what is cut goes on."""
 
 import hashlib
-import io
 import os
 import re
 import shutil
@@ -59,27 +58,6 @@ def test_a_cell_that_diverges_stops_no_other_and_what_is_done_is_not_done_again(
     assert run(["sweep", str(out.parent / "mine.toml"), "--out", str(out), "--quiet"]) == 3
     assert {path: path.stat().st_mtime_ns for path in out.rglob("status.json")} == stamps
     assert "4 of 5 cells done" in capsys.readouterr().out
-
-
-@pytest.mark.exhaustive(sample="session")
-def test_the_export_is_that_of_the_store_and_of_a_bundle_with_tables_in_all_forms(
-    swept, tmp_path, ok
-):
-    out, _ = swept
-    printed = ok("export --results", out)
-    lacks = "1 run is without a result: `bottleneck runs` lists them, where they were made.\n"
-    assert printed.err == lacks
-    frame = pd.read_csv(io.StringIO(printed.out), keep_default_na=False, na_values=[""])
-    assert list(frame["attention"]) == ["dot"] * 10 + ["none"] * 10
-    assert set(frame["group"]) == {"steady"}
-    assert seq2seq_bottleneck.load_results(out).to_csv(index=False) == printed.out
-    assert str(out.parent) not in printed.out
-    ok("export --results", out, "--bundle", tmp_path / "b")
-    for folder in (out / "runs", tmp_path / "b"):
-        assert ok("export --results", folder).out == printed.out
-    for form in ("rich", "csv", "markdown", "latex", "json"):
-        for name in ("vindication --where context_size=16", "context-size", "compression"):
-            assert "41+" in ok(f"table {name} --format {form} --results", out).out
 
 
 def same_sweep(place, cache, options, commands=1):

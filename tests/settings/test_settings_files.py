@@ -12,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from planted import write_begun, write_planted
 
-from seq2seq_bottleneck.cli.main import run
 from seq2seq_bottleneck.results.bundle import load_bundle
 from seq2seq_bottleneck.runs.store import RunFolder, sweep_up
 from seq2seq_bottleneck.settings import files
@@ -271,34 +270,3 @@ def test_a_run_of_a_bundle_that_names_another_folder_is_refused(tmp_path, name):
     (tmp_path / "runs.csv").write_text(text.replace("none1x1", name))
     with pytest.raises(UserError, match=r"runs\.csv"):
         load_bundle(tmp_path)
-
-
-LONG = "b" * 300
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        "sweep loop.toml",
-        f"sweep {'a' * 5000}.toml",
-        "sweep context_size --preset smoke --corpus copy --quiet --out loop",
-        f"sweep context_size --preset smoke --corpus copy --quiet --out {LONG}",
-        "reproduce --preset smoke --out loop --quiet",
-        *(f"{command} --results loop" for command in ("table vindication", "export", "claims")),
-        *(f"{command} --results {LONG}" for command in ("table vindication", "runs")),
-        "translate hello --results loop",
-        f"corpus describe files --source {LONG} --target loop",
-        "score --hypotheses loop --references loop --sources loop",
-    ],
-)
-def test_a_link_in_a_circle_and_too_long_a_name_are_one_line(
-    capsys, tmp_path, monkeypatch, arguments
-):
-    monkeypatch.chdir(tmp_path)
-    for name in ("loop", "loop.toml"):
-        Path(name).symlink_to(name)
-    assert run(arguments.split()) in (1, 2)
-    (line,) = capsys.readouterr().err.splitlines()
-    assert line.startswith("bottleneck: ")
-    assert sorted(os.listdir(tmp_path)) == ["loop", "loop.toml"]
