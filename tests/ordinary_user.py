@@ -13,8 +13,6 @@ from pathlib import Path
 
 import pytest
 
-STRANGER = 54_321
-"""A user that no system knows: it has no home."""
 PROGRAM = ("-m", "seq2seq_bottleneck")
 BEFORE = """
 import ctypes, json, os, resource, signal, sys
@@ -54,27 +52,24 @@ def bottleneck(
     ordinary: bool = False,
     size: int | None = None,
     memory: int | None = None,
-    user: int | None = None,
-    program: Sequence[str] = PROGRAM,
+    program: Sequence[object] = PROGRAM,
     **environment: object,
 ) -> subprocess.CompletedProcess:
     """Run the command in ``folder``, with the limits of `told_before`; it ends in half an hour.
 
-    ``user`` is another one than the test's, and None takes a variable of the environment away.
+    None takes a variable of the environment away.
     """
     command = [sys.executable, *map(str, [*program, *arguments])]
     changed = {name: str(value) for name, value in environment.items() if value is not None}
     kept = {name: value for name, value in os.environ.items() if name not in environment}
-    other = {} if user is None else {"user": user, "group": user, "extra_groups": []}
     return subprocess.run(
-        told_before(command, ordinary, size, memory) if user is None else command,
+        told_before(command, ordinary, size, memory),
         cwd=folder,
         env=kept | changed,
         capture_output=True,
         text=True,
         check=False,
         timeout=1800,
-        **other,
     )
 
 
@@ -84,19 +79,3 @@ def require_ordinary(folder: Path) -> None:
     writes = ("-c", "open('shut/x', 'w')")
     if bottleneck([], folder, ordinary=True, program=writes).returncode == 0:
         pytest.skip("this system's root cannot give up its rights: nothing is for reading only")
-
-
-def require_stranger(folder: Path) -> None:
-    """Skip where another user cannot be had, or cannot start Python, as one in root's own home."""
-    try:
-        done = bottleneck(["--version"], folder, user=STRANGER)
-    except PermissionError as error:
-        pytest.skip(f"a user without a home cannot be had here: {error}")
-    if done.returncode:
-        pytest.skip(f"user {STRANGER} cannot run this checkout: {done.stderr.strip()[-200:]}")
-
-
-def read_only(folder: Path) -> None:
-    """Take the right to write from all."""
-    for path in (folder, *folder.rglob("*")):
-        path.chmod(0o555 if path.is_dir() else 0o444)

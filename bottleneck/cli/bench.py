@@ -1,60 +1,55 @@
 """``bottleneck bench``: what a training step costs, in time and memory (C9)."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
-import typer
+from typer import Option
 
 from ..results.schema import BENCHMARK
 from ..settings.errors import UsageError, counted
+from ..settings.files import check_place
 from ..settings.machine import DEFAULT_OUT
 from .console import say, show
-from .options import MOST_THREADS, Form, Quiet, output_folder
-
-if TYPE_CHECKING:
-    from ..bench.measure import Row, Sizes
+from .options import MOST_THREADS, Form, Quiet
 
 OUT = DEFAULT_OUT / "bench"
 
 
 def bench(
-    out: Annotated[Path, typer.Option(help="Output folder.")] = OUT,
+    out: Annotated[Path, Option(help="Output folder.")] = OUT,
     vary: Annotated[
         str,
-        typer.Option(
+        Option(
             metavar="NAME[=N,N..],..",
             help="length, context, batch, vocabulary; with sizes of your own: length=10,100.",
         ),
     ] = "length,context,batch,vocabulary",
     arms: Annotated[
         str | None,
-        typer.Option(
+        Option(
             metavar="ARM,..",
             help="Attentions, with -output for Luong's placement "
             "[default: none, additive, dot, dot-output].",
         ),
     ] = None,
     repeats: Annotated[
-        int | None, typer.Option(min=1, help="Groups of steps that are timed [default: 5].")
+        int | None, Option(min=1, help="Groups of steps that are timed [default: 5].")
     ] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="Few sizes: in a few minutes.")] = False,
+    quick: Annotated[bool, Option("--quick", help="Few sizes: in a few minutes.")] = False,
     threads: Annotated[
-        int, typer.Option(min=1, max=MOST_THREADS, help="Threads of XLA on one device.")
+        int, Option(min=1, max=MOST_THREADS, help="Threads of XLA on one device.")
     ] = 1,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the points and stop.")] = False,
+    dry_run: Annotated[bool, Option("--dry-run", help="Print the points and stop.")] = False,
     quiet: Quiet = False,
     form: Form = "rich",
 ) -> None:
     """Measure the cost of a training step by length, context, batch."""
     from ..bench import measure
-    from ..tables.page import check_format
     from .progress import time_left
 
-    check_format(form)
-    default = measure.QUICK_ARMS if quick else measure.DEFAULT_ARMS
-    names = measure.parse_arms(default if arms is None else arms)
+    names = measure.parse_arms(arms or (measure.QUICK_ARMS if quick else measure.DEFAULT_ARMS))
     variation = measure.QUICK if quick else measure.DEFAULT
     points = measure.points(measure.parse_variation(vary, variation))
     if dry_run:
@@ -63,7 +58,7 @@ def bench(
         return
     start, done = time.monotonic(), []
 
-    def listen(sizes: "Sizes", rows: "Sequence[Row]") -> None:
+    def listen(sizes: measure.Sizes, rows: Any) -> None:
         done.append(sizes)
         left = time_left(time.monotonic() - start, len(done), len(points))
         steps = ", ".join(
@@ -72,9 +67,9 @@ def bench(
         if not quiet:
             say(f"{sizes.name}: {steps} ({len(done)} of {len(points)} points{left})", err=True)
 
+    check_place(out)
     repeats = repeats or (3 if quick else 5)
-    with output_folder(out):
-        measure.write(out, measure.measure(points, names, repeats, threads, listen))
+    measure.write(out, measure.measure(points, names, repeats, threads, listen))
     show_benchmark(out, form, {})
     say(f"Written to {out / 'probes' / f'{BENCHMARK}.csv'}", err=True)
 

@@ -2,33 +2,31 @@
 
 import sys
 from contextlib import nullcontext
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from typer import Argument, Option
 
 from ..settings.errors import UsageError, did_you_mean
 from . import options
 from .console import errors, output, say
 
 if TYPE_CHECKING:
-    from rich.progress import Progress
-    from rich.table import Table
-
     from ..corpus.corpus import Description
-    from ..corpus.pair import SentencePair
 
 app = typer.Typer(
     help="Download real text, and inspect any corpus.", no_args_is_help=True, rich_markup_mode=None
 )
 
 Name = Annotated[
-    str, typer.Argument(metavar="name", help="grammar, copy, files, or a name from `corpus list`.")
+    str, Argument(metavar="name", help="grammar, copy, files, or a name from `corpus list`.")
 ]
 
 
 @app.command("list")
 def list_corpora(
-    form: Annotated[str, typer.Option("--format", help="Output format: rich or csv.")] = "rich",
+    form: Annotated[str, Option("--format", help="Output format: rich or csv.")] = "rich",
 ) -> None:
     """List the corpora that can be downloaded, and which are here."""
     import pandas as pd
@@ -64,12 +62,12 @@ def list_corpora(
 
 @app.command()
 def fetch(
-    name: Annotated[str, typer.Argument(help="A name from `corpus list`.")],
+    name: Annotated[str, Argument(help="A name from `corpus list`.")],
     limit: Annotated[
         int | None,
-        typer.Option(min=1, help="Keep this many training pairs, evenly spread over the text."),
+        Option(min=1, help="Keep this many training pairs, evenly spread over the text."),
     ] = None,
-    again: Annotated[bool, typer.Option("--again", help="Download it again.")] = False,
+    again: Annotated[bool, Option("--again", help="Download it again.")] = False,
     quiet: options.Quiet = False,
 ) -> None:
     """Download a corpus once. Runs then read it offline."""
@@ -83,8 +81,17 @@ def fetch(
     columns = "{task.description}", BarColumn(), DownloadColumn(), TransferSpeedColumn()
     hidden = quiet or not sys.stderr.isatty()
     progress = Progress(*columns, console=errors(), transient=True, disable=hidden)
+
+    def make_bar(file: str) -> SimpleNamespace:
+        """A bar as pooch drives it: it sets ``total``, updates, and at the end starts anew."""
+        task = progress.add_task(file, total=None)
+        bar = SimpleNamespace(total=0, close=lambda: None)
+        bar.update = lambda count: progress.update(task, total=bar.total or None, advance=count)
+        bar.reset = lambda: progress.update(task, completed=0)
+        return bar
+
     with nullcontext() if hidden else progress:
-        source = fetch_corpus(name, limit, again, lambda file: _Bar(progress, file))
+        source = fetch_corpus(name, limit, again, make_bar)
     splits = {"train": "training", "valid": "validation", "test": "test"}
     counts = [f"{count:,} {splits[split]}" for split, count in source["pairs"].items()]
     say(f"{name}: {', '.join(counts)} pairs in {folder_of(name)}")
@@ -94,29 +101,10 @@ def fetch(
     say(f"licence: {source['licence']}; cite: {source['citation']}")
 
 
-class _Bar:
-    """A bar of rich as pooch drives it: it sets ``total``, updates, and at the end starts anew."""
-
-    def __init__(self, progress: "Progress", file: str) -> None:
-        self.total = 0
-        self._progress, self._task = progress, progress.add_task(file, total=None)
-
-    def update(self, count: int) -> None:
-        """So many bytes more have come."""
-        self._progress.update(self._task, total=self.total or None, advance=count)
-
-    def reset(self) -> None:
-        """Count from zero."""
-        self._progress.update(self._task, completed=0)
-
-    def close(self) -> None:
-        """The file is complete."""
-
-
 @app.command()
 def show(
     corpus: Name = "grammar",
-    count: Annotated[int, typer.Option("-n", min=1, help="How many pairs.")] = 5,
+    count: Annotated[int, Option("-n", min=1, help="How many pairs.")] = 5,
     preset: options.Preset = "lecture",
     source: options.Source = None,
     target: options.Target = None,
@@ -129,6 +117,7 @@ def show(
     With corpus.tokens=subwords also the pieces that they are read in.
     """
     from ..corpus.corpus import load_corpus
+    from ..corpus.tokens import plain, tokenize
 
     settings = options.resolve_settings(preset, assignments, options.corpus_values(locals()))
     subwords = settings.corpus.tokens == "subwords"
@@ -136,24 +125,16 @@ def show(
         settings = settings.changed(corpus={"train_pairs": count})
     text = load_corpus(settings.corpus, settings.scoring.lower_edges)
     vocabularies = (text.source_vocabulary, text.target_vocabulary) if subwords else ()
+    ours, theirs = ("fr", "en") if settings.corpus.reverse_direction else ("en", "fr")
     for pair in text.train[:count]:
-        sides = zip(vocabularies, (pair.source, pair.target), strict=False)
-        pieces = [f"    {' '.join(vocabulary.pieces(side))}" for vocabulary, side in sides]
-        say("\n".join([_pair_text(pair, settings.corpus.reverse_direction), *pieces]) + "\n")
-
-
-def _pair_text(pair: "SentencePair", reverse: bool) -> str:
-    """A pair as lines: both sentences, then what is known of them."""
-    from ..corpus.tokens import plain, tokenize
-
-    source, target = tokenize(pair.source), tokenize(pair.target)
-    links = [f"{plain(source[i])}-{plain(target[j])}" for i, j in pair.links]
-    facts = [f"{pair.words} words"]
-    if pair.bits is not None:
-        facts.append(f"{pair.bits:.1f} bits")
-    ours, theirs = ("fr", "en") if reverse else ("en", "fr")
-    lines = [f"{ours}  {pair.source}", f"{theirs}  {pair.target}", f"    {', '.join(facts)}"]
-    return "\n".join([*lines, f"    {' '.join(links)}"] if links else lines)
+        bits = "" if pair.bits is None else f", {pair.bits:.1f} bits"
+        say(f"{ours}  {pair.source}\n{theirs}  {pair.target}\n    {pair.words} words{bits}")
+        words = tokenize(pair.source), tokenize(pair.target)
+        if links := [f"{plain(words[0][i])}-{plain(words[1][j])}" for i, j in pair.links]:
+            say(f"    {' '.join(links)}")
+        for vocabulary, side in zip(vocabularies, (pair.source, pair.target), strict=False):
+            say(f"    {' '.join(vocabulary.pieces(side))}")
+        say()
 
 
 @app.command()
@@ -171,19 +152,15 @@ def describe(
     """Count lengths by bucket, vocabulary, unknown words and bits."""
     from ..corpus.corpus import describe as describe_corpus
     from ..corpus.corpus import load_corpus
-    from ..tables.render import print_prose
 
     settings = options.resolve_settings(preset, assignments, options.corpus_values(locals()))
     edges = settings.scoring.lower_edges
-    description = describe_corpus(load_corpus(settings.corpus, edges), edges)
-    console = output()
-    console.print(_table(description))
-    print_prose(console, _facts(description, settings.corpus.tokens))
+    _print(describe_corpus(load_corpus(settings.corpus, edges), edges), settings.corpus.tokens)
 
 
-def _table(description: "Description") -> "Table":
-    """Pairs, mean lengths and, of text that is drawn from a grammar, mean bits by split, bucket."""
-    from ..tables.render import new_table
+def _print(description: "Description", tokens: str) -> None:
+    """Means by split and bucket, with bits of drawn text; ``tokens`` are those of vocabularies."""
+    from ..tables.render import new_table, print_prose
 
     drawn = any(row.bits is not None for row in description.rows)
     heads = ["pairs", "mean\nwords", "mean target\ntokens", *(["mean\nbits"] if drawn else [])]
@@ -192,11 +169,6 @@ def _table(description: "Description") -> "Table":
         means = (row.source_words, row.target_tokens, *([row.bits] if drawn else []))
         texts = ["" if mean is None else f"{mean:.1f}" for mean in means]
         table.add_row(row.split, row.bucket, f"{row.pairs:,}", *texts)
-    return table
-
-
-def _facts(description: "Description", tokens: str) -> list[str]:
-    """Lines below the table; ``tokens`` says what the vocabularies hold."""
     lines = [
         f"vocabulary: {description.source_vocabulary:,} source, "
         f"{description.target_vocabulary:,} target {tokens}",
@@ -206,4 +178,6 @@ def _facts(description: "Description", tokens: str) -> list[str]:
     if description.near_copies is not None:
         share = f"{100 * description.near_copies:.1f} % of the test set's source 5-grams"
         lines.append(f"near-copies: training holds {share}")
-    return [*lines, *description.notes, f"fingerprint: {description.fingerprint}"]
+    console = output()
+    console.print(table)
+    print_prose(console, [*lines, *description.notes, f"fingerprint: {description.fingerprint}"])

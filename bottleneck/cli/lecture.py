@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Argument, Option
 
 from ..settings.errors import UsageError, did_you_mean
 from ..settings.machine import DEFAULT_OUT
@@ -26,14 +26,12 @@ TRAINED_RUNS = {
 def lecture(
     name: Annotated[
         str | None,
-        typer.Argument(
-            metavar="ID", help="Explain one step by step: L1 to L18, L-FAIL, L-VIND ..."
-        ),
+        Argument(metavar="ID", help="Explain one step by step: L1 to L18, L-FAIL, L-VIND ..."),
     ] = None,
     form: Form = "rich",
     results: Annotated[
         Path | None,
-        typer.Option(
+        Option(
             help="Folder of a trained run (for L10, L17, L-SHORT) or a benchmark (for L15) "
             f"[default: {TRAINED}; the latest benchmark]."
         ),
@@ -42,18 +40,14 @@ def lecture(
     """Recompute the numbers that the slides print, or explain one."""
     from ..lecture.walkthroughs import WALKTHROUGHS, audit
     from ..tables.lecture import audit_page, lecture_evidence
-    from ..tables.page import check_format
 
     names = list(WALKTHROUGHS) if name is None else [name.upper()]
     if names[0] not in WALKTHROUGHS:
-        from ..claims.registry import CLAIMS
-
-        if names[0] in [claim.id for claim in CLAIMS]:
+        if names[0].startswith("C"):
             raise UsageError(
                 f"{name!r} is a claim and not a printed number; use `bottleneck claims`"
             )
         raise UsageError(f"unknown id {name!r}{did_you_mean(names[0], WALKTHROUGHS)}")
-    check_format(form)
     evidence = lecture_evidence(_exponent(results))
     if name is not None and form == "rich":
         _walk(names[0], evidence, results)
@@ -65,9 +59,9 @@ def _exponent(results: Path | None) -> "Exponent | None":
     """The exponent of the given results or of the latest benchmark, with its folder."""
     from ..questions.cost import measured_exponent
 
-    folder = results
-    if folder is not None:
-        check_is_folder(folder)
+    if results is not None:
+        check_is_folder(results)
+        folder = results
     else:
         files = DEFAULT_OUT.glob("*/probes/cost.csv")
         latest = max(files, key=lambda path: path.stat().st_mtime, default=None)
@@ -79,7 +73,6 @@ def _exponent(results: Path | None) -> "Exponent | None":
 def _walk(name: str, evidence: "Evidence", results: Path | None) -> None:
     """Print an id's steps, with what trained runs or the model answer."""
     from ..lecture.walkthroughs import audit
-    from ..results.folders import without_runs
     from ..results.schema import RUNS
     from ..tables.lecture import print_walkthrough
     from ..tables.render import print_prose
@@ -99,13 +92,9 @@ def _walk(name: str, evidence: "Evidence", results: Path | None) -> None:
         runs = ", ".join(f"{arm.arm} {arm.run}" for arm in evidence.arms)
         print_prose(console, f"Runs of {folder}: {runs}.")
     elif name in TRAINED_RUNS and evidence.learned is None:
-        reason = f"has no {TRAINED_RUNS[name]}"
-        if not folder.is_dir():
-            reason = "is not there"
-        elif without_runs(folder):
-            reason = "is a bundle without its run folders, which hold the weights"
         print_prose(
             console,
-            f"No trained run to compare with: {str(folder)!r} {reason}; `bottleneck reproduce` "
-            f"trains a {TRAINED_RUNS[name]}, and --results names its folder.",
+            f"No trained run to compare with: {str(folder)!r} has no {TRAINED_RUNS[name]} with its "
+            f"weights; `bottleneck reproduce` trains a {TRAINED_RUNS[name]}, and --results names "
+            "its folder.",
         )

@@ -3,7 +3,6 @@
 Heavy libraries are imported inside commands, so that ``--help`` answers at once.
 """
 
-import gc
 import logging
 import os
 import shlex
@@ -14,26 +13,18 @@ from errno import ENOENT
 from typing import Annotated, Any
 
 import typer
+from typer import Option
 
 from .. import __version__
-from ..settings.errors import UserError
+from ..settings.machine import COMMAND, NUMBERS, mendable
 from . import bench, corpus, lecture, results, runs, score, study, train, translate
 from .console import say
 
 INTERRUPTED = 130
-LONGEST = 2_000
-"""Characters of an error: what was given may be longer, and its beginning and end tell it."""
-OF_SENTENCES = ("diagnose", "translate", "plot")
-"""Commands that take a sentence: without quotes its words are arguments too many."""
 RESUMED = ("reproduce", "sweep", "study")
 """Commands that, stopped, go on from where they were."""
-READING = ("table", "claims", "export")
-"""Commands that read results and end: what they hold is in use until then, and to have the
-collector look for more takes a tenth of their time."""
 FOLDERS = {"--results": "--out", "--out": "--results"}
 """A folder is written into by one name and read from by the other: the right one for the wrong."""
-AGAIN = 0.05
-"""Seconds until a signal that was swallowed is sent once more."""
 
 COMMANDS = (
     *(train.reproduce, train.sweep, lecture.lecture),
@@ -65,7 +56,7 @@ def _print_version(wanted: bool | None) -> None:
 def options(
     version: Annotated[
         bool | None,
-        typer.Option("--version", callback=_print_version, is_eager=True, help="Print and exit."),
+        Option("--version", callback=_print_version, is_eager=True, help="Print and exit."),
     ] = None,
 ) -> None:
     """Measure the bottleneck of translation through one fixed vector, with and without attention.
@@ -77,18 +68,11 @@ def options(
 
 def main() -> None:
     """Run the command; an error the user can mend is one line on stderr, never a traceback."""
-    from ..settings.machine import COMMAND, NUMBERS
-
-    listen()
-    # Without a cache matplotlib works as well, and has lines of its own to say so. It writes files
-    # alone here, without a date: a notebook's backend, which may not be there, is not asked for.
+    _listen()
+    # matplotlib writes files alone here: it says nothing of its cache, and needs no notebook.
     logging.getLogger("matplotlib").setLevel(logging.ERROR)
-    os.environ.pop("SOURCE_DATE_EPOCH", None)
-    os.environ.update({"MPLBACKEND": "agg"} | NUMBERS)
-    line = shlex.join(["bottleneck", *sys.argv[1:]])
-    os.environ[COMMAND] = line.encode(errors="replace").decode()  # workers store it with the runs
-    if sys.argv[1:] and sys.argv[1] in READING:
-        gc.disable()
+    line = shlex.join(["bottleneck", *sys.argv[1:]]).encode(errors="replace").decode()
+    os.environ.update({"MPLBACKEND": "agg", COMMAND: line} | NUMBERS)  # workers store the line
     if sys.stdout is None:  # closed by our caller (`>&-`): what is printed fails, as on a full disk
         sys.stdout = os.fdopen(os.open(os.devnull, os.O_RDONLY), "w")
     if hasattr(sys.stdout, "reconfigure"):  # not a notebook's
@@ -99,22 +83,20 @@ def main() -> None:
     except OSError as error:
         # The buffer cannot be written now nor at exit, where Python would complain once more.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        code = code or _unwritten(error)
+        code = code or _fail_at(error)
     sys.exit(code)
 
 
 def run(arguments: list[str]) -> int:
     """Run with these arguments and return the exit code: 0, 1, 2 (usage) or 130 (interrupted)."""
-    from ..settings.machine import mendable
-
     try:
         code = app(arguments, prog_name="bottleneck", standalone_mode=False) or 0
-    except UserError as error:
-        return _fail(str(error), error.exit_code)
+        # Typer may turn the interrupt into its code itself.
+        return _interrupted(arguments) if code == INTERRUPTED else code
     except (KeyboardInterrupt, typer.Abort):
         return _interrupted(arguments)
     except OSError as error:
-        return _unwritten(error)
+        return _fail_at(error)
     except Exception as error:
         if _ignore in map(signal.getsignal, _stop_signals()):
             return _interrupted(arguments)  # jax may make another error of the interrupt
@@ -126,11 +108,9 @@ def run(arguments: list[str]) -> int:
         if type(error).__name__ == "NoArgsIsHelpError":
             return run([*arguments, "--help"])
         return _fail(_usage(error), getattr(error, "exit_code", 2))
-    # Typer may turn the interrupt into its code itself.
-    return _interrupted(arguments) if code == INTERRUPTED else code
 
 
-def listen() -> None:
+def _listen() -> None:
     """From now on a signal to stop is an interrupt like Ctrl-C, of the main thread."""
     for stop in _stop_signals():
         signal.signal(stop, _interrupt)
@@ -155,16 +135,16 @@ def _ignore(*_: object) -> None:
 
 
 def _swallowed(lost: Any) -> None:
-    """Of what was raised where nothing can be, as in a callback of jax's, an interrupt comes again.
+    """Send an interrupt again, a moment later, that was raised where nothing can be.
 
-    Later, for it would be swallowed here, too.
+    Such a place is a callback of jax's.
     """
     if lost.exc_type is not KeyboardInterrupt:
         sys.__unraisablehook__(lost)
         return
-    listen()
+    _listen()
     again = (threading.main_thread().ident, _stop_signals()[0])
-    threading.Timer(AGAIN, signal.pthread_kill, again).start()
+    threading.Timer(0.05, signal.pthread_kill, again).start()
 
 
 def _interrupted(arguments: list[str]) -> int:
@@ -180,35 +160,29 @@ def _usage(error: Exception) -> str:
     context = getattr(error, "ctx", None)
     if context is None:
         return message
-    if context.info_name in OF_SENTENCES and "unexpected extra argument" in message:
+    names = {name for option in context.command.params for name in (option.name, *option.opts)}
+    if "sentence" in names and "unexpected extra argument" in message:
         message = f"{message}: write a sentence in quotes"
     wrong = getattr(error, "option_name", "")
-    known = {name for option in context.command.params for name in option.opts}
-    if FOLDERS.get(wrong) in known:
+    if FOLDERS.get(wrong) in names:
         message = f"No such option: {wrong}: this command's folder is named by {FOLDERS[wrong]}"
     return f"{message} (see `{context.command_path} --help`)"
 
 
-def _unwritten(error: OSError) -> int:
+def _fail_at(error: OSError) -> int:
     """A file or the output that failed; whoever closed our output early (`| head`) knows."""
     if isinstance(error, BrokenPipeError):
         return 0
-    if error.errno == ENOENT and not error.filename:  # tempfile's, when no folder will do
-        message, where, _ = str(error.strerror).partition(" found in ")
-        way = "make room in one, or name one in TMPDIR"
-        gone = "the folder in which the command is run is gone: change into another"
-        return _fail(f"{message}: {way}" if where else gone, 1)
-    what = f"{error.filename!r}" if error.filename else "the output"
+    what = repr(error.filename) if error.filename else "the output"
     way = "; check its rights" if isinstance(error, PermissionError) else ""
+    if error.errno == ENOENT and not error.filename:  # of the working folder, or tempfile's
+        what, way = "a folder", "; change into one that is there, or name one with room in TMPDIR"
     return _fail(f"{what}: {error.strerror}{way}", 1)
 
 
 def _fail(message: str, code: int) -> int:
     """One plain line on stderr."""
-    line = " ".join(message.split())
-    if len(line) > LONGEST:
-        line = f"{line[: LONGEST // 2]} ... {line[-LONGEST // 2 :]}"
-    say(f"bottleneck: {line}", err=True)
+    say(f"bottleneck: {' '.join(message.split())}", err=True)
     return code
 
 

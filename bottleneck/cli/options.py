@@ -1,17 +1,15 @@
 """Options that several commands share, the names that they take, and the settings they make."""
 
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from typer import Argument, Option
 
 from ..results.schema import QUESTIONS
-from ..settings.errors import UsageError, UserError, quoted
-from ..settings.files import check_writable, remove_empty, topmost_missing
+from ..settings.errors import UsageError, UserError, did_you_mean
 from ..settings.machine import DEFAULT_OUT
-from ..tables.names import FIGURES, GOLD_TABLE, TABLES
+from ..tables.names import FIGURES, FORMATS, GOLD_TABLE, TABLES
 
 if TYPE_CHECKING:
     from ..settings.run import RunSettings
@@ -47,24 +45,37 @@ def _sweeps() -> list[str]:
     return experiment_names()
 
 
-def _name_of(kind: str, names: Iterable[str]) -> Any:
-    return typer.Argument(
+def _known_format(form: str) -> str:
+    if form not in FORMATS:
+        raise UsageError(f"unknown format {form!r}{did_you_mean(form, FORMATS)}")
+    return form
+
+
+def check_sentence(sentence: str | None) -> str | None:
+    """Refuse an empty sentence, and one in bytes that are not UTF-8, as a ``UsageError``."""
+    if sentence is not None and not sentence.strip():
+        raise UsageError("the sentence is empty; write it in quotes")
+    if any("\ud800" <= sign <= "\udfff" for sign in sentence or ""):
+        raise UsageError("the sentence is not UTF-8; write it in UTF-8")
+    return sentence
+
+
+def _name(kind: str, names: tuple[str, ...]) -> Any:
+    return Argument(
         help=f"Which {kind}. Without a name, list them.", autocompletion=lambda: list(names)
     )
 
 
 def _preset(text: str) -> Any:
-    return typer.Option(help=text, autocompletion=_presets)
+    return Option(help=text, autocompletion=_presets)
 
 
-TableName = Annotated[str, _name_of("table", ALL_TABLES)]
-FigureName = Annotated[str, _name_of("figure", FIGURES)]
-QuestionName = Annotated[str, _name_of("question", QUESTIONS)]
+TableName = Annotated[str, _name("table", ALL_TABLES)]
+FigureName = Annotated[str, _name("figure", FIGURES)]
+QuestionName = Annotated[str, _name("question", QUESTIONS)]
 SweepName = Annotated[
     str,
-    typer.Argument(
-        help="The name of a sweep in experiments/, or a TOML file.", autocompletion=_sweeps
-    ),
+    Argument(help="The name of a sweep in experiments/, or a TOML file.", autocompletion=_sweeps),
 ]
 Preset = Annotated[
     str,
@@ -76,61 +87,62 @@ RunsPreset = Annotated[
 ]
 Assignments = Annotated[
     list[str] | None,
-    typer.Option("--set", metavar="SECTION.KEY=VALUE", help="Change one setting. Can be repeated."),
+    Option("--set", metavar="SECTION.KEY=VALUE", help="Change one setting. Can be repeated."),
 ]
 CorpusName = Annotated[
-    str | None, typer.Option("--corpus", help="grammar, copy, files, or a name from `corpus list`.")
+    str | None, Option("--corpus", help="grammar, copy, files, or a name from `corpus list`.")
 ]
 Source = Annotated[
-    str | None, typer.Option(help="Parallel text: the source side, or a TSV with both. May be .gz.")
+    str | None, Option(help="Parallel text: the source side, or a TSV with both. May be .gz.")
 ]
-Target = Annotated[str | None, typer.Option(help="Parallel text: the target side.")]
+Target = Annotated[str | None, Option(help="Parallel text: the target side.")]
 TestSource = Annotated[
-    str | None, typer.Option(help="Test set, source side [default: split off from the text].")
+    str | None, Option(help="Test set, source side [default: split off from the text].")
 ]
-TestTarget = Annotated[str | None, typer.Option(help="Test set, target side.")]
+TestTarget = Annotated[str | None, Option(help="Test set, target side.")]
 TestSet = Annotated[
     str | None,
-    typer.Option("--test", metavar="NAME", help="Test on this corpus (a name from `corpus list`)."),
+    Option("--test", metavar="NAME", help="Test on this corpus (a name from `corpus list`)."),
 ]
 ReverseDirection = Annotated[
     bool,
-    typer.Option(
+    Option(
         "--reverse-direction",
         help="Translate French to English. Lengths are then those of the French.",
     ),
 ]
-Threads = Annotated[
-    str, typer.Option(help="Cores per run: a number, or auto (cores divided by runs).")
-]
+Threads = Annotated[str, Option(help="Cores per run: a number, or auto (cores divided by runs).")]
 Jobs = Annotated[
-    int | None,
-    typer.Option(min=1, max=9_999, help="How many runs go at once [default: one per core]."),
+    int | None, Option(min=1, max=9_999, help="How many runs go at once [default: one per core].")
 ]
-Results = Annotated[Path | None, typer.Option(help="A folder of results [default: the latest].")]
+Results = Annotated[Path | None, Option(help="A folder of results [default: the latest].")]
 OneRunOrMore = Annotated[
     Path | None,
-    typer.Option(
+    Option(
         "--results",
         "--run",
         help="A results folder, or the folder of one run [default: the latest].",
     ),
 ]
 Where = Annotated[
-    list[str] | None,
-    typer.Option(metavar="COLUMN=VALUE", help="Use only these runs. Can be repeated."),
+    list[str] | None, Option(metavar="COLUMN=VALUE", help="Use only these runs. Can be repeated.")
 ]
 Form = Annotated[
-    str, typer.Option("--format", help="Output format: rich, csv, markdown, latex or json.")
+    str,
+    Option(
+        "--format",
+        help="Output format: rich, csv, markdown, latex or json.",
+        callback=_known_format,
+    ),
 ]
 Details = Annotated[
-    bool, typer.Option("--details", help="Print the rules, the schedule and the rest, too.")
+    bool, Option("--details", help="Print the rules, the schedule and the rest, too.")
 ]
-Quiet = Annotated[bool, typer.Option("--quiet", help="Print no progress.")]
+Quiet = Annotated[bool, Option("--quiet", help="Print no progress.")]
 
 
 def table_lines(names: tuple[str, ...]) -> dict[str, str]:
-    """Tables or figures with a line of text: a question's own, or that of `OF_RUNS`."""
+    """Tables, figures or questions with a line of text: a question's own, or that of `OF_RUNS`."""
     from ..questions.question import find_study
 
     texts = dict(OF_RUNS)
@@ -160,32 +172,6 @@ def check_is_folder(folder: Path) -> None:
         )
 
 
-def folder_text(folder: Path, results: Path | None) -> str:
-    """A folder of `results_folder`, and how to name another where none was named."""
-    return f"{folder}{'' if results is not None else ' (the latest; --results names others)'}"
-
-
-def check_sentence(sentence: str) -> None:
-    """Refuse an empty sentence, and one in bytes that are not UTF-8, as a ``UsageError``."""
-
-    if not sentence.strip():
-        raise UsageError("the sentence is empty; write it in quotes")
-    try:
-        sentence.encode()
-    except UnicodeEncodeError:
-        raise UsageError("the sentence is not UTF-8; write it in UTF-8") from None
-
-
-def number_or_auto(option: str, text: str, most: int = 999_999) -> int | None:
-    """The number that an option was given, from 1 up; None for ``auto``, else a ``UsageError``."""
-
-    if text == "auto":
-        return None
-    if not text.isdecimal() or len(text) > 6 or not 1 <= int(text) <= most:
-        raise UsageError(f"{option} {quoted(text)}: give a number from 1 to {most:,}, or auto")
-    return int(text)
-
-
 def corpus_values(parameters: Mapping[str, Any]) -> dict[str, str | bool]:
     """Settings of the corpus: those of a command's parameters that were given.
 
@@ -206,17 +192,3 @@ def resolve_settings(
     values = preset_values(preset)
     values.setdefault("corpus", {}).update(corpus)
     return parse_settings(override(values, assignments or []))
-
-
-@contextmanager
-def output_folder(folder: Path) -> Iterator[None]:
-    """A folder that can be written into; after an error no empty folder is left."""
-
-    new = topmost_missing(folder)
-    check_writable(folder)
-    try:
-        yield
-    except BaseException:
-        if new:
-            remove_empty(new)
-        raise

@@ -9,7 +9,7 @@ from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from typer import Argument, Option
 
 from ..results.schema import BENCHMARK
 from ..settings.errors import UsageError, UserError, counted
@@ -49,12 +49,10 @@ def table(
         print_names(options.table_lines(options.ALL_TABLES))
         return
     from ..results.bundle import load_bundle
-    from ..tables.page import check_format
     from ..tables.pages import check_name, make_page
     from ..tables.selection import where as select
 
     check_name(name)
-    check_format(form)
     if name == BENCHMARK:
         show_benchmark(results, form, {"--where": where}, details)
         return
@@ -66,11 +64,10 @@ def claims(
     results: options.Results = None,
     where: options.Where = None,
     form: Annotated[
-        str, typer.Option("--format", help="Output format: rich, csv, markdown or json.")
+        str, Option("--format", help="Output format: rich, csv, markdown or json.")
     ] = "rich",
 ) -> None:
     """Decide the lecture's claims, or say what would decide them."""
-    from ..results.discovery import find_runs
     from ..tables.claims import check_format, print_claims, render
     from ..tables.decided import bundle_of, decide_results
 
@@ -86,10 +83,11 @@ def claims(
     if bundle is not None:
         _say_omitted(bundle.environment)
     elif not any(decision.measured for decision in decisions):
-        way = "name a folder that `bottleneck reproduce` or `bottleneck sweep` wrote"
-        if find_runs(folder).any or not any(folder.iterdir()):
-            way = f"`bottleneck reproduce --out {quote(str(folder))}` makes some there"
-        say(f"{str(folder)!r} holds no results: {way}", err=True)
+        say(
+            f"{str(folder)!r} holds no results: name another folder, or make some there with "
+            f"`bottleneck reproduce --out {quote(str(folder))}`",
+            err=True,
+        )
 
 
 def plot(
@@ -97,15 +95,18 @@ def plot(
     results: options.Results = None,
     out: Annotated[
         Path | None,
-        typer.Option("-o", "--out", help="Output file: .png, .svg or .pdf [default: NAME.png]."),
+        Option("-o", "--out", help="Output file: .png, .svg or .pdf [default: NAME.png]."),
     ] = None,
     where: options.Where = None,
     sentence: Annotated[
-        str | None, typer.Option(help="For attention: your own sentence, in quotes.")
+        str | None,
+        Option(
+            help="For attention: your own sentence, in quotes.", callback=options.check_sentence
+        ),
     ] = None,
     beam: Annotated[
         int | None,
-        typer.Option(min=1, help="Beam size for --sentence; 1 is greedy [default: the run's]."),
+        Option(min=1, help="Beam size for --sentence; 1 is greedy [default: the run's]."),
     ] = None,
 ) -> None:
     """Draw a figure of finished runs, and write its numbers as CSV."""
@@ -119,10 +120,8 @@ def plot(
     check_name(name, where or [])
     if sentence is None and beam is not None:
         raise UsageError('--beam is for a sentence of your own: --sentence "..."')
-    if sentence is not None:
-        if name != "attention":
-            raise UsageError(f"--sentence is for figure attention, not {name}: leave it out")
-        options.check_sentence(sentence)
+    if sentence is not None and name != "attention":
+        raise UsageError(f"--sentence is for figure attention, not {name}: leave it out")
     for file in (path, path.with_suffix(NUMBERS)):
         check_output(file)
     check_figure_file(path)
@@ -165,7 +164,7 @@ def _plot_sentence(sentence: str, beam: int | None, folder: Path, where: Sequenc
 
 def report(
     results: options.Results = None,
-    out: Annotated[Path, typer.Option("-o", "--out", help="Output file.")] = Path("report.html"),
+    out: Annotated[Path, Option("-o", "--out", help="Output file.")] = Path("report.html"),
 ) -> None:
     """Write all results as one page, to put next to the slides."""
     from ..report.page import write_report
@@ -180,20 +179,15 @@ def export(
     results: options.Results = None,
     where: options.Where = None,
     bundle: Annotated[
-        Path | None, typer.Option(help="Write all results as a bundle into this folder.")
+        Path | None, Option(help="Write all results as a bundle into this folder.")
     ] = None,
     without_text: Annotated[
-        bool,
-        typer.Option(
-            "--without-text", help="Leave every sentence of the corpus out of the bundle."
-        ),
+        bool, Option("--without-text", help="Leave every sentence of the corpus out of the bundle.")
     ] = False,
-    out: Annotated[
-        Path | None, typer.Option("-o", "--out", help="Write the CSV to this file.")
-    ] = None,
+    out: Annotated[Path | None, Option("-o", "--out", help="Write the CSV to this file.")] = None,
     everything: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--all",
             help="Write every table and figure, the claims and the page next to the results.",
         ),
@@ -248,10 +242,9 @@ def _write_all(folder: Path) -> None:
     places = [folder] if holds_results(folder) or tables(folder) else []
     for place in (*places, *results_inside(folder)):
         gather(place, {})
-        written = write_out(place)
-        parts = [counted(len(written.tables), "table"), counted(len(written.figures), "figure")]
-        if written.missing:
-            parts.append(f"{len(written.missing)} left out")
+        result = write_out(place)
+        parts = [counted(len(result.tables), "table"), counted(len(result.figures), "figure")]
+        parts += [f"{len(result.missing)} left out"] if result.missing else []
         say(f"{place}: {', '.join(parts)} ({CONTENTS})")
     summary, size = write_end(folder)
     say(f"{folder}: {CLAIMS}.md, {CLAIMS}.csv; {REPORT}, {size / 1e6:.2f} MB; {summary}")
@@ -281,9 +274,9 @@ def _write_bundle(folder: Path, names: set[str], bundle: Path, text: bool) -> No
 
 
 def merge(
-    folders: Annotated[list[Path], typer.Argument(help="Folders of results.")],
+    folders: Annotated[list[Path], Argument(help="Folders of results.")],
     out: Annotated[
-        Path, typer.Option("-o", "--out", help="Write the bundle of all runs into this folder.")
+        Path, Option("-o", "--out", help="Write the bundle of all runs into this folder.")
     ],
 ) -> None:
     """Merge the results of several machines or people."""

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Argument, Option
 
 from ..settings.errors import UsageError
 from .console import show
@@ -15,19 +15,17 @@ if TYPE_CHECKING:
 MOST_RESAMPLES = 10_000_000
 """The bound of scoring.resamples, written out: settings are slow to import."""
 KINDS = "the folder of a run, or a file with one translation per line."
-Edges = Annotated[str, typer.Option(help="Lower edges of the length buckets, in source words.")]
-Resamples = Annotated[
-    int, typer.Option(min=1, max=MOST_RESAMPLES, help="Number of bootstrap resamples.")
-]
-Seed = Annotated[int, typer.Option(min=0, max=2**63 - 1, help="Seed for resampling.")]
+Edges = Annotated[str, Option(help="Lower edges of the length buckets, in source words.")]
+Resamples = Annotated[int, Option(min=1, max=MOST_RESAMPLES, help="Number of bootstrap resamples.")]
+Seed = Annotated[int, Option(min=0, max=2**63 - 1, help="Seed for resampling.")]
 
 
 def score(
     hypotheses: Annotated[
-        Path, typer.Option(help="Translations, detokenised, one per line. May be .gz.")
+        Path, Option(help="Translations, detokenised, one per line. May be .gz.")
     ],
-    references: Annotated[Path, typer.Option(help="Reference translations, one per line.")],
-    sources: Annotated[Path, typer.Option(help="Source sentences, one per line.")],
+    references: Annotated[Path, Option(help="Reference translations, one per line.")],
+    sources: Annotated[Path, Option(help="Source sentences, one per line.")],
     edges: Edges = "5,11,21,31,41",
     resamples: Resamples = 1000,
     seed: Seed = 1,
@@ -35,27 +33,25 @@ def score(
 ) -> None:
     """Print BLEU by sentence length for the output of any system."""
     from ..tables.outputs import read_files
-    from ..tables.page import check_format
     from ..tables.score import score_page
 
-    check_format(form)
-    scoring = _scoring_settings(edges, resamples, seed)
+    scoring = _scoring(edges, resamples, seed)
     show([score_page(read_files(hypotheses, references, sources), scoring)], form)
 
 
 def compare(
-    a: Annotated[Path, typer.Argument(metavar="A", help=f"One system: {KINDS}")],
-    b: Annotated[Path, typer.Argument(metavar="B", help=f"The other system: {KINDS}")],
+    a: Annotated[Path, Argument(metavar="A", help=f"One system: {KINDS}")],
+    b: Annotated[Path, Argument(metavar="B", help=f"The other system: {KINDS}")],
     references: Annotated[
-        Path | None, typer.Option(help="Reference translations, one per line. Required for a file.")
+        Path | None, Option(help="Reference translations, one per line. Required for a file.")
     ] = None,
     sources: Annotated[
-        Path | None, typer.Option(help="Source sentences, one per line. Required for a file.")
+        Path | None, Option(help="Source sentences, one per line. Required for a file.")
     ] = None,
     edges: Edges = "5,11,21,31,41",
     resamples: Resamples = 1000,
     trials: Annotated[
-        int, typer.Option(min=1, max=MOST_RESAMPLES, help="Trials of approximate randomisation.")
+        int, Option(min=1, max=MOST_RESAMPLES, help="Trials of approximate randomisation.")
     ] = 10_000,
     seed: Seed = 1,
     form: Form = "rich",
@@ -66,17 +62,15 @@ def compare(
     """
     from ..scoring.paired import Resampling
     from ..tables.outputs import read_systems
-    from ..tables.page import check_format
     from ..tables.paired import paired_page
 
-    check_format(form)
-    scoring = _scoring_settings(edges, resamples, seed)
+    scoring = _scoring(edges, resamples, seed)
     systems = read_systems(a, b, references, sources)
     how = Resampling(resamples, trials, seed)
     show([paired_page(*systems, scoring.lower_edges, how)], form)
 
 
-def _scoring_settings(edges: str, resamples: int, seed: int) -> "ScoringSettings":
+def _scoring(edges: str, resamples: int, seed: int) -> "ScoringSettings":
     from ..settings.run import parse_settings
 
     values = {"edges": edges, "resamples": resamples, "seed": seed}

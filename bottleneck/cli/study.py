@@ -7,11 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from typer import Option
 
 from ..results.schema import QUESTIONS
 from ..settings.errors import UsageError, UserError, counted
-from ..settings.files import check_writable
+from ..settings.files import check_place
 from ..settings.machine import DEFAULT_OUT
 from . import options
 from .bench import show_benchmark
@@ -19,34 +19,33 @@ from .console import print_names, say, show
 
 if TYPE_CHECKING:
     from ..questions.question import Study
-    from ..tables.page import Page
 
 Gold = Annotated[
     Path | None,
-    typer.Option(
+    Option(
         help="Your own gold links, one sentence per line: i-j sure, i?j possible, source first. "
         "Requires --source and --target."
     ),
 ]
 GoldSource = Annotated[
-    Path | None, typer.Option(help="Source sentences of --gold, words separated by spaces.")
+    Path | None, Option(help="Source sentences of --gold, words separated by spaces.")
 ]
-GoldTarget = Annotated[Path | None, typer.Option(help="Their translations, one per line.")]
+GoldTarget = Annotated[Path | None, Option(help="Their translations, one per line.")]
 FirstWord = Annotated[
-    int, typer.Option(min=0, max=1, help="Index of the first word of a sentence in --gold.")
+    int, Option(min=0, max=1, help="Index of the first word of a sentence in --gold.")
 ]
 
 
 def study(
     name: options.QuestionName = "",
     results: Annotated[
-        Path | None, typer.Option(help="Folder of finished runs [default: results/runs/PRESET].")
+        Path | None, Option(help="Folder of finished runs [default: results/runs/PRESET].")
     ] = None,
     preset: options.RunsPreset = None,
     assignments: options.Assignments = None,
     seeds: Annotated[
         int | None,
-        typer.Option(min=1, max=options.MOST_SEEDS, help="Number of runs of each arm to train."),
+        Option(min=1, max=options.MOST_SEEDS, help="Number of runs of each arm to train."),
     ] = None,
     where: options.Where = None,
     gold: Gold = None,
@@ -56,11 +55,9 @@ def study(
     form: options.Form = "rich",
     details: options.Details = False,
     jobs: options.Jobs = None,
-    force: Annotated[
-        bool, typer.Option("--force", help="Measure again, even if it is done.")
-    ] = False,
+    force: Annotated[bool, Option("--force", help="Measure again, even if it is done.")] = False,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Say what would be done, and do nothing.")
+        bool, Option("--dry-run", help="Say what would be done, and do nothing.")
     ] = False,
     quiet: options.Quiet = False,
 ) -> None:
@@ -68,19 +65,16 @@ def study(
 
     If there are no runs, train them first.
     """
-    from ..questions.question import find_study
-
     if not name:
-        questions = map(find_study, QUESTIONS)
-        print_names({item.name: f"{item.question} ({', '.join(item.ids)})" for item in questions})
+        print_names(options.table_lines(QUESTIONS))
         return
+    from ..questions.question import find_study
+    from ..results.folders import check_named, without_runs
     from ..runs.pool import default_width
-    from ..tables.page import check_format
     from ..tables.pages import study_pages
 
     question = find_study(name)
-    check_format(form)
-    _check_gold_options(name, gold, source, target)
+    _check_gold_options(name, {"--gold": gold, "--source": source, "--target": target})
     if question.probe is None:
         given = {"--preset": preset, "--set": assignments, "--seeds": seeds, "--where": where}
         show_benchmark(results, form, given, details)
@@ -90,8 +84,14 @@ def study(
 
         question = replace(question, suits=attends)
     folder = results or DEFAULT_OUT / (name if question.own_runs else preset or "lecture")
-    _refuse_bundle(question, folder, gold is not None)
-    finished = gold is not None or bool(_finished(folder, question))
+    check_named(folder)
+    if without_runs(folder):
+        raise UserError(
+            f"{str(folder)!r} is a bundle without its run folders, which a study measures: name "
+            "with --results the folder where its runs were trained (`bottleneck table` prints what "
+            "was measured)"
+        )
+    finished = gold is not None or bool(_suiting(question, folder, []))
     if finished and (assignments or seeds):
         raise UsageError(
             f"the study measures the finished runs of {str(folder)!r}: choose among them with "
@@ -102,33 +102,78 @@ def study(
         _train(question, folder, chosen, jobs, dry_run, quiet)
         if dry_run:
             return
-    runs = _selected(question, folder, where or [])
+    runs = _suiting(question, folder, where or [])
+    if not runs:
+        raise UserError(
+            f"no finished run in {str(folder)!r} that study {name} can measure"
+            + (f" with {' '.join(where)}" if where else "")
+            + f"; `bottleneck runs --results {folder}` lists them all"
+        )
     if dry_run:
         names = ", ".join(run.name for run in runs)
         say(f"study {name} would measure {counted(len(runs), 'run')} of {folder}: {names}")
-    elif gold is not None:
-        page = _measure_gold(runs, folder, (gold, source, target), first_word, quiet)
-        show([page], form, details)
+        return
+    check_place(folder)
+    if gold is not None:
+        name = _measure_gold(runs, folder, (gold, source, target), first_word, quiet)
     else:
         _measure(question, runs, folder, jobs or default_width(), force, quiet)
-        show(study_pages(name, folder), form, details)
+    show(study_pages(name, folder)[: 1 if gold else None], form, details)
+
+
+def _check_gold_options(name: str, given: dict[str, Path | None]) -> None:
+    """Refuse options that do not go together."""
+    missing = [option for option, path in given.items() if path is None]
+    if len(missing) < len(given) and name != "alignment":
+        raise UsageError(f"{', '.join(given)} are for study alignment, not {name}; leave them out")
+    if 0 < len(missing) < len(given):
+        raise UsageError(f"{' and '.join(missing)} missing: {', '.join(given)} go together")
+
+
+def _suiting(question: "Study", folder: Path, where: Sequence[str]) -> list[Path]:
+    """The finished runs of a folder that the study can measure, and that meet the conditions."""
+    from ..questions.probing import suiting
+    from ..results.bundle import load_results
+    from ..results.discovery import finished_runs
+    from ..tables.selection import meeting
+
+    runs = suiting(question, finished_runs(folder))
+    if runs and where:
+        known = set(meeting(load_results(folder), where)["run"])
+        runs = [run for run in runs if run.name in known]
+    return runs
 
 
 def _train(
     question: "Study", folder: Path, chosen: dict[str, Any], jobs: int | None, dry_run: bool,
     quiet: bool
 ) -> None:  # fmt: skip
-    """Train the runs of the study's sweep; with ``dry_run`` only list them."""
-    from ..results.discovery import find_runs
+    """Train the runs of the study's sweep; with ``dry_run`` only list them.
+
+    Not in a folder where nobody means to: of several sweeps, misspelt, of other texts.
+    """
+    from ..results.discovery import check_one, find_runs
     from .train import sweep
 
-    _check_untrained(question, folder, question.own_runs or any(chosen.values()))
+    check_one(folder)
+    stored = find_runs(folder)
+    texts = {known.settings["corpus"]["name"] for known in stored.described.values()} - {"grammar"}
+    if texts:
+        raise UserError(
+            f"study {question.name} cannot measure the finished runs in {str(folder)!r} (corpus "
+            f"{', '.join(sorted(texts))}); without --results it trains its own on the grammar"
+        )
+    any_chosen = question.own_runs or any(chosen.values()) or folder == DEFAULT_OUT / "lecture"
+    if not (any_chosen or stored.described or stored.unfinished):
+        raise UserError(
+            f"{str(folder)!r} has no run of this version: name a folder of finished runs, or say "
+            "which runs to train there, as by --preset lecture"
+        )
     if not quiet:  # a misspelt folder should not pass unseen
-        old = len(find_runs(folder).other_versions)
-        others = f" ({counted(old, 'run')} by another version of this program)" if old else ""
+        doing = "would train" if dry_run else "training"
         say(
-            f"no finished run in {str(folder)!r} that study {question.name} can measure{others}: "
-            f"{'would train' if dry_run else 'training'} its own there first",
+            f"no finished run in {str(folder)!r} that study {question.name} can measure: {doing} "
+            "its own there first",
             err=True,
         )
     # The study's own table alone goes to stdout, where it may be CSV.
@@ -144,7 +189,6 @@ def _measure(
     from ..results.folders import read_settings
     from .progress import probe_lines
 
-    check_writable(folder, "--results")
     waiting = [run for run in runs if force or not is_kept(run, question)]
     probe_runs(question, runs, probe_lines(waiting, quiet), width, force)
     probed = [read_kept(run, read_settings(run), question) for run in runs]
@@ -155,120 +199,19 @@ def _measure(
 
 def _measure_gold(
     runs: Sequence[Path], folder: Path, files: tuple[Path, Path, Path], first: int, quiet: bool
-) -> "Page":
-    """Measure the runs on the gold set, write the table, and give its page."""
+) -> str:
+    """Measure the runs on the gold set, and write the table; its name."""
     from ..questions.alignment_gold import QUESTION, probe_gold, read_gold
     from ..questions.probing import write_table
     from ..questions.question import Probed
     from ..questions.subject import open_subject
     from ..runs.environment import use_cache
-    from ..tables.pages import study_pages
 
-    def tell(words: str) -> None:
-        if not quiet:
-            say(f"{subject.folder.name}: {words}", err=True)
-
-    sentences = read_gold(*files, first)
-    check_writable(folder, "--results")
+    sentences, probed = read_gold(*files, first), []
     use_cache()
-    probed = []
     for run in runs:
         subject = open_subject(run)
+        tell = str if quiet else lambda words, name=run.name: say(f"{name}: {words}", err=True)
         probed.append(Probed(run, subject.settings, probe_gold(subject, sentences, tell)))
     write_table(QUESTION, probed, folder)
-    return study_pages(QUESTION.name, folder)[0]
-
-
-def _check_gold_options(
-    name: str, gold: Path | None, source: Path | None, target: Path | None
-) -> None:
-    """Refuse options that do not go together."""
-
-    given = {"--gold": gold, "--source": source, "--target": target}
-    missing = [option for option, path in given.items() if path is None]
-    if len(missing) == len(given):
-        return
-    if name != "alignment":
-        raise UsageError(
-            f"--gold, --source and --target are for study alignment, not {name}; leave them out"
-        )
-    if missing:
-        raise UsageError(f"{' and '.join(missing)} missing: --gold, --source, --target go together")
-
-
-def _refuse_bundle(question: "Study", folder: Path, gold: bool) -> None:
-    """Runs trained into a bundle without its store would take the place of its own.
-
-    The way out is its table where that was measured, else runs: its own, or others elsewhere.
-    """
-    from ..results.folders import check_named, without_runs
-    from ..results.probes import GOLD, has_probe
-
-    check_named(folder)
-    if not without_runs(folder):
-        return
-    table = GOLD if gold else question.name
-    way = "name with --results the folder where its runs were trained"
-    if has_probe(folder, table):
-        way = f"`bottleneck table {table} --results {folder}` prints what was measured"
-    elif not gold:
-        preset = "" if question.own_runs else ", with --preset lecture"
-        way += f", or a new one for runs of its own{preset}"
-    raise UserError(
-        f"{str(folder)!r} is a bundle without its run folders, which a study measures: {way}"
-    )
-
-
-def _check_untrained(question: "Study", folder: Path, chosen: bool) -> None:
-    """Refuse a folder in which nobody means to train: of several sweeps, misspelt, of other texts.
-
-    ``chosen`` says whether the user chose the runs to be trained.
-    """
-    from ..results.discovery import check_one, find_runs, finished_runs, results_inside
-    from ..results.folders import read_settings
-
-    if inside := [path.name for path in results_inside(folder)]:
-        raise UserError(
-            f"{str(folder)!r} holds folders of results ({', '.join(inside)}): name one of them"
-        )
-    if not chosen and folder != DEFAULT_OUT / "lecture":
-        check_one(folder)
-        others = len(find_runs(folder).other_versions)
-        if others or not folder.exists():
-            state = f"holds {counted(others, 'run')} by another version of this program"
-            raise UserError(
-                f"{str(folder)!r} {state if others else 'does not exist'}: name a folder of "
-                "finished runs, or say which runs to train there, as by --preset lecture"
-            )
-    texts = {read_settings(run).corpus.name for run in finished_runs(folder)} - {"grammar"}
-    if texts:
-        gold = question.name == "alignment" and "files" in texts
-        raise UserError(
-            f"study {question.name} cannot measure the finished runs in {str(folder)!r} (corpus "
-            f"{', '.join(sorted(texts))}); without --results it trains its own on the grammar"
-            + (", --gold takes links of your own" if gold else "")
-        )
-
-
-def _finished(folder: Path, question: "Study") -> list[Path]:
-    """The finished runs of a folder that the study can measure."""
-    from ..questions.probing import suiting
-    from ..results.discovery import finished_runs
-
-    return suiting(question, finished_runs(folder))
-
-
-def _selected(question: "Study", folder: Path, where: Sequence[str]) -> list[Path]:
-    """Those that meet the conditions, too."""
-    from ..results.bundle import load_results
-    from ..tables.selection import meeting
-
-    known = set(meeting(load_results(folder), where)["run"])
-    runs = [run for run in _finished(folder, question) if run.name in known]
-    if not runs:
-        raise UserError(
-            f"no finished run in {str(folder)!r} that study {question.name} can measure"
-            + (f" with {' '.join(where)}" if where else "")
-            + f"; `bottleneck runs --results {folder}` lists them all"
-        )
-    return runs
+    return QUESTION.name

@@ -2,16 +2,16 @@
 
 import re
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer import Option
 
-from ..settings.errors import UsageError, UserError, counted
-from ..settings.files import check_writable
+from ..settings.errors import UsageError, UserError, counted, quoted
+from ..settings.files import check_place
 from ..settings.machine import DEFAULT_OUT
 from . import options
 from .console import output, print_names, say
@@ -19,23 +19,20 @@ from .runs import run_status
 
 if TYPE_CHECKING:
     from ..runs.pool import Executor, Job, Outcome
-    from ..settings.sweep import Cell, Grid, Sweep
+    from ..settings.sweep import Grid, Sweep
 
 INCOMPLETE = 3
 """Exit code of a sweep in which some cell failed or diverged."""
-ADDRESS = re.compile(
-    r"(tcp|tls|ws|wss|ucx)://([^\s/:\[\]]+|\[[0-9A-Fa-f:.%]+\]):(?P<port>\d{1,5})/?"
-)
 
 
 def reproduce(
     preset: options.Preset = "lecture",
     out: Annotated[
-        Path | None, typer.Option(help="Output folder [default: results/runs/PRESET].")
+        Path | None, Option(help="Output folder [default: results/runs/PRESET].")
     ] = None,
     seeds: Annotated[
         int,
-        typer.Option(
+        Option(
             min=1, max=options.MOST_SEEDS, help="Number of runs of each arm, with seeds 1, 2, ..."
         ),
     ] = 1,
@@ -48,7 +45,7 @@ def reproduce(
     reverse_direction: options.ReverseDirection = False,
     assignments: options.Assignments = None,
     check_schedule: Annotated[
-        bool, typer.Option("--check-schedule", help="Train the first seed again, twice as long.")
+        bool, Option("--check-schedule", help="Train the first seed again, twice as long.")
     ] = False,
     threads: options.Threads = "auto",
     details: options.Details = False,
@@ -65,7 +62,9 @@ def reproduce(
     jobs = plan(settings, seeds, check_schedule)
     check_text(settings.corpus)
     folder = out or DEFAULT_OUT / preset
-    cores = _per_run("--threads", threads, None, options.MOST_THREADS)
+    cores = _number_or_auto("--threads", threads, options.MOST_THREADS)
+    check_trainable(folder)
+    check_place(folder)
     runs: list[str] = []
 
     def listen(job: "Job", event: dict[str, Any]) -> None:
@@ -73,8 +72,7 @@ def reproduce(
             runs.append(event["run"])
         show_event(job, event)
 
-    check_trainable(folder)
-    with options.output_folder(folder), display(jobs, quiet) as show_event:
+    with display(jobs, quiet) as show_event:
         execute(jobs, folder, listen, cores or default_threads(len(jobs)))
     _print_tables(folder, runs, details or check_schedule)
 
@@ -100,9 +98,7 @@ def _print_tables(folder: Path, runs: list[str], details: bool) -> None:
 
 def sweep(
     name: options.SweepName = "",
-    out: Annotated[
-        Path | None, typer.Option(help="Output folder [default: results/runs/NAME].")
-    ] = None,
+    out: Annotated[Path | None, Option(help="Output folder [default: results/runs/NAME].")] = None,
     preset: options.OtherPreset = None,
     corpus: options.CorpusName = None,
     source: options.Source = None,
@@ -113,24 +109,19 @@ def sweep(
     reverse_direction: options.ReverseDirection = False,
     assignments: options.Assignments = None,
     seeds: Annotated[
-        int | None, typer.Option(min=1, help="Runs of each cell [default: the file's, else 1].")
+        int | None, Option(min=1, help="Runs of each cell [default: the file's, else 1].")
     ] = None,
     jobs: options.Jobs = None,
     seeds_together: Annotated[
         str,
-        typer.Option(
-            help="Seeds to train as one program: a number, or auto (many on a GPU, else 1)."
-        ),
+        Option(help="Seeds to train as one program: a number, or auto (many on a GPU, else 1)."),
     ] = "auto",
     threads: options.Threads = "auto",
     scheduler: Annotated[
-        str | None,
-        typer.Option(help="Run on a Dask cluster: its scheduler's address, tcp://HOST:PORT."),
+        str | None, Option(help="Run on a Dask cluster: its scheduler's address, tcp://HOST:PORT.")
     ] = None,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="List the cells and train nothing.")
-    ] = False,
-    force: Annotated[bool, typer.Option("--force", help="Run finished cells again.")] = False,
+    dry_run: Annotated[bool, Option("--dry-run", help="List the cells and train nothing.")] = False,
+    force: Annotated[bool, Option("--force", help="Run finished cells again.")] = False,
     quiet: options.Quiet = False,
 ) -> None:
     """Train a grid of settings. Finished cells are kept.
@@ -138,74 +129,63 @@ def sweep(
     Any setting can vary: context size, attention, lengths. Without a name, list the sweeps.
     """
     given = {f"corpus.{key}": value for key, value in options.corpus_values(locals()).items()}
+    from ..settings.sweep import experiment_names, load_sweep, make_grid
+
     if not name:
-        _list_sweeps()
+        questions = {name: load_sweep(name).question for name in experiment_names()}
+        print_names({name: f"{text.partition('?')[0]}?" for name, text in questions.items()})
         return
     from ..corpus.corpus import load_corpus
     from ..results.folders import check_trainable
-    from ..runs.pool import default_threads, default_together, default_width
+    from ..runs.pool import default_threads, default_together, default_width, run_jobs
     from ..runs.reproduce import check_text
     from ..runs.sweep import plan, run_sweep
-    from ..settings.sweep import folder_name, load_sweep, make_grid
     from .progress import display
 
     read = load_sweep(name)
-    read = replace(read, preset=preset) if preset else read
+    read = replace(read, preset=preset or read.preset)
     grid = make_grid(read, assignments or [], seeds, given)
-    cells, folder = list(grid.cells), out or DEFAULT_OUT / folder_name(read.name, read.place)
-    cores = _per_run("--threads", threads, scheduler, options.MOST_THREADS)
+    cells, folder = grid.cells, out or DEFAULT_OUT / read.name
+    cores = _number_or_auto("--threads", threads, options.MOST_THREADS, scheduler)
     # Whoever says how many runs go at once wants no more than one core for each.
     cores = cores or (1 if jobs else default_threads(len(cells)))
-    together = _per_run("--seeds-together", seeds_together, scheduler) or default_together()
-    local = {"width": jobs or default_width(cores), "threads": cores, "together": together}
-    execute = partial(_executor(scheduler, local, quiet), force=force)
-    settings = cells[0].settings
-    check_text(settings.corpus)
+    together = _number_or_auto("--seeds-together", seeds_together, 999_999, scheduler)
+    together, width = together or default_together(), jobs or default_width(cores)
+    execute = partial(run_jobs, width=width, threads=cores, together=together)
+    if scheduler is not None:
+        execute = _on_cluster(scheduler, quiet)
+    corpus_settings, edges = cells[0].settings.corpus, cells[0].settings.scoring.lower_edges
+    check_text(corpus_settings)
     if dry_run:
         _print_plan(read, grid, folder, force)
         return
-    # A mistake in the text is an error now, and not of every run.
-    load_corpus(settings.corpus, settings.scoring.lower_edges)
+    load_corpus(corpus_settings, edges)  # a mistake in the text is an error now, not of every run
     for note in grid.notes:
         say(note, err=True)
     work = plan(cells)
     check_trainable(folder)
-    check_writable(folder)
+    check_place(folder)
     with display(work, quiet) as listener:
-        outcomes = run_sweep(work, folder, listener, execute)
+        outcomes = run_sweep(work, folder, listener, partial(execute, force=force))
     _conclude(outcomes, read.question, folder)
 
 
-def _list_sweeps() -> None:
-    from ..settings.sweep import experiment_names, load_sweep
-
-    questions = {name: load_sweep(name).question for name in experiment_names()}
-    print_names({name: f"{text.partition('?')[0]}?" for name, text in questions.items()})
-
-
-def _per_run(option: str, text: str, scheduler: str | None, most: int = 999_999) -> int | None:
+def _number_or_auto(option: str, text: str, most: int, scheduler: str | None = None) -> int | None:
     """The number of an option, None for ``auto``; on a cluster a run has one core, and one seed."""
-
-    given = options.number_or_auto(option, text, most)
-    if scheduler and (given or 1) > 1:
+    if text == "auto":
+        return None
+    if not text.isdecimal() or len(text) > 6 or not 1 <= int(text) <= most:
+        raise UsageError(f"{option} {quoted(text)}: give a number from 1 to {most:,}, or auto")
+    if scheduler and int(text) > 1:
         raise UsageError(
             f"{option}: on a cluster every run goes by itself, on one core; leave it out"
         )
-    return given
+    return int(text)
 
 
-def _executor(scheduler: str | None, local: dict[str, int], quiet: bool) -> "Executor":
-    """Local processes, or the cluster behind a scheduler's address.
-
-    Dask would say in many lines that an address cannot be one.
-    """
-
-    if scheduler is None:
-        from ..runs.pool import run_jobs
-
-        return partial(run_jobs, **local)
-    match = ADDRESS.fullmatch(scheduler)
-    if not match or int(match["port"]) > 65_535:
+def _on_cluster(scheduler: str, quiet: bool) -> "Executor":
+    """The cluster behind a scheduler's address."""
+    if not re.fullmatch(r"(tcp|tls|ws|wss|ucx)://[^\s/]+:\d{1,5}/?", scheduler):
         raise UsageError(
             f"--scheduler {scheduler!r}: give the address that `dask scheduler` prints, "
             "tcp://HOST:PORT"
@@ -217,43 +197,35 @@ def _executor(scheduler: str | None, local: dict[str, int], quiet: bool) -> "Exe
 
 
 def _print_plan(sweep: "Sweep", grid: "Grid", folder: Path, force: bool) -> None:
-    """The question, the cells with the status of their runs, and what was left out."""
-    from ..settings.sweep import labels
-    from ..tables.render import new_table, print_prose
+    """The question, the cells with the status of their runs, and what was left out.
 
-    statuses = [] if force else _statuses(grid.cells, folder)
-    columns = [labels(grid.cells), *([statuses] if statuses else [])]
-    table = new_table("", ["cell", "status"][: len(columns)])
-    for row in zip(*columns, strict=True):
-        table.add_row(*row)
-    counts = Counter(status for status in statuses if status != "-")
-    line = counted(len(grid.cells), "cell")
-    line += "".join(f", {count} {status}" for status, count in counts.items())
-    console = output()
-    print_prose(console, sweep.question)
-    console.print(table)
-    print_prose(console, [*grid.notes, line])
-
-
-def _statuses(cells: "Sequence[Cell]", folder: Path) -> list[str]:
-    """Of each cell's run in the store ``done``, ``stopped``, ...; ``-`` if there is none.
-
-    Empty for a folder without runs: only with runs the text is read, which decides a run's name.
+    Statuses are those of a folder with runs: with them alone the text is read, which decides a
+    run's name.
     """
     from ..corpus.corpus import load_corpus
     from ..results.folders import STORE
     from ..runs.store import RunFolder, run_folders
+    from ..settings.sweep import labels
+    from ..tables.render import new_table, print_prose
 
-    store = folder / STORE
-    if not run_folders(store):
-        return []
+    store, columns = folder / STORE, {"cell": labels(grid.cells)}
     fingerprint = cache(lambda corpus, edges: load_corpus(corpus, edges).fingerprint)
-    statuses = []
-    for cell in cells:
-        text = fingerprint(cell.settings.corpus, cell.settings.scoring.lower_edges)
-        status = run_status(RunFolder(store, cell.settings.identity(text)))
-        statuses.append("-" if status == "missing" else status)
-    return statuses
+    if not force and run_folders(store):
+        columns["status"] = []
+        for settings in (cell.settings for cell in grid.cells):
+            text = fingerprint(settings.corpus, settings.scoring.lower_edges)
+            status = run_status(RunFolder(store, settings.identity(text)))
+            columns["status"].append("-" if status == "missing" else status)
+    table = new_table("", list(columns))
+    for row in zip(*columns.values(), strict=True):
+        table.add_row(*row)
+    counts = Counter(columns.get("status", []))
+    line = counted(len(grid.cells), "cell")
+    line += "".join(f", {count} {status}" for status, count in counts.items() if status != "-")
+    console = output()
+    print_prose(console, sweep.question)
+    console.print(table)
+    print_prose(console, [*grid.notes, line])
 
 
 def _conclude(outcomes: "list[Outcome]", question: str, folder: Path) -> None:

@@ -6,40 +6,41 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Argument, Option
 
 from ..settings.errors import UsageError, counted, did_you_mean
 from ..settings.machine import DEFAULT_OUT
 from .console import output, say, show
-from .options import Form, OneRunOrMore, check_sentence, folder_text
+from .options import Form, OneRunOrMore, check_sentence
 
 if TYPE_CHECKING:
-    from ..runs.translate import TrainedRun, Translation
-
-Lines = Iterator[str] | None
+    from ..runs.translate import TrainedRun
 
 
 def translate(
     sentence: Annotated[
         str | None,
-        typer.Argument(help="A sentence in quotes [default, or -: standard input, one per line]."),
+        Argument(
+            help="A sentence in quotes [default, or -: standard input, one per line].",
+            callback=check_sentence,
+        ),
     ] = None,
     file: Annotated[
-        Path | None, typer.Option(help="Text file (or .gz) with one sentence per line.")
+        Path | None, Option(help="Text file (or .gz) with one sentence per line.")
     ] = None,
     results: OneRunOrMore = None,
     arm: Annotated[
         str | None,
-        typer.Option(
+        Option(
             help="Use the run with this attention [default: all; for text the one with attention]."
         ),
     ] = None,
     beam: Annotated[
-        int | None, typer.Option(min=1, help="Beam size; 1 is greedy [default: the run's].")
+        int | None, Option(min=1, help="Beam size; 1 is greedy [default: the run's].")
     ] = None,
     alignment: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--alignment",
             help="Show the attention weights of each word. For text, add columns to each "
             "translation: links i-j (source-output, from 0), source tokens, output tokens.",
@@ -47,7 +48,7 @@ def translate(
     ] = False,
     copy_unknown: Annotated[
         bool | None,
-        typer.Option(
+        Option(
             "--copy-unknown/--no-copy-unknown",
             help="Replace unknown words by the source word attended to most [default: the run's].",
         ),
@@ -58,24 +59,29 @@ def translate(
     The default arms are those of the latest runs. A file or standard input gives one line of output
     per line of input.
     """
-    from ..results.discovery import latest_output, trained_arms
+    from ..settings.concerns import UNSELECTIVE
 
     with _text(sentence, file) as lines:
-        if lines is None:
-            check_sentence(sentence or "")
-        folder = results if results is not None else latest_output(DEFAULT_OUT)
-        arms = _selected(trained_arms(folder), arm, single=lines is not None)
-        folders = dict(sorted(arms.items(), reverse=True))
-        trained = load_arms(folders, beam, copy_unknown)
+        arms, where = _arms(results)
+        if arm is not None and arm not in arms:
+            raise UsageError(f"no arm {arm!r} in this folder{did_you_mean(arm, arms)}")
+        if arm is None and lines is not None and len(arms) > 1:
+            arm = min(arms, key=lambda name: name in UNSELECTIVE)
+            others = ", ".join(name for name in arms if name != arm)
+            say(f"arm {arm} (there are also: {others}; choose with --arm)", err=True)
+        arms = {arm: arms[arm]} if arm else dict(sorted(arms.items(), reverse=True))
+        trained = load_arms(arms, beam, copy_unknown)
         if lines is None:
             _translate_sentence(trained, sentence or "", alignment)
         else:
             _translate_text(*trained.values(), lines, alignment)
-    say(_runs_line(folder, results, folders), err=True)
-    _warn_untrained(folders)
+    say(_runs_line(where, arms), err=True)
+    _warn_untrained(arms)
 
 
-def _text(sentence: str | None, file: Path | None) -> AbstractContextManager[Lines]:
+def _text(
+    sentence: str | None, file: Path | None
+) -> "AbstractContextManager[Iterator[str] | None]":
     """The text to translate, open; None where it is a sentence on the command line."""
     from ..runs.translate import open_file, read_lines
 
@@ -90,20 +96,13 @@ def _text(sentence: str | None, file: Path | None) -> AbstractContextManager[Lin
     return nullcontext(read_lines(sys.stdin.buffer, "standard input"))
 
 
-def _selected(folders: dict[str, Path], arm: str | None, single: bool) -> dict[str, Path]:
-    """The arm that was named; else all, or a ``single`` one, with attention, which is announced."""
-    from ..settings.concerns import UNSELECTIVE
+def _arms(results: Path | None) -> tuple[dict[str, Path], str]:
+    """The trained runs by arm, and the folder that they are of, for people."""
+    from ..results.discovery import latest_output, trained_arms
 
-    if arm is not None:
-        if arm not in folders:
-            raise UsageError(f"no arm {arm!r} in this folder{did_you_mean(arm, folders)}")
-        return {arm: folders[arm]}
-    if not single or len(folders) == 1:
-        return folders
-    first = min(folders, key=lambda name: name in UNSELECTIVE)
-    others = ", ".join(name for name in folders if name != first)
-    say(f"arm {first} (there are also: {others}; choose with --arm)", err=True)
-    return {first: folders[first]}
+    folder = results if results is not None else latest_output(DEFAULT_OUT)
+    latest = "" if results is not None else " (the latest; --results names others)"
+    return trained_arms(folder), f"{folder}{latest}"
 
 
 def load_arms(
@@ -146,41 +145,36 @@ def _translate_text(trained: "TrainedRun", lines: Iterator[str], alignment: bool
 
 
 def _translate_sentence(arms: "dict[str, TrainedRun]", sentence: str, alignment: bool) -> None:
-    """Print a line per arm, each followed by its weights with ``alignment``."""
-    width, unknown = max(map(len, arms)), []
+    """Print a line per arm; with ``alignment`` a heatmap: output words down, source across."""
+    from ..runs.translate import attended
+    from ..tables.heatmap import heatmap, legend, shades_for
+
+    console, width, unknown = output(), max(map(len, arms)), []
+    shades = shades_for(console.encoding)
     for name, trained in arms.items():
         unknown = trained.unknown(sentence)
         weighted = alignment and trained.settings.model.attention != "none"
         (translation,) = trained.translations([sentence], 1, weighted)
         say(f"{name:<{width}}  {translation.text}")
-        if alignment:
-            _show_weights(trained, translation)
+        if weighted and translation.weights is not None:
+            matrix = attended(trained, translation)
+            lines = heatmap(matrix.source, matrix.output, matrix.weights, console.width, shades)
+            say("\n".join(["", *lines, "", legend(shades), ""]))
+        elif alignment and not weighted:
+            say("  (reads the last state alone: there are no weights to show)\n")
         if not translation.ended:
             say(f"{name}: cut at the cap, without an end", err=True)
     if unknown:
         say(f"not in the training vocabulary: {', '.join(unknown)}", err=True)
 
 
-def _show_weights(trained: "TrainedRun", translation: "Translation") -> None:
-    """Print a heatmap: the output's words down, the source's across."""
-    from ..runs.translate import attended
-    from ..tables.heatmap import heatmap, legend, shades_for
-
-    if trained.settings.model.attention == "none":
-        say("  (reads the last state alone: there are no weights to show)\n")
-    if translation.weights is None:
-        return
-    matrix = attended(trained, translation)
-    console = output()
-    shades = shades_for(console.encoding)
-    lines = heatmap(matrix.source, matrix.output, matrix.weights, console.width, shades)
-    say("\n".join(["", *lines, "", legend(shades), ""]))
-
-
 def diagnose(
     sentence: Annotated[
         str | None,
-        typer.Argument(help="An English sentence [default: the lecture's own long sentence]."),
+        Argument(
+            help="An English sentence [default: the lecture's own long sentence].",
+            callback=check_sentence,
+        ),
     ] = None,
     results: OneRunOrMore = None,
     form: Form = "rich",
@@ -188,24 +182,17 @@ def diagnose(
     """Show which words of a sentence survive translation."""
     from ..lecture.slides import SLIDES
     from ..questions import diagnosis
-    from ..results.discovery import latest_output, trained_arms
     from ..runs.environment import use_cache
-    from ..tables.page import check_format
 
-    check_format(form)
-    if sentence is not None:
-        check_sentence(sentence)
-        if not any(map(str.isalnum, sentence)):
-            raise UsageError("the sentence has no words; write it in quotes")
-    folder = results if results is not None else latest_output(DEFAULT_OUT)
-    arms = trained_arms(folder)
+    if sentence is not None and not any(map(str.isalnum, sentence)):
+        raise UsageError("the sentence has no words; write it in quotes")
+    arms, where = _arms(results)
     use_cache()
     arms = {arm: arms[arm] for arm in sorted(arms, key=lambda arm: (arm != "none", arm))}
     slide = SLIDES["L14"]
     text = slide["sentence"] if sentence is None else sentence
     result = diagnosis.diagnose(text, arms, lambda words: say(words, err=True))
-    length = counted(result.words, "word")
-    notes = [_runs_line(folder, results, arms)]
+    length, notes = counted(result.words, "word"), [_runs_line(where, arms)]
     if sentence is None:
         length += f" (the slide says {slide['words']}, elsewhere {slide['words_elsewhere']})"
         notes.append(
@@ -216,10 +203,9 @@ def diagnose(
     _warn_untrained(arms)
 
 
-def _runs_line(folder: Path, results: Path | None, folders: Mapping[str, Path]) -> str:
-    """``Runs of results/runs/lecture: none 0123456789ab.``; ``results`` is what was named."""
-    runs = ", ".join(f"{arm} {run.name}" for arm, run in folders.items())
-    return f"Runs of {folder_text(folder, results)}: {runs}."
+def _runs_line(where: str, arms: Mapping[str, Path]) -> str:
+    """``Runs of results/runs/lecture: none 0123456789ab.``."""
+    return f"Runs of {where}: {', '.join(f'{arm} {run.name}' for arm, run in arms.items())}."
 
 
 def _warn_untrained(folders: Mapping[str, Path]) -> None:

@@ -25,7 +25,7 @@ which may have, are read as well.
 Since version 6: the columns ``optimizer`` and ``lexicon``, for new settings; bundles of versions 5
 and 6, which lack them, are read with what all runs had then (`ADDED`). Version 7 no longer has the
 column ``products``: its setting is gone, and runs that were trained with another value than
-``float32`` are refused (`settings.run.RETIRED`).
+``float32`` are refused (`settings.run.without_retired`).
 """
 
 VERSION = 7

@@ -28,44 +28,15 @@ class DamagedError(UserError):
 def unwritten(path: object, error: OSError) -> UnwrittenError:
     """The error of a file that cannot be written, with the way out."""
     return UnwrittenError(
-        f"cannot write {str(path)!r} ({error.strerror}); see to the room and the rights there, or "
-        "name another place"
+        f"cannot write {str(path)!r} ({error.strerror}); free space, check the folder's rights, or "
+        "choose another path"
     )
 
 
-NO_MEMORY = re.compile("RESOURCE_EXHAUSTED: |Out of memory allocating")
-
-
-def out_of_means(error: BaseException) -> UserError | None:
-    """The error of a machine that is too small for what was asked; None where it is another.
-
-    jax says so with a `RuntimeError` of its own or, where an array is first made, a `ValueError`;
-    both are known by their words. What ran ahead of Python is told later, as an internal error.
-    """
-    if isinstance(error, MemoryError) or (
-        isinstance(error, RuntimeError | ValueError) and NO_MEMORY.search(str(error))
-    ):
-        return UserError(
-            "not enough memory for this: smaller sizes (model.context_size, corpus vocabularies, "
-            "training.batch_size, decoding.beam_size) need less, and so do fewer runs at once "
-            "(--jobs)"
-        )
-    if isinstance(error, RecursionError):
-        return UserError("something in what was given is nested too deeply to be read; flatten it")
-    return None
-
-
-LONGEST = 80
-"""Characters of a value in a message."""
-
-
 def quoted(value: object) -> str:
-    """A value as a message has it: as Python writes it, cut where that is long."""
-    try:
-        text = repr(value)
-    except (ValueError, RecursionError):  # thousands of digits, or thousands of lists
-        return f"{type(value).__name__} too long to write"
-    return text if len(text) <= LONGEST else f"{text[:LONGEST]}... ({len(text):,} characters)"
+    """A value as a message has it: as Python writes it, cut after 80 characters."""
+    text = repr(value)
+    return text if len(text) <= 80 else f"{text[:80]}... ({len(text):,} characters)"
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:

@@ -1,18 +1,18 @@
 """What this process may use of its machine: cores, threads, devices, folders."""
 
 import os
+import re
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 from stat import S_ISBLK, S_ISCHR
 
-from .errors import UserError, out_of_means
+from .errors import UserError
 
 DEFAULT_OUT = Path("results") / "runs"
 """Where results go, a folder for each preset or sweep, unless a different one is named."""
 COMMAND = "BOTTLENECK_COMMAND"
 """The environment variable with which a worker knows the command line that started it."""
-PLATFORMS = "JAX_PLATFORMS"
 NUMBERS = {
     "JAX_ENABLE_X64": "0",
     "JAX_DEFAULT_PRNG_IMPL": "threefry2x32",
@@ -59,14 +59,27 @@ def is_endless(path: Path) -> bool:
 
 
 def mendable(error: Exception) -> UserError | None:
-    """The error as one that the user can mend: ours, too little memory, no device; else None."""
-    if user_error := error if isinstance(error, UserError) else out_of_means(error):
-        return user_error
-    jax, platform = sys.modules.get("jax"), os.environ.get(PLATFORMS)
+    """The error as one that the user can mend: ours, too little memory, no device; else None.
+
+    jax reports a lack of memory with a `RuntimeError` or, where an array is first made, a
+    `ValueError`, and a missing device in many ways: it is asked for its devices once more.
+    """
+    if isinstance(error, UserError):
+        return error
+    lack = re.search("RESOURCE_EXHAUSTED: |Out of memory allocating", str(error))
+    if isinstance(error, MemoryError) or (isinstance(error, RuntimeError | ValueError) and lack):
+        return UserError(
+            "not enough memory for this: smaller sizes (model.context_size, corpus vocabularies, "
+            "training.batch_size, decoding.beam_size) need less, and so do fewer runs at once "
+            "(--jobs)"
+        )
+    if isinstance(error, RecursionError):
+        return UserError("something in what was given is nested too deeply to be read; flatten it")
+    jax, platform = sys.modules.get("jax"), os.environ.get("JAX_PLATFORMS")
     if jax is None or not platform:
         return None
-    try:  # JAX reports a missing device in many ways, so it is asked again
+    try:
         jax.devices()
     except Exception:
-        return UserError(f"jax finds no device of {PLATFORMS}={platform!r} here: unset it")
+        return UserError(f"jax finds no device of JAX_PLATFORMS={platform!r} here: unset it")
     return None

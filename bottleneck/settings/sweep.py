@@ -24,24 +24,11 @@ from pathlib import Path
 from typing import Any
 
 from .errors import UsageError, did_you_mean, quoted
-from .files import is_name
-from .run import (
-    NAMES,
-    RunSettings,
-    check_setting,
-    override,
-    parse_settings,
-    parse_toml,
-    preset_values,
-    read_toml,
-)
+from .run import NAMES, RunSettings, override, parse_settings, parse_toml, preset_values
 
-DEFAULT_PRESET = "lecture"
 SEED = "training.seed"
 MOST_CELLS = 100_000
 """Of one sweep: each is a run with a folder of its own."""
-RELATIVE = ("times", "needs")
-"""Tables of a group beside its settings."""
 
 Settings = dict[str, Any]
 """Settings by their full names, ``model.context_size``; a list is the values to try."""
@@ -107,30 +94,24 @@ def experiment_names() -> list[str]:
 def load_sweep(name_or_path: str | Path) -> Sweep:
     """Read an installed sweep by its name, or a TOML file by its path.
 
-    Raises UsageError if there is none, or as `parse_sweep`.
+    Raises UsageError if there is none, if it cannot be read, or as `parse_sweep`.
     """
     name = str(name_or_path)
     if name in experiment_names():
         file = resources.files("seq2seq_bottleneck.experiments") / f"{name}.toml"
         return parse_sweep(file.read_text(encoding="utf8"), f"experiments/{name}.toml")
-    path = Path(name)
-    if path.suffix != ".toml" and not path.exists():
+    if not name.endswith(".toml") and not Path(name).exists():
         hint = did_you_mean(name, experiment_names())
         raise UsageError(f"unknown sweep {name!r}{hint} (a file of your own ends in .toml)")
-    return parse_sweep(read_toml(path, f", or one of {', '.join(experiment_names())}"), name)
-
-
-def folder_name(sweep: str, place: str) -> str:
-    """The name of a sweep, which is its folder's unless ``--out`` names one.
-
-    Raises UsageError for a name that a folder cannot have.
-    """
-    if not is_name(sweep):
+    try:
+        return parse_sweep(Path(name).read_text(encoding="utf-8-sig"), name)
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{name}: not UTF-8 text ({error.reason}); save it as UTF-8") from None
+    except OSError as error:
         raise UsageError(
-            f"{place!r}: a folder cannot have the name {sweep!r}; name one with --out, or rename "
-            "the file"
-        )
-    return sweep
+            f"cannot read {name!r} ({error.strerror}); name an existing TOML file, or one of "
+            f"{', '.join(experiment_names())}"
+        ) from None
 
 
 def parse_sweep(text: str, place: str) -> Sweep:
@@ -147,13 +128,13 @@ def parse_sweep(text: str, place: str) -> Sweep:
             f"{place}: no question; open the file with it, as a comment: "
             "# Does a larger context help long sentences?"
         )
-    preset = table.get("preset", DEFAULT_PRESET)
+    preset = table.get("preset", "lecture")
     if not isinstance(preset, str):
         raise UsageError(
             f'{place}: preset is one name, not {quoted(preset)}; write preset = "lecture" '
             "(a second preset is a second sweep, with --preset)"
         )
-    settings = by_full_name(table, place, ("preset", "group"))
+    settings = _by_full_name(table, place, ("preset", "group"))
     groups = _parse_groups(table.get("group", []), place)
     return Sweep(Path(place).stem, place, question, preset, settings, groups)
 
@@ -169,37 +150,17 @@ def _parse_groups(tables: Any, place: str) -> tuple[Group, ...]:
             raise UsageError(f'{place}: group {number} has no name; give it one: name = "..."')
         if name in groups:
             raise UsageError(f"{place}: two groups are named {name!r}; rename one")
-        groups[name] = _parse_group(name, table, f"{place}, group {name!r}")
+        here, relative = f"{place}, group {name!r}", {}
+        for key in ("times", "needs"):
+            if not isinstance(table.get(key, {}), dict):
+                raise UsageError(f"{here}: {key!r} is a table; write {key}.SECTION.KEY = VALUE")
+            relative[key] = _by_full_name(table.get(key, {}), f"{here}, {key}")
+        settings = _by_full_name(table, here, ("name", *relative))
+        groups[name] = Group(name, settings, **relative)
     return tuple(groups.values()) or (Group("", {}),)
 
 
-def _parse_group(name: str, table: Mapping[str, Any], place: str) -> Group:
-    if not name.isprintable() or name.startswith(("=", "+", "-", "@")):
-        raise UsageError(
-            f"{place}: a name is one line of printable characters that a spreadsheet does not take "
-            "for a formula; rename the group"
-        )
-    settings = by_full_name(table, place, ("name", *RELATIVE))
-    for key in RELATIVE:
-        if not isinstance(table.get(key, {}), dict):
-            raise UsageError(
-                f"{place}, {key}: {key!r} is a table of settings; write {key}.SECTION.KEY = VALUE"
-            )
-    times, needs = (by_full_name(table.get(key, {}), f"{place}, {key}") for key in RELATIVE)
-    for setting, factor in times.items():
-        if isinstance(factor, bool) or not isinstance(factor, int | float):
-            raise UsageError(f"{place}, times: {setting!r} takes one number, not {quoted(factor)}")
-        if NAMES[setting] not in (int, float, int | None):
-            raise UsageError(f"{place}, times: setting {setting!r} is not a number; set its value")
-    for setting, value in needs.items():
-        try:
-            check_setting(setting, value)
-        except UsageError as error:
-            raise UsageError(f"{place}, needs: {error}") from None
-    return Group(name, settings, times, needs)
-
-
-def by_full_name(table: Mapping[str, Any], place: str, others: Sequence[str] = ()) -> Settings:
+def _by_full_name(table: Mapping[str, Any], place: str, others: Sequence[str] = ()) -> Settings:
     """The settings of a nested table, but for its ``others``.
 
     A UsageError for unknown names and empty lists.
@@ -239,7 +200,7 @@ def make_grid(
     if seeds is not None and isinstance(flags.get(SEED), list):
         raise UsageError(f"--seeds {seeds}: --set {SEED} lists seeds already; give one of the two")
     try:
-        preset = by_full_name(preset_values(sweep.preset), f"preset {sweep.preset!r}")
+        preset = _by_full_name(preset_values(sweep.preset), f"preset {sweep.preset!r}")
     except UsageError as error:
         raise UsageError(f"{sweep.place}: {error}") from None
     cells: dict[RunSettings, Cell] = {}
@@ -248,8 +209,10 @@ def make_grid(
         place = f"{sweep.place}, group {group.name!r}" if group.name else sweep.place
         place += f", with --set {' '.join(assignments)}" if assignments else ""
         settings = preset | sweep.settings | group.settings | flags
-        settings |= _multiply(settings, group.times, place)
-        settings = _with_seeds(settings, seeds)
+        for name, factor in group.times.items():
+            settings[name] = _multiplied(settings, name, factor, place)
+        if seeds is not None:
+            settings[SEED] = _seeds(settings, seeds)
         lists = {name: settings[name] for name in NAMES if isinstance(settings.get(name), list)}
         count = len(sweep.groups) * prod(map(len, lists.values()))
         if count > MOST_CELLS:
@@ -259,7 +222,10 @@ def make_grid(
             )
         for values in product(*lists.values()):
             chosen = settings | dict(zip(lists, values, strict=True))
-            cell = Cell(group.name, _run_settings(chosen, place))
+            try:
+                cell = Cell(group.name, parse_settings(_nested(chosen)))
+            except UsageError as error:
+                raise UsageError(f"{place}: {error}") from None
             if note := _reason_to_leave_out(cell, group, cells.get(cell.settings)):
                 notes[note] = None
             else:
@@ -276,56 +242,51 @@ def _parse_assignments(assignments: Sequence[str]) -> Settings:
     """``--set`` assignments by full name; commas make a list unless the setting is free text."""
     settings: Settings = {}
     for assignment in assignments:
-        for name, value in by_full_name(override({}, [assignment]), "--set").items():
+        for name, value in _by_full_name(override({}, [assignment]), "--set").items():
             settings[name] = value
             if isinstance(value, str) and "," in value and NAMES[name] not in (str, str | None):
-                parts = [part.strip() for part in value.split(",")]
-                if "" in parts:
+                parts = [f"{name}={part}" for part in value.split(",")]
+                if any(part.endswith("=") for part in map(str.strip, parts)):
                     raise UsageError(
                         f"--set {name}={value}: a value is missing next to a comma; write it, or "
                         "delete the comma"
                     )
-                read = (by_full_name(override({}, [f"{name}={part}"]), "--set") for part in parts)
-                settings[name] = [part[name] for part in read]
+                settings[name] = [_by_full_name(override({}, [p]), "--set")[name] for p in parts]
     return settings
 
 
-def _multiply(settings: Settings, times: Settings, place: str) -> Settings:
-    """The settings that have factors, multiplied; what is not a number is refused later."""
-    default, products = Cell("", RunSettings()), {}
-    for name, factor in times.items():
-        value = settings.get(name, default.value(name))
-        if value is None:
-            raise UsageError(f"{place}: times: setting {name!r} is not set; give it a value")
-        values = value if isinstance(value, list) else [value]
-        scaled = [item * factor if isinstance(item, int | float) else item for item in values]
-        products[name] = scaled if isinstance(value, list) else scaled[0]
-    return products
+def _multiplied(settings: Settings, name: str, factor: Any, place: str) -> Any:
+    """The value of a setting times a factor, each of a list's."""
+    value = settings.get(name, Cell("", RunSettings()).value(name))
+    values = value if isinstance(value, list) else [value]
+    for number in (*values, factor):
+        if isinstance(number, bool) or not isinstance(number, int | float):
+            raise UsageError(
+                f"{place}: times: setting {name!r} is {quoted(value)}, which cannot be multiplied "
+                f"by {quoted(factor)}; give the group its value"
+            )
+    scaled = [number * factor for number in values]
+    return scaled if isinstance(value, list) else scaled[0]
 
 
-def _with_seeds(settings: Settings, seeds: int | None) -> Settings:
-    """With ``--seeds``: that many seeds, from the first that the settings name."""
-    if seeds is None:
-        return settings
-    if not 1 <= seeds <= MOST_CELLS:
-        raise UsageError(f"--seeds {quoted(seeds)}: must be from 1 to {MOST_CELLS:,}")
+def _seeds(settings: Settings, count: int) -> list[int]:
+    """That many seeds, from the first that the settings name."""
+    if not 1 <= count <= MOST_CELLS:
+        raise UsageError(f"--seeds {quoted(count)}: must be from 1 to {MOST_CELLS:,}")
     stated = settings.get(SEED, RunSettings().training.seed)
     first = stated[0] if isinstance(stated, list) else stated
     if not isinstance(first, int):
         raise UsageError(f"setting {SEED!r}: should be a whole number, not {quoted(first)}")
-    return settings | {SEED: list(range(first, first + seeds))}
+    return list(range(first, first + count))
 
 
-def _run_settings(settings: Settings, place: str) -> RunSettings:
-    """One cell's settings, checked; a fault is named with its place."""
+def _nested(settings: Settings) -> dict[str, dict[str, Any]]:
+    """The same settings by concern and key."""
     nested: dict[str, dict[str, Any]] = {}
     for name, value in settings.items():
         concern, _, key = name.partition(".")
         nested.setdefault(concern, {})[key] = value
-    try:
-        return parse_settings(nested)
-    except UsageError as error:
-        raise UsageError(f"{place}: {error}") from None
+    return nested
 
 
 def _reason_to_leave_out(cell: Cell, group: Group, earlier: Cell | None) -> str:

@@ -33,14 +33,10 @@ def catalogue(ok):
 
 
 @pytest.mark.usefixtures("site")
-def test_the_list_fits_its_columns(ok):
+def test_fetch_then_list_describe_and_show(ok):
     text = ok("corpus list").out
     assert max(map(len, text.splitlines())) <= 80
     assert all(name in text for name in (*NAMED, "bottleneck corpus fetch"))
-
-
-@pytest.mark.usefixtures("site")
-def test_fetch_then_list_describe_and_show(ok):
     assert {here for here, _ in catalogue(ok).values()} == {"False"}
     fetched = ok("corpus fetch multi30k")
     assert fetched.out.startswith("multi30k: 300 training, 30 validation, 60 test pairs in ")
@@ -64,14 +60,6 @@ def test_a_hash_that_is_not_published_is_printed(ok, site):
     assert f"{digest} (none is published)" in printed.out
     assert "20 training pairs" in printed.out
     assert printed.err == ""
-
-
-def test_a_cut_off_transfer_is_one_line(ok, fails, site):
-    site.cut.add("fra-eng.zip")
-    message = fails("corpus fetch tatoeba --quiet")
-    assert message.startswith("bottleneck: tatoeba cannot be downloaded from ")
-    site.cut.clear()
-    ok("corpus fetch tatoeba --quiet")
 
 
 @pytest.mark.usefixtures("site")

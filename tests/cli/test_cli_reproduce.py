@@ -80,32 +80,12 @@ def test_arms_and_seeds_share_data_updates_tokens_and_settings(done):
 
 
 @pytest.mark.slow
-def test_examples_hold_weights_that_sum_to_one(done):
-    for examples in load_bundle(done[0] / "out").examples().values():
-        assert len(examples) == 10
-        for example in examples:
-            assert example["source"][-1] == "</s>"
-            assert len(example["weights"]) == len(example["hypothesis"])
-            for row in example["weights"]:
-                assert len(row) == len(example["source"])
-                assert sum(row) == pytest.approx(1, abs=0.05)
-
-
-@pytest.mark.slow
 def test_translate_repeats_the_runs_own_hypotheses(done, ok):
     folder = run_folders(done[0] / "out" / "runs")[0].path
     lines = [json.loads(line) for line in (folder / "hypotheses.jsonl").read_text().splitlines()]
     for line in lines[:3]:
         arm_and_text = ok("translate", [line["source"]], "--run", folder).out.split(maxsplit=1)
         assert (arm_and_text[1:] or [""])[0].strip() == line["hypothesis"]
-
-
-@pytest.mark.exhaustive(sample="session")
-def test_the_same_command_gives_the_same_numbers(done, tmp_path, ok):
-    assert ok(REPRODUCE, "--quiet --out", tmp_path / "out").err == ""
-    first, second = (load_bundle(folder).runs for folder in (done[0] / "out", tmp_path / "out"))
-    timing = [name for name in first.columns if "seconds" in name or "tokens_per" in name]
-    pd.testing.assert_frame_equal(first.drop(columns=timing), second.drop(columns=timing))
 
 
 @pytest.mark.exhaustive(sample="session")
@@ -120,29 +100,18 @@ def test_beam_and_a_checked_schedule(tmp_path, ok):
 @pytest.mark.exhaustive(sample="session")
 def test_a_second_reproduce_compiles_nothing(tmp_path):
     """The cache is a folder of this test, so what others have compiled is of no use here."""
-    cache = tmp_path / "cache"
-
-    def programs(out):
-        """Of both arms, how many programs were compiled, and how many came from the cache."""
+    runs = []
+    for out in ("first", "second"):
         reproduce = ["reproduce", "--preset", "smoke", "--quiet", "--out", out]
-        assert bottleneck(reproduce, tmp_path, XDG_CACHE_HOME=cache).returncode == 0
+        assert bottleneck(reproduce, tmp_path, XDG_CACHE_HOME=tmp_path / "cache").returncode == 0
         facts = sorted((tmp_path / out / "runs").glob("*/environment.json"))
-        return [json.loads(path.read_text())["programs"] for path in facts]
-
-    def files():
-        return {path: path.stat().st_mtime_ns for path in cache.rglob("*-cache")}
-
-    first, compiled = programs("first"), files()
-    assert len(first) == 2
+        runs.append([json.loads(path.read_text())["programs"] for path in facts])
+    first, second = runs
     # Both arms at once: what they share, the one that comes to it first compiles.
     assert min(run["compiled"] for run in first) > 0
     assert sum(run["compiled"] for run in first) > 30
-    assert len(compiled) > 20
-    second = programs("second")
     assert [run["compiled"] for run in second] == [0, 0]
     assert [run["from_cache"] for run in second] == [sum(run.values()) for run in first]
-    assert min(run["from_cache"] for run in second) > 20
-    assert files() == compiled
 
 
 @pytest.mark.slow

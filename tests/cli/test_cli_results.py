@@ -3,7 +3,6 @@
 import csv
 import io
 import json
-import shutil
 
 import pandas as pd
 import pytest
@@ -70,11 +69,8 @@ def test_claims_says_what_a_folder_lacks(tmp_path, ok):
     write_begun(tmp_path / "begun", "stopped", settings_of("none"))
     rows, said = claims(ok, tmp_path / "begun")
     assert {row["verdict"] for row in rows.values()} == {"not measured"}
-    assert f"holds no results: `bottleneck reproduce --out {tmp_path / 'begun'}` makes" in said
-    (tmp_path / "other").mkdir()
-    (tmp_path / "other" / "mine").write_text("")
-    _, said = claims(ok, tmp_path / "other")
-    assert "holds no results: name a folder that `bottleneck reproduce` or `bottleneck sw" in said
+    assert "holds no results: name another folder" in said
+    assert f"`bottleneck reproduce --out {tmp_path / 'begun'}`" in said
     write_planted(tmp_path / "some", ARMS, seeds=1)
     write_begun(tmp_path / "some", "stopped", settings_of("none", 5))
     _, said = claims(ok, tmp_path / "some")
@@ -101,25 +97,3 @@ def test_the_page_is_written_and_one_line_says_so(tmp_path, ok):
     text = path.read_text(encoding="utf8")
     assert text.startswith("<!doctype html>")
     assert f"bottleneck table vindication --results &#39;{tmp_path / 'a b'}&#39;" in text
-
-
-@pytest.mark.exhaustive(sample="session")
-def test_trained_runs_their_studies_and_a_bundle_of_them_make_a_page(tmp_path, ok, monkeypatch):
-    """Small, from training to the page, and from the bundle alone."""
-    monkeypatch.chdir(tmp_path)
-    ok("reproduce --preset smoke --out runs --quiet")
-    for study in ("survival", "length", "alignment", "fit"):
-        ok("study", study, "--results runs --quiet")
-    ok("report --results runs")
-    ok("export --results runs --bundle bundle")
-    shutil.rmtree("runs")
-    ok("report --results bundle -o again.html")
-    for name in ("report.html", "again.html"):
-        text = (tmp_path / name).read_text(encoding="utf8")
-        assert len(text.encode()) < 3_000_000
-        for study in ("survival", "length", "alignment"):
-            assert f"bottleneck plot {study} --results" in text
-        data = text.partition('id="explorer-data">')[2].partition("</script>")[0]
-        sentences = json.loads(data)["sentences"]
-        assert len(sentences) == 10
-        assert all(sentence["linked"] for sentence in sentences)

@@ -59,14 +59,6 @@ class Dropped:
         waste()
 Dropped()
 """,
-    "an import": """
-import pathlib, tempfile
-folder = tempfile.mkdtemp()
-pathlib.Path(folder, "slow_to_import.py").write_text("import __main__; __main__.waste()")
-sys.path.insert(0, folder)
-import slow_to_import
-assert slow_to_import.__main__
-""",
 }
 """Code in which an interrupt would be lost or become another error."""
 

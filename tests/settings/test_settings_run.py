@@ -1,15 +1,10 @@
 """Settings: presets, overrides, identities, bounds, and what a user is told of a fault."""
 
-import subprocess
-import sys
-from pathlib import Path
-
 import pytest
-from ordinary_user import told_before
+from ordinary_user import bottleneck
 
-from seq2seq_bottleneck.cli.main import run
-from seq2seq_bottleneck.settings.errors import UsageError, UserError, counted, out_of_means, quoted
-from seq2seq_bottleneck.settings.machine import nproc_from
+from seq2seq_bottleneck.settings.errors import UsageError, counted, quoted
+from seq2seq_bottleneck.settings.machine import mendable, nproc_from
 from seq2seq_bottleneck.settings.run import (
     NAMES,
     RunSettings,
@@ -17,7 +12,6 @@ from seq2seq_bottleneck.settings.run import (
     parse_settings,
     preset_names,
     preset_values,
-    read_toml,
     resolve,
 )
 
@@ -67,47 +61,46 @@ def test_override_leaves_the_preset_alone():
     assert values["training"]["updates"] != 7
 
 
+FAULTS = {
+    "model.atention=dot": "'model.atention'; did you mean 'model.attention'?",
+    "modle.attention=dot": "'modle'; did you mean 'model'?",
+    "model.attention=dott": "'model.attention': ... 'dot' ... not 'dott'; did you mean 'dot'?",
+    "model.context_size=0": "'model.context_size': ... greater than or equal to 1, not 0",
+    "training.teacher_forcing=0.3": "training.teacher_forcing ... 0.5",
+    "training.learning_rate=inf": "training.learning_rate ... finite",
+    **{
+        f"scoring.edges={edges}": "edges ... two or more ascending whole numbers"
+        for edges in ("5,x", "9,5", "5", "5," + "9" * 12, "5," + "9" * 5_000)
+    },
+    "scoring.edges=[5, 21]": 'scoring.edges ... one string, "5,11,21"',
+    "corpus.name=grammer": "corpus.name ... did you mean 'grammar'",
+    "corpus.min_words=70": "corpus ... min_words 70 ... max_words 60",
+    "corpus.train_max_words=61": "train_max_words 61 is not from min_words 2 to max",
+    "corpus.train_max_words=1": "train_max_words 1 is not from min_words 2 to max",
+    "corpus.source=a.en": "corpus ... source is for corpus 'files'",
+    "model.hidden_size=300": "model ... hidden_size",
+    "context_size=3": "context_size=3 ... section.key=value ... 'model.context_size'",
+    "seed=1,2": "seed=1,2 ... section.key=value ... 'training.seed'",
+    "model.bidirectional=yes": "model.bidirectional ... write true or false, not 'yes'",
+    "model.bidirectional=0": "model.bidirectional ... write true or false, not 0",
+    "model.layers=true": "model.layers ... should be a number, not True",
+    **{
+        f"model.layers={text}": "model.layers"
+        for text in ("9" * 5_000, "[" * 100_000, "{a=" * 10_000, "\ud800")
+    },
+}
+
+
 @pytest.mark.parametrize(
-    ("assignment", "parts"),
-    [
-        ("model.atention=dot", ("model.atention", "model.attention")),
-        ("modle.attention=dot", ("modle", "'model'")),
-        ("model.attention=dott", ("model.attention", "'dot'", "'dott'")),
-        ("model.context_size=0", ("model.context_size", "greater than or equal to 1", "0")),
-        ("training.teacher_forcing=0.3", ("training.teacher_forcing", "0.5")),
-        ("training.learning_rate=inf", ("training.learning_rate", "finite")),
-        ("scoring.edges=5,x", ("scoring", "edges", "5,x")),
-        ("scoring.edges=9,5", ("scoring", "ascending")),
-        ("scoring.edges=5", ("scoring", "two or more ascending")),
-        ("corpus.name=grammer", ("corpus.name", "did you mean 'grammar'")),
-        ("corpus.min_words=70", ("corpus", "min_words 70", "max_words 60")),
-        ("corpus.train_max_words=61", ("train_max_words 61 is not from min_words 2 to max",)),
-        ("corpus.train_max_words=1", ("train_max_words 1 is not from min_words 2 to max",)),
-        ("model.hidden_size=300", ("model", "hidden_size")),
-        ("context_size=3", ("context_size=3", "section.key=value", "'model.context_size'")),
-        ("seed=1,2", ("seed=1,2", "section.key=value", "'training.seed'")),
-        ("scoring.edges=[5, 21]", ("scoring.edges", 'one string, "5,11,21"')),
-        ("model.bidirectional=yes", ("model.bidirectional", "write true or false, not 'yes'")),
-        ("model.bidirectional=0", ("model.bidirectional", "write true or false, not 0")),
-        ("model.layers=true", ("model.layers", "should be a number, not True")),
-        ("scoring.seed=-1", ("scoring.seed",)),
-        ("corpus.source=a.en", ("corpus", "source is for corpus 'files'")),
-        *((f"model.layers={text}", ("model.layers",)) for text in (
-            "9" * 5_000, "0x" + "f" * 5_000, "[" * 100_000, "{a=" * 10_000, "1\nb = 2", "\ud800",
-        )),
-        *((f"scoring.edges={text}", ("edges",)) for text in (
-            "5," + "9" * 12, ",".join(map(str, range(1, 1_100))), "5," + "9" * 5_000,
-        )),
-    ],
-)  # fmt: skip
+    ("assignment", "parts"), FAULTS.items(), ids=[text[:40] for text in FAULTS]
+)
 def test_a_fault_is_one_short_line_with_its_place_and_the_way_out(assignment, parts):
     with pytest.raises(UsageError) as caught:
         resolve("smoke", ["model.attention=dot", assignment])
     message = str(caught.value)
     assert "\n" not in message
     assert len(message) < 300
-    for part in parts:
-        assert part in message
+    assert all(part in message for part in parts.split(" ... ")), message
 
 
 def test_bounds_of_the_test_set_in_the_wrong_order_are_refused():
@@ -188,29 +181,17 @@ def test_no_number_is_without_bounds(name, value):
     assert len(str(caught.value)) < 300
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("corpus.source_vocabulary", 1_048_576),
-        ("corpus.target_vocabulary", 4_194_304),
-        ("corpus.train_pairs", 1_000_000_000),
-        ("corpus.max_words", 10_000),
-        ("corpus.seed", 9_223_372_036_854_775_807),
-        ("model.context_size", 65_536),
-        ("model.hidden_size", 65_536),
-        ("model.embedding_size", 65_536),
-        ("model.layers", 128),
-        ("training.updates", 1_000_000_000),
-        ("training.batch_size", 1_048_576),
-        ("training.batch_tokens", 16_777_216),
-        ("training.warmup_updates", 1_000_000),
-        ("decoding.beam_size", 1_000),
-        ("scoring.resamples", 1_000_000),
-    ],
-)
-def test_what_a_cluster_may_want_is_allowed(name, value):
-    settings = resolve("smoke", ["model.attention=additive", f"{name}={value}"])
-    assert value_of(settings, name) == value
+def test_what_a_cluster_may_want_is_allowed():
+    sizes = {
+        "corpus": {"source_vocabulary": 2**20, "train_pairs": 10**9, "max_words": 10_000,
+                   "seed": 2**63 - 1},
+        "model": {"context_size": 2**16, "embedding_size": 2**16, "layers": 128},
+        "training": {"updates": 10**9, "batch_size": 2**20, "batch_tokens": 2**24},
+        "decoding": {"beam_size": 1_000},
+        "scoring": {"resamples": 10**6},
+    }  # fmt: skip
+    settings = parse_settings(sizes).model_dump()
+    assert all(sizes[concern].items() <= settings[concern].items() for concern in sizes)
 
 
 @pytest.mark.parametrize("text", ["\ud800", "a\udcffb"])
@@ -219,82 +200,47 @@ def test_text_that_is_no_utf8_is_refused(text):
         parse_settings({"corpus": {"name": "files", "source": text}})
 
 
-def test_a_file_without_an_end_is_read_as_far_as_its_limit():
-    with pytest.raises(UsageError, match="1,000,000 bytes"):
-        read_toml(Path("/dev/zero"), "")
+MEMORY = "Out of memory allocating 9 bytes"
 
 
 @pytest.mark.parametrize(
-    "arguments",
+    ("error", "part"),
     [
-        "reproduce --seeds 1000000000000",
-        "sweep controls --seeds 1000000000000",
-        f"sweep controls --threads {'9' * 5_000}",
-        f"sweep controls --seeds-together {'9' * 5_000}",
-        "reproduce --threads 1000000000000",
-        "study capacity --seeds 1000000000000",
-        "corpus show copy -n 1000000000000",
-        "score --resamples 1000000000000 --hypotheses a --references b --sources c",
-        "compare a b --trials 1000000000000",
-        f"sweep {'x' * 100_000}/nowhere.toml",  # a long message is cut in its middle
+        (MemoryError(), "not enough memory"),
+        (RuntimeError(f"RESOURCE_EXHAUSTED: {MEMORY}"), "not enough memory"),
+        (ValueError(f"RESOURCE_EXHAUSTED: {MEMORY}."), "not enough memory"),
+        (RuntimeError(f"INTERNAL: Error dispatching computation: {MEMORY}."), "not enough memory"),
+        (RecursionError(), "nested too deeply"),
     ],
 )
-def test_a_flag_without_measure_is_one_line(capsys, tmp_path, monkeypatch, arguments):
-    monkeypatch.chdir(tmp_path)
-    assert run(arguments.split()) == 2
-    (line,) = capsys.readouterr().err.splitlines()
-    assert len(line) < (2_100 if "nowhere" in line else 300)
-    assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.parametrize(
-    "error",
-    [
-        MemoryError(),
-        RuntimeError("RESOURCE_EXHAUSTED: Out of memory allocating 9 bytes"),
-        ValueError("RESOURCE_EXHAUSTED: Out of memory allocating 9 bytes."),
-        RuntimeError("INTERNAL: Error dispatching computation: Out of memory allocating 9 bytes."),
-        RecursionError(),
-    ],
-)
-def test_a_machine_that_is_too_small_ends_in_one_line(capsys, monkeypatch, error):
+def test_a_machine_that_is_too_small_ends_in_one_line(capsys, monkeypatch, error, part):
     from seq2seq_bottleneck.cli import main
 
     def fail(*_, **__):
         raise error
 
     monkeypatch.setattr(main, "app", fail)
-    assert run(["table"]) == 1
+    assert main.run(["table"]) == 1
     (line,) = capsys.readouterr().err.splitlines()
-    assert line == f"bottleneck: {out_of_means(error)}"
-    assert isinstance(out_of_means(error), UserError)
+    assert line == f"bottleneck: {mendable(error)}"
+    assert part in line
 
 
 @pytest.mark.parametrize(
     "error", [RuntimeError("else"), ValueError("else"), OSError("RESOURCE_EXHAUSTED: disk")]
 )
-def test_other_errors_are_no_lack_of_means(error):
-    assert out_of_means(error) is None
+def test_other_errors_are_no_lack_of_memory(error):
+    assert mendable(error) is None
 
 
 @pytest.mark.exhaustive(sample="session")
 @pytest.mark.parametrize("change", ["model.context_size=1048576", "model.embedding_size=1048576"])
 def test_a_run_that_finds_no_memory_fails_in_one_line(tmp_path, change):
     """In a process that the system gives 6 GB of addresses, as a small machine would."""
-    smoke = ["reproduce", "--preset", "smoke", "--corpus", "copy", "--quiet", "--out", "out"]
-    done = subprocess.run(
-        told_before(
-            [sys.executable, "-m", "seq2seq_bottleneck", *smoke, "--set", change],
-            ordinary=False,
-            memory=6 * 10**9,
-        ),
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    smoke = ["reproduce", "--preset", "smoke", "--corpus", "copy", "--quiet", "--set", change]
+    done = bottleneck(smoke, tmp_path, memory=6 * 10**9)
     assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr == f"bottleneck: {out_of_means(MemoryError())}\n"
+    assert done.stderr == f"bottleneck: {mendable(MemoryError())}\n"
 
 
 @pytest.mark.parametrize(
@@ -309,7 +255,6 @@ def test_threads_are_set_by_a_number_above_0_alone(text, threads):
 def test_values_and_counts_in_messages():
     assert quoted("a'b") == '"a\'b"'
     assert quoted("a" * 1_000) == f"'{'a' * 79}... (1,002 characters)"
-    assert quoted(16**5_000) == "int too long to write"
     assert [counted(n, "test pair") for n in (0, 1, 2, 1234)] == [
         "0 test pairs", "1 test pair", "2 test pairs", "1,234 test pairs",
     ]  # fmt: skip
