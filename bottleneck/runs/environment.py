@@ -21,10 +21,14 @@ def describe_environment() -> dict[str, Any]:
     """Facts that numbers may depend on, as plain JSON values; the command line if it is known."""
     device = jax.devices()[0]
     command = os.environ.get(COMMAND)
+    versions = {}
+    for name in ("flax", "jax", "jaxlib", "numpy", "optax", "sacrebleu", "sentencepiece"):
+        with suppress(PackageNotFoundError):  # subwords' is an extra
+            versions[name] = version(name)
     return ({"command": command} if command else {}) | {
         "bottleneck": __version__,
         "commit": _commit(),
-        "versions": _versions(),
+        "versions": versions,
         "python": platform.python_version(),
         "system": f"{platform.system()} {platform.machine()}",
         "processor": _processor(),
@@ -33,24 +37,16 @@ def describe_environment() -> dict[str, Any]:
     }
 
 
-def _versions() -> dict[str, str]:
-    """Of the libraries that are installed: subwords' is an extra."""
-    versions = {}
-    for name in ("flax", "jax", "jaxlib", "numpy", "optax", "sacrebleu", "sentencepiece"):
-        with suppress(PackageNotFoundError):
-            versions[name] = version(name)
-    return versions
-
-
 def _commit() -> str | None:
     """The git commit of the checkout this package runs from, if any; ``+`` if it was changed."""
     folder = Path(__file__).resolve().parents[2]
     if not (folder / ".git").exists():
         return None
-    git = ["git", "-C", str(folder)]
     try:
         head, changed = (
-            subprocess.run([*git, *words], capture_output=True, text=True, check=True).stdout
+            subprocess.run(
+                ["git", "-C", str(folder), *words], capture_output=True, text=True, check=True
+            ).stdout
             for words in (["rev-parse", "HEAD"], ["status", "--porcelain", "--untracked-files=no"])
         )
     except (OSError, subprocess.CalledProcessError):

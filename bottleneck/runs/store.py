@@ -158,7 +158,5 @@ def sweep_up(store: Path) -> None:
     """Put right what killed processes left of removals."""
     names = (path.name[1:].removesuffix(_ASIDE) for path in store.glob(f".*{_ASIDE}"))
     for name in filter(is_name, names):
-        lock = RunFolder(store, name).claim(wait=False)  # puts it right
-        if lock is not None:
-            lock.release()
+        _ = RunFolder(store, name).in_use  # who asks claims the run, which puts it right
     remove_parts(store)

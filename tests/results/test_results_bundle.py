@@ -67,14 +67,25 @@ def one_line(read, *arguments):
     return str(raised.value)
 
 
+def assert_same(read, expected):
+    """Two bundles, but for where they lie."""
+    pd.testing.assert_frame_equal(read.runs, expected.runs)
+    assert read.environment == expected.environment
+    assert read.examples() == expected.examples()
+    assert set(read.sentences) == set(expected.sentences)
+    for run, counts in expected.sentences.items():
+        np.testing.assert_array_equal(read.sentences[run].words, counts.words)
+        np.testing.assert_array_equal(read.sentences[run].statistics, counts.statistics)
+
+
 def test_files_have_the_documented_columns_and_types_and_runs_csv_a_key(store, bundle):
     table = load_bundle(bundle).runs
     assert list(table.columns) == list(RUN_COLUMNS)
     assert not table.duplicated(["run", "attention", "context_size", "seed", "bucket"]).any()
     assert list(pd.read_csv(bundle / "sentences.csv.gz").columns) == ["run", *COUNTED]
     own = pd.read_csv(store / "runs" / "none1x1" / "sentences.csv")
-    assert {name: str(kind) for name, kind in own.dtypes.items()} == SENTENCE_COLUMNS
-    assert list(own.columns) == list(SENTENCE_COLUMNS)
+    kinds = {name: str(kind) for name, kind in own.dtypes.items()}
+    assert list(kinds.items()) == list(SENTENCE_COLUMNS.items())
     plain = pd.read_csv(bundle / "runs.csv", keep_default_na=False, na_values=[""])
     # Up to the last digit, which pandas before 3.1 reads only when asked to.
     np.testing.assert_allclose(plain["bleu"], table["bleu"], rtol=1e-15)
@@ -120,12 +131,15 @@ def test_a_wrong_seed_is_damage(one, wrong):
     assert "settings.json" in one_line(load_results, one)
 
 
-def test_the_columns_come_from_the_settings_whatever_older_scores_say(one):
+def test_settings_come_from_the_settings_whatever_older_scores_say(one):
     path = one / "runs" / "first" / "scores.csv"
     whole = load_results(one)
-    assert not set(pd.read_csv(path).columns) & set(SETTING_COLUMNS)
-    pd.read_csv(path).assign(learning_rate=9.0, edges="5").to_csv(path, index=False)
+    scores = pd.read_csv(path)
+    assert not set(scores) & set(SETTING_COLUMNS)
+    scores.assign(learning_rate=9.0, edges="5").to_csv(path, index=False)
     relist(path)
+    assert "near_copies" not in scores  # what they lack is blank
+    assert whole["near_copies"].isna().all()
     pd.testing.assert_frame_equal(load_results(one), whole)
 
 
@@ -150,33 +164,20 @@ def test_csv_keeps_every_digit_and_leaves_blanks():
     assert np.array_equal(np.array(lines[1:3], np.float32), single[:2])
 
 
-def same_counts(read, other):
-    assert list(read) == list(other)
-    for run, counts in other.items():
-        assert np.array_equal(read[run].words, counts.words)
-        assert np.array_equal(read[run].statistics, counts.statistics)
-
-
-def test_a_bundle_away_from_its_store_is_read_as_it_was_written(store, bundle):
-    whole, read = load_bundle(store), load_bundle(bundle)
-    pd.testing.assert_frame_equal(read.runs, whole.runs)
-    same_counts(read.sentences, whole.sentences)
-    assert read.environment == whole.environment
-    assert read.examples() == whole.examples()
+@pytest.mark.parametrize("quoting", [0, 2], ids=["plain", "quoted"])
+def test_a_bundle_away_from_its_store_is_read_as_it_was_written(store, bundle, quoting):
+    """Its sentences in whatever order: they are put into the test set's."""
+    read = load_bundle(bundle)
+    assert_same(read, load_bundle(store))
     frame = pd.read_csv(bundle / "sentences.csv.gz")
     assert list(read.sentences) == list(dict.fromkeys(frame["run"]))
     for run, rows in frame.groupby("run"):
         assert np.array_equal(read.sentences[run].words, rows["source_words"])
         assert np.array_equal(read.sentences[run].statistics, rows[list(BLEU_COLUMNS)])
-
-
-@pytest.mark.parametrize("quoting", [0, 2], ids=["plain", "quoted"])
-def test_sentences_in_another_order_are_put_into_the_test_sets(bundle, quoting):
-    path, whole = bundle / "sentences.csv.gz", load_bundle(bundle).sentences
-    pd.read_csv(path).sample(frac=1, random_state=1).to_csv(path, index=False, quoting=quoting)
+    path = bundle / "sentences.csv.gz"
+    frame.sample(frac=1, random_state=1).to_csv(path, index=False, quoting=quoting)
     relist(path)
-    read = load_bundle(bundle).sentences
-    same_counts({run: read[run] for run in whole}, whole)
+    assert_same(load_bundle(bundle), read)
 
 
 def test_the_store_counts_where_its_bundle_is_older(one, monkeypatch):
@@ -185,17 +186,16 @@ def test_the_store_counts_where_its_bundle_is_older(one, monkeypatch):
     write_relisted(one / "groups.json", json.dumps({"second": "later"}))
     assert set(pd.read_csv(one / "runs.csv")["run"]) == {"first"}
     for folder in (one, one / "runs"):
-        groups = load_results(folder).drop_duplicates("run").set_index("run")["group"]
-        assert groups.to_dict() == {"first": "", "second": "later"}
         read = load_bundle(folder)
+        groups = read.runs.drop_duplicates("run").set_index("run")["group"]
+        assert groups.to_dict() == {"first": "", "second": "later"}
         runs = {"first", "second"}
         assert set(read.sentences) == set(read.environment["runs"]) == set(read.examples()) == runs
-    monkeypatch.chdir(one / "runs")
-    assert read_groups(Path()) == {"second": "later"}
-
-
-def test_a_store_that_was_emptied_leaves_its_bundle(one):
-    shutil.rmtree(one / "runs" / "first")
+    with monkeypatch.context() as inside:
+        inside.chdir(one / "runs")
+        assert read_groups(Path()) == {"second": "later"}
+    for name in ("first", "second"):  # an emptied store leaves its bundle
+        shutil.rmtree(one / "runs" / name)
     assert set(load_results(one)["run"]) == {"first"}
 
 
@@ -290,10 +290,9 @@ def test_a_run_without_sentences_is_reported(bundle):
 def test_a_run_that_the_bundle_does_not_describe_or_has_no_rows_of_is_named(bundle, change, name):
     table = pd.read_csv(bundle / "runs.csv", dtype=str, keep_default_na=False)
     write_relisted(bundle / "runs.csv", change(table).to_csv(index=False))
-    for read in (load_bundle, load_results):
-        message = one_line(read, bundle)
-        assert f"{name}' cannot be read (it " in message
-        assert message.endswith("export it again")
+    message = one_line(load_results, bundle)
+    assert f"{name}' cannot be read (it " in message
+    assert message.endswith("export it again")
 
 
 def test_another_schema_and_a_missing_bundle_are_named(bundle, tmp_path):
@@ -301,6 +300,7 @@ def test_another_schema_and_a_missing_bundle_are_named(bundle, tmp_path):
     assert "schema 99, this program reads 5, 6 and 7" in one_line(load_bundle, bundle)
     (tmp_path / "empty").mkdir()
     assert "no environment.json" in one_line(load_bundle, tmp_path / "empty")
+    assert "no folder" in one_line(load_bundle, tmp_path / "none")
 
 
 @pytest.fixture
@@ -340,15 +340,15 @@ def test_runs_and_bundles_of_older_versions_have_no_learning_curves(logged, tmp_
     write_older_log(logged / "runs" / "none1x1")
     assert set(load_bundle(logged).learning()["run"]) == {"additive1x1"}
     write_listed(logged / "runs" / "additive1x1", [], ["log.jsonl"])
-    older, oldest = tmp_path / "older", tmp_path / "oldest"
+    older = tmp_path / "older"
     write_bundle(finished_runs(logged), older, {})
-    shutil.copytree(older, oldest)
-    write_listed(oldest, [], ["learning.csv"])
-    for folder in (logged, older, oldest):
+    for folder in (logged, older):
         frame = load_bundle(folder).learning()
         assert frame.empty
         assert list(frame.columns) == list(LEARNING_COLUMNS)
         assert frame["loss"].dtype == np.float64
+    write_listed(older, [], ["learning.csv"])
+    assert load_bundle(older).learning().empty
 
 
 @pytest.mark.parametrize("text", ["{", "[1]\n", '{"valid_buckets": {"5-10": {}}}\n', "\xff"])
