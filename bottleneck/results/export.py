@@ -4,9 +4,8 @@ import json
 import os
 import zlib
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from ..settings.errors import UsageError, UserError
-from ..settings.files import SUMS, Content, check_file, others_lines, read_sums, write_listed
+from ..settings.files import SUMS, Content, check_file, read_sums, write_listed
 from . import schema
 from .bundle import Bundle, bundle_of_runs, load_bundle, tidy_csv
 from .discovery import find_runs
@@ -59,8 +58,7 @@ def check_bundle(folder: Path, runs: Collection[str], store: Path | None = None)
     probes = (f"{schema.PROBES}/{table.name}" for table in tables(folder))
     files = [name for name in (*schema.FILES, *probes) if os.path.lexists(folder / name)]
     listed = read_sums(folder) or ()
-    others = [SUMS] * others_lines(folder) + [name for name in files if name not in listed]
-    if others:
+    if others := [name for name in files if name not in listed]:
         raise UsageError(
             f"refusing to overwrite {str(folder / others[0])!r}, which bottleneck did not write: "
             f"{NEW}"
@@ -78,18 +76,13 @@ def check_bundle(folder: Path, runs: Collection[str], store: Path | None = None)
 
 
 def write_bundle(
-    runs: Sequence[Path],
-    folder: Path,
-    groups: Mapping[str, str],
-    text: bool = True,
-    check: Callable[[], None] | None = None,
+    runs: Sequence[Path], folder: Path, groups: Mapping[str, str], text: bool = True
 ) -> list[str]:
     """Write the bundle of finished runs of a store into a folder; groups by run.
 
     With them go the studies' tables of the folder that the store is in, but for those that rest on
     a run of its store that is left out: these are named. Without ``text`` no example sentence goes,
-    and so none of the corpus: the rest is numbers and settings. ``check`` is as `write_listed` has
-    it.
+    and so none of the corpus: the rest is numbers and settings.
     """
     store = runs[0].parent
     known = find_runs(store)
@@ -109,7 +102,7 @@ def write_bundle(
         for table in travelling
     )
     files = _files([bundle_of_runs(store, chosen, groups)], text)
-    write_listed(folder, chain(files, probes), [f"{schema.PROBES}/{name}" for name in gone], check)
+    write_listed(folder, chain(files, probes), [f"{schema.PROBES}/{name}" for name in gone])
     return [table.stem for table in lacking]
 
 
@@ -147,9 +140,8 @@ def write_merged(folders: Sequence[Path], out: Path) -> Merged:
         for run in scores.keys() & set(bundle.names):
             rows = bundle.runs.loc[bundle.runs["run"] == run, ["bucket", "bleu"]]
             scores[run].add(tidy_csv(rows))
-    check = partial(check_bundle, out, set(counts))
-    check()  # before anything is made there
-    write_listed(out, _files(parts), check=check)
+    check_bundle(out, set(counts))  # before anything is made there
+    write_listed(out, _files(parts))
     differing = tuple(run for run, texts in scores.items() if len(texts) > 1)
     return Merged(len(counts), len(scores), differing)
 
