@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import jax
-from jax import monitoring
 
 from .. import __version__
 from ..settings.machine import COMMAND, cache_root, cores, nproc_from
@@ -92,29 +91,3 @@ def use_cache() -> None:
         jax.config.update("jax_compilation_cache_dir", str(folder))
         jax.config.update("jax_persistent_cache_min_compile_time_secs", 0)
         jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
-
-
-PROGRAMS = {"needed": 0, "cached": 0}
-"""How many programs this process has needed since `count_programs`, and had from the cache."""
-
-
-def count_programs() -> None:
-    """Count the programs of this process from now on."""
-
-    def needed(event: str, seconds: float, **_: Any) -> None:  # noqa: ARG001
-        # This event is there, too, where the cache has the program.
-        PROGRAMS["needed"] += event == "/jax/core/compile/backend_compile_duration"
-
-    def cached(event: str, **_: Any) -> None:
-        PROGRAMS["cached"] += event == "/jax/compilation_cache/cache_hits"
-
-    monitoring.register_event_duration_secs_listener(needed)
-    monitoring.register_event_listener(cached)
-
-
-def programs() -> dict[str, Any]:
-    """The counts as facts of the environment; none where nobody counts."""
-    if not PROGRAMS["needed"]:
-        return {}
-    compiled = PROGRAMS["needed"] - PROGRAMS["cached"]
-    return {"programs": {"compiled": compiled, "from_cache": PROGRAMS["cached"]}}

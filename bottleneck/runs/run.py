@@ -31,7 +31,7 @@ from ..settings.machine import mendable
 from ..settings.run import SCHEMA_VERSION, RunSettings
 from ..training.loop import Learner, Progress, Snapshot, Trained, train, updates_done
 from .checkpoint import CheckpointError, Checkpoints, StopRequest, join, read_checkpoint
-from .environment import describe_environment, programs
+from .environment import describe_environment
 from .evaluation import EVALUATION_BATCH, encode, evaluate
 from .network_files import save_vocabularies, save_weights
 from .scores import by_bucket
@@ -215,6 +215,5 @@ def _evaluate(run: Run, trained: Trained, graph: nnx.GraphDef, corpus: Corpus) -
     if trained.status == "done":
         run.report({"phase": "scoring"})
         evaluate(graph, trained, run.settings, corpus, folder)
-    folder.write_json(ENVIRONMENT, read_object(folder.path / ENVIRONMENT) | programs())
     folder.write_status(trained.status, trained.reason)
     run.tell_end()
