@@ -1,16 +1,16 @@
 """The main job: the arms of one comparison, side by side, into one bundle."""
 
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 
 from ..corpus.corpus import REAL
 from ..corpus.files import given_test_files, read_pairs, training_files
+from ..results.folders import STORE
 from ..settings.concerns import CorpusSettings
 from ..settings.errors import UsageError, UserError
 from ..settings.run import RunSettings
 from .pool import Job, Listener, run_jobs
-from .sweep import run_sweep
+from .sweep import gather
 
 
 def plan(settings: RunSettings, seeds: int, check_schedule: bool) -> list[Job]:
@@ -48,12 +48,14 @@ def check_text(corpus: CorpusSettings) -> None:
 
 
 def reproduce(jobs: Sequence[Job], out: Path, listener: Listener, threads: int = 1) -> None:
-    """Execute the jobs as a sweep, on so many cores each.
+    """Execute the jobs, on so many cores each; the bundle is left alone where one did not end.
 
-    The first that did not end well is a ``UserError``.
+    The first that did not end well is a ``UserError``. The bundle in ``out`` then holds every
+    finished run of its store, of this comparison or another.
     """
-    for outcome in run_sweep(jobs, out, listener, partial(run_jobs, threads=threads)):
+    for outcome in run_jobs(jobs, out / STORE, listener, threads=threads):
         if outcome.phase != "done":
             error = UsageError if outcome.exit_code == UsageError.exit_code else UserError
             reason = "" if outcome.exit_code else f"run {outcome.job.name!r} {outcome.phase}: "
             raise error(f"{reason}{outcome.reason}")
+    gather(out, {})
