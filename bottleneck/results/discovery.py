@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 from ..settings.errors import UserError
-from ..settings.files import SUMS
 from ..settings.run import SCHEMA_VERSION
 from .folders import (
     ENVIRONMENT,
@@ -137,22 +136,15 @@ def check_one(folder: Path) -> None:
 
 
 def latest_output(results: Path) -> Path:
-    """The output folder under ``results`` that was written last; a ``UserError`` without one.
-
-    Where its table was lost, its age is that of its sums.
-    """
+    """The output folder under ``results`` that was written last; a ``UserError`` without one."""
     inside = results.iterdir() if results.is_dir() else ()
-    dated = {
-        path: path / RUNS if (path / RUNS).exists() else path / SUMS
-        for path in inside
-        if was_written(path / RUNS)
-    }
-    if not dated:
+    written = [path for path in inside if (path / RUNS).exists()]
+    if not written:
         raise UserError(
             f"no finished run in {str(results)!r}; run `bottleneck reproduce` first, "
             "or name one with --results DIR"
         )
-    return max(dated, key=lambda path: dated[path].stat().st_mtime)
+    return max(written, key=lambda path: (path / RUNS).stat().st_mtime)
 
 
 def arms(folder: Path) -> dict[str, Path]:

@@ -1,6 +1,5 @@
 """Files that the sums list and that are gone: whoever would read one says so, nobody skips it."""
 
-import os
 import shutil
 
 import pytest
@@ -9,7 +8,7 @@ from planted_logs import write_log
 
 from seq2seq_bottleneck.cli.main import run
 from seq2seq_bottleneck.results.bundle import load_bundle
-from seq2seq_bottleneck.results.discovery import arms, find_runs, latest_output
+from seq2seq_bottleneck.results.discovery import arms, find_runs
 from seq2seq_bottleneck.results.folders import read_groups
 from seq2seq_bottleneck.results.schema import PROBE_COLUMNS
 from seq2seq_bottleneck.runs.store import RunFolder
@@ -176,14 +175,6 @@ def test_lost_groups_are_told_and_their_sweep_writes_them_again(store, tmp_path,
     gather(store, {"none1x1": "a group"})
     assert read_groups(store) == {"none1x1": "a group"}
     assert set(load_bundle(store).runs["group"]) == {"", "a group"}
-
-
-def test_the_latest_results_are_those_that_lost_their_table(bundle, tmp_path):
-    older = shutil.copytree(bundle, tmp_path / "results" / "a")
-    newer = shutil.copytree(bundle, tmp_path / "results" / "b")
-    os.utime(older / "runs.csv", (1, 1))
-    lose(newer / "runs.csv")
-    assert latest_output(tmp_path / "results") == newer
 
 
 def test_an_arm_whose_settings_are_lost_is_not_left_out(store):
