@@ -70,18 +70,11 @@ def store_of(folder: Path) -> Path:
 
 
 def runs_in(store: Path) -> list[Path]:
-    """The run folders of a store by name, those that lost their status among them.
-
-    A store that is there and cannot be listed is a ``UserError``: it is not one without runs.
-    """
+    """The run folders of a store by name, those that lost their status among them."""
     try:
         folders = sorted(path for path in store.iterdir() if os.path.isdir(path))
     except (FileNotFoundError, NotADirectoryError):
         return []
-    except OSError as error:
-        raise UserError(
-            f"{str(store)!r} cannot be listed ({error.strerror}); check its rights"
-        ) from None
     runs = [path for path in folders if not path.name.startswith(".")]
     return [run for run in runs if os.path.lexists(run / STATUS) or is_lost(run)]
 

@@ -10,8 +10,7 @@ from seq2seq_bottleneck.cli.main import run
 from seq2seq_bottleneck.results.bundle import load_bundle
 from seq2seq_bottleneck.results.discovery import finished_runs, results_inside
 from seq2seq_bottleneck.results.export import write_bundle
-from seq2seq_bottleneck.results.folders import STORE, damaged, removal, runs_in
-from seq2seq_bottleneck.settings.errors import UserError
+from seq2seq_bottleneck.results.folders import STORE, damaged, removal
 from seq2seq_bottleneck.settings.files import write_listed
 
 ARMS = {"none": [0.2, 0.4, 0.6, 0.7, 0.8], "additive": [0.1] * 5}
@@ -101,13 +100,14 @@ def test_a_studys_table_is_not_written_over_from_inside_or_by_a_link(place, refu
 def test_results_that_somebody_called_runs_or_probes_are_results(place, refused):
     shutil.copytree(place / "bundle", place / "probes")
     assert run(["export", "--results", "probes"]) == 0
-    assert run(["merge", "store", "-o", "all/probes"]) == 0
-    assert len(load_bundle(place / "all" / "probes").names) == 4
+    shutil.rmtree(place / "probes")
+    assert run(["merge", "store", "-o", "probes"]) == 0
+    assert len(load_bundle(place / "probes").names) == 4
     shutil.rmtree(place / "probes")
     (place / "bundle").rename(place / "runs")
     shutil.copytree(place / "store", place / "all" / "runs")
     assert [path.name for path in results_inside(place)] == ["others", "runs", "store"]
-    assert [path.name for path in results_inside(place / "all")] == ["probes", "runs"]
+    assert [path.name for path in results_inside(place / "all")] == ["runs"]
     assert results_inside(place / "store") == []
     assert "holds folders of results (others, runs, store)" in refused("export --results .")
 
@@ -185,11 +185,15 @@ def test_a_link_to_itself_among_the_runs_is_passed_over_and_hides_none(place, ca
     assert capsys.readouterr().out == whole
 
 
-def test_a_store_that_cannot_be_listed_is_not_taken_for_one_without_runs(place, monkeypatch):
+def test_a_store_that_cannot_be_listed_is_not_taken_for_one_without_runs(refused, monkeypatch):
     def closed(path):
         raise PermissionError(13, "Permission denied", str(path))
 
     monkeypatch.setattr(Path, "iterdir", closed)
-    with pytest.raises(UserError, match=r"runs' cannot be listed \(Permission denied\); check its"):
-        runs_in(place / "store" / STORE)
+    assert f"store/{STORE}': Permission denied; check its rights" in refused(
+        "export --results store"
+    )
+
+
+def test_a_file_that_may_not_be_read_is_not_to_be_made_again(place):
     assert "check its rights" in str(damaged(place / "store" / "x", PermissionError(13, "no")))
