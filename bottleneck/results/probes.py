@@ -58,7 +58,7 @@ def load_probe(folder: Path, study: str) -> "pd.DataFrame":
         raise UserError(f"{message}: `{command} {shlex.quote(str(folder))}` measures it")
     raise UserError(
         f"{message}, a bundle without its run folders: `{command} DIR` measures it where the runs "
-        "were trained" + ("" if study == GOLD else ", without --results on runs of its own")
+        "were trained"
     )
 
 

@@ -126,9 +126,9 @@ class TrainedRun:
         encoded = encode_pairs(pairs, self.source_vocabulary, self.target_vocabulary, reverse)
         batches = evaluation_batches(encoded, batch_size)
         search = _searcher(self.graph, self.settings.decoding)
-        found = [search(self.weights, b.batch.source, b.batch.source_lengths) for b in batches]
-        rows = restore([on_host(result.tokens) for result in found], batches)
-        lengths = restore([on_host(result.lengths) for result in found], batches)
+        searched = [search(self.weights, b.batch.source, b.batch.source_lengths) for b in batches]
+        rows = restore([on_host(result.tokens) for result in searched], batches)
+        lengths = restore([on_host(result.lengths) for result in searched], batches)
         outputs = [row[:length].tolist() for row, length in zip(rows, lengths, strict=True)]
         words = [self.written(sentence) for sentence in given]
         tokens = [self.target_vocabulary.decode(ids) for ids in outputs]

@@ -51,7 +51,7 @@ def add(folder, name, settings=None, **facts):
 
 
 @pytest.fixture
-def one(tmp_path):
+def single(tmp_path):
     """An output folder with one run and its bundle."""
     write_bundle([add(tmp_path / "one", "first")], tmp_path / "one", {})
     return tmp_path / "one"
@@ -81,8 +81,8 @@ def test_files_have_the_documented_columns_and_types_and_runs_csv_a_key(store, b
     assert list(table.columns) == list(RUN_COLUMNS)
     assert not table.duplicated(["run", "attention", "context_size", "seed", "bucket"]).any()
     assert list(pd.read_csv(bundle / "sentences.csv.gz").columns) == ["run", *COUNTED]
-    own = pd.read_csv(store / "runs" / "none1x1" / "sentences.csv")
-    kinds = {name: str(kind) for name, kind in own.dtypes.items()}
+    table_of_run = pd.read_csv(store / "runs" / "none1x1" / "sentences.csv")
+    kinds = {name: str(kind) for name, kind in table_of_run.dtypes.items()}
     assert list(kinds.items()) == list(SENTENCE_COLUMNS.items())
     plain = pd.read_csv(bundle / "runs.csv", keep_default_na=False, na_values=[""])
     # Up to the last digit, which pandas before 3.1 reads only when asked to.
@@ -112,9 +112,9 @@ def test_every_setting_but_the_names_of_files_has_a_column_of_its_type():
         ("scoring", {"seed": 3}, "scoring_seed"),
     ],
 )
-def test_runs_that_differ_in_a_setting_differ_in_its_column(one, concern, changes, column):
-    add(one, "second", planted_settings("none", **{concern: changes}), fingerprint="other")
-    frame = load_results(one).drop_duplicates("run").set_index("run")
+def test_runs_that_differ_in_a_setting_differ_in_its_column(single, concern, changes, column):
+    add(single, "second", planted_settings("none", **{concern: changes}), fingerprint="other")
+    frame = load_results(single).drop_duplicates("run").set_index("run")
     names = [name for name in SETTING_COLUMNS if frame[name].nunique(dropna=False) > 1]
     assert names == [column]
     assert frame.loc["second", column] == next(iter(changes.values()))
@@ -122,29 +122,29 @@ def test_runs_that_differ_in_a_setting_differ_in_its_column(one, concern, change
 
 
 @pytest.mark.parametrize("wrong", [-1, 2**64, True, "three", 1.5, None, [3]])
-def test_a_wrong_seed_is_damage(one, wrong):
-    path = one / "runs" / "first" / "settings.json"
+def test_a_wrong_seed_is_damage(single, wrong):
+    path = single / "runs" / "first" / "settings.json"
     known = json.loads(path.read_text())
     write_relisted(path, json.dumps(known | {"training": known["training"] | {"seed": wrong}}))
-    assert "settings.json" in one_line(load_results, one)
+    assert "settings.json" in one_line(load_results, single)
 
 
-def test_settings_come_from_the_settings_whatever_older_scores_say(one):
-    path = one / "runs" / "first" / "scores.csv"
-    whole = load_results(one)
+def test_settings_come_from_the_settings_whatever_older_scores_say(single):
+    path = single / "runs" / "first" / "scores.csv"
+    whole = load_results(single)
     scores = pd.read_csv(path)
     assert not set(scores) & set(SETTING_COLUMNS)
     scores.assign(learning_rate=9.0, edges="5").to_csv(path, index=False)
     relist(path)
     assert "near_copies" not in scores  # what they lack is blank
     assert whole["near_copies"].isna().all()
-    pd.testing.assert_frame_equal(load_results(one), whole)
+    pd.testing.assert_frame_equal(load_results(single), whole)
 
 
-def test_the_table_survives_a_round_trip_through_pandas(one, tmp_path):
-    add(one, "second", planted_settings("additive", training={"learning_rate": 0.1 + 0.2}))
-    frame = load_results(one)
-    write_bundle(finished_runs(one), tmp_path / "bundle", {})
+def test_the_table_survives_a_round_trip_through_pandas(single, tmp_path):
+    add(single, "second", planted_settings("additive", training={"learning_rate": 0.1 + 0.2}))
+    frame = load_results(single)
+    write_bundle(finished_runs(single), tmp_path / "bundle", {})
     assert tidy_csv(frame) == (tmp_path / "bundle" / "runs.csv").read_text()
     pd.testing.assert_frame_equal(load_results(tmp_path / "bundle"), frame)
     assert frame["batch_tokens"].isna().all()
@@ -167,53 +167,53 @@ def test_a_bundle_away_from_its_store_is_read_as_it_was_written(store, bundle, q
     assert_same(load_bundle(bundle), read)
 
 
-def test_the_store_counts_where_its_bundle_is_older(one, monkeypatch):
+def test_the_store_counts_where_its_bundle_is_older(single, monkeypatch):
     """A sweep that was interrupted leaves the bundle of the one before."""
-    add(one, "second", planted_settings("additive"))
-    write_relisted(one / "groups.json", json.dumps({"second": "later"}))
-    assert set(pd.read_csv(one / "runs.csv")["run"]) == {"first"}
-    for folder in (one, one / "runs"):
+    add(single, "second", planted_settings("additive"))
+    write_relisted(single / "groups.json", json.dumps({"second": "later"}))
+    assert set(pd.read_csv(single / "runs.csv")["run"]) == {"first"}
+    for folder in (single, single / "runs"):
         read = load_bundle(folder)
         groups = read.runs.drop_duplicates("run").set_index("run")["group"]
         assert groups.to_dict() == {"first": "", "second": "later"}
         runs = {"first", "second"}
         assert set(read.sentences) == set(read.environment["runs"]) == set(read.examples()) == runs
     with monkeypatch.context() as inside:
-        inside.chdir(one / "runs")
+        inside.chdir(single / "runs")
         assert read_groups(Path()) == {"second": "later"}
     for name in ("first", "second"):  # an emptied store leaves its bundle
-        shutil.rmtree(one / "runs" / name)
-    assert set(load_results(one)["run"]) == {"first"}
+        shutil.rmtree(single / "runs" / name)
+    assert set(load_results(single)["run"]) == {"first"}
 
 
-def test_runs_of_another_version_are_left_out_and_counted(one, tmp_path):
-    add(one, "old", planted_settings("additive"), schema=SCHEMA_VERSION + 1)
-    write_begun(one, "oldstopped", planted_settings("dot"), schema=SCHEMA_VERSION + 1)
-    read = load_bundle(one)
+def test_runs_of_another_version_are_left_out_and_counted(single, tmp_path):
+    add(single, "old", planted_settings("additive"), schema=SCHEMA_VERSION + 1)
+    write_begun(single, "oldstopped", planted_settings("dot"), schema=SCHEMA_VERSION + 1)
+    read = load_bundle(single)
     assert set(read.runs["run"]) == set(read.sentences) == {"first"}
     message = "1 run is left out: made by another version of bottleneck."
     assert other_versions(read.environment) == message
     assert without_result(read.environment) == ""
-    undated = add(one, "undated", planted_settings("dot")) / "environment.json"
+    undated = add(single, "undated", planted_settings("dot")) / "environment.json"
     known = json.loads(undated.read_text())
     del known["schema"]
     write_relisted(undated, json.dumps(known))
-    write_bundle(finished_runs(one), tmp_path / "bundle", {})
+    write_bundle(finished_runs(single), tmp_path / "bundle", {})
     message = other_versions(load_bundle(tmp_path / "bundle").environment)
     assert message.startswith("2 runs are left out")
 
 
-def test_runs_without_a_result_are_listed_with_their_reason(one, tmp_path):
-    write_begun(one, "wild", planted_settings("dot", 2), "diverged", "the loss was not finite")
+def test_runs_without_a_result_are_listed_with_their_reason(single, tmp_path):
+    write_begun(single, "wild", planted_settings("dot", 2), "diverged", "the loss was not finite")
     write_begun(
-        one, "broken", planted_settings("dot", 3), "failed", "Traceback\n  x\nKeyError: 3\n"
+        single, "broken", planted_settings("dot", 3), "failed", "Traceback\n  x\nKeyError: 3\n"
     )
-    write_begun(one, "stopped", planted_settings("dot", 4))
-    (one / "runs" / "stopped" / "settings.json").unlink()
-    (one / "runs" / "stopped" / "environment.json").unlink()
-    write_bundle(finished_runs(one), tmp_path / "bundle", {})
+    write_begun(single, "stopped", planted_settings("dot", 4))
+    (single / "runs" / "stopped" / "settings.json").unlink()
+    (single / "runs" / "stopped" / "environment.json").unlink()
+    write_bundle(finished_runs(single), tmp_path / "bundle", {})
     statuses = {"broken": "failed", "stopped": "running", "wild": "diverged"}
-    for folder in (one, tmp_path / "bundle"):
+    for folder in (single, tmp_path / "bundle"):
         read = load_bundle(folder)
         listed = read.unfinished().set_index("run")
         assert listed["status"].to_dict() == statuses
@@ -222,17 +222,17 @@ def test_runs_without_a_result_are_listed_with_their_reason(one, tmp_path):
         assert listed.loc["broken", "reason"] == "KeyError: 3"
         assert listed.loc["stopped", "attention"] == ""
         assert without_result(read.environment).startswith("3 runs are without a result")
-    shutil.rmtree(one / "runs" / "first")
+    shutil.rmtree(single / "runs" / "first")
     message = "no finished run (3 not done, 0 of another version): `bottleneck runs` lists them"
-    assert message in one_line(load_results, one)
+    assert message in one_line(load_results, single)
 
 
 @pytest.mark.parametrize(
     "lost", ["scores.csv", "sentences.csv", "settings.json", "environment.json"]
 )
-def test_a_run_that_is_not_whole_is_named(one, lost):
-    (one / "runs" / "first" / lost).unlink()
-    assert f"first/{lost}'" in one_line(load_bundle, one)
+def test_a_run_that_is_not_whole_is_named(single, lost):
+    (single / "runs" / "first" / lost).unlink()
+    assert f"first/{lost}'" in one_line(load_bundle, single)
 
 
 @pytest.mark.parametrize("damage", ["empty", "cut", "noise"])

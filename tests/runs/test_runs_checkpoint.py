@@ -60,10 +60,14 @@ def assert_same(first, second):
     for snapshots in [first.state, second.state], [first.losses, second.losses]:
         for a, b in zip(*map(jax.tree.leaves, snapshots), strict=True):
             np.testing.assert_array_equal(a, b, strict=True)
-    for one, other in zip(first.trained, second.trained, strict=True):
-        for a, b in zip(*(jax.tree.leaves(item.weights) for item in (one, other)), strict=True):
+    for item, other in zip(first.trained, second.trained, strict=True):
+        for a, b in zip(*(jax.tree.leaves(x.weights) for x in (item, other)), strict=True):
             np.testing.assert_array_equal(a, b)
-        assert [one.log, one.valid_loss, one.reason] == [other.log, other.valid_loss, other.reason]
+        assert [item.log, item.valid_loss, item.reason] == [
+            other.log,
+            other.valid_loss,
+            other.reason,
+        ]
 
 
 def write(folder, content, run="one"):

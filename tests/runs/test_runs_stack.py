@@ -126,6 +126,6 @@ def test_a_removed_member_begins_anew_and_the_others_go_on(killed):
     first.remove()
     heard = go(killed, *SEEDS)
     names = [heard.folder(seed).name for seed in SEEDS]
-    begun = dict(zip(names, heard.firsts(), strict=True))
-    assert begun.pop(first.run) == 20
-    assert set(begun.values()) == {40}
+    firsts = dict(zip(names, heard.firsts(), strict=True))
+    assert firsts.pop(first.run) == 20
+    assert set(firsts.values()) == {40}

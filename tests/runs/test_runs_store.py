@@ -58,7 +58,7 @@ def test_a_run_that_was_not_there_is_put_in_and_what_lies_aside_is_none(run):
     other = RunFolder(run.store, "two")
     other.replace(NEW)
     assert files(other) == NEW
-    assert [found.run for found in run_folders(run.store)] == ["one", "two"]
+    assert [folder.run for folder in run_folders(run.store)] == ["one", "two"]
 
 
 def test_what_killed_processes_left_is_swept_up_but_not_under_anyones_hands(run):

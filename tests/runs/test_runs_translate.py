@@ -31,7 +31,7 @@ def run():
     return random_run()
 
 
-def one(run, sentence):
+def translation_of(run, sentence):
     """A sentence's translation with its weights."""
     return run.translations([sentence], 1, attended=True)[0]
 
@@ -41,22 +41,22 @@ def one(run, sentence):
 def test_a_translation_comes_with_the_weights_behind_it(beam):
     run = random_run(decoding={"beam_size": beam})
     sentence = "w1 w0 w3 w9"
-    shown = attended(run, one(run, sentence))
-    assert shown.source == ["w1", "w0", "w3", "w9", END]
-    words = [word for word in shown.output if word != END]
+    matrix = attended(run, translation_of(run, sentence))
+    assert matrix.source == ["w1", "w0", "w3", "w9", END]
+    words = [word for word in matrix.output if word != END]
     assert " ".join(words) == run.translate([sentence])[0]
-    assert shown.weights.shape == (len(shown.output), len(shown.source))
-    np.testing.assert_allclose(shown.weights.sum(axis=1), 1, rtol=1e-5)
+    assert matrix.weights.shape == (len(matrix.output), len(matrix.source))
+    np.testing.assert_allclose(matrix.weights.sum(axis=1), 1, rtol=1e-5)
     ids = [*run.target_vocabulary.encode(words), EOS]
-    expected = walked(run, [5, 4, 7, 3, EOS], ids)[: len(shown.output)]
-    np.testing.assert_allclose(shown.weights, expected, rtol=1e-4, atol=1e-6)
+    expected = walked(run, [5, 4, 7, 3, EOS], ids)[: len(matrix.output)]
+    np.testing.assert_allclose(matrix.weights, expected, rtol=1e-4, atol=1e-6)
 
 
 def test_an_output_that_was_cut_has_no_row_for_an_end():
     run = never_ending(random_run())
-    shown = attended(run, one(run, "w1 w0"))
-    assert END not in shown.output
-    assert len(shown.weights) == len(shown.output) > 2
+    matrix = attended(run, translation_of(run, "w1 w0"))
+    assert END not in matrix.output
+    assert len(matrix.weights) == len(matrix.output) > 2
 
 
 @pytest.mark.slow
@@ -66,7 +66,7 @@ def test_many_sentences_are_translated_as_each_alone(run):
     empty, *translations = run.translations(sentences, 4, attended=True)
     assert empty.source == empty.output == []
     for sentence, item in zip(sentences[1:], translations, strict=True):
-        alone = one(run, sentence)
+        alone = translation_of(run, sentence)
         assert item[:-1] == alone[:-1]
         assert item.source == sentence.split()
         assert item.unknown == len(run.unknown(sentence))
@@ -218,7 +218,7 @@ def test_aligned_lines_hold_what_plain_ones_do_and_their_links(model):
             continue
         first, links, source, output = row.split("\t")
         assert (first, source.split()) == (text, line.split())
-        item = one(run, line)
+        item = translation_of(run, line)
         best = item.weights[: len(item.output), : len(item.source)].argmax(axis=1)
         assert links.split() == [f"{i}-{j}" for j, i in enumerate(best)]
         assert len(output.split()) == len(best)
