@@ -257,11 +257,10 @@ def _environment(folder: Path) -> Mapping[str, Any]:
     path = folder / schema.ENVIRONMENT
     environment = read_object(path, AGAIN)
     if environment.get("schema") not in schema.READABLE:
-        *earlier, latest = map(str, schema.READABLE)
         raise UserError(
             f"{str(folder)!r} has results of schema {environment.get('schema')}, this program "
-            f"reads {', '.join(earlier)} and {latest}; use the version of bottleneck that wrote "
-            "them"
+            f"reads {' and '.join(map(str, schema.READABLE))}; use the version of bottleneck that "
+            "wrote them"
         )
     if not of_one_time(folder, schema.FILES):
         raise UserError(

@@ -20,16 +20,14 @@
 Types are pandas' own names. ``int64`` and ``bool`` columns may have blanks (a bucket without
 sentences, a setting that is not set); `load_results` reads them as ``Int64`` and ``boolean``.
 
-Since version 5: ``sentences.csv.gz`` no longer has every column of a run's; those of version 5,
-which may have, are read as well.
-Since version 6: the columns ``optimizer`` and ``lexicon``, for new settings; bundles of versions 5
-and 6, which lack them, are read with what all runs had then (`ADDED`). Version 7 no longer has the
-column ``products``: its setting is gone, and runs that were trained with another value than
-``float32`` are refused (`settings.run.RETIRED`).
+Since version 6: the columns ``optimizer`` and ``lexicon``, for new settings; bundles of version 6,
+which lack them, are read with what all runs had then (`ADDED`). Version 7 no longer has the column
+``products``: its setting is gone, and runs that were trained with another value than ``float32``
+are refused (`settings.run.RETIRED`).
 """
 
 VERSION = 7
-READABLE = (5, 6, VERSION)
+READABLE = (6, VERSION)
 
 RUNS = "runs.csv"
 SENTENCES = "sentences.csv.gz"
