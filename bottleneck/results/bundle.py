@@ -120,13 +120,11 @@ class Bundle:
 
         Columns as in ``schema.LEARNING_COLUMNS``; no rows of runs that did not log it.
         """
-        path = self.folder / schema.LEARNING
-        if not self.stored and was_written(path):
-            frame = read_table(path, schema.LEARNING_COLUMNS)
-            return frame[frame["run"].isin(self.names)].reset_index(drop=True)
-        folders = [self.stored[run] for run in self.names] if self.stored else []
-        rows = [row for folder in folders for row in learning_rows(folder)]
-        return _frame(rows, schema.LEARNING_COLUMNS)
+        if self.stored:
+            rows = [row for run in self.names for row in learning_rows(self.stored[run])]
+            return _frame(rows, schema.LEARNING_COLUMNS)
+        frame = read_table(self.folder / schema.LEARNING, schema.LEARNING_COLUMNS)
+        return frame[frame["run"].isin(self.names)].reset_index(drop=True)
 
 
 def learning_rows(run: Path) -> list[dict[str, Any]]:

@@ -5,7 +5,7 @@
   which every BLEU, its bucket and its interval are a sum (`COUNTED`). A run's own ``sentences.csv``
   has the loss and chrF's counts as well (`SENTENCE_COLUMNS`).
 - ``learning.csv``: one row per run x validation x bucket, the validation loss while it was trained
-  (`LEARNING_COLUMNS`); no rows of a run that did not log it, no file in older bundles.
+  (`LEARNING_COLUMNS`); no rows of a run that did not log it.
 - ``examples.json.gz``: sentences with references, hypotheses and attention weights of each run.
 - ``environment.json``: the version; ``runs``: for each run its settings and what it ran on,
   with the ``command`` line that made it where that is known;

@@ -319,19 +319,16 @@ def test_a_row_of_the_learning_curves_is_a_run_validation_and_bucket(logged, tmp
         assert list(chosen.index) == list(range(len(chosen)))
 
 
-def test_runs_and_bundles_of_older_versions_have_no_learning_curves(logged, tmp_path):
+def test_runs_that_logged_no_buckets_have_no_learning_curves(logged, tmp_path):
     write_older_log(logged / "runs" / "none1x1")
     assert set(load_bundle(logged).learning()["run"]) == {"additive1x1"}
     write_listed(logged / "runs" / "additive1x1", [], ["log.jsonl"])
-    older = tmp_path / "older"
-    write_bundle(finished_runs(logged), older, {})
-    for folder in (logged, older):
+    write_bundle(finished_runs(logged), tmp_path / "bundle", {})
+    for folder in (logged, tmp_path / "bundle"):
         frame = load_bundle(folder).learning()
         assert frame.empty
         assert list(frame.columns) == list(LEARNING_COLUMNS)
         assert frame["loss"].dtype == np.float64
-    write_listed(older, [], ["learning.csv"])
-    assert load_bundle(older).learning().empty
 
 
 @pytest.mark.parametrize("text", ["{", "[1]\n", '{"valid_buckets": {"5-10": {}}}\n', "\xff"])

@@ -180,18 +180,6 @@ def test_every_byte_of_a_checkpoints_arrays_counts(kept):
             read_checkpoint(kept[0], learner())
 
 
-def test_a_log_of_an_older_version_is_gone_on_with(tmp_path):
-    """Its reports have no buckets, and nothing else about them has changed."""
-    folder = write(tmp_path, snapshot(learner()))
-    content = (folder / CHECKPOINT).read_bytes()
-    trained = facts_of(content)["trained"]
-    for report in trained["log"]:
-        assert report.pop("valid_buckets")
-    (folder / CHECKPOINT).write_bytes(changed(content, facts={"trained": trained}))
-    log = read_checkpoint(folder, learner()).trained[0].log
-    assert log == [Progress(20, 90, 1.5, 10.0, 3.0, valid_loss=0.1 + 0.2)]
-
-
 @pytest.mark.exhaustive(sample="session")
 def test_a_run_with_a_useless_checkpoint_says_so_and_begins_anew(tmp_path):
     settings = smoke("training.updates=20")
