@@ -129,18 +129,6 @@ def test_a_wrong_seed_is_damage(single, wrong):
     assert "settings.json" in one_line(load_results, single)
 
 
-def test_settings_come_from_the_settings_whatever_older_scores_say(single):
-    path = single / "runs" / "first" / "scores.csv"
-    whole = load_results(single)
-    scores = pd.read_csv(path)
-    assert not set(scores) & set(SETTING_COLUMNS)
-    scores.assign(learning_rate=9.0, edges="5").to_csv(path, index=False)
-    relist(path)
-    assert "near_copies" not in scores  # what they lack is blank
-    assert whole["near_copies"].isna().all()
-    pd.testing.assert_frame_equal(load_results(single), whole)
-
-
 def test_the_table_survives_a_round_trip_through_pandas(single, tmp_path):
     add(single, "second", planted_settings("additive", training={"learning_rate": 0.1 + 0.2}))
     frame = load_results(single)
