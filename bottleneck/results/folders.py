@@ -40,7 +40,7 @@ EXAMPLES = "examples.json"
 ENDED = ("done", "diverged")
 """Statuses of a run that is left as it is; its files are listed in ``SHA256SUMS``."""
 AGAIN = "make it again"
-WRITTEN = "name a folder that `bottleneck reproduce` or `bottleneck sweep` wrote"
+WRITTEN = "name one that `bottleneck reproduce` or `bottleneck sweep` wrote"
 
 
 def is_run(folder: Path) -> bool:
@@ -171,7 +171,7 @@ def read_object(path: Path, otherwise: str = AGAIN, kind: type = dict) -> Any:
     except FileNotFoundError as error:
         if is_run(path.parent) or was_written(path):
             raise damaged(path, error, otherwise) from None
-        raise UserError(f"no {path.name} in {str(path.parent)!r}: {WRITTEN}") from None
+        raise UserError(f"no {path.name} in folder {str(path.parent)!r}: {WRITTEN}") from None
     except (OSError, ValueError) as error:
         raise damaged(path, error, otherwise) from None
     if not isinstance(values, kind):
