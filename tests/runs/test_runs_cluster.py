@@ -6,12 +6,12 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import dask
 import psutil
 import pytest
-from dask_cluster import Cluster, wait_for
 from executing import same_results, smoke
 
 from seq2seq_bottleneck.runs import cluster
@@ -29,6 +29,52 @@ QUICK = [
 COPY = ["corpus.max_words=20", *QUICK]
 
 
+class Cluster:
+    """A scheduler and its workers, in a folder that no test works in."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.workers = folder, []
+        file = folder / "scheduler.json"
+        arguments = ["--host", "127.0.0.1", "--port", "0", "--scheduler-file", str(file)]
+        self.scheduler = self.start("dask_scheduler", *arguments)
+        wait_for(file.is_file)
+        self.address = json.loads(file.read_text())["address"]
+
+    def start(self, program: str, *arguments: str) -> subprocess.Popen:
+        with (self.folder / "log").open("a") as log:
+            return subprocess.Popen(
+                [sys.executable, "-m", f"distributed.cli.{program}", "--no-dashboard", *arguments],
+                cwd=self.folder,
+                stdout=log,
+                stderr=log,
+            )
+
+    def fill_up(self) -> None:
+        """Bring the number of living workers to two."""
+        self.workers = [worker for worker in self.workers if worker.poll() is None]
+        arguments = ["--nthreads", "1", "--no-nanny", "--host", "127.0.0.1"]
+        arguments += ["--local-directory", str(self.folder)]
+        while len(self.workers) < 2:
+            self.workers.append(self.start("dask_worker", self.address, *arguments))
+
+    def stop(self) -> None:
+        """The workers first: one that finds no scheduler looks for it for a while."""
+        for process in (*self.workers, self.scheduler):
+            process.terminate()
+            try:
+                process.wait(timeout=10)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+
+
+def wait_for(condition, seconds=30.0) -> None:
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "waited in vain"
+        time.sleep(0.05)
+
+
 def gone(process: int) -> bool:
     """Whether a process has ended, or is but a name in the table of one that will not wait."""
     try:
@@ -38,19 +84,16 @@ def gone(process: int) -> bool:
 
 
 @pytest.fixture(scope="module")
-def started(tmp_path_factory):
+def cluster_of_module(tmp_path_factory):
     dask_cluster = Cluster(tmp_path_factory.mktemp("elsewhere"))
-    dask_cluster.start_scheduler()
-    try:
-        yield dask_cluster
-    finally:
-        dask_cluster.stop()
+    yield dask_cluster
+    dask_cluster.stop()
 
 
 @pytest.fixture
-def two_workers(started):
-    started.fill_up()
-    return started
+def two_workers(cluster_of_module):
+    cluster_of_module.fill_up()
+    return cluster_of_module
 
 
 class Heard(list):
@@ -159,20 +202,19 @@ def test_a_run_that_diverges_is_told_as_here(two_workers, tmp_path):
 
 
 def test_a_lost_scheduler_is_told_in_one_line(tmp_path):
-    started = Cluster(tmp_path)
-    started.start_scheduler()
+    lost = Cluster(tmp_path)
 
     def kill(_, event):
         if event.get("update"):
-            started.scheduler.kill()
+            lost.scheduler.kill()
 
     try:
-        started.fill_up()
+        lost.fill_up()
         job = copy_job("endless", "training.updates=100000")
         with pytest.raises(UserError, match=r"^lost the scheduler; the same command runs"):
-            run_jobs_on_cluster([job], tmp_path / "store", kill, started.address)
+            run_jobs_on_cluster([job], tmp_path / "store", kill, lost.address)
     finally:
-        started.stop()
+        lost.stop()
 
 
 DRIVER = """
