@@ -4,7 +4,6 @@ Also ``merge``. ``plot`` needs jax for a sentence of the user's alone, which has
 """
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any
@@ -261,9 +260,8 @@ def _write_bundle(folder: Path, names: set[str], bundle: Path, text: bool) -> No
             f"{str(folder)!r} holds no finished run, and a bundle is made from these: name the "
             "folder of a store with --results"
         )
-    check = partial(check_bundle, bundle, {run.name for run in runs}, runs[0].parent)
-    check()  # before anything is made there
-    lacking = write_bundle(runs, bundle, read_groups(folder), text, check)
+    check_bundle(bundle, {run.name for run in runs}, runs[0].parent)
+    lacking = write_bundle(runs, bundle, read_groups(folder), text)
     say(f"Written to {bundle}: {counted(len(runs), 'run')}", err=True)
     if lacking:
         say(

@@ -1,6 +1,5 @@
 """Reading results, of a store of runs or of a bundle, as typed data frames; jax is not needed."""
 
-import csv
 import io
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -30,11 +29,9 @@ from .folders import (
     damaged,
     read_checked,
     read_groups,
-    read_json,
     read_object,
     read_settings,
     read_status,
-    run_rows,
     was_written,
 )
 from .probes import way_back
@@ -47,15 +44,7 @@ PRECISE: Mapping[str, Any] = (
     else {"float_precision": "round_trip"}
 )  # fmt: skip
 """What makes pandas before 3.1 read a float to its last digit."""
-_SCORE_COLUMNS = {
-    name: kind
-    for name, kind in schema.RUN_COLUMNS.items()
-    if name not in (*schema.SETTING_COLUMNS, "run", "group", "corpus_fingerprint")
-}
-_UNFINISHED_COLUMNS = {
-    **dict.fromkeys(("run", "group", "status", "reason"), "str"),
-    **{column: kind for column, (_, kind) in schema.SETTING_COLUMNS.items()},
-}
+_SETTING_KINDS = {column: kind for column, (_, kind) in schema.SETTING_COLUMNS.items()}
 
 Example = Mapping[str, Any]
 """``sentence`` (its place in the test set), ``source`` and ``hypothesis`` (tokens), ``reference``
@@ -104,13 +93,14 @@ class Bundle:
 
         The latter are blank for a run that was stopped before it wrote its settings down.
         """
-        blank = {name: "" for name, kind in _UNFINISHED_COLUMNS.items() if kind == "str"}
+        kinds = dict.fromkeys(("run", "group", "status", "reason"), "str") | _SETTING_KINDS
+        blank = {name: "" for name, kind in kinds.items() if kind == "str"}
         rows = []
         for run, known in self.environment.get("unfinished", {}).items():
             settings = known["settings"]
             columns = {} if settings is None else setting_columns(parse_settings(settings))
             rows.append(blank | {"run": run} | known | columns)
-        return _frame(rows, _UNFINISHED_COLUMNS)
+        return _frame(rows, kinds)
 
     def examples(self) -> Mapping[str, Sequence[Example]]:
         """Example sentences of each of the runs, with attention weights."""
@@ -119,7 +109,8 @@ class Bundle:
     def iterate_examples(self) -> Iterator[tuple[str, Sequence[Example]]]:
         """The same, of a store a run at a time: those of thousands of runs fill a memory."""
         if self.stored:
-            yield from ((run, read_json(self.stored[run] / EXAMPLES)) for run in self.names)
+            for run in self.names:
+                yield run, read_object(self.stored[run] / EXAMPLES, kind=list)
             return
         examples = read_object(self.folder / schema.EXAMPLES, AGAIN)
         yield from ((run, examples[run]) for run in self.names if run in examples)
@@ -129,15 +120,11 @@ class Bundle:
 
         Columns as in ``schema.LEARNING_COLUMNS``; no rows of runs that did not log it.
         """
-        path = self.folder / schema.LEARNING
         if self.stored:
             rows = [row for run in self.names for row in learning_rows(self.stored[run])]
-        elif was_written(path):
-            frame = read_table(path, schema.LEARNING_COLUMNS)
-            return frame[frame["run"].isin(self.names)].reset_index(drop=True)
-        else:
-            rows = []
-        return _frame(rows, schema.LEARNING_COLUMNS)
+            return _frame(rows, schema.LEARNING_COLUMNS)
+        frame = read_table(self.folder / schema.LEARNING, schema.LEARNING_COLUMNS)
+        return frame[frame["run"].isin(self.names)].reset_index(drop=True)
 
 
 def learning_rows(run: Path) -> list[dict[str, Any]]:
@@ -183,8 +170,14 @@ def load_bundle(folder: Path, sentences: bool = True) -> Bundle:
             f"{str(folder)!r} holds no finished run ({len(runs.unfinished)} not done, {others} of "
             f"another version): {way if others else goes_on}"
         )
-    environment = _environment(folder)
-    table, counts = _runs_of_bundle(folder, environment), {}
+    environment, table = _environment(folder), read_table(folder / schema.RUNS, schema.RUN_COLUMNS)
+    names, described = set(table["run"]), set(environment["runs"])
+    if unknown := sorted(names - described):
+        reason = f"it does not describe run {unknown[0]}"
+        raise damaged(folder / schema.ENVIRONMENT, reason, AGAIN)
+    if lost := sorted(described - names):
+        raise damaged(folder / schema.RUNS, f"it has no rows of run {lost[0]}", AGAIN)
+    counts = {}
     if sentences:
         columns = {"run": "str"} | schema.COUNTED_COLUMNS
         by_run = read_table(folder / schema.SENTENCES, columns).groupby("run", sort=False)
@@ -201,10 +194,7 @@ def bundle_of_runs(
     folder: Path, runs: StoredRuns, groups: Mapping[str, str], sentences: bool = True
 ) -> Bundle:
     """The finished runs of a store as a bundle; ``groups`` by run."""
-    for run, known in runs.described.items():
-        if known.environment is None:
-            read_object(run / ENVIRONMENT)  # says that it is missing
-    table, counts = _runs_of_store(runs, groups), {}
+    counts = {}
     if sentences:
         counts = {
             run.name: _counts(read_table(run / SENTENCES, schema.COUNTED_COLUMNS))
@@ -216,79 +206,59 @@ def bundle_of_runs(
             run.name: {"settings": settings, "environment": facts}
             for run, (settings, facts) in runs.described.items()
         },
-        "unfinished": {run.name: _unfinished(run) for run in runs.unfinished},
+        "unfinished": {run.name: _unfinished(run, groups) for run in runs.unfinished},
         "other_versions": len(runs.other_versions),
     }
-    return Bundle(folder, table, counts, environment, {run.name: run for run in runs.done})
+    stored = {run.name: run for run in runs.done}
+    return Bundle(folder, _runs_of_store(runs, groups), counts, environment, stored)
 
 
 def _runs_of_store(runs: StoredRuns, groups: Mapping[str, str]) -> pd.DataFrame:
     """The tidy table of finished runs, in their order.
 
-    What the settings say is in them alone; the scores of an older run may say some of it too.
+    What the settings say is in them alone; what the scores of an older run lack is blank.
     """
-    rows = []
+    kinds = {"run": "str", **_SETTING_KINDS, "group": "str", "corpus_fingerprint": "str"}
+    measured = {name: kind for name, kind in schema.RUN_COLUMNS.items() if name not in kinds}
+    blank = {name: "" if kind == "str" else None for name, kind in measured.items()}
+    scores, rows = [], []
     for run, (settings, facts) in runs.described.items():
         try:
             columns = setting_columns(parse_settings(settings))
         except UsageError as error:
             raise damaged(run / SETTINGS, error) from None
-        texts = {"group": groups.get(run.name, ""), "corpus_fingerprint": facts.get("fingerprint")}
-        rows.append(columns | {name: plain(text or "") for name, text in texts.items()})
-    scores = _scores(runs.done)
-    kinds = {name: kind for name, kind in schema.RUN_COLUMNS.items() if name not in scores}
-    places = pd.Index([run.name for run in runs.done]).get_indexer(scores["run"])
-    settings = _frame(rows, kinds).take(places).reset_index(drop=True)
-    return pd.concat([scores, settings], axis="columns")[list(schema.RUN_COLUMNS)]
+        texts = {"group": groups.get(run.name), "corpus_fingerprint": facts.get("fingerprint")}
+        texts = {name: plain(text or "") for name, text in texts.items()}
+        rows.append({"run": run.name} | columns | texts)
+        frame = read_table(run / SCORES, measured, blank)
+        frame.insert(0, "run", run.name)
+        scores.append(frame)
+    merged = pd.concat(scores).merge(_frame(rows, kinds), on="run", validate="many_to_one")
+    return merged[list(schema.RUN_COLUMNS)]
 
 
-def _scores(runs: Sequence[Path]) -> pd.DataFrame:
-    """The rows of the runs' ``scores.csv``, in their order, read as one table for speed.
-
-    What an older run lacks is blank.
-    """
-    text = io.StringIO(newline="")
-    writer = csv.DictWriter(text, ("run", *_SCORE_COLUMNS), extrasaction="ignore")
-    writer.writeheader()
-    for run in runs:
-        writer.writerows(row | {"run": run.name} for row in run_rows(run / SCORES))
-    text.seek(0)
-    try:
-        return _read_csv(text, {"run": "str"} | _SCORE_COLUMNS)
-    except UNREADABLE as error:
-        if len(runs) == 1:
-            raise damaged(runs[0] / SCORES, error) from None
-        for run in runs:  # to name the one that cannot be read
-            _scores([run])
-        raise
-
-
-def _unfinished(run: Path) -> dict[str, Any]:
+def _unfinished(run: Path, groups: Mapping[str, str]) -> dict[str, Any]:
     """How a run stands that is not done, and which it is; of a traceback the last line."""
     status, settings = read_status(run), run / SETTINGS
     lines = str(status.get("reason", "")).strip().splitlines()
     return {
         "status": str(status.get("status", "")),
         "reason": lines[-1].strip() if lines else "",
-        "group": str(read_groups(run.parent).get(run.name, "")),
+        "group": str(groups.get(run.name, "")),
         "settings": read_object(settings) if settings.is_file() else None,
     }
 
 
 def _environment(folder: Path) -> Mapping[str, Any]:
-    """A bundle's ``environment.json``.
-
-    Another version's, and that of half an export, are a ``UserError``.
-    """
+    """A bundle's ``environment.json``; another version's, or half an export, is a ``UserError``."""
     check_one(folder)
     path = folder / schema.ENVIRONMENT
     environment = read_object(path, AGAIN)
     if environment.get("schema") not in schema.READABLE:
-        *earlier, latest = map(str, schema.READABLE)
         raise UserError(
             f"{str(folder)!r} has results of schema {environment.get('schema')}, this program "
-            f"reads {', '.join(earlier)} and {latest}; use the version of bottleneck that wrote "
-            "them"
+            f"reads {' and '.join(map(str, schema.READABLE))}; use the version of bottleneck that "
+            "wrote them"
         )
     if not of_one_time(folder, schema.FILES):
         raise UserError(
@@ -301,19 +271,6 @@ def _environment(folder: Path) -> Mapping[str, Any]:
         except UsageError as error:
             raise UserError(f"{str(path)!r}: {error}") from None
     return environment
-
-
-def _runs_of_bundle(folder: Path, environment: Mapping[str, Any]) -> pd.DataFrame:
-    """``runs.csv``, which has the runs that are described and no others."""
-    path = folder / schema.RUNS
-    table = read_table(path, schema.RUN_COLUMNS)
-    names, described = set(table["run"]), set(environment["runs"])
-    if unknown := sorted(names - described):
-        reason = f"it does not describe run {unknown[0]}"
-        raise damaged(folder / schema.ENVIRONMENT, reason, AGAIN)
-    if lost := sorted(described - names):
-        raise damaged(path, f"it has no rows of run {lost[0]}", AGAIN)
-    return table
 
 
 def _counts(rows: pd.DataFrame) -> Counts:
@@ -330,8 +287,7 @@ def setting_columns(settings: RunSettings) -> dict[str, Any]:
     for column, (place, kind) in schema.SETTING_COLUMNS.items():
         concern, _, name = place.partition(".")
         value = getattr(getattr(settings, concern), name)
-        blank = "" if kind == "str" else None
-        columns[column] = blank if value is None else plain(value) if kind == "str" else value
+        columns[column] = plain(value or "") if kind == "str" else value
     return columns
 
 
@@ -375,39 +331,34 @@ def tidy_csv(table: pd.DataFrame) -> str:
     return table.to_csv(index=False, lineterminator="\n")
 
 
-def read_table(path: Path, columns: Mapping[str, str]) -> pd.DataFrame:
+def read_table(
+    path: Path, columns: Mapping[str, str], lacking: Mapping[str, Any] = schema.ADDED
+) -> pd.DataFrame:
     """Read a CSV file of the bundle, or of a run, with the documented columns and types.
 
-    Blanks are missing values, but of texts. What an older bundle lacks is as its runs had it
-    (`schema.ADDED`). A fault is a ``UserError`` with the file.
+    Blanks are missing values, but of texts. Columns of ``lacking`` have these values where an older
+    file has no such column. A fault is a ``UserError`` with the file.
     """
-    way = way_back(path) if path.parent.name == schema.PROBES else AGAIN
+    way, kinds = way_back(path) if path.parent.name == schema.PROBES else AGAIN, _kinds(columns)
     try:
-        frame = _read_csv(io.BytesIO(read_checked(path, way)), columns)
+        with np.errstate(invalid="ignore"):  # a float in the place of a whole number is an error
+            frame = pd.read_csv(
+                io.BytesIO(read_checked(path, way)),
+                dtype=kinds,
+                usecols=lambda name: name in columns,
+                keep_default_na=False,
+                na_values={name: [""] for name, kind in columns.items() if kind != "str"},
+                **PRECISE,
+            )
+        for name in (lacking.keys() & columns.keys()).difference(frame.columns):
+            frame[name] = pd.Series(lacking[name], index=frame.index, dtype=kinds[name])
+        frame = frame[list(columns)]
     except UNREADABLE as error:
         raise damaged(path, error, way) from None
     for run in frame["run"].unique() if "run" in frame else ():
         if run and not is_name(run):  # folders are looked up by it
             raise damaged(path, f"{run!r} is not the name of a run", way)
     return frame
-
-
-def _read_csv(source: io.BytesIO | io.StringIO, columns: Mapping[str, str]) -> pd.DataFrame:
-    """These columns in their order."""
-    kinds = _kinds(columns)
-    with np.errstate(invalid="ignore"):  # a float in the place of a whole number is an error
-        frame = pd.read_csv(
-            source,
-            dtype=kinds,
-            usecols=lambda name: name in columns,
-            keep_default_na=False,
-            na_values={name: [""] for name, kind in columns.items() if kind != "str"},
-            **PRECISE,
-        )
-    for name, value in schema.ADDED.items():
-        if name in columns and name not in frame:
-            frame[name] = pd.Series(value, index=frame.index, dtype=kinds[name])
-    return frame[list(columns)]
 
 
 def _frame(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str]) -> pd.DataFrame:

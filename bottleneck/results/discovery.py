@@ -3,16 +3,16 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..settings.errors import UserError
-from ..settings.files import SUMS
 from ..settings.run import SCHEMA_VERSION
 from .folders import (
     ENVIRONMENT,
     SETTINGS,
     STATUS,
     STORE,
+    WRITTEN,
     damaged,
     is_bundle,
     is_lost,
@@ -28,19 +28,17 @@ from .folders import (
 from .probes import tables
 from .schema import BENCHMARK, PROBES, RUNS
 
-
-class Described(NamedTuple):
-    """What a run is and what it ran on, as its files have it; None where the latter is missing."""
-
-    settings: Mapping[str, Any]
-    environment: Mapping[str, Any] | None
+Facts = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
 class StoredRuns:
-    """The runs of a store: done, in a fixed order; not done; done by another version."""
+    """The runs of a store: done, in a fixed order; not done; done by another version.
 
-    described: Mapping[Path, Described]
+    Of those that are done the settings and what they ran on, as their files have it.
+    """
+
+    described: Mapping[Path, tuple[Facts, Facts]]
     unfinished: tuple[Path, ...]
     other_versions: tuple[Path, ...]
 
@@ -57,23 +55,33 @@ class StoredRuns:
 
 def find_runs(folder: Path) -> StoredRuns:
     """What an output folder or a store holds. Numbers of two versions are never mixed."""
-    done, unfinished, other_versions = {}, [], []
+    described, order, unfinished, other_versions = {}, {}, [], []
     for run in runs_in(store_of(folder)):
-        ended, environment = _is_done(run), _environment(run)
-        if not _is_current(environment):
-            other_versions += [run] if ended else []
-        elif ended:
-            done[run] = Described(read_object(run / SETTINGS), environment)
+        if is_lost(run):
+            raise UserError(
+                f"{str(run / STATUS)!r} is missing; run the command that trained it again to "
+                f"finish the run, or delete it with {removal(run)}"
+            )
+        done = read_status(run).get("status") == "done"
+        if not _is_current(run):
+            other_versions += [run] if done else []
+        elif done:
+            settings = read_object(run / SETTINGS)
+            try:
+                model, seed = settings["model"], int(settings["training"]["seed"])
+                order[run] = str(model["attention"]), int(model["context_size"]), seed, run.name
+            except (KeyError, TypeError, ValueError, OverflowError):
+                raise damaged(run / SETTINGS, "it has not all settings") from None
+            described[run] = settings, read_object(run / ENVIRONMENT)
         else:
             unfinished.append(run)
-    ordered = dict(sorted(done.items(), key=_order))
+    ordered = {run: described[run] for run in sorted(described, key=lambda run: order[run])}
     return StoredRuns(ordered, tuple(unfinished), tuple(other_versions))
 
 
 def any_finished(folder: Path) -> bool:
-    """Whether `find_runs` has a run that is done; where the first is, no other is looked at."""
-    runs = runs_in(store_of(folder))
-    return any(_is_done(run) and _is_current(_environment(run)) for run in runs)
+    """Whether `find_runs` has a run that is done."""
+    return bool(find_runs(folder).done)
 
 
 def finished_runs(folder: Path) -> list[Path]:
@@ -83,42 +91,16 @@ def finished_runs(folder: Path) -> list[Path]:
 
 def check_version(run: Path) -> None:
     """A run of another version is a ``UserError``: its weights may mean something else here."""
-    if not _is_current(_environment(run)):
+    if not _is_current(run):
         raise UserError(
             f"the run {run.name!r} was made by another version of this program; train it again"
         )
 
 
-def _is_done(run: Path) -> bool:
-    """Whether a run is done; a ``UserError`` where that cannot be known."""
-    status = read_status(run).get("status")
-    if not status and is_lost(run):
-        raise UserError(
-            f"{str(run / STATUS)!r} is missing; run the command that trained it again to finish "
-            f"the run, or delete it with {removal(run)}"
-        )
-    return status == "done"
-
-
-def _environment(run: Path) -> dict[str, Any] | None:
-    """What a run ran on; None where it was stopped before it could say."""
-    path = run / ENVIRONMENT
-    return read_object(path) if path.is_file() else None
-
-
-def _is_current(environment: Mapping[str, Any] | None) -> bool:
+def _is_current(run: Path) -> bool:
     """Whether this version made a run, or one that was stopped before it could say which did."""
-    return environment is None or environment.get("schema") == SCHEMA_VERSION
-
-
-def _order(item: tuple[Path, Described]) -> tuple[str, int, int, str]:
-    """By attention, context size and seed, then by name."""
-    run, (settings, _) = item
-    try:
-        model, seed = settings["model"], settings["training"]["seed"]
-        return str(model["attention"]), int(model["context_size"]), int(seed), run.name
-    except (KeyError, TypeError, ValueError, OverflowError):
-        raise damaged(run / SETTINGS, "it has not all settings") from None
+    path = run / ENVIRONMENT
+    return not path.is_file() or read_object(path).get("schema") == SCHEMA_VERSION
 
 
 def results_inside(folder: Path) -> list[Path]:
@@ -130,7 +112,7 @@ def results_inside(folder: Path) -> list[Path]:
     return [
         path
         for path in inside
-        if (path.name != STORE or is_bundle(path) or (path / STORE).is_dir())
+        if not (path.name == STORE and runs_in(path))
         and not is_run(path)
         and (is_bundle(path) or tables(path) or any_finished(path))
     ]
@@ -138,6 +120,8 @@ def results_inside(folder: Path) -> list[Path]:
 
 def check_one(folder: Path) -> None:
     """Where the runs of one sweep are wanted: of several, or of a benchmark, a ``UserError``."""
+    if not folder.exists():
+        raise UserError(f"no folder {str(folder)!r}: {WRITTEN}")
     if is_bundle(folder) or find_runs(folder).any:
         return
     if inside := [path.name for path in results_inside(folder)]:
@@ -152,22 +136,15 @@ def check_one(folder: Path) -> None:
 
 
 def latest_output(results: Path) -> Path:
-    """The output folder under ``results`` that was written last; a ``UserError`` without one.
-
-    Where its table was lost, its age is that of its sums.
-    """
+    """The output folder under ``results`` that was written last; a ``UserError`` without one."""
     inside = results.iterdir() if results.is_dir() else ()
-    dated = {
-        path: path / RUNS if (path / RUNS).exists() else path / SUMS
-        for path in inside
-        if was_written(path / RUNS)
-    }
-    if not dated:
+    written = [path for path in inside if (path / RUNS).exists()]
+    if not written:
         raise UserError(
             f"no finished run in {str(results)!r}; run `bottleneck reproduce` first, "
             "or name one with --results DIR"
         )
-    return max(dated, key=lambda path: dated[path].stat().st_mtime)
+    return max(written, key=lambda path: (path / RUNS).stat().st_mtime)
 
 
 def arms(folder: Path) -> dict[str, Path]:
@@ -181,34 +158,29 @@ def arms(folder: Path) -> dict[str, Path]:
         return {read_object(folder / SETTINGS)["model"]["attention"]: folder}
     check_one(folder)
     stored = find_runs(folder)
-    runs = {run: known.settings for run, known in stored.described.items()}
-    if not runs and stored.other_versions:
+    if not stored.done and stored.other_versions:
         check_version(stored.other_versions[0])
-    if not runs and not is_bundle(folder):
+    if not stored.done and not is_bundle(folder):
         raise UserError(
             f"{str(folder)!r} holds no run; name a folder that `bottleneck reproduce` wrote"
         )
-    seen = [run for run, settings in runs.items() if settings["model"].get("source") != "hidden"]
-    candidates = seen or list(runs)
-    if not candidates:
-        return {}
-    latest = max(candidates, key=lambda run: (run / STATUS).stat().st_mtime)
+    runs = {run: settings for run, (settings, _) in stored.described.items()}
+    seeing = {run: known for run, known in runs.items() if known["model"].get("source") != "hidden"}
+    candidates = seeing or runs
+    latest = max(candidates, key=lambda run: (run / STATUS).stat().st_mtime, default=None)
+
+    def compared(run: Path) -> dict[str, Any]:
+        """A run's settings but for its arm and seed."""
+        others = dict(candidates[run])
+        others["model"] = others["model"] | {"attention": None}
+        others["training"] = others["training"] | {"seed": None}
+        return others
+
     chosen: dict[str, Path] = {}
-    for run in candidates:
-        if _compared(runs[run]) == _compared(runs[latest]):
-            chosen.setdefault(runs[run]["model"]["attention"], run)
+    for run, settings in candidates.items():
+        if compared(run) == compared(latest):
+            chosen.setdefault(settings["model"]["attention"], run)
     return chosen
-
-
-def _compared(settings: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    """A run's settings but for its arm and seed."""
-    varied = {("model", "attention"), ("training", "seed")}
-    return {
-        f"{concern}.{field}": value
-        for concern, fields in settings.items()
-        for field, value in fields.items()
-        if (concern, field) not in varied
-    }
 
 
 def trained_arms(folder: Path) -> dict[str, Path]:

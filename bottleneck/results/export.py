@@ -4,9 +4,8 @@ import json
 import os
 import zlib
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -15,24 +14,13 @@ import numpy as np
 import pandas as pd
 
 from ..settings.errors import UsageError, UserError
-from ..settings.files import SUMS, Content, check_file, others_lines, read_sums, write_listed
+from ..settings.files import SUMS, Content, check_file, read_sums, write_listed
 from . import schema
 from .bundle import Bundle, bundle_of_runs, load_bundle, tidy_csv
 from .discovery import find_runs
-from .folders import (
-    STORE,
-    check_called,
-    is_run,
-    listed_as,
-    read_checked,
-    read_object,
-    runs_in,
-    store_of,
-)
+from .folders import STORE, is_run, listed_as, read_checked, read_object, runs_in, store_of
 from .probes import rests_on, tables, way_back
 
-AT_ONCE = 100
-"""Runs whose sentences are made into text together."""
 NEW = "name a new folder"
 
 
@@ -55,25 +43,22 @@ def check_output(path: Path) -> None:
 
 
 def check_bundle(folder: Path, runs: Collection[str], store: Path | None = None) -> None:
-    """A ``UsageError`` where a bundle of these runs would take the place of others.
+    """A ``UsageError`` where a bundle of these runs would take the place of other results.
 
-    That is a folder for studies' tables, a run's own, a store, a folder with another store than the
-    one that they are of, files of a bundle's names that are of none, and a bundle away from its
-    store that has runs which are not in ``store`` either; one of which that cannot be known is a
-    ``DamagedError``.
+    That is a run, a store, a folder with another store than the one that they are of, files of a
+    bundle's names that bottleneck did not write, and a bundle away from its store with runs that
+    are not in ``store`` either. A bundle of which that cannot be known is a ``DamagedError``.
     """
-    check_called(folder)
     if is_run(folder) or runs_in(folder):
         raise UsageError(f"{str(folder)!r} is a run or a store of runs: {NEW}")
     if find_runs(folder).any:
         if store is None or not store.samefile(store_of(folder)):
             raise UsageError(f"{str(folder)!r} has results of its own: {NEW}")
         return
-    listed = read_sums(folder) or ()
     probes = (f"{schema.PROBES}/{table.name}" for table in tables(folder))
     files = [name for name in (*schema.FILES, *probes) if os.path.lexists(folder / name)]
-    others = [SUMS] * others_lines(folder) + [name for name in files if name not in listed]
-    if others:
+    listed = read_sums(folder) or ()
+    if others := [name for name in files if name not in listed]:
         raise UsageError(
             f"refusing to overwrite {str(folder / others[0])!r}, which bottleneck did not write: "
             f"{NEW}"
@@ -91,40 +76,34 @@ def check_bundle(folder: Path, runs: Collection[str], store: Path | None = None)
 
 
 def write_bundle(
-    runs: Sequence[Path],
-    folder: Path,
-    groups: Mapping[str, str],
-    text: bool = True,
-    check: Callable[[], None] | None = None,
+    runs: Sequence[Path], folder: Path, groups: Mapping[str, str], text: bool = True
 ) -> list[str]:
     """Write the bundle of finished runs of a store into a folder; groups by run.
 
     With them go the studies' tables of the folder that the store is in, but for those that rest on
     a run of its store that is left out: these are named. Without ``text`` no example sentence goes,
-    and so none of the corpus: the rest is numbers and settings. ``check`` is as `write_listed` has
-    it.
+    and so none of the corpus: the rest is numbers and settings.
     """
     store = runs[0].parent
     known = find_runs(store)
     left_out = {run.name for run in known.done} - {run.name for run in runs}
     chosen = replace(known, described={run: known.described[run] for run in runs})
     results = store.parent if store.name == STORE else store
-    if results.resolve() == folder.resolve():
-        travelling, lacking, gone = [], [], []
-    else:
-        travelling = [table for table in tables(results) if rests_on(table).isdisjoint(left_out)]
+    travelling, lacking, gone = [], [], []
+    if results.resolve() != folder.resolve():
+        for table in tables(results):
+            (travelling if rests_on(table).isdisjoint(left_out) else lacking).append(table)
         names = {table.name for table in travelling}
-        lacking = [table.stem for table in tables(results) if table.name not in names]
-        others = [table for table in tables(folder) if table.name not in names]
         # An earlier bundle's other tables go, unless they are there and rest on no runs.
+        others = [table for table in tables(folder) if table.name not in names]
         gone = [table.name for table in others if not table.exists() or rests_on(table)]
     probes = (
         (f"{schema.PROBES}/{table.name}", read_checked(table, way_back(table)))
         for table in travelling
     )
     files = _files([bundle_of_runs(store, chosen, groups)], text)
-    write_listed(folder, chain(files, probes), [f"{schema.PROBES}/{name}" for name in gone], check)
-    return lacking
+    write_listed(folder, chain(files, probes), [f"{schema.PROBES}/{name}" for name in gone])
+    return [table.stem for table in lacking]
 
 
 @dataclass(frozen=True)
@@ -153,28 +132,18 @@ def write_merged(folders: Sequence[Path], out: Path) -> Merged:
         raise UsageError(f"{str(out)!r} has results of its own: {way}")
     bundles = [load_bundle(folder) for folder in folders]
     counts = Counter(run for bundle in bundles for run in bundle.names)
-    check = partial(check_bundle, out, set(counts))
-    check()  # before anything is made there
-    write_listed(out, _files(_first_of_each(bundles)), check=check)
-    again = [run for run, count in counts.items() if count > 1]
-    return Merged(len(counts), len(again), tuple(run for run in again if _differs(run, bundles)))
-
-
-def _first_of_each(bundles: Sequence[Bundle]) -> list[Bundle]:
-    """The bundles, each without the runs that an earlier one has."""
-    seen: set[str] = set()
-    parts = []
+    scores: dict[str, set[str]] = {run: set() for run, count in counts.items() if count > 1}
+    parts, seen = [], set()
     for bundle in bundles:
         parts.append(replace(bundle, runs=bundle.runs[~bundle.runs["run"].isin(seen)]))
-        seen |= set(bundle.runs["run"])
-    return parts
-
-
-def _differs(run: str, bundles: Sequence[Bundle]) -> bool:
-    """Whether the folders that have a run have different scores of it."""
-    frames = [bundle.runs for bundle in bundles]
-    rows = [frame.loc[frame["run"] == run, ["bucket", "bleu"]] for frame in frames]
-    return len({tidy_csv(scores) for scores in rows if len(scores)}) > 1
+        seen |= set(bundle.names)
+        for run in scores.keys() & set(bundle.names):
+            rows = bundle.runs.loc[bundle.runs["run"] == run, ["bucket", "bleu"]]
+            scores[run].add(tidy_csv(rows))
+    check_bundle(out, set(counts))  # before anything is made there
+    write_listed(out, _files(parts))
+    differing = tuple(run for run, texts in scores.items() if len(texts) > 1)
+    return Merged(len(counts), len(scores), differing)
 
 
 def _files(bundles: Sequence[Bundle], text: bool = True) -> Iterator[tuple[str, Content]]:
@@ -198,18 +167,15 @@ def _compressed(parts: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def _sentences(bundles: Sequence[Bundle]) -> Iterator[bytes]:
-    """The lines of all sentences, some runs at a time."""
+    """The lines of all sentences, a run at a time."""
     yield (",".join(("run", *schema.COUNTED)) + "\n").encode()
-    counts = [(run, bundle.sentences[run]) for bundle in bundles for run in bundle.names]
-    for start in range(0, len(counts), AT_ONCE):
-        names, some = zip(*counts[start : start + AT_ONCE], strict=True)
-        sizes = [len(item.words) for item in some]
-        places = np.concatenate([np.arange(size) for size in sizes])
-        words = np.concatenate([item.words for item in some])
-        statistics = np.concatenate([item.statistics for item in some])
-        rows = pd.DataFrame(np.column_stack([places, words, statistics]))
-        rows.insert(0, "run", np.repeat(names, sizes))
-        yield rows.to_csv(index=False, header=False, lineterminator="\n").encode()
+    for bundle in bundles:
+        for run in bundle.names:
+            counts = bundle.sentences[run]
+            places = np.arange(len(counts.words))
+            rows = pd.DataFrame(np.column_stack([places, counts.words, counts.statistics]))
+            rows.insert(0, "run", run)
+            yield rows.to_csv(index=False, header=False, lineterminator="\n").encode()
 
 
 def _examples(bundles: Sequence[Bundle]) -> Iterator[bytes]:
@@ -223,21 +189,16 @@ def _examples(bundles: Sequence[Bundle]) -> Iterator[bytes]:
 
 def _environment(bundles: Sequence[Bundle]) -> dict[str, Any]:
     """What the runs are and ran on; what one folder has not done, another may have."""
-    known = [bundle.environment for bundle in bundles]
     done: dict[str, Any] = {}
+    unfinished: dict[str, Any] = {}
     for bundle in bundles:
         done |= {run: bundle.environment["runs"][run] for run in bundle.names}
-    unfinished = {
-        run: described
-        for environment in reversed(known)
-        for run, described in environment.get("unfinished", {}).items()
-        if run not in done
-    }
+        unfinished = bundle.environment.get("unfinished", {}) | unfinished
     return {
         "schema": schema.VERSION,
         "runs": done,
-        "unfinished": unfinished,
-        "other_versions": sum(environment.get("other_versions", 0) for environment in known),
+        "unfinished": {run: known for run, known in unfinished.items() if run not in done},
+        "other_versions": sum(bundle.environment.get("other_versions", 0) for bundle in bundles),
     }
 
 

@@ -32,8 +32,6 @@ WEIGHTS = "weights.safetensors"
 CHECKPOINT = "checkpoint.safetensors"
 SOURCE_VOCABULARY = "source.vocabulary"
 TARGET_VOCABULARY = "target.vocabulary"
-SOURCE_SUBWORDS = "source.subwords.model"
-TARGET_SUBWORDS = "target.subwords.model"
 HYPOTHESES = "hypotheses.jsonl"
 SENTENCES = "sentences.csv"
 SCORES = "scores.csv"
@@ -41,10 +39,8 @@ EXAMPLES = "examples.json"
 
 ENDED = ("done", "diverged")
 """Statuses of a run that is left as it is; its files are listed in ``SHA256SUMS``."""
-STATUSES = ("running", "failed", *ENDED)
 AGAIN = "make it again"
-RIGHTS = "check its rights"
-WRITTEN = "name a folder that `bottleneck reproduce` or `bottleneck sweep` wrote"
+WRITTEN = "name one that `bottleneck reproduce` or `bottleneck sweep` wrote"
 
 
 def is_run(folder: Path) -> bool:
@@ -54,13 +50,8 @@ def is_run(folder: Path) -> bool:
 
 
 def is_lost(run: Path) -> bool:
-    """Whether a folder has the marks of a run and no status, which each run gets before all else.
-
-    The marks are looked for first: a run that another process puts here meanwhile has a status.
-    """
-    both = (run / SETTINGS).is_file() and (run / ENVIRONMENT).is_file()
-    marked = both or SETTINGS in (read_sums(run) or ())
-    return marked and not (run / STATUS).exists()
+    """Whether a run's files were listed, as those of an ended run are, and its status is gone."""
+    return SETTINGS in (read_sums(run) or ()) and not (run / STATUS).exists()
 
 
 def is_bundle(folder: Path) -> bool:
@@ -79,46 +70,26 @@ def store_of(folder: Path) -> Path:
 
 
 def runs_in(store: Path) -> list[Path]:
-    """The run folders of a store by name, those that lost their status among them.
-
-    A store that is there and cannot be listed is a ``UserError``: it is not one without runs.
-    """
+    """The run folders of a store by name, those that lost their status among them."""
     try:
-        with os.scandir(store) as entries:
-            folders = sorted(entry.name for entry in entries if os.path.isdir(entry))
+        folders = sorted(path for path in store.iterdir() if os.path.isdir(path))
     except (FileNotFoundError, NotADirectoryError):
         return []
-    except OSError as error:
-        raise UserError(f"{str(store)!r} cannot be listed ({error.strerror}); {RIGHTS}") from None
-    runs = [store / name for name in folders if not name.startswith(".")]
+    runs = [path for path in folders if not path.name.startswith(".")]
     return [run for run in runs if os.path.lexists(run / STATUS) or is_lost(run)]
 
 
 def check_named(folder: Path) -> None:
     """A ``UserError`` where what was named as results cannot be: no folder, or a run of a store."""
     if os.path.lexists(folder) and not folder.is_dir():
-        raise UserError(
-            f"{str(folder)!r} is not a folder: name one that `bottleneck reproduce` or "
-            "`bottleneck sweep` wrote"
-        )
-    check_called(folder)
+        raise UserError(f"{str(folder)!r} is not a folder: {WRITTEN}")
     if is_run(folder):
         store = _output_folder(folder.resolve().parent)
         raise UserError(f"{str(folder)!r} is one run: name its store, {store!r}")
 
 
-def check_called(folder: Path) -> None:
-    """A ``UsageError`` where results would lie among the studies' tables of others."""
-    if os.path.basename(os.path.realpath(folder)) == PROBES:
-        raise UsageError(f"{str(folder)!r}: {PROBES!r} is for studies' tables: name another folder")
-
-
 def check_trainable(folder: Path) -> None:
-    """A bundle without its run folders is a ``UserError``: new runs would take its place.
-
-    So is a folder that is called as that of studies' tables.
-    """
-    check_called(folder)
+    """A bundle without its run folders is a ``UserError``: new runs would take its place."""
     if without_runs(folder):
         raise UserError(
             f"{str(folder)!r} is a bundle without its run folders, whose numbers new runs would "
@@ -128,14 +99,13 @@ def check_trainable(folder: Path) -> None:
 
 def damaged(path: Path, reason: object, otherwise: str = AGAIN) -> DamagedError:
     """The error of a file that cannot be read, with the way out; of a run, to take it away."""
-    way = otherwise
     if isinstance(reason, PermissionError):  # what is in it may be whole
-        way = RIGHTS
+        otherwise = "check its rights"
     elif is_run(path.parent):
-        way = f"delete the run with {removal(path.parent)} and train it again"
+        otherwise = f"delete the run with {removal(path.parent)} and train it again"
     words = (getattr(reason, "strerror", None) or str(reason)).splitlines()
     reason = words[0] if words else type(reason).__name__
-    return DamagedError(f"{str(path)!r} cannot be read ({reason}); {way}")
+    return DamagedError(f"{str(path)!r} cannot be read ({reason}); {otherwise}")
 
 
 def removal(run: Path) -> str:
@@ -151,9 +121,10 @@ def _output_folder(store: Path) -> str:
 
 def listed_as(path: Path) -> tuple[Path, str]:
     """The folder whose sums list a file, and the name that they list it by."""
-    if path.parent.name == PROBES:
-        return path.parent.parent, f"{PROBES}/{path.name}"
-    return path.parent, path.name
+    folder = path.parent
+    if folder.name == PROBES and not (folder / SUMS).exists():
+        return folder.parent, f"{PROBES}/{path.name}"
+    return folder, path.name
 
 
 def was_written(path: Path) -> bool:
@@ -190,32 +161,20 @@ def read_checked(path: Path, otherwise: str = AGAIN) -> bytes:
         raise damaged(path, error, otherwise) from None
 
 
-def read_json(path: Path, otherwise: str = AGAIN) -> Any:
-    """Read one JSON file of a bundle or a run.
+def read_object(path: Path, otherwise: str = AGAIN, kind: type = dict) -> Any:
+    """Read a JSON file of a bundle or a run, which holds an object or another ``kind`` of value.
 
-    A ``UserError`` where there is none, or it cannot be read.
+    A ``UserError`` where there is none, it cannot be read, or it holds another thing.
     """
     try:
-        return json.loads(read_checked(path, otherwise))
+        values = json.loads(read_checked(path, otherwise))
     except FileNotFoundError as error:
         if is_run(path.parent) or was_written(path):
             raise damaged(path, error, otherwise) from None
-        check_exists(path.parent)
-        raise UserError(f"no {path.name} in {str(path.parent)!r}: {WRITTEN}") from None
+        raise UserError(f"no {path.name} in folder {str(path.parent)!r}: {WRITTEN}") from None
     except (OSError, ValueError) as error:
         raise damaged(path, error, otherwise) from None
-
-
-def check_exists(folder: Path) -> None:
-    """A ``UserError`` where there is no such folder of results."""
-    if not folder.exists():
-        raise UserError(f"no folder {str(folder)!r}: {WRITTEN}")
-
-
-def read_object(path: Path, otherwise: str = AGAIN) -> dict[str, Any]:
-    """`read_json` of a file that holds an object; a ``UserError`` where it holds another thing."""
-    values = read_json(path, otherwise)
-    if not isinstance(values, dict):
+    if not isinstance(values, kind):
         raise damaged(path, "no JSON object", otherwise)
     return values
 
@@ -229,7 +188,7 @@ def read_settings(run: Path) -> RunSettings:
     """The settings of a run; a ``UserError`` where they cannot be read."""
     path = run / SETTINGS
     try:
-        return parse_settings(read_json(path))
+        return parse_settings(read_object(path))
     except UsageError as error:
         raise damaged(path, error) from None
 
@@ -246,16 +205,14 @@ def read_status(run: Path) -> dict[str, Any]:
         return {}
     except (OSError, ValueError) as error:
         raise damaged(path, error) from None
-    if not isinstance(status, dict) or status.get("status") not in STATUSES:
+    known = ("running", "failed", *ENDED)
+    if not isinstance(status, dict) or status.get("status") not in known:
         raise damaged(path, "it has no status")
     return status
 
 
 def read_groups(folder: Path) -> dict[str, str]:
-    """Group by run, of an output folder or of the store inside it; empty where nothing has one.
-
-    A ``UserError`` where the file of groups cannot be read.
-    """
+    """Group by run, of an output folder or of the store inside it; empty where nothing has one."""
     whole = folder.resolve()
     places = (whole, whole.parent) if whole.name == STORE else (whole,)
     files = [place / GROUPS for place in places if was_written(place / GROUPS)]
@@ -264,15 +221,12 @@ def read_groups(folder: Path) -> dict[str, str]:
 
 
 def run_rows(path: Path, otherwise: str = AGAIN) -> list[dict[str, str]]:
-    """The rows of a CSV file, which has some, by column; a fault is a ``UserError``."""
+    """The rows of a CSV file by column; a fault is a ``UserError``."""
     try:
         text = read_checked(path, otherwise).decode()
-        rows = list(csv.DictReader(io.StringIO(text, newline="")))
+        return list(csv.DictReader(io.StringIO(text, newline="")))
     except (OSError, ValueError, csv.Error) as error:
         raise damaged(path, error, otherwise) from None
-    if not rows:
-        raise damaged(path, "it is empty", otherwise)
-    return rows
 
 
 TEXT_COLUMNS = ("source", "reference", "hypothesis")

@@ -5,8 +5,6 @@ or not at all. What a study found on each run is kept in the run's own folder, f
 `bottleneck study NAME` writes the table anew in seconds. The benchmark's numbers rest on no run.
 """
 
-import csv
-import io
 import shlex
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
@@ -15,15 +13,7 @@ from typing import TYPE_CHECKING
 
 from ..settings.errors import UserError
 from ..settings.files import SUMS, read_sums, write_listed
-from .folders import (
-    check_exists,
-    damaged,
-    read_checked,
-    runs_in,
-    store_of,
-    was_written,
-    without_runs,
-)
+from .folders import damaged, run_rows, runs_in, store_of, was_written, without_runs
 from .schema import BENCHMARK, PROBE_COLUMNS, PROBES, STUDIES
 
 if TYPE_CHECKING:
@@ -60,7 +50,6 @@ def load_probe(folder: Path, study: str) -> "pd.DataFrame":
 
     if has_probe(folder, study):
         return read_table(probe_file(folder, study), PROBE_COLUMNS)
-    check_exists(folder)
     check_one(folder)
     what = "gold set of your own" if study == GOLD else f"{study} study"
     command = f"bottleneck {command_of(study)} --results"
@@ -69,7 +58,7 @@ def load_probe(folder: Path, study: str) -> "pd.DataFrame":
         raise UserError(f"{message}: `{command} {shlex.quote(str(folder))}` measures it")
     raise UserError(
         f"{message}, a bundle without its run folders: `{command} DIR` measures it where the runs "
-        "were trained" + ("" if study == GOLD else ", without --results on runs of its own")
+        "were trained"
     )
 
 
@@ -85,12 +74,7 @@ def made_of(folder: Path, study: str) -> Iterator[None]:
 
 def rests_on(table: Path) -> frozenset[str]:
     """The runs whose numbers a table has; a fault is a ``UserError`` with the file."""
-    try:
-        text = read_checked(table, way_back(table)).decode()
-        rows = csv.DictReader(io.StringIO(text, newline=""))
-        return frozenset(row.get("run") or "" for row in rows) - {""}
-    except (OSError, ValueError, csv.Error) as error:
-        raise damaged(table, error, way_back(table)) from None
+    return frozenset(row.get("run") or "" for row in run_rows(table, way_back(table))) - {""}
 
 
 def way_back(table: Path) -> str:

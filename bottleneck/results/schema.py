@@ -5,7 +5,7 @@
   which every BLEU, its bucket and its interval are a sum (`COUNTED`). A run's own ``sentences.csv``
   has the loss and chrF's counts as well (`SENTENCE_COLUMNS`).
 - ``learning.csv``: one row per run x validation x bucket, the validation loss while it was trained
-  (`LEARNING_COLUMNS`); no rows of a run that did not log it, no file in older bundles.
+  (`LEARNING_COLUMNS`); no rows of a run that did not log it.
 - ``examples.json.gz``: sentences with references, hypotheses and attention weights of each run.
 - ``environment.json``: the version; ``runs``: for each run its settings and what it ran on,
   with the ``command`` line that made it where that is known;
@@ -20,16 +20,14 @@
 Types are pandas' own names. ``int64`` and ``bool`` columns may have blanks (a bucket without
 sentences, a setting that is not set); `load_results` reads them as ``Int64`` and ``boolean``.
 
-Since version 5: ``sentences.csv.gz`` no longer has every column of a run's; those of version 5,
-which may have, are read as well.
-Since version 6: the columns ``optimizer`` and ``lexicon``, for new settings; bundles of versions 5
-and 6, which lack them, are read with what all runs had then (`ADDED`). Version 7 no longer has the
-column ``products``: its setting is gone, and runs that were trained with another value than
-``float32`` are refused (`settings.run.without_retired`).
+Since version 6: the columns ``optimizer`` and ``lexicon``, for new settings; bundles of version 6,
+which lack them, are read with what all runs had then (`ADDED`). Version 7 no longer has the column
+``products``: its setting is gone, and runs that were trained with another value than ``float32``
+are refused (`settings.run.without_retired`).
 """
 
 VERSION = 7
-READABLE = (5, 6, VERSION)
+READABLE = (6, VERSION)
 
 RUNS = "runs.csv"
 SENTENCES = "sentences.csv.gz"
@@ -41,64 +39,55 @@ FILES = (RUNS, SENTENCES, LEARNING, EXAMPLES, ENVIRONMENT)
 MARKS = (RUNS, SENTENCES, EXAMPLES)
 """Of these each says that a folder is a bundle, or was one before it lost the others."""
 
+
+def _typed(*columns: tuple[str, str]) -> dict[str, str]:
+    """The types of columns by their names, from types and the names of each."""
+    return {name: kind for kind, names in columns for name in names.split()}
+
+
+_SETTINGS = _typed(
+    ("str", "model.attention"),
+    ("int64", "model.context_size training.seed"),
+    ("str", "model.placement model.cell"),
+    ("int64", "model.embedding_size hidden_size=model.hidden attention_size=model.attention_width"),
+    ("int64", "model.layers"),
+    ("bool", "model.residual"),
+    ("float64", "model.dropout"),
+    ("bool", "model.tied_output"),
+    ("str", "model.source"),
+    ("bool", "model.bidirectional model.reverse_source"),
+    ("str", "model.initial_state corpus=corpus.name"),
+    ("int64", "corpus.joined train_max_words=corpus.longest_trained"),
+    ("float64", "training.teacher_forcing"),
+    ("int64", "training.updates"),
+    ("str", "training.optimizer"),
+    ("float64", "training.learning_rate training.final_learning_rate"),
+    ("int64", "training.warmup_updates"),
+    ("float64", "training.clip_norm"),
+    ("int64", "training.batch_size training.batch_tokens training.shapes"),
+    ("float64", "training.label_smoothing training.average_last"),
+    ("int64", "training.validations corpus_seed=corpus.seed"),
+    ("int64", "asked_train_pairs=corpus.train_pairs asked_valid_pairs=corpus.valid_pairs"),
+    ("int64", "asked_test_pairs=corpus.test_pairs"),
+    ("str", "corpus.lengths"),
+    ("int64", "corpus.min_words corpus.max_words corpus.test_min_words corpus.test_max_words"),
+    ("str", "corpus.lexicon"),
+    ("int64", "corpus.copy_words"),
+    ("str", "test_set=corpus.test"),
+    ("bool", "corpus.reverse_direction"),
+    ("str", "corpus.tokens"),
+    ("int64", "corpus.source_vocabulary corpus.target_vocabulary"),
+    ("bool", "corpus.lowercase"),
+    ("int64", "decoding.beam_size"),
+    ("float64", "decoding.length_penalty decoding.cap_factor"),
+    ("int64", "decoding.cap_extra"),
+    ("bool", "decoding.copy_unknown"),
+    ("str", "scoring.edges"),
+    ("int64", "scoring.resamples scoring_seed=scoring.seed"),
+)
 SETTING_COLUMNS: dict[str, tuple[str, str]] = {
-    "attention": ("model.attention", "str"),
-    "context_size": ("model.context_size", "int64"),
-    "seed": ("training.seed", "int64"),
-    "placement": ("model.placement", "str"),
-    "cell": ("model.cell", "str"),
-    "embedding_size": ("model.embedding_size", "int64"),
-    "hidden_size": ("model.hidden", "int64"),
-    "attention_size": ("model.attention_width", "int64"),
-    "layers": ("model.layers", "int64"),
-    "residual": ("model.residual", "bool"),
-    "dropout": ("model.dropout", "float64"),
-    "tied_output": ("model.tied_output", "bool"),
-    "source": ("model.source", "str"),
-    "bidirectional": ("model.bidirectional", "bool"),
-    "reverse_source": ("model.reverse_source", "bool"),
-    "initial_state": ("model.initial_state", "str"),
-    "corpus": ("corpus.name", "str"),
-    "joined": ("corpus.joined", "int64"),
-    "train_max_words": ("corpus.longest_trained", "int64"),
-    "teacher_forcing": ("training.teacher_forcing", "float64"),
-    "updates": ("training.updates", "int64"),
-    "optimizer": ("training.optimizer", "str"),
-    "learning_rate": ("training.learning_rate", "float64"),
-    "final_learning_rate": ("training.final_learning_rate", "float64"),
-    "warmup_updates": ("training.warmup_updates", "int64"),
-    "clip_norm": ("training.clip_norm", "float64"),
-    "batch_size": ("training.batch_size", "int64"),
-    "batch_tokens": ("training.batch_tokens", "int64"),
-    "shapes": ("training.shapes", "int64"),
-    "label_smoothing": ("training.label_smoothing", "float64"),
-    "average_last": ("training.average_last", "float64"),
-    "validations": ("training.validations", "int64"),
-    "corpus_seed": ("corpus.seed", "int64"),
-    "asked_train_pairs": ("corpus.train_pairs", "int64"),
-    "asked_valid_pairs": ("corpus.valid_pairs", "int64"),
-    "asked_test_pairs": ("corpus.test_pairs", "int64"),
-    "lengths": ("corpus.lengths", "str"),
-    "min_words": ("corpus.min_words", "int64"),
-    "max_words": ("corpus.max_words", "int64"),
-    "test_min_words": ("corpus.test_min_words", "int64"),
-    "test_max_words": ("corpus.test_max_words", "int64"),
-    "lexicon": ("corpus.lexicon", "str"),
-    "copy_words": ("corpus.copy_words", "int64"),
-    "test_set": ("corpus.test", "str"),
-    "reverse_direction": ("corpus.reverse_direction", "bool"),
-    "tokens": ("corpus.tokens", "str"),
-    "source_vocabulary": ("corpus.source_vocabulary", "int64"),
-    "target_vocabulary": ("corpus.target_vocabulary", "int64"),
-    "lowercase": ("corpus.lowercase", "bool"),
-    "beam_size": ("decoding.beam_size", "int64"),
-    "length_penalty": ("decoding.length_penalty", "float64"),
-    "cap_factor": ("decoding.cap_factor", "float64"),
-    "cap_extra": ("decoding.cap_extra", "int64"),
-    "copy_unknown": ("decoding.copy_unknown", "bool"),
-    "edges": ("scoring.edges", "str"),
-    "resamples": ("scoring.resamples", "int64"),
-    "scoring_seed": ("scoring.seed", "int64"),
+    item.partition("=")[0].rpartition(".")[2]: (item.rpartition("=")[2], kind)
+    for item, kind in _SETTINGS.items()
 }
 """Columns that repeat a run's settings: which setting, and its type.
 
@@ -108,11 +97,6 @@ That is every setting but the names of the user's files, which say where the tex
 ``asked_..._pairs`` are the settings, ``train_pairs`` is what there was; the vocabularies are the
 most words or subwords allowed. ``test_set`` is blank but for a test set given by name.
 """
-
-
-def _typed(*columns: tuple[str, str]) -> dict[str, str]:
-    """The types of columns by their names, from types and the names of each."""
-    return {name: kind for kind, names in columns for name in names.split()}
 
 
 RUN_COLUMNS: dict[str, str] = {

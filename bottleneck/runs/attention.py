@@ -7,7 +7,6 @@ numbers, which unknown words mostly are, are the same in both languages.
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import NamedTuple
 
 import numpy as np
 from flax import nnx
@@ -73,38 +72,33 @@ def check_pointing(settings: RunSettings, wish: str) -> None:
         )
 
 
-class Copyable(NamedTuple):
-    """An output: ids of its source (as it was read) and its own, and both as tokens.
-
-    ``words`` are the source's as they are to be copied, in reading order, without the end.
-    """
-
-    source: list[int]
-    output: list[int]
-    tokens: list[str]
-    words: list[str]
-
-
 def with_copies(
-    graph: nnx.GraphDef, weights: Weights, reverse: bool, outputs: Sequence[Copyable]
+    graph: nnx.GraphDef,
+    weights: Weights,
+    reverse: bool,
+    sources: Sequence[list[int]],
+    outputs: Sequence[list[int]],
+    tokens: Sequence[list[str]],
+    words: Sequence[list[str]],
 ) -> list[list[str]]:
-    """The tokens of every output, no unknown word among them."""
-    lacking = [output for output in outputs if UNK in output.output]
-    pairs = [output.source for output in lacking], [output.output for output in lacking]
-    matrices = iter(weights_behind(graph, weights, reverse, *pairs))
-    return [
-        copied(output, next(matrices)) if UNK in output.output else output.tokens
-        for output in outputs
-    ]
+    """The tokens of every output, no unknown word among them.
 
-
-def copied(output: Copyable, weights: Float[np.ndarray, "output source"]) -> list[str]:
-    """The output's tokens; the source's end token, the last column, is no word to copy."""
-    attended = weights[:, : len(output.words)].argmax(axis=1).tolist()
-    return [
-        output.words[attended[place]] if output.output[place] == UNK else token
-        for place, token in enumerate(output.tokens)
-    ]
+    ``sources`` and ``outputs`` are ids as they were read and written, ``tokens`` the outputs' and
+    ``words`` the sources' as they are to be copied, in reading order, without the end: that is the
+    last column of the weights, and no word to copy.
+    """
+    copied = list(tokens)
+    lacking = [place for place, ids in enumerate(outputs) if UNK in ids]
+    pairs = [sources[place] for place in lacking], [outputs[place] for place in lacking]
+    matrices = weights_behind(graph, weights, reverse, *pairs)
+    for place, matrix in zip(lacking, matrices, strict=True):
+        source = words[place]
+        attended = matrix[:, : len(source)].argmax(axis=1)
+        copied[place] = [
+            source[attended[row]] if outputs[place][row] == UNK else token
+            for row, token in enumerate(tokens[place])
+        ]
+    return copied
 
 
 def readable(tokens: list[str], ended: bool, tokenizer: Tokenizer = WORDS) -> list[str]:

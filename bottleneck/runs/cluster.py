@@ -82,10 +82,12 @@ def run_jobs_on_cluster(
         client.subscribe_topic(topic, lambda event: news.put(event[1]))
         for run, (job, *_) in running.items():
             files = {key: getattr(job.settings.corpus, key) for key in FILES}
-            paths = tuple((key, path) for key, path in files.items() if path is not None)
-            if paths not in texts:  # a task, so that Dask keeps one copy for all runs
-                texts[paths] = client.submit(dict, _read(paths), key=f"{topic}-{len(texts)}")
-            order = topic, run, job.settings, texts[paths]
+            paths = {key: Path(path).expanduser() for key, path in files.items() if path}
+            name = str(sorted(paths.items()))
+            if name not in texts:  # a task, so that Dask keeps one copy for all runs
+                content = {key: (path.name, path.read_bytes()) for key, path in paths.items()}
+                texts[name] = client.submit(dict, content, key=f"{topic}-{len(texts)}")
+            order = topic, run, job.settings, texts[name]
             futures[run] = client.submit(execute_task, *order, key=f"{topic}-{run}")
             futures[run].add_done_callback(lambda _, run=run: news.put((run, None)))
         while running:
@@ -125,12 +127,6 @@ def _connect(scheduler: str) -> Any:
         ) from None
 
 
-def _read(paths: Sequence[tuple[str, str]]) -> Texts:
-    """The user's files of one corpus."""
-    found = {key: Path(path).expanduser() for key, path in paths}
-    return {key: (path.name, path.read_bytes()) for key, path in found.items()}
-
-
 def execute_task(
     topic: str, run: str, settings: RunSettings, texts: Texts
 ) -> tuple[Event, dict[str, bytes]]:
@@ -152,8 +148,9 @@ def execute_task(
             worker.log_event(topic, [run, event])
 
     with TemporaryDirectory(dir=worker.local_directory, ignore_cleanup_errors=True) as folder:
-        places = {key: Path(folder, f"{key}-{name}") for key, (name, _) in texts.items()}
-        for key, (_, content) in texts.items():
+        places = {}
+        for key, (name, content) in texts.items():
+            places[key] = Path(folder, f"{key}-{name}")
             places[key].write_bytes(content)
         settings = settings.changed(corpus={key: str(path) for key, path in places.items()})
         run_jobs([Job(run, settings)], Path(folder, "store"), listen, width=1)

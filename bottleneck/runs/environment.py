@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import jax
-from jax import monitoring
 
 from .. import __version__
 from ..settings.machine import COMMAND, cache_root, cores, nproc_from
@@ -21,10 +20,14 @@ def describe_environment() -> dict[str, Any]:
     """Facts that numbers may depend on, as plain JSON values; the command line if it is known."""
     device = jax.devices()[0]
     command = os.environ.get(COMMAND)
+    versions = {}
+    for name in ("flax", "jax", "jaxlib", "numpy", "optax", "sacrebleu", "sentencepiece"):
+        with suppress(PackageNotFoundError):  # subwords' is an extra
+            versions[name] = version(name)
     return ({"command": command} if command else {}) | {
         "bottleneck": __version__,
         "commit": _commit(),
-        "versions": _versions(),
+        "versions": versions,
         "python": platform.python_version(),
         "system": f"{platform.system()} {platform.machine()}",
         "processor": _processor(),
@@ -33,24 +36,16 @@ def describe_environment() -> dict[str, Any]:
     }
 
 
-def _versions() -> dict[str, str]:
-    """Of the libraries that are installed: subwords' is an extra."""
-    versions = {}
-    for name in ("flax", "jax", "jaxlib", "numpy", "optax", "sacrebleu", "sentencepiece"):
-        with suppress(PackageNotFoundError):
-            versions[name] = version(name)
-    return versions
-
-
 def _commit() -> str | None:
     """The git commit of the checkout this package runs from, if any; ``+`` if it was changed."""
     folder = Path(__file__).resolve().parents[2]
     if not (folder / ".git").exists():
         return None
-    git = ["git", "-C", str(folder)]
     try:
         head, changed = (
-            subprocess.run([*git, *words], capture_output=True, text=True, check=True).stdout
+            subprocess.run(
+                ["git", "-C", str(folder), *words], capture_output=True, text=True, check=True
+            ).stdout
             for words in (["rev-parse", "HEAD"], ["status", "--porcelain", "--untracked-files=no"])
         )
     except (OSError, subprocess.CalledProcessError):
@@ -96,29 +91,3 @@ def use_cache() -> None:
         jax.config.update("jax_compilation_cache_dir", str(folder))
         jax.config.update("jax_persistent_cache_min_compile_time_secs", 0)
         jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
-
-
-PROGRAMS = {"needed": 0, "cached": 0}
-"""How many programs this process has needed since `count_programs`, and had from the cache."""
-
-
-def count_programs() -> None:
-    """Count the programs of this process from now on."""
-
-    def needed(event: str, seconds: float, **_: Any) -> None:  # noqa: ARG001
-        # This event is there, too, where the cache has the program.
-        PROGRAMS["needed"] += event == "/jax/core/compile/backend_compile_duration"
-
-    def cached(event: str, **_: Any) -> None:
-        PROGRAMS["cached"] += event == "/jax/compilation_cache/cache_hits"
-
-    monitoring.register_event_duration_secs_listener(needed)
-    monitoring.register_event_listener(cached)
-
-
-def programs() -> dict[str, Any]:
-    """The counts as facts of the environment; none where nobody counts."""
-    if not PROGRAMS["needed"]:
-        return {}
-    compiled = PROGRAMS["needed"] - PROGRAMS["cached"]
-    return {"programs": {"compiled": compiled, "from_cache": PROGRAMS["cached"]}}

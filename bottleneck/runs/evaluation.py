@@ -28,7 +28,7 @@ from ..settings.run import RunSettings
 from ..training.loop import Trained, sentence_losses
 from ..training.stack import Stack
 from ..training.step import make_sentence_losses
-from .attention import Copyable, attention_matrices, readable, with_copies
+from .attention import attention_matrices, readable, with_copies
 from .scores import bucket_rows, by_bucket, sentence_columns
 from .store import RunFolder
 
@@ -64,9 +64,14 @@ def evaluate(
     encoded = encode(corpus, "test", settings)
     batches = evaluation_batches(encoded, EVALUATION_BATCH)
     decoded = decode(graph, trained.weights, settings, corpus, batches)
+    target, reverse = corpus.target_vocabulary, settings.model.reverse_source
     if settings.decoding.copy_unknown:
-        texts = _copied_texts(graph, trained.weights, settings, corpus, encoded, decoded)
-        decoded = decoded._replace(texts=texts)
+        outputs = [target.encode(tokens) for tokens in decoded.tokens]
+        words = [corpus.source_vocabulary.pieces(pair.source) for pair in corpus.test]
+        copied = with_copies(
+            graph, trained.weights, reverse, encoded.source, outputs, decoded.tokens, words
+        )
+        decoded = decoded._replace(texts=list(map(target.text, copied)))
     # Every core of the process takes its part of a batch.
     losses = make_sentence_losses(graph, Stack(1, parts_of(EVALUATION_BATCH)))
     columns = sentence_columns(
@@ -77,7 +82,20 @@ def evaluate(
         np.array(encoded.target_lengths),
         decoded.ended,
     )
-    facts, inside = _facts(corpus, trained), by_bucket(columns["source_words"], settings)
+    # What is the same for every bucket of the run, but for its settings: they have a file.
+    epoch = sum(len(target.pieces(pair.target)) + 1 for pair in corpus.train)  # with end tokens
+    facts = {
+        "train_pairs": len(corpus.train),
+        "best_update": trained.best_update,
+        "epochs": round(trained.target_tokens / max(1, epoch), 3),
+        "train_loss": trained.log[-1].loss,
+        "valid_loss": trained.valid_loss,
+        "train_tokens": trained.target_tokens,
+        "parameters": count_parameters(trained.weights),
+        "train_seconds": round(trained.seconds, 3),
+        "train_tokens_per_second": round(trained.target_tokens / max(trained.seconds, 1e-9), 1),
+    }
+    inside = by_bucket(columns["source_words"], settings)
     rows = [
         facts | row | {"near_copies": share(corpus.near_copies[place] for place in places)}
         for row, places in zip(bucket_rows(columns, settings), inside.values(), strict=True)
@@ -111,41 +129,6 @@ def decode(
     return Decoded(tokens, texts, np.array(ended))
 
 
-def _copied_texts(
-    graph: nnx.GraphDef,
-    weights: Weights,
-    settings: RunSettings,
-    corpus: Corpus,
-    encoded: EncodedPairs,
-    decoded: Decoded,
-) -> list[str]:
-    """The translations with source words in the place of unknown ones."""
-    source, target = corpus.source_vocabulary, corpus.target_vocabulary
-    outputs = [
-        Copyable(ids, target.encode(tokens), tokens, source.pieces(pair.source))
-        for ids, tokens, pair in zip(encoded.source, decoded.tokens, corpus.test, strict=True)
-    ]
-    copied = with_copies(graph, weights, settings.model.reverse_source, outputs)
-    return list(map(target.text, copied))
-
-
-def _facts(corpus: Corpus, trained: Trained) -> dict[str, Any]:
-    """What is the same for every bucket of the run, but for its settings: they have a file."""
-    pieces = corpus.target_vocabulary.pieces
-    epoch = sum(len(pieces(pair.target)) + 1 for pair in corpus.train)  # end tokens included
-    return {
-        "train_pairs": len(corpus.train),
-        "best_update": trained.best_update,
-        "epochs": round(trained.target_tokens / max(1, epoch), 3),
-        "train_loss": trained.log[-1].loss,
-        "valid_loss": trained.valid_loss,
-        "train_tokens": trained.target_tokens,
-        "parameters": count_parameters(trained.weights),
-        "train_seconds": round(trained.seconds, 3),
-        "train_tokens_per_second": round(trained.target_tokens / max(trained.seconds, 1e-9), 1),
-    }
-
-
 def make_examples(
     graph: nnx.GraphDef,
     weights: Weights,
@@ -171,13 +154,12 @@ def make_examples(
         pair, tokens = corpus.test[sentence], decoded.tokens[sentence]
         ended = bool(decoded.ended[sentence])
         source = vocabularies[0].pieces(pair.source)
-        examples.append(
-            {
-                "sentence": sentence,
-                "source": readable(source, True, vocabularies[0].tokenizer),
-                "reference": pair.target,
-                "hypothesis": readable(tokens, ended, vocabularies[1].tokenizer),
-                "weights": matrix[: len(tokens) + ended].round(3).tolist(),
-            }
-        )
+        example = {
+            "sentence": sentence,
+            "source": readable(source, True, vocabularies[0].tokenizer),
+            "reference": pair.target,
+            "hypothesis": readable(tokens, ended, vocabularies[1].tokenizer),
+            "weights": matrix[: len(tokens) + ended].round(3).tolist(),
+        }
+        examples.append(example)
     return examples

@@ -44,15 +44,24 @@ def trained_evidence(name: str, folder: Path) -> dict[str, Any]:
     if name == "L10":
         selective = [arm for arm in folders if arm not in UNSELECTIVE][:1]
         folders = {arm: folders[arm] for arm in selective}
-    runs = [folders[arm] for arm in sorted(folders, key=lambda arm: (arm != "none", arm))]
-    english = {
-        run: trained
-        for run, trained in zip(runs, map(load_run, runs), strict=True)
-        if not trained.settings.corpus.reverse_direction
-    }
+    runs = {}
+    for arm in sorted(folders, key=lambda arm: (arm != "none", arm)):
+        trained = load_run(folders[arm])
+        if not trained.settings.corpus.reverse_direction:
+            runs[folders[arm].name] = trained
     if name == "L10":
-        return {"learned": next(map(learned_weights, english.values()), None)}
-    return {"arms": [_arm_output(name, run, trained) for run, trained in english.items()]}
+        return {"learned": next(map(learned_weights, runs.values()), None)}
+    slide, outputs = SLIDES[name], []
+    sources = [source for source, _ in slide["pairs"]] if "pairs" in slide else [slide["source"]]
+    for run, trained in runs.items():
+        steps, missing = [], []
+        if name == "L17":
+            steps, missing = _first_steps(trained, slide["source"], slide["steps"])
+        unknown = [word for sentence in sources for word in trained.unknown(sentence)]
+        unknown = list(dict.fromkeys([*unknown, *missing]))
+        arm, texts = trained.settings.model.arm, trained.translate(sources)
+        outputs.append(ArmOutput(arm, run, texts, unknown, steps))
+    return {"arms": outputs}
 
 
 def learned_weights(trained: TrainedRun) -> Grid:
@@ -85,22 +94,6 @@ def learned_weights(trained: TrainedRun) -> Grid:
         by_word(matrix, *shares)[: len(words[1])],
         slide["gold"],
         f"{note} Not in its vocabulary: {', '.join(unknown)}." if unknown else note,
-    )
-
-
-def _arm_output(name: str, run: Path, trained: TrainedRun) -> ArmOutput:
-    """A run's translations of the id's sentences; for L17 the decoder's first steps."""
-    slide, steps, missing = SLIDES[name], [], []
-    sources = [source for source, _ in slide["pairs"]] if "pairs" in slide else [slide["source"]]
-    if name == "L17":
-        steps, missing = _first_steps(trained, slide["source"], slide["steps"])
-    unknown = [word for sentence in sources for word in trained.unknown(sentence)]
-    return ArmOutput(
-        trained.settings.model.arm,
-        run.name,
-        trained.translate(sources),
-        list(dict.fromkeys([*unknown, *missing])),
-        steps,
     )
 
 

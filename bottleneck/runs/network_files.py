@@ -15,28 +15,15 @@ from ..corpus.subwords import Subwords
 from ..corpus.tokens import WORDS
 from ..corpus.vocabulary import Vocabulary
 from ..model.translator import Weights
-from ..results.folders import (
-    SOURCE_SUBWORDS,
-    SOURCE_VOCABULARY,
-    TARGET_SUBWORDS,
-    TARGET_VOCABULARY,
-    damaged,
-    read_checked,
-)
+from ..results.folders import damaged, read_checked
 from ..settings.concerns import CorpusSettings
 from ..settings.files import write_bytes
-
-Vocabularies = tuple[Vocabulary, Vocabulary]
-"""Source and target."""
-
-_FILES = ((SOURCE_VOCABULARY, SOURCE_SUBWORDS), (TARGET_VOCABULARY, TARGET_SUBWORDS))
 
 
 def save_weights(path: Path, weights: Weights) -> None:
     """Write all parameters as float32 tensors."""
     leaves = jax.tree_util.tree_leaves_with_path(weights)
-    tensors = {_name(place): np.ascontiguousarray(leaf) for place, leaf in leaves}
-    write_bytes(path, save(tensors))
+    write_bytes(path, save({_name(place): np.ascontiguousarray(leaf) for place, leaf in leaves}))
 
 
 def read_weights(content: bytes, like: Weights) -> Weights:
@@ -53,25 +40,25 @@ def _name(place: tuple) -> str:
     return ".".join(str(key) for key in keys if str(key) != "value")
 
 
-def save_vocabularies(folder: Path, vocabularies: Vocabularies) -> None:
+def save_vocabularies(folder: Path, vocabularies: tuple[Vocabulary, Vocabulary]) -> None:
     """Write both sides, each file whole or not at all."""
-    for (name, model), vocabulary in zip(_FILES, vocabularies, strict=True):
-        write_bytes(folder / name, vocabulary.to_bytes())
+    for side, vocabulary in zip(("source", "target"), vocabularies, strict=True):
+        write_bytes(folder / f"{side}.vocabulary", vocabulary.to_bytes())
         if isinstance(vocabulary.tokenizer, Subwords):
-            write_bytes(folder / model, vocabulary.tokenizer.model)
+            write_bytes(folder / f"{side}.subwords.model", vocabulary.tokenizer.model)
 
 
-def load_vocabularies(folder: Path, corpus: CorpusSettings) -> Vocabularies:
+def load_vocabularies(folder: Path, corpus: CorpusSettings) -> tuple[Vocabulary, Vocabulary]:
     """Read what ``save_vocabularies`` wrote; a missing or damaged file is a UserError."""
-    sides = []
-    for name, model in _FILES:
-        path, tokenizer = folder / model, WORDS
+    vocabularies = []
+    for side in ("source", "target"):
+        path, tokenizer = folder / f"{side}.subwords.model", WORDS
         try:
             if corpus.tokens != "words":
                 tokenizer = Subwords(read_checked(path))
                 tokenizer.check()
-            path = folder / name
-            sides.append(Vocabulary.from_bytes(read_checked(path), tokenizer))
+            path = folder / f"{side}.vocabulary"
+            vocabularies.append(Vocabulary.from_bytes(read_checked(path), tokenizer))
         except (OSError, ValueError) as error:
             raise damaged(path, error) from None
-    return sides[0], sides[1]
+    return vocabularies[0], vocabularies[1]

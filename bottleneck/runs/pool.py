@@ -14,7 +14,6 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from queue import Queue
@@ -57,6 +56,20 @@ PATIENCE = 8.0
 
 ENDS = ("done", "diverged", "failed")
 """Phases of a run's last event."""
+
+
+MEMORY = "glibc.malloc." + ":glibc.malloc.".join(
+    ("hugetlb=1", "arena_max=1", "mmap_threshold=4000000000", "trim_threshold=4000000000")
+)
+"""What glibc (from 2.35; others ignore it) is told about a worker's memory: large pages, and no
+giving back. XLA allocates its buffers anew at every step, and a third of a step goes into having
+them mapped otherwise (results/LOG.md, 2026-11-20)."""
+NO_AUTOTUNING = "--xla_gpu_autotune_level=0"
+"""What XLA is told on a GPU: products by its own choice of kernel, none tried out while compiling.
+
+On an H100 a shape then compiles in 4.6 s instead of 9.1, and an update takes 6.5 ms instead of 4.7,
+so that only tens of thousands of updates would earn it back; and the choice is always the same one.
+"""
 
 
 def has_accelerator() -> bool:
@@ -108,13 +121,20 @@ def run_jobs(
     each with a checkpoint from which the same command goes on.
     """
     waiting, outcomes = list(reversed(stacks(jobs, together))), {}
-    width = width or default_width(threads)
     events: Queue[tuple[list[Job], dict[str, Any]]] = Queue()
     order = {"store": str(store.resolve()), "force": force}
-    begin = partial(_start, order=order, threads=threads, events=events)
     with held_processes() as processes:
-        for _ in range(min(width, len(waiting))):
-            processes.append(begin(waiting.pop()))
+
+        def begin(stack: list[Job]) -> None:
+            """Start a worker and a thread that reads it."""
+            errors = tempfile.TemporaryFile("w+", encoding="utf8", errors="replace")  # noqa: SIM115 (the reader closes it)
+            stacked = order | {"stack": [job.settings.model_dump() for job in stack]}
+            process = start_worker("runs", stacked, errors, threads if threads > 1 else None)
+            processes.append(process)
+            Thread(target=_read, args=(stack, process, errors, events), daemon=True).start()
+
+        for _ in range(min(width or default_width(threads), len(waiting))):
+            begin(waiting.pop())
         try:
             while len(outcomes) < len(jobs):
                 stack, event = events.get()
@@ -124,7 +144,7 @@ def run_jobs(
                     continue
                 outcomes[job.name] = Outcome(job, **event)
                 if waiting and all(other.name in outcomes for other in stack):
-                    processes.append(begin(waiting.pop()))
+                    begin(waiting.pop())
         except KeyboardInterrupt:
             over = {*outcomes, *(job.name for stack in waiting for job in stack)}
             for job in (job for job in jobs if job.name not in over):
@@ -169,22 +189,8 @@ def held_processes() -> Iterator[list[subprocess.Popen]]:
                 process.wait()
 
 
-def _start(
-    stack: list[Job], order: dict[str, Any], threads: int, events: Queue
-) -> subprocess.Popen:
-    """Start a worker and a thread that reads it."""
-    errors = tempfile.TemporaryFile("w+", encoding="utf8", errors="replace")  # noqa: SIM115 (the reader closes it)
-    order = order | {"stack": [job.settings.model_dump() for job in stack]}
-    process = start_worker("runs", order, errors, threads if threads > 1 else None)
-    Thread(target=_read, args=(stack, process, errors, events), daemon=True).start()
-    return process
-
-
 def start_worker(
-    room: str,
-    order: dict[str, Any],
-    errors: IO[str],
-    threads: int | None = None,
+    room: str, order: dict[str, Any], errors: IO[str], threads: int | None = None
 ) -> subprocess.Popen:
     """Start the worker of a room, which reads its order from stdin and tells events on stdout.
 
@@ -214,20 +220,6 @@ def in_threads(count: int) -> dict[str, str]:
     return {"NPROC": str(count), "JAX_NUM_CPU_DEVICES": str(count)}
 
 
-MEMORY = "glibc.malloc." + ":glibc.malloc.".join(
-    ("hugetlb=1", "arena_max=1", "mmap_threshold=4000000000", "trim_threshold=4000000000")
-)
-"""What glibc (from 2.35; others ignore it) is told about a worker's memory: large pages, and no
-giving back. XLA allocates its buffers anew at every step, and a third of a step goes into having
-them mapped otherwise (results/LOG.md, 2026-11-20)."""
-NO_AUTOTUNING = "--xla_gpu_autotune_level=0"
-"""What XLA is told on a GPU: products by its own choice of kernel, none tried out while compiling.
-
-On an H100 a shape then compiles in 4.6 s instead of 9.1, and an update takes 6.5 ms instead of 4.7,
-so that only tens of thousands of updates would earn it back; and the choice is always the same one.
-"""
-
-
 def worker_environment() -> dict[str, str]:
     """What a worker's libraries are told about threads, memory, kernels, where the user did not.
 
@@ -236,12 +228,14 @@ def worker_environment() -> dict[str, str]:
     spinning, and with a worker on every core the orthogonal start of a cell's weights (256 x 256)
     took a second instead of milliseconds.
     """
-    environment = dict(os.environ)
-    environment.setdefault("OPENBLAS_NUM_THREADS", "1")
-    environment.setdefault("GLIBC_TUNABLES", MEMORY)
-    environment.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
-    environment.setdefault("JAX_TRACEBACK_FILTERING", "off")  # else an error ends in a notice
-    environment |= NUMBERS
+    environment = {
+        "OPENBLAS_NUM_THREADS": "1",
+        "GLIBC_TUNABLES": MEMORY,
+        "TF_CPP_MIN_LOG_LEVEL": "2",
+        "JAX_TRACEBACK_FILTERING": "off",  # else an error ends in a notice
+        **os.environ,
+        **NUMBERS,
+    }
     if not has_accelerator():  # XLA's CPU backend counts cores by NPROC
         return environment | {"NPROC": str(nproc_from(environment) or 1)}
     flags = environment.get("XLA_FLAGS", "")

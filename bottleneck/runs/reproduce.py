@@ -55,8 +55,7 @@ def reproduce(jobs: Sequence[Job], out: Path, listener: Listener, threads: int =
     """
     for outcome in run_jobs(jobs, out / STORE, listener, threads=threads):
         if outcome.phase != "done":
-            usage = outcome.exit_code == UsageError.exit_code
-            error, name = UsageError if usage else UserError, outcome.job.name
-            reason = "" if outcome.exit_code else f"run {name!r} {outcome.phase}: "
+            error = UsageError if outcome.exit_code == UsageError.exit_code else UserError
+            reason = "" if outcome.exit_code else f"run {outcome.job.name!r} {outcome.phase}: "
             raise error(f"{reason}{outcome.reason}")
     gather(out, {})

@@ -24,14 +24,14 @@ from flax import nnx
 from ..corpus.batches import evaluation_batches, training_batches
 from ..corpus.corpus import Corpus, load_corpus, share
 from ..model.translator import count_parameters, create
-from ..results.folders import CHECKPOINT, ENDED, ENVIRONMENT, LOG, SETTINGS, WEIGHTS, read_json
+from ..results.folders import CHECKPOINT, ENDED, ENVIRONMENT, LOG, SETTINGS, WEIGHTS, read_object
 from ..settings.errors import UserError
 from ..settings.files import write_text
 from ..settings.machine import mendable
 from ..settings.run import SCHEMA_VERSION, RunSettings
 from ..training.loop import Learner, Progress, Snapshot, Trained, train, updates_done
 from .checkpoint import CheckpointError, Checkpoints, StopRequest, join, read_checkpoint
-from .environment import describe_environment, programs
+from .environment import describe_environment
 from .evaluation import EVALUATION_BATCH, encode, evaluate
 from .network_files import save_vocabularies, save_weights
 from .scores import by_bucket
@@ -57,20 +57,6 @@ class Run:
     snapshot: Snapshot | None = None
     note: str = ""
 
-    @property
-    def update(self) -> int:
-        """How many updates are done."""
-        return updates_done(self.snapshot.state) if self.snapshot else 0
-
-    def begin(self, learner: Learner) -> None:
-        """Take fresh weights, and the checkpoint where there is one; a useless one is reported."""
-        self.learner = learner
-        try:
-            self.snapshot = read_checkpoint(self.folder.path, learner)
-        except CheckpointError as error:
-            self.note = f"going on from update 0, without its checkpoint, which {error}"
-            self.report({"phase": self.note})
-
     def tell_end(self) -> None:
         """Report how the run ended, by what its folder says; it needs no checkpoint any more."""
         (self.folder.path / CHECKPOINT).unlink(missing_ok=True)
@@ -88,7 +74,8 @@ def execute(
     """Bring runs that differ in their seed alone to their end in the store, trained together.
 
     A run that has ended is left as it is (``force`` begins it anew), stopped ones go on from
-    their checkpoint, and one that another process is at is waited for.
+    their checkpoint, those that are equally far together, and one that another process is at is
+    waited for. What fails fails by itself.
     """
     for place in range(len(given)):
         report(place, {"phase": "preparing"})
@@ -109,24 +96,19 @@ def execute(
                 run.tell_end()
             else:
                 waiting.append(run)
-        if waiting:
-            _go_on(waiting, corpus, stop)
-
-
-def _go_on(runs: Sequence[Run], corpus: Corpus, stop: StopRequest) -> None:
-    """Bring runs to their end: those that are equally far together. What fails fails by itself."""
-    stacks: dict[int, list[Run]] = {}
-    with _failing(runs):
-        graph = _begin(runs, corpus)
-        for run in runs:
-            stacks.setdefault(run.update, []).append(run)
-    for stack in stacks.values():  # none where their beginning failed
-        results: list[Trained] = []
-        with _failing(stack):
-            results = _train(stack, graph, corpus, stop)
-        for run, trained in zip(stack, results, strict=False):  # none where training failed
-            with _failing([run]):
-                _evaluate(run, trained, graph, corpus)
+        stacks: dict[int, list[Run]] = {}  # by the updates that are done
+        with _failing(waiting):
+            graph = _begin(waiting, corpus) if waiting else None
+            for run in waiting:
+                done = updates_done(run.snapshot.state) if run.snapshot else 0
+                stacks.setdefault(done, []).append(run)
+        for stack in stacks.values():  # none where their beginning failed
+            results: list[Trained] = []
+            with _failing(stack):
+                results = _train(stack, graph, corpus, stop)
+            for run, trained in zip(stack, results, strict=False):  # none where training failed
+                with _failing([run]):
+                    _evaluate(run, trained, graph, corpus)
 
 
 @contextmanager
@@ -146,7 +128,10 @@ def _failing(runs: Sequence[Run]) -> Iterator[None]:
 
 
 def _begin(runs: Sequence[Run], corpus: Corpus) -> nnx.GraphDef:
-    """Give each seed what it begins with; the structure that all share."""
+    """Give each seed fresh weights, and its checkpoint if it has one; the structure of them all.
+
+    A useless checkpoint is reported.
+    """
     sizes = len(corpus.source_vocabulary), len(corpus.target_vocabulary)
     settings = runs[0].settings
     batches = training_batches(
@@ -159,7 +144,12 @@ def _begin(runs: Sequence[Run], corpus: Corpus) -> nnx.GraphDef:
     for run in runs:
         training = run.settings.training
         graph, weights = create(settings.model, *sizes, training.seed)
-        run.begin(Learner(weights, training, replace(batches, seed=training.seed)))
+        run.learner = Learner(weights, training, replace(batches, seed=training.seed))
+        try:
+            run.snapshot = read_checkpoint(run.folder.path, run.learner)
+        except CheckpointError as error:
+            run.note = f"going on from update 0, without its checkpoint, which {error}"
+            run.report({"phase": run.note})
     return graph
 
 
@@ -168,7 +158,7 @@ def _train(
 ) -> list[Trained]:
     """Train runs that are equally far, each to its last update."""
     for run in runs:
-        _open(run, len(runs), corpus)
+        _write_start(run, len(runs), corpus)
     learners, settings = [run.learner for run in runs], runs[0].settings
     valid = evaluation_batches(encode(corpus, "valid", settings), EVALUATION_BATCH)
     buckets = by_bucket([pair.words for pair in corpus.valid], settings)
@@ -186,7 +176,7 @@ def _train(
     return end.trained
 
 
-def _open(run: Run, seeds: int, corpus: Corpus) -> None:
+def _write_start(run: Run, seeds: int, corpus: Corpus) -> None:
     """Write what is known of a run before its training.
 
     How many seeds were trained as one program is the most there were at any time: a run of a stack
@@ -195,7 +185,7 @@ def _open(run: Run, seeds: int, corpus: Corpus) -> None:
     folder = run.folder
     if run.snapshot:
         with suppress(UserError):
-            known = read_json(folder.path / ENVIRONMENT)
+            known = read_object(folder.path / ENVIRONMENT)
             seeds = max(seeds, known.get("seeds_together", 1))
     folder.write_status("running", run.note)
     folder.write_json(SETTINGS, run.settings.model_dump())
@@ -225,6 +215,5 @@ def _evaluate(run: Run, trained: Trained, graph: nnx.GraphDef, corpus: Corpus) -
     if trained.status == "done":
         run.report({"phase": "scoring"})
         evaluate(graph, trained, run.settings, corpus, folder)
-    folder.write_json(ENVIRONMENT, read_json(folder.path / ENVIRONMENT) | programs())
     folder.write_status(trained.status, trained.reason)
     run.tell_end()

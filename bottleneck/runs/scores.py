@@ -56,44 +56,43 @@ def sentence_columns(
 
 
 def bucket_rows(columns: Columns, settings: RunSettings) -> list[dict[str, Any]]:
-    """One row per bucket: n, ratio, scores with their interval, and what explains them."""
-    inside = by_bucket(columns["source_words"], settings)
-    return [
-        _row(name, place, {key: item[rows] for key, item in columns.items()}, settings)
-        for place, (name, rows) in enumerate(inside.items())
-    ]
+    """One row per bucket: n, ratio, scores with their interval, and what explains them.
 
-
-def _row(name: str, place: int, inside: Columns, settings: RunSettings) -> dict[str, Any]:
-    """The scores of one bucket; an empty one has n = 0 and blanks."""
-    n = len(inside["sentence"])
-    if n == 0:
-        return {"bucket": name, "n": 0}
-    words = float(inside["source_words"].mean())
-    model, scoring = settings.model, settings.scoring
-    counts, characters = (
-        np.stack([inside[column] for column in columns], axis=1)
-        for columns in (BLEU_COLUMNS, CHRF_COLUMNS)
-    )
-    losses = [float(inside[key].sum(dtype=np.float64)) for key in ("nll", "target_tokens")]
-    weights = draw(n, scoring.resamples, seed=scoring.seed, bucket=place)
-    measured = estimate(bleu, counts[None], weights)
-    sums = counts.sum(axis=0)
-    return {
-        "bucket": name,
-        "n": n,
-        "source_words": words,
-        "compression_ratio": words * model.embedding_size / model.context_size,
-        "bleu": measured.value,
-        "bleu_low": measured.interval.low,
-        "bleu_high": measured.interval.high,
-        "brevity_penalty": float(brevity_penalty(sums)),
-        "length_ratio": float(length_ratio(sums)),
-        **{f"precision_{k}": float(p) for k, p in enumerate(precisions(sums), start=1)},
-        "chrf": float(chrf(expanded(characters).sum(axis=0))),
-        "nll_per_token": float(ratio_of_sums(np.array(losses))),
-        "reference_tokens": int(inside["reference_tokens"].sum()),
-        "empty": int((inside["hypothesis_tokens"] == 0).sum()),
-        "unfinished": int((~inside["ended"]).sum()),
-        "signature": bleu_signature(),
-    }
+    An empty bucket has n = 0 and blanks.
+    """
+    model, scoring, rows = settings.model, settings.scoring, []
+    for bucket, (name, places) in enumerate(by_bucket(columns["source_words"], settings).items()):
+        n = len(places)
+        if n == 0:
+            rows.append({"bucket": name, "n": 0})
+            continue
+        inside = {key: item[places] for key, item in columns.items()}
+        words = float(inside["source_words"].mean())
+        counts, characters = (
+            np.stack([inside[column] for column in kind], axis=1)
+            for kind in (BLEU_COLUMNS, CHRF_COLUMNS)
+        )
+        losses = [float(inside[key].sum(dtype=np.float64)) for key in ("nll", "target_tokens")]
+        weights = draw(n, scoring.resamples, seed=scoring.seed, bucket=bucket)
+        measured = estimate(bleu, counts[None], weights)
+        sums = counts.sum(axis=0)
+        row = {
+            "bucket": name,
+            "n": n,
+            "source_words": words,
+            "compression_ratio": words * model.embedding_size / model.context_size,
+            "bleu": measured.value,
+            "bleu_low": measured.interval.low,
+            "bleu_high": measured.interval.high,
+            "brevity_penalty": float(brevity_penalty(sums)),
+            "length_ratio": float(length_ratio(sums)),
+            **{f"precision_{k}": float(p) for k, p in enumerate(precisions(sums), start=1)},
+            "chrf": float(chrf(expanded(characters).sum(axis=0))),
+            "nll_per_token": float(ratio_of_sums(np.array(losses))),
+            "reference_tokens": int(inside["reference_tokens"].sum()),
+            "empty": int((inside["hypothesis_tokens"] == 0).sum()),
+            "unfinished": int((~inside["ended"]).sum()),
+            "signature": bleu_signature(),
+        }
+        rows.append(row)
+    return rows

@@ -4,8 +4,8 @@ A run's folder holds ``status.json`` from its first moment: ``running`` (or stop
 its lock), ``done``, ``diverged``, or ``failed`` with the traceback. It is written last, so what it
 calls done is whole, and all files but itself are listed in ``SHA256SUMS``.
 
-A run comes and goes as one: what is put in or taken out lies in ``.RUN.aside``, where no reader
-looks. What a killed process left there is put right by whoever holds the run next, or sweeps up.
+What is deleted lies in ``.RUN.aside`` first, where no reader looks: a run is there as a whole or
+not at all. What a killed process left there is cleared away by whoever holds the run next.
 """
 
 import os
@@ -69,39 +69,30 @@ class RunFolder:
     def remove(self) -> None:
         """Delete the run, which is held: for all who look it is there as a whole or gone."""
         with _writing(self.store):
-            self._take_out()
-        shutil.rmtree(self._aside, ignore_errors=True)
+            self._clear()
+            if self.path.exists():
+                os.replace(self.path, self._aside)
+        self._clear()
 
     def replace(self, files: Mapping[str, bytes]) -> None:
         """Put these files, a status among them, in the place of the run, which is held.
 
-        Killed at any moment this leaves the run as it was or as it is to be. The names may come
-        from another machine: one that leads out of the folder is a ``UserError``.
+        Killed at any moment this leaves the run as it was, gone, one that is not done, or as it is
+        to be. The names may come from another machine: one that leads out of the folder is a
+        ``UserError``.
         """
         if strange := [name for name in files if not is_name(name)]:
             raise UserError(f"run {self.run} came back with a file {strange[0]!r}: not kept")
+        self.remove()
+        self.write_status("running")
         for name in sorted(files, key=lambda name: name == STATUS):  # the status last
-            write_bytes(self._aside / "new" / name, files[name])
-        with _writing(self.store):
-            self._settle()
+            write_bytes(self.path / name, files[name])
 
-    def _settle(self) -> None:
-        """Put in place what is whole, and clear away the rest of what lies aside."""
-        new = self._aside / "new"
-        if (new / STATUS).is_file():
-            self._take_out()
-            os.replace(new, self.path)
+    def _clear(self) -> None:
+        """Delete what lies aside, and parts of files."""
         shutil.rmtree(self._aside, ignore_errors=True)
         for folder in (self.path, self.path / PROBES):
             remove_parts(folder)
-
-    def _take_out(self) -> None:
-        """Put the run's folder, if there is one, aside."""
-        if self.path.exists():
-            old = self._aside / "old"
-            shutil.rmtree(old, ignore_errors=True)
-            self._aside.mkdir(exist_ok=True)
-            os.replace(self.path, old)
 
     @property
     def in_use(self) -> bool:
@@ -132,11 +123,7 @@ class RunFolder:
                 lock.acquire(timeout=-1 if wait else 0)
             except Timeout:
                 return None
-            try:
-                self._settle()
-            except BaseException:
-                lock.release()
-                raise
+            self._clear()
         return lock
 
 
@@ -155,10 +142,8 @@ def run_folders(store: Path) -> list[RunFolder]:
 
 
 def sweep_up(store: Path) -> None:
-    """Put right what killed processes left of removals."""
+    """Clear away what killed processes left of removals."""
     names = (path.name[1:].removesuffix(_ASIDE) for path in store.glob(f".*{_ASIDE}"))
     for name in filter(is_name, names):
-        lock = RunFolder(store, name).claim(wait=False)  # puts it right
-        if lock is not None:
-            lock.release()
+        _ = RunFolder(store, name).in_use  # who asks claims the run, and clears it away
     remove_parts(store)

@@ -32,7 +32,7 @@ def plan(cells: Sequence[Cell]) -> list[Job]:
 def run_sweep(
     jobs: Sequence[Job], out: Path, listener: Listener, execute: Executor
 ) -> list[Outcome]:
-    """Execute what is missing; one cell's failure does not stop the rest.
+    """Execute what is missing; one run's failure does not stop the rest.
 
     The bundle in ``out`` then holds every finished run of its store, of this sweep or another;
     that of a sweep which was interrupted too.
@@ -94,8 +94,8 @@ def forget(store: Path, run: str) -> None:
 @contextmanager
 def _alone(out: Path) -> Iterator[None]:
     """What is read and written in the block is read and written by one process at a time."""
-    lock = FileLock(out / STORE / ".bundle.lock")
     try:
+        lock = FileLock(out / STORE / ".bundle.lock")
         lock.acquire()
     except OSError as error:
         raise unwritten(out, error) from None

@@ -5,10 +5,9 @@ A text is read a few thousand lines at a time, so that its length costs no memor
 
 import gzip
 import zlib
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from io import BufferedIOBase
 from itertools import islice
@@ -35,7 +34,7 @@ from ..results.folders import WEIGHTS, damaged, read_checked, read_settings, was
 from ..settings.errors import UserError, counted
 from ..settings.machine import is_endless
 from ..settings.run import RunSettings
-from .attention import Copyable, readable, weights_behind, with_copies
+from .attention import readable, weights_behind, with_copies
 from .network_files import load_vocabularies, read_weights
 
 CHUNK = 4096
@@ -62,10 +61,6 @@ class Translation(NamedTuple):
     ended: bool = True
     unknown: int = 0
     weights: Float[np.ndarray, "output source"] | None = None
-
-
-EMPTY = Translation([], [], "")
-"""What nothing is translated as."""
 
 
 class Attended(NamedTuple):
@@ -121,39 +116,36 @@ class TrainedRun:
 
         Unknown words are copied from the source where the settings say so.
         """
-        real = [bool(self.tokens(sentence)) for sentence in sentences]
-        given = [sentence for sentence, is_real in zip(sentences, real, strict=True) if is_real]
-        translations = iter(self._translations(given, batch_size, attended) if given else [])
-        return [next(translations) if is_real else EMPTY for is_real in real]
-
-    def _translations(
-        self, sentences: Sequence[str], batch_size: int, attended: bool
-    ) -> list[Translation]:
-        """Translations of sentences that have words."""
+        results = [Translation([], [], "")] * len(sentences)
+        filled = [place for place, sentence in enumerate(sentences) if self.tokens(sentence)]
+        if not filled:
+            return results
+        given = [sentences[place] for place in filled]
         reverse = self.settings.model.reverse_source
-        pairs = [SentencePair(self.prepare(sentence), "") for sentence in sentences]
+        pairs = [SentencePair(self.prepare(sentence), "") for sentence in given]
         encoded = encode_pairs(pairs, self.source_vocabulary, self.target_vocabulary, reverse)
         batches = evaluation_batches(encoded, batch_size)
         search = _searcher(self.graph, self.settings.decoding)
-        results = [search(self.weights, b.batch.source, b.batch.source_lengths) for b in batches]
-        rows = restore([on_host(result.tokens) for result in results], batches)
-        lengths = restore([on_host(result.lengths) for result in results], batches)
+        searched = [search(self.weights, b.batch.source, b.batch.source_lengths) for b in batches]
+        rows = restore([on_host(result.tokens) for result in searched], batches)
+        lengths = restore([on_host(result.lengths) for result in searched], batches)
         outputs = [row[:length].tolist() for row, length in zip(rows, lengths, strict=True)]
-        reader, text = (self.graph, self.weights, reverse), self.target_vocabulary.text
-        words = [self.written(sentence) for sentence in sentences]
+        words = [self.written(sentence) for sentence in given]
         tokens = [self.target_vocabulary.decode(ids) for ids in outputs]
+        read = self.graph, self.weights, reverse, encoded.source, outputs
         if self.settings.decoding.copy_unknown:
-            items = zip(encoded.source, outputs, tokens, words, strict=True)
-            tokens = with_copies(*reader, [Copyable(*item) for item in items])
-        weights: list = [None] * len(outputs)
-        if attended:
-            weights = weights_behind(*reader, encoded.source, outputs)
-        return [
-            Translation(source, output, text(output), EOS in ids, read.count(UNK), matrix)
-            for source, output, ids, read, matrix in zip(
-                words, tokens, outputs, encoded.source, weights, strict=True
+            tokens = with_copies(*read, tokens, words)
+        weights = weights_behind(*read) if attended else [None] * len(outputs)
+        for index, place in enumerate(filled):
+            results[place] = Translation(
+                words[index],
+                tokens[index],
+                self.target_vocabulary.text(tokens[index]),
+                EOS in outputs[index],
+                encoded.source[index].count(UNK),
+                weights[index],
             )
-        ]
+        return results
 
 
 def attended(trained: TrainedRun, translation: Translation) -> Attended:
@@ -193,13 +185,20 @@ def load_run(folder: Path) -> TrainedRun:
     return TrainedRun(settings, source, target, graph, weights)
 
 
+@dataclass
 class Tally:
-    """What became of the lines of a text so far; tokens are the source's."""
+    """What became of the lines of a text so far; tokens are the source's.
 
-    def __init__(self) -> None:
-        self.lines = self.empty = self.tokens = self.unknown = 0
-        self._counts: Counter[str] = Counter()
-        self._firsts: dict[str, int] = {}
+    ``long`` and ``cut`` are the numbers of lines with more words than any that the run was trained
+    on, and of those whose translations were cut.
+    """
+
+    lines: int = 0
+    empty: int = 0
+    tokens: int = 0
+    unknown: int = 0
+    long: list[int] = field(default_factory=list)
+    cut: list[int] = field(default_factory=list)
 
     def add(self, line: str, translation: Translation, longest: int) -> None:
         """Count a line; ``longest`` are the most words that the run was trained on."""
@@ -207,36 +206,27 @@ class Tally:
         self.empty += not translation.source
         self.tokens += len(translation.source)
         self.unknown += translation.unknown
-        long, cut = len(line.split()) > longest, not translation.ended
-        for kind in ["long"] * long + ["cut"] * cut:
-            self._counts[kind] += 1
-            self._firsts.setdefault(kind, self.lines)
+        self.long += [self.lines] * (len(line.split()) > longest)
+        self.cut += [self.lines] * (not translation.ended)
 
     def notes(self, settings: RunSettings) -> list[str]:
         """One line for each thing that a reader of the translations should know."""
-        decoding, notes = settings.decoding, []
+        longest, decoding = settings.corpus.longest_trained, settings.decoding
+        cap = f"{decoding.cap_factor:g} x source + {decoding.cap_extra} tokens"
+        long = f"longer than any trained on ({longest} words), translated all the same"
+        notes = []
         if self.lines:
             notes.append(f"{counted(self.lines, 'line')} translated, {self.empty:,} of them empty")
         if self.unknown:
-            notes.append(
-                f"{self.unknown:,} of {self.tokens:,} source tokens are not in the training "
-                "vocabulary"
-            )
-        where = {
-            kind: f"line {first:,}" + (" and others" if self._counts[kind] > 1 else "")
-            for kind, first in self._firsts.items()
-        }
-        if long := self._counts["long"]:
-            notes.append(
-                f"{counted(long, 'line')} longer than any trained on "
-                f"({settings.corpus.longest_trained} words), translated all the same: "
-                f"{where['long']}"
-            )
-        if cut := self._counts["cut"]:
-            notes.append(
-                f"{counted(cut, 'translation')} without an end, cut at the cap of "
-                f"{decoding.cap_factor:g} x source + {decoding.cap_extra} tokens: {where['cut']}"
-            )
+            share = f"{self.unknown:,} of {self.tokens:,}"
+            notes.append(f"{share} source tokens are not in the training vocabulary")
+        for lines, noun, text in (
+            (self.long, "line", long),
+            (self.cut, "translation", f"without an end, cut at the cap of {cap}"),
+        ):
+            if lines:
+                others = " and others" if len(lines) > 1 else ""
+                notes.append(f"{counted(len(lines), noun)} {text}: line {lines[0]:,}{others}")
         return notes
 
 

@@ -17,7 +17,7 @@ from typing import Any
 from ..settings.machine import mendable
 from ..settings.run import parse_settings
 from .checkpoint import StopRequest
-from .environment import count_programs, use_cache
+from .environment import use_cache
 from .pool import ENDS
 from .run import execute
 
@@ -45,7 +45,6 @@ def main() -> None:
     for place in range(len(stack)):
         emit(place, {"phase": "starting", "process": os.getpid()})
     use_cache()
-    count_programs()
     try:
         execute(stack, Path(job["store"]), emit, stop, job["force"])
     except Exception as error:

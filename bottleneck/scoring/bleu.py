@@ -36,15 +36,11 @@ def bleu_statistics(
 
     Texts are detokenised; sacreBLEU's 13a tokeniser splits them (Post 2018).
     """
-    metric = BLEU(lowercase=lowercase)
-    rows = [_row(metric, *pair) for pair in zip(hypotheses, references, strict=True)]
+    metric, rows = BLEU(lowercase=lowercase), []
+    for hypothesis, reference in zip(hypotheses, references, strict=True):
+        score = metric.corpus_score([hypothesis], [[reference]])
+        rows.append([score.sys_len, score.ref_len, *score.counts, *score.totals])
     return np.array(rows, dtype=np.int64).reshape(len(rows), 2 + 2 * ORDERS)
-
-
-def _row(metric: BLEU, hypothesis: str, reference: str) -> list[int]:
-    """Ten counts of one sentence."""
-    score = metric.corpus_score([hypothesis], [[reference]])
-    return [score.sys_len, score.ref_len, *score.counts, *score.totals]
 
 
 def bleu(sums: Real[ndarray, "*rows 10"]) -> Float[ndarray, "*rows"]:

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
-from jaxtyping import Bool, Float, Int, Real
+from jaxtyping import Float, Int, Real
 from numpy import ndarray
 from sacrebleu.metrics import CHRF
 
@@ -20,8 +20,19 @@ def chrf_statistics(
 
     Columns are (hypothesis, reference, matched) for order 1, then for order 2, and so on.
     """
-    pairs = zip(hypotheses, references, strict=True)
-    rows = [_row(_letters(h, lowercase), _letters(r, lowercase)) for h, r in pairs]
+    rows = []
+    for pair in zip(hypotheses, references, strict=True):
+        ours, gold = ("".join((text.lower() if lowercase else text).split()) for text in pair)
+        row: list[int] = []
+        for order in range(1, ORDERS + 1):
+            grams = [
+                Counter(text[i : i + order] for i in range(len(text) - order + 1))
+                for text in (ours, gold)
+            ]
+            # sacreBLEU's rule: an order that the reference lacks counts no hypothesis n-grams
+            counted = grams[0].total() if grams[1] else 0
+            row += [counted, grams[1].total(), (grams[0] & grams[1]).total()]
+        rows.append(row)
     return np.array(rows, dtype=np.int64).reshape(len(rows), 3 * ORDERS)
 
 
@@ -38,25 +49,6 @@ def expanded(counts: Int[ndarray, "sentences 8"]) -> Int[ndarray, "sentences 18"
     return matches.reshape(len(counts), 3 * ORDERS)
 
 
-def _letters(text: str, lowercase: bool) -> str:
-    """Text without white space."""
-    return "".join((text.lower() if lowercase else text).split())
-
-
-def _row(hypothesis: str, reference: str) -> list[int]:
-    """Eighteen counts of one sentence."""
-    counts: list[int] = []
-    for order in range(1, ORDERS + 1):
-        ours, gold = _ngrams(hypothesis, order), _ngrams(reference, order)
-        # sacreBLEU's rule: an order that the reference lacks counts no hypothesis n-grams
-        counts += [ours.total() if gold else 0, gold.total(), (ours & gold).total()]
-    return counts
-
-
-def _ngrams(letters: str, order: int) -> Counter[str]:
-    return Counter(letters[i : i + order] for i in range(len(letters) - order + 1))
-
-
 def chrf(sums: Real[ndarray, "*rows 18"]) -> Float[ndarray, "*rows"]:
     """chrF2, 0 to 100, of every row of summed counts; nan where there is no reference.
 
@@ -64,19 +56,14 @@ def chrf(sums: Real[ndarray, "*rows 18"]) -> Float[ndarray, "*rows"]:
     """
     hypothesis, reference, match = (sums[..., column::3] for column in range(3))
     used = (hypothesis > 0) & (reference > 0)
-    precision = _mean_ratio(match, hypothesis, used)
-    recall = _mean_ratio(match, reference, used)
+    orders = np.maximum(used.sum(axis=-1), 1)
+    precision, recall = (
+        np.where(used, match / np.maximum(whole, 1), 0.0).sum(axis=-1) / orders
+        for whole in (hypothesis, reference)
+    )
     weighted = BETA**2 * precision + recall
     score = 100.0 * (1 + BETA**2) * precision * recall / np.where(weighted > 0, weighted, 1.0)
     return np.where(reference[..., 0] > 0, score, np.nan)
-
-
-def _mean_ratio(
-    part: Real[ndarray, "*rows 6"], whole: Real[ndarray, "*rows 6"], used: Bool[ndarray, "*rows 6"]
-) -> Float[ndarray, "*rows"]:
-    """Mean of part / whole over the orders in use; 0 where none is."""
-    ratios = np.where(used, part / np.maximum(whole, 1), 0.0)
-    return np.asarray(ratios.sum(axis=-1) / np.maximum(used.sum(axis=-1), 1))
 
 
 def chrf_signature(*, lowercase: bool = False) -> str:

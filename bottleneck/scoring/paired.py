@@ -16,7 +16,7 @@ import numpy as np
 from jaxtyping import Float, Int, Real
 from numpy import ndarray
 
-from .bootstrap import BLOCK, Estimate, Score, difference, draw_blocks
+from .bootstrap import BLOCK, Estimate, Score, difference, draw_blocks, estimate
 
 ROUNDING = 1e-9
 """Difference in score under which two trials tie: swapping all sentences is to tie with none."""
@@ -74,15 +74,13 @@ def estimates(
 
     These are the numbers of `estimate` with the weights of `draw`, made a block at a time.
     """
-    count = len(systems[0])
-    drawn: list[list[ndarray]] = [[] for _ in systems]
-    for weights in draw_blocks(count, resamples, seed=seed, bucket=bucket):
-        for samples, statistics in zip(drawn, systems, strict=True):
-            samples.append(score(weights @ statistics))
-    values = [float(score(statistics.sum(axis=0))) for statistics in systems]
+    blocks = [
+        [estimate(score, statistics[None], weights) for statistics in systems]
+        for weights in draw_blocks(len(systems[0]), resamples, seed=seed, bucket=bucket)
+    ]
     return tuple(
-        Estimate(value, np.concatenate(samples))
-        for value, samples in zip(values, drawn, strict=True)
+        Estimate(parts[0].value, np.concatenate([part.draws for part in parts]))
+        for parts in zip(*blocks, strict=True)
     )
 
 

@@ -28,7 +28,7 @@ OF_WORKER = {
     "decoding": "runs.evaluation:decode",
     "scoring": "runs.evaluation:bucket_rows",
     "writing": "runs.evaluation:make_examples",
-    "ending": "runs.run:programs",
+    "ending": "runs.store:seal",
 }
 """Of each stage the function, by module, at whose first call it halts."""
 

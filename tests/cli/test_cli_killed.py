@@ -7,8 +7,11 @@ import random
 import shutil
 import time
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
+import psutil
 import pytest
 from disturbed import KINDS, LONGEST, Disturbed, begin, contents, disturb, ended, numbers, wait
 from halting_sweep import OF_DRIVER, OF_WORKER
@@ -29,6 +32,17 @@ COMMANDS = {
     "plot": "plot bleu -o bleu.svg --results out",
     "bench": "bench --quick --vary length=5 --arms none --repeats 1 --quiet --out bench",
 }
+SETTINGS = ("corpus.copy_words=20", "corpus.max_words=14", "corpus.train_pairs=100",
+         "corpus.valid_pairs=10", "corpus.test_pairs=20", "training.updates=6",
+         "training.validations=2", "scoring.resamples=10")  # fmt: skip
+SHORT = tuple(word for setting in SETTINGS for word in ("--set", setting))
+CELLS, SEEDS = 200, 20
+KILLS = 20
+"""How often something is killed or stopped, at random moments of the first half."""
+FEWEST = 80
+"""Runs that the last command does undisturbed, over which memory is looked at."""
+GROWTH = 2**25
+"""Bytes that the driver may grow by from the first quarter of these to the last: 32 MiB."""
 
 
 @pytest.fixture(scope="module")
@@ -96,6 +110,14 @@ def whole(place, cache):
     return place / "whole"
 
 
+def under_way(command, cache, folder, moment):
+    """The command at this moment, or at an earlier one if it has ended by then."""
+    process = begin(command, cache, folder)
+    while ended(process, moment):
+        moment, process = moment / 2, begin(command, cache, folder)
+    return process
+
+
 @pytest.mark.exhaustive(minutes=5, sample="session")
 @pytest.mark.parametrize("name", COMMANDS)
 def test_a_command_killed_at_random_moments(tmp_path, whole, cache, name):
@@ -106,9 +128,7 @@ def test_a_command_killed_at_random_moments(tmp_path, whole, cache, name):
     seconds = wait(begin(command, cache, undisturbed))
     right = contents(undisturbed)
     for kind in ("driver", "SIGTERM", "SIGINT", "all"):
-        moment, process = draw.uniform(0.1, 0.95) * seconds, begin(command, cache, place)
-        while ended(process, moment):  # at an earlier moment, if it has ended by then
-            moment, process = moment / 2, begin(command, cache, place)
+        process = under_way(command, cache, place, draw.uniform(0.1, 0.95) * seconds)
         disturb(process, kind, draw)
         between = contents(place)
         assert not before.keys() - between.keys(), kind
@@ -118,3 +138,58 @@ def test_a_command_killed_at_random_moments(tmp_path, whole, cache, name):
     wait(begin(command, cache, place))
     assert contents(place) == right
     assert not list(place.rglob("*.part"))
+
+
+def done(folder):
+    return sum(run.status == "done" for run in run_folders(folder / "runs"))
+
+
+def watched(process):
+    """The driver's memory in bytes, time after time until it ends."""
+    driver, sizes = psutil.Process(process.pid), []
+    end = time.monotonic() + LONGEST
+    while not ended(process, 2.0):
+        assert time.monotonic() < end, "it does not end"
+        try:
+            sizes.append(driver.memory_info().rss)
+        except psutil.NoSuchProcess:
+            break
+    return sizes
+
+
+def killed_on_the_way(sweep, folder, kills):
+    """The command, disturbed so often, at moments when less than half of the cells are done."""
+    draw, moments = random.Random(2), np.linspace(0.02, 0.5, kills) * CELLS
+    process = sweep.begin(folder)
+    for number, moment in enumerate(moments):
+        while done(folder) < moment and not ended(process, draw.uniform(0.0, 0.5)):
+            pass
+        if process.poll() is not None:  # a killed worker may have been all that was left to do
+            process = sweep.begin(folder)
+        kind = KINDS[number % len(KINDS)]
+        disturb(process, kind, draw)
+        if kind != "worker":
+            process = sweep.begin(folder)
+    process.kill()
+    process.communicate()
+
+
+@pytest.mark.exhaustive(minutes=30)
+def test_two_hundred_cells_with_random_kills(place, tmp_path):
+    """All are done, nothing is left over, and the memory stays flat."""
+    many = ("--set", "model.context_size=4,6,8,10,12", "--seeds", str(SEEDS))
+    sweep = Disturbed(place / "mine.toml", tmp_path / "cache", (*SHORT, *many))
+    folder = tmp_path / "out"
+    killed_on_the_way(sweep, folder, KILLS)
+    assert CELLS - done(folder) >= FEWEST
+    process = sweep.begin(folder)
+    memory = watched(process)
+    assert process.returncode == 0
+    assert done(folder) == CELLS
+    assert not list(tmp_path.rglob("*.part"))
+    first, last = np.array_split(memory, 4)[::3]
+    assert np.median(last) - np.median(first) < GROWTH
+
+    few = ("--set", "model.context_size=8", "--set", "training.seed=3,17")
+    undisturbed = replace(sweep, options=(*SHORT, *few)).finish(tmp_path / "few")
+    assert set(undisturbed.splitlines()) <= set(numbers(folder).splitlines())

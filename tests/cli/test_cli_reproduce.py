@@ -100,18 +100,17 @@ def test_beam_and_a_checked_schedule(tmp_path, ok):
 @pytest.mark.exhaustive(sample="session")
 def test_a_second_reproduce_compiles_nothing(tmp_path):
     """The cache is a folder of this test, so what others have compiled is of no use here."""
-    runs = []
-    for out in ("first", "second"):
+    cache = tmp_path / "cache"
+
+    def compiled(out):
+        """When each of the programs of both arms was written into the cache."""
         reproduce = ["reproduce", "--preset", "smoke", "--quiet", "--out", out]
-        assert bottleneck(reproduce, tmp_path, XDG_CACHE_HOME=tmp_path / "cache").returncode == 0
-        facts = sorted((tmp_path / out / "runs").glob("*/environment.json"))
-        runs.append([json.loads(path.read_text())["programs"] for path in facts])
-    first, second = runs
-    # Both arms at once: what they share, the one that comes to it first compiles.
-    assert min(run["compiled"] for run in first) > 0
-    assert sum(run["compiled"] for run in first) > 30
-    assert [run["compiled"] for run in second] == [0, 0]
-    assert [run["from_cache"] for run in second] == [sum(run.values()) for run in first]
+        assert bottleneck(reproduce, tmp_path, XDG_CACHE_HOME=cache).returncode == 0
+        return {path: path.stat().st_mtime_ns for path in cache.rglob("*-cache")}
+
+    first = compiled("first")
+    assert len(first) > 20
+    assert compiled("second") == first
 
 
 @pytest.mark.slow

@@ -1,15 +1,14 @@
 """Files that the sums list and that are gone: whoever would read one says so, nobody skips it."""
 
-import os
 import shutil
 
 import pytest
-from planted import planted_settings, reseal, write_begun, write_planted
+from planted import planted_settings, write_begun, write_planted
 from planted_logs import write_log
 
 from seq2seq_bottleneck.cli.main import run
 from seq2seq_bottleneck.results.bundle import load_bundle
-from seq2seq_bottleneck.results.discovery import arms, find_runs, latest_output
+from seq2seq_bottleneck.results.discovery import arms, find_runs
 from seq2seq_bottleneck.results.folders import read_groups
 from seq2seq_bottleneck.results.schema import PROBE_COLUMNS
 from seq2seq_bottleneck.runs.store import RunFolder
@@ -42,17 +41,6 @@ def whole(tmp_path_factory):
     gather(folder, {"none1x1": "a group"})
     write_listed(folder, [("probes/length.csv", f"{','.join(PROBE_COLUMNS)}\n".encode())])
     return folder
-
-
-@pytest.fixture
-def store(whole, tmp_path):
-    return shutil.copytree(whole, tmp_path / "store")
-
-
-@pytest.fixture
-def bundle(whole, tmp_path):
-    """The same away from its run folders, as a committed bundle is."""
-    return shutil.copytree(whole, tmp_path / "bundle", ignore=shutil.ignore_patterns("runs"))
 
 
 def lose(path, how="gone"):
@@ -126,20 +114,14 @@ def test_a_benchmark_that_lost_a_file_says_so(bundle, tmp_path, capsys, name):
     assert "bottleneck bench --out" in refusal(capsys, name, bundle, tmp_path / "out")
 
 
-@pytest.mark.slow
-def test_what_may_be_deleted_is_missed_by_nobody(bundle, capsys):
-    assert run(asked("claims", bundle)) == 0
-    before = capsys.readouterr()
-    (bundle / "groups.json").unlink()  # a committed bundle has none: it is the store's
-    assert run(asked("claims", bundle)) == 0
-    assert capsys.readouterr() == before
-
-
-def test_the_way_out_of_a_lost_table_is_one(bundle, store, tmp_path):
+def test_the_way_out_of_a_lost_table_is_one(bundle, store, tmp_path, capsys):
     """Its line taken away, the rest is read without it; exported again, it is there."""
     lose(bundle / "probes" / "length.csv")
-    kept = [line for line in (bundle / SUMS).read_text().splitlines() if "length" not in line]
-    (bundle / SUMS).write_text("".join(f"{line}\n" for line in kept))
+    write_listed(bundle, [("probes/fit.csv", b"run,arm\n")])  # which leaves it listed
+    assert "probes/length.csv' cannot" in refusal(capsys, "claims", bundle, tmp_path / "out")
+    (bundle / "groups.json").unlink()  # a committed bundle has none: it is the store's
+    lines = (bundle / SUMS).read_text().splitlines(keepends=True)
+    (bundle / SUMS).write_text("".join(line for line in lines if "length" not in line))
     assert run(asked("claims", bundle)) == 0
     out = tmp_path / "again"
     for _ in range(2):
@@ -151,7 +133,7 @@ def test_the_way_out_of_a_lost_table_is_one(bundle, store, tmp_path):
 
 
 @pytest.mark.parametrize("lost", [("status.json",), ("status.json", "settings.json")])
-def test_it_is_listed_as_damaged_and_can_be_removed(store, capsys, lost):
+def test_a_run_without_its_status_is_listed_as_damaged_and_can_be_removed(store, capsys, lost):
     for name in lost:
         lose(store / "runs" / "none1x1" / name)
     results = ["--results", str(store)]
@@ -166,37 +148,19 @@ def test_it_is_listed_as_damaged_and_can_be_removed(store, capsys, lost):
 def test_a_store_whose_statuses_are_all_gone_is_no_bundle(store, tmp_path, capsys):
     for path in (store / "runs").glob("*/status.json"):
         path.unlink()
-    assert "additive1x1/status.json' is missing" in refusal(
-        capsys, "claims", store, tmp_path / "out"
-    )
+    line = refusal(capsys, "claims", store, tmp_path / "out")
+    assert "additive1x1/status.json' is missing" in line
 
 
-class Killed(BaseException):
-    """The end of the process, in a test."""
-
-
-def test_a_run_that_was_killed_before_its_first_status_is_none_yet(store, monkeypatch):
-    """What it leaves is an empty folder, or one with a part of its status."""
+def test_a_folder_without_a_status_and_sums_is_no_run(store, bundle, tmp_path):
+    """What was killed before its first status, other programs' folders, bundles."""
     before = find_runs(store)
-    with monkeypatch.context() as dying:
-        dying.setattr(os, "replace", lambda *_: (_ for _ in ()).throw(Killed))
-        with pytest.raises(Killed):
-            RunFolder(store / "runs", "begun").write_status("running")
+    begun = write_begun(store, "begun", planted_settings("none", 2))
+    lose(begun / "status.json")
     (store / "runs" / "empty").mkdir()
-    assert (store / "runs" / "begun").is_dir()
     assert find_runs(store) == before
     RunFolder(store / "runs", "begun").write_status("running")
     assert [path.name for path in find_runs(store).unfinished] == ["begun"]
-
-
-def test_a_run_under_way_that_lost_its_status_is_named(store):
-    run = write_begun(store, "begun", planted_settings("none", 2))
-    lose(run / "status.json")
-    with pytest.raises(UserError, match=r"begun/status\.json' is missing.* to finish"):
-        load_bundle(store)
-
-
-def test_folders_of_other_programs_and_bundles_are_no_runs(bundle, tmp_path):
     for name in (".editor", "editor"):
         (tmp_path / "many" / name).mkdir(parents=True)
         (tmp_path / "many" / name / "settings.json").write_text("{}")
@@ -210,28 +174,10 @@ def test_lost_groups_are_told_and_their_sweep_writes_them_again(store, tmp_path,
     assert line.endswith("where it is not there, the sweep's command writes it again")
     gather(store, {"none1x1": "a group"})
     assert read_groups(store) == {"none1x1": "a group"}
-    assert run(["export", "--results", str(store)]) == 0
-
-
-def test_the_latest_results_are_those_that_lost_their_table(bundle, tmp_path):
-    older = shutil.copytree(bundle, tmp_path / "results" / "a")
-    newer = shutil.copytree(bundle, tmp_path / "results" / "b")
-    os.utime(older / "runs.csv", (1, 1))
-    lose(newer / "runs.csv")
-    assert latest_output(tmp_path / "results") == newer
+    assert set(load_bundle(store).runs["group"]) == {"", "a group"}
 
 
 def test_an_arm_whose_settings_are_lost_is_not_left_out(store):
     lose(store / "runs" / "additive1x1" / "settings.json")
     with pytest.raises(UserError, match=r"additive1x1/settings\.json' cannot be read"):
         arms(store)
-
-
-@pytest.mark.slow
-def test_a_study_of_another_kind_does_not_hide_the_loss(bundle, tmp_path, capsys):
-    """What is written beside a lost file leaves it listed."""
-    lose(bundle / "probes" / "length.csv")
-    write_listed(bundle, [("probes/fit.csv", b"run,arm\n")])
-    assert "probes/length.csv' cannot" in refusal(capsys, "claims", bundle, tmp_path / "out")
-    reseal(bundle)
-    assert run(asked("claims", bundle)) == 0

@@ -1,7 +1,12 @@
-"""Runs executed in the test's own process, and what two of them wrote compared."""
+"""Runs executed in the test's own process, killed at a step, and what two of them wrote."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from itertools import count
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from seq2seq_bottleneck.runs.checkpoint import StopRequest
 from seq2seq_bottleneck.runs.run import execute
@@ -26,3 +31,31 @@ def same_results(first: Path, second: Path) -> bool:
     """Whether two runs have the same weights and translations, bit for bit."""
     names = ("weights.safetensors", "hypotheses.jsonl", "sentences.csv")
     return all((first / name).read_bytes() == (second / name).read_bytes() for name in names)
+
+
+class Killed(BaseException):
+    """The end of the process, in a test."""
+
+
+@contextmanager
+def killed_at(step: int, *places: tuple[object, str]) -> Iterator[list[bool]]:
+    """The process is killed as it begins this step, from 0: a call of one of these functions.
+
+    Says whether it was.
+    """
+    steps, killed = count(), []
+
+    def stepping(real):
+        def wrapped(*arguments, **named):
+            if next(steps) == step:
+                killed.append(True)
+                raise Killed
+            return real(*arguments, **named)
+
+        return wrapped
+
+    with pytest.MonkeyPatch.context() as patch:
+        for owner, name in places:
+            patch.setattr(owner, name, stepping(getattr(owner, name)))
+        with suppress(Killed):
+            yield killed

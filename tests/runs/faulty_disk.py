@@ -41,9 +41,9 @@ def main() -> None:
     use_cache()
     folder, fault = Path(sys.argv[1]), FAULTS[sys.argv[2]]
     for step in count():
-        found = broken_at(folder / str(step), step, fault)
-        print(json.dumps({"step": step} | found), flush=True)
-        if found["first"]["phase"] == "done":
+        outcome = broken_at(folder / str(step), step, fault)
+        print(json.dumps({"step": step} | outcome), flush=True)
+        if outcome["first"]["phase"] == "done":
             break
 
 

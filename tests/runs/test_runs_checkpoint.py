@@ -29,8 +29,6 @@ from seq2seq_bottleneck.training.loop import Learner, Progress, Snapshot, Traine
 from seq2seq_bottleneck.training.stack import Stack
 from seq2seq_bottleneck.training.step import initial_state
 
-NAMES = ["one", "two", "three"]
-
 
 def learner(seed=1, average_last=0.0, optimizer="adam", **model):
     sizes = {"embedding_size": 3, "context_size": 4} | model
@@ -42,71 +40,62 @@ def learner(seed=1, average_last=0.0, optimizer="adam", **model):
 
 def snapshot(*learners):
     """A stack as it may stand in mid-training; one seed has diverged."""
-    stack = Stack(len(learners))
-    states = [initial_state(each.weights, each.settings) for each in learners]
+    states = [initial_state(item.weights, item.settings) for item in learners]
     states = [
         state._replace(mean=jax.tree.map(lambda leaf: leaf / 3, state.mean)) for state in states
     ]
-    found = {"sentences": 3, "tokens": 9, "nats": 0.1 + 0.7, "standard_error": None}
-    log = [Progress(20, 90, 1.5, 10.0, 3.0, 0.1 + 0.2, {"5-10": found, "11+": found})]
+    bucket = {"sentences": 3, "tokens": 9, "nats": 0.1 + 0.7, "standard_error": None}
+    log = [Progress(20, 90, 1.5, 10.0, 3.0, 0.1 + 0.2, {"5-10": bucket, "11+": bucket})]
     trained = [
-        Trained(each.weights, best_update=seed, valid_loss=0.1 * seed, log=log, target_tokens=seed)
-        for seed, each in enumerate(learners, 1)
+        Trained(item.weights, best_update=seed, valid_loss=0.1 * seed, log=log, target_tokens=seed)
+        for seed, item in enumerate(learners, 1)
     ]
     trained[-1].status, trained[-1].reason, trained[-1].valid_loss = "diverged", "too far", np.inf
     losses = [np.arange(len(learners)) / 3 + update for update in range(2)]
-    return Snapshot(stack.join(states), trained, losses)
+    return Snapshot(Stack(len(learners)).join(states), trained, losses)
 
 
-def same(one, other):
-    pairs = zip(jax.tree.leaves(one.state), jax.tree.leaves(other.state), strict=True)
-    assert all(np.array_equal(a, b) and a.dtype == b.dtype for a, b in pairs)
-    for mine, theirs in zip(one.trained, other.trained, strict=True):
-        weights = zip(jax.tree.leaves(mine.weights), jax.tree.leaves(theirs.weights), strict=True)
-        assert all(np.array_equal(a, b) for a, b in weights)
-        assert (mine.log, mine.valid_loss, mine.reason) == (
-            theirs.log,
-            theirs.valid_loss,
-            theirs.reason,
-        )
-    assert [each.tolist() for each in one.losses] == [each.tolist() for each in other.losses]
+def assert_same(first, second):
+    """All arrays, their types, and what is no array."""
+    for snapshots in [first.state, second.state], [first.losses, second.losses]:
+        for a, b in zip(*map(jax.tree.leaves, snapshots), strict=True):
+            np.testing.assert_array_equal(a, b, strict=True)
+    for item, other in zip(first.trained, second.trained, strict=True):
+        for a, b in zip(*(jax.tree.leaves(x.weights) for x in (item, other)), strict=True):
+            np.testing.assert_array_equal(a, b)
+        assert [item.log, item.valid_loss, item.reason] == [
+            other.log,
+            other.valid_loss,
+            other.reason,
+        ]
 
 
-OPTIMIZED = pytest.mark.parametrize(
-    ("average_last", "optimizer"), [(0.0, "adam"), (0.5, "adam"), (0.5, "muon")]
-)
-
-
-def write(folder, held, run="one"):
+def write(folder, content, run="one"):
     """The folder of a run of this name, with the snapshot as its checkpoint."""
     (folder / run).mkdir(exist_ok=True)
-    (folder / run / CHECKPOINT).write_bytes(to_bytes(held, run))
+    (folder / run / CHECKPOINT).write_bytes(to_bytes(content, run))
     return folder / run
 
 
 @pytest.mark.slow
-@OPTIMIZED
-def test_what_is_read_is_what_was_written(tmp_path, average_last, optimizer):
-    held = snapshot(learner(1, average_last, optimizer))
-    assert (held.state.mean is not None) == (average_last > 0)
-    same(read_checkpoint(write(tmp_path, held), learner(5, average_last, optimizer)), held)
-    assert read_checkpoint(tmp_path / "none", learner()) is None
-
-
-@pytest.mark.slow
-@OPTIMIZED
-def test_the_checkpoints_of_a_stack_are_those_of_its_seeds_and_make_it_up_again(
+@pytest.mark.parametrize(
+    ("average_last", "optimizer"), [(0.0, "adam"), (0.5, "adam"), (0.5, "muon")]
+)
+def test_what_is_read_is_what_was_written_and_seeds_make_up_their_stack_again(
     tmp_path, average_last, optimizer
 ):
     learners = [learner(seed, average_last, optimizer) for seed in (1, 2, 3)]
-    held = snapshot(*learners)
-    folders = [tmp_path / name for name in NAMES]
-    Checkpoints(folders, StopRequest()).keep(held)
-    parts = [read_checkpoint(folder, learners[0]) for folder in folders]
+    whole = snapshot(*learners)
+    assert (whole.state.mean is not None) == (average_last > 0)
+    folders = [tmp_path / name for name in ("one", "two", "three")]
+    Checkpoints(folders, StopRequest()).keep(whole)
+    fresh = learner(5, average_last, optimizer)
+    parts = [read_checkpoint(folder, fresh) for folder in folders]
     for place, part in enumerate(parts):
-        same(part, held.part(place))
-    same(join(parts), held)
-    same(join(parts[:1]), parts[0])
+        assert_same(part, whole.part(place))
+    assert_same(join(parts), whole)
+    assert_same(join(parts[:1]), parts[0])
+    assert read_checkpoint(tmp_path / "none", fresh) is None
 
 
 def facts_of(content):
@@ -148,53 +137,6 @@ def test_a_file_that_is_no_whole_checkpoint_of_this_run_is_refused(tmp_path, spo
         read_checkpoint(folder, learner())
 
 
-@pytest.fixture(scope="module")
-def kept(tmp_path_factory):
-    """The folder of a run with a checkpoint, its bytes, and what it holds."""
-    held = snapshot(learner())
-    folder = write(tmp_path_factory.mktemp("kept"), held)
-    return folder, (folder / CHECKPOINT).read_bytes(), held
-
-
-def flipped(content: bytes, place: int, bit: int) -> bytes:
-    return content[:place] + bytes([content[place] ^ 1 << bit]) + content[place + 1 :]
-
-
-@pytest.mark.exhaustive(sample="session")
-@settings(max_examples=150, deadline=None)
-@given(share=st.floats(0, 1, exclude_max=True), bit=st.integers(0, 7))
-def test_one_flipped_bit_is_noticed_wherever_it_is(kept, share, bit):
-    folder, content, held = kept
-    (folder / CHECKPOINT).write_bytes(flipped(content, int(share * len(content)), bit))
-    try:
-        same(read_checkpoint(folder, learner()), held)
-    except CheckpointError as error:
-        assert str(error).startswith(("cannot be read (", "is of ")), error  # noqa: PT017
-
-
-@pytest.mark.slow
-def test_every_byte_of_a_checkpoints_arrays_counts(kept):
-    """Not one is taken without a word, as all were before there were digests."""
-    folder, content, _ = kept
-    begin = 8 + int.from_bytes(content[:8], "little")
-    for place in range(begin, len(content), 97):
-        (folder / CHECKPOINT).write_bytes(flipped(content, place, 3))
-        with pytest.raises(CheckpointError, match="does not match its checksum"):
-            read_checkpoint(folder, learner())
-
-
-def test_a_log_of_an_older_version_is_gone_on_with(tmp_path):
-    """Its reports have no buckets, and nothing else about them has changed."""
-    folder = write(tmp_path, snapshot(learner()))
-    content = (folder / CHECKPOINT).read_bytes()
-    trained = facts_of(content)["trained"]
-    for report in trained["log"]:
-        assert report.pop("valid_buckets")
-    (folder / CHECKPOINT).write_bytes(changed(content, facts={"trained": trained}))
-    log = read_checkpoint(folder, learner()).trained[0].log
-    assert log == [Progress(20, 90, 1.5, 10.0, 3.0, valid_loss=0.1 + 0.2)]
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("other", [{"context_size": 5}, {"average_last": 0.5}])
 def test_the_checkpoint_of_another_model_or_without_the_mean_is_refused(tmp_path, other):
@@ -203,17 +145,50 @@ def test_the_checkpoint_of_another_model_or_without_the_mean_is_refused(tmp_path
         read_checkpoint(folder, learner(**other))
 
 
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory):
+    """The folder of a run with a checkpoint, its bytes, and what it holds."""
+    content = snapshot(learner())
+    folder = write(tmp_path_factory.mktemp("kept"), content)
+    return folder, (folder / CHECKPOINT).read_bytes(), content
+
+
+def write_flipped(kept, place: int, bit: int) -> None:
+    folder, content, _ = kept
+    flipped = content[:place] + bytes([content[place] ^ 1 << bit]) + content[place + 1 :]
+    (folder / CHECKPOINT).write_bytes(flipped)
+
+
+@pytest.mark.exhaustive(sample="session")
+@settings(max_examples=150, deadline=None)
+@given(share=st.floats(0, 1, exclude_max=True), bit=st.integers(0, 7))
+def test_one_flipped_bit_is_noticed_wherever_it_is(kept, share, bit):
+    write_flipped(kept, int(share * len(kept[1])), bit)
+    try:
+        assert_same(read_checkpoint(kept[0], learner()), kept[2])
+    except CheckpointError as error:
+        assert str(error).startswith(("cannot be read (", "is of ")), error  # noqa: PT017
+
+
+@pytest.mark.slow
+def test_every_byte_of_a_checkpoints_arrays_counts(kept):
+    """Not one is taken without a word, as all were before there were digests."""
+    begin = 8 + int.from_bytes(kept[1][:8], "little")
+    for place in range(begin, len(kept[1]), 97):
+        write_flipped(kept, place, 3)
+        with pytest.raises(CheckpointError, match="does not match its checksum"):
+            read_checkpoint(kept[0], learner())
+
+
 @pytest.mark.exhaustive(sample="session")
 def test_a_run_with_a_useless_checkpoint_says_so_and_begins_anew(tmp_path):
     settings = smoke("training.updates=20")
     folder = RunFolder(tmp_path, executed(tmp_path, settings)[-1]["run"])
-    scores = (folder.path / "weights.safetensors").read_bytes()
-
+    weights = (folder.path / "weights.safetensors").read_bytes()
     folder.write_status("running")
     (folder.path / CHECKPOINT).write_bytes(save({"0": np.zeros(1)}))
     events = executed(tmp_path, settings)
-    assert "going on from update 0, without its checkpoint, which cannot be read" in " ".join(
-        event["phase"] for event in events
-    )
+    phases = " ".join(event["phase"] for event in events)
+    assert "going on from update 0, without its checkpoint, which cannot be read" in phases
     assert events[-1]["phase"] == "done"
-    assert (folder.path / "weights.safetensors").read_bytes() == scores
+    assert (folder.path / "weights.safetensors").read_bytes() == weights

@@ -6,14 +6,12 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+import time
 from pathlib import Path
 
 import dask
 import psutil
 import pytest
-from dask_cluster import Cluster, wait_for
 from executing import same_results, smoke
 
 from seq2seq_bottleneck.runs import cluster
@@ -31,6 +29,52 @@ QUICK = [
 COPY = ["corpus.max_words=20", *QUICK]
 
 
+class Cluster:
+    """A scheduler and its workers, in a folder that no test works in."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.workers = folder, []
+        file = folder / "scheduler.json"
+        arguments = ["--host", "127.0.0.1", "--port", "0", "--scheduler-file", str(file)]
+        self.scheduler = self.start("dask_scheduler", *arguments)
+        wait_for(file.is_file)
+        self.address = json.loads(file.read_text())["address"]
+
+    def start(self, program: str, *arguments: str) -> subprocess.Popen:
+        with (self.folder / "log").open("a") as log:
+            return subprocess.Popen(
+                [sys.executable, "-m", f"distributed.cli.{program}", "--no-dashboard", *arguments],
+                cwd=self.folder,
+                stdout=log,
+                stderr=log,
+            )
+
+    def fill_up(self) -> None:
+        """Bring the number of living workers to two."""
+        self.workers = [worker for worker in self.workers if worker.poll() is None]
+        arguments = ["--nthreads", "1", "--no-nanny", "--host", "127.0.0.1"]
+        arguments += ["--local-directory", str(self.folder)]
+        while len(self.workers) < 2:
+            self.workers.append(self.start("dask_worker", self.address, *arguments))
+
+    def stop(self) -> None:
+        """The workers first: one that finds no scheduler looks for it for a while."""
+        for process in (*self.workers, self.scheduler):
+            process.terminate()
+            try:
+                process.wait(timeout=10)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+
+
+def wait_for(condition, seconds=30.0) -> None:
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "waited in vain"
+        time.sleep(0.05)
+
+
 def gone(process: int) -> bool:
     """Whether a process has ended, or is but a name in the table of one that will not wait."""
     try:
@@ -40,36 +84,27 @@ def gone(process: int) -> bool:
 
 
 @pytest.fixture(scope="module")
-def started(tmp_path_factory) -> Iterator[Cluster]:
-    held = Cluster(tmp_path_factory.mktemp("elsewhere"))
-    held.start_scheduler()
-    try:
-        yield held
-    finally:
-        held.stop()
+def cluster_of_module(tmp_path_factory):
+    dask_cluster = Cluster(tmp_path_factory.mktemp("elsewhere"))
+    yield dask_cluster
+    dask_cluster.stop()
 
 
 @pytest.fixture
-def two_workers(started) -> Cluster:
-    started.fill_up()
-    return started
+def two_workers(cluster_of_module):
+    cluster_of_module.fill_up()
+    return cluster_of_module
 
 
-@dataclass
-class Heard:
-    """A listener that keeps what it hears."""
-
-    events: list[tuple[str, dict]] = field(default_factory=list)
+class Heard(list):
+    """A listener that keeps what it hears: the job's name and the event."""
 
     def __call__(self, job, event) -> None:
-        self.events.append((job.name, event))
+        self.append((job.name, event))
 
     def process_of(self, name: str) -> int:
         """The process that runs a job, the last if there were more."""
-        return [e["process"] for job, e in self.events if job == name and "process" in e][-1]
-
-    def ends(self) -> list[str]:
-        return sorted(job for job, event in self.events if event["phase"] in ENDS)
+        return [event["process"] for job, event in self if job == name and "process" in event][-1]
 
 
 def copy_job(name: str, *assignments: str) -> Job:
@@ -85,9 +120,8 @@ def test_a_worker_killed_in_mid_run_costs_no_result_and_none_is_there_twice(two_
     def kill(job, event):
         heard(job, event)
         if job.name == "killed" and event.get("update") and not killed:
-            run = heard.process_of("killed")
-            killed.append(run)
-            os.kill(psutil.Process(run).ppid(), signal.SIGKILL)
+            killed.append(heard.process_of("killed"))
+            os.kill(psutil.Process(killed[0]).ppid(), signal.SIGKILL)
 
     outcomes = run_jobs_on_cluster(jobs, tmp_path / "store", kill, two_workers.address)
     assert [outcome.phase for outcome in outcomes] == ["done", "done", "failed", "done"]
@@ -96,18 +130,17 @@ def test_a_worker_killed_in_mid_run_costs_no_result_and_none_is_there_twice(two_
     assert outcomes[2].exit_code
     assert outcomes[0].run == outcomes[3].run
     assert heard.process_of("killed") != killed[0]
-    assert heard.ends() == ["again", "killed", "lost", "other"]
-    assert {folder.status for folder in run_folders(tmp_path / "store")} == {"done"}
-    assert len(run_folders(tmp_path / "store")) == 2
+    ends = sorted(job for job, event in heard if event["phase"] in ENDS)
+    assert ends == ["again", "killed", "lost", "other"]
+    folders = run_folders(tmp_path / "store")
+    assert [folder.status for folder in folders] == ["done", "done"]
     wait_for(lambda: gone(killed[0]))
 
     (local,) = run_jobs([long], tmp_path / "local", lambda *_: None)
     assert local.run == outcomes[0].run
-    assert same_results(tmp_path / "local" / local.run, tmp_path / "store" / local.run)
-    names = [
-        {path.name for path in (tmp_path / at / local.run).iterdir()} for at in ("local", "store")
-    ]
-    assert names[0] == names[1]
+    here, there = (tmp_path / place / local.run for place in ("local", "store"))
+    assert same_results(here, there)
+    assert {path.name for path in here.iterdir()} == {path.name for path in there.iterdir()}
 
 
 def test_a_finished_run_is_sent_out_again_by_force_alone(two_workers, tmp_path):
@@ -115,12 +148,12 @@ def test_a_finished_run_is_sent_out_again_by_force_alone(two_workers, tmp_path):
     (first,) = run_jobs_on_cluster([job], tmp_path, lambda *_: None, two_workers.address)
     (second,) = run_jobs_on_cluster([job], tmp_path, heard, two_workers.address)
     assert first == second
-    assert [event["phase"] for _, event in heard.events] == ["done"]
+    assert [event["phase"] for _, event in heard] == ["done"]
     (folder,) = run_folders(tmp_path)
     folder.replace({"status.json": b'{"status": "done", "reason": "old"}'})
     (again,) = run_jobs_on_cluster([job], tmp_path, heard, two_workers.address, force=True)
     assert again == first
-    assert any("process" in event for _, event in heard.events)
+    assert heard.process_of("once")
     assert folder.read_status()["reason"] == ""
     assert not folder.in_use
 
@@ -131,19 +164,16 @@ def test_the_users_files_travel_though_the_workers_cannot_see_them(
     monkeypatch.chdir(tmp_path)
     words = [f"word{number}" for number in range(20)]
     sentences = [" ".join(words[(i + k) % 20] for k in range(5 + i % 10)) for i in range(400)]
-    Path("mine.TSV").write_text(
-        "".join(f"{text} {i}\t{text}\n" for i, text in enumerate(sentences))
-    )
+    lines = [f"{text} {i}\t{text}\n" for i, text in enumerate(sentences)]
+    Path("mine.TSV").write_text("".join(lines))
     settings = resolve("smoke", ["corpus.name=files", "corpus.source=mine.TSV", *QUICK])
-    heard = Heard()
-    (outcome,) = run_jobs_on_cluster(
-        [Job("mine", settings)], Path("store"), heard, two_workers.address
-    )
+    jobs, heard = [Job("mine", settings)], Heard()
+    (outcome,) = run_jobs_on_cluster(jobs, Path("store"), heard, two_workers.address)
     assert outcome.phase == "done", outcome.reason
-    found = json.loads((tmp_path / "store" / outcome.run / "settings.json").read_text())
-    assert found == settings.model_dump()
-    (local,) = run_jobs([Job("mine", settings)], Path("store"), heard)
-    assert heard.events[-1][1]["phase"] == "done"
+    written = json.loads((tmp_path / "store" / outcome.run / "settings.json").read_text())
+    assert written == settings.model_dump()
+    (local,) = run_jobs(jobs, Path("store"), heard)
+    assert heard[-1][1]["phase"] == "done"
     assert local.run == outcome.run
     assert len(run_folders(Path("store"))) == 1
 
@@ -164,31 +194,27 @@ def test_an_interrupted_sweep_ends_its_runs(two_workers, tmp_path):
 
 
 def test_a_run_that_diverges_is_told_as_here(two_workers, tmp_path):
-    job = copy_job("diverges", "training.learning_rate=3e38", "training.clip_norm=1e30")
-    heard = Heard()
-    (outcome,) = run_jobs_on_cluster([job], tmp_path / "there", heard, two_workers.address)
-    (local,) = run_jobs([job], tmp_path / "here", lambda *_: None)
-    assert outcome == local
-    assert outcome.phase == "diverged"
+    jobs = [copy_job("diverges", "training.learning_rate=3e38", "training.clip_norm=1e30")]
+    outcomes = run_jobs_on_cluster(jobs, tmp_path / "there", Heard(), two_workers.address)
+    assert outcomes == run_jobs(jobs, tmp_path / "here", lambda *_: None)
     (folder,) = run_folders(tmp_path / "there")
-    assert folder.status == outcome.phase
+    assert folder.status == outcomes[0].phase == "diverged"
 
 
 def test_a_lost_scheduler_is_told_in_one_line(tmp_path):
-    started = Cluster(tmp_path)
-    started.start_scheduler()
+    lost = Cluster(tmp_path)
+
+    def kill(_, event):
+        if event.get("update"):
+            lost.scheduler.kill()
+
     try:
-        started.fill_up()
-
-        def kill(_, event):
-            if event.get("update"):
-                started.scheduler.kill()
-
+        lost.fill_up()
         job = copy_job("endless", "training.updates=100000")
         with pytest.raises(UserError, match=r"^lost the scheduler; the same command runs"):
-            run_jobs_on_cluster([job], tmp_path / "store", kill, started.address)
+            run_jobs_on_cluster([job], tmp_path / "store", kill, lost.address)
     finally:
-        started.stop()
+        lost.stop()
 
 
 DRIVER = """
@@ -205,10 +231,8 @@ run_jobs_on_cluster([job], Path(sys.argv[2]), listener, sys.argv[1])
 
 
 def test_a_killed_driver_leaves_no_process_behind(two_workers, tmp_path):
-    arguments = [two_workers.address, str(tmp_path), *COPY]
-    with subprocess.Popen(
-        [sys.executable, "-c", DRIVER, *arguments], stdout=subprocess.PIPE, text=True
-    ) as driver:
+    command = [sys.executable, "-c", DRIVER, two_workers.address, str(tmp_path), *COPY]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as driver:
         started = json.loads(driver.stdout.readline())
         driver.kill()
     wait_for(lambda: gone(started["process"]))
@@ -216,9 +240,9 @@ def test_a_killed_driver_leaves_no_process_behind(two_workers, tmp_path):
 
 def test_a_scheduler_that_cannot_be_reached_is_named(tmp_path, monkeypatch):
     monkeypatch.setattr(cluster, "CONNECTING", 1.0)
-    with socket.socket() as held:
-        held.bind(("127.0.0.1", 0))
-        address = f"tcp://127.0.0.1:{held.getsockname()[1]}"
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        address = f"tcp://127.0.0.1:{taken.getsockname()[1]}"
         with pytest.raises(UserError, match=f"cannot reach scheduler '{address}'"):
             run_jobs_on_cluster([], tmp_path, lambda *_: None, address)
 

@@ -4,12 +4,10 @@ import os
 import shutil
 import subprocess
 from collections.abc import Callable
-from contextlib import suppress
-from itertools import count
 from pathlib import Path
 
 import pytest
-from executing import executed, smoke
+from executing import executed, killed_at, smoke
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -41,10 +39,11 @@ SMALL = smoke(
     "training.validations=2", "scoring.resamples=20",
 )  # fmt: skip
 STUDY = find_study("length")
+Reader = Callable[[Path], object]
 
 
 @pytest.fixture(scope="module")
-def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def out(tmp_path_factory) -> Path:
     """An output folder: a run in its store, measured by a study; bundle, groups, a table."""
     out = tmp_path_factory.mktemp("whole") / "out"
     run = out / STORE / executed(out / STORE, SMALL)[-1]["run"]
@@ -55,8 +54,12 @@ def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out
 
 
-class Killed(BaseException):
-    """The end of the process, in a test."""
+@pytest.fixture(scope="module")
+def bundle(out, tmp_path_factory) -> Path:
+    """The same away from its store."""
+    folder = tmp_path_factory.mktemp("away") / "bundle"
+    shutil.copytree(out, folder, ignore=lambda *_: [STORE])
+    return folder
 
 
 def run_of(out: Path) -> Path:
@@ -73,21 +76,26 @@ def weights(run: Path) -> list:
 
 
 def kept(run: Path) -> list:
-    found = read_kept(run, read_settings(run), STUDY).found
-    return [is_kept(run, STUDY), {name: column.tolist() for name, column in found.items()}]
+    columns = read_kept(run, read_settings(run), STUDY).found
+    return [is_kept(run, STUDY), {name: column.tolist() for name, column in columns.items()}]
 
 
-OF_A_RUN: dict[str, Callable[[Path], object]] = {
+def counts(folder: Path) -> dict[str, list]:
+    sentences = load_bundle(folder).sentences
+    return {run: [item.words.tolist(), item.statistics.tolist()] for run, item in sentences.items()}
+
+
+OF_A_RUN: dict[str, Reader] = {
     "settings.json": read_settings,
     "environment.json": lambda run: read_object(run / "environment.json"),
-    "log.jsonl": lambda run: learning_rows(run),
+    "log.jsonl": learning_rows,
     "weights.safetensors": weights,
     "source.vocabulary": vocabularies,
     "target.vocabulary": vocabularies,
     "source.subwords.model": vocabularies,
     "target.subwords.model": vocabularies,
     "hypotheses.jsonl": read_outputs,
-    "sentences.csv": lambda run: list(run_rows(run / "sentences.csv")),
+    "sentences.csv": lambda run: run_rows(run / "sentences.csv"),
     "scores.csv": lambda run: load_results(run.parent).to_csv(),
     "examples.json": lambda run: load_bundle(run.parent).examples(),
     "probes/length.csv": kept,
@@ -95,14 +103,7 @@ OF_A_RUN: dict[str, Callable[[Path], object]] = {
     "status.json": lambda run: [path.name for path in find_runs(run.parent).done],
 }
 """What reads each file of a finished run's folder."""
-
-
-def counts(folder: Path) -> dict[str, list]:
-    held = load_bundle(folder).sentences
-    return {run: [each.words.tolist(), each.statistics.tolist()] for run, each in held.items()}
-
-
-OF_A_BUNDLE: dict[str, Callable[[Path], object]] = {
+OF_A_BUNDLE: dict[str, Reader] = {
     "runs.csv": lambda folder: load_results(folder).to_csv(),
     "sentences.csv.gz": counts,
     "learning.csv": lambda folder: load_bundle(folder).learning().to_csv(),
@@ -114,8 +115,9 @@ OF_A_BUNDLE: dict[str, Callable[[Path], object]] = {
 
 
 def files_of(folder: Path) -> set[str]:
-    found = (path for path in folder.rglob("*") if path.is_file())
-    return {path.relative_to(folder).as_posix() for path in found if path.name[0] != "."}
+    paths = (path for path in folder.rglob("*") if path.is_file() and path.name[0] != ".")
+    names = {path.relative_to(folder).as_posix() for path in paths}
+    return {name for name in names if not name.startswith("runs/")}
 
 
 def sha256sum(folder: Path) -> int:
@@ -124,100 +126,68 @@ def sha256sum(folder: Path) -> int:
     return subprocess.run(command, cwd=folder, capture_output=True).returncode
 
 
-def test_every_file_has_its_reader_here_and_coreutils_agree(out: Path) -> None:
-    run = run_of(out)
-    assert files_of(run) == {*OF_A_RUN, SUMS}
-    assert {name for name in files_of(out) if not name.startswith("runs/")} == {
-        *OF_A_BUNDLE,
-        SUMS,
-    }
-    assert sha256sum(run) == sha256sum(out) == 0
+def test_every_file_has_its_reader_here_and_coreutils_agree(out):
+    assert files_of(run_of(out)) == {*OF_A_RUN, SUMS}
+    assert files_of(out) == {*OF_A_BUNDLE, SUMS}
+    assert sha256sum(run_of(out)) == sha256sum(out) == 0
 
 
 @st.composite
-def damages(draw: st.DrawFn, size: int) -> Callable[[bytes], bytes]:
+def damaged(draw: st.DrawFn, whole: bytes) -> bytes:
     """Emptied, cut, or one bit turned over."""
-    kind = draw(st.sampled_from(["empty", "cut", "bit"]))
-    if kind == "empty":
-        return lambda content: content[:0]
-    if kind == "cut":
-        kept = draw(st.integers(1, size - 1))
-        return lambda content: content[:kept]
-    place, bit = draw(st.integers(0, size - 1)), 1 << draw(st.integers(0, 7))
-    return lambda content: content[:place] + bytes([content[place] ^ bit]) + content[place + 1 :]
+    place = draw(st.integers(0, len(whole) - 1))
+    if draw(st.booleans()):
+        return whole[:place]
+    flipped = whole[place] ^ 1 << draw(st.integers(0, 7))
+    return whole[:place] + bytes([flipped]) + whole[place + 1 :]
 
 
 def one_line(error: UserError) -> str:
-    said = str(error)
-    assert "\n" not in said
-    return said
+    assert "\n" not in str(error)
+    return str(error)
 
 
 quickly = settings(
     max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
+NAMED = [("run", name) for name in sorted({*OF_A_RUN} - {"status.json"})]
+NAMED += [("bundle", name) for name in sorted(OF_A_BUNDLE)]
 
 
-def is_told(path: Path, damage: Callable[[bytes], bytes], read: Callable[[], object]) -> None:
-    """A damaged file is an error that names it; mended it is read as before."""
+@pytest.mark.parametrize(("where", "name"), NAMED)
+@quickly
+@given(data=st.data())
+def test_a_damaged_file_is_named(out, bundle, where, name, data):
+    folder, readers = (run_of(out), OF_A_RUN) if where == "run" else (bundle, OF_A_BUNDLE)
+    path = folder / name
     whole = path.read_bytes()
     try:
-        path.write_bytes(damage(whole))
+        path.write_bytes(data.draw(damaged(whole)))
         with pytest.raises(UserError) as raised:
-            read()
+            readers[name](folder)
         assert str(path) in one_line(raised.value)
         assert "; " in str(raised.value)  # the way out
     finally:
         path.write_bytes(whole)
 
 
-@pytest.mark.parametrize("name", sorted({*OF_A_RUN} - {"status.json"}))
-@quickly
-@given(data=st.data())
-def test_a_damaged_file_of_a_run_is_named(out: Path, name: str, data: st.DataObject) -> None:
-    run = run_of(out)
-    damage = data.draw(damages((run / name).stat().st_size))
-    is_told(run / name, damage, lambda: OF_A_RUN[name](run))
-
-
-@pytest.fixture(scope="module")
-def bundle(out: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The same away from its store."""
-    folder = tmp_path_factory.mktemp("away") / "bundle"
-    shutil.copytree(out, folder, ignore=lambda *_: [STORE])
-    return folder
-
-
-@pytest.mark.parametrize("name", sorted(OF_A_BUNDLE))
-@quickly
-@given(data=st.data())
-def test_a_damaged_file_of_a_bundle_is_named(bundle: Path, name: str, data: st.DataObject) -> None:
-    damage = data.draw(damages((bundle / name).stat().st_size))
-    is_told(bundle / name, damage, lambda: OF_A_BUNDLE[name](bundle))
-
-
 @pytest.mark.parametrize("name", ["status.json", SUMS])
 @quickly
 @given(data=st.data())
-def test_a_damaged_status_or_sum_is_told_or_changes_nothing(
-    out: Path, name: str, data: st.DataObject
-) -> None:
+def test_a_damaged_status_or_sum_is_told_or_changes_nothing(out, name, data):
     run = run_of(out)
     path, read = run / name, data.draw(st.sampled_from(sorted(OF_A_RUN)))
     before, whole = OF_A_RUN[read](run), path.read_bytes()
     try:
-        path.write_bytes(data.draw(damages(len(whole)))(whole))
+        path.write_bytes(data.draw(damaged(whole)))
         assert OF_A_RUN[read](run) == before
     except UserError as error:
-        told = str(run) in one_line(error)
-        assert told
+        assert str(run) in one_line(error)  # noqa: PT017
     finally:
         path.write_bytes(whole)
 
 
-def test_a_finished_run_that_lost_its_sums_is_damaged_and_so_is_a_bundle(
-    out: Path, bundle: Path, tmp_path: Path
-) -> None:
+def test_a_finished_run_that_lost_its_sums_is_damaged_and_so_is_a_bundle(out, bundle, tmp_path):
     store = shutil.copytree(out, tmp_path / "store")
     (run_of(store) / SUMS).unlink()
     with pytest.raises(UserError, match=f"its folder has no {SUMS}.*--remove"):
@@ -228,15 +198,20 @@ def test_a_finished_run_that_lost_its_sums_is_damaged_and_so_is_a_bundle(
         load_results(away)
 
 
+def test_a_file_that_is_not_listed_is_damaged(out, tmp_path):
+    store = shutil.copytree(out, tmp_path / "store")
+    (store / "probes" / "fit.csv").write_text("run,arm\n")
+    with pytest.raises(UserError, match=f"{SUMS} does not list it.*bottleneck study fit"):
+        rests_on(store / "probes" / "fit.csv")
+
+
 def numbers(folder: Path) -> str:
     """The tidy table but for its group and what is timed."""
     timed = ["group", "train_seconds", "train_tokens_per_second"]
     return load_results(folder).drop(columns=timed).to_csv()
 
 
-def test_a_run_that_lost_its_status_is_done_again_by_what_made_it(
-    out: Path, tmp_path: Path
-) -> None:
+def test_a_run_that_lost_its_status_is_done_again_by_what_made_it(out, tmp_path):
     store = shutil.copytree(out / STORE, tmp_path / STORE)
     (store / run_of(out).name / "status.json").unlink()
     with pytest.raises(UserError, match=r"status\.json' is missing.*to finish"):
@@ -246,21 +221,11 @@ def test_a_run_that_lost_its_status_is_done_again_by_what_made_it(
 
 
 @pytest.mark.parametrize("step", range(3))
-def test_a_run_killed_at_its_first_files_stops_nobody(
-    out: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: int
-) -> None:
+def test_a_run_killed_at_its_first_files_stops_nobody(out, tmp_path, step):
     """Before its status, before its settings, before what it runs on."""
-    steps, replace = count(), os.replace
-
-    def replaced(*arguments):
-        if next(steps) == step:
-            raise Killed
-        replace(*arguments)
-
-    with monkeypatch.context() as dying:
-        dying.setattr(os, "replace", replaced)
-        with pytest.raises(Killed):
-            executed(tmp_path, SMALL)
+    with killed_at(step, (os, "replace")) as killed:
+        executed(tmp_path, SMALL)
+    assert killed
     name = run_of(out).name
     assert (tmp_path / name).is_dir()
     assert [run.name for run in find_runs(tmp_path).unfinished] == [name] * (step > 0)
@@ -268,46 +233,29 @@ def test_a_run_killed_at_its_first_files_stops_nobody(
     assert numbers(tmp_path) == numbers(out)
 
 
-def test_a_file_that_is_not_listed_is_damaged(out: Path, tmp_path: Path) -> None:
-    store = shutil.copytree(out, tmp_path / "store")
-    (store / "probes" / "fit.csv").write_text("run,arm\n")
-    with pytest.raises(UserError, match=f"{SUMS} does not list it.*bottleneck study fit"):
-        rests_on(store / "probes" / "fit.csv")
-
-
 LAST = 6
 """The last write of a bundle: of the checksums, after one of both versions' and five of files."""
 
 
 @pytest.mark.parametrize("step", range(LAST + 3))
-def test_a_bundle_whose_writer_is_killed_is_the_old_or_the_new_or_says_so(
-    out: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: int
-) -> None:
+def test_a_bundle_whose_writer_is_killed_is_the_old_or_the_new_or_says_so(out, tmp_path, step):
     """Two files of it change: the group of a run, and a run that is not done."""
     store, folder = shutil.copytree(out / STORE, tmp_path / STORE), tmp_path / "bundle"
     (run,) = find_runs(store).done
     write_bundle([run], folder, {})
     RunFolder(store, "begun").write_status("running")
-    steps, replace = count(), os.replace
-
-    def replaced(*arguments):
-        if next(steps) == step:
-            raise Killed
-        replace(*arguments)
-
-    monkeypatch.setattr(os, "replace", replaced)
-    with suppress(Killed):
+    with killed_at(step, (os, "replace")) as killed:
         write_bundle([run], folder, {run.name: "other"})
-    monkeypatch.undo()
-    assert next(steps) > step or step > LAST
+    assert killed or step > LAST
     try:
-        held = load_bundle(folder)
-        seen = set(held.runs["group"]), set(held.unfinished()["run"])
+        read = load_bundle(folder)
+        seen = set(read.runs["group"]), set(read.unfinished()["run"])
     except UserError as error:
         seen = one_line(error)
-    ways = {0: ({""}, set()), 1: ({""}, set()), LAST: ({"other"}, {"begun"})}
-    if step in ways or step > LAST:
-        assert seen == ways.get(step, ways[LAST])
+    if step < 2:
+        assert seen == ({""}, set())
+    elif step >= LAST:
+        assert seen == ({"other"}, {"begun"})
     else:
         assert "an export or a merge was stopped" in seen
     write_bundle([run], folder, {run.name: "other"})

@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-from functools import partial
 
 import jax
 import numpy as np
@@ -19,19 +18,32 @@ from seq2seq_bottleneck.runs.pool import Job, read_events, run_jobs, stacks
 from seq2seq_bottleneck.runs.store import run_folders
 from seq2seq_bottleneck.settings.machine import NUMBERS
 
-
-def interrupt(_, event):
-    """A listener that stops everything at the first report of a training."""
-    if event.get("update"):
-        raise KeyboardInterrupt
+SAMPLED = pytest.mark.exhaustive(sample="session")
 
 
-@pytest.mark.exhaustive(sample="session")
+def quiet(*_):
+    """A listener that hears nothing."""
+
+
+class Heard(list):
+    """A listener that keeps what it hears: the job's name and the event."""
+
+    def __call__(self, job, event):
+        self.append((job.name, event))
+
+    def phases(self, name):
+        return [event["phase"] for job, event in self if job == name]
+
+
+def jobs_of(*seeds, **changes):
+    """Jobs that differ in their seed alone."""
+    more = [f"training.{name}={value}" for name, value in changes.items()]
+    return [Job(f"seed {seed}", smoke(*more, f"training.seed={seed}")) for seed in seeds]
+
+
+@SAMPLED
 def test_a_killed_worker_fails_alone(tmp_path):
-    jobs = [
-        Job("killed", smoke("training.updates=100000")),
-        Job("lives", smoke()),
-    ]
+    jobs = [Job("killed", smoke("training.updates=100000")), Job("lives", smoke())]
     process = {}
 
     def kill(job, event):
@@ -45,37 +57,51 @@ def test_a_killed_worker_fails_alone(tmp_path):
     assert (tmp_path / second.run / "scores.csv").is_file()
 
 
-@pytest.mark.exhaustive(sample="session")
+@SAMPLED
 @pytest.mark.parametrize("threads", [1, 2])
 def test_an_interrupted_run_goes_on_to_the_same_weights(tmp_path, threads):
     """Stopped in mid-training, then started again: bit for bit what an undisturbed run gives."""
-    job = Job("long", smoke("training.updates=90", "model.dropout=0.1"))
-    run = partial(run_jobs, [job], threads=threads)
-    phases = []
+    jobs, phases = [Job("long", smoke("training.updates=90", "model.dropout=0.1"))], []
 
-    def listen(job, event):
+    def interrupt(_, event):
         phases.append(event["phase"])
-        interrupt(job, event)
+        if event.get("update"):
+            raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        run(tmp_path / "stopped", listen)
+        run_jobs(jobs, tmp_path / "stopped", interrupt, threads=threads)
     assert phases[-2:] == ["training", "stopping"]  # told at once: the checkpoint takes seconds
     (folder,) = run_folders(tmp_path / "stopped")
     assert folder.status == "running"
     assert not folder.in_use
     assert (folder.path / CHECKPOINT).is_file()
 
-    events = []
-    (resumed,) = run(tmp_path / "stopped", lambda _, event: events.append(event))
-    (whole,) = run(tmp_path / "whole", lambda *_: None)
-    assert next(event["update"] for event in events if "update" in event) > 20
+    heard = Heard()
+    (resumed,) = run_jobs(jobs, tmp_path / "stopped", heard, threads=threads)
+    (whole,) = run_jobs(jobs, tmp_path / "whole", quiet, threads=threads)
+    assert next(event["update"] for _, event in heard if "update" in event) > 20
     assert resumed.run == whole.run == folder.run
-    assert same_results(tmp_path / "stopped" / resumed.run, tmp_path / "whole" / whole.run)
+    assert same_results(folder.path, tmp_path / "whole" / whole.run)
     assert not (folder.path / CHECKPOINT).exists()
     assert json.loads((folder.path / "environment.json").read_text())["threads"] == threads
 
 
-@pytest.mark.exhaustive(sample="session")
+@SAMPLED
+def test_only_runs_under_way_are_told_to_be_stopping(tmp_path):
+    heard = Heard()
+
+    def listen(job, event):
+        heard(job, event)
+        if job.name == "seed 2" and event["phase"] != "stopping":
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run_jobs(jobs_of(1, 2, 3), tmp_path, listen, width=1)
+    assert "done" in heard.phases("seed 1")
+    assert [job for job, event in heard if event["phase"] == "stopping"] == ["seed 2"]
+
+
+@SAMPLED
 def test_a_run_on_several_cores_ends_as_one_on_one_does(tmp_path):
     """But for the order in which the gradients of sentences are added up.
 
@@ -84,11 +110,10 @@ def test_a_run_on_several_cores_ends_as_one_on_one_does(tmp_path):
     job = Job("short", smoke("training.updates=40", "training.batch_size=32"))
     logs = []
     for threads in (1, 4):
-        (outcome,) = run_jobs([job], tmp_path / str(threads), lambda *_: None, threads=threads)
-        lines = (tmp_path / str(threads) / outcome.run / "log.jsonl").read_text().splitlines()
-        logs.append([[json.loads(line)[name] for name in ("loss", "valid_loss")] for line in lines])
-    alone, cut = (np.array(log, dtype=np.float64) for log in logs)
-    np.testing.assert_allclose(cut, alone, rtol=1e-3)
+        (outcome,) = run_jobs([job], tmp_path / str(threads), quiet, threads=threads)
+        frame = pd.read_json(tmp_path / str(threads) / outcome.run / "log.jsonl", lines=True)
+        logs.append(frame[["loss", "valid_loss"]].to_numpy(np.float64))
+    np.testing.assert_allclose(logs[1], logs[0], rtol=1e-3)
 
 
 def test_runs_share_the_cores_that_there_are(monkeypatch):
@@ -143,81 +168,52 @@ def test_what_would_make_other_numbers_is_not_handed_to_a_worker(monkeypatch):
         assert str(int(ours) if isinstance(ours, bool) else ours) == value
 
 
-@pytest.mark.exhaustive(sample="session")
-def test_only_runs_under_way_are_told_to_be_stopping(tmp_path):
-    jobs, phases = stack_of(1, 2, 3), []
-
-    def listen(job, event):
-        phases.append((job.name, event["phase"]))
-        if job.name == "seed 2" and event["phase"] != "stopping":
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        run_jobs(jobs, tmp_path, listen, width=1)
-    assert ("seed 1", "done") in phases
-    assert [job for job, phase in phases if phase == "stopping"] == ["seed 2"]
-
-
-@pytest.mark.exhaustive(sample="session")
+@SAMPLED
 def test_a_finished_run_is_left_alone_unless_forced(tmp_path):
-    job = Job("once", smoke())
-    (first,) = run_jobs([job], tmp_path, lambda *_: None)
+    job, heard = Job("once", smoke()), Heard()
+    (first,) = run_jobs([job], tmp_path, quiet)
     path = tmp_path / first.run / "status.json"
     stamp = path.stat().st_mtime_ns
-    phases = []
-    run_jobs([job], tmp_path, lambda _, event: phases.append(event["phase"]))
-    assert phases == ["starting", "preparing", "done"]
+    run_jobs([job], tmp_path, heard)
+    assert heard.phases("once") == ["starting", "preparing", "done"]
     assert path.stat().st_mtime_ns == stamp
-    run_jobs([job], tmp_path, lambda *_: None, force=True)
+    run_jobs([job], tmp_path, quiet, force=True)
     assert path.stat().st_mtime_ns != stamp
 
 
-@pytest.mark.exhaustive(sample="session")
+@SAMPLED
 def test_two_at_once_on_one_run_do_it_once(tmp_path):
-    phases = {"one": [], "two": []}
-    jobs = [Job(name, smoke()) for name in phases]
-    outcomes = run_jobs(
-        jobs, tmp_path, lambda job, event: phases[job.name].append(event["phase"]), width=2
-    )
+    heard = Heard()
+    outcomes = run_jobs([Job("one", smoke()), Job("two", smoke())], tmp_path, heard, width=2)
     assert outcomes[0].run == outcomes[1].run
-    assert sorted("training" in seen for seen in phases.values()) == [False, True]
+    assert sorted("training" in heard.phases(name) for name in ("one", "two")) == [False, True]
 
 
 @pytest.mark.slow
 def test_a_store_that_cannot_be_written_is_told_as_a_users_error(tmp_path):
     (tmp_path / "store").write_text("a file where the store should be")
-    (outcome,) = run_jobs([Job("lost", smoke())], tmp_path / "store", lambda *_: None)
+    (outcome,) = run_jobs([Job("lost", smoke())], tmp_path / "store", quiet)
     assert outcome.phase == "failed"
     assert "cannot write" in outcome.reason
 
 
-def stack_of(*seeds, **changes):
-    """Jobs that differ in their seed alone."""
-    more = [f"training.{name}={value}" for name, value in changes.items()]
-    return [Job(f"seed {seed}", smoke(*more, f"training.seed={seed}")) for seed in seeds]
-
-
 def test_stacks_hold_runs_that_differ_in_their_seed_alone():
     wide = Job("wide", smoke("model.context_size=8", "training.seed=2"))
-    jobs = [*stack_of(1, 2), wide, *stack_of(3, 4, 5)]
+    jobs = [*jobs_of(1, 2), wide, *jobs_of(3, 4, 5)]
     names = [[job.name for job in stack] for stack in stacks(jobs, 3)]
     assert names == [["seed 1", "seed 2", "seed 3"], ["wide"], ["seed 4", "seed 5"]]
     assert stacks(jobs, 1) == [[job] for job in jobs]
-    twice = [*stack_of(1, 2), *stack_of(1)]
-    assert [len(stack) for stack in stacks(twice, 9)] == [2, 1]
+    assert [len(stack) for stack in stacks([*jobs_of(1, 2), *jobs_of(1)], 9)] == [2, 1]
 
 
-@pytest.mark.exhaustive(sample="session")
+@SAMPLED
 def test_seeds_together_give_what_they_give_alone(tmp_path):
-    jobs = stack_of(1, 2, 3)
-    events = []
-    together = run_jobs(
-        jobs, tmp_path / "together", lambda job, event: events.append((job.name, event)), together=3
-    )
-    alone = run_jobs(jobs, tmp_path / "alone", lambda *_: None)
+    jobs, heard = jobs_of(1, 2, 3), Heard()
+    together = run_jobs(jobs, tmp_path / "together", heard, together=3)
+    alone = run_jobs(jobs, tmp_path / "alone", quiet)
     assert [outcome.phase for outcome in together] == ["done"] * 3
     assert [outcome.run for outcome in together] == [outcome.run for outcome in alone]
-    assert len({event["process"] for _, event in events if "process" in event}) == 1
+    assert len({event["process"] for _, event in heard if "process" in event}) == 1
     for outcome in together:
         losses = [
             pd.read_csv(tmp_path / kind / outcome.run / "scores.csv")["nll_per_token"]
@@ -236,12 +232,26 @@ os.write(1, b"caf\xe9\n")
 print('{"place": 1, "phase": "done"}')
 print('{"place": 0')
 """
+WORKER = """
+import os, sys
+from seq2seq_bottleneck.runs import worker
+from seq2seq_bottleneck.settings.errors import UserError
+
+def execute(stack, store, emit, *_):
+    print("a library's word")
+    os.write(1, b"another's, without an end")
+    emit(1, {"phase": "done", "run": "b", "reason": ""})
+    raise UserError("the disk is full")
+
+worker.execute = execute
+worker.main()
+"""
 
 
-def process_of(program, *arguments, given=""):
+def process_of(program, given=""):
     """A process as the pool starts it."""
     process = subprocess.Popen(
-        [sys.executable, "-c", program, *arguments],
+        [sys.executable, "-c", program],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
@@ -259,28 +269,11 @@ def test_a_line_that_is_no_event_is_not_taken_for_one():
     assert live == {0}
 
 
-WORKER = """
-import os, sys
-from seq2seq_bottleneck.runs import worker
-from seq2seq_bottleneck.settings.errors import UserError
-
-def execute(stack, store, emit, *_):
-    print("a library's word")
-    os.write(1, b"another's, without an end")
-    emit(1, {"phase": "done", "run": "b", "reason": ""})
-    raise UserError("the disk is full")
-
-worker.execute = execute
-worker.main()
-"""
-
-
-@pytest.mark.exhaustive(sample="session")
+@SAMPLED
 def test_a_workers_events_are_its_own_and_no_run_ends_twice():
     """Whatever is printed beside them; and a fault of the user's is that of the runs it ends."""
-    stack = [smoke().model_dump()] * 3
-    order = json.dumps({"stack": stack, "store": "nowhere", "force": False})
-    with process_of(WORKER, given=order) as process:
+    order = {"stack": [smoke().model_dump()] * 3, "store": "nowhere", "force": False}
+    with process_of(WORKER, json.dumps(order)) as process:
         events = [json.loads(line) for line in process.stdout]
     ends = {event["place"]: event["phase"] for event in events if event["phase"] != "starting"}
     assert ends == {0: "failed", 1: "done", 2: "failed"}

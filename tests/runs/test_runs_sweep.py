@@ -1,10 +1,10 @@
 """The bundle of an output folder is what its store holds: after a stop, a removal, two sweeps."""
 
-import csv
 import os
 import time
 from concurrent.futures import ThreadPoolExecutor
 
+import pandas as pd
 import pytest
 from planted import sentences, write_run
 
@@ -15,6 +15,7 @@ from seq2seq_bottleneck.runs import reproduce, sweep
 from seq2seq_bottleneck.runs.pool import Job, Outcome
 from seq2seq_bottleneck.runs.store import RunFolder
 from seq2seq_bottleneck.runs.sweep import forget, gather, run_sweep
+from seq2seq_bottleneck.settings.errors import UserError
 from seq2seq_bottleneck.settings.run import resolve
 
 
@@ -26,8 +27,8 @@ def planted(out, name, *assignments):
 
 def bundled(out):
     """Runs and groups of the bundle, in its order."""
-    with (out / RUNS).open() as file:
-        return {row["run"]: row["group"] for row in csv.DictReader(file)}
+    table = pd.read_csv(out / RUNS, keep_default_na=False)
+    return dict(zip(table["run"], table["group"], strict=True))
 
 
 def silent(job, event):
@@ -59,10 +60,14 @@ def test_a_reproduction_bundles_the_whole_store_in_its_order_with_its_groups(tmp
     planted(tmp_path, "b", "model.attention=dot")
     gather(tmp_path, {"a": "earlier"})
     planted(tmp_path, "c", "model.attention=additive")
-    job = Job("additive", resolve("smoke"))
-    monkeypatch.setattr(reproduce, "run_jobs", lambda *_, **__: [Outcome(job, "done", run="c")])
-    reproduce.reproduce([job], tmp_path, silent)
+    jobs = [Job("additive", resolve("smoke"))]
+    outcomes = [Outcome(jobs[0], "done", run="c")]
+    monkeypatch.setattr(reproduce, "run_jobs", lambda *_, **__: outcomes)
+    reproduce.reproduce(jobs, tmp_path, silent)
     assert list(bundled(tmp_path).items()) == [("c", ""), ("b", ""), ("a", "earlier")]
+    outcomes.append(Outcome(jobs[0], "diverged", reason="the loss was not finite"))
+    with pytest.raises(UserError, match="run 'additive' diverged: the loss was not finite"):
+        reproduce.reproduce(jobs, tmp_path, silent)
 
 
 @pytest.mark.slow

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import sacrebleu
 from scipy import stats
+from system_files import outputs, reference_texts
 
 from seq2seq_bottleneck.scoring import bootstrap
 from seq2seq_bottleneck.scoring.bleu import bleu, bleu_statistics
@@ -20,34 +21,20 @@ from seq2seq_bottleneck.scoring.bootstrap import (
 )
 from seq2seq_bottleneck.settings.buckets import OUTSIDE, Buckets, holds
 
-WORDS = np.array(["le", "la", "chat", "chien", "dort", "mange", "dans", "sur", "sous", "toit"])
+
+def corpus(sentences, noise, seed=1):
+    """Translations with a share of words replaced, and references, which no seed changes."""
+    references = reference_texts([3 + 5 * n % 12 for n in range(sentences)])
+    return outputs(references, noise, seed), references
 
 
-def _corpus(sentences, noise, seed):
-    """References, and hypotheses with a share of words replaced."""
-    rng = np.random.default_rng(seed)
-    lengths = rng.integers(3, 15, size=sentences)
-    golds = [rng.choice(WORDS, size=length) for length in lengths]
-    ours = [np.where(rng.random(len(gold)) < noise, rng.choice(WORDS), gold) for gold in golds]
-    return [" ".join(words) for words in ours], [" ".join(words) for words in golds]
-
-
-def _seeds(sentences, noise, seeds=(1, 2)):
-    """Statistics, seeds first: the words that fail differ by seed, the references do not."""
-    references = _corpus(sentences, 0.0, 0)[1]
-    rows = []
-    for seed in seeds:
-        rng = np.random.default_rng(seed)  # at more noise the same words fail, and others
-        texts = [
-            " ".join(word if rng.random() > noise else "euh" for word in reference.split())
-            for reference in references
-        ]
-        rows.append(bleu_statistics(texts, references))
-    return np.stack(rows)
+def seed_rows(sentences, noise, seeds=(1, 2)):
+    """Statistics, seeds first: the words that fail differ by seed; with more noise more fail."""
+    return np.stack([bleu_statistics(*corpus(sentences, noise, seed)) for seed in seeds])
 
 
 def test_draws_equal_sacrebleu_on_the_same_sentences():
-    hypotheses, references = _corpus(25, 0.3, 3)
+    hypotheses, references = corpus(25, 0.3, 3)
     weights = draw(25, 40, seed=1, bucket=2)
     ours = estimate(bleu, bleu_statistics(hypotheses, references)[None], weights)
     for row, score in zip(weights.astype(int), ours.draws, strict=True):
@@ -63,10 +50,9 @@ def test_draws_are_whole_resamples_that_differ_by_bucket_and_seed_alone():
     assert weights.shape == (50, 30)
     assert (weights.sum(axis=1) == 30).all()
     assert weights.mean(axis=0) == pytest.approx(1.0, abs=0.6)
-    first = draw(20, 10, seed=1, bucket=0)
-    assert np.array_equal(first, draw(20, 10, seed=1, bucket=0))
-    assert not np.array_equal(first, draw(20, 10, seed=1, bucket=1))
-    assert not np.array_equal(first, draw(20, 10, seed=2, bucket=0))
+    assert np.array_equal(weights, draw(30, 50, seed=4, bucket=0))
+    assert not np.array_equal(weights, draw(30, 50, seed=4, bucket=1))
+    assert not np.array_equal(weights, draw(30, 50, seed=2, bucket=0))
 
 
 def test_interval_agrees_with_scipys_percentile_bootstrap():
@@ -88,7 +74,7 @@ def test_interval_agrees_with_scipys_percentile_bootstrap():
 
 
 def test_statistic_is_the_mean_over_seeds_and_their_order_does_not_matter():
-    rows = _seeds(40, 0.3, seeds=(1, 2, 3))
+    rows = seed_rows(40, 0.3, seeds=(1, 2, 3))
     weights = draw(40, 200, seed=1, bucket=0)
     forward, back = (estimate(bleu, seeds, weights) for seeds in (rows, rows[::-1]))
     assert forward.value == pytest.approx(np.mean([bleu(row.sum(axis=0)) for row in rows]))
@@ -112,24 +98,18 @@ def test_many_seeds_a_few_at_a_time_give_the_same_bits(monkeypatch, many, most):
     assert np.array_equal(ours.draws, narrow.draws, equal_nan=True)
 
 
-def test_identical_systems_differ_by_exactly_nothing():
-    rows = _seeds(40, 0.3)
-    weights = draw(40, 200, seed=1, bucket=0)
-    gain = difference(estimate(bleu, rows, weights), estimate(bleu, rows, weights))
-    assert gain.value == 0.0
-    assert gain.interval == Interval(0.0, 0.0)
-    assert not gain.interval.above_zero
-    assert not gain.interval.below_zero
-
-
 def test_planted_difference_is_found_and_pairing_narrows_it():
-    better, worse = _seeds(150, 0.2), _seeds(150, 0.35)
+    better, worse = seed_rows(150, 0.2), seed_rows(150, 0.35)
     same, other = (draw(150, 500, seed=1, bucket=bucket) for bucket in (0, 1))
     gain = difference(estimate(bleu, better, same), estimate(bleu, worse, same))
-    apart = difference(estimate(bleu, better, same), estimate(bleu, worse, other))
+    unpaired = difference(estimate(bleu, better, same), estimate(bleu, worse, other))
     assert gain.interval.above_zero
     assert gain.interval.low < gain.value < gain.interval.high
-    assert gain.draws.std() < apart.draws.std()
+    assert gain.draws.std() < unpaired.draws.std()
+    nothing = difference(estimate(bleu, better, same), estimate(bleu, better, same))
+    assert (nothing.value, nothing.interval) == (0.0, Interval(0.0, 0.0))
+    assert not nothing.interval.above_zero
+    assert not nothing.interval.below_zero
 
 
 def test_interaction_is_longest_filled_minus_shortest_filled():
@@ -145,19 +125,21 @@ def test_interaction_is_longest_filled_minus_shortest_filled():
         interaction(gains[:3])
 
 
-def test_percent_change_against_the_first_bucket():
+def test_ratios_of_estimates_and_of_sums():
     first = Estimate(40.0, np.array([40.0, 50.0]))
     last = Estimate(10.0, np.array([10.0, 20.0]))
     drop = percent_change(last, first)
     assert drop.value == pytest.approx(-75.0)
     assert drop.draws == pytest.approx([-75.0, -60.0])
     nothing = percent_change(last, Estimate(0.0, np.zeros(2)))
-    assert np.isnan(nothing.value)
-    assert np.isnan(nothing.draws).all()
+    assert np.isnan([nothing.value, *nothing.draws]).all()
+    # Not the mean of ratios.
+    assert ratio_of_sums(np.array([[3.0, 2.0], [30.0, 10.0]]).sum(axis=0)) == 33 / 12
+    assert np.isnan(ratio_of_sums(np.array([0.0, 0.0])))
 
 
 def test_one_sentence_has_no_width_and_an_empty_bucket_is_nan_and_on_no_side_of_zero():
-    only = estimate(bleu, _seeds(1, 0.0, seeds=(1,)), draw(1, 30, seed=1, bucket=0))
+    only = estimate(bleu, seed_rows(1, 0.0, seeds=(1,)), draw(1, 30, seed=1, bucket=0))
     assert only.filled
     assert only.interval == Interval(only.value, only.value)
     nothing = estimate(bleu, np.zeros((2, 0, 10), dtype=np.int64), draw(0, 30, seed=1, bucket=0))
@@ -168,19 +150,7 @@ def test_one_sentence_has_no_width_and_an_empty_bucket_is_nan_and_on_no_side_of_
     assert not nothing.interval.below_zero
 
 
-def test_interval_covers_the_truth_about_as_often_as_it_says():
-    rng = np.random.default_rng(8)
-    covered = 0
-    for trial in range(300):
-        tokens = rng.integers(5, 30, size=60)
-        loss = tokens * rng.gamma(4.0, 0.5, size=60)  # mean of 2 a token
-        rows = np.stack([loss, tokens], axis=-1)[None]
-        interval = estimate(ratio_of_sums, rows, draw(60, 300, seed=9, bucket=trial)).interval
-        covered += interval.low <= 2.0 <= interval.high
-    assert 0.89 <= covered / 300 <= 0.98
-
-
-@pytest.mark.parametrize("seeds", [0, 1, 2, 3, 5, 11, 12, 30, 200])
+@pytest.mark.parametrize("seeds", [0, 1, 2, 3, 12, 200])
 def test_spread_over_seeds_is_students(seeds):
     values = np.random.default_rng(seeds).normal(30.0, 2.0, size=seeds)
     ours = spread(values)
@@ -194,24 +164,15 @@ def test_spread_over_seeds_is_students(seeds):
     assert (ours.low, ours.high) == pytest.approx(interval)
 
 
-# Length buckets.
-
-SLIDES = Buckets((5, 11, 21, 31, 41))
-
-
-def test_ratio_of_sums_is_not_the_mean_of_ratios():
-    assert ratio_of_sums(np.array([[3.0, 2.0], [30.0, 10.0]]).sum(axis=0)) == 33 / 12
-    assert np.isnan(ratio_of_sums(np.array([0.0, 0.0])))
-
-
 @pytest.mark.parametrize(
     ("words", "bucket"),
     [(0, OUTSIDE), (4, OUTSIDE), (5, 0), (10, 0), (11, 1), (31, 3), (40, 3), (41, 4), (500, 4)],
 )
 def test_edges_belong_to_the_bucket_they_open(words, bucket):
-    assert SLIDES.assign(np.array([words])).tolist() == [bucket]
-    assert SLIDES.names == ("5-10", "11-20", "21-30", "31-40", "41+")
-    assert [holds(name, words) for name in SLIDES.names] == [n == bucket for n in range(5)]
+    slides = Buckets((5, 11, 21, 31, 41))
+    assert slides.assign(np.array([words])).tolist() == [bucket]
+    assert slides.names == ("5-10", "11-20", "21-30", "31-40", "41+")
+    assert [holds(name, words) for name in slides.names] == [n == bucket for n in range(5)]
 
 
 def test_a_bucket_of_one_length():
