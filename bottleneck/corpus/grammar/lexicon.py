@@ -2,7 +2,7 @@
 
 import tomllib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -22,18 +22,26 @@ LECTURE_SENTENCES: tuple[str, ...] = tuple(_DATA["lecture"])
 """The lecture's sentences that are of this language; callers keep them out of every split."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Rule:
-    """A rewriting of a symbol as parts: symbols, which start with a capital letter, and tokens.
+    """A rewriting of a symbol as parts: ``symbols``, which start with a capital letter, and tokens.
 
     A word is a rule whose parts are all tokens. ``build`` makes the French of the whole from the
-    parts' in order; a token's is its position in the English sentence.
+    parts' in order; a token's is its position in the English sentence. ``fixed`` is how many words
+    the tokens add; one that is glued to the word before adds none.
     """
 
     symbol: str
     parts: tuple[str, ...]
     build: Callable[..., Any]
     weight: float = 1.0
+    symbols: tuple[str, ...] = field(init=False)
+    fixed: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.symbols = tuple(part for part in self.parts if part[0].isupper())
+        tokens = sum(not part.startswith(JOINER) for part in self.parts)
+        self.fixed = tokens - len(self.symbols)
 
 
 def words(size: str = "full") -> Iterator[Rule]:
