@@ -23,20 +23,11 @@ from ..settings.machine import cache_root
 SOURCE = "SOURCE.json"
 SIDES = ("en", "fr")
 """Languages of the two files of a split, English first."""
-# manythings.org refuses the names of libraries. A hash is of the packed file.
-HEADERS = {
-    "User-Agent": "Mozilla/5.0 (compatible; seq2seq-bottleneck)",
-    "Accept-Encoding": "identity",
-}
-DAMAGED = (
-    EOFError,
-    FileNotFoundError,  # no such member
-    ValueError,  # another sha256; sides of unequal length
-    gzip.BadGzipFile,
-    tarfile.TarError,
-    zipfile.BadZipFile,
-    zlib.error,
-)
+# manythings.org refuses the names of libraries.
+AGENT = "Mozilla/5.0 (compatible; seq2seq-bottleneck)"
+# No such member; another sha256, or sides of unequal length; a damaged archive.
+DAMAGED = (FileNotFoundError, ValueError, EOFError, gzip.BadGzipFile, zlib.error)
+DAMAGED += (tarfile.TarError, zipfile.BadZipFile)
 """What a file that is not the expected one raises."""
 
 
@@ -158,11 +149,12 @@ def _download(
     pooch.get_logger().setLevel("WARNING")
     registry = {file: known or None for file, known in corpus.files.items()}
     host = pooch.create(folder, corpus.base_url, registry=registry)
+    headers = {"User-Agent": AGENT, "Accept-Encoding": "identity"}
     texts = [text for split in corpus.splits.values() for text in split]
     unpack = {".zip": pooch.Unzip, ".tgz": pooch.Untar}
     for file in corpus.files:
         bar, kind = make_bar(file), unpack.get(Path(file).suffix)
-        load = pooch.HTTPDownloader(bar, chunk_size=1 << 16, timeout=30, headers=HEADERS)
+        load = pooch.HTTPDownloader(bar, chunk_size=1 << 16, timeout=30, headers=headers)
         host.fetch(file, kind and kind(texts, extract_dir="."), load)
     return [
         {"url": host.get_url(file), "sha256": pooch.file_hash(str(folder / file))}

@@ -1,12 +1,11 @@
 """Subwords: pieces of words that byte-pair encoding found in the training text (sentencepiece).
 
-Byte-pair encoding (Sennrich et al. 2016) rather than the unigram model: it goes by counts alone, so
-that the same text gives the same model, byte for byte, on any machine. It is taught chunks (what
-stands between spaces) with their counts, which is all that it looks at: no sentence is sampled. A
-piece that begins a chunk begins with ``▁``; none reaches over a space. A character that training
-hardly showed is spelled in bytes (``<0xC5>``), so that no text has an unknown piece. Text is kept
-as it is (no normalisation of sentencepiece's own) and comes back exactly, but for white space,
-which is folded to single spaces.
+Byte-pair encoding (Sennrich et al. 2016) rather than the unigram model: it goes by the counts of
+chunks (what stands between spaces) alone, so that the same text gives the same model, byte for
+byte, on any machine. A piece that begins a chunk begins with ``▁``; none reaches over a space. A
+character that training hardly showed is spelled in bytes (``<0xC5>``), so that no text has an
+unknown piece. Text is not normalised and comes back exactly, but for white space, which is folded
+to single spaces.
 """
 
 import io

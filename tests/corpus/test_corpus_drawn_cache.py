@@ -37,7 +37,7 @@ def test_a_corpus_that_is_read_is_the_one_that_was_drawn(settings, monkeypatch):
     drawn = load_corpus(settings, EDGES)
     *splits, notes = json.loads(gzip.decompress(cache_file(settings, EDGES).read_bytes()))
     assert [len(split) for split in splits] == [len(pairs) for pairs in drawn.splits.values()]
-    monkeypatch.setattr(made, "_draw", None)  # which cannot be called
+    monkeypatch.setattr(made, "draw_splits", None)  # which cannot be called
     read = load_corpus(settings, EDGES)
     assert read == drawn
     assert [pair.bits for pair in read.train] == [pair.bits for pair in drawn.train]
