@@ -25,9 +25,10 @@ SIDES = ("en", "fr")
 """Languages of the two files of a split, English first."""
 # manythings.org refuses the names of libraries.
 AGENT = "Mozilla/5.0 (compatible; seq2seq-bottleneck)"
-# No such member; another sha256, or sides of unequal length; a damaged archive.
-DAMAGED = (FileNotFoundError, ValueError, EOFError, gzip.BadGzipFile, zlib.error)
-DAMAGED += (tarfile.TarError, zipfile.BadZipFile)
+DAMAGED = (
+    *(FileNotFoundError, ValueError),  # no such member; another sha256, sides of unequal length
+    *(EOFError, gzip.BadGzipFile, zlib.error, tarfile.TarError, zipfile.BadZipFile),
+)
 """What a file that is not the expected one raises."""
 
 

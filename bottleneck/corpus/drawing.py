@@ -121,13 +121,13 @@ def draw_splits(
     is drawn for the test set outside ``test_min_words`` to ``test_max_words`` is in none either.
     Raises UsageError for lengths that the language cannot draw.
     """
-    wrong = "corpus.{} is {} sentence of corpus {!r}; give {}"
+    advice = f"sentence of corpus {corpus.name!r}; give"
     if corpus.min_words < source.shortest:
-        least = f"min_words={corpus.min_words}", "below the shortest", corpus.name
-        raise UsageError(wrong.format(*least, f"{source.shortest} or more"))
+        problem = f"corpus.min_words={corpus.min_words} is below the shortest"
+        raise UsageError(f"{problem} {advice} {source.shortest} or more")
     if corpus.max_words > source.longest:
-        most = f"max_words={corpus.max_words}", "above the longest", corpus.name
-        raise UsageError(wrong.format(*most, f"{source.longest} or less"))
+        problem = f"corpus.max_words={corpus.max_words} is above the longest"
+        raise UsageError(f"{problem} {advice} {source.longest} or less")
 
     def probabilities(longest: int) -> dict[int, float]:
         span = corpus.min_words, longest

@@ -54,12 +54,21 @@ def words(size: str = "full") -> Iterator[Rule]:
 
 def word_class(token: str) -> str:
     """The class of an English token; each has one. KeyError for a word that is not ours."""
-    return _classes()[token]
+    return _classes_and_genders()[0][token]
 
 
 def noun_gender(noun: str) -> str:
     """The gender, m or f, of the French for an English noun, singular or plural; else KeyError."""
-    return _genders()[noun]
+    return _classes_and_genders()[1][noun]
+
+
+@cache
+def _classes_and_genders() -> tuple[dict[str, str], dict[str, str]]:
+    nouns = [word for word in words() if word.symbol.startswith(("Noun", "Topic"))]
+    genders = {word.parts[0]: "mf"[word.build(0)[1] % 2] for word in nouns if len(word.parts) == 1}
+    for gender, tokens in _DATA["genders"].items():
+        genders |= dict.fromkeys(tokens.split(), gender)
+    return dict(assignments()), genders
 
 
 def assignments() -> Iterator[tuple[str, str]]:
@@ -72,22 +81,7 @@ def assignments() -> Iterator[tuple[str, str]]:
             yield word.parts[0], symbols[symbol]
     for kind, tokens in _DATA["classes"].items():
         yield from ((token, kind) for token in tokens.split())
-    yield COMMA, "punctuation"
-    yield POSSESSIVE, "possessive"
-
-
-@cache
-def _classes() -> dict[str, str]:
-    return dict(assignments())
-
-
-@cache
-def _genders() -> dict[str, str]:
-    nouns = [word for word in words() if word.symbol.startswith(("Noun", "Topic"))]
-    genders = {word.parts[0]: "mf"[word.build(0)[1] % 2] for word in nouns if len(word.parts) == 1}
-    return genders | {
-        token: gender for gender, tokens in _DATA["genders"].items() for token in tokens.split()
-    }
+    yield from ((COMMA, "punctuation"), (POSSESSIVE, "possessive"))
 
 
 def _entries(section: str, key: str, size: str) -> Iterator[list[str]]:
