@@ -155,7 +155,7 @@ class Grammar:
             remaining = iter(derivations)
             values = []
             for part in rule.parts:
-                if part[0].isupper():
+                if part in rule.symbols:
                     values.append(build(next(remaining)))
                 else:
                     values.append(len(english))
@@ -191,7 +191,7 @@ class Grammar:
             for part in rule.parts:
                 after: Ends = {}
                 for start, (count, parts) in states.items():
-                    if not part[0].isupper():
+                    if part not in rule.symbols:
                         if tokens[start : start + 1] == [part]:
                             after[start + 1] = count, parts
                         continue
