@@ -68,50 +68,42 @@ def lines(word: str, count: int) -> bytes:
     return "".join(f"{row}\n" for row in rows).encode()
 
 
-def tgz(members: Mapping[str, bytes]) -> bytes:
-    """A gzip tar archive."""
-    packed = io.BytesIO()
-    with tarfile.open(fileobj=packed, mode="w:gz") as tar:
+def packed(form: str, members: Mapping[str, bytes]) -> bytes:
+    """A ``zip`` archive, or a gzip ``tar``."""
+    file = io.BytesIO()
+    if form == "zip":
+        with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+            for name, data in members.items():
+                archive.writestr(name, data)
+        return file.getvalue()
+    with tarfile.open(fileobj=file, mode="w:gz") as tar:
         for name, data in members.items():
             info = tarfile.TarInfo(name)
             info.size = len(data)
             tar.addfile(info, io.BytesIO(data))
-    return packed.getvalue()
-
-
-def zipped(members: Mapping[str, bytes]) -> bytes:
-    """A zip archive."""
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, data in members.items():
-            archive.writestr(name, data)
-    return packed.getvalue()
+    return file.getvalue()
 
 
 def real_layouts() -> dict[str, bytes]:
     """Every named corpus as its host packs it, small."""
-    folder = "training/news-commentary-v9"
+    europarl, news = "europarl-v7.fr-en", "training/news-commentary-v9"
     rows = zip(lines("word", 30).splitlines(), lines("mot", 30).splitlines(), strict=True)
     columns = b"".join(b"%s\t%s\tCC-BY 2.0 (France)\n" % row for row in rows)
-    counts = {"train": 300, "val": 30, "test_2016_flickr": 60}
-    return {
-        "fr-en.tgz": tgz(
-            {"europarl-v7.fr-en.en": lines("word", 300), "europarl-v7.fr-en.fr": lines("mot", 300)}
-        ),
-        "training-parallel-nc-v9.tgz": tgz(
-            {
-                f"{folder}.de-en.en": lines("other", 9),
-                f"./{folder}.fr-en.fr": lines("mot", 40),
-                f"./{folder}.fr-en.en": lines("word", 40),
-            }
-        ),
-        "fra-eng.zip": zipped({"_about.txt": b"About\n", "fra.txt": columns}),
-        **{
-            f"{split}.{side}.gz": gzip.compress(lines(f"{split[:2]}{side}", count))
-            for split, count in counts.items()
-            for side in ("en", "fr")
-        },
+    sides = {f"{europarl}.en": lines("word", 300), f"{europarl}.fr": lines("mot", 300)}
+    papers = {
+        f"{news}.de-en.en": lines("other", 9),
+        f"./{news}.fr-en.fr": lines("mot", 40),
+        f"./{news}.fr-en.en": lines("word", 40),
     }
+    layouts = {
+        "fr-en.tgz": packed("tar", sides),
+        "training-parallel-nc-v9.tgz": packed("tar", papers),
+        "fra-eng.zip": packed("zip", {"_about.txt": b"About\n", "fra.txt": columns}),
+    }
+    for split, count in {"train": 300, "val": 30, "test_2016_flickr": 60}.items():
+        for side in ("en", "fr"):
+            layouts[f"{split}.{side}.gz"] = gzip.compress(lines(f"{split[:2]}{side}", count))
+    return layouts
 
 
 @contextmanager

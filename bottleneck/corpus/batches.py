@@ -5,12 +5,9 @@ the target shifted by one and made in the model.
 
 Every padded shape is compiled once and every padded place is computed, so both are to be few:
 sentences of like lengths share a shape. They are ordered by the longer of their sides, and a
-dynamic programme cuts this order into classes where padding is least. (Ordered by the sum of the
-sides, six classes padded 37 instead of 26 places in 100 of a text of laws: a class then holds both
-long sources with short targets and the reverse.)
+dynamic programme cuts this order into classes where padding is least.
 """
 
-from array import array
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeVar
@@ -22,66 +19,33 @@ from .pair import SentencePair
 from .vocabulary import EOS, PAD, Vocabulary
 
 Result = TypeVar("Result")
-
 FEWEST_BATCHES = 4
 """Batches that a class to train on fills at least: it fills its last batch up by repeating
 sentences, and odd ones are not to be seen much more often than others."""
-
 MULTIPLE = 2
 """Padded lengths to train on are a multiple of this, so that near lengths share a shape."""
-
 STEP = 16
 """Evaluation's padded lengths are multiples of this: padding costs little there, compiling more."""
-
-_UNCUT = -1
-
 ALONE = 256
 """Tokens on either side above which a sentence is evaluated alone: one such line in a batch would
 have all the others computed at its length."""
 
 
-class PackedIds(Sequence[list[int]]):
-    """Lists of ids, kept as bare numbers: of millions of sentences the lists would fill memory."""
-
-    def __init__(self) -> None:
-        self._ids, self._ends = array("i"), array("q", [0])
-
-    def append(self, ids: Iterable[int]) -> None:
-        """Put a sentence behind the others."""
-        self._ids.extend(ids)
-        self._ends.append(len(self._ids))
-
-    def __len__(self) -> int:
-        return len(self._ends) - 1
-
-    def __getitem__(self, row: int) -> list[int]:
-        return self._ids[self._ends[row] : self._ends[row + 1]].tolist()
-
-    @property
-    def lengths(self) -> list[int]:
-        """How many ids each sentence has."""
-        return np.diff(np.asarray(self._ends)).tolist()
-
-
 class EncodedPairs(NamedTuple):
     """Ids of every sentence, each with EOS at its end."""
 
-    source: list[list[int]] | PackedIds
-    target: list[list[int]] | PackedIds
+    source: list[list[int]]
+    target: list[list[int]]
 
     @property
     def source_lengths(self) -> list[int]:
         """Lengths with EOS."""
-        return _lengths(self.source)
+        return [len(ids) for ids in self.source]
 
     @property
     def target_lengths(self) -> list[int]:
         """Lengths with EOS."""
-        return _lengths(self.target)
-
-
-def _lengths(side: list[list[int]] | PackedIds) -> list[int]:
-    return side.lengths if isinstance(side, PackedIds) else [len(ids) for ids in side]
+        return [len(ids) for ids in self.target]
 
 
 class Batch(NamedTuple):
@@ -98,18 +62,13 @@ class Batch(NamedTuple):
 
 
 class EvaluationBatch(NamedTuple):
-    """A full batch whose first ``real`` rows count; ``rows`` are their places in the corpus.
+    """A full batch whose first rows count; ``rows`` are their places in the corpus.
 
-    The other rows repeat the last real one: results of them are cut off.
+    The other rows repeat the last of these: results of them are cut off.
     """
 
     batch: Batch
     rows: Int[np.ndarray, "real"]
-
-    @property
-    def real(self) -> int:
-        """How many rows are no fillers."""
-        return len(self.rows)
 
 
 class Place(NamedTuple):
@@ -127,6 +86,21 @@ class ShapeClass(NamedTuple):
     target_length: int
 
 
+def encode_pairs(
+    pairs: Iterable[SentencePair],
+    source_vocabulary: Vocabulary,
+    target_vocabulary: Vocabulary,
+    reverse_source: bool = False,
+) -> EncodedPairs:
+    """Ids of both sides; reversing turns the pieces round and leaves EOS last."""
+    encoded = EncodedPairs([], [])
+    for pair in pairs:
+        ids = source_vocabulary.numbers(pair.source)
+        encoded.source.append([*(reversed(ids) if reverse_source else ids), EOS])
+        encoded.target.append([*target_vocabulary.numbers(pair.target), EOS])
+    return encoded
+
+
 def shape_classes(
     source_lengths: Sequence[int],
     target_lengths: Sequence[int],
@@ -139,113 +113,58 @@ def shape_classes(
     A class holds at least ``smallest`` sentences, or with ``sizes`` of the sentences a sum of at
     least that; few sentences make fewer classes, at least one.
     """
-    source, target = np.asarray(source_lengths), np.asarray(target_lengths)
-    counted = np.ones_like(source) if sizes is None else np.asarray(sizes)
-    groups = max(1, min(groups, int(counted.sum()) // smallest))
-    number = _class_numbers(source, target, counted, groups, smallest)
+    lengths = np.array([source_lengths, target_lengths])
+    counted = np.ones(lengths.shape[1]) if sizes is None else np.array(sizes)
+    keys, key, counts = np.unique(lengths.max(axis=0), return_inverse=True, return_counts=True)
+    longest = np.zeros((2, len(keys)), dtype=np.int64)
+    for side in (0, 1):
+        np.maximum.at(longest[side], key, lengths[side])
+    totals = np.bincount(key, counted)
+    # cost[i, j]: padded places of a class from key i to key j, infinite where it is too small.
+    cost = np.full((len(keys), len(keys)), np.inf)
+    for first in range(len(keys)):
+        places = round_up(np.maximum.accumulate(longest[:, first:], axis=1)).sum(axis=0)
+        places = np.cumsum(counts[first:]) * places
+        cost[first, first:] = np.where(np.cumsum(totals[first:]) >= smallest, places, np.inf)
+    groups = max(1, min(groups, int(counted.sum()) // smallest, len(keys)))
+    number = np.searchsorted(np.array(_cuts(cost, groups), dtype=np.int64), key)
     members = [np.flatnonzero(number == chosen) for chosen in range(int(number.max()) + 1)]
     return tuple(
-        ShapeClass(rows, round_up(int(source[rows].max())), round_up(int(target[rows].max())))
-        for rows in members
+        ShapeClass(rows, *map(int, round_up(lengths[:, rows].max(axis=1)))) for rows in members
     )
 
 
-def round_up(length: int) -> int:
+def round_up(length: Int[np.ndarray, "*shape"]) -> Int[np.ndarray, "*shape"]:
     """The next multiple of ``MULTIPLE``."""
     return -(-length // MULTIPLE) * MULTIPLE
-
-
-def _class_numbers(
-    source: Int[np.ndarray, "sentence"],
-    target: Int[np.ndarray, "sentence"],
-    counted: Int[np.ndarray, "sentence"],
-    groups: int,
-    smallest: int,
-) -> Int[np.ndarray, "sentence"]:
-    """The class of every sentence, 0 for the shortest."""
-    keys, place, counts = np.unique(
-        np.maximum(source, target), return_inverse=True, return_counts=True
-    )
-    longest = np.zeros((2, len(keys)), dtype=np.int64)
-    np.maximum.at(longest[0], place, source)
-    np.maximum.at(longest[1], place, target)
-    sizes = np.zeros(len(keys), dtype=np.int64)
-    np.add.at(sizes, place, counted)
-    cost = _costs(counts, sizes, longest, smallest)
-    return np.searchsorted(np.array(_cuts(cost, min(groups, len(keys))), dtype=np.int64), place)
-
-
-def _costs(
-    counts: Int[np.ndarray, "key"],
-    sizes: Int[np.ndarray, "key"],
-    longest: Int[np.ndarray, "2 key"],
-    smallest: int,
-) -> Float[np.ndarray, "key key"]:
-    """Padded places of a class from key i to key j, infinite where it is too small."""
-    cost = np.full((len(counts), len(counts)), np.inf)
-    for first in range(len(counts)):
-        members = np.cumsum(counts[first:])
-        longest_so_far = np.maximum.accumulate(longest[:, first:], axis=1)
-        places = members * (-(-longest_so_far // MULTIPLE) * MULTIPLE).sum(axis=0)
-        cost[first, first:] = np.where(np.cumsum(sizes[first:]) >= smallest, places, np.inf)
-    return cost
 
 
 def _cuts(cost: Float[np.ndarray, "key key"], groups: int) -> list[int]:
     """The last key of every class but the last, for at most ``groups`` classes of least cost."""
     best = cost[0]  # best[j]: least cost of the keys up to j
-    rounds: list[Int[np.ndarray, " key"]] = []
+    uncut, rounds = -1, []
     for _ in range(groups - 1):
         joined = best[:-1, None] + cost[1:]  # classes up to key i, then one from i + 1 to j
-        rounds.append(np.where(joined.min(axis=0) < best, joined.argmin(axis=0), _UNCUT))
+        rounds.append(np.where(joined.min(axis=0) < best, joined.argmin(axis=0), uncut))
         best = np.minimum(best, joined.min(axis=0))
     cuts: list[int] = []
     end = len(cost) - 1
     for choice in reversed(rounds):
-        if choice[end] != _UNCUT:
+        if choice[end] != uncut:
             end = int(choice[end])
             cuts.append(end)
     return sorted(cuts)
 
 
-def encode_pairs(
-    pairs: Iterable[SentencePair],
-    source_vocabulary: Vocabulary,
-    target_vocabulary: Vocabulary,
-    reverse_source: bool = False,
-    *,
-    packed: bool = False,
-) -> EncodedPairs:
-    """Ids of both sides; reversing turns the pieces round and leaves EOS last.
-
-    ``packed`` is for as many pairs as one trains on.
-    """
-    encoded = EncodedPairs(PackedIds(), PackedIds()) if packed else EncodedPairs([], [])
-    for pair in pairs:
-        ids = source_vocabulary.numbers(pair.source)
-        encoded.source.append([*(reversed(ids) if reverse_source else ids), EOS])
-        encoded.target.append([*target_vocabulary.numbers(pair.target), EOS])
-    return encoded
-
-
 def pad_class(pairs: EncodedPairs, shape_class: ShapeClass) -> Batch:
-    """All sentences of a shape class as one padded batch."""
-    source, source_lengths = _padded(pairs.source, shape_class.rows, shape_class.source_length)
-    target, target_lengths = _padded(pairs.target, shape_class.rows, shape_class.target_length)
-    return Batch(source, source_lengths, target, target_lengths)
-
-
-def _padded(
-    side: list[list[int]] | PackedIds, rows: Int[np.ndarray, "sentence"], length: int
-) -> tuple[Int32[np.ndarray, "sentence length"], Int32[np.ndarray, "sentence"]]:
-    """One row per sentence, ``PAD`` behind its end; and the lengths."""
-    padded = np.full((len(rows), length), PAD, dtype=np.int32)
-    lengths = np.zeros(len(rows), dtype=np.int32)
-    for place, row in enumerate(rows.tolist()):
-        ids = side[row]
-        padded[place, : len(ids)] = ids
-        lengths[place] = len(ids)
-    return padded, lengths
+    """All sentences of a shape class as one batch, ``PAD`` behind their ends."""
+    rows, arrays = shape_class.rows.tolist(), []
+    for side, length in zip(pairs, shape_class[1:], strict=True):
+        padded = np.full((len(rows), length), PAD, dtype=np.int32)
+        for place, row in enumerate(rows):
+            padded[place, : len(side[row])] = side[row]
+        arrays += [padded, np.array([len(side[row]) for row in rows], dtype=np.int32)]
+    return Batch(*arrays)
 
 
 @dataclass(frozen=True, eq=False)
@@ -262,40 +181,49 @@ class TrainingBatches:
     batch_sizes: tuple[int, ...]
     seed: int
     _plans: dict[int, tuple[Place, ...]] = field(default_factory=dict, init=False, repr=False)
-    """The plan of the epoch that was asked for last, by its number. Each stream has its own, so
-    that any number of seeds can be trained together without planning every update anew."""
+    """The plan of the epoch that was asked for last, by its number."""
 
     @property
     def sizes(self) -> tuple[int, ...]:
         """How many sentences each class holds."""
-        return tuple(len(shape_class.source) for shape_class in self.classes)
+        return tuple(len(item.source) for item in self.classes)
 
     @property
     def shapes(self) -> tuple[tuple[int, int], ...]:
         """Padded source and target length of each class."""
-        return tuple(
-            (shape_class.source.shape[1], shape_class.target.shape[1])
-            for shape_class in self.classes
-        )
+        return tuple((item.source.shape[1], item.target.shape[1]) for item in self.classes)
 
     @property
     def updates_per_epoch(self) -> int:
         """Batches that visit every sentence at least once."""
-        sizes = zip(self.sizes, self.batch_sizes, strict=True)
-        return sum(-(-size // batch_size) for size, batch_size in sizes)
+        return sum(-(-n // size) for n, size in zip(self.sizes, self.batch_sizes, strict=True))
 
     def place(self, update: int) -> Place:
         """Which class and which of its members update k (from 0) trains on."""
         epoch, within = divmod(update, self.updates_per_epoch)
         if epoch not in self._plans:
             self._plans.clear()
-            self._plans[epoch] = epoch_plan(self.sizes, self.batch_sizes, self.seed, epoch)
+            self._plans[epoch] = self.epoch_plan(epoch)
         return self._plans[epoch][within]
 
     def batch(self, update: int) -> Batch:
         """The batch of update k (from 0)."""
         shape, members = self.place(update)
         return self.classes[shape].take(members)
+
+    def epoch_plan(self, epoch: int) -> tuple[Place, ...]:
+        """The batches of an epoch: shapes in an order of the epoch, members in one of the seed."""
+        members = np.random.default_rng([self.seed % 2**64, epoch])
+        batches = []
+        for size, batch_size in zip(self.sizes, self.batch_sizes, strict=True):
+            # Shuffled and cut into full batches; the first members fill up the last.
+            count = -(-size // batch_size)
+            shuffled = np.resize(members.permutation(size), count * batch_size)
+            batches.append(shuffled.reshape(count, batch_size))
+        shapes = np.repeat(np.arange(len(batches)), [len(cut) for cut in batches])
+        turns = [iter(cut) for cut in batches]
+        order = np.random.default_rng(epoch).permutation(shapes)
+        return tuple(Place(int(shape), next(turns[shape])) for shape in order)
 
 
 def training_batches(
@@ -312,32 +240,13 @@ def training_batches(
     whatever the lengths trained on.
     """
     lengths = (pairs.source_lengths, pairs.target_lengths)
-    if batch_tokens is None:
-        shapes = shape_classes(*lengths, groups, FEWEST_BATCHES * batch_size)
-    else:
-        shapes = shape_classes(*lengths, groups, FEWEST_BATCHES * batch_tokens, lengths[1])
+    sizes = None if batch_tokens is None else lengths[1]
+    shapes = shape_classes(*lengths, groups, FEWEST_BATCHES * (batch_tokens or batch_size), sizes)
     classes = tuple(pad_class(pairs, item) for item in shapes)
     if batch_tokens is None:
         return TrainingBatches(classes, (batch_size,) * len(classes), seed)
     means = [float(item.target_lengths.mean()) for item in classes]
     return TrainingBatches(classes, tuple(max(1, round(batch_tokens / n)) for n in means), seed)
-
-
-def epoch_plan(
-    sizes: tuple[int, ...], batch_sizes: tuple[int, ...], seed: int, epoch: int
-) -> tuple[Place, ...]:
-    """The batches of one epoch: shapes in an order of the epoch, members in one of the seed too."""
-    members = np.random.default_rng([seed % 2**64, epoch])
-    batches = []
-    for size, batch_size in zip(sizes, batch_sizes, strict=True):
-        # Shuffled and cut into full batches; the first members fill up the last.
-        count = -(-size // batch_size)
-        shuffled = np.resize(members.permutation(size), count * batch_size)
-        batches.append(shuffled.reshape(count, batch_size))
-    shapes = np.repeat(np.arange(len(sizes)), [len(cut) for cut in batches])
-    order = np.random.default_rng(epoch).permutation(shapes)
-    turns = [iter(cut) for cut in batches]
-    return tuple(Place(int(shape), next(turns[shape])) for shape in order)
 
 
 def evaluation_batches(pairs: EncodedPairs, batch_size: int) -> list[EvaluationBatch]:
@@ -349,9 +258,8 @@ def evaluation_batches(pairs: EncodedPairs, batch_size: int) -> list[EvaluationB
     longest = np.maximum(pairs.source_lengths, pairs.target_lengths)
     order = np.argsort(longest, kind="stable")
     together = order[longest[order] <= ALONE]
-    cuts = range(0, len(together), batch_size)
     batches = []
-    for cut in cuts:
+    for cut in range(0, len(together), batch_size):
         rows = together[cut : cut + batch_size]
         # The last row is repeated up to a full batch.
         filled = np.concatenate([rows, np.repeat(rows[-1:], batch_size - len(rows))])

@@ -5,19 +5,19 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from hashlib import sha256
 from statistics import fmean
+from typing import NamedTuple
 
 from ..settings.concerns import NAMED, CorpusSettings
 from ..settings.errors import UsageError, UserError, counted
 from .drawing import Copying, Reversed, draw_splits
 from .drawn_cache import cached_splits
-from .joining import chained, reversed_join
-from .pair import SentencePair, Splits, by_bucket
+from .joining import chained
+from .pair import Pairs, SentencePair, Splits, by_bucket
 from .splitting import split_files
 from .subwords import learn_subwords
-from .tokens import WORDS, Tokenizer, tokenize
+from .tokens import tokenize
 from .vocabulary import Vocabulary, build_vocabulary
 
-Pairs = tuple[SentencePair, ...]
 REAL = ("files", *NAMED)
 """Corpora of real text: their lengths and case are what people wrote."""
 
@@ -58,8 +58,7 @@ class Corpus:
         return {"train": self.train, "valid": self.valid, "test": self.test}
 
 
-@dataclass(frozen=True)
-class SplitRow:
+class SplitRow(NamedTuple):
     """One split within one length bucket; means are None where there is no pair.
 
     ``target_tokens`` are without the end token; ``bits`` a sentence, None too where none are known.
@@ -73,8 +72,7 @@ class SplitRow:
     bits: float | None
 
 
-@dataclass(frozen=True)
-class Description:
+class Description(NamedTuple):
     """What a corpus holds; vocabulary sizes are without the special tokens.
 
     ``..._unknown`` are the shares, 0 to 1, of the test set's tokens that are in no vocabulary.
@@ -96,7 +94,7 @@ def load_corpus(corpus: CorpusSettings, edges: tuple[int, ...]) -> Corpus:
     """Make or read the corpus; vocabularies come from the training side alone.
 
     Raises UsageError for settings that do not go together, UserError for text that cannot be had,
-    or that is too little for two splits or two buckets.
+    or that is too little for two splits or two buckets: there is nothing to compare then.
     """
     if corpus.name in REAL:
         splits = split_files(corpus, edges)
@@ -104,7 +102,15 @@ def load_corpus(corpus: CorpusSettings, edges: tuple[int, ...]) -> Corpus:
         raise UsageError(f"corpus.test is for real text, not for corpus {corpus.name!r}")
     else:
         splits = cached_splits(corpus, edges, partial(_draw, corpus, edges))
-    check_buckets(splits.test, edges)
+    groups = by_bucket(splits.test, edges)
+    _, *buckets = groups
+    filled = [bucket for bucket in buckets if groups[bucket]]
+    if len(filled) < 2:
+        raise UserError(
+            f"the test set fills {f'only bucket {filled[0]}' if filled else 'no bucket'} of "
+            f"{', '.join(buckets)}; two are needed: give sentences of more lengths "
+            "(corpus.max_words, corpus.test_source, corpus.test_max_words) or other scoring.edges"
+        )
     source, target = learn_vocabularies(splits.train, corpus)
     return Corpus(
         *splits[:3],
@@ -122,32 +128,16 @@ def _draw(corpus: CorpusSettings, edges: tuple[int, ...]) -> Splits:
     # Imported here, so that other corpora do not pay for building the grammar.
     from .grammar import LECTURE_SENTENCES, english_french
 
-    grammar = english_french(corpus.lexicon)
-    join = partial(chained, grammar.parse)
-    if not corpus.reverse_direction:
-        return draw_splits(grammar, corpus, edges, frozenset(LECTURE_SENTENCES), join)
-    if corpus.lengths == "natural":
+    grammar, reverse = english_french(corpus.lexicon), corpus.reverse_direction
+    if reverse and corpus.lengths == "natural":
         raise UsageError(
             "corpus.lengths=natural is not known for the grammar's French; with "
             "corpus.reverse_direction give buckets or uniform"
         )
-    known = map(grammar.parse, LECTURE_SENTENCES)
-    held_out = frozenset(pair.target for pair in known if pair is not None)
-    return draw_splits(Reversed(grammar), corpus, edges, held_out, reversed_join(join))
-
-
-def check_buckets(test: Pairs, edges: tuple[int, ...]) -> None:
-    """Refuse a test set that fills fewer than two buckets as a UserError: nothing to compare."""
-    groups = by_bucket(test, edges)
-    labels = list(groups)[1:]
-    filled = [label for label in labels if groups[label]]
-    if len(filled) < 2:
-        named = f"only bucket {filled[0]}" if filled else "no bucket"
-        raise UserError(
-            f"the test set fills {named} of {', '.join(labels)}; two are needed: "
-            "give sentences of more lengths (corpus.max_words, corpus.test_source, "
-            "corpus.test_max_words) or other scoring.edges"
-        )
+    known = filter(None, map(grammar.parse, LECTURE_SENTENCES))
+    held_out = frozenset(pair.target if reverse else pair.source for pair in known)
+    language = Reversed(grammar) if reverse else grammar
+    return draw_splits(language, corpus, edges, held_out, partial(chained, grammar.parse, reverse))
 
 
 def fingerprint(splits: Splits, reverse: bool = False) -> str:
@@ -170,16 +160,13 @@ def _notes(splits: Splits, corpus: CorpusSettings, edges: tuple[int, ...]) -> tu
     """
     longest = corpus.longest_trained
     setting = "max_words" if corpus.train_max_words is None else "train_max_words"
-    outside, *_ = by_bucket(splits.test, edges).values()
-    longer = [pair for pair in splits.test if pair.words > longest]
-    notes = [
-        f"{counted(len(pairs), 'test sentence')} {problem}"
-        for pairs, problem in (
-            (outside, f"under {edges[0]} words, in no bucket"),
-            (longer, f"longer than corpus.{setting}={longest}"),
-        )
-        if pairs
-    ]
+    outside = sum(pair.words < edges[0] for pair in splits.test)
+    longer = sum(pair.words > longest for pair in splits.test)
+    notes = []
+    if outside:
+        notes.append(f"{counted(outside, 'test sentence')} under {edges[0]} words, in no bucket")
+    if longer:
+        notes.append(f"{counted(longer, 'test sentence')} longer than corpus.{setting}={longest}")
     if corpus.name in REAL:
         groups = by_bucket(splits.train, edges)
         lengths = "; ".join(f"{name} {len(group):,}" for name, group in groups.items())
@@ -192,37 +179,16 @@ def _notes(splits: Splits, corpus: CorpusSettings, edges: tuple[int, ...]) -> tu
 
 
 def describe(corpus: Corpus, edges: tuple[int, ...]) -> Description:
-    """Counts and means per split and bucket, vocabulary sizes and unknown words of the test set."""
-    rows = [
-        row
-        for name, pairs in corpus.splits.items()
-        for row in split_rows(name, pairs, edges, corpus.target_vocabulary.tokenizer)
-    ]
-    source_unknown, target_unknown = corpus.unknown_rates
-    return Description(
-        rows=tuple(rows),
-        source_vocabulary=len(corpus.source_vocabulary.words),
-        target_vocabulary=len(corpus.target_vocabulary.words),
-        source_unknown=source_unknown,
-        target_unknown=target_unknown,
-        near_copies=share(corpus.near_copies),
-        fingerprint=corpus.fingerprint,
-        notes=corpus.notes,
-    )
+    """Counts and means per split and bucket, vocabulary sizes and unknown words of the test set.
 
-
-def split_rows(
-    name: str, pairs: Pairs, edges: tuple[int, ...], target: Tokenizer = WORDS
-) -> list[SplitRow]:
-    """One row per bucket, the sentences below every bucket first; empty buckets have their row.
-
-    ``target`` counts the target's tokens.
+    One row per bucket, the sentences below every bucket first; empty buckets have their row.
     """
 
     def mean(values: list[float] | list[int]) -> float | None:
         return fmean(values) if values else None
 
-    return [
+    source, target = corpus.source_vocabulary, corpus.target_vocabulary
+    rows = [
         SplitRow(
             split=name,
             bucket=label,
@@ -231,8 +197,18 @@ def split_rows(
             target_tokens=mean([len(target.pieces(pair.target)) for pair in group]),
             bits=mean([pair.bits for pair in group if pair.bits is not None]),
         )
+        for name, pairs in corpus.splits.items()
         for label, group in by_bucket(pairs, edges).items()
     ]
+    return Description(
+        tuple(rows),
+        len(source.words),
+        len(target.words),
+        *corpus.unknown_rates,
+        share(corpus.near_copies),
+        corpus.fingerprint,
+        corpus.notes,
+    )
 
 
 def learn_vocabularies(
@@ -243,16 +219,14 @@ def learn_vocabularies(
     Raises UserError as `learn_subwords`.
     """
 
-    def learn(side: str, texts: Iterable[str], size: int) -> Vocabulary:
+    def learn(side: str, size: int) -> Vocabulary:
+        texts = (getattr(pair, side) for pair in train)
         if corpus.tokens == "words":
             return build_vocabulary(map(tokenize, texts), size)
         subwords = learn_subwords(texts, size, f"corpus.{side}_vocabulary")
         return Vocabulary(subwords.tokens, subwords)
 
-    return (
-        learn("source", (pair.source for pair in train), corpus.source_vocabulary),
-        learn("target", (pair.target for pair in train), corpus.target_vocabulary),
-    )
+    return learn("source", corpus.source_vocabulary), learn("target", corpus.target_vocabulary)
 
 
 def near_copies(test: Sequence[str], train: Iterable[str]) -> list[tuple[int, int]]:
@@ -278,6 +252,5 @@ def near_copies(test: Sequence[str], train: Iterable[str]) -> list[tuple[int, in
 
 def share(counts: Iterable[tuple[int, int]]) -> float | None:
     """The share (0 to 1) of all these sentences' 5-grams that was found; None without any."""
-    counts = list(counts)
-    total = sum(count for _, count in counts)
-    return sum(known for known, _ in counts) / total if total else None
+    known, total = map(sum, zip((0, 0), *counts, strict=True))
+    return known / total if total else None

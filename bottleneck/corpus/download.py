@@ -7,10 +7,12 @@ A corpus is a folder of one gzip file for each language and split (``train.en.gz
 import gzip
 import json
 import tarfile
+import tomllib
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from importlib.resources import files
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
@@ -21,92 +23,29 @@ from ..settings.machine import cache_root
 SOURCE = "SOURCE.json"
 SIDES = ("en", "fr")
 """Languages of the two files of a split, English first."""
-# manythings.org refuses the names of libraries. A hash is of the packed file.
-HEADERS = {
-    "User-Agent": "Mozilla/5.0 (compatible; seq2seq-bottleneck)",
-    "Accept-Encoding": "identity",
-}
+# manythings.org refuses the names of libraries.
+AGENT = "Mozilla/5.0 (compatible; seq2seq-bottleneck)"
 DAMAGED = (
-    EOFError,
-    FileNotFoundError,  # no such member
-    ValueError,  # another sha256; sides of unequal length
-    gzip.BadGzipFile,
-    tarfile.TarError,
-    zipfile.BadZipFile,
-    zlib.error,
+    *(FileNotFoundError, ValueError),  # no such member; another sha256, sides of unequal length
+    *(EOFError, gzip.BadGzipFile, zlib.error, tarfile.TarError, zipfile.BadZipFile),
 )
 """What a file that is not the expected one raises."""
 
-_MULTI30K = {
-    "train.en.gz": "d79cfa999dd4c51d2cb42499b6796d5a882c3a8a961923c25a898c90f8bbd56f",
-    "train.fr.gz": "622e75069e9f4c577425c4f277116ce66e63a2401c0a2312d90073cb12379a3c",
-    "val.en.gz": "14f7d25ddd868909a9213e361768460edcacdd6ab9d1e77b92560dc10c10dc28",
-    "val.fr.gz": "ca3106f1a72390591d25f6c45cb4cd39dec4cd3f123e099748a3ce5256c160e9",
-    "test_2016_flickr.en.gz": "611d361c6334bc7246101d48097c13cf5c4413c5befc793cc629934359d532d9",
-    "test_2016_flickr.fr.gz": "6d326e188d259fb1d04ac19eae3af956559b3a0b93d7635e56c90987c40c8b90",
-}
-
 
 class NamedCorpus(NamedTuple):
-    """What a download brings: about so many pairs, so many MB to download.
-
-    ``files`` are the names at ``base_url`` and their sha256, None where the host publishes none.
-    ``splits`` give the English and the French text of each split, a file or a member of the
-    archive; one text alone has tab-separated columns, English and French the first two.
-    """
+    """A corpus of ``corpora.toml``, which explains the fields."""
 
     pairs: int
     megabytes: float
     licence: str
     citation: str
     base_url: str
-    files: Mapping[str, str | None]
-    splits: Mapping[str, tuple[str, ...]]
+    files: Mapping[str, str]
+    splits: Mapping[str, Sequence[str]]
 
 
-CORPORA = {
-    "multi30k": NamedCorpus(
-        31_014,
-        1.3,
-        "research and education, non-commercial",
-        "Elliott et al. 2016; French: Elliott et al. 2017",
-        "https://raw.githubusercontent.com/multi30k/dataset/"
-        "a3d2e0d26b56f3846f66a952536ffed4e401d05a/data/task1/raw/",
-        _MULTI30K,
-        {
-            "train": ("train.en.gz", "train.fr.gz"),
-            "valid": ("val.en.gz", "val.fr.gz"),
-            "test": ("test_2016_flickr.en.gz", "test_2016_flickr.fr.gz"),
-        },
-    ),
-    "tatoeba": NamedCorpus(
-        230_000,
-        8.0,
-        "CC BY 2.0 FR",
-        "tatoeba.org, manythings.org",
-        "https://www.manythings.org/anki/",
-        {"fra-eng.zip": None},
-        {"train": ("fra.txt",)},
-    ),
-    "europarl": NamedCorpus(
-        2_007_723,
-        194.0,
-        "no copyright restrictions known",
-        "Koehn 2005",
-        "https://www.statmt.org/europarl/v7/",
-        {"fr-en.tgz": None},
-        {"train": ("europarl-v7.fr-en.en", "europarl-v7.fr-en.fr")},
-    ),
-    "news-commentary": NamedCorpus(
-        183_251,
-        80.0,
-        "research",
-        "Bojar et al. 2014 (WMT14)",
-        "https://www.statmt.org/wmt14/",
-        {"training-parallel-nc-v9.tgz": None},
-        {"train": tuple(f"training/news-commentary-v9.fr-en.{side}" for side in SIDES)},
-    ),
-}
+_TEXT = files(__package__).joinpath("corpora.toml").read_text("utf8")
+CORPORA = {name: NamedCorpus(**fields) for name, fields in tomllib.loads(_TEXT).items()}
 """Every corpus of ``settings.concerns.NAMED``."""
 
 
@@ -120,7 +59,7 @@ def folder_of(name: str) -> Path:
 
 def read_source(name: str) -> dict[str, Any] | None:
     """What ``SOURCE.json`` says of a corpus, None where it is not on this machine."""
-    path = None if cache_root() is None else folder_of(name) / SOURCE
+    path = cache_root() and folder_of(name) / SOURCE
     return json.loads(path.read_text(encoding="utf8")) if path and path.is_file() else None
 
 
@@ -165,13 +104,21 @@ def fetch(
         try:
             sources = _download(corpus, packed, make_bar)
             pairs = {
-                split: _write(packed, texts, text, split, limit if split == "train" else None)
+                split: _write(
+                    [packed / part for part in texts],
+                    [text / f"{split}.{side}.gz" for side in SIDES],
+                    limit if split == "train" else None,
+                )
                 for split, texts in corpus.splits.items()
             }
         except RequestException as error:
+            cause: BaseException = error
+            while origin := cause.__cause__ or cause.__context__:
+                cause = origin
             raise UserError(
-                f"{name} cannot be downloaded from {corpus.base_url} ({_reason(error)}); is this "
-                "machine online? Try again later"
+                f"{name} cannot be downloaded from {corpus.base_url} "
+                f"({getattr(cause, 'strerror', None) or cause}); is this machine online? Try again "
+                "later"
             ) from None
         except DAMAGED:
             raise UserError(
@@ -201,12 +148,14 @@ def _download(
     import pooch
 
     pooch.get_logger().setLevel("WARNING")
-    host = pooch.create(folder, corpus.base_url, registry=dict(corpus.files))
+    registry = {file: known or None for file, known in corpus.files.items()}
+    host = pooch.create(folder, corpus.base_url, registry=registry)
+    headers = {"User-Agent": AGENT, "Accept-Encoding": "identity"}
     texts = [text for split in corpus.splits.values() for text in split]
     unpack = {".zip": pooch.Unzip, ".tgz": pooch.Untar}
     for file in corpus.files:
         bar, kind = make_bar(file), unpack.get(Path(file).suffix)
-        load = pooch.HTTPDownloader(bar, chunk_size=1 << 16, timeout=30, headers=HEADERS)
+        load = pooch.HTTPDownloader(bar, chunk_size=1 << 16, timeout=30, headers=headers)
         host.fetch(file, kind and kind(texts, extract_dir="."), load)
     return [
         {"url": host.get_url(file), "sha256": pooch.file_hash(str(folder / file))}
@@ -214,32 +163,23 @@ def _download(
     ]
 
 
-def _reason(error: BaseException) -> str:
-    """What a network error goes back to."""
-    while cause := error.__cause__ or error.__context__:
-        error = cause
-    return str(getattr(error, "strerror", None) or error)
-
-
-def _write(packed: Path, texts: Sequence[str], folder: Path, split: str, limit: int | None) -> int:
+def _write(texts: Sequence[Path], sides: Sequence[Path], limit: int | None) -> int:
     """Write the two files of a split, of no more pairs than ``limit``; returns how many."""
-    paths = [packed / text for text in texts]
-    count = sum(1 for _ in _pairs(paths))
+    count = sum(1 for _ in _pairs(texts))
     kept = min(limit or count, count)
-    first, second = (folder / f"{split}.{side}.gz" for side in SIDES)
-    with gzip.open(first, "wb", 6) as ours, gzip.open(second, "wb", 6) as theirs:
-        for place, (english, french) in enumerate(_pairs(paths)):
+    with gzip.open(sides[0], "wb", 6) as ours, gzip.open(sides[1], "wb", 6) as theirs:
+        for place, (english, french) in enumerate(_pairs(texts)):
             if place * kept // count != (place + 1) * kept // count:
                 ours.write(english.strip(b"\r\n") + b"\n")
                 theirs.write(french.strip(b"\r\n") + b"\n")
     return kept
 
 
-def _pairs(paths: Sequence[Path]) -> Iterator[Sequence[bytes]]:
+def _pairs(texts: Sequence[Path]) -> Iterator[Sequence[bytes]]:
     """English and French line of each pair."""
-    opened = gzip.open if paths[0].suffix == ".gz" else open
-    with opened(paths[0], "rb") as first, opened(paths[-1], "rb") as second:
-        if len(paths) == 2:
+    opened = gzip.open if texts[0].suffix == ".gz" else open
+    with opened(texts[0], "rb") as first, opened(texts[-1], "rb") as second:
+        if len(texts) == 2:
             yield from zip(first, second, strict=True)
         else:
             yield from (line.split(b"\t")[:2] for line in first)

@@ -11,14 +11,14 @@ from dataclasses import dataclass, replace
 from itertools import accumulate
 from math import fsum, log2
 from random import Random
-from typing import Literal, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 from weakref import WeakKeyDictionary
 
 from ..settings.buckets import span_label
 from ..settings.concerns import CorpusSettings
 from ..settings.errors import UsageError, UserError
 from .joining import Join, join_test, side_by_side, within_test
-from .pair import SentencePair, Splits, reverse_pair, sources
+from .pair import Pairs, SentencePair, Splits, reverse_pair, sources
 
 TRIES = 10_000
 """Draws in a row that may give nothing new before the language counts as exhausted."""
@@ -26,15 +26,13 @@ TRIES = 10_000
 
 @runtime_checkable  # so that beartype can check it in tests
 class SentenceSource(Protocol):
-    """A language that draws a sentence pair of a given source length."""
+    """A language that draws a sentence pair of a given source length.
 
-    @property
-    def shortest(self) -> int:
-        """Fewest source words of a sentence."""
+    ``shortest`` and ``longest`` are the fewest and the most source words of a sentence.
+    """
 
-    @property
-    def longest(self) -> int:
-        """Most source words of a sentence."""
+    shortest: int
+    longest: int
 
     def draw(self, random: Random, words: int) -> SentencePair:
         """Draw a pair with this many source words; its bits are those given the length."""
@@ -123,38 +121,29 @@ def draw_splits(
     is drawn for the test set outside ``test_min_words`` to ``test_max_words`` is in none either.
     Raises UsageError for lengths that the language cannot draw.
     """
-    for wrong, problem, advice in (
-        (
-            corpus.min_words < source.shortest,
-            f"min_words={corpus.min_words} is below the shortest",
-            f"{source.shortest} or more",
-        ),
-        (
-            corpus.max_words > source.longest,
-            f"max_words={corpus.max_words} is above the longest",
-            f"{source.longest} or less",
-        ),
-    ):
-        if wrong:
-            raise UsageError(f"corpus.{problem} sentence of corpus {corpus.name!r}; give {advice}")
+    advice = f"sentence of corpus {corpus.name!r}; give"
+    if corpus.min_words < source.shortest:
+        problem = f"corpus.min_words={corpus.min_words} is below the shortest"
+        raise UsageError(f"{problem} {advice} {source.shortest} or more")
+    if corpus.max_words > source.longest:
+        problem = f"corpus.max_words={corpus.max_words} is above the longest"
+        raise UsageError(f"{problem} {advice} {source.longest} or less")
 
-    def lengths(longest: int) -> tuple[dict[int, float], tuple[range, ...]]:
-        chances = length_probabilities(
-            corpus.lengths, corpus.min_words, longest, edges, source.weight
-        )
-        return chances, length_groups(corpus.min_words, longest, edges)
+    def probabilities(longest: int) -> dict[int, float]:
+        span = corpus.min_words, longest
+        return length_probabilities(corpus.lengths, *span, edges, source.weight)
 
-    drawn = draw_stratified(
-        source, corpus.test_pairs, *lengths(corpus.max_words), f"{corpus.seed}:test", held_out
-    )
+    def stratified(count: int, longest: int, split: str, exclude: frozenset[str]) -> Pairs:
+        chances, groups = probabilities(longest), length_groups(corpus.min_words, longest, edges)
+        return draw_stratified(source, count, chances, groups, f"{corpus.seed}:{split}", exclude)
+
+    drawn = stratified(corpus.test_pairs, corpus.max_words, "test", held_out)
     parts, notes = within_test(drawn, corpus)
     test, joining_notes = join_test(parts, corpus, edges, join)
     taken = held_out | sources(drawn) | sources(test)
-    chances, groups = lengths(corpus.longest_trained)
-    valid = draw_stratified(
-        source, corpus.valid_pairs, chances, groups, f"{corpus.seed}:valid", taken
-    )
+    valid = stratified(corpus.valid_pairs, corpus.longest_trained, "valid", taken)
     taken |= sources(valid)
+    chances = probabilities(corpus.longest_trained)
     random = Random(f"{corpus.seed}:train")
     train = draw_pairs(source, corpus.train_pairs, chances, random, exclude=taken)
     return Splits(train, valid, test, notes + joining_notes)
@@ -167,7 +156,7 @@ def draw_stratified(
     groups: Sequence[range],
     seed: str,
     exclude: frozenset[str],
-) -> tuple[SentencePair, ...]:
+) -> Pairs:
     """Draw distinct pairs, each group of lengths getting its exact share, shortest group first.
 
     Every group has a seed of its own, so that a group's sentences stay the same when the others
@@ -191,7 +180,7 @@ def draw_pairs(
     lengths: Iterable[int] | None = None,
     exclude: Container[str] = frozenset(),
     distinct: bool = False,
-) -> tuple[SentencePair, ...]:
+) -> Pairs:
     """Draw pairs: a length, then a sentence of it; bits gain -log2 P(length).
 
     An excluded or, with ``distinct``, repeated sentence is thrown back together with its length:
@@ -223,25 +212,21 @@ def draw_pairs(
     return tuple(drawn)
 
 
-LengthKind = Literal["buckets", "uniform", "natural"]
-
-
 def length_groups(min_words: int, max_words: int, edges: tuple[int, ...]) -> tuple[range, ...]:
     """The lengths from min to max cut at the bucket edges: one range a filled bucket.
 
     What lies below the first edge is a group of its own; groups without a length are left out.
     """
     starts = sorted({1, *edges})
-    stops = [*starts[1:], max_words + 1]
     groups = (
         range(max(start, min_words), min(stop, max_words + 1))
-        for start, stop in zip(starts, stops, strict=True)
+        for start, stop in zip(starts, [*starts[1:], max_words + 1], strict=True)
     )
     return tuple(group for group in groups if group)
 
 
 def length_probabilities(
-    kind: LengthKind,
+    kind: str,
     min_words: int,
     max_words: int,
     edges: tuple[int, ...],

@@ -13,10 +13,9 @@ from collections.abc import Callable, Iterable, Sequence
 from ..settings.buckets import span_label
 from ..settings.concerns import CorpusSettings
 from ..settings.errors import UserError, counted
-from .pair import Link, SentencePair, by_bucket, reverse_pair
+from .pair import Link, Pairs, SentencePair, by_bucket, reverse_pair
 from .tokens import tokenize
 
-Pairs = tuple[SentencePair, ...]
 Notes = tuple[str, ...]
 Join = Callable[[Sequence[SentencePair]], SentencePair | None]
 """Makes one pair of several, None where they do not go together."""
@@ -24,15 +23,13 @@ Join = Callable[[Sequence[SentencePair]], SentencePair | None]
 
 def within_test(pairs: Iterable[SentencePair], corpus: CorpusSettings) -> tuple[Pairs, Notes]:
     """The pairs of lengths to test on: all, where ``corpus`` sets no bound; a note on others."""
-    pairs, least, most = tuple(pairs), corpus.test_min_words, corpus.test_max_words
+    pairs, least, most = tuple(pairs), corpus.test_min_words or 1, corpus.test_max_words
     kept = tuple(
-        pair
-        for pair in pairs
-        if (least is None or least <= pair.words) and (most is None or pair.words <= most)
+        pair for pair in pairs if least <= pair.words and (most is None or pair.words <= most)
     )
     if len(kept) == len(pairs):
         return kept, ()
-    bounds = f"under {least}" if most is None else f"outside {span_label(least or 1, most)}"
+    bounds = f"under {least}" if most is None else f"outside {span_label(least, most)}"
     left = counted(len(pairs) - len(kept), "pair")
     return kept, (f"{left} {bounds} words left out of the test set",)
 
@@ -75,29 +72,21 @@ def side_by_side(parts: Sequence[SentencePair]) -> SentencePair:
         links += [(source + ours, target + theirs) for ours, theirs in part.links]
         source += len(tokenize(part.source))
         target += len(tokenize(part.target))
-    return SentencePair(
-        " ".join(part.source for part in parts),
-        " ".join(part.target for part in parts),
-        tuple(links),
-    )
+    texts = (" ".join(side) for side in zip(*((p.source, p.target) for p in parts), strict=True))
+    return SentencePair(*texts, tuple(links))
 
 
 def chained(
-    parse: Callable[[str], SentencePair | None], parts: Sequence[SentencePair]
+    parse: Callable[[str], SentencePair | None],
+    reverse: bool,
+    parts: Sequence[SentencePair],
 ) -> SentencePair | None:
     """The parts with ", and " between them as a grammar reads it; None if it does not.
 
-    Greetings cannot be chained. The bits are left out: nothing drew this sentence.
+    ``reverse`` is for pairs whose source is the grammar's French. Greetings cannot be chained. The
+    bits are left out: nothing drew this sentence.
     """
-    pair = parse(", and ".join(part.source for part in parts))
-    return pair and SentencePair(pair.source, pair.target, pair.links)
-
-
-def reversed_join(join: Join) -> Join:
-    """A way to join pairs, for reversed ones."""
-
-    def joined(parts: Sequence[SentencePair]) -> SentencePair | None:
-        pair = join([reverse_pair(part) for part in parts])
-        return pair and reverse_pair(pair)
-
-    return joined
+    pair = parse(", and ".join(part.target if reverse else part.source for part in parts))
+    if pair is None:
+        return None
+    return reverse_pair(pair) if reverse else SentencePair(pair.source, pair.target, pair.links)

@@ -31,12 +31,15 @@ class SentencePair:
         return len(self.source.split())
 
 
+Pairs = tuple[SentencePair, ...]
+
+
 class Splits(NamedTuple):
     """Training, validation and test pairs, and what a person should know about their making."""
 
-    train: tuple[SentencePair, ...]
-    valid: tuple[SentencePair, ...]
-    test: tuple[SentencePair, ...]
+    train: Pairs
+    valid: Pairs
+    test: Pairs
     notes: tuple[str, ...] = ()
 
 
@@ -49,8 +52,7 @@ def by_bucket(
     pairs: Iterable[SentencePair], edges: tuple[int, ...]
 ) -> dict[str, list[SentencePair]]:
     """The pairs shorter than every bucket ("under 5"), then those of each bucket, by its name."""
-    groups: dict[str, list[SentencePair]] = {f"under {edges[0]}": []}
-    groups |= {label: [] for label in bucket_labels(edges)}
+    groups = {label: [] for label in (f"under {edges[0]}", *bucket_labels(edges))}
     places = list(groups.values())
     for pair in pairs:
         places[bucket_of(pair.words, edges) - OUTSIDE].append(pair)

@@ -47,8 +47,8 @@ def overlaps(pieces: Sequence[int], words: Sequence[int]) -> Shares:
 
 def backwards(shares: Shares) -> Shares:
     """The shares of a text that is read from its end; the end token stays the last."""
-    reordered = shares[[*reversed(range(len(shares) - 1)), -1]]
-    return reordered[:, [*reversed(range(shares.shape[1] - 1)), -1]]
+    rows, columns = ([*reversed(range(size - 1)), size - 1] for size in shares.shape)
+    return shares[np.ix_(rows, columns)]
 
 
 def by_word(

@@ -4,7 +4,7 @@ What is chosen hangs on the seed and the sentences alone, not on their place in 
 files that share lines make like choices.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from hashlib import blake2b
 from itertools import zip_longest
 from random import Random
@@ -12,19 +12,12 @@ from random import Random
 from ..settings.buckets import span_label
 from ..settings.concerns import CorpusSettings
 from ..settings.errors import UserError, counted
-from .files import (
-    PairFiles,
-    given_test_files,
-    given_valid_files,
-    read_pairs,
-    training_files,
-)
+from .files import PairFiles, given_test_files, given_valid_files, read_pairs, training_files
 from .joining import Notes, join_test, side_by_side, within_test
 from .pair import SentencePair, Splits, by_bucket, reverse_pair, sources
 
 LARGEST_PART = 10
 """At most one in this many source sentences is split off: training text is to be left."""
-
 NEARER = (
     "validation pairs are a random part of the training text: nearer to it than a test set of "
     "other documents, and so are their losses"
@@ -48,11 +41,12 @@ def split_files(corpus: CorpusSettings, edges: tuple[int, ...]) -> Splits:
     parts, test_notes = _test_set(corpus, pairs, edges)
     test, joining_notes = join_test(tuple(parts), corpus, edges, side_by_side)
     tested = sources(parts) | sources(test)
-    disjoint = _without(pairs, tested)
+    disjoint = [pair for pair in pairs if pair.source not in tested]
     fitting = _fitting(disjoint, corpus)
     span = span_label(corpus.min_words, corpus.longest_trained)
     valid, valid_notes = _validation(corpus, fitting, tested, span)
-    left = _without(fitting, sources(valid))
+    validated = sources(valid)
+    left = [pair for pair in fitting if pair.source not in validated]
     if not valid or not left:
         raise UserError(
             f"{training_files(corpus).setting} leaves no pairs of {span} words to train on; "
@@ -93,7 +87,7 @@ def _test_set(corpus: CorpusSettings, pairs: Pairs, edges: tuple[int, ...]) -> t
             other = corpus.model_copy(update={"name": corpus.test, "test": None})
             pairs, notes = _read(training_files(other), corpus, "test line")
         within, bound_notes = within_test(pairs, corpus)
-        test = split_off_even(within, corpus.test_pairs, f"{corpus.seed}:test", edges)
+        test = split_off(within, corpus.test_pairs, f"{corpus.seed}:test", edges)
         return test, notes + bound_notes + _short(len(test), corpus.test_pairs, "test")
     given, notes = _read(files, corpus, "test line")
     whole = list(dict.fromkeys(given))
@@ -106,43 +100,49 @@ def _validation(
     corpus: CorpusSettings, fitting: Pairs, tested: frozenset[str], span: str
 ) -> tuple[Pairs, Notes]:
     """Some of a given set, without what is tested on, else a part of the training text; notes."""
-    files, seed = given_valid_files(corpus), f"{corpus.seed}:valid"
+    files, count, seed = given_valid_files(corpus), corpus.valid_pairs, f"{corpus.seed}:valid"
     if files is None:
-        valid = split_off_random(fitting, corpus.valid_pairs, seed)
+        valid = split_off(fitting, count, seed)
         nearer = (NEARER,) if corpus.test or corpus.test_source else ()
-        return valid, nearer + _short(len(valid), corpus.valid_pairs, "validation")
+        return valid, nearer + _short(len(valid), count, "validation")
     given, notes = _read(files, corpus, "validation line")
-    disjoint = _without(given, tested)
+    disjoint = [pair for pair in given if pair.source not in tested]
     of_length = _fitting(disjoint, corpus)
-    first = _first_pairs(of_length)
-    valid = _chosen(first, _ranked(first, seed)[: corpus.valid_pairs])
-    steps = (
-        (given, disjoint, "dropped: their source is in the test"),
-        (disjoint, of_length, f"outside {span} words dropped"),
-        (of_length, first, "of a repeated source dropped"),
-    )
-    for before, after, reason in steps:
-        notes += _note(len(before) - len(after), "validation pair", reason)
-    return valid, notes + _capped(len(valid), len(first), "validation", "valid_pairs")
+    valid, different = split_off(of_length, count, seed, part=1), len(sources(of_length))
+    for dropped, reason in (
+        (len(given) - len(disjoint), "dropped: their source is in the test"),
+        (len(disjoint) - len(of_length), f"outside {span} words dropped"),
+        (len(of_length) - different, "of a repeated source dropped"),
+    ):
+        notes += _note(dropped, "validation pair", reason)
+    return valid, notes + _capped(len(valid), different, "validation", "valid_pairs")
 
 
-def split_off_even(pairs: Pairs, count: int, seed: str, edges: tuple[int, ...]) -> Pairs:
-    """Choose up to ``count`` pairs of different sources, evenly over the buckets.
+def split_off(
+    pairs: Pairs,
+    count: int,
+    seed: str,
+    edges: tuple[int, ...] | None = None,
+    part: int = LARGEST_PART,
+) -> Pairs:
+    """Choose up to ``count`` pairs of different sources at random, in the order of the file.
 
-    The buckets take turns until there are enough; a bucket gives at most its
-    ``LARGEST_PART``-th part. A source with many translations comes with its first.
+    With ``edges`` the buckets take turns until there are enough. At most one pair in ``part`` of a
+    bucket, or of all pairs, is chosen. A source with many translations comes with its first.
     """
-    first = _first_pairs(pairs)
-    _, *buckets = by_bucket(first, edges).values()
-    ranked = (_ranked(bucket, seed)[: _largest_part(bucket)] for bucket in buckets)
+    first: dict[str, SentencePair] = {}
+    for pair in pairs:
+        first.setdefault(pair.source, pair)
+    different = list(first.values())
+    buckets = [different] if edges is None else list(by_bucket(different, edges).values())[1:]
+
+    def rank(pair: SentencePair) -> bytes:
+        return blake2b(f"{seed}:{pair.source}".encode(), digest_size=8).digest()
+
+    ranked = (sorted(bucket, key=rank)[: -(-len(bucket) // part)] for bucket in buckets)
     turns = [pair for turn in zip_longest(*ranked) for pair in turn if pair is not None]
-    return _chosen(first, turns[:count])
-
-
-def split_off_random(pairs: Pairs, count: int, seed: str) -> Pairs:
-    """Choose up to ``count`` pairs of different sources, at most their ``LARGEST_PART``-th part."""
-    first = _first_pairs(pairs)
-    return _chosen(first, _ranked(first, seed)[: min(count, _largest_part(first))])
+    chosen = sources(turns[:count])
+    return [pair for pair in different if pair.source in chosen]
 
 
 def sample(pairs: Pairs, count: int, seed: str) -> Pairs:
@@ -150,39 +150,6 @@ def sample(pairs: Pairs, count: int, seed: str) -> Pairs:
     random = Random(seed)
     keys = [(random.random(), place) for place in range(len(pairs))]
     return [pairs[place] for place in sorted(place for _, place in sorted(keys)[:count])]
-
-
-def _first_pairs(pairs: Pairs) -> Pairs:
-    """The first pair of every source sentence."""
-    first: dict[str, SentencePair] = {}
-    for pair in pairs:
-        first.setdefault(pair.source, pair)
-    return list(first.values())
-
-
-def _ranked(pairs: Pairs, seed: str) -> Pairs:
-    """Pairs in an order at random that hangs on the seed and the sentences alone."""
-
-    def rank(pair: SentencePair) -> bytes:
-        return blake2b(f"{seed}:{pair.source}".encode(), digest_size=8).digest()
-
-    return sorted(pairs, key=rank)
-
-
-def _chosen(pairs: Pairs, chosen: Iterable[SentencePair]) -> Pairs:
-    """The chosen ones in the order of the file."""
-    kept = sources(chosen)
-    return [pair for pair in pairs if pair.source in kept]
-
-
-def _largest_part(pool: Pairs) -> int:
-    """How many of a pool may be split off, rounded up."""
-    return -(-len(pool) // LARGEST_PART)
-
-
-def _without(pairs: Pairs, taken: frozenset[str]) -> Pairs:
-    """The pairs whose source is not taken."""
-    return [pair for pair in pairs if pair.source not in taken]
 
 
 def _note(count: int, noun: str, text: str) -> Notes:

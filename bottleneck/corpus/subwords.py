@@ -1,12 +1,11 @@
 """Subwords: pieces of words that byte-pair encoding found in the training text (sentencepiece).
 
-Byte-pair encoding (Sennrich et al. 2016) rather than the unigram model: it goes by counts alone, so
-that the same text gives the same model, byte for byte, on any machine. It is taught chunks (what
-stands between spaces) with their counts, which is all that it looks at: no sentence is sampled. A
-piece that begins a chunk begins with ``▁``; none reaches over a space. A character that training
-hardly showed is spelled in bytes (``<0xC5>``), so that no text has an unknown piece. Text is kept
-as it is (no normalisation of sentencepiece's own) and comes back exactly, but for white space,
-which is folded to single spaces.
+Byte-pair encoding (Sennrich et al. 2016) rather than the unigram model: it goes by the counts of
+chunks (what stands between spaces) alone, so that the same text gives the same model, byte for
+byte, on any machine. A piece that begins a chunk begins with ``▁``; none reaches over a space. A
+character that training hardly showed is spelled in bytes (``<0xC5>``), so that no text has an
+unknown piece. Text is not normalised and comes back exactly, but for white space, which is folded
+to single spaces.
 """
 
 import io
@@ -14,25 +13,23 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache, partial
+from functools import cached_property, lru_cache
 from itertools import chain
 from types import ModuleType
 from typing import Any
 
 from ..settings.errors import UserError
-from .vocabulary import BOS, EOS, PAD, SPECIAL, UNK, UNKNOWN
+from .tokens import Tokenizer
+from .vocabulary import SPECIAL, UNKNOWN
 
 START = "▁"
 """What the first piece of a chunk begins with; of a text's own such signs the bytes are spelled."""
 BYTES = 256
 """Pieces that are single bytes: each has one."""
 
-_BYTE = re.compile(r"<0x([0-9A-F]{2})>")
-_SPELLED_START = tuple(f"<0x{byte:02X}>" for byte in START.encode())
-
 
 @dataclass(frozen=True)
-class Subwords:
+class Subwords(Tokenizer):
     """A learned model: ``model`` are the bytes of sentencepiece's own file format."""
 
     model: bytes
@@ -76,21 +73,23 @@ class Subwords:
     @cached_property
     def _cut(self) -> Callable[[str], tuple[str, ...]]:
         """The pieces of a chunk; text repeats its chunks."""
-        return lru_cache(maxsize=2**18)(self._cut_chunk)
+        encode = self._processor.encode
 
-    def _cut_chunk(self, chunk: str) -> tuple[str, ...]:
-        first, *others = chunk.split(START)  # sentencepiece would read its own sign as a space
-        encode = partial(self._processor.encode, out_type=str)
-        pieces = encode(f" {first}")
-        for part in others:
-            pieces += [*_SPELLED_START, *encode(part)]
-        return tuple(pieces)
+        @lru_cache(maxsize=2**18)
+        def cut(chunk: str) -> tuple[str, ...]:
+            first, *others = chunk.split(START)  # sentencepiece would read its own sign as a space
+            pieces = encode(f" {first}", out_type=str)
+            for part in others:
+                pieces += [f"<0x{byte:02X}>" for byte in START.encode()]
+                pieces += encode(part, out_type=str)
+            return tuple(pieces)
+
+        return cut
 
 
 def _bytes_of(piece: str) -> bytes:
     """What a piece stands for, a space before it where it begins a chunk or is unknown."""
-    spelled = _BYTE.fullmatch(piece)
-    if spelled:
+    if spelled := re.fullmatch(r"<0x([0-9A-F]{2})>", piece):
         return bytes([int(spelled[1], 16)])
     return f" {piece} ".encode() if piece == UNKNOWN else piece.replace(START, " ").encode()
 
@@ -104,14 +103,27 @@ def learn_subwords(texts: Iterable[str], size: int, setting: str) -> Subwords:
     counts = Counter(chain.from_iterable(text.split() for text in texts))
     # The most frequent chunks first, ties in string order.
     ordered = sorted(counts, key=lambda chunk: (-counts[chunk], chunk))
-    lines = (f" {chunk.replace(START, ' ')}\t{counts[chunk]}" for chunk in ordered)
     model = io.BytesIO()
+    names = dict(zip(("pad", "bos", "eos", "unk"), enumerate(SPECIAL), strict=True))
     try:
         _sentencepiece().SentencePieceTrainer.train(
-            sentence_iterator=lines,
+            sentence_iterator=(f" {item.replace(START, ' ')}\t{counts[item]}" for item in ordered),
             model_writer=model,
             vocab_size=size + len(SPECIAL),
-            **_OPTIONS,
+            **{f"{name}_id": place for name, (place, _) in names.items()},
+            **{f"{name}_piece": token for name, (_, token) in names.items()},
+            # Text as it is, whole chunks alone, bytes for the rest.
+            model_type="bpe",
+            input_format="tsv",
+            normalization_rule_name="identity",
+            remove_extra_whitespaces=False,
+            add_dummy_prefix=False,
+            byte_fallback=True,
+            character_coverage=0.9999,  # the text's other characters are spelled in bytes
+            hard_vocab_limit=False,
+            shuffle_input_sentence=False,
+            num_threads=1,
+            minloglevel=2,
         )
     except RuntimeError as error:
         least = BYTES + len(set(chain.from_iterable(counts))) + 1
@@ -126,25 +138,6 @@ def learn_subwords(texts: Iterable[str], size: int, setting: str) -> Subwords:
             "give more text, or corpus.tokens=words"
         ) from None
     return Subwords(model.getvalue())
-
-
-_IDS = {"pad": PAD, "bos": BOS, "eos": EOS, "unk": UNK}
-_OPTIONS: dict[str, Any] = {
-    **{f"{name}_id": place for name, place in _IDS.items()},
-    **{f"{name}_piece": SPECIAL[place] for name, place in _IDS.items()},
-    "model_type": "bpe",
-    "input_format": "tsv",
-    "normalization_rule_name": "identity",
-    "remove_extra_whitespaces": False,
-    "add_dummy_prefix": False,
-    "byte_fallback": True,
-    "character_coverage": 0.9999,  # the training text's other characters are spelled in bytes
-    "hard_vocab_limit": False,
-    "shuffle_input_sentence": False,
-    "num_threads": 1,
-    "minloglevel": 2,
-}
-"""Text as it is, whole chunks alone, bytes for the rest, ids as every vocabulary has them."""
 
 
 def _sentencepiece() -> ModuleType:

@@ -13,13 +13,12 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Protocol, runtime_checkable
 
 from ..settings.concerns import CorpusSettings
 
 JOINER = "\uffed"
-"""Stands on the side on which a token was glued to its neighbour."""
-_STAND_IN = "\u25a0"  # what a joiner in the user's own text is read as
+"""Stands on the side on which a token was glued to its neighbour; in the user's text it is read as
+a square."""
 
 _ELISION = r"(?:[cdjlmnst]|qu|jusqu|lorsqu|puisqu|quoiqu)['’](?=\w)"
 _POSSESSIVE = r"['’]s\b"
@@ -30,7 +29,7 @@ _PIECES = re.compile(rf"({_ELISION})|({_POSSESSIVE}|[^\w\s])|({_WORD})", re.IGNO
 def tokenize(text: str) -> list[str]:
     """Split text into word tokens: elisions, possessives and punctuation stand alone."""
     tokens: list[str] = []
-    for chunk in text.replace(JOINER, _STAND_IN).split():
+    for chunk in text.replace(JOINER, "\u25a0").split():
         tokens.extend(_split_chunk(chunk))
     return tokens
 
@@ -50,7 +49,7 @@ def _split_chunk(chunk: str) -> tuple[str, ...]:
     return tuple(tokens)
 
 
-def detokenize(tokens: list[str]) -> str:
+def detokenize(tokens: Sequence[str]) -> str:
     """Join word tokens into text; the inverse of ``tokenize`` up to white space."""
     text = " ".join(tokens)
     return text.replace(f" {JOINER}", "").replace(f"{JOINER} ", "").replace(JOINER, "")
@@ -66,45 +65,28 @@ def is_word(token: str) -> bool:
     return any(sign.isalnum() for sign in token)
 
 
-@runtime_checkable  # so that beartype can check it in tests
-class Tokenizer(Protocol):
-    """How text becomes the pieces that a model reads and writes, and text again."""
+@dataclass(frozen=True)
+class Tokenizer:
+    """How text becomes the pieces that a model reads and writes, and text again: word tokens."""
 
     def pieces(self, text: str) -> list[str]:
         """The pieces of a text; they are as many as the model has tokens, less its end token."""
-
-    def text(self, pieces: Sequence[str]) -> str:
-        """The text of pieces, a model's own too; of ``pieces(text)`` it is the folded text."""
-
-    def display(self, piece: str) -> str:
-        """A piece as a person reads it."""
-
-    def size(self, piece: str) -> int:
-        """How many bytes of the text, in UTF-8 and without its spaces, a piece stands for."""
-
-
-@dataclass(frozen=True)
-class Words:
-    """Word tokens as pieces."""
-
-    def pieces(self, text: str) -> list[str]:
-        """The word tokens."""
         return tokenize(text)
 
     def text(self, pieces: Sequence[str]) -> str:
-        """The word tokens joined."""
-        return detokenize(list(pieces))
+        """The text of pieces, a model's own too; of ``pieces(text)`` it is the folded text."""
+        return detokenize(pieces)
 
     def display(self, piece: str) -> str:
-        """Without joiners."""
+        """A piece as a person reads it."""
         return plain(piece)
 
     def size(self, piece: str) -> int:
-        """Bytes without joiners."""
+        """How many bytes of the text, in UTF-8 and without its spaces, a piece stands for."""
         return len(plain(piece).encode())
 
 
-WORDS = Words()
+WORDS = Tokenizer()
 
 
 def prepare_source(sentence: str, corpus: CorpusSettings) -> str:

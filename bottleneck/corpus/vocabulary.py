@@ -11,15 +11,10 @@ from itertools import chain
 
 from .tokens import WORDS, Tokenizer
 
-# Token ids that every vocabulary begins with; the model knows words by number only.
-PAD = 0
-"""Padding behind a sentence; never read, never predicted."""
-BOS = 1
-"""What the decoder reads before the first word."""
-EOS = 2
-"""The end of a sentence, on both sides."""
-UNK = 3
-"""Any word outside the vocabulary."""
+PAD, BOS, EOS, UNK = range(4)
+"""Token ids that every vocabulary begins with: padding behind a sentence (never read, never
+predicted), what the decoder reads before the first word, the end of a sentence on both sides, and
+any word outside the vocabulary."""
 UNKNOWN = "⁇"
 """How an unknown word prints: U+2047, which sacreBLEU's 13a tokenizer leaves whole."""
 SPECIAL = ("<pad>", "<s>", "</s>", UNKNOWN)
@@ -67,13 +62,9 @@ class Vocabulary:
 
     def decode(self, ids: Iterable[int]) -> list[str]:
         """Tokens up to the first ``EOS``, without padding."""
-        tokens: list[str] = []
-        for place in ids:
-            if place == EOS:
-                break
-            if place not in (PAD, BOS):
-                tokens.append(self.tokens[place])
-        return tokens
+        ids = list(ids)
+        sentence = ids[: ids.index(EOS)] if EOS in ids else ids
+        return [self.tokens[place] for place in sentence if place not in (PAD, BOS)]
 
     def unknown_rate(self, sentences: Iterable[list[str]]) -> float:
         """Share of the tokens that are not known, 0 to 1; 0 where there are none."""
@@ -96,7 +87,5 @@ class Vocabulary:
 def build_vocabulary(sentences: Iterable[list[str]], cap: int) -> Vocabulary:
     """Number the ``cap`` most frequent tokens, ties in string order; special tokens are extra."""
     counts = Counter(chain.from_iterable(sentences))
-    for token in SPECIAL:
-        counts.pop(token, None)
-    ranked = sorted(counts, key=lambda token: (-counts[token], token))
+    ranked = sorted(counts.keys() - set(SPECIAL), key=lambda token: (-counts[token], token))
     return Vocabulary((*SPECIAL, *ranked[:cap]))

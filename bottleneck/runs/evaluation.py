@@ -42,7 +42,6 @@ def encode(corpus: Corpus, split: str, settings: RunSettings) -> EncodedPairs:
         corpus.source_vocabulary,
         corpus.target_vocabulary,
         settings.model.reverse_source,
-        packed=split == "train",
     )
 
 

@@ -61,21 +61,16 @@ class Doubled:
 # Languages.
 
 
-def test_bits_of_copy_sum_to_one():
+def test_copies_and_their_bits():
     """All 14 sentences of up to 3 words out of 2: their probabilities make up the whole."""
     language = Copying(2)
     chances = length_probabilities("natural", 1, 3, EDGES, language.weight)
     pairs = draw_pairs(language, 14, chances, Random("x"), distinct=True)
     assert len(sources(pairs)) == 14
     assert sum(2**-pair.bits for pair in pairs) == pytest.approx(1, abs=1e-12)
-
-
-def test_copies():
     pair = Copying(1_000).draw(Random("x"), 4)
-    assert pair.words == 4
-    assert pair.target == pair.source
+    assert (pair.words, pair.target, pair.bits) == (4, pair.source, 4 * log2(1_000))
     assert pair.links == ((0, 0), (1, 1), (2, 2), (3, 3))
-    assert pair.bits == 4 * log2(1_000)
     words = Copying(4).draw(Random("x"), 40_000).source.split()
     assert [words.count(f"w{n}") / 10_000 for n in range(4)] == pytest.approx([1] * 4, abs=0.05)
 
@@ -155,6 +150,10 @@ def test_buckets_get_equal_shares_of_the_test_set(longest, shortest, seed):
 
 
 def test_the_test_set_hangs_on_nothing_but_itself():
+    chances = length_probabilities("uniform", 2, 20, EDGES, float)
+    wide = draw_stratified(Copying(9), 38, chances, [range(2, 11), range(11, 21)], "s", frozenset())
+    first = draw_stratified(Copying(9), 18, chances, [range(2, 11)], "s", frozenset())
+    assert wide[:18] == first  # groups do not disturb each other
     ours = CorpusSettings(train_pairs=10, valid_pairs=10, test_pairs=60)
     theirs = CorpusSettings(train_pairs=20, valid_pairs=5, test_pairs=60)
     one, other = (draw_splits(Copying(100), corpus, EDGES) for corpus in (ours, theirs))
@@ -177,13 +176,6 @@ def test_short_training_has_the_same_test_set(kind):
         assert share == pytest.approx(chance, abs=4 * (chance / 3_000) ** 0.5)
     for pair in (*other.train[:50], *other.valid):
         assert pair.bits == pytest.approx(pair.words * log2(100) - log2(chances[pair.words]))
-
-
-def test_groups_do_not_disturb_each_other():
-    chances = length_probabilities("uniform", 2, 20, EDGES, float)
-    wide = draw_stratified(Copying(9), 38, chances, [range(2, 11), range(11, 21)], "s", frozenset())
-    first = draw_stratified(Copying(9), 18, chances, [range(2, 11)], "s", frozenset())
-    assert wide[:18] == first
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from seq2seq_bottleneck.corpus import files
 from seq2seq_bottleneck.corpus.files import (
     PairFiles,
     given_test_files,
@@ -47,12 +46,9 @@ def test_two_files(tmp_path: Path, end: str):
 @pytest.mark.parametrize("name", ["x.tsv", "x.TSV", "x.tsv.gz"])
 def test_columns(tmp_path: Path, name: str):
     path = write(tmp_path / name, "A cat.\tUn chat.\r\n\r\nIt sleeps.\tIl dort.\r\n")
-    read = read_pairs(PairFiles("corpus.source", path, None), False)
-    assert [(pair.source, pair.target) for pair in read.pairs] == [
-        ("A cat.", "Un chat."),
-        ("It sleeps.", "Il dort."),
-    ]
-    assert read.blank == 1
+    files = PairFiles("corpus.source", path, None)
+    assert texts(files) == [("A cat.", "Un chat."), ("It sleeps.", "Il dort.")]
+    assert read_pairs(files, False).blank == 1
 
 
 def test_mark_line_ends_composition_and_white_space(tmp_path: Path):
@@ -67,55 +63,59 @@ def test_blank_sides_are_dropped_and_counted(tmp_path: Path):
     assert read.blank == 2
 
 
+PACKED = gzip.compress(b"a sentence or two\n" * 40)
+EMPTY = "is empty; give a file with one sentence per line"
+BROKEN = "is no whole gzip file; pack it again or unpack it"
+
+
 @pytest.mark.parametrize(
     ("name", "data", "message"),
     [
-        ("a.txt", b"", "is empty; give a file with one sentence per line"),
-        ("a.txt", b"\xef\xbb\xbf \r\n", "is empty; give a file with one sentence per line"),
-        ("a.txt.gz", b"", "is empty; give a file with one sentence per line"),
+        ("a.txt", b"", EMPTY),
+        ("a.txt", b"\xef\xbb\xbf \r\n", EMPTY),
+        ("a.txt.gz", gzip.compress(b""), EMPTY),
         ("a.txt", b"ab\ncaf\xe9\n", "line 2 is not UTF-8; save the file as UTF-8"),
         ("a.txt", b"\xef\xbb\xbfab\n\n\xff\n", "line 3 is not UTF-8; save the file as UTF-8"),
         ("a.txt", "été\n".encode("utf-16"), "line 1 is not UTF-8; save the file as UTF-8"),
+        ("a.gz", PACKED[:-6], BROKEN),
+        ("a.gz", PACKED[:15], BROKEN),
+        ("a.gz", b"plain" + PACKED, BROKEN),
+        ("a.gz", PACKED[:12] + b"\xff" * 8 + PACKED[20:], BROKEN),
     ],
 )
 def test_unreadable_text(tmp_path: Path, name: str, data: bytes, message: str):
-    path = write(tmp_path / name, data)
+    path = tmp_path / name
+    path.write_bytes(data)
     with pytest.raises(UserError) as caught:
-        read_lines(path, "corpus.target")
-    assert str(caught.value) == f"corpus.target {path!r} {message}"
-
-
-PACKED = gzip.compress(b"a sentence or two\n" * 40)
+        read_lines(str(path), "corpus.target")
+    assert str(caught.value) == f"corpus.target {str(path)!r} {message}"
 
 
 @pytest.mark.parametrize(
-    "data", [PACKED[:-6], PACKED[:15], b"plain" + PACKED, PACKED[:12] + b"\xff" * 8 + PACKED[20:]]
+    ("path", "message"),
+    [
+        ("no.txt", r"^corpus\.source 'no\.txt' does not exist; paths start at '/.*'$"),
+        (".", r"'\.' is a folder; name a text file in it$"),
+        ("f/no.txt", r"cannot be read \(Not a directory\); check"),
+        ("/dev/zero", "is a device and not a text"),
+        ("/dev/full", "is a device and not a text"),
+        ("link-to-a-device", "is a device and not a text"),
+        ("~no_such_user/a.txt", r"^corpus\.source '~no_such_user/a\.txt' cannot be a path"),
+        ("a\0b", r"^corpus\.source 'a\\x00b' cannot be a path"),
+    ],
 )
-def test_broken_gzip(tmp_path: Path, data: bytes):
-    path = tmp_path / "a.gz"
-    path.write_bytes(data)
-    with pytest.raises(UserError, match=r"a\.gz' is no whole gzip file; pack it again or unpack"):
-        read_lines(str(path), "corpus.source")
-
-
-def test_missing_and_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_paths_that_lead_to_no_text(tmp_path: Path, monkeypatch, path: str, message: str):
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(UserError) as caught:
-        read_lines("no.txt", "corpus.source")
-    expected = f"corpus.source 'no.txt' does not exist; paths start at {str(tmp_path)!r}"
-    assert str(caught.value) == expected
-    with pytest.raises(UserError, match=r"' is a folder; name a text file in it$"):
-        read_lines(str(tmp_path), "corpus.source")
     write(tmp_path / "f", "x")
-    with pytest.raises(UserError, match=r"cannot be read \(Not a directory\); check"):
-        read_lines("f/no.txt", "corpus.source")
+    (tmp_path / "link-to-a-device").symlink_to("/dev/zero")
+    with pytest.raises(UserError, match=message):
+        read_lines(path, "corpus.source")
 
 
-def test_a_device_is_no_text_and_a_pipe_is_one(tmp_path: Path):
-    (tmp_path / "link").symlink_to("/dev/zero")
-    for path in ("/dev/zero", "/dev/full", str(tmp_path / "link")):
-        with pytest.raises(UserError, match="is a device and not a text"):
-            read_lines(path, "corpus.source")
+def test_home_and_a_pipe_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    write(tmp_path / "a.txt", "x\n")
+    assert read_lines("~/a.txt", "corpus.source") == ["x"]
     reading, writing = os.pipe()
     os.write(writing, b"x\ny\n")
     os.close(writing)
@@ -133,19 +133,6 @@ def test_a_pipe_is_no_text_to_train_on(tmp_path: Path):
         training_files(corpus)
 
 
-def test_home_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setenv("HOME", str(tmp_path))
-    write(tmp_path / "a.txt", "x\n")
-    assert read_lines("~/a.txt", "corpus.source") == ["x"]
-
-
-@pytest.mark.parametrize("path", ["~no_such_user/a.txt", "a\0b"])
-def test_paths_that_lead_nowhere(path: str):
-    with pytest.raises(UserError) as caught:
-        read_lines(path, "corpus.source")
-    assert str(caught.value).startswith(f"corpus.source {path!r} cannot be a path")
-
-
 @pytest.mark.parametrize("lowercase", [True, False])
 @pytest.mark.parametrize("text", ["Cafe\u0301 \xa0 BAR", "\u03aa\u0301 J\u030c", "I\u0307STANBUL"])
 def test_a_users_sentence_gets_the_form_of_the_same_sentence_in_a_file(tmp_path, text, lowercase):
@@ -155,7 +142,7 @@ def test_a_users_sentence_gets_the_form_of_the_same_sentence_in_a_file(tmp_path,
     assert prepare_source(text, corpus) == read[0][0]
 
 
-def test_unequal_lines(tmp_path: Path):
+def test_sides_that_do_not_go_together(tmp_path: Path):
     files = two(tmp_path, "a\nb\n", "a\nb\nc\n")
     with pytest.raises(UserError) as caught:
         read_pairs(files, False)
@@ -163,16 +150,13 @@ def test_unequal_lines(tmp_path: Path):
         f"corpus.source {files.source!r} has 2 lines and corpus.target {files.target!r} has 3; "
         "line by line one must translate the other: give two files of as many lines"
     )
-
-
-@pytest.mark.parametrize(("line", "columns"), [("no tab", "1 column"), ("a\tb\tc", "3 columns")])
-def test_wrong_columns(tmp_path: Path, line: str, columns: str):
-    path = write(tmp_path / "a.tsv", f"a\tb\n{line}\n")
-    with pytest.raises(UserError) as caught:
-        read_pairs(PairFiles("corpus.test_source", path, None), False)
-    assert str(caught.value) == (
-        f"corpus.test_source {path!r} line 2 has {columns}; each line must be source<TAB>target"
-    )
+    for line, columns in (("no tab", "1 column"), ("a\tb\tc", "3 columns")):
+        path = write(tmp_path / "a.tsv", f"a\tb\n{line}\n")
+        with pytest.raises(UserError) as caught:
+            read_pairs(PairFiles("corpus.test_source", path, None), False)
+        assert str(caught.value) == (
+            f"corpus.test_source {path!r} line 2 has {columns}; each line must be source<TAB>target"
+        )
 
 
 @pytest.mark.parametrize(
@@ -185,33 +169,18 @@ def test_wrong_columns(tmp_path: Path, line: str, columns: str):
         ({"source": "a"}, r"^corpus\.source is set without --set corpus\.target=FILE; give both"),
         ({"target": "a"}, r"corpus\.source is not set"),
         ({"source": "a.tsv", "target": "b"}, r"'a\.tsv' is a \.tsv and holds both sides; leave"),
-    ],
-)
-def test_training_files_go_together(given: dict[str, str], message: str):
-    with pytest.raises(UsageError, match=message):
-        training_files(CorpusSettings(name="files", **given))
-
-
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
-        (
-            {"test_source": "a"},
-            r"test_source is set without --set corpus\.test_target=FILE;",
-        ),
-        (
-            {"test_target": "a"},
-            r"test_target is set without --set corpus\.test_source=FILE;",
-        ),
+        ({"test_source": "a"}, r"test_source is set without --set corpus\.test_target=FILE;"),
+        ({"test_target": "a"}, r"test_target is set without --set corpus\.test_source=FILE;"),
         ({"test_source": "a.tsv", "test_target": "b"}, r"leave corpus\.test_target unset$"),
+        ({"valid_source": "a"}, r"valid_source is set without --set corpus\.valid_target=FILE;"),
+        ({"valid_target": "a"}, r"valid_target is set without --set corpus\.valid_source=FILE;"),
     ],
 )
-def test_test_files_go_together(given: dict[str, str], message: str):
+def test_files_go_together(given: dict[str, str], message: str):
+    side = next(iter(given), "")
+    files = {"test": given_test_files, "vali": given_valid_files}.get(side[:4], training_files)
     with pytest.raises(UsageError, match=message):
-        given_test_files(CorpusSettings(name="files", **given))
-    theirs = {key.replace("test", "valid"): value for key, value in given.items()}
-    with pytest.raises(UsageError, match=message.replace("test", "valid")):
-        given_valid_files(CorpusSettings(name="files", **theirs))
+        files(CorpusSettings(name="files", **given))
 
 
 def test_files_of_the_settings():
@@ -219,16 +188,3 @@ def test_files_of_the_settings():
     assert training_files(corpus) == ("corpus.source", "a.tsv", None)
     assert given_test_files(corpus) == ("corpus.test_source", "b", "c")
     assert given_test_files(CorpusSettings(name="files", source="a.tsv")) is None
-
-
-@pytest.mark.parametrize("name", ["a.txt", "a.gz"])
-@pytest.mark.parametrize("limit", ["LARGEST", "MOST_LINES"])
-def test_a_file_that_is_no_text_by_its_size_is_refused(tmp_path, monkeypatch, name, limit):
-    raw = b"word\n" * 20
-    (tmp_path / name).write_bytes(gzip.compress(raw) if name == "a.gz" else raw)
-    held = {"LARGEST": len(raw), "MOST_LINES": 20}[limit]
-    monkeypatch.setattr(files, limit, held)
-    assert len(read_lines(str(tmp_path / name), "corpus.source")) == 20
-    monkeypatch.setattr(files, limit, held - 1)
-    with pytest.raises(UserError, match="is it a text"):
-        read_lines(str(tmp_path / name), "corpus.source")

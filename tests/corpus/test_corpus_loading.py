@@ -1,27 +1,24 @@
 """Whole corpora: from settings to splits, vocabularies, fingerprint and description."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seq2seq_bottleneck.corpus.batches import encode_pairs, training_batches
 from seq2seq_bottleneck.corpus.corpus import (
     Corpus,
     SplitRow,
-    check_buckets,
     describe,
     fingerprint,
     load_corpus,
     near_copies,
     share,
-    split_rows,
 )
 from seq2seq_bottleneck.corpus.grammar import LECTURE_SENTENCES, english_french
 from seq2seq_bottleneck.corpus.pair import SentencePair, Splits, reverse_pair, sources
 from seq2seq_bottleneck.corpus.tokens import tokenize
-from seq2seq_bottleneck.corpus.vocabulary import EOS
 from seq2seq_bottleneck.settings.concerns import CorpusSettings
 from seq2seq_bottleneck.settings.errors import UsageError, UserError
 
@@ -59,16 +56,12 @@ def write(path: Path, lines: list[str]) -> CorpusSettings:
     return CorpusSettings(name="files", source=str(path))
 
 
-def test_copy_corpus(copied):
+def test_copy_corpus_and_its_description(copied):
     assert (len(copied.train), len(copied.valid), len(copied.test)) == (600, 30, 60)
-    assert len(copied.source_vocabulary.words) == len(copied.target_vocabulary.words) == 50
     assert copied.notes == ("10 test sentences under 5 words, in no bucket",)
     assert load_corpus(COPY, EDGES) == copied
     other = load_corpus(COPY.model_copy(update={"seed": 2}), EDGES)
     assert other.fingerprint != copied.fingerprint
-
-
-def test_description(copied):
     description = describe(copied, EDGES)
     rows = {(row.split, row.bucket): row for row in description.rows}
     assert len(rows) == 3 * 6
@@ -76,21 +69,21 @@ def test_description(copied):
     row = rows["train", "21-30"]
     assert row.source_words == row.target_tokens
     assert row.bits > row.source_words * 5.6
-    assert (description.source_vocabulary, description.target_unknown) == (50, 0)
-    assert description.fingerprint == copied.fingerprint
+    assert (description.source_vocabulary, description.target_vocabulary) == (50, 50)
+    assert (description.target_unknown, description.fingerprint) == (0, copied.fingerprint)
 
 
-def test_rows_by_hand():
+def test_rows_by_hand(copied):
     pairs = (
         SentencePair("one two three four five", "un, deux", bits=3.0),
         SentencePair("a b c d e f g", "l'a", bits=5.0),
         SentencePair("hi", "salut"),
     )
-    assert split_rows("test", pairs, (5, 11)) == [
-        SplitRow("test", "under 5", 1, 1.0, 1.0, None),
-        SplitRow("test", "5-10", 2, 6.0, 2.5, 4.0),
-        SplitRow("test", "11+", 0, None, None, None),
-    ]
+    assert describe(replace(copied, train=pairs), (5, 11)).rows[:3] == (
+        SplitRow("train", "under 5", 1, 1.0, 1.0, None),
+        SplitRow("train", "5-10", 2, 6.0, 2.5, 4.0),
+        SplitRow("train", "11+", 0, None, None, None),
+    )
 
 
 def test_fingerprint_sees_every_text_link_and_place():
@@ -110,12 +103,34 @@ def test_fingerprint_sees_every_text_link_and_place():
     assert fingerprint(Splits((bits, two), (), (), ("note",))) == prints[0]
 
 
-def test_two_buckets_are_needed():
-    labels = r"5-10, 11-20, 21-30, 31-40, 41\+; two are needed: give sentences of more lengths"
-    with pytest.raises(UserError, match=r"^the test set fills only bucket 5-10 of " + labels):
-        load_corpus(COPY.model_copy(update={"max_words": 10}), EDGES)
-    with pytest.raises(UserError, match=r"^the test set fills no bucket of " + labels):
-        check_buckets((SentencePair("a b", "a b"),), EDGES)
+@pytest.mark.parametrize(
+    ("settings", "error", "message"),
+    [
+        (
+            COPY.model_copy(update={"max_words": 10}),
+            UserError,
+            r"^the test set fills only bucket 5-10 of 5-10, 11-20, 21-30, 31-40, 41\+; two are nee",
+        ),
+        (
+            COPY.model_copy(update={"max_words": 4}),
+            UserError,
+            r"^the test set fills no bucket of 5-10, 11-20, 21-30, 31-40, 41\+; two are needed",
+        ),
+        (
+            GRAMMAR.model_copy(update={"max_words": 61}),
+            UsageError,
+            r"max_words=61 is above .*'grammar'; give 60 or less$",
+        ),
+        (
+            REVERSED.model_copy(update={"lengths": "natural"}),
+            UsageError,
+            r"^corpus\.lengths=natural is not known for the grammar",
+        ),
+    ],
+)
+def test_what_cannot_be_loaded(settings, error, message):
+    with pytest.raises(error, match=message):
+        load_corpus(settings, EDGES)
 
 
 def test_vocabularies_come_from_training_alone(tmp_path):
@@ -171,31 +186,7 @@ def test_near_copies_against_a_search_for_each_5_gram(test, train):
     assert near_copies(test, train) == expected
 
 
-def test_a_corpus_has_its_share_of_near_copies():
-    changes = {"copy_words": 2, "train_pairs": 60, "test_pairs": 30, "min_words": 5}
-    corpus = load_corpus(COPY.model_copy(update=changes), (5, 11, 21))
-    assert len(corpus.near_copies) == 30
-    # Of two words there are 32 sentences of five, and training meets each of them.
-    assert describe(corpus, (5, 11, 21)).near_copies == 1
-
-
-# The grammar.
-
-
-def lecture_sides() -> set[str]:
-    """The lecture's sentences in both languages."""
-    pairs = [english_french().parse(sentence) for sentence in LECTURE_SENTENCES]
-    # Spelt as drawn ones, or they could not be recognised among these.
-    assert [pair.source for pair in pairs] == list(LECTURE_SENTENCES)
-    return {side for pair in pairs for side in (pair.source, pair.target)}
-
-
-@pytest.mark.exhaustive(sample="session")
-def test_every_bucket_has_two_hundred_test_pairs(drawn):
-    rows = [row for row in describe(drawn, EDGES).rows if row.split == "test"]
-    assert [row.pairs for row in rows] == [200] * 6
-    bits = [row.bits for row in rows]
-    assert bits == sorted(bits)
+# The grammar, and from French to English.
 
 
 @pytest.mark.slow
@@ -205,17 +196,11 @@ def test_nothing_is_shared_and_the_lecture_is_held_out(name, request):
     train, valid, test = (sources(pairs) for pairs in corpus.splits.values())
     assert not train & valid | train & test | valid & test
     assert (len(valid), len(test)) == ((60, 1_200) if name == "drawn" else (40, 80))
-    assert not (train | valid | test) & lecture_sides()
-
-
-@pytest.mark.slow
-def test_batches_hold_what_was_drawn(drawn):
-    encoded = encode_pairs(drawn.train, drawn.source_vocabulary, drawn.target_vocabulary)
-    batch = training_batches(encoded, batch_size=32, seed=1).batch(0)
-    texts = {tuple(ids) for ids in encoded.source}
-    for row, length in zip(batch.source.tolist(), batch.source_lengths, strict=True):
-        assert tuple(row[:length]) in texts
-        assert row[length - 1] == EOS
+    lecture = [english_french().parse(sentence) for sentence in LECTURE_SENTENCES]
+    # Spelt as drawn ones, or they could not be recognised among these.
+    assert [pair.source for pair in lecture] == list(LECTURE_SENTENCES)
+    sides = {side for pair in lecture for side in (pair.source, pair.target)}
+    assert not (train | valid | test) & sides
 
 
 @pytest.mark.exhaustive(sample="session")
@@ -229,38 +214,14 @@ def test_joined_sentences_are_clauses_of_the_grammar(drawn):
         for one, other in zip(drawn.test[::2], drawn.test[1::2], strict=True)
     }
     for pair in joined.test:
-        assert pair == chain_by_hand(*parts[pair.source])
+        one, other = parts[pair.source]
+        # A comma and a conjunction between, which are two tokens on either side.
+        source, target = len(tokenize(one.source)), len(tokenize(one.target))
+        between = [(source, target), (source + 1, target + 1)]
+        shifted = [(source + 2 + ours, target + 2 + theirs) for ours, theirs in other.links]
+        links = (*one.links, *between, *shifted)
+        assert pair == SentencePair(pair.source, f"{one.target}, et {other.target}", links)
         assert 11 <= pair.words <= 60
-
-
-def chain_by_hand(one: SentencePair, other: SentencePair) -> SentencePair:
-    """Both with a comma and a conjunction between, which are two tokens on either side."""
-    source, target = len(tokenize(one.source)), len(tokenize(one.target))
-    links = (
-        *one.links,
-        (source, target),
-        (source + 1, target + 1),
-        *((source + 2 + ours, target + 2 + theirs) for ours, theirs in other.links),
-    )
-    texts = f"{one.source}, and {other.source}", f"{one.target}, et {other.target}"
-    return SentencePair(*texts, links)
-
-
-@pytest.mark.exhaustive(sample="session")
-def test_short_training_has_the_same_test_set(drawn):
-    short = load_corpus(GRAMMAR.model_copy(update={"train_max_words": 10}), EDGES)
-    assert short.test == drawn.test
-    assert {pair.words for pair in (*short.train, *short.valid)} == set(range(2, 11))
-
-
-def test_lengths_beyond_the_grammar():
-    with pytest.raises(UsageError, match=r"max_words=61 is above .*'grammar'; give 60 or less$"):
-        load_corpus(GRAMMAR.model_copy(update={"max_words": 61}), EDGES)
-    with pytest.raises(UsageError, match=r"^corpus\.lengths=natural is not known for the grammar"):
-        load_corpus(REVERSED.model_copy(update={"lengths": "natural"}), EDGES)
-
-
-# From French to English.
 
 
 def test_a_reversed_pair():
@@ -271,10 +232,14 @@ def test_a_reversed_pair():
 
 
 @pytest.mark.slow
-def test_every_reversed_pair_is_one_of_the_grammar_and_lengths_are_those_of_the_french(french):
-    for pair in french.test:
-        known = english_french().parse(pair.target)
-        assert pair == reverse_pair(known)
+def test_reversed_pairs_are_of_the_grammar_alone_and_joined_and_of_the_lengths_of_the_french(
+    french,
+):
+    joined = load_corpus(REVERSED.model_copy(update={"joined": 2}), (5, 11, 21))
+    assert joined.test
+    assert all(", and " in pair.target and 5 <= pair.words <= 30 for pair in joined.test)
+    for pair in (*french.test, *joined.test):
+        assert pair == reverse_pair(english_french().parse(pair.target))
         assert pair.bits is None
     rows = [row for row in describe(french, (5, 11, 21)).rows if row.split == "test"]
     assert [row.pairs for row in rows] == [20] * 4
@@ -292,27 +257,3 @@ def test_the_fingerprint_differs_with_the_direction(french, tmp_path):
         back = load_corpus(settings.model_copy(update={"reverse_direction": True}), (5, 11, 21))
         assert there.splits == back.splits  # bits of copies too
         assert there.fingerprint != back.fingerprint
-
-
-@pytest.mark.slow
-def test_files_are_reversed_and_measured_on_the_new_source(tmp_path):
-    rows = [(f"e{n}", f"f{n}" + " y" * (n % 28 + 2)) for n in range(400)]
-    settings = write(tmp_path / "a.tsv", ["\t".join(row) for row in rows])
-    changes = {"max_words": 20, "reverse_direction": True}
-    corpus = load_corpus(settings.model_copy(update=changes), (5, 11, 21))
-    known = {theirs: ours for ours, theirs in rows}
-    assert all(pair.target == known[pair.source] for pair in corpus.train)
-    assert max(pair.words for pair in corpus.train) == 20
-    assert {pair.words for pair in corpus.test} >= {11, 25}
-
-
-@pytest.mark.slow
-def test_reversed_joined_sentences_are_chained_in_the_grammar(french):
-    joined = load_corpus(REVERSED.model_copy(update={"joined": 2}), (5, 11, 21))
-    assert joined.test
-    parts = sources(french.test)
-    for pair in joined.test:
-        assert reverse_pair(english_french().parse(pair.target)) == pair
-        assert ", and " in pair.target
-        first = next(part for part in parts if pair.source.startswith(part))
-        assert len(first.split()) < pair.words <= 30

@@ -8,13 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seq2seq_bottleneck.corpus.pair import SentencePair, Splits, sources
-from seq2seq_bottleneck.corpus.splitting import (
-    NEARER,
-    sample,
-    split_files,
-    split_off_even,
-    split_off_random,
-)
+from seq2seq_bottleneck.corpus.splitting import NEARER, sample, split_files, split_off
 from seq2seq_bottleneck.settings.buckets import bucket_of
 from seq2seq_bottleneck.settings.concerns import CorpusSettings
 from seq2seq_bottleneck.settings.errors import UserError
@@ -27,10 +21,6 @@ Rows = list[tuple[str, str]]
 def sentences(count: int, words: int) -> Rows:
     """Different sentences of one length, each with its translation."""
     return [(f"s{n} " + "x " * (words - 2) + f"l{words}", f"t{n}") for n in range(count)]
-
-
-def spread(*lengths: int) -> Rows:
-    return [row for words in lengths for row in sentences(60, words)]
 
 
 def pairs_of(rows: Rows) -> list[SentencePair]:
@@ -52,21 +42,19 @@ def split(folder: Path, rows: Rows, **settings) -> Splits:
     return split_files(CorpusSettings(name="files", **settings), EDGES)
 
 
-def test_even_over_buckets():
+def test_even_over_buckets_and_by_seed_and_sentences_alone():
     pairs = pairs_of(sentences(900, 3) + sentences(500, 7) + sentences(200, 15) + sentences(40, 30))
-    test = split_off_even(pairs, 60, "s", EDGES)
+    test = split_off(pairs, 60, "s", EDGES)
     counts = [sum(bucket_of(pair.words, EDGES) == place for pair in test) for place in range(-1, 3)]
     assert counts == [0, 36, 20, 4]  # the rarer buckets give a tenth of what they have
-    assert len(split_off_even(pairs, 9_999, "s", EDGES)) == 50 + 20 + 4
-
-
-def test_choice_hangs_on_seed_and_sentences_alone():
-    pairs = pairs_of(sentences(300, 7) + sentences(300, 15))
-    chosen = split_off_even(pairs, 30, "s", EDGES)
-    assert sources(chosen) == sources(split_off_even(pairs[::-1], 30, "s", EDGES))
-    assert sources(chosen) != sources(split_off_even(pairs, 30, "t", EDGES))
-    places = [pairs.index(pair) for pair in chosen]
+    assert len(split_off(pairs, 9_999, "s", EDGES)) == 50 + 20 + 4
+    assert sources(test) == sources(split_off(pairs[::-1], 60, "s", EDGES))
+    assert sources(test) != sources(split_off(pairs, 60, "t", EDGES))
+    places = [pairs.index(pair) for pair in test]
     assert places == sorted(places)
+    twice = pairs_of(sentences(45, 7)) * 2
+    assert [len(split_off(twice, count, "s")) for count in (3, 99)] == [3, 5]
+    assert len(split_off(twice, 99, "s", part=1)) == 45
 
 
 def test_sample_is_nested_and_in_order():
@@ -76,12 +64,6 @@ def test_sample_is_nested_and_in_order():
     assert len(many) == 50
     assert [pairs.index(pair) for pair in many] == sorted(pairs.index(pair) for pair in many)
     assert sample(pairs, 1_000, "s") == pairs
-
-
-def test_random_part_leaves_text():
-    pairs = pairs_of(sentences(45, 7)) * 2
-    assert len(split_off_random(pairs, 3, "s")) == 3
-    assert len(split_off_random(pairs, 99, "s")) == 5
 
 
 def test_split_off_counts_and_notes(tmp_path):
@@ -135,14 +117,12 @@ def test_short_training_filters_training_and_validation_alone(tmp_path):
 
 def test_bounds_of_a_split_off_test_set_leave_training_its_lengths(tmp_path):
     lengths = 2, 3, 7, 15, 30, 50
-    sizes = {"test_pairs": 15, "min_words": 1, "max_words": 50}
-    whole = split(tmp_path, spread(*lengths), **sizes)
-    splits = split(tmp_path, spread(*lengths), test_min_words=5, test_max_words=29, **sizes)
-    assert {pair.words for pair in whole.test} == {7, 15, 30, 50}
+    bounds = {"test_min_words": 5, "test_max_words": 29}
+    rows = [row for words in lengths for row in sentences(60, words)]
+    splits = split(tmp_path, rows, test_pairs=15, min_words=1, max_words=50, **bounds)
     assert {pair.words for pair in splits.test} == {7, 15}
     assert {pair.words for pair in (*splits.train, *splits.valid)} == set(lengths)
     assert "240 pairs outside 5-29 words left out of the test set" in splits.notes
-    assert not [note for note in whole.notes if "left out" in note]
 
 
 @pytest.mark.parametrize(
@@ -154,9 +134,9 @@ def test_bounds_of_a_split_off_test_set_leave_training_its_lengths(tmp_path):
     ],
 )
 def test_bounds_of_a_given_test_set_count_what_they_leave_out(tmp_path, bounds, kept, note):
-    given = [(f"g {source}", target) for source, target in spread(2, 6, 14, 29)]
-    given = [row for place, row in enumerate(given) if place % 60 < 2]
-    splits = split(tmp_path, spread(7, 15), test_source=given, **bounds)
+    given = [(f"g {row[0]}", row[1]) for words in (2, 6, 14, 29) for row in sentences(2, words)]
+    rows = sentences(60, 7) + sentences(60, 15)
+    splits = split(tmp_path, rows, test_source=given, **bounds)
     assert {pair.words for pair in splits.test} == kept
     assert len(splits.test) == 2 * len(kept)
     assert note in " ".join(splits.notes)

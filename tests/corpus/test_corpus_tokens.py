@@ -55,26 +55,18 @@ def test_text_comes_back(text):
 
 # Vocabularies.
 
-SENTENCES = [["b", "a", "c"], ["b", "d", "a"], ["b"]]
-
 
 def test_a_vocabulary_by_hand():
-    vocabulary = build_vocabulary(SENTENCES, 10)
+    sentences = [["b", "a", "c", *SPECIAL], ["b", "d", "a"], ["b"]]
+    vocabulary = build_vocabulary(sentences, 10)
     assert vocabulary.tokens == (*SPECIAL, "b", "a", "c", "d")  # ties in string order
-    assert vocabulary.words == ("b", "a", "c", "d")
-    vocabulary = build_vocabulary(SENTENCES, 3)
+    vocabulary = build_vocabulary(sentences, 3)
     assert vocabulary.words == ("b", "a", "c")
-    assert vocabulary.encode(["a", "d", "b"]) == [5, UNK, 4]
+    assert vocabulary.encode(["a", "d", "b", *SPECIAL]) == [5, UNK, 4, *[UNK] * 4]
     assert vocabulary.decode([BOS, 5, UNK, 4, EOS, 5]) == ["a", UNKNOWN, "b"]
     assert vocabulary.decode([PAD, 5, PAD]) == ["a"]
-    assert vocabulary.unknown_rate(SENTENCES) == pytest.approx(1 / 7)
+    assert vocabulary.unknown_rate(sentences) == pytest.approx(5 / 11)
     assert vocabulary.unknown_rate([]) == 0
-
-
-def test_special_tokens_in_the_text_are_no_words():
-    vocabulary = build_vocabulary([["a", *SPECIAL]], 10)
-    assert vocabulary.words == ("a",)
-    assert vocabulary.encode(SPECIAL) == [UNK] * 4
 
 
 @pytest.mark.parametrize(
@@ -114,17 +106,12 @@ def test_to_bytes_and_back(texts):
 SUBWORDS = learn_subwords(["the houses (old). l'été, the house", "▁ a b)."] * 9, 330, "x")
 
 
-def cuts(draw: st.DrawFn, total: int) -> list[int]:
-    """Sizes above 0 that add up to the total."""
-    places = draw(st.sets(st.integers(1, total - 1))) if total > 1 else set()
-    return np.diff([0, *sorted(places), total]).tolist()
-
-
 @st.composite
-def two_cuts(draw: st.DrawFn) -> tuple[list[int], list[int]]:
-    """One text cut twice."""
+def two_cuts(draw: st.DrawFn) -> list[list[int]]:
+    """One text cut twice: sizes above 0 that add up to the same total."""
     total = draw(st.integers(1, 25))
-    return cuts(draw, total), cuts(draw, total)
+    places = st.sets(st.integers(1, total - 1)) if total > 1 else st.just(set())
+    return [np.diff([0, *sorted(draw(places)), total]).tolist() for _ in range(2)]
 
 
 @given(two_cuts())
@@ -158,42 +145,30 @@ def test_source_pieces_are_added_and_target_pieces_averaged():
         np.testing.assert_allclose(by_word(weights, source, target), expected)
 
 
-def test_a_piece_of_two_words_gives_each_its_share_and_counts_in_both():
+def test_pieces_of_two_words_and_pieces_without_bytes():
     shares = overlaps([1, 3], [2, 2])
     np.testing.assert_allclose(shares, [[1, 0, 0], [1 / 3, 2 / 3, 0], [0, 0, 1]])
     weights = np.array([[0.3, 0.6, 0.1], [0.0, 0.9, 0.1], [0.0, 0.0, 1.0]])
     expected = [[(0.5 + 0.3) / 2, (0.4 + 0.6) / 2, 0.1], [0.3, 0.6, 0.1]]
     np.testing.assert_allclose(by_word(weights, shares, shares)[:2], expected)
-
-
-def test_a_piece_without_bytes_belongs_to_the_word_that_follows():
+    # What has no bytes belongs to the word that follows.
     expected = [[1, 0, 0], [0, 1, 0], [0, 1, 0], [0, 0, 1]]
     np.testing.assert_array_equal(overlaps([2, 0, 3], [2, 3]), expected)
     with pytest.raises(ValueError, match="pieces of 3 bytes for words of 4"):
         overlaps([1, 2], [4])
+    forward, backward = overlaps([1, 1, 2], [2, 2]), overlaps([2, 1, 1], [2, 2])
+    np.testing.assert_array_equal(backwards(forward), backward)
 
 
 @given(st.text())
+@example("the houses (old).")
 def test_every_text_has_shares(text):
     words, pieces = tokenize(text), SUBWORDS.pieces(text)
-    assert shares_of(pieces, words, SUBWORDS).shape == (len(pieces) + 1, len(words) + 1)
+    shares = shares_of(pieces, words, SUBWORDS)
+    assert shares.shape == (len(pieces) + 1, len(words) + 1)
+    sizes = [SUBWORDS.size(piece) for piece in pieces]
+    np.testing.assert_allclose(sizes @ shares[:-1, :-1], [WORDS.size(word) for word in words])
     np.testing.assert_array_equal(shares_of(words, words, WORDS), np.eye(len(words) + 1))
-
-
-def test_pieces_of_a_known_text():
-    text = "the houses (old)."
-    pieces = SUBWORDS.pieces(text)
-    owner = shares_of(pieces, tokenize(text), SUBWORDS).argmax(axis=1)
-    joined = [""] * 7
-    for piece, word in zip(pieces, owner, strict=False):
-        joined[word] += piece.replace("▁", "")
-    assert joined[:2] == ["the", "houses"]
-    assert "".join(joined) == "thehouses(old)."
-
-
-def test_backwards_keeps_the_end_last():
-    forward, backward = overlaps([1, 1, 2], [2, 2]), overlaps([2, 1, 1], [2, 2])
-    np.testing.assert_array_equal(backwards(forward), backward)
 
 
 def test_links_from_weights_leave_end_tokens_out():

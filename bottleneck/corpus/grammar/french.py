@@ -43,12 +43,10 @@ def adjective(word: str) -> Forms:
         masculine, feminine, many = _IRREGULAR["adjectives"][word].split()
         return masculine, feminine, many, feminine + "s"
     feminine = word if word.endswith("e") else word + "e"
-    for ending, replacement in (
-        *(("eux", "euse"), ("er", "ère"), ("if", "ive")),
-        *(("en", "enne"), ("el", "elle")),
-    ):
-        if word.endswith(ending):
-            feminine = word.removesuffix(ending) + replacement
+    for ending in ("eux euse", "er ère", "if ive", "en enne", "el elle"):
+        short, long = ending.split()
+        if word.endswith(short):
+            feminine = word.removesuffix(short) + long
     return word, feminine, plural(word), feminine + "s"
 
 

@@ -2,7 +2,7 @@
 
 import tomllib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -22,18 +22,26 @@ LECTURE_SENTENCES: tuple[str, ...] = tuple(_DATA["lecture"])
 """The lecture's sentences that are of this language; callers keep them out of every split."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Rule:
-    """A rewriting of a symbol as parts: symbols, which start with a capital letter, and tokens.
+    """A rewriting of a symbol as parts: ``symbols``, which start with a capital letter, and tokens.
 
     A word is a rule whose parts are all tokens. ``build`` makes the French of the whole from the
-    parts' in order; a token's is its position in the English sentence.
+    parts' in order; a token's is its position in the English sentence. ``fixed`` is how many words
+    the tokens add; one that is glued to the word before adds none.
     """
 
     symbol: str
     parts: tuple[str, ...]
     build: Callable[..., Any]
     weight: float = 1.0
+    symbols: tuple[str, ...] = field(init=False)
+    fixed: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.symbols = tuple(part for part in self.parts if part[0].isupper())
+        tokens = sum(not part.startswith(JOINER) for part in self.parts)
+        self.fixed = tokens - len(self.symbols)
 
 
 def words(size: str = "full") -> Iterator[Rule]:
@@ -46,12 +54,21 @@ def words(size: str = "full") -> Iterator[Rule]:
 
 def word_class(token: str) -> str:
     """The class of an English token; each has one. KeyError for a word that is not ours."""
-    return _classes()[token]
+    return _classes_and_genders()[0][token]
 
 
 def noun_gender(noun: str) -> str:
     """The gender, m or f, of the French for an English noun, singular or plural; else KeyError."""
-    return _genders()[noun]
+    return _classes_and_genders()[1][noun]
+
+
+@cache
+def _classes_and_genders() -> tuple[dict[str, str], dict[str, str]]:
+    nouns = [word for word in words() if word.symbol.startswith(("Noun", "Topic"))]
+    genders = {word.parts[0]: "mf"[word.build(0)[1] % 2] for word in nouns if len(word.parts) == 1}
+    for gender, tokens in _DATA["genders"].items():
+        genders |= dict.fromkeys(tokens.split(), gender)
+    return dict(assignments()), genders
 
 
 def assignments() -> Iterator[tuple[str, str]]:
@@ -64,22 +81,7 @@ def assignments() -> Iterator[tuple[str, str]]:
             yield word.parts[0], symbols[symbol]
     for kind, tokens in _DATA["classes"].items():
         yield from ((token, kind) for token in tokens.split())
-    yield COMMA, "punctuation"
-    yield POSSESSIVE, "possessive"
-
-
-@cache
-def _classes() -> dict[str, str]:
-    return dict(assignments())
-
-
-@cache
-def _genders() -> dict[str, str]:
-    nouns = [word for word in words() if word.symbol.startswith(("Noun", "Topic"))]
-    genders = {word.parts[0]: "mf"[word.build(0)[1] % 2] for word in nouns if len(word.parts) == 1}
-    return genders | {
-        token: gender for gender, tokens in _DATA["genders"].items() for token in tokens.split()
-    }
+    yield from ((COMMA, "punctuation"), (POSSESSIVE, "possessive"))
 
 
 def _entries(section: str, key: str, size: str) -> Iterator[list[str]]:

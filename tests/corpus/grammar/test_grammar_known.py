@@ -3,7 +3,6 @@
 import pytest
 
 from seq2seq_bottleneck.corpus.grammar import LECTURE_SENTENCES, english_french
-from seq2seq_bottleneck.corpus.pair import SentencePair
 from seq2seq_bottleneck.corpus.tokens import plain, tokenize
 
 LECTURE = {
@@ -112,21 +111,6 @@ however, he sang | cependant, il a chanté
 """
 
 
-# each word of the lecture's sentences stands in one of these too
-NEIGHBOURS = (
-    "hello friends",
-    "good evening, mary",
-    "good morning, my friend",
-    "see you later, paul",
-    "the black dog sat in the park",
-    "i love you because you smiled",
-    "the cat ate fish on the mat",
-    "the international seminar on deep learning, which is one of the premier venues for "
-    "presenting research in machine learning and attracts submissions from researchers around "
-    "the world, accepted our paper",
-    "the conference on history rejects him",
-)
-
 OUTSIDE = (
     "the old actor sings",
     "the table laughs",
@@ -139,64 +123,15 @@ OUTSIDE = (
     "hello",
     "",
 )
-# what a reader of the French found wrong or clumsy
-MENDED = {
-    "a place to leave in, which French takes for where to": (
-        "mary left in paris",
-        "mary left here",
-        "mary left quickly in the garden",
-        "mary wanted to leave in paris",
-        "the queen who left near the park slept",
-    ),
-    "one of what one is not": (
-        "my committee was one of the best exhibitions",
-        "the queen was one of the best kings",
-        "the company is one of the premier venues",
-        "the conference is one of the best institutions",
-    ),
-    "a coordinator and a connective": (
-        "he sang, then since she left, he slept",
-        "he sang, then however, he slept",
-        "he sang, but however, he slept",
-        "he sang, and however, he slept",
-        "he sang, then finally, he slept",
-    ),
-    "two times in one clause": (
-        "last month, he walked to the office on saturday",
-        "he walked to the office on saturday last month",
-        "yesterday, he wanted to leave on monday",
-        "every day, he sleeps and eats bread every week",
-        "he sat on monday and ate bread yesterday",
-        "every day, he sleeps because she sings every week",
-    ),
-    "a venue that is no forum": ("he will cancel their local venue",),
-}
-
-
-def _known() -> list[tuple[str, str]]:
-    rows = [row.split(" | ") for row in PAIRS.strip().splitlines()]
-    return [(english, french) for english, french in rows]
-
-
-def _linked(pair: SentencePair) -> set[tuple[str, str]]:
-    english, french = tokenize(pair.source), tokenize(pair.target)
-    return {(plain(english[i]), plain(french[j])) for i, j in pair.links}
+KNOWN = [*LECTURE.items(), *(tuple(row.split(" | ")) for row in PAIRS.strip().splitlines())]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("english", "french"), list(LECTURE.items()) + _known())
+@pytest.mark.parametrize(("english", "french"), KNOWN)
 def test_translation_is_the_known_one(english: str, french: str) -> None:
     pair = english_french().parse(english)
-
-    assert pair is not None
-    assert pair.source == english
-    assert pair.target == french
+    assert (pair.source, pair.target) == (english, french)
     assert english_french().count_derivations(english) == 1
-
-
-def test_every_lecture_sentence_is_listed() -> None:
-    assert set(LECTURE) == set(LECTURE_SENTENCES)
-    assert LECTURE_SENTENCES[-1].count(" ") == 29
 
 
 @pytest.mark.parametrize("english", OUTSIDE)
@@ -205,27 +140,8 @@ def test_what_is_not_of_the_language_is_refused(english: str) -> None:
     assert english_french().count_derivations(english) == int(english == "hello")
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("english", [one for group in MENDED.values() for one in group])
-def test_what_was_mended_is_refused(english: str) -> None:
-    assert {plain(token) for token in tokenize(english)} - _words() <= {"venue"}
-    assert english_french().count_derivations(english) == 0
-
-
-def _words() -> set[str]:
-    return {plain(token) for token in english_french().vocabulary()}
-
-
-def test_alignment_of_the_lecture_is_exact() -> None:
-    pair = english_french().parse("the black cat sat on the mat")
-
-    assert pair is not None
-    gold = ((0, 0), (1, 2), (2, 1), (3, 3), (3, 4), (3, 5), (4, 6), (5, 7), (6, 8))
-    assert pair.links == gold
-
-
 @pytest.mark.parametrize(
-    ("english", "links"),
+    ("sentence", "links"),
     [
         ("he did not see him", "he-il did-a not-ne not-pas see-vu him-l'"),
         ("she will not sing", "she-elle will-chantera sing-chantera not-ne not-pas"),
@@ -245,18 +161,16 @@ def test_alignment_of_the_lecture_is_exact() -> None:
         ("i look for keys", "i-je look-cherche for-cherche keys-des keys-clés"),
     ],
 )
-def test_alignment_of_each_construction(english: str, links: str) -> None:
-    pair = english_french().parse(english)
+def test_alignment_of_each_construction(sentence: str, links: str) -> None:
+    pair = english_french().parse(sentence)
+    english, french = tokenize(pair.source), tokenize(pair.target)
+    linked = {(plain(english[i]), plain(french[j])) for i, j in pair.links}
+    assert linked == {tuple(link.rsplit("-", 1)) for link in links.split()}
 
-    assert pair is not None
-    expected = {tuple(link.rsplit("-", 1)) for link in links.split()}
-    assert _linked(pair) == expected
 
-
-def test_words_of_the_lecture_occur_in_other_sentences() -> None:
-    elsewhere = {token for sentence in NEIGHBOURS for token in tokenize(sentence)}
-    wanted = {token for sentence in LECTURE_SENTENCES for token in tokenize(sentence)}
-
-    assert all(english_french().parse(sentence) for sentence in NEIGHBOURS)
-    assert not set(NEIGHBOURS) & set(LECTURE_SENTENCES)
-    assert wanted <= elsewhere
+def test_the_lecture_is_listed_and_its_alignment_is_exact() -> None:
+    pair = english_french().parse("the black cat sat on the mat")
+    gold = ((0, 0), (1, 2), (2, 1), (3, 3), (3, 4), (3, 5), (4, 6), (5, 7), (6, 8))
+    assert pair.links == gold
+    assert set(LECTURE) == set(LECTURE_SENTENCES)
+    assert LECTURE_SENTENCES[-1].count(" ") == 29
