@@ -1,6 +1,5 @@
 """What the benchmarks count and print, without timing anything."""
 
-import csv
 import json
 import subprocess
 import sys
@@ -8,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from figures import as_text, cells, ratio, shown, spread, write_csv
+from figures import ratio, spread
 from products import training_operations
 from translation_task import joey_settings, make_settings, write_task
 from workload import ARMS, Workload, padding_share, random_words, stream
@@ -80,19 +79,6 @@ def test_the_stream_is_that_of_a_run():
 def test_ranges_and_ratios():
     assert spread([3.0, 1.0, 2.0]) == (2.0, 1.0, 3.0)
     assert ratio([2.0, 4.0, 9.0], [1.0, 4.0, 3.0]) == (4.0 / 3.0, 1.0, 3.0)
-    row = {"program": "ours", **cells("rate", spread([1000.0])), **cells("ratio", None)}
-    assert shown(row, "rate", ",.0f") == "1,000 [1,000, 1,000]"
-    assert shown(row, "ratio", ".2f") == ""
-
-
-def test_tables(tmp_path):
-    rows = [{"arm": "none", "rate": "1"}, {"arm": "additive", "rate": "22"}]
-    assert as_text(rows).splitlines() == [
-        "arm       rate", "--------  ----", "none         1", "additive    22"
-    ]  # fmt: skip
-    write_csv(tmp_path / "rows.csv", rows)
-    with (tmp_path / "rows.csv").open() as file:
-        assert list(csv.DictReader(file)) == rows
 
 
 def test_joey_gets_our_sizes_and_sentences(tmp_path):
