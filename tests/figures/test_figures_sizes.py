@@ -116,12 +116,7 @@ def test_the_map_has_the_tables_numbers_and_blanks(several):
     assert none is attention
     assert (none.vmin, none.vmax) == (0.0, data.loc[data["arm"] != "", "value"].max())
     assert gain.vmin <= 0 <= gain.vmax
-
-
-@pytest.mark.slow
-def test_a_number_does_not_touch_the_edges_of_its_cell(several):
-    figure, _ = make_figure("context-length", several)
-    figure.draw_without_rendering()
+    figure.draw_without_rendering()  # no number touches the edges of its cell
     for axes in figure.axes:
         cell = axes.get_window_extent().width / axes.images[0].get_array().shape[1]
         assert max(text.get_window_extent().width for text in axes.texts) < 0.85 * cell
