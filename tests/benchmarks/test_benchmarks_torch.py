@@ -12,12 +12,12 @@ from programs import Ours, Torch, weights_file, write_weights  # noqa: E402
 from safetensors.numpy import load_file  # noqa: E402
 from tiny import mean_loss  # noqa: E402
 from torch_translator import Translator, to_torch  # noqa: E402
-from workload import ARMS, Workload, constant_rate, random_words  # noqa: E402
+from workload import ARMS, random_words  # noqa: E402
 
 from seq2seq_bottleneck.corpus.batches import Batch  # noqa: E402
 from seq2seq_bottleneck.model.translator import create  # noqa: E402
 from seq2seq_bottleneck.runs.network_files import save_weights  # noqa: E402
-from seq2seq_bottleneck.settings.concerns import ModelSettings, TrainingSettings  # noqa: E402
+from seq2seq_bottleneck.settings.concerns import ModelSettings  # noqa: E402
 
 WORDS = (9, 8)
 EVERY = pytest.mark.parametrize("arm", ARMS)
@@ -89,16 +89,3 @@ def test_both_programs_train_alike(arm, tmp_path):
     ours, theirs = (program.train(range(3)) for program in programs)
     np.testing.assert_allclose(ours[0], theirs[0], rtol=1e-5)
     np.testing.assert_allclose(ours, theirs, rtol=1e-2)  # two more biases move in nn.GRU
-
-
-def test_both_programs_multiply(tmp_path):
-    work = Workload(
-        ModelSettings(embedding_size=3, context_size=4),
-        constant_rate(TrainingSettings(), 1),
-        WORDS,
-        (padded_batch(),),
-    )
-    write_weights(work, "none", tmp_path)
-    programs = Ours(work, "none"), Torch(work, "none", weights_file(tmp_path, "none"), threads=1)
-    products = [np.asarray(program.multiply(8)()) for program in programs]
-    np.testing.assert_allclose(*products, rtol=1e-4, atol=1e-5)

@@ -171,24 +171,6 @@ def test_where_attention_alone_differs_each_has_a_row_and_one_filled_bucket_is_o
     assert places == [0.0, 1.0, 2.0]
 
 
-def test_a_group_names_its_row_where_it_is_that_rows_alone(tmp_path):
-    changes = {"none": ("none", {}), "dot": ("dot", {}),
-               "reversed": ("none", {"model": {"reverse_source": True}}),
-               "reversed2": ("dot", {"model": {"reverse_source": True}}),
-               "twice": ("none", {"training": {"updates": 20}})}  # fmt: skip
-    texts = sentences()
-    runs = [
-        write_run(tmp_path, name, planted_settings(arm, **change), texts, texts)
-        for name, (arm, change) in changes.items()
-    ]
-    groups = {name: name.removesuffix("2") for name in changes}
-    write_bundle(runs, tmp_path / "bundle", groups)
-    figure, data = make_figure("arms", tmp_path / "bundle")
-    assert rows_of(figure) == ["baseline", f"reversed\n{REVERSED}", "twice\nupdates=20"]
-    assert "Baseline: what most arms have" in note(figure)
-    assert set(data.loc[data["x"] == REVERSED, "note"]) == {"reversed"}
-
-
 def test_a_bucket_that_one_setting_left_empty_is_no_point_of_its_row(tmp_path):
     texts = sentences()
     longer = [text for text in texts if len(text.split()) > 10]

@@ -122,15 +122,6 @@ def test_the_map_has_the_tables_numbers_and_blanks(several):
         assert max(text.get_window_extent().width for text in axes.texts) < 0.85 * cell
 
 
-def test_a_bucket_without_sentences_is_blank_in_the_map(single):
-    figure, data = make_figure("context-length", single)
-    empty = data[data["bucket"] == "11-20"]
-    assert empty["value"].isna().all()
-    assert empty["n"].eq(0).all()
-    assert figure.axes[0].get_xticklabels()[1].get_text() == "11-20\nn 0"
-    assert [len(axes.texts) for axes in figure.axes] == [8, 8, 8]
-
-
 @pytest.mark.parametrize("name", ["compression", "context-length"])
 def test_one_arm_has_one_panel_and_without_the_arm_without_attention_there_is_none(several, name):
     figure, _ = make_figure(name, several, where=["attention=none"])

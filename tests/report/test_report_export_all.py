@@ -2,7 +2,6 @@
 
 import re
 import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -17,7 +16,6 @@ from seq2seq_bottleneck.settings.files import write_listed
 
 pytestmark = pytest.mark.exhaustive(sample="session")
 
-ROOT = Path(__file__).parents[2]
 TABLES = {"failure_pattern", "vindication", "arms", "context_size", "compression", "length"}
 FIGURES = {"bleu", "arms", "attention", "length"}
 
@@ -159,24 +157,6 @@ def test_what_does_not_go_together_is_refused_and_writes_nothing(
     (line,) = capsys.readouterr().err.splitlines()
     assert message in line
     assert sorted(tmp_path.rglob("*")) == before
-
-
-def test_git_takes_what_was_written_and_no_run(results, tmp_path):
-    """As in this repository: a study run into results/reference is committed without its runs."""
-    part = Path("results", "reference", "vindication")
-    folder = Path(shutil.copytree(results[0], tmp_path / part))
-    shutil.copytree(results[0] / STORE, tmp_path / "results" / "runs" / "lecture" / STORE)
-    kept = {str(part / name) for name in files(folder) if name.suffix != ".safetensors"}
-    (folder / ".runs.csv.12.part").write_text("")
-    for weights in (folder, folder / STORE / "none1x1"):
-        (weights / "weights.safetensors").write_text("")
-    shutil.copy(ROOT / ".gitignore", tmp_path)
-    for command in (["init", "--quiet"], ["add", "."]):
-        subprocess.run(["git", *command], cwd=tmp_path, check=True, capture_output=True)
-    listed = subprocess.run(
-        ["git", "ls-files"], cwd=tmp_path, check=True, capture_output=True, text=True
-    )
-    assert set(listed.stdout.splitlines()) == kept | {".gitignore"}
 
 
 def test_a_damaged_file_is_named_and_nothing_is_removed(results, tmp_path, capsys):

@@ -4,7 +4,6 @@ import hashlib
 import json
 import re
 import shlex
-import shutil
 from base64 import b64encode
 from itertools import pairwise
 from pathlib import Path
@@ -22,7 +21,6 @@ from planted_report import (
     SCRIPT,
     SEPARATORS,
     without_store,
-    write_gold,
     write_hostile,
     write_length,
     write_results,
@@ -31,11 +29,9 @@ from rich.table import Table
 from rich.text import Text
 
 from seq2seq_bottleneck.claims.registry import CLAIMS
-from seq2seq_bottleneck.cli.main import run
 from seq2seq_bottleneck.lecture.slides import SLIDES
 from seq2seq_bottleneck.report.page import cell, make_report, prose
 from seq2seq_bottleneck.results.bundle import load_bundle
-from seq2seq_bottleneck.results.folders import STORE
 from seq2seq_bottleneck.settings.run import NAMES
 from seq2seq_bottleneck.settings.sweep import load_sweep
 from seq2seq_bottleneck.tables.decided import decide_results
@@ -243,16 +239,6 @@ def test_equal_results_give_equal_bytes(folder, text):
     assert make_report(folder) == text
 
 
-@pytest.mark.slow
-def test_links_of_the_users_own_have_their_table(tmp_path):
-    write_gold(write_results(tmp_path))
-    section = Page(make_report(tmp_path)).by_id("C7")
-    assert "partly" in section.text
-    assert "the user's gold links" in section.all("caption")[0].text
-    commands = [line for node in section.all("pre") for line in node.text.splitlines()]
-    assert f"bottleneck table alignment-gold --results {tmp_path}" in commands
-
-
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory):
     """A folder of results folders: a pair, controls, a side question, a pair of a user's, costs."""
@@ -306,18 +292,3 @@ def test_sweeps_that_no_claim_rests_on_have_their_question_and_their_table(whole
         body = table.all("tbody")[0].text
         assert [line for line in lines if line.replace("..", " to ") not in body] == []
         assert all(verdict.because[1:] in section.text for verdict in made.judged)
-
-
-@pytest.mark.exhaustive(sample="session")
-def test_every_command_of_a_page_without_runs_is_taken(whole, tmp_path, capsys, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    shutil.copytree(whole, "whole", ignore=shutil.ignore_patterns(STORE))
-    page = Page(make_report(Path("whole")))
-    lines = dict.fromkeys(
-        line for node in page.named("pre") for line in node.text.splitlines()
-        if line.split()[1] in ("table", "plot", "claims", "lecture")
-    )  # fmt: skip
-    assert len(lines) > 8
-    for line in lines:
-        assert run(shlex.split(line)[1:]) == 0, line
-        capsys.readouterr()

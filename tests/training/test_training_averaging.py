@@ -10,7 +10,6 @@ from tiny_training import (
     leaves,
     same,
     settings_of,
-    spread_out,
     stream,
     train_one,
     translator,
@@ -42,11 +41,11 @@ def test_the_window_is_the_last_share_of_the_updates(share, updates, expected):
     assert averaged_updates(settings_of(updates=updates, average_last=share)) == expected
 
 
-def states_of(start=None, **changes):
+def states_of(**changes):
     """The state after every update."""
     graph, weights = translator(dropout=0.1)
     settings = settings_of(**{**AVERAGED, **changes})
-    update, state = make_update(graph, settings), initial_state(start or weights, settings)
+    update, state = make_update(graph, settings), initial_state(weights, settings)
     states = []
     for number in range(settings.updates):
         state, _ = update(state, stream().batch(number))
@@ -113,21 +112,3 @@ def test_validations_judge_what_would_be_kept_and_the_mean_is_kept():
     losses = sentence_losses(make_sentence_losses(graph), trained.weights, validation())
     again = losses.sum() / target_tokens(validation()).sum()
     np.testing.assert_allclose(again, trained.valid_loss, rtol=1e-6)
-
-
-def test_even_a_worse_mean_is_kept():
-    """Good weights spoilt: the first validation is the best, and what is kept is the mean."""
-    graph, weights = translator()
-    start = train_one((graph, weights), settings_of(updates=60, learning_rate=0.02))
-    rates = {"learning_rate": 1.0, "final_learning_rate": 1.0}
-    settings = settings_of(updates=20, validations=4, average_last=0.5, **rates)
-    trained = train_one((graph, start.weights), settings)
-    losses = validated(trained)
-    assert min(losses.values()) < losses[20] == trained.valid_loss
-    assert trained.best_update < 20
-
-
-def test_double_precision_is_kept(float64):  # noqa: ARG001
-    start = jax.tree.map(lambda leaf: leaf.astype("float64"), spread_out(translator()[1]))
-    state = states_of(start, updates=2, average_last=0.9)[-1]
-    assert {leaf.dtype for leaf in leaves(state.mean)} == {np.dtype(np.float64)}

@@ -1,7 +1,5 @@
 """The loop: it learns, validates when due and by bucket, keeps the best, notices divergence."""
 
-import subprocess
-import sys
 from functools import cache
 
 import jax
@@ -79,19 +77,6 @@ def test_fillers_do_not_count():
     np.testing.assert_allclose(losses, sentence_losses(evaluate, weights, alone), rtol=1e-5)
     assert len(set(losses.round(4))) > 3
     assert target_tokens(filled).tolist() == copies(6, seed=9).target_lengths
-
-
-@pytest.mark.exhaustive(sample="session")
-def test_it_learns_to_copy():
-    model = translator(attention="additive", cell="gru", embedding_size=8, context_size=16)
-    settings = settings_of(
-        updates=300, batch_size=16, learning_rate=0.02, warmup_updates=10, validations=1
-    )
-    batches, unseen = stream(64, 16, longest=3), validation(16, 16, longest=3)
-    trained = train_one(model, settings, batches, unseen)
-    assert trained.log[0].loss > 1.0
-    assert trained.log[-1].loss < 0.1
-    assert trained.valid_loss < 0.5
 
 
 @pytest.mark.slow
@@ -269,30 +254,3 @@ def test_losses_are_those_of_this_schema_version(version, attention, placement):
     assert version == SCHEMA_VERSION
     golden = GOLDEN[version, attention, placement]
     np.testing.assert_allclose((last.loss, last.valid_loss), golden, rtol=2e-5)
-
-
-PROGRAM = """
-import hashlib, sys
-sys.path += sys.argv[2:]
-from tiny_training import leaves, settings_of, stream, train_one, translator
-seed = int(sys.argv[1])
-model = translator(seed=seed, dropout=0.2)
-trained = train_one(model, settings_of(seed=seed, updates=6), stream(seed=seed))
-assert trained.best_update > 0
-print(hashlib.sha256(b"".join(leaf.tobytes() for leaf in leaves(trained.weights))).hexdigest())
-"""
-
-
-@pytest.mark.exhaustive(sample="session")
-def test_two_processes_at_once_train_the_same_weights(request):
-    program = [sys.executable, "-c", PROGRAM]
-    arguments = [[seed, *map(str, request.path.parents[:2])] for seed in ("1", "1", "2")]
-    processes = [
-        subprocess.Popen([*program, *given], stdout=subprocess.PIPE, text=True)
-        for given in arguments
-    ]
-    one, again, other = (process.communicate(timeout=120)[0] for process in processes)
-    assert all(process.returncode == 0 for process in processes)
-    assert len(one.strip()) == 64
-    assert one == again
-    assert one != other

@@ -1,16 +1,13 @@
-"""The rate's course, Adam and Muon against NumPy, and Muon in every kind of training."""
+"""The rate's course, and changes by Adam and Muon against NumPy."""
 
 import jax
 import numpy as np
 import pytest
-from flax import nnx
 from tiny import loss_and_gradient
 from tiny_training import leaves, one_batch, settings_of, spread_out, translator
 
 from seq2seq_bottleneck.training.optimizer import learning_rates, make_optimizer, optimizers
 from seq2seq_bottleneck.training.step import initial_state, make_update
-
-MUON = {"optimizer": "muon", "learning_rate": 0.02}
 
 
 @pytest.mark.parametrize(
@@ -157,7 +154,9 @@ def adam_changes(gradients, rates):
 
 def test_three_changes_are_those_of_numpy():
     _, weights = translator(attention="additive", hidden_size=5)
-    settings = settings_of(**MUON, final_learning_rate=1.0, clip_norm=1e9)
+    settings = settings_of(
+        optimizer="muon", learning_rate=0.02, final_learning_rate=1.0, clip_norm=1e9
+    )
     optimizer = make_optimizer(settings)
     update, state = jax.jit(optimizer.update), optimizer.init(weights)
     gradients = [spread_out(weights, spread=spread) for spread in (1.0, 0.3, 2.0)]
@@ -171,14 +170,3 @@ def test_three_changes_are_those_of_numpy():
         given = [np.asarray(by_name(gradient)[name], np.float64) for gradient in gradients]
         for step, expected in enumerate(rule(given, [0.02] * 3)):
             np.testing.assert_allclose(results[step][name], expected, rtol=2e-3, atol=2e-6)
-
-
-@pytest.mark.parametrize("shape", [(64, 64), (40, 90), (90, 40)])
-def test_matrices_change_as_much_as_adams_usually_do(shape):
-    """About .2 of the rate, whatever the gradient's size: singular values end near 1."""
-    settings = settings_of(**MUON, final_learning_rate=1.0)
-    optimizer = make_optimizer(settings)
-    gradient = nnx.State({"matrix": 1e-3 * jax.random.normal(jax.random.key(1), shape)})
-    changes, _ = optimizer.update(gradient, optimizer.init(gradient), gradient)
-    size = np.sqrt(np.mean(np.square(changes["matrix"])))
-    assert size == pytest.approx(0.2 * settings.learning_rate, rel=0.2)
