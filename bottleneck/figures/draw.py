@@ -112,7 +112,8 @@ def _draw_panel(axes: Axes, plot: Plot, panel: Panel, styles: Mapping, small: bo
             style["ls"] = "none"
         # Where a panel is one arm's, its title names the arm.
         label = ", ".join(filter(None, ("" if panel.arm else arm, control)))
-        shift = 0 if panel.numeric else gap * (index - (len(series) - 1) / 2)  # bars do not overlap
+        shift = gap * (index - (len(series) - 1) / 2)  # so that bars do not overlap
+        shift = 0.0 if panel.numeric else shift
         if plot.in_rows:
             _draw_series(axes, subset, style, (0.0, -shift), (0.0, -0.45 * lane), label, True)
         else:

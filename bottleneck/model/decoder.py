@@ -8,12 +8,12 @@ A tied output layer (Press and Wolf 2017; Inan et al. 2017) scores a word by its
 state is mapped to the embedding's width and multiplied with the embedding.
 """
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 from flax import nnx
-from jax.nn.initializers import Initializer
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from ..settings.concerns import ModelSettings
@@ -54,7 +54,7 @@ class Decoder(nnx.Module):
         self.rate, self.start_at_zero = settings.dropout, settings.initial_state == "zero"
         embedding = settings.embedding_size
 
-        def drawn(rows: int, columns: int, init: Initializer = _glorot) -> nnx.Param:
+        def drawn(rows: int, columns: int, init: Callable = _glorot) -> nnx.Param:
             return nnx.Param(init(rngs.params(), (rows, columns)))
 
         words = nnx.initializers.normal(_EMBEDDING_DEVIATION)

@@ -23,15 +23,15 @@ CHUNK = 256
 """Positions whose logits exist at once."""
 
 Gradients = tuple[Float[Array, "positions width"], OutputLayer]
-Chunk = tuple[Float[Array, "places width"], Int[Array, " places"], Bool[Array, " places"]]
-"""States, targets, and which of them are real; of one chunk or of several."""
+Packed = tuple[Float[Array, "places width"], Int[Array, " places"], Bool[Array, " places"]]
+"""States, targets, and which of them are real, of whole chunks."""
 
 
 def _pack(
     states: Float[Array, "positions width"],
     target: Int[Array, " positions"],
     real: Bool[Array, " positions"],
-) -> tuple[Chunk, Int[Array, " positions"], Int[Array, ""]]:
+) -> tuple[Packed, Int[Array, " positions"], Int[Array, ""]]:
     """Real positions first, filled up to whole chunks; where each one went; how many chunks."""
     order = jnp.argsort(jnp.logical_not(real), stable=True)
     place = jnp.argsort(order)
@@ -42,7 +42,7 @@ def _pack(
     return (states[whole], target[whole], known), place, chunks
 
 
-def _chunk(packed: Chunk, number: Int[Array, ""]) -> Chunk:
+def _chunk(packed: Packed, number: Int[Array, ""]) -> tuple[Array, Array, Array]:
     return tuple(jax.lax.dynamic_slice_in_dim(part, number * CHUNK, CHUNK) for part in packed)
 
 

@@ -235,7 +235,7 @@ class _Course:
         state: TrainState,
         number: int,
         means: Float[np.ndarray, " seeds"],
-        rows: Float[np.ndarray, "sentences *seeds"] | None,
+        rows: Float[np.ndarray, "sentences *stack"] | None,
     ) -> None:
         """Take the mean losses of each seed, and where validation was due its sentences' losses."""
         whole = state.mean is not None and number == self.updates

@@ -69,7 +69,7 @@ def write_length(folder: Path) -> None:
         value = ratio if measure == "length_ratio" else 0.0
         row = {"arm": arm, "attention": arm, "placement": "input", "context_size": 256,
                "corpus": "grammar", "updates": 10, "bucket": bucket, "measure": measure, "n": 120,
-               "value": value, "low": value - 0.01, "high": value + 0.01, "control": ""}  # fmt: skip
+               "value": value, "low": value - 0.01, "high": value + 0.01}  # fmt: skip
         rows += [row, row | {"run": f"{arm}1x1", "seed": 1, "low": "", "high": ""}]
     plant(folder, "length", rows)
 
