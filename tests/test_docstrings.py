@@ -40,26 +40,6 @@ def unnamed(node: ast.Module | ast.ClassDef, name: str) -> Iterator[str]:
             yield from (f"{name}.{child.name}: {error}" for error in errors)
 
 
-@pytest.mark.parametrize(
-    ("source", "expected"),
-    [
-        ("def f(): raise E", ["m.f: E"]),
-        ('def f():\n    """``E`` where none is."""\n    if x:\n        raise E("x") from None', []),
-        (
-            "def f():\n    try: ...\n    except A:\n        raise a.B(1)\n    raise E",
-            ["m.f: B", "m.f: E"],
-        ),
-        ("def f():\n    def g(): raise E\n    raise\n    raise made()\ndef _h(): raise E", []),
-        (
-            "class C:\n    def f(self):\n        with x: raise E\n    def _g(self): raise E",
-            ["m.C.f: E"],
-        ),
-    ],
-)
-def test_an_error_that_is_not_named_is_found(source, expected):
-    assert list(unnamed(ast.parse(source), "m")) == expected
-
-
 @pytest.mark.slow
 def test_all_errors_that_a_public_function_raises_itself_are_named():
     """But for the commands: their docstring is the help that a user reads."""

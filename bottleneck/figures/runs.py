@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..claims.compression import compression_predicts_loss, measure_curve
+from ..claims.compression import compression_predicts_loss
 from ..lecture.slides import L_FAIL, L_VIND
 from ..results.bundle import Bundle
 from ..settings.errors import UserError
@@ -146,31 +146,16 @@ def compression(bundle: Bundle) -> Plot:
         Panel(arm_title(arm), "compression ratio", *BLEU_AXES, arm=arm, **shape)
         for arm in dict.fromkeys(row["arm"] for row in rows)
     )
-    buckets = sizes[0].buckets
+    buckets, verdict = sizes[0].buckets, compression_predicts_loss(cells(sizes))
+    because = "; ".join(verdict.because.split("; ")[:2])  # the numbers that decide
     notes = (
-        _curve(sizes),
+        f"Without attention, C1 is {verdict.verdict}: {because}.",
         "Ratio: mean source words x embedding size / context size. Along each line the buckets "
         f"{buckets[0]} to {buckets[-1]}, whose levels are compared loosely: other texts have other "
         f"n-grams. {_facts(sizes)} {SLIDE_NOTE}",
     )
     title = "Does the compression ratio alone set BLEU?"
     return Plot(title, panels, data_frame(rows), notes, tuple(steps))
-
-
-def _curve(sizes: list[Comparison]) -> str:
-    """What C1 is judged by as a sentence; the reason where it cannot be judged."""
-    filled = [cell for cell in cells(sizes) if cell.bleu.filled]
-    verdict = compression_predicts_loss(filled)
-    if verdict.verdict == "not measured":
-        return f"Whether all context sizes fall on one curve (C1) is open: {verdict.because}."
-    curve = measure_curve(filled)
-    rank = curve.rank_correlation
-    return (
-        f"Without attention (C1: {verdict.verdict}): rank correlation of BLEU with the ratio "
-        f"{rank.value:.3f} [{rank.interval.low:.3f}, {rank.interval.high:.3f}]; the ratio explains "
-        f"{curve.ratio_points.value:.1f} % of BLEU's rank, length {curve.length_points.value:.1f} "
-        "more."
-    )
 
 
 def learning(bundle: Bundle) -> Plot:
