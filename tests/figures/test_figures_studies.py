@@ -10,7 +10,6 @@ from seq2seq_bottleneck.results.schema import STUDIES
 from seq2seq_bottleneck.settings.errors import UsageError, UserError
 
 PERCENT = {"survival", "alignment", "embeddings"}
-ENDS = ("value", "low", "high")
 
 
 @pytest.mark.parametrize("study", STUDIES)
@@ -146,24 +145,6 @@ def test_a_single_place_on_a_logarithmic_axis_has_room_on_both_sides(tmp_path):
     assert set(data["x"].astype(float)) == {256}
     for axes in figure.axes:
         assert axes.get_xlim() == pytest.approx((256 / 2**0.5, 256 * 2**0.5))
-
-
-def test_the_users_gold_set_has_weights_and_baselines_by_length_with_intervals(tmp_path):
-    note = "additive: unknown to the run are 3.0 % of the source and 4.0 % of the target tokens"
-    rows = [row | {"note": note} for row in rows_of("alignment") if row["arm"] == "additive"]
-    plant(tmp_path, "alignment_gold", rows)
-    _, data = make_figure("alignment-gold", tmp_path)
-    known = {(row["control"], row["bucket"]): row for row in rows
-             if row["measure"] == "aer" and "seed" not in row}  # fmt: skip
-    means = data[(data["kind"] == "mean") & data["panel"].str.startswith("Alignment error")]
-    names = {"": "", "untrained": "untrained", "diagonal": "diagonal", "IBM model 1": "ibm1"}
-    assert {(row["control"], row["x"]) for row in means.to_dict("records")} == {
-        (control, bucket) for control in names for bucket in ("5-10", "11-20", "21-30")
-    }
-    for row in means.to_dict("records"):
-        source = known[names[row["control"]], row["x"]]
-        assert [row[end] for end in ENDS] == pytest.approx([100 * source[end] for end in ENDS])
-    assert set(data["note"]) == {note}
 
 
 def test_without_numbers_the_command_that_measures_them_is_named(tmp_path):

@@ -81,17 +81,6 @@ def test_arms_differ_by_the_scores_own_parameters(placement):
         assert {kind: number - counts["none"] for kind, number in counts.items()} == expected
 
 
-@pytest.mark.parametrize(
-    ("cell", "a_layer"), [("rnn", 6 + 9 + 3), ("gru", 3 * 18 + 3), ("lstm", 4 * 18 + 3)]
-)
-def test_the_lectures_own_model_has_the_lectures_parameters(cell, a_layer):
-    """Embeddings 2 wide, state and context 3 wide; W_c once for each gate."""
-    gates = {"rnn": 1, "gru": 3, "lstm": 4}[cell]
-    embeddings, output = 2 * (SOURCE_WORDS + TARGET_WORDS), 3 * TARGET_WORDS + TARGET_WORDS
-    expected = embeddings + 2 * a_layer + gates * 9 + output
-    assert count(cell=cell, attention="none") == expected
-
-
 def slopes_of(settings):
     """Slopes of all logits with respect to the memory: values, keys, last."""
     translator, batch = nnx.merge(*random_translator(settings)), padded()

@@ -93,24 +93,18 @@ def test_loss_and_gradients_equal_the_formulas(kind, placement, cell):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "changes",
+    ("pairs", "changes"),
     [
-        {"attention": "general", "layers": 2, "residual": True, "hidden_size": 2},
-        {"attention": "none", "cell": "lstm"},
-        {"attention": "uniform", "cell": "rnn", "placement": "output"},
+        (PAIRS[:2], {"bidirectional": True, "attention": "general", "layers": 2, "residual": True}),
+        (PAIRS[:2], {"bidirectional": True, "attention": "none", "cell": "lstm"}),
+        (PAIRS[:2], {"bidirectional": True, "attention": "uniform", "placement": "output"}),
+        # A tied embedding's gradient is that of both its uses; more and fewer words than there are.
+        (PAIRS[1:], {"tied_output": True, "hidden_size": 4}),
+        (PAIRS[1:2], {"tied_output": True, "hidden_size": 4, "placement": "output"}),
     ],
-    ids=lambda changes: "-".join(map(str, changes.values())),
 )
-def test_gradients_of_translators_of_two_directions_equal_the_formulas(changes):
-    check_gradient(settings_of(bidirectional=True, **changes), PAIRS[:2])
-
-
-@pytest.mark.exhaustive(sample="session")
-@pytest.mark.parametrize("placement", PLACEMENTS)
-@pytest.mark.parametrize("pairs", [PAIRS[1:], PAIRS[1:2]], ids=["more words", "fewer words"])
-def test_gradients_of_a_tied_output_equal_the_formulas(placement, pairs):
-    """The embedding's is that of both its uses; batches of more and fewer words than there are."""
-    check_gradient(settings_of(tied_output=True, hidden_size=4, placement=placement), pairs)
+def test_gradients_of_two_directions_and_of_a_tied_output_equal_the_formulas(pairs, changes):
+    check_gradient(settings_of(**changes), pairs)
 
 
 @pytest.mark.parametrize("vocabulary", [3, 40])
