@@ -38,8 +38,8 @@ class Parameters(NamedTuple):
 class Kept(NamedTuple):
     """What a step leaves for its gradient: each (steps, batch, ...); None without a read."""
 
-    state: State
-    cell: Gates
+    state: State | None
+    cell: Gates | None
     query: Array | None
     weights: Array | None
     context: Array | None
@@ -71,7 +71,7 @@ def hidden_states(
         mask: true on real positions, on the others the last state stands; None where all are real.
         memory: what is read before every step (``last`` is not used); None for no read.
     """
-    states, kept = _scan(fixed, parameters, start, inputs, mask, memory)
+    states, kept = _scan(fixed, parameters, start, inputs, mask, memory, keep=False)
     return states, kept.weights
 
 
@@ -82,7 +82,10 @@ def _scan(
     inputs: Gates,
     mask: Array | None,
     memory: Memory | None,
+    keep: bool,
 ) -> tuple[Array, Kept]:
+    """States, and what is kept for the gradient; of it the weights alone if not ``keep``."""
+
     def step(state: State, at: tuple) -> tuple[State, tuple[Array, Kept]]:
         gates, real = at
         query = weights = context = None
@@ -93,8 +96,8 @@ def _scan(
             pairs = zip(gates, parameters.context, strict=True)
             gates = tuple(given + context @ matrix for given, matrix in pairs)
         new, kept = advance(fixed.kind, parameters.cell, state, gates)
-        new = _masked(new, state, real)
-        return new, (new[0], Kept(state, kept, query, weights, context))
+        new, left = _masked(new, state, real), Kept(state, kept, query, weights, context)
+        return new, (new[0], left if keep else Kept(None, None, None, weights, None))
 
     return jax.lax.scan(step, start, (inputs, mask), reverse=fixed.reverse)[1]
 
@@ -114,7 +117,7 @@ def _forward(
     mask: Array | None,
     memory: Memory | None,
 ) -> tuple[tuple[Array, Array | None], tuple]:
-    states, kept = _scan(fixed, parameters, start, inputs, mask, memory)
+    states, kept = _scan(fixed, parameters, start, inputs, mask, memory, keep=True)
     return (states, kept.weights), (parameters, kept, mask, memory)
 
 

@@ -32,6 +32,7 @@ ARMS = list(itertools.product(ATTENTIONS, PLACEMENTS, ("rnn", "gru", "lstm")))
 GRADIENTS = [(kind, placement, "gru") for kind in ATTENTIONS for placement in PLACEMENTS]
 GRADIENTS += [("additive", placement, cell) for placement in PLACEMENTS for cell in ("rnn", "lstm")]
 GRADIENTS += [("none", "input", "lstm"), ("none", "output", "rnn")]
+TWO_WAY = {"bidirectional": True, "hidden_size": 2}
 DEEPER = [
     {"layers": 2, "residual": True, "bidirectional": True, "cell": "lstm"},
     {"layers": 3, "residual": False, "attention": "dot", "placement": "output", "cell": "rnn"},
@@ -95,9 +96,9 @@ def test_loss_and_gradients_equal_the_formulas(kind, placement, cell):
 @pytest.mark.parametrize(
     ("pairs", "changes"),
     [
-        (PAIRS[:2], {"bidirectional": True, "attention": "general", "layers": 2, "residual": True}),
-        (PAIRS[:2], {"bidirectional": True, "attention": "none", "cell": "lstm"}),
-        (PAIRS[:2], {"bidirectional": True, "attention": "uniform", "placement": "output"}),
+        (PAIRS[:2], {**TWO_WAY, "attention": "general", "layers": 2, "residual": True}),
+        (PAIRS[:2], {**TWO_WAY, "attention": "none", "cell": "lstm"}),
+        (PAIRS[:2], {**TWO_WAY, "attention": "uniform", "cell": "rnn", "placement": "output"}),
         # A tied embedding's gradient is that of both its uses; more and fewer words than there are.
         (PAIRS[1:], {"tied_output": True, "hidden_size": 4}),
         (PAIRS[1:2], {"tied_output": True, "hidden_size": 4, "placement": "output"}),
