@@ -6,7 +6,7 @@ import pytest
 from browser import executable, visit
 from listed import write_relisted
 from page_parser import Page
-from planted_report import CLOSING, PAIR, SCRIPT, write_hostile, write_results
+from planted_report import PAIR, write_results
 
 from seq2seq_bottleneck.report.page import make_report
 
@@ -99,19 +99,6 @@ def test_choosing_a_sentence_shows_it_and_makes_its_address(folder, tmp_path):
         "dogs run", True, "#sentence=2", "1"
     ]  # fmt: skip
     assert visited.console == []
-
-
-def test_markup_in_the_text_stays_text(tmp_path):
-    write_hostile(tmp_path / "results")
-    path = tmp_path / "report.html"
-    path.write_text(make_report(tmp_path / "results"), encoding="utf8")
-    visited = visit(path.as_uri(), tmp_path)
-    assert visited.console == []
-    assert visited.requests == []
-    page = Page(visited.dom.replace("<!DOCTYPE html>", ""))
-    assert page.named("title")[0].text.startswith("The bottleneck, measured")
-    assert SCRIPT in page.by_id("explorer-shown").all("dd")[0].text
-    assert CLOSING in page.by_id("explorer-shown").all("thead")[0].text
 
 
 @pytest.mark.parametrize("width", [360, 1280])
