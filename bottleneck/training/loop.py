@@ -143,7 +143,6 @@ def train(
     settings = learners[0].settings
     parts = parts_of(max(learners[0].batches.batch_sizes)) if len(learners) == 1 else 1
     stack = Stack(len(learners), parts)
-    batches = [learner.batches for learner in learners]
     update, evaluate = make_update(graph, settings, stack), make_sentence_losses(graph, stack)
     if resumed is None:
         states = [initial_state(learner.weights, learner.settings) for learner in learners]
@@ -153,9 +152,11 @@ def train(
     due, done = set(validation_updates(settings)), updates_done(state)
     course = _Course(stack, settings.updates, trained, validation, buckets, report, done)
     for number in range(done + 1, settings.updates + 1):
-        state, loss = update(state, stack.join([item.batch(number - 1) for item in batches]))
+        batches = [learner.batches.batch(number - 1) for learner in learners]
+        state, loss = update(state, stack.join(batches))
         losses.append(loss)  # stays on the device until the next report
-        course.count(batches, number)
+        for item, batch in zip(trained, batches, strict=True):
+            item.target_tokens += int(batch.target_lengths.sum())
         if number % REPORT_EVERY == 0 or number in due:
             means = np.mean([stack.numbers(loss) for loss in losses], axis=0)
             losses, rows = [], None
@@ -197,7 +198,7 @@ def sentence_losses(
 
 
 class _Course:
-    """Counts tokens and time, notices divergence, keeps the best weights of each seed, reports.
+    """Counts time, notices divergence, keeps the best weights of each seed, and reports.
 
     Time spent compiling counts, and every seed is said to have taken the time that all took
     together. With averaging, a validation inside the window judges the mean so far, one before it
@@ -219,12 +220,6 @@ class _Course:
         now = time.perf_counter()
         self._start = now - trained[0].seconds
         self._opened, self._first = (done, now), (updates, now)
-
-    def count(self, batches: Sequence[TrainingBatches], number: int) -> None:
-        for trained, item in zip(self.trained, batches, strict=True):
-            at = item.place(number - 1)
-            lengths = item.classes[at.shape].target_lengths[at.members]
-            trained.target_tokens += int(lengths.sum())
 
     def stop_clock(self) -> None:
         for trained in self.trained:
