@@ -149,7 +149,7 @@ def compression(bundle: Bundle) -> Plot:
     buckets, verdict = sizes[0].buckets, compression_predicts_loss(cells(sizes))
     because = "; ".join(verdict.because.split("; ")[:2])  # the numbers that decide
     notes = (
-        f"Without attention, C1 is {verdict.verdict}: {because}.",
+        f"Without attention (C1: {verdict.verdict}): {because}.",
         "Ratio: mean source words x embedding size / context size. Along each line the buckets "
         f"{buckets[0]} to {buckets[-1]}, whose levels are compared loosely: other texts have other "
         f"n-grams. {_facts(sizes)} {SLIDE_NOTE}",

@@ -66,7 +66,7 @@ def test_compression_has_a_shade_and_a_marker_for_each_context_size_and_says_wha
     verdict = make_page("compression", load_bundle(several)).judged[0]
     text = figure.texts[-1].get_text().replace("\n", " ")
     assert f"{verdict.value:.3f} [{verdict.low:.3f}, {verdict.high:.3f}]; " in text
-    assert f"C1 is {verdict.verdict}: " in text
+    assert f"(C1: {verdict.verdict}): " in text
     markers = []
     for axes, steps in zip(figure.axes, (3, 2), strict=True):
         lines = [bars.lines[0] for bars in axes.containers]
@@ -83,7 +83,7 @@ def test_compression_of_one_context_size_says_that_it_decides_nothing(single):
     figure, data = make_figure("compression", single)
     assert set(data["control"]) == {"context 32", ""}
     assert len(rows_of(data, "none")) == len(rows_of(data, "additive")) == 4
-    assert "C1 is not measured: two context sizes" in figure.texts[-1].get_text()
+    assert "(C1: not measured): two context sizes" in figure.texts[-1].get_text()
     colour = figure.axes[0].containers[0].lines[0].get_color()
     assert to_hex(colour).upper() == ATTENTION["none"]
 
