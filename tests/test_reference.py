@@ -12,9 +12,8 @@ import pytest
 
 from seq2seq_bottleneck.claims.registry import CLAIMS
 from seq2seq_bottleneck.cli.main import run
-from seq2seq_bottleneck.report.export_all import GROWTH, TABLES_FOLDER
+from seq2seq_bottleneck.report.export_all import GROWTH
 from seq2seq_bottleneck.results.discovery import results_inside
-from seq2seq_bottleneck.tables.pages import study_pages
 
 ROOT = Path(__file__).parents[1]
 REFERENCE = ROOT / "results" / "reference"
@@ -125,31 +124,26 @@ def test_claims_are_decided_anew_as_they_are_committed(monkeypatch):
     }
 
 
-def in_its_lane(path):
-    """The main job's tables are slow; of the other folders', whose numbers `golden` has, one is."""
-    main = path.stem in ("failure_pattern", "vindication")
-    mark = pytest.mark.slow if main else pytest.mark.exhaustive(sample="test")
-    return pytest.param(path, id=f"{path.parts[-3]}-{path.stem}", marks=mark)
-
-
-TABLES = sorted(REFERENCE.glob(f"*/{TABLES_FOLDER}/*.csv"))
-
-
-@pytest.mark.parametrize("path", [*map(in_its_lane, TABLES)])
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "path",
+    [
+        "vindication/tables/failure_pattern.csv",
+        "vindication/tables/vindication.csv",
+        "bench/tables/cost.csv",
+    ],
+)
 def test_tables_of_the_committed_bundles_are_the_committed_tables(path, monkeypatch):
+    """Of the other folders the golden outputs have the numbers."""
     monkeypatch.chdir(ROOT)
-    folder = path.parents[1].relative_to(ROOT)
-
-    def table(form):
-        if path.stem == GROWTH:  # printed under `table cost`, and alone in no form for programs
-            return study_pages("cost", folder)[1].render(form)
-        return output("table", path.stem, "--results", str(folder), "--format", form)
-
-    names = [path.stem, GROWTH] if path.stem == "cost" else [path.stem]
-    texts = [path.with_name(f"{name}.md").read_text(encoding="utf8") for name in names]
-    assert table("markdown") == "\n".join(texts)
-    frame = pd.read_csv(io.StringIO(table("csv")))
-    pd.testing.assert_frame_equal(frame, pd.read_csv(path), rtol=1e-9)
+    file = REFERENCE / path
+    folder = str(file.parents[1].relative_to(ROOT))
+    names = [file.stem, GROWTH] if file.stem == "cost" else [file.stem]
+    texts = [file.with_name(f"{name}.md").read_text(encoding="utf8") for name in names]
+    table = ("table", file.stem, "--results", folder, "--format")
+    assert output(*table, "markdown") == "\n".join(texts)
+    frame = pd.read_csv(io.StringIO(output(*table, "csv")))
+    pd.testing.assert_frame_equal(frame, pd.read_csv(file), rtol=1e-9)
 
 
 def test_every_part_has_its_tables_figures_and_no_weights():

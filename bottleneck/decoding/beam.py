@@ -17,7 +17,7 @@ from ..model.attention import Memory
 from ..model.decoder import States
 from ..model.translator import Translator
 from ..settings.concerns import DecodingSettings
-from .greedy import Output, cap, caps, count_tokens, has_ended, without_symbols
+from .greedy import Output, as_output, cap, caps, count_tokens, without_symbols
 
 
 class Beams(NamedTuple):
@@ -40,7 +40,7 @@ def beam_search(
     settings: DecodingSettings,
 ) -> Output:
     """Decode a batch; the best of ``beam_size`` outputs of each sentence."""
-    size, width = settings.beam_size, cap(source.shape[1], settings)
+    batch, size, width = len(source), settings.beam_size, cap(source.shape[1], settings)
     limits = caps(lengths, source.shape[1], settings)
     repeat = partial(jnp.repeat, repeats=size, axis=0)  # once for each beam, side by side
     memory = jax.tree.map(repeat, translator.encode(source, lengths))
@@ -51,18 +51,17 @@ def beam_search(
     def step(beams: Beams) -> Beams:
         return _advance(translator, memory, beams, limits)
 
-    beams = jax.lax.while_loop(unfinished, step, _start(translator, memory, limits, size, width))
-    return _best(beams, settings.length_penalty)
-
-
-def _start(translator: Translator, memory: Memory, limits: Array, size: int, width: int) -> Beams:
-    """One live beam a sentence (equal beams would only find the same words), none at a cap of 0."""
-    batch = limits.shape[0]
+    # One live beam a sentence (equal beams would only find the same words), none at a cap of 0.
     first = jnp.zeros((batch, size), bool).at[:, 0].set(True)
     tokens = jnp.full((batch, size, width), PAD, jnp.int32)
-    scores = jnp.where(first, 0.0, -jnp.inf)
-    live = first & (limits > 0)[:, None]
-    return Beams(0, translator.decoder.initial(memory), tokens, scores, live)
+    scores, live = jnp.where(first, 0.0, -jnp.inf), first & (limits > 0)[:, None]
+    start = Beams(0, translator.decoder.initial(memory), tokens, scores, live)
+    beams = jax.lax.while_loop(unfinished, step, start)
+    # The greatest normalised score; the earliest of equals.
+    counts = jnp.maximum(count_tokens(beams.tokens), 1).astype(jnp.float32)
+    best = jnp.argmax(beams.scores / counts**settings.length_penalty, axis=1)[:, None]
+    tokens = jnp.take_along_axis(beams.tokens, best[:, :, None], axis=1)[:, 0]
+    return as_output(tokens, jnp.take_along_axis(beams.scores, best, axis=1)[:, 0])
 
 
 def _advance(translator: Translator, memory: Memory, beams: Beams, limits: Array) -> Beams:
@@ -98,13 +97,3 @@ def _choose(
     parents = places // vocabulary
     kept = jnp.take_along_axis(beams.scores, parents, axis=1)
     return parents, places % vocabulary, jnp.where(top == jnp.inf, kept, top)
-
-
-def _best(beams: Beams, penalty: float) -> Output:
-    """The beam with the greatest normalised score; the earliest of equals."""
-    lengths = count_tokens(beams.tokens)
-    normalised = beams.scores / jnp.maximum(lengths, 1).astype(jnp.float32) ** penalty
-    best = jnp.argmax(normalised, axis=1)[:, None]
-    tokens = jnp.take_along_axis(beams.tokens, best[:, :, None], axis=1)[:, 0]
-    score = jnp.take_along_axis(beams.scores, best, axis=1)[:, 0]
-    return Output(tokens, count_tokens(tokens), has_ended(tokens), score)

@@ -53,9 +53,10 @@ def count_tokens(tokens: Int[Array, "*rows steps"]) -> Int[Array, "*rows"]:
     return jnp.sum(tokens != PAD, axis=-1, dtype=jnp.int32)
 
 
-def has_ended(tokens: Int[Array, "*rows steps"]) -> Bool[Array, "*rows"]:
-    """True where the end token was produced."""
-    return jnp.any(tokens == EOS, axis=-1)
+def as_output(tokens: Int[Array, "batch steps"], log_probability: Float[Array, " batch"]) -> Output:
+    """The output of these tokens."""
+    finished = jnp.any(tokens == EOS, axis=-1)
+    return Output(tokens, count_tokens(tokens), finished, log_probability)
 
 
 def greedy(
@@ -88,7 +89,7 @@ def greedy(
     start = jnp.full(batch, BOS, jnp.int32)
     carry = (0, translator.decoder.initial(memory), start, tokens, limits > 0, jnp.zeros(batch))
     _, _, _, tokens, _, total = jax.lax.while_loop(unfinished, step, carry)
-    return Output(tokens, count_tokens(tokens), has_ended(tokens), total)
+    return as_output(tokens, total)
 
 
 def first_best(logits: Float[Array, "*rows vocabulary"]) -> Int[Array, "*rows"]:

@@ -26,13 +26,8 @@ def make_search(graph: nnx.GraphDef, settings: DecodingSettings) -> Search:
     def search(weights: Weights, source: Array, lengths: Array) -> Output:
         return method(nnx.merge(graph, weights), source, lengths, settings)
 
-    @cache
-    def program(parts: int) -> Search:
-        return row_by_row(search, parts, (1, 2))
-
-    return lambda weights, source, lengths: program(parts_of(len(lengths)))(
-        weights, source, lengths
-    )
+    program = cache(lambda parts: row_by_row(search, parts, (1, 2)))
+    return lambda *given: program(parts_of(len(given[2])))(*given)
 
 
 AttentionWeights = Callable[[Weights, Array, Array, Array], Float[Array, "batch target source"]]
@@ -48,10 +43,7 @@ def make_attention_weights(graph: nnx.GraphDef) -> AttentionWeights:
 
     @jax.jit
     def weights_of(
-        weights: Weights,
-        source: Int[Array, "batch source"],
-        lengths: Int[Array, " batch"],
-        inputs: Int[Array, "batch target"],
+        weights: Weights, source: Array, lengths: Array, inputs: Array
     ) -> Float[Array, "batch target source"]:
         return nnx.merge(graph, weights).logits(source, lengths, inputs)[1]
 

@@ -12,11 +12,11 @@ from matplotlib.figure import Figure
 
 from ..results.bundle import Bundle
 from ..settings.errors import UserError
-from ..tables.comparison import NONE, Comparison, compare_sizes
+from ..tables.comparison import NONE, compare_sizes
 from ..tables.comparison_groups import arm_names, listed_runs
 from ..tables.run_tables import run_data
 from .plot import arm_title, run_facts
-from .style import ATTENTION, BASE, GRID, GROUND, INK, SIZE, SMALL, STYLE, WEIGHTS, slide
+from .style import ATTENTION, BASE, GRID, GROUND, INK, SMALL, STYLE, WEIGHTS, slide
 
 Chart = tuple[Figure, pd.DataFrame]
 """A figure, and a data frame of all that is drawn in it."""
@@ -24,10 +24,7 @@ Example = Mapping[str, Any]
 """A translated sentence as bundles keep it: tokens of both sides, and the weights."""
 MOST_LETTERS = 24
 """Of a word next to a matrix: a longer one would take the matrix' own room."""
-ROOM = (750, 330)
-"""Points that a slide has across and down for the words of a matrix."""
-CELLS = 0.84 * SIZE[0] * 72, 0.58 * SIZE[1] * 72
-"""Points that the cells of all maps have across, and those of one down."""
+NO_RUN = "no run with attention{} in {!r}: `bottleneck reproduce` makes one"
 
 
 def attention_chart(bundle: Bundle) -> Chart:
@@ -36,34 +33,28 @@ def attention_chart(bundle: Bundle) -> Chart:
     They are of the first run with attention that is as most arms are, else the first; a
     ``UserError`` without one.
     """
-    examples, names = bundle.examples(), _names(bundle)
+    examples, names = bundle.examples(), _arms_by_run(bundle)
     for run in sorted(_attending(bundle), key=lambda run: " " in names[run]):
         drawable = [example for example in examples.get(run, ()) if example["hypothesis"]]
         if ordered := sorted(drawable, key=lambda example: len(example["source"])):
             # More words of a source cannot be read on a slide.
             short = [item for item in ordered if len(item["source"]) <= 26] or ordered[:1]
             return weights_chart(bundle, run, [short[0], short[-1]][: len(short)])
-    raise _no_run(bundle, " and examples")
+    raise UserError(NO_RUN.format(" and examples", str(bundle.folder)))
 
 
 def attending_run(bundle: Bundle) -> str:
     """The first run with attention; without one a ``UserError``."""
     if runs := _attending(bundle):
         return runs[0]
-    raise _no_run(bundle)
+    raise UserError(NO_RUN.format("", str(bundle.folder)))
 
 
 def _attending(bundle: Bundle) -> list[str]:
     return list(bundle.runs.loc[bundle.runs["attention"] != NONE, "run"].drop_duplicates())
 
 
-def _no_run(bundle: Bundle, more: str = "") -> UserError:
-    place = str(bundle.folder)
-    return UserError(f"no run with attention{more} in {place!r}: `bottleneck reproduce` makes one")
-
-
-def _names(bundle: Bundle) -> dict[str, str]:
-    """By run what its arm is called."""
+def _arms_by_run(bundle: Bundle) -> dict[str, str]:
     runs = listed_runs(bundle)
     return dict(zip(runs["run"], arm_names(runs), strict=True))
 
@@ -74,7 +65,7 @@ def weights_chart(
 ) -> Chart:
     """The weights of sentences of a run next to each other; ``notes`` are more lines below them."""
     row = bundle.runs[bundle.runs["run"] == run].iloc[0]
-    changed = _names(bundle)[run].partition(" ")[2]
+    changed = _arms_by_run(bundle)[run].partition(" ")[2]
     note = (
         f"n = {len(examples)} sentence{'s' if len(examples) > 1 else ''} of one run: corpus "
         f"{row['corpus']}, attention {row['attention']}, context {row['context_size']}, "
@@ -82,9 +73,10 @@ def weights_chart(
         "sums to 1."
     )
     words = [word for item in examples for word in item["source"] + item["hypothesis"]]
-    cut = f"Words of over {MOST_LETTERS} signs end in …; the CSV has them whole."
-    long = any(len(word) > MOST_LETTERS for word in words)
-    figure = slide("Where does the decoder look?", [note, *notes, *[cut] * long])
+    if any(len(word) > MOST_LETTERS for word in words):
+        cut = f"Words of over {MOST_LETTERS} signs end in …; the CSV has them whole."
+        notes = [*notes, cut]
+    figure = slide("Where does the decoder look?", [note, *notes])
     colours = LinearSegmentedColormap.from_list("weights", [GROUND, WEIGHTS])
     widths = [max(8, len(item["source"])) for item in examples]
     grid = figure.subplots(1, len(examples), squeeze=False, width_ratios=widths).ravel()
@@ -92,7 +84,8 @@ def weights_chart(
     for axes, item in zip(grid, examples, strict=True):
         weights = np.array(item["weights"], dtype=np.float64)
         image = axes.imshow(weights, cmap=colours, vmin=0, vmax=1, aspect="auto")
-        size = min(SMALL + 2, ROOM[0] / weights.shape[1], ROOM[1] / weights.shape[0])
+        # A slide has about 750 points across and 330 down for the words of a matrix.
+        size = min(SMALL + 2, 750 / weights.shape[1], 330 / weights.shape[0])
         source, output = (
             [w if len(w) <= MOST_LETTERS else f"{w[: MOST_LETTERS - 1]}…" for w in item[side]]
             for side in ("source", "hypothesis")
@@ -101,6 +94,8 @@ def weights_chart(
         axes.set_yticks(range(len(output)), output, fontsize=size)
         axes.spines[:].set(visible=True, color=GRID)
         axes.set(xlabel=f"source, {len(source)} tokens", ylabel="output")
+        axes.tick_params(length=0)
+        axes.grid(visible=False)
         rows += [
             {
                 "run": run, "sentence": item["sentence"], "output_place": y + 1,
@@ -109,9 +104,6 @@ def weights_chart(
             }
             for (y, x), weight in np.ndenumerate(weights)
         ]  # fmt: skip
-    for axes in grid:
-        axes.tick_params(length=0)
-        axes.grid(visible=False)
     bar = figure.colorbar(image, ax=list(grid), shrink=0.7, pad=0.02)
     bar.set_label("attention weight")
     bar.ax.tick_params(labelsize=SMALL)
@@ -123,45 +115,37 @@ def weights_chart(
 def context_length_chart(bundle: Bundle) -> Chart:
     """BLEU by context size and length: a map an arm and, with two, attention minus none."""
     sizes = compare_sizes(bundle)
-    data = _map_data(sizes)
-    # The arms have one scale from 0, the difference its own, which has 0 on it.
-    highest = max(1.0, float(data.loc[data["arm"] != "", "value"].max()))
-    levels = "{:.1f}", colormaps["cividis"], Normalize(0.0, highest)
-    ends = [0.0, *data.loc[data["arm"] == "", "value"].dropna()]
-    gained = Normalize(min(ends), max([*ends, min(ends) + 1.0]))
-    gains = "{:+.1f}", colormaps["viridis"], gained
-    maps = dict(list(data.groupby("panel", sort=False)))
-    shades = "Lighter: higher"
-    if len(maps) > 1:
-        shades += ", on one scale for both arms and another for their difference"
-    note = f"{shades}; blank: not measured. Below: 95 %, over test sentences."
-    figure = slide("BLEU by context size and sentence length", (note, run_facts(sizes, over="")))
-    grid = figure.subplots(1, len(maps), squeeze=False, sharey=True).ravel()
-    for axes, (name, rows) in zip(grid, maps.items(), strict=True):
-        arm = rows["arm"].iloc[0]
-        axes.set_title(name, fontsize=BASE, color=ATTENTION.get(arm, INK), fontweight="bold")
-        _map(axes, rows, len(maps), *(levels if arm else gains))
-    grid[0].set_ylabel("context size, numbers")
-    return figure, data
-
-
-def _map_data(sizes: Sequence[Comparison]) -> pd.DataFrame:
-    """One row per cell of each map; no value where nothing was measured."""
-    frame = run_data("context-size", sizes)
+    frame, parts = run_data("context-size", sizes), []
     maps = [("bleu_none", NONE, arm_title(NONE))]
     if attention := next((size.attention.name for size in sizes if size.attention), None):
         maps.append(("bleu_attention", attention, arm_title(attention)))
         maps.append(("gain", "", f"{attention} minus none"))
-    parts = []
     for column, arm, panel in maps:
-        part = frame[["context_size", "bucket", "n", column, f"{column}_low", f"{column}_high"]]
-        part = part.set_axis(["context_size", "bucket", "n", "value", "low", "high"], axis=1)
-        parts.append(part.assign(panel=panel, arm=arm))
-    columns = ["panel", "arm", "context_size", "bucket", "n", "value", "low", "high"]
-    return pd.concat(parts, ignore_index=True)[columns]
+        ends = {column: "value", f"{column}_low": "low", f"{column}_high": "high"}
+        part = frame[["context_size", "bucket", "n", *ends]].rename(columns=ends)
+        part.insert(0, "panel", panel)
+        part.insert(1, "arm", arm)
+        parts.append(part)
+    data = pd.concat(parts, ignore_index=True)
+    # The arms have one scale from 0, the difference its own, which has 0 on it.
+    highest = max(1.0, float(data.loc[data["arm"] != "", "value"].max()))
+    levels = "{:.1f}", colormaps["cividis"], Normalize(0.0, highest)
+    ends = [0.0, *data.loc[data["arm"] == "", "value"].dropna()]
+    gains = "{:+.1f}", colormaps["viridis"], Normalize(min(ends), max([*ends, min(ends) + 1.0]))
+    shades = "Lighter: higher"
+    if len(maps) > 1:
+        shades += ", on one scale for both arms and another for their difference"
+    note = f"{shades}; blank: not measured. Below: 95 %, over test sentences."
+    figure = slide("BLEU by context size and sentence length", (note, run_facts(sizes)))
+    grid = figure.subplots(1, len(maps), squeeze=False, sharey=True).ravel()
+    for axes, (_, arm, panel) in zip(grid, maps, strict=True):
+        axes.set_title(panel, fontsize=BASE, color=ATTENTION.get(arm, INK), fontweight="bold")
+        _draw_map(axes, data[data["panel"] == panel], len(maps), *(levels if arm else gains))
+    grid[0].set_ylabel("context size, numbers")
+    return figure, data
 
 
-def _map(
+def _draw_map(
     axes: Axes, rows: pd.DataFrame, maps: int, form: str, colours: Colormap, scale: Normalize
 ) -> None:
     """A row per context size, the largest on top; a column per bucket, with its n.
@@ -170,9 +154,9 @@ def _map(
     """
     sizes, counts = list(dict.fromkeys(rows["context_size"])), rows.drop_duplicates("bucket")
     values = rows["value"].to_numpy(dtype=np.float64).reshape(len(sizes), len(counts))
-    shades = colours.with_extremes(bad=GROUND)
     image = np.ma.masked_invalid(values)
-    axes.imshow(image, cmap=shades, norm=scale, origin="lower", aspect="auto")
+    blank = colours.with_extremes(bad=GROUND)
+    axes.imshow(image, cmap=blank, norm=scale, origin="lower", aspect="auto")
     names = [f"{bucket}\nn {n:,}" for bucket, n in zip(counts["bucket"], counts["n"], strict=True)]
     axes.set_xticks(range(len(names)), names, fontsize=SMALL)
     axes.set_yticks(range(len(sizes)), [f"{size:,}" for size in sizes], fontsize=SMALL + 2)
@@ -183,7 +167,8 @@ def _map(
     for draw_edge, count in ((axes.axhline, len(sizes)), (axes.axvline, len(names))):
         for edge in range(count):
             draw_edge(edge - 0.5, color=GROUND, lw=2)
-    width, height = CELLS[0] / maps / len(names), CELLS[1] / len(sizes)
+    # Points of a cell: all cells have 84 % of the slide's width, and 58 % of its height.
+    width, height = 806 / maps / len(names), 313 / len(sizes)
     for place, row in enumerate(rows.to_dict("records")):
         if np.isnan(row["value"]):
             continue

@@ -17,7 +17,6 @@ DRAWN = ("panel", "x", "arm", "control", "kind", "seed", "value", "low", "high",
 ``kind`` is ``mean`` (over seeds, with its interval), ``seed`` (one run) or ``slide`` (printed).
 """
 Number = float | int
-SLIDE_NOTE = "The slide's numbers are an illustration: compare shapes, never levels."
 MEAN, SEED, SLIDE = "mean", "seed", "slide"
 
 
@@ -86,12 +85,15 @@ def drawn(
     return rows
 
 
-def seed_rows(
-    keys: Mapping[str, Any], seeds: Iterable[int], values: Iterable[Number]
+def with_seeds(
+    keys: Mapping[str, Any], mean: Mapping[str, Any], seeds: Iterable[int], values: Iterable[Number]
 ) -> list[dict[str, Any]]:
-    """The numbers of single seeds with these keys."""
-    rows = zip(seeds, values, strict=True)
-    return [{**keys, "kind": SEED, "seed": int(s), "value": float(value)} for s, value in rows]
+    """A mean and its ends, then the numbers of its seeds, all with these keys."""
+    alone = [
+        {"kind": SEED, "seed": int(seed), "value": float(value)}
+        for seed, value in zip(seeds, values, strict=True)
+    ]
+    return [{**keys, **row} for row in ({"kind": MEAN, **mean}, *alone)]
 
 
 def slide_rows(panel: str, arm: str, printed: Mapping[str, Number]) -> list[dict[str, Any]]:
@@ -170,13 +172,13 @@ def facts(frame: pd.DataFrame, over: str = "test sentences") -> tuple[str, ...]:
     )
 
 
-def bars(several: bool, over: str = "test sentences") -> str:
+def bars(several: bool, over: str) -> str:
     """What bars are, and with ``several`` seeds the points."""
     return f"Bars: 95 %, over {over}.{' Small points: single seeds.' if several else ''}"
 
 
-def run_facts(sizes: Sequence[Comparison], over: str = "test sentences") -> str:
-    """Of which runs, of a context size or of several; and what bars there are, ``over`` what."""
+def run_facts(sizes: Sequence[Comparison]) -> str:
+    """Of which runs, of a context size or of several."""
     settings = sizes[0].settings
     seeds = sorted({seed for size in sizes for seed in size.none.seeds})
     some = any(list(size.none.seeds) != seeds for size in sizes)
@@ -185,10 +187,8 @@ def run_facts(sizes: Sequence[Comparison], over: str = "test sentences") -> str:
         for name in ("context_size", "hidden")
     )
     wide = "" if widths == contexts else f" hidden {', '.join(dict.fromkeys(widths))};"
-    several = any(len(size.none.seeds) > 1 for size in sizes)
     return (
-        (f"{bars(several, over)} " if over else "")
-        + f"Corpus {settings.corpus.title}; context {', '.join(contexts)};{wide} "
+        f"Corpus {settings.corpus.title}; context {', '.join(contexts)};{wide} "
         f"{settings.training.updates:,} updates; {seeds_text(seeds)}"
         f"{', not all at every context size' if some else ''}."
     )

@@ -26,7 +26,7 @@ from . import runs
 from .draw import draw
 from .heatmaps import Chart, attention_chart, context_length_chart
 from .plot import Plot
-from .style import DOTS, STYLE
+from .style import STYLE
 
 METADATA = {".png": {"Software": None}, ".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
 """Per ending what is left out of a file, which would differ from day to day."""
@@ -70,8 +70,8 @@ def check_name(name: str, where: Sequence[str]) -> None:
 
 def study_plot(study: str, folder: Path) -> Plot:
     """What the figure of a question of `QUESTIONS` or `GOLD` shows, from ``probes/NAME.csv``."""
-    frame = load_study(folder, study)
-    return import_module("...questions.question", __name__).find_question(study).plot(frame)
+    questions = import_module("...questions.question", __name__)  # a room above this one
+    return questions.find_question(study).plot(load_study(folder, study))
 
 
 def check_figure_file(path: Path) -> None:
@@ -100,7 +100,7 @@ def image(figure: Figure, ending: str) -> bytes:
         warnings.filterwarnings("ignore", message="Glyph .* missing from font")
         # Words as long as the figure is wide are laid out as far as it goes.
         warnings.filterwarnings("ignore", message="constrained_layout not applied")
-        figure.savefig(file, format=ending[1:], dpi=DOTS, metadata=METADATA[ending])
+        figure.savefig(file, format=ending[1:], metadata=METADATA[ending])
     return file.getvalue()
 
 

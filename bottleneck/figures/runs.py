@@ -1,12 +1,13 @@
 """The figures of a bundle's runs: BLEU by length, of all arms, by compression; learning."""
 
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from ..claims.compression import compression_predicts_loss, measure_curve
+from ..claims.compression import compression_predicts_loss
 from ..lecture.slides import L_FAIL, L_VIND
 from ..results.bundle import Bundle
 from ..settings.errors import UserError
@@ -15,57 +16,62 @@ from ..tables.comparison_groups import NONE, first, varied
 from ..tables.run_tables import cells, named_arms
 from ..tables.selection import as_condition
 from .plot import (
-    MEAN,
-    SLIDE_NOTE,
     Panel,
     Plot,
     arm_title,
+    bars,
     data_frame,
     drawn_buckets,
     facts,
     roof,
     run_facts,
-    seed_rows,
     slide_rows,
+    with_seeds,
 )
 
 BASELINE = "baseline"
 """The row of the arms that are as most are, where more than one setting was changed."""
 MOST_ROWS = 30
 """More cannot be read on a slide."""
+SLIDE_NOTE = "The slide's numbers are an illustration: compare shapes, never levels."
+BLEU_AXES = ("BLEU (0 to 100)", "sentences")
 
 
 def bleu(bundle: Bundle) -> Plot:
     """BLEU by length (L-FAIL, L-VIND): both arms, or none alone, and the slide's numbers."""
     comparison = compare(bundle, alone=attentions(bundle) == [])
-    name, buckets, counts = "BLEU by length", comparison.buckets, comparison.n
-    drawn, omitted = drawn_buckets(buckets, counts)
-    rows = []
-    for arm in comparison.arms:
-        for index, bucket in enumerate(buckets):
-            if bucket in drawn:
-                keys = {"panel": name, "x": bucket, "arm": arm.name, "n": counts[index]}
-                rows += _arm_rows(keys, arm, index)
+    name, attention = "BLEU by length", comparison.attention
+    drawn, omitted = drawn_buckets(comparison.buckets, comparison.n)
+    rows = [
+        row
+        for arm in comparison.arms
+        for index, bucket in enumerate(comparison.buckets)
+        if bucket in drawn
+        for row in _arm_rows({"panel": name, "x": bucket}, arm, index)
+    ]
     printed = {NONE: {bucket: row.bleu for bucket, row in L_FAIL.items()}}
-    if comparison.attention is not None:
-        printed = {
-            NONE: {bucket: row.none for bucket, row in L_VIND.items()},
-            comparison.attention.name: {bucket: row.attention for bucket, row in L_VIND.items()},
-        }
+    if attention is not None:
+        printed = {NONE: {bucket: row.none for bucket, row in L_VIND.items()},
+                   attention.name: {b: row.attention for b, row in L_VIND.items()}}  # fmt: skip
     for arm, values in printed.items():
         known = {bucket: values[bucket] for bucket in drawn if bucket in values}
         rows += slide_rows(name, arm, known)
-    panel = Panel(name, "source words", "BLEU (0 to 100)", "sentences", limits=(0, None))
-    both = ", with and without attention" if comparison.attention else ""
-    note = " ".join(filter(None, [run_facts([comparison]), omitted, SLIDE_NOTE]))
+    panel = Panel(name, "source words", *BLEU_AXES, limits=(0, None))
+    note = " ".join(filter(None, [_facts([comparison]), omitted, SLIDE_NOTE]))
+    both = ", with and without attention" if attention else ""
     return Plot(f"BLEU by sentence length{both}", (panel,), data_frame(rows), (note,))
+
+
+def _facts(sizes: Sequence[Comparison], over: str = "test sentences") -> str:
+    several = any(len(size.none.seeds) > 1 for size in sizes)
+    return f"{bars(several, over)} {run_facts(sizes)}"
 
 
 def _arm_rows(keys: Mapping[str, Any], arm: Arm, index: int) -> list[dict[str, Any]]:
     """BLEU of a bucket: the mean over an arm's seeds with its interval, then each seed."""
-    estimate = arm.estimates[index]
-    mean = {"kind": MEAN, "value": estimate.value, **vars(estimate.interval)}
-    return [keys | mean, *seed_rows(keys, arm.seeds, arm.by_seed[:, index])]
+    estimate, keys = arm.estimates[index], {"arm": arm.name, "n": arm.n[index], **keys}
+    mean = {"value": estimate.value, **vars(estimate.interval)}
+    return with_seeds(keys, mean, arm.seeds, arm.by_seed[:, index])
 
 
 def arms(bundle: Bundle) -> Plot:
@@ -81,18 +87,22 @@ def arms(bundle: Bundle) -> Plot:
         known = [known[place] for place in values.index]
     by_row: dict[str, list[pd.DataFrame]] = {}
     for runs in known:
-        by_row.setdefault(_row_name(first(runs), names), []).append(runs)
+        run = first(runs)
+        row = run["arm"].partition(" ")[2] or BASELINE  # what was changed
+        if len(names) < 2:
+            row = f"{names[0]}={as_condition(run[names[0]])}" if names else run["attention"]
+        by_row.setdefault(row, []).append(runs)
     if len(by_row) > MOST_ROWS:
         raise UserError(
             f"{len(by_row)} rows of arms, and a figure has room for {MOST_ROWS}: choose with "
             "`--where`, or read `bottleneck table arms`"
         )
     groups = {row: set(pd.concat(parts)["group"]) for row, parts in by_row.items()}
-    taken = [group for names in groups.values() for group in names]
+    taken = Counter(group for names in groups.values() for group in names)
     scores = []
     for row, parts in by_row.items():
-        alone = [group for group in groups[row] if taken.count(group) == len(groups[row]) == 1]
-        note = "".join(alone)  # the sweep's own name of the row
+        # The sweep's own name of the row, where it is this row's alone.
+        note = "".join(group for group in groups[row] if taken[group] == len(groups[row]) == 1)
         scores += [(row, note, first(runs)["attention"], arm_of(bundle, runs)) for runs in parts]
     buckets = scores[0][-1].buckets
     counts = [max(n) for n in zip(*(score.n for *_, score in scores), strict=True)]
@@ -102,8 +112,8 @@ def arms(bundle: Bundle) -> Plot:
     for bucket, title in titles.items():
         for row, note, attention, score in scores:
             index = score.buckets.index(bucket)
-            if n := score.n[index]:
-                keys = {"panel": title, "x": row, "arm": attention, "n": n, "note": note}
+            if score.n[index]:
+                keys = {"panel": title, "x": row, "arm": attention, "note": note}
                 rows += _arm_rows(keys, score, index)
     shape = {"joined": False, "limits": (0, roof(rows))}
     panels = tuple(
@@ -117,15 +127,6 @@ def arms(bundle: Bundle) -> Plot:
     return Plot(title, panels, data_frame(rows), notes, in_rows=True)
 
 
-def _row_name(run: Mapping[str, Any], names: list[str]) -> str:
-    """What was changed; the attention where nothing else was."""
-    if not names:
-        return run["attention"]
-    if len(names) == 1:
-        return f"{names[0]}={as_condition(run[names[0]])}"
-    return run["arm"].partition(" ")[2] or BASELINE
-
-
 def compression(bundle: Bundle) -> Plot:
     """BLEU by compression ratio (C1): one panel per arm, one line per context size."""
     sizes = compare_sizes(bundle)
@@ -135,42 +136,26 @@ def compression(bundle: Bundle) -> Plot:
         for arm in comparison.arms:
             for index, ratio in enumerate(comparison.compression_ratio):
                 if arm.estimates[index].filled:
-                    keys = {"panel": arm_title(arm.name), "x": f"{ratio:.6g}", "arm": arm.name}
-                    keys |= {"control": step, "n": comparison.n[index]}
+                    keys = {"panel": arm_title(arm.name), "x": f"{ratio:.6g}", "control": step}
                     keys |= {"note": f"{comparison.buckets[index]} source words"}
                     rows += _arm_rows(keys, arm, index)
     slide = {str(row.compression_ratio): row.bleu for row in L_FAIL.values()}
     rows += slide_rows(arm_title(NONE), NONE, slide)
     shape = {"numeric": True, "log_x": True, "limits": (0, roof(rows))}
     panels = tuple(
-        Panel(arm_title(arm), "compression ratio", "BLEU (0 to 100)", "sentences", arm=arm, **shape)
+        Panel(arm_title(arm), "compression ratio", *BLEU_AXES, arm=arm, **shape)
         for arm in dict.fromkeys(row["arm"] for row in rows)
     )
-    buckets = sizes[0].buckets
+    buckets, verdict = sizes[0].buckets, compression_predicts_loss(cells(sizes))
+    because = "; ".join(verdict.because.split("; ")[:2])  # the numbers that decide
     notes = (
-        _curve(sizes),
+        f"Without attention (C1: {verdict.verdict}): {because}.",
         "Ratio: mean source words x embedding size / context size. Along each line the buckets "
         f"{buckets[0]} to {buckets[-1]}, whose levels are compared loosely: other texts have other "
-        f"n-grams. {run_facts(sizes)} {SLIDE_NOTE}",
+        f"n-grams. {_facts(sizes)} {SLIDE_NOTE}",
     )
     title = "Does the compression ratio alone set BLEU?"
     return Plot(title, panels, data_frame(rows), notes, tuple(steps))
-
-
-def _curve(sizes: list[Comparison]) -> str:
-    """What C1 is judged by as a sentence; the reason where it cannot be judged."""
-    filled = [cell for cell in cells(sizes) if cell.bleu.filled]
-    verdict = compression_predicts_loss(filled)
-    if verdict.verdict == "not measured":
-        return f"Whether all context sizes fall on one curve (C1) is open: {verdict.because}."
-    curve = measure_curve(filled)
-    rank = curve.rank_correlation
-    return (
-        f"Without attention (C1: {verdict.verdict}): rank correlation of BLEU with the ratio "
-        f"{rank.value:.3f} [{rank.interval.low:.3f}, {rank.interval.high:.3f}]; the ratio explains "
-        f"{curve.ratio_points.value:.1f} % of BLEU's rank, length {curve.length_points.value:.1f} "
-        "more."
-    )
 
 
 def learning(bundle: Bundle) -> Plot:
@@ -195,7 +180,7 @@ def learning(bundle: Bundle) -> Plot:
         Panel(f"{bucket} source words", "updates", "nats per target token", "sentences", **shape)
         for bucket in comparison.buckets
     )
-    note = "Validation loss under teacher forcing, -log P of the references. " + run_facts(
+    note = "Validation loss under teacher forcing, -log P of the references. " + _facts(
         [comparison], "validation sentences"
     )
     if silent:
@@ -209,9 +194,9 @@ def _losses(arm: Arm, learned: pd.DataFrame) -> Iterator[dict[str, Any]]:
     The seeds share their sentences, so that the error of their mean is at most the mean of theirs:
     that is taken, times 1.96 for a 95 % interval.
     """
-    seeds = dict(zip(arm.runs, arm.seeds, strict=True))
     logs = learned[learned["run"].isin(arm.runs)]
-    logs = logs.assign(seed=logs["run"].map(seeds)).sort_values(["update", "seed"], kind="stable")
+    logs = logs.assign(seed=logs["run"].map(dict(zip(arm.runs, arm.seeds, strict=True))))
+    logs = logs.sort_values(["update", "seed"], kind="stable")
     for (bucket, update), part in logs.groupby(["bucket", "update"], sort=False):
         if len(part) < logs["run"].nunique():
             continue
@@ -219,5 +204,4 @@ def _losses(arm: Arm, learned: pd.DataFrame) -> Iterator[dict[str, Any]]:
         keys |= {"n": int(part["sentences"].iloc[0])}
         mean, half = float(part["loss"].mean()), 1.96 * part["standard_error"].mean(skipna=False)
         ends = {"low": float(np.maximum(0.0, mean - half)), "high": float(mean + half)}
-        yield keys | {"kind": MEAN, "value": mean} | ends
-        yield from seed_rows(keys, part["seed"], part["loss"])
+        yield from with_seeds(keys, {"value": mean} | ends, part["seed"], part["loss"])

@@ -47,6 +47,7 @@ class Step(NamedTuple):
 
     forward: Callable[[Gates, Gates, State], tuple[State, Gates]]
     backward: Callable[[Gates, State, State], Slopes]
+    gates: int
     biased: int | None
 
 
@@ -102,11 +103,10 @@ def _lstm_backward(kept: Gates, state: State, slope: State) -> Slopes:
 
 
 STEPS = {
-    "rnn": Step(_rnn_forward, _rnn_backward, None),
-    "gru": Step(_gru_forward, _gru_backward, 2),
-    "lstm": Step(_lstm_forward, _lstm_backward, 1),
+    "rnn": Step(_rnn_forward, _rnn_backward, 1, None),
+    "gru": Step(_gru_forward, _gru_backward, 3, 2),
+    "lstm": Step(_lstm_forward, _lstm_backward, 4, 1),
 }
-GATES = {"rnn": 1, "gru": 3, "lstm": 4}
 
 
 def advance(kind: str, weights: Recurrence, state: State, inputs: Gates) -> tuple[State, Gates]:
@@ -119,19 +119,13 @@ def advance(kind: str, weights: Recurrence, state: State, inputs: Gates) -> tupl
     return step.forward(tuple(products), inputs, state)
 
 
-_input_init = nnx.initializers.glorot_uniform()
-_recurrent_init = nnx.initializers.orthogonal()
-
-
 class GateInput(nnx.Module):
-    """One input of a cell, mapped to every gate: ``W_g x`` (``+ b_g`` for the biased input)."""
+    """One input of a cell, mapped to every gate: ``W_g x``, ``+ b_g`` where it is ``biased``."""
 
-    def __init__(self, size: int, hidden: int, gates: int, bias: bool, rngs: nnx.Rngs):
-        self.weights = nnx.List(
-            [nnx.Param(_input_init(rngs.params(), (size, hidden))) for _ in range(gates)]
-        )
-        biases = [nnx.Param(jnp.zeros(hidden)) for _ in range(gates)] if bias else []
-        self.biases = nnx.List(biases)
+    def __init__(self, kind: str, size: int, hidden: int, rngs: nnx.Rngs, biased: bool = True):
+        init, gates = nnx.initializers.glorot_uniform(), range(STEPS[kind].gates)
+        self.weights = nnx.List([nnx.Param(init(rngs.params(), (size, hidden))) for _ in gates])
+        self.biases = nnx.List([nnx.Param(jnp.zeros(hidden)) for _ in gates] if biased else [])
 
     def project(self, inputs: Float[Array, "*steps size"]) -> Gates:
         """Gate inputs of shape (steps, hidden), one for each gate."""
@@ -161,14 +155,9 @@ class Cell(nnx.Module):
     """The recurrent half of a cell. ``state[0]`` is the hidden state h."""
 
     def __init__(self, kind: str, hidden: int, rngs: nnx.Rngs):
-        self.kind = kind
-        self.hidden = hidden
-        self.weights = nnx.List(
-            [
-                nnx.Param(_recurrent_init(rngs.params(), (hidden, hidden)))
-                for _ in range(GATES[kind])
-            ]
-        )
+        self.kind, shape = kind, (hidden, hidden)
+        init, gates = nnx.initializers.orthogonal(), range(STEPS[kind].gates)
+        self.weights = nnx.List([nnx.Param(init(rngs.params(), shape)) for _ in gates])
         # GRU: the candidate's recurrent bias sits inside the reset product; LSTM: the forget
         # gate starts open (Jozefowicz et al. 2015); the tanh RNN needs neither.
         start = jnp.ones(hidden) if kind == "lstm" else jnp.zeros(hidden)

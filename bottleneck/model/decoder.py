@@ -8,6 +8,7 @@ A tied output layer (Press and Wolf 2017; Inan et al. 2017) scores a word by its
 state is mapped to the embedding's width and multiplied with the embedding.
 """
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import jax
@@ -16,10 +17,9 @@ from flax import nnx
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from ..settings.concerns import ModelSettings
-from .attended import Fixed, Reader, attended_states
 from .attention import Memory, make_attention
-from .cells import GATES, Cell, GateInput, Gates, State, dropout
-from .recurrence import hidden_states
+from .cells import Cell, GateInput, Gates, State, dropout
+from .recurrence import Fixed, Parameters, hidden_states
 
 
 class OutputLayer(NamedTuple):
@@ -49,30 +49,35 @@ class Decoder(nnx.Module):
     """
 
     def __init__(self, settings: ModelSettings, vocabulary: int, rngs: nnx.Rngs):
-        hidden, context = settings.hidden, settings.context_size
-        gates = GATES[settings.cell]
+        hidden, context, kind = settings.hidden, settings.context_size, settings.cell
         self.placement, self.residual = settings.placement, settings.residual
         self.rate, self.start_at_zero = settings.dropout, settings.initial_state == "zero"
         embedding = settings.embedding_size
-        init = nnx.initializers.normal(_EMBEDDING_DEVIATION)
-        self.embedding = nnx.Param(init(rngs.params(), (vocabulary, embedding)))
+
+        def drawn(rows: int, columns: int, init: Callable = _glorot) -> nnx.Param:
+            return nnx.Param(init(rngs.params(), (rows, columns)))
+
+        words = nnx.initializers.normal(_EMBEDDING_DEVIATION)
+        self.embedding = drawn(vocabulary, embedding, words)
         sizes = [embedding] + [hidden] * (settings.layers - 1)
-        self.inputs = nnx.List([GateInput(size, hidden, gates, True, rngs) for size in sizes])
-        self.cells = nnx.List([Cell(settings.cell, hidden, rngs) for _ in sizes])
-        self.to_hidden = (
-            nnx.Param(_glorot(rngs.params(), (context, hidden))) if settings.hidden_apart else None
-        )
-        self.context_input = self.join = nnx.data(None)
+        self.inputs = nnx.List([GateInput(kind, size, hidden, rngs) for size in sizes])
+        self.cells = nnx.List([Cell(kind, hidden, rngs) for _ in sizes])
+        self.to_hidden = drawn(context, hidden) if settings.hidden_apart else None
+        self.context_input = self.join = self.output = self.to_embedding = nnx.data(None)
         if self.placement == "input":
-            self.context_input = nnx.data(GateInput(context, hidden, gates, False, rngs))
+            self.context_input = nnx.data(GateInput(kind, context, hidden, rngs, biased=False))
         else:
-            self.join = nnx.Param(_glorot(rngs.params(), (context + hidden, hidden)))
-        self.output = self.to_embedding = nnx.data(None)
+            self.join = drawn(context + hidden, hidden)
         if settings.tied_output:
-            init = nnx.initializers.normal(_tied_deviation(hidden, embedding))
-            self.to_embedding = nnx.Param(init(rngs.params(), (hidden, embedding)))
+            # Word vectors start as what a cell reads, 0.1 a number, not as what a softmax
+            # multiplies with; the map makes up for it. With this deviation a logit varies as much
+            # as a unit of the state does, which is below 1, whatever the sizes: the softmax starts
+            # near uniform and the loss near log V, as untied. Under Glorot's, logits grow with the
+            # sizes (1.2 units at the lecture's, 2.8 at the paper's).
+            deviation = 1 / (_EMBEDDING_DEVIATION * (hidden * embedding) ** 0.5)
+            self.to_embedding = drawn(hidden, embedding, nnx.initializers.normal(deviation))
         else:
-            self.output = nnx.Param(_glorot(rngs.params(), (hidden, vocabulary)))
+            self.output = drawn(hidden, vocabulary)
         self.output_bias = nnx.Param(jnp.zeros(vocabulary))
         # Drawn last, so that every arm starts from the same values in all it shares.
         self.attention = make_attention(
@@ -136,7 +141,11 @@ class Decoder(nnx.Module):
         key: PRNGKeyArray | None = None,
     ) -> tuple[Float[Array, "target batch width"], Float[Array, "target batch source"]]:
         """Teacher forcing: what the output layer reads, and attention weights, steps first."""
-        gates = self._word_gates(inputs, key)
+        if self.rate > 0.0 and key is not None:
+            embedded = dropout(self.embed(inputs), self.rate, key, _DROPOUT_PLACE)
+            gates = self.inputs[0].project(jnp.swapaxes(embedded, 0, 1))
+        else:
+            gates = self.inputs[0].of_words(self.embedding[...], inputs.T)
         if self.placement == "output":
             outputs = self._states(gates, memory, key)
             read = self.attention.read_all(outputs, memory)
@@ -149,9 +158,19 @@ class Decoder(nnx.Module):
             gates = tuple(gate + jnp.broadcast_to(add, gate.shape) for gate, add in pairs)
             outputs = self._states(gates, memory, key)
         elif len(self.cells) == 1 and self.attention.plain:
-            outputs, weights = self._attended(gates, memory)
+            cell, start = self.cells[0], self.initial(memory)[0]
+            entry = tuple(matrix[...] for matrix in self.context_input.weights)
+            parameters = Parameters(cell.parameters(), entry, self.attention.score())
+            fixed = Fixed(cell.kind, scale=self.attention.scale)
+            outputs, weights = hidden_states(fixed, parameters, start, gates, None, memory)
         else:
-            outputs, weights = self._scan(gates, memory, key)
+            # Step by step: the input of the lowest layer needs the state of the highest.
+            def step(states: States, at: Gates) -> tuple[States, tuple[Array, Array]]:
+                states, output, weights = self._attend_then_run(states, at, memory, key)
+                return states, (output, weights)
+
+            scanned = jax.lax.scan(jax.checkpoint(step), self.initial(memory), gates)
+            outputs, weights = scanned[1]
         return self._read_out(outputs, key), weights
 
     def _read_out(
@@ -160,13 +179,6 @@ class Decoder(nnx.Module):
         """What the output layer reads: units dropped, and mapped where the layer is tied."""
         kept = dropout(outputs, self.rate, key, _DROPOUT_PLACE + 1)
         return kept if self.to_embedding is None else kept @ self.to_embedding[...]
-
-    def _word_gates(self, inputs: Int[Array, "batch target"], key: PRNGKeyArray | None) -> Gates:
-        """What the words put into the lowest layer's gates, steps first."""
-        if self.rate > 0.0 and key is not None:
-            embedded = dropout(self.embed(inputs), self.rate, key, _DROPOUT_PLACE)
-            return self.inputs[0].project(jnp.swapaxes(embedded, 0, 1))
-        return self.inputs[0].of_words(self.embedding[...], inputs.T)
 
     def _states(
         self, gates: Gates, memory: Memory, key: PRNGKeyArray | None
@@ -177,37 +189,13 @@ class Decoder(nnx.Module):
             if place > 0:
                 below = dropout(outputs, self.rate, key, _DROPOUT_PLACE + 1 + place, True)
                 gates = self.inputs[place].project(below)
-            new = hidden_states(cell.kind, False, cell.parameters(), start, gates, None)
+            parameters = Parameters(cell.parameters())
+            new, _ = hidden_states(Fixed(cell.kind), parameters, start, gates, None, None)
             outputs = new + below if self.residual and place > 0 else new
         return outputs
 
-    def _attended(
-        self, gates: Gates, memory: Memory
-    ) -> tuple[Float[Array, "target batch hidden"], Float[Array, "target batch source"]]:
-        """One layer, Bahdanau's order."""
-        cell, context = self.cells[0], self.context_input
-        reader = Reader(
-            cell.parameters(), tuple(m[...] for m in context.weights), self.attention.score()
-        )
-        fixed = Fixed(cell.kind, self.attention.scale)
-        return attended_states(fixed, reader, self.initial(memory)[0], gates, memory)
-
-    def _scan(
-        self, gates: Gates, memory: Memory, key: PRNGKeyArray | None
-    ) -> tuple[Float[Array, "target batch hidden"], Float[Array, "target batch source"]]:
-        """Bahdanau's order step by step, for more layers, and for reads that are not plain.
-
-        The input of the lowest layer needs the state of the highest.
-        """
-
-        def step(states: States, at: Gates) -> tuple[States, tuple[Array, Array]]:
-            states, output, weights = self._attend_then_run(states, at, memory, key)
-            return states, (output, weights)
-
-        return jax.lax.scan(jax.checkpoint(step), self.initial(memory), gates)[1]
-
     def _attend_then_run(
-        self, states: States, gates: Gates, memory: Memory, key: PRNGKeyArray | None = None
+        self, states: States, gates: Gates, memory: Memory, key: PRNGKeyArray | None
     ) -> tuple[States, Float[Array, "batch hidden"], Float[Array, "batch source"]]:
         read = self.attention.read(states[-1][0], memory)
         context = self.context_input.project(read.context)
@@ -215,7 +203,7 @@ class Decoder(nnx.Module):
         return *self._run(states, gates, key), read.weights
 
     def _run(
-        self, states: States, gates: Gates, key: PRNGKeyArray | None = None
+        self, states: States, gates: Gates, key: PRNGKeyArray | None
     ) -> tuple[States, Float[Array, "batch hidden"]]:
         """All layers, one time step: new states, and the highest layer's output.
 
@@ -236,15 +224,3 @@ class Decoder(nnx.Module):
     ) -> Float[Array, "*steps hidden"]:
         """tanh(W [c_t; s_t]) (Luong et al. 2015, eq. 5)."""
         return jnp.tanh(jnp.concatenate([context, state], axis=-1) @ self.join[...])
-
-
-def _tied_deviation(hidden: int, embedding: int) -> float:
-    """Deviation of the map to the embedding's width at the start.
-
-    Word vectors start as what a cell reads, 0.1 a number, not as what a softmax multiplies with;
-    the map makes up for it. With this deviation a logit varies as much as a unit of the state does,
-    which is below 1, whatever the sizes: the softmax starts near uniform and the loss near log V,
-    as untied. Under Glorot's, logits grow with the sizes (1.2 units at the lecture's, 2.8 at the
-    paper's).
-    """
-    return 1 / (_EMBEDDING_DEVIATION * (hidden * embedding) ** 0.5)

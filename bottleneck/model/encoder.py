@@ -6,11 +6,33 @@ from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
 from ..settings.concerns import ModelSettings
 from .attention import last_position
-from .cells import dropout
-from .recurrence import RecurrentLayer
+from .cells import Cell, GateInput, Gates, dropout
+from .recurrence import Fixed, Parameters, hidden_states
 
 Encoded = tuple[Float[Array, "batch source context"], Float[Array, "batch context"]]
 _DROPOUT_PLACE = 100  # the decoder's places start at 200
+
+
+class RecurrentLayer(nnx.Module):
+    """One direction of one encoder layer, h_0 = 0."""
+
+    def __init__(self, kind: str, size: int, hidden: int, backward: bool, rngs: nnx.Rngs):
+        self.inputs = GateInput(kind, size, hidden, rngs)
+        self.cell = Cell(kind, hidden, rngs)
+        self.backward = backward
+
+    def __call__(
+        self, gates: Gates, mask: Bool[Array, "batch source"]
+    ) -> Float[Array, "batch source hidden"]:
+        """The state after each place, in reading order, of what enters the gates, places first.
+
+        On padding the last state stands.
+        """
+        start = self.cell.initial(jnp.zeros_like(gates[0][0]))
+        fixed = Fixed(self.cell.kind, self.backward)
+        parameters = Parameters(self.cell.parameters())
+        states, _ = hidden_states(fixed, parameters, start, gates, mask.T, None)
+        return jnp.swapaxes(states, 0, 1)
 
 
 class Encoder(nnx.Module):
@@ -22,28 +44,20 @@ class Encoder(nnx.Module):
 
     def __init__(self, settings: ModelSettings, vocabulary: int, rngs: nnx.Rngs):
         self.rate, self.residual = settings.dropout, settings.residual
-        self.two_way = settings.bidirectional
+        self.two_way, cell, hidden = settings.bidirectional, settings.cell, settings.hidden
         init = nnx.initializers.normal(0.1)
         self.embedding = nnx.Param(init(rngs.params(), (vocabulary, settings.embedding_size)))
-        directions = (False, True) if settings.bidirectional else (False,)
-        width = settings.hidden * len(directions)
+        directions = (False, True) if self.two_way else (False,)
+        width = hidden * len(directions)
         sizes = [settings.embedding_size] + [width] * (settings.layers - 1)
-        self.layers = nnx.List(
-            [
-                nnx.List(
-                    [
-                        RecurrentLayer(settings.cell, size, settings.hidden, backward, rngs)
-                        for backward in directions
-                    ]
-                )
-                for size in sizes
-            ]
-        )
-        mapped = settings.bidirectional or settings.hidden_apart
-        glorot = nnx.initializers.glorot_uniform()
-        self.to_context = (
-            nnx.Param(glorot(rngs.params(), (width, settings.context_size))) if mapped else None
-        )
+        layers = [
+            nnx.List([RecurrentLayer(cell, size, hidden, back, rngs) for back in directions])
+            for size in sizes
+        ]
+        self.layers, self.to_context = nnx.List(layers), nnx.data(None)
+        if self.two_way or settings.hidden_apart:
+            glorot = nnx.initializers.glorot_uniform()
+            self.to_context = nnx.Param(glorot(rngs.params(), (width, settings.context_size)))
 
     def embed(self, source: Int[Array, "batch source"]) -> Float[Array, "batch source embedding"]:
         """Word vectors of the source tokens."""
@@ -56,9 +70,8 @@ class Encoder(nnx.Module):
         key: PRNGKeyArray | None = None,
     ) -> Encoded:
         """Read word vectors: states at every position, and the one vector after the sentence."""
-        values = dropout(embedded, self.rate, key, _DROPOUT_PLACE)
-        lowest = [layer(values, mask) for layer in self.layers[0]]
-        return self._from_lowest(jnp.concatenate(lowest, axis=-1), mask, key)
+        steps = jnp.swapaxes(dropout(embedded, self.rate, key, _DROPOUT_PLACE), 0, 1)
+        return self._run([layer.inputs.project(steps) for layer in self.layers[0]], mask, key)
 
     def of_words(
         self,
@@ -70,34 +83,27 @@ class Encoder(nnx.Module):
         if self.rate > 0.0 and key is not None:
             return self(self.embed(source), mask, key)
         table = self.embedding[...]
-        lowest = [layer.of_words(table, source, mask) for layer in self.layers[0]]
-        return self._from_lowest(jnp.concatenate(lowest, axis=-1), mask, key)
+        gates = [layer.inputs.of_words(table, source.T) for layer in self.layers[0]]
+        return self._run(gates, mask, key)
 
-    def _from_lowest(
-        self,
-        states: Float[Array, "batch source states"],
-        mask: Bool[Array, "batch source"],
-        key: PRNGKeyArray | None,
+    def _run(
+        self, gates: list[Gates], mask: Bool[Array, "batch source"], key: PRNGKeyArray | None
     ) -> Encoded:
-        """The layers above the lowest, and the map to the context size."""
-        values = dropout(states, self.rate, key, _DROPOUT_PLACE + 1)
-        for place, directions in enumerate(self.layers[1:], start=1):
-            joined = jnp.concatenate([layer(values, mask) for layer in directions], axis=-1)
-            if self.residual:
-                joined = joined + values
+        """All layers, from what enters the lowest; the vector is h_Tx, and backward h_1."""
+        values = None
+        for place, layer in enumerate(self.layers):
+            if place > 0:
+                steps = jnp.swapaxes(values, 0, 1)
+                gates = [direction.inputs.project(steps) for direction in layer]
+            states = [direction(g, mask) for direction, g in zip(layer, gates, strict=True)]
+            joined = jnp.concatenate(states, axis=-1)
+            joined = joined + values if self.residual and place > 0 else joined
             values = dropout(joined, self.rate, key, _DROPOUT_PLACE + 1 + place)
-        return self._map(values), self._map(self._after_all(values, mask))
-
-    def _after_all(
-        self, values: Float[Array, "batch source states"], mask: Bool[Array, "batch source"]
-    ) -> Float[Array, "batch states"]:
-        """What each direction holds once it has read every word: h_Tx, and backward h_1."""
-        place = last_position(mask)[:, None, None]
-        last = jnp.take_along_axis(values, place, axis=1)[:, 0]
-        if not self.two_way:
-            return last
-        half = last.shape[-1] // 2
-        return jnp.concatenate([last[:, :half], values[:, 0, half:]], axis=-1)
-
-    def _map(self, states: Float[Array, "*rows hidden"]) -> Float[Array, "*rows context"]:
-        return states if self.to_context is None else states @ self.to_context[...]
+        position = last_position(mask)[:, None, None]
+        last = jnp.take_along_axis(values, position, axis=1)[:, 0]
+        if self.two_way:
+            half = last.shape[-1] // 2
+            last = jnp.concatenate([last[:, :half], values[:, 0, half:]], axis=-1)
+        if self.to_context is None:
+            return values, last
+        return values @ self.to_context[...], last @ self.to_context[...]

@@ -60,9 +60,25 @@ def write_out(folder: Path) -> Written:
     missing = [f"{name}: {reason}" for name, reason in reasons.items()]
     if names := ", ".join(name for name in STUDIES if bundle and not has_probe(folder, name)):
         missing.append(f"not measured: {names} (`bottleneck study NAME --results {folder}`)")
-    written = Written({name: page.title for name, page in pages.items()}, list(figures), missing)
-    write_text(folder / CONTENTS, contents(written))
-    return written
+    titles = {name: page.title for name, page in pages.items()}
+    sections = {
+        "Tables": [
+            f"[{name}]({TABLES_FOLDER}/{name}.md): {title} ([CSV]({TABLES_FOLDER}/{name}.csv))"
+            for name, title in titles.items()
+        ],
+        "Figures": [
+            "[{0}]({1}.png) ([SVG]({1}.svg), [numbers]({1}{2}))".format(
+                name, f"{FIGURES_FOLDER}/{name}", NUMBERS
+            )
+            for name in figures
+        ],
+        "Left out": missing,
+    }
+    lines = ["# What these results show", "", "By `bottleneck export --all`."]
+    for head, items in sections.items():
+        lines += ["", f"## {head}", "", *(f"- {item}" for item in items)] if items else []
+    write_text(folder / CONTENTS, "\n".join(lines) + "\n")
+    return Written(titles, list(figures), missing)
 
 
 def _remove_others(folder: Path, kept: Collection[str], endings: Iterable[str]) -> None:
@@ -71,27 +87,6 @@ def _remove_others(folder: Path, kept: Collection[str], endings: Iterable[str]) 
     for stem in stems - set(kept):
         for ending in endings:
             (folder / f"{stem}{ending}").unlink(missing_ok=True)
-
-
-def contents(written: Written) -> str:
-    """``CONTENTS.md``: links to the tables and figures, and what is missing."""
-    tables, figures = TABLES_FOLDER, FIGURES_FOLDER
-    sections = {
-        "Tables": [
-            f"[{name}]({tables}/{name}.md): {title} ([CSV]({tables}/{name}.csv))"
-            for name, title in written.tables.items()
-        ],
-        "Figures": [
-            f"[{name}]({figures}/{name}.png) ([SVG]({figures}/{name}.svg), "
-            f"[numbers]({figures}/{name}{NUMBERS}))"
-            for name in written.figures
-        ],
-        "Left out": written.missing,
-    }
-    lines = ["# What these results show", "", "By `bottleneck export --all`."]
-    for head, items in sections.items():
-        lines += ["", f"## {head}", "", *(f"- {item}" for item in items)] if items else []
-    return "\n".join(lines) + "\n"
 
 
 def write_end(folder: Path) -> tuple[str, int]:

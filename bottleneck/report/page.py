@@ -21,7 +21,6 @@ from markupsafe import Markup, escape
 from matplotlib.figure import Figure
 from rich.console import RenderableType
 from rich.table import Table
-from rich.text import Text
 
 from .. import __version__
 from ..figures.registry import image, make_figure
@@ -64,7 +63,6 @@ BESIDE: Mapping[str, Sequence[str]] = {
 COMPARING = ("compression", "context-size", "context-length", "arms")
 """These go only with a claim that is decided: they say nothing of a single arm or size."""
 FACTS = ["parameters", "best_update", "epochs", "train_loss", "valid_loss", "train_seconds"]
-NOT_IN_HTML = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
 Made = TypeVar("Made")
 
 
@@ -75,13 +73,6 @@ class Grid(NamedTuple):
     heads: Sequence[str]
     rows: Sequence[Sequence[str]]
     kinds: Sequence[str]
-
-
-def write_report(folder: Path, path: Path) -> int:
-    """Write the page of a bundle or a store, and return its size in bytes."""
-    page = make_report(folder)
-    write_text(path, page)
-    return len(page.encode("utf8"))
 
 
 def make_report(folder: Path) -> str:
@@ -103,7 +94,14 @@ def make_report(folder: Path) -> str:
         colours=ATTENTION,
         versions=f"bottleneck {__version__}, Python {platform.python_version()}",
     )
-    return NOT_IN_HTML.sub("\ufffd", page)
+    return re.sub(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]", "\ufffd", page)
+
+
+def write_report(folder: Path, path: Path) -> int:
+    """Write the page of a bundle or a store, and return its size in bytes."""
+    page = make_report(folder)
+    write_text(path, page)
+    return len(page.encode("utf8"))
 
 
 def check_results(folder: Path, inside: bool = False) -> None:
@@ -137,7 +135,11 @@ def collect(folder: Path) -> dict[str, Any]:
     others = {place: bundle_of(place) for place in results_inside(folder) if place not in bundles}
     slides = [decision for decision in decisions if decision.claim.id.startswith("L-")]
     place = next((decision.folder for decision in slides if decision.measured), folder)
-    pair = two_arms(bundles[place])
+    pair = bundles[place]
+    if pair is not None:  # the runs that the slides' tables are made of, or those of one arm
+        runs = listed_runs(pair)
+        arms = next((two.group for two in pairs(runs)), alone(runs))
+        pair = pair if arms is None else only(pair, arms)
     bench = next(decision.folder for decision in decisions if decision.claim.id == "C9")
     audits = audit_all(lecture_evidence(measured_exponent(bench)))
     return {
@@ -159,15 +161,6 @@ def collect(folder: Path) -> dict[str, Any]:
     }
 
 
-def two_arms(bundle: Bundle | None) -> Bundle | None:
-    """The runs that the slides' tables are made of, or those without attention."""
-    if bundle is None:
-        return None
-    runs = listed_runs(bundle)
-    arms = next((pair.group for pair in pairs(runs)), alone(runs))
-    return bundle if arms is None else only(bundle, arms)
-
-
 def questions(
     decisions: Iterable[Decision], bundles: Mapping[Path, Bundle | None]
 ) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -182,14 +175,13 @@ def questions(
             if has_numbers(name, folder, bundle) and (decision.measured or name not in COMPARING)
         }
         names = [name for name, other in first.items() if other == claim.id]
+        slides = [key for key, slide in SLIDES.items() if claim.id in slide.get("claims", "")]
         yield (
             claim.id,
             {
                 "views": find_views(names, folder, bundle),
                 "measure": [decision.command or f"bottleneck {claim.command}"],
-                "slides": [
-                    key for key, slide in SLIDES.items() if claim.id in slide.get("claims", "")
-                ],
+                "slides": slides,
                 "shared": {*first.values()} - {claim.id},
             },
         )
@@ -199,11 +191,8 @@ def other_runs(folder: Path, bundle: Bundle) -> dict[str, Any]:
     """Runs that no claim rests on: their sweep's question, and the table that suits them."""
     question = load_sweep(folder.name).question if folder.name in experiment_names() else ""
     views = find_views(("vindication", "bleu"), folder, bundle)
-    return {
-        "name": folder.name,
-        "question": re.sub(r"\?.*", "?", question),
-        "views": views if views["grids"] else find_views(("arms",), folder, bundle),
-    }
+    views = views if views["grids"] else find_views(("arms",), folder, bundle)
+    return {"name": folder.name, "question": re.sub(r"\?.*", "?", question), "views": views}
 
 
 def find_views(names: Iterable[str], folder: Path, bundle: Bundle | None) -> dict[str, Any]:
@@ -233,12 +222,19 @@ def make_views(
 
     A file that is damaged or cannot be written is a ``UserError``.
     """
+
+    def pages(name: str) -> list[Page]:
+        if name in TABLES:
+            return [make_page(name, bundle)]
+        runs = None if bundle is None else bundle.runs
+        return study_pages(GOLD if name == GOLD_TABLE else name, folder, runs)
+
     known = [name for name in names if has_numbers(name, folder, bundle)]
     tables: dict[str, list[Page]] = {}
     figures: dict[str, Made] = {}
     reasons: dict[str, str] = {}
     for kind, made, kinds, make in (
-        ("table", tables, NAMES, lambda name: find_pages(name, folder, bundle)),
+        ("table", tables, NAMES, pages),
         ("figure", figures, FIGURES, draw),
     ):
         for name in filter(kinds.__contains__, known):
@@ -257,28 +253,20 @@ def has_numbers(name: str, folder: Path, bundle: Bundle | None) -> bool:
     return bundle is not None if of_runs else has_probe(folder, name.replace("-", "_"))
 
 
-def find_pages(name: str, folder: Path, bundle: Bundle | None) -> list[Page]:
-    """The tables that `bottleneck table` prints under a name."""
-    runs = None if bundle is None else bundle.runs
-    if name in QUESTIONS:
-        return study_pages(name, folder, runs)
-    if name == GOLD_TABLE:
-        return study_pages(GOLD, folder, runs)
-    return [make_page(name, bundle)]
-
-
 def as_image(figure: Figure) -> dict[str, str]:
-    """A figure as the address of an image, in which no script runs, and its titles in words."""
+    """A figure as the address of an image, in which no script runs, and its titles in words.
+
+    Coordinates are to a hundredth; a double quote would take three characters.
+    """
+
+    def shorter(tag: re.Match[str]) -> str:
+        return re.sub(r"(\.\d\d)\d+", r"\1", tag[0].replace('"', "'"))
+
     titles = [figure.get_suptitle(), *(f"{axes.get_title()}." for axes in figure.axes)]
     drawing = " ".join(image(figure, ".svg").decode("utf8").split()).replace("> <", "><")
-    drawing = re.sub(r"<[^<>']+>", _shorter, drawing)
+    drawing = re.sub(r"<[^<>']+>", shorter, drawing)
     address = "data:image/svg+xml," + quote(drawing, safe=" !$()*+,/:;=?@[]{}~'")
     return {"alt": " ".join(t for t in titles if t != "."), "address": Markup(address)}
-
-
-def _shorter(tag: re.Match[str]) -> str:
-    """A tag with coordinates to a hundredth; a double quote would take three characters."""
-    return re.sub(r"(\.\d\d)\d+", r"\1", tag[0].replace('"', "'"))
 
 
 def grids(page: Page, table: RenderableType) -> list[Grid]:
@@ -289,17 +277,14 @@ def grids(page: Page, table: RenderableType) -> list[Grid]:
         return [plain_grid(page.title, with_intervals(page.frame))]
     if not table.show_header:
         return [grid for cell in table.columns[0].cells for grid in grids(page, cell)]
-    columns = [[_text(cell) for cell in column.cells] for column in table.columns]
-    heads = [_text(column.header) for column in table.columns]
+    columns = [[str(cell) for cell in column.cells] for column in table.columns]
+    heads = [str(column.header) for column in table.columns]
     kinds = [
         "text" if column.justify == "left" else "printed" if head.startswith("slide") else ""
         for column, head in zip(table.columns, heads, strict=True)
     ]
-    return [Grid(_text(table.title) or page.title, heads, list(zip(*columns, strict=True)), kinds)]
-
-
-def _text(cell: object) -> str:
-    return cell.plain if isinstance(cell, Text) else str(cell or "")
+    rows = list(zip(*columns, strict=True))
+    return [Grid(str(table.title or page.title), heads, rows, kinds)]
 
 
 def plain_grid(title: str, data: pd.DataFrame) -> Grid:

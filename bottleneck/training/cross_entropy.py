@@ -11,7 +11,6 @@ the unknown word, the end. Padding and the start token get nothing, since no sea
 """
 
 from functools import partial
-from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -23,40 +22,28 @@ from ..model.decoder import OutputLayer
 CHUNK = 256
 """Positions whose logits exist at once."""
 
-
 Gradients = tuple[Float[Array, "positions width"], OutputLayer]
-
-
-class _Packed(NamedTuple):
-    """Real positions first, filled up to whole chunks; ``place`` says where each one went."""
-
-    states: Float[Array, "places width"]
-    target: Int[Array, " places"]
-    real: Bool[Array, " places"]
-    place: Int[Array, " positions"]
-
-    @property
-    def chunks(self) -> Int[Array, ""]:
-        """How many chunks hold all real positions."""
-        return -(-jnp.sum(self.real, dtype=jnp.int32) // CHUNK)
-
-    def chunk(self, number: Int[Array, ""]) -> tuple[Array, Array, Array]:
-        """States, targets and real positions of one chunk."""
-        parts = (self.states, self.target, self.real)
-        return tuple(jax.lax.dynamic_slice_in_dim(part, number * CHUNK, CHUNK) for part in parts)
+Packed = tuple[Float[Array, "places width"], Int[Array, " places"], Bool[Array, " places"]]
+"""States, targets, and which of them are real, of whole chunks."""
 
 
 def _pack(
     states: Float[Array, "positions width"],
     target: Int[Array, " positions"],
     real: Bool[Array, " positions"],
-) -> _Packed:
+) -> tuple[Packed, Int[Array, " positions"], Int[Array, ""]]:
+    """Real positions first, filled up to whole chunks; where each one went; how many chunks."""
     order = jnp.argsort(jnp.logical_not(real), stable=True)
     place = jnp.argsort(order)
     filler = -len(order) % CHUNK
     whole = jnp.concatenate([order, jnp.zeros(filler, order.dtype)])
     known = jnp.concatenate([real[order], jnp.zeros(filler, bool)])
-    return _Packed(states[whole], target[whole], known, place)
+    chunks = -(-jnp.sum(known, dtype=jnp.int32) // CHUNK)
+    return (states[whole], target[whole], known), place, chunks
+
+
+def _chunk(packed: Packed, number: Int[Array, ""]) -> tuple[Array, Array, Array]:
+    return tuple(jax.lax.dynamic_slice_in_dim(part, number * CHUNK, CHUNK) for part in packed)
 
 
 def _even(logits: Float[Array, "positions vocabulary"]) -> Float[Array, "1 vocabulary"]:
@@ -80,13 +67,6 @@ def _losses(
     return jnp.where(real, losses, 0.0), exponentials, total
 
 
-def _aim(logits: Array, target: Array, real: Array, smoothing: float) -> Array:
-    """The probabilities that a chunk's losses are against, 0 on fillers."""
-    hit = jax.nn.one_hot(target, logits.shape[1], dtype=bool) & real[:, None]
-    aim = jnp.where(hit, 1.0 - smoothing, 0.0)
-    return aim + jnp.where(real[:, None], smoothing * _even(logits), 0.0) if smoothing else aim
-
-
 def position_losses(
     states: Float[Array, "positions width"],
     layer: OutputLayer,
@@ -95,15 +75,15 @@ def position_losses(
     smoothing: float = 0.0,
 ) -> Float[Array, " positions"]:
     """-log P(y*) in nats at every position, 0 on padding; smoothed only if so asked."""
-    packed = _pack(states, target, real)
+    packed, place, chunks = _pack(states, target, real)
 
     def body(number: Array, carried: Array) -> Array:
-        chunk, words, known = packed.chunk(number)
+        chunk, words, known = _chunk(packed, number)
         losses = _losses(layer.logits(chunk), words, known, smoothing)[0]
         return jax.lax.dynamic_update_slice_in_dim(carried, losses, number * CHUNK, 0)
 
-    start = jnp.zeros(len(packed.target), states.dtype)
-    return jax.lax.fori_loop(0, packed.chunks, body, start)[packed.place]
+    start = jnp.zeros(len(packed[0]), states.dtype)
+    return jax.lax.fori_loop(0, chunks, body, start)[place]
 
 
 @partial(jax.custom_vjp, nondiff_argnums=(4,))
@@ -121,14 +101,19 @@ def summed_loss(
 def _forward(
     states: Array, layer: OutputLayer, target: Array, real: Array, smoothing: float
 ) -> tuple[Array, Gradients]:
-    packed = _pack(states, target, real)
+    packed, place, chunks = _pack(states, target, real)
 
     def body(number: Array, carried: tuple) -> tuple:
         total, d_states, d_matrix, d_bias = carried
-        chunk, words, known = packed.chunk(number)
+        chunk, words, known = _chunk(packed, number)
         losses, exponentials, sums = _losses(layer.logits(chunk), words, known, smoothing)
         share = jnp.where(known, 1.0, 0.0)[:, None] / sums
-        d_logits = exponentials * share - _aim(exponentials, words, known, smoothing)
+        # The probabilities that the losses are against, 0 on fillers.
+        hit = jax.nn.one_hot(words, exponentials.shape[1], dtype=bool) & known[:, None]
+        aim = jnp.where(hit, 1.0 - smoothing, 0.0)
+        if smoothing:
+            aim = aim + jnp.where(known[:, None], smoothing * _even(exponentials), 0.0)
+        d_logits = exponentials * share - aim
         d_chunk = d_logits @ layer.matrix.T
         return (
             total + jnp.sum(losses),
@@ -137,9 +122,9 @@ def _forward(
             d_bias + jnp.sum(d_logits, axis=0),
         )
 
-    start = (0.0, jnp.zeros_like(packed.states), *map(jnp.zeros_like, layer))
-    total, d_states, *d_layer = jax.lax.fori_loop(0, packed.chunks, body, start)
-    return total, (d_states[packed.place], OutputLayer(*d_layer))
+    start = (0.0, jnp.zeros_like(packed[0]), *map(jnp.zeros_like, layer))
+    total, d_states, *d_layer = jax.lax.fori_loop(0, chunks, body, start)
+    return total, (d_states[place], OutputLayer(*d_layer))
 
 
 def _backward(

@@ -2,7 +2,7 @@
 
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol, TypedDict, runtime_checkable
 
@@ -20,8 +20,6 @@ from .step import SentenceLosses, TrainState, initial_state, make_sentence_losse
 
 REPORT_EVERY = 20
 """Updates between two looks at the loss; each look waits for the device."""
-
-
 Buckets = Mapping[str, Int[np.ndarray, " rows"]]
 """Of each length bucket the places of its sentences in the corpus; none where it is empty."""
 
@@ -145,35 +143,32 @@ def train(
     settings = learners[0].settings
     parts = parts_of(max(learners[0].batches.batch_sizes)) if len(learners) == 1 else 1
     stack = Stack(len(learners), parts)
-    batches = [learner.batches for learner in learners]
-    update = make_update(graph, settings, stack)
+    update, evaluate = make_update(graph, settings, stack), make_sentence_losses(graph, stack)
     if resumed is None:
         states = [initial_state(learner.weights, learner.settings) for learner in learners]
         new = [Trained(learner.weights) for learner in learners]
         resumed = Snapshot(stack.join(states), new, [])
     state, trained, losses = resumed
-    evaluate = make_sentence_losses(graph, stack)
-    judge = _Judge(stack, settings, evaluate, validation, buckets, trained)
-    due = set(validation_updates(settings))
-    done = updates_done(state)
-    clock = _Clock(done, settings.updates, trained)
+    due, done = set(validation_updates(settings)), updates_done(state)
+    course = _Course(stack, settings.updates, trained, validation, buckets, report, done)
     for number in range(done + 1, settings.updates + 1):
-        state, loss = update(state, stack.join([item.batch(number - 1) for item in batches]))
+        batches = [learner.batches.batch(number - 1) for learner in learners]
+        state, loss = update(state, stack.join(batches))
         losses.append(loss)  # stays on the device until the next report
-        clock.count(batches, number)
+        for item, batch in zip(trained, batches, strict=True):
+            item.target_tokens += int(batch.target_lengths.sum())
         if number % REPORT_EVERY == 0 or number in due:
             means = np.mean([stack.numbers(loss) for loss in losses], axis=0)
-            losses = []
-            for place, *valid in judge.judge(state, number, means, number in due):
-                progress = clock.progress(place, number, float(means[place]), *valid)
-                trained[place].log.append(progress)
-                report(place, progress)
-            if not judge.live:
+            losses, rows = [], None
+            if number in due:
+                rows = sentence_losses(evaluate, state.kept, validation)
+            course.judge(state, number, means, rows)
+            if all(item.status == "diverged" for item in trained):
                 break
         if keeper is not None and keeper.wanted():
-            clock.stop()
+            course.stop_clock()
             keeper.keep(Snapshot(state, trained, [stack.numbers(loss) for loss in losses]))
-    clock.stop()
+    course.stop_clock()
     if stack.parts > 1:
         # Weights that lie on these devices could not go into a program of more or fewer of them.
         for item in trained:
@@ -192,20 +187,6 @@ def validation_updates(settings: TrainingSettings) -> list[int]:
     return [round(settings.updates * share / count) for share in range(1, count + 1)]
 
 
-def token_loss(
-    evaluate: SentenceLosses, weights: Weights, batches: Sequence[EvaluationBatch]
-) -> Float[np.ndarray, "*seeds"]:
-    """Mean -log P in nats per target token over all sentences, of each seed of a stack."""
-    return _per_token(sentence_losses(evaluate, weights, batches), batches)
-
-
-def _per_token(
-    losses: Float[np.ndarray, "sentences *seeds"], batches: Sequence[EvaluationBatch]
-) -> Float[np.ndarray, "*seeds"]:
-    """Nats of all sentences over their target tokens."""
-    return np.asarray(losses.sum(axis=0) / target_tokens(batches).sum())
-
-
 def sentence_losses(
     evaluate: SentenceLosses, weights: Weights, batches: Sequence[EvaluationBatch]
 ) -> Float[np.ndarray, "sentences *seeds"]:
@@ -216,36 +197,49 @@ def sentence_losses(
     return np.array(restore(rows, list(batches)), dtype=np.float64)
 
 
-@dataclass(frozen=True)
-class _Judge:
-    """Notices divergence; on validation keeps the best weights of every seed.
+class _Course:
+    """Counts time, notices divergence, keeps the best weights of each seed, and reports.
 
-    With averaging, a validation inside the window judges the mean so far, one before it the weights
-    as they are; the last one judges the whole mean, and that is kept whatever came before.
+    Time spent compiling counts, and every seed is said to have taken the time that all took
+    together. With averaging, a validation inside the window judges the mean so far, one before it
+    the weights as they are; the last one judges the whole mean, which is kept whatever came before.
     """
 
-    stack: Stack
-    settings: TrainingSettings
-    evaluate: SentenceLosses
-    validation: Sequence[EvaluationBatch]
-    buckets: Buckets | None
-    trained: list[Trained]
+    def __init__(
+        self,
+        stack: Stack,
+        updates: int,
+        trained: list[Trained],
+        validation: Sequence[EvaluationBatch],
+        buckets: Buckets | None,
+        report: Report,
+        done: int,
+    ):
+        self.stack, self.updates, self.trained = stack, updates, trained
+        self.tokens, self.buckets, self.report = target_tokens(validation), buckets, report
+        now = time.perf_counter()
+        self._start = now - trained[0].seconds
+        self._opened, self._first = (done, now), (updates, now)
 
-    @property
-    def live(self) -> list[int]:
-        """Which seeds have not diverged."""
-        return [place for place, item in enumerate(self.trained) if item.status == "done"]
+    def stop_clock(self) -> None:
+        for trained in self.trained:
+            trained.seconds = time.perf_counter() - self._start
 
     def judge(
-        self, state: TrainState, number: int, means: Float[np.ndarray, " seeds"], validate: bool
-    ) -> Iterator[tuple[int, float | None, ByBucket | None]]:
-        """The seeds that go on; where validation is due, each with its loss, and that by bucket."""
-        rows = sentence_losses(self.evaluate, state.kept, self.validation) if validate else None
-        losses = None if rows is None else np.reshape(_per_token(rows, self.validation), -1)
-        whole = state.mean is not None and number == self.settings.updates
-        for place in self.live:
-            loss = None if losses is None else float(losses[place])
-            trained = self.trained[place]
+        self,
+        state: TrainState,
+        number: int,
+        means: Float[np.ndarray, " seeds"],
+        rows: Float[np.ndarray, "sentences *stack"] | None,
+    ) -> None:
+        """Take the mean losses of each seed, and where validation was due its sentences' losses."""
+        whole = state.mean is not None and number == self.updates
+        for place, trained in enumerate(self.trained):
+            if trained.status == "diverged":
+                continue
+            loss = sums = None
+            if rows is not None:
+                loss = float(np.reshape(rows.sum(axis=0) / self.tokens.sum(), -1)[place])
             if not math.isfinite(means[place]) or not math.isfinite(loss or 0.0):
                 trained.status = "diverged"
                 trained.reason = (
@@ -253,57 +247,25 @@ class _Judge:
                     "training.learning_rate or training.clip_norm"
                 )
                 continue
-            best = loss is not None and loss < trained.valid_loss
-            if best:
-                trained.best_update = number
-            if best or whole:
+            if loss is not None and (loss < trained.valid_loss or whole):
+                if loss < trained.valid_loss:
+                    trained.best_update = number
                 trained.weights, trained.valid_loss = self.stack.part(state.kept, place), loss
-            yield place, loss, None if rows is None else self._by_bucket(rows, place)
+            if rows is not None and self.buckets is not None:
+                column = rows.reshape(len(rows), -1)[:, place]
+                sums = by_bucket(column, self.tokens, self.buckets)
+            self.stop_clock()
+            speed, left = trained.target_tokens / trained.seconds, self._seconds_left(number)
+            at = Progress(number, self.updates, float(means[place]), speed, left, loss, sums)
+            trained.log.append(at)
+            self.report(place, at)
 
-    def _by_bucket(
-        self, losses: Float[np.ndarray, "sentences *seeds"], place: int
-    ) -> ByBucket | None:
-        """One seed's losses, where there are buckets to sum them by."""
-        if self.buckets is None:
-            return None
-        column = losses.reshape(len(losses), -1)[:, place]
-        return by_bucket(column, target_tokens(self.validation), self.buckets)
-
-
-class _Clock:
-    """Counts target tokens and time into ``trained``; time spent compiling counts.
-
-    Every seed of a stack is said to have taken the time that all of them took together.
-    """
-
-    def __init__(self, done: int, updates: int, trained: list[Trained]):
-        self.updates, self.trained = updates, trained
-        now = time.perf_counter()
-        self._start = now - trained[0].seconds
-        self._opened, self._first = (done, now), (updates, now)
-
-    def count(self, batches: Sequence[TrainingBatches], number: int) -> None:
-        for trained, item in zip(self.trained, batches, strict=True):
-            at = item.place(number - 1)
-            lengths = item.classes[at.shape].target_lengths[at.members]
-            trained.target_tokens += int(lengths.sum())
-
-    def stop(self) -> None:
-        for trained in self.trained:
-            trained.seconds = time.perf_counter() - self._start
-
-    def progress(
-        self, place: int, number: int, loss: float, valid: float | None, buckets: ByBucket | None
-    ) -> Progress:
-        self.stop()
-        trained = self.trained[place]
-        speed = trained.target_tokens / trained.seconds
+    def _seconds_left(self, number: int) -> float:
         now = time.perf_counter()
         if number < self._first[0]:
             self._first = number, now
         before, since = self._first if number > self._first[0] else self._opened
-        left = (now - since) / (number - before) * (self.updates - number)
-        return Progress(number, self.updates, loss, speed, left, valid, buckets)
+        return (now - since) / (number - before) * (self.updates - number)
 
 
 def target_tokens(batches: Sequence[EvaluationBatch]) -> Int[np.ndarray, " sentences"]:
@@ -317,27 +279,19 @@ def by_bucket(
     tokens: Int[np.ndarray, " sentences"],
     buckets: Buckets,
 ) -> ByBucket:
-    """-log P in nats of each sentence, summed by bucket."""
-    return {
-        name: {
-            "sentences": len(rows),
-            "tokens": int(tokens[rows].sum()),
-            "nats": float(losses[rows].sum()),
-            "standard_error": _standard_error(losses[rows], tokens[rows]),
-        }
-        for name, rows in buckets.items()
-    }
+    """-log P in nats of each sentence, summed by bucket.
 
-
-def _standard_error(
-    losses: Float[np.ndarray, " rows"], tokens: Int[np.ndarray, " rows"]
-) -> float | None:
-    """Of the ratio of two sums over sentences (Cochran 1977, equation 2.46, with no end to draw).
-
-    sqrt(n / (n - 1) sum of (nats - ratio tokens)^2) / sum of tokens.
+    The standard error is that of the ratio of two sums over sentences (Cochran 1977, equation
+    2.46, with no end to draw): sqrt(n / (n - 1) sum of (nats - ratio tokens)^2) / sum of tokens.
     """
-    count, total = len(tokens), tokens.sum()
-    if count < 2:
-        return None
-    deviation = losses - losses.sum() / total * tokens
-    return math.sqrt(count / (count - 1) * float((deviation**2).sum())) / float(total)
+    sums: ByBucket = {}
+    for name, rows in buckets.items():
+        count, total, nats, error = len(rows), tokens[rows].sum(), losses[rows].sum(), None
+        if count > 1:
+            deviation = losses[rows] - nats / total * tokens[rows]
+            variance = count / (count - 1) * float((deviation**2).sum())
+            error = math.sqrt(variance) / float(total)
+        sums[name] = BucketLoss(
+            sentences=count, tokens=int(total), nats=float(nats), standard_error=error
+        )
+    return sums

@@ -5,12 +5,11 @@ U S V^T about U V^T is left, so directions with a small gradient are learned as 
 with a large one. Newton-Schulz steps, which are matrix products, take the decomposition's place and
 leave singular values near 1 (Jordan et al. 2024,
 https://kellerjordan.github.io/posts/muon/). An orthogonal m x n matrix has entries of root mean
-square 1 / sqrt(max(m, n)); multiplied by ``UPDATE_RMS`` sqrt(max(m, n)) its entries are as large as
+square 1 / sqrt(max(m, n)); multiplied by 0.2 sqrt(max(m, n)) its entries are as large as
 Adam's changes usually are, so that one learning rate serves both (Liu et al. 2025, "Muon is
 scalable for LLM training", section 2.2).
 
 Each gate of a cell has a matrix of its own (``model.cells``), which is made orthogonal by itself.
-The constants below hold for every run with Muon.
 """
 
 import jax
@@ -20,21 +19,12 @@ from optax.contrib import muon
 from ..model.translator import Weights
 from ..settings.concerns import TrainingSettings
 
-MOMENTUM = 0.95
-"""Decay of the momentum, which is Nesterov's."""
-
-UPDATE_RMS = 0.2
-"""Root mean square of a matrix's change at a learning rate of 1, as Liu et al. measured of Adam."""
-
-NEWTON_SCHULZ = {"ns_steps": 3, "preconditioning": "aol"}
-"""Arguments of `optax.contrib.muon`: three steps with its default coefficients, Jordan's.
-
-The preconditioning (Boissin et al. 2025) takes the place of the first steps: as good a loss as
-five steps without it, in two thirds of their time (results/LOG.md, 2026-11-27).
+MUON = {"beta": 0.95, "consistent_rms": 0.2, "ns_steps": 3, "preconditioning": "aol"}
+"""Arguments of `optax.contrib.muon`: decay of Nesterov's momentum; root mean square of a matrix's
+change at a learning rate of 1, as Liu et al. measured of Adam; three Newton-Schulz steps with
+Jordan's coefficients. The preconditioning (Boissin et al. 2025) takes the place of the first steps:
+as good a loss as five steps without it, in two thirds of their time (results/LOG.md, 2026-11-27).
 """
-
-WORD_MATRICES = frozenset({"embedding", "output"})
-"""Names of the parameters that have a vector for each word."""
 
 
 def learning_rates(settings: TrainingSettings) -> optax.Schedule:
@@ -62,9 +52,8 @@ def make_optimizer(settings: TrainingSettings) -> optax.GradientTransformation:
     rates = learning_rates(settings)
     clip, rule = optax.clip_by_global_norm(settings.clip_norm), optax.adam(rates)
     if settings.optimizer == "muon":
-        matrices = muon(rates, beta=MOMENTUM, consistent_rms=UPDATE_RMS, **NEWTON_SCHULZ)
         # optax would train the rest by Adam with Nesterov's momentum.
-        rule = optax.partition({"muon": matrices, "adam": rule}, optimizers)
+        rule = optax.partition({"muon": muon(rates, **MUON), "adam": rule}, optimizers)
     return optax.chain(clip, rule)
 
 
@@ -79,6 +68,7 @@ def optimizers(weights: Weights) -> Weights:
 
     def optimizer(path: tuple, parameter: jax.Array | jax.ShapeDtypeStruct) -> str:
         names = {key.key for key in path if isinstance(key, jax.tree_util.DictKey)}
-        return "muon" if parameter.ndim == 2 and not names & WORD_MATRICES else "adam"
+        of_words = names & {"embedding", "output"}  # they have a vector for each word
+        return "muon" if parameter.ndim == 2 and not of_words else "adam"
 
     return jax.tree_util.tree_map_with_path(optimizer, weights)

@@ -31,7 +31,12 @@ class Stack:
         """One tree of arrays for all seeds."""
         if self.seeds == 1:
             return trees[0]
-        return jax.tree.map(_stacked, *trees)
+
+        def stacked(*leaves: Any) -> Any:
+            on_host = isinstance(leaves[0], np.ndarray)  # and stays there
+            return np.stack(leaves) if on_host else jnp.stack(leaves)
+
+        return jax.tree.map(stacked, *trees)
 
     def part(self, tree: Tree, seed: int) -> Tree:
         """The arrays of one seed, by its place."""
@@ -70,9 +75,3 @@ class Stack:
     def numbers(self, values: Any) -> Float[np.ndarray, " seeds"]:
         """One number per seed, on the host."""
         return np.reshape(on_host(values).astype(np.float64), self.seeds)
-
-
-def _stacked(*leaves: Any) -> Any:
-    """Along a new first axis; what is on the host stays there."""
-    host = isinstance(leaves[0], np.ndarray)
-    return np.stack(leaves) if host else jnp.stack(leaves)

@@ -73,7 +73,7 @@ class Workload:
     def load(cls, folder: Path) -> "Workload":
         """Read what ``save`` wrote."""
         settings = json.loads((folder / "workload.json").read_text())
-        with np.load(folder / "batches.npz") as arrays:
+        with np.load(folder / "batches.npz") as arrays:  # noqa: TID251 (no objects)
             count = len(arrays.files) // len(Batch._fields)
             batches = tuple(
                 Batch(*(arrays[f"{place}.{field}"] for field in Batch._fields))

@@ -56,7 +56,7 @@ AREAS = {
         ("tests/scoring", "tests/tables/test_tables_score.py"),
     ),
     "attention": Area(
-        _in("model", "attention attended"),
+        _in("model", "attention recurrence"),
         ("tests/model/test_model_attention.py", "tests/model/test_model_formulas.py"),
     ),
     "grammar": Area(

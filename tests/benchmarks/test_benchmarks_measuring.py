@@ -1,6 +1,5 @@
 """What the benchmarks count and print, without timing anything."""
 
-import csv
 import json
 import subprocess
 import sys
@@ -8,10 +7,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from figures import as_text, cells, ratio, shown, spread, write_csv
+from figures import ratio, spread
 from products import training_operations
-from translation_task import joey_settings, make_settings, write_task
-from workload import ARMS, Workload, padding_share, random_words, stream
+from translation_task import make_settings, write_task
+from workload import ARMS, padding_share, stream
 
 from seq2seq_bottleneck.corpus.batches import Batch
 from seq2seq_bottleneck.settings.concerns import ModelSettings
@@ -57,17 +56,6 @@ def test_padding_counts_for_nothing(arm):
     assert padding_share(together) == pytest.approx(1 - 15 / 20)
 
 
-def test_a_workload_is_read_back_as_it_was_written(tmp_path):
-    model = ModelSettings(embedding_size=3, context_size=4)
-    work = random_words(model, 9, batch_size=4, length=5, steps=3)
-    work.save(tmp_path)
-    again = Workload.load(tmp_path)
-    assert (again.model, again.training) == (work.model, work.training)
-    assert (again.vocabularies, again.target_tokens) == ((9, 9), 3 * 4 * 5)
-    for one, other in zip(work.batches, again.batches, strict=True):
-        assert all((left == right).all() for left, right in zip(one, other, strict=True))
-
-
 def test_the_stream_is_that_of_a_run():
     work = stream(resolve("smoke"), steps=4)
     assert len(work.batches) == 4
@@ -80,32 +68,6 @@ def test_the_stream_is_that_of_a_run():
 def test_ranges_and_ratios():
     assert spread([3.0, 1.0, 2.0]) == (2.0, 1.0, 3.0)
     assert ratio([2.0, 4.0, 9.0], [1.0, 4.0, 3.0]) == (4.0 / 3.0, 1.0, 3.0)
-    row = {"program": "ours", **cells("rate", spread([1000.0])), **cells("ratio", None)}
-    assert shown(row, "rate", ",.0f") == "1,000 [1,000, 1,000]"
-    assert shown(row, "ratio", ".2f") == ""
-
-
-def test_tables(tmp_path):
-    rows = [{"arm": "none", "rate": "1"}, {"arm": "additive", "rate": "22"}]
-    assert as_text(rows).splitlines() == [
-        "arm       rate", "--------  ----", "none         1", "additive    22"
-    ]  # fmt: skip
-    write_csv(tmp_path / "rows.csv", rows)
-    with (tmp_path / "rows.csv").open() as file:
-        assert list(csv.DictReader(file)) == rows
-
-
-def test_joey_gets_our_sizes_and_sentences(tmp_path):
-    settings = make_settings(train_pairs=40, test_pairs=20, updates=10, width=8, embedding=4)
-    write_task(tmp_path, settings, logging=5)
-    sides = [(tmp_path / f"train.{side}").read_text("utf8").splitlines() for side in ("en", "fr")]
-    assert [len(side) for side in sides] == [40, 40]
-    lengths = [len(line.split()) for line in (tmp_path / "sorted.en").read_text().splitlines()]
-    assert lengths == sorted(lengths)
-    text = joey_settings(tmp_path, settings, logging=5)
-    assert "hidden_size: 4\n    bidirectional: True" in text
-    assert "hidden_size: 8\n" in text
-    assert json.loads((tmp_path / "settings.json").read_text())["model"]["attention"] == "additive"
 
 
 def test_our_worker_learns_and_translates(tmp_path):

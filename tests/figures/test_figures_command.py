@@ -42,13 +42,6 @@ def test_text_of_a_drawing_is_text_with_fonts_of_every_system(tmp_path):
     assert "'DejaVu Sans', 'Verdana', 'Arial'" in drawing
 
 
-@pytest.mark.slow
-def test_without_a_file_it_is_named_as_the_figure(tmp_path, monkeypatch):
-    monkeypatch.chdir(plant(tmp_path, "reading"))
-    assert run(["plot", "reading", "--results", str(tmp_path)]) == 0
-    assert {path.name for path in tmp_path.glob("reading.*")} == {"reading.csv", "reading.png"}
-
-
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [

@@ -161,34 +161,17 @@ def test_the_values_of_a_setting_are_in_the_order_of_numbers_and_not_of_digits(t
     assert "Baseline" not in note(figure)
 
 
-def test_where_attention_alone_differs_each_has_a_row(tmp_path):
-    write_planted(tmp_path, {"none": LOW, "additive": HIGH, "dot": HIGH}, seeds=1)
+def test_where_attention_alone_differs_each_has_a_row_and_one_filled_bucket_is_one_panel(tmp_path):
+    arms = {"none": LOW, "additive": HIGH, "dot": HIGH}
+    write_planted(tmp_path, arms, seeds=1, keep=frozenset({15}))
     figure, data = make_figure("arms", tmp_path)
+    assert [axes.get_title() for axes in figure.axes] == ["11-20 source words"]
     assert rows_of(figure) == list(data["x"].unique()) == ["none", "additive", "dot"]
     places = [bars.lines[0].get_ydata().item() for bars in figure.axes[0].containers]
     assert places == [0.0, 1.0, 2.0]
 
 
-def test_a_group_names_its_row_where_it_is_that_rows_alone(tmp_path):
-    changes = {"none": ("none", {}), "dot": ("dot", {}),
-               "reversed": ("none", {"model": {"reverse_source": True}}),
-               "reversed2": ("dot", {"model": {"reverse_source": True}}),
-               "twice": ("none", {"training": {"updates": 20}})}  # fmt: skip
-    texts = sentences()
-    runs = [
-        write_run(tmp_path, name, planted_settings(arm, **change), texts, texts)
-        for name, (arm, change) in changes.items()
-    ]
-    groups = {name: name.removesuffix("2") for name in changes}
-    write_bundle(runs, tmp_path / "bundle", groups)
-    figure, data = make_figure("arms", tmp_path / "bundle")
-    assert rows_of(figure) == ["baseline", f"reversed\n{REVERSED}", "twice\nupdates=20"]
-    assert "Baseline: what most arms have" in note(figure)
-    assert set(data.loc[data["x"] == REVERSED, "note"]) == {"reversed"}
-
-
-def test_other_test_sentences_are_counted_at_the_end_of_each_row(tmp_path):
-    """Two settings were changed, and one of them left the shortest bucket empty."""
+def test_a_bucket_that_one_setting_left_empty_is_no_point_of_its_row(tmp_path):
     texts = sentences()
     longer = [text for text in texts if len(text.split()) > 10]
     runs = [
@@ -203,15 +186,7 @@ def test_other_test_sentences_are_counted_at_the_end_of_each_row(tmp_path):
     figure, data = make_figure("arms", tmp_path)
     assert rows_of(figure) == ["baseline", REVERSED, "joined=2"]
     assert set(data.loc[data["x"] == "joined=2", "panel"]) == {"41+ source words"}
-    short, long = figure.axes
-    assert [text.get_text() for text in short.texts] == ["n 12", "n 12", "n 0"]
-    assert list(long.texts) == []  # n = 12 of all is in the label of the axis
-
-
-def test_one_filled_bucket_is_one_panel(tmp_path):
-    write_planted(tmp_path, {"none": LOW}, keep=frozenset({15}))
-    figure, _ = make_figure("arms", tmp_path)
-    assert [axes.get_title() for axes in figure.axes] == ["11-20 source words"]
+    assert all("(n = 12 sentences)" in axes.get_xlabel() for axes in figure.axes)
 
 
 @pytest.mark.slow
@@ -263,18 +238,14 @@ def test_runs_without_a_log_of_their_losses_are_counted_and_all_of_them_refused(
         make_figure("learning", logged)
 
 
-def test_a_validation_that_one_seed_did_not_log_has_no_mean(logged):
+def test_a_validation_that_one_seed_did_not_log_has_no_mean_nor_one_sentence_an_interval(logged):
     """Resumed from a checkpoint of an older version: the first ones are missing."""
-    write_log(logged / "runs" / "none2x1", 2, updates=(10,))
-    _, data = make_figure("learning", logged)
-    assert set(data.loc[data["arm"] == "none", "x"]) == {"10"}
-    assert set(data.loc[data["arm"] == "additive", "x"]) == {"5", "10"}
-
-
-def test_of_one_sentence_there_is_no_interval(logged):
     for number, run in enumerate(RUNS):
         write_log(logged / "runs" / run, number, standard_error=None, sentences=1)
+    write_log(logged / "runs" / "none2x1", 2, updates=(10,), standard_error=None, sentences=1)
     figure, data = make_figure("learning", logged)
+    assert set(data.loc[data["arm"] == "none", "x"]) == {"10"}
+    assert set(data.loc[data["arm"] == "additive", "x"]) == {"5", "10"}
     assert data.loc[data["kind"] == "mean", ["low", "high"]].isna().all(axis=None)
     figure.draw_without_rendering()
 

@@ -2,7 +2,7 @@
 
 import pytest
 from matplotlib.colors import to_hex
-from planted_probes import TABLES, plant, rows_of
+from planted_probes import plant, rows_of
 
 from seq2seq_bottleneck.figures.registry import FIGURES, make_figure, study_plot
 from seq2seq_bottleneck.figures.style import ATTENTION, line_of, marks
@@ -10,16 +10,11 @@ from seq2seq_bottleneck.results.schema import STUDIES
 from seq2seq_bottleneck.settings.errors import UsageError, UserError
 
 PERCENT = {"survival", "alignment", "embeddings"}
-ENDS = ("value", "low", "high")
-
-
-def test_every_study_has_a_figure():
-    assert set(STUDIES) <= set(FIGURES)
-    assert set(STUDIES) == set(TABLES)
 
 
 @pytest.mark.parametrize("study", STUDIES)
 def test_each_drawn_number_is_in_the_studys_table(study, tmp_path):
+    assert study in FIGURES
     data = study_plot(study, plant(tmp_path, study)).data
     scales = {100 if study in PERCENT else 1, 100}
     known = {round(scale * row["value"], 6): row for scale in scales for row in rows_of(study)}
@@ -47,15 +42,6 @@ def test_a_mean_without_an_interval_is_drawn_without_one(study, tmp_path):
     assert len(figure.axes) == data["panel"].nunique()
     assert all(axes.get_ylabel() and "1,234" in axes.get_xlabel() for axes in figure.axes)
     figure.draw_without_rendering()
-
-
-def test_the_points_lie_at_the_means_with_their_seeds_next_to_them(tmp_path):
-    figure, data = make_figure("length", plant(tmp_path, "length"))
-    means = data[(data["kind"] == "mean") & (data["panel"] == "Length of outputs")]
-    drawn = figure.axes[0].containers[0].lines[0].get_ydata()
-    assert list(drawn) == list(means.loc[means["arm"] == "none", "value"])
-    alone, _ = make_figure("length", plant(tmp_path / "one", "length", rows_of("length", seeds=1)))
-    assert len(alone.axes[0].lines) < len(figure.axes[0].lines)
 
 
 def test_single_seeds_are_hollow_where_their_mean_is(tmp_path):
@@ -86,7 +72,7 @@ def test_an_arm_has_the_same_colour_and_marker_in_all_figures(tmp_path):
     assert styles == {(arm, ATTENTION[arm], marker) for arm, marker in markers.items()}
 
 
-def test_an_attention_looks_the_same_whatever_is_drawn_with_it():
+def test_an_attention_looks_the_same_whatever_is_drawn_with_it_and_so_does_untrained():
     together = marks([*ATTENTION])
     for arm in ATTENTION:
         assert marks(["uniform layers=2", arm])[arm] == together[arm]
@@ -97,9 +83,6 @@ def test_an_attention_looks_the_same_whatever_is_drawn_with_it():
     variants = marks(names)
     assert {variants[name]["color"] for name in names} == {ATTENTION["dot"]}
     assert len({mark["marker"] for mark in variants.values()}) == 4
-
-
-def test_the_trained_line_is_solid_and_untrained_is_the_same_everywhere():
     for controls in (["", "untrained"], ["in the source", "", "shuffled", "untrained"]):
         assert line_of(controls, "") == "-"
         assert line_of(controls, "untrained") == "--"
@@ -114,19 +97,14 @@ def test_of_text_without_classes_survival_is_shown_by_frequency(tmp_path):
     assert set(plot.data.loc[plot.data["panel"] == plot.panels[1].name, "x"]) == {"1-9"}
 
 
-def test_survival_below_chance_is_not_cut_off(tmp_path):
-    rows = [row | {"value": -0.05, "low": -0.09} for row in rows_of("survival", seeds=0)]
-    figure, _ = make_figure("survival", plant(tmp_path, "survival", rows))
-    assert all(axes.get_ylim()[0] < -9 for axes in figure.axes)
-    plain, _ = make_figure("survival", plant(tmp_path / "plain", "survival"))
-    assert all(-3 < axes.get_ylim()[0] < 0 for axes in plain.axes)
-
-
-def test_bits_below_0_are_drawn_at_0(tmp_path):
+def test_bits_below_0_are_drawn_at_0_and_survival_below_chance_is_not_cut_off(tmp_path):
     rows = [row | {"value": -5.0, "low": -9.0} for row in rows_of("information", seeds=0)]
     data = study_plot("information", plant(tmp_path, "information", rows)).data
     untrained = data[(data["control"] == "untrained")]
     assert set(untrained["value"]) == {0.0} == set(untrained["low"])
+    rows = [row | {"value": -0.05, "low": -0.09} for row in rows_of("survival", seeds=0)]
+    figure, _ = make_figure("survival", plant(tmp_path, "survival", rows))
+    assert all(axes.get_ylim()[0] < -9 for axes in figure.axes)
 
 
 def test_of_text_without_exact_bits_the_translators_are_drawn(tmp_path):
@@ -144,12 +122,9 @@ def test_a_panel_of_which_nothing_was_measured_is_left_out(tmp_path):
     assert [axes.get_xlabel() for axes in figure.axes] == ["bits per number (n = 1,234 sentences)"]
 
 
-def test_gradients_are_in_the_order_of_distance(tmp_path):
-    data = study_plot("gradients", plant(tmp_path, "gradients")).data
-    assert list(dict.fromkeys(data["x"])) == ["1-5", "6-10", "11-20", "41+"]
-
-
-def test_the_slides_dimensions_are_at_its_sentences_length_alone(tmp_path):
+def test_the_slides_dimensions_are_at_its_sentences_length_alone_and_distances_in_order(tmp_path):
+    gradients = study_plot("gradients", plant(tmp_path, "gradients")).data
+    assert list(dict.fromkeys(gradients["x"])) == ["1-5", "6-10", "11-20", "41+"]
     data = study_plot("dimensions", plant(tmp_path, "dimensions")).data
     slide = data[data["kind"] == "slide"]
     assert slide[["x", "value"]].to_numpy().tolist() == [["21-30", 200.0]]
@@ -170,31 +145,6 @@ def test_a_single_place_on_a_logarithmic_axis_has_room_on_both_sides(tmp_path):
     assert set(data["x"].astype(float)) == {256}
     for axes in figure.axes:
         assert axes.get_xlim() == pytest.approx((256 / 2**0.5, 256 * 2**0.5))
-
-
-def test_the_users_gold_set_has_weights_and_baselines_by_length_with_intervals(tmp_path):
-    note = "additive: unknown to the run are 3.0 % of the source and 4.0 % of the target tokens"
-    rows = [row | {"note": note} for row in rows_of("alignment") if row["arm"] == "additive"]
-    plant(tmp_path, "alignment_gold", rows)
-    _, data = make_figure("alignment-gold", tmp_path)
-    known = {(row["control"], row["bucket"]): row for row in rows
-             if row["measure"] == "aer" and "seed" not in row}  # fmt: skip
-    means = data[(data["kind"] == "mean") & data["panel"].str.startswith("Alignment error")]
-    names = {"": "", "untrained": "untrained", "diagonal": "diagonal", "IBM model 1": "ibm1"}
-    assert {(row["control"], row["x"]) for row in means.to_dict("records")} == {
-        (control, bucket) for control in names for bucket in ("5-10", "11-20", "21-30")
-    }
-    for row in means.to_dict("records"):
-        source = known[names[row["control"]], row["x"]]
-        assert [row[end] for end in ENDS] == pytest.approx([100 * source[end] for end in ENDS])
-    assert set(data["note"]) == {note}
-
-
-def test_a_gold_set_of_short_sentences_is_drawn_as_one(tmp_path):
-    rows = [row for row in rows_of("alignment") if row["bucket"] == ""]
-    _, data = make_figure("alignment-gold", plant(tmp_path, "alignment_gold", rows))
-    assert set(data["x"]) == {"all"}
-    assert set(data["control"]) >= {"", "diagonal", "IBM model 1"}
 
 
 def test_without_numbers_the_command_that_measures_them_is_named(tmp_path):

@@ -13,6 +13,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +32,6 @@ QUICK = re.compile(
     "|table arms .*attention_types|table cost|plot compression .*context_size"
 )
 """Commands of the quick lane: under a second each, once the libraries are loaded."""
-SENTENCES = ("the black cat sat on the mat", "we like the chair")
 SWEEP = "sweep two.toml --quiet --jobs 1 --out"
 
 
@@ -43,16 +43,14 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def in_their_lanes() -> list[Any]:
+def in_their_lanes() -> Iterator[Any]:
     """The commands as parameters: of each kind the first is slow, the rest exhaustive."""
     kinds = set()
-    cases = []
     for command in GOLDEN:
         kind = tuple(command.split()[:2])
         mark = pytest.mark.exhaustive(sample="test") if kind in kinds else pytest.mark.slow
         kinds.add(kind)
-        cases.append(pytest.param(command, marks=[] if QUICK.match(command) else [mark]))
-    return cases
+        yield pytest.param(command, marks=[] if QUICK.match(command) else [mark])
 
 
 @pytest.mark.parametrize("command", in_their_lanes())
@@ -69,19 +67,6 @@ def test_numbers_are_those_recorded(command: str, folder: Path) -> None:
     rest = [f"and {len(lines) - 12} more"] if len(lines) > 12 else []
     if lines:
         pytest.fail("\n  ".join([f"bottleneck {command}", *lines[:12], *rest]), pytrace=False)
-
-
-@pytest.mark.slow
-def test_every_arm_translates_and_a_file_line_by_line(folder: Path) -> None:
-    """Which words come out depends on rounding: compared are two ways to the same translation."""
-    golden.printed("reproduce --preset smoke --quiet --out smoke", folder)
-    (folder / "sentences.txt").write_text("\n".join(SENTENCES) + "\n", encoding="utf8")
-    text = golden.printed("translate --file sentences.txt --arm additive --run smoke", folder)
-    assert len(text.splitlines()) == len(SENTENCES)
-    for sentence, line in zip(SENTENCES, text.splitlines(), strict=True):
-        arms = golden.printed(f"translate '{sentence}' --run smoke", folder).splitlines()
-        assert [arm.split()[0] for arm in arms] == ["none", "additive"]
-        assert arms[1].split()[1:] == line.split()
 
 
 @pytest.mark.slow

@@ -12,13 +12,13 @@ PAD, BOS, EOS = 0, 1, 2
 
 def arrays(weights):
     """Nested dictionaries of float64 arrays, lists keyed by place."""
-    return _convert(nnx.to_pure_dict(weights))
 
+    def convert(node):
+        if isinstance(node, dict):
+            return {name: convert(child) for name, child in node.items()}
+        return np.array(node, dtype=np.float64)
 
-def _convert(node):
-    if isinstance(node, dict):
-        return {name: _convert(child) for name, child in node.items()}
-    return np.array(node, dtype=np.float64)
+    return convert(nnx.to_pure_dict(weights))
 
 
 def in_order(node):
@@ -44,31 +44,16 @@ def gate_inputs(p, x):
 
 def cell_step(kind, p, state, gates):
     """h' (and c') of one time step."""
-    return {"rnn": rnn_step, "gru": gru_step, "lstm": lstm_step}[kind](p, state, gates)
-
-
-def rnn_step(p, state, gates):
-    (weight,) = in_order(p["weights"])
-    return (np.tanh(gates[0] + state[0] @ weight),)
-
-
-def gru_step(p, state, gates):
-    (h,) = state
-    u_r, u_z, u_n = in_order(p["weights"])
-    r = sigmoid(gates[0] + h @ u_r)
-    z = sigmoid(gates[1] + h @ u_z)
-    n = np.tanh(gates[2] + r * (h @ u_n + p["bias"]))
-    return ((1 - z) * n + z * h,)
-
-
-def lstm_step(p, state, gates):
-    h, c = state
-    u_i, u_f, u_g, u_o = in_order(p["weights"])
-    i = sigmoid(gates[0] + h @ u_i)
-    f = sigmoid(gates[1] + h @ u_f + p["bias"])
-    g = np.tanh(gates[2] + h @ u_g)
-    o = sigmoid(gates[3] + h @ u_o)
-    c = f * c + i * g
+    products = [state[0] @ weight for weight in in_order(p["weights"])]
+    if kind == "rnn":
+        return (np.tanh(gates[0] + products[0]),)
+    if kind == "gru":
+        r, z = sigmoid(gates[0] + products[0]), sigmoid(gates[1] + products[1])
+        n = np.tanh(gates[2] + r * (products[2] + p["bias"]))
+        return ((1 - z) * n + z * state[0],)
+    i, o = sigmoid(gates[0] + products[0]), sigmoid(gates[3] + products[3])
+    f = sigmoid(gates[1] + products[1] + p["bias"])
+    c = f * state[1] + i * np.tanh(gates[2] + products[2])
     return (o * np.tanh(c), c)
 
 
@@ -163,15 +148,11 @@ def decoder_step(p, settings, states, word, values, last):
         states, output = run_layers(p, settings, states, gates)
         context, weights = read(settings.attention, attention, output, values, last)
         top = np.tanh(np.concatenate([context, output]) @ p["join"])
-    return states, logits_of(p, top), weights
-
-
-def logits_of(p, top):
-    """W_o s + b_o; tied, a word's number is its own vector times the mapped state."""
     if "output" in p:
-        return top @ p["output"] + p["output_bias"]
-    mapped = top @ p["to_embedding"]
-    return np.array([mapped @ word for word in p["embedding"]]) + p["output_bias"]
+        return states, top @ p["output"] + p["output_bias"], weights
+    mapped = top @ p["to_embedding"]  # tied: a word's number is its own vector times this
+    logits = np.array([mapped @ word for word in p["embedding"]]) + p["output_bias"]
+    return states, logits, weights
 
 
 def translate(p, settings, source, inputs):
@@ -186,35 +167,32 @@ def translate(p, settings, source, inputs):
     return np.array(logits), np.array(weights)
 
 
-def sentence_loss(p, settings, source, target):
-    """-sum log P(y*_t) of one pair."""
-    logits, _ = translate(p, settings, source, [BOS, *target[:-1]])
-    return -sum(np.log(softmax(row))[word] for row, word in zip(logits, target, strict=True))
-
-
 def batch_loss(p, settings, pairs):
-    """Mean -log P a target word."""
-    losses = sum(sentence_loss(p, settings, *pair) for pair in pairs)
-    return losses / sum(len(target) for _, target in pairs)
+    """Mean -log P(y*_t) a target word."""
+    total = 0.0
+    for source, target in pairs:
+        logits, _ = translate(p, settings, source, [BOS, *target[:-1]])
+        total -= sum(np.log(softmax(row))[word] for row, word in zip(logits, target, strict=True))
+    return total / sum(len(target) for _, target in pairs)
 
 
 def finite_differences(function, p, step=1e-5):
     """Central differences of ``function(p)`` in every single parameter, as nested arrays."""
-    return _differences(lambda: function(p), p, step)
 
+    def differences(node):
+        if isinstance(node, dict):
+            return {name: differences(child) for name, child in node.items()}
+        slopes = np.zeros_like(node)
+        for place in np.ndindex(node.shape):
+            before = node[place]
+            node[place] = before + step
+            above = function(p)
+            node[place] = before - step
+            slopes[place] = (above - function(p)) / (2 * step)
+            node[place] = before
+        return slopes
 
-def _differences(value, node, step):
-    if isinstance(node, dict):
-        return {name: _differences(value, child, step) for name, child in node.items()}
-    slopes = np.zeros_like(node)
-    for place in np.ndindex(node.shape):
-        held = node[place]
-        node[place] = held + step
-        above = value()
-        node[place] = held - step
-        slopes[place] = (above - value()) / (2 * step)
-        node[place] = held
-    return slopes
+    return differences(p)
 
 
 def flat(node, path=()):

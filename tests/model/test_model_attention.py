@@ -1,48 +1,34 @@
-"""The reads on their own: the lecture's worked example, rows that sum to 1, bare padding."""
+"""The reads on their own; and what a subclass overrides is what trains and what decodes."""
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 from flax import nnx
-from numpy_translator import score, softmax
-from tiny_model import ATTENTIONS
+from tiny import ATTENTIONS, PLACEMENTS, loss_and_gradient, padded, random_translator, settings_of
 
 from seq2seq_bottleneck.model.attention import (
+    AdditiveAttention,
+    Attention,
     DotAttention,
+    GeneralAttention,
     Memory,
-    UniformAttention,
+    Read,
+    Score,
     make_attention,
     masked_softmax,
 )
+from seq2seq_bottleneck.training.loss import decoder_inputs
 
 LENGTHS = np.array([5, 1, 3])
 MASK = np.arange(5)[None] < LENGTHS[:, None]
 
 
-def memory_of(attention, garbage):
-    """Three sentences of four numbers per word, ``garbage`` where there is no word."""
-    random = np.random.default_rng(0)
-    values = random.normal(size=(3, 5, 4)).astype(np.float32)
-    values = np.where(MASK[:, :, None], values, np.float32(garbage))
-    last = values[np.arange(3), LENGTHS - 1]
-    return Memory(values, attention.keys(jax.numpy.asarray(values)), MASK, last)
-
-
-def read_of(kind, garbage=0.0):
-    """The read, its query, memory and result."""
-    attention = make_attention(kind, 4, 4, 6, nnx.Rngs(params=jax.random.key(1)))
-    query = np.random.default_rng(1).normal(size=(3, 4)).astype(np.float32)
-    memory = memory_of(attention, garbage)
-    read = attention.read(jax.numpy.asarray(query), jax.tree.map(jax.numpy.asarray, memory))
-    return attention, query, memory, jax.tree.map(np.asarray, read)
-
-
 def test_the_worked_example_gives_the_audited_numbers():
     """L7: weights .224 .525 .251, context (.493, .173, .440)."""
-    states = np.array([[[0.1, 0.2, 0.1], [0.8, 0.1, 0.7], [0.2, 0.3, 0.2]]], np.float32)
-    memory = Memory(states, states, np.ones((1, 3), bool), states[:, -1])
-    memory = jax.tree.map(jax.numpy.asarray, memory)
-    read = DotAttention().read(jax.numpy.array([[0.5, -0.2, 0.8]]), memory)
+    states = jnp.array([[[0.1, 0.2, 0.1], [0.8, 0.1, 0.7], [0.2, 0.3, 0.2]]])
+    memory = Memory(states, states, jnp.ones((1, 3), bool), states[:, -1])
+    read = DotAttention().read(jnp.array([[0.5, -0.2, 0.8]]), memory)
     np.testing.assert_allclose(read.weights[0], [0.224, 0.525, 0.251], atol=5e-4)
     np.testing.assert_allclose(read.context[0], [0.493, 0.173, 0.440], atol=5e-4)
 
@@ -51,41 +37,26 @@ def test_the_worked_example_gives_the_audited_numbers():
 @pytest.mark.parametrize("garbage", [0.0, 1e4])
 @pytest.mark.parametrize("kind", ATTENTIONS)
 def test_weights_sum_to_one_and_padding_gets_exactly_nothing(kind, garbage):
-    _, _, _, read = read_of(kind, garbage)
-    np.testing.assert_allclose(read.weights.sum(axis=1), 1.0, rtol=1e-6)
-    assert np.all(read.weights[~MASK] == 0.0)
-    assert np.all(read.weights >= 0.0)
-
-
-@pytest.mark.parametrize("kind", [kind for kind in ATTENTIONS if kind != "none"])
-def test_context_and_weights_equal_the_formula(kind):
-    attention, query, memory, read = read_of(kind, garbage=7.0)
-    p = {name: np.asarray(leaf) for name, leaf in nnx.to_pure_dict(nnx.state(attention)).items()}
-    for row, length in enumerate(LENGTHS):
-        states = memory.values[row, :length]
-        weights = softmax(np.array([score(kind, p, query[row], state) for state in states]))
-        np.testing.assert_allclose(read.weights[row, :length], weights, rtol=1e-5)
-        np.testing.assert_allclose(read.context[row], weights @ states, rtol=1e-5, atol=1e-6)
-
-
-def test_without_attention_the_context_is_the_last_state_whatever_the_query():
-    _, _, memory, read = read_of("none", garbage=7.0)
-    np.testing.assert_array_equal(read.context, memory.last)
-    np.testing.assert_array_equal(read.weights.argmax(axis=1), LENGTHS - 1)
-
-
-def test_uniform_is_the_mean_of_the_real_states():
-    values = np.array([[[1.0], [3.0], [100.0]]], np.float32)
-    memory = Memory(values, values, np.array([[True, True, False]]), values[:, 1])
-    memory = jax.tree.map(jax.numpy.asarray, memory)
-    read = UniformAttention().read(jax.numpy.zeros((1, 1)), memory)
-    np.testing.assert_allclose(read.context, [[2.0]])
+    """Values are ``garbage`` where there is no word; no read but that of ``none`` is one state."""
+    attention = make_attention(kind, 4, 4, 6, nnx.Rngs(params=jax.random.key(1)))
+    random = np.random.default_rng(0)
+    values = random.normal(size=(3, 5, 4)).astype(np.float32)
+    values = jnp.asarray(np.where(MASK[:, :, None], values, np.float32(garbage)))
+    memory = Memory(
+        values, attention.keys(values), jnp.asarray(MASK), values[np.arange(3), LENGTHS - 1]
+    )
+    read = attention.read(jnp.asarray(random.normal(size=(3, 4)), jnp.float32), memory)
+    weights = np.asarray(read.weights)
+    np.testing.assert_allclose(weights.sum(axis=1), 1.0, rtol=1e-6)
+    assert np.all(weights[~MASK] == 0.0)
+    assert np.all(weights >= 0.0)
+    assert np.array_equal(read.context, memory.last) == (kind == "none")
 
 
 @pytest.mark.slow
 def test_huge_scores_neither_overflow_nor_spoil_the_gradient():
-    scores = jax.numpy.array([[1e4, 1e4 - 1.0, 3e38], [-1e4, -3e38, 0.0]])
-    mask = jax.numpy.array([[True, True, False], [True, True, False]])
+    scores = jnp.array([[1e4, 1e4 - 1.0, 3e38], [-1e4, -3e38, 0.0]])
+    mask = jnp.array([[True, True, False], [True, True, False]])
     expected = [[1 / (1 + np.exp(-1.0)), 1 / (1 + np.exp(1.0)), 0.0], [1.0, 0.0, 0.0]]
     np.testing.assert_allclose(masked_softmax(scores, mask), expected, rtol=1e-5)
     slopes = jax.grad(lambda given: masked_softmax(given, mask)[0, 0])(scores)
@@ -97,3 +68,95 @@ def test_huge_scores_neither_overflow_nor_spoil_the_gradient():
 def test_no_other_name_is_an_attention():
     with pytest.raises(ValueError, match="median"):
         make_attention("median", 4, 4, 4, nnx.Rngs(params=jax.random.key(1)))
+
+
+# Subclasses.
+
+
+class Cosine(DotAttention):
+    """Scores of unit vectors: overrides `weights`."""
+
+    def weights(self, query, memory):
+        keys = memory.keys / jnp.linalg.norm(memory.keys, axis=2, keepdims=True)
+        unit = query / jnp.linalg.norm(query, axis=1, keepdims=True)
+        return masked_softmax(jnp.einsum("bk,bsk->bs", unit, keys), memory.mask)
+
+
+class Gated(GeneralAttention):
+    """A context that is scaled by its query: overrides `read`."""
+
+    def read(self, query, memory):
+        read = super().read(query, memory)
+        gate = jax.nn.sigmoid(jnp.sum(query, axis=1, keepdims=True))
+        return Read(read.context * jnp.broadcast_to(gate, read.context.shape), read.weights)
+
+
+class Squared(AdditiveAttention):
+    """Keys of squares: overrides `keys`."""
+
+    def keys(self, values):
+        return super().keys(jnp.square(values))
+
+
+class Negative(AdditiveAttention):
+    """A score of the other sign: overrides `score`."""
+
+    def score(self):
+        score = super().score()
+        return Score(score.matrix, -score.vector)
+
+
+class Distance(Score):
+    """Minus the squared distance: a score of another kind."""
+
+    def of(self, query, keys):
+        difference = keys - jnp.broadcast_to(query[:, None, :], keys.shape)
+        return -jnp.sum(jnp.square(difference), axis=2)
+
+
+class Near(Attention):
+    """Overrides `score` with one that has its own formula."""
+
+    def score(self):
+        return Distance(None, None)
+
+
+SUBCLASSES = {
+    Cosine: ("dot", lambda width, rngs: Cosine()),  # noqa: ARG005
+    Gated: ("general", lambda width, rngs: Gated(width, width, rngs)),
+    Squared: ("additive", lambda width, rngs: Squared(width, width, width, rngs)),
+    Negative: ("additive", lambda width, rngs: Negative(width, width, width, rngs)),
+    Near: ("dot", lambda width, rngs: Near()),  # noqa: ARG005
+}
+
+
+@pytest.mark.parametrize("placement", PLACEMENTS)
+@pytest.mark.parametrize("subclass", SUBCLASSES, ids=lambda kind: kind.__name__)
+def test_what_is_overridden_trains_as_it_decodes(subclass, placement, monkeypatch):
+    base, make = SUBCLASSES[subclass]
+    settings = settings_of(attention=base, placement=placement)
+    plain, weights = random_translator(settings, seed=3)
+    made = "seq2seq_bottleneck.model.decoder.make_attention"
+    monkeypatch.setattr(made, lambda kind, hidden, context, width, rngs: make(width, rngs))  # noqa: ARG005
+    graph, _ = random_translator(settings, seed=3)
+    translator, batch = nnx.merge(graph, weights), padded()
+    assert type(translator.decoder.attention) is subclass
+    memory = translator.encode(batch.source, batch.source_lengths)
+    states, steps = translator.decoder.initial(memory), []
+    for token in decoder_inputs(batch.target).T:
+        states, *step = translator.decoder.advance(states, token, memory)
+        steps.append(step)
+    trained = translator.decoder(decoder_inputs(batch.target), memory)
+    for ours, single in zip(trained, zip(*steps, strict=True), strict=True):
+        np.testing.assert_allclose(ours, jnp.stack(single), rtol=1e-5, atol=1e-6)
+    loss, gradient = loss_and_gradient(graph)(weights, batch)
+    assert abs(loss - loss_and_gradient(plain)(weights, batch)[0]) > 1e-4, "as its base"
+    assert all(np.isfinite(leaf).all() for leaf in jax.tree.leaves(gradient))
+
+
+def test_only_reads_without_code_of_their_own_are_plain():
+    rngs = nnx.Rngs(0)
+    plain = [DotAttention(0.5), GeneralAttention(2, 3, rngs), AdditiveAttention(2, 3, 4, rngs)]
+    plain += [Squared(3, 3, 3, rngs), Negative(3, 3, 3, rngs)]
+    assert all(attention.plain for attention in plain)
+    assert not any(attention.plain for attention in (Cosine(), Gated(3, 3, rngs), Near()))

@@ -8,31 +8,31 @@ import numpy_translator as plain
 import pytest
 from flax import nnx
 from lanes import few
-from tiny_model import (
+from tiny import (
     ATTENTIONS,
-    CELLS,
     PAIRS,
     PLACEMENTS,
-    decoder_inputs_of,
+    forward,
     loss_and_gradient,
     padded,
     random_translator,
-    run_forward,
     settings_of,
 )
 
 from seq2seq_bottleneck.model.cells import GateInput
+from seq2seq_bottleneck.training.loss import decoder_inputs
 
 pytestmark = pytest.mark.usefixtures("float64")
 
 CLOSE = {"rtol": 1e-9, "atol": 1e-12}
 
 # Each fifth of these has every read, both placements and every cell among it.
-ARMS = list(itertools.product(ATTENTIONS, PLACEMENTS, CELLS))
+ARMS = list(itertools.product(ATTENTIONS, PLACEMENTS, ("rnn", "gru", "lstm")))
 # Gradients: every read in both placements with one cell, every cell in both with one read.
 GRADIENTS = [(kind, placement, "gru") for kind in ATTENTIONS for placement in PLACEMENTS]
 GRADIENTS += [("additive", placement, cell) for placement in PLACEMENTS for cell in ("rnn", "lstm")]
 GRADIENTS += [("none", "input", "lstm"), ("none", "output", "rnn")]
+TWO_WAY = {"bidirectional": True, "hidden_size": 2}
 DEEPER = [
     {"layers": 2, "residual": True, "bidirectional": True, "cell": "lstm"},
     {"layers": 3, "residual": False, "attention": "dot", "placement": "output", "cell": "rnn"},
@@ -48,21 +48,17 @@ DEEPER = [
 ]
 
 
-def assert_same_translations(p, settings, logits, weights):
-    """The batch's real positions are what NumPy makes of each sentence alone."""
+def check_forward(settings, **close):
+    """A padded batch, garbage in its padding: what NumPy makes of each sentence alone."""
+    graph, weights = random_translator(settings)
+    logits, read = forward(graph, weights, padded(extra=1, garbage=np.random.default_rng(3)))
+    p = plain.arrays(weights)
     for row, (source, target) in enumerate(PAIRS):
         words = plain.translate(p, settings, source, [plain.BOS, *target[:-1]])
         real = np.s_[row, : len(target)]
-        np.testing.assert_allclose(logits[real], words[0], **CLOSE)
-        np.testing.assert_allclose(weights[real][:, : len(source)], words[1], **CLOSE)
-
-
-def check_forward(settings):
-    """A padded batch with garbage in its padding against NumPy."""
-    graph, weights = random_translator(settings)
-    batch = padded(extra=1, garbage=np.random.default_rng(3))
-    logits, read = run_forward(graph, weights, batch)
-    assert_same_translations(plain.arrays(weights), settings, logits, read)
+        np.testing.assert_allclose(logits[real], words[0], **(close or CLOSE))
+        np.testing.assert_allclose(read[real][:, : len(source)], words[1], **(close or CLOSE))
+    return logits
 
 
 @pytest.mark.parametrize(("kind", "placement", "cell"), few(ARMS, 5))
@@ -85,10 +81,10 @@ def check_gradient(settings, pairs):
     p = plain.arrays(weights)
     np.testing.assert_allclose(loss, plain.batch_loss(p, settings, pairs), **CLOSE)
     slopes = plain.finite_differences(lambda q: plain.batch_loss(q, settings, pairs), p)
-    found, expected = plain.flat(plain.arrays(gradient)), plain.flat(slopes)
-    assert found.keys() == expected.keys()
+    result, expected = plain.flat(plain.arrays(gradient)), plain.flat(slopes)
+    assert result.keys() == expected.keys()
     for path, slope in expected.items():
-        np.testing.assert_allclose(found[path], slope, rtol=1e-6, atol=1e-8, err_msg=str(path))
+        np.testing.assert_allclose(result[path], slope, rtol=1e-6, atol=1e-8, err_msg=str(path))
 
 
 @pytest.mark.parametrize(("kind", "placement", "cell"), few(GRADIENTS, 4))
@@ -98,24 +94,18 @@ def test_loss_and_gradients_equal_the_formulas(kind, placement, cell):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "changes",
+    ("pairs", "changes"),
     [
-        {"attention": "general", "layers": 2, "residual": True, "hidden_size": 2},
-        {"attention": "none", "cell": "lstm"},
-        {"attention": "uniform", "cell": "rnn", "placement": "output"},
+        (PAIRS[:2], {**TWO_WAY, "attention": "general", "layers": 2, "residual": True}),
+        (PAIRS[:2], {**TWO_WAY, "attention": "none", "cell": "lstm"}),
+        (PAIRS[:2], {**TWO_WAY, "attention": "uniform", "cell": "rnn", "placement": "output"}),
+        # A tied embedding's gradient is that of both its uses; more and fewer words than there are.
+        (PAIRS[1:], {"tied_output": True, "hidden_size": 4}),
+        (PAIRS[1:2], {"tied_output": True, "hidden_size": 4, "placement": "output"}),
     ],
-    ids=lambda changes: "-".join(map(str, changes.values())),
 )
-def test_gradients_of_translators_of_two_directions_equal_the_formulas(changes):
-    check_gradient(settings_of(bidirectional=True, **changes), PAIRS[:2])
-
-
-@pytest.mark.exhaustive(sample="session")
-@pytest.mark.parametrize("placement", PLACEMENTS)
-@pytest.mark.parametrize("pairs", [PAIRS[1:], PAIRS[1:2]], ids=["more words", "fewer words"])
-def test_gradients_of_a_tied_output_equal_the_formulas(placement, pairs):
-    """The embedding's is that of both its uses; batches of more and fewer words than there are."""
-    check_gradient(settings_of(tied_output=True, hidden_size=4, placement=placement), pairs)
+def test_gradients_of_two_directions_and_of_a_tied_output_equal_the_formulas(pairs, changes):
+    check_gradient(settings_of(**changes), pairs)
 
 
 @pytest.mark.parametrize("vocabulary", [3, 40])
@@ -124,7 +114,7 @@ def test_looking_up_and_mapping_may_change_places(vocabulary):
     random = np.random.default_rng(1)
     table = jax.numpy.asarray(random.normal(size=(vocabulary, 4)))
     words = jax.numpy.asarray(random.integers(0, vocabulary, (5, 2)))
-    gates = GateInput(4, 3, 3, bias=True, rngs=nnx.Rngs(0))
+    gates = GateInput("gru", 4, 3, rngs=nnx.Rngs(0))
     pairs = zip(gates.of_words(table, words), gates.project(table[words]), strict=True)
     for mapped_first, expected in pairs:
         np.testing.assert_allclose(mapped_first, expected, **CLOSE)
@@ -132,14 +122,30 @@ def test_looking_up_and_mapping_may_change_places(vocabulary):
 
 @pytest.mark.slow
 def test_float32_is_as_close_as_it_can_be():
-    settings = settings_of(attention="additive")
     with jax.enable_x64(False):
-        graph, weights = random_translator(settings)
-        logits, _ = run_forward(graph, weights, padded())
+        logits = check_forward(settings_of(attention="additive"), rtol=1e-5, atol=1e-5)
     assert logits.dtype == np.float32
-    source, target = PAIRS[0]
-    expected, _ = plain.translate(plain.arrays(weights), settings, source, [1, *target[:-1]])
-    np.testing.assert_allclose(logits[0], expected, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("double", "arm"),
+    [
+        (False, {"attention": "additive"}),
+        (True, {"attention": "dot", "placement": "output", "bidirectional": True}),
+        (True, {"attention": "none", "layers": 2, "residual": True, "cell": "rnn"}),
+    ],
+)
+def test_padding_changes_neither_loss_nor_gradient(double, arm):
+    with jax.enable_x64(double):
+        graph, weights = random_translator(settings_of(**arm))
+        run = loss_and_gradient(graph)
+        expected = jax.tree.leaves(run(weights, padded()))
+        for garbage in (None, np.random.default_rng(7)):
+            results = jax.tree.leaves(run(weights, padded(extra=3, garbage=garbage)))
+            close = {"rtol": 1e-6, "atol": 1e-12} if double else {"rtol": 1e-5, "atol": 1e-6}
+            for one, other in zip(results, expected, strict=True):
+                np.testing.assert_allclose(one, other, **close)
 
 
 @pytest.mark.slow
@@ -152,22 +158,14 @@ def test_float32_is_as_close_as_it_can_be():
     ],
 )
 def test_word_by_word_equals_the_scan(attention, placement, cell, tied):
-    settings = settings_of(
-        attention=attention,
-        placement=placement,
-        cell=cell,
-        tied_output=tied,
-        layers=2,
-        residual=True,
-    )
-    graph, weights = random_translator(settings)
+    arm = {"attention": attention, "placement": placement, "cell": cell, "tied_output": tied}
+    graph, weights = random_translator(settings_of(**arm, layers=2, residual=True))
     batch = padded()
-    logits, read = run_forward(graph, weights, batch)
+    logits, read = forward(graph, weights, batch)
     translator = nnx.merge(graph, weights)
     memory = translator.encode(batch.source, batch.source_lengths)
     states, step = translator.decoder.initial(memory), jax.jit(translator.decoder.step)
-    inputs = decoder_inputs_of(batch)
-    for place in range(inputs.shape[1]):
-        states, given, read_with = step(states, inputs[:, place], memory)
+    for place, words in enumerate(decoder_inputs(batch.target).T):
+        states, given, read_with = step(states, words, memory)
         np.testing.assert_allclose(given, logits[:, place], **CLOSE)
         np.testing.assert_allclose(read_with, read[:, place], **CLOSE)

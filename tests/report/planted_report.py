@@ -3,6 +3,7 @@
 import gzip
 import json
 import shutil
+from itertools import product
 from pathlib import Path
 
 from listed import relist, write_relisted
@@ -63,35 +64,14 @@ def without_store(folder: Path) -> Path:
 
 def write_length(folder: Path) -> None:
     """The study ``length``, with values that no other table has."""
-    rows = []
-    for arm, ratio in LENGTH_RATIO.items():
-        for bucket in BUCKETS:
-            for measure in ("length_ratio", "empty", "unfinished", "repeating",
-                            "repeating_references"):  # fmt: skip
-                value = ratio if measure == "length_ratio" else 0.0
-                rows += _rows(arm, bucket, measure, value)
+    rows, names = [], ("length_ratio", "empty", "unfinished", "repeating", "repeating_references")
+    for (arm, ratio), bucket, measure in product(LENGTH_RATIO.items(), BUCKETS, names):
+        value = ratio if measure == "length_ratio" else 0.0
+        row = {"arm": arm, "attention": arm, "placement": "input", "context_size": 256,
+               "corpus": "grammar", "updates": 10, "bucket": bucket, "measure": measure, "n": 120,
+               "value": value, "low": value - 0.01, "high": value + 0.01}  # fmt: skip
+        rows += [row, row | {"run": f"{arm}1x1", "seed": 1, "low": "", "high": ""}]
     plant(folder, "length", rows)
-
-
-def write_gold(folder: Path) -> None:
-    """The study ``alignment`` put to links of the user's own: error rates of three aligners."""
-    rows = []
-    for bucket in ("5-10", "11-20", ""):
-        rows += _rows("additive", bucket, "weight", 0.7)
-        for control, error in {"": 0.2, "diagonal": 0.6, "ibm1": 0.1}.items():
-            rows += _rows("additive", bucket, "aer", error, control)
-            if control:
-                rows += _rows("additive", bucket, "aer_gap", error - 0.2, control)
-    plant(folder, "alignment_gold", rows)
-
-
-def _rows(arm: str, bucket: str, measure: str, value: float, control: str = "") -> list[dict]:
-    """A mean with its interval, and its one seed."""
-    row = {"arm": arm, "attention": arm, "placement": "input", "context_size": 256,
-           "corpus": "grammar", "updates": 10, "bucket": bucket, "measure": measure, "n": 120,
-           "value": value, "low": value - 0.01, "high": value + 0.01,
-           "control": control}  # fmt: skip
-    return [row, row | {"run": f"{arm}1x1", "seed": 1, "low": "", "high": ""}]
 
 
 def _write_examples(folder: Path, examples: list[dict]) -> None:

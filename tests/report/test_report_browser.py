@@ -1,13 +1,12 @@
 """The page in a real browser: it runs, it answers, it asks nothing of anybody, it fits a phone."""
 
 import json
-import re
 
 import pytest
 from browser import executable, visit
 from listed import write_relisted
 from page_parser import Page
-from planted_report import CLOSING, PAIR, SCRIPT, write_hostile, write_results
+from planted_report import PAIR, write_results
 
 from seq2seq_bottleneck.report.page import make_report
 
@@ -17,7 +16,6 @@ pytestmark = [
         executable() is None, reason="no chromium, chromium-browser or google-chrome on PATH"
     ),
 ]
-PHONE = 360
 CHOOSE = """<!doctype html><body><iframe width=900 height=800 src="report.html"></iframe>
 <script>const frame = document.querySelector("iframe");
 frame.onload = () => {
@@ -33,15 +31,10 @@ frame.onload = () => {
     document.title = JSON.stringify([shown, focused, hash, choice.value]);
   }, 500);
 }</script>"""
-FRAME = """<!doctype html><body><iframe width={width} height=800 src="{page}"></iframe>
+FRAME = """<!doctype html><body><iframe width={width} height=800 src="report.html"></iframe>
 <script>document.querySelector("iframe").onload = (loaded) => {{
-  const page = loaded.target.contentDocument;
-  const sides = (node) => {{
-    const box = node.getBoundingClientRect();
-    const outer = node.closest(".scroll").getBoundingClientRect();
-    return [box.left - outer.left, outer.right - box.right];
-  }};
-  document.title = JSON.stringify({wanted});
+  const page = loaded.target.contentDocument.documentElement;
+  document.title = JSON.stringify([page.clientWidth, page.scrollWidth]);
 }}</script>"""
 
 
@@ -57,19 +50,6 @@ def folder(tmp_path_factory):
         write_relisted(path, json.dumps([*examples, other]))
     (folder / "report.html").write_text(make_report(folder / "results"), encoding="utf8")
     return folder
-
-
-def test_a_fault_would_be_seen(tmp_path):
-    """What the other tests look for, on a page that does it."""
-    page = tmp_path / "bad.html"
-    page.write_text(
-        "<!doctype html><img src='http://example.invalid/x.png'>"
-        "<script>console.error('message'); undefined.x;</script>"
-    )
-    visited = visit(page.as_uri(), tmp_path)
-    assert any("message" in line for line in visited.console)
-    assert any("TypeError" in line for line in visited.console)
-    assert visited.requests == ["http://example.invalid/x.png"]
 
 
 def test_a_page_that_was_tampered_with_does_not_run(folder, tmp_path):
@@ -101,6 +81,8 @@ def test_the_explorer_answers_without_an_error_or_a_request(fragment, source, fo
     captions = [table.all("caption")[0].text for table in maps]
     assert captions[0].startswith("No attention: every output word is made from the last state")
     assert captions[1].startswith("Where additive looked: a row for each output word")
+    heads = [head.text for head in shown.all("h3")]
+    assert (heads[1] == "additive: 2 of 3 source words kept, 1 more in part") == (source == PAIR[0])
     for table in maps:
         rows = table.all("tbody")[0].all("tr")
         assert len(rows) == 4
@@ -119,89 +101,11 @@ def test_choosing_a_sentence_shows_it_and_makes_its_address(folder, tmp_path):
     assert visited.console == []
 
 
-def test_words_kept_and_lost_are_shown_for_each_arm(folder, tmp_path):
-    visited = visit((folder / "report.html").as_uri() + "#sentence=1", tmp_path)
-    shown = Page(visited.dom.replace("<!DOCTYPE html>", "")).by_id("explorer-shown")
-    heads = [head.text for head in shown.all("h3")]
-    assert heads == [
-        "none (no attention): 2 of 3 source words kept, 1 more in part",
-        "additive: 2 of 3 source words kept, 1 more in part",
-    ]
-    (fates,) = [table for table in shown.all("table") if table.attributes["class"] == "fates"]
-    last = fates.all("tbody")[0].all("tr")[-1]
-    assert [cell.text for cell in last.children] == [
-        "sat", "s' est assis", "in part: est assis", "in part: est assis"
-    ]  # fmt: skip
-
-
-def test_markup_in_the_text_stays_text(tmp_path):
-    write_hostile(tmp_path / "results")
-    path = tmp_path / "report.html"
-    path.write_text(make_report(tmp_path / "results"), encoding="utf8")
-    visited = visit(path.as_uri(), tmp_path)
-    assert visited.console == []
-    assert visited.requests == []
-    page = Page(visited.dom.replace("<!DOCTYPE html>", ""))
-    assert page.named("title")[0].text.startswith("The bottleneck, measured")
-    assert SCRIPT in page.by_id("explorer-shown").all("dd")[0].text
-    assert CLOSING in page.by_id("explorer-shown").all("thead")[0].text
-
-
-@pytest.mark.parametrize("width", [PHONE, 1280])
+@pytest.mark.parametrize("width", [360, 1280])
 def test_the_page_does_not_scroll_sideways(width, folder, tmp_path):
-    wanted = "[page.documentElement.clientWidth, page.documentElement.scrollWidth]"
-    inner, scrolled = _measured(folder, tmp_path, width, wanted)
+    frame = folder / f"frame{width}.html"
+    frame.write_text(FRAME.format(width=width))
+    visited = visit(frame.as_uri(), tmp_path, "--window-size=1400,900", "--hide-scrollbars")
+    inner, scrolled = json.loads(Page(visited.dom).named("title")[0].text)
     assert inner == width
     assert scrolled <= inner
-
-
-def _measured(folder, tmp_path, width, wanted, page="report.html"):
-    """What a script finds of a page in a frame of this width."""
-    frame = folder / f"frame{width}.html"
-    frame.write_text(FRAME.format(width=width, wanted=wanted, page=page))
-    visited = visit(frame.as_uri(), tmp_path, "--window-size=1400,900", "--hide-scrollbars")
-    return json.loads(Page(visited.dom).named("title")[0].text)
-
-
-@pytest.mark.parametrize("width", [400, 1280])
-def test_without_attention_the_state_is_in_sight_however_long_the_sentence(width, folder, tmp_path):
-    """Its column is the last one; a box that is too narrow for all shows it all the same."""
-    wanted = """[
-      [...page.querySelectorAll(".heat.arm-none tbody tr")].map((row) => sides(row.lastChild)),
-      [...page.querySelectorAll(".heat")].map((map) => sides(map)[1]),
-    ]"""
-    cells, maps = _measured(folder, tmp_path, width, wanted, _of_length(folder, 59))
-    assert len(cells) == 4
-    assert all(left > 0 and right >= -1 for left, right in cells)
-    assert (min(maps) >= -1) == (width > 400)
-
-
-def _of_length(folder, tokens):
-    """The page opening on a sentence of so many source tokens, whose state is the last."""
-    text = (folder / "report.html").read_text(encoding="utf8")
-    data = json.loads(Page(text.removeprefix("<!doctype html>")).by_id("explorer-data").text)
-    (shown,) = data["sentences"] = data["sentences"][1:]
-    shown["source"] = ["dangerous"] * (tokens - 1) + ["</s>"]
-    for arm in shown["arms"]:
-        arm["weights"] = [[0] * (tokens - 1) + [1000]] * len(arm["output"])
-    other = json.dumps(data).replace("<", "\\u003c")
-    page = re.sub('(id="explorer-data">).*?(</script>)', lambda m: m[1] + other + m[2], text)
-    (folder / f"{tokens}.html").write_text(page, encoding="utf8")
-    return f"{tokens}.html"
-
-
-def test_on_paper_no_column_is_lost_and_nothing_stands_over_nothing(folder, tmp_path):
-    """The styles of paper, on a screen as wide as a letter between its margins."""
-    text = (folder / "report.html").read_text(encoding="utf8")
-    text = re.sub("<meta http-equiv[^>]*>", "", text).replace("@media print {", "@media all {")
-    (folder / "paper.html").write_text(text, encoding="utf8")
-    wanted = """[
-      page.documentElement.clientWidth,
-      [...page.querySelectorAll("table")].map((table) => table.getBoundingClientRect().right),
-      page.getElementById("explorer").getBoundingClientRect().height,
-      page.getElementById("runs").getBoundingClientRect().height,
-    ]"""
-    width, tables, explorer, others = _measured(folder, tmp_path, 739, wanted, "paper.html")
-    assert len(tables) > 5
-    assert max(tables) <= width
-    assert explorer == 0 < others

@@ -2,7 +2,6 @@
 
 import re
 import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -17,7 +16,6 @@ from seq2seq_bottleneck.settings.files import write_listed
 
 pytestmark = pytest.mark.exhaustive(sample="session")
 
-ROOT = Path(__file__).parents[2]
 TABLES = {"failure_pattern", "vindication", "arms", "context_size", "compression", "length"}
 FIGURES = {"bleu", "arms", "attention", "length"}
 
@@ -78,7 +76,9 @@ def test_what_cannot_be_made_is_left_out_in_words(results):
 def test_what_cannot_be_made_any_more_does_not_stay(tmp_path):
     write_length(tmp_path)
     plant_costs(tmp_path)
-    assert list(write_out(tmp_path).tables) == ["length", "cost", "cost_exponents"]
+    written = write_out(tmp_path)
+    assert list(written.tables) == ["length", "cost", "cost_exponents"]
+    assert written.missing == []  # and no word of runs
     for other in ("mine.png", "cost.txt"):
         (tmp_path / "figures" / other).write_bytes(b"mine")
     write_listed(tmp_path, [], ["probes/cost.csv"])
@@ -126,15 +126,6 @@ def of_a_bundle(text):
     return re.sub(runs, r"\1", re.sub(study, r"\1", text))
 
 
-def test_a_benchmark_alone_has_its_tables_and_no_word_of_runs(tmp_path, capsys):
-    plant_costs(tmp_path)
-    written = write_out(tmp_path)
-    assert list(written.tables) == ["cost", "cost_exponents"]
-    assert (written.figures, written.missing) == (["cost"], [])
-    text = printed(capsys, "table", "cost", "--results", tmp_path, "--format", "csv")
-    assert (tmp_path / "tables" / "cost.csv").read_text(encoding="utf8") == text
-
-
 def test_no_file_says_where_the_machine_keeps_its_folders(tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     write_results(tmp_path / "out")
@@ -168,24 +159,6 @@ def test_what_does_not_go_together_is_refused_and_writes_nothing(
     assert sorted(tmp_path.rglob("*")) == before
 
 
-def test_git_takes_what_was_written_and_no_run(results, tmp_path):
-    """As in this repository: a study run into results/reference is committed without its runs."""
-    part = Path("results", "reference", "vindication")
-    folder = Path(shutil.copytree(results[0], tmp_path / part))
-    shutil.copytree(results[0] / STORE, tmp_path / "results" / "runs" / "lecture" / STORE)
-    kept = {str(part / name) for name in files(folder) if name.suffix != ".safetensors"}
-    (folder / ".runs.csv.12.part").write_text("")
-    for weights in (folder, folder / STORE / "none1x1"):
-        (weights / "weights.safetensors").write_text("")
-    shutil.copy(ROOT / ".gitignore", tmp_path)
-    for command in (["init", "--quiet"], ["add", "."]):
-        subprocess.run(["git", *command], cwd=tmp_path, check=True, capture_output=True)
-    listed = subprocess.run(
-        ["git", "ls-files"], cwd=tmp_path, check=True, capture_output=True, text=True
-    )
-    assert set(listed.stdout.splitlines()) == kept | {".gitignore"}
-
-
 def test_a_damaged_file_is_named_and_nothing_is_removed(results, tmp_path, capsys):
     """Its table and figure went once, as if they could not be made: of a bundle for ever."""
     folder = Path(shutil.copytree(results[0], tmp_path / "out"))
@@ -196,13 +169,9 @@ def test_a_damaged_file_is_named_and_nothing_is_removed(results, tmp_path, capsy
         assert run([*command, "--results", str(folder)]) == 1
         assert "length.csv' cannot be read (it does not match" in capsys.readouterr().err
     assert files(folder / "figures") | files(folder / "tables") == made
-    assert not (tmp_path / "page.html").exists()
-
-
-def test_a_damaged_curve_is_left_out_of_no_page(results, tmp_path, capsys):
-    folder = Path(
-        shutil.copytree(results[0], tmp_path / "out", ignore=shutil.ignore_patterns(STORE))
-    )
-    (folder / "learning.csv").write_text("run\n")
-    assert run(["report", "-o", str(tmp_path / "page.html"), "--results", str(folder)]) == 1
+    bundle = shutil.copytree(folder, tmp_path / "bundle", ignore=shutil.ignore_patterns(STORE))
+    shutil.copy(results[0] / "probes" / "length.csv", bundle / "probes")
+    (bundle / "learning.csv").write_text("run\n")  # a curve
+    assert run(["report", "-o", str(tmp_path / "page.html"), "--results", str(bundle)]) == 1
     assert "learning.csv' cannot be read (it does not match" in capsys.readouterr().err
+    assert not (tmp_path / "page.html").exists()

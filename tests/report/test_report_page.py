@@ -4,7 +4,6 @@ import hashlib
 import json
 import re
 import shlex
-import shutil
 from base64 import b64encode
 from itertools import pairwise
 from pathlib import Path
@@ -22,7 +21,6 @@ from planted_report import (
     SCRIPT,
     SEPARATORS,
     without_store,
-    write_gold,
     write_hostile,
     write_length,
     write_results,
@@ -31,11 +29,9 @@ from rich.table import Table
 from rich.text import Text
 
 from seq2seq_bottleneck.claims.registry import CLAIMS
-from seq2seq_bottleneck.cli.main import run
 from seq2seq_bottleneck.lecture.slides import SLIDES
 from seq2seq_bottleneck.report.page import cell, make_report, prose
 from seq2seq_bottleneck.results.bundle import load_bundle
-from seq2seq_bottleneck.results.folders import STORE
 from seq2seq_bottleneck.settings.run import NAMES
 from seq2seq_bottleneck.settings.sweep import load_sweep
 from seq2seq_bottleneck.tables.decided import decide_results
@@ -178,19 +174,6 @@ def test_every_claim_has_its_verdict_its_number_its_rule_and_its_command(folder,
 
 
 @pytest.mark.slow
-def test_figures_are_images_of_text_with_their_titles(page):
-    images = {node.attributes["alt"]: node.attributes["src"] for node in page.named("img")}
-    assert len(images) == len(page.named("figure")) == 3
-    for drawn in map(unquote, images.values()):
-        assert "<text" in drawn
-        assert "<script" not in drawn
-    assert {alt.partition("?")[0].partition(",")[0] for alt in images} == {
-        "BLEU by sentence length", "Is a long output as long as it should be",
-        "Where does the decoder look"
-    }  # fmt: skip
-
-
-@pytest.mark.slow
 def test_what_nothing_measured_has_no_table_and_what_cannot_be_drawn_says_why(folder, page):
     section = page.by_id("C3")
     assert "not measured" in section.text
@@ -202,13 +185,14 @@ def test_what_nothing_measured_has_no_table_and_what_cannot_be_drawn_says_why(fo
 
 
 @pytest.mark.slow
-def test_the_printed_numbers_are_all_there_and_questions_lead_to_theirs(page):
+def test_figures_are_there_and_the_printed_numbers_to_which_questions_lead(page):
+    images = [unquote(node.attributes["src"]) for node in page.named("img")]
+    assert len(images) == len(page.named("figure")) == 3
+    assert all("<text" in image and "<script" not in image for image in images)
     ids = {node.attributes.get("id") for node in page.by_id("printed").all("th")}
     assert {f"printed-{name}" for name in SLIDES} <= ids
     links = [node.text for node in page.by_id("C7").all("a")]
     assert links == ["L5", "L10", "L16"]
-    linked = {claim for slide in SLIDES.values() for claim in slide.get("claims", ())}
-    assert linked <= {claim.id for claim in CLAIMS}
 
 
 @pytest.mark.slow
@@ -253,16 +237,6 @@ def test_cells_and_prose_escape_what_they_do_not_mark_up():
 @pytest.mark.exhaustive(sample="session")
 def test_equal_results_give_equal_bytes(folder, text):
     assert make_report(folder) == text
-
-
-@pytest.mark.slow
-def test_links_of_the_users_own_have_their_table(tmp_path):
-    write_gold(write_results(tmp_path))
-    section = Page(make_report(tmp_path)).by_id("C7")
-    assert "partly" in section.text
-    assert "the user's gold links" in section.all("caption")[0].text
-    commands = [line for node in section.all("pre") for line in node.text.splitlines()]
-    assert f"bottleneck table alignment-gold --results {tmp_path}" in commands
 
 
 @pytest.fixture(scope="module")
@@ -318,18 +292,3 @@ def test_sweeps_that_no_claim_rests_on_have_their_question_and_their_table(whole
         body = table.all("tbody")[0].text
         assert [line for line in lines if line.replace("..", " to ") not in body] == []
         assert all(verdict.because[1:] in section.text for verdict in made.judged)
-
-
-@pytest.mark.exhaustive(sample="session")
-def test_every_command_of_a_page_without_runs_is_taken(whole, tmp_path, capsys, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    shutil.copytree(whole, "whole", ignore=shutil.ignore_patterns(STORE))
-    page = Page(make_report(Path("whole")))
-    lines = dict.fromkeys(
-        line for node in page.named("pre") for line in node.text.splitlines()
-        if line.split()[1] in ("table", "plot", "claims", "lecture")
-    )  # fmt: skip
-    assert len(lines) > 8
-    for line in lines:
-        assert run(shlex.split(line)[1:]) == 0, line
-        capsys.readouterr()

@@ -1,22 +1,15 @@
 """The mean of weights: against NumPy's of weights written down, in every kind of training."""
 
-from functools import cache
-
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 from flax import nnx
 from tiny_training import (
-    StopsAfter,
     close,
-    copies,
-    learners,
     leaves,
     same,
     settings_of,
-    silent,
-    spread_out,
     stream,
     train_one,
     translator,
@@ -24,9 +17,7 @@ from tiny_training import (
     validation,
 )
 
-from seq2seq_bottleneck.corpus.batches import training_batches
-from seq2seq_bottleneck.training.loop import token_loss, train
-from seq2seq_bottleneck.training.stack import Stack
+from seq2seq_bottleneck.training.loop import sentence_losses, target_tokens
 from seq2seq_bottleneck.training.step import (
     averaged_updates,
     initial_state,
@@ -50,11 +41,11 @@ def test_the_window_is_the_last_share_of_the_updates(share, updates, expected):
     assert averaged_updates(settings_of(updates=updates, average_last=share)) == expected
 
 
-def states_of(start=None, **changes):
+def states_of(**changes):
     """The state after every update."""
     graph, weights = translator(dropout=0.1)
     settings = settings_of(**{**AVERAGED, **changes})
-    update, state = make_update(graph, settings), initial_state(start or weights, settings)
+    update, state = make_update(graph, settings), initial_state(weights, settings)
     states = []
     for number in range(settings.updates):
         state, _ = update(state, stream().batch(number))
@@ -84,7 +75,6 @@ def test_averaging_changes_no_update(states):
     plain = states_of(average_last=0.0)
     assert plain[-1].mean is None
     assert plain[-1].kept is plain[-1].weights
-    assert len(jax.tree.leaves(plain[-1])) == len(jax.tree.leaves(plain[-1][:4]))
     # Two programs, so not to the last bit.
     close(states[-1].weights, plain[-1].weights, 1e-5, 1e-6)
 
@@ -101,100 +91,24 @@ def test_the_mean_of_many_updates_loses_nothing():
     np.testing.assert_allclose(mean["w"], given.astype(np.float64).mean(axis=0), rtol=5e-6)
 
 
-@pytest.fixture(scope="module")
-def restless():
-    """Weights that jump about: a mean in every window is better than where they end."""
-    model = translator()
+def test_validations_judge_what_would_be_kept_and_the_mean_is_kept():
+    """Up to the window's first update the weights, then the mean so far.
+
+    The weights jump about: a mean in every window is better than where they end.
+    """
+    graph, weights = translator()
     changes = {**AVERAGED, "learning_rate": 0.5, "final_learning_rate": 1.0}
-    ends = {}
-    for share in (0.0, 0.4):
-        settings = settings_of(**changes | {"average_last": share})
-        ends[share] = train_one(model, settings, stream(), validation())
-    return model[0], ends
-
-
-def test_validations_judge_what_would_be_kept_and_the_mean_is_kept(restless):
-    """Up to the window's first update the weights, then the mean so far."""
-    graph, ends = restless
-    plain, averaged = (validated(ends[share]) for share in (0.0, 0.4))
+    ends = [
+        train_one((graph, weights), settings_of(**changes | {"average_last": share}))
+        for share in (0.0, 0.4)
+    ]
+    plain, averaged = map(validated, ends)
     assert list(plain) == list(averaged) == [9, 18, 27, 36, 45]
     for update in plain:
         assert (plain[update] == averaged[update]) == (update <= UPDATES - WINDOW)
-    trained = ends[0.4]
+    trained = ends[1]
     assert trained.valid_loss == averaged[UPDATES]
     assert averaged[trained.best_update] == min(averaged.values())
-    again = token_loss(make_sentence_losses(graph), trained.weights, validation())
+    losses = sentence_losses(make_sentence_losses(graph), trained.weights, validation())
+    again = losses.sum() / target_tokens(validation()).sum()
     np.testing.assert_allclose(again, trained.valid_loss, rtol=1e-6)
-
-
-def test_even_a_worse_mean_is_kept():
-    """Good weights spoilt: the first validation is the best, and what is kept is the mean."""
-    graph, weights = translator()
-    settings = settings_of(
-        updates=20, validations=4, average_last=0.5, learning_rate=1.0, final_learning_rate=1.0
-    )
-    good = settings_of(updates=60, learning_rate=0.02)
-    start = train_one((graph, weights), good, stream(), validation())
-    trained = train_one((graph, start.weights), settings, stream(), validation())
-    losses = validated(trained)
-    assert min(losses.values()) < losses[20] == trained.valid_loss
-    assert trained.best_update < 20
-
-
-PAIRS = copies(90, longest=12)
-
-
-def trained(*seeds, keeper=None, resumed=None):
-    graph, members = learners(
-        *seeds,
-        model={"dropout": 0.1},
-        batches=lambda seed: training_batches(PAIRS, 4, seed, groups=2, batch_tokens=60),
-        **{**AVERAGED, "learning_rate": 0.02},
-    )
-    return train(graph, members, validation(), silent, keeper, resumed)
-
-
-@cache
-def undisturbed(*seeds):
-    """Trained once, and read by several tests."""
-    return trained(*seeds)
-
-
-def logged(end):
-    """Losses, validation's too, and tokens of each seed; no times."""
-    return [
-        [(at.update, at.loss, at.valid_loss) for at in item.log]
-        + [(item.best_update, item.valid_loss, item.target_tokens)]
-        for item in end.trained
-    ]
-
-
-def test_in_a_stack_it_is_the_same_mean():
-    alone, both = trained(5), trained(5, 3)
-    close(Stack(2).part(both.state.mean, 0), alone.state.mean, 2e-4, 2e-5)
-    assert same(both.trained[0].weights, Stack(2).part(both.state.mean, 0))
-    assert not same(both.trained[0].weights, both.trained[1].weights)
-
-
-@pytest.mark.parametrize("seeds", [(4,), (3, 8)])
-@pytest.mark.parametrize("within", [False, True])
-def test_a_resumed_training_gives_the_same_bits(seeds, within):
-    """Stopped before the window, and in it, between two reports: losses since the last are kept."""
-    whole = undisturbed(*seeds)
-    keeper = StopsAfter(35 if within else 10)
-    with pytest.raises(KeyboardInterrupt):
-        trained(*seeds, keeper=keeper)
-    done = int(np.max(keeper.snapshot.state.update))
-    assert (done > UPDATES - WINDOW) == within
-    assert 0 < len(keeper.snapshot.losses) < done < UPDATES
-    resumed = trained(*seeds, resumed=keeper.snapshot)
-    assert logged(resumed) == logged(whole)
-    assert same(resumed.state, whole.state)
-    pairs = zip(resumed.trained, whole.trained, strict=True)
-    assert all(same(one.weights, other.weights) for one, other in pairs)
-
-
-def test_double_precision_is_kept(float64):  # noqa: ARG001
-    start = jax.tree.map(lambda leaf: leaf.astype("float64"), spread_out(translator()[1]))
-    state = states_of(start, updates=2, average_last=0.9)[-1]
-    assert {leaf.dtype for leaf in leaves(state.mean)} == {np.dtype(np.float64)}

@@ -1,7 +1,5 @@
 """The loop: it learns, validates when due and by bucket, keeps the best, notices divergence."""
 
-import subprocess
-import sys
 from functools import cache
 
 import jax
@@ -10,7 +8,6 @@ import numpy as np
 import pytest
 from lanes import few
 from tiny_training import (
-    StopsAfter,
     copies,
     learners,
     same,
@@ -32,7 +29,6 @@ from seq2seq_bottleneck.training.loop import (
     by_bucket,
     sentence_losses,
     target_tokens,
-    token_loss,
     train,
     validation_updates,
 )
@@ -51,29 +47,20 @@ def test_validation_is_spread_evenly_and_ends_with_the_last_update():
         assert gaps.max() - gaps.min() <= 1
 
 
-@pytest.fixture(scope="module")
-def restless():
+def test_the_best_weights_are_kept_and_reports_and_tokens_counted():
     """A run whose validation loss goes up and down."""
     graph, weights = translator()
     settings = settings_of(updates=50, validations=10, learning_rate=0.5, final_learning_rate=1.0)
     reports = []
-    trained = train_one((graph, weights), settings, stream(), validation(), reports.append)
-    return graph, settings, trained, reports
-
-
-def test_the_best_weights_are_kept(restless):
-    graph, _, trained, _ = restless
+    trained = train_one((graph, weights), settings, report=reports.append)
     losses = validated(trained)
     assert trained.status == "done"
     assert trained.valid_loss == min(losses.values()) == losses[trained.best_update]
     assert losses[50] > trained.valid_loss  # else the last weights would pass for the best
-    again = token_loss(make_sentence_losses(graph), trained.weights, validation())
-    np.testing.assert_allclose(again, trained.valid_loss, rtol=1e-6)
-
-
-def test_it_validates_reports_and_counts_tokens(restless):
-    _, settings, trained, reports = restless
-    assert list(validated(trained)) == validation_updates(settings)
+    again = sentence_losses(make_sentence_losses(graph), trained.weights, validation()).sum()
+    loss = again / target_tokens(validation()).sum()
+    np.testing.assert_allclose(loss, trained.valid_loss, rtol=1e-6)
+    assert list(losses) == validation_updates(settings)
     assert reports == trained.log
     assert [at.update for at in reports] == sorted({*range(5, 51, 5), 20, 40})
     batches = stream()
@@ -89,27 +76,7 @@ def test_fillers_do_not_count():
     losses = sentence_losses(evaluate, weights, filled)
     np.testing.assert_allclose(losses, sentence_losses(evaluate, weights, alone), rtol=1e-5)
     assert len(set(losses.round(4))) > 3
-    tokens = target_tokens(filled)
-    assert tokens.tolist() == copies(6, seed=9).target_lengths
-    loss = token_loss(evaluate, weights, filled)
-    np.testing.assert_allclose(loss, losses.sum() / tokens.sum(), rtol=1e-6)
-
-
-@pytest.mark.exhaustive(sample="session")
-def test_it_learns_to_copy():
-    model = translator(attention="additive", cell="gru", embedding_size=8, context_size=16)
-    settings = settings_of(
-        updates=300, batch_size=16, learning_rate=0.02, warmup_updates=10, validations=1
-    )
-    batches = stream(count=64, batch_size=16, longest=3)
-    held_out = validation(count=16, batch_size=16, longest=3)
-    trained = train_one(model, settings, batches, held_out)
-    assert trained.log[0].loss > 1.0
-    assert trained.log[-1].loss < 0.1
-    assert trained.valid_loss < 0.5
-
-
-# Divergence.
+    assert target_tokens(filled).tolist() == copies(6, seed=9).target_lengths
 
 
 @pytest.mark.slow
@@ -117,8 +84,7 @@ def test_it_learns_to_copy():
 def test_a_loss_that_is_not_finite_ends_the_run_as_diverged(number):
     graph, weights = translator()
     weights = jax.tree.map(lambda leaf: leaf * number, weights)
-    settings = settings_of(updates=3, validations=1)
-    trained = train_one((graph, weights), settings, stream(), validation())
+    trained = train_one((graph, weights), settings_of(updates=3, validations=1))
     assert trained.status == "diverged"
     assert "learning_rate" in trained.reason
     assert trained.weights is weights
@@ -130,11 +96,10 @@ def test_a_loss_that_is_not_finite_ends_the_run_as_diverged(number):
 def test_a_huge_learning_rate_diverges(updates):
     """Also in the last update: its loss is from before it, validation alone sees what it did."""
     settings = settings_of(updates=updates, validations=1, learning_rate=1e38, clip_norm=1e6)
-    trained = train_one(translator(), settings, stream(), validation())
-    assert trained.status == "diverged"
+    assert train_one(translator(), settings).status == "diverged"
 
 
-# Losses by length bucket.
+# Losses by length bucket; training resumed.
 
 SENTENCES = 9
 BUCKETS = {"a": np.array([0, 2, 5, 7]), "b": np.array([1]), "c": np.array([], np.int64)}
@@ -165,51 +130,44 @@ def test_the_error_is_that_of_a_mean_of_equal_lengths_and_of_resampled_sentences
     assert error == pytest.approx(means.std(), rel=0.05)
 
 
-def trained(*seeds, buckets=BUCKETS, keeper=None, resumed=None):
-    graph, members = learners(*seeds, updates=30, validations=3, learning_rate=0.05)
-    held_out = validation(count=SENTENCES)
-    return graph, train(graph, members, held_out, silent, keeper, resumed, buckets)
+AVERAGED = (("average_last", 0.4), ("learning_rate", 0.02))
+MUON = (("optimizer", "muon"), ("learning_rate", 0.02))
 
 
-@cache
-def undisturbed(*seeds):
-    """Trained once, and read by several tests."""
-    return trained(*seeds)
+def trained(seeds, changes, buckets=BUCKETS, keeper=None, resumed=None):
+    graph, members = learners(
+        *seeds,
+        model={"dropout": 0.1},
+        batches=lambda seed: training_batches(
+            copies(90, longest=12), 4, seed, groups=2, batch_tokens=60
+        ),
+        **{"updates": 45, "validations": 5, "learning_rate": 0.05} | dict(changes),
+    )
+    unseen = validation(count=SENTENCES)
+    return graph, train(graph, members, unseen, silent, keeper, resumed, buckets)
+
+
+undisturbed = cache(trained)
 
 
 @pytest.mark.exhaustive(sample="session")
-@pytest.mark.parametrize("seeds", [(3,), (3, 8)])
-def test_what_is_logged_is_of_the_weights_at_that_validation(seeds):
-    """Which at the last one are the weights that the training ends with."""
-    graph, end = undisturbed(*seeds)
-    alone = validation(count=SENTENCES, batch_size=1)
+def test_the_losses_by_bucket_are_logged_with_each_validation():
+    """At the last one of the weights that the training ends with; all is the same without them."""
+    graph, end = undisturbed((3, 8), ())
+    evaluate, alone = make_sentence_losses(graph), validation(count=SENTENCES, batch_size=1)
+    tokens = target_tokens(alone)
     for place, item in enumerate(end.trained):
-        weights = end.part(place).state.weights
-        losses = sentence_losses(make_sentence_losses(graph), weights, alone)
+        losses = sentence_losses(evaluate, end.part(place).state.weights, alone)
         assert len(set(losses.round(4))) > 3
+        last = item.log[-1].valid_buckets
         for name, rows in BUCKETS.items():
-            logged = item.log[-1].valid_buckets[name]
-            np.testing.assert_allclose(logged["nats"], losses[rows].sum(), rtol=1e-5)
-
-
-def test_losses_by_bucket_are_logged_where_validation_is_due_and_there_alone():
-    _, end = undisturbed(3, 8)
-    for item in end.trained:
-        assert [at.update for at in item.log] == [10, 20, 30]
+            assert last[name]["nats"] == pytest.approx(losses[rows].sum(), rel=1e-5)
+            assert last[name]["tokens"] == tokens[rows].sum()
         for at in item.log:
-            assert (at.valid_buckets is None) == (at.valid_loss is None)
-            assert list(at.valid_buckets) == list(BUCKETS)
-    first, second = ([at.valid_buckets for at in item.log] for item in end.trained)
+            assert (at.valid_buckets is None) == (at.valid_loss is None) == (at.update % 9 != 0)
+    first, second = (item.log[-1].valid_buckets for item in end.trained)
     assert first != second
-    _, end = trained(3, buckets={"all": np.arange(SENTENCES)})
-    for at in end.trained[0].log:
-        whole = at.valid_buckets["all"]
-        assert whole["nats"] / whole["tokens"] == pytest.approx(at.valid_loss, rel=1e-12)
-
-
-@pytest.mark.slow
-def test_training_is_the_same_without_buckets():
-    (_, end), (_, plain) = undisturbed(3, 8), trained(3, 8, buckets=None)
+    _, plain = trained((3, 8), (), buckets=None)
     assert same(end.state, plain.state)
     for ours, other in zip(end.trained, plain.trained, strict=True):
         assert same(ours.weights, other.weights)
@@ -217,15 +175,50 @@ def test_training_is_the_same_without_buckets():
         assert all(at.valid_buckets is None for at in other.log)
 
 
-@pytest.mark.slow
-def test_a_resumed_training_logs_the_same():
-    keeper = StopsAfter(14)
+class StopsAfter:
+    """Takes a snapshot after some updates, and ends the training there."""
+
+    def __init__(self, count):
+        self.left, self.snapshot = count, None
+
+    def wanted(self):
+        self.left -= 1
+        return self.left == 0
+
+    def keep(self, snapshot):
+        self.snapshot = snapshot
+        raise KeyboardInterrupt
+
+
+def logged(end):
+    """All that a training leaves of each seed but its weights and times."""
+    return [
+        [(at.update, at.loss, at.valid_loss, at.valid_buckets) for at in item.log]
+        + [(item.best_update, item.valid_loss, item.target_tokens)]
+        for item in end.trained
+    ]
+
+
+@pytest.mark.exhaustive(sample="test")
+@pytest.mark.parametrize("seeds", [(4,), (3, 8)])
+@pytest.mark.parametrize(
+    ("changes", "stop"),
+    [((), 14), (AVERAGED, 10), (AVERAGED, 35), (MUON, 14)],
+    ids=["plain", "before the window", "within the window", "muon"],
+)
+def test_a_resumed_training_gives_the_same_bits(seeds, changes, stop):
+    """Stopped between two reports: losses since the last are kept."""
+    _, whole = undisturbed(seeds, changes)
+    keeper = StopsAfter(stop)
     with pytest.raises(KeyboardInterrupt):
-        trained(3, 8, keeper=keeper)
-    assert len(keeper.snapshot.trained[0].log) == 1
-    _, resumed = trained(3, 8, resumed=keeper.snapshot)
-    for ours, other in zip(resumed.trained, undisturbed(3, 8)[1].trained, strict=True):
-        assert [at.valid_buckets for at in ours.log] == [at.valid_buckets for at in other.log]
+        trained(seeds, changes, keeper=keeper)
+    assert int(np.max(keeper.snapshot.state.update)) == stop
+    assert 0 < len(keeper.snapshot.losses) < stop
+    _, resumed = trained(seeds, changes, resumed=keeper.snapshot)
+    assert logged(resumed) == logged(whole)
+    assert same(resumed.state, whole.state)
+    pairs = zip(resumed.trained, whole.trained, strict=True)
+    assert all(same(one.weights, other.weights) for one, other in pairs)
 
 
 # The same numbers always.
@@ -261,31 +254,3 @@ def test_losses_are_those_of_this_schema_version(version, attention, placement):
     assert version == SCHEMA_VERSION
     golden = GOLDEN[version, attention, placement]
     np.testing.assert_allclose((last.loss, last.valid_loss), golden, rtol=2e-5)
-
-
-PROGRAM = """
-import hashlib, sys
-sys.path.insert(0, sys.argv[1])
-from tiny_training import leaves, settings_of, stream, train_one, translator, validation
-seed = int(sys.argv[2])
-model = translator(seed=seed, dropout=0.2)
-trained = train_one(model, settings_of(seed=seed, updates=6), stream(seed=seed), validation())
-assert trained.best_update > 0
-print(hashlib.sha256(b"".join(leaf.tobytes() for leaf in leaves(trained.weights))).hexdigest())
-"""
-
-
-@pytest.mark.exhaustive(sample="session")
-def test_two_processes_at_once_train_the_same_weights(request):
-    folder = str(request.path.parent)
-    processes = [
-        subprocess.Popen(
-            [sys.executable, "-c", PROGRAM, folder, seed], stdout=subprocess.PIPE, text=True
-        )
-        for seed in ("1", "1", "2")
-    ]
-    one, again, other = (process.communicate(timeout=120)[0] for process in processes)
-    assert all(process.returncode == 0 for process in processes)
-    assert len(one.strip()) == 64
-    assert one == again
-    assert one != other

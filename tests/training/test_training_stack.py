@@ -17,19 +17,18 @@ from tiny_training import close, learners, silent, train_one, validation
 from seq2seq_bottleneck.model.parts import on_host
 from seq2seq_bottleneck.runs.pool import in_threads
 from seq2seq_bottleneck.training.loop import train
-from seq2seq_bottleneck.training.stack import Stack
 
 SEEDS = (3, 1, 8)
+MUON = {"optimizer": "muon", "learning_rate": 0.02, "updates": 8, "validations": 2}
+EXACT = (2e-4, 2e-4)
+ROUGH = (2e-3, 2e-5)
+"""Relative and absolute tolerance of weights."""
 
 
-def three(**model):
+def three(model=None, **training):
     """The structure, and a learner of each seed."""
-    return learners(*SEEDS, model=model, updates=30, validations=3, learning_rate=0.05)
-
-
-def spoilt(member):
-    """A learner whose weights are no numbers."""
-    return member._replace(weights=jax.tree.map(lambda leaf: leaf * jnp.nan, member.weights))
+    changes = {"updates": 30, "validations": 3, "learning_rate": 0.05, **training}
+    return learners(*SEEDS, model=model, **changes)
 
 
 def trained_together(graph, members, report=silent):
@@ -37,42 +36,34 @@ def trained_together(graph, members, report=silent):
 
 
 @pytest.mark.parametrize(
-    "arm",
+    ("model", "training", "tolerance"),
     few(
         [
-            {"attention": "none"},
-            {"attention": "additive", "cell": "gru", "dropout": 0.3},
-            {"attention": "dot", "placement": "output", "cell": "lstm"},
+            ({"attention": "none"}, {}, EXACT),
+            ({"attention": "additive", "cell": "gru", "dropout": 0.3}, {}, EXACT),
+            ({"attention": "dot", "placement": "output", "cell": "lstm"}, {}, EXACT),
+            ({"attention": "dot"}, {"teacher_forcing": 0.5}, EXACT),
+            ({}, MUON, ROUGH),
+            ({}, {**MUON, "average_last": 0.4, "teacher_forcing": 0.8}, ROUGH),
         ],
         3,
     ),
 )
-def test_together_each_seed_ends_as_it_does_alone(arm):
-    graph, members = three(**arm)
+def test_together_each_seed_ends_as_it_does_alone(model, training, tolerance):
+    graph, members = three(model, **training)
     ends = []
     for item, learner in zip(trained_together(graph, members), members, strict=True):
         weights, settings, batches = learner
-        alone = train_one((graph, weights), settings, batches, validation())
-        close(item.weights, alone.weights, 2e-4)
-        assert item.best_update == alone.best_update
+        alone = train_one((graph, weights), settings, batches)
+        close(item.weights, alone.weights, *tolerance)
         assert item.target_tokens == alone.target_tokens
-        np.testing.assert_allclose(item.valid_loss, alone.valid_loss, rtol=1e-4)
-        losses = [at.loss for at in item.log], [at.loss for at in alone.log]
-        np.testing.assert_allclose(*losses, rtol=1e-4)
+        if tolerance == EXACT:
+            assert item.best_update == alone.best_update
+            np.testing.assert_allclose(item.valid_loss, alone.valid_loss, rtol=1e-4)
+            losses = [at.loss for at in item.log], [at.loss for at in alone.log]
+            np.testing.assert_allclose(*losses, rtol=1e-4)
         ends.append(item.valid_loss)
     assert len({round(end, 4) for end in ends}) == len(SEEDS)  # else the seeds were one
-
-
-@pytest.mark.exhaustive(sample="session")
-def test_teacher_forcing_draws_for_every_seed():
-    graph, members = three(attention="dot")
-    half = [
-        m._replace(settings=m.settings.model_copy(update={"teacher_forcing": 0.5})) for m in members
-    ]
-    pairs = zip(trained_together(graph, half), half, strict=True)
-    for item, (weights, settings, batches) in pairs:
-        alone = train_one((graph, weights), settings, batches, validation())
-        close(item.weights, alone.weights, 2e-4)
 
 
 @pytest.mark.slow
@@ -80,30 +71,20 @@ def test_one_that_diverges_does_not_harm_the_others():
     graph, members = three()
     whole = trained_together(graph, members)
     reports = []
-    hurt = [members[0], spoilt(members[1]), members[2]]
+    spoilt = [
+        member._replace(weights=jax.tree.map(lambda leaf: leaf * jnp.nan, member.weights))
+        for member in members
+    ]
+    hurt = [members[0], spoilt[1], members[2]]
     ends = trained_together(graph, hurt, lambda place, _: reports.append(place))
     assert [item.status for item in ends] == ["done", "diverged", "done"]
     assert set(reports) == {0, 2}
     assert ends[1].log == []
     for place in (0, 2):
         close(ends[place].weights, whole[place].weights, 0)
-    end = train(graph, list(map(spoilt, members)), validation(), silent)
+    end = train(graph, spoilt, validation(), silent)
     assert {item.status for item in end.trained} == {"diverged"}
     assert int(end.state.update[0]) < 30
-
-
-def test_a_stack_is_taken_apart_as_it_was_joined():
-    trees = [{"a": jnp.full((2, 3), seed), "b": jnp.int32(seed)} for seed in SEEDS]
-    stack = Stack(len(SEEDS))
-    joined = stack.join(trees)
-    assert joined["a"].shape == (3, 2, 3)
-    assert joined["b"].shape == (3,)
-    for place, tree in enumerate(trees):
-        parts = stack.part(joined, place)
-        assert all(jnp.array_equal(parts[name], tree[name]) for name in tree)
-    alone = Stack(1)
-    assert alone.join(trees[:1]) is trees[0]
-    assert alone.part(trees[0], 0) is trees[0]
 
 
 def test_a_result_on_the_host_is_numpys_or_jaxs_own_error():
@@ -115,9 +96,6 @@ def test_a_result_on_the_host_is_numpys_or_jaxs_own_error():
     deleted.delete()
     with pytest.raises(RuntimeError, match="deleted"):
         on_host(deleted)
-
-
-# Batches cut among two cores.
 
 
 @pytest.fixture(scope="module")

@@ -1,8 +1,10 @@
 """A copying task, and translators small enough to train in a test."""
 
+from functools import partial
+
 import jax
-import jax.numpy as jnp
 import numpy as np
+from tiny import EOS, random_weights
 
 from seq2seq_bottleneck.corpus.batches import (
     Batch,
@@ -14,7 +16,9 @@ from seq2seq_bottleneck.model.translator import create
 from seq2seq_bottleneck.settings.concerns import ModelSettings, TrainingSettings
 from seq2seq_bottleneck.training.loop import Learner, train
 
-BOS, EOS, WORDS = 1, 2, 8
+WORDS = 8
+spread_out = partial(random_weights, seed=2, spread=1.0)
+"""Random weights of some size, so that no loss is near the uniform one."""
 
 
 def settings_of(**changes):
@@ -27,14 +31,6 @@ def translator(seed=1, **changes):
     """Structure and starting weights."""
     sizes = {"embedding_size": 3, "context_size": 4, "attention": "dot", "cell": "rnn"}
     return create(ModelSettings(**{**sizes, **changes}), WORDS, WORDS, seed)
-
-
-def spread_out(weights, spread=1.0):
-    """Random weights of some size, so that no loss is near the uniform one."""
-    random = np.random.default_rng(2)
-    return jax.tree.map(
-        lambda leaf: jnp.asarray(random.normal(0.0, spread, leaf.shape), leaf.dtype), weights
-    )
 
 
 def copies(count, longest=4, seed=0):
@@ -63,11 +59,11 @@ def one_batch():
     return Batch(source, lengths[0], target, lengths[1])
 
 
-def train_one(model, settings, batches, held_out, report=lambda _: None):
+def train_one(model, settings, batches=None, held_out=None, report=lambda _: None):
     """One learner by itself, trained; ``model`` is (structure, weights)."""
-    graph, weights = model
-    learners = [Learner(weights, settings, batches)]
-    return train(graph, learners, held_out, lambda _, progress: report(progress)).trained[0]
+    learners = [Learner(model[1], settings, batches or stream())]
+    end = train(model[0], learners, held_out or validation(), lambda _, at: report(at))
+    return end.trained[0]
 
 
 def learners(*seeds, model=None, batches=stream, **changes):
@@ -102,18 +98,3 @@ def validated(trained):
 
 def silent(place, progress):
     """A report to nobody."""
-
-
-class StopsAfter:
-    """Takes a snapshot after some updates, and ends the training there."""
-
-    def __init__(self, count):
-        self.left, self.snapshot = count, None
-
-    def wanted(self):
-        self.left -= 1
-        return self.left == 0
-
-    def keep(self, snapshot):
-        self.snapshot = snapshot
-        raise KeyboardInterrupt

@@ -63,7 +63,7 @@ def ready_on_return() -> bool:
     """Whether a program in parts that takes a while has its result when it returns."""
 
     def slow(rows: jax.Array) -> jax.Array:
-        product = jax.lax.fori_loop(0, 200, lambda _, held: jax.numpy.tanh(held @ held.T), rows)
+        product = jax.lax.fori_loop(0, 200, lambda _, part: jax.numpy.tanh(part @ part.T), rows)
         return jax.lax.psum(product.sum(), AXIS)
 
     program = in_parts(slow, 2, (0,))
