@@ -30,6 +30,7 @@ from ..settings.sweep import Cell, varying
 from ..tables.formats import beyond
 from ..tables.page import Page
 from ..tables.render import new_table
+from ..tables.studied import caption
 from .arms import Arm, arms_of, in_buckets
 from .censored import ENDS, Censored, change, growth, last_lengths
 from .estimates import Estimate, Estimates
@@ -361,10 +362,10 @@ def notes(frame: pd.DataFrame) -> list[str]:
     """What the columns are, and of each corpus its sentences, bits and chance."""
     lines = [
         "90 %, 50 %: the length in words at which this share of a sentence's words survives beyond "
-        "chance (falling by isotonic regression). Copied words may survive out of order: those at "
-        "their own place are counted as well. > and <: beyond the tested lengths, whose end is "
-        "printed. Twice: with twice the updates. Added: what they add at 50 % (C12); an open end "
-        "is beyond the tested lengths.",
+        "chance: the mean over seeds, made to fall with length (isotonic regression). Copied words "
+        "may survive out of order: those at their own place are counted as well. > and <: beyond "
+        "the tested lengths, whose end is printed. Twice: with twice the updates. Added: what they "
+        "add at 50 % (C12); an open end is beyond the tested lengths.",
         "Growth: the exponent b of words = a numbers^b over the context sizes whose length is "
         "within the tested ones; its range is too narrow if many resamples are beyond them.",
         "Bits per number: bits of the surviving half of the words at the length of 50 %, after the "
@@ -382,15 +383,7 @@ def notes(frame: pd.DataFrame) -> list[str]:
                 "stand in the outputs of other sentences"
             )
         lines.append(f"{corpus}: {'; '.join(parts)}.")
-    seeds = ", ".join(map(str, sorted({int(seed) for seed in frame["seed"].dropna()})))
-    return [
-        *lines,
-        f"Seeds {seeds}: a length is read from the mean of their survival."
-        if "," in seeds
-        else f"One seed ({seeds}): nothing is known of the spread over seeds.",
-        "Ranges are 95 % over test sentences (bootstrap), the same resamples for every seed, "
-        "context and budget; they say nothing of other seeds.",
-    ]
+    return [*lines, *caption(frame)]
 
 
 def _table(family: Family, suffix: str) -> Table:

@@ -194,16 +194,24 @@ def decide(estimates: Estimates) -> Judgement | str:
     """C3: the gist of a sentence survives the fixed context, and its detail is lost."""
     if not any(part == "gist" for *_, part in estimates.keys("corrected")):
         return "the corpus has no word classes; the grammar has"
-    none = next((arm for arm in estimates.arms() if estimates.attention(arm) == "none"), "")
+    filled = {
+        arm: [
+            bucket
+            for bucket in estimates.buckets()
+            if (whole := estimates.get("corrected", arm, bucket)) and whole.n
+        ]
+        for arm in estimates.arms()
+    }
+    none = next((arm for arm in filled if estimates.attention(arm) == "none"), "")
     if not none:
         return "there is no arm without attention"
-    filled = _filled(estimates, none)
-    if len(filled) < 2:
+    if len(filled[none]) < 2:
         return "fewer than two buckets are filled"
-    learned = estimates.get("corrected", none, filled[0]).value
+    shortest, *_, last = filled[none]
+    learned = estimates.get("corrected", none, shortest).value
     if not learned >= LEARNED:
-        return f"recall beyond chance is {learned:.0%} in {filled[0]}: not learned"
-    buckets, last = filled[-2:], filled[-1]
+        return f"recall beyond chance is {learned:.0%} in {shortest}: not learned"
+    buckets = filled[none][-2:]
     more = {
         (bucket, kind): estimates.get("gist_more", none, bucket, part=kind)
         for bucket, kind in product(buckets, DETAILS)
@@ -214,9 +222,9 @@ def decide(estimates: Estimates) -> Judgement | str:
     gist = [estimates.get("corrected", none, bucket, part="gist").value for bucket in buckets]
     clauses = [_clause(estimates, none, "without attention", bucket) for bucket in buckets]
     clauses += [
-        _clause(estimates, arm, f"arm {arm}", buckets_of[-1])
-        for arm in estimates.arms()
-        if estimates.attention(arm) != "none" and (buckets_of := _filled(estimates, arm))
+        _clause(estimates, arm, f"arm {arm}", known[-1])
+        for arm, known in filled.items()
+        if known and estimates.attention(arm) != "none"
     ]
     clauses.append(
         small_buckets({bucket: estimates.get("corrected", none, bucket).n for bucket in buckets})
@@ -229,12 +237,6 @@ def decide(estimates: Estimates) -> Judgement | str:
         measure=f"points, gist less {least}, recall beyond chance, none, {last}",
         number=more[last, least].scaled(100.0),
     )
-
-
-def _filled(estimates: Estimates, arm: str) -> list[str]:
-    """The buckets in which an arm has sentences, shortest first."""
-    whole = {bucket: estimates.get("corrected", arm, bucket) for bucket in estimates.buckets()}
-    return [bucket for bucket, estimate in whole.items() if estimate and estimate.n]
 
 
 def _clause(estimates: Estimates, arm: str, name: str, bucket: str) -> str:
