@@ -81,10 +81,10 @@ def is_kept(run: Path, study: Study) -> bool:
     return known and read_object(made, _again(study)).get("version") == study.version
 
 
-def keep(run: Path, study: Study, found: Columns) -> None:
+def keep(run: Path, study: Study, columns: Columns) -> None:
     """Write what was found; the file that says so comes last."""
     made = json_text({"study": study.name, "version": study.version})
-    files = {"csv": tidy_csv(pd.DataFrame(found)), "json": made}
+    files = {"csv": tidy_csv(pd.DataFrame(columns)), "json": made}
     write_listed(
         run, [(f"{PROBES}/{study.name}.{suffix}", text.encode()) for suffix, text in files.items()]
     )
@@ -101,13 +101,13 @@ def read_kept(run: Path, settings: RunSettings, study: Study) -> Probed:
         frame = pd.read_csv(content, dtype=str, keep_default_na=False)
     except (OSError, ValueError) as error:
         raise damaged(path, error, _again(study)) from None
-    found = {}
+    columns: dict[str, np.ndarray] = {}
     for name, texts in frame.items():
         try:
-            found[name] = np.array([text or "nan" for text in texts], np.float64)
+            columns[name] = np.array([text or "nan" for text in texts], np.float64)
         except ValueError:
-            found[name] = np.array(texts, np.str_)
-    return Probed(run, settings, found)
+            columns[name] = np.array(texts, np.str_)
+    return Probed(run, settings, columns)
 
 
 def _file(run: Path, study: Study, suffix: str) -> Path:

@@ -113,8 +113,8 @@ def summarise(probed: Sequence[Probed]) -> list[Row]:
     """
     rows: list[Row] = []
     for arm in arms_of(probed):
-        found, known = arm.runs[0].found, _cells(arm)
-        lengths = found["source_words"][found["place"] == 0]
+        columns, known = arm.runs[0].found, _cells(arm)
+        lengths = columns["source_words"][columns["place"] == 0]
         for place, bucket, inside in in_buckets(arm.runs[0], lengths):
             cells = {by: counts[:, inside] for by, counts in known.items()}
             for measure, part, n, score in _numbers(cells):
@@ -128,16 +128,18 @@ def _cells(arm: Arm) -> dict[str, Cells]:
     Groups are compared in thirds of a sentence: in fifths, rare ones leave cells empty. Those of
     kinds that are ``alike`` have thirds and doublings of the frequency at once.
     """
-    found = arm.runs[0].found
-    sentence, seen = (found[name].astype(np.int64) for name in ("sentence", "seen"))
-    thirds, fifths = (relative_bands(found["place"], found["tokens"], bands) for bands in (3, 5))
+    columns = arm.runs[0].found
+    sentence, seen = (columns[name].astype(np.int64) for name in ("sentence", "seen"))
+    thirds, fifths = (
+        relative_bands(columns["place"], columns["tokens"], bands) for bands in (3, 5)
+    )
     layouts = {
         "position": (np.zeros_like(sentence), fifths, 1, 5),
         "frequency": (FREQUENCIES.assign(seen), thirds, len(FREQUENCY_NAMES), 3),
     }
-    if "class" in found:
-        classes = np.select([found["class"] == name for name in CLASSES], range(len(CLASSES)), -1)
-        kinds = [np.isin(found["class"], names) for names in KINDS.values()]
+    if "class" in columns:
+        classes = np.select([columns["class"] == name for name in CLASSES], range(len(CLASSES)), -1)
+        kinds = [np.isin(columns["class"], names) for names in KINDS.values()]
         kind, alike = np.select(kinds, range(len(KINDS)), -1), DOUBLINGS.assign(seen) * 3 + thirds
         layouts["class"] = classes, thirds, len(CLASSES), 3
         layouts["kind"] = kind, thirds, len(KINDS), 3

@@ -202,9 +202,9 @@ def test_the_length_is_where_the_share_beyond_chance_crosses():
 def test_a_length_of_which_no_word_is_counted_is_left_out():
     run = planted(16)
     blank = np.where(LENGTHS == 10, 0.0, 1.0)
-    found = {name: column * blank if name in ("kept", "kept_by_chance", "words") else column
+    columns = {name: column * blank if name in ("kept", "kept_by_chance", "words") else column
              for name, column in run.found.items()}  # fmt: skip
-    row = summed(Probed(run.folder, run.settings, found))[16, 100, "length", "50 %"]
+    row = summed(Probed(run.folder, run.settings, columns))[16, 100, "length", "50 %"]
     assert row["value"] == pytest.approx(10.0)
 
 
@@ -353,11 +353,11 @@ def test_what_cannot_be_judged_is_not_measured(table, reason):
     ],
 )
 def test_copied_words_in_a_context_of_256_are_judged_else_what_there_is(tables, size, verdict):
-    found = verdict_of(pd.concat(tables))
-    assert found.verdict == verdict
-    assert f"half of which survive in {size} numbers" in found.measure
+    result = verdict_of(pd.concat(tables))
+    assert result.verdict == verdict
+    assert f"half of which survive in {size} numbers" in result.measure
     grammar = any("grammar" in set(table["corpus"]) for table in tables)
-    assert ("twice the updates change that by +5.0 [+4.0, +6.0]" in found.because) == grammar
+    assert ("twice the updates change that by +5.0 [+4.0, +6.0]" in result.because) == grammar
 
 
 @pytest.mark.parametrize(
@@ -440,7 +440,7 @@ def test_a_real_run_is_probed_and_summed_up(subject, tmp_path):
 def test_perfect_outputs_keep_every_word_and_are_not_the_others(subject, tmp_path):
     shutil.copy(subject.folder / ENVIRONMENT, tmp_path)
     texts = [(pair.source, pair.target, pair.target) for pair in subject.corpus.test]
-    lines = [json.dumps(dict(zip(TEXT_COLUMNS, each, strict=True))) + "\n" for each in texts]
+    lines = [json.dumps(dict(zip(TEXT_COLUMNS, item, strict=True))) + "\n" for item in texts]
     write_relisted(tmp_path / HYPOTHESES, "".join(lines))
     relist(tmp_path / ENVIRONMENT)
     columns = QUESTION.probe(replace(subject, folder=tmp_path), lambda _: None)

@@ -56,8 +56,8 @@ def none(bucket, part, measure, *numbers):
 
 
 def verdict_of(table):
-    (found,) = QUESTION.verdict(table)
-    return found
+    (verdict,) = QUESTION.verdict(table)
+    return verdict
 
 
 @pytest.mark.parametrize(
@@ -80,11 +80,11 @@ def verdict_of(table):
     ],
 )
 def test_the_verdict_flips_at_the_rules_numbers(changes, expected):
-    found = verdict_of(frame(changes))
-    assert (found.claim, found.verdict) == ("C3", expected)
+    verdict = verdict_of(frame(changes))
+    assert (verdict.claim, verdict.verdict) == ("C3", expected)
     if not changes:  # the smaller of the two differences in the longest bucket
-        assert (found.value, found.low, found.high) == pytest.approx((20, 10, 30))
-        assert found.measure == "points, gist less modifiers, recall beyond chance, none, 41+"
+        assert (verdict.value, verdict.low, verdict.high) == pytest.approx((20, 10, 30))
+        assert verdict.measure == "points, gist less modifiers, recall beyond chance, none, 41+"
 
 
 @pytest.mark.parametrize(
@@ -124,9 +124,9 @@ def test_the_sentence_says_what_was_read(table, words):
     ],
 )
 def test_what_cannot_be_judged_is_not_measured(table, reason):
-    found = verdict_of(table)
-    assert (found.verdict, found.value) == ("not measured", None)
-    assert reason in found.because
+    verdict = verdict_of(table)
+    assert (verdict.verdict, verdict.value) == ("not measured", None)
+    assert reason in verdict.because
 
 
 def empty(table, bucket):
@@ -234,9 +234,9 @@ def test_frequency_bands_and_their_names():
 @pytest.fixture(scope="module")
 def subject(finished):
     """One of the runs with a test set of more sentences, from its training text."""
-    found = open_subject(finished_runs(finished)[0])
-    corpus = replace(found.corpus, test=found.corpus.train[:400])
-    return _like(found, found.folder, found.settings, corpus)
+    run = open_subject(finished_runs(finished)[0])
+    corpus = replace(run.corpus, test=run.corpus.train[:400])
+    return _like(run, run.folder, run.settings, corpus)
 
 
 def _like(subject, folder, settings, corpus):

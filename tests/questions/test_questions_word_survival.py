@@ -75,7 +75,7 @@ def test_survival_by_hand(pair, output, expected):
 def test_shares_are_the_mean_over_every_choice_of_copies(reference, hypothesis):
     expected = np.zeros(len(reference))
     for word in set(reference):
-        places = [j for j, own in enumerate(reference) if own == word]
+        places = [j for j, token in enumerate(reference) if token == word]
         choices = list(combinations(places, min(len(places), hypothesis.count(word))))
         for choice in choices:
             expected[list(choice)] += 1 / len(choices)
@@ -88,14 +88,14 @@ def test_shares_are_the_mean_over_every_choice_of_copies(reference, hypothesis):
 @given(parts=linked(), hypothesis=TOKENS)
 def test_survival_is_a_share_of_linked_words_alone(parts, hypothesis):
     pair = LinkedReference(*parts)  # here, since beartype draws at random when it is made
-    ours, whole, turned = survival(
+    ours, whole, reversed_order = survival(
         [pair] * 3, [hypothesis, pair.reference, hypothesis[::-1]]
     ).reshape(3, -1)
     has_link = [any(i == place for i, _ in pair.links) for place in range(pair.words)]
     assert np.array_equal(~np.isnan(ours), has_link)
     assert ((ours >= 0) & (ours <= 1))[has_link].all()
     assert (whole[has_link] == 1).all()
-    assert np.array_equal(ours, turned, equal_nan=True)
+    assert np.array_equal(ours, reversed_order, equal_nan=True)
 
 
 def test_random_losses_hit_all_places_alike_however_often_words_repeat():
@@ -108,10 +108,10 @@ def test_random_losses_hit_all_places_alike_however_often_words_repeat():
 @settings(max_examples=50)
 @given(buckets=st.lists(st.integers(-1, 3), max_size=30), seed=st.integers(0, 99))
 def test_partners_are_another_sentence_of_the_bucket_and_each_is_used_once(buckets, seed):
-    own = np.array(buckets, np.int64)
-    for row in partners(own, 3, seed=seed):
+    members = np.array(buckets, np.int64)
+    for row in partners(members, 3, seed=seed):
         for bucket in set(buckets):
-            ids = np.flatnonzero(own == bucket)
+            ids = np.flatnonzero(members == bucket)
             if len(ids) == 1:
                 assert row[ids].tolist() == [-1]
             else:
@@ -182,10 +182,10 @@ def planted(seed, sentences=300):
     bands = relative_bands(places, np.repeat(lengths, lengths), 5)
     late = rng.random(len(bands)) < (bands + 0.5) / 5
     groups = np.where(rng.random(len(bands)) < 0.3, VERB, late.astype(np.int64))
-    found = (rng.random(len(bands)) < 0.9 - 0.15 * bands).astype(np.float64)
-    found[rng.random(len(bands)) < 0.1] = np.nan
+    survived = (rng.random(len(bands)) < 0.9 - 0.15 * bands).astype(np.float64)
+    survived[rng.random(len(bands)) < 0.1] = np.nan
     sentence = np.repeat(np.arange(sentences), lengths)
-    return [sentence, found, np.full(len(bands), 0.1), groups, bands]
+    return [sentence, survived, np.full(len(bands), 0.1), groups, bands]
 
 
 def cells_of(columns, sentences=300):
@@ -204,9 +204,9 @@ def test_cells_are_what_a_loop_counts():
     columns = planted(1, sentences=20)
     columns[3][7] = -1
     expected = np.zeros((20, 3, 5, 3))
-    for sentence, found, by_chance, group, band in zip(*columns, strict=True):
-        if not np.isnan(found) and group >= 0:
-            expected[sentence, group, band] += (found, by_chance, 1)
+    for sentence, survived, by_chance, group, band in zip(*columns, strict=True):
+        if not np.isnan(survived) and group >= 0:
+            expected[sentence, group, band] += (survived, by_chance, 1)
     assert cells_of(columns, 20) == pytest.approx(expected)
 
 
