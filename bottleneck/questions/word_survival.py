@@ -3,23 +3,21 @@
 A source word survives if the output has the words of the reference that it is linked to. Three
 choices make this a number:
 
-- Copies. If the reference has a word m times and the output k times, min(m, k) copies are found, as
-  in BLEU's clipping. The output does not say which, so each has the share min(m, k) / m, its
-  expectation were they drawn at random: early words must not survive more often because the first
-  copies get the credit.
+- Copies. If the reference has a word m times and the output k times, each copy has the share
+  min(m, k) / m, as in BLEU's clipping: the output does not say which copies are found, and early
+  words must not survive more often because the first copies get the credit.
 - One source word, several target words ("sat": "s'est assis"): the mean of their shares. If all
   were required, a word would be the harder to keep the more words its translation takes.
 - Several source words, one target word: each has that word's whole share.
 
-Source words without a link are nan and count nowhere. Words are compared as they are, so both
-sides must be tokenised and cased alike. Chance is subtracted because most outputs have "le",
-whatever was read.
+Words are compared as they are, so both sides must be tokenised and cased alike. Chance is
+subtracted because most outputs have "le", whatever was read.
 
 Sums are cells (group, band, column): groups are word classes or frequency bands, bands are places
 in the sentence, and the columns are words found, found by chance, and words. Classes have different
 places (a name is often last, a determiner first), and places differ in how well they survive. So
-classes are compared at equal positions by direct standardisation: the class's rate in each band,
-averaged with the same weights for all classes, the bands' shares of all words,
+classes are compared at equal positions by direct standardisation, with the bands' shares of all
+words as weights,
 
     r_g = sum_b w_b found_gb / words_gb,   w_b = sum_g words_gb / sum_gb words_gb.
 
