@@ -9,9 +9,8 @@ import pandas as pd
 import pytest
 
 from seq2seq_bottleneck.corpus.batches import encode_pairs, evaluation_batches, restore
-from seq2seq_bottleneck.corpus.pieces import by_word, shares_of
 from seq2seq_bottleneck.corpus.subwords import Subwords
-from seq2seq_bottleneck.corpus.tokens import WORDS, plain, tokenize
+from seq2seq_bottleneck.corpus.tokens import plain, tokenize
 from seq2seq_bottleneck.questions import alignment, capacity, embeddings, gradients, state_reading
 from seq2seq_bottleneck.questions.alignment import COUNTS, GoldLinks, LinkedPair, matrices_of, probe
 from seq2seq_bottleneck.questions.alignment_gold import QUESTION as GOLD_QUESTION
@@ -212,11 +211,3 @@ def test_the_lectures_weights_are_shown_word_by_word(folder):
     assert grid.weights.shape == (len(grid.rows), len(grid.columns))
     np.testing.assert_allclose(np.sum(grid.weights, axis=1), 1, rtol=1e-5)
     assert not any("▁" in word for word in (*grid.rows, *grid.columns))
-
-
-def test_words_are_left_as_they_are():
-    text = "the cat, and l'homme"
-    words = tokenize(text)
-    shares = shares_of(WORDS.pieces(text), words, WORDS)
-    weights = np.random.default_rng(1).random((len(words) + 1, len(words) + 1))
-    np.testing.assert_array_equal(by_word(weights, shares, shares), weights)
