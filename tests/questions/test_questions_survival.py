@@ -103,30 +103,21 @@ def test_the_verdict_flips_at_the_rules_numbers(changes, expected):
             "(among words as common 20 [10, 30] points less than of modifiers)",
         ),
         (frame(n=99), "under 100 sentences: 31-40 (n = 99), 41+ (n = 99)"),
+        (None, "not measured: `bottleneck study survival`"),
+        (frame(arms=("additive",)), "not measured: no arm without attention"),
+        (frame(buckets=BUCKETS[:1]), "not measured: fewer than two buckets"),
+        (frame()[lambda rows: rows["part"] == ""], "not measured: no word classes"),
+        (frame(none("5-10", "", "corrected", 0.09, 0.0, 0.2)), "not measured: 9% in 5-10"),
+        (frame(none("41+", "names", "gist_more", 0.1, NAN, NAN)), "not measured: too few words"),
     ],
 )
-def test_the_sentence_says_what_was_read(table, words):
-    because = verdict_of(table).because
-    assert words in because
-    assert "-0" not in because
-    assert ("under 100" in because) == ("under 100" in words)
-
-
-@pytest.mark.parametrize(
-    ("table", "reason"),
-    [
-        (None, "`bottleneck study survival`"),
-        (frame(arms=("additive",)), "no arm without attention"),
-        (frame(buckets=BUCKETS[:1]), "fewer than two buckets"),
-        (frame()[lambda rows: rows["part"] == ""], "no word classes"),
-        (frame(none("5-10", "", "corrected", 0.09, 0.0, 0.2)), "9% in 5-10"),
-        (frame(none("41+", "names", "gist_more", 0.1, NAN, NAN)), "too few words"),
-    ],
-)
-def test_what_cannot_be_judged_is_not_measured(table, reason):
+def test_the_sentence_says_what_was_read_or_why_nothing_is_measured(table, words):
     verdict = verdict_of(table)
-    assert (verdict.verdict, verdict.value) == ("not measured", None)
-    assert reason in verdict.because
+    assert words.removeprefix("not measured: ") in verdict.because
+    unmeasured = words.startswith("not measured")
+    assert (verdict.verdict == "not measured", verdict.value is None) == (unmeasured, unmeasured)
+    assert "-0" not in verdict.because
+    assert ("under 100" in verdict.because) == ("under 100" in words)
 
 
 def empty(table, bucket):
