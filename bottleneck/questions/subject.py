@@ -1,7 +1,6 @@
 """A finished run opened again: its text, its weights, and the weights that it began with."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
 from random import Random
@@ -17,7 +16,6 @@ from ..corpus.drawing import Copying, Reversed, draw_pairs, length_groups, lengt
 from ..corpus.pair import SentencePair, sources
 from ..corpus.pieces import Shares, shares_of
 from ..corpus.tokens import tokenize
-from ..corpus.vocabulary import Vocabulary
 from ..model.parts import on_host
 from ..model.translator import Weights, create
 from ..results.folders import ENVIRONMENT, read_object
@@ -31,38 +29,29 @@ BATCH = 128
 Pairs = tuple[SentencePair, ...]
 
 
-@dataclass(frozen=True, eq=False)
 class Subject:
-    """What a probe may look at."""
+    """What a probe may look at.
 
-    folder: Path
-    trained: TrainedRun
+    ``graph`` is the translator's structure, for trained and fresh weights alike; ``weights`` are
+    those that training kept: of the least validation loss, or a mean of the last.
+    """
+
+    def __init__(self, folder: Path, trained: TrainedRun) -> None:
+        self.folder, self.trained = folder, trained
+        self.graph, self.weights = trained.graph, trained.weights
+        self.vocabularies = trained.source_vocabulary, trained.target_vocabulary
+        self.buckets = Buckets(self.settings.scoring.lower_edges)
 
     @property
     def settings(self) -> RunSettings:
         """The run's settings."""
         return self.trained.settings
 
-    @property
-    def graph(self) -> nnx.GraphDef:
-        """The translator's structure, for trained and fresh weights alike."""
-        return self.trained.graph
-
-    @property
-    def weights(self) -> Weights:
-        """The weights that training kept: of the least validation loss, or a mean of the last."""
-        return self.trained.weights
-
     @cached_property
     def untrained(self) -> Weights:
         """The weights that the run began with."""
         sizes = map(len, self.vocabularies)
         return create(self.settings.model, *sizes, self.settings.training.seed)[1]
-
-    @property
-    def vocabularies(self) -> tuple[Vocabulary, Vocabulary]:
-        """Source and target."""
-        return self.trained.source_vocabulary, self.trained.target_vocabulary
 
     @cached_property
     def corpus(self) -> Corpus:
@@ -76,11 +65,6 @@ class Subject:
                 "train again"
             )
         return corpus
-
-    @property
-    def buckets(self) -> Buckets:
-        """The run's length buckets."""
-        return Buckets(self.settings.scoring.lower_edges)
 
     def first_of_each(self, pairs: Sequence[SentencePair], most: int) -> list[Pairs]:
         """The first pairs of each length bucket, at most so many."""

@@ -3,7 +3,6 @@
 import json
 import math
 import shutil
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +20,7 @@ from seq2seq_bottleneck.questions.capacity import QUESTION, points_of
 from seq2seq_bottleneck.questions.censored import Censored, censor, change, growth, last_lengths
 from seq2seq_bottleneck.questions.probing import keep, read_kept
 from seq2seq_bottleneck.questions.question import Probed
+from seq2seq_bottleneck.questions.subject import Subject
 from seq2seq_bottleneck.results.folders import ENVIRONMENT, HYPOTHESES, TEXT_COLUMNS
 from seq2seq_bottleneck.settings.errors import UserError
 from seq2seq_bottleneck.settings.run import resolve
@@ -425,7 +425,7 @@ def test_perfect_outputs_keep_every_word_and_are_not_the_others(subject, tmp_pat
     lines = [json.dumps(dict(zip(TEXT_COLUMNS, item, strict=True))) + "\n" for item in texts]
     write_relisted(tmp_path / HYPOTHESES, "".join(lines))
     relist(tmp_path / ENVIRONMENT)
-    columns = QUESTION.probe(replace(subject, folder=tmp_path), lambda _: None)
+    columns = QUESTION.probe(Subject(tmp_path, subject.trained), lambda _: None)
     assert columns["kept"] == pytest.approx(columns["words"])
     assert columns["in_place"].tolist() == columns["tokens"]
     assert 0 < columns["kept_by_chance"].sum() < 0.6 * columns["words"].sum()

@@ -1,6 +1,6 @@
 """A finished run opened again: new sentences, contexts and states, coarse memories."""
 
-from typing import ClassVar
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -28,26 +28,17 @@ def test_new_sentences_are_new_and_of_the_buckets_lengths(subject, runs):
     assert open_subject(runs[-1]).fresh_sentences(30) == buckets
 
 
-class _Files(Subject):
-    """The same run, taken for one of the user's files."""
-
-    changes: ClassVar = {"name": "files"}
-
-    @property
-    def settings(self):
-        return super().settings.changed(corpus=self.changes)
-
-
-class _Narrow(_Files):
-    """Taken for one of a language with few sentences: 2,016 of 5 to 10 words."""
-
-    changes: ClassVar = {"name": "copy", "copy_words": 2}
+def taken_for(subject, **corpus):
+    """The same run, taken for one of another corpus."""
+    settings = subject.settings.changed(corpus=corpus)
+    made = Subject(subject.folder, replace(subject.trained, settings=settings))
+    made.__dict__["corpus"] = subject.corpus  # a cached property
+    return made
 
 
 def test_files_give_test_and_validation_sentences_and_a_narrow_language_an_error(subject):
-    files, narrow = (kind(subject.folder, subject.trained) for kind in (_Files, _Narrow))
-    for made in (files, narrow):
-        made.__dict__["corpus"] = subject.corpus  # a cached property
+    files = taken_for(subject, name="files")
+    narrow = taken_for(subject, name="copy", copy_words=2)  # 2,016 sentences of 5 to 10 words
     buckets = files.fresh_sentences(5)
     given = sources(subject.corpus.test) | sources(subject.corpus.valid)
     assert [len(pairs) for pairs in buckets] == [5] * 5
