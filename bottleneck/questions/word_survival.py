@@ -280,4 +280,4 @@ def group_score(
         other = 0.0 if minus is None else numbers[..., minus]
         return np.asarray(numbers[..., group] - other)
 
-    return score, cells.reshape(*cells.shape[:2], -1)
+    return score, cells.reshape(*cells.shape[:2], math.prod(cells.shape[2:]))
