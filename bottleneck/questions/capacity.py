@@ -6,57 +6,61 @@ length, is taken away: (r - c) / (1 - c). On the copying corpus, words at their 
 counted too: there a word says nothing about the next, so that n words in their order are exactly
 n log2 V bits.
 
-A capacity is the length up to which 90 % or 50 % of the words survive (`survival_length`), or a
-bound of it. It is what one training budget reached: an answer can only be "at least".
+A capacity is the length up to which 90 % or 50 % of the words survive (`censored.last_lengths`), or
+a bound of it. It is what one training budget reached: an answer can only be "at least".
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from itertools import product
 from operator import eq
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from numpy import ndarray
 from rich.table import Table
 
-from ..claims.verdict import Verdict, numbers
 from ..corpus.tokens import is_word, tokenize
-from ..figures.plot import Panel, Plot, chosen, data_frame, drawn, facts
+from ..figures.plot import facts
 from ..results.folders import read_texts
 from ..settings.errors import UserError
-from ..settings.sweep import Cell, toml_word, varying
+from ..settings.sweep import Cell, varying
 from ..tables.formats import beyond
 from ..tables.page import Page
 from ..tables.render import new_table
+from ..tables.studied import caption
 from .arms import Arm, arms_of, in_buckets
+from .censored import ENDS, Censored, change, growth, last_lengths
 from .estimates import Estimate, Estimates
-from .question import Columns, Probed, Question, Row, Tell, grade
-from .survival_length import (
-    ENDS,
-    SHARES,
-    WORDS,
-    Lengths,
-    bounded,
-    change,
-    growth,
-    lengths,
-    points_of,
+from .question import Axes, Columns, Judgement, Probed, Question, Row, Tell
+from .word_survival import (
+    SHUFFLES,
+    LinkedReference,
+    chance_survival,
+    partners,
+    rates_score,
+    survival,
+    survival_cells,
 )
-from .survival_sums import rates_score
-from .word_survival import LinkedReference, chance_survivals, partners, survival
 
 if TYPE_CHECKING:
     from .subject import Subject
 
-SHUFFLES = 10
-"""Other sentences of the same length, whose outputs give the share by chance."""
-MAY_DIFFER = frozenset({"model.context_size", "training.updates", "training.seed"})
-"""Settings in which the runs of one corpus and attention may differ."""
+FEWEST = 20
+"""Sentences of a point of the curve: neighbouring lengths with fewer are taken together."""
 FAMILY = ["corpus", "attention", "placement"]
+SHARES = {"90 %": 0.9, "50 %": 0.5}
+WORDS = ("kept", "kept_by_chance", "words")
+PLACES = ("in_place", "in_place_by_chance", "tokens")
+"""Columns of the probe: words that survive, those by chance, and how many were counted."""
+CRITERIA = {
+    "": (WORDS, "corrected"),
+    "_uncorrected": (WORDS, "recall"),
+    "_in_place": (PLACES, "corrected"),
+}
+"""How the measures of a length end, and which share of which words it is the length of."""
 SURVIVE = {"": "words that survive", "_in_place": "words at their own place"}
 """Those whose growth and change are measured, and which have a table and a panel."""
 SIZE, ASKED = 256, 40
@@ -74,87 +78,129 @@ RULE = (
     "grows and the amount is neither. Not measured without several context sizes, without runs "
     "trained twice as long, or if the length is beyond the tested ones."
 )
+Lengths = dict[tuple[str, str], tuple[Censored, list[Censored]]]
+"""By criterion and share, the length of the mean over seeds, and that of each seed."""
 
 
 def probe(subject: "Subject", tell: Tell) -> Columns:
     """One row per test sentence: its point of the curve; its words kept, by chance and in all."""
-    from .subject import source_words
-
     tell("looking for the words")
     pairs = subject.corpus.test
     outputs = [tokenize(text) for text in read_texts(subject.folder).hypotheses]
     linked = [LinkedReference.of(pair, pair.links) for pair in pairs]
-    words = source_words(pairs)
-    points = points_of(words)
+    lengths = np.array([pair.words for pair in pairs], np.int64)
+    points = points_of(lengths)
     others = partners(points, SHUFFLES, seed=subject.settings.scoring.seed)
-    by_chance = chance_survivals(linked, outputs, others)
-    sums = []
-    for pair, kept, chance in zip(pairs, map(survival, linked, outputs), by_chance, strict=True):
-        counted = np.array(list(map(is_word, tokenize(pair.source))), bool) & ~np.isnan(kept)
-        sums.append([kept[counted].sum(), chance[counted].sum(), counted.sum()])
-    references = [item.reference for item in linked]
+    sources = [tokenize(pair.source) for pair in pairs]
+    real = [is_word(token) for source in sources for token in source]
+    sums = survival_cells(
+        np.repeat(np.arange(len(pairs)), list(map(len, sources))),
+        survival(linked, outputs),
+        chance_survival(linked, outputs, others),
+        group=np.where(real, 0, -1),
+        band=np.zeros(len(real), np.int64),
+        shape=(len(pairs), 1, 1),
+    )
 
     def in_place(texts: Sequence[Sequence[str]]) -> Float[ndarray, "sentences"]:
         """How many of each reference's tokens stand at their own place in its output."""
-        both = zip(references, texts, strict=True)
-        return np.array([sum(map(eq, *pair)) for pair in both], np.float64)
+        both = zip(linked, texts, strict=True)
+        return np.array([sum(map(eq, item.reference, text)) for item, text in both], np.float64)
 
+    by_shuffle = [in_place([outputs[other] for other in row]) for row in others]
     return {
-        "source_words": words,
+        "source_words": lengths,
         "point": points,
         "bits": [pair.bits for pair in pairs],
-        **dict(zip(WORDS, np.array(sums, np.float64).T, strict=True)),
+        **dict(zip(WORDS, sums[:, 0, 0].T, strict=True)),
         "in_place": in_place(outputs),
-        "in_place_by_chance": np.mean(
-            [in_place([outputs[other] for other in row]) for row in others], axis=0
-        ),
-        "tokens": list(map(len, references)),
+        "in_place_by_chance": np.mean(by_shuffle, axis=0),
+        "tokens": [len(item.reference) for item in linked],
     }
+
+
+def points_of(words: Int[ndarray, "sentences"]) -> Int[ndarray, "sentences"]:
+    """The point of the curve of each sentence: neighbouring lengths of `FEWEST` or more sentences.
+
+    Lengths are taken together from the shortest up; what is left at the end goes to the last point.
+    """
+    lengths, counts = np.unique(words, return_counts=True)
+    point, inside, left, points = 0, 0, len(words), []
+    for count in counts.tolist():
+        points.append(point)
+        inside, left = inside + count, left - count
+        if inside >= FEWEST and left >= FEWEST:
+            point, inside = point + 1, 0
+    return np.array(points, np.int64)[np.searchsorted(lengths, words)]
 
 
 def summarise(probed: Sequence[Probed]) -> list[Row]:
     """Lengths, their growth, what twice the training adds, bits: by corpus and attention.
 
-    Raises UserError if the runs of one corpus and attention differ in more than `MAY_DIFFER`.
+    Raises UserError if the runs of one corpus and attention differ in more than context size,
+    updates and seed.
     """
-    groups: dict[tuple[str, ...], list[Arm]] = {}
+    families: dict[tuple[str, ...], list[Arm]] = {}
     for arm in arms_of(probed):
         corpus, model = arm.settings.corpus.name, arm.settings.model
-        groups.setdefault((corpus, model.attention, model.placement), []).append(arm)
+        families.setdefault((corpus, model.attention, model.placement), []).append(arm)
     rows: list[Row] = []
-    for arms in groups.values():
-        _check_alike(arms)
-        by_place = {
-            (arm.settings.training.updates, arm.settings.model.context_size): arm for arm in arms
-        }
-        measured: dict[tuple[float, int], Lengths] = {}
-        for (updates, size), arm in sorted(by_place.items(), key=lambda item: item[0]):
-            measured[updates, size] = lengths(arm)
-            rows += _arm_rows(arm, measured[updates, size], measured.get((updates / 2, size), {}))
-        for budget in dict.fromkeys(updates for updates, _ in measured):
-            by_size = {
-                size: known for (updates, size), known in measured.items() if updates == budget
-            }
-            first = by_place[budget, min(by_size)]
-            for suffix, part in by_size[min(by_size)] if len(by_size) > 1 else ():
+    for names, arms in families.items():
+        varied = varying([Cell("", arm.settings) for arm in arms])
+        may = ("model.context_size", "training.updates", "training.seed")
+        if others := ", ".join(name for name in varied if name not in may):
+            raise UserError(
+                f"the runs differ in {others}, and their capacities cannot stand in one table: "
+                "choose one value with `--where`"
+            )
+        measured: dict[float, dict[int, Lengths]] = {}
+        for arm in sorted(arms, key=_place):
+            updates, size = _place(arm)
+            measured.setdefault(updates, {})[size] = _lengths(arm)
+            earlier = measured.get(updates / 2, {}).get(size, {})
+            rows += _arm_rows(arm, measured[updates][size], earlier)
+        for updates, sizes in measured.items():
+            keys = arms[0].row("", math.nan, updates=updates, context_size=None)
+            keys["arm"] = f"{' '.join(names)} updates={updates}"
+            for suffix, part in sizes[min(sizes)] if len(sizes) > 1 else ():
                 if suffix in SURVIVE:
-                    fit = growth({size: known[suffix, part][0] for size, known in by_size.items()})
-                    row = first.row(f"growth{suffix}", **fit, part=part)
-                    name = f"{row['corpus']} {row['attention']} updates={budget}"
-                    rows.append(row | {"arm": name, "context_size": None})
+                    fit = growth({size: known[suffix, part][0] for size, known in sizes.items()})
+                    rows.append(keys | fit | {"measure": f"growth{suffix}", "part": part})
     return rows
 
 
-def _check_alike(arms: Sequence[Arm]) -> None:
-    cells = [Cell("", arm.settings) for arm in arms]
-    for name in [name for name in varying(cells) if name not in MAY_DIFFER]:
-        values = list(dict.fromkeys(toml_word(cell.value(name)) for cell in cells))
-        # What is not set is listed as what it follows: a width, a length.
-        named = next((value for value in values if value != "none"), values[0])
-        raise UserError(
-            f"the runs differ in {name} ({' and '.join(values)}), and capacities of both cannot "
-            f"stand in one table: choose with `--where {name}={named}`"
-        )
+def _place(arm: Arm) -> tuple[int, int]:
+    return arm.settings.training.updates, arm.settings.model.context_size
+
+
+def _lengths(arm: Arm) -> Lengths:
+    """The lengths of an arm; a UserError if a test set is too small for two points of a curve."""
+    probed, measured = arm.runs[0].found, {}
+    for suffix, (columns, measure) in CRITERIA.items():
+        if columns == PLACES and arm.settings.corpus.name != "copy":
+            continue
+        statistics, score = arm.statistics(columns), rates_score(measure)
+        at, rows, words = [], [], []
+        for point in np.unique(probed["point"]):
+            inside = probed["point"] == point
+            sums = statistics[:, inside]
+            mean = arm.estimate(score, sums, int(point))
+            if mean.filled:
+                at.append(float(probed["source_words"][inside].mean()))
+                rows.append(np.concatenate([[mean.value], score(sums.sum(axis=1)), mean.draws]))
+                words.append(probed[columns[-1]][inside].sum())
+        if len(at) < 2:
+            raise UserError(
+                f"the {len(probed['point']):,} test sentences of the {arm.settings.corpus.name} "
+                f"runs do not make two points of a curve, of {FEWEST} sentences each: train with "
+                "more corpus.test_pairs"
+            )
+        lasts = last_lengths(np.array(at), np.array(rows).T, np.array(words), SHARES.values())
+        for part, last in zip(SHARES, lasts, strict=True):
+            value, seeds, draws = np.split(last, [1, 1 + len(arm.runs)])
+            alone = [Censored(seed, draws[:0], at[0], at[-1]) for seed in seeds.tolist()]
+            measured[suffix, part] = Censored(float(value[0]), draws, at[0], at[-1]), alone
+    return measured
 
 
 def _arm_rows(arm: Arm, measured: Lengths, earlier: Lengths) -> Iterator[Row]:
@@ -163,23 +209,21 @@ def _arm_rows(arm: Arm, measured: Lengths, earlier: Lengths) -> Iterator[Row]:
     Bits are those of one more word and of the words that survive, in all and for each number;
     there are none if the bits of the sentences are not known (nan).
     """
-    probed, size = arm.runs[0].found, arm.settings.model.context_size
-    n = len(probed["point"])
+    probed, n = arm.runs[0].found, len(arm.runs[0].found["point"])
     for (suffix, part), (mean, seeds) in measured.items():
-        yield arm.row(f"length{suffix}", **bounded(mean), part=part, n=n)
+        yield arm.row(f"length{suffix}", **mean.row(), part=part, n=n)
         for run, alone in zip(arm.runs, seeds, strict=True):
             keys = {"part": part, "n": n, "note": f"value {alone.side}" if alone.side else ""}
             yield arm.seed_row(run, f"length{suffix}", alone.shown, **keys)
-    for (suffix, part), (once, _) in earlier.items():
-        if suffix in SURVIVE:
-            added = change(once, measured[suffix, part][0])
+        if suffix in SURVIVE and earlier:
+            added = change(earlier[suffix, part][0], mean)
             yield arm.row(f"added{suffix}", **added, part=part, n=n)
     if not np.isnan(probed["bits"]).any():
         a_word = float(np.polyfit(probed["source_words"], probed["bits"], 1)[0])
         yield arm.row("bits_a_word", a_word, n=n)
         for part, share in SHARES.items():
-            length = bounded(measured.get(("_in_place", part), measured["", part])[0])
-            for measure, unit in (("bits", 1), ("bits_a_number", size)):
+            length = measured.get(("_in_place", part), measured["", part])[0].row()
+            for measure, unit in (("bits", 1), ("bits_a_number", arm.settings.model.context_size)):
                 bits = {end: share * a_word * length[end] / unit for end in ENDS}
                 yield arm.row(measure, **bits, part=part, n=n, note=length["note"])
     statistics = arm.statistics(WORDS)
@@ -188,107 +232,94 @@ def _arm_rows(arm: Arm, measured: Lengths, earlier: Lengths) -> Iterator[Row]:
         yield from arm.rows("chance", rates_score("chance"), statistics[:, inside], **keys)
 
 
-@dataclass(frozen=True)
-class Bounded(Estimate):
-    """A number of which ``value``, ``low`` or ``high`` may be a bound; ``note`` says which is."""
-
-    def beyond(self, end: str) -> str:
-        """``>`` or ``<`` if this end is a bound, else empty."""
-        return beyond(self.note, end)
-
-    def ends(self, form: str, missing: str = "") -> list[str]:
-        """Value, low and high, after the sign of a bound."""
-        both = [(self.beyond(end), getattr(self, end)) for end in ENDS]
-        return [missing if math.isnan(end) else sign + form.format(end) for sign, end in both]
-
-    def text(self, form: str = "{:.1f}", unit: str = "") -> str:
-        """``14.2 [13.8, at least 14.9]``; if all three are one bound it stands once."""
-        value, low, high = self.ends(form + unit, "open")
-        alone = self.beyond("value") and value == low == high
-        text = value if alone else f"{value} [{low}, {high}]"
-        return text.replace(">", "at least ").replace("<", "under ")
-
-    def cell(self, form: str) -> str:
-        """The cell of a table: bounds have a sign, and open ends are empty."""
-        value, low, high = self.ends(form)
-        return f"{value}\n{low}..{high}" if value else ""
-
-
-@dataclass(frozen=True, eq=False)
 class Family:
-    """The numbers of one corpus and attention, by measure, share, updates and context size.
+    """The arms of one corpus, attention and placement, by updates and context size.
 
-    The size of what is about all sizes is None. ``size`` is the one that C2 is about, else the
-    largest; ``once`` are the updates that were doubled, else the most.
+    The size of what is about all sizes is 0. ``size`` is the one that C2 is about, else the
+    largest; ``once`` are the updates that were doubled, else the most. ``half``, ``added`` and
+    ``growth`` are what the rule reads; a number that is not there is nan.
     """
 
-    corpus: str
-    attention: str
-    numbers: Mapping[tuple[str, str, int, int | None], Bounded]
-    sizes: Sequence[int]
-    size: int
-    budgets: Sequence[int]
-    once: int
+    def __init__(self, estimates: Estimates, rows: pd.DataFrame) -> None:
+        self.estimates = estimates
+        self.corpus, self.attention = rows[["corpus", "attention"]].iloc[0]
+        sizes = [0 if pd.isna(size) else int(size) for size in rows["context_size"]]
+        budgets = rows["updates"].astype(int).tolist()
+        self.arms = dict(zip(zip(budgets, sizes, strict=True), rows["arm"], strict=True))
+        self.sizes, self.budgets = sorted({*sizes} - {0}), sorted({*budgets})
+        doubled = (updates for updates in self.budgets if 2 * updates in self.budgets)
+        self.once = next(doubled, self.budgets[-1])
+        self.size = SIZE if SIZE in self.sizes else self.sizes[-1]
+        self.half = self.get("length", "50 %", self.once, self.size)
+        self.added = self.get("added", "50 %", 2 * self.once, self.size)
+        self.growth = self.get("growth", "50 %", self.once, 0)
 
-    def get(self, measure: str, part: str, updates: int, size: int | None) -> Bounded:
+    def get(self, measure: str, part: str, updates: int, size: int) -> Estimate:
         """A number; nan if there is none."""
-        return self.numbers.get((measure, part, updates, size), Bounded(*[math.nan] * 3))
+        arm = self.arms.get((updates, size), "")
+        return self.estimates.get(measure, arm, part=part) or Estimate(*[math.nan] * 3)
 
-    def lengths(self, part: str) -> dict[int, Bounded]:
-        """The lengths at the claim's size, by updates."""
-        known = {updates: self.get("length", part, updates, self.size) for updates in self.budgets}
-        return {updates: length for updates, length in known.items() if length.value >= 0}
+    def lengths(self, part: str) -> list[tuple[int, Estimate]]:
+        """The updates and the length of each budget at the claim's size."""
+        known = [
+            (updates, self.get("length", part, updates, self.size)) for updates in self.budgets
+        ]
+        return [(updates, length) for updates, length in known if length.value >= 0]
 
 
 def families(estimates: Estimates) -> list[Family]:
     """What was measured, by corpus, attention and placement."""
-    rows, made = estimates.means[estimates.means["part"] != ""], []
-    for (corpus, attention, _), subset in rows.groupby(FAMILY, sort=False, dropna=False):
-        known = {}
-        for row in subset.to_dict("records"):
-            size = None if pd.isna(row["context_size"]) else int(row["context_size"])
-            number = Bounded(*(float(row[end]) for end in ENDS), note=row["note"])
-            known[row["measure"], row["part"], int(row["updates"]), size] = number
-        sizes = sorted({size for *_, size in known if size is not None})
-        budgets = sorted({updates for _, _, updates, _ in known})
-        once = next((updates for updates in budgets if 2 * updates in budgets), budgets[-1])
-        size = SIZE if SIZE in sizes else sizes[-1]
-        made.append(Family(corpus, attention, known, sizes, size, budgets, once))
-    return made
+    rows = estimates.means[estimates.means["part"] != ""]
+    groups = rows.groupby(FAMILY, sort=False, dropna=False)
+    return [Family(estimates, subset) for _, subset in groups]
 
 
-def decide(estimates: Estimates | None) -> Sequence[Verdict]:
+def ends(number: Estimate, form: str, missing: str = "") -> list[str]:
+    """Value, low and high, after the sign of a bound (``>`` or ``<``)."""
+    numbers = [(beyond(number.note, end), getattr(number, end)) for end in ENDS]
+    return [missing if math.isnan(end) else sign + form.format(end) for sign, end in numbers]
+
+
+def text(number: Estimate, form: str = "{:.1f}") -> str:
+    """``14.2 [13.8, at least 14.9]``; if all three are one bound it stands once."""
+    value, low, high = ends(number, form, "open")
+    words = value if value[0] in "<>" and value == low == high else f"{value} [{low}, {high}]"
+    return words.replace(">", "at least ").replace("<", "under ")
+
+
+def cell(number: Estimate, form: str) -> str:
+    """The cell of a table: bounds have a sign, and open ends are empty."""
+    value, low, high = ends(number, form)
+    return f"{value}\n{low}..{high}" if value else ""
+
+
+def decide(estimates: Estimates) -> Judgement | str:
     """C2: 256 numbers hold so many words and no more.
 
     A number that is not known is on neither side of another.
     """
-    known = families(estimates) if estimates else []
-    known = [family for family in known if family.attention == "none"]
+    known = [family for family in families(estimates) if family.attention == "none"]
     if not known:
-        reason = "no capacity was measured: run `bottleneck study capacity`"
-        reason = "no run without attention was measured" if estimates else reason
-        return [Verdict("C2", "not measured", RULE, reason)]
+        return "no run without attention was measured"
     known.sort(key=lambda family: family.corpus != "copy")
     family, because = known[0], "; ".join(map(reading, known))
-    half = family.get("length", "50 %", family.once, family.size)
-    added = family.get("added", "50 %", 2 * family.once, family.size)
-    exponent = family.get("growth", "50 %", family.once, None)
-    number: dict[str, Any] = {}
-    if not half.beyond("value"):
-        ends = (math.nan if half.beyond(end) else getattr(half, end) for end in ENDS)
-        name = f"words of {family.corpus}, half of which survive in {family.size} numbers"
-        number = numbers(name, *ends)
-    if half.beyond("value"):
-        reason = "the length is beyond the tested ones"
-    elif math.isnan(added.value):
-        reason = "no run was trained twice as long"
-    elif math.isnan(exponent.value):
-        reason = "fewer than two context sizes have a length within the tested ones"
-    else:
-        most = MOST_ADDED * half.value
-        grows = exponent.low > 0 and not (added.low > 0 and added.value >= most)
-        return [Verdict("C2", grade(grows and added.high < most, grows), RULE, because, **number)]
-    return [Verdict("C2", "not measured", RULE, f"{reason}; {because}", **number)]
+    half, added, exponent = family.half, family.added, family.growth
+    if beyond(half.note, "value"):
+        return f"the length is beyond the tested ones; {because}"
+    if math.isnan(added.value):
+        return f"no run was trained twice as long; {because}"
+    if math.isnan(exponent.value):
+        return f"fewer than two context sizes have a length within the tested ones; {because}"
+    most = MOST_ADDED * half.value
+    grows = exponent.low > 0 and not (added.low > 0 and added.value >= most)
+    known_ends = (math.nan if beyond(half.note, end) else getattr(half, end) for end in ENDS)
+    return Judgement(
+        held=grows and added.high < most,
+        partly=grows,
+        because=[because],
+        measure=f"words of {family.corpus}, half of which survive in {family.size} numbers",
+        number=Estimate(*known_ends),
+    )
 
 
 def reading(family: Family) -> str:
@@ -297,26 +328,24 @@ def reading(family: Family) -> str:
     The answer to the lecture's question is how many words at least, never how many at most.
     """
     reached = [
-        f"{'' if half.beyond('value') else 'up to '}{half.text()} words after {updates:,} updates"
-        for updates, half in family.lengths("50 %").items()
+        f"{'' if beyond(half.note, 'value') else 'up to '}{text(half)} words after {updates:,} "
+        "updates"
+        for updates, half in family.lengths("50 %")
     ]
     clauses = [
         f"on {family.corpus} half of the words survive in {family.size} numbers in sentences of "
         f"{', of '.join(reached)}"
     ]
-    added = family.get("added", "50 %", 2 * family.once, family.size)
-    if not math.isnan(added.value):
-        clauses.append(f"twice the updates change that by {added.text('{:+z.1f}')}")
-    exponent = family.get("growth", "50 %", family.once, None)
-    if not math.isnan(exponent.value):
-        power = exponent.text("{:.2f}")
+    if not math.isnan(family.added.value):
+        clauses.append(f"twice the updates change that by {text(family.added, '{:+z.1f}')}")
+    if not math.isnan(family.growth.value):
+        power = text(family.growth, "{:.2f}")
         clauses.append(f"the length grows with the context size to the power {power}")
-    lengths = family.lengths("90 %")
-    updates = max(lengths, key=lambda updates: (lengths[updates].low, updates))
-    most, words = lengths[updates], math.floor(lengths[updates].low)
+    updates, most = max(family.lengths("90 %"), key=lambda item: (item[1].low, item[0]))
+    words = math.floor(most.low)
     trained = f"with this training ({updates:,} updates) {family.size} numbers"
-    if most.beyond("low") == "<":
-        keep = "do not keep" if most.beyond("value") == "<" else "may not keep"
+    if beyond(most.note, "low") == "<":
+        keep = "do not keep" if beyond(most.note, "value") == "<" else "may not keep"
         clauses.append(
             f"{trained} {keep} 90 % of the words of {family.corpus} even at the {most.low:.1f} "
             "words of the shortest sentences; more training might change that"
@@ -333,19 +362,17 @@ def notes(frame: pd.DataFrame) -> list[str]:
     """What the columns are, and of each corpus its sentences, bits and chance."""
     lines = [
         "90 %, 50 %: the length in words at which this share of a sentence's words survives beyond "
-        "chance, made to fall with length (isotonic regression). Copied words may survive out of "
-        "order, so those at their own place are counted as well. > and <: beyond the tested "
-        "lengths, whose end is printed. Twice: with twice the updates. Added: what they add at "
-        "50 %; an open end is beyond the tested lengths (C12).",
+        "chance: the mean over seeds, made to fall with length (isotonic regression). Copied words "
+        "may survive out of order: those at their own place are counted as well. > and <: beyond "
+        "the tested lengths, whose end is printed. Twice: with twice the updates. Added: what they "
+        "add at 50 % (C12); an open end is beyond the tested lengths.",
         "Growth: the exponent b of words = a numbers^b over the context sizes whose length is "
         "within the tested ones; its range is too narrow if many resamples are beyond them.",
         "Bits per number: bits of the surviving half of the words at the length of 50 %, after the "
         "longer training; of copied words those at their own place. The output does not say which "
         "half survives: up to one bit less for each word of the sentence is certain.",
-        "With attention there is no single vector to fill: the decoder reads every state.",
     ]
-    means = frame[frame["seed"].isna()]
-    for corpus, rows in means.groupby("corpus", sort=False):
+    for corpus, rows in frame[frame["seed"].isna()].groupby("corpus", sort=False):
         values = {name: part.dropna() for name, part in rows.groupby("measure")["value"]}
         parts = [f"{int(rows.loc[rows['measure'] == 'length', 'n'].max()):,} test sentences"]
         if len(bits := values.get("bits_a_word", ())):
@@ -356,15 +383,7 @@ def notes(frame: pd.DataFrame) -> list[str]:
                 "stand in the outputs of other sentences"
             )
         lines.append(f"{corpus}: {'; '.join(parts)}.")
-    seeds = ", ".join(map(str, sorted({int(seed) for seed in frame["seed"].dropna()})))
-    several = f"Seeds {seeds}: a length is read from the mean of their survival."
-    alone = f"One seed ({seeds}): nothing is known of the spread over seeds."
-    return [
-        *lines,
-        several if "," in seeds else alone,
-        "Ranges are 95 % over test sentences (bootstrap), the same resamples for every seed, "
-        "context and budget; they say nothing of other seeds.",
-    ]
+    return [*lines, *caption(frame)]
 
 
 def _table(family: Family, suffix: str) -> Table:
@@ -372,22 +391,22 @@ def _table(family: Family, suffix: str) -> Table:
     once, twice = family.once, 2 * family.once
     budgets = [budget for budget in (once, twice) if budget in family.budgets]
     columns = [(part, updates) for updates in budgets for part in SHARES]
-    with_bits = suffix == ("_in_place" if family.corpus == "copy" else "")
     heads, title = ["context", *SHARES], f"{SURVIVE[suffix]}, {once:,} updates"
     if twice in budgets:
         heads += ["90 %\ntwice", "50 %\ntwice", "added\n(50 %)"]
         title += f" (twice: {twice:,})"
-    heads += ["bits per\nnumber"] if with_bits else []
+    with_bits = suffix == ("_in_place" if family.corpus == "copy" else "")
+    heads += ["bits per\nnumber"] * with_bits
     table = new_table(f"{family.corpus}, attention {family.attention}: {title}", heads, texts=0)
     for size in family.sizes:
-        cells = [family.get(f"length{suffix}", *column, size).cell("{:.1f}") for column in columns]
+        cells = [cell(family.get(f"length{suffix}", *column, size), "{:.1f}") for column in columns]
         if twice in budgets:
-            cells.append(family.get(f"added{suffix}", "50 %", twice, size).cell("{:+.1f}"))
+            cells.append(cell(family.get(f"added{suffix}", "50 %", twice, size), "{:+.1f}"))
         if with_bits:  # no room for the interval
-            bits = family.get("bits_a_number", "50 %", budgets[-1], size).cell("{:.2f}")
-            cells.append(bits.partition("\n")[0])
+            bits = family.get("bits_a_number", "50 %", budgets[-1], size)
+            cells.append(ends(bits, "{:.2f}")[0])
         table.add_row(str(size), *cells)
-    growths = [family.get(f"growth{suffix}", *column, None).cell("{:.2f}") for column in columns]
+    growths = [cell(family.get(f"growth{suffix}", *column, 0), "{:.2f}") for column in columns]
     if any(growths):
         table.add_row("growth", *growths)
     return table
@@ -412,27 +431,26 @@ class CapacityQuestion(Question):
             data = data.merge(part, on=keys, how="left", validate="1:1")
         return Page(self.name, self.title, data, body, [], self.notes(frame))
 
-    def plot(self, frame: pd.DataFrame) -> Plot:
-        """A panel a share of the words, corpus and criterion: lengths by context size."""
-        rows, panels = [], []
-        shares = dict.fromkeys(frame.loc[frame["measure"] == "length", "part"])
-        for share, corpus, suffix in product(reversed(shares), frame["corpus"].unique(), SURVIVE):
-            subset = chosen(frame, f"length{suffix}", corpus=corpus, part=share)
-            if subset.empty:
-                continue
-            # Here the attention is the arm, and its lines are the budgets, the most first.
-            budgets = [f"{int(updates):,} updates" for updates in subset["updates"]]
-            subset = subset.assign(
-                arm=subset["attention"], control=budgets, most=-subset["updates"]
-            ).sort_values(["arm", "most", "context_size"], kind="stable")
-            name = f"{corpus}: {share} survive{suffix.replace('_', ' ')}"
-            rows += drawn(name, subset, "context_size")
-            panels.append(
-                Panel(name, "context size, numbers", "length, words", "sentences", numeric=True,
-                      log_x=True, limits=(0, None))
-            )  # fmt: skip
-        note = f"{facts(frame)[0]} Triangles: beyond the lengths that were tested, at that side."
-        return Plot(self.figure, tuple(panels), data_frame(rows), (note,))
+    def footnotes(self, frame: pd.DataFrame) -> tuple[str, ...]:
+        """What the bars and the triangles are."""
+        beyond_tested = "Triangles: beyond the lengths that were tested, at that side."
+        return (f"{facts(frame)[0]} {beyond_tested}",)
+
+
+def panel(part: str, corpus: str, suffix: str) -> Axes:
+    """Lengths by context size; the attention is the arm, its lines the budgets, the most first."""
+
+    def select(rows: pd.DataFrame) -> pd.DataFrame:
+        rows = rows[(rows["corpus"] == corpus) & (rows["part"] == part)]
+        budgets = [f"{int(updates):,} updates" for updates in rows["updates"]]
+        rows = rows.assign(arm=rows["attention"], control=budgets, most=-rows["updates"])
+        return rows.sort_values(["arm", "most", "context_size"], kind="stable")
+
+    return Axes(
+        f"{corpus}: {part} survive{suffix.replace('_', ' ')}", f"length{suffix}", "length, words",
+        x="context_size", x_label="context size, numbers", select=select, lines=None, numeric=True,
+        log_x=True,
+    )  # fmt: skip
 
 
 QUESTION = CapacityQuestion(
@@ -445,13 +463,13 @@ QUESTION = CapacityQuestion(
     probe=probe,
     summarise=summarise,
     suits=lambda settings: settings.corpus.is_drawn and settings.model.source == "seen",
+    rule=RULE,
     decide=decide,
     notes=notes,
     measures=(
         "length_uncorrected", "length", "added", "growth",
         "length_in_place", "added_in_place", "growth_in_place", "bits", "bits_a_number",
     ),
-    grids=(),
     figure="How many words does a context hold?",
-    axes=(),
+    axes=[panel(*names) for names in product(reversed(SHARES), ("grammar", "copy"), SURVIVE)],
 )  # fmt: skip

@@ -1,20 +1,23 @@
 """A number of words or steps that is known only within the range that was tested.
 
 Beyond the range it is infinite: +inf reads "at least the highest tested", -inf "under the lowest".
-No arithmetic is done on such ends, so that a bound never passes for a number.
+No arithmetic is done on such ends, so that a bound never passes for a number. In the rows of a
+table the bound is the end of the range, and ``note`` says so ("value at least, high at least").
 """
 
+import math
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from math import ceil, floor, inf, isinf
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from jaxtyping import Float
 from numpy import ndarray
 
-from ..scoring.bootstrap import LEVEL, Interval
+from ..scoring.bootstrap import LEVEL, Estimate, Interval
 
-Side = Literal["under", "", "at least"]
+ENDS = ("value", "low", "high")
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,11 +30,9 @@ class Censored:
     highest: float
 
     @property
-    def side(self) -> Side:
+    def side(self) -> Literal["under", "", "at least"]:
         """What stands before `shown`: nothing where the value was reached."""
-        if not isinf(self.value):
-            return ""
-        return "at least" if self.value > 0 else "under"
+        return "" if not isinf(self.value) else "at least" if self.value > 0 else "under"
 
     @property
     def shown(self) -> float:
@@ -47,9 +48,87 @@ class Censored:
         low, high = floor((1 - LEVEL) / 2 * last), ceil((1 + LEVEL) / 2 * last)
         return Interval(float(ordered[low]), float(ordered[high]))
 
+    def row(self) -> dict[str, Any]:
+        """``value``, ``low``, ``high`` and ``note`` of a table's row."""
+        ends = dict(zip(ENDS, (self.value, self.interval.low, self.interval.high), strict=True))
+        bounds = [f"{name} {'at least' if end > 0 else 'under'}"
+                  for name, end in ends.items() if isinf(end)]  # fmt: skip
+        inside = {end: float(np.clip(ends[end], self.lowest, self.highest)) for end in ENDS}
+        return inside | {"note": ", ".join(bounds)}
+
 
 def censor(
     values: Float[ndarray, "*rows"], lowest: float, highest: float
 ) -> Float[ndarray, "*rows"]:
     """Infinite on the side on which a value leaves the range; nan stays."""
     return np.where(values > highest, inf, np.where(values < lowest, -inf, values))
+
+
+def last_lengths(
+    at: Float[ndarray, "points"],
+    rows: Float[ndarray, "rows points"],
+    words: Float[ndarray, "points"],
+    shares: Iterable[float],
+) -> list[Float[ndarray, "rows"]]:
+    """For each share, the last length at which each row is still at it; infinite if beyond ``at``.
+
+    A row becomes the nearest falling curve (isotonic regression by least squares, weighted by
+    words: Barlow et al. 1972), because a noisy rise is no capacity, joined by straight lines.
+    """
+    from scipy.optimize import isotonic_regression  # here, because it takes a second to import
+
+    fits = [isotonic_regression(row, weights=words, increasing=False) for row in rows]
+    curves = np.array([fit.x for fit in fits])
+    lasts = []
+    for share in shares:
+        reached = (curves >= share - 1e-9).sum(axis=-1)  # means may differ from it by rounding
+        before = np.clip(reached - 1, 0, len(at) - 2)
+        high, low = (np.take_along_axis(curves, (before + k)[:, None], 1)[:, 0] for k in (0, 1))
+        fall = high - low
+        part = np.clip((high - share) / np.where(fall > 1e-12, fall, 1.0), 0.0, 1.0)
+        between = at[before] + part * (at[before + 1] - at[before])
+        beyond = np.where(reached == 0, -inf, inf)
+        lasts.append(np.where((reached > 0) & (reached < len(at)), between, beyond))
+    return lasts
+
+
+def change(once: Censored, twice: Censored) -> dict[str, Any]:
+    """Twice minus once, paired by resample; of censored lengths, all that can be said of it.
+
+    A length is between two numbers (equal if it is not censored), and so is the difference. Its
+    value is the least that it can be, and ``note`` says so; its interval is from the lower end of
+    the least to the upper end of the most. An end that is not known is nan.
+    """
+    spans = []
+    for length in (twice, once):
+        values = np.append(length.value, length.draws)
+        least = np.select([values == inf, values == -inf], [length.highest, 0.0], values)
+        spans.append((least, np.where(values == -inf, length.lowest, values)))
+    least, most = spans[0][0] - spans[1][1], spans[0][1] - spans[1][0]
+    bottom, top = (Censored(math.nan, ends[1:], -inf, inf).interval for ends in (least, most))
+    ends = [float(least[0]), bottom.low, top.high]
+    value, low, high = (math.nan if isinf(end) else end for end in ends)
+    if once.side == twice.side != "":
+        value = math.nan
+    note = "value at least" if most[0] > value else ""
+    return {"value": value, "low": low, "high": high, "note": note}
+
+
+def growth(by_size: Mapping[int, Censored]) -> dict[str, Any]:
+    """Exponent b of length = a size^b by least squares of the logarithms; nan under two sizes.
+
+    ``n`` sizes are fitted; ``note`` names those left out, whose length is censored. A censored draw
+    of a fitted size counts as the end of the tested lengths, so that the interval is too narrow if
+    many are.
+    """
+    fitted = {size: length for size, length in sorted(by_size.items()) if not length.side}
+    censored = ", ".join(str(size) for size in sorted(set(by_size) - set(fitted)))
+    row = {"n": len(fitted), "note": f"censored: {censored}" if censored else ""}
+    if len(fitted) < 2:
+        return row | {"value": math.nan}
+    values = np.log([length.value for length in fitted.values()])
+    draws = np.log([np.clip(item.draws, item.lowest, item.highest) for item in fitted.values()])
+    centred = np.log(list(fitted)) - np.log(list(fitted)).mean()
+    line = centred / (centred**2).sum()
+    exponent = Estimate(float(line @ values), line @ draws)
+    return row | {"value": exponent.value, **vars(exponent.interval)}

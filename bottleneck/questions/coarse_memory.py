@@ -7,18 +7,16 @@ not trained to use the bits.
 """
 
 from collections.abc import Iterator
-from functools import partial
 
 import jax
 import numpy as np
 from flax import nnx
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
-from ..corpus.batches import EncodedPairs, EvaluationBatch, evaluation_batches, restore
+from ..corpus.batches import EncodedPairs, evaluation_batches, restore
 from ..decoding.search import make_search
 from ..model.attention import Memory
-from ..model.parts import on_host
-from ..model.translator import Translator, Weights, real_positions
+from ..model.translator import Translator, real_positions
 from .question import Tell
 from .recovered_bits import FULL, LEVELS
 from .subject import Subject
@@ -27,9 +25,6 @@ BATCH = 64
 """Sentences translated at once."""
 TRAINING = 1_000
 """Training sentences whose memories give the range of each number."""
-
-States = tuple[Float[np.ndarray, "batch source context"], Float[np.ndarray, "batch context"]]
-"""Every state at context width, and the context."""
 Span = tuple[Float[np.ndarray, "context"], Float[np.ndarray, "context"]]
 """Lowest and highest value of each number."""
 
@@ -57,7 +52,7 @@ def coarse_translations(subject: Subject, tell: Tell) -> Iterator[tuple[str, lis
     batches = evaluation_batches(subject.encode(subject.corpus.test), BATCH)
     tell("ranges of the numbers")
     spans = ranges(subject)
-    memories = [memory(subject, batch) for batch in batches]
+    memories = [subject.memory(subject.weights, item.batch) for item in batches]
     words, target = map(len, subject.vocabularies), subject.vocabularies[1]
     translator = HandedMemory(subject.settings.model, *words, nnx.Rngs(params=jax.random.key(0)))
     nnx.update(translator, subject.weights)
@@ -67,11 +62,9 @@ def coarse_translations(subject: Subject, tell: Tell) -> Iterator[tuple[str, lis
     for level in LEVELS:
         tell(f"translating at {level} bits per number" if level != FULL else "translating as it is")
         outputs = []
-        for padded, states in zip(batches, memories, strict=True):
-            coarse = states
-            if level != FULL:
-                both = zip(states, spans, strict=True)
-                coarse = [quantise(vectors, span, int(level)) for vectors, span in both]
+        for padded, memory in zip(batches, memories, strict=True):
+            both = zip(memory, spans, strict=True)
+            coarse = memory if level == FULL else [quantise(*part, int(level)) for part in both]
             weights["values"], weights["last"] = map(nnx.Variable, coarse)
             tokens = search(weights, padded.batch.source, padded.batch.source_lengths).tokens
             outputs.append(np.asarray(tokens))
@@ -79,34 +72,17 @@ def coarse_translations(subject: Subject, tell: Tell) -> Iterator[tuple[str, lis
         yield level, [target.text(target.decode(row.tolist())) for row in rows]
 
 
-def ranges(subject: Subject) -> tuple[Span, Span]:
+def ranges(subject: Subject) -> list[Span]:
     """The range of each number of a state, and of the context, in training."""
     source = subject.encode(subject.corpus.train[:TRAINING]).source
-    states, contexts = [], []
+    parts: tuple[list, list] = ([], [])
     for padded in evaluation_batches(EncodedPairs(source, source), BATCH):
-        values, last = memory(subject, padded)
-        states.append(values[np.arange(values.shape[1]) < padded.batch.source_lengths[:, None]])
-        contexts.append(last)
-    both = (np.concatenate(part).astype(np.float64) for part in (states, contexts))
-    of_states, of_contexts = ((part.min(axis=0), part.max(axis=0)) for part in both)
-    return of_states, of_contexts
-
-
-def memory(subject: Subject, padded: EvaluationBatch) -> States:
-    """What the encoder makes of a batch, in full precision."""
-    batch = padded.batch
-    encoded = _memory(subject.graph, subject.weights, batch.source, batch.source_lengths)
-    return on_host(encoded.values), on_host(encoded.last)
-
-
-@partial(jax.jit, static_argnums=0)
-def _memory(
-    graph: nnx.GraphDef,
-    weights: Weights,
-    source: Int[Array, "batch source"],
-    lengths: Int[Array, " batch"],
-) -> Memory:
-    return nnx.merge(graph, weights).encode(source, lengths)
+        values, last = subject.memory(subject.weights, padded.batch)
+        real = np.arange(values.shape[1]) < padded.batch.source_lengths[:, None]
+        parts[0].append(values[real])
+        parts[1].append(last)
+    both = (np.concatenate(part).astype(np.float64) for part in parts)
+    return [(vectors.min(axis=0), vectors.max(axis=0)) for vectors in both]
 
 
 def quantise(

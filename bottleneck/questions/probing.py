@@ -4,7 +4,6 @@ What a probe found on a run is kept in the run's folder, as a CSV file and a JSO
 what made it; the question's table is made of what was found on all runs.
 """
 
-import csv
 import io
 import json
 import subprocess
@@ -13,6 +12,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from queue import Queue
 from threading import Thread
+from typing import IO
 
 import numpy as np
 import pandas as pd
@@ -39,45 +39,39 @@ def probe_runs(
     study: Study, runs: Sequence[Path], listener: Listener, width: int, force: bool = False
 ) -> None:
     """Measure what is not yet measured, ``width`` runs at once; a failure is a UserError."""
-    waiting = [run for run in runs if force or not is_kept(run, study)]
-    waiting.reverse()
-    events: Queue[tuple[Path, dict]] = Queue()
+    waiting = [run for run in reversed(runs) if force or not is_kept(run, study)]
+    left, events = len(waiting), Queue()
     with held_processes() as processes:
-        left = len(waiting)
-        for _ in range(min(width, len(waiting))):
-            processes.append(_start(study, waiting.pop(), events))
+
+        def start(run: Path) -> None:
+            errors = tempfile.TemporaryFile("w+", encoding="utf8", errors="replace")  # noqa: SIM115 (the reader closes it)
+            order = {"study": study.name, "run": str(run.resolve())}
+            processes.append(start_worker("questions", order, errors))
+            Thread(target=_read, args=(run, processes[-1], errors, events), daemon=True).start()
+
+        for _ in range(min(width, left)):
+            start(waiting.pop())
         while left:
             run, event = events.get()
             if "failed" in event:
                 raise UserError(f"study {study.name} of run {run.name}: {event['failed']}")
             listener(run, event["phase"])
-            if event["phase"] != "done":
-                continue
-            left -= 1
-            if waiting:
-                processes.append(_start(study, waiting.pop(), events))
+            if event["phase"] == "done":
+                left -= 1
+                if waiting:
+                    start(waiting.pop())
 
 
-def _start(study: Study, run: Path, events: Queue) -> subprocess.Popen:
-    errors = tempfile.TemporaryFile("w+", encoding="utf8", errors="replace")  # noqa: SIM115 (the reader closes it)
-    order = {"study": study.name, "run": str(run.resolve())}
-    process = start_worker("questions", order, errors)
-    Thread(target=_read, args=(run, process, errors, events), daemon=True).start()
-    return process
-
-
-def _read(run: Path, process: subprocess.Popen, errors: object, events: Queue) -> None:
-    """Pass a worker's lines on, then how it ended."""
-    failed = False
+def _read(run: Path, process: subprocess.Popen, errors: IO[str], events: Queue) -> None:
+    """Pass a worker's lines on, then how it ended, which its own failure says already."""
     with errors, process.stdout:
         for line in process.stdout:
             event = json.loads(line)
-            failed = failed or "failed" in event
             events.put((run, event))
-        if process.wait() and not failed:
-            events.put((run, {"failed": last_words(process, errors)}))
-        elif not failed:
-            events.put((run, {"phase": "done"}))
+            if "failed" in event:
+                return
+        ended = {"failed": last_words(process, errors)} if process.wait() else {"phase": "done"}
+        events.put((run, ended))
 
 
 def is_kept(run: Path, study: Study) -> bool:
@@ -87,10 +81,10 @@ def is_kept(run: Path, study: Study) -> bool:
     return known and read_object(made, _again(study)).get("version") == study.version
 
 
-def keep(run: Path, study: Study, found: Columns) -> None:
+def keep(run: Path, study: Study, columns: Columns) -> None:
     """Write what was found; the file that says so comes last."""
     made = json_text({"study": study.name, "version": study.version})
-    files = {"csv": tidy_csv(pd.DataFrame(found)), "json": made}
+    files = {"csv": tidy_csv(pd.DataFrame(columns)), "json": made}
     write_listed(
         run, [(f"{PROBES}/{study.name}.{suffix}", text.encode()) for suffix, text in files.items()]
     )
@@ -103,20 +97,17 @@ def read_kept(run: Path, settings: RunSettings, study: Study) -> Probed:
     """
     path = _file(run, study, "csv")
     try:
-        text = read_checked(path, _again(study)).decode()
-        names, *rows = csv.reader(io.StringIO(text, newline=""))
-        columns = {name: [row[place] for row in rows] for place, name in enumerate(names)}
-    except (OSError, ValueError, IndexError, csv.Error) as error:
+        content = io.BytesIO(read_checked(path, _again(study)))
+        frame = pd.read_csv(content, dtype=str, keep_default_na=False)
+    except (OSError, ValueError) as error:
         raise damaged(path, error, _again(study)) from None
-    return Probed(run, settings, {name: _array(column) for name, column in columns.items()})
-
-
-def _array(texts: list[str]) -> np.ndarray:
-    """Numbers, nan where there is none; or text."""
-    try:
-        return np.array([float(text) if text else np.nan for text in texts], dtype=np.float64)
-    except ValueError:
-        return np.array(texts, dtype=np.str_)
+    columns: dict[str, np.ndarray] = {}
+    for name, texts in frame.items():
+        try:
+            columns[name] = np.array([text or "nan" for text in texts], np.float64)
+        except ValueError:
+            columns[name] = np.array(texts, np.str_)
+    return Probed(run, settings, columns)
 
 
 def _file(run: Path, study: Study, suffix: str) -> Path:
@@ -129,8 +120,7 @@ def _again(study: Study) -> str:
 
 def write_table(study: Study, probed: Sequence[Probed], folder: Path) -> Path:
     """Write the study's table of what was found on runs, ``probes/NAME.csv`` of the folder."""
-    rows = study.summarise(probed)
-    table = pd.DataFrame(rows, columns=list(PROBE_COLUMNS), dtype=object)
+    table = pd.DataFrame(study.summarise(probed), columns=list(PROBE_COLUMNS), dtype=object)
     name = f"{PROBES}/{study.name}.csv"
     write_listed(folder, [(name, tidy_csv(table).encode())])
     return folder / name

@@ -1,7 +1,6 @@
 """A finished run opened again: its text, its weights, and the weights that it began with."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from functools import cached_property, partial
 from pathlib import Path
 from random import Random
@@ -11,20 +10,13 @@ import numpy as np
 from flax import nnx
 from jaxtyping import Array, Float, Int
 
-from ..corpus.batches import EncodedPairs, encode_pairs, evaluation_batches, restore
+from ..corpus.batches import Batch, EncodedPairs, encode_pairs, evaluation_batches, restore
 from ..corpus.corpus import Corpus, load_corpus
-from ..corpus.drawing import (
-    Copying,
-    Reversed,
-    SentenceSource,
-    draw_pairs,
-    length_groups,
-    length_probabilities,
-)
+from ..corpus.drawing import Copying, Reversed, draw_pairs, length_groups, length_probabilities
 from ..corpus.pair import SentencePair, sources
 from ..corpus.pieces import Shares, shares_of
 from ..corpus.tokens import tokenize
-from ..corpus.vocabulary import Vocabulary
+from ..model.parts import on_host
 from ..model.translator import Weights, create
 from ..results.folders import ENVIRONMENT, read_object
 from ..runs.translate import TrainedRun, load_run
@@ -37,38 +29,29 @@ BATCH = 128
 Pairs = tuple[SentencePair, ...]
 
 
-@dataclass(frozen=True, eq=False)
 class Subject:
-    """What a probe may look at."""
+    """What a probe may look at.
 
-    folder: Path
-    trained: TrainedRun
+    ``graph`` is the translator's structure, for trained and fresh weights alike; ``weights`` are
+    those that training kept: of the least validation loss, or a mean of the last.
+    """
+
+    def __init__(self, folder: Path, trained: TrainedRun) -> None:
+        self.folder, self.trained = folder, trained
+        self.graph, self.weights = trained.graph, trained.weights
+        self.vocabularies = trained.source_vocabulary, trained.target_vocabulary
+        self.buckets = Buckets(self.settings.scoring.lower_edges)
 
     @property
     def settings(self) -> RunSettings:
         """The run's settings."""
         return self.trained.settings
 
-    @property
-    def graph(self) -> nnx.GraphDef:
-        """The translator's structure, for trained and fresh weights alike."""
-        return self.trained.graph
-
-    @property
-    def weights(self) -> Weights:
-        """The weights that training kept: of the least validation loss, or a mean of the last."""
-        return self.trained.weights
-
     @cached_property
     def untrained(self) -> Weights:
         """The weights that the run began with."""
         sizes = map(len, self.vocabularies)
         return create(self.settings.model, *sizes, self.settings.training.seed)[1]
-
-    @property
-    def vocabularies(self) -> tuple[Vocabulary, Vocabulary]:
-        """Source and target."""
-        return self.trained.source_vocabulary, self.trained.target_vocabulary
 
     @cached_property
     def corpus(self) -> Corpus:
@@ -82,11 +65,6 @@ class Subject:
                 "train again"
             )
         return corpus
-
-    @property
-    def buckets(self) -> Buckets:
-        """The run's length buckets."""
-        return Buckets(self.settings.scoring.lower_edges)
 
     def first_of_each(self, pairs: Sequence[SentencePair], most: int) -> list[Pairs]:
         """The first pairs of each length bucket, at most so many."""
@@ -106,47 +84,42 @@ class Subject:
         corpus, edges = self.settings.corpus, self.settings.scoring.lower_edges
         if not corpus.is_drawn:
             return self.first_of_each(self.corpus.test + self.corpus.valid, wanted)
+        if corpus.name == "copy":
+            language = Copying(corpus.copy_words)
+        else:
+            # Imported here, so that other corpora do not pay for building the grammar.
+            from ..corpus.grammar import english_french
+
+            grammar = english_french(corpus.lexicon)
+            language = Reversed(grammar) if corpus.reverse_direction else grammar
         known = frozenset().union(*map(sources, self.corpus.splits.values()))
-        language, shortest, longest = self._language(), corpus.min_words, corpus.max_words
-        chances = length_probabilities(corpus.lengths, shortest, longest, edges, language.weight)
+        ends = corpus.min_words, corpus.max_words, edges
+        chances = length_probabilities(corpus.lengths, *ends, language.weight)
         buckets: list[Pairs] = [()] * len(edges)
-        for group in length_groups(shortest, longest, edges):
+        for group in length_groups(*ends):
             place, lengths = bucket_of(group[0], edges), [n for n in group if n in chances]
-            if place == OUTSIDE or not lengths:
-                continue
             random = Random(f"{corpus.seed}:fresh:{group[0]}")
-            try:
-                buckets[place] = draw_pairs(
-                    language, wanted, chances, random, lengths, known, distinct=True
-                )
-            except UserError as error:
-                raise UserError(
-                    f"corpus {corpus.name!r} has no {wanted:,} sentences per bucket that the run "
-                    f"has not seen ({str(error).split(';')[0]}); choose runs of longer sentences "
-                    "with --where"
-                ) from None
+            if place != OUTSIDE and lengths:
+                buckets[place] = draw_pairs(language, wanted, chances, random, lengths, known, True)
         return buckets
 
-    def _language(self) -> SentenceSource:
-        corpus = self.settings.corpus
-        if corpus.name == "copy":
-            return Copying(corpus.copy_words)
-        # Imported here, so that other corpora do not pay for building the grammar.
-        from ..corpus.grammar import english_french
-
-        grammar = english_french(corpus.lexicon)
-        return Reversed(grammar) if corpus.reverse_direction else grammar
-
-    def encode(self, pairs: Pairs | list[SentencePair]) -> EncodedPairs:
+    def encode(self, pairs: Sequence[SentencePair]) -> EncodedPairs:
         """Token ids as the run's model reads them."""
-        return encode_pairs(list(pairs), *self.vocabularies, self.settings.model.reverse_source)
+        return encode_pairs(pairs, *self.vocabularies, self.settings.model.reverse_source)
+
+    def memory(
+        self, weights: Weights, batch: Batch
+    ) -> tuple[Float[np.ndarray, "batch source context"], Float[np.ndarray, "batch context"]]:
+        """What the encoder makes of a batch: every state at context width, and the last vector."""
+        values, last = _encode(self.graph, weights, batch.source, batch.source_lengths)
+        return on_host(values), on_host(last)
 
     def contexts(
         self, weights: Weights, pairs: Sequence[SentencePair]
     ) -> Float[np.ndarray, "sentences context"]:
         """The encoder's last vector of each sentence: what s_0 is made of in every arm, and c
         without attention (LECTURE D)."""
-        return np.stack([last for last, _ in self._memory("last", weights, pairs)])
+        return np.stack(self._memories(1, weights, self.encode(pairs).source))
 
     def states(
         self, weights: Weights, pairs: Sequence[SentencePair]
@@ -156,19 +129,16 @@ class Subject:
         The state after the end token is left out. In a two-way encoder h_t has read the words to
         come.
         """
-        memory = self._memory("values", weights, pairs)
-        return [values[: tokens - 1] for values, tokens in memory]
+        source = self.encode(pairs).source
+        memories = zip(self._memories(0, weights, source), source, strict=True)
+        return [values[: len(ids) - 1] for values, ids in memories]
 
-    def _memory(
-        self, field: str, weights: Weights, pairs: Sequence[SentencePair]
-    ) -> Iterator[tuple[np.ndarray, int]]:
-        """A field of each sentence's memory, and the tokens that were read with the end token."""
-        encoded = self.encode(list(pairs))
-        batches = evaluation_batches(EncodedPairs(encoded.source, encoded.source), BATCH)
-        found = [
-            np.asarray(_encode(self.graph, field, weights, *padded.batch[:2])) for padded in batches
-        ]
-        return zip(restore(found, batches), encoded.source_lengths, strict=True)
+    def _memories(
+        self, part: int, weights: Weights, source: Sequence[Sequence[int]]
+    ) -> list[np.ndarray]:
+        """The states or the last vector of each sentence."""
+        batches = evaluation_batches(EncodedPairs(source, source), BATCH)
+        return restore([self.memory(weights, item.batch)[part] for item in batches], batches)
 
     def shares(self, pair: SentencePair) -> tuple[Shares, Shares]:
         """Of the source and the target: whose words the model's tokens are, in reading order."""
@@ -197,13 +167,12 @@ def source_words(pairs: Pairs) -> Int[np.ndarray, "sentences"]:
     return np.array([pair.words for pair in pairs], dtype=np.int64)
 
 
-@partial(jax.jit, static_argnums=(0, 1))
+@partial(jax.jit, static_argnums=0)
 def _encode(
     graph: nnx.GraphDef,
-    field: str,
     weights: Weights,
     source: Int[Array, "batch source"],
     lengths: Int[Array, " batch"],
-) -> Float[Array, "batch ..."]:
-    """``last`` or ``values`` of the encoder's memory."""
-    return getattr(nnx.merge(graph, weights).encode(source, lengths), field)
+) -> tuple[Float[Array, "batch source context"], Float[Array, "batch context"]]:
+    memory = nnx.merge(graph, weights).encode(source, lengths)
+    return memory.values, memory.last

@@ -12,47 +12,36 @@ seed of a corpus. A token without a letter or a digit is no word here.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from jaxtyping import Float, Int
+from jaxtyping import Float, Int, Real
 from numpy import ndarray
 
-from ..claims.verdict import FAMILY, MARKED_BELOW, Verdict, marked, numbers
+from ..claims.verdict import FAMILY, small_buckets
 from ..corpus.pair import Link
 from ..corpus.tokens import is_word, tokenize
 from ..figures.plot import longest
 from ..lecture.slides import SLIDES
 from ..results.folders import read_texts
+from ..scoring.bootstrap import Score
 from ..settings.buckets import Buckets
-from . import survival_sums as sums
+from . import word_survival as words
+from .arms import Arm, arms_of, in_buckets
 from .estimates import Estimates
-from .question import Axes, Column, Columns, Grid, Line, Probed, Question, Row, Tell, grade
-from .word_survival import (
-    CLASSES,
-    FUNCTION_WORD,
-    LEXICON_PAIRS,
-    LinkedReference,
-    chance_survivals,
-    class_of,
-    lexicon,
-    partners,
-    survival,
-    words_of,
-)
+from .question import Axes, Column, Columns, Grid, Judgement, Line, Probed, Question, Row, Tell
+from .word_survival import CLASSES, FUNCTION_WORD, LEXICON_PAIRS, MEASURES, LinkedReference
 
 if TYPE_CHECKING:
     from .subject import Subject
 
 Cells = Float[ndarray, "seeds sentences groups bands 3"]
+Sums = Float[ndarray, "seeds sentences columns"]
 
-SHUFFLES = 10
-"""Other sentences whose outputs show how much of a sentence is there by chance."""
-KINDS: dict[str, tuple[str, ...]] = {
+KINDS = {
     "gist": ("noun", "verb"),
     "modifiers": ("adjective", "adverb, numeral"),
     "names": ("name",),
@@ -60,29 +49,12 @@ KINDS: dict[str, tuple[str, ...]] = {
 }
 """What the claim compares: who does what to what, and what is said of it or only names it."""
 DETAILS = ("modifiers", "names")
-COMPARED = ("gist", *DETAILS)
 FREQUENCIES = Buckets((0, 1, 10, 100, 1000))
 """Bands of a word's count in the training text."""
 FREQUENCY_NAMES = ("unseen", *FREQUENCIES.names[1:])
 DOUBLINGS = Buckets((0, *(2**power for power in range(4, 16))))
 """Finer bands of the same: doublings; all words below them, and all above, are one band."""
-THIRDS, FIFTHS = 3, 5
-"""Parts of a sentence. Groups are compared in thirds: in fifths, rare ones leave cells empty."""
-LAYOUTS: dict[str, tuple[tuple[str, ...], int]] = {
-    "frequency": (FREQUENCY_NAMES, THIRDS),
-    "position": (("word",), FIFTHS),
-    "class": (CLASSES, THIRDS),
-    "kind": (COMPARED, THIRDS * len(DOUBLINGS.edges)),
-}
-"""Groups and number of bands; those of kinds are thirds and doublings of the frequency at once."""
-COLUMNS = {
-    by: [
-        f"{by} {group} {band} {name}"
-        for group, band, name in product(groups, range(1, bands + 1), sums.CELL)
-    ]
-    for by, (groups, bands) in LAYOUTS.items()
-}
-"""The probe's columns of each layout, such as ``class noun 1 found``."""
+FIFTHS = [f"fifth {place}" for place in range(1, 6)]
 SURVIVES = 0.5
 LEARNED = 0.1
 """Recall beyond chance, 0 to 1."""
@@ -101,165 +73,172 @@ RULE = (
 
 
 def probe(subject: "Subject", tell: Tell) -> Columns:
-    """Sums of every test sentence: words found, found by chance, words, by group and place."""
-    pairs = subject.corpus.test
+    """A row for each token of the test set's sources: how far it survived, and what it is.
+
+    ``place`` counts from 0 over the ``tokens`` of its sentence; ``seen`` is its count in training.
+    ``survived`` is nan if it is no word or has no link. Only the grammar's words have a class.
+    """
+    pairs, settings = subject.corpus.test, subject.settings
     outputs = [tokenize(text) for text in read_texts(subject.folder).hypotheses]
     links: Sequence[Iterable[Link]] = [pair.links for pair in pairs]
-    if not subject.settings.corpus.is_drawn:
+    if not settings.corpus.is_drawn:
         tell("IBM model 1")
-        links = lexicon(subject.corpus.train).align(map(words_of, pairs))
+        links = words.lexicon(subject.corpus.train).align(map(words.words_of, pairs))
     tell("counting")
-    lengths = np.array([pair.words for pair in pairs], np.int64)
-    references = list(map(LinkedReference.of, pairs, links))
-    others = partners(subject.buckets.assign(lengths), SHUFFLES, seed=subject.settings.scoring.seed)
-    survived = np.concatenate(list(map(survival, references, outputs)))
-    by_chance = np.concatenate(chance_survivals(references, outputs, others))
-    sentence = np.repeat(np.arange(len(pairs)), [reference.words for reference in references])
-    columns: dict[str, Any] = {"source_words": lengths}
-    for by, (group, band) in _grouped(subject).items():
-        shape = (len(pairs), len(LAYOUTS[by][0]), LAYOUTS[by][1])
-        cells = sums.survival_cells(sentence, survived, by_chance, group, band, shape=shape)
-        columns |= dict(zip(COLUMNS[by], cells.reshape(len(pairs), -1).T, strict=True))
+    lengths, seed = np.array([pair.words for pair in pairs], np.int64), settings.scoring.seed
+    linked = list(map(LinkedReference.of, pairs, links))
+    others = words.partners(subject.buckets.assign(lengths), words.SHUFFLES, seed=seed)
+    sources = [tokenize(pair.source) for pair in pairs]
+    tokens, sizes = [token for source in sources for token in source], list(map(len, sources))
+    seen = Counter(token for pair in subject.corpus.train for token in tokenize(pair.source))
+    columns = {
+        "sentence": np.repeat(np.arange(len(pairs)), sizes),
+        "source_words": np.repeat(lengths, sizes),
+        "place": np.concatenate(list(map(np.arange, sizes))),
+        "tokens": np.repeat(sizes, sizes),
+        "seen": [seen[token] for token in tokens],
+        "survived": np.where(list(map(is_word, tokens)), words.survival(linked, outputs), np.nan),
+        "by_chance": words.chance_survival(linked, outputs, others),
+    }
+    if settings.corpus.has_classes:
+        columns["class"] = list(map(words.class_of, tokens))
     return columns
 
 
-def _grouped(subject: "Subject") -> dict[str, tuple[Int[ndarray, "words"], Int[ndarray, "words"]]]:
-    """Group and band of each word of the test set, by each layout that the corpus allows.
-
-    Both are places in the layout; -1 is no group.
-    """
-    seen = Counter(word for pair in subject.corpus.train for word in tokenize(pair.source))
-    sources = [tokenize(pair.source) for pair in subject.corpus.test]
-    tokens = [token for source in sources for token in source]
-    words = np.array(list(map(is_word, tokens)), bool)
-    counts = np.array([seen[token] for token in tokens], np.int64)
-    thirds, fifths = (
-        np.concatenate([sums.relative_bands(len(source), parts) for source in sources])
-        for parts in (THIRDS, FIFTHS)
-    )
-    grouped = {
-        "frequency": (np.where(words, FREQUENCIES.assign(counts), -1), thirds),
-        "position": (np.where(words, 0, -1), fifths),
-    }
-    if subject.settings.corpus.has_classes:
-        classes = np.array(list(map(class_of, tokens)))
-        kinds = np.select([np.isin(classes, names) for names in KINDS.values()], [*KINDS], "")
-        alike = DOUBLINGS.assign(counts) * THIRDS + thirds
-        for by, names, band in (("class", classes, thirds), ("kind", kinds, alike)):
-            members = [names == group for group in LAYOUTS[by][0]]
-            grouped[by] = np.select(members, np.arange(len(members)), -1), band
-    return grouped
-
-
 def summarise(probed: Sequence[Probed]) -> list[Row]:
-    """Every measure of all words, of each fifth, class and frequency, and gist less detail.
+    """Every measure of all words, of each fifth, class, kind and frequency, and gist less detail.
 
-    ``part`` is blank for all words, else ``fifth 1``, a class, ``frequency 10-99``, or one of
-    `COMPARED`. n counts words, of all words sentences.
+    ``part`` is blank for all words, else ``fifth 1``, a class, ``frequency 10-99``, ``gist`` or one
+    of `DETAILS`. n counts words, of all words sentences.
     """
-    from .arms import arms_of, in_buckets
-
     rows: list[Row] = []
     for arm in arms_of(probed):
-        columns = arm.runs[0].found
-        known = {
-            by: arm.statistics(names).reshape(len(arm.runs), -1, len(groups), bands, len(sums.CELL))
-            for by, (groups, bands) in LAYOUTS.items()
-            if (names := COLUMNS[by])[0] in columns
-        }
-        for place, bucket, inside in in_buckets(arm.runs[0], columns["source_words"]):
+        columns, known = arm.runs[0].found, _cells(arm)
+        lengths = columns["source_words"][columns["place"] == 0]
+        for place, bucket, inside in in_buckets(arm.runs[0], lengths):
             cells = {by: counts[:, inside] for by, counts in known.items()}
-            for part, measure, score, subset, n in _numbers(cells):
-                keys = {"place": place, "bucket": bucket, "part": part, "n": n}
-                rows += arm.rows(measure, *sums.flat(score, subset), **keys)
+            for measure, part, n, score in _numbers(cells):
+                rows += arm.rows(measure, *score, place=place, bucket=bucket, part=part, n=n)
     return rows
 
 
-def _numbers(cells: Mapping[str, Cells]) -> Iterator[tuple[str, str, Callable, Cells, int]]:
-    """Each number of a bucket: its part and measure, the score, the cells that it is of, and n."""
+def _cells(arm: Arm) -> dict[str, Cells]:
+    """Sums of each sentence by group and band, of each way to group words.
+
+    Groups are compared in thirds of a sentence: in fifths, rare ones leave cells empty. Those of
+    kinds that are ``alike`` have thirds and doublings of the frequency at once.
+    """
+    columns = arm.runs[0].found
+    sentence, seen = (columns[name].astype(np.int64) for name in ("sentence", "seen"))
+    thirds, fifths = (
+        relative_bands(columns["place"], columns["tokens"], bands) for bands in (3, 5)
+    )
+    layouts = {
+        "position": (np.zeros_like(sentence), fifths, 1, 5),
+        "frequency": (FREQUENCIES.assign(seen), thirds, len(FREQUENCY_NAMES), 3),
+    }
+    if "class" in columns:
+        classes = np.select([columns["class"] == name for name in CLASSES], range(len(CLASSES)), -1)
+        kinds = [np.isin(columns["class"], names) for names in KINDS.values()]
+        kind, alike = np.select(kinds, range(len(KINDS)), -1), DOUBLINGS.assign(seen) * 3 + thirds
+        layouts["class"] = classes, thirds, len(CLASSES), 3
+        layouts["kind"] = kind, thirds, len(KINDS), 3
+        layouts["alike"] = kind, alike, len(KINDS), 3 * len(DOUBLINGS.edges)
+    cells, sentences = {}, int(sentence[-1]) + 1
+    for by, (group, band, *shape) in layouts.items():
+        cells[by] = np.stack(
+            [
+                words.survival_cells(sentence, run.found["survived"], run.found["by_chance"],
+                                     group, band, shape=(sentences, *shape))
+                for run in arm.runs
+            ]
+        )  # fmt: skip
+    return cells
+
+
+def _numbers(cells: Mapping[str, Cells]) -> Iterator[tuple[str, str, int, tuple[Score, Sums]]]:
+    """Each number of a bucket: its measure and part, n, the score, and the sums that it is of."""
     whole = cells["position"]
-    fifths = {f"fifth {place + 1}": whole[..., [place], :] for place in range(FIFTHS)}
-    for part, subset in ({"": whole} | fifths).items():
-        n = _words(subset) if part else subset.shape[1]
-        for name, measure in sums.MEASURES.items():
-            yield part, name, partial(sums.overall, measure), subset, n
-    for by in ("class", "frequency"):
-        for place, group in enumerate(LAYOUTS[by][0] if by in cells else ()):
-            part = group if by == "class" else f"{by} {group}"
-            n = _words(cells[by][..., place, :, :])
-            for name, measure in sums.MEASURES.items():
-                yield part, name, partial(sums.standardised, measure, place), cells[by], n
-    if "class" not in cells:
-        return
-    members = [[CLASSES.index(name) for name in names] for names in KINDS.values()]
-    kinds = np.stack([cells["class"][..., group, :, :].sum(-3) for group in members], axis=-3)
-    for place, kind in enumerate(COMPARED):
-        n = _words(kinds[..., place, :, :])
-        yield kind, "corrected", partial(sums.standardised, sums.normalised, place), kinds, n
-        if place:
-            more = partial(sums.first_minus, sums.standardised_rates, place)
-            yield kind, "gist_more", more, kinds, n
-    for place, kind in enumerate(DETAILS, 1):
-        both = cells["kind"][..., [0, place], :, :]
-        pair = both[0].sum(axis=0)
-        n = int(pair[1, sums.matching(pair) > 0, 2].sum())
-        yield kind, "gist_more_alike", partial(sums.first_minus, sums.matched_rates, 1), both, n
+    parts = [("", 0, whole.sum(axis=-2, keepdims=True))]
+    parts += [(name, 0, whole[..., [band], :]) for band, name in enumerate(FIFTHS)]
+    for by, names in (
+        ("class", CLASSES),
+        ("frequency", [f"frequency {name}" for name in FREQUENCY_NAMES]),
+        ("kind", ("gist", *DETAILS)),
+    ):
+        parts += [(name, i, cells[by]) for i, name in enumerate(names) if by in cells]
+    for part, group, subset in parts:
+        # The words are the same for every seed.
+        n = int(subset[0, :, group, :, 2].sum()) if part else subset.shape[1]
+        for measure in MEASURES:
+            yield measure, part, n, words.group_score(measure, subset, group)
+        if part in DETAILS:
+            yield "gist_more", part, n, words.group_score("corrected", subset, 0, group)
+            both = cells["alike"][..., [0, group], :, :]
+            pair = both[0].sum(axis=0)
+            n = int(pair[1, words.matching(pair) > 0, 2].sum())
+            alike = words.group_score("corrected", both, 0, 1, words.matching)
+            yield "gist_more_alike", part, n, alike
 
 
-def _words(cells: Float[ndarray, "seeds *rows 3"]) -> int:
-    """How many words were counted, the same for every seed."""
-    return int(cells[0, ..., 2].sum())
+def relative_bands(
+    place: Real[ndarray, "words"], tokens: Real[ndarray, "words"], bands: int
+) -> Int[ndarray, "words"]:
+    """Band of each place in a sentence of so many tokens, in equal parts: 0 is its first fifth.
+
+    A word stands at its middle, (i + 1/2) / n, so that first and last are treated alike. A sentence
+    of fewer words than bands leaves bands empty.
+    """
+    return ((2 * place + 1) * bands // (2 * tokens)).astype(np.int64)
 
 
-def decide(estimates: Estimates | None) -> Sequence[Verdict]:
+def decide(estimates: Estimates) -> Judgement | str:
     """C3: the gist of a sentence survives the fixed context, and its detail is lost."""
-
-    def unmeasured(reason: str) -> Sequence[Verdict]:
-        return [Verdict("C3", "not measured", RULE, reason)]
-
-    if estimates is None:
-        return unmeasured("no word's survival was measured: run `bottleneck study survival`")
     if not any(part == "gist" for *_, part in estimates.keys("corrected")):
-        return unmeasured("the corpus has no word classes; the grammar has")
-    none = next((arm for arm in estimates.arms() if estimates.attention(arm) == "none"), "")
+        return "the corpus has no word classes; the grammar has"
+    filled = {
+        arm: [
+            bucket
+            for bucket in estimates.buckets()
+            if (whole := estimates.get("corrected", arm, bucket)) and whole.n
+        ]
+        for arm in estimates.arms()
+    }
+    none = next((arm for arm in filled if estimates.attention(arm) == "none"), "")
     if not none:
-        return unmeasured("there is no arm without attention")
-    filled = _filled(estimates, none)
-    if len(filled) < 2:
-        return unmeasured("fewer than two buckets are filled")
-    words = estimates.get("corrected", none, filled[0]).value
-    if not words >= LEARNED:
-        return unmeasured(f"recall beyond chance is {words:.0%} in {filled[0]}: not learned")
-    buckets, last = filled[-2:], filled[-1]
+        return "there is no arm without attention"
+    if len(filled[none]) < 2:
+        return "fewer than two buckets are filled"
+    shortest, *_, last = filled[none]
+    learned = estimates.get("corrected", none, shortest).value
+    if not learned >= LEARNED:
+        return f"recall beyond chance is {learned:.0%} in {shortest}: not learned"
+    buckets = filled[none][-2:]
     more = {
         (bucket, kind): estimates.get("gist_more", none, bucket, part=kind)
         for bucket, kind in product(buckets, DETAILS)
     }
     if not all(item and item.low <= item.high for item in more.values()):
-        return unmeasured("a class has too few words in the two longest buckets")
+        return "a class has too few words in the two longest buckets"
     clear = [kind for kind in DETAILS if all(more[bucket, kind].low > 0 for bucket in buckets)]
     gist = [estimates.get("corrected", none, bucket, part="gist").value for bucket in buckets]
     clauses = [_clause(estimates, none, "without attention", bucket) for bucket in buckets]
     clauses += [
-        _clause(estimates, arm, f"arm {arm}", buckets_of[-1])
-        for arm in estimates.arms()
-        if estimates.attention(arm) != "none" and (buckets_of := _filled(estimates, arm))
+        _clause(estimates, arm, f"arm {arm}", known[-1])
+        for arm, known in filled.items()
+        if known and estimates.attention(arm) != "none"
     ]
-    sentences = {bucket: estimates.get("corrected", none, bucket).n for bucket in buckets}
-    if small := [f"{bucket} (n = {n})" for bucket, n in sentences.items() if marked(n)]:
-        clauses.append(f"under {MARKED_BELOW} sentences: {', '.join(small)}")
+    clauses.append(
+        small_buckets({bucket: estimates.get("corrected", none, bucket).n for bucket in buckets})
+    )
     least = min(DETAILS, key=lambda kind: more[last, kind].value)
-    points = more[last, least].scaled(100.0)
-    name = f"points, gist less {least}, recall beyond chance, none, {last}"
-    number = numbers(name, points.value, points.low, points.high)
-    word = grade(len(clear) == len(DETAILS) and min(gist) >= SURVIVES, bool(clear))
-    return [Verdict("C3", word, RULE, "; ".join(clauses), **number)]
-
-
-def _filled(estimates: Estimates, arm: str) -> list[str]:
-    """The buckets in which an arm has sentences, shortest first."""
-    whole = {bucket: estimates.get("corrected", arm, bucket) for bucket in estimates.buckets()}
-    return [bucket for bucket, estimate in whole.items() if estimate and estimate.n]
+    return Judgement(
+        held=len(clear) == len(DETAILS) and min(gist) >= SURVIVES,
+        partly=bool(clear),
+        because=clauses,
+        measure=f"points, gist less {least}, recall beyond chance, none, {last}",
+        number=more[last, least].scaled(100.0),
+    )
 
 
 def _clause(estimates: Estimates, arm: str, name: str, bucket: str) -> str:
@@ -302,17 +281,17 @@ def notes(frame: pd.DataFrame) -> list[str]:
     return [*lines, slide]
 
 
-def parts_with_words(rows: pd.DataFrame, by: str) -> list[str]:
-    """The parts of classes or of frequencies that have words."""
-    parts = CLASSES if by == "class" else [f"frequency {name}" for name in FREQUENCY_NAMES]
+def parts_with_words(rows: pd.DataFrame) -> list[str]:
+    """The classes that have words; without classes, the frequencies."""
     counted = set(rows.loc[rows["n"] > 0, "part"])
-    return [part for part in parts if part in counted]
+    classes = [name for name in CLASSES if name in counted]
+    names = (f"frequency {name}" for name in FREQUENCY_NAMES)
+    return classes or [name for name in names if name in counted]
 
 
 def by_group(estimates: Estimates) -> Iterator[Line]:
     """A row for each class and arm; without classes, for each frequency and arm."""
-    parts = [parts_with_words(estimates.means, by) for by in ("class", "frequency")]
-    for part, arm in product(parts[0] or parts[1], estimates.arms()):
+    for part, arm in product(parts_with_words(estimates.means), estimates.arms()):
         name = part.replace("frequency", "seen").replace(" ", "\n")
         yield (name, arm), {"arm": arm, "measure": "corrected", "part": part}
 
@@ -328,7 +307,6 @@ def gist_less(estimates: Estimates) -> Iterator[Line]:
 PERCENT = {"scale": 100.0, "form": "{:z.0f}", "ends": "{:z.0f}"}
 HEADS = {"recall": "recall", "chance": "by\nchance", "less_chance": "recall -\nchance",
          "corrected": "beyond\nchance"}  # fmt: skip
-ALL_MEASURES = [Column(head, name, **PERCENT) for name, head in HEADS.items()]
 
 
 def bucket_columns(estimates: Estimates) -> list[Column]:
@@ -336,16 +314,17 @@ def bucket_columns(estimates: Estimates) -> list[Column]:
     return [Column(bucket, bucket=bucket, **PERCENT) for bucket in estimates.buckets()]
 
 
-def panel(title: str, x_label: str, by: str, names: Mapping[str, str]) -> Axes:
+def panel(title: str, x_label: str, names: Mapping[str, str], **others: Any) -> Axes:
     """What survives in the longest bucket, by part; frequencies only where there are no classes."""
 
     def select(rows: pd.DataFrame) -> pd.DataFrame:
-        instead = by == "frequency" and bool(parts_with_words(rows, "class"))
-        return rows[(rows["bucket"] == longest(rows)) & rows["part"].isin(names) & (not instead)]
+        parts = {*parts_with_words(rows), *FIFTHS} & set(names)
+        return rows[(rows["bucket"] == longest(rows)) & rows["part"].isin(parts)]
 
+    label = "% of source words that survive\n(0: chance)"
     return Axes(
-        title, "corrected", "% of source words that survive\n(0: chance)", 100.0, "part", x_label,
-        names, select, counted="words", joined=by == "position", limit=102.0,
+        title, "corrected", label, 100.0, "part", x_label, names, select, counted="words",
+        limit=102.0, **others,
     )  # fmt: skip
 
 
@@ -354,41 +333,35 @@ QUESTION = Question(
     ids=("C3", "L-LOST"),
     question="Which source words reach the output: does gist survive, and detail get lost?",
     title="Which source words reach the output (C3)",
-    version=2,
+    version=3,
     probe=probe,
     summarise=summarise,
     suits=lambda settings: settings.model.source == "seen",
+    rule=RULE,
     decide=decide,
     notes=notes,
-    measures=(*sums.MEASURES, "gist_more", "gist_more_alike"),
+    measures=(*MEASURES, "gist_more", "gist_more_alike"),
     grids=[
-        Grid(
-            "Survival beyond chance by sentence length, % (C3)",
-            heads=("source\nword", "arm"), lines=by_group, columns=bucket_columns,
-            counted=False, counts=True,
-        ),
-        Grid(
-            "Gist less other words, beyond chance, points (C3)",
-            heads=("gist\nless", "arm"), lines=gist_less, columns=bucket_columns,
-            counted=False, counts=True,
-        ),
+        Grid("Survival beyond chance by sentence length, % (C3)", bucket_columns,
+             ("source\nword", "arm"), by_group, counted=False, counts=True),
+        Grid("Gist less other words, beyond chance, points (C3)", bucket_columns,
+             ("gist\nless", "arm"), gist_less, counted=False, counts=True),
         Grid(
             "Survival beyond chance by place in the source, % (C3)",
             counted=False, counts=True,
-            columns=[
-                Column(f"fifth\n{place}", "corrected", part=f"fifth {place}", **PERCENT)
-                for place in range(1, FIFTHS + 1)
-            ],
+            columns=[Column(name.replace(" ", "\n"), "corrected", part=name, **PERCENT)
+                     for name in FIFTHS],
         ),
-        Grid("Survival of all words by sentence length, % (C3)", ALL_MEASURES),
+        Grid("Survival of all words by sentence length, % (C3)",
+             [Column(head, name, **PERCENT) for name, head in HEADS.items()]),
     ],
     figure="Which words survive in sentences of {longest} words?",
     axes=[
-        panel("By place in the source", "fifth of the source", "position",
-              {f"fifth {place}": str(place) for place in range(1, FIFTHS + 1)}),
-        panel("By word class", "", "class",
-              {name: name.replace(" ", "\n") for name in CLASSES} | {"adjective": "adjec-\ntive"}),
-        panel("By times seen in training", "", "frequency",
-              {f"frequency {name}": name for name in FREQUENCY_NAMES}),
+        panel("By place in the source", "fifth of the source",
+              {name: name[-1] for name in FIFTHS}, joined=True),
+        panel("By word class", "", {name: name.replace(" ", "\n") for name in CLASSES}
+              | {"adjective": "adjec-\ntive"}, joined=False),
+        panel("By times seen in training", "",
+              {f"frequency {name}": name for name in FREQUENCY_NAMES}, joined=False),
     ],
 )  # fmt: skip

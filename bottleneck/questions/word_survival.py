@@ -1,31 +1,47 @@
-"""Which source words reach the output, and how many would by chance.
+"""Which source words reach the output, how many would by chance, and rates of groups of words.
 
 A source word survives if the output has the words of the reference that it is linked to. Three
 choices make this a number:
 
-- Copies. If the reference has a word m times and the output k times, min(m, k) copies are found, as
-  in BLEU's clipping. The output does not say which, so each has the share min(m, k) / m, its
-  expectation were they drawn at random: early words must not survive more often because the first
-  copies get the credit.
+- Copies. If the reference has a word m times and the output k times, each copy has the share
+  min(m, k) / m, as in BLEU's clipping: the output does not say which copies are found, and early
+  words must not survive more often because the first copies get the credit.
 - One source word, several target words ("sat": "s'est assis"): the mean of their shares. If all
   were required, a word would be the harder to keep the more words its translation takes.
 - Several source words, one target word: each has that word's whole share.
 
-Source words without a link are nan and count nowhere. Words are compared as they are, so both
-sides must be tokenised and cased alike. Chance is subtracted because most outputs have "le",
-whatever was read.
+Words are compared as they are, so both sides must be tokenised and cased alike. Chance is
+subtracted because most outputs have "le", whatever was read.
+
+Sums are cells (group, band, column): groups are word classes or frequency bands, bands are places
+in the sentence, and the columns are words found, found by chance, and words. Classes have different
+places (a name is often last, a determiner first), and places differ in how well they survive. So
+classes are compared at equal positions by direct standardisation, with the bands' shares of all
+words as weights,
+
+    r_g = sum_b w_b found_gb / words_gb,   w_b = sum_g words_gb / sum_gb words_gb.
+
+Two groups can be compared in finer bands, even if either lacks some, by matching: bands weigh
+
+    w_b = words_gb words_hb / (words_gb + words_hb),
+
+as in Mantel and Haenszel's estimate of a difference between two rates (1959; Greenland and Robins
+1985), so that a band counts as far as both have words there.
 """
 
+import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float, Int, Real
 from numpy import ndarray
 
 from ..corpus.pair import Link, SentencePair
 from ..corpus.tokens import is_word, tokenize
+from ..scoring.bootstrap import Score, ratio_of_sums
 from .ibm1 import IBM1, train
 
 LEXICON_PAIRS = 50_000
@@ -33,8 +49,9 @@ LEXICON_PAIRS = 50_000
 FUNCTION_WORD = "function word"
 CLASSES = ("noun", "verb", "adjective", "adverb, numeral", "name", FUNCTION_WORD)
 """Adverbs and numerals together: either is missing in parts of some bucket's sentences."""
-JOINED = {"adverb": "adverb, numeral", "numeral": "adverb, numeral"}
 SURVIVED, PARTLY, LOST, UNLINKED = "survived", "in part", "lost", "not linked"
+SHUFFLES = 10
+"""Other sentences whose outputs show how much of a sentence is there by chance."""
 
 
 @dataclass(frozen=True)
@@ -71,11 +88,12 @@ def class_of(token: str) -> str:
     """The class, of `CLASSES`, of a word of the grammar; "" of punctuation and other text."""
     from ..corpus.grammar import CONTENT, word_class
 
-    try:
-        name = word_class(token) if is_word(token) else ""
-    except KeyError:
-        name = ""
-    return JOINED.get(name, name) if not name or name in CONTENT else FUNCTION_WORD
+    with suppress(KeyError):
+        if is_word(token):
+            name = word_class(token)
+            joined = next((item for item in CLASSES if name in item.split(", ")), name)
+            return joined if name in CONTENT else FUNCTION_WORD
+    return ""
 
 
 def found_shares(reference: Sequence[str], hypothesis: Sequence[str]) -> Float[ndarray, "target"]:
@@ -87,17 +105,18 @@ def found_shares(reference: Sequence[str], hypothesis: Sequence[str]) -> Float[n
     return np.array([min(actual[word] / expected[word], 1.0) for word in reference], np.float64)
 
 
-def survival(pair: LinkedReference, hypothesis: Sequence[str]) -> Float[ndarray, "source"]:
-    """Share of each source token that survived, 0 to 1; nan where it has no link."""
-    return _of_source(pair, found_shares(pair.reference, hypothesis))
-
-
-def _of_source(pair: LinkedReference, shares: Float[ndarray, "target"]) -> Float[ndarray, "source"]:
-    """Mean share of the target words of each source word; nan where it has none."""
-    places = np.array(sorted(set(pair.links)), np.int64).reshape(-1, 2)
-    links = np.bincount(places[:, 0], minlength=pair.words)
-    sums = np.bincount(places[:, 0], shares[places[:, 1]], minlength=pair.words)
-    return np.where(links > 0, sums / np.maximum(links, 1), np.nan)
+def survival(
+    pairs: Sequence[LinkedReference], outputs: Sequence[Sequence[str]]
+) -> Float[ndarray, "words"]:
+    """Share of each source token that survived, 0 to 1, of all pairs; nan where it has no link."""
+    survived = []
+    for pair, output in zip(pairs, outputs, strict=True):
+        shares = found_shares(pair.reference, output)
+        places = np.array(sorted(set(pair.links)), np.int64).reshape(-1, 2)
+        links = np.bincount(places[:, 0], minlength=pair.words)
+        sums = np.bincount(places[:, 0], shares[places[:, 1]], minlength=pair.words)
+        survived.append(np.where(links > 0, sums / np.maximum(links, 1), np.nan))
+    return np.concatenate(survived)
 
 
 def partners(
@@ -119,24 +138,21 @@ def partners(
     return chosen
 
 
-def chance_survivals(
-    pairs: Iterable[LinkedReference],
+def chance_survival(
+    pairs: Sequence[LinkedReference],
     outputs: Sequence[Sequence[str]],
     others: Int[ndarray, "shuffles sentences"],
-) -> list[Float[ndarray, "_"]]:
-    """Survival of every sentence's words in the outputs of its `partners`, mean over shuffles.
+) -> Float[ndarray, "words"]:
+    """Survival of all words in the outputs of their sentence's `partners`, mean over shuffles.
 
     Each output meets a shuffled source once a shuffle, so that sums over a bucket are those of
     the outputs against shuffled sources. They are counted at the source's sentence, so that their
     denominator has the same words, classes and places as survival itself. A sentence without a
     partner has nan throughout. A partner with the same text is not left out.
     """
-    chance = []
-    for pair, column in zip(pairs, others.T, strict=True):
-        shares = [found_shares(pair.reference, outputs[other]) for other in column]
-        by_chance = _of_source(pair, np.mean(shares, axis=0))
-        chance.append(np.where((column < 0).any(), np.nan, by_chance))
-    return chance
+    shuffled = [survival(pairs, [outputs[other] for other in row]) for row in others]
+    alone = np.repeat((others < 0).any(axis=0), [pair.words for pair in pairs])
+    return np.where(alone, np.nan, np.mean(shuffled, axis=0))
 
 
 @dataclass(frozen=True)
@@ -165,13 +181,103 @@ def word_reports(
     source: Sequence[str], classes: Sequence[str], pair: LinkedReference, hypothesis: Sequence[str]
 ) -> list[WordReport]:
     """The report of every source word, in order; a class is "" where none is known."""
-    shares, survived = found_shares(pair.reference, hypothesis), survival(pair, hypothesis)
+    shares, survived = found_shares(pair.reference, hypothesis), survival([pair], [hypothesis])
     reports = []
     for i, (word, word_class, share) in enumerate(zip(source, classes, survived, strict=True)):
         linked = sorted({target for place, target in pair.links if place == i})
         targets = tuple(pair.reference[j] for j in linked)
         known = tuple(pair.reference[j] for j in linked if shares[j] > 0)
-        reports.append(
-            WordReport(word, word_class, float(share) if linked else None, targets, known)
-        )
+        kept = float(share) if linked else None
+        reports.append(WordReport(word, word_class, kept, targets, known))
     return reports
+
+
+def survival_cells(
+    sentence: Int[ndarray, "words"],
+    survived: Float[ndarray, "words"],
+    by_chance: Float[ndarray, "words"],
+    group: Int[ndarray, "words"],
+    band: Int[ndarray, "words"],
+    *,
+    shape: tuple[int, int, int],
+) -> Float[ndarray, "sentences groups bands 3"]:
+    """Count words by sentence, group and band; ``shape`` says how many there are of each.
+
+    Words without a link (``survived`` is nan) or group (-1) are left out. The sums by chance are
+    nan for a sentence without a partner.
+    """
+    counted = ~np.isnan(survived) & (group >= 0)
+    cells = np.ravel_multi_index((sentence[counted], group[counted], band[counted]), shape)
+    columns = (survived[counted], by_chance[counted], np.ones(counted.sum()))
+    sums = [np.bincount(cells, column, math.prod(shape)) for column in columns]
+    return np.stack(sums, axis=-1, dtype=np.float64).reshape(*shape, 3)
+
+
+def rates(
+    cells: Real[ndarray, "*rows 3"], weights: Real[ndarray, "..."] | None = None
+) -> Float[ndarray, "... 2"]:
+    """Recall and chance (0 to 1) of cells (found, by chance, words); nan without words.
+
+    With a weight for each band they are averages over bands, of each group. A group without words
+    in a band that weighs something cannot be compared at equal positions: nan. Groups that are too
+    rare to have a rate in every band should be joined first.
+    """
+    recall, chance = (ratio_of_sums(cells[..., [column, 2]]) for column in (0, 1))
+    both = np.stack([recall, chance], axis=-1)
+    if weights is None:
+        return both
+    whole = weights.sum(axis=-1)[..., None]
+    share = (weights / np.where(whole > 0, whole, 1))[..., None, :, None]
+    average = (share * np.where(share > 0, both, 0.0)).sum(axis=-2)
+    return np.where(whole[..., None] > 0, average, np.nan)
+
+
+def all_words(cells: Real[ndarray, "*rows groups bands 3"]) -> Real[ndarray, "*rows bands"]:
+    """The weights of direct standardisation: the words of each band, of all groups."""
+    return cells[..., 2].sum(axis=-2)
+
+
+def matching(cells: Real[ndarray, "*rows 2 bands 3"]) -> Float[ndarray, "*rows bands"]:
+    """The weights of Mantel and Haenszel: 0 where either group has no word."""
+    words = cells[..., 2]
+    return np.asarray(words.prod(axis=-2) / np.maximum(words.sum(axis=-2), 1))
+
+
+MEASURES: dict[str, Callable[[Float[ndarray, "*rows 2"]], Float[ndarray, "*rows"]]] = {
+    "recall": lambda rates: rates[..., 0],
+    "chance": lambda rates: rates[..., 1],
+    "less_chance": lambda rates: np.asarray(rates[..., 0] - rates[..., 1]),
+    "corrected": lambda rates: ratio_of_sums(
+        np.stack([rates[..., 0] - rates[..., 1], 1 - rates[..., 1]], axis=-1)
+    ),
+}
+"""From recall r and chance c to a number, by the names that tables have for them.
+
+The last is recall beyond chance, (r - c) / (1 - c); nan where chance is 1.
+"""
+
+
+def rates_score(measure: str) -> Score:
+    """A measure as a score of sums (found, by chance, words)."""
+    return lambda sums: MEASURES[measure](rates(sums))
+
+
+def group_score(
+    measure: str,
+    cells: Real[ndarray, "seeds sentences groups bands 3"],
+    group: int,
+    minus: int | None = None,
+    weigh: Callable[[ndarray], ndarray] = all_words,
+) -> tuple[Score, Real[ndarray, "seeds sentences columns"]]:
+    """A measure of a group, less that of another, and the sums of which it is the score.
+
+    ``weigh`` gives the weights of the bands.
+    """
+
+    def score(sums: Real[ndarray, "*rows columns"]) -> Float[ndarray, "*rows"]:
+        summed = sums.reshape(*sums.shape[:-1], *cells.shape[2:])
+        numbers = MEASURES[measure](rates(summed, weigh(summed)))
+        other = 0.0 if minus is None else numbers[..., minus]
+        return np.asarray(numbers[..., group] - other)
+
+    return score, cells.reshape(*cells.shape[:2], math.prod(cells.shape[2:]))

@@ -9,9 +9,8 @@ import pandas as pd
 import pytest
 
 from seq2seq_bottleneck.corpus.batches import encode_pairs, evaluation_batches, restore
-from seq2seq_bottleneck.corpus.pieces import by_word, shares_of
 from seq2seq_bottleneck.corpus.subwords import Subwords
-from seq2seq_bottleneck.corpus.tokens import WORDS, plain, tokenize
+from seq2seq_bottleneck.corpus.tokens import plain, tokenize
 from seq2seq_bottleneck.questions import alignment, capacity, embeddings, gradients, state_reading
 from seq2seq_bottleneck.questions.alignment import COUNTS, GoldLinks, LinkedPair, matrices_of, probe
 from seq2seq_bottleneck.questions.alignment_gold import QUESTION as GOLD_QUESTION
@@ -20,6 +19,7 @@ from seq2seq_bottleneck.questions.gradient_norms import BATCH, gradient_norms, t
 from seq2seq_bottleneck.questions.probing import keep, read_kept
 from seq2seq_bottleneck.questions.question import Probed
 from seq2seq_bottleneck.questions.subject import open_subject
+from seq2seq_bottleneck.questions.word_survival import words_of
 from seq2seq_bottleneck.results.discovery import finished_runs
 from seq2seq_bottleneck.results.export import write_bundle
 from seq2seq_bottleneck.results.folders import STORE
@@ -67,7 +67,7 @@ def found(subject):
     return probe(subject, lambda _: None)
 
 
-def test_the_folder_has_sentencepieces_files_and_the_pieces(subject):
+def test_the_folder_has_sentencepieces_files_and_what_it_writes_is_text_again(subject, tmp_path):
     for side, vocabulary in zip(("source", "target"), subject.vocabularies, strict=True):
         model = (subject.folder / f"{side}.subwords.model").read_bytes()
         assert vocabulary.tokenizer == Subwords(model)
@@ -78,37 +78,30 @@ def test_the_folder_has_sentencepieces_files_and_the_pieces(subject):
     words = [len(tokenize(pair.source)) for pair in corpus.test]
     pieces = [len(ids) - 1 for ids in subject.encode(corpus.test).source]
     assert sum(pieces) > 1.3 * sum(words)  # words are cut, or the rest shows nothing
-
-
-def test_what_a_run_writes_is_text_again(subject, tmp_path):
     lines = (subject.folder / "hypotheses.jsonl").read_text(encoding="utf8").splitlines()
     outputs = [json.loads(line) for line in lines]
     found = subject.trained.translate([output["source"] for output in outputs])
     assert found == [output["hypothesis"] for output in outputs]
     assert not any("▁" in text or text != " ".join(text.split()) for text in found)
     example = json.loads((subject.folder / "examples.json").read_text(encoding="utf8"))[0]
-    assert example["source"][:-1] == subject.vocabularies[0].pieces(
-        subject.corpus.test[example["sentence"]].source
-    )
+    source = corpus.test[example["sentence"]].source
+    assert example["source"][:-1] == subject.vocabularies[0].pieces(source)
     assert np.shape(example["weights"]) == (len(example["hypothesis"]), len(example["source"]))
     facts = json.loads((subject.folder / "environment.json").read_text(encoding="utf8"))
     assert (facts["source_unknown"], facts["target_unknown"]) == (0, 0)
     assert facts["source_vocabulary"] <= 380
-    assert 0 < facts["near_copies"] < 1
     line = vocabulary_line(subject.settings, facts)
     assert "target subwords; unknown in the test set: 0.00 %" in line
-    near = (
-        f"has {100 * facts['near_copies']:.1f} % of the test set's source 5-grams; by bucket 10.0"
-    )
+    near = f"has {100 * facts['near_copies']:.1f} % of the test set's source 5-grams"
     assert near in near_copies_line(facts, [0.1, np.nan])
     assert near_copies_line({"near_copies": None}, []) == near_copies_line({}, []) == ""
     write_bundle([subject.folder], tmp_path, {})
     rows = pd.read_csv(tmp_path / "runs.csv")
     assert list(rows) == list(RUN_COLUMNS)
     assert set(rows["tokens"]) == {"subwords"}
-    filled = rows[rows["n"] > 0]["near_copies"]
-    assert filled.between(0, 1).all()
-    assert rows[rows["n"] == 0]["near_copies"].isna().all()
+    filled = rows["n"] > 0
+    assert rows[filled]["near_copies"].between(0, 1).all()
+    assert rows[~filled]["near_copies"].isna().all()
 
 
 def test_a_run_is_read_again_elsewhere_and_needs_sentencepiece(subject, tmp_path, monkeypatch):
@@ -120,18 +113,13 @@ def test_a_run_is_read_again_elsewhere_and_needs_sentencepiece(subject, tmp_path
         load_run(subject.folder)
 
 
-def test_weights_are_held_against_gold_word_by_word(subject):
+def test_weights_are_compared_with_gold_word_by_word(subject):
     pairs = subject.corpus.test[:6]
-    words = [(len(tokenize(pair.target)) + 1, len(tokenize(pair.source)) + 1) for pair in pairs]
-    linked = [
-        LinkedPair(
-            pair, tokenize(pair.source), tokenize(pair.target), GoldLinks.all_sure(pair.links)
-        )
-        for pair in pairs
-    ]
+    linked = [LinkedPair(pair, *words_of(pair), GoldLinks.all_sure(pair.links)) for pair in pairs]
     matrices = matrices_of(subject, subject.weights, linked)
-    assert [matrix.shape for matrix in matrices] == words
     for matrix, pair in zip(matrices, pairs, strict=True):
+        source, target = words_of(pair)
+        assert matrix.shape == (len(target) + 1, len(source) + 1)
         np.testing.assert_allclose(matrix.sum(axis=1), 1, rtol=1e-5)
         encoded = encode_pairs([pair], *subject.vocabularies, True)
         (raw,) = attention_matrices(subject.graph, subject.weights, encoded, True, 1)
@@ -223,11 +211,3 @@ def test_the_lectures_weights_are_shown_word_by_word(folder):
     assert grid.weights.shape == (len(grid.rows), len(grid.columns))
     np.testing.assert_allclose(np.sum(grid.weights, axis=1), 1, rtol=1e-5)
     assert not any("▁" in word for word in (*grid.rows, *grid.columns))
-
-
-def test_words_are_left_as_they_are():
-    text = "the cat, and l'homme"
-    words = tokenize(text)
-    shares = shares_of(WORDS.pieces(text), words, WORDS)
-    weights = np.random.default_rng(1).random((len(words) + 1, len(words) + 1))
-    np.testing.assert_array_equal(by_word(weights, shares, shares), weights)

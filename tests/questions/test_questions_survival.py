@@ -1,23 +1,39 @@
-"""C3: the rule at its thresholds and the tables, from planted tables of the study."""
+"""C3: the rule, the tables, and outputs of known survival put into a real run's folder."""
 
+import json
+from collections import Counter
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
-import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from listed import write_relisted
 from planted_pages import REFERENCE, printed_words, row_of
 from planted_pages import frame as table_of
 
-from seq2seq_bottleneck.questions.survival import FREQUENCIES, FREQUENCY_NAMES, LAYOUTS, QUESTION
-from seq2seq_bottleneck.questions.word_survival import class_of
+from seq2seq_bottleneck.corpus.grammar import word_class
+from seq2seq_bottleneck.corpus.tokens import tokenize
+from seq2seq_bottleneck.questions.probing import keep, read_kept
+from seq2seq_bottleneck.questions.subject import Subject, open_subject
+from seq2seq_bottleneck.questions.survival import (
+    FREQUENCIES,
+    FREQUENCY_NAMES,
+    QUESTION,
+    relative_bands,
+)
+from seq2seq_bottleneck.questions.word_survival import CLASSES, class_of, lexicon
+from seq2seq_bottleneck.results.discovery import finished_runs
+from seq2seq_bottleneck.results.folders import HYPOTHESES, TEXT_COLUMNS
+from seq2seq_bottleneck.results.schema import PROBE_COLUMNS
+from seq2seq_bottleneck.settings.run import resolve
 
 NAN = float("nan")
 BUCKETS = ("5-10", "31-40", "41+")
 HELD = {
     ("", "corrected"): (0.7, 0.6, 0.8),
     ("gist", "corrected"): (0.6, 0.55, 0.65),
-    ("modifiers", "corrected"): (0.4, 0.35, 0.45),
-    ("names", "corrected"): (0.3, 0.2, 0.4),
     ("modifiers", "gist_more"): (0.2, 0.1, 0.3),
     ("names", "gist_more"): (0.3, 0.15, 0.45),
 }
@@ -40,8 +56,8 @@ def none(bucket, part, measure, *numbers):
 
 
 def verdict_of(table):
-    (found,) = QUESTION.verdict(table)
-    return found
+    (verdict,) = QUESTION.verdict(table)
+    return verdict
 
 
 @pytest.mark.parametrize(
@@ -64,14 +80,11 @@ def verdict_of(table):
     ],
 )
 def test_the_verdict_flips_at_the_rules_numbers(changes, expected):
-    found = verdict_of(frame(changes))
-    assert (found.claim, found.verdict) == ("C3", expected)
-
-
-def test_the_number_is_the_smaller_of_the_two_differences_in_the_longest_bucket():
-    found = verdict_of(frame())
-    assert (found.value, found.low, found.high) == pytest.approx((20, 10, 30))
-    assert found.measure == "points, gist less modifiers, recall beyond chance, none, 41+"
+    verdict = verdict_of(frame(changes))
+    assert (verdict.claim, verdict.verdict) == ("C3", expected)
+    if not changes:  # the smaller of the two differences in the longest bucket
+        assert (verdict.value, verdict.low, verdict.high) == pytest.approx((20, 10, 30))
+        assert verdict.measure == "points, gist less modifiers, recall beyond chance, none, 41+"
 
 
 @pytest.mark.parametrize(
@@ -90,30 +103,21 @@ def test_the_number_is_the_smaller_of_the_two_differences_in_the_longest_bucket(
             "(among words as common 20 [10, 30] points less than of modifiers)",
         ),
         (frame(n=99), "under 100 sentences: 31-40 (n = 99), 41+ (n = 99)"),
+        (None, "not measured: `bottleneck study survival`"),
+        (frame(arms=("additive",)), "not measured: no arm without attention"),
+        (frame(buckets=BUCKETS[:1]), "not measured: fewer than two buckets"),
+        (frame()[lambda rows: rows["part"] == ""], "not measured: no word classes"),
+        (frame(none("5-10", "", "corrected", 0.09, 0.0, 0.2)), "not measured: 9% in 5-10"),
+        (frame(none("41+", "names", "gist_more", 0.1, NAN, NAN)), "not measured: too few words"),
     ],
 )
-def test_the_sentence_says_what_was_read(table, words):
-    because = verdict_of(table).because
-    assert words in because
-    assert "-0" not in because
-    assert ("under 100" in because) == ("under 100" in words)
-
-
-@pytest.mark.parametrize(
-    ("table", "reason"),
-    [
-        (None, "`bottleneck study survival`"),
-        (frame(arms=("additive",)), "no arm without attention"),
-        (frame(buckets=BUCKETS[:1]), "fewer than two buckets"),
-        (frame()[lambda rows: rows["part"] == ""], "no word classes"),
-        (frame(none("5-10", "", "corrected", 0.09, 0.0, 0.2)), "9% in 5-10"),
-        (frame(none("41+", "names", "gist_more", 0.1, NAN, NAN)), "too few words"),
-    ],
-)
-def test_what_cannot_be_judged_is_not_measured(table, reason):
-    found = verdict_of(table)
-    assert (found.verdict, found.value) == ("not measured", None)
-    assert reason in found.because
+def test_the_sentence_says_what_was_read_or_why_nothing_is_measured(table, words):
+    verdict = verdict_of(table)
+    assert words.removeprefix("not measured: ") in verdict.because
+    unmeasured = words.startswith("not measured")
+    assert (verdict.verdict == "not measured", verdict.value is None) == (unmeasured, unmeasured)
+    assert "-0" not in verdict.because
+    assert ("under 100" in verdict.because) == ("under 100" in words)
 
 
 def empty(table, bucket):
@@ -121,12 +125,6 @@ def empty(table, bucket):
     table.loc[table["bucket"] == bucket, "n"] = 0
     table.loc[table["bucket"] == bucket, ["value", "low", "high"]] = NAN
     return table
-
-
-def test_an_empty_bucket_is_passed_over():
-    table = empty(frame(buckets=(*BUCKETS, "61+")), "61+")
-    assert verdict_of(table).verdict == "held"
-    assert "without attention, 41+" in verdict_of(table).because
 
 
 @pytest.fixture(scope="module")
@@ -138,13 +136,7 @@ def committed():
 @pytest.mark.slow
 def test_four_tables_with_a_row_a_class_and_arm_under_a_row_of_the_words_counted(committed):
     lines = printed_words(QUESTION.page(committed))
-    titles = [" ".join(line[:-1]) for line in lines if line[-1] == "(C3)"]
-    assert titles == [
-        "Survival beyond chance by sentence length, %",
-        "Gist less other words, beyond chance, points",
-        "Survival beyond chance by place in the source, %",
-        "Survival of all words by sentence length, %",
-    ]
+    assert len([line for line in lines if line[-1] == "(C3)"]) == 4
     start = lines.index(["noun", "n", "300", "568", "961", "1,317", "1,887"])
     assert lines[start + 1 : start + 5] == [
         ["noun", "none", "71", "38", "24", "17", "13"],
@@ -174,22 +166,10 @@ def test_older_tables_lack_words_as_common(committed):
     assert list(older.frame) == [name for name in both.frame if "alike" not in name]
 
 
-@pytest.mark.slow
-def test_an_arm_with_other_words_has_a_row_of_them(committed):
-    other = committed[committed["arm"] == "additive"].assign(arm="additive joined=2")
-    other.loc[other["bucket"] == "5-10", "n"] = 38
-    lines = printed_words(QUESTION.page(pd.concat([committed, other])))
-    at = next(place for place, line in enumerate(lines) if line[:1] == ["5-10"])
-    names = [line[:3] for line in lines[at : at + 9] if line[0] == "5-10"]
-    assert [name[1] for name in names] == ["n", "none", "additive", "n", "additive"]
-    assert ["5-10", "n", *["38*"] * 5] in lines
-
-
 def test_on_files_frequencies_take_the_place_of_classes(committed):
     parts = committed["part"].fillna("")
     plain = committed[(parts == "") | parts.str.startswith(("fifth", "frequency"))]
-    page = QUESTION.page(plain.assign(corpus="files"))
-    ibm1 = "Links are those of IBM model 1"
+    page, ibm1 = QUESTION.page(plain.assign(corpus="files")), "Links are those of IBM model 1"
     caption = " ".join(QUESTION.page(committed).caption)
     assert ibm1 in " ".join(page.caption)
     assert ibm1 not in caption
@@ -206,12 +186,21 @@ def test_an_empty_bucket_is_a_row_without_numbers_and_no_zero_has_a_sign(committ
     assert not any(word.startswith("-0") for line in lines for word in line)
     assert lines.count(["41+", "none", "0*"]) == 1
     assert lines.count(["41+", "none"]) == 1
+    passed_over = verdict_of(empty(frame(buckets=(*BUCKETS, "61+")), "61+"))
+    assert passed_over.verdict == "held"
+    assert "without attention, 41+" in passed_over.because
 
 
-def test_frequency_bands_and_their_names():
-    assert FREQUENCY_NAMES == ("unseen", "1-9", "10-99", "100-999", "1000+")
-    counts = np.array([0, 1, 9, 10, 999, 1000])
-    assert FREQUENCIES.assign(counts).tolist() == [0, 1, 1, 2, 3, 4]
+@given(words=st.integers(1, 80), bands=st.integers(1, 10))
+def test_bands_mirror_each_other_ascend_and_are_filled(words, bands):
+    ours = relative_bands(np.arange(words), np.full(words, words), bands)
+    middles = (np.arange(words) + 0.5) / words * bands
+    inside = ~np.isclose(middles, np.round(middles))  # not on an edge between two bands
+    assert np.array_equal(ours[inside], np.floor(middles[inside]))
+    assert np.array_equal(ours[inside], (bands - 1 - ours[::-1])[inside])
+    assert (np.diff(ours) >= 0).all()
+    if words >= bands:
+        assert set(ours) == set(range(bands))
 
 
 @pytest.mark.parametrize(
@@ -224,4 +213,178 @@ def test_frequency_bands_and_their_names():
 )  # fmt: skip
 def test_classes_of_words(token, kind):
     assert class_of(token) == kind
-    assert not kind or kind in LAYOUTS["class"][0]
+    assert not kind or kind in CLASSES
+
+
+def test_frequency_bands_and_their_names():
+    assert FREQUENCY_NAMES == ("unseen", "1-9", "10-99", "100-999", "1000+")
+    counts = np.array([0, 1, 9, 10, 999, 1000])
+    assert FREQUENCIES.assign(counts).tolist() == [0, 1, 1, 2, 3, 4]
+
+
+@pytest.fixture(scope="module")
+def subject(finished):
+    """One of the runs with a test set of more sentences, from its training text."""
+    run = open_subject(finished_runs(finished)[0])
+    corpus = replace(run.corpus, test=run.corpus.train[:400])
+    return _like(run, run.folder, run.settings, corpus)
+
+
+def _like(subject, folder, settings, corpus):
+    made = Subject(folder, replace(subject.trained, settings=settings))
+    made.__dict__["corpus"] = corpus
+    return made
+
+
+def _summed(subject, folder, messages):
+    """The table's rows of a run, by way of the files in its folder."""
+    keep(folder, QUESTION, QUESTION.probe(subject, messages.append))
+    settings = subject.settings.changed(scoring={"resamples": 40})
+    return QUESTION.summarise([read_kept(folder, settings, QUESTION)])
+
+
+def _rows(subject, tmp_path, outputs, settings=None, corpus=None, messages=None):
+    """The mean rows as if these had been the run's translations, by bucket, part and measure."""
+    folder = tmp_path / "run"
+    folder.mkdir()
+    lines = [json.dumps(dict.fromkeys(TEXT_COLUMNS, text)) + "\n" for text in outputs]
+    write_relisted(folder / HYPOTHESES, "".join(lines))
+    made = _like(subject, folder, settings or subject.settings, corpus or subject.corpus)
+    rows = _summed(made, tmp_path, [] if messages is None else messages)
+    assert set().union(*rows) <= set(PROBE_COLUMNS)
+    means = {(r["bucket"], r.get("part", ""), r["measure"]): r for r in rows if "seed" not in r}
+    assert len(rows) == 2 * len(means)  # one row per seed beside each mean, and no key twice
+    return means
+
+
+def _without(subject, lost):
+    """The references without the words that are linked to lost ones."""
+    outputs = []
+    for pair in subject.corpus.test:
+        source, target = tokenize(pair.source), tokenize(pair.target)
+        gone = {j for i, j in pair.links if lost(source[i])}
+        outputs.append(" ".join(word for j, word in enumerate(target) if j not in gone))
+    return outputs
+
+
+def _places(subject):
+    return subject.buckets.assign(np.array([pair.words for pair in subject.corpus.test]))
+
+
+def _filled(subject):
+    return subject.buckets.names[: _places(subject).max() + 1]
+
+
+STUDIED = pytest.mark.exhaustive(sample="session")
+
+
+@STUDIED
+def test_references_survive_whole_and_so_do_a_real_runs_words_in_part(subject, finished, tmp_path):
+    rows = _rows(subject, tmp_path, [pair.target for pair in subject.corpus.test])
+    for bucket in _filled(subject):
+        row = rows[bucket, "", "recall"]
+        assert (row["value"], row["low"], row["high"]) == (1, 1, 1)
+        chance = rows[bucket, "", "chance"]["value"]
+        assert 0.02 < chance < 0.6
+        assert rows[bucket, "", "less_chance"]["value"] == pytest.approx(1 - chance)
+        classes = [rows[bucket, name, "corrected"]["value"] for name in ("", *CLASSES)]
+        known = [value for value in classes if not np.isnan(value)]
+        assert known == pytest.approx([1] * len(known))
+    longest = _filled(subject)[-1]
+    assert rows[longest, "modifiers", "gist_more"]["value"] == pytest.approx(0, abs=1e-12)
+    real = open_subject(finished_runs(finished)[0])
+    rows = [row for row in _summed(real, tmp_path, []) if row["measure"] == "recall"]
+    whole = [row for row in rows if not row.get("part")]
+    assert len(whole) == 2 * len(real.buckets.names)
+    assert sum(row["n"] for row in whole) > 0
+    assert all(0 <= row["value"] < 0.5 for row in whole if row["n"])
+
+
+@STUDIED
+def test_one_output_for_all_sources_is_chance_exactly(subject, tmp_path):
+    outputs = ["le chat de la ville a été vu, et les hommes l'ont dit"] * len(subject.corpus.test)
+    rows = _rows(subject, tmp_path, outputs)
+    for bucket in _filled(subject):
+        assert rows[bucket, "", "recall"]["value"] > 0.05
+        for part in ("", "fifth 1", "noun", "function word"):
+            assert rows[bucket, part, "less_chance"]["value"] == pytest.approx(0, abs=1e-12)
+
+
+@STUDIED
+def test_a_lost_class_is_lost_alone_and_words_are_counted_as_a_loop_does(subject, tmp_path):
+    rows = _rows(subject, tmp_path, _without(subject, lambda word: word_class(word) == "adjective"))
+    longest, expected = _filled(subject)[-1], Counter()
+    for pair, place in zip(subject.corpus.test, _places(subject), strict=True):
+        if place >= 0 and subject.buckets.names[place] == longest:
+            source = tokenize(pair.source)
+            expected.update(class_of(source[i]) for i in {i for i, _ in pair.links})
+    for name in CLASSES:
+        assert rows[longest, name, "recall"]["n"] == expected[name]
+    assert rows[longest, "adjective", "recall"]["value"] < 0.15
+    assert rows[longest, "verb", "recall"]["value"] > 0.9
+    more, alike = (rows[longest, "modifiers", name] for name in ("gist_more", "gist_more_alike"))
+    gist, modifiers = (rows[longest, name, "corrected"]["value"] for name in ("gist", "modifiers"))
+    assert more["value"] == pytest.approx(gist - modifiers)
+    assert more["low"] > 0.2
+    assert alike["low"] > 0.2
+    assert 0 < alike["n"] <= more["n"]
+
+
+@STUDIED
+@pytest.mark.parametrize(("fewest", "left"), [(32, 0.02), (24, 0.1)])  # at a band's edge, within
+def test_what_frequency_alone_loses_no_kind_loses_among_words_as_common(
+    subject, tmp_path, fewest, left
+):
+    seen = Counter(word for pair in subject.corpus.train for word in tokenize(pair.source))
+    rows = _rows(subject, tmp_path, _without(subject, lambda word: seen[word] < fewest))
+    longest = _filled(subject)[-1]
+    assert rows[longest, "modifiers", "gist_more"]["value"] < -0.2
+    assert abs(rows[longest, "modifiers", "gist_more_alike"]["value"]) < left
+
+
+@STUDIED
+def test_early_words_survive_where_outputs_are_cut(subject, tmp_path):
+    halves = [pair.target.split() for pair in subject.corpus.test]
+    rows = _rows(subject, tmp_path, [" ".join(words[: len(words) // 2]) for words in halves])
+    longest = _filled(subject)[-1]
+    kept = [rows[longest, f"fifth {place}", "recall"]["value"] for place in range(1, 6)]
+    assert kept[0] > 0.85
+    assert kept[-1] < 0.5
+    assert kept[0] > kept[2] > kept[4]
+
+
+@STUDIED
+def test_arms_and_seeds_meet_the_same_shuffled_sources(finished):
+    run = open_subject(finished_runs(finished)[0])
+    first, other, scoring = (
+        QUESTION.probe(_like(run, run.folder, settings, run.corpus), lambda _: None)
+        for settings in (
+            run.settings,
+            run.settings.changed(model={"attention": "none"}, training={"seed": 7}),
+            run.settings.changed(scoring={"seed": 8}),
+        )
+    )
+    for name in first:
+        np.testing.assert_array_equal(first[name], other[name])
+    assert (np.nan_to_num(first["by_chance"]) != np.nan_to_num(scoring["by_chance"])).any()
+
+
+@STUDIED
+def test_files_have_frequencies_in_place_of_classes_and_links_of_their_own(
+    subject, tmp_path, monkeypatch
+):
+    settings = resolve("smoke", ["corpus.name=files", "corpus.source=a", "corpus.target=b"])
+    unlinked = tuple(replace(pair, links=()) for pair in subject.corpus.test)
+    corpus, messages = replace(subject.corpus, test=unlinked), []
+    targets = [pair.target for pair in unlinked]
+    rows = _rows(subject, tmp_path, targets, settings, corpus, messages)
+    assert messages == ["IBM model 1", "counting"]
+    assert {part.split()[0] for _, part, _ in rows if part} == {"fifth", "frequency"}
+    recalls = [row["value"] for (*_, name), row in rows.items() if name == "recall" and row["n"]]
+    known = [value for value in recalls if not np.isnan(value)]
+    assert known == pytest.approx([1.0] * len(known))
+    # The lexicon of a long text is taught by a sample of it.
+    monkeypatch.setattr("seq2seq_bottleneck.questions.word_survival.LEXICON_PAIRS", 4)
+    pairs = subject.corpus.train[:10]
+    model = lexicon(pairs)
+    assert set(model.source_ids) == {w for pair in pairs[::3] for w in tokenize(pair.source)}

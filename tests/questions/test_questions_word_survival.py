@@ -1,4 +1,4 @@
-"""Survival of single sentences: references against themselves, copies, chance; word by word."""
+"""Survival of words: by hand, copies, chance; sums by group and band, with loops as oracle."""
 
 from collections import Counter
 from itertools import combinations
@@ -10,21 +10,30 @@ from hypothesis import strategies as st
 
 from seq2seq_bottleneck.corpus.grammar import english_french, word_class
 from seq2seq_bottleneck.corpus.tokens import tokenize
+from seq2seq_bottleneck.questions.survival import relative_bands
 from seq2seq_bottleneck.questions.word_survival import (
+    MEASURES,
     LinkedReference,
     WordReport,
-    chance_survivals,
+    all_words,
+    chance_survival,
     found_shares,
+    group_score,
+    matching,
     partners,
+    rates,
     survival,
+    survival_cells,
     word_reports,
 )
+from seq2seq_bottleneck.scoring.bootstrap import draw, estimate
 
 TOKENS = st.lists(st.sampled_from(["le", "la", "chat", "noir", "dort"]), max_size=8)
+NOUN, NAME, VERB = range(3)
 
 
 @st.composite
-def linked(draw: st.DrawFn) -> tuple[int, tuple[str, ...], tuple[tuple[int, int], ...]]:
+def linked(draw):
     """Up to six source words, a reference, and any links at all between them."""
     words, reference = draw(st.integers(0, 6)), draw(TOKENS)
     grid = [(i, j) for i in range(words) for j in range(len(reference))]
@@ -32,17 +41,14 @@ def linked(draw: st.DrawFn) -> tuple[int, tuple[str, ...], tuple[tuple[int, int]
     return words, tuple(reference), tuple(links)
 
 
-def mat() -> LinkedReference:
+def mat():
     """The lecture's sentence: the black cat sat on the mat."""
     pair = english_french().parse("the black cat sat on the mat")
-    assert pair is not None
     return LinkedReference(7, tuple(tokenize(pair.target)), pair.links)
 
 
-def random_pairs(
-    sentences: int, words: int, kinds: int, seed: int
-) -> tuple[list[LinkedReference], np.random.Generator]:
-    """Sentences of random words, each word linked to its own translation."""
+def random_pairs(sentences, words, kinds, seed):
+    """Sentences of random words, each word linked to its own translation; random numbers."""
     rng = np.random.default_rng(seed)
     texts = rng.integers(kinds, size=(sentences, words)).tolist()
     links = tuple((place, place) for place in range(words))
@@ -50,22 +56,26 @@ def random_pairs(
     return pairs, rng
 
 
-def test_lectures_sentence_by_hand() -> None:
-    pair = mat()
-    assert survival(pair, pair.reference).tolist() == [1.0] * 7
-    assert survival(pair, []).tolist() == [0.0] * 7
-    # le chat est assis: one of two le, chat, two of s' est assis
-    lost = survival(pair, ["le", "chat", "est", "assis"])
-    assert lost == pytest.approx([1 / 2, 0, 1, 2 / 3, 0, 1 / 2, 0])
+@pytest.mark.parametrize(
+    ("pair", "output", "expected"),
+    [
+        (mat(), mat().reference, [1] * 7),
+        (mat(), (), [0] * 7),
+        # One of two le, chat, two of s' est assis.
+        (mat(), ("le", "chat", "est", "assis"), [1 / 2, 0, 1, 2 / 3, 0, 1 / 2, 0]),
+        # Several words share one target word.
+        (LinkedReference(3, ("va", "vite"), ((0, 0), (1, 0), (1, 0), (2, 1))), ["va"], [1, 1, 0]),
+    ],
+)
+def test_survival_by_hand(pair, output, expected):
+    assert survival([pair], [output]) == pytest.approx(expected)
 
 
 @given(reference=TOKENS, hypothesis=TOKENS)
-def test_shares_are_the_mean_over_every_choice_of_copies(
-    reference: list[str], hypothesis: list[str]
-) -> None:
+def test_shares_are_the_mean_over_every_choice_of_copies(reference, hypothesis):
     expected = np.zeros(len(reference))
     for word in set(reference):
-        places = [j for j, own in enumerate(reference) if own == word]
+        places = [j for j, token in enumerate(reference) if token == word]
         choices = list(combinations(places, min(len(places), hypothesis.count(word))))
         for choice in choices:
             expected[list(choice)] += 1 / len(choices)
@@ -76,39 +86,32 @@ def test_shares_are_the_mean_over_every_choice_of_copies(
 
 
 @given(parts=linked(), hypothesis=TOKENS)
-def test_survival_is_a_share_of_linked_words_alone(parts: tuple, hypothesis: list[str]) -> None:
+def test_survival_is_a_share_of_linked_words_alone(parts, hypothesis):
     pair = LinkedReference(*parts)  # here, since beartype draws at random when it is made
-    ours = survival(pair, hypothesis)
+    ours, whole, reversed_order = survival(
+        [pair] * 3, [hypothesis, pair.reference, hypothesis[::-1]]
+    ).reshape(3, -1)
     has_link = [any(i == place for i, _ in pair.links) for place in range(pair.words)]
     assert np.array_equal(~np.isnan(ours), has_link)
     assert ((ours >= 0) & (ours <= 1))[has_link].all()
-    whole = survival(pair, pair.reference)
     assert (whole[has_link] == 1).all()
-    shuffled = survival(pair, hypothesis[::-1])
-    assert np.array_equal(ours, shuffled, equal_nan=True)
+    assert np.array_equal(ours, reversed_order, equal_nan=True)
 
 
-def test_several_words_may_share_one_target_word() -> None:
-    pair = LinkedReference(3, ("va", "vite"), ((0, 0), (1, 0), (1, 0), (2, 1)))
-    assert survival(pair, ["va"]).tolist() == [1.0, 1.0, 0.0]
-
-
-def test_random_losses_hit_all_places_alike_however_often_words_repeat() -> None:
+def test_random_losses_hit_all_places_alike_however_often_words_repeat():
     pairs, rng = random_pairs(sentences=4_000, words=10, kinds=4, seed=1)
     kept = [[word for word in pair.reference if rng.random() < 0.6] for pair in pairs]
-    places = np.mean(list(map(survival, pairs, kept)), axis=0)
+    places = survival(pairs, kept).reshape(-1, 10).mean(axis=0)
     assert places == pytest.approx(0.6, abs=0.03)
 
 
 @settings(max_examples=50)
 @given(buckets=st.lists(st.integers(-1, 3), max_size=30), seed=st.integers(0, 99))
-def test_partners_are_another_sentence_of_the_bucket_and_each_is_used_once(
-    buckets: list[int], seed: int
-) -> None:
-    own = np.array(buckets, np.int64)
-    for row in partners(own, 3, seed=seed):
+def test_partners_are_another_sentence_of_the_bucket_and_each_is_used_once(buckets, seed):
+    members = np.array(buckets, np.int64)
+    for row in partners(members, 3, seed=seed):
         for bucket in set(buckets):
-            ids = np.flatnonzero(own == bucket)
+            ids = np.flatnonzero(members == bucket)
             if len(ids) == 1:
                 assert row[ids].tolist() == [-1]
             else:
@@ -116,82 +119,175 @@ def test_partners_are_another_sentence_of_the_bucket_and_each_is_used_once(
                 assert (row[ids] != ids).all()
 
 
-def test_partners_repeat_for_a_seed_and_differ_between_shuffles_and_seeds() -> None:
+def test_partners_repeat_for_a_seed_differ_between_shuffles_and_are_uniform():
     buckets = np.zeros(50, np.int64)
     first = partners(buckets, 2, seed=1)
-    assert np.array_equal(first, partners(buckets, 2, seed=1))
     assert not np.array_equal(first, partners(buckets, 2, seed=2))
     assert not np.array_equal(first[0], first[1])
     longer = np.append(buckets, [1] * 9)  # another bucket's sentences change nothing
     assert np.array_equal(first, partners(longer, 2, seed=1)[:, :50])
-
-
-def test_every_sentence_is_the_partner_of_every_other_equally_often() -> None:
     drawn = partners(np.zeros(4, np.int64), 6_000, seed=0)
     counts = np.array([np.bincount(column, minlength=4) for column in drawn.T])
     assert counts == pytest.approx(2_000 * (1 - np.eye(4)), abs=200)
 
 
-def test_chance_sums_are_those_of_each_output_against_shuffled_sources() -> None:
+def test_chance_is_each_output_against_shuffled_sources_and_blank_for_a_sentence_alone():
     pairs, rng = random_pairs(sentences=40, words=8, kinds=12, seed=2)
     outputs = [[f"w{word}" for word in rng.integers(12, size=7)] for _ in pairs]
     others = partners(np.zeros(40, np.int64), 5, seed=3)
-    ours = sum(own.sum() for own in chance_survivals(pairs, outputs, others))
     theirs = 0.0
     for row in others:
         shuffled = np.argsort(row)  # the source that each output meets
-        theirs += sum(
-            survival(pairs[shuffled[place]], output).sum() for place, output in enumerate(outputs)
-        )
-    assert ours == pytest.approx(theirs / 5)
+        theirs += survival([pairs[place] for place in shuffled], outputs).sum()
+    assert chance_survival(pairs, outputs, others).sum() == pytest.approx(theirs / 5)
+    alone = chance_survival(pairs[:3], outputs[:3], partners(np.array([0, 1, 0]), 2, seed=0))
+    assert np.isnan(alone).reshape(3, -1).all(axis=1).tolist() == [False, True, False]
+    assert not np.isnan(alone.reshape(3, -1)[[0, 2]]).any()
 
 
-def test_a_reference_is_found_in_itself_and_a_shuffled_one_is_not() -> None:
-    pairs, _ = random_pairs(sentences=30, words=6, kinds=10**9, seed=4)
-    own = [pair.reference for pair in pairs]
-    others = partners(np.zeros(30, np.int64), 4, seed=0)
-    assert np.mean(list(map(survival, pairs, own))) == 1
-    assert np.mean(chance_survivals(pairs, own, others)) == 0
-    shuffled = [own[other] for other in others[0]]
-    assert np.mean(list(map(survival, pairs, shuffled))) == 0
-
-
-def test_a_sentence_alone_in_its_bucket_has_no_chance() -> None:
-    pairs, _ = random_pairs(sentences=3, words=4, kinds=5, seed=5)
-    others = partners(np.array([0, 1, 0]), 2, seed=0)
-    alone = chance_survivals(pairs, [pair.reference for pair in pairs], others)
-    assert [np.isnan(own).all() for own in alone] == [False, True, False]
-
-
-def reports_of(text: str) -> list[WordReport]:
+def reports_of(text):
     """What becomes of the lecture's sentence in this translation."""
     words = ["the", "black", "cat", "sat", "on", "the", "mat"]
     return word_reports(words, list(map(word_class, words)), mat(), tokenize(text))
 
 
-def test_a_perfect_translation_loses_nothing_and_an_empty_one_everything() -> None:
-    reports = reports_of("le chat noir s'est assis sur le tapis")
-    assert [report.share for report in reports] == [1.0] * 7
-    assert all(report.found == report.targets for report in reports)
-    assert {report.fate for report in reports} == {"survived"}
+def test_reports_word_by_word():
+    whole = reports_of("le chat noir s'est assis sur le tapis")
+    assert all(report.found == report.targets for report in whole)
+    assert {report.fate for report in whole} == {"survived"}
     assert {report.fate for report in reports_of("")} == {"lost"}
-
-
-def test_a_shorter_translation_word_by_word() -> None:
     reports = reports_of("le chat s'assis sur un tapis")
-    assert reports[:3] == [
+    assert reports[:4] == [
         WordReport("the", "determiner", 0.5, ("le",), ("le",)),
         WordReport("black", "adjective", 0.0, ("noir",), ()),
         WordReport("cat", "noun", 1.0, ("chat",), ("chat",)),
+        WordReport("sat", "verb", 2 / 3, ("s'￭", "est", "assis"), ("s'￭", "assis")),
     ]
-    sat = ("s'￭", "est", "assis")
-    assert reports[3] == WordReport("sat", "verb", 2 / 3, sat, ("s'￭", "assis"))
     fates = [report.fate for report in reports]
     assert fates == ["in part", "lost", "survived", "in part", "survived", "in part", "survived"]
-
-
-def test_a_word_without_links_is_neither_kept_nor_lost() -> None:
     pair = LinkedReference(3, ("dort",), ((1, 0),))
     reports = word_reports(["does", "sleep", "not"], ["", "verb", ""], pair, ["dort"])
     assert [report.share for report in reports] == [None, 1.0, None]
     assert [report.fate for report in reports] == ["not linked", "survived", "not linked"]
+
+
+def planted(seed, sentences=300):
+    """Sentence, survival, chance, group and band of words; survival falls with the band alone.
+
+    Nouns stand rather at the start, names at the end; verbs anywhere.
+    """
+    rng = np.random.default_rng(seed)
+    lengths = rng.integers(5, 20, size=sentences)
+    places = np.concatenate(list(map(np.arange, lengths)))
+    bands = relative_bands(places, np.repeat(lengths, lengths), 5)
+    late = rng.random(len(bands)) < (bands + 0.5) / 5
+    groups = np.where(rng.random(len(bands)) < 0.3, VERB, late.astype(np.int64))
+    survived = (rng.random(len(bands)) < 0.9 - 0.15 * bands).astype(np.float64)
+    survived[rng.random(len(bands)) < 0.1] = np.nan
+    sentence = np.repeat(np.arange(sentences), lengths)
+    return [sentence, survived, np.full(len(bands), 0.1), groups, bands]
+
+
+def cells_of(columns, sentences=300):
+    return survival_cells(*columns, shape=(sentences, 3, 5))
+
+
+def standardised(cells):
+    return rates(cells, all_words(cells))
+
+
+def matched(cells):
+    return rates(cells, matching(cells))
+
+
+def test_cells_are_what_a_loop_counts():
+    columns = planted(1, sentences=20)
+    columns[3][7] = -1
+    expected = np.zeros((20, 3, 5, 3))
+    for sentence, survived, by_chance, group, band in zip(*columns, strict=True):
+        if not np.isnan(survived) and group >= 0:
+            expected[sentence, group, band] += (survived, by_chance, 1)
+    assert cells_of(columns, 20) == pytest.approx(expected)
+
+
+def test_equal_positions_and_matching_undo_what_only_position_did():
+    columns = planted(2, sentences=6_000)
+    cells = cells_of(columns, 6_000).sum(axis=0)
+    crude = rates(cells.sum(axis=-2))[:, 0]
+    assert crude[NOUN] - crude[NAME] > 0.1
+    assert standardised(cells)[:, 0] == pytest.approx([0.6] * 3, abs=0.02)
+    assert np.ptp(matched(cells[:2])[:, 0]) == pytest.approx(0, abs=0.03)
+    columns[1] = np.where(columns[3] == NAME, 0.0, columns[1])
+    without = matched(cells_of(columns, 6_000).sum(axis=0)[:2])
+    assert without[NOUN, 0] - without[NAME, 0] > 0.4
+
+
+def test_standardised_rates_are_the_formula_and_need_every_band_that_others_fill():
+    cells = cells_of(planted(3)).sum(axis=0)
+    words = cells[..., 2]
+    for group in range(3):
+        parts = [
+            words[:, band].sum() / words.sum() * cells[group, band, 0] / words[group, band]
+            for band in range(5)
+        ]
+        assert standardised(cells)[group] == pytest.approx([sum(parts), 0.1])
+    same = np.full((2, 3, 3), 10.0)  # with the same places it changes nothing
+    same[..., 0] = [[1, 2, 3], [6, 5, 4]]
+    assert standardised(same)[..., 0] == pytest.approx([0.2, 0.5])
+    cells = np.ones((2, 3, 3))
+    cells[0, 1] = 0
+    cells[:, 2] = 0  # a band that nobody fills does no harm
+    assert np.isnan(standardised(cells)[0]).all()
+    assert standardised(cells)[1].tolist() == [1.0, 1.0]
+    assert np.isnan(standardised(np.zeros((2, 3, 3)))).all()
+
+
+def test_matched_rates_differ_by_the_estimate_of_mantel_and_haenszel():
+    rng = np.random.default_rng(8)
+    words = rng.integers(0, 9, size=(2, 12))
+    words[0, :2] = words[1, 2:4] = words[:, 4] = 0
+    found = rng.binomial(words, 0.4)
+    cells = np.stack([found, words * 0.1, words], axis=-1).astype(np.float64)
+    above = below = 0.0
+    for (a, _, n), (b, _, m) in zip(*cells, strict=True):
+        if n + m:
+            above += (a * m - b * n) / (n + m)
+            below += n * m / (n + m)
+    ours = matched(cells)
+    assert ours[0, 0] - ours[1, 0] == pytest.approx(above / below)
+    assert ours[:, 1] == pytest.approx([0.1, 0.1])
+    assert (matching(cells)[:5] == 0).all()
+    assert np.isnan(matched(cells[:, :5])).all()  # no band has both
+
+
+def test_measures_of_a_recall_and_a_chance():
+    pair = np.array([[0.8, 0.6], [0.2, 0.6], [1.0, 1.0]])
+    assert MEASURES["recall"](pair).tolist() == [0.8, 0.2, 1.0]
+    assert MEASURES["chance"](pair).tolist() == [0.6, 0.6, 1.0]
+    assert MEASURES["less_chance"](pair) == pytest.approx([0.2, -0.4, 0.0])
+    assert MEASURES["corrected"](pair) == pytest.approx([0.5, -1.0, np.nan], nan_ok=True)
+
+
+@pytest.mark.parametrize(
+    ("measure", "group", "minus", "weigh", "of"),
+    [
+        ("recall", VERB, None, all_words, slice(None)),
+        ("less_chance", NAME, None, all_words, slice(None)),
+        ("corrected", NOUN, NAME, all_words, slice(None)),
+        ("corrected", NOUN, NAME, matching, [NOUN, NAME]),
+    ],
+)
+def test_scores_of_groups_fit_the_bootstrap(measure, group, minus, weigh, of):
+    cells = np.stack([cells_of(planted(seed)) for seed in (4, 5)])[..., of, :, :]
+
+    def number(summed):
+        numbers = MEASURES[measure](rates(summed, weigh(summed)))
+        return numbers[group] - (0 if minus is None else numbers[minus])
+
+    weights = draw(300, 60, seed=1, bucket=0)
+    ours = estimate(*group_score(measure, cells, group, minus, weigh), weights)
+    assert ours.value == pytest.approx(np.mean([number(seed.sum(axis=0)) for seed in cells]))
+    repeats = weights[7].astype(int)
+    drawn = [number(np.repeat(seed, repeats, axis=0).sum(axis=0)) for seed in cells]
+    assert ours.draws[7] == pytest.approx(np.mean(drawn))
+    assert ours.interval.low < ours.value < ours.interval.high
