@@ -19,8 +19,8 @@ from ..decoding.search import make_search
 from ..model.attention import Memory
 from ..model.parts import on_host
 from ..model.translator import Translator, Weights, real_positions
+from .information import FULL, LEVELS
 from .question import Tell
-from .recovered_bits import FULL, LEVELS
 from .subject import Subject
 
 BATCH = 64
