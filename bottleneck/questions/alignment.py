@@ -274,7 +274,7 @@ def notes(frame: pd.DataFrame) -> list[str]:
         rows = chosen(means, measure, bucket="", control=control)
         numbers = [form.format(100 * value) for value in rows["value"]]
         if len(set(numbers)) > 1:
-            numbers = [f"{arm} {text}" for arm, text in zip(rows["arm"], numbers, strict=True)]
+            numbers = [f"{arm} {number}" for arm, number in zip(rows["arm"], numbers, strict=True)]
         if numbers:
             lines.append(f"{text}: {', '.join(dict.fromkeys(numbers))}.")
     counts = means.drop_duplicates("bucket").set_index("bucket")["n"]

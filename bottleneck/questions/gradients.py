@@ -139,7 +139,7 @@ def _ratio_rows(arm: Arm, network: str, weights: ndarray, keys: Row) -> Iterator
 
 
 def log_sums(
-    arm: Arm, network: str, distances: Sequence[Float[ndarray, "links"]], sentences: int
+    arm: Arm, network: str, distances: Sequence[Float[ndarray, "_"]], sentences: int
 ) -> Float[ndarray, "seeds sentences distances 2"]:
     """Of each sentence and distance the sum of log ratios, and the links; distances are by seed."""
     end = 1 + max(int(distance.max()) for distance in distances)

@@ -130,7 +130,7 @@ def from_last_word(
 
 
 def answer_sums(
-    run: Probed, name: str, steps: tuple[int, float], shape: tuple[int, int]
+    run: Probed, name: str, steps: tuple[int, int | float], shape: tuple[int, int]
 ) -> Float[ndarray, "sentences distances 3"]:
     """Of each sentence and distance: right answers, the baseline's right answers, and answers.
 

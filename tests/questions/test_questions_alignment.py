@@ -11,29 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pandas import read_csv
 from planted_pages import frame as table_of
-from planted_pages import printed_words, row_of
+from planted_pages import one_row, printed_words, row_of
 
 from seq2seq_bottleneck.cli.main import run
 from seq2seq_bottleneck.corpus.grammar import english_french
 from seq2seq_bottleneck.corpus.pair import SentencePair
 from seq2seq_bottleneck.corpus.tokens import plain, tokenize
-from seq2seq_bottleneck.questions import alignment_gold
-from seq2seq_bottleneck.questions.alignment import (
-    COUNTS,
-    QUESTION,
-    RATES,
-    LinkedPair,
-    columns_of,
-    probe,
-    train_ibm1,
-    weight_sums,
-)
-from seq2seq_bottleneck.questions.alignment_gold import (
-    parse_links,
-    probe_gold,
-    read_gold,
-    running_text,
-)
+from seq2seq_bottleneck.questions import alignment, alignment_gold
+from seq2seq_bottleneck.questions.alignment import QUESTION
+from seq2seq_bottleneck.questions.alignment_gold import QUESTION as GOLD_QUESTION
 from seq2seq_bottleneck.questions.question import Probed
 from seq2seq_bottleneck.results.export import write_bundle
 from seq2seq_bottleneck.results.probes import load_probe
@@ -50,24 +36,26 @@ LECTURE = frozenset(english_french().parse("the black cat sat on the mat").links
 def linked(words, sure, possible=None, text=""):
     """Sides of so many words with these links."""
     possible = sure if possible is None else possible
-    return LinkedPair(SentencePair(text, ""), ["w"] * words, ["w"] * words, sure, possible)
+    return alignment.LinkedPair(
+        SentencePair(text, ""), ["w"] * words, ["w"] * words, sure, possible
+    )
 
 
 def counts_of(method, links, sure, possible=None, words=5):
     """The probe's counts of a method, where these links are those of IBM model 1."""
     equal = {name: [np.ones((words + 1, words + 1))] for name in ("trained", "untrained")}
-    columns = columns_of([linked(words, sure, possible)], equal, [links])
-    return [int(columns[f"{method}_{name}"][0]) for name in COUNTS]
+    columns = alignment.columns_of([linked(words, sure, possible)], equal, [links])
+    return [int(columns[f"{method}_{name}"][0]) for name in alignment.COUNTS]
 
 
 def rates(links, sure, possible=None):
     """Error rate, precision and recall."""
     counts = np.array(counts_of("ibm1", links, sure, possible))
-    return [float(rate(counts)) for rate in RATES.values()]
+    return [float(rate(counts)) for rate in alignment.RATES.values()]
 
 
 def test_rates_of_a_sentence_by_hand():
-    sure, possible = parse_links("0-0 1-1 2?2 3?2", "gold", 5, 5, 0)
+    sure, possible = alignment_gold.parse_links("0-0 1-1 2?2 3?2", "gold", 5, 5, 0)
     links = frozenset([(0, 0), (2, 2), (4, 4)])
     assert counts_of("ibm1", links, sure, possible) == [1, 2, 3, 2]
     assert rates(links, sure, possible) == pytest.approx([1 - 3 / 5, 2 / 3, 1 / 2])
@@ -93,17 +81,17 @@ def test_rates_obey_their_laws(links, sure, more):
 def test_weight_on_gold_and_right_after_it_by_hand():
     weights = np.array([[0.5, 0.2, 0.3], [0.1, 0.7, 0.2], [0.3, 0.3, 0.4]])
     links = frozenset([(0, 0), (1, 0), (1, 2)])  # the second target word has none
-    sums = [*weight_sums(weights, links).values()]
+    sums = [*alignment.weight_sums(weights, links).values()]
     assert sums == pytest.approx([0.7 + 0.3, 3 / 3, 2, 0.3 + 0.4])
-    assert [*weight_sums(np.ones((1, 1)), frozenset()).values()] == [0, 0, 0, 0]
+    assert [*alignment.weight_sums(np.ones((1, 1)), frozenset()).values()] == [0, 0, 0, 0]
     for shape in ((9, 7), (10, 8), (9, 20)):
-        sums = weight_sums(np.full(shape, 1 / shape[1]), LECTURE)
+        sums = alignment.weight_sums(np.full(shape, 1 / shape[1]), LECTURE)
         assert sums["on_gold"] == pytest.approx(sums["equal"])
         assert sums["equal"] / sums["words"] == pytest.approx(1 / shape[1])
     weights = np.zeros((10, 8))
     for i, j in LECTURE:
         weights[j, i] = 1 / sum(other == j for _, other in LECTURE)
-    sums = weight_sums(weights, LECTURE)
+    sums = alignment.weight_sums(weights, LECTURE)
     assert sums["on_gold"] == pytest.approx(sums["words"])
 
 
@@ -127,56 +115,51 @@ def planted(seed, right, attention="additive", words=LENGTHS):
         matrices["trained"].append(weights)
         matrices["untrained"].append(np.full((n + 1, n + 1), 1 / (n + 1)))
     settings = resolve("smoke", [f"training.seed={seed}", f"model.attention={attention}"])
-    columns = columns_of(pairs, matrices, [item.sure for item in pairs])
+    columns = alignment.columns_of(pairs, matrices, [item.sure for item in pairs])
     unknown = {f"unknown_{side}": np.full(SENTENCES, 0.03) for side in ("source", "target")}
     return Probed(Path(f"{attention}{seed}"), settings, columns | unknown)
-
-
-def table(rows):
-    """The rows by measure, control, bucket and seed."""
-    keyed = {(r["measure"], r.get("control", ""), r["bucket"], r.get("seed")): r for r in rows}
-    assert len(keyed) == len(rows)
-    return keyed
 
 
 HALF = (0.9 + 0.1 / SHORT) / 2
 
 
 # Of 6 words the first seed looks at all, the second at 3; of 12 at 6 and 3.
-RATED = {
-    ("aer", "", "5-10", None): 0.25, ("aer", "", "5-10", 1): 0, ("aer", "", "5-10", 2): 0.5,
-    ("precision", "", "11-20", 1): 0.5, ("recall", "", "", None): (12 / 18 + 6 / 18) / 2,
-    ("aer", "ibm1", "", None): 0, ("aer", "best", "", None): 0, ("aer", "diagonal", "", None): 1,
-    ("aer_gap", "diagonal", "11-20", None): 1 - 0.625, ("aer_gap", "ibm1", "11-20", None): -0.625,
-}  # fmt: skip
-WEIGHED = {
-    ("weight", "", "5-10", None): HALF, ("weight_after", "", "5-10", None): HALF,
-    ("weight", "equal", "5-10", None): 1 / (SHORT + 1),
-    ("weight", "untrained", "5-10", None): 1 / (SHORT + 1),
-}  # fmt: skip
+RATED = [
+    ("aer", "", "5-10", None, 0.25), ("aer", "", "5-10", 1, 0), ("aer", "", "5-10", 2, 0.5),
+    ("precision", "", "11-20", 1, 0.5), ("recall", "", "", None, (12 / 18 + 6 / 18) / 2),
+    ("aer", "ibm1", "", None, 0), ("aer", "best", "", None, 0), ("aer", "diagonal", "", None, 1),
+    ("aer_gap", "diagonal", "11-20", None, 1 - 0.625), ("aer_gap", "ibm1", "11-20", None, -0.625),
+]  # fmt: skip
+WEIGHED = [
+    ("weight", "", "5-10", None, HALF), ("weight_after", "", "5-10", None, HALF),
+    ("weight", "equal", "5-10", None, 1 / (SHORT + 1)),
+    ("weight", "untrained", "5-10", None, 1 / (SHORT + 1)),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("looked_at", "expected"), [((6, 3), RATED), ((3,), WEIGHED)])
 def test_planted_weights_have_the_numbers_that_were_planted(looked_at, expected):
-    runs = [planted(seed, right) for seed, right in enumerate(looked_at, 1)]
-    rows = table(QUESTION.summarise(runs))
-    assert {key: rows[key]["value"] for key in expected} == pytest.approx(expected)
-    mean = rows["aer", "", "5-10", None]  # every sentence has the same share
+    rows = QUESTION.summarise([planted(seed, right) for seed, right in enumerate(looked_at, 1)])
+    for measure, control, bucket, seed, value in expected:
+        row = one_row(rows, measure, seed, control=control, bucket=bucket)
+        assert row["value"] == pytest.approx(value)
+    mean = one_row(rows, "aer", bucket="5-10")  # every sentence has the same share
     assert (mean["low"], mean["high"]) == pytest.approx((mean["value"], mean["value"]))
     assert mean["n"] == SENTENCES // 2
-    uniform = table(QUESTION.summarise([planted(1, SHORT, attention="uniform")]))
-    assert {measure for measure, *_ in uniform} == {"weight", "weight_after"}
+    uniform = QUESTION.summarise([planted(1, SHORT, attention="uniform")])
+    assert {row["measure"] for row in uniform} == {"weight", "weight_after"}
 
 
 def test_of_a_gold_set_shorter_sentences_count_in_the_row_of_all():
     short = planted(1, 3, words=[3] * 4 + LENGTHS[4:])
-    row = table(QUESTION.summarise([short]))["aer", "", "", None]
+    row = one_row(QUESTION.summarise([short]), "aer")
     assert (row["n"], row["value"]) == (16, pytest.approx(1 - 3 * 16 / sum(LENGTHS[4:])))
-    rows = table(alignment_gold.QUESTION.summarise([short]))
-    counts = {bucket: row["n"] for (measure, _, bucket, _), row in rows.items() if measure == "aer"}
-    assert counts == {"5-10": 8, "11-20": 8, "": SENTENCES}
-    assert rows["aer", "", "", None]["value"] == pytest.approx(1 - 3 * SENTENCES / sum(LENGTHS))
-    assert rows["aer", "", "", None]["note"].startswith("additive: unknown to the run are 3.0 %")
+    rows = GOLD_QUESTION.summarise([short])
+    counts = [one_row(rows, "aer", bucket=bucket)["n"] for bucket in ("5-10", "11-20", "")]
+    assert counts == [8, 8, SENTENCES]
+    row = one_row(rows, "aer")
+    assert row["value"] == pytest.approx(1 - 3 * SENTENCES / sum(LENGTHS))
+    assert row["note"].startswith("additive: unknown to the run are 3.0 %")
 
 
 @pytest.mark.parametrize(
@@ -192,7 +175,7 @@ def test_of_a_gold_set_shorter_sentences_count_in_the_row_of_all():
 def test_the_question_is_for_runs_with_weights_and_gold(changes, suits, gold):
     settings = resolve("smoke").changed(**changes)
     assert QUESTION.suits(settings) == suits
-    assert alignment_gold.QUESTION.suits(settings) == gold
+    assert GOLD_QUESTION.suits(settings) == gold
 
 
 ERRORS = {"": 0.197, "untrained": 0.964, "diagonal": 0.601, "ibm1": 0.124, "best": 0.033}
@@ -276,12 +259,12 @@ def test_the_notes_say_what_was_possible_and_what_a_gold_set_has():
         assert f"(gold has more, or none): {words}." in " ".join(QUESTION.notes(measured))
     assert "equal weights have no largest" in " ".join(QUESTION.notes(frame(("uniform",))))
     note = "additive: unknown to the run are 2.0 % of the source"
-    page = alignment_gold.QUESTION.page(frame(("additive",), {"5-10": 200, "": 447}, note=note))
+    page = GOLD_QUESTION.page(frame(("additive",), {"5-10": 200, "": 447}, note=note))
     assert (page.name, "the user's gold links" in page.title) == ("alignment_gold", True)
     assert [line[0] for line in printed_words(page) if line[1:2] == ["additive"]] == ["5-10", "all"]
     assert f"{note}." in page.caption
     assert "Sentences in no length bucket: 247, in the row all alone." in page.caption
-    whole = alignment_gold.QUESTION.page(frame(("additive",), {"5-10": 200, "": 200}))
+    whole = GOLD_QUESTION.page(frame(("additive",), {"5-10": 200, "": 200}))
     assert "no length bucket" not in " ".join(whole.caption)
 
 
@@ -299,9 +282,9 @@ NO_LINKS = ("0", "0-", "a-1", "0-1-2", "0:1", "-1-2", "0--1", "\u0661-1", "0-" +
 )
 def test_what_is_no_link_of_the_sentence_is_named(line, base, message):
     for good, start in (("0-0 1?2", 0), ("1-1 2?3", 1), ("0?0 0-0 1?2", 0), ("0-0 0?0 1?2", 0)):
-        assert parse_links(good, "gold", 3, 3, start) == ({(0, 0)}, {(0, 0), (1, 2)})
+        assert alignment_gold.parse_links(good, "gold", 3, 3, start) == ({(0, 0)}, {(0, 0), (1, 2)})
     with pytest.raises(UserError, match=message):
-        parse_links(line, "line 2", 3, 3, base)
+        alignment_gold.parse_links(line, "line 2", 3, 3, base)
 
 
 def write_gold(folder, texts):
@@ -313,29 +296,29 @@ def write_gold(folder, texts):
 
 def test_files_of_a_gold_set_belong_together_line_by_line(tmp_path):
     texts = {"source": ["the cat", "a dog"], "target": ["le chat", "un chien"]}
-    sentences = read_gold(*write_gold(tmp_path, texts | {"gold": ["0-0", "1-1"]}), 0)
+    sentences = alignment_gold.read_gold(*write_gold(tmp_path, texts | {"gold": ["0-0", "1-1"]}), 0)
     assert sentences[1] == (["a", "dog"], ["un", "chien"], {(1, 1)}, {(1, 1)})
     for lines, message in (
         (["0-0", "2-0"], r"--gold '.*gold' line 2: '2-0' is outside"),
         (["0-0"], r"--gold .* has 1 line, --source .* has 2 lines, --target"),
     ):
         with pytest.raises(UserError, match=message):
-            read_gold(*write_gold(tmp_path, texts | {"gold": lines}), 0)
+            alignment_gold.read_gold(*write_gold(tmp_path, texts | {"gold": lines}), 0)
 
 
 def test_tokens_of_a_gold_set_become_running_text():
     words = ["l'", "homme", "(", "Bob", ")", "’s", "dit", ":", "oui", ",", "'", "non", "."]
-    assert running_text(words, {":", "￭,"}) == "l'homme (Bob)’s dit : oui,' non."
+    assert alignment_gold.running_text(words, {":", "￭,"}) == "l'homme (Bob)’s dit : oui,' non."
 
 
 @given(st.lists(st.sampled_from(["the", "l'homme,", "(a)", "«", "b!", "x'"]), min_size=1))
 def test_running_text_keeps_every_character(words):
-    assert running_text(words, {"«"}).replace(" ", "") == "".join(words)
+    assert alignment_gold.running_text(words, {"«"}).replace(" ", "") == "".join(words)
 
 
 @pytest.mark.slow
 def test_a_real_run_is_measured_on_its_test_set_and_on_that_as_a_gold_set(subject, tmp_path):
-    columns, pairs = probe(subject, lambda _: None), subject.corpus.test
+    columns, pairs = alignment.probe(subject, lambda _: None), subject.corpus.test
     assert columns["source_words"].tolist() == [pair.words for pair in pairs]
     (matrix,) = attention_matrices(
         subject.graph, subject.weights, subject.encode(pairs[:1]), False, 1
@@ -343,12 +326,12 @@ def test_a_real_run_is_measured_on_its_test_set_and_on_that_as_a_gold_set(subjec
     links = set(pairs[0].links)
     source, target = len(tokenize(pairs[0].source)), len(tokenize(pairs[0].target))
     best = {(int(np.argmax(matrix[j, :source])), j) for j in range(target)}
-    counts = [columns[f"trained_{name}"][0] for name in COUNTS]
+    counts = [columns[f"trained_{name}"][0] for name in alignment.COUNTS]
     assert counts == [len(best & links), len(best & links), target, len(links)]
     on_gold = sum(matrix[j, i] for i, j in links)
     assert columns["trained_on_gold"][0] == pytest.approx(on_gold, rel=1e-5)
     assert (columns["trained_on_gold"] != columns["untrained_on_gold"]).any()
-    model = train_ibm1(subject, lambda _: None)
+    model = alignment.train_ibm1(subject, lambda _: None)
     (links,) = model.align([(tokenize(pairs[-1].source), tokenize(pairs[-1].target))])
     assert columns["ibm1_links"][-1] == len(links)
     assert columns["ibm1_sure_found"][-1] == len(links & set(pairs[-1].links))
@@ -358,16 +341,18 @@ def test_a_real_run_is_measured_on_its_test_set_and_on_that_as_a_gold_set(subjec
         "source": [" ".join(map(plain, tokenize(pair.source))) for pair in pairs[:8]],
         "target": [" ".join(map(plain, tokenize(pair.target))) for pair in pairs[:8]],
     }
-    sentences = read_gold(*write_gold(tmp_path, texts), 0)
-    gold = probe_gold(subject, sentences, lambda _: None)
+    sentences = alignment_gold.read_gold(*write_gold(tmp_path, texts), 0)
+    gold = alignment_gold.probe_gold(subject, sentences, lambda _: None)
     for name, column in columns.items():
         np.testing.assert_allclose(gold[name], column[:8], rtol=1e-5, err_msg=name)
     probed = Probed(subject.folder, subject.settings, gold)
-    mean = table(alignment_gold.QUESTION.summarise([probed]))["aer", "", "", None]
+    mean = one_row(GOLD_QUESTION.summarise([probed]), "aer")
     assert mean["n"] == 8
     assert mean["note"].startswith("additive: unknown to the run are 0.0 % of the source")
     with pytest.raises(UserError, match="no sentence of --gold has links"):
-        probe_gold(subject, [(["a"], ["b"], frozenset(), frozenset())], lambda _: None)
+        alignment_gold.probe_gold(
+            subject, [(["a"], ["b"], frozenset(), frozenset())], lambda _: None
+        )
 
 
 trained = pytest.mark.exhaustive(sample="session")

@@ -9,7 +9,7 @@ import pytest
 from flax import nnx
 from lanes import few
 from planted_pages import frame as table_of
-from planted_pages import printed_words, row_of
+from planted_pages import one_row, printed_words, row_of
 
 from seq2seq_bottleneck.corpus.pair import SentencePair
 from seq2seq_bottleneck.corpus.vocabulary import EOS, PAD
@@ -47,40 +47,30 @@ def planted(ratio_at, *, noise=0.0, seed=1, limit=99):
     return run_of(sentence[kept], steps[kept] + 1, (ratio * level)[kept], level[kept], seed)
 
 
-def by_key(rows):
-    """The rows by measure, control, bucket, part and seed."""
-    keys = {(r["measure"], r["control"], r["bucket"], r.get("part", ""), r.get("seed")): r
-            for r in rows}  # fmt: skip
-    assert len(keys) == len(rows)
-    return keys
-
-
 def half_of(*runs):
     """Value, low and high of the half-distance over all lengths."""
-    row = by_key(QUESTION.summarise(runs))["half_distance", "", "", "", None]
+    row = one_row(QUESTION.summarise(runs), "half_distance")
     return [row[end] for end in ("value", "low", "high")]
 
 
 @pytest.mark.parametrize("rate", [0.6, 0.9])
 def test_a_linear_chain_halves_where_its_rate_says(rate):
     """Of h_t = rate h_(t-1) + x_t the gradient of h_T at x_(T-d) is rate^d."""
-    rows = by_key(QUESTION.summarise([planted(lambda d: rate**d, seed=s) for s in (1, 2)]))
-    expected = np.log(0.5) / np.log(rate)
+    rows = QUESTION.summarise([planted(lambda d: rate**d, seed=seed) for seed in (1, 2)])
+    steps = np.log(0.5) / np.log(rate)
     for bucket, seed in (("11-20", None), ("", None), ("", 2)):
-        row = rows["half_distance", "", bucket, "", seed]
-        assert row["value"] == pytest.approx(expected)
-        assert row["n"] == SENTENCES * LENGTH
-        assert rows["half_distance_chain", "", bucket, "", seed]["value"] == pytest.approx(
-            2 * expected
-        )
-    mean = rows["half_distance", "", "", "", None]
-    assert (mean["low"], mean["high"], mean["note"]) == (*[pytest.approx(expected)] * 2, ";;")
-    flat = rows["half_distance", "untrained", "", "", None]
+        row = one_row(rows, "half_distance", seed, bucket=bucket)
+        assert (row["value"], row["n"]) == (pytest.approx(steps), SENTENCES * LENGTH)
+        chain = one_row(rows, "half_distance_chain", seed, bucket=bucket)
+        assert chain["value"] == pytest.approx(2 * steps)
+    mean = one_row(rows, "half_distance")
+    assert (mean["low"], mean["high"], mean["note"]) == (*[pytest.approx(steps)] * 2, ";;")
+    flat = one_row(rows, "half_distance", control="untrained")
     assert (flat["value"], flat["note"]) == (LENGTH - 1, "at least;at least;at least")
-    assert not any(bucket == "21-30" for _, _, bucket, _, _ in rows)
-    nearest = rows["ratio", "", "", "1-5", None]  # 0 to 4 steps; geometric
+    assert not any(row["bucket"] == "21-30" for row in rows)
+    nearest = one_row(rows, "ratio", part="1-5")  # 0 to 4 steps; geometric
     assert (nearest["value"], nearest["n"]) == (pytest.approx(rate**2), 2 * SENTENCES * 5)
-    assert rows["ratio", "", "", "11-20", 1]["value"] == pytest.approx(rate**10.5)
+    assert one_row(rows, "ratio", 1, part="11-20")["value"] == pytest.approx(rate**10.5)
 
 
 def test_noise_widens_the_interval_about_the_truth():
@@ -100,30 +90,29 @@ def test_fit_is_least_squares_weighted_by_links():
 
 @pytest.mark.parametrize("rate", [1.0, 1.1, 0.99])
 def test_what_does_not_halve_within_the_tested_distances_is_censored(rate):
-    rows = by_key(QUESTION.summarise([planted(lambda d: rate**d)]))
-    mean, alone = (rows["half_distance", "", "", "", seed] for seed in (None, 1))
+    rows = QUESTION.summarise([planted(lambda d: rate**d)])
+    mean, alone = (one_row(rows, "half_distance", seed) for seed in (None, 1))
     assert (mean["value"], mean["high"]) == (LENGTH - 1, LENGTH - 1)
     assert (mean["note"][:8], mean["note"][-8:], alone["note"]) == ("at least",) * 3
 
 
 def test_mean_over_links_and_seeds_is_geometric():
     runs = [planted(lambda d, r=ratio: r + 0 * d, seed=s) for s, ratio in ((1, 0.5), (2, 0.08))]
-    rows = by_key(QUESTION.summarise(runs))
-    assert rows["ratio", "", "", "6-10", None]["value"] == pytest.approx(0.2)
-    assert rows["ratio", "", "", "6-10", 2]["value"] == pytest.approx(0.08)
+    rows = QUESTION.summarise(runs)
+    assert one_row(rows, "ratio", part="6-10")["value"] == pytest.approx(0.2)
+    assert one_row(rows, "ratio", 2, part="6-10")["value"] == pytest.approx(0.08)
 
 
 def test_a_distance_counts_where_every_seed_has_links():
     runs = [run_of([0, 0], [1, end], np.ones(2), np.ones(2), seed=end) for end in (8, 17)]
-    rows = by_key(QUESTION.summarise(runs))
-    assert not any(measure == "half_distance" and seed is None for measure, *_, seed in rows)
-    assert {part for measure, _, _, part, _ in rows if measure == "ratio"} == {"1-5"}
+    rows = QUESTION.summarise(runs)
+    assert {(row["measure"], row.get("part")) for row in rows} == {("ratio", "1-5")}
 
 
 def test_vanished_gradients_count_as_little_and_what_has_no_ratio_is_left_out():
     aligned, last = np.array([1.0, 0.0, 1.0, 1e-30, 1.0]), np.array([1.0, 1.0, 1.0, 1.0, 0.0])
-    rows = by_key(QUESTION.summarise([run_of([0, 0, 1, 1, 2], [1, 6, 1, 6, 6], aligned, last)]))
-    row = rows["ratio", "", "", "6-10", None]
+    rows = QUESTION.summarise([run_of([0, 0, 1, 1, 2], [1, 6, 1, 6, 6], aligned, last)])
+    row = one_row(rows, "ratio", part="6-10")
     assert (row["value"], row["n"]) == (pytest.approx(LEAST_RATIO, rel=1e-9, abs=0), 2)
 
 

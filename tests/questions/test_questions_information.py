@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from planted_pages import REFERENCE, frame, printed_words, row_of
+from planted_pages import REFERENCE, frame, one_row, printed_words, row_of
 from scipy import stats
 
 from seq2seq_bottleneck.corpus.corpus import load_corpus
@@ -63,22 +63,14 @@ def of_text(attention="none", **changed):
     return Probed(known.folder, known.settings, columns)
 
 
-def read(rows, measure, **keys):
-    """The only row with these keys, of means unless a seed is named."""
-    keys = {"measure": measure, "control": "", "bucket": "", "part": ""} | keys
-    (row,) = [row for row in rows if "seed" not in row
-              and all((row.get(key) or "") == value for key, value in keys.items())]  # fmt: skip
-    return row
-
-
 def test_bits_recovered_and_their_share():
     limited = planted(limit=20)
     rows = summarise([limited, planted("additive")])
     inside = (WORDS >= 21) & (WORDS <= 30)
     expected = (BITS - limited.found["nll"] / NATS)[inside]
     keys = {"arm": "none", "bucket": "21-30"}
-    assert read(rows, "source_bits", **keys)["value"] == pytest.approx(4 * 25.5)
-    recovered = read(rows, "recovered", part="translator", **keys)
+    assert one_row(rows, "source_bits", **keys)["value"] == pytest.approx(4 * 25.5)
+    recovered = one_row(rows, "recovered", part="translator", **keys)
     assert recovered["low"] < recovered["value"] < recovered["high"]
     assert recovered["n"] == inside.sum()
     for measure, part, control, value in (
@@ -90,7 +82,7 @@ def test_bits_recovered_and_their_share():
         ("recovered", "probe", "untrained", expected.mean() - 10),
         ("recovered", "probe", "shuffled", -20),  # as it is: floored in print alone
     ):
-        row = read(rows, measure, part=part, control=control, **keys)
+        row = one_row(rows, measure, part=part, control=control, **keys)
         assert row["value"] == pytest.approx(value)
 
 
@@ -98,7 +90,7 @@ def test_no_sentence_is_floored():
     """A probe that knows nothing is lucky as often as not: 0 bits on average."""
     luck = np.random.default_rng(2).normal(0.0, 5.0, size=WORDS.size)
     left = BITS + luck - luck[WORDS <= 10].mean()
-    row = read(summarise([planted(probe=left * NATS)]), "recovered", bucket="5-10", part="probe")
+    row = one_row(summarise([planted(probe=left * NATS)]), "recovered", bucket="5-10", part="probe")
     assert row["value"] == pytest.approx(0.0, abs=1e-9)
     assert row["low"] < 0 < row["high"]
 
@@ -106,21 +98,21 @@ def test_no_sentence_is_floored():
 def test_what_levels_off_is_distinguished_from_what_rises():
     rows = summarise([planted(limit=20), planted("additive")])
     longer, shorter = {"part": "translator longer"}, {"part": "translator shorter"}
-    limited, rising = (read(rows, "kept", arm=arm, **longer) for arm in ("none", "additive"))
+    limited, rising = (one_row(rows, "kept", arm=arm, **longer) for arm in ("none", "additive"))
     assert limited["low"] < 0.05
     assert limited["high"] < 0.2
     assert rising["value"] == pytest.approx(1.0, abs=0.1)
     source, first = (
-        read(rows, measure, arm="additive", **part)
+        one_row(rows, measure, arm="additive", **part)
         for measure, part in (("source_slope", longer), ("slope", shorter))
     )
     assert source["value"] == pytest.approx(4.0)
     assert (first["n"], source["n"]) == (sum(WORDS <= 30), sum(WORDS >= 21))
-    totals = [read(rows, "recovered", arm="additive", bucket=bucket, part="translator")["value"]
+    totals = [one_row(rows, "recovered", arm="additive", bucket=bucket, part="translator")["value"]
               for bucket in ("5-10", "11-20", "21-30")]  # fmt: skip
     line = stats.linregress([7.5, 15.5, 25.5], totals)  # a point a bucket
     assert first["value"] == pytest.approx(line.slope)
-    gain = read(rows, "kept_gain", arm="additive", **longer)
+    gain = one_row(rows, "kept_gain", arm="additive", **longer)
     assert gain["value"] == pytest.approx(rising["value"] - limited["value"])
     assert (gain["low"] > 0.5, gain["note"]) == (True, "none")
 
@@ -130,7 +122,7 @@ def test_a_gain_is_paired_sentence_by_sentence():
     none = planted()
     rows = summarise([none, planted("additive", probe=none.found["probe"] - 0.25 * BITS * NATS)])
     gain, share = (
-        read(rows, name, arm="additive", bucket="5-10", part="probe")
+        one_row(rows, name, arm="additive", bucket="5-10", part="probe")
         for name in ("share_gain", "share")
     )
     assert [gain[end] for end in ("value", "low", "high")] == pytest.approx([0.25] * 3)
@@ -139,11 +131,11 @@ def test_a_gain_is_paired_sentence_by_sentence():
 
 def test_sentences_with_an_unknown_word_are_left_out_of_bits_not_of_bleu():
     rows = summarise([planted(unknown=(WORDS == 7).astype(float))])
-    source = read(rows, "source_bits", bucket="5-10")
+    source = one_row(rows, "source_bits", bucket="5-10")
     assert (source["n"], source["note"]) == (15, "exact")
     assert source["value"] == pytest.approx(4 * np.mean([5, 6, 8, 9, 10]))
-    assert read(rows, "left_out", bucket="5-10")["value"] == 3
-    assert read(rows, "bleu", bucket="5-10", part="4")["n"] == 18
+    assert one_row(rows, "left_out", bucket="5-10")["value"] == 3
+    assert one_row(rows, "bleu", bucket="5-10", part="4")["n"] == 18
 
 
 def test_a_hidden_source_stands_for_an_unknown_language():
@@ -151,25 +143,25 @@ def test_a_hidden_source_stands_for_an_unknown_language():
     rows = summarise([of_text(limit=20), of_text("additive"), hidden])
     assert {row["arm"] for row in rows} == {"none", "additive"}
     for arm in ("none", "additive"):
-        source = read(rows, "source_bits", arm=arm, bucket="21-30")
+        source = one_row(rows, "source_bits", arm=arm, bucket="21-30")
         assert (source["value"], source["note"]) == (pytest.approx(4 * 25.5 + 6), "hidden")
     keys = {"arm": "additive", "bucket": "5-10", "part": "translator"}
-    assert read(rows, "recovered", **keys)["value"] == pytest.approx(36.0, abs=2.5)
-    others = read(rows, "recovered", control="shuffled", **keys)["value"]
+    assert one_row(rows, "recovered", **keys)["value"] == pytest.approx(36.0, abs=2.5)
+    others = one_row(rows, "recovered", control="shuffled", **keys)["value"]
     assert others == pytest.approx(0.25 * 4 * 7.5 + 6 - 3)  # there is a control without a probe
     assert not any(row.get("part") == "probe" for row in rows)
     exact = summarise([planted(), planted(source="hidden", nll=(BITS + 6.0) * NATS)])
-    assert read(exact, "source_bits", bucket="21-30")["value"] == pytest.approx(4 * 25.5)
+    assert one_row(exact, "source_bits", bucket="21-30")["value"] == pytest.approx(4 * 25.5)
 
 
 def test_a_hidden_source_of_other_settings_stands_for_nothing():
     hidden = of_text(source="hidden", nll=BITS * NATS)
     longer = hidden.settings.changed(training={"updates": 41})
     rows = summarise([of_text(), Probed(hidden.folder, longer, hidden.found)])
-    source = read(rows, "source_bits", bucket="5-10")
+    source = one_row(rows, "source_bits", bucket="5-10")
     assert (np.isnan(source["value"]), source["note"]) == (True, "unknown")
     assert not any(row["measure"] == "share" for row in rows)
-    assert read(rows, "bleu", bucket="5-10", part="1")["value"] > 0
+    assert one_row(rows, "bleu", bucket="5-10", part="1")["value"] > 0
     with pytest.raises(UserError, match="source=hidden"):
         summarise([hidden])
 
@@ -179,7 +171,7 @@ def test_growth_needs_three_filled_buckets():
     columns = {name: column[WORDS <= 20] for name, column in short.found.items()}
     rows = summarise([Probed(short.folder, short.settings, columns)])
     assert not any(row["measure"] == "kept" for row in rows)
-    assert read(rows, "share", bucket="11-20", part="probe")["value"] > 0.5
+    assert one_row(rows, "share", bucket="11-20", part="probe")["value"] > 0.5
 
 
 def lost(share, shortest=0.9, part="probe", note="exact"):
@@ -249,7 +241,7 @@ def test_what_is_lost_and_what_attention_keeps_decide(rows, discard, keep):
         (kept(0.8, 1.0), 1, False, "-20% [-22, -18] without (under 0: their total falls), 100 poi"),
     ],
 )
-def test_the_sentences_say_what_was_read(rows, index, stand_in, words):
+def test_the_sentences_say_what_was_one_row(rows, index, stand_in, words):
     because = QUESTION.verdict(frame(rows))[index].because
     assert words in because
     assert (STAND_IN in because) == stand_in

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from planted_pages import frame as table_of
-from planted_pages import printed_words, row_of
+from planted_pages import one_row, printed_words, row_of
 
 from seq2seq_bottleneck.questions import state_reading as reading
 from seq2seq_bottleneck.questions.probing import keep, read_kept
@@ -31,37 +31,29 @@ def planted(tmp_path, chance_at, seed=1, frequent=0.0):
     return Probed(tmp_path / str(seed), resolve("smoke", [f"training.seed={seed}"]), columns)
 
 
-def by_key(rows):
-    """The rows by measure, bucket, control, part and seed."""
-    keys = {(r["measure"], r["bucket"], r.get("control", ""), r.get("part", ""), r.get("seed")): r
-            for r in rows}  # fmt: skip
-    assert len(keys) == len(rows)
-    return keys
-
-
 def test_words_read_are_those_that_were_right(tmp_path):
-    runs = [planted(tmp_path, lambda d, n=n: d < n, seed=n) for n in (3, 4)]
-    rows = by_key(QUESTION.summarise(runs))
-    assert {bucket for _, bucket, *_ in rows} == {"5-10", "11-20"}
-    short = rows["words_read", "5-10", "", "", None]
+    rows = QUESTION.summarise([planted(tmp_path, lambda d, n=n: d < n, seed=n) for n in (3, 4)])
+    assert {row["bucket"] for row in rows} == {"5-10", "11-20"}
+    short = one_row(rows, "words_read", bucket="5-10")
     assert (short["value"], short["low"], short["high"]) == (3.5, 3.5, 3.5)
     assert short["n"] == 2 * SENTENCES * 6  # two seeds, steps 5 to 10
-    expected = {
-        ("words_asked", "5-10", ""): 5,
-        ("words_asked", "11-20", ""): 11,
-        ("words_readable", "5-10", ""): 5,
-        ("words_read", "11-20", "untrained"): 1,
-        ("words_read_added", "11-20", ""): 2.5,
-    }
-    assert {key: rows[*key, "", None]["value"] for key in expected} == expected
-    assert [rows["words_read", "11-20", "", "", seed]["value"] for seed in (3, 4)] == [3, 4]
-    accuracy = [rows["accuracy", "11-20", "", str(d), None]["value"] for d in range(11)]
+    for measure, bucket, control, seed, value in (
+        ("words_asked", "5-10", "", None, 5),
+        ("words_asked", "11-20", "", None, 11),
+        ("words_readable", "5-10", "", None, 5),
+        ("words_read", "11-20", "untrained", None, 1),
+        ("words_read_added", "11-20", "", None, 2.5),
+        ("words_read", "11-20", "", 3, 3),
+        ("words_read", "11-20", "", 4, 4),
+    ):
+        assert one_row(rows, measure, seed, bucket=bucket, control=control)["value"] == value
+    accuracy = [one_row(rows, "accuracy", bucket="11-20", part=str(d))["value"] for d in range(11)]
     assert accuracy == [1, 1, 1, 0.5] + [0] * 7
 
 
 def test_accuracy_and_baseline_by_distance_are_plain_means(tmp_path):
     runs = [planted(tmp_path, lambda d: 0.9 ** (d + 1), seed, frequent=0.2) for seed in (2, 3)]
-    rows, words = by_key(QUESTION.summarise(runs)), 0.0
+    rows, words = QUESTION.summarise(runs), 0.0
     for distance in range(5):
         right, frequent = (
             np.mean([
@@ -71,18 +63,19 @@ def test_accuracy_and_baseline_by_distance_are_plain_means(tmp_path):
             ])
             for name in ("trained", "baseline")
         )  # fmt: skip
-        row = rows["accuracy", "5-10", "", str(distance), None]
+        keys = {"bucket": "5-10", "part": str(distance)}
+        row = one_row(rows, "accuracy", **keys)
         assert row["value"] == pytest.approx(right)
         assert row["low"] < 0.9 ** (distance + 1) < row["high"]
-        base = rows["accuracy", "5-10", "most_frequent", str(distance), None]
+        base = one_row(rows, "accuracy", control="most_frequent", **keys)
         assert base["value"] == pytest.approx(frequent)
         words += right - frequent
-    assert rows["words_read", "5-10", "", "", None]["value"] == pytest.approx(words)
+    assert one_row(rows, "words_read", bucket="5-10")["value"] == pytest.approx(words)
 
 
 def test_a_probe_as_good_as_the_baseline_reads_no_word(tmp_path):
-    rows = by_key(QUESTION.summarise([planted(tmp_path, lambda d: 0.2 + 0 * d, 4, frequent=0.2)]))
-    words = rows["words_read", "5-10", "", "", None]
+    rows = QUESTION.summarise([planted(tmp_path, lambda d: 0.2 + 0 * d, 4, frequent=0.2)])
+    words = one_row(rows, "words_read", bucket="5-10")
     assert words["low"] < 0 < words["high"]
 
 
@@ -176,8 +169,8 @@ def test_a_real_runs_states_are_read_kept_and_summed_up(subject, tmp_path):
     )
     assert just_read > guessed + 0.2
     keep(tmp_path, QUESTION, columns)
-    rows = by_key(QUESTION.summarise([read_kept(tmp_path, subject.settings, QUESTION)]))
+    rows = QUESTION.summarise([read_kept(tmp_path, subject.settings, QUESTION)])
     in_bucket = [answers[0] == "y" for answers, step in zip(columns["baseline"], columns["step"],
                  strict=True) if 21 <= step <= 30]  # fmt: skip
-    row = rows["accuracy", "21-30", "most_frequent", "0", None]
+    row = one_row(rows, "accuracy", bucket="21-30", control="most_frequent", part="0")
     assert row["value"] == pytest.approx(np.mean(in_bucket))
