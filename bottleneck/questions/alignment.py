@@ -246,10 +246,10 @@ def decide(estimates: Estimates) -> Judgement | str:
     fewest = min(error.n for error in errors.values())
     if marked(fewest):
         clauses.append(f"under {MARKED_BELOW} sentences (n = {fewest})")
-    held = all(names == set(BASELINES) for names in beaten)
+    both = all(names == set(BASELINES) for names in beaten)
     partly = any("diagonal" in names for names in beaten)
     worst = max(errors, key=lambda arm: errors[arm].value)
-    return Judgement(held, partly, clauses, f"AER of the weights, {worst}", errors[worst])
+    return Judgement(both, partly, clauses, f"AER of the weights, {worst}", errors[worst])
 
 
 NOTES = (

@@ -145,12 +145,13 @@ def log_sums(
     end = 1 + max(int(distance.max()) for distance in distances)
     seeds = []
     for run, distance in zip(arm.runs, distances, strict=True):
-        found = run.found
-        used = found[f"{network}_last"] > 0
-        ratio = found[f"{network}_aligned"][used] / found[f"{network}_last"][used]
-        cells = (found["sentence"] * end + distance)[used].astype(np.int64)
-        columns = (np.log(np.maximum(ratio, LEAST_RATIO)), np.ones(len(ratio)))
-        sums = [np.bincount(cells, column, sentences * end) for column in columns]
+        aligned, last = (run.found[f"{network}_{name}"] for name in ("aligned", "last"))
+        used = last > 0
+        logs = np.log(np.maximum(aligned[used] / last[used], LEAST_RATIO))
+        cells = (run.found["sentence"] * end + distance)[used].astype(np.int64)
+        sums = [
+            np.bincount(cells, column, sentences * end) for column in (logs, np.ones(len(logs)))
+        ]
         seeds.append(np.stack(sums, axis=-1).reshape(sentences, end, 2))
     return np.stack(seeds)
 
@@ -247,8 +248,9 @@ def decide(estimates: Estimates) -> Judgement | str:
         clauses.append(f"before training that of {start}")
     if marked(halves[none].n):
         clauses.append(f"under {MARKED_BELOW} links (n = {halves[none].n})")
-    held, partly = all(slower) and all(more), all(slower) or all(more)
-    return Judgement(held, partly, clauses, f"half-distance in steps, {none}", halves[none])
+    clear = (all(slower), all(more))
+    measure = f"half-distance in steps, {none}"
+    return Judgement(all(clear), any(clear), clauses, measure, halves[none])
 
 
 def _faded(estimates: Estimates, control: str = "") -> str:

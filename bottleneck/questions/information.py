@@ -301,7 +301,7 @@ def _lost(estimates: Estimates) -> Judgement | str:
     none = next((arm for arm in estimates.arms() if estimates.attention(arm) == "none"), "")
     bucket = next((name for name in estimates.buckets() if holds(name, LOST_WORDS)), "")
     by_part = {part: _shares(estimates, none, part) for part in PARTS}
-    shares = {part: found[bucket] for part, found in by_part.items() if bucket in found}
+    shares = {part: known[bucket] for part, known in by_part.items() if bucket in known}
     part = max(shares, key=lambda part: shares[part].value, default="")
     if not part or bucket == next(iter(by_part[part])):
         return f"no share of the bits of {LOST_WORDS} words, and of shorter ones, without attention"
@@ -319,8 +319,8 @@ def _lost(estimates: Estimates) -> Judgement | str:
         *(f"what was recovered otherwise: {text}" for text in rest),
         "" if all(item.note == "exact" for item in shares.values()) else STAND_IN,
     ]
-    measure, held = f"% of the bits lost, {bucket} words", lost.low >= SLIDE_LOST - TOLERANCE
-    return Judgement(held, growth.low > 0, clauses, measure, lost.scaled(100.0))
+    near, measure = lost.low >= SLIDE_LOST - TOLERANCE, f"% of the bits lost, {bucket} words"
+    return Judgement(near, growth.low > 0, clauses, measure, lost.scaled(100.0))
 
 
 def _kept(estimates: Estimates) -> Judgement | str:
@@ -348,9 +348,8 @@ def _kept(estimates: Estimates) -> Judgement | str:
         f"{_points(gain)} with it (by the {measure})",
         "" if all(share.note == "exact" for share in shares) else STAND_IN,
     ]
-    more, held = gain.low > 0, gain.low > 0 and ours.low > RISES
-    name = f"% of a further word's bits arrive, {attention}"
-    return Judgement(held, more, clauses, name, ours.scaled(100.0))
+    more, measure = gain.low > 0, f"% of a further word's bits arrive, {attention}"
+    return Judgement(more and ours.low > RISES, more, clauses, measure, ours.scaled(100.0))
 
 
 KINDS = {
