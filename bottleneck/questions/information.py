@@ -387,7 +387,8 @@ def notes(frame: pd.DataFrame) -> list[str]:
     if "kept" in set(means["measure"]):
         lines.append(
             "Kept: the share of a further word's bits that arrives, by lines through the buckets' "
-            "totals, in the shorter and the longer half (the middle one is in both); not floored."
+            "totals, in the shorter and the longer half (the middle bucket is in both); not "
+            "floored."
         )
     lines.append(
         "BLEU at a few bits: after training, each number of the memory is put into the middle of "
