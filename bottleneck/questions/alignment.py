@@ -11,7 +11,7 @@ Links are (source, target) positions, 0-based. End tokens are neither linked nor
 measures are ratios of per-sentence counts, so that a bootstrap can draw sentences.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -20,32 +20,30 @@ import pandas as pd
 from jaxtyping import Float, Real
 from numpy import ndarray
 
-from ..claims.verdict import FAMILY, MARKED_BELOW, Verdict, marked, needs_learned, numbers
+from ..claims.verdict import FAMILY, MARKED_BELOW, marked, needs_learned
 from ..corpus.pair import Link, SentencePair
 from ..corpus.pieces import by_word, links_from_weights, shares_of
 from ..corpus.tokens import WORDS
-from ..figures.plot import shared
+from ..figures.plot import chosen, shared
 from ..scoring.bootstrap import Score, ratio_of_sums
 from ..settings.run import RunSettings
+from .arms import arms_of, in_buckets
 from .estimates import Estimates
-from .ibm1 import IBM1, train
-from .question import Axes, Column, Columns, Grid, Line, Probed, Question, Row, Tell, grade
+from .ibm1 import IBM1, nearest_to_diagonal, train
+from .question import Axes, Column, Columns, Grid, Judgement, Probed, Question, Row, Tell
 from .word_survival import words_of
 
 if TYPE_CHECKING:
     from ..model.translator import Weights
-    from .arms import Arm
     from .subject import Subject
 
 Links = frozenset[Link]
 Matrix = Float[ndarray, "_ _"]
 """Weights of one sentence, target x source words, the end tokens last."""
-ITERATIONS, BATCH = 5, 128
-"""Of EM for IBM model 1; and sentences whose weights are read at once."""
-NETWORKS = ("trained", "untrained")
-METHODS = (*NETWORKS, "diagonal", "ibm1", "best")
+METHODS = ("trained", "untrained", "diagonal", "ibm1", "best")
+"""How links are made; the first two are networks. They begin the names of the probe's columns."""
 COUNTS = ("sure_found", "possible_found", "links", "sure")
-WEIGHTS = ("on_gold", "equal", "words", "after_gold")
+"""Of links A against gold S, P: |A & S|, |A & P|, |A|, |S|."""
 ALL = "all"
 """The name of the row of all lengths."""
 BASELINES = {"diagonal": "the diagonal", "ibm1": "IBM model 1"}
@@ -60,32 +58,23 @@ RULE = (
 )
 
 
-class GoldLinks(NamedTuple):
-    """Links that a person drew: sure ones, and possible ones with the sure among them."""
-
-    sure: Links
-    possible: Links
-
-    @classmethod
-    def all_sure(cls, links: Iterable[Link]) -> "GoldLinks":
-        """Exact links, as the grammar's: what is possible is sure."""
-        exact = frozenset(links)
-        return cls(exact, exact)
-
-
 class LinkedPair(NamedTuple):
-    """A sentence pair, the words that its links are between, and the gold links."""
+    """A sentence pair, the words that its gold links are between, and the links.
+
+    Possible links have the sure ones among them.
+    """
 
     pair: SentencePair
     source: list[str]
     target: list[str]
-    gold: GoldLinks
+    sure: Links
+    possible: Links
 
 
 def probe(subject: "Subject", tell: Tell) -> Columns:
     """Count the links and weights of every test sentence that has gold links."""
     pairs = [
-        LinkedPair(pair, *words_of(pair), GoldLinks.all_sure(pair.links))
+        LinkedPair(pair, *words_of(pair), frozenset(pair.links), frozenset(pair.links))
         for pair in subject.corpus.test
         if pair.links
     ]
@@ -95,15 +84,24 @@ def probe(subject: "Subject", tell: Tell) -> Columns:
 def train_ibm1(subject: "Subject", tell: Tell) -> IBM1:
     """IBM model 1 of the word tokens of the run's training pairs, whatever the run reads."""
     tell("training IBM model 1")
-    return train([words_of(pair) for pair in subject.corpus.train], iterations=ITERATIONS)[0]
+    return train([words_of(pair) for pair in subject.corpus.train])[0]
 
 
 def measure(subject: "Subject", pairs: Sequence[LinkedPair], model: IBM1, tell: Tell) -> Columns:
     """The columns of the probe for these sentences."""
     tell("reading weights")
-    networks = zip(NETWORKS, (subject.weights, subject.untrained), strict=True)
-    matrices = {name: matrices_of(subject, weights, pairs) for name, weights in networks}
-    return columns_of(pairs, matrices, [_links_of(model, item) for item in pairs])
+    networks = {"trained": subject.weights, "untrained": subject.untrained}
+    matrices = {name: matrices_of(subject, weights, pairs) for name, weights in networks.items()}
+    aligned = []
+    for item in pairs:
+        tokens = words_of(item.pair)  # a word is linked where any of its word tokens is
+        source, target = (
+            shares_of(side, words, WORDS).argmax(axis=1)
+            for side, words in zip(tokens, (item.source, item.target), strict=True)
+        )
+        (links,) = model.align([tokens])
+        aligned.append(frozenset((int(source[i]), int(target[j])) for i, j in links))
+    return columns_of(pairs, matrices, aligned)
 
 
 def matrices_of(
@@ -114,7 +112,7 @@ def matrices_of(
 
     encoded = subject.encode([item.pair for item in pairs])
     reverse = subject.settings.model.reverse_source
-    matrices = attention_matrices(subject.graph, weights, encoded, reverse, BATCH)
+    matrices = attention_matrices(subject.graph, weights, encoded, reverse, batch_size=128)
     ours, theirs = subject.vocabularies
     return [
         by_word(
@@ -126,64 +124,55 @@ def matrices_of(
     ]
 
 
-def _links_of(model: IBM1, item: LinkedPair) -> Links:
-    """IBM model 1's links; a word is linked where any of its word tokens is."""
-    tokens = words_of(item.pair)
-    source, target = (
-        shares_of(side, words, WORDS).argmax(axis=1)
-        for side, words in zip(tokens, (item.source, item.target), strict=True)
-    )
-    (links,) = model.align([tokens])
-    return frozenset((int(source[i]), int(target[j])) for i, j in links)
-
-
 def columns_of(
     pairs: Sequence[LinkedPair], matrices: Mapping[str, Sequence[Matrix]], aligned: Sequence[Links]
 ) -> Columns:
     """Counts of each sentence: of links for each method, of weight for each network."""
     rows = []
-    for item, trained, untrained, ibm1 in zip(pairs, *matrices.values(), aligned, strict=True):
-        lengths = len(item.source), len(item.target)
-        weights = dict(zip(NETWORKS, (trained, untrained), strict=True))
-        links = {name: links_from_weights(matrix, *lengths) for name, matrix in weights.items()}
-        links |= {"diagonal": diagonal_links(*lengths), "ibm1": ibm1}
-        links["best"] = best_links(item.gold, *lengths)
-        row: dict[str, int | float] = {"source_words": item.pair.words}
-        for method, chosen in links.items():
-            counts = zip(COUNTS, link_counts(chosen, item.gold), strict=True)
-            row |= {f"{method}_{name}": count for name, count in counts}
+    for place, (item, ibm1) in enumerate(zip(pairs, aligned, strict=True)):
+        source, target = len(item.source), len(item.target)
+        weights = {name: of_pairs[place] for name, of_pairs in matrices.items()}
+        links = {name: links_from_weights(w, source, target) for name, w in weights.items()}
+        links["diagonal"] = nearest_to_diagonal(np.ones((target, source), bool))
+        links |= {"ibm1": ibm1, "best": best_links(item)}
+        row: dict[str, float] = {"source_words": item.pair.words}
+        for method, made in links.items():
+            counts = (len(made & item.sure), len(made & item.possible), len(made), len(item.sure))
+            row |= {f"{method}_{name}": n for name, n in zip(COUNTS, counts, strict=True)}
         for network, matrix in weights.items():
-            sums = zip(WEIGHTS, weight_sums(matrix, item.gold.possible), strict=True)
-            row |= {f"{network}_{name}": value for name, value in sums}
+            sums = weight_sums(matrix, item.possible)
+            row |= {f"{network}_{name}": value for name, value in sums.items()}
         rows.append(row)
     return {name: np.array([row[name] for row in rows]) for name in rows[0]}
 
 
-def diagonal_links(source_words: int, target_words: int) -> Links:
-    """The baseline that ignores the words: target j is linked to source floor((j + 1/2) I / J).
-
-    I and J are the numbers of source and target words: the middle of word j, on the source's scale.
-    """
-    if not source_words:
-        return frozenset()
-    middle = [(2 * j + 1) * source_words // (2 * target_words) for j in range(target_words)]
-    return frozenset((i, j) for j, i in enumerate(middle))
-
-
-def best_links(gold: GoldLinks, source_words: int, target_words: int) -> Links:
+def best_links(item: LinkedPair) -> Links:
     """The fewest errors that one link a target word allows: a sure one, else a possible, else any.
 
     Words without gold are linked all the same, as by the weights: to the first word.
     """
-    by_target = dict.fromkeys(range(target_words), 0) if source_words else {}
-    by_target |= {j: i for i, j in sorted(gold.possible)}
-    by_target |= {j: i for i, j in sorted(gold.sure)}
+    by_target = dict.fromkeys(range(len(item.target)), 0)
+    by_target |= {j: i for links in (item.possible, item.sure) for i, j in sorted(links)}
     return frozenset((i, j) for j, i in by_target.items())
 
 
-def link_counts(links: Links, gold: GoldLinks) -> list[int]:
-    """Counts of links A against gold S, P: |A & S|, |A & P|, |A|, |S|."""
-    return [len(links & gold.sure), len(links & gold.possible), len(links), len(gold.sure)]
+def weight_sums(weights: Float[ndarray, "target source"], links: Links) -> dict[str, float]:
+    """Weight on gold links, equal weights' share, target words with gold, weight right after gold.
+
+    Of each target word that has gold links the weights on its gold sources are summed. The matrix
+    has all columns that were read, the source's end token too: equal weights over all columns are
+    what the ``uniform`` arm has, which therefore scores its own share exactly. Right after gold are
+    the next places that are not gold, the end token among them: a one-way encoder has read a word
+    for good only there.
+    """
+    columns = weights.shape[1]
+    after = {(i + 1, j) for i, j in links if i + 1 < columns} - links
+    on_gold, later = (
+        sum((float(weights[j, i]) for i, j in sorted(places)), 0.0) for places in (links, after)
+    )
+    equal = len(links) / max(columns, 1)
+    words = float(len({j for _, j in links}))
+    return {"on_gold": on_gold, "equal": equal, "words": words, "after_gold": later}
 
 
 def error_rate(sums: Real[ndarray, "*rows 4"]) -> Float[ndarray, "*rows"]:
@@ -200,21 +189,22 @@ RATES: dict[str, Score] = {
 """Of link counts, nan without links: |A & P| / |A| that are at least possible, |A & S| / |S|."""
 
 
-def weight_sums(weights: Float[ndarray, "target source"], links: Links) -> list[float]:
-    """Weight on gold links, equal weights' share, target words with gold, weight right after gold.
-
-    Of each target word that has gold links the weights on its gold sources are summed. The matrix
-    has all columns that were read, the source's end token too: equal weights over all columns are
-    what the ``uniform`` arm has, which therefore scores its own share exactly. Right after gold are
-    the next places that are not gold, the end token among them: a one-way encoder has read a word
-    for good only there.
-    """
-    columns = weights.shape[1]
-    after = {(i + 1, j) for i, j in links if i + 1 < columns} - links
-    on_gold, later = (
-        sum((float(weights[j, i]) for i, j in sorted(places)), 0.0) for places in (links, after)
-    )
-    return [on_gold, len(links) / max(columns, 1), float(len({j for _, j in links})), later]
+def scores_of(settings: RunSettings) -> Iterator[tuple[str, str, Score, list[str]]]:
+    """Measure, control, score and the probe's columns of each number; rates if weights select."""
+    counts = {method: [f"{method}_{name}" for name in COUNTS] for method in METHODS}
+    if settings.model.points:
+        for method, (rate, score) in product(METHODS, RATES.items()):
+            yield rate, "" if method == "trained" else method, score, counts[method]
+        for method in ("untrained", *BASELINES):
+            both = [*counts[method], *counts["trained"]]
+            yield "aer_gap", method, lambda s: error_rate(s[..., :4]) - error_rate(s[..., 4:]), both
+    for measure, control, column in (
+        ("weight", "", "trained_on_gold"),
+        ("weight", "untrained", "untrained_on_gold"),
+        ("weight", "equal", "untrained_equal"),
+        ("weight_after", "", "trained_after_gold"),
+    ):
+        yield measure, control, ratio_of_sums, [column, "trained_words"]
 
 
 def summarise(probed: Sequence[Probed], outside: bool = False) -> list[Row]:
@@ -222,59 +212,27 @@ def summarise(probed: Sequence[Probed], outside: bool = False) -> list[Row]:
 
     With ``outside`` sentences that are in no bucket, being too short, count among all.
     """
-    from .arms import arms_of, in_buckets
-
     rows: list[Row] = []
     for arm in arms_of(probed):
         words = arm.runs[0].found["source_words"].astype(np.float64)
         buckets = list(in_buckets(arm.runs[0], words))
         everywhere = np.logical_or.reduce([inside for _, _, inside in buckets]) | outside
         for place, bucket, inside in [*buckets, (len(buckets), "", everywhere)]:
-            if inside.any():
-                rows += _rows(arm, inside, place, bucket)
+            if not inside.any():
+                continue
+            for measure, control, score, columns in scores_of(arm.settings):
+                counts = arm.statistics(columns)[:, inside]
+                keys = {"place": place, "bucket": bucket, "control": control}
+                rows += arm.rows(measure, score, counts, **keys)
     return rows
 
 
-def _rows(arm: "Arm", inside: ndarray, place: int, bucket: str) -> Iterator[Row]:
-    """All numbers of these sentences."""
-
-    def sums(method: str, *names: str) -> Float[ndarray, "seeds sentences columns"]:
-        return arm.statistics([f"{method}_{name}" for name in names])[:, inside]
-
-    keys = {"place": place, "bucket": bucket}
-    if arm.settings.model.points:
-        counts = {method: sums(method, *COUNTS) for method in METHODS}
-        for method, (name, rate) in product(METHODS, RATES.items()):
-            control = "" if method == "trained" else method
-            yield from arm.rows(name, rate, counts[method], control=control, **keys)
-        for method in ("untrained", *BASELINES):
-            both = np.concatenate([counts[method], counts["trained"]], axis=-1)
-            yield from arm.rows(
-                "aer_gap", lambda sums: error_rate(sums[..., :4]) - error_rate(sums[..., 4:]), both,
-                control=method, **keys,
-            )  # fmt: skip
-    for measure, method, name, control in (
-        ("weight", "trained", "on_gold", ""),
-        ("weight", "untrained", "on_gold", "untrained"),
-        ("weight", "untrained", "equal", "equal"),
-        ("weight_after", "trained", "after_gold", ""),
-    ):
-        weights = sums(method, name, "words")
-        yield from arm.rows(measure, ratio_of_sums, weights, control=control, **keys)
-
-
-def decide(estimates: Estimates | None) -> Sequence[Verdict]:
+def decide(estimates: Estimates) -> Judgement | str:
     """C7: the weights align better than what knows no words, and than what was made to align."""
-    keys = estimates.keys("aer") if estimates else ()
-    errors = {
-        arm: estimates.get("aer", arm)
-        for arm, bucket, control, _ in keys
-        if not bucket and not control
-    }
+    errors = {arm: estimates.get("aer", arm) for arm in estimates.arms()}
+    errors = {arm: error for arm, error in errors.items() if error is not None}
     if not errors:
-        reason = "no alignment was measured: run `bottleneck study alignment`"
-        reason = "no arm with weights that select was measured" if estimates else reason
-        return [Verdict("C7", "not measured", RULE, reason)]
+        return "no arm with weights that select was measured"
     beaten, clauses = [], []
     for arm, error in errors.items():
         gaps = {name: estimates.get("aer_gap", arm, control=name) for name in BASELINES}
@@ -288,14 +246,10 @@ def decide(estimates: Estimates | None) -> Sequence[Verdict]:
     fewest = min(error.n for error in errors.values())
     if marked(fewest):
         clauses.append(f"under {MARKED_BELOW} sentences (n = {fewest})")
-    verdict = grade(
-        held=all(names == set(BASELINES) for names in beaten),
-        partly=any("diagonal" in names for names in beaten),
-    )
+    both = all(names == set(BASELINES) for names in beaten)
+    partly = any("diagonal" in names for names in beaten)
     worst = max(errors, key=lambda arm: errors[arm].value)
-    error = errors[worst]
-    number = numbers(f"AER of the weights, {worst}", error.value, error.low, error.high)
-    return [Verdict("C7", verdict, RULE, "; ".join(clauses), **number)]
+    return Judgement(both, partly, clauses, f"AER of the weights, {worst}", errors[worst])
 
 
 NOTES = (
@@ -311,29 +265,23 @@ UNIFORM = "uniform: equal weights have no largest; their weight on gold is their
 def notes(frame: pd.DataFrame) -> list[str]:
     """What the columns are, the least error that was possible, and sentences in no bucket."""
     means = frame[frame["seed"].isna()]
-    whole = means[means["bucket"] == ""]
-    best = whole[(whole["measure"] == "aer") & (whole["control"] == "best")]
-    after = whole[whole["measure"] == "weight_after"]
+    lines = [NOTES, *[UNIFORM] * ("uniform" in set(frame["attention"]))]
+    for text, form, measure, control in (
+        ("AER of the best choice of one source word for each target word (gold has more, or none)",
+         "{:.1f} %", "aer", "best"),
+        ("Weight on the place right after the gold source words", "{:.0f} %", "weight_after", ""),
+    ):  # fmt: skip
+        rows = chosen(means, measure, bucket="", control=control)
+        numbers = [form.format(100 * value) for value in rows["value"]]
+        if len(set(numbers)) > 1:
+            numbers = [f"{arm} {number}" for arm, number in zip(rows["arm"], numbers, strict=True)]
+        if numbers:
+            lines.append(f"{text}: {', '.join(dict.fromkeys(numbers))}.")
     counts = means.drop_duplicates("bucket").set_index("bucket")["n"]
     outside = int(counts.get("", 0) - counts.drop("", errors="ignore").sum())
-    lines = {
-        NOTES: True,
-        UNIFORM: "uniform" in set(frame["attention"]),
-        "AER of the best choice of one source word for each target word (gold has more, or none): "
-        f"{_by_arm(best, '{:.1f} %')}.": len(best),
-        "Weight on the place right after the gold source words: "
-        f"{_by_arm(after, '{:.0f} %')}.": len(after),
-        f"Sentences in no length bucket: {outside:,}, in the row {ALL} alone.": outside > 0,
-    }
-    return [line for line, wanted in lines.items() if wanted]
-
-
-def _by_arm(rows: pd.DataFrame, form: str) -> str:
-    """A number that all arms share, or each arm's."""
-    values = [form.format(100 * value) for value in rows["value"]]
-    if len(set(values)) == 1:
-        return values[0]
-    return ", ".join(f"{arm} {value}" for arm, value in zip(rows["arm"], values, strict=True))
+    if outside > 0:
+        lines.append(f"Sentences in no length bucket: {outside:,}, in the row {ALL} alone.")
+    return lines
 
 
 def attends(settings: RunSettings) -> bool:
@@ -341,22 +289,17 @@ def attends(settings: RunSettings) -> bool:
     return settings.model.attention != "none" and settings.model.source == "seen"
 
 
-def lines(estimates: Estimates) -> Iterator[Line]:
-    """A row for each bucket and arm, all lengths last."""
-    for bucket in (*estimates.buckets(), ""):
-        for arm in estimates.arms():
-            yield (bucket or ALL, arm), {"arm": arm, "bucket": bucket}
-
-
 def _drawn(rows: pd.DataFrame) -> pd.DataFrame:
     """The rows by length, or of all where every sentence is too short for a bucket."""
     names = {"diagonal": "diagonal", "ibm1": "IBM model 1", "equal": "equal weights"}
-    by_length = rows[(rows["bucket"] != "") & (rows["control"] != "best")]
-    return shared(rows[rows["control"] != "best"] if by_length.empty else by_length, names)
+    rows = rows[rows["control"] != "best"]
+    by_length = rows[rows["bucket"] != ""]
+    return shared(rows if by_length.empty else by_length, names)
 
 
 WHOLE = {"scale": 100.0, "form": "{:.0f}", "ends": ""}
 RANGED = {"scale": 100.0, "ends": "{:.0f}"}
+DRAWN = {"scale": 100.0, "names": {"": ALL}, "lines": None, "select": _drawn}
 
 QUESTION = Question(
     name="alignment",
@@ -366,13 +309,17 @@ QUESTION = Question(
     probe=probe,
     summarise=summarise,
     suits=lambda settings: attends(settings) and settings.corpus.is_drawn,
+    rule=RULE,
     decide=decide,
     notes=notes,
     measures=("aer", "precision", "recall", "aer_gap", "weight", "weight_after"),
     grids=[
         Grid(
             "Alignment (C7): weight on gold links; AER of the weights and of others, %",
-            lines=lines,
+            lines=lambda estimates: [
+                ((bucket or ALL, arm), {"arm": arm, "bucket": bucket})
+                for bucket, arm in product((*estimates.buckets(), ""), estimates.arms())
+            ],
             columns=[
                 Column("on\ngold", "weight", **WHOLE),
                 Column("equal", "weight", control="equal", **WHOLE),
@@ -387,13 +334,8 @@ QUESTION = Question(
     ],
     figure="Do the attention weights align words?",
     axes=[
-        Axes(
-            "Alignment error rate (0: as gold)", "aer", "AER, %", 100.0,
-            names={"": ALL}, lines=None, select=_drawn,
-        ),
-        Axes(
-            "Weight on the gold source words", "weight", "% of a target word's weight", 100.0,
-            names={"": ALL}, lines=None, select=_drawn, limit=102.0,
-        ),
+        Axes("Alignment error rate (0: as gold)", "aer", "AER, %", **DRAWN),
+        Axes("Weight on the gold source words", "weight", "% of a target word's weight",
+             limit=102.0, **DRAWN),
     ],
 )  # fmt: skip

@@ -10,7 +10,7 @@ import re
 from collections.abc import Container, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -21,22 +21,15 @@ from ..corpus.tokens import JOINER, detokenize, tokenize
 from ..results.probes import GOLD
 from ..settings.errors import UserError, counted
 from . import alignment
-from .alignment import GoldLinks, LinkedPair
+from .alignment import LinkedPair, Links
+from .arms import arms_of
 from .question import Columns, Probed, Row, Tell
 
 if TYPE_CHECKING:
     from .subject import Subject
 
-OPENING, APOSTROPHES = ("(", "[", "{"), ("'", "’")
-_LINK = re.compile(r"(\d{1,9})([-?])(\d{1,9})", re.ASCII)
-
-
-class GoldSentence(NamedTuple):
-    """The words of both sides, and their links."""
-
-    source: list[str]
-    target: list[str]
-    links: GoldLinks
+GoldSentence = tuple[list[str], list[str], Links, Links]
+"""The words of both sides, and their links: sure ones, and possible ones with those."""
 
 
 def read_gold(gold: Path, source: Path, target: Path, base: int) -> list[GoldSentence]:
@@ -56,20 +49,20 @@ def read_gold(gold: Path, source: Path, target: Path, base: int) -> list[GoldSen
     for number, (line, *both) in enumerate(zip(*texts.values(), strict=True), 1):
         ours, theirs = (text.split() for text in both)
         where = f"--gold {str(gold)!r} line {number}"
-        links = parse_links(line, where, (len(ours), len(theirs)), base)
-        sentences.append(GoldSentence(ours, theirs, links))
+        sentences.append((ours, theirs, *parse_links(line, where, len(ours), len(theirs), base)))
     return sentences
 
 
-def parse_links(line: str, where: str, lengths: tuple[int, int], base: int) -> GoldLinks:
-    """The links of a line: ``0-0 1?2``, source first, ``-`` sure, ``?`` possible; one may be both.
+def parse_links(
+    line: str, where: str, source_words: int, target_words: int, base: int
+) -> tuple[Links, Links]:
+    """The sure and the possible links of a line: ``0-0 1?2``, source first, ``-`` sure.
 
-    ``lengths`` are the source and target words. UserError, which starts with ``where``, for what is
-    no link of the sentence.
+    UserError, which starts with ``where``, for what is no link of the sentence.
     """
-    links = {}
+    sure, possible = set(), set()
     for entry in line.split():
-        match = _LINK.fullmatch(entry)
+        match = re.fullmatch(r"(\d{1,9})([-?])(\d{1,9})", entry, re.ASCII)
         if match is None:
             raise UserError(f"{where}: {entry!r} is no link; write i-j (sure) or i?j (possible)")
         i, j = int(match[1]) - base, int(match[3]) - base
@@ -78,35 +71,36 @@ def parse_links(line: str, where: str, lengths: tuple[int, int], base: int) -> G
                 f"{where}: {entry!r} counts from 0, but the file is read as 1-based; leave "
                 "--first-word out"
             )
-        if i >= lengths[0] or j >= lengths[1]:
+        if i >= source_words or j >= target_words:
             raise UserError(
-                f"{where}: {entry!r} is outside a sentence of {lengths[0]} source and {lengths[1]} "
-                "target words; check the tokens, which side is first, and whether the file counts "
-                "from 0 or 1"
+                f"{where}: {entry!r} is outside a sentence of {source_words} source and "
+                f"{target_words} target words; check the tokens, which side is first, and whether "
+                "the file counts from 0 or 1"
             )
-        links[i, j] = links.get((i, j), False) or match[2] == "-"
-    return GoldLinks(frozenset(link for link, sure in links.items() if sure), frozenset(links))
+        possible.add((i, j))
+        sure |= {(i, j)} if match[2] == "-" else set()
+    return frozenset(sure), frozenset(possible)
 
 
 def probe_gold(subject: "Subject", sentences: Sequence[GoldSentence], tell: Tell) -> Columns:
     """The probe's columns for the gold set, and the share of tokens that the run does not know.
 
-    Sentences with an empty side or without links are left out; UserError where no other is there.
+    Sentences without links are left out; UserError where no other is there.
     """
-    sentences = [item for item in sentences if item.links.possible]
+    sentences = [sentence for sentence in sentences if sentence[3]]
     if not sentences:
         raise UserError("no sentence of --gold has links; write i-j (sure) or i?j (possible)")
     model = alignment.train_ibm1(subject, tell)
     corpus = subject.settings.corpus
     lower = corpus.lowercase or corpus.name == "grammar"
     pairs = []
-    for *both, links in sentences:
+    for *both, sure, possible in sentences:
         source, target = (
             [detokenize(tokenize(word.lower() if lower else word)) for word in words]
             for words in both
         )
         texts = running_text(source, model.source_ids), running_text(target, model.target_ids)
-        pairs.append(LinkedPair(SentencePair(*texts), source, target, links))
+        pairs.append(LinkedPair(SentencePair(*texts), source, target, sure, possible))
     columns = alignment.measure(subject, pairs, model, tell)
     for side, vocabulary in zip(("source", "target"), subject.vocabularies, strict=True):
         pieces = [vocabulary.pieces(getattr(item.pair, side)) for item in pairs]
@@ -122,9 +116,9 @@ def running_text(words: Sequence[str], known: Container[str]) -> str:
     """
     tokens = []
     for word in words:
-        if word in OPENING or (len(word) > 1 and word.endswith(APOSTROPHES)):
+        if word in ("(", "[", "{") or (len(word) > 1 and word.endswith(("'", "’"))):
             tokens.append(word + JOINER)
-        elif word.startswith(APOSTROPHES) or not (word in known or any(map(str.isalnum, word))):
+        elif word.startswith(("'", "’")) or not (word in known or any(map(str.isalnum, word))):
             tokens.append(JOINER + word)
         else:
             tokens.append(word)
@@ -133,16 +127,17 @@ def running_text(words: Sequence[str], known: Container[str]) -> str:
 
 def summarise(probed: Sequence[Probed]) -> list[Row]:
     """The rows of the question, with what the runs did not know as a note."""
-    from .arms import arms_of
-
-    said = "{}: unknown to the run are {:.1f} % of the source and {:.1f} % of the target tokens"
-    unknown = {}
+    notes = {}
     for arm in arms_of(probed):
-        columns = arm.runs[0].found
-        shares = (100 * columns[f"unknown_{side}"][0] for side in ("source", "target"))
-        unknown[arm.name] = said.format(arm.name, *shares)
+        source, target = (
+            100 * arm.runs[0].found[f"unknown_{side}"][0] for side in ("source", "target")
+        )
+        notes[arm.name] = (
+            f"{arm.name}: unknown to the run are {source:.1f} % of the source and {target:.1f} % "
+            "of the target tokens"
+        )
     rows = alignment.summarise(probed, outside=True)
-    return [row | {"note": unknown[row["arm"]]} for row in rows]
+    return [row | {"note": notes[row["arm"]]} for row in rows]
 
 
 def notes(frame: pd.DataFrame) -> list[str]:

@@ -17,8 +17,8 @@ from ..corpus.batches import EncodedPairs, evaluation_batches, restore
 from ..decoding.search import make_search
 from ..model.attention import Memory
 from ..model.translator import Translator, real_positions
+from .information import FULL, LEVELS
 from .question import Tell
-from .recovered_bits import FULL, LEVELS
 from .subject import Subject
 
 BATCH = 64

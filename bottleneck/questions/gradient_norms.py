@@ -35,12 +35,11 @@ def gradient_norms(
     """
     encoded = subject.encode(list(pairs))
     batches = evaluation_batches(encoded, BATCH)
-    norms = [
-        np.asarray(token_norms(subject.graph, weights, *padded.batch[:3])) for padded in batches
-    ]
+    norms = [np.asarray(token_norms(subject.graph, weights, *part.batch[:3])) for part in batches]
+    lengths = zip(encoded.target_lengths, encoded.source_lengths, strict=True)
     of_words = []
-    for pair, rows, target_length, source_length in zip(
-        pairs, restore(norms, batches), encoded.target_lengths, encoded.source_lengths, strict=True
+    for pair, rows, (target_length, source_length) in zip(
+        pairs, restore(norms, batches), lengths, strict=True
     ):
         source, target = subject.shares(pair)
         if subject.settings.model.reverse_source:
@@ -75,12 +74,11 @@ def token_norms(
         scores = jax.nn.log_softmax(decoder.logits(outputs))
         return -jnp.sum(jnp.take_along_axis(scores, target.T[..., None], axis=-1))
 
-    outputs, back = jax.vjp(read_outs, translator.encoder.embed(source))
-    # The loss of a position depends on its own read-out alone: the sum's gradient has all of them.
-    slopes = jax.grad(summed_losses)(outputs)
-
     def norms_of(position: Array) -> Array:
         alone = jnp.zeros_like(slopes).at[position].set(slopes[position])
         return jnp.sqrt(jnp.sum(back(alone)[0] ** 2, axis=-1))
 
+    outputs, back = jax.vjp(read_outs, translator.encoder.embed(source))
+    # The loss of a position depends on its own read-out alone: the sum's gradient has all of them.
+    slopes = jax.grad(summed_losses)(outputs)
     return jnp.swapaxes(jax.lax.map(norms_of, jnp.arange(target.shape[1])), 0, 1)

@@ -17,14 +17,14 @@ without any gradient at the last position has no ratio and is left out.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import product
-from math import inf, isfinite, isinf, isnan, log, nan
-from typing import TYPE_CHECKING, NamedTuple
+from math import inf, isnan, log
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
-from jaxtyping import Float, Int
+from jaxtyping import Float
 from numpy import ndarray
 
 from ..claims.verdict import FAMILY, MARKED_BELOW, marked, needs_learned, two_digits
@@ -42,10 +42,9 @@ from .question import Axes, Column, Columns, Grid, Judgement, Question, Tell, by
 if TYPE_CHECKING:
     from .subject import Subject
 
-SENTENCES = 60
-"""Test sentences of each bucket at most, the first ones."""
 NETWORKS = {"trained": "", "untrained": "untrained"}
 """The controls by the names of the probe's columns."""
+ENDS = ("value", "low", "high")
 BANDS = (1, 6, 11, 21, 31, 41)
 """First steps of each band of the curve."""
 BAND_NAMES = bucket_labels(BANDS)
@@ -53,8 +52,6 @@ WAYS = {"half_distance": "steps", "half_distance_chain": "chain"}
 """Measures of the half-distance, by the count of steps."""
 LEAST_RATIO = 1e-12
 """What a lesser ratio counts as."""
-BEYOND = "at least"
-"""Note of an end of a half-distance that lies beyond the steps that were tested."""
 RULE = (
     "Read is, of each target word, the norm of its own loss's gradient at its aligned source word, "
     "relative to that at the last source position, by the steps between the two words without "
@@ -69,14 +66,15 @@ RULE = (
 )
 
 
-def probe(subject: "Subject", tell: Tell, sentences: int = SENTENCES) -> Columns:
+def probe(subject: "Subject", tell: Tell, sentences: int = 60) -> Columns:
     """A row for each gold link: its steps, and both norms in the trained and untrained network.
 
-    ``sentences`` are the most of each bucket.
+    Links are of the first test sentences of each bucket, at most so many.
     """
     from .gradient_norms import gradient_norms
 
-    pairs = chosen(subject, sentences)
+    linked = [pair for pair in subject.corpus.test if pair.links]
+    pairs = [pair for pairs in subject.first_of_each(linked, sentences) for pair in pairs]
     columns = links_of(subject, pairs)
     for network, weights in (("trained", subject.weights), ("untrained", subject.untrained)):
         tell(f"gradients, {network}")
@@ -86,12 +84,6 @@ def probe(subject: "Subject", tell: Tell, sentences: int = SENTENCES) -> Columns
             column = [norms[row][target, source] for row, target, source in places]
             columns[f"{network}_{name}"] = np.array(column, np.float64)
     return columns
-
-
-def chosen(subject: "Subject", sentences: int) -> tuple[SentencePair, ...]:
-    """The first test sentences of each bucket that have gold links."""
-    linked = [pair for pair in subject.corpus.test if pair.links]
-    return tuple(pair for pairs in subject.first_of_each(linked, sentences) for pair in pairs)
 
 
 def links_of(subject: "Subject", pairs: Sequence[SentencePair]) -> dict[str, ndarray]:
@@ -109,7 +101,7 @@ def links_of(subject: "Subject", pairs: Sequence[SentencePair]) -> dict[str, nda
 
 @by_arm
 def summarise(arm: Arm) -> Iterator[Row]:
-    """Half-distances by bucket, and over all lengths the curve by bands of steps."""
+    """Half-distances by bucket, and over all lengths the ratio by bands of steps."""
     first, scoring = arm.runs[0].found, arm.settings.scoring
     sentence = first["sentence"].astype(np.int64)
     words = np.zeros(sentence.max() + 1)
@@ -122,79 +114,77 @@ def summarise(arm: Arm) -> Iterator[Row]:
         for network, control in NETWORKS.items():
             keys = {"bucket": bucket, "control": control}
             for measure, way in WAYS.items():
-                end = 1 + max(int(run.found[way].max()) for run in arm.runs)
-                sums = np.stack([log_sums(run.found, network, run.found[way], len(words), end)
-                                 for run in arm.runs])  # fmt: skip
+                steps = [run.found[way] for run in arm.runs]
+                sums = log_sums(arm, network, steps, len(words))[:, inside]
                 links = int(inside[sentence].sum())
-                yield from _half_rows(arm, measure, sums[:, inside], weights, keys | {"n": links})
+                yield from _half_rows(arm, measure, sums, weights, keys | {"n": links})
             if not bucket:
-                yield from _curve_rows(arm, network, weights, keys)
+                yield from _ratio_rows(arm, network, weights, keys)
+
+
+def _ratio_rows(arm: Arm, network: str, weights: ndarray, keys: Row) -> Iterator[Row]:
+    """The geometric mean ratio in each band that has links in every seed."""
+    bands = [np.searchsorted(BANDS, run.found["steps"], "right") - 1.0 for run in arm.runs]
+    sums = log_sums(arm, network, bands, weights.shape[1])
+    for place in range(sums.shape[2]):
+        totals = sums[:, :, place].sum(axis=1)
+        if not totals[:, 1].all():
+            continue
+        logs = estimate(ratio_of_sums, sums[:, :, place], weights)
+        ratio = Resampled(float(np.exp(logs.value)), np.exp(logs.draws))
+        part = keys | {"part": BAND_NAMES[place], "n": int(totals[:, 1].sum())}
+        yield arm.row("ratio", ratio, **part)
+        for run, value in zip(arm.runs, ratio_of_sums(totals), strict=True):
+            yield arm.seed_row(run, "ratio", float(np.exp(value)), **part)
 
 
 def log_sums(
-    found: Columns, network: str, distance: Float[ndarray, "links"], sentences: int, distances: int
-) -> Float[ndarray, "sentences distances 2"]:
-    """Of each sentence and distance: the sum of log ratios, and the links."""
-    used = found[f"{network}_last"] > 0
-    ratio = found[f"{network}_aligned"][used] / found[f"{network}_last"][used]
-    cells = (found["sentence"] * distances + distance)[used].astype(np.int64)
-    columns = (np.log(np.maximum(ratio, LEAST_RATIO)), np.ones(len(ratio)))
-    sums = [np.bincount(cells, column, sentences * distances) for column in columns]
-    return np.stack(sums, axis=-1).reshape(sentences, distances, 2)
+    arm: Arm, network: str, distances: Sequence[Float[ndarray, "_"]], sentences: int
+) -> Float[ndarray, "seeds sentences distances 2"]:
+    """Of each sentence and distance the sum of log ratios, and the links; distances are by seed."""
+    end = 1 + max(int(distance.max()) for distance in distances)
+    seeds = []
+    for run, distance in zip(arm.runs, distances, strict=True):
+        aligned, last = (run.found[f"{network}_{name}"] for name in ("aligned", "last"))
+        used = last > 0
+        logs = np.log(np.maximum(aligned[used] / last[used], LEAST_RATIO))
+        cells = (run.found["sentence"] * end + distance)[used].astype(np.int64)
+        sums = [
+            np.bincount(cells, column, sentences * end) for column in (logs, np.ones(len(logs)))
+        ]
+        seeds.append(np.stack(sums, axis=-1).reshape(sentences, end, 2))
+    return np.stack(seeds)
 
 
-class Curve(NamedTuple):
-    """Log of the geometric mean ratio at each distance that has links in every seed; all links."""
-
-    distances: Int[ndarray, "distances"]
-    logs: tuple[Resampled, ...]
-    links: Int[ndarray, "distances"]
-
-
-def fading_curve(
+def half_distance(
     sums: Float[ndarray, "seeds sentences distances 2"],
     weights: Float[ndarray, "resamples sentences"],
-) -> Curve:
-    """The curve of these `log_sums`; the mean over seeds is geometric too."""
-    filled = np.flatnonzero((sums[..., 1].sum(axis=1) > 0).all(axis=0))
-    logs = tuple(estimate(ratio_of_sums, sums[:, :, place], weights) for place in filled)
-    links = sums[:, :, filled, 1].sum(axis=(0, 1)).round().astype(np.int64)
-    return Curve(filled, logs, links)
+) -> Censored | None:
+    """Steps over which the exponential that fits the ratio best halves; None under two distances.
 
-
-def half_distance(curve: Curve) -> Censored | None:
-    """Steps over which the exponential that fits the curve best halves; None under two distances.
-
-    The fit is least squares of the log ratio on distance, each distance weighted by its links (in a
-    resample that lacks it by none): every link counts, where the curve's first crossing of a half
-    would depend on its first point, and come early by noise. "At least" the tested span, from the
-    nearest to the farthest distance, where the exponential does not halve within it; a curve that
-    rises or is flat never does.
+    The fit is least squares of the log ratio (its mean over seeds) on the distances that have links
+    in every seed, each distance weighted by its links (in a resample that lacks it by none): every
+    link counts, where the curve's first crossing of a half would depend on its first point, and
+    come early by noise. "At least" the tested span, from the nearest to the farthest distance,
+    where the exponential does not halve within it; a curve that rises or is flat never does.
     """
-    if len(curve.distances) < 2:
+    distances = np.flatnonzero(sums[..., 1].sum(axis=1).all(axis=0))
+    if len(distances) < 2:
         return None
-    logs = np.stack([np.append(part.value, part.draws) for part in curve.logs], axis=-1)
-    span = float(np.ptp(curve.distances))
-    value, *halves = censor(_halving(curve, logs), 0.0, span)
-    return Censored(float(value), np.array(halves), 0.0, span)
-
-
-def _halving(curve: Curve, logs: Float[ndarray, "rows distances"]) -> Float[ndarray, "rows"]:
-    """Steps to a half by weighted least squares of each row on distance.
-
-    Infinite where nothing is lost, nan with fewer than two distances.
-    """
-    there = np.isfinite(logs)
-    weights = curve.links * there
-    y = np.where(there, logs, 0.0)
-    total = weights.sum(axis=-1, keepdims=True)
-    centre = (weights * curve.distances).sum(axis=-1, keepdims=True) / np.where(total, total, 1.0)
-    x = weights * (curve.distances - centre)
-    spread = (x * (curve.distances - centre)).sum(axis=-1)
-    fitted = spread > 0
-    slopes = np.where(fitted, (x * y).sum(axis=-1) / np.where(fitted, spread, 1.0), np.nan)
-    steps = log(0.5) / np.where(slopes < 0, slopes, -1.0)
-    return np.where(slopes < 0, steps, np.where(np.isnan(slopes), np.nan, np.inf))
+    parts = [estimate(ratio_of_sums, sums[:, :, place], weights) for place in distances]
+    logs = np.stack([np.append(part.value, part.draws) for part in parts], axis=-1)
+    present = np.isfinite(logs)
+    links = sums[:, :, distances, 1].sum(axis=(0, 1)) * present
+    y = np.where(present, logs, 0.0)
+    total = links.sum(axis=-1, keepdims=True)
+    centred = distances - (links * distances).sum(axis=-1, keepdims=True) / np.maximum(total, 1.0)
+    x = links * centred
+    with np.errstate(divide="ignore", invalid="ignore"):  # nan where a resample has one distance
+        slopes = (x * y).sum(axis=-1) / (x * centred).sum(axis=-1)
+        halves = np.where(slopes >= 0, inf, log(0.5) / slopes)
+    span = float(np.ptp(distances))
+    value, *draws = censor(halves, 0.0, span)
+    return Censored(float(value), np.array(draws), 0.0, span)
 
 
 def _half_rows(
@@ -204,128 +194,88 @@ def _half_rows(
 
     ``note`` says which of value, low and high lie beyond what was tested: ``;;at least``.
     """
-    mean = half_distance(fading_curve(sums, weights))
+    mean = half_distance(sums, weights)
     if mean is None:
         return
     ends = (mean.value, mean.interval.low, mean.interval.high)
     value, low, high = np.clip(ends, mean.lowest, mean.highest).tolist()
-    note = ";".join(BEYOND if np.isposinf(end) else "" for end in ends)
+    note = ";".join("at least" if np.isposinf(end) else "" for end in ends)
     yield arm.row(measure, value, low=low, high=high, note=note, **keys)
     for run, part in zip(arm.runs, sums, strict=True):
-        alone = half_distance(fading_curve(part[None], np.ones((1, weights.shape[1]))))
+        alone = half_distance(part[None], np.ones((1, weights.shape[1])))
         if alone is not None:
             yield arm.seed_row(run, measure, alone.shown, note=alone.side, **keys)
 
 
-def _curve_rows(arm: Arm, network: str, weights: ndarray, keys: Row) -> Iterator[Row]:
-    """The ratio in each band, a row for each seed below it."""
-    sums = []
-    for run in arm.runs:
-        band = np.searchsorted(BANDS, run.found["steps"], side="right") - 1.0
-        sums.append(log_sums(run.found, network, band, weights.shape[1], len(BANDS)))
-    curve = fading_curve(np.stack(sums), weights)
-    for band, logs, n in zip(curve.distances, curve.logs, curve.links.tolist(), strict=True):
-        ratio = Resampled(float(np.exp(logs.value)), np.exp(logs.draws))
-        part = keys | {"part": BAND_NAMES[band], "n": n}
-        yield arm.row("ratio", ratio, **part)
-        for run, seed in zip(arm.runs, sums, strict=True):
-            total, links = seed[:, band].sum(axis=0)
-            yield arm.seed_row(run, "ratio", float(np.exp(total / links)), **part)
-
-
-@dataclass(frozen=True)
-class Half(Estimate):
-    """A half-distance; ends are infinite beyond the steps that were ``tested``."""
-
-    tested: float = nan
-
-    @classmethod
-    def of(cls, stored: Estimate) -> "Half":
-        """A half-distance as it is stored: its ends are within the tested steps."""
-        ends = (stored.value, stored.low, stored.high)
-        beyond = [side == BEYOND for side in f"{stored.note};;".split(";")[:3]]
-        opened = (inf if side else end for side, end in zip(beyond, ends, strict=True))
-        tested = max((end for side, end in zip(beyond, ends, strict=True) if side), default=nan)
-        return cls(*opened, stored.n, stored.note, tested)
-
-    @property
-    def texts(self) -> list[str]:
-        """Value and ends in steps: ``5.0``, ``over 66``."""
-        ends = (self.value, self.low, self.high)
-        return [f"over {self.tested:.0f}" if isinf(end) else f"{end:.1f}" for end in ends]
-
-    def phrase(self) -> str:
-        """``halves every 5.0 [4.0, 6.0] steps``; beyond the tested steps there is no number."""
-        value, low, high = self.texts
-        if not isinf(self.value):
-            return f"halves every {value} [{low}, {high}] steps"
-        lower = f" (at the interval's lower end every {low})" if isfinite(self.low) else ""
-        return f"does not halve within {self.tested:.0f} steps{lower}"
+def _ends(half: Estimate) -> list[tuple[str, float, str]]:
+    """Value, low and high of a stored half-distance: what lies beyond, the number, its text."""
+    ends = zip(f"{half.note};;".split(";"), (half.value, half.low, half.high), strict=False)
+    return [
+        (side, inf if side else end, f"over {end:.0f}" if side else f"{end:.1f}")
+        for side, end in ends
+    ]
 
 
 def decide(estimates: Estimates) -> Judgement | str:
     """C8: with attention a gradient fades later, and more of it arrives from far away."""
-    halves = _halves(estimates, "")
+    halves = {
+        arm: Estimate(*(end for _, end, _ in _ends(half)), half.n)
+        for arm in estimates.arms()
+        if (half := estimates.get("half_distance", arm))
+    }
     none = next((arm for arm in halves if estimates.attention(arm) == "none"), None)
     attending = [arm for arm in estimates.arms(selective=True) if arm in halves]
     if not (none and attending):
         return "both arms are needed, with attention and without, that differ in nothing else"
     slower, more = [], []
-    clauses = [f"the gradient of {_faded(halves)}"]
+    clauses = [f"the gradient of {_faded(estimates)}"]
     for arm in attending:
-        bands = [[estimates.get("ratio", name, part=band) for name in (arm, none)]
-                 for band in BAND_NAMES]  # fmt: skip
-        shared = [place for place, ratios in enumerate(bands) if all(ratios)]
+        bands = {
+            band: [estimates.get("ratio", name, part=band) for name in (arm, none)]
+            for band in BAND_NAMES
+        }
+        shared = [band for band, ratios in bands.items() if all(ratios)]
         if not shared:
             return "the arms share no band of steps"
-        band, (ratio, plain) = BAND_NAMES[shared[-1]], bands[shared[-1]]
+        ratio, plain = bands[shared[-1]]
         slower.append(halves[arm].low > halves[none].high)
         more.append(ratio.low > plain.high)
         clauses.append(
-            f"over {band} steps it is {_ratio_text(ratio)} times that at the last position "
+            f"over {shared[-1]} steps it is {_ratio_text(ratio)} times that at the last position "
             f"with {arm}, {_ratio_text(plain)} times with {none}"
         )
-    if start := _faded(_halves(estimates, "untrained")):
+    if start := _faded(estimates, "untrained"):
         clauses.append(f"before training that of {start}")
     if marked(halves[none].n):
         clauses.append(f"under {MARKED_BELOW} links (n = {halves[none].n})")
-    held, partly = all(slower) and all(more), all(slower) or all(more)
-    return Judgement(held, partly, clauses, f"half-distance in steps, {none}", halves[none])
+    clear = (all(slower), all(more))
+    measure = f"half-distance in steps, {none}"
+    return Judgement(all(clear), any(clear), clauses, measure, halves[none])
 
 
-def _halves(estimates: Estimates, control: str) -> dict[str, Half]:
-    """The half-distance over all lengths of each arm that has one."""
-    stored = {arm: estimates.get("half_distance", arm, control=control) for arm in estimates.arms()}
-    return {arm: Half.of(half) for arm, half in stored.items() if half is not None}
-
-
-def _faded(halves: dict[str, Half]) -> str:
-    return ", ".join(f"{arm} {half.phrase()}" for arm, half in halves.items())
+def _faded(estimates: Estimates, control: str = "") -> str:
+    """``none halves every 5.0 [4.0, 6.0] steps, additive does not halve within 66 steps``."""
+    phrases = []
+    for arm in estimates.arms():
+        half = estimates.get("half_distance", arm, control=control)
+        if half is None:
+            continue
+        (beyond, _, value), (unknown, _, low), (_, _, high) = _ends(half)
+        if beyond:
+            lower = "" if unknown else f" (at the interval's lower end every {low})"
+            phrases.append(f"{arm} does not halve within {half.value:.0f} steps{lower}")
+        else:
+            phrases.append(f"{arm} halves every {value} [{low}, {high}] steps")
+    return ", ".join(phrases)
 
 
 def _ratio_text(ratio: Estimate, form: str = "{} [{}, {}]") -> str:
     return form.format(*map(two_digits, (ratio.value, ratio.low, ratio.high)))
 
 
-def _ratio_cell(ratio: Estimate) -> str:
-    return _ratio_text(ratio, "{}" if isnan(ratio.low) else "{}\n{}..{}")
-
-
-def _half_cell(estimate: Estimate) -> str:
-    half = Half.of(estimate)
-    value, low, high = half.texts
-    return f"{value}\n{low}..{high}" if isfinite(half.low) else value
-
-
-def _by_steps(rows: pd.DataFrame) -> pd.DataFrame:
-    """The trained network before the untrained, the nearest band first."""
-    place = rows["part"].map(BAND_NAMES.index)
-    return rows.assign(place=place).sort_values(["control", "place"], kind="stable")
-
-
-def _bounds(half: Estimate | None) -> str:
-    sides = zip(("value", "low", "high"), half.note.split(";") if half else (), strict=False)
-    return ", ".join(f"{end} {side}" for end, side in sides if side)
+def _half_cell(half: Estimate) -> str:
+    (_, _, value), (beyond, _, low), (_, _, high) = _ends(half)
+    return value if beyond or isnan(half.low) else f"{value}\n{low}..{high}"
 
 
 class Gradients(Question):
@@ -335,15 +285,21 @@ class Gradients(Question):
         """The table with a column of bounds for each half-distance: ``high at least``."""
         page, estimates = super().page(frame), Estimates(frame)
         keys = [*page.frame[list(KEYS)].itertuples(index=False, name=None)]
-        bounds = {
-            f"{measure}_bounds": [_bounds(estimates.get(measure, *key)) for key in keys]
-            for measure in WAYS
-        }
+        bounds = {}
+        for measure in WAYS:
+            halves = [estimates.get(measure, *key) for key in keys]
+            sides = [[side for side, *_ in _ends(half)] if half else [] for half in halves]
+            bounds[f"{measure}_bounds"] = [
+                ", ".join(f"{end} {side}" for end, side in zip(ENDS, beyond, strict=False) if side)
+                for beyond in sides
+            ]
         return replace(page, frame=page.frame.assign(**bounds))
 
 
 START, END = "start of\ntraining", "end of\ntraining"
 HALF, CHAIN = WAYS
+RATIO = {"cell": lambda ratio: _ratio_text(ratio, "{}" if isnan(ratio.low) else "{}\n{}..{}")}
+HALVES = {"cell": _half_cell}
 
 QUESTION = Gradients(
     name="gradients",
@@ -369,10 +325,7 @@ QUESTION = Gradients(
     grids=[
         Grid(
             "Gradient at the aligned source word over that at the last position (C8)",
-            [
-                Column(START, "ratio", control="untrained", cell=_ratio_cell),
-                Column(END, "ratio", cell=_ratio_cell),
-            ],
+            [Column(START, "ratio", control="untrained", **RATIO), Column(END, "ratio", **RATIO)],
             heads=("steps", "arm"),
             lines=lambda estimates: [
                 ((band, arm), {"arm": arm, "part": band})
@@ -382,10 +335,10 @@ QUESTION = Gradients(
         Grid(
             "Half-distance of the gradient in steps (C8)",
             [
-                Column(START, HALF, control="untrained", cell=_half_cell),
-                Column(END, HALF, cell=_half_cell),
-                Column(f"{START},\nthrough s_0", CHAIN, control="untrained", cell=_half_cell),
-                Column(f"{END},\nthrough s_0", CHAIN, cell=_half_cell),
+                Column(START, HALF, control="untrained", **HALVES),
+                Column(END, HALF, **HALVES),
+                Column(f"{START},\nthrough s_0", CHAIN, control="untrained", **HALVES),
+                Column(f"{END},\nthrough s_0", CHAIN, **HALVES),
             ],
             lines=lambda estimates: [
                 *by_bucket(estimates),
@@ -399,7 +352,11 @@ QUESTION = Gradients(
             "Gradient norm by distance", "ratio",
             "gradient norm at the source word\nover that at the last position", x="part",
             x_label="steps from the source word to the target word, without attention",
-            counted="links", log_y=True, select=_by_steps,
+            counted="links", log_y=True,
+            # The trained network before the untrained, the nearest band first.
+            select=lambda rows: rows.assign(
+                place=rows["part"].map(BAND_NAMES.index)
+            ).sort_values(["control", "place"], kind="stable"),
         ),
     ],
 )  # fmt: skip

@@ -13,26 +13,51 @@ Only totals are floored at zero, where they are printed: to floor each sentence,
 unlucky as lucky, would make bits out of noise.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
+from jaxtyping import Bool, Float
+from numpy import ndarray
 
-from ..claims.verdict import FAMILY, Verdict, numbers
+from ..claims.verdict import FAMILY, Verdict
 from ..corpus.vocabulary import UNK
 from ..figures.plot import Panel, Plot, chosen, data_frame, drawn, facts, longest
 from ..results.folders import SENTENCES, run_rows
-from ..scoring.bleu import bleu_statistics
+from ..results.schema import BLEU_COLUMNS
+from ..scoring.bleu import bleu, bleu_statistics
+from ..scoring.bootstrap import Estimate as Resampled
+from ..scoring.bootstrap import difference, ratio_of_sums
 from ..settings.buckets import holds
-from ..settings.errors import counted
+from ..settings.errors import UserError, counted
+from ..settings.run import RunSettings
+from .arms import Arm, arms_of, in_buckets
 from .estimates import Estimate, Estimates
-from .question import Column, Columns, Grid, Line, Question, Tell, grade
-from .recovered_bits import FULL, HALVES, LEVELS, PARTS, bleu_names, summarise
+from .question import Column, Columns, Grid, Judgement, Probed, Question, Row, Tell
 
 if TYPE_CHECKING:
     from .subject import Subject
+
+FULL = "full"
+LEVELS = ("1", "2", "4", "8", FULL)
+"""Bits per number of the coarse memories; at the last level nothing is rounded."""
+PARTS = ("probe", "translator")
+MEASURES = (
+    ("probe", "", "probe"),
+    ("probe", "untrained", "probe_untrained"),
+    ("probe", "shuffled", "probe_shuffled"),
+    ("translator", "", "nll"),
+    ("translator", "shuffled", "nll_shuffled"),
+)
+"""Part, control, and the probe's column of what remains to be told, in nats."""
+HALVES = ("shorter", "longer")
+"""Of the buckets; the bucket in the middle is in both."""
+Bits = Float[ndarray, "seeds sentences"]
+Gained = dict[tuple[str, str, str], tuple[Resampled, int | None]]
+"""What is compared with none's, by measure, part and bucket, with n: shares, and growth kept."""
 
 SLIDE_LOST, LOST_WORDS = 0.91, 30
 """L9: 2,744 of 3,000 numbers, of a sentence of so many words."""
@@ -105,23 +130,160 @@ def probe(subject: "Subject", tell: Tell) -> Columns:
     return columns
 
 
-def decide(estimates: Estimates | None) -> Sequence[Verdict]:
-    """C5: 91 % of 30 words are lost. C6: attention keeps every state."""
-    if estimates is None:
-        reason = "no bits were measured: run `bottleneck study information`"
-        rules = {"C5": LOST_RULE, "C6": KEPT_RULE}
-        return [Verdict(claim, "not measured", rule, reason) for claim, rule in rules.items()]
-    return [_lost(estimates), _kept(estimates)]
+def probe_updates(updates: int) -> int:
+    """How many updates the probe of a translator of so many updates gets."""
+    return max(1, updates // 2)
 
 
-def _shares(estimates: Estimates, arm: str) -> dict[str, dict[str, Estimate]]:
-    """An arm's shares of the source's bits that were measured, by bucket and part."""
-    shares: dict[str, dict[str, Estimate]] = {}
-    for name, bucket, control, part in estimates.keys("share"):
-        estimate = estimates.get("share", name, bucket, control, part)
-        if name == arm and not control and not np.isnan(estimate.value):
-            shares.setdefault(bucket, {})[part] = estimate
-    return shares
+def bleu_names(level: str) -> list[str]:
+    """The probe's columns of BLEU's counts at a level: ``bleu_4_correct_1``."""
+    return [f"bleu_{level}_{column}" for column in BLEU_COLUMNS]
+
+
+def without_attention(settings: RunSettings) -> RunSettings:
+    """The settings of a run's counterpart without attention, whatever the seed."""
+    return settings.changed(
+        model={"attention": "none"},
+        training={"seed": 0},
+        decoding={"copy_unknown": False},  # an arm that cannot attend to words cannot copy them
+    )
+
+
+def twins_of(arm: Arm, hidden: Sequence[Probed]) -> list[Probed]:
+    """Translators that differ from the arm's in a hidden source, but for seed and attention.
+
+    Without a source all kinds of attention are the same.
+    """
+    alike = without_attention(arm.settings).changed(model={"source": "hidden"})
+    return [run for run in hidden if without_attention(run.settings) == alike]
+
+
+def summarise(probed: Sequence[Probed]) -> list[Row]:
+    """Every measure of every arm that sees its source, and attention minus none, paired.
+
+    Raises UserError where no arm does.
+    """
+    hidden = [run for run in probed if run.settings.model.source == "hidden"]
+    arms = arms_of([run for run in probed if run.settings.model.source == "seen"])
+    if not arms:
+        raise UserError(
+            "study information needs runs that see their source: all of these have "
+            "model.source=hidden; `bottleneck reproduce` trains others"
+        )
+    rows: list[Row] = []
+    bases: dict[RunSettings, tuple[str, Gained]] = {}  # arms without attention come first
+    for arm in arms:
+        settings = without_attention(arm.settings)
+        of_arm, gained = _summary(arm, twins_of(arm, hidden))
+        rows += of_arm
+        if arm.settings.model.attention == "none":
+            bases[settings] = arm.name, gained
+            continue
+        name, base = bases.get(settings, ("", {}))
+        for (measure, part, bucket), (number, n) in gained.items():
+            other, m = base.get((measure, part, bucket), (None, None))
+            if other is not None and n == m:
+                keys = {"part": part, "bucket": bucket, "n": n, "note": name}
+                rows.append(arm.row(f"{measure}_gain", difference(number, other), **keys))
+    return rows
+
+
+def _summary(arm: Arm, twins: Sequence[Probed]) -> tuple[list[Row], Gained]:
+    """The rows of an arm, and its numbers that are compared with another arm's.
+
+    ``bits`` are each sentence's without its source: the exact ones where they are known, else those
+    of translators of hidden sources (``twins``). Of the exact ones only sentences count whose words
+    are all in both vocabularies: "unknown" is cheaper to tell than the word that it stands for.
+    """
+    columns = arm.runs[0].found
+    words, bits = columns["source_words"], columns["bits"]
+    kind, known = "exact", columns["unknown"] == 0
+    if np.isnan(bits).any():
+        kind, known = "hidden" if twins else "unknown", np.ones(len(words), bool)
+        bits = _in_bits(twins, "nll").mean(axis=0) if twins else np.full(len(words), np.nan)
+    rows, shares, kept, buckets = [], {}, {}, []
+    for place, bucket, members in in_buckets(arm.runs[0], words):
+        inside = members & known
+        buckets.append((place, bucket, inside))
+        keys = {"bucket": bucket, "n": int(inside.sum()), "note": kind}
+        whole = arm.estimate(ratio_of_sums, _over(bits[None], 1.0, inside), place)
+        left_out = float((members & ~known).sum())
+        rows += [arm.row("source_bits", whole, **keys), arm.row("left_out", left_out, **keys)]
+    filled = [item for item in buckets if item[2].any()]
+    first, second = filled[: len(filled) // 2 + 1], filled[len(filled) // 2 :]
+    for part, control, column in MEASURES:
+        if column not in columns or kind == "unknown":
+            continue
+        recovered = bits - _in_bits(arm.runs, column)
+        units = {"recovered": 1.0, "share": bits, "per_word": words}
+        for (place, bucket, inside), (measure, unit) in product(buckets, units.items()):
+            statistics = _over(recovered, unit, inside)
+            keys = {"place": place, "bucket": bucket, "part": part, "control": control}
+            rows += arm.rows(measure, ratio_of_sums, statistics, note=kind, **keys)
+            if measure == "share" and not control:
+                share = arm.estimate(ratio_of_sums, statistics, place)
+                shares[measure, part, bucket] = share, statistics.shape[1]
+        if control or len(filled) < 3:
+            continue
+        for half, members in zip(HALVES, (first, second), strict=True):
+            growth = _growth(arm, words, recovered, bits, members)
+            n = sum(int(inside.sum()) for _, _, inside in members)
+            keys = {"part": f"{part} {half}", "n": n, "note": kind}
+            rows += [arm.row(measure, number, **keys) for measure, number in growth.items()]
+        kept["kept", f"{part} {half}", ""] = growth["kept"], None  # the longer half comes last
+    return [*rows, *_coarse_rows(arm)], shares | kept
+
+
+def _growth(
+    arm: Arm, words: Float[ndarray, "sentences"], recovered: Bits,
+    bits: Float[ndarray, "sentences"], buckets: Sequence[tuple],
+) -> dict[str, Resampled]:  # fmt: skip
+    """Bits that a word adds, recovered and in the source, and the share that is kept.
+
+    By least squares of bits per sentence on words, in which each bucket is a point.
+    """
+    means = np.array([words[inside].mean() for _, _, inside in buckets])
+    line = (means - means.mean()) / ((means - means.mean()) ** 2).sum()
+    slopes = []
+    for values in (recovered, bits[None]):
+        parts = [
+            arm.estimate(ratio_of_sums, _over(values, 1.0, inside), place)
+            for place, _, inside in buckets
+        ]
+        slopes.append(line @ np.stack([np.append(part.value, part.draws) for part in parts]))
+    numbers = (*slopes, ratio_of_sums(np.stack(slopes, axis=-1)))
+    names = ("slope", "source_slope", "kept")
+    return {n: Resampled(float(x[0]), x[1:]) for n, x in zip(names, numbers, strict=True)}
+
+
+def _coarse_rows(arm: Arm) -> Iterator[Row]:
+    """BLEU at each level, and what it lost against the memory as it is."""
+    for place, bucket, inside in in_buckets(arm.runs[0], arm.runs[0].found["source_words"]):
+        counts = {level: arm.statistics(bleu_names(level))[:, inside] for level in LEVELS}
+        whole = arm.estimate(bleu, counts[FULL], place)
+        for level, statistics in counts.items():
+            keys = {"bucket": bucket, "part": level}
+            yield from arm.rows("bleu", bleu, statistics, place=place, **keys)
+            lost = difference(whole, arm.estimate(bleu, statistics, place))
+            yield arm.row("bleu_lost", lost, **keys, n=int(inside.sum()))
+
+
+def _in_bits(runs: Sequence[Probed], column: str) -> Bits:
+    """A column of nats per sentence, in bits."""
+    return np.stack([run.found[column] for run in runs]) / np.log(2.0)
+
+
+def _over(
+    bits: Bits, unit: float | Float[ndarray, "sentences"], inside: Bool[ndarray, "sentences"]
+) -> Float[ndarray, "seeds members 2"]:
+    """Columns for `ratio_of_sums` of the sentences inside."""
+    return np.stack([bits, np.broadcast_to(unit, bits.shape)], axis=-1)[:, inside]
+
+
+def _shares(estimates: Estimates, arm: str, part: str) -> dict[str, Estimate]:
+    """Shares of the source's bits that a measure recovers, by bucket, where there are any."""
+    shares = {name: estimates.get("share", arm, name, part=part) for name in estimates.buckets()}
+    return {name: share for name, share in shares.items() if share and not np.isnan(share.value)}
 
 
 def _percent(share: Estimate) -> str:
@@ -134,70 +296,60 @@ def _points(gain: Estimate) -> str:
     return gain.scaled(100.0).change("{} more", "{} less", "{:z.0f}", " points")
 
 
-def _lost(estimates: Estimates) -> Verdict:
+def _lost(estimates: Estimates) -> Judgement | str:
     """C5. Neither measure finds more than there is: the one that finds more is judged."""
     none = next((arm for arm in estimates.arms() if estimates.attention(arm) == "none"), "")
-    shares = _shares(estimates, none)
-    bucket = next((name for name in shares if holds(name, LOST_WORDS)), "")
-    first = next(iter(shares), "")
-    if not bucket or bucket == first:
-        reason = (
-            f"no share of the bits of {LOST_WORDS} words, and of shorter ones, without attention"
-        )
-        return Verdict("C5", "not measured", LOST_RULE, reason)
-    part, *others = sorted(shares[bucket], key=lambda part: -shares[bucket][part].value)
-    share, shortest = shares[bucket][part], shares[first][part]
+    bucket = next((name for name in estimates.buckets() if holds(name, LOST_WORDS)), "")
+    by_part = {part: _shares(estimates, none, part) for part in PARTS}
+    shares = {part: known[bucket] for part, known in by_part.items() if bucket in known}
+    part = max(shares, key=lambda part: shares[part].value, default="")
+    if not part or bucket == next(iter(by_part[part])):
+        return f"no share of the bits of {LOST_WORDS} words, and of shorter ones, without attention"
+    share, shortest = shares[part], next(iter(by_part[part].values()))
     if not shortest.low >= LEARNED:
-        return Verdict("C5", "not measured", LOST_RULE, UNLEARNED)
+        return UNLEARNED
     lost = Estimate(1 - share.value, 1 - share.high, 1 - share.low)
     growth = shortest.minus(share)
     size = estimates.means.loc[estimates.means["arm"] == none, "context_size"].iloc[0]
-    rest = ", ".join(f"by the {name} {_percent(shares[bucket][name])}" for name in others)
-    exact = all(item.note == "exact" for item in shares[bucket].values())
+    rest = [f"by the {name} {_percent(shares[name])}" for name in shares if name != part]
     clauses = [
         f"{_percent(lost)} of the bits of {share.n:,} sentences of {bucket} words were not "
         f"recovered by the {part} from {size} numbers (the slide: {SLIDE_LOST:.0%})",
         f"that is {_points(growth)} than of the shortest sentences",
-        f"what was recovered otherwise: {rest}" if rest else "",
-        "" if exact else STAND_IN,
+        *(f"what was recovered otherwise: {text}" for text in rest),
+        "" if all(item.note == "exact" for item in shares.values()) else STAND_IN,
     ]
-    scaled = lost.scaled(100.0)
-    number = numbers(f"% of the bits lost, {bucket} words", scaled.value, scaled.low, scaled.high)
-    verdict = grade(held=lost.low >= SLIDE_LOST - TOLERANCE, partly=growth.low > 0)
-    return Verdict("C5", verdict, LOST_RULE, "; ".join(filter(None, clauses)), **number)
+    near, measure = lost.low >= SLIDE_LOST - TOLERANCE, f"% of the bits lost, {bucket} words"
+    return Judgement(near, growth.low > 0, clauses, measure, lost.scaled(100.0))
 
 
-def _kept(estimates: Estimates) -> Verdict:
+def _kept(estimates: Estimates) -> Judgement | str:
     """C6, for the first arm with attention that is compared with one without."""
     compared: dict[str, dict[str, tuple[Estimate, Estimate, Estimate]]] = {}
-    for arm, _, _, part in estimates.keys("kept_gain"):
+    for arm, measure in product(estimates.arms(selective=True), PARTS):
+        part = f"{measure} {HALVES[1]}"
         gain = estimates.get("kept_gain", arm, part=part)
-        ours, theirs = (estimates.get("kept", name, part=part) for name in (arm, gain.note))
-        if arm in estimates.arms(selective=True) and ours and theirs and not np.isnan(gain.value):
-            compared.setdefault(arm, {})[part] = ours, theirs, gain
+        theirs = estimates.get("kept", gain.note, part=part) if gain else None
+        if theirs and not np.isnan(gain.value):
+            ours = estimates.get("kept", arm, part=part)
+            compared.setdefault(arm, {})[measure] = ours, theirs, gain
     if not compared:
-        reason = "bits over three lengths with attention and without are needed"
-        return Verdict("C6", "not measured", KEPT_RULE, reason)
-    arm, parts = next(iter(compared.items()))
-    part = max(parts, key=lambda part: parts[part][0].value)
-    ours, theirs, gain = parts[part]
-    measure, attention = part.split()[0], estimates.attention(arm)
-    shares = [item[measure] for item in _shares(estimates, arm).values() if measure in item]
+        return "bits over three lengths with attention and without are needed"
+    arm, measures = next(iter(compared.items()))
+    measure = max(measures, key=lambda measure: measures[measure][0].value)
+    (ours, theirs, gain), attention = measures[measure], estimates.attention(arm)
+    shares = [*_shares(estimates, arm, measure).values()]
     if not shares[0].low >= LEARNED:
-        return Verdict("C6", "not measured", KEPT_RULE, UNLEARNED)
+        return UNLEARNED
     falls = " (under 0: their total falls)" if theirs.high < 0 else ""
-    because = (
-        f"in the longer half of the buckets {_percent(ours)} of each further word's bits arrive "
-        f"with {attention} attention and {_percent(theirs)} without{falls}, {_points(gain)} with "
-        f"it (by the {measure})"
-    )
-    if not all(share.note == "exact" for share in shares):
-        because += f"; {STAND_IN}"
-    scaled = ours.scaled(100.0)
-    name = f"% of a further word's bits arrive, {attention}"
-    number = numbers(name, scaled.value, scaled.low, scaled.high)
-    verdict = grade(held=gain.low > 0 and ours.low > RISES, partly=gain.low > 0)
-    return Verdict("C6", verdict, KEPT_RULE, because, **number)
+    clauses = [
+        f"in the longer half of the buckets {_percent(ours)} of each further word's bits "
+        f"arrive with {attention} attention and {_percent(theirs)} without{falls}, "
+        f"{_points(gain)} with it (by the {measure})",
+        "" if all(share.note == "exact" for share in shares) else STAND_IN,
+    ]
+    more, measure = gain.low > 0, f"% of a further word's bits arrive, {attention}"
+    return Judgement(more and ours.low > RISES, more, clauses, measure, ours.scaled(100.0))
 
 
 KINDS = {
@@ -219,86 +371,78 @@ COLUMNS = (
     "sentence of the bucket. Totals are floored at 0 (the CSV has all numbers as they are). Slide: "
     "256 of about 3,000 numbers (L9)."
 )
-GROWTH = (
-    "Kept: the share of a further word's bits that arrives, by lines through the buckets' totals, "
-    "in the shorter and the longer half (the middle bucket is in both); not floored."
-)
-COARSE = (
-    "BLEU at a few bits: after training, each number of the memory is put into the middle of one "
-    "of 2, 4, 16 or 256 equal cells of its range over 1,000 training sentences. The translator was "
-    "not trained to use them."
-)
 
 
 def notes(frame: pd.DataFrame) -> list[str]:
     """What the numbers are, by the kinds that are there."""
-    rows = frame[frame["seed"].isna()]
-    read = ("source_bits", "probe_updates", "left_out", "hidden_excess", "kept")
-    rows_of = {name: rows[rows["measure"] == name] for name in read}
-    lines = [text for kind, text in KINDS.items() if kind in set(rows_of["source_bits"]["note"])]
-    updates = sorted(set(rows_of["probe_updates"]["value"].astype(int)))
-    trained = f", trained for {' or '.join(f'{count:,}' for count in updates)} updates"
-    lines.append(COLUMNS.format(updates=trained if updates else ""))
-    most = rows_of["left_out"].groupby("arm")["value"].sum().max()
+    means = frame[frame["seed"].isna()]
+    kinds = set(means.loc[means["measure"] == "source_bits", "note"])
+    lines = [text for kind, text in KINDS.items() if kind in kinds]
+    updates = set(means.loc[means["part"] == "probe", "updates"].astype(int))
+    trained = " or ".join(f"{probe_updates(int(count)):,}" for count in sorted(updates))
+    lines.append(COLUMNS.format(updates=f", trained for {trained} updates" if trained else ""))
+    most = chosen(means, "left_out").groupby("arm")["value"].sum().max()
     if most > 0:
         lines.append(f"Bits without {counted(int(most), 'sentence')} with unknown words.")
-    excess = rows_of["hidden_excess"].dropna(subset="value").drop_duplicates("bucket")
-    if len(excess):
-        pairs = zip(excess["bucket"], excess["value"], strict=True)
-        more = ", ".join(f"{bucket} {value:+z.1f}" for bucket, value in pairs)
+    if "kept" in set(means["measure"]):
         lines.append(
-            "A translator whose source is hidden, trained as long, has more bits of these "
-            f"references than the sources have, and would flatter by so many: {more}."
+            "Kept: the share of a further word's bits that arrives, by lines through the buckets' "
+            "totals, in the shorter and the longer half (the middle bucket is in both); not "
+            "floored."
         )
-    return [*lines, *[GROWTH] * bool(len(rows_of["kept"])), COARSE]
+    lines.append(
+        "BLEU at a few bits: after training, each number of the memory is put into the middle of "
+        "one of 2, 4, 16 or 256 equal cells of its range over 1,000 training sentences. The "
+        "translator was not trained to use them."
+    )
+    return lines
 
 
-def _floored(scale: float = 100.0, ranged: bool = True) -> Callable[[Estimate], str]:
-    """How a total is printed, none under 0, with its interval below it if there is room."""
-
-    def text(estimate: Estimate) -> str:
-        ends = (estimate.value, estimate.low, estimate.high)
-        value, low, high = (f"{max(0.0, scale * end):z.0f}" for end in ends)
-        return f"{value}\n{low}..{high}" if ranged else value
-
-    return text
+def _floored(estimate: Estimate, scale: float = 100.0) -> str:
+    """How a total is printed: none under 0, with its interval below it."""
+    ends = (estimate.value, estimate.low, estimate.high)
+    value, low, high = (f"{max(0.0, scale * end):z.0f}" for end in ends)
+    return f"{value}\n{low}..{high}"
 
 
 def _slide(estimates: Estimates, keys: Mapping[str, str]) -> str:
     """Per cent kept by the slide, beside the bucket that its sentence is in."""
-    said = estimates.attention(keys["arm"]) == "none" and holds(keys["bucket"], LOST_WORDS)
-    return f"{100 * (1 - SLIDE_LOST):.0f}" if said else ""
-
-
-def by_half(estimates: Estimates) -> Iterable[Line]:
-    """A row for each measure, half of the buckets and arm."""
-    for part, half, arm in product(PARTS, HALVES, estimates.arms()):
-        yield (arm, part, half), {"arm": arm, "part": f"{part} {half}"}
+    there = estimates.attention(keys["arm"]) == "none" and holds(keys["bucket"], LOST_WORDS)
+    return f"{100 * (1 - SLIDE_LOST):.0f}" if there else ""
 
 
 class Information(Question):
-    """The question, whose figure shows what was measured of the text at hand."""
+    """The question, which decides two claims; its figure shows what was measured of the text."""
+
+    def verdict(self, frame: pd.DataFrame | None) -> Sequence[Verdict]:
+        """C5: 91 % of 30 words are lost. C6: attention keeps every state."""
+        lost = replace(self, ids=("C5",), rule=LOST_RULE, decide=_lost)
+        kept = replace(self, ids=("C6",), rule=KEPT_RULE, decide=_kept)
+        return [*Question.verdict(lost, frame), *Question.verdict(kept, frame)]
 
     def plot(self, frame: pd.DataFrame) -> Plot:
         """Bits by length beside the source's; BLEU of the longest sentences by bits per number."""
-        names = {"probe": "Bits that a probe reads from the memory",
-                 "translator": "Bits that the translator need not be told"}  # fmt: skip
         part = next((part for part in PARTS if len(chosen(frame, "recovered", part=part))), "probe")
+        bits = {"probe": "Bits that a probe reads from the memory",
+                "translator": "Bits that the translator need not be told"}[part]  # fmt: skip
         source = chosen(frame, "source_bits")
         source = source[source["seed"].isna()].drop_duplicates("bucket")
+        rows = drawn(bits, source.assign(arm="", control="in the source"))
         recovered = chosen(frame, "recovered", part=part, control=("", "untrained"))
-        rows = drawn(names[part], source.assign(arm="", control="in the source"))
-        rows += drawn(names[part], recovered, floor=0)
+        rows += drawn(bits, recovered, floor=0)
         scores = chosen(frame, "bleu")
         coarse = f"BLEU of coarse contexts, {longest(scores)} words"
-        scores = chosen(scores, "bleu", bucket=longest(scores))
+        scores = scores[scores["bucket"] == longest(scores)]
         rows += drawn(coarse, scores, "part", names={FULL: "all"})
         panels = (
-            Panel(names[part], "source words", "bits per sentence", "sentences", limits=(0, None)),
+            Panel(bits, "source words", "bits per sentence", "sentences", limits=(0, None)),
             Panel(coarse, "bits per number", "BLEU (0 to 100)", "sentences", limits=(0, None)),
         )
         return Plot(self.figure, panels, data_frame(rows), facts(frame))
 
+
+FLOORED = {"cell": _floored}
+SHUFFLED = {"control": "shuffled", "cell": lambda estimate: _floored(estimate).split("\n")[0]}
 
 QUESTION = Information(
     name="information",
@@ -308,23 +452,21 @@ QUESTION = Information(
     version=2,
     probe=probe,
     summarise=summarise,
-    decide=decide,
     notes=notes,
     measures=("source_bits", "recovered", "share", "per_word", "share_gain", "slope",
-              "source_slope", "kept", "kept_gain", "hidden_excess", "bleu", "bleu_lost"),
+              "source_slope", "kept", "kept_gain", "bleu", "bleu_lost"),
     grids=[
         Grid(
             "Bits of the source that reach the decoder (C5, C6)",
             [
                 Column("bits", "source_bits", form="{:z.0f}", ends=""),
-                Column("probe\nbits", "recovered", part="probe", cell=_floored(scale=1.0)),
-                Column("probe\n%", "share", part="probe", cell=_floored()),
-                Column("untr.\n%", "share", part="probe", control="untrained", cell=_floored()),
-                Column("shuf.\n%", "share", part="probe", control="shuffled",
-                       cell=_floored(ranged=False)),
-                Column("trans.\n%", "share", part="translator", cell=_floored()),
-                Column("its\nshuf.", "share", part="translator", control="shuffled",
-                       cell=_floored(ranged=False)),
+                Column("probe\nbits", "recovered", part="probe",
+                       cell=lambda estimate: _floored(estimate, 1.0)),
+                Column("probe\n%", "share", part="probe", **FLOORED),
+                Column("untr.\n%", "share", part="probe", control="untrained", **FLOORED),
+                Column("shuf.\n%", "share", part="probe", **SHUFFLED),
+                Column("trans.\n%", "share", part="translator", **FLOORED),
+                Column("its\nshuf.", "share", part="translator", **SHUFFLED),
             ],
             printed=_slide,
         ),
@@ -338,7 +480,10 @@ QUESTION = Information(
                        form="{:+z.0f}", ends="{:+z.0f}"),
             ],
             heads=("arm", "measure", "half"),
-            lines=by_half,
+            lines=lambda estimates: [
+                ((arm, part, half), {"arm": arm, "part": f"{part} {half}"})
+                for part, half, arm in product(PARTS, HALVES, estimates.arms())
+            ],
         ),
         Grid(
             "BLEU at a few bits per number: robustness, not content (C5)",

@@ -21,14 +21,10 @@ from ..settings.concerns import TrainingSettings
 from ..settings.errors import UserError
 from ..training.loop import Learner, Progress, sentence_losses, train
 from ..training.step import make_sentence_losses
+from .information import probe_updates
 from .question import Tell
-from .recovered_bits import probe_updates
 from .subject import Subject
 
-VALIDATIONS = 5
-"""Validations in the probe's training, which keeps the weights of least loss."""
-SHAPES = 8
-"""Padded shapes at most: the source and what is written have the same length."""
 BATCH = 64
 """Sentences evaluated at once."""
 
@@ -48,27 +44,44 @@ class SourceReader(Translator):
         return Memory(values, self.decoder.attention.keys(values), mask, last)
 
 
+def reader_settings(training: TrainingSettings) -> TrainingSettings:
+    """How the probe of a translator is trained; of its validations it keeps the best weights."""
+    changes = {
+        "updates": probe_updates(training.updates),
+        "validations": 5,
+        "teacher_forcing": 1.0,
+        "label_smoothing": 0.0,
+        "average_last": 0.0,
+        "shapes": min(training.shapes, 8),  # source and target have the same length
+    }
+    return training.model_copy(update=changes)
+
+
 def train_reader(
     subject: Subject, encoder: Weights, tell: Tell, name: str
 ) -> tuple[nnx.GraphDef, Weights]:
     """Structure and weights of the probe of an encoder (a whole translator's weights).
 
-    Raises UserError, naming the probe and the run, where its training diverges.
+    Nothing is dropped, and s_0 is made of the context. Raises UserError, naming the probe and the
+    run, where its training diverges.
     """
-    graph, weights = fresh_reader(subject, encoder)
+    plain = {"dropout": 0.0, "initial_state": "context"}
+    model, words = subject.settings.changed(model=plain).model, len(subject.vocabularies[0])
+    rngs = nnx.Rngs(params=jax.random.key(subject.settings.training.seed))
+    graph, weights = nnx.split(SourceReader(model, words, words, rngs))
+    weights["encoder"] = encoder["encoder"]
     settings = reader_settings(subject.settings.training)
     batches = training_batches(
         written_back(subject, subject.corpus.train),
         settings.batch_size, settings.seed, settings.shapes, settings.batch_tokens,
     )  # fmt: skip
-    learner = Learner(weights, settings, batches)
     validation = evaluation_batches(written_back(subject, subject.corpus.valid), BATCH)
 
     def report(_: int, progress: Progress) -> None:
         if progress.valid_loss is not None:
             tell(f"{name}: update {progress.update:,} of {progress.updates:,}")
 
-    (trained,) = train(graph, [learner], validation, report).trained
+    (trained,) = train(graph, [Learner(weights, settings, batches)], validation, report).trained
     if trained.status != "done":
         raise UserError(
             f"the {name} of run {subject.folder.name} failed: {trained.reason}; leave the run out "
@@ -77,21 +90,9 @@ def train_reader(
     return graph, trained.weights
 
 
-def fresh_reader(subject: Subject, encoder: Weights) -> tuple[nnx.GraphDef, Weights]:
-    """The probe before its training; nothing is dropped, and s_0 is made of the context."""
-    plain = {"dropout": 0.0, "initial_state": "context"}
-    model = subject.settings.changed(model=plain).model
-    words = len(subject.vocabularies[0])
-    rngs = nnx.Rngs(params=jax.random.key(subject.settings.training.seed))
-    graph, weights = nnx.split(SourceReader(model, words, words, rngs))
-    weights["encoder"] = encoder["encoder"]
-    return graph, weights
-
-
 def written_back(subject: Subject, pairs: Iterable[SentencePair]) -> EncodedPairs:
     """The source as the encoder reads it, and as the probe is to write it: in its own order."""
-    pairs = list(pairs)
-    words = subject.vocabularies[0]
+    pairs, words = list(pairs), subject.vocabularies[0]
     return EncodedPairs(subject.encode(pairs).source, encode_pairs(pairs, words, words).source)
 
 
@@ -99,8 +100,7 @@ def losses(
     graph: nnx.GraphDef, weights: Weights, pairs: EncodedPairs
 ) -> Float[np.ndarray, "sentences"]:
     """-log P in nats of each target, end token included: a probe's or a translator's."""
-    evaluate = make_sentence_losses(graph)
-    return sentence_losses(evaluate, weights, evaluation_batches(pairs, BATCH))
+    return sentence_losses(make_sentence_losses(graph), weights, evaluation_batches(pairs, BATCH))
 
 
 def shuffled(pairs: EncodedPairs, groups: Int[np.ndarray, "sentences"]) -> EncodedPairs:
@@ -113,16 +113,3 @@ def shuffled(pairs: EncodedPairs, groups: Int[np.ndarray, "sentences"]) -> Encod
         rows = np.flatnonzero(groups == group)
         order[rows] = np.roll(rows, max(1, len(rows) // 2))
     return EncodedPairs([pairs.source[place] for place in order], pairs.target)
-
-
-def reader_settings(training: TrainingSettings) -> TrainingSettings:
-    """How the probe of a translator is trained."""
-    changes = {
-        "updates": probe_updates(training.updates),
-        "validations": VALIDATIONS,
-        "teacher_forcing": 1.0,
-        "label_smoothing": 0.0,
-        "average_last": 0.0,
-        "shapes": min(training.shapes, SHAPES),
-    }
-    return training.model_copy(update=changes)

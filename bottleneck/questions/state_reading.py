@@ -10,7 +10,7 @@ word at each distance, and needs no state.
 
 from collections.abc import Iterator, Sequence
 from math import inf
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -21,28 +21,29 @@ from ..claims.verdict import FAMILY, needs_learned
 from ..corpus.pair import SentencePair
 from ..figures.plot import shared
 from ..scoring.bootstrap import Estimate as Resampled
-from ..scoring.bootstrap import difference, draw, estimate, ratio_of_sums
+from ..scoring.bootstrap import draw, estimate, ratio_of_sums
 from ..settings.buckets import bucket_labels
 from .arms import Arm, Row, by_arm
-from .estimates import Estimate, Estimates
-from .question import Axes, Column, Columns, Grid, Judgement, Line, Question, Tell
+from .estimates import Estimates
+from .question import Axes, Column, Columns, Grid, Judgement, Probed, Question, Tell
 
 if TYPE_CHECKING:
     from .subject import Subject
 
 DISTANCES = 20
 """Words asked for: the one just read, which is 0 back, to that 19 back."""
-SENTENCES, STEPS = 6_000, 200
-"""Training sentences whose states the probe is fitted to, and steps of fitting."""
-SEED = 1
-"""Of the batches that probes are fitted to: the same for all runs and controls."""
 NO_ANSWER = -1
 """Stands behind the words of a state that has read fewer."""
-CONTROLS = {"trained": "", "untrained": "untrained", "last_word": "last_word"}
-"""By the names of the probe's columns."""
+CONTROLS = {
+    "": ("trained", 0),
+    "untrained": ("untrained", 0),
+    "last_word": ("last_word", 0),
+    "most_frequent": ("trained", 1),
+}
+"""The probe's column, and which of its `answer_sums` is right."""
 RIGHT, WRONG = "y", "n"
-ENOUGH = 0.5
-"""Share of the words that are to be read."""
+ENOUGH, FORM = 0.5, "{:z.1f}"
+"""Share of the words that are to be read; and how words are printed in a reason."""
 RULE = (
     "The rule reads, without attention and by how many words the state has read, how many of the "
     "last words (20, or as many as every state of the bucket has read) a linear probe names from "
@@ -57,44 +58,46 @@ RULE = (
 )
 
 
-def probe(
-    subject: "Subject", tell: Tell, sentences: int = SENTENCES, steps: int = STEPS
-) -> Columns:
+def probe(subject: "Subject", tell: Tell, sentences: int = 6_000, steps: int = 200) -> Columns:
     """A row for each state of a test sentence: which words back were right, nearest first ("yyn").
 
-    The probe is fitted to the states of so many training sentences in so many steps.
+    The probe is fitted to the states of so many training sentences in so many steps, on the same
+    batches for all runs and controls.
     """
     from .linear_reader import fit_reader
 
     subject.require_words()
     train, test = subject.corpus.train[:sentences], subject.corpus.test
-    _, _, known = words_asked(subject, train)
-    sentence, step, words = words_asked(subject, test)
-    columns: dict[str, ndarray | list[str]] = {"sentence": sentence, "step": step}
-    for control, weights in (("trained", subject.weights), ("untrained", subject.untrained)):
-        tell(f"{control} states, fitting")
+    _, known = words_asked(subject, train)
+    lengths, words = words_asked(subject, test)
+    classes = len(subject.vocabularies[0])
+    answers = {
+        "last_word": from_last_word(known, words),
+        "baseline": np.broadcast_to(most_frequent(known), words.shape),
+    }
+    for name, weights in (("trained", subject.weights), ("untrained", subject.untrained)):
+        tell(f"{name} states, fitting")
         vectors = np.concatenate(subject.states(weights, train))
-        classes = len(subject.vocabularies[0])
-        reader = fit_reader(vectors, known, classes=classes, seed=SEED, steps=steps)
-        tell(f"{control} states, reading")
-        columns[control] = _letters(
-            reader.read(np.concatenate(subject.states(weights, test))), words
-        )
-    columns["last_word"] = _letters(from_last_word(known, words), words)
-    columns["baseline"] = _letters(np.broadcast_to(most_frequent(known), words.shape), words)
+        read = fit_reader(vectors, known, classes=classes, seed=1, steps=steps)
+        tell(f"{name} states, reading")
+        answers[name] = read(np.concatenate(subject.states(weights, test)))
+    columns = {
+        "sentence": np.repeat(np.arange(len(lengths)), lengths),
+        "step": np.concatenate([np.arange(1, length + 1) for length in lengths]),
+    }
+    counts = (words != NO_ANSWER).sum(axis=1)
+    for name in ("trained", "untrained", "last_word", "baseline"):
+        letters = np.where(answers[name] == words, RIGHT, WRONG)
+        columns[name] = ["".join(row[:n]) for row, n in zip(letters, counts, strict=True)]
     return columns
 
 
 def words_asked(
     subject: "Subject", pairs: Sequence[SentencePair]
-) -> tuple[
-    Int[ndarray, "states"], Int[ndarray, "states"], Int[ndarray, "states distances"]
-]:  # fmt: skip
-    """Of each state of these sentences: its sentence, how many words it has read, and which."""
+) -> tuple[list[int], Int[ndarray, "states distances"]]:
+    """The lengths of these sentences, and which words each of their states has read."""
     ids = [np.array(row[:-1], dtype=np.int64) for row in subject.encode(list(pairs)).source]
-    sentence = np.repeat(np.arange(len(ids)), [len(row) for row in ids])
-    step = np.concatenate([np.arange(1, len(row) + 1) for row in ids])
-    return sentence, step, np.concatenate([words_back(row) for row in ids])
+    return list(map(len, ids)), np.concatenate([words_back(row) for row in ids])
 
 
 def words_back(ids: Int[ndarray, "words"]) -> Int[ndarray, "words distances"]:
@@ -126,18 +129,30 @@ def from_last_word(
     return answers
 
 
-def _letters(
-    answers: Int[ndarray, "states distances"], words: Int[ndarray, "states distances"]
-) -> list[str]:
-    """Right and wrong answers of each state as letters, for as many words as there were."""
-    right = np.where(answers == words, RIGHT, WRONG)
-    counts = (words != NO_ANSWER).sum(axis=1)
-    return ["".join(row[:count]) for row, count in zip(right, counts, strict=True)]
+def answer_sums(
+    run: Probed, name: str, steps: tuple[int, int | float], shape: tuple[int, int]
+) -> Float[ndarray, "sentences distances 3"]:
+    """Of each sentence and distance: right answers, the baseline's right answers, and answers.
+
+    Counted are the states after ``steps[0]`` words and more, up to under ``steps[1]``.
+    """
+    sums = np.zeros((*shape, 3))
+    inside = (run.found["step"] >= steps[0]) & (run.found["step"] < steps[1])
+    texts = zip(run.found[name][inside], run.found["baseline"][inside], strict=True)
+    for sentence, both in zip(run.found["sentence"][inside].astype(int), texts, strict=True):
+        right, frequent = (np.array([*text[: shape[1]]]) == RIGHT for text in both)
+        sums[sentence] += np.stack([right, frequent, np.ones(shape[1])], axis=-1)
+    return sums
 
 
 @by_arm
 def summarise(arm: Arm) -> Iterator[Row]:
-    """Words read and accuracy by distance, by how many words had been read."""
+    """Words read and accuracy by distance, by how many words had been read.
+
+    Words read are the sum over distances of accuracy (0 to 1) minus the baseline's, as it is:
+    distances at which the probe is worse count against it, since to drop them would make words out
+    of noise. All distances have the same resamples.
+    """
     scoring = arm.settings.scoring
     names, edges = bucket_labels(scoring.lower_edges), scoring.lower_edges
     sentences = int(max(run.found["sentence"].max() for run in arm.runs)) + 1
@@ -145,95 +160,39 @@ def summarise(arm: Arm) -> Iterator[Row]:
     for bucket, first, end in zip(names, edges, [*edges[1:], inf], strict=True):
         asked = min(first, DISTANCES)
         sums = {
-            control: np.stack(
-                [answer_sums(run.found, control, (first, end), sentences)[:, :asked]
-                 for run in arm.runs]
+            name: np.stack(
+                [answer_sums(run, name, (first, end), (sentences, asked)) for run in arm.runs]
             )
-            for control in CONTROLS
-        }  # fmt: skip
-        if sums["trained"][..., 0, 2].any(axis=1).all():
-            yield from _curves(arm, bucket, sums, weights)
+            for name in ("trained", "untrained", "last_word")
+        }
+        answers = sums["trained"][:, :, 0, 2].sum(axis=1)
+        if not answers.all():
+            continue
+        rates, read = {}, {}
+        for control, (name, right) in CONTROLS.items():
+            parts = np.moveaxis(sums[name][..., [right, 2]], 2, 0)
+            rates[control] = [estimate(ratio_of_sums, part, weights) for part in parts]
+            numbers = [np.append(rate.value, rate.draws) for rate in rates[control]]
+            read[control] = np.stack(numbers).sum(axis=0)
+        keys = {"bucket": bucket, "n": int(answers.sum())}
+        yield arm.row("words_asked", float(asked), **keys)
+        yield arm.row("words_readable", float(asked - read["most_frequent"][0]), **keys)
+        for control in ("", "untrained", "last_word"):
+            number = read[control] - read["most_frequent"]
+            yield arm.row("words_read", _resampled(number), control=control, **keys)
+        for control, parts in rates.items():
+            for distance, rate in enumerate(parts):
+                yield arm.row("accuracy", rate, control=control, part=str(distance), **keys)
+        yield arm.row("words_read_added", _resampled(read[""] - read["untrained"]), **keys)
+        for control, name in (("", "trained"), ("untrained", "untrained")):
+            for run, total, n in zip(arm.runs, sums[name].sum(axis=1), answers, strict=True):
+                keys = {"bucket": bucket, "n": int(n), "control": control}
+                value = ratio_of_sums(total[:, [0, 2]]) - ratio_of_sums(total[:, [1, 2]])
+                yield arm.seed_row(run, "words_read", float(value.sum()), **keys)
 
 
-def answer_sums(
-    found: Columns, control: str, steps: tuple[int, int | float], sentences: int
-) -> Float[ndarray, "sentences distances 3"]:
-    """Of each sentence and distance: right answers, the baseline's right answers, and answers.
-
-    Counted are the states after ``steps[0]`` words and more, up to under ``steps[1]``.
-    """
-    inside = (found["step"] >= steps[0]) & (found["step"] < steps[1])
-    sums = np.zeros((sentences, DISTANCES, 3))
-    for row in np.flatnonzero(inside):
-        part = sums[int(found["sentence"][row]), : len(found[control][row])]
-        part[:, 2] += 1
-        for column, name in enumerate((control, "baseline")):
-            part[:, column] += [letter == RIGHT for letter in found[name][row]]
-    return sums
-
-
-class Curve(NamedTuple):
-    """Accuracy (0 to 1) by distance, 0 first, and words read.
-
-    ``words_read`` is the sum over distances of accuracy minus baseline, as it is: distances at
-    which the probe is worse count against it, since to drop them would make words out of noise.
-    """
-
-    answers: int
-    accuracy: tuple[Resampled, ...]
-    baseline: tuple[Resampled, ...]
-    words_read: Resampled
-
-
-def reading_curve(
-    sums: Float[ndarray, "seeds sentences distances 3"],
-    weights: Float[ndarray, "resamples sentences"],
-) -> Curve:
-    """The curve of these `answer_sums`; all distances have the same resamples.
-
-    Raises ValueError for a distance without answers, which has no accuracy to add up.
-    """
-    empty = np.flatnonzero((sums[..., 2].sum(axis=1) == 0).any(axis=0))
-    if len(empty):
-        raise ValueError(f"nothing was asked at distance {empty[0]}")
-    accuracy, baseline = (
-        tuple(
-            estimate(ratio_of_sums, sums[:, :, distance][..., [right, 2]], weights)
-            for distance in range(sums.shape[2])
-        )
-        for right in (0, 1)
-    )
-    beyond = [difference(*pair) for pair in zip(accuracy, baseline, strict=True)]
-    draws = np.stack([part.draws for part in beyond]).sum(axis=0)
-    words_read = Resampled(float(sum(part.value for part in beyond)), draws)
-    return Curve(int(sums[:, :, 0, 2].sum()), accuracy, baseline, words_read)
-
-
-def _curves(
-    arm: Arm, bucket: str, sums: dict[str, Float[ndarray, "..."]], weights: ndarray
-) -> Iterator[Row]:
-    """The means over seeds: words read, what can be read, accuracy and baseline by distance."""
-    curves = {control: reading_curve(part, weights) for control, part in sums.items()}
-    trained = curves["trained"]
-    keys = {"bucket": bucket, "n": trained.answers}
-    asked = len(trained.accuracy)
-    yield arm.row("words_asked", float(asked), **keys)
-    readable = asked - sum(part.value for part in trained.baseline)
-    yield arm.row("words_readable", readable, **keys)
-    for control, name in CONTROLS.items():
-        yield arm.row("words_read", curves[control].words_read, control=name, **keys)
-    accuracies = {name: curves[control].accuracy for control, name in CONTROLS.items()}
-    for name, accuracy in {**accuracies, "most_frequent": trained.baseline}.items():
-        for distance, share in enumerate(accuracy):
-            yield arm.row("accuracy", share, control=name, part=str(distance), **keys)
-    added = difference(trained.words_read, curves["untrained"].words_read)
-    yield arm.row("words_read_added", added, **keys)
-    once = np.ones((1, weights.shape[1]))
-    for control in ("trained", "untrained"):
-        for run, part in zip(arm.runs, sums[control], strict=True):
-            curve = reading_curve(part[None], once)
-            keys = {"bucket": bucket, "n": curve.answers, "control": CONTROLS[control]}
-            yield arm.seed_row(run, "words_read", curve.words_read.value, **keys)
+def _resampled(numbers: Float[ndarray, "value_and_draws"]) -> Resampled:
+    return Resampled(float(numbers[0]), numbers[1:])
 
 
 def decide(estimates: Estimates) -> Judgement | str:
@@ -243,67 +202,37 @@ def decide(estimates: Estimates) -> Judgement | str:
         (none if estimates.attention(arm) == "none" else attending).append((arm, bucket))
     if not none:
         return "no arm without attention was measured"
-
-    def get(key: tuple[str, str], control: str = "", measure: str = "words_read") -> Estimate:
-        return estimates.get(measure, *key, control)
-
-    def words(key: tuple[str, str], control: str = "") -> str:
-        return get(key, control).text("{:z.1f}")
-
-    asked, readable, added = (
-        {key: get(key, measure=measure) for key in none}
-        for measure in ("words_asked", "words_readable", "words_read_added")
-    )
-    clauses = [
-        f"after {key[1]} words {words(key)} of the last {asked[key].value:.0f} "
-        f"({readable[key].value:.1f} could be read; {words(key, 'untrained')} from untrained "
-        f"states, {words(key, 'last_word')} from the word just read alone)"
-        for key in none
-    ]
+    numbers, clauses, shares, more, enough = {}, [], {}, [], []
+    for key in none:
+        asked, readable, added = (
+            estimates.get(f"words_{name}", *key) for name in ("asked", "readable", "read_added")
+        )
+        read, untrained, last_word = (
+            estimates.get("words_read", *key, control) for control in ("", "untrained", "last_word")
+        )
+        clauses.append(
+            f"after {key[1]} words {read.text(FORM)} of the last {asked.value:.0f} "
+            f"({readable.value:.1f} could be read; {untrained.text(FORM)} from untrained states, "
+            f"{last_word.text(FORM)} from the word just read alone)"
+        )
+        more.append(added.low > 0 and read.low > last_word.high)
+        enough.append(read.low >= ENOUGH * readable.value)
+        shares[key] = read.value / readable.value if readable.value > 0 else 1.0
+        numbers[key] = read, f"words read of the last {asked.value:.0f}, after {key[1]} words"
     clauses[0] = f"beyond the most frequent word the probe reads {clauses[0]}"
-    shares = {
-        key: get(key).value / most.value if most.value > 0 else 1.0
-        for key, most in readable.items()
-    }
     least = min(none, key=shares.get)
-    clauses += [
-        f"with attention ({key[0]}), after {key[1]} words {words(key)}"
-        for key in attending
-        if key[1] == least[1]
-    ]
-    more = all(added[key].low > 0 and get(key).low > get(key, "last_word").high for key in none)
-    enough = all(get(key).low >= ENOUGH * readable[key].value for key in none)
-    measure = f"words read of the last {asked[least].value:.0f}, after {least[1]} words"
-    return Judgement(more and enough, more, clauses, measure, get(least))
+    for key in attending:
+        if key[1] == least[1]:
+            text = estimates.get("words_read", *key).text(FORM)
+            clauses.append(f"with attention ({key[0]}), after {key[1]} words {text}")
+    read, measure = numbers[least]
+    return Judgement(all(more) and all(enough), all(more), clauses, measure, read)
 
 
 def farthest(rows: pd.DataFrame) -> str:
     """The first bucket with the most distances."""
     counts = rows[rows["measure"] == "accuracy"].groupby("bucket", sort=False)["part"].nunique()
     return "" if counts.empty else str(counts.idxmax())
-
-
-def distances(estimates: Estimates) -> Iterator[Line]:
-    """Rows of the second table: some distances in the first bucket that has all."""
-    bucket = farthest(estimates.means)
-    for distance in map(str, (0, 1, 2, 3, 4, 5, 7, 10, 15, 19)):
-        yield (bucket, distance), {"measure": "accuracy", "bucket": bucket, "part": distance}
-
-
-def by_arm_and_control(estimates: Estimates) -> list[Column]:
-    """Columns of the second table: each arm trained and untrained, then what needs no state."""
-    heads = {"": "trained", "untrained": "untr.", "last_word": "last\nword",
-             "most_frequent": "most\nfrequent"}  # fmt: skip
-    forms = {"scale": 100.0, "ends": "{:.0f}"}
-    arms = estimates.arms()
-    columns = [
-        Column(f"{arm.replace(' ', chr(10))}\n{heads[name]}", arm=arm, control=name, **forms)
-        for arm in arms
-        for name in ("", "untrained")
-    ]
-    for control in SHARED:
-        columns.append(Column(heads[control], arm=arms[0], control=control, **forms))
-    return columns
 
 
 SHARED = {"last_word": "from the last word alone", "most_frequent": "most frequent word"}
@@ -340,13 +269,6 @@ QUESTION = Question(
                 Column("last\nword", "words_read", control="last_word", **TWO),
                 Column("training\nadds", "words_read_added", form="{:+.2f}"),
             ],
-        ),
-        Grid(
-            "Right answers by distance (0: the word just read), %",
-            heads=("after\nwords", "words\nback"),
-            lines=distances,
-            columns=by_arm_and_control,
-            counted=False,
         ),
     ],
     figure="Is the state the understanding so far?",

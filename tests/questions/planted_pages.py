@@ -26,6 +26,14 @@ def frame(rows):
     return pd.DataFrame([*rows, *alone], columns=list(PROBE_COLUMNS))
 
 
+def one_row(rows, measure, seed=None, **keys):
+    """The only row of a measure with these keys, of the means if of no seed; others are blank."""
+    keys = {"control": "", "bucket": "", "part": ""} | keys
+    (row,) = [row for row in rows if (row["measure"], row.get("seed")) == (measure, seed)
+              and all((row.get(key) or "") == value for key, value in keys.items())]  # fmt: skip
+    return row
+
+
 def printed(page, width=80):
     """The lines of a page's table; each fits, and no cell is cut."""
     console = Console(width=width, color_system=None)

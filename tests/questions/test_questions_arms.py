@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from seq2seq_bottleneck.questions.arms import arms_of
+from seq2seq_bottleneck.questions.information import twins_of, without_attention
 from seq2seq_bottleneck.questions.question import Probed, find_study
-from seq2seq_bottleneck.questions.recovered_bits import twins_of, without_attention
 from seq2seq_bottleneck.settings.errors import UsageError
 from seq2seq_bottleneck.settings.run import resolve
 
@@ -83,7 +83,7 @@ def test_context_sizes_ascend_without_attention_first():
 def test_an_arm_that_copies_has_twins_that_cannot():
     (arm,) = arms_of([_run("decoding.copy_unknown=true")])
     hidden = _run("model.attention=none", "model.source=hidden")
-    assert without_attention(arm).model.attention == "none"
+    assert without_attention(arm.settings).model.attention == "none"
     assert twins_of(arm, [hidden]) == [hidden]
 
 
