@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..claims.compression import compression_predicts_loss, measure_curve
+from ..claims.compression import measure_curve
+from ..claims.registry import verdict_on
 from ..lecture.slides import L_FAIL, L_VIND
 from ..results.bundle import Bundle
 from ..settings.errors import UserError
@@ -160,14 +161,13 @@ def compression(bundle: Bundle) -> Plot:
 def _curve(sizes: list[Comparison]) -> str:
     """What C1 is judged by as a sentence; the reason where it cannot be judged."""
     filled = [cell for cell in cells(sizes) if cell.bleu.filled]
-    verdict = compression_predicts_loss(filled)
+    verdict = verdict_on("C1", filled)
     if verdict.verdict == "not measured":
         return f"Whether all context sizes fall on one curve (C1) is open: {verdict.because}."
     curve = measure_curve(filled)
-    rank = curve.rank_correlation
     return (
         f"Without attention (C1: {verdict.verdict}): rank correlation of BLEU with the ratio "
-        f"{rank.value:.3f} [{rank.interval.low:.3f}, {rank.interval.high:.3f}]; the ratio explains "
+        f"{curve.rank_correlation.text('{:.3f}')}; the ratio explains "
         f"{curve.ratio_points.value:.1f} % of BLEU's rank, length {curve.length_points.value:.1f} "
         "more."
     )
