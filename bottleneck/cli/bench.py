@@ -14,7 +14,7 @@ from .console import say, show
 from .options import MOST_THREADS, Form, Quiet, output_folder
 
 if TYPE_CHECKING:
-    from ..bench.measure import Row, Sizes
+    from ..questions.benchmark import Row, Sizes
 
 OUT = DEFAULT_OUT / "bench"
 
@@ -48,15 +48,15 @@ def bench(
     form: Form = "rich",
 ) -> None:
     """Measure the cost of a training step by length, context, batch."""
-    from ..bench import measure
+    from ..questions import benchmark
     from ..tables.page import check_format
     from .progress import time_left
 
     check_format(form)
-    default = measure.QUICK_ARMS if quick else measure.DEFAULT_ARMS
-    names = measure.parse_arms(default if arms is None else arms)
-    variation = measure.QUICK if quick else measure.DEFAULT
-    points = measure.points(measure.parse_variation(vary, variation))
+    default = benchmark.QUICK_ARMS if quick else benchmark.DEFAULT_ARMS
+    names = benchmark.parse_arms(default if arms is None else arms)
+    variation = benchmark.QUICK if quick else benchmark.DEFAULT
+    points = benchmark.points(benchmark.parse_variation(vary, variation))
     if dry_run:
         say("\n".join(sizes.name for sizes in points))
         say(f"{counted(len(points), 'point')} x {counted(len(names), 'arm')} ({', '.join(names)})")
@@ -74,7 +74,7 @@ def bench(
 
     repeats = repeats or (3 if quick else 5)
     with output_folder(out):
-        measure.write(out, measure.measure(points, names, repeats, threads, listen))
+        benchmark.write(out, benchmark.measure(points, names, repeats, threads, listen))
     show_benchmark(out, form, {})
     say(f"Written to {out / 'probes' / f'{BENCHMARK}.csv'}", err=True)
 
