@@ -37,21 +37,15 @@ TOLERANCE = 0.25
 """Share of the slide's number."""
 GROUPS = 20
 """Groups of sentences that the jackknife leaves out in turn."""
-SHARE = 0.95
-"""Share of the variance that `components` are counted for."""
 WANTED = 2_500
 """Sentences that are drawn per bucket: about ten per dimension of the lecture's context."""
 SEED = 1
 """Of the groups and halves: the same for every run, so that all are paired."""
-FEWEST = 4 * GROUPS
-"""Sentences under which a bucket's half cannot be cut into groups of two."""
 TITLES = {
     "components": "Principal components for 95 % of the contexts' variance (C4)",
     "participation_ratio": "Participation ratio of the contexts (C4)",
     "effective_rank": "Effective rank of the contexts (C4)",
 }
-BLANK = ("trained", "all")
-"""Stored as words and blank in the table: a column of blanks alone would be read as numbers."""
 KEYS = ("control", "bucket", "part", "measure")
 REPLICATES = ("value", *(f"without_{group}" for group in range(GROUPS)))
 RULE = (
@@ -79,7 +73,7 @@ def probe(subject: "Subject", tell: Tell, wanted: int = WANTED) -> Columns:
     for control, weights in (("trained", subject.weights), ("untrained", subject.untrained)):
         for bucket, pairs in buckets.items():
             tell(f"{control} contexts, {bucket} words")
-            if len(pairs) < FEWEST:
+            if len(pairs) < 4 * GROUPS:  # a half cannot be cut into groups of two
                 blank = np.full(len(REPLICATES), np.nan)
                 parts = {"all": (len(pairs), dict.fromkeys(TITLES, blank))}
             else:
@@ -118,7 +112,7 @@ def dimensions(
 
 
 def measures(
-    spectrum: Float[ndarray, "*rows context"], share: float = SHARE
+    spectrum: Float[ndarray, "*rows context"], share: float = 0.95
 ) -> dict[str, Float[ndarray, "*rows"]]:
     """The measures of variances along the principal axes, descending; nan where nothing varies.
 
@@ -175,7 +169,9 @@ def summarise(arm: Arm) -> Iterator[Row]:
         replicates = np.stack([run.found[name] for name in REPLICATES], axis=1)
         runs.append(dict(zip(keys, replicates, strict=True)))
     for key, n in zip(runs[0], arm.runs[0].found["n"].tolist(), strict=True):
-        control, bucket, part, measure = ("" if word in BLANK else word for word in key)
+        # Stored as words and blank in the table: a column of blanks would be read as numbers.
+        blank = ("trained", "all")
+        control, bucket, part, measure = ("" if word in blank else word for word in key)
         numbers = {measure: [run[key] for run in runs]}
         if not control:
             added = [run[key] - run["untrained", *key[1:]] for run in runs]

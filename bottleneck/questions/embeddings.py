@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from .subject import Subject
 
 NEAREST = 5
-SMALLEST_CLASS = 4 * NEAREST
-"""Words of a class that has rows of its own: under `NEAREST` + 1 the share cannot be 1."""
 CONTROLS = {
     "trained": "trained",
     "untrained": "untrained",
@@ -38,7 +36,6 @@ CONTROLS = {
 }
 """``frequency``: neighbours are the words next in the training text's order of frequency."""
 SIDES = {"source": "encoder", "target": "decoder"}
-NO_GENDER = ""
 Labels = dict[str, tuple[str, str]]
 """Of words: class and gender, the latter empty where there is none."""
 LEAST_ADDED = 0.2
@@ -71,7 +68,7 @@ def probe(subject: "Subject", tell: Tell) -> Columns:
 def english_label(word: str) -> tuple[str, str]:
     """Class and gender of an English word; only a noun has a gender."""
     kind = word_class(word)
-    return kind, noun_gender(word) if kind == "noun" else NO_GENDER
+    return kind, noun_gender(word) if kind == "noun" else ""
 
 
 def french_labels(pairs: Iterable[SentencePair]) -> Labels:
@@ -108,7 +105,7 @@ def _neighbours(subject: "Subject", index: int, labels: Labels) -> dict[str, Seq
     ids = [row for row in range(UNK + 1, len(vocabulary)) if vocabulary.tokens[row] in labels]
     words = [vocabulary.tokens[row] for row in ids]
     kinds, genders = (np.array(column) for column in zip(*map(labels.get, words), strict=True))
-    nouns = genders != NO_GENDER
+    nouns = genders != ""
     # Vocabularies are in order of frequency. On a quarter of a circle the cosine falls with the
     # distance in that order.
     angles = np.linspace(0, np.pi / 2, len(ids))
@@ -185,7 +182,7 @@ def _parts(run: Probed) -> Iterator[tuple[str, ndarray]]:
         inside = run.found["side"] == side
         yield side, inside
         for kind, words in Counter(run.found["class"][inside].tolist()).most_common():
-            if words >= SMALLEST_CLASS:
+            if words >= 4 * NEAREST:  # under NEAREST + 1 the share cannot be 1
                 yield f"{side} {kind}", inside & (run.found["class"] == kind)
 
 
