@@ -12,8 +12,15 @@ from seq2seq_bottleneck.results.export import write_bundle
 from seq2seq_bottleneck.results.folders import ENDED, STATUS
 from seq2seq_bottleneck.runs.scores import bucket_rows, sentence_columns
 from seq2seq_bottleneck.runs.store import UNLISTED
+from seq2seq_bottleneck.scoring.bootstrap import Estimate
 from seq2seq_bottleneck.settings.files import seal
 from seq2seq_bottleneck.settings.run import SCHEMA_VERSION, RunSettings, resolve
+
+
+def estimate(value: float, half: float = 0.0) -> Estimate:
+    """An estimate whose 95 % interval is value plus and minus half."""
+    return Estimate(float(value), value + np.linspace(-half, half, 401) / 0.95)
+
 
 LENGTHS = [3] * 2 + [7] * 12 + [15] * 12 + [25] * 12 + [35] * 12 + [50] * 12
 

@@ -1,9 +1,9 @@
 """A made-up store of any arms: what each run differs in, and how much of its words is lost."""
 
-import csv
 from pathlib import Path
 
-from listed import relist
+import pandas as pd
+from listed import write_relisted
 from planted import planted_settings, sentences, translations, write_run
 
 from seq2seq_bottleneck.results.export import write_bundle
@@ -31,7 +31,9 @@ class Store:
         facts = {"fingerprint": fingerprint}
         run = write_run(self.folder, f"{name}s{seed}", settings, texts, references, **facts)
         if parameters is not None:
-            _change(run / "scores.csv", "parameters", parameters)
+            scores = pd.read_csv(run / "scores.csv", dtype=str, keep_default_na=False)
+            text = scores.assign(parameters=parameters).to_csv(index=False)
+            write_relisted(run / "scores.csv", text)
         self.runs.append(run)
         return self
 
@@ -39,16 +41,6 @@ class Store:
         """The bundle of all runs."""
         write_bundle(self.runs, self.folder, {})
         return self.folder
-
-
-def _change(path: Path, column: str, value: object) -> None:
-    with path.open(newline="") as file:
-        rows = list(csv.DictReader(file))
-    with path.open("w", newline="") as file:
-        writer = csv.DictWriter(file, rows[0])
-        writer.writeheader()
-        writer.writerows(row | {column: value} for row in rows)
-    relist(path)
 
 
 def with_controls(

@@ -3,7 +3,13 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from seq2seq_bottleneck.bench.measure import parse_arms, parse_variation, point_row, points, write
+from seq2seq_bottleneck.questions.benchmark import (
+    parse_arms,
+    parse_variation,
+    point_row,
+    points,
+    write,
+)
 
 MACHINE = {
     "machine": "Abacus 3",

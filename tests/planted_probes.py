@@ -1,6 +1,7 @@
 """Made-up tables of every study, with two arms and two seeds: what is drawn can be known."""
 
 import csv
+from itertools import product
 from pathlib import Path
 
 from listed import relist
@@ -48,30 +49,22 @@ TABLES = {
 
 def rows_of(study: str, seeds: int = 2) -> list[dict]:
     """The rows of a study's table: each mean, then its seeds near it; no two are equal."""
-    rows, place = [], 0
-    for measure, controls, buckets, parts in TABLES[study]:
-        for arm in ARMS:
-            for control in controls:
-                for bucket in buckets:
-                    for part in parts:
-                        place += 1
-                        keys = {"control": control, "bucket": bucket, "part": part}
-                        mean = _row(arm, measure, BASE[arm] + place / 1000) | keys
-                        rows.append(mean)
-                        rows += [_seed(mean, seed) for seed in range(1, seeds + 1)]
+    rows = []
+    for measure, *keys in TABLES[study]:
+        for arm, control, bucket, part in product(ARMS, *keys):
+            value = BASE[arm] + (1 + len(rows) // (1 + seeds)) / 1000
+            mean = {
+                "arm": arm, "attention": arm, "placement": "input", "context_size": 256,
+                "corpus": "grammar", "updates": 2000, "measure": measure, "control": control,
+                "bucket": bucket, "part": part, "n": 1234, "value": round(value, 4),
+                "low": round(value - 0.02, 4), "high": round(value + 0.03, 4),
+            }  # fmt: skip
+            rows.append(mean)
+            for seed in range(1, seeds + 1):
+                near = round(mean["value"] + 0.0003 * (2 * seed - 3), 4)
+                run = {"run": f"r{seed}", "seed": seed, "value": near, "low": "", "high": ""}
+                rows.append(mean | run)
     return rows
-
-
-def _row(arm: str, measure: str, value: float) -> dict:
-    ends = {"low": round(value - 0.02, 4), "high": round(value + 0.03, 4)}
-    facts = {"attention": arm, "placement": "input", "context_size": 256, "corpus": "grammar"}
-    keys = {"arm": arm, "measure": measure, "updates": 2000, "n": 1234}
-    return facts | keys | {"value": round(value, 4)} | ends
-
-
-def _seed(mean: dict, seed: int) -> dict:
-    value = round(mean["value"] + 0.0003 * (2 * seed - 3), 4)
-    return mean | {"run": f"r{seed}", "seed": seed, "value": value, "low": "", "high": ""}
 
 
 def plant(folder: Path, study: str, rows: list[dict] | None = None) -> Path:

@@ -13,19 +13,11 @@ compared with what attention adds with the updates of one (C12).
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..scoring.bootstrap import Estimate, difference
-from .verdict import (
-    FLOOR_BLEU,
-    SIGNED,
-    Verdict,
-    at_floor,
-    changed,
-    decided,
-    small_buckets,
-    unlearned,
-    with_interval,
-)
+from ..scoring.bootstrap import Estimate as Resampled
+from ..scoring.bootstrap import difference
+from .verdict import FLOOR_BLEU, Estimate, Judgement, learned, small_buckets, unlearned
 
+SIGNED = "{:+z.2f}"
 UNIFORM, PLAIN = "uniform weights", "no attention"
 """Controls by name: the one that the rule requires, and the baseline itself."""
 CONTROLS_RULE = (
@@ -57,11 +49,11 @@ class Control:
     """A translator that does not select, and attention on the same sentences and seeds, in BLEU."""
 
     name: str
-    bleu: Estimate
-    attention: Estimate
+    bleu: Resampled
+    attention: Resampled
 
     @property
-    def gain(self) -> Estimate:
+    def gain(self) -> Resampled:
         """Attention minus the control, in BLEU."""
         return difference(self.attention, self.bleu)
 
@@ -71,7 +63,7 @@ class Variation:
     """Both arms with the same thing changed: attention minus none, in BLEU."""
 
     name: str
-    gain: Estimate
+    gain: Resampled
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,49 +75,45 @@ class Controlled:
 
     bucket: str
     sentences: int
-    attention: Estimate
+    attention: Resampled
     controls: tuple[Control, ...]
     variations: tuple[Variation, ...] = ()
     lacking: tuple[str, ...] = ()
 
 
-def selection_beats_compression(measured: Controlled) -> Verdict:
+def selection_beats_compression(measured: Controlled) -> Judgement | str:
     """C10: selection beats compression."""
     bucket = measured.bucket
-    gains = {control.name: control.gain for control in measured.controls}
-    reason = ""
+    gains = {control.name: Estimate.of(control.gain) for control in measured.controls}
+    variations = {item.name: Estimate.of(item.gain) for item in measured.variations}
     if set(gains) <= {PLAIN}:
-        reason = "no control was trained beside the two arms"
-    elif UNIFORM not in gains:
-        reason = f"{UNIFORM} were not trained (there are: {', '.join(sorted(gains))})"
-    elif set(gains) <= {PLAIN, UNIFORM}:
-        reason = f"no other control than {UNIFORM} was trained"
-    elif at_floor([measured.attention]):
-        reason = unlearned("with attention", bucket)
-    if reason:
-        return Verdict("C10", "not measured", CONTROLS_RULE, reason)
+        return "no control was trained beside the two arms"
+    if UNIFORM not in gains:
+        return f"{UNIFORM} were not trained (there are: {', '.join(sorted(gains))})"
+    if set(gains) <= {PLAIN, UNIFORM}:
+        return f"no other control than {UNIFORM} was trained"
+    if not learned(measured.attention.value):
+        return unlearned("with attention", bucket)
     best, *others = sorted(measured.controls, key=lambda control: -control.bleu.value)
+
+    def listed(head: str, subset: dict[str, Estimate]) -> str:
+        texts = ", ".join(f"{name} {gain.text(SIGNED)}" for name, gain in subset.items())
+        return f"{head} {texts}" if texts else ""
+
     clauses = [
         f"in {bucket} attention has {measured.attention.value:.1f} BLEU, "
-        + changed(best.gain, "{} more than", "{} less than")
+        + gains[best.name].change("{} more than", "{} less than", "{:z.2f}")
         + f" the best control, {best.name} ({best.bleu.value:.1f})",
-        _listed("attention minus", others),
-        _listed("attention minus none if both arms have the same change:", measured.variations),
+        listed("attention minus", {control.name: gains[control.name] for control in others}),
+        listed("attention minus none if both arms have the same change:", variations),
         f"not tried: {', '.join(measured.lacking)}" if measured.lacking else "",
         small_buckets({bucket: measured.sentences}),
     ]
-    uniform = gains.pop(UNIFORM).interval.above_zero
-    rest = [*gains.values(), *(item.gain for item in measured.variations)]
-    clear = all(gain.interval.above_zero for gain in rest)
-    word = "held" if uniform and clear else "partly" if uniform or clear else "not held"
-    measure = f"attention minus {best.name}, BLEU, {bucket}"
-    return decided("C10", word, CONTROLS_RULE, clauses, measure, best.gain)
-
-
-def _listed(head: str, items: Sequence[Control | Variation]) -> str:
-    """``attention minus uniform weights +60.10 [+58.00, +62.20], source reversed ...``."""
-    gains = ", ".join(f"{item.name} {with_interval(item.gain, SIGNED)}" for item in items)
-    return f"{head} {gains}" if gains else ""
+    uniform = gains[UNIFORM].low > 0
+    rest = [gain for name, gain in gains.items() if name != UNIFORM] + [*variations.values()]
+    clear = all(gain.low > 0 for gain in rest)
+    name = f"attention minus {best.name}, BLEU, {bucket}"
+    return Judgement(uniform and clear, uniform or clear, clauses, name, gains[best.name])
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,50 +125,38 @@ class Trained:
 
     bucket: str
     sentences: int
-    once: Estimate
-    twice: Estimate
-    attention: Estimate
-
-    @property
-    def move(self) -> Estimate:
-        """What twice the updates add without attention, in BLEU."""
-        return difference(self.twice, self.once)
-
-    @property
-    def gap(self) -> Estimate:
-        """What attention adds with the updates of one, in BLEU."""
-        return difference(self.attention, self.once)
+    once: Resampled
+    twice: Resampled
+    attention: Resampled
 
 
-def training_moves_curve(buckets: Sequence[Trained], notes: Sequence[str] = ()) -> Verdict:
+def training_moves_curve(buckets: Sequence[Trained], notes: Sequence[str] = ()) -> Judgement | str:
     """C12: it is training, not only capacity; ``notes`` are reported and decide nothing."""
     rows = [row for row in buckets if row.once.filled]
-    reason = ""
     if not rows:
-        reason = "no bucket is filled"
-    elif at_floor([row.twice for row in rows]):
+        return "no bucket is filled"
+    if not any(learned(row.twice.value) for row in rows):
         low = f"under {FLOOR_BLEU:g} in every bucket"
-        reason = f"BLEU without attention is {low}, trained twice too"
-    elif not rows[-1].gap.interval.above_zero:
-        reason = (
-            f"what attention adds in {rows[-1].bucket} is not clear of 0 "
-            f"({with_interval(rows[-1].gap, SIGNED)}): there is no loss to explain"
+        return f"BLEU without attention is {low}, trained twice too"
+    bucket = rows[-1].bucket
+    gap = Estimate.of(difference(rows[-1].attention, rows[-1].once))
+    if not gap.low > 0:
+        return (
+            f"what attention adds in {bucket} is not clear of 0 ({gap.text(SIGNED)}): there is no "
+            "loss to explain"
         )
-    if reason:
-        return Verdict("C12", "not measured", TRAINING_RULE, reason)
-    bucket, move, gap = rows[-1].bucket, rows[-1].move, rows[-1].gap
+    moves = {row.bucket: Estimate.of(difference(row.twice, row.once)) for row in rows}
+    partly, move = any(move.low > 0 for move in moves.values()), moves.pop(bucket)
     share = move.value / gap.value
-    others = ", ".join(f"{row.bucket} {with_interval(row.move, SIGNED)}" for row in rows[:-1])
+    others = ", ".join(f"{name} {other.text(SIGNED)}" for name, other in moves.items())
     clauses = [
         f"in {bucket} without attention twice the updates "
-        + changed(move, "add {} BLEU", "take away {} BLEU")
-        + f", {share:z.1%} of what attention adds ({with_interval(gap)})",
+        + move.change("add {} BLEU", "take away {} BLEU", "{:z.2f}")
+        + f", {share:z.1%} of what attention adds ({gap.text('{:z.2f}')})",
         f"what they add in the others: {others}" if others else "",
         *notes,
         small_buckets({row.bucket: row.sentences for row in rows}),
     ]
-    word = "partly" if any(row.move.interval.above_zero for row in rows) else "not held"
-    if move.interval.above_zero and share >= LEAST_SHARE:
-        word = "held"
-    measure = f"what twice the updates add to none, BLEU, {bucket}"
-    return decided("C12", word, TRAINING_RULE, clauses, measure, move)
+    held = move.low > 0 and share >= LEAST_SHARE
+    return Judgement(held, partly, clauses, f"what twice the updates add to none, BLEU, {bucket}",
+                     move)  # fmt: skip

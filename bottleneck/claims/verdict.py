@@ -1,11 +1,12 @@
-"""What a rule takes in, what it gives out, and how it puts numbers into words."""
+"""What a rule gives out, and how it puts numbers into words."""
 
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from ..scoring.bootstrap import Estimate, difference
+from ..scoring.bootstrap import Estimate as Resampled
+from ..scoring.bootstrap import difference
 
 MARKED_BELOW = 100
 """Sentences under which a bucket's row is marked; Koehn 2004 validates nothing below 300."""
@@ -24,10 +25,67 @@ FAMILY = (
     "then with the fewest updates. Other arms are only reported."
 )
 """Which arms of a study's table its claims judge: the end of their rules."""
-SIGNED = "{:+z.2f}"
-"""The form of a difference in BLEU that no word gives a direction."""
 
 Held = Literal["held", "partly", "not held", "not measured"]
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A number, its 95 % interval, and how many sentences (words, links, states) it is of.
+
+    ``note`` is the row's.
+    """
+
+    value: float
+    low: float
+    high: float
+    n: int = 0
+    note: str = ""
+
+    @classmethod
+    def of(cls, resampled: Resampled) -> "Estimate":
+        """The number and interval of a resampled estimate."""
+        interval = resampled.interval
+        return cls(resampled.value, interval.low, interval.high)
+
+    def within(self, low: float, high: float) -> bool:
+        """Whether the interval lies within these ends."""
+        return low <= self.low and self.high <= high
+
+    def scaled(self, factor: float) -> "Estimate":
+        """The number in a different unit."""
+        return Estimate(factor * self.value, factor * self.low, factor * self.high, self.n)
+
+    def minus(self, other: "Estimate") -> "Estimate":
+        """The difference of two independent numbers: the errors' squares add up."""
+        value = self.value - other.value
+        half = math.hypot(self.high - self.low, other.high - other.low) / 2
+        return Estimate(value, value - half, value + half, min(self.n, other.n))
+
+    def text(self, form: str = "{:.1f}", unit: str = "") -> str:
+        """``44 % [42, 46]``: the number, its unit, and its interval."""
+        value, low, high = (form.format(end) for end in (self.value, self.low, self.high))
+        return f"{value}{unit} [{low}, {high}]"
+
+    def change(self, more: str, less: str, form: str = "{:.1f}", unit: str = "") -> str:
+        """The number in a phrase for its direction: ``grows by {}`` or ``shrinks by {}``."""
+        if self.value >= 0:
+            return more.format(self.text(form, unit))
+        return less.format(Estimate(-self.value, -self.high, -self.low).text(form, unit))
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What a rule makes of the numbers: its conditions, clauses of the reason, and one number.
+
+    The number is the one that the rule turns on first. Empty clauses are left out.
+    """
+
+    held: bool
+    partly: bool
+    because: Sequence[str]
+    measure: str
+    number: Estimate
 
 
 @dataclass(frozen=True)
@@ -48,36 +106,41 @@ class Verdict:
     high: float | None = None
 
 
+def conclude(claim: str, rule: str, judged: Judgement | str) -> Verdict:
+    """The verdict on a claim by a rule; a text is the reason why it was not measured."""
+    if isinstance(judged, str):
+        return Verdict(claim, "not measured", rule, judged)
+    number = judged.number
+    because = "; ".join(filter(None, judged.because))
+    ends = numbers(judged.measure, number.value, number.low, number.high)
+    return Verdict(claim, grade(judged.held, judged.partly), rule, because, **ends)
+
+
+def grade(held: bool, partly: bool) -> Held:
+    """The verdict's word."""
+    return "held" if held else "partly" if partly else "not held"
+
+
+def numbers(measure: str, value: float, low: float, high: float) -> dict[str, Any]:
+    """The fields of a `Verdict` for its number; what is not finite is None."""
+    known = {"value": value, "low": low, "high": high}
+    ends = {name: float(end) if math.isfinite(end) else None for name, end in known.items()}
+    return {"measure": measure, **ends}
+
+
 @dataclass(frozen=True, eq=False)
 class BucketScores:
     """BLEU of one bucket: both arms from the same resampling weights, so their gain is paired."""
 
     name: str
     sentences: int
-    none: Estimate
-    attention: Estimate | None = None
+    none: Resampled
+    attention: Resampled | None = None
 
     @property
-    def gain(self) -> Estimate:
-        """Attention minus none, in BLEU; ValueError without a score of attention."""
-        if self.attention is None:
-            raise ValueError(f"bucket {self.name} has no score with attention")
+    def gain(self) -> Resampled:
+        """Attention minus none, in BLEU."""
         return difference(self.attention, self.none)
-
-
-def numbers(measure: str, value: float, low: float, high: float) -> dict[str, Any]:
-    """The fields of a `Verdict` for its number; what is not a number is None."""
-    known = {"value": value, "low": low, "high": high}
-    blanked = {name: None if math.isnan(item) else float(item) for name, item in known.items()}
-    return {"measure": measure, **blanked}
-
-
-def decided(
-    claim: str, word: Held, rule: str, clauses: Sequence[str], measure: str, estimate: Estimate
-) -> Verdict:
-    """The verdict that an estimate decides, with the clauses of its reason that are not empty."""
-    number = numbers(measure, estimate.value, estimate.interval.low, estimate.interval.high)
-    return Verdict(claim, word, rule, "; ".join(filter(None, clauses)), **number)
 
 
 def marked(sentences: int) -> bool:
@@ -96,12 +159,6 @@ def learned(bleu: float) -> bool:
     return bleu >= FLOOR_BLEU
 
 
-def at_floor(estimates: Sequence[Estimate | None]) -> bool:
-    """Whether no estimate that was measured reaches the floor: there is nothing to judge."""
-    values = [item.value for item in estimates if item is not None and item.filled]
-    return not any(map(learned, values))
-
-
 def unlearned(arms: str, where: str) -> str:
     """Why arms ("with attention") that have not learned to translate are not judged."""
     return f"BLEU {arms} is under {FLOOR_BLEU:g} in {where}: nothing has been learned to judge"
@@ -113,31 +170,6 @@ def needs_learned(lacking: str) -> str:
         f"An arm whose BLEU in the shortest filled bucket is under {FLOOR_BLEU:g} has not learned "
         f"to translate: it is left out and named. Not measured if that leaves {lacking}."
     )
-
-
-def ranged(value: float, low: float, high: float, form: str, unit: str = "") -> str:
-    """A number with its 95 % interval: ``44 % [42, 46]``; the form should have ``z``."""
-    return f"{form.format(value)}{unit} [{form.format(low)}, {form.format(high)}]"
-
-
-def changed(estimate: Estimate, more: str, less: str) -> str:
-    """A difference in BLEU in the phrase for its direction: ``falls by {}`` or ``rises by {}``.
-
-    ``less`` is for a difference below 0, which loses its sign.
-    """
-    if estimate.value >= 0:
-        return more.format(with_interval(estimate))
-    return less.format(with_interval(negative(estimate)))
-
-
-def negative(estimate: Estimate) -> Estimate:
-    """The estimate with its sign changed, so that the lowest becomes the largest."""
-    return Estimate(-estimate.value, -estimate.draws)
-
-
-def with_interval(estimate: Estimate, form: str = "{:z.2f}", unit: str = "") -> str:
-    """`ranged` of an estimate, in BLEU if there is no other form."""
-    return ranged(estimate.value, estimate.interval.low, estimate.interval.high, form, unit)
 
 
 def two_digits(value: float) -> str:

@@ -1,9 +1,9 @@
 """``bottleneck bench``: what a training step costs, in time and memory (C9)."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Option
 
@@ -13,6 +13,9 @@ from ..settings.files import check_place
 from ..settings.machine import DEFAULT_OUT
 from .console import say, show
 from .options import MOST_THREADS, Form, Quiet
+
+if TYPE_CHECKING:
+    from ..questions.benchmark import Row, Sizes
 
 OUT = DEFAULT_OUT / "bench"
 
@@ -46,19 +49,21 @@ def bench(
     form: Form = "rich",
 ) -> None:
     """Measure the cost of a training step by length, context, batch."""
-    from ..bench import measure
+    from ..questions import benchmark
     from .progress import time_left
 
-    names = measure.parse_arms(arms or (measure.QUICK_ARMS if quick else measure.DEFAULT_ARMS))
-    variation = measure.QUICK if quick else measure.DEFAULT
-    points = measure.points(measure.parse_variation(vary, variation))
+    names = benchmark.parse_arms(
+        arms or (benchmark.QUICK_ARMS if quick else benchmark.DEFAULT_ARMS)
+    )
+    variation = benchmark.QUICK if quick else benchmark.DEFAULT
+    points = benchmark.points(benchmark.parse_variation(vary, variation))
     if dry_run:
         say("\n".join(sizes.name for sizes in points))
         say(f"{counted(len(points), 'point')} x {counted(len(names), 'arm')} ({', '.join(names)})")
         return
     start, done = time.monotonic(), []
 
-    def listen(sizes: measure.Sizes, rows: Any) -> None:
+    def listen(sizes: "Sizes", rows: "Sequence[Row]") -> None:
         done.append(sizes)
         left = time_left(time.monotonic() - start, len(done), len(points))
         steps = ", ".join(
@@ -69,7 +74,7 @@ def bench(
 
     check_place(out)
     repeats = repeats or (3 if quick else 5)
-    measure.write(out, measure.measure(points, names, repeats, threads, listen))
+    benchmark.write(out, benchmark.measure(points, names, repeats, threads, listen))
     show_benchmark(out, form, {})
     say(f"Written to {out / 'probes' / f'{BENCHMARK}.csv'}", err=True)
 

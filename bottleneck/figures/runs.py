@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..claims.compression import compression_predicts_loss
+from ..claims.registry import verdict_on
 from ..lecture.slides import L_FAIL, L_VIND
 from ..results.bundle import Bundle
 from ..settings.errors import UserError
@@ -146,7 +146,7 @@ def compression(bundle: Bundle) -> Plot:
         Panel(arm_title(arm), "compression ratio", *BLEU_AXES, arm=arm, **shape)
         for arm in dict.fromkeys(row["arm"] for row in rows)
     )
-    buckets, verdict = sizes[0].buckets, compression_predicts_loss(cells(sizes))
+    buckets, verdict = sizes[0].buckets, verdict_on("C1", cells(sizes))
     because = "; ".join(verdict.because.split("; ")[:2])  # the numbers that decide
     notes = (
         f"Without attention (C1: {verdict.verdict}): {because}.",

@@ -17,9 +17,6 @@ from ..settings.run import RunSettings, resolve
 from ..settings.sweep import SEED, Cell, short_name, toml_word, varying
 from ..tables.comparison_groups import unusual_settings
 
-ATTENTION = "model.attention"
-_COLUMNS = {setting: column for column, (setting, _) in SETTING_COLUMNS.items()}
-
 Row = dict[str, Any]
 """One number of ``probes/NAME.csv`` of the bundle, by ``schema.PROBE_COLUMNS``."""
 
@@ -48,7 +45,7 @@ class Arm:
     def row(self, measure: str, value: float | Estimate, **others: Any) -> Row:
         """The mean over seeds; ``others`` are control, bucket, part, low, high, n, note.
 
-        ``low`` and ``high`` are of the 95 % interval, which an estimate has.
+        An estimate has its own 95 % interval, ``low`` to ``high``.
         """
         if isinstance(value, Estimate):
             others = interval_of(value) | others
@@ -155,18 +152,21 @@ def in_buckets(run: Probed, words: Float[np.ndarray, "sentences"]) -> Iterator[t
 
 
 def _names(known: Sequence[RunSettings]) -> list[str]:
-    """The attention, and in what else an arm is not as most: ``additive context_size=64``."""
+    """The attention, and in what else an arm is not as most: ``additive context_size=64``.
+
+    Settings have the names of their columns, which `--where` takes, and a sweep file's words.
+    """
+    columns = {setting: column for column, (setting, _) in SETTING_COLUMNS.items()}
     cells = [Cell("", settings) for settings in known]
-    names = [name for name in varying(cells) if name != ATTENTION]
-
-    def written(cell: Cell) -> dict[str, str]:
-        """Settings by their columns, which `--where` takes, in the words of a sweep file."""
-        return {_COLUMNS.get(name, short_name(name)): toml_word(cell.value(name)) for name in names}
-
-    unusual = unusual_settings([*map(written, cells)], written(_lecture()))
+    names = [name for name in varying(cells) if name != "model.attention"]
+    *written, lecture = (
+        {columns.get(name, short_name(name)): toml_word(cell.value(name)) for name in names}
+        for cell in (*cells, _lecture())
+    )
+    unusual = unusual_settings(written, lecture)
     return [
-        " ".join([cell.value(ATTENTION), *parts])
-        for cell, parts in zip(cells, unusual, strict=True)
+        " ".join([settings.model.attention, *parts])
+        for settings, parts in zip(known, unusual, strict=True)
     ]
 
 

@@ -1,8 +1,8 @@
 """C9 and L15: does attention's cost grow with source length times target length?
 
 `bottleneck bench` measures it, not a probe of trained runs: ``probes/cost.csv`` has a row for each
-arm and each set of sizes, of which one is varied at a time. The sizes that the variations have in
-common have a row in each of them.
+arm and each set of sizes, of which one is varied at a time (`benchmark`). The sizes that the
+variations have in common have a row in each of them.
 
 Both sides of the benchmark's sentences are equally long, so Tx x Ty is the length squared.
 Attention's own part is the time of a training step beyond that of the same model without attention.
@@ -33,6 +33,7 @@ from ..results.probes import has_probe, made_of, probe_file
 from ..results.schema import BENCHMARK
 from ..settings.errors import UserError
 from ..tables.page import Page
+from ..tables.render import new_table
 from .estimates import Estimate, Estimates
 from .question import Axes, Column, Grid, Judgement, Question
 
@@ -61,7 +62,7 @@ greatest group. ``attention_...`` is what the arm has beyond the arm without att
 placement: seconds, share of the arm's seconds (0 to 1), and megabytes (10^6 bytes) of the peak. A
 point that could not be measured has its ``reason`` and no numbers. ``date`` is UTC.
 """
-
+WHOLE = [name for name, kind in COLUMNS.items() if kind == "int64"]
 VARIED = {
     "length": "length (tokens per side)",
     "context_size": "context (and hidden size)",
@@ -71,7 +72,6 @@ VARIED = {
 """What is varied, one size at a time, with its unit; also the names of the sizes' columns."""
 OUTPUT = "-output"
 """Behind the name of an arm in Luong's placement."""
-MEASURES = ("seconds", "target_tokens_per_second", "peak_mb", "attention_share")
 FITTED = {
     "seconds": "seconds",
     "peak_mb": "MB",
@@ -80,52 +80,25 @@ FITTED = {
 }
 """What exponents are fitted to, and its name in a table."""
 
-LINEAR = 1.0
-"""The exponent of what occurs once per word."""
-QUADRATIC = (1.5, 2.5)
-"""Between these an exponent is nearer to 2 than to 1 or 3."""
-FEWEST_POINTS = 4
-"""Lengths in the upper part of their range."""
-WIDEST = 1.0
-"""A wider interval cannot tell linear from quadratic: the machine was not quiet."""
-EXPONENTS_TITLE = "How the cost grows (C9, L15): quantity = constant x size ^ exponent"
-FEW_WORDS = 30
-"""The length, besides the greatest, whose share a verdict states."""
-RULE = (
-    "What counts are exponents of the length (tokens per side, equal on both) from a least-squares "
-    "fit of log on log, with 95 % intervals, over the lengths from the geometric middle of their "
-    "range up: of the seconds that attention adds to a training step, for each arm, and of the "
-    "seconds of a step without attention. An arm grows with Tx x Ty if its interval lies within "
-    f"{QUADRATIC[0]:g} to {QUADRATIC[1]:g} and above that of no attention in its placement. Held "
-    f"if every arm does; partly if some do, or if some arm's interval lies above {LINEAR:g} and "
-    "above that of no attention; otherwise not held. Not measured with fewer than "
-    f"{FEWEST_POINTS} lengths in that part, where attention's own seconds are not above 0 at one "
-    f"of them, or where one of the two intervals is wider than {WIDEST:g}; such arms are left out "
-    "and named."
-)
-
 
 def in_long_form(costs: pd.DataFrame) -> pd.DataFrame:
     """The rows of ``cost.csv`` as rows of a probe, and the exponents that are fitted to them.
 
-    A row has the columns of its point, and a measure's value. What is varied is its part, the size
-    its bucket. An exponent's control is the quantity, its bucket ``all`` or ``upper``. ValueError
-    for a variation that is none.
+    A row has the columns of its point. What is varied is its part, the size its bucket. An
+    exponent's control is the quantity, its bucket ``all`` or ``upper``. ValueError for a variation
+    that is none.
     """
     if strange := set(costs["varied"]) - set(VARIED):
         raise ValueError(f"{strange.pop()!r} is not one of {', '.join(VARIED)}")
-    rows = []
-    for point in costs.to_dict("records"):
-        point |= {"part": point["varied"], "bucket": str(point[point["varied"]]), "control": ""}
-        for measure in MEASURES:
-            ends = {end: point.get(f"{measure}_{end}", math.nan) for end in ("low", "high")}
-            rows.append(point | {"measure": measure, "value": point[measure], **ends})
-            rows[-1]["n"] = point["repeats"]
-    rows += exponents(costs)
-    columns = [*COLUMNS, "part", "bucket", "control", "measure", "value", "low", "high", "n"]
-    frame = pd.DataFrame(rows, columns=[*columns, "from", "to"])
-    whole = [name for name, kind in COLUMNS.items() if kind == "int64"] + ["n", "from", "to"]
-    return frame.astype(dict.fromkeys(whole, "Int64")).assign(run="", seed=math.nan, note="")
+    names = {"varied": "part", "repeats": "n", "seconds": "value"}
+    names |= {"seconds_low": "low", "seconds_high": "high"}
+    keys = costs[list(names)].rename(columns=names).assign(measure="seconds", control="")
+    keys["bucket"] = [str(row[row["varied"]]) for row in costs.to_dict("records")]
+    points = pd.concat([costs, keys], axis=1).to_dict("records")
+    columns = list(dict.fromkeys([*COLUMNS, *keys, "from", "to"]))
+    frame = pd.DataFrame([*points, *exponents(costs)], columns=columns)
+    whole = dict.fromkeys([*WHOLE, "n", "from", "to"], "Int64")
+    return frame.astype(whole).assign(run="", seed=math.nan, note="")
 
 
 def exponents(costs: pd.DataFrame) -> Iterator[dict[str, Any]]:
@@ -133,13 +106,13 @@ def exponents(costs: pd.DataFrame) -> Iterator[dict[str, Any]]:
     for (varied, _), rows in costs.groupby(["varied", "arm"], sort=False):
         sizes = rows[varied].to_numpy(np.float64)
         middle = math.sqrt(sizes.min() * sizes.max()) * (1 - 1e-9)
+        point = {name: rows[name].iloc[0] for name in ("arm", "attention", "placement")}
         for quantity in FITTED:
             values = rows[quantity].to_numpy(np.float64)
-            for part, subset in (("all", sizes > 0), ("upper", sizes >= middle)):
+            for part, least in (("all", 0.0), ("upper", middle)):
                 # What is not above 0, a difference that is lost in noise, has no logarithm.
-                subset = subset & (values > 0)
+                subset = (sizes >= least) & (values > 0)
                 if (power := fit(sizes[subset], values[subset])) is not None:
-                    point = {name: rows[name].iloc[0] for name in ("arm", "attention", "placement")}
                     yield point | {
                         "varied": varied, "part": varied, "bucket": part, "control": quantity,
                         "measure": "exponent", "value": power.value, "low": power.low,
@@ -167,73 +140,113 @@ def fit(sizes: Float[ndarray, "points"], values: Float[ndarray, "points"]) -> Es
     return Estimate(slope, slope - half, slope + half, len(x))
 
 
-def decide(estimates: Estimates) -> Judgement | str:
-    """C9: cost grows with Tx x Ty."""
-    arms = list(dict.fromkeys(
-        arm for arm, _, _, varied in estimates.keys("seconds")
-        if varied == "length" and estimates.attention(arm) != "none"
-    ))  # fmt: skip
-    judged = [arm for arm in arms if _is_judged(estimates, arm)]
-    others = ", ".join(arm for arm in arms if arm not in judged)
-    reasons = "too few lengths, no time of its own at one, or too wide an interval"
-    left_out = f"left out, for {reasons}: {others}" if others else ""
-    if not judged:
-        return left_out or "no arm with attention"
-    powers = {arm: _exponent(estimates, arm, "attention_seconds") for arm in judged}
-    above = [
-        power.low > max(LINEAR, _exponent(estimates, baseline(arm), "seconds").high)
-        for arm, power in powers.items()
-    ]
-    held = all(above) and all(power.within(*QUADRATIC) for power in powers.values())
-    clauses = [*(_clause(estimates, arm) for arm in judged), left_out]
-    measure = f"exponent of the length, attention's own seconds, {judged[0]}"
-    return Judgement(held, any(above), clauses, measure, powers[judged[0]])
-
-
 def baseline(arm: str) -> str:
     """The arm without attention in the placement of an arm."""
     return f"none{OUTPUT}" if arm.endswith(OUTPUT) else "none"
 
 
-def _exponent(
-    estimates: Estimates, arm: str, quantity: str, part: str = "upper"
-) -> Estimate | None:
+LINEAR = 1.0
+"""The exponent of what occurs once per word."""
+QUADRATIC = (1.5, 2.5)
+"""Between these an exponent is nearer to 2 than to 1 or 3."""
+FEWEST_POINTS = 4
+"""Lengths in the upper part of their range."""
+WIDEST = 1.0
+"""A wider interval cannot tell linear from quadratic: the machine was not quiet."""
+FEW_WORDS = 30
+"""The length, besides the greatest, whose share a verdict states."""
+RULE = (
+    "What counts are exponents of the length (tokens per side, equal on both) from a least-squares "
+    "fit of log on log, with 95 % intervals, over the lengths from the geometric middle of their "
+    "range up: of the seconds that attention adds to a training step, for each arm, and of the "
+    "seconds of a step without attention. An arm grows with Tx x Ty if its interval lies within "
+    f"{QUADRATIC[0]:g} to {QUADRATIC[1]:g} and above that of no attention in its placement. Held "
+    f"if every arm does; partly if some do, or if some arm's interval lies above {LINEAR:g} and "
+    "above that of no attention; otherwise not held. Not measured with fewer than "
+    f"{FEWEST_POINTS} lengths in that part, where attention's own seconds are not above 0 at one "
+    f"of them, or where one of the two intervals is wider than {WIDEST:g}; such arms are left out "
+    "and named."
+)
+
+
+def decide(estimates: Estimates) -> Judgement | str:
+    """C9: cost grows with Tx x Ty."""
+    powers, above, clauses, others = {}, [], [], []
+    points = estimates.means
+    points = points[(points["measure"] == "seconds") & (points["part"] == "length")]
+    for arm, rows in points[points["attention"] != "none"].groupby("arm", sort=False):
+        quantities = (arm, "attention_seconds"), (arm, "seconds"), (baseline(arm), "seconds")
+        attention, step, without = (exponent(estimates, *names) for names in quantities)
+        if (
+            None in (attention, step, without)
+            or any(power.high - power.low > WIDEST for power in (attention, without))
+            or not attention.n == step.n >= FEWEST_POINTS
+        ):
+            others.append(arm)
+            continue
+        powers[arm] = attention
+        above.append(attention.low > max(LINEAR, without.high))
+        rows = rows.dropna(subset=["attention_share"])
+        share = dict(zip(rows["bucket"].astype(int), rows["attention_share"], strict=True))
+        lengths = dict.fromkeys((FEW_WORDS if FEW_WORDS in share else min(share), max(share)))
+        at = " and ".join(f"{share[length]:.0%} at {length}" for length in lengths)
+        whole = exponent(estimates, arm, "attention_seconds", "all")
+        texts = [power.text("{:.2f}") for power in (attention, whole, step, without)]
+        clauses.append(
+            f"{arm}: attention's own seconds grow as the length to the power {texts[0]}, over all "
+            f"lengths to the power {texts[1]}, those of the whole step to the power {texts[2]}, "
+            f"those of a step without attention to the power {texts[3]}, attention's share of the "
+            f"step is {at} tokens"
+        )
+    reasons = "too few lengths, no time of its own at one, or too wide an interval"
+    left_out = f"left out, for {reasons}: {', '.join(others)}" if others else ""
+    if not powers:
+        return left_out or "no arm with attention"
+    first = next(iter(powers))
+    held = all(above) and all(power.within(*QUADRATIC) for power in powers.values())
+    measure = f"exponent of the length, attention's own seconds, {first}"
+    return Judgement(held, any(above), [*clauses, left_out], measure, powers[first])
+
+
+def exponent(estimates: Estimates, arm: str, quantity: str, part: str = "upper") -> Estimate | None:
     """The exponent of the length, if it has an interval."""
     power = estimates.get("exponent", arm, part, quantity, "length")
     return None if power is None or math.isnan(power.low) else power
 
 
-def _is_judged(estimates: Estimates, arm: str) -> bool:
-    """Whether there are enough lengths, attention's part at each, and intervals to go by."""
-    quantities = ((arm, "attention_seconds"), (baseline(arm), "seconds"), (arm, "seconds"))
-    powers = [_exponent(estimates, *names) for names in quantities]
-    if None in powers:
-        return False
-    attention, without, step = powers
-    narrow = all(power.high - power.low <= WIDEST for power in (attention, without))
-    return narrow and attention.n == step.n >= FEWEST_POINTS
+def measured_exponent(folder: Path) -> Exponent | None:
+    """How attention's seconds grow over the upper lengths of a benchmark (L15).
+
+    Of the dot score, which the slide is about, or of the first arm that was measured. None if the
+    folder has no such measurement; a damaged file is a ``UserError``.
+    """
+    if not has_probe(folder, BENCHMARK):
+        return None
+    estimates = Estimates(QUESTION.load(folder))
+    powers = {arm: exponent(estimates, arm, "attention_seconds") for arm in estimates.arms()}
+    for arm in (f"dot{OUTPUT}", "dot", *powers):
+        if power := powers.get(arm):
+            return Exponent(arm, power.value, power.low, power.high)
+    return None
 
 
-def _clause(estimates: Estimates, arm: str) -> str:
-    """The exponents of an arm, and attention's share at 30 tokens (or the fewest) and the most."""
+def rests_on(frame: pd.DataFrame) -> str:
+    """What C9 rests on: ``benchmark: 27 points on ...``, which are arms x lengths with a time."""
+    costs = frame[(frame["measure"] == "seconds") & (frame["part"] == "length")]
+    costs = costs.dropna(subset=["seconds"])
+    machine = _machine(costs)
+    return f"benchmark: {len(costs)} points" + (f" on {machine}" if machine else "")
 
-    def power(name: str, quantity: str, part: str = "upper") -> str:
-        return "to the power " + _exponent(estimates, name, quantity, part).text("{:.2f}")
 
-    values = estimates.means[
-        (estimates.means["measure"] == "attention_share")
-        & (estimates.means["arm"] == arm)
-        & (estimates.means["part"] == "length")
-    ].dropna(subset=["value"])
-    shares = dict(zip(values["bucket"].astype(int), values["value"], strict=True))
-    lengths = dict.fromkeys((FEW_WORDS if FEW_WORDS in shares else min(shares), max(shares)))
-    share = " and ".join(f"{shares[length]:.0%} at {length}" for length in lengths)
-    return (
-        f"{arm}: attention's own seconds grow as the length {power(arm, 'attention_seconds')}, "
-        f"over all lengths {power(arm, 'attention_seconds', 'all')}, those of the whole step "
-        f"{power(arm, 'seconds')}, those of a step without attention "
-        f"{power(baseline(arm), 'seconds')}, attention's share of the step is {share} tokens"
-    )
+def _listed(values: pd.Series) -> str:
+    return " / ".join(str(value) for value in dict.fromkeys(values.dropna()) if value != "")
+
+
+def _machine(costs: pd.DataFrame) -> str:
+    """``AMD EPYC, 2 cores, cpu, 2026-11-22``; what was not written down is left out."""
+    cores = costs["cores"].dropna().map("{} cores".format)
+    device = costs["device"].str.replace(r"^(.*): \1$", r"\1", regex=True)  # of cpu: cpu
+    return ", ".join(filter(None, map(_listed, (costs["machine"], cores, device, costs["date"]))))
 
 
 def measured(costs: pd.DataFrame) -> pd.DataFrame:
@@ -241,62 +254,14 @@ def measured(costs: pd.DataFrame) -> pd.DataFrame:
 
     The share is of the step's time, 0 to 1; a megabyte is 10^6 bytes.
     """
-    names = [
-        (f"{name}{end}", f"{column}{end}", unit)
-        for name, column, unit in (
-            ("seconds", "ms", 1e3),
-            ("attention_seconds", "attention_ms", 1e3),
-            ("attention_share", "attention_share", 1.0),
-        )
-        for end in ("", "_low", "_high")
-    ] + [
-        ("target_tokens_per_second", "tokens_per_second", 1.0),
-        ("peak_mb", "mb", 1.0),
-        ("attention_mb", "attention_mb", 1.0),
-    ]
-    keys = {"varied": costs["varied"], "size": costs["bucket"].astype("int64"), "arm": costs["arm"]}
-    numbers = {column: costs[name] * unit for name, column, unit in names}
-    return pd.DataFrame(keys | numbers | {"reason": costs["reason"]})
-
-
-def measured_grid(varied: str) -> Grid:
-    """The measured numbers of a variation."""
-    return Grid(
-        f"By {VARIED[varied]}",
-        [
-            Column("ms", "seconds", scale=1e3, form="{:,.1f}", ends=""),
-            Column("attn.", "attention_share", form="{:z.0%}", ends=""),
-            Column("MB", "peak_mb", form="{:,.0f}", ends=""),
-            Column("tok/s", "target_tokens_per_second", form="{:,.0f}", ends=""),
-        ],
-        heads=(varied.removesuffix("_size"), "arm"),
-        lines=lambda estimates: [
-            ((f"{int(size):,}", arm), {"arm": arm, "bucket": size, "part": varied})
-            for arm, size, _, part in estimates.keys("seconds")
-            if part == varied
-        ],
-        counted=False,
-    )
-
-
-def exponents_grid(varied: str, powers: pd.DataFrame) -> Grid:
-    """The exponents of a variation, over all of its sizes and over the upper ones."""
-    rows = powers[powers["varied"] == varied]
-    spans = {
-        part: f"{int(subset['from'].min()):,}..{int(subset['to'].max()):,}"
-        for part, subset in rows.groupby("bucket")
-    }
-    return Grid(
-        f"By {VARIED[varied]}",
-        [Column(span, "exponent", bucket=part, form="{:z.2f}") for part, span in spans.items()],
-        heads=("quantity", "arm"),
-        lines=lambda estimates: [
-            ((name, arm), {"arm": arm, "control": quantity, "part": varied})
-            for quantity, name in FITTED.items()
-            for arm in estimates.arms()
-        ],
-        counted=False,
-    )
+    ends, names = ("", "_low", "_high"), ("seconds", "attention_seconds", "attention_share")
+    times = [f"{name}{end}" for name in names for end in ends]
+    rest = ["target_tokens_per_second", "peak_mb", "attention_mb", "reason"]
+    frame = costs[["varied", "bucket", "arm", *times, *rest]].astype({"bucket": "int64"})
+    frame[times[:6]] *= 1e3
+    new = {name: name.replace("seconds", "ms") for name in times[:6]}
+    new |= {"bucket": "size", "target_tokens_per_second": "tokens_per_second", "peak_mb": "mb"}
+    return frame.rename(columns=new)
 
 
 def notes(costs: pd.DataFrame) -> list[str]:
@@ -329,49 +294,6 @@ def notes(costs: pd.DataFrame) -> list[str]:
     return [*lines, f"Without numbers: {'; '.join(failed)}."] if failed else lines
 
 
-EXPONENT_NOTES = [
-    "Least squares of log quantity on log size over the sizes in the column's head: all, and from "
-    "the geometric middle of the range up. Sizes at which attention took no time are left out. "
-    "Ranges: 95 % intervals of the slope (Student's t)."
-]
-
-
-def _listed(values: pd.Series) -> str:
-    return " / ".join(str(value) for value in dict.fromkeys(values.dropna()) if value != "")
-
-
-def _machine(costs: pd.DataFrame) -> str:
-    """``AMD EPYC, 2 cores, cpu, 2026-11-22``; what was not written down is left out."""
-    cores = costs["cores"].dropna().map("{} cores".format)
-    device = costs["device"].str.replace(r"^(.*): \1$", r"\1", regex=True)  # of cpu: cpu
-    columns = costs["machine"], cores, device, costs["date"]
-    return ", ".join(filter(None, map(_listed, columns)))
-
-
-def rests_on(frame: pd.DataFrame) -> str:
-    """What C9 rests on: ``benchmark: 27 points on ...``, which are arms x lengths with a time."""
-    costs = frame[(frame["measure"] == "seconds") & (frame["part"] == "length")]
-    costs = costs.dropna(subset=["seconds"])
-    machine = _machine(costs)
-    return f"benchmark: {len(costs)} points" + (f" on {machine}" if machine else "")
-
-
-def measured_exponent(folder: Path) -> Exponent | None:
-    """How attention's seconds grow over the upper lengths of a benchmark (L15).
-
-    Of the dot score, which the slide is about, or of the first arm that was measured. None if the
-    folder has no such measurement; a damaged file is a ``UserError``.
-    """
-    if not has_probe(folder, BENCHMARK):
-        return None
-    estimates = Estimates(QUESTION.load(folder))
-    powers = {arm: _exponent(estimates, arm, "attention_seconds") for arm in estimates.arms()}
-    for arm in (f"dot{OUTPUT}", "dot", *powers):
-        if power := powers.get(arm):
-            return Exponent(arm, power.value, power.low, power.high)
-    return None
-
-
 def of_variation(frame: pd.DataFrame, varied: str) -> pd.DataFrame:
     """A variation's rows for the figure, whose lines are an attention in a placement."""
     rows = frame[frame["part"] == varied]
@@ -397,19 +319,47 @@ class CostQuestion(Question):
         """What was measured, and how it grows."""
         costs = frame[frame["measure"] == "seconds"]
         powers = frame[frame["measure"] == "exponent"]
-        estimates, bodies = Estimates(frame), (Table.grid(), Table.grid())
-        for varied in filter(set(costs["varied"]).__contains__, VARIED):
-            bodies[0].add_row(measured_grid(varied).table(estimates))
-            if (powers["varied"] == varied).any():
-                bodies[1].add_row(exponents_grid(varied, powers).table(estimates))
+        estimates, points, growth = Estimates(frame), Table.grid(), Table.grid()
+        for varied, rows in costs.groupby("varied", sort=False):
+            heads = [varied.removesuffix("_size"), "arm", "ms", "attn.", "MB", "tok/s"]
+            table = new_table(f"By {VARIED[varied]}", heads, texts=2)
+            for row in rows.to_dict("records"):
+                cells = [
+                    ("{:,.1f}", 1e3 * row["seconds"]),
+                    ("{:z.0%}", row["attention_share"]),
+                    ("{:,.0f}", row["peak_mb"]),
+                    ("{:,.0f}", row["target_tokens_per_second"]),
+                ]
+                texts = ["" if pd.isna(number) else form.format(number) for form, number in cells]
+                table.add_row(f"{row[varied]:,}", row["arm"], *texts)
+            points.add_row(table)
+            columns = [
+                Column(f"{part['from'].min():,}..{part['to'].max():,}", "exponent", bucket=name,
+                       form="{:z.2f}")
+                for name, part in powers[powers["varied"] == varied].groupby("bucket")
+            ]  # fmt: skip
+            lines = [
+                ((name, arm), {"arm": arm, "control": quantity, "part": varied})
+                for quantity, name in FITTED.items()
+                for arm in estimates.arms()
+            ]
+            grid = Grid(f"By {VARIED[varied]}", columns, ("quantity", "arm"), counted=False,
+                        lines=lambda _, lines=lines: lines)  # fmt: skip
+            if columns:
+                growth.add_row(grid.table(estimates))
         names = {"arm": "arm", "varied": "varied", "control": "quantity", "bucket": "part",
                  "value": "exponent", "low": "exponent_low", "high": "exponent_high",
                  "n": "points", "from": "from", "to": "to"}  # fmt: skip
-        fits = powers[list(names)].rename(columns=names).reset_index(drop=True)
-        growth = f"{self.name}_exponents"
+        fitted = powers[list(names)].rename(columns=names).reset_index(drop=True)
+        title = "How the cost grows (C9, L15): quantity = constant x size ^ exponent"
+        how = (
+            "Least squares of log quantity on log size over the sizes in the column's head: all, "
+            "and from the geometric middle of the range up. Sizes at which attention took no time "
+            "are left out. Ranges: 95 % intervals of the slope (Student's t)."
+        )
         return [
-            Page(self.name, self.title, measured(costs), bodies[0], [], notes(costs)),
-            Page(growth, EXPONENTS_TITLE, fits, bodies[1], [], EXPONENT_NOTES),
+            Page(self.name, self.title, measured(costs), points, [], notes(costs)),
+            Page(f"{self.name}_exponents", title, fitted, growth, [], [how]),
         ]
 
     def plot(self, frame: pd.DataFrame) -> Plot:
@@ -434,18 +384,11 @@ QUESTION = CostQuestion(
     figure="What does a training step cost?",
     axes=[
         Axes(
-            varied.replace("_", " ").capitalize(),
-            "seconds",
-            "ms per training step",
-            scale=1e3,
+            varied.replace("_", " ").capitalize(), "seconds", "ms per training step", scale=1e3,
             x_label=unit.replace(" (", ", ").removesuffix(")"),
-            select=partial(of_variation, varied=varied),
-            lines=None,
-            counted="groups",
-            numeric=True,
-            log_x=True,
-            log_y=True,
+            select=partial(of_variation, varied=varied), lines=None, counted="groups",
+            numeric=True, log_x=True, log_y=True,
         )
         for varied, unit in VARIED.items()
     ],
-)
+)  # fmt: skip

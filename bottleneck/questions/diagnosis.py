@@ -2,12 +2,12 @@
 
 If the sentence is of the run's own language, its reference and their links are known. Otherwise the
 output itself is aligned to the sentence by IBM model 1 of the run's training text. Making that text
-and learning from it takes a minute of the preset lecture, so the model is kept as a safetensors
-file beside the compiled programs, named by the text's fingerprint. A file that cannot be read is
-learned again.
+and learning from it takes a minute of the preset lecture, so the model is kept beside the compiled
+programs, named by the text's fingerprint. A file that cannot be read is learned again.
 """
 
 import hashlib
+import io
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -15,13 +15,12 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import count as counting
 from pathlib import Path
+from zipfile import BadZipFile
 
 import numpy as np
 import pandas as pd
 from rich.table import Table
 from rich.text import Text
-from safetensors import SafetensorError
-from safetensors.numpy import load, save
 
 from ..corpus.grammar import FUNCTION, english_french, word_class
 from ..corpus.pair import SentencePair
@@ -59,9 +58,8 @@ ALIGNED = (
     "on the run's training pairs, aligns a word of the output to it with a probability of "
     f"{LEAST:g} or more. That finds some translation of the word, not the right one."
 )
-FORM = "1"
+FORM = "2"
 """Changes with whatever changes the model that a text gives: its tokens, its training, the file."""
-TITLE = "Survived and lost, word by word (C3, L-LOST)"
 FATES = {
     SURVIVED: ("+", "green", "{}"),
     PARTLY: ("~", "yellow", "({})"),
@@ -69,8 +67,6 @@ FATES = {
     UNLINKED: ("?", "dim", "{}?"),
 }
 """Of each fate its mark in the table of words, its style, and a word of it in a sentence."""
-SENTENCE_WIDTH = 84
-"""Columns of a marked sentence's lines at most."""
 LEGEND = (
     "+ survived, with the output's words for it; ~ (in part); - [lost]; ? not judged, because "
     "{lack}. Function words are often there by chance."
@@ -130,10 +126,8 @@ def diagnose(sentence: str, runs: Mapping[str, Path], tell: Tell) -> Diagnosis:
         (output,) = subject.trained.translate([sentence])
         reports = []
         for report in filter(lambda report: is_word(report.word), judge(tokenize(output))):
-            texts = {
-                name: tuple(map(plain, getattr(report, name))) for name in ("targets", "found")
-            }
-            reports.append(replace(report, word=plain(report.word), **texts))
+            targets, found = (tuple(map(plain, words)) for words in (report.targets, report.found))
+            reports.append(replace(report, word=plain(report.word), targets=targets, found=found))
         diagnosed.append(Diagnosed(arm, output, tuple(reports)))
     return Diagnosis(
         sentence=source,
@@ -170,12 +164,11 @@ def aligned_reports(
     for i, j in sorted(links):
         if table[j, i + 1] >= LEAST:
             kept[i].append(output[j])
-    return [
-        WordReport(
-            word, kind, float(bool(found)) if word in model.source_ids else None, (), (*found,)
-        )
-        for word, kind, found in zip(source, classes, kept, strict=True)
-    ]
+    reports = []
+    for word, kind, found in zip(source, classes, kept, strict=True):
+        share = float(bool(found)) if word in model.source_ids else None
+        reports.append(WordReport(word, kind, share, (), tuple(found)))
+    return reports
 
 
 def lexicon_of(subject: Subject, tell: Tell) -> IBM1:
@@ -189,15 +182,15 @@ def lexicon_of(subject: Subject, tell: Tell) -> IBM1:
         raise damaged(environment, "it has no fingerprint of the text")
     name = hashlib.sha256(f"{FORM} {fingerprint}".encode()).hexdigest()[:16]
     root = cache_root()
-    path = root and root / "lexicons" / f"{name}.safetensors"
+    path = root and root / "lexicons" / f"{name}.npz"
     if path is not None:
-        with suppress(OSError, SafetensorError, KeyError, ValueError):
-            stored = load(path.read_bytes())
+        with suppress(OSError, EOFError, BadZipFile, KeyError, ValueError):
+            stored = np.load(io.BytesIO(path.read_bytes()))
             source, target = (
-                stored[side].tobytes().decode().split("\n") for side in ("source", "target")
+                dict(zip(stored[side].tolist(), counting(start), strict=False))
+                for side, start in (("source", 1), ("target", 0))
             )
-            numbers = dict(zip(source, counting(1))), dict(zip(target, counting()))
-            return IBM1(*numbers, stored["keys"], stored["probabilities"])
+            return IBM1(source, target, stored["keys"], stored["probabilities"])
     pairs = min(subject.settings.corpus.train_pairs, LEXICON_PAIRS)
     tell(
         f"no reference: learning which word is which from up to {pairs:,} training pairs "
@@ -205,11 +198,11 @@ def lexicon_of(subject: Subject, tell: Tell) -> IBM1:
     )
     model = lexicon(subject.corpus.train)
     if path is not None:
-        tensors = {"keys": model.keys.astype(np.int64), "probabilities": model.probabilities}
-        for side, ids in {"source": model.source_ids, "target": model.target_ids}.items():
-            tensors[side] = np.frombuffer("\n".join(ids).encode(), np.uint8)
+        ids = {"source": [*model.source_ids], "target": [*model.target_ids]}
+        file = io.BytesIO()
+        np.savez(file, keys=model.keys, probabilities=model.probabilities, **ids)
         with suppress(UserError):  # no room or no right to write there: it is learned again
-            write_bytes(path, save(tensors))
+            write_bytes(path, file.getvalue())
     return model
 
 
@@ -225,7 +218,18 @@ def diagnosis_page(diagnosis: Diagnosis, length: str, notes: Sequence[str] = ())
             f"Not in the training vocabulary, so the same unknown word to every arm: {unknown}."
         )
     lines.append(LEGEND.format(lack=LACKING[diagnosis.reference is not None]))
-    return Page("diagnosis", TITLE, _frame(diagnosis), _picture(diagnosis), [], lines)
+    # One row per source word: its class and reference; of each arm fate, share and words found.
+    columns = {"word": "word", "class": "word_class", "reference": "targets"}
+    frame = pd.DataFrame(
+        {name: [getattr(word, key) for word in diagnosis.arms[0].words]
+         for name, key in columns.items()}
+        | {f"{arm.arm}{suffix}": [getattr(word, key) for word in arm.words]
+           for arm in diagnosis.arms
+           for suffix, key in (("", "fate"), ("_share", "share"), ("_found", "found"))}
+    )  # fmt: skip
+    frame = frame.map(lambda cell: " ".join(cell) if isinstance(cell, tuple) else cell)
+    title = "Survived and lost, word by word (C3, L-LOST)"
+    return Page("diagnosis", title, frame, _picture(title, diagnosis), [], lines)
 
 
 def _summary(diagnosed: Diagnosed) -> str:
@@ -245,46 +249,30 @@ def _summary(diagnosed: Diagnosed) -> str:
     return f"Arm {diagnosed.arm}: {'; '.join(clauses)}. Output: {diagnosed.output}"
 
 
-def _picture(diagnosis: Diagnosis) -> Table:
+def _picture(title: str, diagnosis: Diagnosis) -> Table:
     """Each arm's sentence, its lost words marked; below it one row per source word."""
     sentences = Table.grid(padding=(0, 2, 0, 0))
     sentences.add_column()
-    sentences.add_column(max_width=SENTENCE_WIDTH)
+    sentences.add_column(max_width=84)
     known = diagnosis.reference is not None
     if known:
         sentences.add_row("reference", Text(diagnosis.reference))
-    for diagnosed in diagnosis.arms:
-        marked = []
-        for report in diagnosed.words:
-            _, style, form = FATES[report.fate]
-            marked.append(Text(form.format(report.word), style))
-        sentences.add_row(diagnosed.arm, Text(" ").join(marked))
     heads = ["word", "class", *["reference"] * known, *(arm.arm for arm in diagnosis.arms)]
     words = new_table("", heads, texts=len(heads))
     words.title = None
+    for arm in diagnosis.arms:
+        fates = ((FATES[report.fate], report.word) for report in arm.words)
+        marked = [Text(form.format(word), style) for (_, style, form), word in fates]
+        sentences.add_row(arm.arm, Text(" ").join(marked))
     for reports in zip(*(arm.words for arm in diagnosis.arms), strict=True):
-        first, fates = reports[0], []
+        cells = [Text(reports[0].word), Text(reports[0].word_class)]
+        cells += [Text(" ".join(reports[0].targets))] * known
         for report in reports:
             mark, style, _ = FATES[report.fate]
             text = " ".join(report.found) if report.share else report.fate
-            fates.append(Text(f"{mark} {text}", style))
-        words.add_row(first.word, first.word_class, *[" ".join(first.targets)] * known, *fates)
+            cells.append(Text(f"{mark} {text}", style))
+        words.add_row(*cells)
     grid = Table.grid()
-    for part in (Text(TITLE, "bold"), sentences, words):
+    for part in (Text(title, "bold"), sentences, words):
         grid.add_row(part)
     return grid
-
-
-def _frame(diagnosis: Diagnosis) -> pd.DataFrame:
-    """One row per source word: its class and reference; of each arm fate, share and words found."""
-    first = diagnosis.arms[0].words
-    columns = {
-        "word": [report.word for report in first],
-        "class": [report.word_class for report in first],
-        "reference": [" ".join(report.targets) for report in first],
-    }
-    for diagnosed in diagnosis.arms:
-        columns[diagnosed.arm] = [report.fate for report in diagnosed.words]
-        columns[f"{diagnosed.arm}_share"] = [report.share for report in diagnosed.words]
-        columns[f"{diagnosed.arm}_found"] = [" ".join(report.found) for report in diagnosed.words]
-    return pd.DataFrame(columns)

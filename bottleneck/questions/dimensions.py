@@ -1,11 +1,9 @@
 """C4: how many of the context's numbers are in use ("capacity used: 200 of 256")?
 
 Measured are the contexts h_Tx of new sentences, for every arm: without attention they are all that
-the decoder gets, with it they are what its first state is made of. Three measures of the spectrum
-of their covariance answer for different things: the participation ratio for the few strong
-directions, the components for most of the variance, the effective rank for something between. All
-grow with the number of sentences, so that each is also taken at half of them, and none says how
-much *information* is in the dimensions.
+the decoder gets, with it they are what its first state is made of. All measures grow with the
+number of sentences, so that each is also taken at half of them, and none says how much
+*information* is in the dimensions.
 
 Intervals are not bootstrapped: a resample has sentences twice and, like a smaller sample, fewer
 dimensions. The delete-a-group jackknife (Quenouille 1949, Tukey 1958, Kott 2001) leaves out one of
@@ -19,7 +17,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
-from jaxtyping import Float, Int
+from jaxtyping import Float
 from numpy import ndarray
 
 from ..claims.verdict import FAMILY, needs_learned
@@ -39,21 +37,15 @@ TOLERANCE = 0.25
 """Share of the slide's number."""
 GROUPS = 20
 """Groups of sentences that the jackknife leaves out in turn."""
-SHARE = 0.95
-"""Share of the variance that `components` are counted for."""
 WANTED = 2_500
 """Sentences that are drawn per bucket: about ten per dimension of the lecture's context."""
 SEED = 1
 """Of the groups and halves: the same for every run, so that all are paired."""
-FEWEST = 4 * GROUPS
-"""Sentences under which a bucket's half cannot be cut into groups of two."""
 TITLES = {
     "components": "Principal components for 95 % of the contexts' variance (C4)",
     "participation_ratio": "Participation ratio of the contexts (C4)",
     "effective_rank": "Effective rank of the contexts (C4)",
 }
-BLANK = ("trained", "all")
-"""Stored as words and blank in the table: a column of blanks alone would be read as numbers."""
 KEYS = ("control", "bucket", "part", "measure")
 REPLICATES = ("value", *(f"without_{group}" for group in range(GROUPS)))
 RULE = (
@@ -81,7 +73,7 @@ def probe(subject: "Subject", tell: Tell, wanted: int = WANTED) -> Columns:
     for control, weights in (("trained", subject.weights), ("untrained", subject.untrained)):
         for bucket, pairs in buckets.items():
             tell(f"{control} contexts, {bucket} words")
-            if len(pairs) < FEWEST:
+            if len(pairs) < 4 * GROUPS:  # a half cannot be cut into groups of two
                 blank = np.full(len(REPLICATES), np.nan)
                 parts = {"all": (len(pairs), dict.fromkeys(TITLES, blank))}
             else:
@@ -101,17 +93,48 @@ def dimensions(
 ) -> dict[str, Float[ndarray, "replicates"]]:
     """Each measure of all contexts, followed by the same without each group of sentences.
 
-    Two encoders' are paired by the same sentences and seed. Raises ValueError under two sentences
-    per group, or where a number is not finite.
+    Two encoders' are paired by the same sentences, two a group at least, and seed.
     """
-    if len(contexts) < 2 * groups:
-        raise ValueError(f"{groups} groups need {2 * groups} sentences, not {len(contexts)}")
-    if not np.isfinite(contexts).all():
-        raise ValueError("a context holds a number that is not finite")
     group = _stream(seed, 0).permutation(len(contexts)) % groups
-    spectra = _spectra(contexts, group)
-    measures = (components, participation_ratio, effective_rank)
-    return {measure.__name__: measure(spectra) for measure in measures}
+    # Moving the origin to a sentence keeps the sums small, and makes contexts that are all the same
+    # exactly nothing. Each group's products are made once and taken off the total.
+    moved = contexts.astype(np.float64) - contexts[0]
+    parts = [moved[group == index] for index in range(groups)]
+    products = np.stack([part.T @ part for part in parts])
+    sums = np.stack([part.sum(axis=0) for part in parts])
+    spectra = []
+    left_out = zip(products, sums, map(len, parts), strict=True)
+    for product, total, fewer in ((0.0, 0.0, 0), *left_out):
+        count, mean = len(contexts) - fewer, sums.sum(axis=0) - total
+        covariance = (products.sum(axis=0) - product - np.outer(mean, mean) / count) / (count - 1)
+        spectra.append(np.maximum(np.linalg.eigvalsh(covariance)[::-1], 0.0))
+    return measures(np.stack(spectra))
+
+
+def measures(
+    spectrum: Float[ndarray, "*rows context"], share: float = 0.95
+) -> dict[str, Float[ndarray, "*rows"]]:
+    """The measures of variances along the principal axes, descending; nan where nothing varies.
+
+    Participation ratio: (sum lambda)^2 / sum lambda^2, which is k for k equal variances (Gao et al.
+    2017). Components for a share of the variance: the last one is counted by its part, because a
+    whole number jumps, and has no jackknife; rounded up it is the usual count. Effective rank: exp
+    of the normalised spectrum's entropy (Roy and Vetterli 2007, there of a matrix's singular
+    values; the matrix here is the covariance).
+    """
+    total = spectrum.sum(axis=-1, keepdims=True)
+    parts = spectrum / np.where(total > 0, total, np.nan)
+    reached = np.cumsum(parts, axis=-1)
+    whole = np.minimum((reached < share).sum(axis=-1, keepdims=True), parts.shape[-1] - 1)
+    last = np.take_along_axis(parts, whole, axis=-1)
+    before = np.take_along_axis(reached, whole, axis=-1) - last
+    counted = whole + (share - before) / np.where(last == 0, 1.0, last)
+    entropy = -(parts * np.log(np.where(parts == 0, 1.0, parts))).sum(axis=-1)
+    return {
+        "components": counted[..., 0],
+        "participation_ratio": np.asarray(1 / (parts**2).sum(axis=-1)),
+        "effective_rank": np.asarray(np.exp(entropy)),
+    }
 
 
 def half_of(
@@ -123,69 +146,6 @@ def half_of(
 
 def _stream(seed: int, purpose: int) -> np.random.Generator:
     return np.random.Generator(np.random.PCG64([seed, purpose]))
-
-
-def _spectra(
-    contexts: Float[ndarray, "sentences context"], group: Int[ndarray, "sentences"]
-) -> Float[ndarray, "replicates context"]:
-    """Variances along the principal axes, descending: of all sentences, then without each group.
-
-    Each group's products are made once and taken off the total. Moving the origin to a sentence
-    keeps the sums small, and makes contexts that are all the same exactly nothing.
-    """
-    moved = contexts.astype(np.float64) - contexts[0]
-    parts = [moved[group == index] for index in range(group.max() + 1)]
-    products = np.stack([part.T @ part for part in parts])
-    sums = np.stack([part.sum(axis=0) for part in parts])
-    rows = []
-    for product, total, left_out in [
-        (0.0, 0.0, 0),
-        *zip(products, sums, map(len, parts), strict=True),
-    ]:
-        count = len(contexts) - left_out
-        mean = sums.sum(axis=0) - total
-        covariance = (products.sum(axis=0) - product - np.outer(mean, mean) / count) / (count - 1)
-        rows.append(np.maximum(np.linalg.eigvalsh(covariance)[::-1], 0.0))
-    return np.stack(rows)
-
-
-def participation_ratio(spectrum: Float[ndarray, "*rows context"]) -> Float[ndarray, "*rows"]:
-    """(sum lambda)^2 / sum lambda^2: k for k equal variances (Gao et al. 2017); nan without any."""
-    parts, varies = _parts(spectrum)
-    return np.where(varies, 1 / np.where(varies, (parts**2).sum(axis=-1), 1.0), np.nan)
-
-
-def components(
-    spectrum: Float[ndarray, "*rows context"], share: float = SHARE
-) -> Float[ndarray, "*rows"]:
-    """Principal components for a share of the variance, the last one counted by its part.
-
-    A whole number jumps, and has no jackknife; rounded up it is the usual count. The spectrum is
-    descending; nan where nothing varies.
-    """
-    parts, varies = _parts(spectrum)
-    reached = np.cumsum(parts, axis=-1)
-    whole = np.minimum((reached < share).sum(axis=-1, keepdims=True), parts.shape[-1] - 1)
-    last = np.take_along_axis(parts, whole, axis=-1)
-    before = np.take_along_axis(reached, whole, axis=-1) - last
-    counted = whole + (share - before) / np.where(last > 0, last, 1.0)
-    return np.where(varies, counted[..., 0], np.nan)
-
-
-def effective_rank(spectrum: Float[ndarray, "*rows context"]) -> Float[ndarray, "*rows"]:
-    """exp of the entropy of the normalised spectrum (Roy and Vetterli 2007); nan as above.
-
-    Theirs is of a matrix's singular values; the matrix here is the covariance.
-    """
-    parts, varies = _parts(spectrum)
-    entropy = -(parts * np.log(np.where(parts > 0, parts, 1.0))).sum(axis=-1)
-    return np.where(varies, np.exp(entropy), np.nan)
-
-
-def _parts(spectrum: Float[ndarray, "*rows context"]) -> tuple[ndarray, ndarray]:
-    """Each variance's part of the total, and whether there is any."""
-    total = spectrum.sum(axis=-1, keepdims=True)
-    return spectrum / np.where(total > 0, total, 1.0), np.asarray(total[..., 0] > 0)
 
 
 def jackknife(replicates: Float[ndarray, "replicates"]) -> Estimate:
@@ -209,7 +169,9 @@ def summarise(arm: Arm) -> Iterator[Row]:
         replicates = np.stack([run.found[name] for name in REPLICATES], axis=1)
         runs.append(dict(zip(keys, replicates, strict=True)))
     for key, n in zip(runs[0], arm.runs[0].found["n"].tolist(), strict=True):
-        control, bucket, part, measure = ("" if word in BLANK else word for word in key)
+        # Stored as words and blank in the table: a column of blanks would be read as numbers.
+        blank = ("trained", "all")
+        control, bucket, part, measure = ("" if word in blank else word for word in key)
         numbers = {measure: [run[key] for run in runs]}
         if not control:
             added = [run[key] - run["untrained", *key[1:]] for run in runs]
@@ -240,24 +202,20 @@ def decide(estimates: Estimates) -> Judgement | str:
     growth = longest.minus(shortest)
     expected = SLIDE_USED / SLIDE_SIZE * size
     near_slide = used.within(expected * (1 - TOLERANCE), expected * (1 + TOLERANCE))
-    whole = "{:z.0f}"
-    others = [
-        f"{measure.replace('_', ' ')} {estimates.get(measure, arm, bucket).text(whole)}"
+    ratio, rank = (
+        estimates.get(measure, arm, bucket).text("{:z.0f}")
         for measure in ("participation_ratio", "effective_rank")
-    ]
+    )
+    more, less = "training adds {} to", "training takes {} away from"
     clauses = [
-        f"{used.text(whole)} of {size} components ({used.value / size:.0%}) hold 95 % of the "
+        f"{used.text('{:z.0f}')} of {size} components ({used.value / size:.0%}) hold 95 % of the "
         f"variance of {used.n:,} contexts of {bucket} words (the slide: {SLIDE_USED} of "
         f"{SLIDE_SIZE}, {SLIDE_USED / SLIDE_SIZE:.0%})",
         f"of half as many sentences {half.value:.0f}",
-        added.change(
-            "training adds {} to an untrained encoder's",
-            "training takes {} away from an untrained encoder's",
-            whole,
-        ),
+        added.change(more, less, "{:z.0f}") + " an untrained encoder's",
         "from the shortest bucket to the longest the number "
-        + growth.change("grows by {}", "shrinks by {}", whole),
-        f"by different measures: {', '.join(others)}",
+        + growth.change("grows by {}", "shrinks by {}", "{:z.0f}"),
+        f"by different measures: participation ratio {ratio}, effective rank {rank}",
     ]
     held, partly = added.low > 0 and near_slide, added.low > 0 and growth.low > 0
     measure = f"components for 95 % of the variance, {bucket} words"

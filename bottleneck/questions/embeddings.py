@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from .subject import Subject
 
 NEAREST = 5
-SMALLEST_CLASS = 4 * NEAREST
-"""Words of a class that has rows of its own: under `NEAREST` + 1 the share cannot be 1."""
 CONTROLS = {
     "trained": "trained",
     "untrained": "untrained",
@@ -38,7 +36,6 @@ CONTROLS = {
 }
 """``frequency``: neighbours are the words next in the training text's order of frequency."""
 SIDES = {"source": "encoder", "target": "decoder"}
-NO_GENDER = ""
 Labels = dict[str, tuple[str, str]]
 """Of words: class and gender, the latter empty where there is none."""
 LEAST_ADDED = 0.2
@@ -59,7 +56,8 @@ def probe(subject: "Subject", tell: Tell) -> Columns:
     """A row for each word of either vocabulary: what share of its neighbours is like it."""
     subject.require_words()
     tell("labelling words")
-    labels = (english_labels(subject.vocabularies[0].words), french_labels(subject.corpus.train))
+    english = {word: english_label(word) for word in subject.vocabularies[0].words}
+    labels = (english, french_labels(subject.corpus.train))
     parts = []
     for index, side in enumerate(SIDES):
         tell(f"neighbours, {side}")
@@ -67,13 +65,10 @@ def probe(subject: "Subject", tell: Tell) -> Columns:
     return pd.concat(parts, ignore_index=True).to_dict("list")
 
 
-def english_labels(words: Iterable[str]) -> Labels:
-    """Class and gender of English words."""
-    kinds = {word: word_class(word) for word in words}
-    return {
-        word: (kind, noun_gender(word) if kind == "noun" else NO_GENDER)
-        for word, kind in kinds.items()
-    }
+def english_label(word: str) -> tuple[str, str]:
+    """Class and gender of an English word; only a noun has a gender."""
+    kind = word_class(word)
+    return kind, noun_gender(word) if kind == "noun" else ""
 
 
 def french_labels(pairs: Iterable[SentencePair]) -> Labels:
@@ -82,34 +77,26 @@ def french_labels(pairs: Iterable[SentencePair]) -> Labels:
     Where a French word has a content word in English ("will read", "lira"), that one alone counts;
     ties are in string order.
     """
-    kinds: dict[str, Counter] = defaultdict(Counter)
-    genders: dict[str, Counter] = defaultdict(Counter)
-    for (english, french), times in Counter(
-        link for pair in pairs for link in _linked(pair)
-    ).items():
-        kind = word_class(english)
+    links: Counter[tuple[str, str]] = Counter()
+    for pair in pairs:
+        english, french = tokenize(pair.source), tokenize(pair.target)
+        sources: dict[int, list[str]] = defaultdict(list)
+        for source, target in pair.links:
+            sources[target].append(english[source])
+        for target, words in sources.items():
+            content = [word for word in words if word_class(word) in CONTENT]
+            links.update((word, french[target]) for word in content or words)
+    kinds, genders = defaultdict(Counter), defaultdict(Counter)
+    for (english, french), times in links.items():
+        kind, gender = english_label(english)
         kinds[french][kind] += times
-        if kind == "noun":
-            genders[french][noun_gender(english)] += times
-    labels = {}
-    for word, counts in kinds.items():
-        kind = _most_common(counts)
-        labels[word] = (kind, _most_common(genders[word]) if kind == "noun" else NO_GENDER)
-    return labels
+        genders[french, kind][gender] += times
 
+    def most_common(counts: Counter) -> str:
+        return min(counts, key=lambda name: (-counts[name], name))
 
-def _linked(pair: SentencePair) -> Iterator[tuple[str, str]]:
-    english, french = tokenize(pair.source), tokenize(pair.target)
-    sources: dict[int, list[str]] = defaultdict(list)
-    for source, target in pair.links:
-        sources[target].append(english[source])
-    for target, words in sources.items():
-        content = [word for word in words if word_class(word) in CONTENT]
-        yield from ((word, french[target]) for word in content or words)
-
-
-def _most_common(counts: Counter) -> str:
-    return min(counts, key=lambda name: (-counts[name], name))
+    chosen = {word: most_common(counts) for word, counts in kinds.items()}
+    return {word: (kind, most_common(genders[word, kind])) for word, kind in chosen.items()}
 
 
 def _neighbours(subject: "Subject", index: int, labels: Labels) -> dict[str, Sequence[Any]]:
@@ -118,7 +105,7 @@ def _neighbours(subject: "Subject", index: int, labels: Labels) -> dict[str, Seq
     ids = [row for row in range(UNK + 1, len(vocabulary)) if vocabulary.tokens[row] in labels]
     words = [vocabulary.tokens[row] for row in ids]
     kinds, genders = (np.array(column) for column in zip(*map(labels.get, words), strict=True))
-    nouns = genders != NO_GENDER
+    nouns = genders != ""
     # Vocabularies are in order of frequency. On a quarter of a circle the cosine falls with the
     # distance in that order.
     angles = np.linspace(0, np.pi / 2, len(ids))
@@ -128,20 +115,20 @@ def _neighbours(subject: "Subject", index: int, labels: Labels) -> dict[str, Seq
         vectors[control] = np.asarray(table, dtype=np.float64)[ids]
     columns: dict[str, Sequence[Any]] = {"word": words, "class": kinds.tolist()}
     for control in CONTROLS:
-        table = vectors[control]
-        columns[f"class_{control}"] = _shares(table, kinds)
-        share = np.full(len(words), np.nan)
-        share[nouns] = _shares(None if table is None else table[nouns], genders[nouns])
-        columns[f"gender_{control}"] = share
+        for label, names, inside in (
+            ("class", kinds, np.ones(len(words), bool)),
+            ("gender", genders, nouns),
+        ):
+            share, table = np.full(len(words), np.nan), vectors[control]
+            numbers = np.unique(names[inside], return_inverse=True)[1].astype(np.int64)
+            if len(numbers) > NEAREST:
+                share[inside] = (
+                    chance(numbers)
+                    if table is None
+                    else same_label(table[inside], numbers, k=NEAREST)
+                )
+            columns[f"{label}_{control}"] = share
     return columns
-
-
-def _shares(vectors: Float[ndarray, "words size"] | None, labels: ndarray) -> ndarray:
-    """Share of each word's neighbours with its label; without vectors what chance gives."""
-    if len(labels) <= NEAREST:
-        return np.full(len(labels), np.nan)
-    ids = np.unique(labels, return_inverse=True)[1].astype(np.int64)
-    return chance(ids) if vectors is None else same_label(vectors, ids, k=NEAREST)
 
 
 def same_label(
@@ -150,10 +137,7 @@ def same_label(
     """Share of each word's k nearest by cosine, itself left out, that have its label.
 
     Of neighbours equally near the earlier words count; a vector of zeros has cosine 0 with all.
-    Raises ValueError unless 1 <= k < words.
     """
-    if not 1 <= k < len(labels):
-        raise ValueError(f"{k} neighbours cannot be chosen for each of {len(labels)} words")
     vectors = embeddings.astype(np.float64)
     norms = np.linalg.norm(vectors, axis=1, keepdims=True)
     directions = vectors / np.where(norms > 0, norms, 1.0)
@@ -198,7 +182,7 @@ def _parts(run: Probed) -> Iterator[tuple[str, ndarray]]:
         inside = run.found["side"] == side
         yield side, inside
         for kind, words in Counter(run.found["class"][inside].tolist()).most_common():
-            if words >= SMALLEST_CLASS:
+            if words >= 4 * NEAREST:  # under NEAREST + 1 the share cannot be 1
                 yield f"{side} {kind}", inside & (run.found["class"] == kind)
 
 
@@ -211,16 +195,16 @@ def decide(estimates: Estimates) -> Judgement | str:
     def percent(*keys: str) -> str:
         return get(*keys).text("{:z.0f}", " %")
 
-    def points(*keys: str) -> str:
+    def points(arm: str, measure: str) -> str:
         more, less = "{} more than untrained", "{} less than untrained"
-        return get(*keys).change(more, less, "{:z.0f}", " points")
+        return get(arm, measure).change(more, less, "{:z.0f}", " points")
 
+    added = ("same_class_added", "same_gender_added")
     arms, decoders = (
         [
             arm
             for arm in estimates.arms()
-            if estimates.get("same_class_added", arm, part=side)
-            and estimates.get("same_gender_added", arm, part=side)
+            if all(estimates.get(measure, arm, part=side) for measure in added)
         ]
         for side in SIDES
     )
@@ -229,9 +213,9 @@ def decide(estimates: Estimates) -> Judgement | str:
     clauses = [
         f"{arm}: {percent(arm, 'same_class')} of the neighbours of "
         f"{estimates.get('same_class', arm, part='source').n:,} words are of the word's own class, "
-        f"{points(arm, 'same_class_added')} (of the words next in frequency "
+        f"{points(arm, added[0])} (of the words next in frequency "
         f"{percent(arm, 'same_class', 'frequency')}), and {percent(arm, 'same_gender')} of nouns' "
-        f"neighbours of the noun's own gender, {points(arm, 'same_gender_added')}"
+        f"neighbours of the noun's own gender, {points(arm, added[1])}"
         for arm in arms
     ]
     listed = [
@@ -240,16 +224,15 @@ def decide(estimates: Estimates) -> Judgement | str:
         for arm in decoders
     ]
     clauses += [f"of the decoder's embeddings: {', '.join(listed)}"] if listed else []
-    added = {arm: get(arm, "same_class_added") for arm in arms}
     by_class = all(
-        added[arm].low >= 100 * LEAST_ADDED
+        get(arm, added[0]).low >= 100 * LEAST_ADDED
         and get(arm, "same_class").low > get(arm, "same_class", "frequency").high
         for arm in arms
     )
-    held = by_class and all(get(arm, "same_gender_added").low > 0 for arm in arms)
-    least = min(arms, key=lambda arm: added[arm].value)
+    held = by_class and all(get(arm, added[1]).low > 0 for arm in arms)
+    least = min(arms, key=lambda arm: get(arm, added[0]).value)
     measure = f"points, same-class neighbours added by training, {least}"
-    return Judgement(held, by_class, clauses, measure, added[least])
+    return Judgement(held, by_class, clauses, measure, get(least, added[0]))
 
 
 def lines(estimates: Estimates) -> Iterator[Line]:
@@ -266,15 +249,6 @@ def lines(estimates: Estimates) -> Iterator[Line]:
         for label, part, measure in rows:
             for arm in estimates.arms():
                 yield (label, arm), {"arm": arm, "part": part, "measure": measure}
-
-
-def _axes(label: str, name: str, side: str, network: str) -> Axes:
-    names = {"": "trained"} | CONTROLS
-    return Axes(
-        f"{name}, {network}", f"same_{label}", "% of nearest five", scale=100.0,
-        x="control", x_label="", names=names, select=lambda rows: rows[rows["part"] == side],
-        lines=dict.fromkeys(names, ""), counted="words", joined=False, limit=102.0,
-    )  # fmt: skip
 
 
 TITLE = "Neighbours among the embeddings (C13), % of the nearest five that are"
@@ -320,8 +294,13 @@ QUESTION = Question(
     figure="Are neighbours among the embeddings alike?",
     counted="words",
     axes=[
-        _axes(label, name, side, network)
+        Axes(
+            f"{name}, {network}", f"same_{label}", "% of nearest five", scale=100.0, x="control",
+            x_label="", names={"": "trained"} | CONTROLS, counted="words", joined=False,
+            limit=102.0, lines=dict.fromkeys(["", *CONTROLS], ""),
+            select=lambda rows, side=side: rows[rows["part"] == side],
+        )
         for label, name in (("class", "Word class"), ("gender", "Gender of nouns"))
         for side, network in SIDES.items()
     ],
-)
+)  # fmt: skip

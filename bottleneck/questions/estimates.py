@@ -1,54 +1,14 @@
-"""Numbers with intervals, and the table of a question's probe that they are read from."""
+"""The table of a question's probe, as numbers with intervals."""
 
-import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import pandas as pd
 
+from ..claims.verdict import Estimate
 from ..settings.concerns import UNSELECTIVE
 
 KEYS = ("arm", "bucket", "control", "part")
 """What an estimate is of, besides its measure."""
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """A number, its 95 % interval, and how many sentences (words, links, states) it is of.
-
-    ``note`` is the row's.
-    """
-
-    value: float
-    low: float
-    high: float
-    n: int = 0
-    note: str = ""
-
-    def within(self, low: float, high: float) -> bool:
-        """Whether the interval lies within these ends."""
-        return low <= self.low and self.high <= high
-
-    def scaled(self, factor: float) -> "Estimate":
-        """The number in a different unit."""
-        return Estimate(factor * self.value, factor * self.low, factor * self.high, self.n)
-
-    def minus(self, other: "Estimate") -> "Estimate":
-        """The difference of two independent numbers: the errors' squares add up."""
-        value = self.value - other.value
-        half = math.hypot(self.high - self.low, other.high - other.low) / 2
-        return Estimate(value, value - half, value + half, min(self.n, other.n))
-
-    def text(self, form: str = "{:.1f}", unit: str = "") -> str:
-        """``44 % [42, 46]``: the number, its unit, and its interval."""
-        value, low, high = (form.format(end) for end in (self.value, self.low, self.high))
-        return f"{value}{unit} [{low}, {high}]"
-
-    def change(self, more: str, less: str, form: str = "{:.1f}", unit: str = "") -> str:
-        """The number in a phrase for its direction: ``grows by {}`` or ``shrinks by {}``."""
-        if self.value >= 0:
-            return more.format(self.text(form, unit))
-        return less.format(Estimate(-self.value, -self.high, -self.low).text(form, unit))
 
 
 class Estimates:

@@ -2,7 +2,7 @@
 
 What a model does not manage on sentences that it was trained on is not lost for want of more text:
 it was not learned, or the context cannot hold it. What it manages there and not on the test set
-was learned by heart. No claim is decided by it: C12's rule is in `claims.training`.
+was learned by heart. No claim is decided by it: C12's rule is in `claims.controls`.
 """
 
 from collections.abc import Callable, Sequence
@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..corpus.batches import evaluation_batches, restore
-from ..corpus.pair import SentencePair
 from ..results.schema import BLEU_COLUMNS
 from ..scoring.bleu import bleu, bleu_statistics
 from ..scoring.bootstrap import ratio_of_sums
@@ -32,38 +31,35 @@ SPLITS = {"train": "trained on", "test": "test"}
 
 
 def probe(subject: "Subject", tell: Tell) -> Columns:
-    """Counts of the first sentences of every bucket, of the training text and of the test set."""
+    """Counts of the first sentences of every bucket, of the training text and of the test set.
+
+    Of each sentence: teacher-forced tokens, and the BLEU counts of its own translation.
+    """
+    from ..model.parts import on_host
+    from ..runs.evaluation import EVALUATION_BATCH, decode
+    from ..training.loop import sentence_losses
+    from ..training.step import make_sentence_losses
+
+    right, graph, weights = right_tokens(subject.graph), subject.graph, subject.weights
     results = []
     for split in SPLITS:
         tell(f"translating, {split}")
         # The order of a split is random already.
         buckets = subject.first_of_each(subject.corpus.splits[split], MOST)
         pairs = tuple(pair for bucket in buckets for pair in bucket)
-        results.append({"split": [split] * len(pairs)} | _counts(subject, pairs))
+        encoded = subject.encode(pairs)
+        batches = evaluation_batches(encoded, EVALUATION_BATCH)
+        counts = [on_host(right(weights, batch.batch)) for batch in batches]
+        outputs = decode(graph, weights, subject.settings, subject.corpus, batches)
+        statistics = bleu_statistics(outputs.texts, [pair.target for pair in pairs])
+        results.append({
+            "split": [split] * len(pairs),
+            "source_words": [pair.words for pair in pairs],
+            "right": np.array(restore(counts, batches)),
+            "nll": sentence_losses(make_sentence_losses(graph), weights, batches),
+            "tokens": encoded.target_lengths,
+        } | dict(zip(BLEU_COLUMNS, statistics.T, strict=True)))  # fmt: skip
     return {name: np.concatenate([part[name] for part in results]) for name in results[0]}
-
-
-def _counts(subject: "Subject", pairs: tuple[SentencePair, ...]) -> Columns:
-    """Of each sentence: teacher-forced tokens, and the BLEU counts of its own translation."""
-    from ..model.parts import on_host
-    from ..runs.evaluation import EVALUATION_BATCH, decode
-    from ..training.loop import sentence_losses
-    from ..training.step import make_sentence_losses
-    from .subject import source_words
-
-    encoded = subject.encode(pairs)
-    batches = evaluation_batches(encoded, EVALUATION_BATCH)
-    right = right_tokens(subject.graph)
-    counts = [on_host(right(subject.weights, batch.batch)) for batch in batches]
-    losses = sentence_losses(make_sentence_losses(subject.graph), subject.weights, batches)
-    outputs = decode(subject.graph, subject.weights, subject.settings, subject.corpus, batches)
-    statistics = bleu_statistics(outputs.texts, [pair.target for pair in pairs])
-    return {
-        "source_words": source_words(pairs),
-        "right": np.array(restore(counts, batches)),
-        "nll": losses,
-        "tokens": np.array(encoded.target_lengths),
-    } | dict(zip(BLEU_COLUMNS, statistics.T, strict=True))
 
 
 def right_tokens(graph: "nnx.GraphDef") -> "Callable[[Weights, Sentences], Int[Array, ' batch']]":

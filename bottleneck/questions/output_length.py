@@ -8,14 +8,11 @@ le chat"). References can loop too (". . ."), hence a column for them: what it s
 the translator.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from itertools import product
 from typing import TYPE_CHECKING
 
-import numpy as np
-from jaxtyping import Bool, Int
-from numpy import ndarray
-
-from ..claims.verdict import FAMILY, MARKED_BELOW, marked, needs_learned
+from ..claims.verdict import FAMILY, needs_learned, small_buckets
 from ..corpus.tokens import tokenize
 from ..results.folders import SENTENCES, read_texts, run_rows
 from ..scoring.bootstrap import ratio_of_sums
@@ -30,8 +27,6 @@ COPIES = 3
 """How often in a row a stretch must be repeated to be a loop."""
 FAULTS = ("empty", "unfinished", "repeating", "repeating_references")
 """Measures that are shares of the sentences, 0 to 1."""
-COLUMNS = ("sentences", "hypothesis_tokens", "reference_tokens", *FAULTS)
-"""Counts of each test sentence; 0 or 1 where no tokens are named."""
 RATIO = (0.9, 1.1)
 MOST_FAULTS = 0.05
 ENOUGH = 0.5
@@ -52,30 +47,29 @@ def probe(subject: "Subject", tell: Tell) -> Columns:
     tell("counting")
     texts = read_texts(subject.folder)
     rows = list(run_rows(subject.folder / SENTENCES))
-    counts = length_statistics(
-        [tokenize(text) for text in texts.hypotheses],
-        [tokenize(text) for text in texts.references],
-        np.array([row["ended"] == "True" for row in rows]),
-    )
-    words = np.array([int(row["source_words"]) for row in rows])
-    return {"source_words": words} | dict(zip(COLUMNS, counts.T, strict=True))
+    sides = ([*map(tokenize, side)] for side in (texts.hypotheses, texts.references))
+    counts = counts_of(*sides, [row["ended"] == "True" for row in rows])
+    return {"source_words": [int(row["source_words"]) for row in rows]} | counts
 
 
-def length_statistics(
-    hypotheses: Sequence[Sequence[str]],
-    references: Sequence[Sequence[str]],
-    ended: Bool[ndarray, "sentences"],
-) -> Int[ndarray, "sentences 7"]:
-    """Count each sentence's `COLUMNS`; ``ended`` is whether the end token was produced.
+def counts_of(
+    hypotheses: Sequence[Sequence[str]], references: Sequence[Sequence[str]], ended: Sequence[bool]
+) -> dict[str, Sequence[int]]:
+    """Of each sentence 1, tokens, and 0 or 1 for each of `FAULTS`.
 
     Tokens do not include the end token; an empty output may be finished (nothing but the end token)
     or not.
     """
-    rows = [
-        (1, len(output), len(reference), not output, not done, repeats(output), repeats(reference))
-        for output, reference, done in zip(hypotheses, references, ended, strict=True)
-    ]
-    return np.array(rows, np.int64).reshape(len(rows), len(COLUMNS))
+    columns = {
+        "sentences": [1] * len(references),
+        "hypothesis_tokens": [*map(len, hypotheses)],
+        "reference_tokens": [*map(len, references)],
+        "empty": [not output for output in hypotheses],
+        "unfinished": [not done for done in ended],
+        "repeating": [*map(repeats, hypotheses)],
+        "repeating_references": [*map(repeats, references)],
+    }
+    return {name: [*map(int, column)] for name, column in columns.items()}
 
 
 def repeats(tokens: Sequence[str]) -> bool:
@@ -101,7 +95,21 @@ def summarise(probed: Sequence[Probed]) -> list[Row]:
 
 def decide(estimates: Estimates) -> Judgement | str:
     """C11: outputs are as long as they should be, whatever the length."""
-    attending = _problems(estimates, selective=True)
+    problems = {True: {}, False: {}}
+    for selective, known in problems.items():
+        for arm, bucket in product(estimates.arms(selective), estimates.buckets()):
+            ratio = estimates.get("length_ratio", arm, bucket)
+            if ratio is None or not ratio.n:
+                continue
+            problem = [] if ratio.within(*RATIO) else [f"ratio {ratio.text('{:.2f}')}"]
+            for fault in FAULTS[:-1]:
+                share = estimates.get(fault, arm, bucket).high
+                if fault == "repeating":
+                    share -= estimates.get("repeating_references", arm, bucket).value
+                if not share < MOST_FAULTS:
+                    problem.append(f"{fault} up to {share:.0%}")
+            known[arm, bucket] = problem
+    attending = problems[True]
     if not attending:
         return "no arm with attention was counted"
     if len({bucket for _, bucket in attending}) < 2:
@@ -109,48 +117,27 @@ def decide(estimates: Estimates) -> Judgement | str:
     ratios = {key: estimates.get("length_ratio", *key) for key in attending}
     arm, bucket = max(ratios, key=lambda key: abs(ratios[key].value - 1))
     worst = ratios[arm, bucket]
-    others = _problems(estimates, selective=False)
-    small = {name: f"{name} (n = {n.n})" for (_, name), n in ratios.items() if marked(n.n)}
+    others = ", ".join(_handled(problems[False], reasons=False))
     clauses = [
-        _counts(attending, reasons=True),
+        *_handled(attending, reasons=True),
         f"the length ratio furthest from 1 is {worst.text('{:.2f}')} ({arm}, {bucket})",
-        f"without attention, {_counts(others)}" if others else "",
-        f"under {MARKED_BELOW} sentences: {', '.join(small.values())}" if small else "",
+        f"without attention, {others}" if others else "",
+        small_buckets({name: ratio.n for (_, name), ratio in ratios.items()}),
     ]
     share = sum(not problem for problem in attending.values()) / len(attending)
     measure = f"length ratio furthest from 1 ({arm}, {bucket})"
     return Judgement(share == 1, share >= ENOUGH, clauses, measure, worst)
 
 
-def _problems(estimates: Estimates, selective: bool) -> dict[tuple[str, str], list[str]]:
-    """Of each arm and filled bucket, what keeps the arm from handling the bucket."""
-    problems = {}
-    for arm in estimates.arms(selective):
-        for bucket in estimates.buckets():
-            ratio = estimates.get("length_ratio", arm, bucket)
-            if ratio is None or not ratio.n:
-                continue
-            low, high = RATIO
-            problem = [] if ratio.within(low, high) else [f"ratio {ratio.text('{:.2f}')}"]
-            for fault in FAULTS[:-1]:
-                share = estimates.get(fault, arm, bucket).high
-                if fault == "repeating":
-                    share -= estimates.get("repeating_references", arm, bucket).value
-                if not share < MOST_FAULTS:
-                    problem.append(f"{fault} up to {share:.0%}")
-            problems[arm, bucket] = problem
-    return problems
-
-
-def _counts(problems: dict[tuple[str, str], list[str]], reasons: bool = False) -> str:
+def _handled(problems: Mapping[tuple[str, str], Sequence[str]], reasons: bool) -> list[str]:
     """``additive handles 4 of 5 length buckets, not 41+ (unfinished up to 7%)``, for each arm."""
     clauses = []
     for arm in dict.fromkeys(arm for arm, _ in problems):
-        own = {bucket: problem for (name, bucket), problem in problems.items() if name == arm}
-        failed = [f"{bucket} ({', '.join(reason)})" for bucket, reason in own.items() if reason]
-        clause = f"{arm} handles {len(own) - len(failed)} of {len(own)} length buckets"
+        known = {bucket: problem for (name, bucket), problem in problems.items() if name == arm}
+        failed = [f"{bucket} ({', '.join(reason)})" for bucket, reason in known.items() if reason]
+        clause = f"{arm} handles {len(known) - len(failed)} of {len(known)} length buckets"
         clauses.append(f"{clause}, not {', '.join(failed)}" if failed and reasons else clause)
-    return "; ".join(clauses) if reasons else ", ".join(clauses)
+    return clauses
 
 
 TITLE = "Output length (C11): is a long output as long as it should be?"

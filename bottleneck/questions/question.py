@@ -6,7 +6,6 @@ arms and seeds are resampled together, and gives the rows of ``probes/NAME.csv``
 a reader sees is made of that file: the verdict by a rule, the table, the figure.
 """
 
-import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
@@ -19,7 +18,8 @@ import pandas as pd
 from rich.table import Table
 from rich.text import Text
 
-from ..claims.verdict import Held, Verdict, numbers
+from ..claims.verdict import Judgement, Verdict, conclude
+from ..claims.verdict import grade as grade
 from ..figures.plot import Panel, Plot, chosen, data_frame, drawn, facts, longest, roof, slide_rows
 from ..results.probes import load_probe
 from ..results.schema import QUESTIONS
@@ -29,7 +29,7 @@ from ..tables.page import Page
 from ..tables.render import count, new_table
 from ..tables.studied import caption, run_line, wide
 from .arms import Probed, Row
-from .estimates import Estimate, Estimates
+from .estimates import KEYS, Estimate, Estimates
 
 if TYPE_CHECKING:
     from .subject import Subject
@@ -63,8 +63,9 @@ class Column:
 
     def find(self, estimates: Estimates, line: Mapping[str, str]) -> Estimate | None:
         """The number of a row."""
-        names = ("measure", "arm", "bucket", "control", "part")
-        keys = {**line, **{name: getattr(self, name) for name in names if getattr(self, name)}}
+        keys = dict(line)
+        for name in ("measure", *KEYS):
+            keys[name] = getattr(self, name) or keys.get(name, "")
         return estimates.get(**keys | {"measure": keys["measure"] + self.suffix})
 
     def text(self, estimate: Estimate | None) -> str:
@@ -112,17 +113,19 @@ class Grid:
         table = new_table(self.title, heads, texts=len(self.heads))
         above: list[str] = []
         for texts, keys in self.lines(estimates):
-            cells = [column.find(estimates, keys) for column in columns] if keys else [None]
             if not keys:
                 table.add_row(*(Text(text, "bold") for text in texts))
-            elif cells[0] is not None:
-                n = [count(cells[0].n)] if self.counted else []
-                counts = ["" if cell is None else count(cell.n) for cell in cells]
-                if self.counts and above != [texts[0], "n", *counts]:
-                    above = [texts[0], "n", *counts]
-                    table.add_row(*above, style="dim")
-                slide = [self.printed(estimates, keys)] if self.printed else []
-                table.add_row(*texts, *n, *map(Column.text, columns, cells), *slide)
+                continue
+            cells = [column.find(estimates, keys) for column in columns]
+            if cells[0] is None:
+                continue
+            counts = [texts[0], "n", *("" if cell is None else count(cell.n) for cell in cells)]
+            if self.counts and above != counts:
+                above = counts
+                table.add_row(*above, style="dim")
+            n = [count(cells[0].n)] if self.counted else []
+            slide = [self.printed(estimates, keys)] if self.printed else []
+            table.add_row(*texts, *n, *map(Column.text, columns, cells), *slide)
         return table
 
 
@@ -182,20 +185,6 @@ Tell = Callable[[str], None]
 """Called with a few words on what a probe is doing."""
 
 
-@dataclass(frozen=True)
-class Judgement:
-    """What a rule makes of the numbers: its conditions, clauses of the reason, and one number.
-
-    Empty clauses are left out; an end of the number that is not finite is blank.
-    """
-
-    held: bool
-    partly: bool
-    because: Sequence[str]
-    measure: str
-    number: Estimate
-
-
 @dataclass(frozen=True, kw_only=True)
 class Study:
     """A question of the lecture as it is measured.
@@ -252,13 +241,7 @@ class Question(Study):
         command = f"study {self.name}" if self.probe else "bench"
         missing = f"there are no numbers yet: run `bottleneck {command}`"
         judged = missing if estimates is None else self.decide(estimates)
-        if isinstance(judged, str):
-            return [Verdict(self.ids[0], "not measured", self.rule, judged)]
-        ends = (judged.number.value, judged.number.low, judged.number.high)
-        number = numbers(judged.measure, *(end if math.isfinite(end) else math.nan for end in ends))
-        because = "; ".join(filter(None, judged.because))
-        word = grade(judged.held, judged.partly)
-        return [Verdict(self.ids[0], word, self.rule, because, **number)]
+        return [conclude(self.ids[0], self.rule, judged)]
 
     def pages(self, frame: pd.DataFrame) -> list[Page]:
         """The tables: one, unless a question has more."""
@@ -289,11 +272,6 @@ class Question(Study):
     def footnotes(self, frame: pd.DataFrame) -> tuple[str, ...]:
         """The lines below the figure."""
         return facts(frame, self.counted)
-
-
-def grade(held: bool, partly: bool) -> Held:
-    """The verdict's word."""
-    return "held" if held else "partly" if partly else "not held"
 
 
 def find_question(name: str) -> Question:

@@ -1,4 +1,8 @@
-"""A process that probes one run: as JSON on stdin, what it is at as JSON lines on stdout."""
+"""A process that probes one run, or measures a point of the benchmark.
+
+It reads its task as JSON from stdin, and tells what it is at, or what it measured, as JSON lines on
+stdout. A library that prints, prints on stderr.
+"""
 
 import json
 import os
@@ -13,7 +17,7 @@ from .subject import open_subject
 
 
 def main() -> None:
-    """Read the task, probe, keep what was found; the user's own error is a line as well."""
+    """Do the task; the user's own error is a line as well."""
     task = json.loads(sys.stdin.read())
     events = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf8")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
@@ -22,6 +26,11 @@ def main() -> None:
         print(json.dumps(event), file=events, flush=True)
 
     use_cache()
+    if "sizes" in task:
+        from .step_cost import measure
+
+        tell(**measure(**task))
+        return
     study, run = find_study(task["study"]), Path(task["run"])
     try:
         keep(run, study, study.probe(open_subject(run), lambda words: tell(phase=words)))

@@ -17,16 +17,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from ..claims.compression import COMPRESSION_RULE, compression_predicts_loss
-from ..claims.controls import (
-    CONTROLS_RULE,
-    TRAINING_RULE,
-    selection_beats_compression,
-    training_moves_curve,
-)
-from ..claims.registry import ATTENTION, CLAIMS, Claim, studied
-from ..claims.rules import RULES, verdict_on
-from ..claims.verdict import FLOOR_BLEU, Verdict, learned, unlearned
+from ..claims.registry import ATTENTION, CLAIMS, Claim, studied, verdict_on
+from ..claims.verdict import FLOOR_BLEU, Verdict, conclude, learned, unlearned
 from ..results.bundle import Bundle, load_bundle
 from ..results.discovery import any_finished, results_inside
 from ..results.folders import is_bundle, without_runs
@@ -166,14 +158,13 @@ def _command(claim: Claim, folder: Path, bundle: Bundle | None) -> str:
 
 def _from_runs(claim: Claim, bundle: Bundle | None) -> Judged:
     """A claim that the runs themselves decide."""
-    judge_runs, rule = _JUDGES[claim.id]
     reason = "the folder holds no finished run"
     if bundle is not None:
         try:
-            return judge_runs(bundle)
+            return _JUDGES.get(claim.id, _vindication(claim.id))(bundle)
         except UserError as error:
             reason = str(error)
-    return Verdict(claim.id, "not measured", rule, reason), pd.DataFrame()
+    return conclude(claim.id, claim.rule, reason), pd.DataFrame()
 
 
 def _failure(bundle: Bundle) -> Judged:
@@ -209,7 +200,7 @@ def _compression(bundle: Bundle) -> Judged:
         raise UserError("no run without attention")
     sizes = compare_sizes(only(bundle, rows))
     used = rows[rows["run"].isin({run for size in sizes for run in size.none.runs})]
-    return compression_predicts_loss(cells(sizes)), used
+    return verdict_on("C1", cells(sizes)), used
 
 
 def _controls(bundle: Bundle) -> Judged:
@@ -217,7 +208,7 @@ def _controls(bundle: Bundle) -> Judged:
     runs = listed_runs(bundle)
     most = max(_pairs(bundle), key=lambda pair: len(controls_of(runs, pair)))
     measured, used = controlled(bundle, most)
-    return selection_beats_compression(measured), used
+    return verdict_on("C10", measured), used
 
 
 def _training(bundle: Bundle) -> Judged:
@@ -228,17 +219,16 @@ def _training(bundle: Bundle) -> Judged:
         raise UserError("no arm without attention was trained twice as long")
     buckets, rows = measured
     notes = [losses(rows), trained_lengths(bundle)]
-    return training_moves_curve(buckets, [note for note in notes if note]), rows
+    return verdict_on("C12", buckets, [note for note in notes if note]), rows
 
 
-_JUDGES: Mapping[str, tuple[Callable[[Bundle], Judged], str]] = {
-    **{claim: (_vindication(claim), rule.text) for claim, rule in RULES.items()},
-    "L-FAIL": (_failure, RULES["L-FAIL"].text),
-    "C1": (_compression, COMPRESSION_RULE),
-    "C10": (_controls, CONTROLS_RULE),
-    "C12": (_training, TRAINING_RULE),
+_JUDGES: Mapping[str, Callable[[Bundle], Judged]] = {
+    "L-FAIL": _failure,
+    "C1": _compression,
+    "C10": _controls,
+    "C12": _training,
 }
-"""By claim: what gives the verdict, or raises why there is none; and the rule."""
+"""By claim what gives the verdict, or raises why there is none; the others are of L-VIND."""
 
 
 def _studied(

@@ -7,9 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from ..claims.compression import compression_predicts_loss
-from ..claims.registry import CLAIMS
-from ..claims.rules import RULES, verdict_on
+from ..claims.registry import CLAIMS, verdict_on
 from ..lecture.slides import L4
 from ..results.bundle import Bundle, load_results, other_versions, without_result
 from ..results.probes import GOLD, made_of
@@ -98,10 +96,10 @@ def _comparing_page(name: str, bundle: Bundle, sizes: Sequence[Comparison]) -> P
     attention = next((size.attention.name for size in sizes if size.attention), None)
     over_sizes = name not in ("failure-pattern", "vindication")
     if over_sizes:
-        judged = [compression_predicts_loss(run_tables.cells(sizes))]
+        judged = [verdict_on("C1", run_tables.cells(sizes))]
     else:
-        fails = name == "failure-pattern"
-        ids = [claim for claim in RULES if (claim == "L-FAIL") == fails]
+        start = "L-FAIL" if name == "failure-pattern" else "L-VIND"
+        ids = [claim.id for claim in CLAIMS if claim.id.startswith(start)]
         judged = [verdict_on(claim, sizes[0].scores) for claim in ids]
     head = {"failure-pattern": [RATIO], "compression": [SLIDE_WORDS]}.get(name, [])
     return Page(

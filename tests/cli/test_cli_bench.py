@@ -6,7 +6,7 @@ import os
 import pandas as pd
 import pytest
 
-from seq2seq_bottleneck.bench import measure
+from seq2seq_bottleneck.questions import benchmark
 from seq2seq_bottleneck.questions.cost import COLUMNS
 from seq2seq_bottleneck.runs import pool
 
@@ -57,9 +57,9 @@ def test_where_nothing_could_be_measured_or_it_is_interrupted_nothing_is_written
     assert "nothing could be measured" in message
     assert "code 1" in message
 
-    def interrupt(*_):
+    def interrupt(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(measure, "measure_point", interrupt)
+    monkeypatch.setattr(benchmark, "start_worker", interrupt)
     assert "interrupted" in fails("bench --quiet --out", tmp_path / "new", code=130)
     assert os.listdir(tmp_path) == []

@@ -35,7 +35,7 @@ ALL_ARMS = ",".join(PAIR)
 FILE = Path("probes", "cost.csv")
 
 
-@pytest.mark.parametrize("power", [-0.5, 0.0, 1.0, 2.0, 2.7])
+@pytest.mark.parametrize("power", [-0.5, 0.0, 1.0, 2.7])
 def test_a_power_gives_its_exponent(power: float) -> None:
     estimate = fit(SIZES, 3e-4 * SIZES**power)
     assert estimate.value == pytest.approx(power, abs=1e-12)
@@ -50,12 +50,6 @@ def test_slope_and_interval_are_those_of_scipy() -> None:
     estimate = fit(SIZES, values)
     assert estimate.value == pytest.approx(line.slope, rel=1e-12)
     assert (estimate.low, estimate.high) == pytest.approx((line.slope - half, line.slope + half))
-
-
-def test_the_interval_covers_the_exponent_as_often_as_it_says() -> None:
-    draw_noise = np.random.default_rng(1).lognormal
-    fits = [fit(SIZES, SIZES**1.7 * draw_noise(0, 0.1, len(SIZES))) for _ in range(2000)]
-    assert 0.935 <= np.mean([item.low <= 1.7 <= item.high for item in fits]) <= 0.965
 
 
 def test_two_points_have_an_exponent_without_an_interval_and_one_has_none() -> None:
@@ -88,77 +82,56 @@ def test_a_line_beside_a_square_bends_and_what_has_no_logarithm_is_left_out(tmp_
     assert fits.loc[("seconds", "all"), "to"] == 140
 
 
-NONE = (0.95, 1.05)
-
-
 def verdict(
     intervals: dict[str, tuple[float, float]],
-    none: tuple[float, float] = NONE,
+    none: tuple[float, float] = (0.95, 1.05),
     points: int = 5,
     lengths: int = 5,
 ) -> Verdict:
     """The verdict on arms whose attention's own seconds have these exponents."""
     rows = []
-    for arm, interval in {"none": none, **intervals}.items():
+    for arm, (low, high) in {"none": none, **intervals}.items():
         keys = {"arm": arm, "attention": arm, "part": "length", "seed": np.nan}
-        rows.append(keys | {"measure": "seconds", "bucket": "30", "value": 1.0})
-        for quantity, n in (("seconds", lengths), ("attention_seconds", points)):
-            for part in ("all", "upper"):
-                low, high = interval
-                number = {"value": (low + high) / 2, "low": low, "high": high, "n": n}
-                exponent = {"measure": "exponent", "control": quantity, "bucket": part}
-                rows.append(keys | exponent | number)
         for size, share in (("30", 0.25), ("200", 0.5)):
-            rows.append(keys | {"measure": "attention_share", "bucket": size, "value": share})
+            point = {"measure": "seconds", "bucket": size, "value": 1.0, "attention_share": share}
+            rows.append(keys | point)
+        for quantity, n in (("seconds", lengths), ("attention_seconds", points)):
+            number = {"value": (low + high) / 2, "low": low, "high": high, "n": n}
+            exponent = keys | {"measure": "exponent", "control": quantity} | number
+            rows += [exponent | {"bucket": part} for part in ("all", "upper")]
     return QUESTION.verdict(pd.DataFrame(rows))[0]
 
 
 @pytest.mark.parametrize(
-    ("low", "high", "none_high", "word"),
+    ("intervals", "options", "word"),
     [
-        (1.9, 2.1, 1.05, "held"),
-        (1.5, 2.5, 1.05, "held"),
-        (1.49, 2.1, 1.05, "partly"),
-        (1.9, 2.51, 1.05, "partly"),
-        (1.06, 1.4, 1.05, "partly"),
-        (1.05, 1.4, 1.05, "not held"),  # not above no attention
-        (1.01, 1.4, 0.9, "partly"),
-        (1.0, 1.4, 0.9, "not held"),  # not above linear
-        (0.9, 1.9, 1.05, "not held"),
-        (0.9, 1.91, 1.05, "not measured"),  # too wide to tell linear from quadratic
-        (1.9, 2.1, 1.95, "not held"),  # the rest of the step grows as fast
+        ([(1.9, 2.1)], {}, "held"),
+        ([(1.5, 2.5)], {}, "held"),
+        ([(1.49, 2.1)], {}, "partly"),
+        ([(1.9, 2.51)], {}, "partly"),
+        ([(1.06, 1.4)], {}, "partly"),
+        ([(1.05, 1.4)], {}, "not held"),  # not above no attention
+        ([(1.01, 1.4)], {"none": (0.8, 0.9)}, "partly"),
+        ([(1.0, 1.4)], {"none": (0.8, 0.9)}, "not held"),  # not above linear
+        ([(0.9, 1.9)], {}, "not held"),
+        ([(1.9, 2.1)], {"none": (1.85, 1.95)}, "not held"),  # the rest of the step grows as fast
+        ([(1.9, 2.1), (1.8, 2.2)], {}, "held"),
+        ([(1.9, 2.1), (0.9, 1.1)], {}, "partly"),
+        ([(1.2, 1.3), (0.9, 1.1)], {}, "partly"),
+        ([(0.9, 1.1), (0.9, 1.1)], {}, "not held"),
+        ([(0.9, 1.91)], {}, "not measured"),  # too wide to tell linear from quadratic
+        ([(1.9, 2.1)], {"points": 3, "lengths": 3}, "not measured"),
+        ([(1.9, 2.1)], {"points": 4}, "not measured"),  # attention took no time at one length
+        ([(1.9, 2.1)], {"none": (0.4, 1.6)}, "not measured"),
+        ([(1.9, 2.1)], {"none": (np.nan, np.nan)}, "not measured"),
     ],
 )
-def test_one_arm_at_the_thresholds(low: float, high: float, none_high: float, word: str) -> None:
-    assert verdict({"dot": (low, high)}, none=(none_high - 0.1, none_high)).verdict == word
-
-
-@pytest.mark.parametrize(
-    ("intervals", "word"),
-    [
-        ([(1.9, 2.1), (1.8, 2.2)], "held"),
-        ([(1.9, 2.1), (0.9, 1.1)], "partly"),
-        ([(1.2, 1.3), (0.9, 1.1)], "partly"),
-        ([(0.9, 1.1), (0.9, 1.1)], "not held"),
-    ],
-)
-def test_several_arms(intervals: list[tuple[float, float]], word: str) -> None:
-    assert verdict(dict(zip(("additive", "dot"), intervals, strict=True))).verdict == word
-
-
-@pytest.mark.parametrize(
-    "options",
-    [
-        {"points": 3, "lengths": 3},
-        {"points": 4, "lengths": 5},  # attention took no time at one length
-        {"none": (0.4, 1.6)},
-        {"none": (np.nan, np.nan)},
-    ],
-)
-def test_an_arm_that_cannot_be_judged_is_left_out_and_named(options: dict) -> None:
-    result = verdict({"dot": (1.9, 2.1)}, **options)
-    assert result.verdict == "not measured"
-    assert result.because.endswith("too wide an interval: dot")
+def test_the_exponents_decide(
+    intervals: list[tuple[float, float]], options: dict, word: str
+) -> None:
+    result = verdict(dict(zip(("additive", "dot"), intervals, strict=False)), **options)
+    assert result.verdict == word
+    assert result.because.endswith("an interval: additive") == (word == "not measured")
 
 
 def test_the_verdict_states_exponents_shares_and_who_is_left_out() -> None:
@@ -199,11 +172,6 @@ def test_numbers_are_those_of_the_file(tmp_path: Path) -> None:
     assert (verdict.claim, verdict.verdict) == ("C9", "held")
     shares = [PAIR["additive"] * n / (1e-3 + PAIR["additive"] * n) for n in (30, 200)]
     assert f"{shares[0]:.0%} at 30 and {shares[1]:.0%} at 200" in verdict.because
-
-
-@pytest.mark.parametrize("vary", ["length=10,20,30", "batch=16,64"])
-def test_few_lengths_or_none_are_not_measured(tmp_path: Path, vary: str) -> None:
-    assert plant(tmp_path, vary)[1].judged[0].verdict == "not measured"
 
 
 def test_c9_says_what_it_rests_on_as_far_as_it_was_written_down(tmp_path: Path) -> None:

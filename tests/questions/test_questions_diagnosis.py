@@ -1,8 +1,12 @@
-"""Words judged without a reference, and the picture of one sentence, from a made-up diagnosis."""
+"""A sentence through the arms of a tiny run, words judged without a reference, and the picture."""
 
+import json
+import shutil
 from dataclasses import replace
 
+import numpy as np
 import pytest
+from listed import write_relisted
 from rich.console import Console
 
 from seq2seq_bottleneck.questions.diagnosis import (
@@ -11,10 +15,25 @@ from seq2seq_bottleneck.questions.diagnosis import (
     Diagnosed,
     Diagnosis,
     aligned_reports,
+    diagnose,
     diagnosis_page,
+    lexicon_of,
+    reference_of,
 )
 from seq2seq_bottleneck.questions.ibm1 import train
-from seq2seq_bottleneck.questions.word_survival import LOST, SURVIVED, UNLINKED, WordReport
+from seq2seq_bottleneck.questions.subject import open_subject
+from seq2seq_bottleneck.questions.word_survival import (
+    LOST,
+    SURVIVED,
+    UNLINKED,
+    WordReport,
+    lexicon,
+)
+from seq2seq_bottleneck.results.discovery import arms
+from seq2seq_bottleneck.results.folders import ENVIRONMENT
+from seq2seq_bottleneck.runs.translate import load_run
+from seq2seq_bottleneck.settings.errors import UserError
+from seq2seq_bottleneck.settings.run import resolve
 
 PAIRS = [
     ("the cat", "le chat"), ("the dog", "le chien"), ("a cat", "un chat"), ("a dog", "un chien"),
@@ -77,20 +96,14 @@ def test_each_arm_has_the_sentence_with_its_losses_marked_and_each_word_a_row():
     assert "none       the [cat] (sat) zebra?" in lines
     assert "additive   the cat sat zebra?" in lines
     rows = [line.split() for line in lines]
-    assert ["the", "determiner", "le", "+", "le", "+", "le"] in rows
     assert ["cat", "noun", "chat", "-", "lost", "+", "chat"] in rows
     assert ["sat", "verb", "s'", "est", "assis", "~", "s'", "+", "s'", "est", "assis"] in rows
     assert ["zebra", "?", "not", "linked", "?", "not", "linked"] in rows
     assert not any("reference" in line for line in printed(planted(reference=None)))
+    assert "\x1b[31m[cat]" in "\n".join(printed(planted(), "standard"))
 
 
-def test_colours_come_on_top_of_the_marks():
-    text = "\n".join(printed(planted(), "standard"))
-    assert "\x1b[31m[cat]" in text
-    assert "\x1b[32mthe" in text
-
-
-def test_the_caption_sums_each_arm_up():
+def test_the_caption_sums_each_arm_up_and_the_data_have_a_row_a_word():
     page = diagnosis_page(planted(unknown=("zebra",)), "4 words", ["A note."])
     assert page.caption == [
         "Sentence: 4 words.",
@@ -103,6 +116,11 @@ def test_the_caption_sums_each_arm_up():
         "Not in the training vocabulary, so the same unknown word to every arm: zebra.",
         LEGEND.format(lack="the reference has no word for it"),
     ]
+    assert list(page.frame.columns[3:6]) == ["none", "none_share", "none_found"]
+    row = page.frame[page.frame["word"] == "sat"].iloc[0]
+    assert row["reference"] == "s' est assis"
+    assert (row["none"], row["none_found"], row["additive"]) == ("in part", "s'", "survived")
+    assert row["none_share"] == pytest.approx(1 / 3)
 
 
 @pytest.mark.parametrize(
@@ -131,15 +149,6 @@ def test_a_sentence_longer_than_training_has_a_line_that_says_so(end, lines):
     assert [line for line in caption if line.startswith("Longer")] == expected[:lines]
 
 
-def test_the_data_have_a_row_a_word():
-    frame = diagnosis_page(planted(), "4 words").frame
-    assert list(frame.columns[3:6]) == ["none", "none_share", "none_found"]
-    row = frame[frame["word"] == "sat"].iloc[0]
-    assert row["reference"] == "s' est assis"
-    assert (row["none"], row["none_found"], row["additive"]) == ("in part", "s'", "survived")
-    assert row["none_share"] == pytest.approx(1 / 3)
-
-
 def test_a_long_sentence_fits_80_columns():
     words = tuple(
         WordReport(f"unquestionably{place}", "adjective", 0.0, ("indiscutablement",), ())
@@ -151,3 +160,131 @@ def test_a_long_sentence_fits_80_columns():
     assert max(map(len, lines)) <= 80
     assert "".join(lines).count("[unquestionably39]") == 2
     assert not any("…" in line for line in lines)
+
+
+FOREIGN = "the cat bottleneck sat zebra"
+"""Not of the grammar: it has no reference."""
+
+
+@pytest.fixture(scope="module")
+def found(finished):
+    """Run folders by arm."""
+    return arms(finished)
+
+
+@pytest.fixture
+def cache(tmp_path, monkeypatch):
+    """A cache folder of the test's own."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    return tmp_path
+
+
+def result_and_messages(call):
+    messages = []
+    return call(messages.append), messages
+
+
+@pytest.mark.slow
+def test_a_sentence_of_the_language_is_judged_by_its_own_reference(found):
+    sentence = "The black cat sat on the mat."
+    diagnosis, messages = result_and_messages(lambda tell: diagnose(sentence, found, tell))
+    assert messages == []
+    assert (diagnosis.sentence, diagnosis.words) == ("the black cat sat on the mat", 7)
+    assert diagnosis.reference == "le chat noir s'est assis sur le tapis"
+    assert diagnosis.longest_trained == load_run(found["none"]).settings.corpus.max_words
+    assert [arm.arm for arm in diagnosis.arms] == list(found)
+    for arm in diagnosis.arms:
+        assert [arm.output] == load_run(found[arm.arm]).translate(["the black cat sat on the mat"])
+        assert [word.word for word in arm.words] == diagnosis.sentence.split()
+        assert all(word.share is not None for word in arm.words)
+        assert arm.words[3].targets == ("s'", "est", "assis")
+        assert set(arm.words[2].found) <= set(arm.output.split())
+
+
+def test_punctuation_is_no_word(found):
+    diagnosis = diagnose("hello, peter", found, lambda _: None)
+    assert [word.word for word in diagnosis.arms[0].words] == ["hello", "peter"]
+
+
+@pytest.mark.exhaustive(sample="session")
+def test_another_sentence_is_judged_by_aligning_its_output_and_says_so(found, cache, monkeypatch):
+    first, messages = result_and_messages(lambda tell: diagnose(FOREIGN, found, tell))
+    assert len(messages) == 1
+    assert "training pairs" in messages[0]
+    assert first.reference is None
+    assert "IBM model 1, trained on the run's training pairs" in first.judged_by
+    assert "not of the run's own language" in first.judged_by
+    assert first.unknown == ("bottleneck", "zebra")
+    words = first.arms[0].words
+    assert [word.word_class for word in words] == ["determiner", "noun", "", "verb", ""]
+    assert [word.share is None for word in words] == [False, False, True, False, True]
+
+    def refuse(*_):
+        raise AssertionError("the text is made again")
+
+    monkeypatch.setattr("seq2seq_bottleneck.questions.subject.load_corpus", refuse)
+    again, messages = result_and_messages(lambda tell: diagnose(FOREIGN, found, tell))
+    assert messages == []
+    assert again == first
+    assert len(list(cache.rglob("*.npz"))) == 1
+
+
+@pytest.mark.parametrize(
+    ("settings", "sentence", "target"),
+    [
+        (["corpus.name=copy", "corpus.copy_words=12"], "w3 w11 w0", "w3 w11 w0"),
+        *((["corpus.name=copy", "corpus.copy_words=12"], other, None)
+          for other in ("w3 w12", "w03", "the cat", "w")),
+        (["corpus.lexicon=full"], "the elephant slept", "l'éléphant a dormi"),
+        (["corpus.lexicon=small"], "the elephant slept", None),
+        (["corpus.lexicon=small"], "the cat slept", "le chat a dormi"),
+        (["corpus.name=files", "corpus.source=a", "corpus.target=b"], "the cat sat", None),
+    ],
+)  # fmt: skip
+def test_the_reference_is_of_the_runs_own_language(settings, sentence, target):
+    pair = reference_of(sentence, resolve("smoke", settings).corpus)
+    assert (pair and pair.target) == target
+    if target == sentence:
+        assert pair.links == ((0, 0), (1, 1), (2, 2))
+
+
+@pytest.mark.parametrize("damage", [lambda data: data, lambda data: data[:-8], lambda _: b"x"],
+                         ids=["none", "cut", "other"])  # fmt: skip
+def test_a_model_is_kept_by_its_text_and_learned_again_if_it_cannot_be_read(subject, cache, damage):
+    lexicon_of(subject, lambda _: None)
+    (path,) = cache.rglob("lexicons/*.npz")
+    whole = path.read_bytes()
+    path.write_bytes(damage(whole))
+    kept = damage(whole) == whole
+    again, messages = result_and_messages(lambda tell: lexicon_of(subject, tell))
+    assert len(messages) == (not kept)
+    assert path.read_bytes() == whole
+    fresh = lexicon(subject.corpus.train)
+    assert list(again.source_ids.items()) == list(fresh.source_ids.items())
+    assert list(again.target_ids.items()) == list(fresh.target_ids.items())
+    assert np.array_equal(again.keys, fresh.keys)
+    assert np.array_equal(again.probabilities, fresh.probabilities)
+
+
+def test_a_model_that_cannot_be_kept_is_learned_each_time(subject, tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    for _ in range(2):
+        model, messages = result_and_messages(lambda tell: lexicon_of(subject, tell))
+        assert len(messages) == 1
+        assert len(model.keys) > 0
+
+
+@pytest.mark.parametrize("fingerprint", ["", "another text"])
+def test_a_run_of_another_text_or_of_none_does_not_get_this_texts_model(
+    subject, cache, tmp_path, fingerprint
+):
+    lexicon_of(subject, lambda _: None)
+    folder = tmp_path / "runs" / subject.folder.name
+    shutil.copytree(subject.folder, folder)
+    facts = json.loads((folder / ENVIRONMENT).read_text())
+    write_relisted(folder / ENVIRONMENT, json.dumps(facts | {"fingerprint": fingerprint}))
+    reason = "has changed since it was trained" if fingerprint else "no fingerprint of the text"
+    with pytest.raises(UserError, match=reason):
+        lexicon_of(open_subject(folder), lambda _: None)
+    assert len(list(cache.rglob("lexicons/*.npz"))) == 1

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from planted_pages import frame as table_of
-from planted_pages import printed
+from planted_pages import printed, row_of
 from scipy.stats import entropy
 
 from seq2seq_bottleneck.questions.dimensions import (
@@ -18,17 +18,14 @@ from seq2seq_bottleneck.questions.dimensions import (
     SEED,
     TITLES,
     WANTED,
-    components,
     dimensions,
-    effective_rank,
     half_of,
     jackknife,
-    participation_ratio,
+    measures,
     probe,
 )
 from seq2seq_bottleneck.questions.probing import keep, read_kept
 from seq2seq_bottleneck.questions.question import Probed
-from seq2seq_bottleneck.scoring.bootstrap import draw
 from seq2seq_bottleneck.settings.run import resolve
 
 SPECTRA = arrays(np.float64, 6, elements=st.floats(1e-3, 1e3)).map(lambda row: -np.sort(-row))
@@ -47,35 +44,30 @@ def estimates_of(contexts, seed=1, groups=GROUPS):
 
 
 def test_equal_variances_are_as_many_dimensions():
-    spectrum = np.array([2.0] * 20 + [0.0] * 12)
-    assert participation_ratio(spectrum) == pytest.approx(20)
-    assert effective_rank(spectrum) == pytest.approx(20)
-    assert components(spectrum, 0.95) == pytest.approx(19)
+    equal = measures(np.array([2.0] * 20 + [0.0] * 12))
+    assert list(equal.values()) == pytest.approx([19, 20, 20])  # 19 of 20 are 95 %
 
 
 @pytest.mark.parametrize("rate", [0.5, 0.9, 0.97])
 def test_geometric_spectra(rate):
-    spectrum = rate ** np.arange(2_000)
-    assert participation_ratio(spectrum) == pytest.approx((1 + rate) / (1 - rate))
+    measured = measures(rate ** np.arange(2_000))
+    assert measured["participation_ratio"] == pytest.approx((1 + rate) / (1 - rate))
     nats = -np.log(1 - rate) - rate * np.log(rate) / (1 - rate)
-    assert effective_rank(spectrum) == pytest.approx(np.exp(nats))
+    assert measured["effective_rank"] == pytest.approx(np.exp(nats))
     usual = np.ceil(np.log(0.05) / np.log(rate))  # first m with 1 - rate^m >= .95
-    assert np.ceil(components(spectrum, 0.95)) == usual
-
-
-@given(SPECTRA)
-def test_measures_are_ordered_and_bounded(spectrum):
-    ratio, rank = participation_ratio(spectrum), effective_rank(spectrum)
-    assert 1 - 1e-9 <= ratio <= rank + 1e-9 <= len(spectrum) + 1e-8  # Renyi's entropies fall
-    assert participation_ratio(5 * spectrum) == pytest.approx(ratio)
-    assert effective_rank(spectrum) == pytest.approx(np.exp(entropy(spectrum)))
+    assert np.ceil(measured["components"]) == usual
 
 
 @given(SPECTRA, st.floats(0.01, 0.99))
-def test_components_reach_the_share_and_one_fewer_does_not(spectrum, share):
-    reached = np.cumsum(spectrum) / spectrum.sum()
+def test_measures_are_ordered_and_bounded(spectrum, share):
+    measured, scaled = measures(spectrum, share), measures(5 * spectrum, share)
+    ratio, rank = measured["participation_ratio"], measured["effective_rank"]
+    assert 1 - 1e-9 <= ratio <= rank + 1e-9 <= len(spectrum) + 1e-8  # Renyi's entropies fall
+    np.testing.assert_allclose(list(scaled.values()), list(measured.values()), rtol=1e-6)
+    assert rank == pytest.approx(np.exp(entropy(spectrum)))
+    reached = np.cumsum(spectrum) / spectrum.sum()  # one component fewer does not reach the share
     usual = 1 + int(np.argmax(reached >= share - 1e-12))
-    assert np.ceil(components(spectrum, share) - 1e-9) == max(usual, 1)
+    assert np.ceil(measured["components"] - 1e-9) == max(usual, 1)
 
 
 def test_one_direction_is_one_dimension_and_none_is_none():
@@ -97,13 +89,6 @@ def test_contexts_equal_the_singular_values_of_the_centred_matrix():
     measured = estimates_of(contexts)
     assert measured["participation_ratio"].value == pytest.approx(by_trace)
     assert measured["effective_rank"].value == pytest.approx(np.exp(entropy(variances)))
-
-
-def test_gaussian_of_k_dimensions_tends_to_k_from_below():
-    contexts = gaussian(20_000, np.array([1.0] * 16 + [0.0] * 16), 3)
-    for n, close in ((20_000, 2e-3), (200, 0.02)):
-        ratio = estimates_of(contexts[:n])["participation_ratio"]
-        assert ratio.value == pytest.approx(16 / (1 + 17 / n), rel=close)
 
 
 def test_half_the_sentences_have_fewer_dimensions():
@@ -161,38 +146,6 @@ def test_jackknife_covers_about_as_often_as_it_says_or_oftener():
         assert 0.9 <= half / (2.093 * np.std(values)) <= 1.4
 
 
-def test_bootstrap_lies_below_the_value_and_the_truth_altogether():
-    """Hence the jackknife: a resample of 400 sentences has some 250, and has their dimensions."""
-    samples = [gaussian(400, np.ones(40), trial) for trial in range(10)]
-    measured = [estimates_of(sample)["participation_ratio"] for sample in samples]
-    truth = np.mean([item.value for item in measured])
-    for sample, item in zip(samples, measured, strict=True):
-        weights = draw(len(sample), 60, seed=1, bucket=0).astype(int)
-        spectra = [np.linalg.eigvalsh(np.cov(sample.T, fweights=row))[::-1] for row in weights]
-        resampled = np.quantile(participation_ratio(np.stack(spectra)), 0.975)
-        assert resampled < item.value - 1
-        assert item.low < truth < item.high
-
-
-def test_difference_is_paired_by_sentences_and_seed():
-    plain = gaussian(400, np.ones(20), 10)
-    stretched = plain * np.where(np.arange(20) < 10, 1.5, 1.0)
-    first = dimensions(plain, seed=1)["participation_ratio"]
-    second, unpaired = (dimensions(stretched, seed=seed)["participation_ratio"] for seed in (1, 2))
-    gap, wide = jackknife(first - second), jackknife(first - unpaired)
-    assert gap.low > 0
-    assert gap.high - gap.low < wide.high - wide.low
-
-
-def test_refuses_too_few_sentences_and_what_is_not_finite():
-    with pytest.raises(ValueError, match="20 groups need 40 sentences, not 39"):
-        dimensions(np.ones((39, 3)), seed=1)
-    broken = gaussian(60, np.ones(3), 12)
-    broken[7, 1] = np.nan
-    with pytest.raises(ValueError, match="not finite"):
-        dimensions(broken, seed=1)
-
-
 def probed(tmp_path, seed, trained, untrained):
     """A run whose components are these, 1 less without each group."""
     numbers = np.array([trained, untrained])
@@ -228,59 +181,41 @@ def frame(used=200.0, *, size=256, added=40.0, shortest=80.0, longest=120.0, arm
             values = {"components": number, "components_added": added,
                       "participation_ratio": 20.0, "effective_rank": 60.0}  # fmt: skip
             for measure, value in values.items():
-                row = {"arm": arm, "attention": arm, "measure": measure, "context_size": size}
-                row |= {"corpus": "grammar", "updates": 2000, "bucket": bucket, "n": n}
-                row |= {"control": "", "part": "", "value": value}
-                row |= {"low": value - 5, "high": value + 5}
-                rows += [row, row | {"part": "half", "value": value - 9}]
-                rows += [row | {"control": "untrained", "value": 1.0}]
-                rows += [row | {"seed": 1, "run": "a", "value": 2.0}]
+                keys = {"bucket": bucket, "context_size": size, "n": n}
+                rows += [
+                    row_of(arm, measure, value, 5.0, **keys),
+                    row_of(arm, measure, value - 9, 5.0, part="half", **keys),
+                    row_of(arm, measure, 1.0, 5.0, control="untrained", **keys),
+                ]
     return table_of(rows)
 
 
 @pytest.mark.parametrize(
-    ("numbers", "expected"),
+    ("table", "verdict", "part"),
     [
-        ({}, "held"),
-        ({"used": 155.5}, "held"),
-        ({"used": 154.5}, "partly"),  # the interval's lower end is under 150
-        ({"used": 246.0}, "partly"),
-        ({"used": 100.0, "size": 128}, "held"),
-        ({"size": 512}, "partly"),
-        ({"added": 5.1}, "held"),
-        ({"added": 4.9}, "not held"),  # no more than without training
-        ({"used": 100.0, "longest": 88.0}, "partly"),  # 8 is more than 7.07
-        ({"used": 100.0, "longest": 87.0}, "not held"),
-        ({"used": 100.0, "shortest": 120.0, "longest": 80.0}, "not held"),
+        (frame(), "held", "training adds 40 [35, 45] to an untrained encoder's"),
+        (frame(155.5), "held", "2,500 contexts of 21-30 words (the slide: 200 of 256, 78%)"),
+        (frame(154.5), "partly", "154 [150, 160] of 256 components (60%)"),  # 149.5 is under 150
+        (frame(246.0), "partly", "of half as many sentences 237"),
+        (frame(100.0, size=128), "held", "effective rank 60 [55, 65]"),
+        (frame(size=512), "partly", "the number grows by 40 [33, 47]"),
+        (frame(added=5.1), "held", ""),
+        (frame(added=4.9), "not held", ""),  # no more than without training
+        (frame(added=-12.0), "not held", "training takes 12 [7, 17] away from an untrained enc"),
+        (frame(100.0, longest=88.0), "partly", ""),  # 8 is more than 7.07
+        (frame(100.0, longest=87.0), "not held", ""),
+        (frame(100.0, shortest=120.0, longest=80.0), "not held", "shrinks by 40 [33, 47]"),
+        (None, "not measured", "`bottleneck study dimensions`"),
+        (frame(arms=("additive",)), "not measured", "no run without attention has contexts of 30"),
+        (frame(buckets=("5-10", "41+")), "not measured", "contexts of 30 words"),
     ],
 )
-def test_the_number_decides(numbers, expected):
-    (judged,) = QUESTION.verdict(frame(**numbers))
-    used = numbers.get("used", 200.0)
-    assert (judged.claim, judged.verdict, judged.rule) == ("C4", expected, RULE)
-    assert (judged.value, judged.low, judged.high) == (used, used - 5, used + 5)
-
-
-def test_the_sentence_says_what_was_read():
-    (judged,) = QUESTION.verdict(frame(154.5))
-    assert "154 [150, 160] of 256 components (60%)" in judged.because
-    assert "2,500 contexts of 21-30 words (the slide: 200 of 256, 78%)" in judged.because
-    assert "of half as many sentences 146" in judged.because
-    assert "training adds 40 [35, 45] to an untrained encoder's" in judged.because
-    assert (
-        "from the shortest bucket to the longest the number grows by 40 [33, 47]" in judged.because
-    )
-    assert "effective rank 60 [55, 65]" in judged.because
-    (judged,) = QUESTION.verdict(frame(154.5, added=-12.0, shortest=120.0, longest=80.0))
-    assert "training takes 12 [7, 17] away from an untrained encoder's" in judged.because
-    assert "the number shrinks by 40 [33, 47]" in judged.because
-
-
-@pytest.mark.parametrize("table", [None, frame(arms=("additive",)), frame(buckets=("5-10", "41+"))])
-def test_what_was_not_measured_is_not_judged(table):
-    (judged,) = QUESTION.verdict(table)
-    assert (judged.verdict, judged.value) == ("not measured", None)
-    assert judged.because
+def test_the_number_decides(table, verdict, part):
+    (result,) = QUESTION.verdict(table)
+    assert (result.claim, result.verdict, result.rule) == ("C4", verdict, RULE)
+    assert part in result.because
+    if result.value is not None:
+        assert (result.low, result.high) == (result.value - 5, result.value + 5)
 
 
 def test_the_slides_number_stands_in_its_sentences_row_of_the_arm_without_attention():

@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from flax import nnx
-from planted_pages import frame, printed
+from planted_pages import frame, printed, row_of
 
 from seq2seq_bottleneck.corpus.batches import evaluation_batches
 from seq2seq_bottleneck.corpus.vocabulary import BOS
@@ -96,17 +96,12 @@ VALUES = {"accuracy": 0.754, "bleu": 41.26, "loss": 1.234}
 
 
 def test_a_row_a_bucket_arm_and_split_and_no_claim_is_decided_by_it():
-    facts = {"placement": "input", "context_size": 256, "corpus": "grammar", "updates": 2000}
     rows = [
-        facts
-        | {"arm": arm, "attention": arm, "bucket": bucket, "part": split, "control": "", "n": n}
-        | {"measure": measure, "value": value + shift, "low": value - 0.1, "high": value + 0.1}
-        | run
+        row_of(arm, measure, value + shift, 0.1, bucket=bucket, part=split, n=n)
         for arm in ("none", "additive")
         for bucket, n in (("5-10", 240), ("41+", 60))
         for shift, split in ((0.0, "train"), (-0.05, "test"))
         for measure, value in VALUES.items()
-        for run in ({}, {"run": "r1", "seed": 1})
     ]
     page = QUESTION.page(frame(rows))
     lines = [line.split() for line in printed(page)]

@@ -1,13 +1,12 @@
 """What `bottleneck bench` measures, and the rows of ``probes/cost.csv`` that it gives.
 
 One size is varied at a time from common sizes. Each point, a set of sizes, is measured in a process
-of its own (`worker`).
+of its own (`step_cost`).
 """
 
 import json
-import subprocess
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from statistics import median
@@ -16,16 +15,15 @@ from typing import Any, NamedTuple, get_args
 import pandas as pd
 
 from ..corpus.vocabulary import UNK
-from ..questions.cost import COLUMNS, OUTPUT, VARIED, baseline
 from ..runs.pool import held_processes, last_words, start_worker
 from ..settings.concerns import ModelSettings
 from ..settings.errors import UsageError, UserError, did_you_mean
 from ..settings.files import write_listed
 from ..settings.machine import cores
+from .cost import COLUMNS, OUTPUT, VARIED, WHOLE, baseline
 
 ATTENTIONS = get_args(ModelSettings.model_fields["attention"].annotation)
 ARMS = (*ATTENTIONS, *(f"{name}{OUTPUT}" for name in ATTENTIONS))
-"""An arm is an attention; with ``-output`` behind it, in Luong's placement."""
 EMBEDDING = 100
 
 
@@ -87,7 +85,7 @@ def parse_arms(text: str) -> list[str]:
     Raises UsageError for an unknown name, or for no name.
     """
     arms: dict[str, None] = {}
-    for name in _words(text):
+    for name in filter(None, map(str.strip, text.split(","))):
         if name not in ARMS:
             raise UsageError(f"--arms: unknown arm {name!r}{did_you_mean(name, ARMS)}")
         arms |= dict.fromkeys((baseline(name), name))
@@ -102,10 +100,9 @@ def parse_variation(text: str, default: Variation) -> Variation:
     Raises UsageError for an unknown quantity, and for a size that is no number or too small.
     """
     names = {name.removesuffix("_size"): name for name in VARIED}
-    least = dict.fromkeys(VARIED, 1) | {"vocabulary": UNK + 2}  # a word beside the special tokens
     sizes: dict[str, list[int]] = {}
     name = ""
-    for word in _words(text):
+    for word in filter(None, map(str.strip, text.split(","))):
         given, equals, size = map(str.strip, word.rpartition("="))
         if not equals and not size.lstrip("-")[:1].isdigit():
             given, size = size, ""
@@ -117,17 +114,14 @@ def parse_variation(text: str, default: Variation) -> Variation:
         if not name:
             raise UsageError(f"--vary: {word!r} belongs to no quantity; write length={word}")
         if size or equals:
-            plain = size.replace("_", "")
-            if not plain.isdecimal() or int(plain) < least[name]:
-                raise UsageError(f"--vary: {name}={size}: give whole numbers from {least[name]} up")
-            sizes[name].append(int(plain))
+            least = UNK + 2 if name == "vocabulary" else 1  # a word beside the special tokens
+            number = int(size) if size.replace("_", "").isdecimal() else 0
+            if number < least:
+                raise UsageError(f"--vary: {name}={size}: give whole numbers from {least} up")
+            sizes[name].append(number)
     if not sizes:
         raise UsageError(f"--vary: name at least one of {', '.join(names)}")
     return {name: tuple(sorted(set(values))) for name, values in sizes.items()}
-
-
-def _words(text: str) -> Iterator[str]:
-    return filter(None, map(str.strip, text.split(",")))
 
 
 def measure(
@@ -136,39 +130,32 @@ def measure(
 ) -> list[Row]:  # fmt: skip
     """Measure all points, one after the other; the listener gets the sizes, and one row per arm.
 
-    An arm that fails at a point is a row with its reason. A ``UserError`` where nothing could be
-    measured at all.
+    An arm that fails at a point, or whose process dies, is a row with the reason. A ``UserError``
+    where nothing could be measured at all.
     """
     rows: list[Row] = []
-    with held_processes() as processes:
-        for sizes, varied in points.items():
-            result = measure_point(sizes, arms, repeats, threads, processes)
-            of_arms = [point_row(sizes, arm, result) for arm in arms]
-            rows += [row | {"varied": name} for name in varied for row in of_arms]
-            listener(sizes, of_arms)
+    for sizes, varied in points.items():
+        order = {"sizes": sizes, "arms": arms, "repeats": repeats}
+        with (
+            tempfile.TemporaryFile("w+", encoding="utf8", errors="replace") as errors,
+            held_processes() as processes,
+        ):
+            process = start_worker("questions", order, errors, threads=threads)
+            processes.append(process)
+            with process.stdout:
+                lines = process.stdout.read().splitlines()
+            failed = process.wait() or not lines
+            result = {"reason": last_words(process, errors)} if failed else json.loads(lines[-1])
+        of_arms = [point_row(sizes, arm, result) for arm in arms]
+        rows += [row | {"varied": name} for name in varied for row in of_arms]
+        listener(sizes, of_arms)
     if all(row["seconds"] is None for row in rows):
         raise UserError(
             f"nothing could be measured: {rows[0]['reason']}; try smaller sizes (--quick has some)"
         )
-    order = list(VARIED)
+    quantities = list(VARIED)
     # Sorting is stable: the arms of a point keep their order.
-    return sorted(rows, key=lambda row: (order.index(row["varied"]), row[row["varied"]]))
-
-
-def measure_point(
-    sizes: Sizes, arms: Sequence[str], repeats: int, threads: int,
-    processes: list[subprocess.Popen],
-) -> dict[str, Any]:  # fmt: skip
-    """What the point's process says (`worker.main`), or the ``reason`` why it says nothing."""
-    order = {"sizes": sizes, "arms": arms, "repeats": repeats}
-    with tempfile.TemporaryFile("w+", encoding="utf8", errors="replace") as errors:
-        process = start_worker("bench", order, errors, threads=threads)
-        processes[:] = [process]
-        with process.stdout:
-            lines = process.stdout.read().splitlines()
-        if process.wait() or not lines:
-            return {"reason": last_words(process, errors)}
-    return json.loads(lines[-1])  # a library may have printed before
+    return sorted(rows, key=lambda row: (quantities.index(row["varied"]), row[row["varied"]]))
 
 
 def point_row(sizes: Sizes, arm: str, result: Mapping[str, Any]) -> Row:
@@ -190,26 +177,23 @@ def point_row(sizes: Sizes, arm: str, result: Mapping[str, Any]) -> Row:
         "peak_mb": step["peak_bytes"] / 1e6 if "peak_bytes" in step else None,
         "reason": step.get("reason", ""),
     }  # fmt: skip
+    timed: dict[str, list[float]] = {}
     if "seconds" in step:
-        seconds = step["seconds"]
-        speed = sizes.length * sizes.batch_size / median(seconds)
-        row |= {"repeats": len(seconds), "steps": step["steps"], "target_tokens_per_second": speed}
-        row |= spread("seconds", seconds)
+        timed = {"seconds": step["seconds"]}
+        speed = sizes.length * sizes.batch_size / median(step["seconds"])
+        row |= {"repeats": len(step["seconds"]), "steps": step["steps"]}
+        row["target_tokens_per_second"] = speed
         if arm != baseline(arm) and "seconds" in without:
-            pairs = list(zip(seconds, without["seconds"], strict=True))
-            row |= spread("attention_seconds", [long - short for long, short in pairs])
-            row |= spread("attention_share", [1 - short / long for long, short in pairs])
+            pairs = list(zip(step["seconds"], without["seconds"], strict=True))
+            timed["attention_seconds"] = [long - short for long, short in pairs]
+            timed["attention_share"] = [1 - short / long for long, short in pairs]
             row["attention_mb"] = (step["peak_bytes"] - without["peak_bytes"]) / 1e6
+    for name, values in timed.items():
+        row |= {name: median(values), f"{name}_low": min(values), f"{name}_high": max(values)}
     return row
-
-
-def spread(name: str, values: Sequence[float]) -> Row:
-    """Three columns: the median, the least, the greatest."""
-    return {name: median(values), f"{name}_low": min(values), f"{name}_high": max(values)}
 
 
 def write(folder: Path, rows: Sequence[Row]) -> None:
     """``probes/cost.csv``, whole or not at all."""
-    whole = {name: "Int64" for name, kind in COLUMNS.items() if kind == "int64"}
-    frame = pd.DataFrame(rows, columns=list(COLUMNS)).astype(whole)
+    frame = pd.DataFrame(rows, columns=list(COLUMNS)).astype(dict.fromkeys(WHOLE, "Int64"))
     write_listed(folder, [("probes/cost.csv", frame.to_csv(index=False).encode())])

@@ -6,18 +6,11 @@ import numpy as np
 import pytest
 from lanes import few
 
-from seq2seq_bottleneck.bench import worker
-from seq2seq_bottleneck.bench.measure import Sizes
-from seq2seq_bottleneck.bench.worker import (
-    TRAINING,
-    Ahead,
-    Step,
-    compiled,
-    random_batch,
-    take_turns,
-)
 from seq2seq_bottleneck.corpus.vocabulary import EOS, UNK
 from seq2seq_bottleneck.model.translator import create
+from seq2seq_bottleneck.questions import step_cost
+from seq2seq_bottleneck.questions.benchmark import Sizes
+from seq2seq_bottleneck.questions.step_cost import TRAINING, Ahead, Step, measure, random_batch
 from seq2seq_bottleneck.settings.concerns import ModelSettings
 from seq2seq_bottleneck.training.step import initial_state, make_update
 
@@ -36,14 +29,11 @@ def test_a_programs_memory_counts_arguments_results_and_work_space() -> None:
 
 def test_nothing_is_padded_and_words_are_words() -> None:
     batch = random_batch(TINY)
-    for side, lengths in (
-        (batch.source, batch.source_lengths),
-        (batch.target, batch.target_lengths),
-    ):
+    for side in (batch.source, batch.target):
         assert side.shape == (3, 5)
         assert (side[:, -1] == EOS).all()
         assert ((side[:, :-1] > UNK) & (side[:, :-1] < 20)).all()
-        assert (lengths == 5).all()
+    assert [*batch.source_lengths, *batch.target_lengths] == [5] * 6
 
 
 @pytest.mark.parametrize("arm", few(["additive", "none", "dot-output"], 3))
@@ -64,35 +54,30 @@ def test_the_step_is_a_runs_update(arm: str) -> None:
     assert int(step.state.update) == 3
     for left, right in zip(jax.tree.leaves(step.state), jax.tree.leaves(state), strict=True):
         np.testing.assert_allclose(left, right, rtol=1e-5, atol=1e-7)
+    assert step.peak_bytes >= 2 * sum(leaf.nbytes for leaf in jax.tree.leaves(step.state))
 
 
 @pytest.mark.exhaustive(sample="session")
-def test_memory_is_at_least_what_adam_needs_and_grows_with_the_batch() -> None:
-    steps = [Step("dot", Sizes(5, 8, batch, 20)) for batch in (3, 3000)]
-    small, large = (step.peak_bytes for step in steps)
-    steps[0].begin()
-    assert small >= 2 * sum(leaf.nbytes for leaf in jax.tree.leaves(steps[0].state))
-    states = 4 * 3000 * 8 * (5 + 5)
-    assert large > small + states
+def test_memory_grows_with_the_batch_at_least_by_its_states() -> None:
+    small, large = (Step("dot", Sizes(5, 8, batch, 20)).peak_bytes for batch in (3, 3000))
+    assert large > small + 4 * 3000 * 8 * (5 + 5)
 
 
 @pytest.mark.exhaustive(sample="session")
 def test_arms_take_turns_for_as_many_rounds_as_asked() -> None:
-    steps, results = compiled(["none", "dot"], TINY)
-    assert results == {name: {"peak_bytes": step.peak_bytes} for name, step in steps.items()}
-    timings = take_turns(steps, 3)
-    assert list(timings) == ["none", "dot"]
-    for timing in timings.values():
-        assert len(timing["seconds"]) == 3
-        assert min(timing["seconds"]) > 0
-        assert timing["steps"] >= 1
+    arms = measure(TINY, ["none", "dot"], 3)["arms"]
+    assert list(arms) == ["none", "dot"]
+    for numbers in arms.values():
+        assert len(numbers["seconds"]) == 3
+        assert min(numbers["seconds"]) > 0 < numbers["peak_bytes"]
+        assert numbers["steps"] >= 1
 
 
 @pytest.mark.slow
 def test_an_arm_that_needs_more_memory_than_is_free_is_left_out(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(worker, "free_bytes", lambda: 1000)
-    steps, results = compiled(["none"], TINY)
-    assert steps == {}
-    assert results["none"]["reason"] == "a step needs 0.0 GB, 0.0 GB are free"
+    monkeypatch.setattr(step_cost, "free_bytes", lambda: 1000)
+    assert measure(TINY, ["none"], 1)["arms"]["none"]["reason"] == (
+        "a step needs 0.0 GB, 0.0 GB are free"
+    )

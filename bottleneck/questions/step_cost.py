@@ -1,22 +1,17 @@
-"""A process that measures one point: an order as JSON on stdin, the result as JSON on stdout.
+"""One point of the benchmark (C9): a training step of every arm at one set of sizes.
 
-It is a process of its own because a worker's memory and threads are set when it starts
+It is measured in a process of its own, because a worker's memory and threads are set when it starts
 (`runs.pool.worker_environment`), and so that no point is influenced by what another left behind.
 All arms of the point are compiled first; then they take turns, A B A B, a group of steps each.
 
 Memory is what XLA's compiled programs state: the bytes of all that goes into a program, of its
 results and of its work space, of whichever program needs more, the gradient's or the optimizer's.
 It is known before anything is allocated and is the same at every call. A process's peak resident
-memory is not: the allocator keeps what it once had, and Python and XLA themselves are in it. It
-leaves out the program's code and what a library takes without XLA. Of a process that takes two
-steps the resident peak rises by as much and by 97 to 99 MB more (2026-11-21, one core: none at
-length 30, 91 and 188 MB; additive at 100, 280 and 379; dot-output at 200, 488 and 587).
+memory is not: it has Python, XLA, and what the allocator keeps, 97 to 99 MB more (2026-11-21).
 """
 
-import json
-import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
@@ -27,51 +22,34 @@ import numpy as np
 from ..corpus.batches import Batch
 from ..corpus.vocabulary import EOS, UNK
 from ..model.translator import create
-from ..questions.cost import OUTPUT
-from ..runs.environment import describe_environment, use_cache
+from ..runs.environment import describe_environment
 from ..settings.concerns import ModelSettings, TrainingSettings
 from ..settings.machine import cores
 from ..training.stack import Stack
 from ..training.step import TrainState, initial_state, make_update
-from .measure import EMBEDDING, Sizes
+from .benchmark import EMBEDDING, Sizes
+from .cost import OUTPUT
 
 TRAINING = TrainingSettings()
 """Clipping and Adam as in a run; warm-up, decay and learning rate change no step's cost."""
 GROUP_SECONDS = 0.3
 """What a group of steps takes, if one step does not take more."""
-PATIENCE = 60.0
-"""Seconds after which a point has had enough rounds, once it has had `FEWEST`."""
-FEWEST = 2
-"""Rounds that count, whatever they take; the one for warming up is not among them."""
 FAILURES = (RuntimeError, MemoryError, OverflowError, ValueError, TypeError)
 """What jax and NumPy raise for sizes that are too large."""
 
 
-def main() -> None:
-    """Read the order, measure, print the result."""
-    order = json.loads(sys.stdin.read())
-    use_cache()
-    facts = describe_environment()
-    machine = {"machine": facts["processor"], "version": facts["bottleneck"]}
-    machine |= {"device": facts["device"], "threads": facts["threads"]}
-    machine |= {"jax": facts["versions"]["jax"]}
-    steps, results = compiled(order["arms"], Sizes(*order["sizes"]))
-    for arm, timing in take_turns(steps, order["repeats"]).items():
-        results[arm] |= timing
-    print(json.dumps({"machine": machine, "arms": results}), flush=True)
+def measure(sizes: Sequence[int], arms: Sequence[str], repeats: int) -> dict[str, Any]:
+    """What is known of the machine, and of each arm: bytes, seconds of each group, steps of one.
 
-
-def compiled(arms: Sequence[str], sizes: Sizes) -> tuple[dict[str, "Step"], dict[str, Any]]:
-    """The arms' steps that fit into the free memory, and what is known of all of them.
-
-    An arm that fails, as with a ``MemoryError``, does not stop the others. Compiling is not timed
-    and takes longest, so it has
-    every core.
+    An arm that fails or does not fit into the free memory has a reason, and does not stop the
+    others. Compiling is not timed and takes longest, so it has every core. The first round is for
+    warming up and is not counted.
     """
-    free, steps, results = free_bytes(), {}, {}
+    steps: dict[str, Step] = {}
+    results: dict[str, dict[str, Any]] = {arm: {} for arm in arms}
+    free = free_bytes()
     with ThreadPoolExecutor(cores()) as pool:
-        for arm, future in [(arm, pool.submit(Step, arm, sizes)) for arm in arms]:
-            results[arm] = {}
+        for arm, future in [(arm, pool.submit(Step, arm, Sizes(*sizes))) for arm in arms]:
             try:
                 step = future.result()
                 results[arm]["peak_bytes"] = step.peak_bytes
@@ -84,24 +62,17 @@ def compiled(arms: Sequence[str], sizes: Sizes) -> tuple[dict[str, "Step"], dict
                 results[arm]["reason"] = lines[0][:200]
             else:
                 steps[arm] = step
-    return steps, results
-
-
-def take_turns(steps: Mapping[str, "Step"], repeats: int) -> dict[str, dict[str, Any]]:
-    """Seconds of a step in each group, by arm, and how many steps a group had.
-
-    The first round is for warming up and is not counted.
-    """
-    counts = {arm: max(1, round(GROUP_SECONDS / step.seconds(1))) for arm, step in steps.items()}
-    seconds: dict[str, list[float]] = {arm: [] for arm in steps}
-    start = time.monotonic()
+    for arm, step in steps.items():
+        count = max(1, round(GROUP_SECONDS / step.seconds(1)))
+        results[arm] |= {"seconds": [], "steps": count}
     for number in range(repeats + 1):
-        if number > FEWEST and time.monotonic() - start > PATIENCE:
-            break
         for arm, step in steps.items():
-            elapsed = step.seconds(counts[arm])
-            seconds[arm] += [elapsed] if number else []
-    return {arm: {"seconds": seconds[arm], "steps": counts[arm]} for arm in steps}
+            elapsed = step.seconds(results[arm]["steps"])
+            results[arm]["seconds"] += [elapsed] if number else []
+    facts = describe_environment()
+    machine = {"machine": facts["processor"], "version": facts["bottleneck"]}
+    machine |= {"device": facts["device"], "threads": facts["threads"]}
+    return {"machine": machine | {"jax": facts["versions"]["jax"]}, "arms": results}
 
 
 def free_bytes() -> int | None:
@@ -111,10 +82,9 @@ def free_bytes() -> int | None:
         return memory["bytes_limit"] - memory.get("bytes_in_use", 0)
     try:
         with open("/proc/meminfo", encoding="utf8") as lines:
-            kilobytes = [line.split()[1] for line in lines if line.startswith("MemAvailable:")]
-    except OSError:
+            return next(1024 * int(line.split()[1]) for line in lines if "MemAvailable" in line)
+    except (OSError, StopIteration):
         return None
-    return 1024 * int(kilobytes[0]) if kilobytes else None
 
 
 @dataclass(frozen=True)
@@ -196,7 +166,3 @@ def random_batch(sizes: Sizes) -> Batch:
         side[:, -1] = EOS
     lengths = np.full(sizes.batch_size, sizes.length, np.int32)
     return Batch(sides[0], lengths, sides[1], lengths)
-
-
-if __name__ == "__main__":
-    main()

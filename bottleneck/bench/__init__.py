@@ -1,1 +1,0 @@
-"""Benchmarks that a user can run: what a step costs, in time and memory (C9)."""
