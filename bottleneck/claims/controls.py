@@ -152,8 +152,8 @@ class Trained:
         return difference(self.attention, self.once)
 
 
-def training_moves_curve(buckets: Sequence[Trained], notes: Sequence[str] = ()) -> Verdict:
-    """C12: it is training, not only capacity; ``notes`` are reported and decide nothing."""
+def training_moves_curve(buckets: Sequence[Trained]) -> Verdict:
+    """C12: it is training, not only capacity."""
     rows = [row for row in buckets if row.once.filled]
     reason = ""
     if not rows:
@@ -176,7 +176,6 @@ def training_moves_curve(buckets: Sequence[Trained], notes: Sequence[str] = ()) 
         + changed(move, "add {} BLEU", "take away {} BLEU")
         + f", {share:z.1%} of what attention adds ({with_interval(gap)})",
         f"what they add in the others: {others}" if others else "",
-        *notes,
         small_buckets({row.bucket: row.sentences for row in rows}),
     ]
     word = "partly" if any(row.move.interval.above_zero for row in rows) else "not held"

@@ -67,7 +67,7 @@ def compare(
     from ..scoring.paired import Resampling
     from ..tables.outputs import read_systems
     from ..tables.page import check_format
-    from ..tables.paired import paired_page
+    from ..tables.score import paired_page
 
     check_format(form)
     scoring = _scoring_settings(edges, resamples, seed)

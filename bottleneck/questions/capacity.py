@@ -29,8 +29,7 @@ from ..figures.plot import Panel, Plot, chosen, data_frame, drawn, facts
 from ..results.folders import read_texts
 from ..settings.errors import UserError
 from ..settings.sweep import Cell, toml_word, varying
-from ..tables.formats import beyond
-from ..tables.page import Page
+from ..tables.page import Page, beyond
 from ..tables.render import new_table
 from .arms import Arm, arms_of, in_buckets
 from .estimates import Estimate, Estimates

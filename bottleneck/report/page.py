@@ -38,16 +38,13 @@ from ..settings.errors import DamagedError, UnwrittenError, UserError
 from ..settings.files import write_text
 from ..settings.sweep import experiment_names, load_sweep
 from ..tables.claims import CAPTION, claims, number, summary
-from ..tables.comparison_groups import alone, listed_runs, pairs
-from ..tables.controlled import only
-from ..tables.decided import Decision, bundle_of, decide_results, holds_results
-from ..tables.formats import with_intervals
+from ..tables.decided import Decision, bundle_of, decide_results, first_runs, holds_results
 from ..tables.lecture import audit_page, lecture_evidence
 from ..tables.names import FIGURES, FIGURES_OF_RUNS, GOLD_TABLE, TABLES
-from ..tables.page import Page
+from ..tables.page import Page, with_intervals
 from ..tables.pages import make_page, study_pages
 from ..tables.render import BarTable
-from ..tables.selection import as_condition
+from ..tables.selection import as_condition, only
 from .explorer import explorer_data
 
 NAMES = (*TABLES, *QUESTIONS, GOLD_TABLE)
@@ -163,9 +160,8 @@ def two_arms(bundle: Bundle | None) -> Bundle | None:
     """The runs that the slides' tables are made of, or those without attention."""
     if bundle is None:
         return None
-    runs = listed_runs(bundle)
-    arms = next((pair.group for pair in pairs(runs)), alone(runs))
-    return bundle if arms is None else only(bundle, arms)
+    arms = first_runs(bundle)
+    return bundle if arms is None else only(bundle, arms["run"])
 
 
 def questions(

@@ -1,15 +1,14 @@
 """Attention weights as text: shades that need neither colour nor a wide window."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from jaxtyping import Float
 from numpy import ndarray
 
 from .render import can_encode
 
-SHADES = " ░▒▓█"
-PLAIN_SHADES = " .:+#"
-"""In place of these where the terminal's encoding has none."""
+SHADES, PLAIN_SHADES = " ░▒▓█", " .:+#"
+"""The second are for a terminal whose encoding lacks the first."""
 LOWEST = (0.0, 0.1, 0.3, 0.5, 0.8)
 """The least weight of each shade."""
 CELL = 2
@@ -26,34 +25,26 @@ def heatmap(
     """Lines of at most ``width`` columns: one row per output word, one column per source word.
 
     Source words are written downwards. Where they do not fit beside each other, the matrix is cut
-    into pieces, one below the other. Raises ValueError where words and weights do not agree.
+    into pieces, one below the other.
     """
-    if weights.shape != (len(output), len(source)):
-        raise ValueError(f"{len(output)} x {len(source)} words for weights {weights.shape}")
     label = max(map(len, output), default=0)
     fit = max(1, (width - label - 1) // CELL)
     lines: list[str] = []
     for start in range(0, len(source), fit):
-        part = slice(start, start + fit)
-        piece = _piece(source[part], output, weights[:, part], label, shades)
-        lines += [*([""] if lines else []), *piece]
+        words = source[start : start + fit]
+        height = max(map(len, words))
+        rows = [
+            ("", letters) for letters in zip(*(word.rjust(height) for word in words), strict=True)
+        ]
+        for word, row in zip(output, weights[:, start : start + fit].tolist(), strict=True):
+            marks = [shades[sum(weight >= least for least in LOWEST[1:])] for weight in row]
+            rows.append((word, [mark * CELL for mark in marks]))
+        lines += [""] if lines else []
+        lines += [
+            f"{word:>{label}} {''.join(cell.ljust(CELL) for cell in cells)}".rstrip()
+            for word, cells in rows
+        ]
     return lines
-
-
-def _piece(
-    source: Sequence[str],
-    output: Sequence[str],
-    weights: Float[ndarray, "output part"],
-    label: int,
-    shades: str,
-) -> Iterator[str]:
-    """The source words downwards, all ending in one line, then one line per output word."""
-    height = max(map(len, source))
-    for letters in zip(*(word.rjust(height) for word in source), strict=True):
-        yield f"{'':<{label}} {''.join(letter.ljust(CELL) for letter in letters)}".rstrip()
-    for word, row in zip(output, weights.tolist(), strict=True):
-        places = (sum(weight >= least for least in LOWEST[1:]) for weight in row)
-        yield f"{word:>{label}} {''.join(shades[place] * CELL for place in places)}".rstrip()
 
 
 def shades_for(encoding: str) -> str:

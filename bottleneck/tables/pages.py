@@ -24,7 +24,6 @@ from .decided import holds_results, judge
 from .names import GOLD_TABLE, TABLES
 from .page import Page
 from .selection import where
-from .studied import load_study, with_texts
 
 SLIDE_WORDS = (
     "Slide L4 (100 numbers per word, 256 for the sentence): "
@@ -52,14 +51,14 @@ def study_pages(study: str, folder: Path, runs: pd.DataFrame | None = None) -> l
 
     The last one has the verdicts. ``runs`` is the folder's tidy table, if it has been read.
     """
-    make = import_module("...questions.question", __name__).find_question(study).pages
+    question = import_module("...questions.question", __name__).find_question(study)
     with made_of(folder, study):
-        frame = load_study(folder, study)
+        frame = question.load(folder)
         if runs is None and holds_results(folder):
             runs = load_results(folder)
         claims = [claim for claim in CLAIMS if claim.study in (study, study.removesuffix("_gold"))]
         judged = [judge(claim, frame, runs)[0] for claim in claims]
-        *first, last = make(frame if runs is None else with_texts(frame, runs))
+        *first, last = question.pages(frame)
         return [*first, replace(last, judged=judged)]
 
 
