@@ -164,7 +164,7 @@ def _translate_sentence(arms: "dict[str, TrainedRun]", sentence: str, alignment:
 def _show_weights(trained: "TrainedRun", translation: "Translation") -> None:
     """Print a heatmap: the output's words down, the source's across."""
     from ..runs.translate import attended
-    from ..tables.heatmap import heatmap, legend, shades_for
+    from ..tables.render import heatmap, legend, shades_for
 
     if trained.settings.model.attention == "none":
         say("  (reads the last state alone: there are no weights to show)\n")

@@ -36,17 +36,13 @@ def claims(decisions: Sequence[Decision]) -> pd.DataFrame:
     that the verdict rests on, ``command`` is what would produce what a verdict lacks. ``low`` to
     ``high`` is the 95 % interval.
     """
+    names = ("value", "low", "high", "verdict", "because", "rule")
     rows = [
         {
             "id": item.claim.id,
             "claim": item.claim.says,
             "measure": item.verdict.measure or item.claim.measure,
-            "value": item.verdict.value,
-            "low": item.verdict.low,
-            "high": item.verdict.high,
-            "verdict": item.verdict.verdict,
-            "because": item.verdict.because,
-            "rule": item.verdict.rule,
+            **{name: getattr(item.verdict, name) for name in names},
             "runs": item.runs,
             "command": item.command,
         }

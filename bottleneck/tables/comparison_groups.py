@@ -70,15 +70,15 @@ def groups(runs: pd.DataFrame, free: Collection[str]) -> list[pd.DataFrame]:
     return sorted((runs.iloc[rows] for rows in places.values()), key=rank)
 
 
-def rank(group: pd.DataFrame) -> tuple[int, int, int, int, str]:
+def rank(group: pd.DataFrame) -> tuple[int, int, int, int]:
     """What puts groups in order, the least first.
 
     That is in how many settings other than seed and updates its first run differs from the
-    lecture's preset, the largest context, the fewest updates, the most seeds, the name.
+    lecture's preset, the largest context, the fewest updates, the most seeds.
     """
     row = first(group)
     distance, size, updates = (int(row[name]) for name in ("distance", SIZE, "updates"))
-    return distance, -size, updates, -group["seed"].nunique(), row["run"]
+    return distance, -size, updates, -group["seed"].nunique()
 
 
 @cache

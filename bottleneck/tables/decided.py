@@ -14,41 +14,56 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
 from ..claims.compression import COMPRESSION_RULE, compression_predicts_loss
 from ..claims.controls import (
     CONTROLS_RULE,
+    PLAIN,
     TRAINING_RULE,
+    Control,
+    Controlled,
+    Trained,
+    Variation,
     selection_beats_compression,
     training_moves_curve,
 )
+from ..claims.controls import UNIFORM as UNIFORM_WEIGHTS
 from ..claims.registry import ATTENTION, CLAIMS, Claim, studied
 from ..claims.rules import RULES, verdict_on
 from ..claims.verdict import FLOOR_BLEU, Verdict, learned, unlearned
 from ..results.bundle import Bundle, load_bundle
 from ..results.discovery import any_finished, results_inside
 from ..results.folders import is_bundle, without_runs
-from ..results.probes import GOLD, command_of, has_probe, made_of
+from ..results.probes import GOLD, has_probe, made_of
 from ..results.schema import BENCHMARK
+from ..scoring.bootstrap import difference
 from ..settings.errors import UserError, counted
-from .comparison import compare, compare_sizes
+from .comparison import arm_of, compare, compare_sizes
 from .comparison_groups import (
     NONE,
     PAIRED,
+    SIZE,
+    TEXT,
+    UNIFORM,
+    WIDTHS,
+    Pair,
     arm_kinds,
+    changed,
     closest,
+    common_seeds,
     context_size_series,
     describe,
+    first,
     groups,
     listed_runs,
     pairs,
     runs_text,
 )
-from .controlled import changes, controlled, twice_trained
 from .run_tables import cells
-from .selection import only, where
+from .selection import as_condition, only, where
 
 NO_SCORES = "the folder does not have the runs that were measured, nor their scores"
 _RULES = {claim: rule.text for claim, rule in RULES.items()}
@@ -58,6 +73,16 @@ WORDS: Mapping[str, str] = {NONE: "without attention", ATTENTION: "with attentio
 
 Judged = tuple[Verdict, pd.DataFrame]
 """A verdict, and the runs or the rows of a study's table that it rests on."""
+
+
+PARAMETERS, LARGER, LONGER = "as many parameters", "a larger context", "twice the training"
+SINGLE = {
+    "reverse_source=true": "source reversed",
+    "bidirectional=true": "encoder bidirectional",
+    "initial_state=zero": "decoder started from zero",
+}
+"""Settings that are a control without attention, and a variation of both arms."""
+EXPECTED = (UNIFORM_WEIGHTS, PARAMETERS, LARGER, *SINGLE.values(), LONGER)
 
 
 @dataclass(frozen=True)
@@ -148,21 +173,13 @@ def decision(
 
 def _command(claim: Claim, folder: Path, bundle: Bundle | None) -> str:
     """What measures a claim, in the folder where its runs can be; else in the command's default."""
-    words, store = f"bottleneck {claim.command}", not without_runs(folder)
-    of_several = bundle is None and bool(results_inside(folder))
+    words = f"bottleneck {claim.command}"
+    several = bundle is None and bool(results_inside(folder))
+    if without_runs(folder) and claim.makes != "bench":
+        return words
     if claim.makes:
-        place = folder / claim.home if of_several else folder
-        takes = store or claim.makes == "bench"
-        return f"{words} --out {shlex.quote(str(place))}" if takes else words
-    suits = store and not of_several
-    if bundle is not None:
-        texts = set(bundle.runs["corpus"])
-        knows = not claim.known or bool(texts & set(claim.known))
-        if claim.id == "C7" and store and texts == {"files"}:
-            words, knows = f"bottleneck {command_of(GOLD)}", True
-        has_arms = set(claim.arms) <= arm_kinds(bundle.runs["attention"])
-        suits = suits and knows and has_arms and not claim.own_runs
-    return f"{words} --results {shlex.quote(str(folder))}" if suits else words
+        return f"{words} --out {shlex.quote(str(folder / claim.home if several else folder))}"
+    return words if several or claim.own_runs else f"{words} --results {shlex.quote(str(folder))}"
 
 
 def first_runs(bundle: Bundle) -> pd.DataFrame | None:
@@ -290,3 +307,85 @@ def _low(rows: pd.DataFrame) -> dict[str, tuple[str, float]]:
         if not learned(bleu):
             low[str(arm)] = bucket, bleu
     return low
+
+
+# What the rules of C10 and C12 take: controls and longer training, beside the two arms.
+
+
+def changes(runs: pd.DataFrame, pair: Pair) -> dict[str, pd.DataFrame]:
+    """The runs of the pair's arms and of uniform weights with one thing changed, by its name."""
+    bases = {row["attention"]: row for row in map(first, (pair.none, pair.attention))}
+    bases[UNIFORM] = bases[NONE]
+    parts: dict[str, list[pd.DataFrame]] = {}
+    for arm in groups(runs[runs["attention"].isin(list(bases))], {"seed"}):
+        row = first(arm)
+        name = _change(row, bases[row["attention"]], first(pair.attention)["parameters"])
+        parts.setdefault(name, []).append(arm)
+    return {name: pd.concat(arms) for name, arms in parts.items() if name}
+
+
+def _change(row: Mapping[str, Any], base: Mapping[str, Any], parameters: int) -> str:
+    """What a run has that the base has not; empty where it is not one thing with a name."""
+    differing = changed(row, base)
+    if not differing:
+        return PLAIN
+    if differing == ["attention"]:
+        return UNIFORM_WEIGHTS
+    if SIZE in differing and {*differing} <= {SIZE, *WIDTHS}:
+        return f"{LARGER} ({row[SIZE]})" if row[SIZE] > base[SIZE] else ""
+    if len(differing) > 1:
+        return ""
+    (column,) = differing
+    names = {
+        "joined": f"{row['joined']} sentences joined",
+        "updates": LONGER if row["updates"] == 2 * base["updates"] else "",
+        "hidden_size": PARAMETERS if row["parameters"] >= parameters else "",
+    }
+    return names.get(column) or SINGLE.get(f"{column}={as_condition(row[column])}", "")
+
+
+def controlled(bundle: Bundle, pair: Pair) -> tuple[Controlled, pd.DataFrame]:
+    """Both arms beside the controls that there are, in the longest filled bucket, and the runs.
+
+    BLEU is 0 to 100; every control is compared with attention on the seeds that both have. A
+    variation is of both arms, in the longest bucket of its own test sentences.
+    """
+    attention = arm_of(bundle, pair.attention)
+    place, text = attention.longest, pair.none[TEXT].iloc[0]
+    controls, variations, used = [], [], [pair.runs]
+    for name, rows in changes(listed_runs(bundle), pair).items():
+        plain = rows["attention"].isin([NONE, UNIFORM])
+        control, base = common_seeds(rows[plain & (rows[TEXT] == text)], pair.attention)
+        if len(control):
+            arms = (arm_of(bundle, arm).estimates[place] for arm in (control, base))
+            controls.append(Control(name, *arms))
+            used.append(control)
+        both = common_seeds(rows[plain], rows[~plain])
+        varies = name in SINGLE.values() or name.endswith("joined")
+        if varies and len(both[0]) and rows[TEXT].nunique() == 1:
+            none, other = (arm_of(bundle, arm) for arm in both)
+            gain = difference(other.estimates[other.longest], none.estimates[none.longest])
+            variations.append(Variation(name, gain))
+            used += both
+    measured = Controlled(
+        bucket=attention.buckets[place],
+        sentences=attention.n[place],
+        attention=attention.estimates[place],
+        controls=tuple(controls),
+        variations=tuple(variations),
+        lacking=tuple(
+            name for name in EXPECTED if not any(item.name.startswith(name) for item in controls)
+        ),
+    )
+    return measured, pd.concat(used).drop_duplicates("run")
+
+
+def twice_trained(bundle: Bundle, pair: Pair) -> tuple[list[Trained], pd.DataFrame] | None:
+    """None trained twice as long beside both arms, of common seeds; None where that was not run."""
+    longer = changes(listed_runs(bundle), pair).get(LONGER, pair.none[:0])
+    parts = common_seeds(pair.none, longer[longer["attention"] == NONE], pair.attention)
+    if parts[0].empty:
+        return None
+    arms = [arm_of(bundle, part) for part in parts]
+    rows = zip(arms[0].buckets, arms[0].n, *(arm.estimates for arm in arms), strict=True)
+    return [Trained(*row) for row in rows], pd.concat(parts)

@@ -64,8 +64,8 @@ def read_systems(
 ) -> tuple[Output, Output]:
     """Two systems, a run's folder or a file of translations each, checked to be of one test set.
 
-    A file needs the two files of its test set; a run that is given with them is checked against
-    them. Raises ``UsageError`` where one is missing, ``UserError`` for two test sets.
+    A file needs the two files of its test set; a run has its own. Raises ``UsageError`` where one
+    is missing, ``UserError`` for two test sets.
     """
     files = {"--references": references, "--sources": sources}
     missing = [option for option, path in files.items() if path is None]
@@ -82,10 +82,6 @@ def read_systems(
                 f"{label} {str(path)!r} is no run's folder; for a file of translations give "
                 "--references and --sources too"
             )
-        if path.is_dir() and references and sources:
-            gold, text = (lines_as_given(str(file), option) for option, file in files.items())
-            named = f"--references {str(references)!r}"
-            _require_one_text(systems[-1], Output(named, text, gold, ()))
     _require_one_text(*systems)
     return systems[0], systems[1]
 

@@ -10,10 +10,9 @@ from planted_arms import LOW, Store
 
 from seq2seq_bottleneck.results.bundle import load_bundle
 from seq2seq_bottleneck.settings.run import SCHEMA_VERSION
-from seq2seq_bottleneck.tables.caption import seed_lines
 from seq2seq_bottleneck.tables.comparison import compare
 from seq2seq_bottleneck.tables.names import TABLES
-from seq2seq_bottleneck.tables.pages import make_page
+from seq2seq_bottleneck.tables.pages import make_page, seed_lines
 from seq2seq_bottleneck.tables.studied import caption as study_caption
 
 FALLING = {"none": LOW, "additive": [0.1] * 5}

@@ -17,8 +17,14 @@ from seq2seq_bottleneck.scoring.bootstrap import difference
 from seq2seq_bottleneck.settings.sweep import load_sweep, make_grid
 from seq2seq_bottleneck.tables.comparison import compare
 from seq2seq_bottleneck.tables.comparison_groups import first, pairs
-from seq2seq_bottleneck.tables.controlled import EXPECTED, changes
-from seq2seq_bottleneck.tables.decided import NO_SCORES, decide_results, decision, judge
+from seq2seq_bottleneck.tables.decided import (
+    EXPECTED,
+    NO_SCORES,
+    changes,
+    decide_results,
+    decision,
+    judge,
+)
 from seq2seq_bottleneck.tables.pages import study_pages
 from seq2seq_bottleneck.tables.run_tables import run_data
 from seq2seq_bottleneck.tables.selection import where
@@ -189,8 +195,6 @@ def test_without_attention_the_failure_pattern_alone_is_decided(tmp_path):
 
 # What is to be run, and in which folder.
 
-GOLD = "alignment --gold FILE --source FILE --target FILE"
-
 
 def test_a_folder_without_runs_is_not_refused_and_names_what_to_run(tmp_path):
     decisions = decide_results(tmp_path)
@@ -212,31 +216,6 @@ def test_a_bundle_without_its_store_is_not_named_as_the_place_of_new_runs(tmp_pa
     assert commands["L-VIND"] == "bottleneck reproduce"
     assert commands["C3"] == "bottleneck study survival"
     assert commands["C9"] == f"bottleneck bench --out {folder}"
-
-
-@pytest.mark.parametrize(
-    ("arms", "corpus", "here", "elsewhere"),
-    [
-        (["none"], "grammar", {"C13": "embeddings", "C14": "reading"},
-         {"C6": "information", "C8": "gradients", "C11": "length"}),
-        (["uniform"], "grammar", {}, {"C7": "alignment"}),
-        (["none", "additive"], "grammar", {"C8": "gradients"}, {"C2": "capacity"}),
-        (["none", "additive"], "copy", {"C7": "alignment"},
-         {"C3": "survival", "C13": "embeddings"}),
-        (["none", "additive"], "files", {"C7": GOLD, "C14": "reading"},
-         {"C8": "gradients", "C13": "embeddings"}),
-    ],
-)  # fmt: skip
-def test_a_study_is_put_to_runs_that_have_what_it_asks_for(arms, corpus, here, elsewhere, tmp_path):
-    store = Store(tmp_path / "my runs")
-    for arm in arms:
-        store.add(arm, arm, LOW, corpus={"name": corpus})
-    folder = store.write()
-    commands = {item.claim.id: item.command for item in decide_results(folder)}
-    for claim, words in here.items():
-        assert commands[claim] == f"bottleneck study {words} --results '{folder}'"
-    for claim, study in elsewhere.items():
-        assert commands[claim] == f"bottleneck study {study}"
 
 
 @pytest.mark.slow

@@ -9,17 +9,21 @@ from planted import write_planted, write_sizes
 from rich.console import Console
 
 from seq2seq_bottleneck.results.bundle import load_bundle
-from seq2seq_bottleneck.tables.heatmap import CELL, SHADES, heatmap, legend, shades_for
 from seq2seq_bottleneck.tables.names import TABLES
 from seq2seq_bottleneck.tables.pages import make_page
 from seq2seq_bottleneck.tables.render import (
+    CELL,
     EIGHTHS,
     MEASURE,
     SCALE,
+    SHADES,
     bar,
+    heatmap,
+    legend,
     new_table,
     print_prose,
     ranged,
+    shades_for,
 )
 
 WIDTHS = (80, 100, 140)
