@@ -7,7 +7,6 @@ not measured is blank.
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from types import SimpleNamespace
 from typing import Any
 
 import pandas as pd
@@ -151,7 +150,9 @@ def _row(comparison: Comparison, place: int) -> dict[str, Any]:
         row |= {"slide_none": printed.none, "slide_attention": printed.attention}
         row["slide_improvement"] = printed.improvement_percent
     if none.n[place]:
-        slide = slide_row(ratio)
+        # The row of L4 with the highest unrounded ratio that is not above this one, else the first.
+        lower = [row for row in L4 if row.ratio <= ratio] or [L4[0]]
+        slide = max(lower, key=lambda row: row.ratio)
         row |= {"slide_words": slide.words, "slide_ratio": slide.printed_ratio}
         row["slide_word"] = slide.quality
     return row
@@ -162,11 +163,6 @@ def _relative(measured: Estimate, base: Estimate | None) -> Estimate | None:
     if base is None or not measured.filled or not base.value >= LEAST_BASE:
         return None
     return percent_change(measured, base)
-
-
-def slide_row(ratio: float) -> SimpleNamespace:
-    """The row of L4 with the highest unrounded ratio that is not above this one, else the first."""
-    return max((row for row in L4 if row.ratio <= ratio), key=lambda row: row.ratio, default=L4[0])
 
 
 def cells(sizes: Sequence[Comparison]) -> list[Cell]:
