@@ -224,8 +224,8 @@ REFUSED = {
     f"score --hypotheses . {TESTED}": "--hypotheses '.' is a folder",
     f"compare a.fr absent {TESTED}": "system B 'absent' ... exist",
     f"compare short.fr a.en {TESTED}": "system A ... 'short.fr' has 59 lines",
-    f"{SCORE} --edges 5,40": "60 sources fill only bucket 5-39 ... two are needed",
-    f"{COMPARE} --edges 5,40": "60 sources fill only bucket 5-39 ... two are needed",
+    f"{SCORE} --edges 5,40": "the 60 sentences of ... fill only bucket 5-39 ... two are needed",
+    f"{COMPARE} --edges 5,40": "the 60 sentences of ... fill only bucket 5-39 ... two are needed",
 }
 """Exit code 1."""
 
