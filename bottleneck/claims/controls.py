@@ -130,8 +130,8 @@ class Trained:
     attention: Resampled
 
 
-def training_moves_curve(buckets: Sequence[Trained], notes: Sequence[str] = ()) -> Judgement | str:
-    """C12: it is training, not only capacity; ``notes`` are reported and decide nothing."""
+def training_moves_curve(buckets: Sequence[Trained]) -> Judgement | str:
+    """C12: it is training, not only capacity."""
     rows = [row for row in buckets if row.once.filled]
     if not rows:
         return "no bucket is filled"
@@ -154,7 +154,6 @@ def training_moves_curve(buckets: Sequence[Trained], notes: Sequence[str] = ()) 
         + move.change("add {} BLEU", "take away {} BLEU", "{:z.2f}")
         + f", {share:z.1%} of what attention adds ({gap.text('{:z.2f}')})",
         f"what they add in the others: {others}" if others else "",
-        *notes,
         small_buckets({row.bucket: row.sentences for row in rows}),
     ]
     held = move.low > 0 and share >= LEAST_SHARE

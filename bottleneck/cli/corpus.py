@@ -33,10 +33,10 @@ def list_corpora(
 
     from ..corpus.download import CORPORA, read_source
     from ..results.bundle import tidy_csv
-    from ..tables.formats import check_known
+    from ..tables.page import check_format
     from ..tables.render import new_table, print_prose
 
-    check_known(form, ("rich", "csv"))
+    check_format(form, ("rich", "csv"))
     table = new_table("", ["name", "pairs", "MB", "licence", "cite", "here"], texts=1)
     rows = []
     for name, corpus in CORPORA.items():

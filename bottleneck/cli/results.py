@@ -67,10 +67,11 @@ def claims(
     ] = "rich",
 ) -> None:
     """Decide the lecture's claims, or say what would decide them."""
-    from ..tables.claims import check_format, print_claims, render
+    from ..tables.claims import FORMATS, print_claims, render
     from ..tables.decided import bundle_of, decide_results
+    from ..tables.page import check_format
 
-    check_format(form)
+    check_format(form, FORMATS)
     folder = options.results_folder(results)
     options.check_is_folder(folder)
     bundle = bundle_of(folder)

@@ -62,7 +62,7 @@ def compare(
     """
     from ..scoring.paired import Resampling
     from ..tables.outputs import read_systems
-    from ..tables.paired import paired_page
+    from ..tables.score import paired_page
 
     scoring = _scoring(edges, resamples, seed)
     systems = read_systems(a, b, references, sources)

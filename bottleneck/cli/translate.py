@@ -147,7 +147,7 @@ def _translate_text(trained: "TrainedRun", lines: Iterator[str], alignment: bool
 def _translate_sentence(arms: "dict[str, TrainedRun]", sentence: str, alignment: bool) -> None:
     """Print a line per arm; with ``alignment`` a heatmap: output words down, source across."""
     from ..runs.translate import attended
-    from ..tables.heatmap import heatmap, legend, shades_for
+    from ..tables.render import heatmap, legend, shades_for
 
     console, width, unknown = output(), max(map(len, arms)), []
     shades = shades_for(console.encoding)

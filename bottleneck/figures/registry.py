@@ -21,7 +21,6 @@ from ..settings.errors import UsageError, UserError, did_you_mean, plain
 from ..settings.files import write_bytes, write_text
 from ..tables.names import FIGURES, FIGURES_OF_RUNS, GOLD_TABLE
 from ..tables.selection import where as narrowed
-from ..tables.studied import load_study
 from . import runs
 from .draw import draw
 from .heatmaps import Chart, attention_chart, context_length_chart
@@ -71,7 +70,8 @@ def check_name(name: str, where: Sequence[str]) -> None:
 def study_plot(study: str, folder: Path) -> Plot:
     """What the figure of a question of `QUESTIONS` or `GOLD` shows, from ``probes/NAME.csv``."""
     questions = import_module("...questions.question", __name__)  # a room above this one
-    return questions.find_question(study).plot(load_study(folder, study))
+    question = questions.find_question(study)
+    return question.plot(question.load(folder))
 
 
 def check_figure_file(path: Path) -> None:

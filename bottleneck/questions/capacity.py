@@ -27,8 +27,7 @@ from ..figures.plot import facts
 from ..results.folders import read_texts
 from ..settings.errors import UserError
 from ..settings.sweep import Cell, varying
-from ..tables.formats import beyond
-from ..tables.page import Page
+from ..tables.page import Page, beyond
 from ..tables.render import new_table
 from ..tables.studied import caption
 from .arms import Arm, arms_of, in_buckets

@@ -37,16 +37,13 @@ from ..settings.errors import DamagedError, UnwrittenError, UserError
 from ..settings.files import write_text
 from ..settings.sweep import experiment_names, load_sweep
 from ..tables.claims import CAPTION, claims, number, summary
-from ..tables.comparison_groups import alone, listed_runs, pairs
-from ..tables.controlled import only
 from ..tables.decided import Decision, bundle_of, decide_results, holds_results
-from ..tables.formats import with_intervals
 from ..tables.lecture import audit_page, lecture_evidence
 from ..tables.names import FIGURES, FIGURES_OF_RUNS, GOLD_TABLE, TABLES
-from ..tables.page import Page
+from ..tables.page import Page, with_intervals
 from ..tables.pages import make_page, study_pages
 from ..tables.render import BarTable
-from ..tables.selection import as_condition
+from ..tables.selection import as_condition, only
 from .explorer import explorer_data
 
 NAMES = (*TABLES, *QUESTIONS, GOLD_TABLE)

@@ -64,8 +64,7 @@ class Bundle:
     """Results in memory: see ``schema`` for the columns of ``runs``.
 
     ``sentences`` are the counts of each run's test sentences; ``stored`` are the run folders by
-    name, none where a bundle was read; ``chosen`` are the setting columns of which `where` was
-    given several values.
+    name, none where a bundle was read.
     """
 
     folder: Path
@@ -73,7 +72,6 @@ class Bundle:
     sentences: Mapping[str, Counts]
     environment: Mapping[str, Any]
     stored: Mapping[str, Path] = field(default_factory=dict)
-    chosen: frozenset[str] = frozenset()
 
     @property
     def names(self) -> list[str]:

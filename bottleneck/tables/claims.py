@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from .decided import Decision
-from .formats import check_known, csv, json, markdown
+from .page import check_format, csv, json_text, markdown
 from .render import MEASURE, print_prose
 
 TITLE = "The lecture's claims"
@@ -19,7 +19,6 @@ LEFT, GAP = 14, 2
 """Columns of the ids and verdicts (``L-VIND-largest``), and between these and the rest."""
 FORMATS = ("rich", "csv", "markdown", "json")
 """The forms of the claims; ``rich`` is the terminal's."""
-
 CAPTION = (
     "The rule of every verdict is written in code (bottleneck/claims/), as it was before the "
     "reference runs; changes are dated in results/LOG.md. --format csv, markdown and json have the "
@@ -37,17 +36,13 @@ def claims(decisions: Sequence[Decision]) -> pd.DataFrame:
     that the verdict rests on, ``command`` is what would produce what a verdict lacks. ``low`` to
     ``high`` is the 95 % interval.
     """
+    names = ("value", "low", "high", "verdict", "because", "rule")
     rows = [
         {
             "id": item.claim.id,
             "claim": item.claim.says,
             "measure": item.verdict.measure or item.claim.measure,
-            "value": item.verdict.value,
-            "low": item.verdict.low,
-            "high": item.verdict.high,
-            "verdict": item.verdict.verdict,
-            "because": item.verdict.because,
-            "rule": item.verdict.rule,
+            **{name: getattr(item.verdict, name) for name in names},
             "runs": item.runs,
             "command": item.command,
         }
@@ -65,69 +60,56 @@ def summary(decisions: Sequence[Decision]) -> str:
 
 def number(row: Mapping[str, object]) -> str:
     """``45.7 [41.0, 50.1]``, as many digits as the greatest of them needs; empty without one."""
+    known = [row[name] for name in ("value", "low", "high") if not pd.isna(row[name])]
     if pd.isna(row["value"]):
         return ""
-    ends = [row["low"], row["high"]]
-    greatest = max(abs(value) for value in (row["value"], *ends) if not pd.isna(value))
+    greatest = max(map(abs, known))
     form = f"{{:.{1 if greatest >= 10 else 2 if greatest >= 0.1 else 4}f}}"
-    if any(map(pd.isna, ends)):
-        return form.format(row["value"])
-    return f"{form.format(row['value'])} [{', '.join(map(form.format, ends))}]"
+    value, *ends = map(form.format, known)
+    return f"{value} [{', '.join(ends)}]" if len(ends) == 2 else value
 
 
-def _block(row: Mapping[str, str]) -> Table:
-    """A claim for a terminal: id and verdict on the left; on the right claim, number, why, runs."""
-    grid = Table.grid(padding=(0, GAP, 0, 0))
-    grid.add_column(min_width=LEFT, max_width=LEFT)
-    grid.add_column()
-    left = Text(row["id"], style="bold")
-    left.append(f"\n{row['verdict']}", style=f"not bold {VERDICTS[row['verdict']]}")
-    value = number(row)
-    lines = [
-        Text(row["claim"], style="bold"),
-        Text(f"{value}  {row['measure']}" if value else ""),
-        Text(f"{row['because']}."),
-        Text(row["runs"], style="dim"),
-    ]
-    grid.add_row(left, Group(*filter(None, lines)))
-    return grid
+def render(decisions: Sequence[Decision], form: str) -> str:
+    """The claims as text in one of `FORMATS` but ``rich``.
 
-
-def _markdown(decisions: Sequence[Decision]) -> str:
-    """A table of ids, verdicts and numbers; below it why, by which rule, and what is lacking."""
+    Markdown has a table of ids, verdicts and numbers; below it why, by which rule, and what is
+    lacking.
+    """
+    check_format(form, FORMATS)
     frame = claims(decisions)
-    rows = frame.to_dict("records")
-    short = frame[["id", "claim", "verdict", "measure"]].assign(
-        number=[number(row) for row in rows], runs=frame["runs"]
-    )
-    lines = []
+    if form == "csv":
+        return csv(frame)
+    if form == "json":
+        return json_text("claims", TITLE, frame, caption=list(CAPTION))
+    rows, lines = frame.to_dict("records"), []
     for row in rows:
         lines.append(f"{row['id']}: {row['verdict']}: {row['because']}.")
         lines.append(f"Rule: {row['rule']}")
         lines += [f"Command: {row['command']}"] if row["command"] else []
+    short = frame[["id", "claim", "verdict", "measure"]]
+    short = short.assign(number=[number(row) for row in rows], runs=frame["runs"])
     return markdown(short, f"{TITLE}: {summary(decisions)}", [*lines, *CAPTION])
 
 
-def check_format(form: str) -> None:
-    """Refuse what is not in `FORMATS` as a ``UsageError``."""
-    check_known(form, FORMATS)
-
-
-def render(decisions: Sequence[Decision], form: str) -> str:
-    """The claims as text in one of `FORMATS` but ``rich``."""
-    check_format(form)
-    if form == "markdown":
-        return _markdown(decisions)
-    frame = claims(decisions)
-    return csv(frame) if form == "csv" else json("claims", TITLE, frame, caption=list(CAPTION))
-
-
 def print_claims(decisions: Sequence[Decision], console: Console) -> None:
-    """Print every claim for a terminal of 80 columns or more."""
+    """Print every claim: id and verdict on the left; on the right claim, number, why, runs."""
     print_prose(console, f"{TITLE}. {summary(decisions)}", "bold")
     for row in claims(decisions).to_dict("records"):
+        grid = Table.grid(padding=(0, GAP, 0, 0))
+        grid.add_column(min_width=LEFT, max_width=LEFT)
+        grid.add_column()
+        left = Text(row["id"], style="bold")
+        left.append(f"\n{row['verdict']}", style=f"not bold {VERDICTS[row['verdict']]}")
+        value = number(row)
+        lines = [
+            Text(row["claim"], style="bold"),
+            Text(f"{value}  {row['measure']}" if value else ""),
+            Text(f"{row['because']}."),
+            Text(row["runs"], style="dim"),
+        ]
+        grid.add_row(left, Group(*filter(None, lines)))
         console.print()
-        console.print(Constrain(_block(row), MEASURE))
+        console.print(Constrain(grid, MEASURE))
         if row["command"]:  # it is copied, so that only the terminal may break it
             console.print(f"{' ' * (LEFT + GAP)}{row['command']}", markup=False, soft_wrap=True)
     console.print()

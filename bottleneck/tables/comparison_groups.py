@@ -1,8 +1,7 @@
-"""Which runs of a bundle belong together: a bundle may have those of several sweeps.
+"""Which runs of a bundle belong together, and how arms are called.
 
-A group are runs that differ in nothing but the columns that a claim or a table is about. If several
-groups would do, the one closest to preset `lecture` is taken. Settings decide, not the sweep or
-group that a run was made for.
+A group are runs that have the same settings and text, but for the columns that a table or a claim
+is about. Of several groups the one nearest to preset `lecture` comes first.
 """
 
 from collections import Counter
@@ -11,7 +10,6 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from ..claims.registry import ATTENTION
@@ -22,17 +20,13 @@ from ..settings.errors import counted
 from ..settings.run import RunSettings, resolve
 from .selection import as_condition
 
-NONE = "none"
-UNIFORM = "uniform"
-SIZE = "context_size"
-TEXT = "corpus_fingerprint"
+NONE, UNIFORM = "none", "uniform"
+SIZE, TEXT = "context_size", "corpus_fingerprint"
 MOST_POINTS = 20
 """So many seeds of an arm are listed one by one."""
 PAIRED = frozenset({"attention", "seed", "updates"})
 """Columns in which the runs of one comparison may differ; of the updates it takes the fewest."""
-ARM = frozenset({"seed"})
-"""The column in which the runs of one arm differ."""
-WIDTHS = frozenset({"hidden_size", "attention_size"})
+WIDTHS = ("hidden_size", "attention_size")
 """Columns of the sizes that follow the context if they are not set."""
 
 
@@ -58,41 +52,38 @@ def listed_runs(bundle: Bundle) -> pd.DataFrame:
     return bundle.runs.drop_duplicates("run")
 
 
-def groups(runs: pd.DataFrame, free: Collection[str], same_text: bool = True) -> list[pd.DataFrame]:
-    """Runs that have the same settings outside ``free`` and, with ``same_text``, the same text.
+def groups(runs: pd.DataFrame, free: Collection[str]) -> list[pd.DataFrame]:
+    """Runs that have the same settings outside ``free`` and the same text, in the order of `rank`.
 
-    Groups are in the order of their first runs. The column ``distance`` says in how many settings,
-    except seed and updates, a run differs from the lecture's preset.
+    With the seed alone as ``free`` these are the arms.
     """
-    runs = runs.assign(distance=_distance(runs, _lecture(), ("seed", "updates")))
-    columns = [name for name in SETTING_COLUMNS if name not in free] + [TEXT] * same_text
+    distance = pd.Series(0, index=runs.index)
+    for name, value in setting_columns(_lecture()).items():
+        if name not in ("seed", "updates"):
+            distance += runs[name].map(as_condition) != as_condition(value)
+    runs = runs.assign(distance=distance)
+    columns = [name for name in (*SETTING_COLUMNS, TEXT) if name not in free]
     codes = [pd.factorize(runs[name], use_na_sentinel=False)[0] for name in columns]
-    rows: dict[bytes, list[int]] = {}
-    for position, row in enumerate(np.stack(codes, axis=1)):
-        rows.setdefault(row.tobytes(), []).append(position)
-    return [runs.iloc[positions] for positions in rows.values()]
+    places: dict[tuple, list[int]] = {}
+    for place, key in enumerate(zip(*codes, strict=True)):
+        places.setdefault(key, []).append(place)
+    return sorted((runs.iloc[rows] for rows in places.values()), key=rank)
 
 
-def _distance(runs: pd.DataFrame, settings: RunSettings, free: Collection[str]) -> pd.Series:
-    """In how many settings outside ``free`` each row differs from these."""
-    count = pd.Series(0, index=runs.index)
-    for column, value in setting_columns(settings).items():
-        if column not in free:
-            same = runs[column].isna() if value is None else (runs[column] == value).fillna(False)
-            count += ~same.astype(bool)
-    return count
+def rank(group: pd.DataFrame) -> tuple[int, int, int, int]:
+    """What puts groups in order, the least first.
+
+    That is in how many settings other than seed and updates its first run differs from the
+    lecture's preset, the largest context, the fewest updates, the most seeds.
+    """
+    row = first(group)
+    distance, size, updates = (int(row[name]) for name in ("distance", SIZE, "updates"))
+    return distance, -size, updates, -group["seed"].nunique()
 
 
-def like(runs: pd.DataFrame, settings: RunSettings, free: Collection[str]) -> pd.Series:
-    """Whether each row has these settings, outside ``free``."""
-    return _distance(runs, settings, free) == 0
-
-
-def _order(runs: pd.DataFrame) -> tuple[int, int, int, int, str]:
-    """Distance from the lecture's settings, largest context, fewest updates, most seeds, name."""
-    row = first(runs)
-    numbers = int(row["distance"]), -int(row[SIZE]), int(row["updates"])
-    return *numbers, -runs["seed"].nunique(), row["run"]
+@cache
+def _lecture() -> RunSettings:
+    return resolve("lecture")
 
 
 def pairs(runs: pd.DataFrame) -> list[Pair]:
@@ -105,7 +96,7 @@ def pairs(runs: pd.DataFrame) -> list[Pair]:
                 without = subset["attention"] == NONE
                 arms = common_seeds(subset[without], subset[~without])
                 result += [Pair(*arms, both)] if len(arms[0]) else []
-    return sorted(result, key=lambda pair: _order(pair.attention))
+    return sorted(result, key=lambda pair: rank(pair.attention))
 
 
 def common_seeds(*arms: pd.DataFrame) -> Sequence[pd.DataFrame]:
@@ -114,21 +105,11 @@ def common_seeds(*arms: pd.DataFrame) -> Sequence[pd.DataFrame]:
     return [arm[arm["seed"].isin(common)] for arm in arms]
 
 
-def alone(runs: pd.DataFrame) -> pd.DataFrame | None:
-    """The group without attention that is closest to the lecture's settings; None if none is."""
-    return min(groups(runs[runs["attention"] == NONE], PAIRED), key=_order, default=None)
-
-
 def closest(runs: pd.DataFrame, arms: Collection[str]) -> pd.DataFrame | None:
-    """The group closest to the lecture's settings that has these arms; None if none has.
-
-    ``arms`` are kinds (`arm_kinds`). Of its updates the fewest with which it has them are taken.
-    """
-    candidates = []
-    for group in groups(runs, PAIRED):
-        trained = (rows for _, rows in group.groupby("updates"))
-        candidates += [rows for rows in trained if set(arms) <= arm_kinds(rows["attention"])][:1]
-    return min(candidates, key=_order, default=None)
+    """The first group that has these kinds of arms (`arm_kinds`), with the fewest updates."""
+    known = [group for group in groups(runs, PAIRED - {"updates"})
+             if set(arms) <= arm_kinds(group["attention"])]  # fmt: skip
+    return known[0] if known else None
 
 
 def arm_kinds(attentions: Iterable[str]) -> set[str]:
@@ -138,54 +119,14 @@ def arm_kinds(attentions: Iterable[str]) -> set[str]:
 
 
 def context_size_series(runs: pd.DataFrame) -> pd.DataFrame | None:
-    """The runs without attention of one group over context sizes; None if there are none.
+    """The runs without attention of the group with the most context sizes; None without any.
 
-    The group with the most sizes; of several one in which the context size alone varies, then the
-    closest to the lecture's settings.
+    The context size alone varies in it, or all widths with it where they do so in every run.
     """
     none = runs[runs["attention"] == NONE]
-    grown = none[(none[list(WIDTHS)].to_numpy() == none[[SIZE]].to_numpy()).all(axis=1)]
-    candidates = [_series(none, SIZE, PAIRED), _series(grown, SIZE, PAIRED | WIDTHS)]
-    return max(
-        (group for group in candidates if group is not None),
-        key=lambda group: group[SIZE].nunique(),
-        default=None,
-    )
-
-
-def trained_length_series(runs: pd.DataFrame) -> pd.DataFrame | None:
-    """The runs of one group over the longest sentence trained on; None if that does not vary.
-
-    The vocabulary, and so the text, differs with the length.
-    """
-    series = _series(runs, "train_max_words", ARM | {"attention"}, same_text=False)
-    varies = series is not None and series["train_max_words"].nunique() > 1
-    return series if varies else None
-
-
-def _series(
-    runs: pd.DataFrame, column: str, free: Collection[str], same_text: bool = True
-) -> pd.DataFrame | None:
-    """The group with the most values of a column, then the closest to the lecture's settings."""
-    return max(
-        groups(runs, {*free, column}, same_text),
-        key=lambda group: (group[column].nunique(), -group["distance"].min()),
-        default=None,
-    )
-
-
-def changed(row: Mapping[str, Any], base: Mapping[str, Any]) -> set[str]:
-    """The settings' columns, except the seed, in which two runs differ."""
-    return {
-        name
-        for name in SETTING_COLUMNS
-        if name != "seed" and as_condition(row[name]) != as_condition(base[name])
-    }
-
-
-def first(runs: pd.DataFrame) -> dict[str, Any]:
-    """The first of these runs, by column."""
-    return runs.iloc[0].to_dict()
+    widths = WIDTHS if following_widths(none) == {*WIDTHS} else ()
+    series = groups(none, {*PAIRED, SIZE, *widths})
+    return max(series, key=lambda group: group[SIZE].nunique(), default=None)
 
 
 def following_widths(runs: pd.DataFrame) -> frozenset[str]:
@@ -193,28 +134,18 @@ def following_widths(runs: pd.DataFrame) -> frozenset[str]:
     return frozenset(name for name in WIDTHS if (runs[name] == runs[SIZE]).all())
 
 
-def describe(runs: pd.DataFrame) -> str:
-    """``4 runs: none, additive, seed 1, 2``, with what else distinguishes the arms."""
-    runs = runs.drop_duplicates("run")
-    seeds: dict[str, list[int]] = {}
-    for name, seed in zip(arm_names(runs), runs["seed"], strict=True):
-        seeds.setdefault(name, []).append(int(seed))
-    return runs_text(len(runs), seeds)
+def changed(row: Mapping[str, Any], base: Mapping[str, Any]) -> list[str]:
+    """The columns of settings, except the seed, in which two runs differ."""
+    return [
+        name
+        for name in SETTING_COLUMNS
+        if name != "seed" and as_condition(row[name]) != as_condition(base[name])
+    ]
 
 
-def arm_names(runs: pd.DataFrame) -> list[str]:
-    """A name per row: ``none updates=4000``, the settings that most arms do not share."""
-    columns = varied(runs)
-    rows = runs[["attention", *columns]].to_dict("records")
-    texts = [{name: as_condition(row[name]) for name in columns} for row in rows]
-    usual = {name: as_condition(value) for name, value in setting_columns(_lecture()).items()}
-    unusual = unusual_settings(texts, usual)
-    return [" ".join([row["attention"], *more]) for row, more in zip(rows, unusual, strict=True)]
-
-
-@cache
-def _lecture() -> RunSettings:
-    return resolve("lecture")
+def first(runs: pd.DataFrame) -> dict[str, Any]:
+    """The first of these runs, by column."""
+    return runs.iloc[0].to_dict()
 
 
 def varied(runs: pd.DataFrame) -> list[str]:
@@ -225,6 +156,15 @@ def varied(runs: pd.DataFrame) -> list[str]:
         for name in SETTING_COLUMNS
         if name not in ignored and runs[name].nunique(dropna=False) > 1
     ]
+
+
+def arm_names(runs: pd.DataFrame) -> list[str]:
+    """A name per row: ``none updates=4000``, the settings that most arms do not share."""
+    rows = runs[["attention", *varied(runs)]].map(as_condition).to_dict("records")
+    usual = {name: as_condition(value) for name, value in setting_columns(_lecture()).items()}
+    names = [row.pop("attention") for row in rows]
+    unusual = unusual_settings(rows, usual)
+    return [" ".join([name, *more]) for name, more in zip(names, unusual, strict=True)]
 
 
 def unusual_settings(rows: Sequence[Mapping[str, str]], base: Mapping[str, str]) -> list[list[str]]:
@@ -245,15 +185,22 @@ def unusual_settings(rows: Sequence[Mapping[str, str]], base: Mapping[str, str])
     return [[f"{name}={row[name]}" for name in names if row[name] != usual[name]] for row in rows]
 
 
-def runs_text(count: int, seeds: dict[str, list[int]]) -> str:
-    """``2 runs: none, additive, seed 1``: arms with the same seeds share them; empty for none."""
-    if not count:
-        return ""
+def describe(runs: pd.DataFrame) -> str:
+    """``4 runs: none, additive, seed 1, 2``, with what else distinguishes the arms."""
+    runs = runs.drop_duplicates("run")
+    return runs_text(zip(arm_names(runs), runs["seed"], strict=True))
+
+
+def runs_text(runs: Iterable[tuple[str, int]]) -> str:
+    """The same of runs by arm and seed; arms with the same seeds share them. Empty for none."""
+    count, seeds = 0, dict[str, list[int]]()
+    for count, (arm, seed) in enumerate(runs, 1):  # noqa: B007
+        seeds.setdefault(arm, []).append(int(seed))
     shared: dict[tuple[int, ...], list[str]] = {}
     for arm, numbers in seeds.items():
         shared.setdefault(tuple(sorted(set(numbers))), []).append(arm)
     arms = "; ".join(f"{', '.join(names)}, {seeds_text(key)}" for key, names in shared.items())
-    return f"{counted(count, 'run')}: {arms}"
+    return f"{counted(count, 'run')}: {arms}" if count else ""
 
 
 def seeds_text(seeds: Sequence[int]) -> str:

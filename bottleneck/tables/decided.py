@@ -10,46 +10,65 @@ network that has not learned to translate.
 """
 
 import shlex
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
+from ..claims.controls import PLAIN, Control, Controlled, Trained, Variation
+from ..claims.controls import UNIFORM as UNIFORM_WEIGHTS
 from ..claims.registry import ATTENTION, CLAIMS, Claim, studied, verdict_on
 from ..claims.verdict import FLOOR_BLEU, Verdict, conclude, learned, unlearned
 from ..results.bundle import Bundle, load_bundle
 from ..results.discovery import any_finished, results_inside
 from ..results.folders import is_bundle, without_runs
-from ..results.probes import GOLD, command_of, has_probe, made_of
+from ..results.probes import GOLD, has_probe, made_of
 from ..results.schema import BENCHMARK
-from ..settings.errors import UserError
-from .comparison import compare, compare_sizes
+from ..scoring.bootstrap import difference
+from ..settings.errors import UserError, counted
+from .comparison import arm_of, compare, compare_sizes
 from .comparison_groups import (
     NONE,
+    PAIRED,
+    SIZE,
+    TEXT,
+    UNIFORM,
+    WIDTHS,
     Pair,
-    alone,
     arm_kinds,
+    changed,
     closest,
+    common_seeds,
     context_size_series,
     describe,
+    first,
+    groups,
     listed_runs,
     pairs,
     runs_text,
 )
-from .controlled import controlled, controls_of, losses, only, trained_lengths, twice_trained
 from .run_tables import cells
-from .selection import where
-from .studied import load_study
+from .selection import as_condition, only, where
 
-NAMED = 3
-"""So many runs that are in the way are named, and the others counted."""
 NO_SCORES = "the folder does not have the runs that were measured, nor their scores"
+"""The rules of the claims that runs decide."""
 WORDS: Mapping[str, str] = {NONE: "without attention", ATTENTION: "with attention"}
 
 Judged = tuple[Verdict, pd.DataFrame]
 """A verdict, and the runs or the rows of a study's table that it rests on."""
+
+
+PARAMETERS, LARGER, LONGER = "as many parameters", "a larger context", "twice the training"
+SINGLE = {
+    "reverse_source=true": "source reversed",
+    "bidirectional=true": "encoder bidirectional",
+    "initial_state=zero": "decoder started from zero",
+}
+"""Settings that are a control without attention, and a variation of both arms."""
+EXPECTED = (UNIFORM_WEIGHTS, PARAMETERS, LARGER, *SINGLE.values(), LONGER)
 
 
 @dataclass(frozen=True)
@@ -77,32 +96,27 @@ def decide_results(
     """Every claim of `CLAIMS`, by the runs of a folder that meet the conditions of `where`.
 
     A folder without finished runs is not refused: a benchmark or a study may lie in it. Without
-    conditions, results folders inside it decide what it does not. ``existing`` is the folder's
+    conditions, results folders inside it decide what it does not; the claim's own, by its name,
+    comes before the others, and where none can decide, it says why. ``existing`` is the folder's
     `bundle_of` where it has been read already.
     """
     whole = bundle_of(folder) if existing is None else existing
     bundle = where(whole, conditions) if whole and conditions else whole
-    left_out = set(whole.runs["run"]) - set(bundle.runs["run"]) if whole and bundle else set()
-    decisions = [decision(claim, folder, bundle, left_out) for claim in CLAIMS]
-    if conditions:
-        return decisions
-    inside = {place: bundle_of(place) for place in results_inside(folder)}
-    return [item if item.measured else _by_first(item, inside) for item in decisions]
-
-
-def _by_first(lacking: Decision, bundles: Mapping[Path, Bundle | None]) -> Decision:
-    """A claim that is not decided, decided by the first results folder that can.
-
-    The claim's own, by its name, comes before the others; where none can, it says why it does not.
-    """
-    claim = lacking.claim
-    for place in sorted(bundles, key=lambda place: (place.name != claim.home, place.name)):
-        result = decision(claim, place, bundles[place])
-        if result.measured:
-            return replace(result, runs=": ".join(filter(None, (place.name, result.runs))))
-        if place.name == claim.home:
-            lacking = result
-    return lacking
+    left_out = set(whole.names) - set(bundle.names) if whole and bundle else set()
+    inside = {} if conditions else {place: bundle_of(place) for place in results_inside(folder)}
+    decisions = []
+    for claim in CLAIMS:
+        decided = decision(claim, folder, bundle, left_out)
+        for place in sorted(inside, key=lambda place: (place.name != claim.home, place.name)):
+            if decided.measured:
+                break
+            other = decision(claim, place, inside[place])
+            if other.measured:
+                decided = replace(other, runs=": ".join(filter(None, (place.name, other.runs))))
+            elif place.name == claim.home:
+                decided = other
+        decisions.append(decided)
+    return decisions
 
 
 def bundle_of(folder: Path) -> Bundle | None:
@@ -129,106 +143,71 @@ def decision(
     if claim.study:
         verdict, runs = _studied(claim, folder, bundle, left_out)
     else:
-        verdict, rows = _from_runs(claim, bundle)
-        runs = describe(rows) if len(rows) else ""
+        try:
+            if bundle is None:
+                raise UserError("the folder holds no finished run")
+            verdict, rows = _from_runs(claim.id, bundle)
+            runs = describe(rows)
+        except UserError as error:
+            verdict, runs = conclude(claim.id, claim.rule, str(error)), ""
     lacking = verdict.verdict == "not measured"
-    command = _command(claim, folder, bundle) if lacking else ""
-    return Decision(claim, verdict, runs, command, folder)
+    return Decision(
+        claim, verdict, runs, _command(claim, folder, bundle) if lacking else "", folder
+    )
 
 
 def _command(claim: Claim, folder: Path, bundle: Bundle | None) -> str:
     """What measures a claim, in the folder where its runs can be; else in the command's default."""
-    words, store = f"bottleneck {claim.command}", not without_runs(folder)
-    of_several = bundle is None and bool(results_inside(folder))
+    words = f"bottleneck {claim.command}"
+    several = bundle is None and bool(results_inside(folder))
+    if without_runs(folder) and claim.makes != "bench":
+        return words
     if claim.makes:
-        place = folder / claim.home if of_several else folder
-        takes = store or claim.makes == "bench"
-        return f"{words} --out {shlex.quote(str(place))}" if takes else words
-    suits = True
-    if bundle is not None:
-        texts = set(bundle.runs["corpus"])
-        suits = not claim.known or bool(texts & set(claim.known))
-        if claim.id == "C7" and store and texts == {"files"}:
-            words, suits = f"bottleneck {command_of(GOLD)}", True
-        has_arms = set(claim.arms) <= arm_kinds(bundle.runs["attention"])
-        suits = suits and has_arms and not claim.own_runs
-    in_folder = store and suits and not of_several
-    return f"{words} --results {shlex.quote(str(folder))}" if in_folder else words
+        return f"{words} --out {shlex.quote(str(folder / claim.home if several else folder))}"
+    return words if several or claim.own_runs else f"{words} --results {shlex.quote(str(folder))}"
 
 
-def _from_runs(claim: Claim, bundle: Bundle | None) -> Judged:
-    """A claim that the runs themselves decide."""
-    reason = "the folder holds no finished run"
-    if bundle is not None:
-        try:
-            return _JUDGES.get(claim.id, _vindication(claim.id))(bundle)
-        except UserError as error:
-            reason = str(error)
-    return conclude(claim.id, claim.rule, reason), pd.DataFrame()
-
-
-def _failure(bundle: Bundle) -> Judged:
-    """L-FAIL: of the pair that L-VIND reads, else of none on its own."""
+def first_runs(bundle: Bundle) -> pd.DataFrame | None:
+    """The runs, of any updates, of the first pair, else of the first arm without attention."""
     runs = listed_runs(bundle)
-    rows = next((pair.runs for pair in pairs(runs)), alone(runs))
-    if rows is None:
-        raise UserError("no run without attention")
-    scores = compare(only(bundle, rows), alone=True).scores
-    return verdict_on("L-FAIL", scores), rows[rows["attention"] == NONE]
+    known = [pair.group for pair in pairs(runs)] or groups(runs[runs["attention"] == NONE], PAIRED)
+    return known[0] if known else None
 
 
-def _vindication(claim: str) -> Callable[[Bundle], Judged]:
-    """L-VIND, and what else the slide's table says: of the first pair."""
+def _from_runs(claim: str, bundle: Bundle) -> Judged:
+    """A claim that the runs themselves decide; where they cannot, a ``UserError`` says why.
 
-    def judge_runs(bundle: Bundle) -> Judged:
-        rows = _pairs(bundle)[0].runs
-        return verdict_on(claim, compare(only(bundle, rows)).scores), rows
-
-    return judge_runs
-
-
-def _pairs(bundle: Bundle) -> list[Pair]:
-    if result := pairs(listed_runs(bundle)):
-        return result
-    raise UserError("no runs with and without attention of one seed that differ in nothing else")
-
-
-def _compression(bundle: Bundle) -> Judged:
-    """C1."""
-    rows = context_size_series(listed_runs(bundle))
-    if rows is None:
-        raise UserError("no run without attention")
-    sizes = compare_sizes(only(bundle, rows))
-    used = rows[rows["run"].isin({run for size in sizes for run in size.none.runs})]
-    return verdict_on("C1", cells(sizes)), used
-
-
-def _controls(bundle: Bundle) -> Judged:
-    """C10: of the first of the pairs that have the most controls."""
+    L-VIND and what else the slide's table says is read from the first pair, L-FAIL from none where
+    there is no pair, C10 from the first of the pairs that have the most controls, C12 from the
+    first that was trained twice as long.
+    """
     runs = listed_runs(bundle)
-    most = max(_pairs(bundle), key=lambda pair: len(controls_of(runs, pair)))
-    measured, used = controlled(bundle, most)
-    return verdict_on("C10", measured), used
-
-
-def _training(bundle: Bundle) -> Judged:
-    """C12: of the first pair that was trained twice as long."""
-    candidates = (twice_trained(bundle, pair) for pair in _pairs(bundle))
-    measured = next(filter(None, candidates), None)
-    if measured is None:
-        raise UserError("no arm without attention was trained twice as long")
-    buckets, rows = measured
-    notes = [losses(rows), trained_lengths(bundle)]
-    return verdict_on("C12", buckets, [note for note in notes if note]), rows
-
-
-_JUDGES: Mapping[str, Callable[[Bundle], Judged]] = {
-    "L-FAIL": _failure,
-    "C1": _compression,
-    "C10": _controls,
-    "C12": _training,
-}
-"""By claim what gives the verdict, or raises why there is none; the others are of L-VIND."""
+    known = pairs(runs)
+    if claim in ("L-FAIL", "C1"):
+        rows = first_runs(bundle) if claim == "L-FAIL" else context_size_series(runs)
+        if rows is None:
+            raise UserError("no run without attention")
+        subset = only(bundle, rows["run"])
+        sizes = [compare(subset, alone=True)] if claim == "L-FAIL" else compare_sizes(subset)
+        used = rows[rows["run"].isin({run for size in sizes for run in size.none.runs})]
+        if claim == "L-FAIL":
+            return verdict_on(claim, sizes[0].scores), used
+        return verdict_on(claim, cells(sizes)), used
+    if not known:
+        raise UserError(
+            "no runs with and without attention of one seed that differ in nothing else"
+        )
+    if claim == "C10":
+        most = max(known, key=lambda pair: len(changes(runs, pair)))
+        measured, used = controlled(bundle, most)
+        return verdict_on(claim, measured), used
+    if claim == "C12":
+        trained = next(filter(None, (twice_trained(bundle, pair) for pair in known)), None)
+        if trained is None:
+            raise UserError("no arm without attention was trained twice as long")
+        return verdict_on(claim, trained[0]), trained[1]
+    rows = known[0].runs
+    return verdict_on(claim, compare(only(bundle, rows["run"])).scores), rows
 
 
 def _studied(
@@ -243,82 +222,64 @@ def _studied(
     table = next((item for item in tables if has_probe(folder, item)), None)
     if table is None:
         return studied(claim, None), ""
-    frame = load_study(folder, table)
+    question = import_module("...questions.question", __name__).find_question(table)
+    frame = question.load(folder)
     if others := sorted(set(frame["run"]) & set(left_out)):
-        more = f" and {len(others) - NAMED} more" if len(others) > NAMED else ""
-        return _unmeasured(
-            claim,
+        more = f" and {len(others) - 3} more" if len(others) > 3 else ""
+        reason = (
             f"probes/{table}.csv rests on runs that were not chosen "
-            f"({', '.join(others[:NAMED])}{more}): measure the chosen ones alone, with the same "
-            "--where",
-        ), ""
+            f"({', '.join(others[:3])}{more}): measure the chosen ones alone, with the same --where"
+        )
+        return replace(studied(claim, None), because=reason), ""
     with made_of(folder, table):
         verdict, judged = judge(claim, frame, None if bundle is None else bundle.runs)
     if table == BENCHMARK:
         return verdict, import_module("...questions.cost", __name__).rests_on(judged)
-    chosen_runs = judged[judged["run"] != ""].drop_duplicates("run")
-    arms = chosen_runs.groupby("arm", sort=False)["seed"]
-    seeds = {str(arm): [int(seed) for seed in numbers] for arm, numbers in arms}
-    return verdict, runs_text(len(chosen_runs), seeds)
-
-
-def _unmeasured(claim: Claim, reason: str) -> Verdict:
-    """Not measured, by the rule of the claim's study, for this reason."""
-    return replace(studied(claim, None), because=reason)
+    used = judged[judged["run"] != ""].drop_duplicates("run")
+    return verdict, runs_text(zip(used["arm"], used["seed"], strict=True))
 
 
 def judge(claim: Claim, frame: pd.DataFrame, runs: pd.DataFrame | None) -> Judged:
     """The verdict on a claim from its study's table, and the rows of the arms it rests on.
 
     ``runs`` is the tidy table (`schema.RUN_COLUMNS`) of the folder, None where it has none. A
-    claim that is decided by runs of its own takes all of them.
+    claim that is decided by runs of its own takes all of them. Others take one group, of a text
+    that knows what the claim asks for, if one does; where none has the claim's arms, the nearest of
+    all: what lacks is for the rule to say.
     """
     if claim.own_runs:
         return studied(claim, frame), frame
-    rows = None if runs is None else runs[runs["run"].isin(set(frame["run"]) - {""})]
-    group = None if rows is None else _group(claim, rows.drop_duplicates("run"))
-    if group is None:
-        return _unmeasured(claim, NO_SCORES), frame.iloc[:0]
-    subset = of_group(frame, group)
+    rows = frame.iloc[:0] if runs is None else runs[runs["run"].isin(set(frame["run"]) - {""})]
+    if rows.empty:
+        return replace(studied(claim, None), because=NO_SCORES), frame.iloc[:0]
+    listed = rows.drop_duplicates("run")
+    known = listed[listed["corpus"].isin(claim.known)]
+    listed = known if len(known) else listed
+    group = closest(listed, claim.arms)
+    group = closest(listed, ()) if group is None else group
+    # The arms are named by their attention, as is enough; so is a difference's note of an arm.
+    arms = frame.loc[frame["run"].isin(group["run"]), ["arm", "attention"]].drop_duplicates()
+    names = dict(arms.itertuples(index=False))
+    subset = frame[frame["arm"].isin(names)]
+    subset = subset.assign(arm=subset["arm"].map(names), note=subset["note"].replace(names))
     low = _low(rows[rows["run"].isin(group["run"])]) if claim.learned else {}
     judged = set(group["attention"])
     lacking = arm_kinds(judged) - arm_kinds(judged - set(low))
     kinds = [WORDS[kind] for kind in claim.arms if kind in lacking]
     kinds += [] if judged - set(low) else ["of every arm"]
-    bucket = next((bucket for bucket, _ in low.values()), "")
     if kinds:
-        verdict, notes = _unmeasured(claim, unlearned(kinds[0], bucket)), []
+        bucket = next(bucket for bucket, _ in low.values())
+        verdict, notes = replace(studied(claim, None), because=unlearned(kinds[0], bucket)), []
     else:
         subset = subset[~subset["attention"].isin(low)]
         named = ", ".join(f"{arm} ({bleu:.1f})" for arm, (_, bleu) in low.items())
-        head = f"left out as not learned, BLEU under {FLOOR_BLEU:g} in {bucket}"
-        verdict, notes = studied(claim, subset), [f"{head}: {named}"] if low else []
-    others = set(frame["arm"]) - set(frame.loc[frame["run"].isin(group["run"]), "arm"])
-    if len(others) == 1:
-        notes.append("1 arm of other settings was not judged")
-    elif others:
-        notes.append(f"{len(others)} arms of other settings were not judged")
+        head = "left out as not learned, BLEU under"
+        notes = [f"{head} {FLOOR_BLEU:g} in {next(iter(low.values()))[0]}: {named}"] if low else []
+        verdict = studied(claim, subset)
+    if others := len(set(frame["arm"]) - set(names)):
+        verb = "was" if others == 1 else "were"
+        notes.append(f"{counted(others, 'arm')} of other settings {verb} not judged")
     return replace(verdict, because="; ".join(filter(None, [verdict.because, *notes]))), subset
-
-
-def _group(claim: Claim, listed: pd.DataFrame) -> pd.DataFrame | None:
-    """The runs that the claim is judged on, of a text that knows what it asks for, if one does.
-
-    Where no group has the claim's arms the nearest of all: what lacks is for the rule to say.
-    """
-    known = listed[listed["corpus"].isin(claim.known)]
-    listed = known if len(known) else listed
-    group = closest(listed, claim.arms)
-    return closest(listed, ()) if group is None else group
-
-
-def of_group(frame: pd.DataFrame, group: pd.DataFrame) -> pd.DataFrame:
-    """The table's rows of these runs' arms, which are named by their attention, as is enough."""
-    arms = frame.loc[frame["run"].isin(group["run"]), ["arm", "attention"]]
-    names = dict(arms.drop_duplicates().itertuples(index=False))
-    subset = frame[frame["arm"].isin(names)]
-    # The note of a difference names the arm that it is from.
-    return subset.assign(arm=subset["arm"].map(names), note=subset["note"].replace(names))
 
 
 def _low(rows: pd.DataFrame) -> dict[str, tuple[str, float]]:
@@ -331,3 +292,85 @@ def _low(rows: pd.DataFrame) -> dict[str, tuple[str, float]]:
         if not learned(bleu):
             low[str(arm)] = bucket, bleu
     return low
+
+
+# What the rules of C10 and C12 take: controls and longer training, beside the two arms.
+
+
+def changes(runs: pd.DataFrame, pair: Pair) -> dict[str, pd.DataFrame]:
+    """The runs of the pair's arms and of uniform weights with one thing changed, by its name."""
+    bases = {row["attention"]: row for row in map(first, (pair.none, pair.attention))}
+    bases[UNIFORM] = bases[NONE]
+    parts: dict[str, list[pd.DataFrame]] = {}
+    for arm in groups(runs[runs["attention"].isin(list(bases))], {"seed"}):
+        row = first(arm)
+        name = _change(row, bases[row["attention"]], first(pair.attention)["parameters"])
+        parts.setdefault(name, []).append(arm)
+    return {name: pd.concat(arms) for name, arms in parts.items() if name}
+
+
+def _change(row: Mapping[str, Any], base: Mapping[str, Any], parameters: int) -> str:
+    """What a run has that the base has not; empty where it is not one thing with a name."""
+    differing = changed(row, base)
+    if not differing:
+        return PLAIN
+    if differing == ["attention"]:
+        return UNIFORM_WEIGHTS
+    if SIZE in differing and {*differing} <= {SIZE, *WIDTHS}:
+        return f"{LARGER} ({row[SIZE]})" if row[SIZE] > base[SIZE] else ""
+    if len(differing) > 1:
+        return ""
+    (column,) = differing
+    names = {
+        "joined": f"{row['joined']} sentences joined",
+        "updates": LONGER if row["updates"] == 2 * base["updates"] else "",
+        "hidden_size": PARAMETERS if row["parameters"] >= parameters else "",
+    }
+    return names.get(column) or SINGLE.get(f"{column}={as_condition(row[column])}", "")
+
+
+def controlled(bundle: Bundle, pair: Pair) -> tuple[Controlled, pd.DataFrame]:
+    """Both arms beside the controls that there are, in the longest filled bucket, and the runs.
+
+    BLEU is 0 to 100; every control is compared with attention on the seeds that both have. A
+    variation is of both arms, in the longest bucket of its own test sentences.
+    """
+    attention = arm_of(bundle, pair.attention)
+    place, text = attention.longest, pair.none[TEXT].iloc[0]
+    controls, variations, used = [], [], [pair.runs]
+    for name, rows in changes(listed_runs(bundle), pair).items():
+        plain = rows["attention"].isin([NONE, UNIFORM])
+        control, base = common_seeds(rows[plain & (rows[TEXT] == text)], pair.attention)
+        if len(control):
+            arms = (arm_of(bundle, arm).estimates[place] for arm in (control, base))
+            controls.append(Control(name, *arms))
+            used.append(control)
+        both = common_seeds(rows[plain], rows[~plain])
+        varies = name in SINGLE.values() or name.endswith("joined")
+        if varies and len(both[0]) and rows[TEXT].nunique() == 1:
+            none, other = (arm_of(bundle, arm) for arm in both)
+            gain = difference(other.estimates[other.longest], none.estimates[none.longest])
+            variations.append(Variation(name, gain))
+            used += both
+    measured = Controlled(
+        bucket=attention.buckets[place],
+        sentences=attention.n[place],
+        attention=attention.estimates[place],
+        controls=tuple(controls),
+        variations=tuple(variations),
+        lacking=tuple(
+            name for name in EXPECTED if not any(item.name.startswith(name) for item in controls)
+        ),
+    )
+    return measured, pd.concat(used).drop_duplicates("run")
+
+
+def twice_trained(bundle: Bundle, pair: Pair) -> tuple[list[Trained], pd.DataFrame] | None:
+    """None trained twice as long beside both arms, of common seeds; None where that was not run."""
+    longer = changes(listed_runs(bundle), pair).get(LONGER, pair.none[:0])
+    parts = common_seeds(pair.none, longer[longer["attention"] == NONE], pair.attention)
+    if parts[0].empty:
+        return None
+    arms = [arm_of(bundle, part) for part in parts]
+    rows = zip(arms[0].buckets, arms[0].n, *(arm.estimates for arm in arms), strict=True)
+    return [Trained(*row) for row in rows], pd.concat(parts)

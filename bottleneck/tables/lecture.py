@@ -20,34 +20,29 @@ from .render import MEASURE, print_prose
 
 TITLE = "The lecture's printed numbers, recomputed"
 COLUMNS = ("id", "topic", "printed", "recomputed", "verdict", "why")
-LABELS = 22
-"""Width of the ids and labels on a terminal."""
 INDENT = 3
-MATRIX_WORD, CELL = 6, 7
-"""Widths of a matrix row's word and of a cell with its marks."""
 
 
 def audit_page(audits: Sequence[Audit]) -> Page:
     """A row for each id, all columns text; the verdicts are counted, and their rules given."""
-    frame = pd.DataFrame([[getattr(audit, name) for name in COLUMNS] for audit in audits])
-    frame.columns = list(COLUMNS)
-    table = Table(
-        title=TITLE, title_justify="left", title_style="bold", box=None, show_header=False,
-        padding=(0, 1, 0, 0), pad_edge=False,
-    )  # fmt: skip
+    rows = [{name: getattr(audit, name) for name in COLUMNS} for audit in audits]
+    table = Table.grid(padding=(0, 1, 0, 0))
+    table.title, table.title_justify, table.title_style = TITLE, "left", "bold"
     table.add_column(no_wrap=True, style="bold")
     table.add_column(no_wrap=True, style="dim")
-    table.add_column(overflow="fold", max_width=MEASURE - LABELS)
-    for audit in audits:
-        table.add_row("", "", "")
-        table.add_row(audit.id, "", Text.assemble(f"{audit.topic}: ", (audit.verdict, "bold")))
+    table.add_column(overflow="fold", max_width=MEASURE - 22)
+    for row in rows:
+        table.add_row()
+        table.add_row(row["id"], "", Text.assemble(f"{row['topic']}: ", (row["verdict"], "bold")))
         for label in ("printed", "recomputed", "why"):
-            table.add_row("", label, Text(getattr(audit, label)))
+            table.add_row("", label, Text(row[label]))
+    frame = pd.DataFrame(rows, columns=list(COLUMNS))
     counts = frame["verdict"].value_counts()
-    total = ", ".join(f"{verdict} {counts[verdict]}" for verdict in RULES if verdict in counts)
+    known = [verdict for verdict in RULES if verdict in counts]
+    total = ", ".join(f"{verdict} {counts[verdict]}" for verdict in known)
     first = f"Verdicts: {total}. `bottleneck lecture ID` shows one step by step."
-    rules = [f"{verdict}: {rule}." for verdict, rule in RULES.items() if verdict in counts]
-    return Page("lecture", TITLE, frame, table, [], [first, *rules])
+    caption = [first, *(f"{verdict}: {RULES[verdict]}." for verdict in known)]
+    return Page("lecture", TITLE, frame, table, [], caption)
 
 
 def print_walkthrough(audit: Audit, console: Console) -> None:
@@ -63,11 +58,10 @@ def print_walkthrough(audit: Audit, console: Console) -> None:
         parts: list[RenderableType] = [Text(line) for line in step.lines]
         for check in step.checks:
             style = "" if check.judgement == "right" else "bold"
-            parts.append(Text(f"{check.name}: {check.judgement}", style))
             compared = Table.grid(padding=(0, 2, 0, 0))
             compared.add_row("  slide", Text(check.printed))
             compared.add_row("  recomputed", Text(check.recomputed))
-            parts.append(compared)
+            parts += [Text(f"{check.name}: {check.judgement}", style), compared]
         parts += [Text(f"Note: {note}.") for note in step.notes]
         for part in parts:
             console.print(Constrain(Padding(part, (0, 0, 0, INDENT), expand=False), MEASURE))
@@ -80,18 +74,16 @@ def print_walkthrough(audit: Audit, console: Console) -> None:
 def grid_table(grid: Grid) -> Table:
     """A matrix as the slide draws it: ``[0.29]`` is the translation's cell, ``*`` the largest."""
     table = Table(title=grid.title, title_justify="left", box=None, padding=0)
-    table.add_column("", no_wrap=True, min_width=MATRIX_WORD)
+    table.add_column("", no_wrap=True, min_width=6)
     for word in grid.columns:
-        table.add_column(Text(f"{word:>5}"), min_width=CELL, no_wrap=True)
-    for word, weights, largest, gold in zip(
-        grid.rows, grid.weights.tolist(), grid.largest.tolist(), grid.gold, strict=True
-    ):
-        cells = []
-        for column, weight in enumerate(weights):
-            star = "*" if largest[column] else " "
-            text = f"[{weight:.2f}]{star}" if column == gold else f" {weight:.2f}{star} "
-            cells.append(Text(text, "bold" if column == gold else ""))
-        table.add_row(Text(word), *cells)
+        table.add_column(Text(f"{word:>5}"), min_width=7, no_wrap=True)
+    rows = zip(grid.rows, grid.weights.tolist(), grid.largest.tolist(), grid.gold, strict=True)
+    for word, weights, largest, gold in rows:
+        cells = [f" {w:.2f}{'*' if top else ' '} " for w, top in zip(weights, largest, strict=True)]
+        star = "*" if largest[gold] else " "
+        marked: list[str | Text] = [*cells]
+        marked[gold] = Text(f"[{weights[gold]:.2f}]{star}", "bold")
+        table.add_row(Text(word), *marked)
     return table
 
 

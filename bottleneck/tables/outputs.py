@@ -4,7 +4,7 @@ Text is scored as it stands: nothing is normalised, so that scores are those of 
 command on the same files. (A byte-order mark alone is dropped: it is no part of the first word.)
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from unicodedata import normalize
@@ -39,13 +39,24 @@ class Output:
         return np.array([len(source.split()) for source in self.sources], dtype=np.int64)
 
 
-def read_files(hypotheses: Path, references: Path, sources: Path) -> Output:
+def read_files(
+    hypotheses: Path, references: Path, sources: Path, label: str = "--hypotheses"
+) -> Output:
     """The output of a system in three files, named by their options.
 
     A ``UserError`` where they have not equally many lines, or one cannot be read.
     """
-    files = {"--references": references, "--sources": sources}
-    return _from_file("--hypotheses", hypotheses, files)
+    translated = lines_as_given(str(hypotheses), label)
+    texts = []
+    for option, file in (("--references", references), ("--sources", sources)):
+        lines = lines_as_given(str(file), option)
+        if len(lines) != len(translated):
+            raise UserError(
+                f"{label} {str(hypotheses)!r} has {len(translated):,} lines and {option} "
+                f"{str(file)!r} has {len(lines):,}; each line must be of the same sentence"
+            )
+        texts.append(lines)
+    return Output(str(hypotheses), texts[1], texts[0], translated)
 
 
 def read_systems(
@@ -53,50 +64,29 @@ def read_systems(
 ) -> tuple[Output, Output]:
     """Two systems, a run's folder or a file of translations each, checked to be of one test set.
 
-    A file needs the two files of its test set; a run that is given with them is checked against
-    them. Raises ``UsageError`` where one is missing, ``UserError`` for two test sets.
+    A file needs the two files of its test set; a run has its own. Raises ``UsageError`` where one
+    is missing, ``UserError`` for two test sets.
     """
-    options = {"--references": references, "--sources": sources}
-    files = {option: path for option, path in options.items() if path is not None}
-    if len(files) == 1:
-        missing = next(option for option in options if option not in files)
-        raise UsageError(f"{missing} missing: --references and --sources go together")
-    first, second = (_read(f"system {name}", path, files) for name, path in (("A", a), ("B", b)))
-    _require_one_text(first, second)
-    return first, second
-
-
-def _read(label: str, path: Path, files: Mapping[str, Path]) -> Output:
-    """One system; with a run, the files of the test set must hold the run's own text."""
-    if path.is_dir():
-        result = _from_run(label, path)
-        if files:
-            references, sources = (lines_as_given(str(file), key) for key, file in files.items())
-            named = f"--references {str(files['--references'])!r}"
-            _require_one_text(result, Output(named, sources, references, ()))
-        return result
-    if files:
-        return _from_file(label, path, files)
-    raise UsageError(
-        f"{label} {str(path)!r} is no run's folder; for a file of translations give "
-        "--references and --sources too"
-    )
-
-
-def _from_file(label: str, path: Path, files: Mapping[str, Path]) -> Output:
-    """A file of translations with the files of its test set, a line for a line."""
-    hypotheses = lines_as_given(str(path), label)
-    texts = {option: lines_as_given(str(file), option) for option, file in files.items()}
-    for option, lines in texts.items():
-        if len(lines) != len(hypotheses):
-            raise UserError(
-                f"{label} {str(path)!r} has {len(hypotheses):,} lines and {option} "
-                f"{str(files[option])!r} has {len(lines):,}; each line must be of the same sentence"
+    files = {"--references": references, "--sources": sources}
+    missing = [option for option, path in files.items() if path is None]
+    if len(missing) == 1:
+        raise UsageError(f"{missing[0]} missing: --references and --sources go together")
+    systems = []
+    for label, path in (("system A", a), ("system B", b)):
+        if path.is_dir():
+            systems.append(_read_run(label, path))
+        elif references and sources:
+            systems.append(read_files(path, references, sources, label))
+        else:
+            raise UsageError(
+                f"{label} {str(path)!r} is no run's folder; for a file of translations give "
+                "--references and --sources too"
             )
-    return Output(str(path), texts["--sources"], texts["--references"], hypotheses)
+    _require_one_text(*systems)
+    return systems[0], systems[1]
 
 
-def _from_run(label: str, run: Path) -> Output:
+def _read_run(label: str, run: Path) -> Output:
     """The test set of a run as the run wrote it down."""
     if not is_run(run):
         done = find_runs(run).done
@@ -118,9 +108,8 @@ def _require_one_text(first: Output, second: Output) -> None:
             continue
         how = f"{len(ours):,} and {len(theirs):,} lines"
         if len(ours) == len(theirs):
-            pairs = list(zip(ours, theirs, strict=True))
-            line = next(place for place, (x, y) in enumerate(pairs, 1) if x != y)
-            form = all(normalize("NFC", x) == normalize("NFC", y) for x, y in pairs)
+            line = next(n for n, (x, y) in enumerate(zip(ours, theirs, strict=True), 1) if x != y)
+            form = [normalize("NFC", x) for x in ours] == [normalize("NFC", x) for x in theirs]
             note = " in Unicode form alone; a run's text is in form NFC" if form else ""
             how = f"first in line {line:,}{note}"
         raise UserError(
@@ -137,19 +126,14 @@ def assign(
     ``counts`` are the sentences' BLEU statistics: empty references leave nothing to score.
     """
     scored = counts[:, REFERENCE] > 0
-    if not scored.any():
-        raise UserError(
-            f"the references for {output.name} are all empty, and nothing can be scored: give "
-            "the translations that people made"
-        )
     assigned, labels = Buckets(edges).assign(output.words), bucket_labels(edges)
     filled = [name for place, name in enumerate(labels) if scored[assigned == place].any()]
     if len(filled) < 2:
         named = f"only bucket {filled[0]}" if filled else "no bucket"
-        which = "sources" if scored.all() else "sources whose references have words"
         raise UserError(
-            f"the {scored.sum():,} {which} fill {named} of {', '.join(labels)}; two are needed: "
-            "give sentences of more lengths or other --edges"
+            f"the {scored.sum():,} sentences of {output.name} whose references have words fill "
+            f"{named} of {', '.join(labels)}; two are needed: give sentences of more lengths or "
+            "other --edges"
         )
     return assigned
 

@@ -1,20 +1,43 @@
-"""One table and what belongs to it: printed, written, and as text in several formats."""
+"""One table and what belongs to it, in every form: on a terminal, CSV, Markdown, LaTeX, JSON."""
 
 import io
-from collections.abc import Callable, Mapping, Sequence
+import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
+from pandas.api.types import is_numeric_dtype
 from rich.console import Console, RenderableType
 
-from ..claims.verdict import Verdict
+from ..claims.verdict import Verdict, two_digits
+from ..settings.errors import UsageError, did_you_mean
 from ..settings.files import write_listed
-from .formats import check_known, csv, json, latex, markdown
 from .names import FORMATS
 from .render import PlainConsole, print_prose
 
 DETAILS = "Add --details for the rules, the schedule and the rest of the caption."
+SMALL = 0.1
+"""Under it decimals say too little of a number: its digits are counted."""
+SIDES = {"at least": ">", "under": "<"}
+"""What a column of bounds calls a number that lies beyond what was measured, and its sign."""
+MARKDOWN = str.maketrans(
+    {sign: f"\\{sign}" for sign in "\\|*_`"} | {"<": "&lt;", ">": "&gt;", "\n": " "}
+)
+LATEX_NAMES = {"\\": "backslash", "~": "asciitilde", "^": "asciicircum",
+               "<": "less", ">": "greater", "|": "bar"}  # fmt: skip
+LATEX = str.maketrans(
+    {sign: rf"\text{name}{{}}" for sign, name in LATEX_NAMES.items()}
+    | {sign: f"\\{sign}" for sign in "&%$#_{}"}
+    | {"\n": " "}
+)
+
+
+def check_format(form: str, known: Sequence[str] = FORMATS) -> None:
+    """Refuse a form of output that is none of these as a ``UsageError``, with the nearest."""
+    if form not in known:
+        raise UsageError(f"unknown format {form!r}{did_you_mean(form, known)}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,17 +71,12 @@ class Page:
         """Print the table, a line for each verdict and what was run; ``details``: everything."""
         console.print(self.table)
         self.print_verdicts(console, details)
-        if details or not self.run:
-            print_prose(console, self.caption, "dim")
-        else:
-            print_prose(console, f"{self.run}. {DETAILS}", "dim")
+        brief = bool(self.run) and not details
+        print_prose(console, f"{self.run}. {DETAILS}" if brief else self.caption, "dim")
 
     def print_verdicts(self, console: Console, details: bool = False) -> None:
         """Print a line for each verdict with its first reason; ``details``: all, and the rules."""
-        short = [
-            f"{verdict.claim}: {verdict.verdict}: {verdict.because.split('; ')[0]}."
-            for verdict in self.judged
-        ]
+        short = [line.split("; ")[0].rstrip(".") + "." for line in self.verdicts[::2]]
         if short:
             print_prose(console, self.verdicts if details else short)
             console.print()
@@ -66,34 +84,20 @@ class Page:
     def render(self, form: str) -> str:
         """The page as text in one of `FORMATS`; ``UsageError`` for a different one."""
         check_format(form)
-        return _WRITERS[form](self)
-
-
-def _rich(page: Page) -> str:
-    """What is printed with all details, without colours, 80 columns wide."""
-    file = io.StringIO()
-    page.print(PlainConsole(file=file, width=80), details=True)
-    return file.getvalue()
-
-
-_WRITERS: Mapping[str, Callable[[Page], str]] = {
-    "rich": _rich,
-    "csv": lambda page: csv(page.frame),
-    "markdown": lambda page: markdown(page.frame, page.title, [*page.verdicts, *page.caption]),
-    "latex": lambda page: latex(page.frame, page.title, [*page.verdicts, *page.caption]),
-    "json": lambda page: json(
-        page.name,
-        page.title,
-        page.frame,
-        verdicts=[vars(verdict) for verdict in page.judged],
-        caption=page.caption,
-    ),
-}
-
-
-def check_format(form: str) -> None:
-    """Refuse what is not in `FORMATS` as a ``UsageError``, before anything is read or measured."""
-    check_known(form, FORMATS)
+        lines = [*self.verdicts, *self.caption]
+        if form == "csv":
+            return csv(self.frame)
+        if form == "markdown":
+            return markdown(self.frame, self.title, lines)
+        if form == "latex":
+            return latex(self.frame, self.title, lines)
+        if form == "json":
+            verdicts = [vars(verdict) for verdict in self.judged]
+            others = {"verdicts": verdicts, "caption": self.caption}
+            return json_text(self.name, self.title, self.frame, **others)
+        file = io.StringIO()
+        self.print(PlainConsole(file=file, width=80), details=True)
+        return file.getvalue()
 
 
 def write_pages(pages: Sequence[Page], folder: Path) -> None:
@@ -105,3 +109,96 @@ def write_pages(pages: Sequence[Page], folder: Path) -> None:
         for suffix, form in endings.items()
     ]
     write_listed(folder, files)
+
+
+def csv(frame: pd.DataFrame) -> str:
+    """The table as CSV, four decimals (small numbers four digits), blanks where there is none."""
+
+    def four(value: float) -> str:
+        return f"{value:.4f}" if value == 0 or abs(value) >= SMALL else f"{value:.4g}"
+
+    return frame.to_csv(index=False, float_format=four, lineterminator="\n")
+
+
+def markdown(frame: pd.DataFrame, title: str, lines: Sequence[str]) -> str:
+    """The whole table as Markdown: title, rows, caption; an interval stands in its value's cell."""
+    merged = with_intervals(frame)
+    rows = [[*merged.columns], *merged.to_numpy().tolist()]
+    head, *body = (f"| {' | '.join(cell.translate(MARKDOWN) for cell in row)} |" for row in rows)
+    notes = [f"- {line.translate(MARKDOWN)}" for line in lines]
+    rule = "|" + "---|" * len(merged.columns)
+    return "\n".join([f"# {title.translate(MARKDOWN)}", "", head, rule, *body, "", *notes]) + "\n"
+
+
+def latex(frame: pd.DataFrame, title: str, lines: Sequence[str]) -> str:
+    """A booktabs table for LaTeX; an interval stands in its value's cell, the lines as notes."""
+    merged = with_intervals(frame)
+    columns = "".join("r" if is_numeric_dtype(frame[name]) else "l" for name in merged.columns)
+    rows = [[*merged.columns], *merged.to_numpy().tolist()]
+    head, *body = (rf"{' & '.join(cell.translate(LATEX) for cell in row)} \\" for row in rows)
+    return "\n".join(
+        [
+            r"% \usepackage{booktabs}",
+            r"\begin{table}",
+            r"\centering",
+            rf"\caption{{{title.translate(LATEX)}}}",
+            rf"\begin{{tabular}}{{{columns}}}",
+            r"\toprule",
+            head,
+            r"\midrule",
+            *body,
+            r"\bottomrule",
+            r"\end{tabular}",
+            r"\par\raggedright\footnotesize",
+            *(rf"{line.translate(LATEX)}\par" for line in lines),
+            r"\end{table}",
+            "",
+        ]
+    )
+
+
+def json_text(name: str, title: str, frame: pd.DataFrame, **others: Any) -> str:
+    """The table as one JSON object: rows in full precision, null where there is no number."""
+    blanked = frame.astype("object").where(frame.notna(), None)
+    described = {"name": name, "title": title, "rows": blanked.to_dict("records"), **others}
+    return json.dumps(described, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+
+
+def with_intervals(frame: pd.DataFrame) -> pd.DataFrame:
+    """The table as text, each interval put into the cell of its value: ``35.2 [33.1, 37.0]``.
+
+    An end that is open is called so; where a column of bounds says that a number lies beyond what
+    was measured, it has the sign of its side (``>60.00``), and what else is said there follows.
+    """
+    ranged = [n for n in frame.columns if {f"{n}_low", f"{n}_high"} <= {*frame.columns}]
+    put = {f"{name}_{part}" for name in ranged for part in ("low", "high", "bounds")}
+    merged = {}
+    for name in frame.columns.drop(list(put), errors="ignore"):
+        parts = [name, f"{name}_low", f"{name}_high"] if name in ranged else [name]
+        notes = frame.get(f"{name}_bounds", pd.Series("", frame.index)).astype("object").fillna("")
+        rows = zip(*(frame[part].astype("object") for part in parts), strict=True)
+        merged[name] = [_cell(row, note) for row, note in zip(rows, notes, strict=True)]
+    return pd.DataFrame(merged)
+
+
+def beyond(note: str, end: str) -> str:
+    """The sign of a number (``value``, ``low`` or ``high``) that a note says is a bound."""
+    return next((sign for side, sign in SIDES.items() if f"{end} {side}" in note), "")
+
+
+def _cell(row: Sequence[Any], note: str) -> str:
+    """A value, its interval if it has one, and the note that is not of its bounds.
+
+    Numbers have two decimals, small ones two digits: ``4.79``, ``0.00``, ``0.064``, ``2.5e-07``.
+    """
+    signs = [beyond(note, end) for end in ("value", "low", "high")]
+    texts = []
+    for sign, value in zip(signs, row, strict=False):
+        text = "" if pd.isna(value) else str(value)
+        if text and isinstance(value, float):
+            text = f"{value:.2f}" if value == 0 or abs(value) >= SMALL else two_digits(value)
+        texts.append(f"{sign}{text}" if text else "")
+    value, *ends = texts
+    interval = f"[{', '.join(end or 'open' for end in ends)}]" if any(ends) else ""
+    rest = f"({note})" if note and not any(signs) else ""
+    return " ".join(filter(None, (value, interval, rest)))

@@ -1,10 +1,12 @@
-"""Tables and text on a terminal of 80 columns or more (rich)."""
+"""Tables, text and attention weights on a terminal of 80 columns or more (rich)."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
+from jaxtyping import Float
+from numpy import ndarray
 from rich import box
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.constrain import Constrain
@@ -22,6 +24,12 @@ MEASURE = 100
 EIGHTHS = " ▏▎▍▌▋▊▉█"
 """The characters that fill so many eighths of a column."""
 SCALE = "Bars: BLEU from 0 to 100."
+SHADES, PLAIN_SHADES = " ░▒▓█", " .:+#"
+"""The second are for a terminal whose encoding lacks the first."""
+LOWEST = (0.0, 0.1, 0.3, 0.5, 0.8)
+"""The least weight of each shade."""
+CELL = 2
+"""Columns of the terminal for a source word."""
 
 
 class PlainConsole(Console):
@@ -46,20 +54,15 @@ class CompactTable(Table):
 
     def fits(self, console: Console, options: ConsoleOptions) -> bool:
         """Whether no cell has to be folded, if need be with less space between the columns."""
-        if least_width(self, console) > options.max_width:
+        wide = console.options.update_width(1_000)  # more than any table needs
+        if Table.__rich_measure__(self, console, wide).maximum > options.max_width:
             self.padding = (0, 0, 0, 0)
-        return least_width(self, console) <= options.max_width
+        return Table.__rich_measure__(self, console, wide).maximum <= options.max_width
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """The table, compact where it would not fit otherwise."""
         self.fits(console, options)
         yield from super().__rich_console__(console, options)
-
-
-def least_width(table: Table, console: Console) -> int:
-    """The columns that a table takes with no cell folded."""
-    options = console.options.update_width(1_000)  # more than any table needs
-    return Table.__rich_measure__(table, console, options).maximum
 
 
 class BarTable:
@@ -91,39 +94,15 @@ class BarTable:
 def can_encode(encoding: str, text: str) -> bool:
     """Whether an encoding has these characters."""
     try:
-        text.encode(encoding)
+        return bool(text.encode(encoding))
     except (UnicodeEncodeError, LookupError):
         return False
-    return True
 
 
 def print_prose(console: Console, lines: Sequence[str] | str, style: str | None = None) -> None:
     """Print lines of text without markup, broken where they are longer than `MEASURE`."""
     text = lines if isinstance(lines, str) else "\n".join(lines)
     console.print(Constrain(Text(text), MEASURE), style=style)
-
-
-def with_bars(frame: pd.DataFrame, name: str, width: int) -> list[str]:
-    """The `ranged` cells of a column of BLEU, each with a bar unless ``width`` is 0."""
-    rows = frame.to_dict("records")
-    cells = [ranged(row, name, "{:.1f}") for row in rows]
-    if not width:
-        return cells
-    values, ranges = zip(*(cell.partition("\n")[::2] for cell in cells), strict=True)
-    longest = max(map(len, (*values, "99.9")))  # so that all bars begin in one column
-    return [
-        "\n".join(filter(None, [f"{bar(row[name], width)} {value:>{longest}}", span]))
-        if value
-        else ""
-        for row, value, span in zip(rows, values, ranges, strict=True)
-    ]
-
-
-def bar(bleu: float, width: int) -> str:
-    """A bar that 100 BLEU fill; any BLEU above 0 is visible."""
-    eighths = min(max(round(8 * width * bleu / 100), int(bleu > 0)), 8 * width)
-    whole, part = divmod(eighths, 8)
-    return f"{EIGHTHS[-1] * whole}{EIGHTHS[part].strip()}".ljust(width)
 
 
 def new_table(title: str, heads: Sequence[str], texts: int = 1) -> CompactTable:
@@ -138,8 +117,7 @@ def new_table(title: str, heads: Sequence[str], texts: int = 1) -> CompactTable:
     )
     for place, head in enumerate(heads):
         # A name is folded, not cut: the end of it may be what distinguishes an arm.
-        side = "left" if place < texts else "right"
-        table.add_column(head, justify=side, overflow="fold")
+        table.add_column(head, justify="left" if place < texts else "right", overflow="fold")
     return table
 
 
@@ -147,31 +125,50 @@ def new_table(title: str, heads: Sequence[str], texts: int = 1) -> CompactTable:
 class Column:
     """A column of a terminal's table: its head, and how it prints the data's column ``name``.
 
-    ``form`` is that of a number. An ``interval`` stands on a second line, ``bars`` of BLEU before
-    it; ``cell`` prints a value and ``of_row`` a row that no form can. ``printed`` are the slide's
-    numbers, dimmed.
+    ``form`` is that of a number, or prints it. An interval, if the data have one, stands on a
+    second line unless ``interval`` is off; ``bars`` of BLEU stand before the number, and ``zero``
+    in place of 0. ``of_row`` prints a row that no form can. ``printed`` are the slide's numbers,
+    dimmed.
     """
 
     head: str
     name: str = ""
-    form: str = "{}"
-    interval: bool = False
+    form: str | Callable[[Any], str] = "{}"
+    interval: bool = True
     bars: bool = False
-    cell: Callable[[Any], str] | None = None
+    zero: str = ""
     of_row: Callable[[Mapping[str, Any]], str] | None = None
     printed: bool = False
 
-    def texts(self, frame: pd.DataFrame, width: int) -> list[str]:
-        """The cells, with bars of so many columns."""
-        rows = frame.to_dict("records")
-        if self.bars:
-            return with_bars(frame, self.name, width)
+    def text(self, row: Mapping[str, Any]) -> str:
+        """The cell of a row."""
         if self.of_row:
-            return [self.of_row(row) for row in rows]
-        if self.interval:
-            return [ranged(row, self.name, self.form) for row in rows]
-        cell = self.cell or (lambda value: number(value, self.form))
-        return [cell(row[self.name]) for row in rows]
+            return self.of_row(row)
+        if callable(self.form):
+            return self.form(row[self.name])
+        if self.zero and row[self.name] == 0:
+            return self.zero
+        return ranged(row, self.name, self.form, self.interval)
+
+    def texts(self, frame: pd.DataFrame, width: int) -> list[str]:
+        """All cells, with bars of so many columns that begin in one place."""
+        rows = frame.to_dict("records")
+        cells = [self.text(row) for row in rows]
+        if not (self.bars and width):
+            return cells
+        longest = max(len(cell.partition("\n")[0]) for cell in [*cells, "99.9"])
+        for place, (row, cell) in enumerate(zip(rows, cells, strict=True)):
+            value, line, span = cell.partition("\n")
+            if value:
+                cells[place] = f"{bar(row[self.name], width)} {value:>{longest}}{line}{span}"
+        return cells
+
+
+def bar(bleu: float, width: int) -> str:
+    """A bar that 100 BLEU fill; any BLEU above 0 is visible."""
+    eighths = min(max(round(8 * width * bleu / 100), int(bleu > 0)), 8 * width)
+    whole, part = divmod(eighths, 8)
+    return f"{EIGHTHS[-1] * whole}{EIGHTHS[part].strip()}".ljust(width)
 
 
 def filled_table(
@@ -198,18 +195,15 @@ def small_buckets(buckets: Iterable[str], counts: Iterable[int]) -> str:
     return f"* under {MARKED_BELOW} sentences: {', '.join(small)}." if small else ""
 
 
-def number(value: Any, form: str) -> str:
-    """A number in its form; empty where there is none."""
-    return "" if pd.isna(value) else form.format(value)
-
-
-def ranged(row: Mapping[str, Any], name: str, form: str) -> str:
-    """A value, and its interval on a second line in the same unit; empty without a value."""
-    value, *ends = (number(row[key], form) for key in (name, f"{name}_low", f"{name}_high"))
-    if not value or not all(ends):
+def ranged(row: Mapping[str, Any], name: str, form: str, interval: bool = True) -> str:
+    """A value, and its interval, if any, on a second line; empty without a value."""
+    value, low, high = (
+        "" if pd.isna(number := row.get(key)) else form.format(number)
+        for key in (name, f"{name}_low", f"{name}_high")
+    )
+    if not (interval and value and low and high):
         return value
-    low, high = (end.strip("+%") for end in ends)
-    return f"{value}\n{low}..{high}"
+    return f"{value}\n{low.strip('+%')}..{high.strip('+%')}"
 
 
 def bounds(name: str, measured: Estimate | None) -> dict[str, float | None]:
@@ -225,3 +219,47 @@ def typed_frame(rows: list[dict[str, Any]], kept: Sequence[str] = ("bucket", "n"
     frame = pd.DataFrame(rows)
     numbers = [name for name in frame.columns if name not in kept]
     return frame.astype(dict.fromkeys(numbers, "float64"))
+
+
+def heatmap(
+    source: Sequence[str],
+    output: Sequence[str],
+    weights: Float[ndarray, "output source"],
+    width: int,
+    shades: str = SHADES,
+) -> list[str]:
+    """Lines of at most ``width`` columns: one row per output word, one column per source word.
+
+    Source words are written downwards. Where they do not fit beside each other, the matrix is cut
+    into pieces, one below the other.
+    """
+    label = max(map(len, output), default=0)
+    fit = max(1, (width - label - 1) // CELL)
+    lines: list[str] = []
+    for start in range(0, len(source), fit):
+        words = source[start : start + fit]
+        height = max(map(len, words))
+        rows = [
+            ("", letters) for letters in zip(*(word.rjust(height) for word in words), strict=True)
+        ]
+        for word, row in zip(output, weights[:, start : start + fit].tolist(), strict=True):
+            marks = [shades[sum(weight >= least for least in LOWEST[1:])] for weight in row]
+            rows.append((word, [mark * CELL for mark in marks]))
+        lines += [""] if lines else []
+        lines += [
+            f"{word:>{label}} {''.join(cell.ljust(CELL) for cell in cells)}".rstrip()
+            for word, cells in rows
+        ]
+    return lines
+
+
+def shades_for(encoding: str) -> str:
+    """The shades that a terminal of this encoding can show."""
+    return SHADES if can_encode(encoding, SHADES) else PLAIN_SHADES
+
+
+def legend(shades: str = SHADES) -> str:
+    """What each shade stands for."""
+    steps = zip(LOWEST[1:], shades[1:], strict=True)
+    texts = (f"{least:.1f} <= {shade}".removeprefix("0") for least, shade in steps)
+    return f"weight: '{shades[0]}' < {' < '.join(texts)}"

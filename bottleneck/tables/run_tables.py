@@ -5,8 +5,8 @@ not measured is blank.
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from types import SimpleNamespace
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
@@ -19,7 +19,7 @@ from ..results.bundle import Bundle
 from ..scoring.bootstrap import Estimate, difference, percent_change
 from ..settings.errors import UserError
 from .comparison import Comparison, arm_of
-from .comparison_groups import ARM, NONE, arm_names, groups, listed_runs
+from .comparison_groups import NONE, arm_names, groups, listed_runs
 from .render import (
     BarTable,
     Column,
@@ -28,10 +28,8 @@ from .render import (
     count,
     filled_table,
     new_table,
-    number,
     ranged,
     typed_frame,
-    with_bars,
 )
 
 TITLES = {
@@ -53,6 +51,53 @@ _COLUMNS = {
     "slide_ratio slide_word bleu bleu: brevity_penalty",
 }
 """The columns of each table's data; ``NAME:`` stands for both ends of an interval."""
+_BUCKET, _N = Column("source\nwords", "bucket"), Column("n", "n", count)
+_RATIO = Column("ratio", "compression_ratio", "{:.1f}:1")
+_PENALTY = Column("BP", "brevity_penalty", "{:.2f}")
+_ON_TERMINAL = {
+    "failure-pattern": [
+        _BUCKET,
+        _N,
+        _RATIO,
+        Column("BLEU", "bleu", "{:.1f}", bars=True),
+        _PENALTY,
+        Column("drop", "quality_drop", "{:+.0f}%", zero="baseline"),
+        Column("slide\nBLEU", "slide_bleu", "{:.1f}", printed=True),
+        Column("slide\ndrop", "slide_drop", "{:+.0f}%", zero="baseline", printed=True),
+    ],
+    "vindication": [
+        _BUCKET,
+        _N,
+        Column("BLEU\nnone", "bleu_none", "{:.1f}", bars=True),
+        Column("BLEU\n{attention}", "bleu_attention", "{:.1f}", bars=True),
+        Column("gain", "gain", "{:+.1f}"),
+        Column("impr.", "improvement", "{:+.0f}%", interval=False),
+        Column("slide\nnone", "slide_none", "{:.1f}", printed=True),
+        Column("slide\nattn", "slide_attention", "{:.1f}", printed=True),
+        Column("slide\nimpr.", "slide_improvement", "{:+.3g}%", printed=True),
+    ],
+    "context-size": [
+        Column("context", "context_size"),
+        _BUCKET,
+        _N,
+        _RATIO,
+        Column("BLEU\nnone", "bleu_none", "{:.1f}", bars=True),
+        Column("BLEU\n{attention}", "bleu_attention", "{:.1f}", bars=True),
+        Column("gain", "gain", "{:+.1f}"),
+    ],
+    "compression": [
+        _BUCKET,
+        Column("mean", "source_words", "{:.1f}"),
+        _N,
+        Column(
+            "numbers", of_row=lambda row: ranged(row, "numbers", f"{{:,.0f}}:{row['context_size']}")
+        ),
+        _RATIO,
+        Column("slide L4", "slide_word"),
+        Column("BLEU", "bleu", "{:.1f}"),
+        _PENALTY,
+    ],
+}
 
 
 def run_data(name: str, sizes: Sequence[Comparison]) -> pd.DataFrame:
@@ -105,7 +150,9 @@ def _row(comparison: Comparison, place: int) -> dict[str, Any]:
         row |= {"slide_none": printed.none, "slide_attention": printed.attention}
         row["slide_improvement"] = printed.improvement_percent
     if none.n[place]:
-        slide = slide_row(ratio)
+        # The row of L4 with the highest unrounded ratio that is not above this one, else the first.
+        lower = [row for row in L4 if row.ratio <= ratio] or [L4[0]]
+        slide = max(lower, key=lambda row: row.ratio)
         row |= {"slide_words": slide.words, "slide_ratio": slide.printed_ratio}
         row["slide_word"] = slide.quality
     return row
@@ -116,11 +163,6 @@ def _relative(measured: Estimate, base: Estimate | None) -> Estimate | None:
     if base is None or not measured.filled or not base.value >= LEAST_BASE:
         return None
     return percent_change(measured, base)
-
-
-def slide_row(ratio: float) -> SimpleNamespace:
-    """The row of L4 with the highest unrounded ratio that is not above this one, else the first."""
-    return max((row for row in L4 if row.ratio <= ratio), key=lambda row: row.ratio, default=L4[0])
 
 
 def cells(sizes: Sequence[Comparison]) -> list[Cell]:
@@ -141,84 +183,18 @@ def cells(sizes: Sequence[Comparison]) -> list[Cell]:
 
 
 def run_table(name: str, frame: pd.DataFrame, attention: str | None = None) -> RenderableType:
-    """A table's data for a terminal of 80 columns or more."""
-    if name == "context-size":
-        return BarTable(lambda width: _context_size_table(frame, attention, width))
+    """A table's data for a terminal of 80 columns or more, without the columns that are blank."""
     if name == "arms":
         return BarTable(lambda width: _arms_table(frame, width))
     title = TITLES[name].format(attention=attention)
-    if name == "compression":
-        return filled_table(title, frame, _columns(name, attention))
-    return BarTable(lambda width: filled_table(title, frame, _columns(name, attention), width))
-
-
-def _columns(name: str, attention: str | None) -> list[Column]:
-    bucket, n = Column("source\nwords", "bucket"), Column("n", "n", cell=count)
-    ratio = Column("ratio", "compression_ratio", "{:.1f}:1")
-    penalty = Column("BP", "brevity_penalty", "{:.2f}")
-    if name == "failure-pattern":
-        return [
-            bucket,
-            n,
-            ratio,
-            Column("BLEU", "bleu", bars=True),
-            penalty,
-            Column("drop", of_row=lambda row: _drop(row, "quality_drop")),
-            Column("slide\nBLEU", "slide_bleu", "{:.1f}", printed=True),
-            Column("slide\ndrop", of_row=lambda row: _drop(row, "slide_drop"), printed=True),
-        ]
-    if name == "vindication":
-        return [
-            bucket,
-            n,
-            Column("BLEU\nnone", "bleu_none", bars=True),
-            Column(f"BLEU\n{attention}", "bleu_attention", bars=True),
-            Column("gain", "gain", "{:+.1f}", interval=True),
-            Column("impr.", "improvement", "{:+.0f}%"),
-            Column("slide\nnone", "slide_none", "{:.1f}", printed=True),
-            Column("slide\nattn", "slide_attention", "{:.1f}", printed=True),
-            Column("slide\nimpr.", "slide_improvement", "{:+.3g}%", printed=True),
-        ]
-    return [
-        bucket,
-        Column("mean", "source_words", "{:.1f}"),
-        n,
-        Column("numbers", of_row=_numbers),
-        ratio,
-        Column("slide L4", "slide_word"),
-        Column("BLEU", "bleu", "{:.1f}", interval=True),
-        penalty,
+    columns = [
+        replace(column, head=column.head.format(attention=attention))
+        for column in _ON_TERMINAL[name]
+        if not column.name or frame[column.name].notna().any()
     ]
-
-
-def _numbers(row: Mapping[str, Any]) -> str:
-    """Numbers of the words into those of the context: ``5,000:256``."""
-    return number(row["numbers"], "{:,.0f}:") + str(row["context_size"])
-
-
-def _drop(row: Mapping[str, Any], name: str) -> str:
-    """A fall in per cent of the baseline, the first row that has BLEU."""
-    if row[name] == 0:
-        return "baseline"
-    form = "{:+.0f}%"
-    return ranged(row, name, form) if f"{name}_low" in row else number(row[name], form)
-
-
-def _context_size_table(frame: pd.DataFrame, attention: str | None, width: int) -> CompactTable:
-    """Rows are context size x arm, columns buckets; ranges on second lines."""
-    buckets = frame.drop_duplicates("bucket")
-    table = _bucket_table("context-size", "source\nwords", buckets["bucket"], buckets["n"])
-    lines = {"none": with_bars(frame, "bleu_none", width)}
-    if attention:
-        lines[attention] = with_bars(frame, "bleu_attention", width)
-        lines["gain"] = [ranged(row, "gain", "{:+.1f}") for row in frame.to_dict("records")]
-    for size, rows in frame.groupby("context_size"):
-        ratios = [number(ratio, "{:.1f}:1") for ratio in rows["compression_ratio"]]
-        table.add_row(f"context {size}", *ratios, style="dim")
-        for label, cells in lines.items():
-            table.add_row(f"  {label}", *(cells[place] for place in rows.index))
-        table.add_section()
-    return table
+    if not any(column.bars for column in columns):
+        return filled_table(title, frame, columns)
+    return BarTable(lambda width: filled_table(title, frame, columns, width))
 
 
 def _arms_table(frame: pd.DataFrame, width: int) -> CompactTable:
@@ -226,22 +202,14 @@ def _arms_table(frame: pd.DataFrame, width: int) -> CompactTable:
     size = frame["bucket"].nunique()
     counts = [tuple(frame["n"][place : place + size]) for place in range(0, len(frame), size)]
     usual = max(counts, key=counts.count)
-    table = _bucket_table("arms", "arm", frame["bucket"][:size], usual)
-    cells = with_bars(frame, "bleu", width)
+    heads = zip(frame["bucket"][:size], usual, strict=True)
+    table = new_table(TITLES["arms"], ["arm", *(f"{name}\nn={count(n)}" for name, n in heads)])
+    table.padding = 0  # five ranges leave no space
+    texts = Column("", "bleu", "{:.1f}", bars=True).texts(frame, width)
     for index, arm_counts in enumerate(counts):
         place = index * size
         note = "" if arm_counts == usual else f"\nn={' '.join(map(count, arm_counts))}"
-        table.add_row(f"{frame['arm'][place]}{note}", *cells[place : place + size])
-    return table
-
-
-def _bucket_table(
-    name: str, head: str, buckets: Iterable[str], counts: Iterable[int]
-) -> CompactTable:
-    """A table without rows that has a column for each bucket; its five ranges leave no space."""
-    heads = [f"{bucket}\nn={count(n)}" for bucket, n in zip(buckets, counts, strict=True)]
-    table = new_table(TITLES[name], [head, *heads])
-    table.padding = 0
+        table.add_row(f"{frame['arm'][place]}{note}", *texts[place : place + size])
     return table
 
 
@@ -282,4 +250,4 @@ def named_arms(bundle: Bundle) -> list[pd.DataFrame]:
         numbered = [(int(part), "") if part.isdecimal() else (-1, part) for part in parts]
         return len(unusual), name != NONE, numbered
 
-    return sorted(groups(runs.assign(arm=arm_names(runs)), ARM), key=place)
+    return sorted(groups(runs.assign(arm=arm_names(runs)), {"seed"}), key=place)

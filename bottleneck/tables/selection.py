@@ -12,7 +12,13 @@ from ..settings.errors import UsageError, UserError, did_you_mean
 
 CONDITIONS = ("run", "group", "corpus_fingerprint", *SETTING_COLUMNS)
 """Columns that say which run a row belongs to, so that a choice by them keeps runs whole."""
-
+SETTINGS = {
+    name: column
+    for column, (place, _) in SETTING_COLUMNS.items()
+    for name in (f"{place.partition('.')[0]}.{column}", place)
+}
+"""The column of a setting's own name, resolved or not: of ``model.hidden`` and
+``model.hidden_size``."""
 BLANK = "none"
 """How the blank of a setting that is not set is written in a condition."""
 
@@ -27,13 +33,11 @@ def where(bundle: Bundle, conditions: Sequence[str]) -> Bundle:
     if not conditions:
         return bundle
     runs, unfinished = bundle.runs, bundle.unfinished()
-    wanted = _values(conditions, (runs, unfinished))
-    for column, values in wanted.items():
-        known = [table[column] for table in (runs, unfinished) if column in table]
+    for column, values in _values(conditions, (runs, unfinished)).items():
+        known = [table[column] for table in (bundle.runs, unfinished) if column in table]
         for value in values:
             if not any(_meets(existing, column, [value]).any() for existing in known):
                 raise UserError(f"no run with {column}={value}; there are {list_values(known[0])}")
-    for column, values in wanted.items():
         kept = runs[_meets(runs[column], column, values)]
         if kept.empty:
             raise UserError(
@@ -43,16 +47,20 @@ def where(bundle: Bundle, conditions: Sequence[str]) -> Bundle:
         if column in unfinished:
             unknown = unfinished["attention"] == ""
             unfinished = unfinished[unknown | _meets(unfinished[column], column, values)]
-    environment = dict(bundle.environment)
-    for key, table in {"runs": runs, "unfinished": unfinished}.items():
-        environment[key] = {run: environment[key][run] for run in table["run"]}
-    several = {name for name, values in wanted.items() if name in SETTING_COLUMNS and values[1:]}
+    return only(bundle, runs["run"], unfinished["run"])
+
+
+def only(bundle: Bundle, runs: Iterable[str], unfinished: Iterable[str] | None = None) -> Bundle:
+    """The bundle with these runs alone, and of the unfinished ones those that are named or all."""
+    names, environment = set(runs), dict(bundle.environment)
+    environment["runs"] = {run: environment["runs"][run] for run in bundle.names if run in names}
+    if unfinished is not None:
+        environment["unfinished"] = {run: environment["unfinished"][run] for run in unfinished}
     return replace(
         bundle,
-        runs=runs,
-        sentences={run: bundle.sentences[run] for run in runs["run"] if run in bundle.sentences},
+        runs=bundle.runs[bundle.runs["run"].isin(names)],
+        sentences={run: counts for run, counts in bundle.sentences.items() if run in names},
         environment=environment,
-        chosen=bundle.chosen | several,
     )
 
 
@@ -71,42 +79,30 @@ def _values(conditions: Iterable[str], tables: Sequence[pd.DataFrame]) -> dict[s
         parts = [part.strip() for part in text.split(",")]
         if not (name and all(parts)):
             raise UsageError(f"--where {condition!r}: write column=value, as attention=none")
-        column = _column(name)
+        column = SETTINGS.get(name, name)
+        if column not in CONDITIONS:
+            raise UsageError(f"--where: unknown column {name!r}{did_you_mean(name, CONDITIONS)}")
         whole = any((table[column] == text).any() for table in tables if column in table)
         wanted.setdefault(column, []).extend([text] if whole else parts)
     return wanted
 
 
-def _column(name: str) -> str:
-    """The column of a name: its own, or that of the setting it repeats, resolved or not."""
-    places = {column: place for column, (place, _) in SETTING_COLUMNS.items()}
-    settings = {f"{place.partition('.')[0]}.{column}": column for column, place in places.items()}
-    settings |= {place: column for column, place in places.items()}
-    column = settings.get(name, name)
-    if column not in CONDITIONS:
-        raise UsageError(f"--where: unknown column {name!r}{did_you_mean(name, CONDITIONS)}")
-    return column
-
-
 def _meets(values: pd.Series, column: str, parts: Sequence[str]) -> pd.Series:
     """Whether each row has one of the values, as they are written."""
-    if RUN_COLUMNS[column] == "str":
+    kind = RUN_COLUMNS[column]
+    if kind == "str":
         return values.isin([*parts, *([""] if BLANK in parts else [])])
-    read = _truth if RUN_COLUMNS[column] == "bool" else float
-    blank = values.isna() & (BLANK in parts)
+    texts = [part.lower() for part in parts if part != BLANK]
     try:
-        wanted = [read(part) for part in parts if part != BLANK]
+        wanted = [{"true": True, "false": False}[text] if kind == "bool" else float(text)
+                  for text in texts]  # fmt: skip
     except (ValueError, KeyError):
-        kind = "true or false" if read is _truth else "a number"
-        example = "true" if read is _truth else as_condition(values.dropna().max()) or "1"
+        example = "true" if kind == "bool" else as_condition(values.dropna().max()) or "1"
         raise UsageError(
-            f"--where {column}={','.join(parts)}: {column} is {kind}; write {column}={example}"
+            f"--where {column}={','.join(parts)}: {column} is "
+            f"{'true or false' if kind == 'bool' else 'a number'}; write {column}={example}"
         ) from None
-    return blank | values.astype("object").isin(wanted)
-
-
-def _truth(text: str) -> bool:
-    return {"true": True, "false": False}[text.lower()]
+    return (values.isna() & (BLANK in parts)) | values.astype("object").isin(wanted)
 
 
 def list_values(values: pd.Series) -> str:

@@ -179,7 +179,7 @@ REFUSED = {
     f"score --hypotheses broken.fr.gz {TESTED}": "'broken.fr.gz' is no whole gzip file",
     f"compare a.fr absent {TESTED}": "system B 'absent' ... exist",
     f"compare short.fr a.en {TESTED}": "system A ... 'short.fr' has 59 lines",
-    f"{SCORE} --edges 5,40": "60 sources fill only bucket 5-39 ... two are needed",
+    f"{SCORE} --edges 5,40": "the 60 sentences of ... fill only bucket 5-39 ... two are needed",
 }
 """Exit code 1."""
 

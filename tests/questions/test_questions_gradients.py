@@ -21,7 +21,7 @@ from seq2seq_bottleneck.questions.question import Probed
 from seq2seq_bottleneck.questions.subject import Subject
 from seq2seq_bottleneck.settings.concerns import ModelSettings
 from seq2seq_bottleneck.settings.run import resolve
-from seq2seq_bottleneck.tables.formats import with_intervals
+from seq2seq_bottleneck.tables.page import with_intervals
 from seq2seq_bottleneck.training.loss import decoder_inputs
 
 SENTENCES, LENGTH = 60, 12

@@ -1,11 +1,15 @@
-"""What may stand in one table: arms that differ in attention alone, and seeds that both have."""
+"""What may stand in one table, what its caption says is missing, and how arms are named."""
 
+import numpy as np
 import pytest
-from planted import planted_settings, sentences, write_begun, write_run
+from hypothesis import given
+from hypothesis import strategies as st
+from planted import planted_settings, write_begun
 from planted_arms import LOW, Store
 
 from seq2seq_bottleneck.results.bundle import load_bundle
 from seq2seq_bottleneck.settings.errors import UserError
+from seq2seq_bottleneck.tables.comparison_groups import runs_text, unusual_settings
 from seq2seq_bottleneck.tables.names import TABLES
 from seq2seq_bottleneck.tables.pages import make_page
 from seq2seq_bottleneck.tables.selection import where
@@ -13,7 +17,6 @@ from seq2seq_bottleneck.tables.selection import where
 SHARES = {"none": LOW, "additive": [0.1] * 5}
 COMPARING = [name for name in TABLES if name != "arms"]
 """The tables that compare arms; the other has whatever there is."""
-PAIRED = ("failure-pattern", "vindication")
 
 
 @pytest.fixture
@@ -40,59 +43,37 @@ def refused(store, name, *conditions):
     return str(error.value)
 
 
+def several(column, values, choice):
+    return (
+        f"the results hold several values of {column} ({values}), this table takes one: "
+        f"choose with `--where {column}={choice}`"
+    )
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("changes", "values"),
+    ("changes", "column", "values"),
     [
-        ({"training": {"learning_rate": 1e-5}}, "learning_rate (additive 0.002, none 1e-05)"),
-        ({"training": {"batch_tokens": 900}}, "batch_tokens (additive none, none 900)"),
-        ({"corpus": {"train_pairs": 5}}, "asked_train_pairs (additive 400, none 5)"),
-        ({"decoding": {"cap_factor": 3.0}}, "cap_factor (additive 2, none 3)"),
-        ({"model": {"residual": True}}, "residual (additive false, none true)"),
-        ({"scoring": {"resamples": 50}}, "resamples (additive 200, none 50)"),
+        ({"training": {"learning_rate": 1e-5}}, "learning_rate", "1e-05, 0.002"),
+        ({"training": {"batch_tokens": 900}}, "batch_tokens", "900, none"),
+        ({"corpus": {"train_pairs": 5}}, "asked_train_pairs", "5, 400"),
+        ({"model": {"residual": True}}, "residual", "false, true"),
+        ({"scoring": {"resamples": 50}}, "resamples", "50, 200"),
+        ({"fingerprint": "one"}, "corpus_fingerprint", "one, planted"),
     ],
 )
-def test_arms_that_differ_in_any_setting_are_refused(store, changes, values):
+def test_arms_that_differ_in_any_setting_or_text_are_refused(store, changes, column, values):
     store.add("none", "none", LOW, **changes).add("additive", "additive", LOW)
-    for name in (*PAIRED, "context-size"):
-        message = refused(store, name)
-        assert f"the arms differ in more than attention: in {values}" in message
-        assert f"--where {values.split()[0]}=" in message
+    for name in ("failure-pattern", "vindication", "context-size"):
+        assert refused(store, name).startswith(several(column, values, "")[:-1])
 
 
 def test_every_table_names_a_setting_that_differs_between_seeds(store):
     both(store).add("none", "none", LOW, 2, training={"clip_norm": 2.0})
     for name in COMPARING:
-        message = refused(store, name)
-        assert "several values of clip_norm (1, 2)" in message
-        assert "choose with `--where clip_norm=1`" in message
-    assert "One seed (1): nothing is known" in "\n".join(
-        page(store, "vindication", "clip_norm=1").caption
-    )
-
-
-def test_arms_with_other_text_are_refused_though_their_settings_are_the_same(store):
-    store.add("none", "none", LOW, fingerprint="one")
-    store.add("additive", "additive", LOW, fingerprint="other")
-    message = refused(store, "vindication")
-    assert "several values of corpus_fingerprint (one, other)" in message
-    assert "--where corpus_fingerprint=" in message
-    assert refused(store, "vindication", "corpus_fingerprint=one,other") == message
-    assert page(store, "compression").frame["bleu"].notna().all()
-
-
-def test_the_user_may_choose_a_difference_between_the_arms_and_the_caption_names_it(store):
-    """As for the control "none with as many parameters" (C10)."""
-    store.add("none", "none", LOW, model={"hidden_size": 33})
-    store.add("additive", "additive", LOW, model={"hidden_size": 32})
-    assert "--where hidden_size=32,33" in refused(store, "vindication")
-    for chosen in (["hidden_size=32,33"], ["hidden_size=32", "model.hidden_size=33"]):
-        text = "\n".join(page(store, "vindication", *chosen).caption)
-        assert "differ in more than attention, as chosen: hidden_size additive 32, none 33." in text
-        assert "the score has" not in text
-    store.add("mixed", "none", LOW, 2, model={"hidden_size": 32})
-    message = refused(store, "vindication", "hidden_size=32,33")
-    assert "several values of hidden_size (32, 33)" in message
+        assert refused(store, name) == several("clip_norm", "1, 2", "1")
+    caption = page(store, "vindication", "clip_norm=1").caption
+    assert any(line.startswith("One seed (1): nothing is known") for line in caption)
 
 
 @pytest.mark.slow
@@ -100,14 +81,10 @@ def test_runs_of_two_context_sizes_are_no_pair_even_if_their_updates_differ(stor
     """As preset smoke and then quick in one folder: which of them is meant is the user's to say."""
     both(store, model={"context_size": 16})
     both(store, name="x", model={"context_size": 32}, training={"updates": 20})
-    for name in PAIRED:
-        assert refused(store, name) == (
-            "the results hold several values of context_size (16, 32), this table takes one: "
-            "choose with `--where context_size=16`"
-        )
+    for name in ("failure-pattern", "vindication"):
+        assert refused(store, name) == several("context_size", "16, 32", "16")
         for size in (16, 32):
-            chosen = page(store, name, f"context_size={size}")
-            assert f"context {size}" in "\n".join(chosen.caption)
+            assert f"context {size}" in " ".join(page(store, name, f"context_size={size}").caption)
 
 
 @pytest.mark.slow
@@ -118,20 +95,8 @@ def test_widths_follow_the_context_in_all_runs_or_are_one(store):
     assert any("hidden 8 / 16 / 32" in line for line in page(store, "compression").caption)
     store.add("wide", "none", LOW, 2, model={"context_size": 8, "hidden_size": 9})
     for name in ("compression", "context-size"):
-        assert refused(store, name) == (
-            "the results hold several values of hidden_size (8, 9, 16, 32), this table takes one: "
-            "choose with `--where hidden_size=8`"
-        )
+        assert refused(store, name) == several("hidden_size", "8, 9, 16, 32", "8")
     assert len(page(store, "compression", "hidden_size=16").frame) == 5
-
-
-def test_other_test_sentences_are_refused(store):
-    store.add("none", "none", LOW)
-    settings = planted_settings("none", model={"context_size": 64, "hidden_size": 32})
-    settings = settings.changed(model={"attention_size": 32})
-    short = [text for text in sentences() if len(text.split()) < 40]
-    write_run(store.folder, "short", settings, short, short)
-    assert "tested on different sentences" in refused(store, "compression", "context_size=32,64")
 
 
 def test_one_attention_is_compared_and_the_failure_pattern_needs_none(store):
@@ -149,22 +114,20 @@ def test_one_attention_is_compared_and_the_failure_pattern_needs_none(store):
 
 def test_arms_without_a_common_seed_are_no_pair(store):
     store.add("none", "none", LOW, 1).add("additive", "additive", LOW, 2)
-    message = refused(store, "vindication")
-    assert "additive seed 2, none seed 1 have no seed in common" in message
+    assert "no seed in common (2 runs: " in refused(store, "vindication")
     sizes = page(store, "context-size")
     assert sizes.frame["gain"].isna().all()
-    assert "the other arm lacks that seed: additive seed 2" in "\n".join(sizes.caption)
+    assert any(line.endswith("seed: 1 run: additive, seed 2.") for line in sizes.caption)
 
 
-def test_a_missing_arm_that_did_not_end_is_named(store):
+def test_an_arm_that_did_not_end_is_counted(store):
     store.add("none", "none", LOW)
     reason = "the loss was no longer finite"
     write_begun(store.folder, "wild", planted_settings("additive"), "diverged", reason)
     message = refused(store, "vindication")
     assert "hold the arms none: " in message
     assert "1 more did not end" in message
-    named = f"additive context 32 seed 1 (diverged: {reason})"
-    assert named in "\n".join(page(store, "context-size").caption)
+    assert "1 run is without a result" in " ".join(page(store, "context-size").caption)
 
 
 @pytest.mark.slow
@@ -175,9 +138,10 @@ def test_gains_are_of_common_seeds_and_attention_may_be_missing(store):
         store.add(f"none{size}", "none", LOW, 2, model=widths)
     store.add("lone", "additive", LOW, model=widths | {"context_size": 8})
     sizes = page(store, "context-size")
-    left = "context 16 none seed 2; context 32 none seed 2"
-    assert f"Left out, because the other arm lacks that seed: {left}." in sizes.caption
-    assert "Left out: context 8 (no run without attention)." in sizes.caption
+    (left,) = [line for line in sizes.caption if line.startswith("Left out")]
+    assert "3 runs: " in left
+    assert "none context_size=16, none context_size=32, seed 2" in left
+    assert "additive context_size=8, seed 1" in left
     assert sizes.frame.equals(page(store, "context-size", "seed=1").frame)
     lone = page(store, "context-size", "run=none16s1,none32s1,additive32s1").frame
     blank = lone.set_index("context_size")["gain"].isna().groupby(level=0).all()
@@ -185,3 +149,84 @@ def test_gains_are_of_common_seeds_and_attention_may_be_missing(store):
     text = "\n".join(page(store, "compression").caption)
     assert "none, seed 2" in text
     assert "Left out" not in text
+
+
+@pytest.mark.parametrize(
+    ("seeds", "text"),
+    [
+        ({}, ""),
+        ({"none": [1]}, "1 run: none, seed 1"),
+        ({"none": [2, 1], "dot": [1, 2]}, "4 runs: none, dot, seed 1, 2"),
+        ({"none": [1], "dot": [9, 1]}, "3 runs: none, seed 1; dot, seed 1, 9"),
+        ({"none": range(1, 21)}, f"20 runs: none, seed {', '.join(map(str, range(1, 21)))}"),
+        ({"none": range(1, 22)}, "21 runs: none, 21 seeds from 1 to 21"),
+        (
+            dict.fromkeys(["none", "dot"], range(5000, 0, -2)),
+            "5,000 runs: none, dot, 2,500 seeds from 2 to 5000",
+        ),
+    ],
+)
+def test_arms_of_the_same_seeds_share_them_and_many_are_counted(seeds, text):
+    assert runs_text([(arm, seed) for arm, known in seeds.items() for seed in known]) == text
+
+
+LECTURE = {"updates": "2000", "context_size": "256", "joined": "1", "source": "seen"}
+
+
+@pytest.mark.parametrize(
+    ("rows", "names"),
+    [
+        ([{}, {}, {"joined": "2"}, {"updates": "4000", "joined": "2"}, {}],
+         [[], [], ["joined=2"], ["updates=4000", "joined=2"], []]),
+        # A scale of context sizes is named for every arm.
+        ([{}, {"context_size": "64"}, {"context_size": "64"}],
+         [["context_size=256"], ["context_size=64"], ["context_size=64"]]),
+        # Of equals the lecture's is the usual one, else the smaller.
+        ([{"source": "hidden"}, {}], [["source=hidden"], []]),
+        ([{"updates": "80"}, {"updates": "400"}], [[], ["updates=400"]]),
+        ([{}], [[]]),
+        ([], []),
+    ],
+)  # fmt: skip
+def test_an_arm_is_named_by_what_most_do_not_have(rows, names):
+    assert unusual_settings([LECTURE | row for row in rows], LECTURE) == names
+
+
+@pytest.mark.slow
+@given(st.lists(st.tuples(*[st.sampled_from("123")] * 3), unique=True, min_size=1))
+def test_rows_that_differ_have_different_names_in_whatever_order(values):
+    names = ("updates", "context_size", "joined")
+    rows = [dict(zip(names, value, strict=True)) for value in values]
+    unusual = unusual_settings(rows, LECTURE)
+    assert len(set(map(tuple, unusual))) == len(rows)
+    assert unusual_settings(rows[::-1], LECTURE) == unusual[::-1]
+
+
+@pytest.mark.slow
+def test_twice_the_updates_and_nothing_else_say_whether_the_schedule_is_long_enough(store):
+    def schedule():
+        caption = page(store, "failure-pattern").caption
+        return next(line for line in caption if line.startswith("Schedule"))
+
+    both(store)
+    both(store, seed=2)
+    both(store, name="-x3", training={"updates": 30})
+    assert "not shown to be long enough" in schedule()
+    assert "still falling at the end: none, additive" in schedule()
+    # Of one seed, against the same seed: without any change it is long enough.
+    both(store, name="-x2", training={"updates": 20})
+    assert schedule().startswith("Schedule: long enough; twice the updates (seed 1) move no")
+    assert f"bucket: none {'+0.0 ' * 4}+0.0; additive {'+0.0 ' * 4}+0.0." in schedule()
+
+
+def test_a_doubled_schedule_that_moves_a_bucket_is_named(store):
+    both(store).add("none-x2", "none", [0.0] * 5, training={"updates": 20})
+    store.add("additive-x2", "additive", SHARES["additive"], training={"updates": 20})
+    caption = page(store, "failure-pattern").caption
+    verdict, added = next(x for x in caption if x.startswith("Schedule")).split(". Twice the ")
+    assert verdict.startswith("Schedule: not long enough")
+    assert "none 41+" in verdict
+    assert "additive" not in verdict
+    none, attention = added.rstrip(".").split(": ")[1].split("; ")
+    assert (np.array(none.split()[1:], float) > 0).all()
+    assert attention == f"additive {'+0.0 ' * 4}+0.0"

@@ -15,7 +15,6 @@ from seq2seq_bottleneck.tables.lecture import (
     COLUMNS,
     audit_page,
     grammar_alignment,
-    grid_table,
     lecture_evidence,
     print_walkthrough,
 )
@@ -45,8 +44,7 @@ def test_every_form_has_a_row_an_id(page):
     assert list(read.columns) == list(COLUMNS)
     assert list(read["id"]) == list(SLIDES)
     pd.testing.assert_frame_equal(read, page.frame)
-    rows = json.loads(page.render("json"))["rows"]
-    assert pd.DataFrame(rows).equals(page.frame)
+    assert pd.DataFrame(json.loads(page.render("json"))["rows"]).equals(page.frame)
     text = page.render("markdown")
     assert len([line for line in text.splitlines() if line.startswith("| ")]) == 1 + len(SLIDES)
     assert all(f"- {word}: " in text for word in page.frame["verdict"])
@@ -74,17 +72,7 @@ def test_walkthroughs_fit_the_terminal(evidence, name, width):
         assert f"\n   {check.name}: {check.judgement}" in text
 
 
-def test_the_matrix_is_drawn_with_its_marks(evidence):
-    grid = audit("L10", evidence).steps[0].grids[0]
-    text = printed(80, lambda console: console.print(grid_table(grid)))
-    rows = {line.split()[0]: line.split()[1:] for line in text.splitlines()[2:] if line.strip()}
-    assert rows["chat"] == ["0.02", "[0.29]*", "0.18", "0.21", "0.01", "0.29*"]
-    assert rows["tapis"] == ["0.14", "0.05", "0.32*", "0.21", "0.06", "[0.23]"]
-    assert text.count("*") == 9
-    assert text.count("[") == 7
-
-
-def test_a_learned_matrix_stands_beside_the_slides_where_there_is_room(evidence):
+def test_matrices_are_drawn_with_their_marks_beside_each_other_where_there_is_room(evidence):
     slide = SLIDES["L10"]
     weights, ended = np.full((7, 7), 1 / 7), [*slide["english"], "</s>"]
     learned = Grid("learned", slide["french"], ended, weights, slide["gold"], "A note.")
@@ -96,6 +84,9 @@ def test_a_learned_matrix_stands_beside_the_slides_where_there_is_room(evidence)
     assert titles in [line.split() for line in wide.splitlines()]
     assert titles not in [line.split() for line in narrow.splitlines()]
     assert "   A note." in narrow.splitlines()
+    rows = [line.split() for line in narrow.splitlines() if line.split()]
+    assert ["chat", "0.02", "[0.29]*", "0.18", "0.21", "0.01", "0.29*"] in [row[:7] for row in rows]
+    assert ["tapis", "0.14", "0.05", "0.32*", "0.21", "0.06", "[0.23]"] in [row[:7] for row in rows]
 
 
 def test_the_grammars_alignment_joins_the_tokens_of_a_word():

@@ -1,8 +1,9 @@
-"""Tables on consoles of several widths and encodings: no number is cut or broken."""
+"""Tables on consoles of several widths and encodings: no number is cut or broken; heatmaps."""
 
 import io
 import re
 
+import numpy as np
 import pytest
 from planted import write_planted, write_sizes
 from rich.console import Console
@@ -11,14 +12,18 @@ from seq2seq_bottleneck.results.bundle import load_bundle
 from seq2seq_bottleneck.tables.names import TABLES
 from seq2seq_bottleneck.tables.pages import make_page
 from seq2seq_bottleneck.tables.render import (
+    CELL,
     EIGHTHS,
     MEASURE,
     SCALE,
+    SHADES,
     bar,
-    least_width,
+    heatmap,
+    legend,
     new_table,
     print_prose,
     ranged,
+    shades_for,
 )
 
 WIDTHS = (80, 100, 140)
@@ -55,7 +60,7 @@ def pages(tmp_path_factory):
          (16, "none"): [0.1, 0.2, 0.4, 0.5, 0.6], (16, "scaled-dot"): [0.0, 0.0, 0.1, 0.1, 0.1]},
     )  # fmt: skip
     bundles = [load_bundle(pair)] * 2 + [load_bundle(sizes)] * 3
-    return {name: make_page(name, each) for name, each in zip(TABLES, bundles, strict=True)}
+    return {name: make_page(name, bundle) for name, bundle in zip(TABLES, bundles, strict=True)}
 
 
 def numbers(text):
@@ -68,7 +73,7 @@ def eighths(drawn):
     return sum(EIGHTHS.index(sign) for sign in drawn)
 
 
-def test_texts_are_on_the_left_and_numbers_on_the_right():
+def test_texts_are_on_the_left_and_columns_move_together_before_a_number_is_broken():
     table = new_table("", ["cell", "arm", "source"], texts=2)
     table.add_row("a", "b", "1")
     table.add_row("long", "wider", "100,000")
@@ -78,15 +83,12 @@ def test_texts_are_on_the_left_and_numbers_on_the_right():
         " a     b            1",
         " long  wider  100,000",
     ]
-
-
-def test_columns_move_together_before_a_number_is_broken():
     table = new_table("", ["source\nwords", "BLEU", "BP"])
     table.add_row("5-10", "53.1\n48.4..57.4", "1.00")
-    width = least_width(table, Console(file=io.StringIO(), width=80)) - 2
-    text = printed(table, width)
-    assert max(map(len, text.splitlines())) <= width
-    assert "48.4..57.4" in text
+    for width in (25, 40):
+        text = printed(table, width)
+        assert max(map(len, text.splitlines())) <= width
+        assert "48.4..57.4" in text
 
 
 def test_a_bar_is_as_long_as_its_bleu_to_an_eighth_of_a_column():
@@ -132,22 +134,47 @@ def test_prose_is_broken_at_a_readable_length_and_has_no_markup(width):
     assert " ".join(text.split()) == f"{words * 30}end"
 
 
-def test_a_page_prints_a_line_per_verdict_and_one_of_what_was_run(pages):
-    page = pages["vindication"]
-    short, full = io.StringIO(), io.StringIO()
-    page.print(Console(file=short, width=400))
-    page.print(Console(file=full, width=400), details=True)
-    lines = short.getvalue().splitlines()
-    assert len([line for line in lines if line.startswith("L-VIND")]) == len(page.judged)
-    assert "10 training pairs, context 32, " in " ".join(lines[-3:])
-    assert lines[-1].endswith("caption.")
-    assert "Rule:" not in short.getvalue()
-    for line in (*page.verdicts, *page.caption):
-        assert " ".join(line.split()) in " ".join(full.getvalue().split())
-
-
 def test_a_value_without_an_interval_stands_alone():
     row = {"bleu": 12.34, "bleu_low": 11.0, "bleu_high": float("nan")}
     assert ranged(row, "bleu", "{:.1f}") == "12.3"
     assert ranged(row | {"bleu_high": 13.0}, "bleu", "{:.1f}") == "12.3\n11.0..13.0"
     assert ranged(row | {"bleu": float("nan")}, "bleu", "{:.1f}") == ""
+
+
+# Attention weights as shades.
+
+WEIGHTS = np.array([[0.95, 0.04, 0.01], [0.15, 0.35, 0.5]])
+
+
+def test_words_stand_on_both_axes_and_every_weight_has_its_shade():
+    assert heatmap(["a", "cat", "</s>"], ["chat", "</s>"], WEIGHTS, 80) == [
+        "         <",
+        "       c /",
+        "       a s",
+        "     a t >",
+        "chat ██",
+        "</s> ░░▒▒▓▓",
+    ]
+    for weight, shade in {0.0: " ", 0.099: " ", 0.1: "░", 0.3: "▒", 0.5: "▓", 0.8: "█"}.items():
+        line = heatmap(["x", "y"], ["z"], np.array([[weight, 1.0]]), 80)[-1]
+        assert line == f"z {shade * CELL}{'█' * CELL}"
+
+
+def test_a_long_source_is_cut_into_pieces_that_fit():
+    words = [f"w{place}" for place in range(50)]
+    lines = heatmap(words, words, np.eye(50), 40)
+    assert max(map(len, lines)) <= 40
+    assert lines.count("") == -(-50 // ((40 - 4) // CELL)) - 1
+    assert sum("█" in line for line in lines) == 50
+
+
+def test_a_terminal_without_the_shades_gets_plain_ones_and_a_legend_of_them():
+    assert shades_for("utf-8") == SHADES
+    assert legend() == "weight: ' ' < .1 <= ░ < .3 <= ▒ < .5 <= ▓ < .8 <= █"
+    for encoding in ("ascii", "latin-1"):
+        shades = shades_for(encoding)
+        assert legend(shades) == "weight: ' ' < .1 <= . < .3 <= : < .5 <= + < .8 <= #"
+        assert heatmap(["a", "cat", "</s>"], ["chat", "</s>"], WEIGHTS, 80, shades)[-2:] == [
+            "chat ##",
+            "</s> ..::++",
+        ]

@@ -1,6 +1,5 @@
 """The tables of runs from planted translations: every number against an outside computation."""
 
-import io
 from dataclasses import replace
 
 import numpy as np
@@ -15,7 +14,6 @@ from planted import (
     write_run,
     write_sizes,
 )
-from rich.console import Console
 from sacrebleu import corpus_bleu
 
 from seq2seq_bottleneck.cli.main import run
@@ -24,7 +22,7 @@ from seq2seq_bottleneck.settings.errors import UserError
 from seq2seq_bottleneck.tables.comparison import compare
 from seq2seq_bottleneck.tables.page import write_pages
 from seq2seq_bottleneck.tables.pages import make_page, slide_pages
-from seq2seq_bottleneck.tables.run_tables import run_data, run_table, slide_row
+from seq2seq_bottleneck.tables.run_tables import run_data
 from seq2seq_bottleneck.tables.selection import where
 
 FALLING = {"none": [0.1, 0.3, 0.5, 0.6, 0.7], "additive": [0.1, 0.1, 0.1, 0.1, 0.1]}
@@ -204,6 +202,7 @@ def test_compression_is_sorted_and_has_the_slides_words(sizes):
         ratio = row["source_words"] * 16 / row["context_size"]
         assert row["numbers"] == row["source_words"] * 16
         assert row["compression_ratio"] == pytest.approx(ratio)
+        # A slide's word begins at its unrounded ratio.
         words = ["Good", "Mediocre", "Poor", "Very Poor"]
         place = sum(ratio >= edge for edge in (2000 / 256, 5000 / 256, 10000 / 256))
         assert row["slide_word"] == words[place]
@@ -212,14 +211,6 @@ def test_compression_is_sorted_and_has_the_slides_words(sizes):
     text = "\n".join(page.caption)
     assert "5 words 2:1 Good; 20 words 8:1 Mediocre; 50 words 20:1 Poor" in text
     assert "context 8 / 16 / 32, hidden 32" in text
-
-
-@pytest.mark.parametrize(
-    ("ratio", "word"),
-    [(0.5, "Good"), (7.8, "Good"), (7.82, "Mediocre"), (19.6, "Poor"), (39.1, "Very Poor")],
-)
-def test_a_slides_word_begins_at_its_unrounded_ratio(ratio, word):
-    assert slide_row(ratio).quality == word
 
 
 def test_c1_is_judged_under_both_tables_of_sizes(sizes):
@@ -233,21 +224,7 @@ def test_c1_is_judged_under_both_tables_of_sizes(sizes):
     assert page.verdicts[0].startswith("C1: not measured: two context sizes and two")
     text = "\n".join(make_page("context-size", bundle).caption)
     assert "BLEU by bucket, context 16, additive, seed 2: " in text
-    assert "Parameters, context 8: none 1,000, additive 1,300" in text
-
-
-@pytest.mark.parametrize("name", ["context-size", "compression"])
-def test_the_widest_numbers_fit_80_columns(sizes, name):
-    wide = {"n": 1200, "numbers": 5000.0, "compression_ratio": 156.3, "source_words": 50.0}
-    frame = make_page(name, sizes[0]).frame
-    frame = frame.assign(**{key: wide[key] for key in wide if key in frame})
-    scores = [column for column in frame if column.startswith(("bleu", "gain"))]
-    frame[scores] = 100.0
-    printed = io.StringIO()
-    Console(file=printed, width=80).print(run_table(name, frame, "scaled-dot"))
-    assert "…" not in printed.getvalue()
-    ranges = printed.getvalue().count("100.0..100.0")
-    assert ranges == len(frame) * len([1 for column in scores if column.endswith("_low")])
+    assert "Parameters: context 8, none 1,000; context 8, additive 1,300; context 16" in text
 
 
 @pytest.mark.slow
@@ -261,8 +238,7 @@ def test_every_arm_has_its_rows_the_usual_ones_first(tmp_path):
     assert page.frame["seeds"].tolist() == [2] * 20
     assert page.frame.groupby("arm")["parameters"].first()["none updates=20"] == 1000
     assert "8 runs" in " ".join(page.caption)
-    for form in ("csv", "markdown", "latex", "json", "rich"):
-        assert page.render(form).count("updates=20") >= 2
+    assert page.render("rich").count("updates=20") >= 2
     # The two arms are those of the vindication.
     once = make_page("vindication", bundle).frame
     for arm, column in (("none", "bleu_none"), ("additive", "bleu_attention")):

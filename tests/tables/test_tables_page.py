@@ -1,4 +1,4 @@
-"""Every table in every form: parsed back, escaped; small numbers, open ends, blanks."""
+"""Every table in every form: parsed back, escaped; small numbers, open ends, blanks; verdicts."""
 
 import io
 import json
@@ -14,9 +14,8 @@ from rich.console import Console
 from seq2seq_bottleneck.claims.verdict import Verdict
 from seq2seq_bottleneck.results.bundle import load_bundle
 from seq2seq_bottleneck.settings.errors import UsageError
-from seq2seq_bottleneck.tables.formats import csv, latex, markdown, with_intervals
-from seq2seq_bottleneck.tables.formats import json as json_form
 from seq2seq_bottleneck.tables.names import FORMATS, TABLES
+from seq2seq_bottleneck.tables.page import csv, json_text, latex, markdown, with_intervals
 from seq2seq_bottleneck.tables.pages import make_page
 
 FALLING = {"none": [0.1, 0.3, 0.5, 0.6, 0.7], "additive": [0.1, 0.1, 0.1, 0.1, 0.1]}
@@ -35,30 +34,24 @@ def page(request, bundle):
     return make_page(request.param, bundle)
 
 
-def test_csv_parses_back(page):
+def test_csv_and_json_parse_back_with_all_that_belongs_to_the_table(page):
     frame = page.frame
     read = pd.read_csv(io.StringIO(page.render("csv")), keep_default_na=False, na_values="")
     assert list(read.columns) == list(frame.columns)
     assert read["bucket"].tolist() == frame["bucket"].tolist()
     numbers = frame.select_dtypes("number").columns
     np.testing.assert_allclose(read[numbers], frame[numbers], atol=5.1e-5)
-
-
-def test_json_parses_back_with_all_that_belongs_to_the_table(page):
-    read = json.loads(page.render("json"))
-    assert (read["name"], read["title"]) == (page.name, page.title)
-    assert [list(row) for row in read["rows"]] == [list(page.frame.columns)] * len(page.frame)
-    for row, expected in zip(read["rows"], page.frame.to_dict("records"), strict=True):
-        for key, value in expected.items():
-            assert row[key] == (None if pd.isna(value) else value)
-    assert [Verdict(**verdict) for verdict in read["verdicts"]] == page.judged
-    assert read["caption"] == page.caption
+    described = json.loads(page.render("json"))
+    assert (described["name"], described["title"]) == (page.name, page.title)
+    for row, expected in zip(described["rows"], frame.to_dict("records"), strict=True):
+        assert row == {key: None if pd.isna(cell) else cell for key, cell in expected.items()}
+    assert [Verdict(**verdict) for verdict in described["verdicts"]] == page.judged
+    assert described["caption"] == page.caption
 
 
 def test_markdown_has_every_row_and_line(page):
     lines = page.render("markdown").splitlines()
     rows = [re.split(r"(?<!\\)\|", line)[1:-1] for line in lines if line.startswith("|")]
-    assert len(rows) == len(page.frame) + 2
     merged = with_intervals(page.frame)
     assert {len(row) for row in rows} == {len(merged.columns)}
     whole = [unescape("".join(row).replace("\\", "")) for row in rows[2:]]
@@ -87,6 +80,20 @@ def test_the_terminals_form_is_what_is_printed(page):
     assert page.title in text
     assert max(len(line) for line in text.splitlines()) <= 80
     assert ("Rule: " in text) == bool(page.judged) == (page.name != "arms")
+
+
+def test_a_page_prints_a_line_per_verdict_and_one_of_what_was_run(bundle):
+    page = make_page("vindication", bundle)
+    short, full = io.StringIO(), io.StringIO()
+    page.print(Console(file=short, width=400))
+    page.print(Console(file=full, width=400), details=True)
+    lines = short.getvalue().splitlines()
+    assert len([line for line in lines if line.startswith("L-VIND")]) == len(page.judged)
+    assert "10 training pairs, context 32, " in " ".join(lines[-3:])
+    assert lines[-1].endswith("caption.")
+    assert "Rule:" not in short.getvalue()
+    for line in (*page.verdicts, *page.caption):
+        assert " ".join(line.split()) in " ".join(full.getvalue().split())
 
 
 def test_unknown_names_are_usage_errors_with_the_nearest(bundle):
@@ -168,7 +175,7 @@ def test_what_is_not_known_is_blank_in_every_form():
     assert "| verb |  |\n" in markdown(frame, "t", [])
     assert r"verb &  \\" in latex(frame, "t", [])
     assert csv(frame) == "part,n\nété,3\nverb,\n"
-    text = json_form("n", "t", frame.assign(bleu=np.nan), caption=[AWKWARD])
+    text = json_text("n", "t", frame.assign(bleu=np.nan), caption=[AWKWARD])
     assert "été" in text
     described = json.loads(text)
     assert described["rows"][1] == {"part": "verb", "n": None, "bleu": None}
