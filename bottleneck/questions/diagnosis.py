@@ -7,7 +7,6 @@ programs, named by the text's fingerprint. A file that cannot be read is learned
 """
 
 import hashlib
-import io
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -15,12 +14,13 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import count as counting
 from pathlib import Path
-from zipfile import BadZipFile
 
 import numpy as np
 import pandas as pd
 from rich.table import Table
 from rich.text import Text
+from safetensors import SafetensorError
+from safetensors.numpy import load, save
 
 from ..corpus.grammar import FUNCTION, english_french, word_class
 from ..corpus.pair import SentencePair
@@ -182,15 +182,15 @@ def lexicon_of(subject: Subject, tell: Tell) -> IBM1:
         raise damaged(environment, "it has no fingerprint of the text")
     name = hashlib.sha256(f"{FORM} {fingerprint}".encode()).hexdigest()[:16]
     root = cache_root()
-    path = root and root / "lexicons" / f"{name}.npz"
+    path = root and root / "lexicons" / f"{name}.safetensors"
     if path is not None:
-        with suppress(OSError, EOFError, BadZipFile, KeyError, ValueError):
-            stored = np.load(io.BytesIO(path.read_bytes()))
+        with suppress(OSError, SafetensorError, KeyError, ValueError):
+            stored = load(path.read_bytes())
             source, target = (
-                dict(zip(stored[side].tolist(), counting(start), strict=False))
-                for side, start in (("source", 1), ("target", 0))
+                stored[side].tobytes().decode().split("\n") for side in ("source", "target")
             )
-            return IBM1(source, target, stored["keys"], stored["probabilities"])
+            numbers = dict(zip(source, counting(1))), dict(zip(target, counting()))
+            return IBM1(*numbers, stored["keys"], stored["probabilities"])
     pairs = min(subject.settings.corpus.train_pairs, LEXICON_PAIRS)
     tell(
         f"no reference: learning which word is which from up to {pairs:,} training pairs "
@@ -198,11 +198,11 @@ def lexicon_of(subject: Subject, tell: Tell) -> IBM1:
     )
     model = lexicon(subject.corpus.train)
     if path is not None:
-        ids = {"source": [*model.source_ids], "target": [*model.target_ids]}
-        file = io.BytesIO()
-        np.savez(file, keys=model.keys, probabilities=model.probabilities, **ids)
+        tensors = {"keys": model.keys.astype(np.int64), "probabilities": model.probabilities}
+        for side, ids in {"source": model.source_ids, "target": model.target_ids}.items():
+            tensors[side] = np.frombuffer("\n".join(ids).encode(), np.uint8)
         with suppress(UserError):  # no room or no right to write there: it is learned again
-            write_bytes(path, file.getvalue())
+            write_bytes(path, save(tensors))
     return model
 
 

@@ -226,7 +226,7 @@ def test_another_sentence_is_judged_by_aligning_its_output_and_says_so(found, ca
     again, messages = result_and_messages(lambda tell: diagnose(FOREIGN, found, tell))
     assert messages == []
     assert again == first
-    assert len(list(cache.rglob("*.npz"))) == 1
+    assert len(list(cache.rglob("*.safetensors"))) == 1
 
 
 @pytest.mark.parametrize(
@@ -252,7 +252,7 @@ def test_the_reference_is_of_the_runs_own_language(settings, sentence, target):
                          ids=["none", "cut", "other"])  # fmt: skip
 def test_a_model_is_kept_by_its_text_and_learned_again_if_it_cannot_be_read(subject, cache, damage):
     lexicon_of(subject, lambda _: None)
-    (path,) = cache.rglob("lexicons/*.npz")
+    (path,) = cache.rglob("lexicons/*.safetensors")
     whole = path.read_bytes()
     path.write_bytes(damage(whole))
     kept = damage(whole) == whole
@@ -287,4 +287,4 @@ def test_a_run_of_another_text_or_of_none_does_not_get_this_texts_model(
     reason = "has changed since it was trained" if fingerprint else "no fingerprint of the text"
     with pytest.raises(UserError, match=reason):
         lexicon_of(open_subject(folder), lambda _: None)
-    assert len(list(cache.rglob("lexicons/*.npz"))) == 1
+    assert len(list(cache.rglob("lexicons/*.safetensors"))) == 1
