@@ -61,10 +61,7 @@ def study(
     ] = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Ask a question of the lecture of trained runs.
-
-    If there are no runs, train them first.
-    """
+    """Ask a question of the lecture of trained runs; without runs, train them first."""
     if not name:
         print_names(options.table_lines(QUESTIONS))
         return
@@ -87,9 +84,8 @@ def study(
     check_named(folder)
     if without_runs(folder):
         raise UserError(
-            f"{str(folder)!r} is a bundle without its run folders, which a study measures: name "
-            "with --results the folder where its runs were trained (`bottleneck table` prints what "
-            "was measured)"
+            f"{str(folder)!r} is a bundle without its run folders: name with --results the folder "
+            "where its runs were trained (`bottleneck table` prints what was measured)"
         )
     finished = gold is not None or bool(_suiting(question, folder, []))
     if finished and (assignments or seeds):
@@ -110,8 +106,8 @@ def study(
             + f"; `bottleneck runs --results {folder}` lists them all"
         )
     if dry_run:
-        names = ", ".join(run.name for run in runs)
-        say(f"study {name} would measure {counted(len(runs), 'run')} of {folder}: {names}")
+        listed = f"{counted(len(runs), 'run')} of {folder}: {', '.join(run.name for run in runs)}"
+        say(f"study {name} would measure {listed}")
         return
     check_place(folder)
     if gold is not None:
@@ -155,9 +151,10 @@ def _train(
     from ..results.discovery import check_one, find_runs
     from .train import sweep
 
-    check_one(folder)
+    if folder.exists():
+        check_one(folder)
     stored = find_runs(folder)
-    texts = {known.settings["corpus"]["name"] for known in stored.described.values()} - {"grammar"}
+    texts = {settings["corpus"]["name"] for settings, _ in stored.described.values()} - {"grammar"}
     if texts:
         raise UserError(
             f"study {question.name} cannot measure the finished runs in {str(folder)!r} (corpus "

@@ -107,9 +107,11 @@ def common_seeds(*arms: pd.DataFrame) -> Sequence[pd.DataFrame]:
 
 def closest(runs: pd.DataFrame, arms: Collection[str]) -> pd.DataFrame | None:
     """The first group that has these kinds of arms (`arm_kinds`), with the fewest updates."""
-    known = [group for group in groups(runs, PAIRED - {"updates"})
-             if set(arms) <= arm_kinds(group["attention"])]  # fmt: skip
-    return known[0] if known else None
+    candidates = []
+    for group in groups(runs, PAIRED):
+        trained = (rows for _, rows in group.groupby("updates"))
+        candidates += [rows for rows in trained if set(arms) <= arm_kinds(rows["attention"])][:1]
+    return min(candidates, key=rank, default=None)
 
 
 def arm_kinds(attentions: Iterable[str]) -> set[str]:

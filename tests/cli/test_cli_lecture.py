@@ -18,6 +18,7 @@ from seq2seq_bottleneck.model.translator import create
 from seq2seq_bottleneck.results.discovery import finished_runs
 from seq2seq_bottleneck.results.export import write_bundle
 from seq2seq_bottleneck.results.folders import (
+    ENVIRONMENT,
     SETTINGS,
     SOURCE_VOCABULARY,
     STATUS,
@@ -28,7 +29,7 @@ from seq2seq_bottleneck.results.folders import (
 from seq2seq_bottleneck.results.schema import RUNS
 from seq2seq_bottleneck.runs.network_files import save_weights
 from seq2seq_bottleneck.runs.translate import load_run
-from seq2seq_bottleneck.settings.run import resolve
+from seq2seq_bottleneck.settings.run import SCHEMA_VERSION, resolve
 from seq2seq_bottleneck.tables.lecture import COLUMNS
 
 
@@ -124,6 +125,7 @@ def store(tmp_path):
         trained = tmp_path / "store" / STORE / f"run-{arm}"
         write_trained(trained, arm)
         (trained / STATUS).write_text('{"status": "done", "reason": ""}')
+        (trained / ENVIRONMENT).write_text(json.dumps({"schema": SCHEMA_VERSION}))
         relist(*trained.iterdir())
     rows = "run-additive,additive,seen\nrun-none,none,seen\n"
     write_relisted(tmp_path / "store" / RUNS, f"run,attention,source\n{rows}")

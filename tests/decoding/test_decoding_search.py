@@ -139,7 +139,7 @@ def test_outputs_end_with_the_end_token_or_at_their_cap_with_the_score_of_their_
             total = scores_of(logits_of, weights, sentence, [tokens]).sum()
             np.testing.assert_allclose(output.log_probability[row], total, rtol=1e-4, atol=1e-5)
             ended.append(tokens[-1] == EOS)
-    assert 2 < sum(ended) < len(ended) - 2  # both happen
+    assert 0 < sum(ended) < len(ended)  # both happen
 
 
 # Of greedy search and of beams alike.

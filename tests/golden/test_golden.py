@@ -53,7 +53,7 @@ def in_their_lanes() -> Iterator[Any]:
         yield pytest.param(command, marks=[] if QUICK.match(command) else [mark])
 
 
-@pytest.mark.parametrize("command", in_their_lanes())
+@pytest.mark.parametrize("command", [*in_their_lanes()])
 def test_numbers_are_those_recorded(command: str, folder: Path) -> None:
     if command in RETIRED:
         pytest.skip(RETIRED[command])
