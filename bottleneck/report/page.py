@@ -37,7 +37,13 @@ from ..settings.errors import DamagedError, UnwrittenError, UserError
 from ..settings.files import write_text
 from ..settings.sweep import experiment_names, load_sweep
 from ..tables.claims import CAPTION, claims, number, summary
-from ..tables.decided import Decision, bundle_of, decide_results, holds_results
+from ..tables.decided import (
+    Decision,
+    bundle_of,
+    decide_results,
+    first_runs,
+    holds_results,
+)
 from ..tables.lecture import audit_page, lecture_evidence
 from ..tables.names import FIGURES, FIGURES_OF_RUNS, GOLD_TABLE, TABLES
 from ..tables.page import Page, with_intervals
@@ -134,9 +140,8 @@ def collect(folder: Path) -> dict[str, Any]:
     place = next((decision.folder for decision in slides if decision.measured), folder)
     pair = bundles[place]
     if pair is not None:  # the runs that the slides' tables are made of, or those of one arm
-        runs = listed_runs(pair)
-        arms = next((two.group for two in pairs(runs)), alone(runs))
-        pair = pair if arms is None else only(pair, arms)
+        arms = first_runs(pair)
+        pair = pair if arms is None else only(pair, arms["run"])
     bench = next(decision.folder for decision in decisions if decision.claim.id == "C9")
     audits = audit_all(lecture_evidence(measured_exponent(bench)))
     return {

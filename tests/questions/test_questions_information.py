@@ -411,7 +411,7 @@ def test_a_probe_reads_what_a_memory_holds_of_a_frozen_encoder(
 @pytest.mark.slow
 def test_states_are_rounded_within_the_training_ranges(subject):
     batches = coarse_memory.evaluation_batches(subject.encode(subject.corpus.test), 40)
-    states = coarse_memory.memory(subject, batches[0])
+    states = subject.memory(subject.weights, batches[0].batch)
     for exact, span in zip(states, coarse_memory.ranges(subject), strict=True):
         coarse = coarse_memory.quantise(exact, span, 2)
         assert max(len(np.unique(column)) for column in coarse.reshape(-1, 32).T) <= 4
