@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 from ..scoring.bootstrap import Estimate as Resampled
 from ..scoring.bootstrap import difference
@@ -112,20 +112,12 @@ def conclude(claim: str, rule: str, judged: Judgement | str) -> Verdict:
         return Verdict(claim, "not measured", rule, judged)
     number = judged.number
     because = "; ".join(filter(None, judged.because))
-    ends = numbers(judged.measure, number.value, number.low, number.high)
-    return Verdict(claim, grade(judged.held, judged.partly), rule, because, **ends)
-
-
-def grade(held: bool, partly: bool) -> Held:
-    """The verdict's word."""
-    return "held" if held else "partly" if partly else "not held"
-
-
-def numbers(measure: str, value: float, low: float, high: float) -> dict[str, Any]:
-    """The fields of a `Verdict` for its number; what is not finite is None."""
-    known = {"value": value, "low": low, "high": high}
-    ends = {name: float(end) if math.isfinite(end) else None for name, end in known.items()}
-    return {"measure": measure, **ends}
+    word: Held = "held" if judged.held else "partly" if judged.partly else "not held"
+    ends = (
+        float(end) if math.isfinite(end) else None
+        for end in (number.value, number.low, number.high)
+    )
+    return Verdict(claim, word, rule, because, judged.measure, *ends)
 
 
 @dataclass(frozen=True, eq=False)

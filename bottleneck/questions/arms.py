@@ -48,7 +48,7 @@ class Arm:
         An estimate has its own 95 % interval, ``low`` to ``high``.
         """
         if isinstance(value, Estimate):
-            others = interval_of(value) | others
+            others = vars(value.interval) | others
             value = value.value
         model = self.settings.model
         return {
@@ -93,11 +93,6 @@ class Arm:
         scoring = self.settings.scoring
         weights = draw(statistics.shape[1], scoring.resamples, seed=scoring.seed, bucket=place)
         return estimate(score, statistics, weights)
-
-
-def interval_of(found: Estimate) -> dict[str, float]:
-    """``low`` and ``high`` of a row."""
-    return {"low": found.interval.low, "high": found.interval.high}
 
 
 def arms_of(probed: Sequence[Probed]) -> list[Arm]:

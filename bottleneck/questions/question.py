@@ -19,7 +19,6 @@ from rich.table import Table
 from rich.text import Text
 
 from ..claims.verdict import Judgement, Verdict, conclude
-from ..claims.verdict import grade as grade
 from ..figures.plot import Panel, Plot, chosen, data_frame, drawn, facts, longest, roof, slide_rows
 from ..results.probes import load_probe
 from ..results.schema import QUESTIONS

@@ -68,7 +68,7 @@ class Subject:
 
     def first_of_each(self, pairs: Sequence[SentencePair], most: int) -> list[Pairs]:
         """The first pairs of each length bucket, at most so many."""
-        assigned = self.buckets.assign(source_words(tuple(pairs)))
+        assigned = self.buckets.assign(np.array([pair.words for pair in pairs], np.int64))
         return [
             tuple(pairs[row] for row in np.flatnonzero(assigned == place)[:most].tolist())
             for place in range(len(self.buckets.names))
@@ -160,11 +160,6 @@ class Subject:
 def open_subject(folder: Path) -> Subject:
     """Open a finished run's folder; what is missing or damaged is a UserError that names it."""
     return Subject(folder, load_run(folder))
-
-
-def source_words(pairs: Pairs) -> Int[np.ndarray, "sentences"]:
-    """Length of each pair's source in words, which decides its bucket."""
-    return np.array([pair.words for pair in pairs], dtype=np.int64)
 
 
 @partial(jax.jit, static_argnums=0)

@@ -11,7 +11,7 @@ that whoever is killed, or reads meanwhile, finds a listed file.
 import os
 import platform
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from errno import EACCES, ENOTDIR
 from functools import lru_cache
@@ -162,22 +162,11 @@ def written(listed: Listed) -> bytes:
     return "".join(lines).encode()
 
 
-def _read(folder: Path) -> bytes | None:
-    """The sums of a folder as they are; None where it has none."""
-    with suppress(FileNotFoundError, NotADirectoryError):
-        return (folder / SUMS).read_bytes()
-    return None
-
-
 def read_sums(folder: Path) -> Listed | None:
     """What the sums of a folder list; None where it has none."""
-    sums = _read(folder)
-    return None if sums is None else parsed(sums)
-
-
-def others_lines(folder: Path) -> bool:
-    """Whether a folder's sums have lines that are not of our form: they would not be kept."""
-    return any(line and not _LINE.fullmatch(line) for line in (_read(folder) or b"").split(b"\n"))
+    with suppress(FileNotFoundError, NotADirectoryError):
+        return parsed((folder / SUMS).read_bytes())
+    return None
 
 
 def seal(folder: Path, left_out: Collection[str]) -> None:
@@ -194,20 +183,16 @@ def write_listed(
     folder: Path,
     files: Iterable[tuple[str, Content]],
     gone: Collection[str] = (),
-    check: Callable[[], None] | None = None,
 ) -> None:
     """Write files into a folder and list them; those that are ``gone`` are removed.
 
     Each file is written before the next is asked for, and its parts need not all be in memory. A
-    file that was lost stays listed, so that whoever reads it next says so. ``check`` is called once
-    nobody else writes there, and raises where nothing is to be written.
+    file that was lost stays listed, so that whoever reads it next says so.
     Killed at any moment this leaves each file as it was or as it is to be, and listed. One process
     at a time does so in a folder. A UserError where nothing can be written.
     """
     parts: dict[str, Path] = {}
     with _locked(folder):
-        if check is not None:
-            check()
         before = dict(read_sums(folder) or {})
         both, after = dict(before), {name: before[name] for name in before if name not in gone}
         try:

@@ -54,7 +54,6 @@ from .run_tables import cells
 from .selection import as_condition, only, where
 
 NO_SCORES = "the folder does not have the runs that were measured, nor their scores"
-"""The rules of the claims that runs decide."""
 WORDS: Mapping[str, str] = {NONE: "without attention", ATTENTION: "with attention"}
 
 Judged = tuple[Verdict, pd.DataFrame]

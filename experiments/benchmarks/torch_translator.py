@@ -8,7 +8,7 @@ keys computed once per sentence, logits of real positions alone, fused Adam. Arr
 where ``nn.GRU`` likes it.
 """
 
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import torch
 import torch.nn.functional as F  # noqa: N812 (the name that everyone knows)
@@ -36,14 +36,6 @@ class Memory(NamedTuple):
     values: Tensor  # batch x source x context
     last: Tensor  # batch x context
     barred: Tensor  # batch x source
-
-
-class Decoder(Protocol):
-    """Embedded target words and a memory to what the output layer reads."""
-
-    def __call__(self, embedded: Tensor, memory: Memory) -> Tensor:
-        """Target x batch x embedding to target x batch x hidden."""
-        ...
 
 
 def to_torch(batch: Batch) -> TorchBatch:

@@ -41,7 +41,6 @@ MADE = "{reproduce,sweep vindication} --preset smoke --out made"
 FILES = "files --preset smoke --source a.en --target"
 TESTED = "--references a.fr --sources a.en"
 SCORE = f"score --hypotheses a.fr {TESTED}"
-COMPARE = f"compare a.fr a.en {TESTED}"
 
 USAGE = {
     "reproduse": "reproduse ... (see `bottleneck --help`)",

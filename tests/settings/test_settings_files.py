@@ -23,7 +23,6 @@ from seq2seq_bottleneck.settings.files import (
     digest_of,
     is_name,
     of_one_time,
-    others_lines,
     parsed,
     read_sums,
     remove_parts,
@@ -140,9 +139,6 @@ def test_a_sealed_folder_lists_all_but_what_is_left_out_and_hidden(tmp_path):
         seal(tmp_path, ("status.json",))
     assert list(read_sums(tmp_path)) == ["a"]
     assert coreutils(tmp_path) == 0
-    assert not others_lines(tmp_path)
-    (tmp_path / SUMS).write_text("another's line\n")
-    assert others_lines(tmp_path)
 
 
 @given(st.binary())
