@@ -53,7 +53,7 @@ def bench(
     from .progress import time_left
 
     names = benchmark.parse_arms(
-        arms or (benchmark.QUICK_ARMS if quick else benchmark.DEFAULT_ARMS)
+        (benchmark.QUICK_ARMS if quick else benchmark.DEFAULT_ARMS) if arms is None else arms
     )
     variation = benchmark.QUICK if quick else benchmark.DEFAULT
     points = benchmark.points(benchmark.parse_variation(vary, variation))

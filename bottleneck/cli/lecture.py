@@ -1,5 +1,6 @@
 """``bottleneck lecture``: the slides' numbers recomputed, their examples step by step."""
 
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -43,7 +44,7 @@ def lecture(
 
     names = list(WALKTHROUGHS) if name is None else [name.upper()]
     if names[0] not in WALKTHROUGHS:
-        if names[0].startswith("C"):
+        if re.fullmatch(r"C\d+", names[0]):
             raise UsageError(
                 f"{name!r} is a claim and not a printed number; use `bottleneck claims`"
             )

@@ -69,8 +69,9 @@ def options(
 def main() -> None:
     """Run the command; an error the user can mend is one line on stderr, never a traceback."""
     _listen()
-    # matplotlib writes files alone here: it says nothing of its cache, and needs no notebook.
+    # matplotlib writes files alone here: it says nothing of its cache, needs no notebook, no date.
     logging.getLogger("matplotlib").setLevel(logging.ERROR)
+    os.environ.pop("SOURCE_DATE_EPOCH", None)
     line = shlex.join(["bottleneck", *sys.argv[1:]]).encode(errors="replace").decode()
     os.environ.update({"MPLBACKEND": "agg", COMMAND: line} | NUMBERS)  # workers store the line
     if sys.stdout is None:  # closed by our caller (`>&-`): what is printed fails, as on a full disk

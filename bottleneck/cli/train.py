@@ -11,7 +11,7 @@ import typer
 from typer import Option
 
 from ..settings.errors import UsageError, UserError, counted, quoted
-from ..settings.files import check_place
+from ..settings.files import check_place, is_name
 from ..settings.machine import DEFAULT_OUT
 from . import options
 from .console import output, print_names, say
@@ -145,6 +145,8 @@ def sweep(
     read = load_sweep(name)
     read = replace(read, preset=preset or read.preset)
     grid = make_grid(read, assignments or [], seeds, given)
+    if out is None and not is_name(read.name):
+        raise UsageError(f"a folder cannot be called {read.name!r}; name one with --out")
     cells, folder = grid.cells, out or DEFAULT_OUT / read.name
     cores = _number_or_auto("--threads", threads, options.MOST_THREADS, scheduler)
     # Whoever says how many runs go at once wants no more than one core for each.

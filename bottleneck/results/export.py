@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from ..settings.errors import UsageError, UserError
-from ..settings.files import SUMS, Content, check_file, read_sums, write_listed
+from ..settings.files import SUMS, Content, check_file, has_other_lines, read_sums, write_listed
 from . import schema
 from .bundle import Bundle, bundle_of_runs, load_bundle, tidy_csv
 from .discovery import find_runs
@@ -58,7 +58,8 @@ def check_bundle(folder: Path, runs: Collection[str], store: Path | None = None)
     probes = (f"{schema.PROBES}/{table.name}" for table in tables(folder))
     files = [name for name in (*schema.FILES, *probes) if os.path.lexists(folder / name)]
     listed = read_sums(folder) or ()
-    if others := [name for name in files if name not in listed]:
+    others = [SUMS] * has_other_lines(folder) + [name for name in files if name not in listed]
+    if others:
         raise UsageError(
             f"refusing to overwrite {str(folder / others[0])!r}, which bottleneck did not write: "
             f"{NEW}"

@@ -50,8 +50,13 @@ def is_run(folder: Path) -> bool:
 
 
 def is_lost(run: Path) -> bool:
-    """Whether a run's files were listed, as those of an ended run are, and its status is gone."""
-    return SETTINGS in (read_sums(run) or ()) and not (run / STATUS).exists()
+    """Whether a folder has the marks of a run and no status, which each run gets before all else.
+
+    The marks are looked for first: a run that another process puts here meanwhile has a status.
+    """
+    both = (run / SETTINGS).is_file() and (run / ENVIRONMENT).is_file()
+    marked = both or SETTINGS in (read_sums(run) or ())
+    return marked and not (run / STATUS).exists()
 
 
 def is_bundle(folder: Path) -> bool:

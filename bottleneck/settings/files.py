@@ -110,6 +110,12 @@ def _place(part: Path, path: Path) -> None:
     """Give what ``write_part`` wrote its name."""
     with _or_nothing(part, path):
         os.replace(part, path)
+    with suppress(OSError):  # the folder's names are on the disk too, where the system can
+        folder = os.open(path.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
 
 
 @contextmanager
@@ -167,6 +173,13 @@ def read_sums(folder: Path) -> Listed | None:
     with suppress(FileNotFoundError, NotADirectoryError):
         return parsed((folder / SUMS).read_bytes())
     return None
+
+
+def has_other_lines(folder: Path) -> bool:
+    """Whether a folder's sums have lines that are not of our form: they would not be kept."""
+    sums = folder / SUMS
+    lines = sums.read_bytes().split(b"\n") if sums.is_file() else []
+    return any(line and not _LINE.fullmatch(line) for line in lines)
 
 
 def seal(folder: Path, left_out: Collection[str]) -> None:

@@ -106,6 +106,17 @@ def without_retired(values: Any) -> Any:
     return {**values, "training": kept}
 
 
+def check_setting(name: str, value: Any) -> None:
+    """Whether ``section.key`` can be so, whatever the others are; a ``UsageError`` where not."""
+    concern, _, field = name.partition(".")
+    try:
+        RunSettings.model_validate({concern: {field: value}})
+    except ValidationError as error:
+        faults = [fault for fault in error.errors() if fault["loc"][:2] == (concern, field)]
+        if faults:
+            raise UsageError(_fault(faults[0])) from None
+
+
 def _fault(fault: Mapping[str, Any]) -> str:
     """One line for one pydantic fault: the setting's place, what is wrong, the nearest name."""
     place = [str(part) for part in fault["loc"]]
@@ -165,9 +176,11 @@ def override(values: dict[str, Any], assignments: Sequence[str]) -> dict[str, An
             hint = f"; did you mean {full[nearest[0]]!r}?" if nearest and not dot else ""
             raise UsageError(f"--set {quoted(assignment)}: write section.key=value{hint}")
         try:
-            value = tomllib.loads(f"value = {text.strip()}")["value"]
+            table = tomllib.loads(f"value = {text.strip()}")
         except (ValueError, RecursionError):
-            value = text.strip()
+            table = {}
+        # Anything else is text, a second line or key, too.
+        value = table["value"] if table.keys() == {"value"} else text.strip()
         result.setdefault(concern, {})[field] = value
     return result
 

@@ -24,7 +24,15 @@ from pathlib import Path
 from typing import Any
 
 from .errors import UsageError, did_you_mean, quoted
-from .run import NAMES, RunSettings, override, parse_settings, parse_toml, preset_values
+from .run import (
+    NAMES,
+    RunSettings,
+    check_setting,
+    override,
+    parse_settings,
+    parse_toml,
+    preset_values,
+)
 
 SEED = "training.seed"
 MOST_CELLS = 100_000
@@ -151,10 +159,20 @@ def _parse_groups(tables: Any, place: str) -> tuple[Group, ...]:
         if name in groups:
             raise UsageError(f"{place}: two groups are named {name!r}; rename one")
         here, relative = f"{place}, group {name!r}", {}
+        if not name.isprintable() or name.startswith(("=", "+", "-", "@")):
+            raise UsageError(
+                f"{here}: a name is one line of printable characters that a spreadsheet does not "
+                "take for a formula; rename the group"
+            )
         for key in ("times", "needs"):
             if not isinstance(table.get(key, {}), dict):
                 raise UsageError(f"{here}: {key!r} is a table; write {key}.SECTION.KEY = VALUE")
             relative[key] = _by_full_name(table.get(key, {}), f"{here}, {key}")
+        for setting, value in relative["needs"].items():
+            try:
+                check_setting(setting, value)
+            except UsageError as error:
+                raise UsageError(f"{here}, needs: {error}") from None
         settings = _by_full_name(table, here, ("name", *relative))
         groups[name] = Group(name, settings, **relative)
     return tuple(groups.values()) or (Group("", {}),)

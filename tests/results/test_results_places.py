@@ -170,6 +170,16 @@ def test_a_bundle_may_lie_beside_a_benchmark(place):
     assert len(load_bundle(place / "measured").environment["runs"]) == 4
 
 
+@pytest.mark.parametrize("line", ["# mine\n", f"{'0' * 64} *data.csv\n"])
+def test_sums_of_others_are_not_written_over(place, capsys, line):
+    (place / "mine").mkdir()
+    (place / "mine" / "SHA256SUMS").write_text(line)
+    for command in ("merge store -o mine", "export --results store --bundle mine"):
+        assert run(command.split()) == 2
+        assert "refusing to overwrite 'mine/SHA256SUMS'" in capsys.readouterr().err
+    assert (place / "mine" / "SHA256SUMS").read_text() == line
+
+
 def test_a_bundle_with_runs_of_other_machines_beside_is_not_written_over(refused):
     assert run(["merge", "store", "others", "-o", "both"]) == 0
     for chosen in ("", " --where attention=none"):

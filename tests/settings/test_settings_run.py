@@ -255,6 +255,7 @@ def test_threads_are_set_by_a_number_above_0_alone(text, threads):
 def test_values_and_counts_in_messages():
     assert quoted("a'b") == '"a\'b"'
     assert quoted("a" * 1_000) == f"'{'a' * 79}... (1,002 characters)"
+    assert quoted(16**5_000) == "int too long to write"
     assert [counted(n, "test pair") for n in (0, 1, 2, 1234)] == [
         "0 test pairs", "1 test pair", "2 test pairs", "1,234 test pairs",
     ]  # fmt: skip

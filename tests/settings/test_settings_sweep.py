@@ -123,6 +123,7 @@ FAULTS = {
     "[group]\nname = 'a'": "mine.toml: write each group as a table [[group]]",
     "group = [3]": "mine.toml: write each group as a table [[group]]",
     f"{GROUP}[[group]]": "mine.toml: group 2 has no name; give it one: name = ",
+    "[[group]]\nname = '=HYPERLINK(1)'": "a name is one line of printable characters that a spread",
     GROUP + GROUP: "mine.toml: two groups are named 'a'; rename one",
     f"{GROUP}modle.cell = 'rnn'": "group 'a': unknown key 'modle'; did you mean 'model'?",
     f"{GROUP}model.cel = 'rnn'": "group 'a': unknown setting 'model.cel'; did you mean 'model.",
@@ -133,6 +134,7 @@ FAULTS = {
     f"{GROUP}times.training.batch_tokens = 2": "is None, which cannot be multiplied by 2",
     f"{GROUP}times.model.layers = 0.5": "'model.layers': input should be a valid integer, got a",
     f"{GROUP}needs = 3": "group 'a': 'needs' is a table; write needs.SECTION.KEY = VALUE",
+    f"{GROUP}needs.model.cell = 'rn'": "needs: setting 'model.cell': input should be 'rnn', 'gru'",
     "[model]\nlayers = 1\nlayers = 2": "mine.toml: not TOML: Cannot overwrite a value",
     f"[model]\nlayers = {'[' * 100_000}": "mine.toml: not TOML: ",
 }
