@@ -61,7 +61,7 @@ def study(
     ] = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Ask a question of trained runs; train them first if there are none."""
+    """Ask a question of runs; train them first if there are none."""
     if not name:
         print_names(options.table_lines(QUESTIONS))
         return
