@@ -152,18 +152,20 @@ def test_a_store_whose_statuses_are_all_gone_is_no_bundle(store, tmp_path, capsy
     assert "additive1x1/status.json' is missing" in line
 
 
-def test_a_folder_without_a_status_and_sums_is_no_run(store, bundle, tmp_path):
-    """What was killed before its first status, other programs' folders, bundles."""
-    before = find_runs(store)
-    begun = write_begun(store, "begun", planted_settings("none", 2))
-    lose(begun / "status.json")
-    (store / "runs" / "empty").mkdir()
-    assert find_runs(store) == before
+def test_a_run_under_way_that_lost_its_status_is_named(store):
+    run = write_begun(store, "begun", planted_settings("none", 2))
+    lose(run / "status.json")
+    with pytest.raises(UserError, match=r"begun/status\.json' is missing.* to finish"):
+        find_runs(store)
     RunFolder(store / "runs", "begun").write_status("running")
     assert [path.name for path in find_runs(store).unfinished] == ["begun"]
+
+
+def test_folders_of_other_programs_and_bundles_are_no_runs(bundle, tmp_path):
     for name in (".editor", "editor"):
         (tmp_path / "many" / name).mkdir(parents=True)
         (tmp_path / "many" / name / "settings.json").write_text("{}")
+    (tmp_path / "many" / "empty").mkdir()
     shutil.copytree(bundle, tmp_path / "many" / "bundle")
     assert not find_runs(tmp_path / "many").any
 
