@@ -4,6 +4,7 @@ import json
 import random
 import re
 import shutil
+import subprocess
 from pathlib import Path
 
 import pandas as pd
@@ -91,6 +92,22 @@ def test_no_room_for_files_of_some_size(tmp_path, cache, whole, size):
         assert re.match("bottleneck: .*(cannot write|TMPDIR)", line)
         assert "the output" not in line
     check_whole(tmp_path / "sweep", cache, whole)
+
+
+@pytest.mark.exhaustive(minutes=3, sample="session")
+@pytest.mark.parametrize("size", ["16k", "120k", "200k"])
+def test_a_full_disk(tmp_path, cache, whole, size):
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(disk)]
+    if not shutil.which("mount") or subprocess.run(mount, capture_output=True).returncode:
+        pytest.skip("this user or this system mounts no tmpfs")
+    try:
+        check_message(sweep(disk / "sweep", cache), "No space left on device")
+        subprocess.run(["mount", "-o", "remount,size=50m", str(disk)], check=True)
+        check_whole(disk / "sweep", cache, whole)
+    finally:
+        subprocess.run(["umount", str(disk)], check=True)
 
 
 @pytest.mark.exhaustive(minutes=3, sample="session")

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from hostile import SIGNS, try_cases
+from hostile import SIGNS, sentence, try_cases
 from hypothesis import strategies as st
 from lanes import Draws, draws
 from planted import write_planted
@@ -147,6 +147,27 @@ def command_lines(draw: Callable) -> list[str]:
     return line
 
 
+about = sentence.map(given) | junk
+sentences_asked = (
+    st.tuples(st.sampled_from(["translate", "diagnose"]), about).map(list)
+    | about.map(lambda text: ["plot", "attention", "-o", "new.svg", "--sentence", text])
+    | about.map(lambda text: ["translate", "--alignment", "--beam", "2", "--", text])
+).map(lambda line: [line[0], "--results", "out", *line[1:]])
+"""Sentences put to trained runs."""
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Both arms of one comparison, hardly trained."""
+    folder = tmp_path_factory.mktemp("trained") / "out"
+    small = ["corpus.copy_words=20", "corpus.max_words=12", "corpus.test_pairs=20"]
+    small += ["scoring.edges=3,7", "training.updates=10", "scoring.resamples=9"]
+    changes = [word for setting in small for word in ("--set", setting)]
+    start = ["reproduce", "--preset", "smoke", "--corpus", "copy", "--quiet"]
+    assert run([*start, *changes, "--out", str(folder)]) == 0
+    return folder
+
+
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder to be in, with results, texts and a sweep; what takes long is not done."""
@@ -182,9 +203,17 @@ def files(folder: Path) -> dict[Path, tuple[int, int]]:
     return {path: (item.st_size, item.st_mtime_ns) for path, item in stats.items()}
 
 
-@pytest.mark.parametrize("budget", draws(10, 1_000))
-def test_options(here: Path, budget: Draws) -> None:
-    """Each command line answers, or says in one line why not, and spoils nothing."""
+def clear(folder: Path, kept: set[Path]) -> None:
+    """Take away what a case has written."""
+    for path in folder.iterdir():
+        if path not in kept and path.is_dir():
+            shutil.rmtree(path)
+        elif path not in kept:
+            path.unlink()
+
+
+def try_lines(lines: st.SearchStrategy[list[str]], budget: Draws, here: Path) -> None:
+    """Command lines: each answers, or says in one line why not, and spoils nothing."""
     kept, results = set(here.iterdir()), files(here / "out")
 
     def check(line: list[str]) -> None:
@@ -196,7 +225,18 @@ def test_options(here: Path, budget: Draws) -> None:
         assert faults == (errors[-1:] if code else []), (line, errors)
         assert files(here / "out") == results, line
         assert {path.name for path in here.parent.iterdir()} <= {"here", "cache"}, line
-        for path in {*here.iterdir()} - kept:
-            shutil.rmtree(path) if path.is_dir() else path.unlink()
+        clear(here, kept)
 
-    try_cases(check, command_lines(), budget)
+    try_cases(check, lines, budget)
+
+
+@pytest.mark.parametrize("budget", draws(10, 1_000))
+def test_options(here: Path, budget: Draws) -> None:
+    try_lines(command_lines(), budget, here)
+
+
+@pytest.mark.exhaustive(sample="session")
+def test_sentences_put_to_trained_runs(here: Path, trained: Path) -> None:
+    shutil.rmtree(here / "out")
+    shutil.copytree(trained, here / "out")
+    try_lines(sentences_asked, Draws(30, False), here)

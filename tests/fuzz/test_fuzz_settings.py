@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from hostile import SIGNS, fault_of, spoilt, try_cases
 from hypothesis import strategies as st
-from lanes import draws
+from lanes import Draws, draws
 
 from seq2seq_bottleneck.settings.run import NAMES, override, parse_settings, preset_values
 from seq2seq_bottleneck.settings.sweep import (
@@ -15,6 +15,7 @@ from seq2seq_bottleneck.settings.sweep import (
     labels,
     load_sweep,
     make_grid,
+    parse_sweep,
 )
 
 ROOT = Path(__file__).parents[2]
@@ -108,3 +109,16 @@ def test_flags(budget):
         make_grid(plain, changes, 2)
 
     try_cases(check, st.lists(flags, min_size=1, max_size=3), budget)
+
+
+def test_the_cases_of_sweeps_are_not_all_refused():
+    """What is put together is often enough a sweep."""
+    counts = {"cells": 0, "refused": 0}
+
+    def check(text):
+        fault = fault_of(lambda text: make_grid(parse_sweep(text, "mine.toml")), text)
+        counts["refused" if fault else "cells"] += 1
+
+    try_cases(check, written, Draws(100, False))
+    assert counts["refused"] >= 20
+    assert counts["cells"] >= 3

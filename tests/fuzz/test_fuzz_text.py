@@ -10,6 +10,7 @@ from typing import NamedTuple
 import pytest
 import sacrebleu
 from hostile import (
+    fault_of,
     file_bytes,
     long_sentence,
     plain_sentence,
@@ -17,7 +18,7 @@ from hostile import (
     try_cases,
 )
 from hypothesis import strategies as st
-from lanes import draws
+from lanes import Draws, draws
 
 from seq2seq_bottleneck.corpus.corpus import describe, load_corpus
 from seq2seq_bottleneck.corpus.files import PairFiles, read_pairs
@@ -25,6 +26,7 @@ from seq2seq_bottleneck.corpus.vocabulary import Vocabulary
 from seq2seq_bottleneck.questions.alignment_gold import read_gold
 from seq2seq_bottleneck.scoring.paired import Resampling
 from seq2seq_bottleneck.settings.concerns import CorpusSettings, ScoringSettings
+from seq2seq_bottleneck.settings.errors import UserError
 from seq2seq_bottleneck.tables.outputs import read_files, read_systems
 from seq2seq_bottleneck.tables.page import csv
 from seq2seq_bottleneck.tables.score import paired_page, score_page
@@ -209,3 +211,31 @@ def test_scores_and_differences_are_sacrebleus(tmp_path, budget):
                 assert gains[name]["difference"] == pytest.approx(gain, abs=1e-9)
 
     try_cases(check, parallel(4, 24), budget)
+
+
+def test_a_line_of_10_000_words_is_counted_and_told_and_never_cut(tmp_path):
+    texts = [f"le chat {n} " + "noir " * (n % 9) for n in range(60)]
+    for side in "st":
+        (tmp_path / side).write_text("\n".join([*texts, "mot " * 10_000, "mot 2 " * 5_000]))
+        (tmp_path / f"test.{side}").write_text("\n".join(["le 1", "le chat 1 2 3", "un " * 10_000]))
+    paths = {name: str(tmp_path / name[0]) for name in ("source", "target")}
+    paths |= {f"test_{name}": str(tmp_path / f"test.{name[0]}") for name in ("source", "target")}
+    corpus = CorpusSettings(name="files", **paths, valid_pairs=3, max_words=12)
+    made = load_corpus(corpus, EDGES)
+    assert "2 pairs outside 2-12 words taken out of training" in made.notes
+    assert "1 test sentence longer than corpus.max_words=12" in made.notes
+    assert [pair.words for pair in made.test] == [2, 5, 10_000]
+    assert len(made.train) + len(made.valid) == 60
+
+
+@pytest.mark.slow
+def test_the_cases_are_not_all_refused(tmp_path):
+    counts = {"refused": 0, "read": 0}
+
+    def check(sides):
+        files = PairFiles("corpus.source", *write(tmp_path, ("s", "t"), sides))
+        fault = fault_of(lambda files: read_pairs(files, False), files)
+        counts["refused" if isinstance(fault, UserError) else "read"] += 1
+
+    try_cases(check, parallel(), Draws(100, False))
+    assert min(counts.values()) >= 10
