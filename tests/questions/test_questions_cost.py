@@ -52,6 +52,12 @@ def test_slope_and_interval_are_those_of_scipy() -> None:
     assert (estimate.low, estimate.high) == pytest.approx((line.slope - half, line.slope + half))
 
 
+def test_the_interval_covers_the_exponent_as_often_as_it_says() -> None:
+    draw_noise = np.random.default_rng(1).lognormal
+    fits = [fit(SIZES, SIZES**1.7 * draw_noise(0, 0.1, len(SIZES))) for _ in range(2000)]
+    assert 0.935 <= np.mean([item.low <= 1.7 <= item.high for item in fits]) <= 0.965
+
+
 def test_two_points_have_an_exponent_without_an_interval_and_one_has_none() -> None:
     estimate = fit(np.array([10.0, 100.0]), np.array([1.0, 100.0]))
     assert estimate.value == pytest.approx(2.0)

@@ -4,6 +4,7 @@ import hashlib
 import json
 import re
 import shlex
+import shutil
 from base64 import b64encode
 from itertools import pairwise
 from pathlib import Path
@@ -29,9 +30,11 @@ from rich.table import Table
 from rich.text import Text
 
 from seq2seq_bottleneck.claims.registry import CLAIMS
+from seq2seq_bottleneck.cli.main import run
 from seq2seq_bottleneck.lecture.slides import SLIDES
 from seq2seq_bottleneck.report.page import cell, make_report, prose
 from seq2seq_bottleneck.results.bundle import load_bundle
+from seq2seq_bottleneck.results.folders import STORE
 from seq2seq_bottleneck.settings.run import NAMES
 from seq2seq_bottleneck.settings.sweep import load_sweep
 from seq2seq_bottleneck.tables.decided import decide_results
@@ -292,3 +295,15 @@ def test_sweeps_that_no_claim_rests_on_have_their_question_and_their_table(whole
         body = table.all("tbody")[0].text
         assert [line for line in lines if line.replace("..", " to ") not in body] == []
         assert all(verdict.because[1:] in section.text for verdict in made.judged)
+
+
+@pytest.mark.exhaustive(sample="session")
+def test_every_command_of_a_page_without_runs_is_taken(whole, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(whole, "whole", ignore=shutil.ignore_patterns(STORE))
+    nodes = Page(make_report(Path("whole"))).named("pre")
+    commands = [shlex.split(line)[1:] for node in nodes for line in node.text.splitlines()]
+    known = [words for words in commands if words[0] in ("table", "plot", "claims", "lecture")]
+    assert len(known) > 8
+    for words in known:
+        assert run(words) == 0, words

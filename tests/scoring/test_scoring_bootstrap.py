@@ -138,6 +138,18 @@ def test_ratios_of_estimates_and_of_sums():
     assert np.isnan(ratio_of_sums(np.array([0.0, 0.0])))
 
 
+def test_the_interval_of_a_loss_per_token_covers_the_truth_about_as_often_as_it_says():
+    rng = np.random.default_rng(8)
+    covered = 0
+    for trial in range(300):
+        tokens = rng.integers(5, 30, size=60)
+        loss = tokens * rng.gamma(4.0, 0.5, size=60)  # mean of 2 a token
+        rows = np.stack([loss, tokens], axis=-1)[None]
+        interval = estimate(ratio_of_sums, rows, draw(60, 300, seed=9, bucket=trial)).interval
+        covered += interval.low <= 2.0 <= interval.high
+    assert 0.89 <= covered / 300 <= 0.98
+
+
 def test_one_sentence_has_no_width_and_an_empty_bucket_is_nan_and_on_no_side_of_zero():
     only = estimate(bleu, seed_rows(1, 0.0, seeds=(1,)), draw(1, 30, seed=1, bucket=0))
     assert only.filled

@@ -112,3 +112,15 @@ def test_validations_judge_what_would_be_kept_and_the_mean_is_kept():
     losses = sentence_losses(make_sentence_losses(graph), trained.weights, validation())
     again = losses.sum() / target_tokens(validation()).sum()
     np.testing.assert_allclose(again, trained.valid_loss, rtol=1e-6)
+
+
+def test_even_a_worse_mean_is_kept():
+    """Good weights spoilt: the first validation is the best, and what is kept is the mean."""
+    graph, weights = translator()
+    good = train_one((graph, weights), settings_of(updates=60, learning_rate=0.02)).weights
+    rate = {"learning_rate": 1.0, "final_learning_rate": 1.0}
+    settings = settings_of(updates=20, validations=4, average_last=0.5, **rate)
+    trained = train_one((graph, good), settings)
+    losses = validated(trained)
+    assert min(losses.values()) < losses[20] == trained.valid_loss
+    assert trained.best_update < 20

@@ -7,7 +7,10 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from lanes import few
+from scipy.stats import entropy
+from tiny import EOS
 from tiny_training import (
+    WORDS,
     copies,
     learners,
     same,
@@ -66,6 +69,23 @@ def test_the_best_weights_are_kept_and_reports_and_tokens_counted():
     batches = stream()
     counts = [int(batches.batch(update).target_lengths.sum()) for update in range(settings.updates)]
     assert trained.target_tokens == sum(counts)
+
+
+@pytest.mark.exhaustive(sample="session")
+@pytest.mark.parametrize(("smoothing", "within"), [(0.0, 0.5), (0.4, 0.2)])
+def test_it_learns_to_copy_as_surely_as_smoothing_lets_it(smoothing, within):
+    """The best answer to smoothed targets has P = 1 - e + e / (words) on the right word."""
+    model = translator(attention="additive", cell="gru", embedding_size=8, context_size=16)
+    settings = settings_of(
+        updates=300, batch_size=16, learning_rate=0.02, warmup_updates=10, validations=1,
+        label_smoothing=smoothing,
+    )  # fmt: skip
+    trained = train_one(model, settings, stream(64, 16, longest=3), validation(16, 16, longest=3))
+    best = np.full(WORDS - EOS, smoothing / (WORDS - EOS))
+    best[0] += 1 - smoothing
+    assert trained.log[0].loss > 1.0
+    assert trained.log[-1].loss == pytest.approx(entropy(best), abs=0.1)
+    assert trained.valid_loss == pytest.approx(-np.log(best[0]), abs=within)
 
 
 def test_fillers_do_not_count():
