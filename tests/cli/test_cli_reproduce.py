@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from disturbed import numbers
 from listed import write_relisted
 from ordinary_user import bottleneck
 from sacrebleu import corpus_bleu, corpus_chrf
@@ -98,7 +99,7 @@ def test_beam_and_a_checked_schedule(tmp_path, ok):
 
 
 @pytest.mark.exhaustive(sample="session")
-def test_a_second_reproduce_compiles_nothing(tmp_path):
+def test_a_second_reproduce_compiles_nothing_and_gives_the_same_numbers(tmp_path):
     """The cache is a folder of this test, so what others have compiled is of no use here."""
     cache = tmp_path / "cache"
 
@@ -111,6 +112,7 @@ def test_a_second_reproduce_compiles_nothing(tmp_path):
     first = compiled("first")
     assert len(first) > 20
     assert compiled("second") == first
+    assert numbers(tmp_path / "second") == numbers(tmp_path / "first")
 
 
 @pytest.mark.slow
