@@ -226,6 +226,37 @@ def test_the_numbers_of_256_numbers_are_those_of_the_figures_file():
     assert {*numbers} <= {*re.findall(r"\d+\.\d", known)}
 
 
+def test_the_known_5_grams_and_what_is_left_out_of_domain_are_of_the_files():
+    text = " ".join(RESULTS.split())
+    laws = rows_of(REFERENCE / "real_canada_laws" / "runs.csv")
+    first, last = (round(100 * float(laws[place]["near_copies"])) for place in (0, 4))
+    assert f"({first} % of the 5-grams of 5-10 words, {last} % of those of 41 and" in text
+    bleu = {
+        name: float(row["bleu_b"])
+        for name in ("multi30k", "bible")
+        for row in rows_of(ROOT / "results" / "real" / f"statutes_on_{name}.csv")
+        if row["bucket"] == "all"
+    }
+    assert f"Multi30k is at BLEU {bleu['multi30k']:.1f}, the Bible at {bleu['bible']:.1f} " in text
+
+
+@pytest.mark.parametrize(
+    ("name", "count", "said"),
+    [
+        ("vindication", 200, "200 per length bucket"),
+        ("context_size", 200, "200 per length bucket"),
+        ("controls", 400, "400 for C10 and C12"),
+        ("capacity", 2_400, "2,400 of each corpus for C2"),
+    ],
+)
+def test_the_sentences_behind_the_claims_are_as_many_as_readme_says(name, count, said):
+    rows = [row for row in rows_of(REFERENCE / name / "runs.csv") if row["joined"] == "1"]
+    if name == "capacity":
+        rows = [{"n": sum(int(row["n"]) for row in rows if row["run"] == rows[0]["run"])}]
+    assert {int(row["n"]) for row in rows} == {count}
+    assert said in " ".join(README.split())
+
+
 def defines(body: list[ast.stmt], names: list[str]) -> bool:
     """Whether the code has a function, class, constant or field of the first name, and so on."""
     for node in body:

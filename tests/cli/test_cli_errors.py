@@ -37,6 +37,9 @@ OF_RUNS = (
 )
 """Commands that want a folder of runs; braces mean what they do in a shell."""
 CORPUS = "--set corpus.name=files --set corpus.source="
+LONG = "b" * 5_000
+CIRCLE = "Too many levels of symbolic links"
+TOO_LONG = "File name too long"
 MADE = "{reproduce,sweep vindication} --preset smoke --out made"
 FILES = "files --preset smoke --source a.en --target"
 TESTED = "--references a.fr --sources a.en"
@@ -54,6 +57,8 @@ USAGE = {
     "{reproduce,sweep controls} --results=x": f"No such option: --results: {FOLDER} --out (see",
     "sweep vindicate --threads x": "unknown sweep 'vindicate'; did you mean",
     "sweep none.toml": "none.toml ... or one of attention_types, ",
+    "sweep loop.toml": CIRCLE,
+    f"sweep {LONG}.toml": TOO_LONG,
     "sweep misspelt.toml": "misspelt.toml ... model.contxt ... model.context_size",
     "sweep broken.toml": "broken.toml ... TOML",
     "sweep comment.toml": "comment.toml sets nothing",
@@ -141,6 +146,11 @@ REFUSED = {
         "no gold set of your own in 'bundle', a bundle without ... --target FILE --results DIR`"
     ),
     "table length --results 'a copy'": "`bottleneck study length --results 'a copy'` measures it",
+    "{reproduce --preset smoke --quiet --out,translate hello --results} loop": CIRCLE,
+    f"{{table vindication,runs,translate hello}} --results {LONG}": TOO_LONG,
+    f"{{corpus describe files --target a.fr --source,{SCORE} --sources}} loop": CIRCLE,
+    f"corpus describe files --target a.fr --source {LONG}": TOO_LONG,
+    f"sweep {LONG}": TOO_LONG,
     "table vindication --results sizes": "context_size ... --where",
     "translate hello": "bottleneck reproduce ... --results",
     "translate hello {--results,--run} empty": "'empty'",
@@ -202,7 +212,8 @@ def place(tmp_path_factory):
         Store(place / f"text-{text}").add("own", "none", LOW, corpus={"name": text}).write()
     plant_costs(place / "bench")
     (place / "empty").mkdir()
-    (place / "loop").symlink_to("loop")
+    for name in ("loop", "loop.toml"):
+        (place / name).symlink_to(name)
     os.mkfifo(place / "pipe")
     text = sentences(60)
     for name in ("a.en", "a.fr"):
@@ -227,7 +238,9 @@ def expanded(line: str) -> list[str]:
 
 
 MISTAKES = [
-    pytest.param(line, code, parts, id=line[:70])
+    pytest.param(
+        line, code, parts, id=line[:70], marks=[pytest.mark.slow] * (parts in (CIRCLE, TOO_LONG))
+    )
     for code, table in ((2, USAGE), (1, REFUSED))
     for lines, parts in table.items()
     for line in expanded(lines)

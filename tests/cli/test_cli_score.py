@@ -7,13 +7,25 @@ import json
 import pandas as pd
 import pytest
 import sacrebleu
-from system_files import outputs, reference_texts, write_test_set, write_translated
+from ordinary_user import bottleneck
+from system_files import outputs, reference_texts, write_lines, write_test_set, write_translated
 
 from seq2seq_bottleneck.scoring.bleu import bleu_signature
 
 LENGTHS = [3] * 3 + [7] * 20 + [15] * 20 + [25] * 20
 REFERENCES = reference_texts(LENGTHS)
 A, B = outputs(REFERENCES, 0.3, 1), outputs(REFERENCES, 0.2, 2)
+AWKWARD = [
+    "L'e\u0301te\u0301 dernier , il a dit : « oui » .",
+    "L'été dernier, il a dit : « oui ».  \t",
+    "",
+    "   ",
+    "un\u2028deux\x0btrois\x85quatre cinq",
+    "a\rb c d e f",
+    "\u00a0un\u00a0deux trois\u3000quatre ",
+    "&quot;un&quot; <skipped> 3,000.5-7 d'une",
+    "Œuvre ﬁn Å Å ½ \u037e; \x00 \ufeff z",
+]
 TEST_SET = "--references references --sources sources"
 
 
@@ -53,6 +65,26 @@ def test_score_prints_the_buckets_as_csv_and_as_a_table_of_plain_or_packed_files
     assert "50 resamples, seed 3" in caption
     assert f"sacreBLEU: {bleu_signature()}" in caption
     assert "3 sentences of fewer than 5 source words" in caption
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_scores_are_those_of_sacrebleus_own_command_on_the_same_files(tmp_path, printed, end):
+    """Whatever signs the text holds: nothing that a score depends on is changed on the way."""
+    sources = [" ".join("x" * (5 + 7 * (n % 2))) for n in range(len(AWKWARD))]
+    hypotheses = [*AWKWARD[1:], AWKWARD[0]]
+    for name, lines in (("r", AWKWARD), ("h", hypotheses), ("s", sources)):
+        write_lines(tmp_path / name, lines, end=end)
+    paths = ["--hypotheses", tmp_path / "h", "--references", tmp_path / "r"]
+    ours = printed("score --format json --edges 1,9", *paths, "--sources", tmp_path / "s")
+    options = ["br", "-i", "bh", "-m", "bleu", "chrf", "-w", "9", "-b"]
+    for row, parity in zip(json.loads(ours)["rows"], (0, 1), strict=True):
+        # Each bucket's lines as files of their own.
+        for name, lines in (("br", AWKWARD), ("bh", hypotheses)):
+            write_lines(tmp_path / name, lines[parity::2], end=end)
+        theirs = bottleneck(options, tmp_path, program=["-m", "sacrebleu"])
+        scores = json.loads(theirs.stdout)
+        assert [row["bleu"], row["chrf"]] == pytest.approx(scores, abs=1e-8)
 
 
 @pytest.mark.parametrize(

@@ -53,6 +53,14 @@ try:
 except BaseException as error:  # as jaxlib does
     raise ValueError("Exception raised while checking equality") from error
 """,
+    "an import": """
+import pathlib, tempfile
+folder = tempfile.mkdtemp()
+pathlib.Path(folder, "slow_to_import.py").write_text("import __main__; __main__.waste()")
+sys.path.insert(0, folder)
+import slow_to_import
+assert slow_to_import.__main__
+""",
     "what swallows it": """
 class Dropped:
     def __del__(self):

@@ -6,6 +6,7 @@ from dataclasses import replace
 from itertools import product
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -154,6 +155,17 @@ def test_four_tables_with_a_row_a_class_and_arm_under_a_row_of_the_words_counted
         ["41+", "none", "200", "37", "17", "20", "24"],
     ):
         assert row in lines
+
+
+@pytest.mark.slow
+def test_an_arm_with_other_words_has_a_row_of_them(committed):
+    other = committed[committed["arm"] == "additive"].assign(arm="additive joined=2")
+    other.loc[other["bucket"] == "5-10", "n"] = 38
+    lines = printed_words(QUESTION.page(pd.concat([committed, other])))
+    at = next(place for place, line in enumerate(lines) if line[:1] == ["5-10"])
+    names = [line[1] for line in lines[at : at + 9] if line[0] == "5-10"]
+    assert names == ["n", "none", "additive", "n", "additive"]
+    assert ["5-10", "n", *["38*"] * 5] in lines
 
 
 def test_older_tables_lack_words_as_common(committed):

@@ -6,7 +6,7 @@ import pytest
 from browser import executable, visit
 from listed import write_relisted
 from page_parser import Page
-from planted_report import PAIR, write_results
+from planted_report import CLOSING, PAIR, SCRIPT, write_hostile, write_results
 
 from seq2seq_bottleneck.report.page import make_report
 
@@ -89,6 +89,17 @@ def test_the_explorer_answers_without_an_error_or_a_request(fragment, source, fo
         assert all(len(row.all("td")) == len(source.split()) + 1 for row in rows)
         assert rows[-1].all("td")[0].attributes["title"].endswith(": 0.25")
         assert "opacity: 0.25" in rows[-1].all("i")[0].attributes["style"]
+
+
+def test_markup_in_the_text_stays_text(tmp_path):
+    page = tmp_path / "report.html"
+    page.write_text(make_report(write_hostile(tmp_path / "results")), encoding="utf8")
+    visited = visit(page.as_uri(), tmp_path)
+    assert visited.console == []
+    assert visited.requests == []
+    shown = Page(visited.dom.replace("<!DOCTYPE html>", "")).by_id("explorer-shown")
+    assert SCRIPT in shown.all("dd")[0].text
+    assert CLOSING in shown.all("thead")[0].text
 
 
 def test_choosing_a_sentence_shows_it_and_makes_its_address(folder, tmp_path):

@@ -93,10 +93,12 @@ def test_a_sweep_is_found_by_name_or_by_path(tmp_path):
 
 def test_files_that_cannot_be_read_are_named(tmp_path):
     (tmp_path / "latin.toml").write_bytes(b"# caf\xe9\n")
+    (tmp_path / "sixteen.toml").write_bytes("# Is it?".encode("utf-16"))
     for name, message in (
         ("contxt_size", "unknown sweep 'contxt_size'; did you mean 'context_size'?"),
         (tmp_path / "none.toml", r"none\.toml' \(No such file.* or one of .*cells,"),
         (tmp_path / "latin.toml", "not UTF-8 text"),
+        (tmp_path / "sixteen.toml", "not UTF-8 text"),
         (tmp_path, "Is a directory"),
     ):
         with pytest.raises(UsageError, match=message):
@@ -136,6 +138,15 @@ FAULTS = {
     f"{GROUP}needs = 3": "group 'a': 'needs' is a table; write needs.SECTION.KEY = VALUE",
     f"{GROUP}needs.model.cell = 'rn'": "needs: setting 'model.cell': input should be 'rnn', 'gru'",
     "[model]\nlayers = 1\nlayers = 2": "mine.toml: not TOML: Cannot overwrite a value",
+    "[model]\nlayers = 1\n[model]\n": "mine.toml: not TOML: Cannot declare",
+    "[model]\nlayers = \0 8": "mine.toml: not TOML: Invalid value (at line 3",
+    '[model]\nattention = "\x1b[31m"': "mine.toml: not TOML: Illegal character '\\x1b' (at line 3",
+    '[model]\nattention = "\\ud800"': "mine.toml: not TOML: Escaped character is not a Unicode",
+    "[model]\nlayers = 2020-13-45": "mine.toml: not TOML: Expected newline",
+    "[model]\nlayers = 18446744073709551616": "'model.layers': input should be less than or equal",
+    f"[model]\nlayers = 0x{'f' * 5_000}": "'model.layers': input should be less than or equal",
+    f"[model]\nlayers = {'9' * 5_000}": "mine.toml: not TOML: Exceeds the limit (4300 digits)",
+    f"[model]\nlayers = {'{a=' * 100_000}": "mine.toml: not TOML: ",
     f"[model]\nlayers = {'[' * 100_000}": "mine.toml: not TOML: ",
 }
 
@@ -148,6 +159,7 @@ def test_a_fault_of_the_file_is_one_line_with_its_place(text, part):
     assert message.startswith("mine.toml")
     assert part in message
     assert "\n" not in message
+    assert len(message) < 300
 
 
 # Cells.

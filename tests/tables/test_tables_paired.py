@@ -7,8 +7,8 @@ from sacrebleu.metrics import BLEU
 from sacrebleu.significance import PairedTest
 from system_files import EDGES, outputs, reference_texts, write_lines, write_translated
 
-from seq2seq_bottleneck.scoring.bleu import bleu_signature, bleu_statistics
-from seq2seq_bottleneck.scoring.paired import Resampling
+from seq2seq_bottleneck.scoring.bleu import bleu, bleu_signature, bleu_statistics
+from seq2seq_bottleneck.scoring.paired import Resampling, estimates
 from seq2seq_bottleneck.settings.errors import UsageError, UserError
 from seq2seq_bottleneck.tables.names import FORMATS
 from seq2seq_bottleneck.tables.outputs import Output, read_systems
@@ -87,6 +87,18 @@ def test_interaction_is_the_longest_filled_bucket_minus_the_shortest(rows):
     assert row["p_bootstrap"] < 0.05
     blank = ["bleu_a", "bleu_b", "p_randomisation", "brevity_penalty_a", "bleu_a_low"]
     assert np.isnan([row[name] for name in blank]).all()
+
+
+def test_the_interactions_interval_is_of_independent_resamples_of_both_buckets(rows):
+    draws = []
+    for bucket, place in (("5-10", 0), ("41+", 4)):
+        *systems, gold = texts_of(bucket)
+        counts = [bleu_statistics(texts, gold) for texts in systems]
+        first, second = estimates(bleu, counts, HOW.resamples, seed=HOW.seed, bucket=place)
+        draws.append(second.draws - first.draws)
+    ends = np.quantile(draws[1] - draws[0], [0.025, 0.975])
+    row = rows["interaction"]
+    assert [row["difference_low"], row["difference_high"]] == pytest.approx(list(ends), abs=1e-9)
 
 
 def of_texts(texts):
