@@ -9,6 +9,7 @@ import time
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
+from pkgutil import resolve_name
 
 import numpy as np
 import psutil
@@ -80,6 +81,11 @@ def test_a_sweep_killed_at_random_moments(place, cache, moments, seeds):
             kinds[kind] += 1
         assert sweep.finish(folder) == whole
     assert moments < 50 or hits
+
+
+@pytest.mark.parametrize("function", [*OF_WORKER.values(), *OF_DRIVER.values()])
+def test_every_stage_begins_with_a_function_that_exists(function):
+    assert callable(resolve_name(f"seq2seq_bottleneck.{function}"))
 
 
 @pytest.mark.exhaustive(minutes=5)
