@@ -22,7 +22,7 @@ OF_DRIVER = {
 OF_WORKER = {
     "starting": "runs.environment:use_cache",
     "preparing the corpus": "runs.run:load_corpus",
-    "training": "training.loop:_Clock.count",
+    "training": "corpus.batches:TrainingBatches.batch",
     "validating": "training.loop:sentence_losses",
     "keeping a checkpoint": "runs.checkpoint:write_bytes",
     "decoding": "runs.evaluation:decode",
