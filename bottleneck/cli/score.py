@@ -60,7 +60,7 @@ def compare(
 
     The difference is that of B minus A.
     """
-    from ..scoring.paired import Resampling
+    from ..scoring.bootstrap import Resampling
     from ..tables.outputs import read_systems
     from ..tables.score import paired_page
 

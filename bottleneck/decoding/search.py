@@ -1,17 +1,54 @@
-"""The search that the settings name, jitted, and the attention behind an output."""
+"""Greedy and beam search, and the attention behind an output.
 
+Greedy search takes the best word at every step, until the end token or the cap. In beam search a
+beam that ends keeps its place and its score, so that the search narrows as beams finish and ends
+when none is live (the search of the RNNsearch paper's code). The winner has the greatest
+log P / length^penalty, its end token counted. A beam of width 1 is greedy search.
+"""
+
+import math
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
+from typing import NamedTuple
 
 import jax
+import jax.numpy as jnp
 from flax import nnx
-from jaxtyping import Array, Float, Int
+from jaxtyping import Array, Bool, Float, Int
 
-from ..model.parts import parts_of, row_by_row
-from ..model.translator import Weights
+from ..corpus.vocabulary import BOS, EOS, PAD
+from ..model.attention import Memory
+from ..model.decoder import States
+from ..model.parts import Stack, parts_of
+from ..model.translator import Translator, Weights
 from ..settings.concerns import DecodingSettings
-from .beam import beam_search
-from .greedy import Output, greedy
+
+
+class Output(NamedTuple):
+    """One output a sentence; ``lengths`` count the end token where there is one.
+
+    ``finished`` says whether there is. ``log_probability`` is that of the whole output in nats, not
+    divided by its length, over all that an output may hold: padding and the start token are barred.
+    """
+
+    tokens: Int[Array, "batch steps"]
+    lengths: Int[Array, " batch"]
+    finished: Bool[Array, " batch"]
+    log_probability: Float[Array, " batch"]
+
+
+class Beams(NamedTuple):
+    """All beams of all sentences; ``states`` have one row per beam, side by side.
+
+    ``scores`` are log P in nats, -inf where there is no beam; ``place`` is the next step, from 0.
+    """
+
+    place: Int[Array, ""] | int
+    states: States
+    tokens: Int[Array, "batch beam steps"]
+    scores: Float[Array, "batch beam"]
+    live: Bool[Array, "batch beam"]
+
 
 Search = Callable[[Weights, Int[Array, "batch source"], Int[Array, " batch"]], Output]
 
@@ -26,25 +63,132 @@ def make_search(graph: nnx.GraphDef, settings: DecodingSettings) -> Search:
     def search(weights: Weights, source: Array, lengths: Array) -> Output:
         return method(nnx.merge(graph, weights), source, lengths, settings)
 
-    program = cache(lambda parts: row_by_row(search, parts, (1, 2)))
+    program = cache(lambda parts: Stack(1, parts).by_row(search, (1, 2)))
     return lambda *given: program(parts_of(len(given[2])))(*given)
 
 
-AttentionWeights = Callable[[Weights, Array, Array, Array], Float[Array, "batch target source"]]
-
-
-def make_attention_weights(graph: nnx.GraphDef) -> AttentionWeights:
-    """Weights with which given outputs were (or would be) produced, greedy, beam or reference.
+def make_attention_weights(
+    graph: nnx.GraphDef,
+) -> Callable[..., Float[Array, "rows target source"]]:
+    """(weights, source, lengths, inputs) -> the weights with which outputs were produced.
 
     A step's weights depend on the words before it alone, so reading them off the finished output
-    gives those of the search without carrying them through it. ``inputs`` are those words: the
-    start token, then the output but for its last.
+    (greedy, beam or reference) gives those of the search without carrying them through it.
+    ``inputs`` are those words: the start token, then the output but for its last.
     """
+    return jax.jit(lambda weights, *batch: nnx.merge(graph, weights).logits(*batch)[1])
 
-    @jax.jit
-    def weights_of(
-        weights: Weights, source: Array, lengths: Array, inputs: Array
-    ) -> Float[Array, "batch target source"]:
-        return nnx.merge(graph, weights).logits(source, lengths, inputs)[1]
 
-    return weights_of
+def caps(width: int, settings: DecodingSettings) -> list[int]:
+    """Most tokens of an output, end token among them, by the source's length, 0 to ``width``.
+
+    ``cap_factor`` times the source's tokens but for its end, rounded up, and ``cap_extra``. Tied
+    to the sentence's own length, not to the padded width, so that padding never matters.
+    """
+    words = [max(0, length - 1) for length in range(width + 1)]
+    return [math.ceil(settings.cap_factor * count) + settings.cap_extra for count in words]
+
+
+def count_tokens(tokens: Int[Array, "*rows steps"]) -> Int[Array, "*rows"]:
+    """Tokens before the padding, the end token among them."""
+    return jnp.sum(tokens != PAD, axis=-1, dtype=jnp.int32)
+
+
+def without_symbols(
+    logits: Float[Array, "*rows vocabulary"],
+) -> Float[Array, "*rows vocabulary"]:
+    """Padding and the start token are never words of an output: their logits are minus infinity."""
+    barred = jnp.zeros(logits.shape[-1], bool).at[jnp.array([PAD, BOS])].set(True)
+    return jnp.where(jnp.broadcast_to(barred, logits.shape), -jnp.inf, logits)
+
+
+def greedy(
+    translator: Translator,
+    source: Int[Array, "batch source"],
+    lengths: Int[Array, " batch"],
+    settings: DecodingSettings,
+) -> Output:
+    """Decode a batch; stops as soon as every sentence has ended."""
+    memory, batch = translator.encode(source, lengths), len(source)
+    table = caps(source.shape[1], settings)
+    limits, width = jnp.array(table, jnp.int32)[lengths], table[-1]
+
+    def step(carry: tuple) -> tuple:
+        place, states, word, tokens, live, total = carry
+        states, logits, _ = translator.decoder.step(states, word, memory)
+        logits = without_symbols(logits)
+        # The first place of the maximum: argmax takes ten times as long on XLA's CPU backend.
+        places = jnp.broadcast_to(jnp.arange(logits.shape[-1], dtype=jnp.int32), logits.shape)
+        best = logits == jnp.max(logits, axis=-1, keepdims=True)
+        word = jnp.min(jnp.where(best, places, logits.shape[-1] - 1), axis=-1)
+        gained = jnp.max(logits, axis=-1) - jax.nn.logsumexp(logits, axis=-1)
+        written = jnp.where(live, word, PAD)
+        total = total + jnp.where(live, gained, 0.0)
+        live = live & (word != EOS) & (place + 1 < limits)
+        return place + 1, states, word, tokens.at[:, place].set(written), live, total
+
+    tokens = jnp.full((batch, width), PAD, jnp.int32)
+    start = jnp.full(batch, BOS, jnp.int32)
+    carry = (0, translator.decoder.initial(memory), start, tokens, limits > 0, jnp.zeros(batch))
+    _, _, _, tokens, _, total = jax.lax.while_loop(
+        lambda carry: (carry[0] < width) & jnp.any(carry[4]), step, carry
+    )
+    finished = jnp.any(tokens == EOS, axis=-1)
+    return Output(tokens, count_tokens(tokens), finished, total)
+
+
+def beam_search(
+    translator: Translator,
+    source: Int[Array, "batch source"],
+    lengths: Int[Array, " batch"],
+    settings: DecodingSettings,
+) -> Output:
+    """Decode a batch; the best of ``beam_size`` outputs of each sentence."""
+    batch, size, table = len(source), settings.beam_size, caps(source.shape[1], settings)
+    limits, width = jnp.array(table, jnp.int32)[lengths], table[-1]
+    repeat = partial(jnp.repeat, repeats=size, axis=0)  # once for each beam, side by side
+    memory = jax.tree.map(repeat, translator.encode(source, lengths))
+    # One live beam a sentence (equal beams would only find the same words), none at a cap of 0.
+    first = jnp.zeros((batch, size), bool).at[:, 0].set(True)
+    tokens = jnp.full((batch, size, width), PAD, jnp.int32)
+    scores, live = jnp.where(first, 0.0, -jnp.inf), first & (limits > 0)[:, None]
+    beams = jax.lax.while_loop(
+        lambda beams: (beams.place < width) & jnp.any(beams.live),
+        partial(_advance, translator, memory, limits),
+        Beams(0, translator.decoder.initial(memory), tokens, scores, live),
+    )
+    # The greatest normalised score; the earliest of equals.
+    counts = jnp.maximum(count_tokens(beams.tokens), 1).astype(jnp.float32)
+    best = jnp.argmax(beams.scores / counts**settings.length_penalty, axis=1)[:, None]
+    tokens = jnp.take_along_axis(beams.tokens, best[:, :, None], axis=1)[:, 0]
+    score = jnp.take_along_axis(beams.scores, best, axis=1)[:, 0]
+    finished = jnp.any(tokens == EOS, axis=-1)
+    return Output(tokens, count_tokens(tokens), finished, score)
+
+
+def _advance(translator: Translator, memory: Memory, limits: Array, beams: Beams) -> Beams:
+    """Extend every live beam by one word and keep the best of each sentence."""
+    batch, size, _ = beams.tokens.shape
+    last = jnp.take(beams.tokens, jnp.maximum(beams.place - 1, 0), axis=2)
+    words = jnp.where(beams.place == 0, BOS, last).reshape(-1)  # the start token before the first
+    states, logits, _ = translator.decoder.step(beams.states, words, memory)
+    gained = jax.nn.log_softmax(without_symbols(logits)).reshape(batch, size, -1)
+    before = jnp.broadcast_to(beams.scores[:, :, None], gained.shape)
+    is_live = jnp.broadcast_to(beams.live[:, :, None], gained.shape)
+    extended = jnp.where(is_live, before + gained, -jnp.inf)
+    # An ended beam comes first and stays: padding goes on it, at its own score.
+    ended = ~beams.live & (beams.scores > -jnp.inf)
+    ranking = extended.at[:, :, PAD].set(jnp.where(ended, jnp.inf, -jnp.inf))
+    top, places = jax.lax.top_k(ranking.reshape(batch, -1), size)
+    parent = places // gained.shape[-1]
+    kept = jnp.take_along_axis(beams.scores, parent, axis=1)
+    word, scores = places % gained.shape[-1], jnp.where(top == jnp.inf, kept, top)
+    tokens = jnp.take_along_axis(beams.tokens, parent[:, :, None], axis=1)
+    was_live = jnp.take_along_axis(beams.live, parent, axis=1) & (scores > -jnp.inf)
+    tokens = tokens.at[:, :, beams.place].set(jnp.where(was_live, word, PAD))
+    live = (
+        was_live & (word != EOS) & jnp.broadcast_to((beams.place + 1 < limits)[:, None], word.shape)
+    )
+    rows = (parent + jnp.arange(batch)[:, None] * size).reshape(-1)
+    states = jax.tree.map(lambda values: values[rows], states)
+    return Beams(beams.place + 1, states, tokens, scores, live)

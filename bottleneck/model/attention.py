@@ -14,7 +14,7 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 from flax import nnx
-from jaxtyping import Array, Bool, Float, Int
+from jaxtyping import Array, Bool, Float
 
 Query = Float[Array, "batch hidden"]
 Scores = Float[Array, "batch source"]
@@ -46,18 +46,6 @@ def masked_softmax(scores: Scores, mask: Bool[Array, "batch source"]) -> Scores:
     scores = jnp.where(mask, scores, -jnp.inf)
     exponentials = jnp.exp(scores - jnp.max(scores, axis=1, keepdims=True))
     return exponentials / jnp.sum(exponentials, axis=1, keepdims=True)
-
-
-def weighted_sum(
-    weights: Scores, values: Float[Array, "batch source context"]
-) -> Float[Array, "batch context"]:
-    """c = sum_i alpha_i h_i (L5, L7)."""
-    return jnp.einsum("bs,bsc->bc", weights, values)
-
-
-def last_position(mask: Bool[Array, "batch source"]) -> Int[Array, " batch"]:
-    """Index of each sentence's last real position."""
-    return jnp.sum(mask, axis=1, dtype=jnp.int32) - 1
 
 
 class Score(NamedTuple):
@@ -111,9 +99,9 @@ class Attention(nnx.Module):
         return masked_softmax(score.of(score.query(query, self.scale), memory.keys), memory.mask)
 
     def read(self, query: Query, memory: Memory) -> Read:
-        """Context and weights for one query a sentence."""
+        """Context and weights for one query a sentence: c = sum_i alpha_i h_i (L5, L7)."""
         weights = self.weights(query, memory)
-        return Read(weighted_sum(weights, memory.values), weights)
+        return Read(jnp.einsum("bs,bsc->bc", weights, memory.values), weights)
 
     def read_all(self, queries: Float[Array, "steps batch hidden"], memory: Memory) -> Read:
         """The reads of every step, when all queries are known: (steps, batch, ...) each.
@@ -141,7 +129,7 @@ class NoAttention(Attention):
 
     def read(self, query: Query, memory: Memory) -> Read:  # noqa: ARG002
         """The last state; all weight on its position."""
-        place = last_position(memory.mask)
+        place = jnp.sum(memory.mask, axis=1, dtype=jnp.int32) - 1
         return Read(
             memory.last, jax.nn.one_hot(place, memory.mask.shape[1], dtype=memory.last.dtype)
         )

@@ -18,8 +18,7 @@ from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from ..settings.concerns import ModelSettings
 from .attention import Memory, make_attention
-from .cells import Cell, GateInput, Gates, State, dropout
-from .recurrence import Fixed, Parameters, hidden_states
+from .recurrence import Cell, GateInput, Gates, State, advance, dropout, hidden_states
 
 
 class OutputLayer(NamedTuple):
@@ -38,7 +37,6 @@ States = tuple[State, ...]  # one per layer, the lowest first
 
 _DROPOUT_PLACE = 200
 _EMBEDDING_DEVIATION = 0.1
-_glorot = nnx.initializers.glorot_uniform()
 
 
 class Decoder(nnx.Module):
@@ -52,9 +50,9 @@ class Decoder(nnx.Module):
         hidden, context, kind = settings.hidden, settings.context_size, settings.cell
         self.placement, self.residual = settings.placement, settings.residual
         self.rate, self.start_at_zero = settings.dropout, settings.initial_state == "zero"
-        embedding = settings.embedding_size
+        embedding, glorot = settings.embedding_size, nnx.initializers.glorot_uniform()
 
-        def drawn(rows: int, columns: int, init: Callable = _glorot) -> nnx.Param:
+        def drawn(rows: int, columns: int, init: Callable = glorot) -> nnx.Param:
             return nnx.Param(init(rngs.params(), (rows, columns)))
 
         words = nnx.initializers.normal(_EMBEDDING_DEVIATION)
@@ -93,10 +91,6 @@ class Decoder(nnx.Module):
             start = jnp.zeros_like(start)
         return tuple(cell.initial(start) for cell in self.cells)
 
-    def embed(self, tokens: Int[Array, "*steps"]) -> Float[Array, "*steps embedding"]:
-        """Word vectors of target tokens."""
-        return self.embedding[...][tokens]
-
     def output_layer(self) -> OutputLayer:
         """W_o and b_o."""
         matrix = self.embedding[...].T if self.output is None else self.output[...]
@@ -124,15 +118,14 @@ class Decoder(nnx.Module):
 
         With one key for all steps, the same units are dropped at every step of a sentence.
         """
-        embedded = dropout(self.embed(token), self.rate, key, _DROPOUT_PLACE)
+        embedded = dropout(self.embedding[...][token], self.rate, key, _DROPOUT_PLACE)
         gates = self.inputs[0].project(embedded)
         if self.placement == "input":
-            states, output, weights = self._attend_then_run(states, gates, memory, key)
-        else:
-            states, output = self._run(states, gates, key)
-            read = self.attention.read(output, memory)
-            output, weights = self._joined(read.context, output), read.weights
-        return states, self._read_out(output, key), weights
+            states, output, weights = self._run(states, gates, key, memory)
+            return states, self._read_out(output, None, key), weights
+        states, output, _ = self._run(states, gates, key)
+        read = self.attention.read(output, memory)
+        return states, self._read_out(output, read.context, key), read.weights
 
     def __call__(
         self,
@@ -142,14 +135,14 @@ class Decoder(nnx.Module):
     ) -> tuple[Float[Array, "target batch width"], Float[Array, "target batch source"]]:
         """Teacher forcing: what the output layer reads, and attention weights, steps first."""
         if self.rate > 0.0 and key is not None:
-            embedded = dropout(self.embed(inputs), self.rate, key, _DROPOUT_PLACE)
+            embedded = dropout(self.embedding[...][inputs], self.rate, key, _DROPOUT_PLACE)
             gates = self.inputs[0].project(jnp.swapaxes(embedded, 0, 1))
         else:
             gates = self.inputs[0].of_words(self.embedding[...], inputs.T)
+        context = None
         if self.placement == "output":
             outputs = self._states(gates, memory, key)
-            read = self.attention.read_all(outputs, memory)
-            outputs, weights = self._joined(read.context, outputs), read.weights
+            context, weights = self.attention.read_all(outputs, memory)
         elif self.attention.constant:
             weights = self.attention.read_all(gates[0], memory).weights
             # The context never changes: it enters once, outside the scan.
@@ -160,23 +153,32 @@ class Decoder(nnx.Module):
         elif len(self.cells) == 1 and self.attention.plain:
             cell, start = self.cells[0], self.initial(memory)[0]
             entry = tuple(matrix[...] for matrix in self.context_input.weights)
-            parameters = Parameters(cell.parameters(), entry, self.attention.score())
-            fixed = Fixed(cell.kind, scale=self.attention.scale)
-            outputs, weights = hidden_states(fixed, parameters, start, gates, None, memory)
+            parameters = cell.parameters()._replace(context=entry, score=self.attention.score())
+            outputs, weights = hidden_states(
+                cell.kind, parameters, start, gates, None, memory, scale=self.attention.scale
+            )
         else:
             # Step by step: the input of the lowest layer needs the state of the highest.
             def step(states: States, at: Gates) -> tuple[States, tuple[Array, Array]]:
-                states, output, weights = self._attend_then_run(states, at, memory, key)
+                states, output, weights = self._run(states, at, key, memory)
                 return states, (output, weights)
 
             scanned = jax.lax.scan(jax.checkpoint(step), self.initial(memory), gates)
             outputs, weights = scanned[1]
-        return self._read_out(outputs, key), weights
+        return self._read_out(outputs, context, key), weights
 
     def _read_out(
-        self, outputs: Float[Array, "*steps hidden"], key: PRNGKeyArray | None
+        self,
+        outputs: Float[Array, "*steps hidden"],
+        context: Float[Array, "*steps context"] | None,
+        key: PRNGKeyArray | None,
     ) -> Float[Array, "*steps width"]:
-        """What the output layer reads: units dropped, and mapped where the layer is tied."""
+        """What the output layer reads: units dropped, and mapped where the layer is tied.
+
+        Placement ``output``: of tanh(W [c_t; s_t]) (Luong et al. 2015, eq. 5).
+        """
+        if context is not None:
+            outputs = jnp.tanh(jnp.concatenate([context, outputs], axis=-1) @ self.join[...])
         kept = dropout(outputs, self.rate, key, _DROPOUT_PLACE + 1)
         return kept if self.to_embedding is None else kept @ self.to_embedding[...]
 
@@ -189,38 +191,29 @@ class Decoder(nnx.Module):
             if place > 0:
                 below = dropout(outputs, self.rate, key, _DROPOUT_PLACE + 1 + place, True)
                 gates = self.inputs[place].project(below)
-            parameters = Parameters(cell.parameters())
-            new, _ = hidden_states(Fixed(cell.kind), parameters, start, gates, None, None)
+            new, _ = hidden_states(cell.kind, cell.parameters(), start, gates, None, None)
             outputs = new + below if self.residual and place > 0 else new
         return outputs
 
-    def _attend_then_run(
-        self, states: States, gates: Gates, memory: Memory, key: PRNGKeyArray | None
-    ) -> tuple[States, Float[Array, "batch hidden"], Float[Array, "batch source"]]:
-        read = self.attention.read(states[-1][0], memory)
-        context = self.context_input.project(read.context)
-        gates = tuple(word + part for word, part in zip(gates, context, strict=True))
-        return *self._run(states, gates, key), read.weights
-
     def _run(
-        self, states: States, gates: Gates, key: PRNGKeyArray | None
-    ) -> tuple[States, Float[Array, "batch hidden"]]:
-        """All layers, one time step: new states, and the highest layer's output.
+        self, states: States, gates: Gates, key: PRNGKeyArray | None, memory: Memory | None = None
+    ) -> tuple[States, Float[Array, "batch hidden"], Float[Array, "batch source"] | None]:
+        """All layers, one time step: new states, the highest layer's output, weights of a read.
 
-        ``gates`` are the lowest layer's. A residual connection adds to a layer's output, not to
-        the state that it carries on.
+        ``gates`` are the lowest layer's; ``memory`` is read before the step. A residual connection
+        adds to a layer's output, not to the state that it carries on.
         """
-        new = [self.cells[0].step(states[0], gates)]
-        below = new[0][0]
-        for place in range(1, len(self.cells)):
-            # The same units are dropped at every step of a sentence (Gal and Ghahramani 2016).
-            below = dropout(below, self.rate, key, _DROPOUT_PLACE + 1 + place)
-            new.append(self.cells[place].step(states[place], self.inputs[place].project(below)))
-            below = new[-1][0] + below if self.residual else new[-1][0]
-        return tuple(new), below
-
-    def _joined(
-        self, context: Float[Array, "*steps context"], state: Float[Array, "*steps hidden"]
-    ) -> Float[Array, "*steps hidden"]:
-        """tanh(W [c_t; s_t]) (Luong et al. 2015, eq. 5)."""
-        return jnp.tanh(jnp.concatenate([context, state], axis=-1) @ self.join[...])
+        weights = None
+        if memory is not None:
+            context, weights = self.attention.read(states[-1][0], memory)
+            parts = self.context_input.project(context)
+            gates = tuple(word + part for word, part in zip(gates, parts, strict=True))
+        new, below = [], None
+        for place, (cell, state) in enumerate(zip(self.cells, states, strict=True)):
+            if place > 0:
+                # The same units are dropped at every step of a sentence (Gal and Ghahramani 2016).
+                below = dropout(below, self.rate, key, _DROPOUT_PLACE + 1 + place)
+                gates = self.inputs[place].project(below)
+            new.append(advance(cell.kind, cell.parameters(), state, gates)[0])
+            below = new[-1][0] + below if self.residual and place > 0 else new[-1][0]
+        return tuple(new), below, weights

@@ -5,34 +5,18 @@ from flax import nnx
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
 from ..settings.concerns import ModelSettings
-from .attention import last_position
-from .cells import Cell, GateInput, Gates, dropout
-from .recurrence import Fixed, Parameters, hidden_states
+from .recurrence import Cell, GateInput, Gates, dropout, hidden_states
 
 Encoded = tuple[Float[Array, "batch source context"], Float[Array, "batch context"]]
 _DROPOUT_PLACE = 100  # the decoder's places start at 200
 
 
 class RecurrentLayer(nnx.Module):
-    """One direction of one encoder layer, h_0 = 0."""
+    """One direction of one encoder layer."""
 
-    def __init__(self, kind: str, size: int, hidden: int, backward: bool, rngs: nnx.Rngs):
+    def __init__(self, kind: str, size: int, hidden: int, rngs: nnx.Rngs):
         self.inputs = GateInput(kind, size, hidden, rngs)
         self.cell = Cell(kind, hidden, rngs)
-        self.backward = backward
-
-    def __call__(
-        self, gates: Gates, mask: Bool[Array, "batch source"]
-    ) -> Float[Array, "batch source hidden"]:
-        """The state after each place, in reading order, of what enters the gates, places first.
-
-        On padding the last state stands.
-        """
-        start = self.cell.initial(jnp.zeros_like(gates[0][0]))
-        fixed = Fixed(self.cell.kind, self.backward)
-        parameters = Parameters(self.cell.parameters())
-        states, _ = hidden_states(fixed, parameters, start, gates, mask.T, None)
-        return jnp.swapaxes(states, 0, 1)
 
 
 class Encoder(nnx.Module):
@@ -47,11 +31,11 @@ class Encoder(nnx.Module):
         self.two_way, cell, hidden = settings.bidirectional, settings.cell, settings.hidden
         init = nnx.initializers.normal(0.1)
         self.embedding = nnx.Param(init(rngs.params(), (vocabulary, settings.embedding_size)))
-        directions = (False, True) if self.two_way else (False,)
-        width = hidden * len(directions)
+        directions = 2 if self.two_way else 1
+        width = hidden * directions
         sizes = [settings.embedding_size] + [width] * (settings.layers - 1)
         layers = [
-            nnx.List([RecurrentLayer(cell, size, hidden, back, rngs) for back in directions])
+            nnx.List([RecurrentLayer(cell, size, hidden, rngs) for _ in range(directions)])
             for size in sizes
         ]
         self.layers, self.to_context = nnx.List(layers), nnx.data(None)
@@ -89,18 +73,27 @@ class Encoder(nnx.Module):
     def _run(
         self, gates: list[Gates], mask: Bool[Array, "batch source"], key: PRNGKeyArray | None
     ) -> Encoded:
-        """All layers, from what enters the lowest; the vector is h_Tx, and backward h_1."""
+        """All layers, from what enters the lowest; the vector is h_Tx, and backward h_1.
+
+        h_0 is 0; on padding the last state stands. The second direction reads backwards.
+        """
         values = None
         for place, layer in enumerate(self.layers):
             if place > 0:
                 steps = jnp.swapaxes(values, 0, 1)
                 gates = [direction.inputs.project(steps) for direction in layer]
-            states = [direction(g, mask) for direction, g in zip(layer, gates, strict=True)]
+            states = []
+            for backward, (direction, entering) in enumerate(zip(layer, gates, strict=True)):
+                cell, start = direction.cell, direction.cell.initial(jnp.zeros_like(entering[0][0]))
+                state, _ = hidden_states(
+                    cell.kind, cell.parameters(), start, entering, mask.T, None, backward == 1
+                )
+                states.append(jnp.swapaxes(state, 0, 1))
             joined = jnp.concatenate(states, axis=-1)
             joined = joined + values if self.residual and place > 0 else joined
             values = dropout(joined, self.rate, key, _DROPOUT_PLACE + 1 + place)
-        position = last_position(mask)[:, None, None]
-        last = jnp.take_along_axis(values, position, axis=1)[:, 0]
+        position = jnp.sum(mask, axis=1, dtype=jnp.int32) - 1
+        last = jnp.take_along_axis(values, position[:, None, None], axis=1)[:, 0]
         if self.two_way:
             half = last.shape[-1] // 2
             last = jnp.concatenate([last[:, :half], values[:, 0, half:]], axis=-1)

@@ -1,32 +1,107 @@
-"""A batch's rows cut among the cores of one process, each core a device with its part of them.
+"""Several devices, or several seeds, as one program.
 
-The products of a small model are too small to share among threads: two threads gave a step 5 %
+A batch's rows are cut among the cores of one process, each core a device with its part of them:
+the products of a small model are too small to share among threads. Two threads gave a step 5 %
 where two devices, each with half of the sentences, gave 60 (results/LOG.md, 2026-11-21). A process
 has as many devices as ``JAX_NUM_CPU_DEVICES`` says when it starts, one where it says nothing.
+
+The runs of a stack are equal but for their seed, so all their arrays have the same shapes, and
+every array gets the seeds as its first axis.
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from inspect import signature
-from typing import Any
+from typing import Any, TypeVar
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 from jax.sharding import Mesh, PartitionSpec
-from jaxtyping import Shaped
+from jaxtyping import Float, Shaped
 
+Tree = TypeVar("Tree")
 AXIS = "rows"
 """Name of the axis along which sums over all parts are taken."""
 
-LEAST_ROWS = 16
-"""A part with fewer rows is not worth its core."""
-
 
 def parts_of(rows: int) -> int:
-    """Into how many parts batches of so many rows are cut: one on an accelerator."""
+    """Into how many parts batches of so many rows are cut: one on an accelerator.
+
+    A part with fewer than 16 rows is not worth its core.
+    """
     if jax.default_backend() != "cpu":
         return 1
-    return max(1, min(jax.local_device_count(), rows // LEAST_ROWS))
+    return max(1, min(jax.local_device_count(), rows // 16))
+
+
+@dataclass(frozen=True)
+class Stack:
+    """How arrays of ``seeds`` runs become one and are taken apart; or a batch of one, in parts.
+
+    A stack of one is no stack: its arrays have no axis of seeds, and its program is the plain one,
+    or one that cuts the rows of a batch.
+    """
+
+    seeds: int
+    parts: int = 1
+
+    def join(self, trees: Sequence[Tree]) -> Tree:
+        """One tree of arrays for all seeds; what is on the host stays there."""
+        if self.seeds == 1:
+            return trees[0]
+        return jax.tree.map(
+            lambda *leaves: (np if isinstance(leaves[0], np.ndarray) else jnp).stack(leaves), *trees
+        )
+
+    def part(self, tree: Tree, seed: int) -> Tree:
+        """The arrays of one seed, by its place."""
+        return tree if self.seeds == 1 else jax.tree.map(lambda leaf: leaf[seed], tree)
+
+    def program(
+        self, function: Callable, shared: Sequence[int] = (), cut: Sequence[int] = ()
+    ) -> Callable:
+        """The jitted function for all seeds; ``shared`` arguments are the same for each.
+
+        The rows of ``cut`` arguments are those of a part, and what is not a ``total`` of them must
+        not depend on them.
+        """
+        if self.parts > 1 and cut:
+            return in_parts(function, self.parts, cut)
+        if self.seeds == 1:
+            return jax.jit(function)
+        count = len(signature(function).parameters)
+        axes = tuple(None if place in shared else 0 for place in range(count))
+        return jax.jit(jax.vmap(function, in_axes=axes))
+
+    def by_row(self, function: Callable, cut: Sequence[int]) -> Callable:
+        """The jitted function of rows to rows; all seeds have the same rows.
+
+        Every array of the arguments in ``cut`` and of the result has the shape ``rows ...``; any
+        number of rows will do.
+        """
+        if self.seeds > 1 or self.parts == 1:
+            return self.program(function, shared=cut)
+        program = in_parts(function, self.parts, cut, by_row=True)
+
+        def run(*arguments: Any) -> Any:
+            rows = len(jax.tree.leaves(arguments[cut[0]])[0])
+            filled = [
+                jax.tree.map(partial(fill, self.parts), argument) if place in cut else argument
+                for place, argument in enumerate(arguments)
+            ]
+            return jax.tree.map(lambda leaf: leaf[:rows], program(*filled))
+
+        return run
+
+    def total(self, tree: Tree) -> Tree:
+        """Within a program of parts: the sum over all of them."""
+        return tree if self.parts == 1 else jax.lax.psum(tree, AXIS)
+
+    def numbers(self, values: Any) -> Float[np.ndarray, " seeds"]:
+        """One number per seed, on the host."""
+        return np.reshape(on_host(values).astype(np.float64), self.seeds)
 
 
 def in_parts(
@@ -49,34 +124,10 @@ def in_parts(
             function, mesh=mesh, in_specs=given, out_specs=rows if by_row else same, check_vma=False
         )
     )
-
-    def run(*arguments: Any) -> Any:
-        # One at a time. XLA's client has as many threads as devices, and from 32 computations under
-        # way on, a launch that waits for room keeps one. What a sum over the parts waits for may
-        # then be without a thread for ever: seen to hang (jax 0.10.2, results/LOG.md, 2026-11-21).
-        return jax.block_until_ready(program(*arguments))
-
-    return run
-
-
-def row_by_row(function: Callable, parts: int, cut: Sequence[int]) -> Callable:
-    """The jitted function, its arguments in ``cut`` and its result cut into parts.
-
-    Every array of these has the shape ``rows ...``; any number of rows will do.
-    """
-    if parts == 1:
-        return jax.jit(function)
-    program = in_parts(function, parts, cut, by_row=True)
-
-    def run(*arguments: Any) -> Any:
-        rows = len(jax.tree.leaves(arguments[cut[0]])[0])
-        filled = [
-            jax.tree.map(partial(fill, parts), argument) if place in cut else argument
-            for place, argument in enumerate(arguments)
-        ]
-        return jax.tree.map(lambda leaf: leaf[:rows], program(*filled))
-
-    return run
+    # One at a time. XLA's client has as many threads as devices, and from 32 computations under
+    # way on, a launch that waits for room keeps one. What a sum over the parts waits for may
+    # then be without a thread for ever: seen to hang (jax 0.10.2, results/LOG.md, 2026-11-21).
+    return lambda *arguments: jax.block_until_ready(program(*arguments))
 
 
 def fill(parts: int, rows: Shaped[np.ndarray, "rows ..."]) -> Shaped[np.ndarray, "filled ..."]:

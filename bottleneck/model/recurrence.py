@@ -1,38 +1,174 @@
-"""A cell over all steps, with or without a read of the memory before each; gradient by hand.
+"""Recurrent cells (LECTURE D; tanh RNN, GRU, LSTM) over all steps, with or without reads.
 
-Autodiff of the scan would add to the gradient of every weight matrix at every step. Here the scan
-back only collects the slopes of the products, and the gradient of a matrix is then one product
-over all steps. With a read (Bahdanau's order) the additive score's tanh layer (batch x source x
-width) is computed again rather than kept. The tests compare all with autodiff of the plain scan.
+A cell's input enters through ``GateInput.project``, for all time steps in one product outside
+the scan; only ``advance`` runs once a time step. Gates are separate matrices: slicing them out
+of one block keeps XLA's CPU backend from vectorising the loop.
+
+The gradient is by hand. Autodiff of the scan would add to the gradient of every weight matrix at
+every step. Here the scan back only collects the slopes of the products h U_g, one for each gate,
+and the gradient of a matrix is then one product over all steps. With a read of the memory before
+each step (Bahdanau's order) the additive score's tanh layer (batch x source x width) is computed
+again rather than kept. The tests compare all with autodiff of the plain scan.
 """
 
-from functools import partial
+from functools import partial, reduce
+from operator import add
 from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Bool, Float
+from flax import nnx
+from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
-from .attention import Memory, Score, masked_softmax, weighted_sum
-from .cells import STEPS, Gates, Matrices, Recurrence, State, advance
+from .attention import Memory, Score, masked_softmax
 
-Alphas = Float[Array, "steps batch source"]
-
-
-class Fixed(NamedTuple):
-    """What is no array: the cell's kind, whether the last step is first, and the score's scale."""
-
-    kind: str
-    reverse: bool = False
-    scale: float = 1.0
+Gates = tuple[Float[Array, "*steps hidden"], ...]
+State = tuple[Float[Array, "batch hidden"], ...]
+GATES = {"rnn": 1, "gru": 3, "lstm": 4}
+BIASED = {"gru": 2, "lstm": 1}
+"""The gate whose product has the recurrent bias."""
 
 
 class Parameters(NamedTuple):
-    """Parameters of the cell; and of a read: the context's entry into each gate, and the score."""
+    """U_g of each gate and the bias of one; of a read the context's entry into each gate, a score.
 
-    cell: Recurrence
-    context: Matrices = ()
+    Their gradients have the same form.
+    """
+
+    matrices: tuple[Float[Array, "hidden hidden"], ...]
+    bias: Float[Array, " hidden"] | None
+    context: tuple[Float[Array, "context hidden"], ...] = ()
     score: Score = Score(None, None)
+
+
+def advance(kind: str, weights: Parameters, state: State, inputs: Gates) -> tuple[State, Gates]:
+    """One step: the new state, and what `step_slopes` needs; ``inputs`` are W_g x + b_g.
+
+    RNN (Elman 1990): h' = tanh(x + U h). GRU (Cho et al. 2014) with the reset gate after the
+    product (cuDNN's form, which hoists). LSTM (Hochreiter and Schmidhuber 1997) with a forget gate
+    (Gers et al. 2000).
+    """
+    products = [state[0] @ matrix for matrix in weights.matrices]
+    if weights.bias is not None:
+        product = products[BIASED[kind]]
+        products[BIASED[kind]] = product + jnp.broadcast_to(weights.bias, product.shape)
+    if kind == "rnn":
+        new = jnp.tanh(inputs[0] + products[0])
+        return (new,), (new,)
+    if kind == "gru":
+        reset = jax.nn.sigmoid(inputs[0] + products[0])
+        update = jax.nn.sigmoid(inputs[1] + products[1])
+        new = jnp.tanh(inputs[2] + reset * products[2])
+        return (new + update * (state[0] - new),), (reset, update, new, products[2])
+    sums = [given + product for given, product in zip(inputs, products, strict=True)]
+    enter, keep, leave = (jax.nn.sigmoid(sums[gate]) for gate in (0, 1, 3))
+    new = jnp.tanh(sums[2])
+    memory = keep * state[1] + enter * new
+    bounded = jnp.tanh(memory)
+    return (leave * bounded, memory), (enter, keep, new, leave, bounded)
+
+
+def step_slopes(kind: str, kept: Gates, state: State, slope: State) -> tuple[Gates, Gates, State]:
+    """Slopes of a step's inputs, its products and, but for those, its old state.
+
+    Between inputs and products lies arithmetic element by element, so this needs no product:
+    sigmoid' = y (1 - y), tanh' = 1 - y^2. ``slope`` is that of the new state.
+    """
+    if kind == "rnn":
+        before = slope[0] * (1 - kept[0] ** 2)
+        return (before,), (before,), (jnp.zeros_like(state[0]),)
+    if kind == "gru":
+        reset, update, new, product = kept
+        d_new = slope[0] * (1 - update) * (1 - new**2)
+        d_update = slope[0] * (state[0] - new) * update * (1 - update)
+        d_reset = d_new * product * reset * (1 - reset)
+        products = (d_reset, d_update, d_new * reset)
+        return (d_reset, d_update, d_new), products, (slope[0] * update,)
+    enter, keep, new, leave, bounded = kept
+    d_memory = slope[1] + slope[0] * leave * (1 - bounded**2)
+    sums = (
+        d_memory * new * enter * (1 - enter),
+        d_memory * state[1] * keep * (1 - keep),
+        d_memory * enter * (1 - new**2),
+        slope[0] * bounded * leave * (1 - leave),
+    )
+    return sums, sums, (jnp.zeros_like(slope[0]), d_memory * keep)
+
+
+class GateInput(nnx.Module):
+    """One input of a cell, mapped to every gate: ``W_g x``, ``+ b_g`` where it is ``biased``."""
+
+    def __init__(self, kind: str, size: int, hidden: int, rngs: nnx.Rngs, biased: bool = True):
+        init, gates = nnx.initializers.glorot_uniform(), range(GATES[kind])
+        self.weights = nnx.List([nnx.Param(init(rngs.params(), (size, hidden))) for _ in gates])
+        self.biases = nnx.List([nnx.Param(jnp.zeros(hidden)) for _ in gates] if biased else [])
+
+    def project(self, inputs: Float[Array, "*steps size"]) -> Gates:
+        """Gate inputs of shape (steps, hidden), one for each gate."""
+        products = tuple(inputs @ weight[...] for weight in self.weights)
+        if not self.biases:
+            return products
+        # Rank promotion is an error in the tests.
+        return tuple(
+            product + jnp.broadcast_to(bias[...], product.shape)
+            for product, bias in zip(products, self.biases, strict=True)
+        )
+
+    def of_words(
+        self, table: Float[Array, "vocabulary size"], words: Int[Array, "*steps"]
+    ) -> Gates:
+        """Gate inputs of the words' vectors, (steps, hidden).
+
+        Where a batch has more words than the vocabulary, the vectors of all are mapped once and
+        then looked up.
+        """
+        if words.size <= len(table):
+            return self.project(table[words])
+        return tuple(mapped[words] for mapped in self.project(table))
+
+
+class Cell(nnx.Module):
+    """The recurrent half of a cell. ``state[0]`` is the hidden state h."""
+
+    def __init__(self, kind: str, hidden: int, rngs: nnx.Rngs):
+        self.kind, shape = kind, (hidden, hidden)
+        init, gates = nnx.initializers.orthogonal(), range(GATES[kind])
+        self.weights = nnx.List([nnx.Param(init(rngs.params(), shape)) for _ in gates])
+        # GRU: the candidate's recurrent bias sits inside the reset product; LSTM: the forget
+        # gate starts open (Jozefowicz et al. 2015); the tanh RNN needs neither.
+        start = jnp.ones(hidden) if kind == "lstm" else jnp.zeros(hidden)
+        self.bias = nnx.Param(start) if kind != "rnn" else None
+
+    def initial(self, hidden_state: Float[Array, "batch hidden"]) -> State:
+        """The state that starts from a given h (an LSTM's cell starts at 0)."""
+        if self.kind == "lstm":
+            return (hidden_state, jnp.zeros_like(hidden_state))
+        return (hidden_state,)
+
+    def parameters(self) -> Parameters:
+        """The arrays, free of the module."""
+        bias = None if self.bias is None else self.bias[...]
+        return Parameters(tuple(matrix[...] for matrix in self.weights), bias)
+
+
+def dropout(
+    values: Float[Array, "*shape"],
+    rate: float,
+    key: PRNGKeyArray | None,
+    place: int,
+    every_step: bool = False,
+) -> Float[Array, "*shape"]:
+    """Zero a share ``rate`` of the values and scale up the rest (Srivastava et al. 2014).
+
+    ``place`` numbers the call within the network, so that each has its own random numbers.
+    ``every_step`` drops the same along the first axis (Gal and Ghahramani 2016).
+    """
+    if key is None or rate == 0.0:
+        return values
+    shape = values.shape[1:] if every_step else values.shape
+    kept = jax.random.bernoulli(jax.random.fold_in(key, place), 1.0 - rate, shape)
+    kept = jnp.broadcast_to(kept, values.shape)
+    return jnp.where(kept, values / (1.0 - rate), 0.0)
 
 
 class Kept(NamedTuple):
@@ -45,61 +181,60 @@ class Kept(NamedTuple):
     context: Array | None
 
 
-class Sums(NamedTuple):
-    """Gradients of an additive score's keys and v: no product gives them, so each step adds."""
-
-    keys: Float[Array, "batch source key"]
-    vector: Float[Array, " key"]
-
-
-@partial(jax.custom_vjp, nondiff_argnums=(0,))
+@partial(jax.custom_vjp, nondiff_argnums=(0, 6, 7))
 def hidden_states(
-    fixed: Fixed,
+    kind: str,
     parameters: Parameters,
     start: State,
     inputs: Gates,
     mask: Bool[Array, "steps batch"] | None,
     memory: Memory | None,
-) -> tuple[Float[Array, "steps batch hidden"], Alphas | None]:
+    reverse: bool = False,
+    scale: float = 1.0,
+) -> tuple[Float[Array, "steps batch hidden"], Float[Array, "steps batch source"] | None]:
     """The hidden state after every step, and the attention weights of every read.
 
     Args:
-        fixed: what is no array.
+        kind: the cell's.
         parameters: those of the cell and of the read.
         start: the state before the first step.
         inputs: what enters each gate but for the context, (steps, batch, hidden).
         mask: true on real positions, on the others the last state stands; None where all are real.
         memory: what is read before every step (``last`` is not used); None for no read.
+        reverse: whether the last step is the first.
+        scale: the score's.
     """
-    states, kept = _scan(fixed, parameters, start, inputs, mask, memory, keep=False)
-    return states, kept.weights
+    return _forward(kind, parameters, start, inputs, mask, memory, reverse, scale, keep=False)[0]
 
 
-def _scan(
-    fixed: Fixed,
+def _forward(
+    kind: str,
     parameters: Parameters,
     start: State,
     inputs: Gates,
     mask: Array | None,
     memory: Memory | None,
-    keep: bool,
-) -> tuple[Array, Kept]:
-    """States, and what is kept for the gradient; of it the weights alone if not ``keep``."""
+    reverse: bool,
+    scale: float,
+    keep: bool = True,
+) -> tuple[tuple[Array, Array | None], tuple]:
+    """The result, and what the gradient needs; of the latter the weights alone if not ``keep``."""
 
     def step(state: State, at: tuple) -> tuple[State, tuple[Array, Kept]]:
         gates, real = at
         query = weights = context = None
         if memory is not None:
-            query = parameters.score.query(state[0], fixed.scale)
+            query = parameters.score.query(state[0], scale)
             weights = masked_softmax(parameters.score.of(query, memory.keys), memory.mask)
-            context = weighted_sum(weights, memory.values)
+            context = jnp.einsum("bs,bsc->bc", weights, memory.values)
             pairs = zip(gates, parameters.context, strict=True)
             gates = tuple(given + context @ matrix for given, matrix in pairs)
-        new, kept = advance(fixed.kind, parameters.cell, state, gates)
+        new, kept = advance(kind, parameters, state, gates)
         new, left = _masked(new, state, real), Kept(state, kept, query, weights, context)
         return new, (new[0], left if keep else Kept(None, None, None, weights, None))
 
-    return jax.lax.scan(step, start, (inputs, mask), reverse=fixed.reverse)[1]
+    states, kept = jax.lax.scan(step, start, (inputs, mask), reverse=reverse)[1]
+    return (states, kept.weights), (parameters, kept, mask, memory)
 
 
 def _masked(new: State, old: State, real: Bool[Array, " batch"] | None) -> State:
@@ -109,104 +244,71 @@ def _masked(new: State, old: State, real: Bool[Array, " batch"] | None) -> State
     return tuple(jnp.where(real[:, None], *pair) for pair in zip(new, old, strict=True))
 
 
-def _forward(
-    fixed: Fixed,
-    parameters: Parameters,
-    start: State,
-    inputs: Gates,
-    mask: Array | None,
-    memory: Memory | None,
-) -> tuple[tuple[Array, Array | None], tuple]:
-    states, kept = _scan(fixed, parameters, start, inputs, mask, memory, keep=True)
-    return (states, kept.weights), (parameters, kept, mask, memory)
-
-
-def _backward(fixed: Fixed, saved: tuple, slopes: tuple[Array, Array | None]) -> tuple:
+def _backward(
+    kind: str, reverse: bool, scale: float, saved: tuple, slopes: tuple[Array, Array | None]
+) -> tuple:
     parameters, kept, mask, memory = saved
-    cell, score = parameters.cell, parameters.score
+    score = parameters.score
     zero = tuple(jnp.zeros_like(leaf[0]) for leaf in kept.state)
 
     def step(carry: tuple, at: tuple) -> tuple[tuple, tuple]:
         later, sums = carry
         direct, d_weights, here, real = at
         arrived = (later[0] + direct, *later[1:])
-        back = STEPS[fixed.kind].backward(here.cell, here.state, _masked(arrived, zero, real))
-        d_state, d_read = back.state[0] + _back_through(back.products, cell.matrices), None
+        d_new = _masked(arrived, zero, real)
+        d_inputs, d_products, d_old = step_slopes(kind, here.cell, here.state, d_new)
+        pairs, d_read = zip(d_products, parameters.matrices, strict=True), None
+        d_state = d_old[0] + reduce(add, [slope @ matrix.T for slope, matrix in pairs])
         if memory is not None:
-            d_context = _back_through(back.inputs, parameters.context)
+            pairs = zip(d_inputs, parameters.context, strict=True)
+            d_context = reduce(add, [slope @ matrix.T for slope, matrix in pairs])
             through = d_weights + jnp.einsum("bc,bsc->bs", d_context, memory.values)
             through = here.weights * through
             d_scores = through - here.weights * jnp.sum(through, axis=1, keepdims=True)
-            d_query, sums = _score_back(score.vector, memory.keys, here.query, d_scores, sums)
-            scaled = d_query * fixed.scale
+            if score.vector is None:
+                d_query = jnp.einsum("bs,bsk->bk", d_scores, memory.keys)
+            else:
+                query = jnp.broadcast_to(here.query[:, None, :], memory.keys.shape)
+                # Both are written once and read twice; left alone, XLA computes them twice.
+                layer = jax.lax.optimization_barrier(jnp.tanh(memory.keys + query))
+                slope = jax.lax.optimization_barrier(d_scores[:, :, None] * (1 - layer**2))
+                d_query = jnp.sum(slope, axis=1) * jnp.broadcast_to(score.vector, here.query.shape)
+                d_vector = jnp.einsum("bs,bsk->k", d_scores, layer)
+                sums = sums[0] + slope, sums[1] + d_vector
+            scaled = d_query * scale
             d_state = d_state + (scaled if score.matrix is None else scaled @ score.matrix.T)
             d_read = d_query, d_scores, d_context
-        earlier = (d_state, *back.state[1:])
+        earlier = (d_state, *d_old[1:])
         if real is not None:
             passed = _masked(zero, arrived, real)
             earlier = tuple(value + other for value, other in zip(earlier, passed, strict=True))
-        return (earlier, sums), (back.inputs, back.products, d_read)
+        return (earlier, sums), (d_inputs, d_products, d_read)
 
-    sums = None
-    if memory is not None and score.vector is not None:
-        sums = Sums(jnp.zeros_like(memory.keys), jnp.zeros_like(score.vector))
+    # No product gives the gradients of an additive score's keys (but for v) and of v: steps add.
+    additive = memory is not None and score.vector is not None
+    sums = (jnp.zeros_like(memory.keys), jnp.zeros_like(score.vector)) if additive else None
     (first, sums), (inputs, products, read) = jax.lax.scan(
-        step, (zero, sums), (*slopes, kept, mask), reverse=not fixed.reverse
+        step, (zero, sums), (*slopes, kept, mask), reverse=not reverse
     )
-    hidden = kept.state[0]
-    bias = None if cell.bias is None else jnp.sum(products[STEPS[fixed.kind].biased], axis=(0, 1))
-    d_cell = Recurrence(_matrix_slopes(hidden, products), bias)
+    # Of a matrix from what entered at every step, and the products' slopes.
+    over_steps = partial(jnp.tensordot, axes=((0, 1), (0, 1)))
+    hidden, bias = kept.state[0], None
+    if parameters.bias is not None:
+        bias = jnp.sum(products[BIASED[kind]], axis=(0, 1))
+    d_parameters = Parameters(tuple(over_steps(hidden, slope) for slope in products), bias)
     if memory is None:
-        return Parameters(d_cell), first, inputs, None, None
+        return d_parameters, first, inputs, None, None
     d_query, d_scores, d_context = read
-    d_matrix = None
-    if score.matrix is not None:
-        (d_matrix,) = _matrix_slopes(hidden, (d_query * fixed.scale,))
-    if sums is None:
-        d_vector, d_keys = None, jnp.einsum("tbs,tbk->bsk", d_scores, kept.query)
+    d_matrix = None if score.matrix is None else over_steps(hidden, d_query * scale)
+    if additive:
+        d_vector, d_keys = sums[1], sums[0] * jnp.broadcast_to(score.vector, sums[0].shape)
     else:
-        d_vector = sums.vector
-        d_keys = sums.keys * jnp.broadcast_to(score.vector, sums.keys.shape)
+        d_vector, d_keys = None, jnp.einsum("tbs,tbk->bsk", d_scores, kept.query)
     d_values = jnp.einsum("tbs,tbc->bsc", kept.weights, d_context)
-    d_entry = _matrix_slopes(kept.context, inputs)
-    return (
-        Parameters(d_cell, d_entry, Score(d_matrix, d_vector)),
-        first,
-        inputs,
-        None,
-        Memory(d_values, d_keys, None, jnp.zeros_like(memory.last)),
-    )
-
-
-def _back_through(slopes: Gates, matrices: Matrices) -> Float[Array, "batch from"]:
-    """Slope of what entered products with these matrices."""
-    parts = [slope @ matrix.T for slope, matrix in zip(slopes, matrices, strict=True)]
-    return sum(parts[1:], parts[0])
-
-
-def _matrix_slopes(entered: Float[Array, "steps batch from"], slopes: Gates) -> Matrices:
-    """Gradients of matrices from what entered at every step, and the products' slopes."""
-    return tuple(jnp.tensordot(entered, slope, ((0, 1), (0, 1))) for slope in slopes)
-
-
-def _score_back(
-    vector: Array | None,
-    keys: Array,
-    query: Array,
-    d_scores: Float[Array, "batch source"],
-    sums: Sums | None,
-) -> tuple[Float[Array, "batch key"], Sums | None]:
-    """Slope of the query; an additive score's of keys (but for v) and of v go to ``sums``."""
-    if vector is None:
-        return jnp.einsum("bs,bsk->bk", d_scores, keys), None
-    # Layer and slope are written once and read twice; left alone, XLA computes them twice.
-    layer = jax.lax.optimization_barrier(
-        jnp.tanh(keys + jnp.broadcast_to(query[:, None, :], keys.shape))
-    )
-    slope = jax.lax.optimization_barrier(d_scores[:, :, None] * (1 - layer**2))
-    d_query = jnp.sum(slope, axis=1) * jnp.broadcast_to(vector, query.shape)
-    d_vector = jnp.einsum("bs,bsk->k", d_scores, layer)
-    return d_query, Sums(sums.keys + slope, sums.vector + d_vector)
+    entry = tuple(over_steps(kept.context, slope) for slope in inputs)
+    d_parameters = d_parameters._replace(context=entry, score=Score(d_matrix, d_vector))
+    d_memory = Memory(d_values, d_keys, None, jnp.zeros_like(memory.last))
+    return d_parameters, first, inputs, None, d_memory
 
 
 hidden_states.defvjp(_forward, _backward)

@@ -46,16 +46,6 @@ class Translator(nnx.Module):
             mask = real_positions(jnp.ones_like(lengths), source.shape[1])
         return Memory(values, self.decoder.attention.keys(values), mask, last)
 
-    def read_outs(
-        self,
-        source: Int[Array, "batch source"],
-        lengths: Int[Array, " batch"],
-        inputs: Int[Array, "batch target"],
-        key: PRNGKeyArray | None = None,
-    ) -> tuple[Float[Array, "target batch width"], Float[Array, "target batch source"]]:
-        """Teacher forcing: what the output layer reads, and weights, given the words before."""
-        return self.decoder(inputs, self.encode(source, lengths, key), key)
-
     def logits(
         self,
         source: Int[Array, "batch source"],
@@ -64,7 +54,7 @@ class Translator(nnx.Module):
         key: PRNGKeyArray | None = None,
     ) -> tuple[Float[Array, "batch target vocabulary"], Float[Array, "batch target source"]]:
         """Teacher forcing: logits and weights at every position, all kept."""
-        outputs, weights = self.read_outs(source, lengths, inputs, key)
+        outputs, weights = self.decoder(inputs, self.encode(source, lengths, key), key)
         return jnp.swapaxes(self.decoder.logits(outputs), 0, 1), jnp.swapaxes(weights, 0, 1)
 
 

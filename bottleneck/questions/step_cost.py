@@ -21,11 +21,11 @@ import numpy as np
 
 from ..corpus.batches import Batch
 from ..corpus.vocabulary import EOS, UNK
+from ..model.parts import Stack
 from ..model.translator import create
 from ..runs.environment import describe_environment
 from ..settings.concerns import ModelSettings, TrainingSettings
 from ..settings.machine import cores
-from ..training.stack import Stack
 from ..training.step import TrainState, initial_state, make_update
 from .benchmark import EMBEDDING, Sizes
 from .cost import OUTPUT

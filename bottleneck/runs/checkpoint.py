@@ -20,10 +20,10 @@ import numpy as np
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
+from ..model.parts import Stack
 from ..results.folders import CHECKPOINT
 from ..settings.files import write_bytes
 from ..training.loop import Learner, Progress, Snapshot, Trained
-from ..training.stack import Stack
 from ..training.step import initial_state
 
 FORMAT = 5

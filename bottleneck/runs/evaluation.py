@@ -19,14 +19,13 @@ from ..corpus.corpus import Corpus, share
 from ..corpus.pair import SentencePair
 from ..corpus.vocabulary import EOS
 from ..decoding.search import make_search
-from ..model.parts import on_host, parts_of
+from ..model.parts import Stack, on_host, parts_of
 from ..model.translator import Weights, count_parameters
 from ..results.bundle import tidy_csv
 from ..results.folders import EXAMPLES, HYPOTHESES, SCORES, SENTENCES
 from ..settings.files import write_text
 from ..settings.run import RunSettings
 from ..training.loop import Trained, sentence_losses
-from ..training.stack import Stack
 from ..training.step import make_sentence_losses
 from .attention import attention_matrices, readable, with_copies
 from .scores import bucket_rows, by_bucket, sentence_columns

@@ -13,7 +13,7 @@ from ..corpus.pair import SentencePair
 from ..corpus.pieces import by_word, shares_of
 from ..corpus.tokens import tokenize
 from ..corpus.vocabulary import BOS, EOS, PAD, UNK
-from ..decoding.greedy import without_symbols
+from ..decoding.search import without_symbols
 from ..lecture.evidence import ArmOutput, Grid, States, Vector, Weights
 from ..lecture.slides import SLIDES
 from ..model.attention import DotAttention, Memory

@@ -13,11 +13,13 @@ from ..scoring.bleu import (
     bleu_signature,
     bleu_statistics,
     brevity_penalty,
+    chrf,
+    chrf_statistics,
+    expanded,
     length_ratio,
     precisions,
 )
 from ..scoring.bootstrap import draw, estimate, ratio_of_sums
-from ..scoring.chrf import chrf, chrf_statistics, condensed, expanded
 from ..settings.buckets import Buckets
 from ..settings.run import RunSettings
 
@@ -43,7 +45,7 @@ def sentence_columns(
 ) -> Columns:
     """Everything that is counted once per sentence, by the names of ``sentences.csv``."""
     counts = bleu_statistics(hypotheses, references)
-    characters = condensed(chrf_statistics(hypotheses, references))
+    characters = chrf_statistics(hypotheses, references)
     columns: Columns = {
         "sentence": np.arange(len(references)),
         "source_words": words,

@@ -1,1 +1,1 @@
-"""Scores from per-sentence statistics: BLEU, chrF, length buckets, bootstrap, spread."""
+"""Scores from per-sentence statistics: BLEU, chrF, bootstrap, paired tests."""

@@ -1,25 +1,22 @@
-"""Corpus BLEU (Papineni et al. 2002) from sums of per-sentence counts, as sacreBLEU scores it.
+"""BLEU (Papineni et al. 2002) and chrF2 (Popović 2015) from counts, as sacreBLEU scores them.
 
-A sentence is one row of ten counts, kept once. A bucket, a bootstrap resample and the whole test
-set are sums of the same rows, and each equals sacreBLEU's own score of that set of sentences.
+A sentence is one row of counts, kept once. A bucket, a bootstrap resample and the whole test set
+are sums of the same rows, and each equals sacreBLEU's own score of that set of sentences.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
 from jaxtyping import Float, Int, Real
 from numpy import ndarray
-from sacrebleu.metrics import BLEU
+from sacrebleu.metrics import BLEU, CHRF
 
 from .bootstrap import ratio_of_sums
 
-ORDERS = 4
 HYPOTHESIS, REFERENCE = 0, 1
-"""Columns of the two lengths, in tokens of the scorer; sacreBLEU's own order of columns."""
-CORRECT = slice(2, 2 + ORDERS)
-TOTAL = slice(2 + ORDERS, 2 + 2 * ORDERS)
-"""Columns of the n-grams that match, and of all of the hypothesis, by order."""
-
+"""Columns of BLEU's two lengths, in tokens of the scorer; sacreBLEU's own order of columns."""
+CHRF_ORDERS = 6
 SHORT_SENTENCES = (
     "Corpus BLEU of a row is sacreBLEU's own score of that row's sentences: n-grams are counted "
     "over all of them before a precision is taken, so a sentence under four tokens counts for the "
@@ -30,17 +27,17 @@ SHORT_SENTENCES = (
 
 
 def bleu_statistics(
-    hypotheses: Sequence[str], references: Sequence[str], *, lowercase: bool = False
+    hypotheses: Sequence[str], references: Sequence[str]
 ) -> Int[ndarray, "sentences 10"]:
     """Count each sentence: both lengths, then matching and all n-grams of orders 1 to 4.
 
     Texts are detokenised; sacreBLEU's 13a tokeniser splits them (Post 2018).
     """
-    metric, rows = BLEU(lowercase=lowercase), []
+    metric, rows = BLEU(), []
     for hypothesis, reference in zip(hypotheses, references, strict=True):
         score = metric.corpus_score([hypothesis], [[reference]])
         rows.append([score.sys_len, score.ref_len, *score.counts, *score.totals])
-    return np.array(rows, dtype=np.int64).reshape(len(rows), 2 + 2 * ORDERS)
+    return np.array(rows, dtype=np.int64).reshape(len(rows), 10)
 
 
 def bleu(sums: Real[ndarray, "*rows 10"]) -> Float[ndarray, "*rows"]:
@@ -49,9 +46,9 @@ def bleu(sums: Real[ndarray, "*rows 10"]) -> Float[ndarray, "*rows"]:
     One division and two roots a row, for a table of many seeds has millions of rows.
     """
     correct, total = (
-        sums[..., orders].prod(axis=-1, dtype=np.float64) for orders in (CORRECT, TOTAL)
+        sums[..., orders].prod(axis=-1, dtype=np.float64) for orders in (slice(2, 6), slice(6, 10))
     )
-    fourth_power = np.asarray(100.0**ORDERS * correct / np.maximum(total, 1.0))
+    fourth_power = np.asarray(100.0**4 * correct / np.maximum(total, 1.0))
     if (lacking := correct == 0).any():
         fourth_power[lacking] = precisions(sums[lacking]).prod(axis=-1)
     return np.asarray(brevity_penalty(sums) * np.sqrt(np.sqrt(fourth_power)))
@@ -63,7 +60,7 @@ def precisions(sums: Real[ndarray, "*rows 10"]) -> Float[ndarray, "*rows 4"]:
     The k-th order without a match counts 1 / 2^k matches (NIST's smoothing, sacreBLEU's ``exp``);
     without any match at all, or without n-grams of the order, the precision is 0.
     """
-    correct, total = sums[..., CORRECT], sums[..., TOTAL]
+    correct, total = sums[..., 2:6], sums[..., 6:]
     halvings = np.cumsum((correct == 0) & (total > 0), axis=-1)
     matched = np.where(correct > 0, correct, 0.5**halvings)
     counts = correct.any(axis=-1, keepdims=True) & (total > 0)
@@ -80,9 +77,62 @@ def brevity_penalty(sums: Real[ndarray, "*rows 10"]) -> Float[ndarray, "*rows"]:
 
 def length_ratio(sums: Real[ndarray, "*rows 10"]) -> Float[ndarray, "*rows"]:
     """Tokens of the hypotheses over tokens of the references; nan where there is no reference."""
-    return ratio_of_sums(sums[..., : REFERENCE + 1])
+    return ratio_of_sums(sums[..., :2])
 
 
-def bleu_signature(*, lowercase: bool = False) -> str:
-    """SacreBLEU's own signature of this score, to stand under a table (Post 2018)."""
-    return str(BLEU(lowercase=lowercase, references=[[""]]).get_signature())
+def chrf_statistics(
+    hypotheses: Sequence[str], references: Sequence[str]
+) -> Int[ndarray, "sentences 8"]:
+    """Characters of hypothesis and reference, white space left out; matches of orders 1 to 6."""
+    rows = []
+    for pair in zip(hypotheses, references, strict=True):
+        texts = ["".join(text.split()) for text in pair]
+        row = [len(text) for text in texts]
+        for order in range(1, CHRF_ORDERS + 1):
+            ours, gold = (
+                Counter(text[place : place + order] for place in range(len(text) - order + 1))
+                for text in texts
+            )
+            row.append((ours & gold).total())
+        rows.append(row)
+    return np.array(rows, dtype=np.int64).reshape(len(rows), 2 + CHRF_ORDERS)
+
+
+def expanded(counts: Int[ndarray, "sentences 8"]) -> Int[ndarray, "sentences 18"]:
+    """(hypothesis, reference, matched) n-grams for order 1, then for order 2, and so on.
+
+    How many n-grams a text has follows from its characters. sacreBLEU's rule: an order that the
+    reference lacks counts no n-grams of the hypothesis.
+    """
+    orders = np.arange(1, CHRF_ORDERS + 1)
+    ours, gold = (np.maximum(counts[:, [side]] - orders + 1, 0) for side in (0, 1))
+    columns = np.stack([np.where(gold > 0, ours, 0), gold, counts[:, 2:]], axis=2)
+    return columns.reshape(len(counts), 3 * CHRF_ORDERS)
+
+
+def chrf(sums: Real[ndarray, "*rows 18"]) -> Float[ndarray, "*rows"]:
+    """chrF2, 0 to 100, of every row of summed `expanded` counts; nan where there is no reference.
+
+    Precision and recall are means over the orders that both sides have; F weighs recall four times
+    as much (beta 2).
+    """
+    hypothesis, reference, match = (sums[..., column::3] for column in range(3))
+    used = (hypothesis > 0) & (reference > 0)
+    orders = np.maximum(used.sum(axis=-1), 1)
+    precision, recall = (
+        np.where(used, match / np.maximum(whole, 1), 0.0).sum(axis=-1) / orders
+        for whole in (hypothesis, reference)
+    )
+    weighted = 4 * precision + recall
+    score = 100.0 * 5 * precision * recall / np.where(weighted > 0, weighted, 1.0)
+    return np.where(reference[..., 0] > 0, score, np.nan)
+
+
+def bleu_signature() -> str:
+    """SacreBLEU's own signature of this BLEU, to stand under a table (Post 2018)."""
+    return str(BLEU(references=[[""]]).get_signature())
+
+
+def chrf_signature() -> str:
+    """SacreBLEU's own signature of this chrF."""
+    return str(CHRF(references=[[""]]).get_signature())

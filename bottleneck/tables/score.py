@@ -17,11 +17,21 @@ from ..scoring.bleu import (
     bleu_signature,
     bleu_statistics,
     brevity_penalty,
+    chrf,
+    chrf_signature,
+    chrf_statistics,
+    expanded,
     length_ratio,
 )
-from ..scoring.bootstrap import Estimate, interaction
-from ..scoring.chrf import chrf, chrf_signature, chrf_statistics
-from ..scoring.paired import Paired, Resampling, bootstrap_p, estimates, pair
+from ..scoring.bootstrap import (
+    Estimate,
+    Paired,
+    Resampling,
+    bootstrap_p,
+    estimates,
+    interaction,
+    pair,
+)
 from ..settings.buckets import bucket_labels
 from ..settings.concerns import ScoringSettings
 from .outputs import Output, assign, notes
@@ -72,7 +82,7 @@ Counts = Int[ndarray, "sentences 10"]
 def score_page(output: Output, scoring: ScoringSettings) -> Page:
     """The table of one system, and what stands under it."""
     counts = bleu_statistics(output.hypotheses, output.references)
-    characters = chrf_statistics(output.hypotheses, output.references)
+    characters = expanded(chrf_statistics(output.hypotheses, output.references))
     edges = scoring.lower_edges
     assigned = assign(output, counts, edges)
     rows = []

@@ -12,10 +12,9 @@ from flax import nnx
 from jaxtyping import Float, Int
 
 from ..corpus.batches import EvaluationBatch, TrainingBatches, restore
-from ..model.parts import on_host, parts_of
+from ..model.parts import Stack, on_host, parts_of
 from ..model.translator import Weights
 from ..settings.concerns import TrainingSettings
-from .stack import Stack
 from .step import SentenceLosses, TrainState, initial_state, make_sentence_losses, make_update
 
 REPORT_EVERY = 20
@@ -221,9 +220,12 @@ class _Course:
         self._start = now - trained[0].seconds
         self._opened, self._first = (done, now), (updates, now)
 
-    def stop_clock(self) -> None:
+    def stop_clock(self) -> float:
+        """How late it is; the seconds of every seed are those until now."""
+        now = time.perf_counter()
         for trained in self.trained:
-            trained.seconds = time.perf_counter() - self._start
+            trained.seconds = now - self._start
+        return now
 
     def judge(
         self,
@@ -233,6 +235,11 @@ class _Course:
         rows: Float[np.ndarray, "sentences *stack"] | None,
     ) -> None:
         """Take the mean losses of each seed, and where validation was due its sentences' losses."""
+        now = self.stop_clock()
+        if number < self._first[0]:
+            self._first = number, now
+        before, since = self._first if number > self._first[0] else self._opened
+        left = (now - since) / (number - before) * (self.updates - number)
         whole = state.mean is not None and number == self.updates
         for place, trained in enumerate(self.trained):
             if trained.status == "diverged":
@@ -254,18 +261,10 @@ class _Course:
             if rows is not None and self.buckets is not None:
                 column = rows.reshape(len(rows), -1)[:, place]
                 sums = by_bucket(column, self.tokens, self.buckets)
-            self.stop_clock()
-            speed, left = trained.target_tokens / trained.seconds, self._seconds_left(number)
+            speed = trained.target_tokens / trained.seconds
             at = Progress(number, self.updates, float(means[place]), speed, left, loss, sums)
             trained.log.append(at)
             self.report(place, at)
-
-    def _seconds_left(self, number: int) -> float:
-        now = time.perf_counter()
-        if number < self._first[0]:
-            self._first = number, now
-        before, since = self._first if number > self._first[0] else self._opened
-        return (now - since) / (number - before) * (self.updates - number)
 
 
 def target_tokens(batches: Sequence[EvaluationBatch]) -> Int[np.ndarray, " sentences"]:

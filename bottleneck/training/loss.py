@@ -1,20 +1,30 @@
 """The loss (LECTURE D): -sum log P(y*_t), under teacher forcing at a ratio of 0.5 to 1.
 
-Label smoothing changes ``summed_losses`` alone, and that only where it is asked for:
-``token_losses``, of which validation, the likelihood of references and the probes are made, are
--log P.
+Logits are the largest arrays of a training step (positions x vocabulary). Here they exist a chunk
+of real positions at a time, are never computed on padding, and the gradient of the sum of losses is
+taken while they are there, so that they are neither kept nor computed twice. The tests compare it
+with the plain formula: log-softmax of all logits, and autodiff.
+
+With label smoothing (Szegedy et al. 2016, section 7) a position's loss is its cross-entropy against
+(1 - smoothing) on the target and the rest spread evenly over all that an output may hold: words,
+the unknown word, the end. Padding and the start token get nothing, since no search may say them.
+It changes ``summed_losses`` alone, and that only where it is asked for: ``token_losses``, of which
+validation, the likelihood of references and the probes are made, are -log P.
 """
 
+from functools import partial
 from typing import Protocol, runtime_checkable
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float, Int, PRNGKeyArray
+from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
-from ..corpus.vocabulary import BOS
+from ..corpus.vocabulary import BOS, PAD
 from ..model.decoder import OutputLayer
 from ..model.translator import Translator, real_positions
-from .cross_entropy import position_losses, summed_loss
+
+CHUNK = 256
+"""Positions whose logits exist at once."""
 
 
 @runtime_checkable
@@ -38,30 +48,23 @@ def read_outs(
 ) -> Float[Array, "target batch width"]:
     """What the output layer reads at every position, under teacher forcing at a ratio.
 
-    Without a key every word before is the true one, whatever the ratio.
+    Each word before is the true one with probability ``ratio``, else the model's own best:
+    scheduled sampling (Bengio et al. 2015); no gradient flows through the choice. Without a key
+    every word before is the true one, whatever the ratio.
     """
-    if ratio < 1.0 and key is not None:
-        return _sampled(translator, batch, ratio, key)
-    inputs = decoder_inputs(batch.target)
-    return translator.read_outs(batch.source, batch.source_lengths, inputs, key)[0]
-
-
-def _sampled(
-    translator: Translator, batch: Sentences, ratio: float, key: PRNGKeyArray
-) -> Float[Array, "target batch width"]:
-    """Each word before is the true one with probability ``ratio``, else the model's own best.
-
-    Scheduled sampling (Bengio et al. 2015); no gradient flows through the choice.
-    """
+    decoder = translator.decoder
+    if ratio == 1.0 or key is None:
+        inputs = decoder_inputs(batch.target)
+        memory = translator.encode(batch.source, batch.source_lengths, key)
+        return decoder(inputs, memory, key)[0]
     memory = translator.encode(batch.source, batch.source_lengths, jax.random.fold_in(key, 0))
     true_words = decoder_inputs(batch.target).T
     forced = jax.random.bernoulli(jax.random.fold_in(key, 1), ratio, true_words.shape)
-    decoder = translator.decoder
 
     def step(carry: tuple, at: tuple) -> tuple[tuple, Array]:
-        states, own_word = carry
+        states, best_word = carry
         true_word, use_true = at
-        word = jnp.where(use_true, true_word, own_word)
+        word = jnp.where(use_true, true_word, best_word)
         states, output, _ = decoder.advance(states, word, memory, key)
         best = jnp.argmax(decoder.logits(jax.lax.stop_gradient(output)), axis=-1)
         return (states, best.astype(word.dtype)), output
@@ -89,7 +92,7 @@ def summed_losses(
     """-log P in nats, summed over the real target tokens of the batch; what training makes small.
 
     With ``smoothing`` a token's loss is (1 - smoothing) of that, and smoothing times the mean of
-    -log P over all that an output may hold (Szegedy et al. 2016, section 7).
+    -log P over all that an output may hold.
     """
     outputs = read_outs(translator, batch, ratio, key)
     return summed_loss(*_flat(translator, batch, outputs), smoothing)
@@ -98,8 +101,121 @@ def summed_losses(
 def _flat(
     translator: Translator, batch: Sentences, outputs: Float[Array, "target batch width"]
 ) -> tuple[Array, OutputLayer, Array, Array]:
-    """Positions of all steps in one row, as the cross-entropy takes them."""
+    """Positions of all steps in one row: states, the output layer, targets, which are real."""
     real = real_positions(batch.target_lengths, batch.target.shape[1])
     states = outputs.reshape(-1, outputs.shape[-1])
     target = jnp.asarray(batch.target).T.reshape(-1)
     return states, translator.decoder.output_layer(), target, real.T.reshape(-1)
+
+
+def position_losses(
+    states: Float[Array, "positions width"],
+    layer: OutputLayer,
+    target: Int[Array, " positions"],
+    real: Bool[Array, " positions"],
+) -> Float[Array, " positions"]:
+    """-log P(y*) in nats at every position, 0 on padding."""
+    packed, place, chunks = _pack(states, target, real)
+
+    def body(number: Array, carried: Array) -> Array:
+        losses = _chunk(packed, number, layer, 0.0)[3]
+        return jax.lax.dynamic_update_slice_in_dim(carried, losses, number * CHUNK, 0)
+
+    start = jnp.zeros(len(packed[0]), states.dtype)
+    return jax.lax.fori_loop(0, chunks, body, start)[place]
+
+
+@partial(jax.custom_vjp, nondiff_argnums=(4,))
+def summed_loss(
+    states: Float[Array, "positions width"],
+    layer: OutputLayer,
+    target: Int[Array, " positions"],
+    real: Bool[Array, " positions"],
+    smoothing: float = 0.0,
+) -> Float[Array, ""]:
+    """Sum of ``position_losses``, smoothed if so asked; its gradient comes with it."""
+    return _forward(states, layer, target, real, smoothing)[0]
+
+
+def _forward(
+    states: Array, layer: OutputLayer, target: Array, real: Array, smoothing: float
+) -> tuple[Array, tuple[Array, OutputLayer]]:
+    packed, place, chunks = _pack(states, target, real)
+
+    def body(number: Array, carried: tuple) -> tuple:
+        total, d_states, d_matrix, d_bias = carried
+        chunk, words, known, losses, exponentials, sums = _chunk(packed, number, layer, smoothing)
+        share = jnp.where(known, 1.0, 0.0)[:, None] / sums
+        # The probabilities that the losses are against, 0 on fillers.
+        hit = jax.nn.one_hot(words, exponentials.shape[1], dtype=bool) & known[:, None]
+        aim = jnp.where(hit, 1.0 - smoothing, 0.0)
+        if smoothing:
+            aim = aim + jnp.where(known[:, None], smoothing * _even(exponentials), 0.0)
+        d_logits = exponentials * share - aim
+        d_chunk = d_logits @ layer.matrix.T
+        return (
+            total + jnp.sum(losses),
+            jax.lax.dynamic_update_slice_in_dim(d_states, d_chunk, number * CHUNK, 0),
+            d_matrix + chunk.T @ d_logits,
+            d_bias + jnp.sum(d_logits, axis=0),
+        )
+
+    start = (0.0, jnp.zeros_like(packed[0]), *map(jnp.zeros_like, layer))
+    total, d_states, *d_layer = jax.lax.fori_loop(0, chunks, body, start)
+    return total, (d_states[place], OutputLayer(*d_layer))
+
+
+def _backward(
+    _: float, gradients: tuple[Array, OutputLayer], scale: Array
+) -> tuple[Array, OutputLayer, None, None]:
+    scaled = jax.tree.map(partial(jnp.multiply, scale), gradients)
+    return *scaled, None, None
+
+
+summed_loss.defvjp(_forward, _backward)
+
+
+def _pack(
+    states: Float[Array, "positions width"],
+    target: Int[Array, " positions"],
+    real: Bool[Array, " positions"],
+) -> tuple[tuple[Array, Array, Array], Int[Array, " positions"], Int[Array, ""]]:
+    """States, targets and which are real, of whole chunks, real positions first.
+
+    Also where each position went, and how many chunks have real ones.
+    """
+    order = jnp.argsort(jnp.logical_not(real), stable=True)
+    place = jnp.argsort(order)
+    filler = -len(order) % CHUNK
+    whole = jnp.concatenate([order, jnp.zeros(filler, order.dtype)])
+    known = jnp.concatenate([real[order], jnp.zeros(filler, bool)])
+    chunks = -(-jnp.sum(known, dtype=jnp.int32) // CHUNK)
+    return (states[whole], target[whole], known), place, chunks
+
+
+def _chunk(
+    packed: tuple[Array, Array, Array], number: Int[Array, ""], layer: OutputLayer, smoothing: float
+) -> tuple[Array, ...]:
+    """One chunk's states, targets and which are real; its losses; exp(logit - max) and its sum.
+
+    Losses are 0 on fillers.
+    """
+    states, target, real = (
+        jax.lax.dynamic_slice_in_dim(part, number * CHUNK, CHUNK) for part in packed
+    )
+    logits = layer.logits(states)
+    peak = jnp.max(logits, axis=1, keepdims=True)
+    exponentials = jnp.exp(logits - peak)
+    total = jnp.sum(exponentials, axis=1, keepdims=True)
+    chosen = jnp.take_along_axis(logits, target[:, None], axis=1)
+    if smoothing:
+        evenly = jnp.sum(logits * jnp.broadcast_to(_even(logits), logits.shape), axis=1)[:, None]
+        chosen = (1.0 - smoothing) * chosen + smoothing * evenly
+    losses = (jnp.log(total) + peak - chosen)[:, 0]
+    return states, target, real, jnp.where(real, losses, 0.0), exponentials, total
+
+
+def _even(logits: Float[Array, "positions vocabulary"]) -> Float[Array, "1 vocabulary"]:
+    """Equal probability for whatever an output may hold."""
+    said = jnp.ones((1, logits.shape[1]), logits.dtype).at[:, jnp.array([PAD, BOS])].set(0)
+    return said / (logits.shape[1] - 2)

@@ -1,4 +1,17 @@
-"""One update: gradient, optimizer, a mean of weights; pure functions of state and batch."""
+"""One update: gradient, clipping, Adam or Muon, a mean of weights; pure functions.
+
+Muon moves a matrix by its momentum made orthogonal. Of the momentum's singular value decomposition
+U S V^T about U V^T is left, so directions with a small gradient are learned as quickly as those
+with a large one. Newton-Schulz steps, which are matrix products, take the decomposition's place and
+leave singular values near 1 (Jordan et al. 2024,
+https://kellerjordan.github.io/posts/muon/). An orthogonal m x n matrix has entries of root mean
+square 1 / sqrt(max(m, n)); multiplied by 0.2 sqrt(max(m, n)) its entries are as large as
+Adam's changes usually are, so that one learning rate serves both (Liu et al. 2025, "Muon is
+scalable for LLM training", section 2.2).
+
+Each gate of a cell has a matrix of its own (``model.recurrence``), which is made orthogonal by
+itself.
+"""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -8,16 +21,21 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 from flax import nnx
-from jaxtyping import Array, Float, Int, PRNGKeyArray, UInt32
+from jaxtyping import Array, Float, Int, UInt32
+from optax.contrib import muon
 
-from ..model.parts import fill
+from ..model.parts import AXIS, Stack, fill
 from ..model.translator import Weights
 from ..settings.concerns import TrainingSettings
 from .loss import Sentences, summed_losses, token_losses
-from .optimizer import make_optimizer
-from .stack import Stack
 
 ONE = Stack(1)
+MUON = {"beta": 0.95, "consistent_rms": 0.2, "ns_steps": 3, "preconditioning": "aol"}
+"""Arguments of `optax.contrib.muon`: decay of Nesterov's momentum; root mean square of a matrix's
+change at a learning rate of 1, as Liu et al. measured of Adam; three Newton-Schulz steps with
+Jordan's coefficients. The preconditioning (Boissin et al. 2025) takes the place of the first steps:
+as good a loss as five steps without it, in two thirds of their time (results/LOG.md, 2026-11-27).
+"""
 
 
 class TrainState(NamedTuple):
@@ -38,16 +56,52 @@ class TrainState(NamedTuple):
         """What would be kept if training ended here."""
         return self.weights if self.mean is None else self.mean
 
-    def key(self) -> PRNGKeyArray:
-        """The update's own key: it depends on the seed and the update's number alone."""
-        return jax.random.fold_in(jax.random.wrap_key_data(self.random), self.update)
+
+def learning_rates(settings: TrainingSettings) -> optax.Schedule:
+    """Linear warm-up to ``learning_rate``, then linear decay to ``final_learning_rate`` times it.
+
+    Warming up takes half of the updates at most.
+    """
+    peak = settings.learning_rate
+    warmup = min(settings.warmup_updates, settings.updates // 2)
+    decay = optax.linear_schedule(
+        peak, peak * settings.final_learning_rate, settings.updates - warmup
+    )
+    if warmup == 0:
+        return decay
+    # From the first step up, so that no update is wasted at a rate of 0.
+    rise = optax.linear_schedule(peak / warmup, peak, max(1, warmup - 1))
+    return optax.join_schedules([rise, decay], [warmup])
 
 
-def initial_state(weights: Weights, settings: TrainingSettings) -> TrainState:
-    """The state of one seed before the first update."""
-    random = jax.random.key_data(jax.random.fold_in(jax.random.key(settings.seed), 1))
-    mean = weights if averaged_updates(settings) else None
-    return TrainState(weights, make_optimizer(settings).init(weights), jnp.int32(0), random, mean)
+def make_optimizer(settings: TrainingSettings) -> optax.GradientTransformation:
+    """Gradient norm clipped (Pascanu et al. 2013), then Adam (Kingma and Ba 2015) or Muon.
+
+    With Muon, Adam trains what `optimizers` leaves to it, at the same learning rate.
+    """
+    rates = learning_rates(settings)
+    clip, rule = optax.clip_by_global_norm(settings.clip_norm), optax.adam(rates)
+    if settings.optimizer == "muon":
+        # optax would train the rest by Adam with Nesterov's momentum.
+        rule = optax.partition({"muon": muon(rates, **MUON), "adam": rule}, optimizers)
+    return optax.chain(clip, rule)
+
+
+def optimizers(weights: Weights) -> Weights:
+    """With Muon, which optimizer trains each parameter: a tree of "muon" and "adam".
+
+    Muon trains the matrices of cells and gates, of scores, and of the maps between widths. Adam
+    trains embeddings and the output layer, as Jordan et al. (2024) advise, and vectors: biases and
+    the v of an additive score. An output layer that is tied to the target embedding is an
+    embedding; the map to its width is a matrix like others.
+    """
+
+    def optimizer(path: tuple, parameter: jax.Array | jax.ShapeDtypeStruct) -> str:
+        names = {key.key for key in path if isinstance(key, jax.tree_util.DictKey)}
+        of_words = names & {"embedding", "output"}  # they have a vector for each word
+        return "muon" if parameter.ndim == 2 and not of_words else "adam"
+
+    return jax.tree_util.tree_map_with_path(optimizer, weights)
 
 
 def averaged_updates(settings: TrainingSettings) -> int:
@@ -63,27 +117,35 @@ def running_mean(mean: Weights, weights: Weights, count: Int[Array, ""]) -> Weig
     By differences, so that float32 is enough: what is added is small beside the mean.
     """
     parts = jnp.maximum(count, 1)
-
-    def leaf(mean: Array, new: Array) -> Array:
-        return jnp.where(count > 1, mean + (new - mean) / parts, new)
-
-    return jax.tree.map(leaf, mean, weights)
+    return jax.tree.map(
+        lambda mean, new: jnp.where(count > 1, mean + (new - mean) / parts, new), mean, weights
+    )
 
 
-UpdateStep = Callable[[TrainState, Sentences], tuple[TrainState, Float[Array, "*seeds"]]]
+def initial_state(weights: Weights, settings: TrainingSettings) -> TrainState:
+    """The state of one seed before the first update."""
+    random = jax.random.key_data(jax.random.fold_in(jax.random.key(settings.seed), 1))
+    mean = weights if averaged_updates(settings) else None
+    return TrainState(weights, make_optimizer(settings).init(weights), jnp.int32(0), random, mean)
 
 
-def make_update(graph: nnx.GraphDef, settings: TrainingSettings, stack: Stack = ONE) -> UpdateStep:
-    """The update; of the settings, all but the seed, which the state holds.
+def make_update(
+    graph: nnx.GraphDef, settings: TrainingSettings, stack: Stack = ONE
+) -> Callable[[TrainState, Sentences], tuple[TrainState, Float[Array, "*seeds"]]]:
+    """The update, to the new state and the loss; of the settings, all but the seed.
 
     Two programs: only the gradient's depends on the padded shape and is compiled for each. Where
-    the stack cuts batches, each part has the gradient of its own sentences' share of the loss.
+    the stack cuts batches, each part has the gradient of its own sentences' share of the loss, and
+    draws by a key of its own.
     """
     optimizer = make_optimizer(settings)
     before = settings.updates - averaged_updates(settings)
 
     def slope(state: TrainState, batch: Sentences) -> tuple[Float[Array, ""], Weights]:
-        key = stack.part_key(state.key())
+        # It depends on the seed and the update's number alone.
+        key = jax.random.fold_in(jax.random.wrap_key_data(state.random), state.update)
+        if stack.parts > 1:
+            key = jax.random.fold_in(key, jax.lax.axis_index(AXIS))
         tokens = stack.total(jnp.sum(batch.target_lengths))
 
         def objective(weights: Weights) -> Float[Array, ""]:
@@ -102,20 +164,17 @@ def make_update(graph: nnx.GraphDef, settings: TrainingSettings, stack: Stack = 
     slope, apply = stack.program(slope, cut=(1,)), stack.program(apply)
 
     def update(state: TrainState, batch: Sentences) -> tuple[TrainState, Float[Array, "*seeds"]]:
-        loss, gradient = slope(state, _even(batch, stack.parts))
+        rows = len(batch.target_lengths)
+        if rows % stack.parts:
+            # Fillers repeat the last row, and their losses count nothing.
+            batch = type(batch)(*(fill(stack.parts, np.asarray(field)) for field in batch))
+            real = np.arange(len(batch.target_lengths)) < rows
+            counted = np.where(real, batch.target_lengths, 0).astype(np.int32)
+            batch = batch._replace(target_lengths=counted)
+        loss, gradient = slope(state, batch)
         return apply(state, gradient), loss
 
     return update
-
-
-def _even(batch: Sentences, parts: int) -> Sentences:
-    """A batch whose rows divide evenly: fillers repeat the last, and their losses count nothing."""
-    rows = len(batch.target_lengths)
-    if rows % parts == 0:
-        return batch
-    filled = type(batch)(*(fill(parts, np.asarray(field)) for field in batch))
-    counted = np.where(np.arange(len(filled.target_lengths)) < rows, filled.target_lengths, 0)
-    return filled._replace(target_lengths=counted.astype(np.int32))
 
 
 SentenceLosses = Callable[[Weights, Sentences], Float[Array, "*seeds batch"]]

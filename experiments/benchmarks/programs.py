@@ -81,9 +81,8 @@ class Ours:
     """The package's own update, as a run calls it."""
 
     def __init__(self, workload: Workload, arm: str):
-        from seq2seq_bottleneck.model.parts import parts_of
+        from seq2seq_bottleneck.model.parts import Stack, parts_of
         from seq2seq_bottleneck.model.translator import create
-        from seq2seq_bottleneck.training.stack import Stack
         from seq2seq_bottleneck.training.step import initial_state, make_update
 
         training = workload.training

@@ -52,7 +52,7 @@ GRAMMAR = "french grammar rules"
 """The grammar's files without its lexicon."""
 AREAS = {
     "scoring": Area(
-        _in("scoring", "bleu bootstrap chrf paired"),
+        _in("scoring", "bleu bootstrap"),
         ("tests/scoring", "tests/tables/test_tables_score.py"),
     ),
     "attention": Area(

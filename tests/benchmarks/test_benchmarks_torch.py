@@ -3,14 +3,13 @@
 import jax
 import numpy as np
 import pytest
-from flax import nnx
 
 torch = pytest.importorskip("torch", reason="PyTorch (extra `bench`) is not installed")
 
 from from_ours import copy_into  # noqa: E402
 from programs import Ours, Torch, weights_file, write_weights  # noqa: E402
 from safetensors.numpy import load_file  # noqa: E402
-from tiny import mean_loss  # noqa: E402
+from tiny import loss_and_gradient, random_weights  # noqa: E402
 from torch_translator import Translator, to_torch  # noqa: E402
 from workload import ARMS, random_words  # noqa: E402
 
@@ -36,27 +35,19 @@ def both_models(arm, folder):
     """Ours as (structure, weights), no weight zero, and PyTorch's with the same numbers."""
     settings = ModelSettings(embedding_size=3, context_size=4, **ARMS[arm])
     graph, weights = create(settings, *WORDS, 1)
-    draw = np.random.default_rng(2)
-    weights = jax.tree.map(
-        lambda leaf: jax.numpy.asarray(draw.normal(0.0, 0.7, leaf.shape), leaf.dtype), weights
-    )
+    weights = random_weights(weights, 2)
     save_weights(folder / "ours.safetensors", weights)
     model = Translator(settings, *WORDS)
     copy_into(model, load_file(folder / "ours.safetensors"))
     return graph, weights, model
 
 
-def our_loss(graph, batch):
-    """A function of the weights."""
-    batch = jax.tree.map(jax.numpy.asarray, batch)
-    return lambda weights: mean_loss(nnx.merge(graph, weights), batch)
-
-
 @EVERY
 def test_losses_and_gradients_are_the_same(arm, tmp_path):
     graph, weights, model = both_models(arm, tmp_path)
     batch = padded_batch()
-    loss, ours = jax.value_and_grad(our_loss(graph, batch))(weights)
+    arrays = jax.tree.map(jax.numpy.asarray, batch)
+    loss, ours = loss_and_gradient(graph)(weights, arrays)
     sizes = [sum(leaf.size for leaf in jax.tree.leaves(weights)),
              sum(parameter.numel() for parameter in model.parameters())]  # fmt: skip
     # nn.GRU has a second bias for two gates in which the first does all the work: here 2 x 2 x 4.

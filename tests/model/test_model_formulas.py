@@ -19,7 +19,7 @@ from tiny import (
     settings_of,
 )
 
-from seq2seq_bottleneck.model.cells import GateInput
+from seq2seq_bottleneck.model.recurrence import GateInput
 from seq2seq_bottleneck.training.loss import decoder_inputs
 
 pytestmark = pytest.mark.usefixtures("float64")

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from safetensors.numpy import load, save
 
 from seq2seq_bottleneck.corpus.batches import EncodedPairs, training_batches
+from seq2seq_bottleneck.model.parts import Stack
 from seq2seq_bottleneck.model.translator import create
 from seq2seq_bottleneck.results.folders import CHECKPOINT
 from seq2seq_bottleneck.runs.checkpoint import (
@@ -26,7 +27,6 @@ from seq2seq_bottleneck.runs.checkpoint import (
 from seq2seq_bottleneck.runs.store import RunFolder
 from seq2seq_bottleneck.settings.concerns import ModelSettings, TrainingSettings
 from seq2seq_bottleneck.training.loop import Learner, Progress, Snapshot, Trained
-from seq2seq_bottleneck.training.stack import Stack
 from seq2seq_bottleneck.training.step import initial_state
 
 

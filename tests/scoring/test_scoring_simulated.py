@@ -6,8 +6,13 @@ from lanes import sample_random
 from system_files import outputs, reference_texts
 
 from seq2seq_bottleneck.scoring.bleu import bleu, bleu_statistics
-from seq2seq_bottleneck.scoring.bootstrap import difference, interaction
-from seq2seq_bottleneck.scoring.paired import bootstrap_p, estimates, randomisation_p
+from seq2seq_bottleneck.scoring.bootstrap import (
+    bootstrap_p,
+    difference,
+    estimates,
+    interaction,
+    randomisation_p,
+)
 
 POPULATION = 4_000
 SENTENCES = 200

@@ -8,7 +8,7 @@ from sacrebleu.significance import PairedTest
 from system_files import EDGES, outputs, reference_texts, write_lines, write_translated
 
 from seq2seq_bottleneck.scoring.bleu import bleu, bleu_signature, bleu_statistics
-from seq2seq_bottleneck.scoring.paired import Resampling, estimates
+from seq2seq_bottleneck.scoring.bootstrap import Resampling, estimates
 from seq2seq_bottleneck.settings.errors import UsageError, UserError
 from seq2seq_bottleneck.tables.names import FORMATS
 from seq2seq_bottleneck.tables.outputs import Output, read_systems

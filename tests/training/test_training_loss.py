@@ -21,7 +21,7 @@ from tiny_training import (
 from seq2seq_bottleneck.model.decoder import OutputLayer
 from seq2seq_bottleneck.questions.source_reader import reader_settings
 from seq2seq_bottleneck.settings.concerns import TrainingSettings
-from seq2seq_bottleneck.training import cross_entropy
+from seq2seq_bottleneck.training import loss as loss_module
 from seq2seq_bottleneck.training.loss import decoder_inputs, token_losses
 from seq2seq_bottleneck.training.step import initial_state, make_update
 
@@ -50,37 +50,29 @@ def forced(model):
     return np.asarray(jax.jit(lambda: token_losses(model, BATCH))())
 
 
-def losses_by_hand(model, choose):
-    """-log P of every target word in plain loops; ``choose(true, own)`` is read."""
+def losses_by_hand(model, forced):
+    """-log P of every target word in plain loops, after the true words or the model's best."""
     batch = one_batch()
     memory = model.encode(*map(jnp.asarray, batch[:2]))
     states, step = model.decoder.initial(memory), jax.jit(model.decoder.step)
-    losses, own = np.zeros(batch.target.shape), None
+    losses, best = np.zeros(batch.target.shape), None
     for place in range(batch.target.shape[1]):
         true = batch.target[:, place - 1] if place else np.full(3, BOS, np.int32)
-        word = true if place == 0 else choose(true, own)
+        word = true if forced or place == 0 else best
         states, logits, _ = step(states, jnp.asarray(word), memory)
         logits = np.asarray(logits, np.float64)
         log_p = logits - np.log(np.exp(logits).sum(axis=1, keepdims=True))
         for row in np.flatnonzero(place < batch.target_lengths):
             losses[row, place] = -log_p[row, batch.target[row, place]]
-        own = logits.argmax(axis=1).astype(np.int32)
+        best = logits.argmax(axis=1).astype(np.int32)
     return losses
-
-
-def forced_word(true, own):  # noqa: ARG001
-    return true
-
-
-def own_word(true, own):  # noqa: ARG001
-    return own
 
 
 def test_token_losses_equal_their_definition_and_the_mean_is_a_words_not_a_positions(model, forced):
     np.testing.assert_array_equal(
         decoder_inputs(jnp.array([[5, 6, 2], [4, 2, 0]])), [[BOS, 5, 6], [BOS, 4, 2]]
     )
-    expected = losses_by_hand(model, forced_word)
+    expected = losses_by_hand(model, True)
     np.testing.assert_allclose(forced, expected, rtol=1e-5, atol=1e-6)
     assert np.all(forced[expected == 0.0] == 0.0)  # padding
     for ratio in (1.0, 0.5):  # which without a key changes nothing
@@ -91,18 +83,18 @@ def test_token_losses_equal_their_definition_and_the_mean_is_a_words_not_a_posit
 def test_sampling_with_every_or_no_word_forced(model, sampled, forced):
     np.testing.assert_allclose(sampled(1.0 - 1e-7, KEY), forced, rtol=1e-5, atol=1e-6)
     losses = np.asarray(sampled(0.0, KEY))
-    np.testing.assert_allclose(losses, losses_by_hand(model, own_word), rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(losses, losses_by_hand(model, False), rtol=1e-5, atol=1e-6)
     np.testing.assert_allclose(losses[:, 0], forced[:, 0], rtol=1e-5)
     assert np.any(np.abs(losses - forced) > 0.1)
     tied = random_model(attention="dot", tied_output=True)
     losses = jax.jit(lambda: token_losses(tied, BATCH, 0.0, KEY))()
-    np.testing.assert_allclose(losses, losses_by_hand(tied, own_word), rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(losses, losses_by_hand(tied, False), rtol=1e-5, atol=1e-6)
 
 
 def test_half_the_words_are_forced_at_a_ratio_of_a_half(model, sampled):
     """Each position is either the forced loss or another one; position 1 distinguishes them."""
-    true = losses_by_hand(model, forced_word)[:, 1]
-    own = losses_by_hand(model, own_word)[:, 1]
+    true = losses_by_hand(model, True)[:, 1]
+    own = losses_by_hand(model, False)[:, 1]
     differ = np.abs(true - own) > 1e-3
     one, again = sampled(0.5, KEY), sampled(0.5, KEY)
     np.testing.assert_array_equal(one, again)
@@ -183,7 +175,7 @@ def positions(count, share=0.7):
 @pytest.mark.parametrize("count", few([30, 1, 7, 8], 4))
 def test_chunks_give_the_plain_sum(count, smoothing, monkeypatch):
     """Chunks of eight: fewer, as many and more positions; some, all or none of them padding."""
-    monkeypatch.setattr(cross_entropy, "CHUNK", 8)
+    monkeypatch.setattr(loss_module, "CHUNK", 8)
     for share in (0.7, 1.0, 0.0):
         states, layer, target, real = positions(count, share)
 
@@ -192,15 +184,18 @@ def test_chunks_give_the_plain_sum(count, smoothing, monkeypatch):
             return 3.0 * jnp.sum(jnp.where(real, losses, 0.0))
 
         def chunked(states, layer, target=target, real=real):
-            return 3.0 * cross_entropy.summed_loss(states, layer, target, real, smoothing)
+            return 3.0 * loss_module.summed_loss(states, layer, target, real, smoothing)
 
         values, expected = (
             jax.jit(jax.value_and_grad(path, (0, 1)))(states, layer) for path in (chunked, plain)
         )
         assert_close(values, expected, 1e-10)
         np.testing.assert_allclose(values[0], expected[0], rtol=1e-12)
-        losses = cross_entropy.position_losses(states, layer, target, real, smoothing)
-        np.testing.assert_allclose(3 * jnp.sum(losses), expected[0], rtol=1e-12)
+        summed = loss_module.summed_loss(states, layer, target, real, smoothing)
+        np.testing.assert_allclose(3 * summed, expected[0], rtol=1e-12)
+        losses = loss_module.position_losses(states, layer, target, real)
+        unsmoothed = jnp.where(real, plain_losses(layer.logits(states), target, 0.0), 0.0)
+        np.testing.assert_allclose(losses, unsmoothed, rtol=1e-10, atol=1e-12)
         assert not np.any(np.asarray(losses)[~np.asarray(real)])
 
 

@@ -1,4 +1,4 @@
-"""One thing varies: what arms, tied outputs and hidden sources share, and what they do not."""
+"""The translator: what arms, tied outputs and hidden sources share; dropout."""
 
 import jax
 import jax.numpy as jnp
@@ -21,13 +21,16 @@ from tiny import (
     settings_of,
 )
 
+from seq2seq_bottleneck.model import decoder, encoder
+from seq2seq_bottleneck.model.recurrence import dropout
 from seq2seq_bottleneck.model.translator import count_parameters, create
-from seq2seq_bottleneck.settings.concerns import ModelSettings
 from seq2seq_bottleneck.settings.run import resolve
 from seq2seq_bottleneck.training.loss import decoder_inputs
 
-WIDE = {"hidden_size": 4, "context_size": 3, "attention_size": 5}
-OTHER_SOURCES = (([5], PAIRS[0][1]), ([3, 3, 3, 3, 3, 3, 2], PAIRS[1][1]), ([4, 6], PAIRS[2][1]))
+BATCH = padded()
+SOURCE, INPUTS = (BATCH.source, BATCH.source_lengths), decoder_inputs(BATCH.target)
+OTHERS = padded((([5], PAIRS[0][1]), ([3, 3, 3, 3, 3, 3, 2], PAIRS[1][1]), ([4, 6], PAIRS[2][1])))
+"""Other sources of the same targets."""
 
 
 def fresh(seed=5, **changes):
@@ -36,15 +39,19 @@ def fresh(seed=5, **changes):
     return plain.flat(plain.arrays(weights))
 
 
+def count(**changes):
+    """Parameters of a translator, without drawing them."""
+    return count_parameters(random_translator(settings_of(**changes))[1])
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("placement", PLACEMENTS)
 def test_arms_start_from_the_same_values_in_all_they_share(placement):
     arms = {kind: fresh(attention=kind, placement=placement) for kind in ATTENTIONS}
-    shared = arms["none"]
     for arm in arms.values():
-        own = {path for path in arm if path[:2] == ("decoder", "attention")}
-        assert arm.keys() - own == shared.keys()
-        for path, start in shared.items():
+        read = {path for path in arm if path[:2] == ("decoder", "attention")}
+        assert arm.keys() - read == arms["none"].keys()
+        for path, start in arms["none"].items():
             np.testing.assert_array_equal(arm[path], start, err_msg=str(path))
 
 
@@ -60,11 +67,6 @@ def test_another_seed_starts_elsewhere_and_no_two_parameters_start_from_the_same
         assert not np.any(one[path] == other[path]), path
 
 
-def count(**changes):
-    """Parameters of a translator, without drawing them."""
-    return count_parameters(random_translator(settings_of(**changes))[1])
-
-
 @pytest.mark.parametrize(("attention", "count"), [("none", 1_067_905), ("additive", 1_133_569)])
 def test_the_lectures_arms_have_as_many_parameters_as_known(attention, count):
     model = resolve("lecture", [f"model.attention={attention}"]).model
@@ -76,40 +78,40 @@ def test_the_lectures_arms_have_as_many_parameters_as_known(attention, count):
 def test_arms_differ_by_the_scores_own_parameters(placement):
     wide = {"none": 0, "uniform": 0, "general": 4 * 3, "additive": 4 * 5 + 3 * 5 + 5}
     equal = {"none": 0, "uniform": 0, "dot": 0, "scaled-dot": 0, "general": 9, "additive": 21}
-    for expected, sizes in ((wide, WIDE), (equal, {})):
-        counts = {kind: count(attention=kind, placement=placement, **sizes) for kind in expected}
+    sizes = {"hidden_size": 4, "context_size": 3, "attention_size": 5}
+    for expected, changes in ((wide, sizes), (equal, {})):
+        counts = {kind: count(attention=kind, placement=placement, **changes) for kind in expected}
         assert {kind: number - counts["none"] for kind, number in counts.items()} == expected
 
 
 def slopes_of(settings):
     """Slopes of all logits with respect to the memory: values, keys, last."""
-    translator, batch = nnx.merge(*random_translator(settings)), padded()
-    memory = translator.encode(batch.source, batch.source_lengths)
+    translator = nnx.merge(*random_translator(settings))
+    memory = translator.encode(*SOURCE)
 
     def squares(floats):
-        values, keys, last = floats
-        given = memory._replace(values=values, keys=keys, last=last)
-        return (translator.decoder(decoder_inputs(batch.target), given)[0] ** 2).sum()
+        given = memory._replace(**floats)
+        return (translator.decoder(INPUTS, given)[0] ** 2).sum()
 
-    slopes = jax.jit(jax.grad(squares))((memory.values, memory.keys, memory.last))
-    return map(np.asarray, slopes)
+    floats = {name: getattr(memory, name) for name in ("values", "keys", "last")}
+    return jax.tree.map(np.asarray, jax.jit(jax.grad(squares))(floats))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("placement", PLACEMENTS)
 def test_without_attention_only_the_last_state_reaches_the_decoder(placement):
-    values, keys, last = slopes_of(settings_of(attention="none", placement=placement))
-    assert np.all(values == 0.0)
-    assert np.all(keys == 0.0)
-    assert np.all(last != 0.0)
+    slopes = slopes_of(settings_of(attention="none", placement=placement))
+    assert np.all(slopes["values"] == 0.0)
+    assert np.all(slopes["keys"] == 0.0)
+    assert np.all(slopes["last"] != 0.0)
 
 
 def test_attention_has_a_path_to_every_real_state_and_to_no_padding():
-    values, _, last = slopes_of(settings_of(attention="uniform", initial_state="zero"))
+    slopes = slopes_of(settings_of(attention="uniform", initial_state="zero"))
     real = np.arange(5)[None] < np.array([5, 3, 2])[:, None]
-    assert np.all(values[real] != 0.0)
-    assert np.all(values[~real] == 0.0)
-    assert np.all(last == 0.0)
+    assert np.all(slopes["values"][real] != 0.0)
+    assert np.all(slopes["values"][~real] == 0.0)
+    assert np.all(slopes["last"] == 0.0)
 
 
 def test_the_embedding_takes_the_place_of_the_matrix():
@@ -127,11 +129,13 @@ def test_the_embedding_takes_the_place_of_the_matrix():
 def test_units_of_the_state_are_dropped_and_then_mapped():
     """Dropped after the map, half of what the output layer reads would be 0."""
     settings = settings_of(tied_output=True, dropout=0.5, attention="none", context_size=40)
-    translator, batch = nnx.merge(*random_translator(settings)), padded()
-    given = (batch.source, batch.source_lengths, jnp.ones((3, 4), jnp.int32))
-    kept, dropped = (translator.read_outs(*given, key)[0] for key in (None, jax.random.key(2)))
-    assert np.all(np.asarray(dropped) != 0.0)
-    assert np.all(np.asarray(dropped) != np.asarray(kept))
+    translator = nnx.merge(*random_translator(settings))
+    kept, dropped = (
+        np.asarray(translator.decoder(INPUTS, translator.encode(*SOURCE, key), key)[0])
+        for key in (None, jax.random.key(2))
+    )
+    assert np.all(dropped != 0.0)
+    assert np.all(dropped != kept)
 
 
 @pytest.mark.parametrize(
@@ -140,13 +144,11 @@ def test_units_of_the_state_are_dropped_and_then_mapped():
 )
 def test_a_fresh_softmax_is_near_uniform_whatever_the_sizes(embedding, hidden, words):
     """Logits vary as much as units do, and the loss is that of a blind guess."""
-    settings = ModelSettings(
-        embedding_size=embedding, context_size=hidden, attention="none", tied_output=True
-    )
-    graph, weights = create(settings, 20, words, 3)
-    decoder = nnx.merge(graph, weights).decoder
+    sizes = {"embedding_size": embedding, "context_size": hidden}
+    graph, weights = create(settings_of(**sizes, attention="none", tied_output=True), 20, words, 3)
+    part = nnx.merge(graph, weights).decoder
     states = jax.random.uniform(jax.random.key(4), (200, hidden), minval=-1.0)
-    logits = np.asarray(decoder.logits(states @ decoder.to_embedding[...]))
+    logits = np.asarray(part.logits(states @ part.to_embedding[...]))
     np.testing.assert_allclose(logits.std(), np.asarray(states).std(), rtol=0.1)
     random = np.random.default_rng(1)
     batch = padded([(random.integers(4, 20, 9), random.integers(4, words, 12)) for _ in range(8)])
@@ -160,9 +162,8 @@ def test_a_fresh_softmax_is_near_uniform_whatever_the_sizes(embedding, hidden, w
 def test_neither_words_nor_length_of_a_hidden_source_are_read(attention, placement):
     settings = settings_of(attention=attention, placement=placement, source="hidden")
     graph, weights = random_translator(settings)
-    logits, read = forward(graph, weights, padded())
-    others, _ = forward(graph, weights, padded(OTHER_SOURCES))
-    np.testing.assert_array_equal(logits, others)
+    logits, read = forward(graph, weights, BATCH)
+    np.testing.assert_array_equal(logits, forward(graph, weights, OTHERS)[0])
     np.testing.assert_array_equal(read[..., 0], 1.0)
     np.testing.assert_array_equal(read[..., 1:], 0.0)
 
@@ -171,17 +172,79 @@ def test_the_same_weights_read_a_seen_source():
     hidden = random_translator(settings_of(attention="none", source="hidden"))[1]
     graph, weights = random_translator(settings_of(attention="none"))
     assert jax.tree.map(np.shape, weights) == jax.tree.map(np.shape, hidden)
-    logits, _ = forward(graph, hidden, padded())
-    others, _ = forward(graph, hidden, padded(OTHER_SOURCES))
+    logits, others = (forward(graph, hidden, batch)[0] for batch in (BATCH, OTHERS))
     assert np.abs(logits - others).max() > 1e-3
 
 
 @pytest.mark.slow
 def test_a_hidden_source_trains_the_decoder_alone_and_changes_no_starting_value():
     graph, weights = random_translator(settings_of(source="hidden"))
-    _, slopes = loss_and_gradient(graph)(weights, padded())
+    _, slopes = loss_and_gradient(graph)(weights, BATCH)
     assert all(not np.any(leaf) for leaf in jax.tree.leaves(slopes["encoder"]))
     assert np.any(slopes["decoder"]["output"][...])
     seen, hidden = fresh(source="seen"), fresh(source="hidden")
     assert seen.keys() == hidden.keys()
     assert all(np.array_equal(seen[path], hidden[path]) for path in seen)
+
+
+# Dropout: the right share and scale, off without a key, another mask for another key.
+
+
+def test_a_share_is_zeroed_and_the_rest_scaled_up_by_key_and_place_alone():
+    ones = jnp.ones((100, 100))
+    dropped = np.asarray(dropout(ones, 0.25, jax.random.key(0), 1))
+    np.testing.assert_allclose(np.unique(dropped), [0.0, 1 / 0.75], rtol=1e-6)
+    assert abs((dropped == 0.0).mean() - 0.25) < 0.02
+    np.testing.assert_array_equal(dropped, dropout(ones, 0.25, jax.random.key(0), 1))
+    for key, place in ((1, 1), (0, 2)):
+        other = np.asarray(dropout(ones, 0.25, jax.random.key(key), place))
+        assert 0.3 < np.mean(dropped != other) < 0.45
+    assert dropout(ones, 0.5, None, 1) is ones
+    assert dropout(ones, 0.0, jax.random.key(0), 1) is ones
+
+
+@pytest.mark.slow
+def test_training_drops_by_the_key_and_evaluation_does_not():
+    (graph, weights), (undropped, _) = (
+        random_translator(settings_of(layers=2, dropout=rate)) for rate in (0.5, 0.0)
+    )
+
+    def logits(graph, *keys):
+        run = jax.jit(lambda key: nnx.merge(graph, weights).logits(*SOURCE, INPUTS, key)[0])
+        return [np.asarray(run(key)) for key in keys]
+
+    one, same, other, evaluated = logits(graph, *map(jax.random.key, (1, 1, 2)), None)
+    np.testing.assert_array_equal(one, same)
+    assert np.all(np.any(one != other, axis=-1))
+    np.testing.assert_array_equal(evaluated, *logits(undropped, None))
+
+
+def test_every_place_that_drops_has_its_own_mask(monkeypatch):
+    places = []
+
+    def recording(values, rate, key, place, every_step=False):
+        places.append(place)
+        return dropout(values, rate, key, place, every_step)
+
+    monkeypatch.setattr(encoder, "dropout", recording)
+    monkeypatch.setattr(decoder, "dropout", recording)
+    run = nnx.merge(*random_translator(settings_of(dropout=0.5, layers=3))).logits
+    jax.eval_shape(run, *SOURCE, INPUTS, jax.random.key(0))
+    # Words, 3 layers; words, between 3 layers, before the output layer.
+    assert len(set(places)) == len(places) == 4 + 4
+
+
+@pytest.mark.slow
+def test_between_layers_an_arm_without_a_read_in_the_recurrence_drops_what_the_others_drop():
+    """Layer by layer over all steps, or step by step through all layers: the same units."""
+    settings = settings_of(dropout=0.5, layers=3, residual=True, attention="none")
+    translator, key = nnx.merge(*random_translator(settings)), jax.random.key(3)
+    memory, part = translator.encode(*SOURCE), translator.decoder
+    drawn = np.random.default_rng(2).normal(size=(3, 5, *memory.last.shape)).astype(np.float32)
+    gates, states, outputs = tuple(map(jnp.asarray, drawn)), part.initial(memory), []
+    for step in range(5):
+        states, output, _ = part._run(states, tuple(gate[step] for gate in gates), key)
+        outputs.append(output)
+    whole = part._states(gates, memory, key)
+    np.testing.assert_allclose(whole, np.stack(outputs), rtol=1e-5, atol=1e-6)
+    assert np.any(np.asarray(whole) != np.asarray(part._states(gates, memory, None)))

@@ -14,15 +14,12 @@ from seq2seq_bottleneck.scoring.bleu import (
     bleu_signature,
     bleu_statistics,
     brevity_penalty,
-    length_ratio,
-    precisions,
-)
-from seq2seq_bottleneck.scoring.chrf import (
     chrf,
     chrf_signature,
     chrf_statistics,
-    condensed,
     expanded,
+    length_ratio,
+    precisions,
 )
 
 WORDS = ["le", "Le", "chat", "l'homme", "dort,", "noir.", "3.5", "«été»", "&amp;", "-", "ab"]
@@ -35,15 +32,15 @@ class Metric(NamedTuple):
 
     count: Callable
     score: Callable
-    signature: Callable
+    signature: str
     theirs: type
 
 
 METRICS = pytest.mark.parametrize(
     "metric",
     [
-        Metric(bleu_statistics, bleu, bleu_signature, BLEU),
-        Metric(chrf_statistics, chrf, chrf_signature, CHRF),
+        Metric(bleu_statistics, bleu, bleu_signature(), BLEU),
+        Metric(lambda *texts: expanded(chrf_statistics(*texts)), chrf, chrf_signature(), CHRF),
     ],
     ids=["bleu", "chrf"],
 )
@@ -52,23 +49,22 @@ METRICS = pytest.mark.parametrize(
 @pytest.mark.slow
 @METRICS
 @settings(max_examples=150, deadline=None)
-@given(corpus=CORPUS, lowercase=st.booleans(), data=st.data())
-def test_any_resample_equals_sacrebleu(metric, corpus, lowercase, data):
+@given(corpus=CORPUS, data=st.data())
+def test_any_resample_equals_sacrebleu(metric, corpus, data):
     ids = data.draw(st.lists(st.integers(0, len(corpus) - 1), min_size=1, max_size=20))
     hypotheses, references = (list(side) for side in zip(*corpus, strict=True))
     assume(any(references[i].split() for i in ids))
-    sums = metric.count(hypotheses, references, lowercase=lowercase)[ids].sum(axis=0)
-    theirs = metric.theirs(lowercase=lowercase)
+    sums = metric.count(hypotheses, references)[ids].sum(axis=0)
+    theirs = metric.theirs()
     expected = theirs.corpus_score([hypotheses[i] for i in ids], [[references[i] for i in ids]])
     assume(metric.theirs is CHRF or expected.ref_len > 0)
     assert metric.score(sums) == pytest.approx(expected.score, abs=1e-9)
-    assert metric.signature(lowercase=lowercase) == str(theirs.get_signature())
+    assert metric.signature == str(theirs.get_signature())
     if metric.theirs is BLEU:
         assert brevity_penalty(sums) == pytest.approx(expected.bp, abs=1e-12)
         assert precisions(sums) == pytest.approx(expected.precisions, abs=1e-9)
         assert length_ratio(sums) == pytest.approx(expected.ratio, abs=1e-12)
-        case = f"case:{'lc' if lowercase else 'mixed'}|eff:no"
-        assert case in metric.signature(lowercase=lowercase)
+        assert "case:mixed|eff:no" in metric.signature
 
 
 @METRICS
@@ -92,10 +88,6 @@ def test_short_empty_and_unmatched_sentences_equal_sacrebleu(metric, hypotheses,
     assert metric.score(sums) == pytest.approx(expected, abs=1e-9)
 
 
-def test_perfect_sentences_without_a_four_token_run_score_zero():
-    assert bleu(bleu_statistics(["le chat dort"], ["le chat dort"]).sum(axis=0)) == 0.0
-
-
 @METRICS
 def test_nothing_to_score_is_nan_without_warnings(metric):
     none = metric.count([], [])
@@ -111,13 +103,3 @@ def test_scores_keep_leading_axes():
     assert bleu(grid).shape == (2, 2)
     assert bleu(grid)[1, 0] == bleu(rows[1])
     assert precisions(grid).shape == (2, 2, 4)
-
-
-@pytest.mark.slow
-@settings(max_examples=150, deadline=None)
-@given(corpus=CORPUS)
-def test_what_was_left_out_of_chrfs_counts_follows_from_the_rest(corpus):
-    rows = chrf_statistics(*(list(side) for side in zip(*corpus, strict=True)))
-    short = condensed(rows)
-    assert short.shape == (len(rows), 8)
-    assert np.array_equal(expanded(short), rows)
