@@ -15,8 +15,7 @@ from .joining import chained
 from .pair import Pairs, SentencePair, Splits, by_bucket
 from .splitting import split_files
 from .subwords import learn_subwords
-from .tokens import tokenize
-from .vocabulary import Vocabulary, build_vocabulary
+from .vocabulary import Vocabulary, build_vocabulary, tokenize
 
 REAL = ("files", *NAMED)
 """Corpora of real text: their lengths and case are what people wrote."""

@@ -14,8 +14,7 @@ from random import Random
 from typing import Protocol, runtime_checkable
 from weakref import WeakKeyDictionary
 
-from ..settings.buckets import span_label
-from ..settings.concerns import CorpusSettings
+from ..settings.concerns import CorpusSettings, span_label
 from ..settings.errors import UsageError, UserError
 from .joining import Join, join_test, side_by_side, within_test
 from .pair import Pairs, SentencePair, Splits, reverse_pair, sources

@@ -10,11 +10,10 @@ test set.
 
 from collections.abc import Callable, Iterable, Sequence
 
-from ..settings.buckets import span_label
-from ..settings.concerns import CorpusSettings
+from ..settings.concerns import CorpusSettings, span_label
 from ..settings.errors import UserError, counted
 from .pair import Link, Pairs, SentencePair, by_bucket, reverse_pair
-from .tokens import tokenize
+from .vocabulary import tokenize
 
 Notes = tuple[str, ...]
 Join = Callable[[Sequence[SentencePair]], SentencePair | None]

@@ -9,8 +9,7 @@ from hashlib import blake2b
 from itertools import zip_longest
 from random import Random
 
-from ..settings.buckets import span_label
-from ..settings.concerns import CorpusSettings
+from ..settings.concerns import CorpusSettings, span_label
 from ..settings.errors import UserError, counted
 from .files import PairFiles, given_test_files, given_valid_files, read_pairs, training_files
 from .joining import Notes, join_test, side_by_side, within_test

@@ -18,7 +18,7 @@ from ..scoring.bleu import (
 )
 from ..scoring.bootstrap import draw, estimate, ratio_of_sums
 from ..scoring.chrf import chrf, chrf_statistics, condensed, expanded
-from ..settings.buckets import Buckets
+from ..settings.concerns import Buckets
 from ..settings.run import RunSettings
 
 Columns = dict[str, ndarray]

@@ -22,8 +22,7 @@ from ..scoring.bleu import (
 from ..scoring.bootstrap import Estimate, interaction
 from ..scoring.chrf import chrf, chrf_signature, chrf_statistics
 from ..scoring.paired import Paired, Resampling, bootstrap_p, estimates, pair
-from ..settings.buckets import bucket_labels
-from ..settings.concerns import ScoringSettings
+from ..settings.concerns import ScoringSettings, bucket_labels
 from .outputs import Output, assign, notes
 from .page import Page
 from .render import Column, bounds, count, filled_table, ranged, small_buckets, typed_frame

@@ -21,8 +21,7 @@ from seq2seq_bottleneck.corpus.drawing import (
 )
 from seq2seq_bottleneck.corpus.grammar import english_french
 from seq2seq_bottleneck.corpus.pair import SentencePair, sources
-from seq2seq_bottleneck.settings.buckets import OUTSIDE, bucket_labels, bucket_of
-from seq2seq_bottleneck.settings.concerns import CorpusSettings
+from seq2seq_bottleneck.settings.concerns import OUTSIDE, CorpusSettings, bucket_labels, bucket_of
 from seq2seq_bottleneck.settings.errors import UsageError, UserError
 
 EDGES = (5, 11, 21, 31, 41)

@@ -14,7 +14,7 @@ from seq2seq_bottleneck.corpus.files import (
     read_pairs,
     training_files,
 )
-from seq2seq_bottleneck.corpus.tokens import prepare_source
+from seq2seq_bottleneck.corpus.vocabulary import prepare_source
 from seq2seq_bottleneck.settings.concerns import CorpusSettings
 from seq2seq_bottleneck.settings.errors import UsageError, UserError
 

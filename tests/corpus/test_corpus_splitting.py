@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from seq2seq_bottleneck.corpus.pair import SentencePair, Splits, sources
 from seq2seq_bottleneck.corpus.splitting import NEARER, sample, split_files, split_off
-from seq2seq_bottleneck.settings.buckets import bucket_of
-from seq2seq_bottleneck.settings.concerns import CorpusSettings
+from seq2seq_bottleneck.settings.concerns import CorpusSettings, bucket_of
 from seq2seq_bottleneck.settings.errors import UserError
 
 EDGES = (5, 11, 21)

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from seq2seq_bottleneck.corpus.corpus import describe, load_corpus
 from seq2seq_bottleneck.corpus.subwords import BYTES, START, Subwords, learn_subwords
-from seq2seq_bottleneck.corpus.tokens import JOINER
-from seq2seq_bottleneck.corpus.vocabulary import SPECIAL, UNKNOWN, Vocabulary
+from seq2seq_bottleneck.corpus.vocabulary import JOINER, SPECIAL, UNKNOWN, Vocabulary
 from seq2seq_bottleneck.settings.concerns import CorpusSettings
 from seq2seq_bottleneck.settings.errors import UserError
 

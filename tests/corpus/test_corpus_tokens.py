@@ -6,24 +6,28 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 
-from seq2seq_bottleneck.corpus.pieces import (
+from seq2seq_bottleneck.corpus.subwords import (
     backwards,
     by_word,
+    learn_subwords,
     links_from_weights,
     overlaps,
     shares_of,
 )
-from seq2seq_bottleneck.corpus.subwords import learn_subwords
-from seq2seq_bottleneck.corpus.tokens import JOINER, WORDS, detokenize, plain, tokenize
 from seq2seq_bottleneck.corpus.vocabulary import (
     BOS,
     EOS,
+    JOINER,
     PAD,
     SPECIAL,
     UNK,
     UNKNOWN,
+    WORDS,
     Vocabulary,
     build_vocabulary,
+    detokenize,
+    plain,
+    tokenize,
 )
 
 # Word tokens.

@@ -13,7 +13,7 @@ from importlib.resources import files
 from itertools import chain
 from typing import Any
 
-from ..tokens import JOINER
+from ..vocabulary import JOINER
 
 Links = tuple[int, ...]  # positions of English tokens
 Forms = tuple[str, str, str, str]
@@ -337,5 +337,5 @@ def join(items: list[Item]) -> tuple[list[str], list[Links]]:
 
 
 def text_of(tokens: list[str]) -> str:
-    """The sentence of these tokens: what ``tokens.detokenize`` says, without its rare cases."""
+    """The sentence of these tokens: what ``vocabulary.detokenize`` says, without its rare cases."""
     return " ".join(tokens).replace(" " + JOINER, "").replace(JOINER + " ", "")

@@ -16,7 +16,7 @@ from typing import Any
 
 from ...settings.concerns import Lexicon
 from ..pair import SentencePair
-from ..tokens import tokenize
+from ..vocabulary import tokenize
 from .french import join, text_of
 from .lexicon import Rule, fix_articles
 from .rules import START, rules

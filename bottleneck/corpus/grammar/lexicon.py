@@ -7,7 +7,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from ..tokens import JOINER
+from ..vocabulary import JOINER
 from .french import INFINITIVE, adjective, before_noun, conjugate, plural
 
 COMMA = JOINER + ","

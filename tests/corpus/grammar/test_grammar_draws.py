@@ -15,7 +15,7 @@ from seq2seq_bottleneck.corpus.grammar import (
 )
 from seq2seq_bottleneck.corpus.grammar.lexicon import assignments
 from seq2seq_bottleneck.corpus.pair import SentencePair
-from seq2seq_bottleneck.corpus.tokens import detokenize, tokenize
+from seq2seq_bottleneck.corpus.vocabulary import detokenize, tokenize
 
 pytestmark = pytest.mark.usefixtures("unchecked")
 

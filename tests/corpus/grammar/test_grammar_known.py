@@ -3,7 +3,7 @@
 import pytest
 
 from seq2seq_bottleneck.corpus.grammar import LECTURE_SENTENCES, english_french
-from seq2seq_bottleneck.corpus.tokens import plain, tokenize
+from seq2seq_bottleneck.corpus.vocabulary import plain, tokenize
 
 LECTURE = {
     "the cat sat": "le chat s'est assis",
