@@ -9,11 +9,9 @@ from typing import NamedTuple
 
 from ..settings.concerns import NAMED, CorpusSettings
 from ..settings.errors import UsageError, UserError, counted
-from .drawing import Copying, Reversed, draw_splits
-from .drawn_cache import cached_splits
-from .joining import chained
+from .drawing import Copying, Reversed, cached_splits, draw_splits
 from .pair import Pairs, SentencePair, Splits, by_bucket
-from .splitting import split_files
+from .splitting import chained, split_files
 from .subwords import learn_subwords
 from .vocabulary import Vocabulary, build_vocabulary, tokenize
 
@@ -157,14 +155,11 @@ def _notes(splits: Splits, corpus: CorpusSettings, edges: tuple[int, ...]) -> tu
 
     That is how long the training sentences are, by the test's buckets, and their case.
     """
-    longest = corpus.longest_trained
+    longest, notes = corpus.longest_trained, []
     setting = "max_words" if corpus.train_max_words is None else "train_max_words"
-    outside = sum(pair.words < edges[0] for pair in splits.test)
-    longer = sum(pair.words > longest for pair in splits.test)
-    notes = []
-    if outside:
+    if outside := sum(pair.words < edges[0] for pair in splits.test):
         notes.append(f"{counted(outside, 'test sentence')} under {edges[0]} words, in no bucket")
-    if longer:
+    if longer := sum(pair.words > longest for pair in splits.test):
         notes.append(f"{counted(longer, 'test sentence')} longer than corpus.{setting}={longest}")
     if corpus.name in REAL:
         groups = by_bucket(splits.train, edges)
@@ -182,22 +177,19 @@ def describe(corpus: Corpus, edges: tuple[int, ...]) -> Description:
 
     One row per bucket, the sentences below every bucket first; empty buckets have their row.
     """
-
-    def mean(values: list[float] | list[int]) -> float | None:
-        return fmean(values) if values else None
-
     source, target = corpus.source_vocabulary, corpus.target_vocabulary
     rows = [
         SplitRow(
             split=name,
             bucket=label,
             pairs=len(group),
-            source_words=mean([pair.words for pair in group]),
-            target_tokens=mean([len(target.pieces(pair.target)) for pair in group]),
-            bits=mean([pair.bits for pair in group if pair.bits is not None]),
+            source_words=fmean(pair.words for pair in group) if group else None,
+            target_tokens=fmean(len(target.pieces(p.target)) for p in group) if group else None,
+            bits=fmean(bits) if bits else None,
         )
         for name, pairs in corpus.splits.items()
         for label, group in by_bucket(pairs, edges).items()
+        for bits in [[pair.bits for pair in group if pair.bits is not None]]
     ]
     return Description(
         tuple(rows),
@@ -217,15 +209,16 @@ def learn_vocabularies(
 
     Raises UserError as `learn_subwords`.
     """
-
-    def learn(side: str, size: int) -> Vocabulary:
+    vocabularies = []
+    for side in ("source", "target"):
         texts = (getattr(pair, side) for pair in train)
+        size = getattr(corpus, f"{side}_vocabulary")
         if corpus.tokens == "words":
-            return build_vocabulary(map(tokenize, texts), size)
-        subwords = learn_subwords(texts, size, f"corpus.{side}_vocabulary")
-        return Vocabulary(subwords.tokens, subwords)
-
-    return learn("source", corpus.source_vocabulary), learn("target", corpus.target_vocabulary)
+            vocabularies.append(build_vocabulary(map(tokenize, texts), size))
+        else:
+            subwords = learn_subwords(texts, size, f"corpus.{side}_vocabulary")
+            vocabularies.append(Vocabulary(subwords.tokens, subwords))
+    return vocabularies[0], vocabularies[1]
 
 
 def near_copies(test: Sequence[str], train: Iterable[str]) -> list[tuple[int, int]]:

@@ -16,9 +16,9 @@ add up to 1.
 import io
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from itertools import chain
 from types import ModuleType
 from typing import Any
@@ -52,7 +52,16 @@ class Subwords(Tokenizer):
 
     def pieces(self, text: str) -> list[str]:
         """The pieces of every chunk, none of them unknown."""
-        return list(chain.from_iterable(map(self._cut, text.split())))
+        folded = " ".join(text.split())
+        if not folded:
+            return []
+        # sentencepiece would read its own sign as a space.
+        first, *others = folded.split(START)
+        pieces = self._processor.encode(f" {first}", out_type=str)
+        for part in others:
+            pieces += [f"<0x{byte:02X}>" for byte in START.encode()]
+            pieces += self._processor.encode(part, out_type=str)
+        return pieces
 
     def text(self, pieces: Sequence[str]) -> str:
         """Bytes put together, spaces where chunks begin; bytes that are no UTF-8 become U+FFFD."""
@@ -82,22 +91,6 @@ class Subwords(Tokenizer):
             raise ValueError("no model of sentencepiece") from None
         return processor
 
-    @cached_property
-    def _cut(self) -> Callable[[str], tuple[str, ...]]:
-        """The pieces of a chunk; text repeats its chunks."""
-        encode = self._processor.encode
-
-        @lru_cache(maxsize=2**18)
-        def cut(chunk: str) -> tuple[str, ...]:
-            first, *others = chunk.split(START)  # sentencepiece would read its own sign as a space
-            pieces = encode(f" {first}", out_type=str)
-            for part in others:
-                pieces += [f"<0x{byte:02X}>" for byte in START.encode()]
-                pieces += encode(part, out_type=str)
-            return tuple(pieces)
-
-        return cut
-
 
 def _bytes_of(piece: str) -> bytes:
     """What a piece stands for, a space before it where it begins a chunk or is unknown."""
@@ -116,14 +109,15 @@ def learn_subwords(texts: Iterable[str], size: int, setting: str) -> Subwords:
     # The most frequent chunks first, ties in string order.
     ordered = sorted(counts, key=lambda chunk: (-counts[chunk], chunk))
     model = io.BytesIO()
-    names = dict(zip(("pad", "bos", "eos", "unk"), enumerate(SPECIAL), strict=True))
+    special: dict[str, int | str] = {}
+    for place, (name, token) in enumerate(zip(("pad", "bos", "eos", "unk"), SPECIAL, strict=True)):
+        special |= {f"{name}_id": place, f"{name}_piece": token}
     try:
         _sentencepiece().SentencePieceTrainer.train(
             sentence_iterator=(f" {item.replace(START, ' ')}\t{counts[item]}" for item in ordered),
             model_writer=model,
             vocab_size=size + len(SPECIAL),
-            **{f"{name}_id": place for name, (place, _) in names.items()},
-            **{f"{name}_piece": token for name, (_, token) in names.items()},
+            **special,
             # Text as it is, whole chunks alone, bytes for the rest.
             model_type="bpe",
             input_format="tsv",
@@ -167,22 +161,14 @@ def _sentencepiece() -> ModuleType:
 def shares_of(pieces: Sequence[str], words: Sequence[str], tokenizer: Tokenizer) -> Shares:
     """The shares of pieces in word tokens (or words between spaces) of the same text, by bytes.
 
-    A piece that reaches over a border of word tokens, ``).``, belongs to both. Raises ValueError
-    where the two are not the same text.
+    A piece that reaches over a border of word tokens, ``).``, belongs to both; one without bytes
+    belongs to the word that follows. Raises ValueError where the two are not the same text.
     """
-    return overlaps([tokenizer.size(piece) for piece in pieces], [*map(WORDS.size, words)])
-
-
-def overlaps(pieces: Sequence[int], words: Sequence[int]) -> Shares:
-    """The shares of pieces of these sizes in words of these sizes, end tokens put behind.
-
-    A piece of no size belongs to the word that follows. Raises ValueError where sizes do not add up
-    to the same.
-    """
-    if sum(pieces) != sum(words):
-        raise ValueError(f"pieces of {sum(pieces)} bytes for words of {sum(words)}")
     # The end token is a piece of size 1 behind the text, and so is the end word.
-    sizes, widths = (np.array([*side, 1], np.int64) for side in (pieces, words))
+    sizes = np.array([*map(tokenizer.size, pieces), 1], np.int64)
+    widths = np.array([*map(WORDS.size, words), 1], np.int64)
+    if sizes.sum() != widths.sum():
+        raise ValueError(f"pieces of {sizes.sum() - 1} bytes for words of {widths.sum() - 1}")
     starts, ends = np.cumsum(sizes) - sizes, np.cumsum(widths)
     last_starts = np.maximum.outer(starts, ends - widths)
     common = np.minimum.outer(starts + np.maximum(sizes, 1), ends) - last_starts

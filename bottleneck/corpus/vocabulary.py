@@ -5,8 +5,7 @@ joiner on that side, so that ``"l'homme, dit-il"`` becomes ``l'￭ homme ￭, di
 folded to single spaces.
 
 Word tokens are what gold links, IBM model 1 and word classes speak of, in any run. What a model
-reads and writes are the pieces of its run's `Tokenizer`: these word tokens, or `subwords`. A
-`Vocabulary` numbers them; what is in none is unknown.
+reads and writes are the pieces of its run's `Tokenizer`: these word tokens, or `subwords`.
 """
 
 import re
@@ -22,19 +21,26 @@ from ..settings.concerns import CorpusSettings
 JOINER = "\uffed"
 """Stands on the side on which a token was glued to its neighbour; in the user's text it is read as
 a square."""
-
-_ELISION = r"(?:[cdjlmnst]|qu|jusqu|lorsqu|puisqu|quoiqu)['’](?=\w)"
-_POSSESSIVE = r"['’]s\b"
-_WORD = r"\w+(?:(?!['’]s\b)[-'’.,]\w+)*"
-_PIECES = re.compile(rf"({_ELISION})|({_POSSESSIVE}|[^\w\s])|({_WORD})", re.IGNORECASE)
+_PIECES = re.compile(
+    r"((?:[cdjlmnst]|qu|jusqu|lorsqu|puisqu|quoiqu)['’](?=\w))"  # an elision
+    r"|(['’]s\b|[^\w\s])"  # a possessive, punctuation
+    r"|(\w+(?:(?!['’]s\b)[-'’.,]\w+)*)",  # a word
+    re.IGNORECASE,
+)
+PAD, BOS, EOS, UNK = range(4)
+"""Token ids that every vocabulary begins with: padding behind a sentence (never read, never
+predicted), what the decoder reads before the first word, the end of a sentence on both sides, and
+any word outside the vocabulary."""
+UNKNOWN = "⁇"
+"""How an unknown word prints: U+2047, which sacreBLEU's 13a tokenizer leaves whole."""
+SPECIAL = ("<pad>", "<s>", "</s>", UNKNOWN)
+"""The first tokens by id."""
 
 
 def tokenize(text: str) -> list[str]:
     """Split text into word tokens: elisions, possessives and punctuation stand alone."""
-    tokens: list[str] = []
-    for chunk in text.replace(JOINER, "\u25a0").split():
-        tokens.extend(_split_chunk(chunk))
-    return tokens
+    chunks = text.replace(JOINER, "\u25a0").split()
+    return list(chain.from_iterable(map(_split_chunk, chunks)))
 
 
 @lru_cache(maxsize=2**16)  # text repeats its words: half the time, for a grammar or for laws
@@ -68,6 +74,15 @@ def is_word(token: str) -> bool:
     return any(sign.isalnum() for sign in token)
 
 
+def prepare_source(sentence: str, corpus: CorpusSettings) -> str:
+    """Normalise as the corpus was: case, Unicode form, spaces; the grammar has no full stops."""
+    lower = corpus.lowercase or corpus.name == "grammar"
+    # Case first: the small letter may be one character where the capital is two.
+    text = unicodedata.normalize("NFC", sentence.lower() if lower else sentence)
+    folded = " ".join(text.split())
+    return folded.rstrip(" .!?") if corpus.name == "grammar" else folded
+
+
 @dataclass(frozen=True)
 class Tokenizer:
     """How text becomes the pieces that a model reads and writes, and text again: word tokens."""
@@ -90,25 +105,6 @@ class Tokenizer:
 
 
 WORDS = Tokenizer()
-
-
-def prepare_source(sentence: str, corpus: CorpusSettings) -> str:
-    """Normalise as the corpus was: case, Unicode form, spaces; the grammar has no full stops."""
-    lower = corpus.lowercase or corpus.name == "grammar"
-    # Case first: the small letter may be one character where the capital is two.
-    text = unicodedata.normalize("NFC", sentence.lower() if lower else sentence)
-    folded = " ".join(text.split())
-    return folded.rstrip(" .!?") if corpus.name == "grammar" else folded
-
-
-PAD, BOS, EOS, UNK = range(4)
-"""Token ids that every vocabulary begins with: padding behind a sentence (never read, never
-predicted), what the decoder reads before the first word, the end of a sentence on both sides, and
-any word outside the vocabulary."""
-UNKNOWN = "⁇"
-"""How an unknown word prints: U+2047, which sacreBLEU's 13a tokenizer leaves whole."""
-SPECIAL = ("<pad>", "<s>", "</s>", UNKNOWN)
-"""The first tokens by id."""
 
 
 @dataclass(frozen=True)
@@ -138,6 +134,12 @@ class Vocabulary:
         """Ids of tokens, ``UNK`` for those not known; nothing is put before or after."""
         return [self._ids.get(token, UNK) for token in tokens]
 
+    def decode(self, ids: Iterable[int]) -> list[str]:
+        """Tokens up to the first ``EOS``, without padding."""
+        ids = list(ids)
+        sentence = ids[: ids.index(EOS)] if EOS in ids else ids
+        return [self.tokens[place] for place in sentence if place not in (PAD, BOS)]
+
     def pieces(self, text: str) -> list[str]:
         """The pieces of a text, known or not."""
         return self.tokenizer.pieces(text)
@@ -149,12 +151,6 @@ class Vocabulary:
     def text(self, pieces: Sequence[str]) -> str:
         """The text of pieces; the unknown one prints as `UNKNOWN`."""
         return self.tokenizer.text(pieces)
-
-    def decode(self, ids: Iterable[int]) -> list[str]:
-        """Tokens up to the first ``EOS``, without padding."""
-        ids = list(ids)
-        sentence = ids[: ids.index(EOS)] if EOS in ids else ids
-        return [self.tokens[place] for place in sentence if place not in (PAD, BOS)]
 
     def unknown_rate(self, sentences: Iterable[list[str]]) -> float:
         """Share of the tokens that are not known, 0 to 1; 0 where there are none."""

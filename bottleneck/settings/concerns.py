@@ -70,9 +70,7 @@ class CorpusSettings(Concern):
     ``lexicon`` is the grammar's: the small one has a quarter of the nouns, verbs and adjectives.
     """
 
-    name: Literal[
-        "grammar", "copy", "files", "multi30k", "tatoeba", "europarl", "news-commentary"
-    ] = "grammar"
+    name: Literal["grammar", "copy", "files", *NAMED] = "grammar"
     seed: int = Field(1, ge=0, le=SEED)
     train_pairs: int = Field(20_000, ge=1, le=COUNT)
     valid_pairs: int = Field(500, ge=1, le=COUNT)
@@ -274,11 +272,7 @@ class ScoringSettings(Concern):
             edges = self.lower_edges
         except ValueError:
             edges = ()
-        if (
-            len(edges) < 2
-            or not 1 <= edges[0] <= edges[-1] <= COUNT
-            or [*edges] != sorted({*edges})
-        ):
+        if len(edges) < 2 or edges[0] < 1 or edges[-1] > COUNT or [*edges] != sorted({*edges}):
             raise ValueError(
                 f"edges {quoted(self.edges)} must be two or more ascending whole numbers above 0, "
                 "with commas"
@@ -326,5 +320,5 @@ class Buckets:
         return bucket_labels(self.edges)
 
     def assign(self, words: Int[ndarray, "sentences"]) -> Int[ndarray, "sentences"]:
-        """Index of each sentence's bucket, -1 (outside) below the first edge."""
+        """Index of each sentence's bucket, `OUTSIDE` below the first edge."""
         return np.searchsorted(self.edges, words, side="right") - 1

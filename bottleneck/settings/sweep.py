@@ -27,7 +27,6 @@ from .errors import UsageError, did_you_mean, quoted
 from .run import (
     NAMES,
     RunSettings,
-    check_setting,
     override,
     parse_settings,
     parse_toml,
@@ -44,10 +43,7 @@ Settings = dict[str, Any]
 
 @dataclass(frozen=True)
 class Group:
-    """Settings that belong together; a sweep without groups has one, without a name.
-
-    ``times`` are factors of settings, ``needs`` the values that a cell must have.
-    """
+    """Settings that belong together; a sweep without groups has one, without a name."""
 
     name: str
     settings: Settings
@@ -170,9 +166,10 @@ def _parse_groups(tables: Any, place: str) -> tuple[Group, ...]:
             relative[key] = _by_full_name(table.get(key, {}), f"{here}, {key}")
         for setting, value in relative["needs"].items():
             try:
-                check_setting(setting, value)
+                parse_settings(_nested({setting: value}))
             except UsageError as error:
-                raise UsageError(f"{here}, needs: {error}") from None
+                if str(error).startswith(f"setting {setting!r}"):  # the value, whatever others are
+                    raise UsageError(f"{here}, needs: {error}") from None
         settings = _by_full_name(table, here, ("name", *relative))
         groups[name] = Group(name, settings, **relative)
     return tuple(groups.values()) or (Group("", {}),)

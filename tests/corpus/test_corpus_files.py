@@ -33,7 +33,7 @@ def two(folder: Path, source: str | bytes, target: str | bytes, end: str = "") -
 
 
 def texts(files: PairFiles, lowercase: bool = False) -> list[tuple[str, str]]:
-    return [(pair.source, pair.target) for pair in read_pairs(files, lowercase).pairs]
+    return [(pair.source, pair.target) for pair in read_pairs(files, lowercase)[0]]
 
 
 @pytest.mark.parametrize("end", ["", ".gz"])
@@ -48,7 +48,7 @@ def test_columns(tmp_path: Path, name: str):
     path = write(tmp_path / name, "A cat.\tUn chat.\r\n\r\nIt sleeps.\tIl dort.\r\n")
     files = PairFiles("corpus.source", path, None)
     assert texts(files) == [("A cat.", "Un chat."), ("It sleeps.", "Il dort.")]
-    assert read_pairs(files, False).blank == 1
+    assert read_pairs(files, False)[1] == 1
 
 
 def test_mark_line_ends_composition_and_white_space(tmp_path: Path):
@@ -58,9 +58,8 @@ def test_mark_line_ends_composition_and_white_space(tmp_path: Path):
 
 
 def test_blank_sides_are_dropped_and_counted(tmp_path: Path):
-    read = read_pairs(two(tmp_path, "a\n\nc\nd\n", "A\nB\n \t\nD\n"), False)
-    assert [pair.source for pair in read.pairs] == ["a", "d"]
-    assert read.blank == 2
+    pairs, blank = read_pairs(two(tmp_path, "a\n\nc\nd\n", "A\nB\n \t\nD\n"), False)
+    assert ([pair.source for pair in pairs], blank) == (["a", "d"], 2)
 
 
 PACKED = gzip.compress(b"a sentence or two\n" * 40)
