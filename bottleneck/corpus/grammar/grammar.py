@@ -16,8 +16,8 @@ from typing import Any
 
 from ...settings.concerns import Lexicon
 from ..pair import SentencePair
-from ..vocabulary import tokenize
-from .french import join, text_of
+from ..vocabulary import detokenize, tokenize
+from .french import join
 from .lexicon import Rule, fix_articles
 from .rules import START, rules
 
@@ -165,9 +165,9 @@ class Grammar:
         french, origins = join(build(derivation))
         fix_articles(english)
         links = [(source, place) for place, sources in enumerate(origins) for source in sources]
-        source = text_of(english)
+        source = detokenize(english)
         bits = fsum(trace) + log2(self._inside[START][len(source.split())])
-        return SentencePair(source, text_of(french), tuple(sorted(links)), bits)
+        return SentencePair(source, detokenize(french), tuple(sorted(links)), bits)
 
     def _derivations(self, sentence: str) -> tuple[int, Derivation | None]:
         """How many derivations, and the first; the rules know "an" as "a"."""

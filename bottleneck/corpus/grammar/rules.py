@@ -19,7 +19,7 @@ from .french import (
     Item,
     VerbGroup,
     affirmed,
-    clause,
+    agree,
     conjugate,
     definite,
     gapped,
@@ -208,7 +208,7 @@ def _french(symbol: str, row: list[list[str]], notation: str) -> Callable[..., A
         head = firsts[last]
         return lambda *values: noun_phrase(items(values), values[head], has_article)
     if is_clause:
-        return lambda *values: clause(values[0], items(values))
+        return lambda *values: affirmed(values[0]) + agree(items(values), values[0])
     return lambda *values: items(values)
 
 
