@@ -63,6 +63,10 @@ class EvaluationBatch(NamedTuple):
     rows: Int[np.ndarray, "real"]
 
 
+Plan = tuple[tuple[int, Int[np.ndarray, "batch"]], ...]
+"""Of each batch the number of its shape class and its members, counted within the class."""
+
+
 class ShapeClass(NamedTuple):
     """Sentences that share a padded shape; ``rows`` are their places in the corpus, ascending."""
 
@@ -162,9 +166,7 @@ class TrainingBatches:
     classes: tuple[Batch, ...]
     batch_sizes: tuple[int, ...]
     seed: int
-    _plans: dict[int, tuple[tuple[int, Int[np.ndarray, "batch"]], ...]] = field(
-        default_factory=dict, init=False, repr=False
-    )
+    _plans: dict[int, Plan] = field(default_factory=dict, init=False, repr=False)
     """The plan of the epoch that was asked for last, by its number."""
 
     @property
@@ -182,11 +184,8 @@ class TrainingBatches:
         shape, members = self._plans[epoch][within]
         return self.classes[shape].take(members)
 
-    def epoch_plan(self, epoch: int) -> tuple[tuple[int, Int[np.ndarray, "batch"]], ...]:
-        """The batches of an epoch: shapes in an order of the epoch, members in one of the seed.
-
-        Each is the number of a shape class, and some of its members, counted within the class.
-        """
+    def epoch_plan(self, epoch: int) -> Plan:
+        """The batches of an epoch: shapes in an order of the epoch, members in one of the seed."""
         random = np.random.default_rng([self.seed % 2**64, epoch])
         batches = []
         for item, batch_size in zip(self.classes, self.batch_sizes, strict=True):

@@ -46,8 +46,7 @@ class Corpus:
     @cached_property
     def near_copies(self) -> list[tuple[int, int]]:
         """`near_copies` of the test set's sources in training."""
-        test, train = self.test, self.train
-        return near_copies([pair.source for pair in test], (pair.source for pair in train))
+        return near_copies([p.source for p in self.test], (p.source for p in self.train))
 
     @property
     def splits(self) -> dict[str, Pairs]:
@@ -70,11 +69,10 @@ class SplitRow(NamedTuple):
 
 
 class Description(NamedTuple):
-    """What a corpus holds; vocabulary sizes are without the special tokens.
+    """What a corpus holds; vocabulary sizes are without the special tokens, other facts shares.
 
-    ``..._unknown`` are the shares, 0 to 1, of the test set's tokens that are in no vocabulary.
-    ``near_copies`` is the share of the test set's source 5-grams that training holds, None where it
-    has none.
+    Those are of the test set's tokens in no vocabulary, and of its source 5-grams that training
+    holds, None where it has none.
     """
 
     rows: tuple[SplitRow, ...]
@@ -143,7 +141,7 @@ def fingerprint(splits: Splits, reverse: bool = False) -> str:
     Bits stay out: their last digit may differ between machines.
     """
     digest = sha256(b"reversed\n" if reverse else b"")
-    for name, pairs in zip(Splits._fields, splits[:3], strict=False):
+    for name, pairs in zip(("train", "valid", "test"), splits[:3], strict=True):
         digest.update(f"{name}\t{len(pairs)}\n".encode())
         for pair in pairs:
             digest.update(f"{pair.source}\t{pair.target}\t{pair.links}\n".encode())
@@ -151,10 +149,7 @@ def fingerprint(splits: Splits, reverse: bool = False) -> str:
 
 
 def _notes(splits: Splits, corpus: CorpusSettings, edges: tuple[int, ...]) -> tuple[str, ...]:
-    """Notes on test sentences in no bucket or longer than any trained on; of real text, on more.
-
-    That is how long the training sentences are, by the test's buckets, and their case.
-    """
+    """Notes on test sentences that are special, and on the lengths and the case of real text."""
     longest, notes = corpus.longest_trained, []
     setting = "max_words" if corpus.train_max_words is None else "train_max_words"
     if outside := sum(pair.words < edges[0] for pair in splits.test):
@@ -222,12 +217,11 @@ def learn_vocabularies(
 
 
 def near_copies(test: Sequence[str], train: Iterable[str]) -> list[tuple[int, int]]:
-    """How near test sentences are to training ones: of each, its 5-grams found there, and all.
+    """Of each test source its 5-grams of word tokens that some training source has, and all.
 
-    Counted are the 5-grams of word tokens of each test source, and those of them that some training
-    source has as well: text of laws or of a grammar repeats its phrases, and what was seen in
-    training is translated better than what was not. A sentence under five tokens has none. Memory
-    goes with the test set alone; training text is read through once.
+    Text of laws or of a grammar repeats its phrases, and what was seen in training is translated
+    better than what was not. A sentence under five tokens has none. Memory goes with the test set
+    alone; training text is read through once.
     """
 
     def grams(text: str) -> Iterable[tuple[str, ...]]:

@@ -128,15 +128,9 @@ def fetch(
                 f"{corpus.base_url} sent a file that is damaged or is not the known one; nothing "
                 "was kept: try again later, or give any text with --corpus files"
             ) from None
-        source = {
-            "name": name,
-            "licence": corpus.licence,
-            "citation": corpus.citation,
-            "fetched": datetime.now(UTC).date().isoformat(),
-            "sources": sources,
-            "pairs": pairs,
-            "limit": limit,
-        }
+        about = {"name": name, "licence": corpus.licence, "citation": corpus.citation}
+        date = datetime.now(UTC).date().isoformat()
+        source = about | {"fetched": date, "sources": sources, "pairs": pairs, "limit": limit}
         (text / SOURCE).write_text(json.dumps(source, indent=1) + "\n", encoding="utf8")
         if folder.exists():
             folder.rename(Path(temporary, "old"))

@@ -63,23 +63,19 @@ def given_test_files(corpus: CorpusSettings) -> PairFiles | None:
             f"no corpus {corpus.test!r} to test on{did_you_mean(corpus.test, NAMED)}; another test "
             "set is two files: --test-source FILE --test-target FILE"
         )
-    return _given(corpus.test or corpus.name, "test", corpus.test_source, corpus.test_target)
+    return given_files(corpus, "test", corpus.test or corpus.name)
 
 
-def given_valid_files(corpus: CorpusSettings) -> PairFiles | None:
-    """The validation set that is given, or a named corpus has; None where it is to be split off.
+def given_files(corpus: CorpusSettings, split: str, name: str) -> PairFiles | None:
+    """A split of the corpus of this name or the user's own; None where it is to be split off.
 
     Raises UsageError for half a one.
     """
-    return _given(corpus.name, "valid", corpus.valid_source, corpus.valid_target)
-
-
-def _given(name: str, split: str, source: str | None, target: str | None) -> PairFiles | None:
-    """The files of a split, of a named corpus or the user's own; None where there are none."""
     if name in NAMED:
         parts = split_files(name, split)
         return parts and PairFiles(f"corpus {name!r}", *parts)
     setting = f"corpus.{split}_source"
+    source, target = (getattr(corpus, f"{split}_{side}") for side in ("source", "target"))
     if source is None and target is not None:
         raise UsageError(f"corpus.{split}_target is set without --set {setting}=FILE; give both")
     return source and _checked(PairFiles(setting, source, target))

@@ -18,7 +18,7 @@ from random import Random
 
 from ..settings.concerns import CorpusSettings, span_label
 from ..settings.errors import UserError, counted
-from .files import PairFiles, given_test_files, given_valid_files, read_pairs, training_files
+from .files import PairFiles, given_files, given_test_files, read_pairs, training_files
 from .pair import Link, Pairs, SentencePair, Splits, by_bucket, reverse_pair, sources
 from .vocabulary import tokenize
 
@@ -63,18 +63,14 @@ def split_files(corpus: CorpusSettings, edges: tuple[int, ...]) -> Splits:
             "give more text, other lengths or another test set"
         )
     train = sample(left, corpus.train_pairs, f"{corpus.seed}:train")
-    shared = "taken out of training: their source is in the"
-    notes += (
-        *test_notes,
-        *joining_notes,
-        *_note(len(pairs) - len(disjoint), "pair", f"{shared} test set"),
-        *_note(len(fitting) - len(left), "pair", f"{shared} validation set"),
-        *_note(
-            len(disjoint) - len(fitting), "pair", f"outside {words} words taken out of training"
-        ),
-        *valid_notes,
-        *_fewer(len(train), len(left), "training pairs kept (train_pairs)"),
-    )
+    notes += test_notes + joining_notes
+    for taken, reason in (
+        (len(pairs) - len(disjoint), "taken out of training: their source is in the test set"),
+        (len(fitting) - len(left), "taken out of training: their source is in the validation set"),
+        (len(disjoint) - len(fitting), f"outside {words} words taken out of training"),
+    ):
+        notes += _note(taken, "pair", reason)
+    notes += valid_notes + _fewer(len(train), len(left), "training pairs kept (train_pairs)")
     return Splits(train, valid, test, notes)
 
 
@@ -106,7 +102,8 @@ def _validation(
     corpus: CorpusSettings, fitting: Pairs, tested: frozenset[str], span: range
 ) -> tuple[Pairs, Notes]:
     """Some of a given set, without what is tested on, else a part of the training text; notes."""
-    files, count, seed = given_valid_files(corpus), corpus.valid_pairs, f"{corpus.seed}:valid"
+    files, count = given_files(corpus, "valid", corpus.name), corpus.valid_pairs
+    seed = f"{corpus.seed}:valid"
     if files is None:
         valid = split_off(fitting, count, seed)
         nearer = (NEARER,) if corpus.test or corpus.test_source else ()
@@ -115,19 +112,13 @@ def _validation(
     disjoint = [pair for pair in given if pair.source not in tested]
     of_length = tuple(pair for pair in disjoint if pair.words in span)
     valid, different = split_off(of_length, count, seed, part=1), len(sources(of_length))
-    return valid, (
-        *notes,
-        *_note(
-            len(given) - len(disjoint), "validation pair", "dropped: their source is in the test"
-        ),
-        *_note(
-            len(disjoint) - len(of_length),
-            "validation pair",
-            f"outside {span_label(span[0], span[-1])} words dropped",
-        ),
-        *_note(len(of_length) - different, "validation pair", "of a repeated source dropped"),
-        *_fewer(len(valid), different, "validation pairs kept (valid_pairs)"),
-    )
+    for dropped, reason in (
+        (len(given) - len(disjoint), "dropped: their source is in the test"),
+        (len(disjoint) - len(of_length), f"outside {span_label(span[0], span[-1])} words dropped"),
+        (len(of_length) - different, "of a repeated source dropped"),
+    ):
+        notes += _note(dropped, "validation pair", reason)
+    return valid, notes + _fewer(len(valid), different, "validation pairs kept (valid_pairs)")
 
 
 def split_off(

@@ -2,14 +2,15 @@
 
 import gzip
 import os
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from seq2seq_bottleneck.corpus.files import (
     PairFiles,
+    given_files,
     given_test_files,
-    given_valid_files,
     read_lines,
     read_pairs,
     training_files,
@@ -161,10 +162,7 @@ def test_sides_that_do_not_go_together(tmp_path: Path):
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        (
-            {},
-            r"source is not set; give --set corpus\.source=FILE and --set corpus\.target=FILE,",
-        ),
+        ({}, r"source is not set; give --set corpus\.source=FILE and --set corpus\.target=FILE,"),
         ({"source": "a"}, r"^corpus\.source is set without --set corpus\.target=FILE; give both"),
         ({"target": "a"}, r"corpus\.source is not set"),
         ({"source": "a.tsv", "target": "b"}, r"'a\.tsv' is a \.tsv and holds both sides; leave"),
@@ -176,10 +174,11 @@ def test_sides_that_do_not_go_together(tmp_path: Path):
     ],
 )
 def test_files_go_together(given: dict[str, str], message: str):
-    side = next(iter(given), "")
-    files = {"test": given_test_files, "vali": given_valid_files}.get(side[:4], training_files)
+    split, read = next(iter(given), "").partition("_")[0], training_files
+    if split in ("test", "valid"):
+        read = partial(given_files, split=split, name="files")
     with pytest.raises(UsageError, match=message):
-        files(CorpusSettings(name="files", **given))
+        read(CorpusSettings(name="files", **given))
 
 
 def test_files_of_the_settings():

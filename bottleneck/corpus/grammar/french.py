@@ -302,11 +302,7 @@ def join(items: list[Item]) -> tuple[list[str], list[Links]]:
     sources: list[Links] = []
     right = right_form = ""
     for form, links in reversed(items):
-        if (
-            form in ("de", "à")
-            and right == right_form
-            and (merged := _CONTRACTED.get((form, right)))
-        ):
+        if right == right_form and (merged := _CONTRACTED.get((form, right))):
             tokens[-1] = right = right_form = merged
             if links != sources[-1]:
                 sources[-1] = links + sources[-1]
