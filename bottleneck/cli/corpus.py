@@ -117,7 +117,7 @@ def show(
     With corpus.tokens=subwords also the pieces that they are read in.
     """
     from ..corpus.corpus import load_corpus
-    from ..corpus.tokens import plain, tokenize
+    from ..corpus.vocabulary import plain, tokenize
 
     settings = options.resolve_settings(preset, assignments, options.corpus_values(locals()))
     subwords = settings.corpus.tokens == "subwords"

@@ -19,16 +19,8 @@ from .pair import SentencePair
 from .vocabulary import EOS, PAD, Vocabulary
 
 Result = TypeVar("Result")
-FEWEST_BATCHES = 4
-"""Batches that a class to train on fills at least: it fills its last batch up by repeating
-sentences, and odd ones are not to be seen much more often than others."""
 MULTIPLE = 2
 """Padded lengths to train on are a multiple of this, so that near lengths share a shape."""
-STEP = 16
-"""Evaluation's padded lengths are multiples of this: padding costs little there, compiling more."""
-ALONE = 256
-"""Tokens on either side above which a sentence is evaluated alone: one such line in a batch would
-have all the others computed at its length."""
 
 
 class EncodedPairs(NamedTuple):
@@ -71,11 +63,8 @@ class EvaluationBatch(NamedTuple):
     rows: Int[np.ndarray, "real"]
 
 
-class Place(NamedTuple):
-    """What an update trains on: members of one shape class, counted within the class."""
-
-    shape: int
-    members: Int[np.ndarray, "batch"]
+Plan = tuple[tuple[int, Int[np.ndarray, "batch"]], ...]
+"""Of each batch the number of its shape class and its members, counted within the class."""
 
 
 class ShapeClass(NamedTuple):
@@ -123,20 +112,17 @@ def shape_classes(
     # cost[i, j]: padded places of a class from key i to key j, infinite where it is too small.
     cost = np.full((len(keys), len(keys)), np.inf)
     for first in range(len(keys)):
-        places = round_up(np.maximum.accumulate(longest[:, first:], axis=1)).sum(axis=0)
-        places = np.cumsum(counts[first:]) * places
+        padded = np.maximum.accumulate(longest[:, first:], axis=1)
+        places = (-(-padded // MULTIPLE) * MULTIPLE).sum(axis=0) * np.cumsum(counts[first:])
         cost[first, first:] = np.where(np.cumsum(totals[first:]) >= smallest, places, np.inf)
     groups = max(1, min(groups, int(counted.sum()) // smallest, len(keys)))
     number = np.searchsorted(np.array(_cuts(cost, groups), dtype=np.int64), key)
-    members = [np.flatnonzero(number == chosen) for chosen in range(int(number.max()) + 1)]
-    return tuple(
-        ShapeClass(rows, *map(int, round_up(lengths[:, rows].max(axis=1)))) for rows in members
-    )
-
-
-def round_up(length: Int[np.ndarray, "*shape"]) -> Int[np.ndarray, "*shape"]:
-    """The next multiple of ``MULTIPLE``."""
-    return -(-length // MULTIPLE) * MULTIPLE
+    classes = []
+    for chosen in range(int(number.max()) + 1):
+        rows = np.flatnonzero(number == chosen)
+        padded = -(-lengths[:, rows].max(axis=1) // MULTIPLE) * MULTIPLE
+        classes.append(ShapeClass(rows, *padded.tolist()))
+    return tuple(classes)
 
 
 def _cuts(cost: Float[np.ndarray, "key key"], groups: int) -> list[int]:
@@ -180,50 +166,37 @@ class TrainingBatches:
     classes: tuple[Batch, ...]
     batch_sizes: tuple[int, ...]
     seed: int
-    _plans: dict[int, tuple[Place, ...]] = field(default_factory=dict, init=False, repr=False)
+    _plans: dict[int, Plan] = field(default_factory=dict, init=False, repr=False)
     """The plan of the epoch that was asked for last, by its number."""
-
-    @property
-    def sizes(self) -> tuple[int, ...]:
-        """How many sentences each class holds."""
-        return tuple(len(item.source) for item in self.classes)
-
-    @property
-    def shapes(self) -> tuple[tuple[int, int], ...]:
-        """Padded source and target length of each class."""
-        return tuple((item.source.shape[1], item.target.shape[1]) for item in self.classes)
 
     @property
     def updates_per_epoch(self) -> int:
         """Batches that visit every sentence at least once."""
-        return sum(-(-n // size) for n, size in zip(self.sizes, self.batch_sizes, strict=True))
+        sizes = zip(self.classes, self.batch_sizes, strict=True)
+        return sum(-(-len(item.source) // size) for item, size in sizes)
 
-    def place(self, update: int) -> Place:
-        """Which class and which of its members update k (from 0) trains on."""
+    def batch(self, update: int) -> Batch:
+        """The batch of update k (from 0)."""
         epoch, within = divmod(update, self.updates_per_epoch)
         if epoch not in self._plans:
             self._plans.clear()
             self._plans[epoch] = self.epoch_plan(epoch)
-        return self._plans[epoch][within]
-
-    def batch(self, update: int) -> Batch:
-        """The batch of update k (from 0)."""
-        shape, members = self.place(update)
+        shape, members = self._plans[epoch][within]
         return self.classes[shape].take(members)
 
-    def epoch_plan(self, epoch: int) -> tuple[Place, ...]:
+    def epoch_plan(self, epoch: int) -> Plan:
         """The batches of an epoch: shapes in an order of the epoch, members in one of the seed."""
-        members = np.random.default_rng([self.seed % 2**64, epoch])
+        random = np.random.default_rng([self.seed % 2**64, epoch])
         batches = []
-        for size, batch_size in zip(self.sizes, self.batch_sizes, strict=True):
+        for item, batch_size in zip(self.classes, self.batch_sizes, strict=True):
             # Shuffled and cut into full batches; the first members fill up the last.
-            count = -(-size // batch_size)
-            shuffled = np.resize(members.permutation(size), count * batch_size)
+            count = -(-len(item.source) // batch_size)
+            shuffled = np.resize(random.permutation(len(item.source)), count * batch_size)
             batches.append(shuffled.reshape(count, batch_size))
         shapes = np.repeat(np.arange(len(batches)), [len(cut) for cut in batches])
         turns = [iter(cut) for cut in batches]
         order = np.random.default_rng(epoch).permutation(shapes)
-        return tuple(Place(int(shape), next(turns[shape])) for shape in order)
+        return tuple((int(shape), next(turns[shape])) for shape in order)
 
 
 def training_batches(
@@ -241,7 +214,9 @@ def training_batches(
     """
     lengths = (pairs.source_lengths, pairs.target_lengths)
     sizes = None if batch_tokens is None else lengths[1]
-    shapes = shape_classes(*lengths, groups, FEWEST_BATCHES * (batch_tokens or batch_size), sizes)
+    # A class fills its last batch up by repeating sentences: at least four batches, or odd
+    # sentences would be seen much more often than others.
+    shapes = shape_classes(*lengths, groups, 4 * (batch_tokens or batch_size), sizes)
     classes = tuple(pad_class(pairs, item) for item in shapes)
     if batch_tokens is None:
         return TrainingBatches(classes, (batch_size,) * len(classes), seed)
@@ -252,18 +227,19 @@ def training_batches(
 def evaluation_batches(pairs: EncodedPairs, batch_size: int) -> list[EvaluationBatch]:
     """Every sentence once, in full batches, the shortest first, the longest ones alone.
 
-    Both sides of a batch have one padded length, a multiple of ``STEP``, so that all corpora are
-    evaluated in the same few shapes.
+    Both sides of a batch have one padded length, a multiple of 16, so that all corpora are
+    evaluated in the same few shapes: padding costs little here, compiling more. A sentence above
+    256 tokens on either side is alone: it would have the others computed at its length.
     """
     longest = np.maximum(pairs.source_lengths, pairs.target_lengths)
     order = np.argsort(longest, kind="stable")
-    together = order[longest[order] <= ALONE]
+    together = order[longest[order] <= 256]
     batches = []
     for cut in range(0, len(together), batch_size):
         rows = together[cut : cut + batch_size]
         # The last row is repeated up to a full batch.
         filled = np.concatenate([rows, np.repeat(rows[-1:], batch_size - len(rows))])
-        length = -(-int(longest[rows].max()) // STEP) * STEP
+        length = -(-int(longest[rows].max()) // 16) * 16
         batches.append(EvaluationBatch(pad_class(pairs, ShapeClass(filled, length, length)), rows))
     for row in order[len(together) :]:
         # Lengths are powers of two, so that such shapes are few.

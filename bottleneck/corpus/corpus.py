@@ -9,14 +9,11 @@ from typing import NamedTuple
 
 from ..settings.concerns import NAMED, CorpusSettings
 from ..settings.errors import UsageError, UserError, counted
-from .drawing import Copying, Reversed, draw_splits
-from .drawn_cache import cached_splits
-from .joining import chained
+from .drawing import Copying, Reversed, cached_splits, draw_splits
 from .pair import Pairs, SentencePair, Splits, by_bucket
-from .splitting import split_files
+from .splitting import chained, split_files
 from .subwords import learn_subwords
-from .tokens import tokenize
-from .vocabulary import Vocabulary, build_vocabulary
+from .vocabulary import Vocabulary, build_vocabulary, tokenize
 
 REAL = ("files", *NAMED)
 """Corpora of real text: their lengths and case are what people wrote."""
@@ -49,8 +46,7 @@ class Corpus:
     @cached_property
     def near_copies(self) -> list[tuple[int, int]]:
         """`near_copies` of the test set's sources in training."""
-        test, train = self.test, self.train
-        return near_copies([pair.source for pair in test], (pair.source for pair in train))
+        return near_copies([p.source for p in self.test], (p.source for p in self.train))
 
     @property
     def splits(self) -> dict[str, Pairs]:
@@ -73,11 +69,10 @@ class SplitRow(NamedTuple):
 
 
 class Description(NamedTuple):
-    """What a corpus holds; vocabulary sizes are without the special tokens.
+    """What a corpus holds; vocabulary sizes are without the special tokens, other facts shares.
 
-    ``..._unknown`` are the shares, 0 to 1, of the test set's tokens that are in no vocabulary.
-    ``near_copies`` is the share of the test set's source 5-grams that training holds, None where it
-    has none.
+    Those are of the test set's tokens in no vocabulary, and of its source 5-grams that training
+    holds, None where it has none.
     """
 
     rows: tuple[SplitRow, ...]
@@ -146,7 +141,7 @@ def fingerprint(splits: Splits, reverse: bool = False) -> str:
     Bits stay out: their last digit may differ between machines.
     """
     digest = sha256(b"reversed\n" if reverse else b"")
-    for name, pairs in zip(Splits._fields, splits[:3], strict=False):
+    for name, pairs in zip(("train", "valid", "test"), splits[:3], strict=True):
         digest.update(f"{name}\t{len(pairs)}\n".encode())
         for pair in pairs:
             digest.update(f"{pair.source}\t{pair.target}\t{pair.links}\n".encode())
@@ -154,18 +149,12 @@ def fingerprint(splits: Splits, reverse: bool = False) -> str:
 
 
 def _notes(splits: Splits, corpus: CorpusSettings, edges: tuple[int, ...]) -> tuple[str, ...]:
-    """Notes on test sentences in no bucket or longer than any trained on; of real text, on more.
-
-    That is how long the training sentences are, by the test's buckets, and their case.
-    """
-    longest = corpus.longest_trained
+    """Notes on test sentences that are special, and on the lengths and the case of real text."""
+    longest, notes = corpus.longest_trained, []
     setting = "max_words" if corpus.train_max_words is None else "train_max_words"
-    outside = sum(pair.words < edges[0] for pair in splits.test)
-    longer = sum(pair.words > longest for pair in splits.test)
-    notes = []
-    if outside:
+    if outside := sum(pair.words < edges[0] for pair in splits.test):
         notes.append(f"{counted(outside, 'test sentence')} under {edges[0]} words, in no bucket")
-    if longer:
+    if longer := sum(pair.words > longest for pair in splits.test):
         notes.append(f"{counted(longer, 'test sentence')} longer than corpus.{setting}={longest}")
     if corpus.name in REAL:
         groups = by_bucket(splits.train, edges)
@@ -183,22 +172,19 @@ def describe(corpus: Corpus, edges: tuple[int, ...]) -> Description:
 
     One row per bucket, the sentences below every bucket first; empty buckets have their row.
     """
-
-    def mean(values: list[float] | list[int]) -> float | None:
-        return fmean(values) if values else None
-
     source, target = corpus.source_vocabulary, corpus.target_vocabulary
     rows = [
         SplitRow(
             split=name,
             bucket=label,
             pairs=len(group),
-            source_words=mean([pair.words for pair in group]),
-            target_tokens=mean([len(target.pieces(pair.target)) for pair in group]),
-            bits=mean([pair.bits for pair in group if pair.bits is not None]),
+            source_words=fmean(pair.words for pair in group) if group else None,
+            target_tokens=fmean(len(target.pieces(p.target)) for p in group) if group else None,
+            bits=fmean(bits) if bits else None,
         )
         for name, pairs in corpus.splits.items()
         for label, group in by_bucket(pairs, edges).items()
+        for bits in [[pair.bits for pair in group if pair.bits is not None]]
     ]
     return Description(
         tuple(rows),
@@ -218,24 +204,24 @@ def learn_vocabularies(
 
     Raises UserError as `learn_subwords`.
     """
-
-    def learn(side: str, size: int) -> Vocabulary:
+    vocabularies = []
+    for side in ("source", "target"):
         texts = (getattr(pair, side) for pair in train)
+        size = getattr(corpus, f"{side}_vocabulary")
         if corpus.tokens == "words":
-            return build_vocabulary(map(tokenize, texts), size)
-        subwords = learn_subwords(texts, size, f"corpus.{side}_vocabulary")
-        return Vocabulary(subwords.tokens, subwords)
-
-    return learn("source", corpus.source_vocabulary), learn("target", corpus.target_vocabulary)
+            vocabularies.append(build_vocabulary(map(tokenize, texts), size))
+        else:
+            subwords = learn_subwords(texts, size, f"corpus.{side}_vocabulary")
+            vocabularies.append(Vocabulary(subwords.tokens, subwords))
+    return vocabularies[0], vocabularies[1]
 
 
 def near_copies(test: Sequence[str], train: Iterable[str]) -> list[tuple[int, int]]:
-    """How near test sentences are to training ones: of each, its 5-grams found there, and all.
+    """Of each test source its 5-grams of word tokens that some training source has, and all.
 
-    Counted are the 5-grams of word tokens of each test source, and those of them that some training
-    source has as well: text of laws or of a grammar repeats its phrases, and what was seen in
-    training is translated better than what was not. A sentence under five tokens has none. Memory
-    goes with the test set alone; training text is read through once.
+    Text of laws or of a grammar repeats its phrases, and what was seen in training is translated
+    better than what was not. A sentence under five tokens has none. Memory goes with the test set
+    alone; training text is read through once.
     """
 
     def grams(text: str) -> Iterable[tuple[str, ...]]:

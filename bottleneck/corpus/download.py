@@ -13,6 +13,7 @@ import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from importlib.resources import files
+from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
@@ -23,8 +24,6 @@ from ..settings.machine import cache_root
 SOURCE = "SOURCE.json"
 SIDES = ("en", "fr")
 """Languages of the two files of a split, English first."""
-# manythings.org refuses the names of libraries.
-AGENT = "Mozilla/5.0 (compatible; seq2seq-bottleneck)"
 DAMAGED = (
     *(FileNotFoundError, ValueError),  # no such member; another sha256, sides of unequal length
     *(EOFError, gzip.BadGzipFile, zlib.error, tarfile.TarError, zipfile.BadZipFile),
@@ -44,8 +43,12 @@ class NamedCorpus(NamedTuple):
     splits: Mapping[str, Sequence[str]]
 
 
-_TEXT = files(__package__).joinpath("corpora.toml").read_text("utf8")
-CORPORA = {name: NamedCorpus(**fields) for name, fields in tomllib.loads(_TEXT).items()}
+CORPORA = {
+    name: NamedCorpus(**fields)
+    for name, fields in tomllib.loads(
+        files(__package__).joinpath("corpora.toml").read_text("utf8")
+    ).items()
+}
 """Every corpus of ``settings.concerns.NAMED``."""
 
 
@@ -125,15 +128,9 @@ def fetch(
                 f"{corpus.base_url} sent a file that is damaged or is not the known one; nothing "
                 "was kept: try again later, or give any text with --corpus files"
             ) from None
-        source = {
-            "name": name,
-            "licence": corpus.licence,
-            "citation": corpus.citation,
-            "fetched": datetime.now(UTC).date().isoformat(),
-            "sources": sources,
-            "pairs": pairs,
-            "limit": limit,
-        }
+        about = {"name": name, "licence": corpus.licence, "citation": corpus.citation}
+        date = datetime.now(UTC).date().isoformat()
+        source = about | {"fetched": date, "sources": sources, "pairs": pairs, "limit": limit}
         (text / SOURCE).write_text(json.dumps(source, indent=1) + "\n", encoding="utf8")
         if folder.exists():
             folder.rename(Path(temporary, "old"))
@@ -150,9 +147,10 @@ def _download(
     pooch.get_logger().setLevel("WARNING")
     registry = {file: known or None for file, known in corpus.files.items()}
     host = pooch.create(folder, corpus.base_url, registry=registry)
-    headers = {"User-Agent": AGENT, "Accept-Encoding": "identity"}
-    texts = [text for split in corpus.splits.values() for text in split]
-    unpack = {".zip": pooch.Unzip, ".tgz": pooch.Untar}
+    # manythings.org refuses the names of libraries.
+    agent = "Mozilla/5.0 (compatible; seq2seq-bottleneck)"
+    headers = {"User-Agent": agent, "Accept-Encoding": "identity"}
+    texts, unpack = [*chain(*corpus.splits.values())], {".zip": pooch.Unzip, ".tgz": pooch.Untar}
     for file in corpus.files:
         bar, kind = make_bar(file), unpack.get(Path(file).suffix)
         load = pooch.HTTPDownloader(bar, chunk_size=1 << 16, timeout=30, headers=headers)

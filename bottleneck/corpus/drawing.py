@@ -1,27 +1,45 @@
-"""Drawing sentence pairs from a language whose probabilities are known.
+"""Drawing sentence pairs from a language whose probabilities are known, and keeping what was drawn.
 
 Only ``Random.random()`` is used, seeded by strings, so that the sentences are the same on every
 machine and Python version.
+
+Drawn corpora are kept on this machine: reading one takes a twentieth of the time of drawing it. A
+file is JSON under gzip, whose check sum tells damage: a list of pairs for each split, and the
+notes. Its name is a hash of all that the pairs depend on, this package's code included. A file that
+is damaged or cannot be written is as none: the corpus is drawn. Processes that want the same new
+corpus at the same time draw it each.
 """
 
+import gzip
+import json
+import os
 import sys
+import zlib
 from bisect import bisect
 from collections.abc import Callable, Container, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from hashlib import sha256
 from itertools import accumulate
 from math import fsum, log2
+from pathlib import Path
 from random import Random
 from typing import Protocol, runtime_checkable
 from weakref import WeakKeyDictionary
 
-from ..settings.buckets import span_label
-from ..settings.concerns import CorpusSettings
+from ..settings.concerns import FILES, CorpusSettings, span_label
 from ..settings.errors import UsageError, UserError
-from .joining import Join, join_test, side_by_side, within_test
+from ..settings.files import write_bytes
+from ..settings.machine import cache_root
 from .pair import Pairs, SentencePair, Splits, reverse_pair, sources
+from .splitting import Join, join_test, side_by_side, within_test
 
 TRIES = 10_000
 """Draws in a row that may give nothing new before the language counts as exhausted."""
+KEPT = range(5_000, 1_000_001)
+"""Training pairs worth a file: fewer are drawn in a second, more take too much room."""
+MOST_BYTES = 500_000_000
+"""Of all files together; those that were not read for the longest time make room."""
 
 
 @runtime_checkable  # so that beartype can check it in tests
@@ -38,24 +56,24 @@ class SentenceSource(Protocol):
         """Draw a pair with this many source words; its bits are those given the length."""
 
     def weight(self, words: int) -> float:
-        """How common this length is, up to a constant; 0 where there is no such sentence."""
+        """How common this length is, up to a constant; 0 where there is no such sentence.
+
+        Unless a language says something else, every length is equally common.
+        """
+        return float(self.shortest <= words <= self.longest)
 
 
 @dataclass(frozen=True)
-class Copying:
+class Copying(SentenceSource):
     """The copying corpus: random words ``w0`` to ``w{vocabulary - 1}``; the target is the source.
 
     Words are equally probable and independent, so that a sentence of n words of V possible ones has
-    exactly n log2 V bits: the plainest load for a fixed context. Every length is equally common.
+    exactly n log2 V bits: the plainest load for a fixed context.
     """
 
     vocabulary: int
     shortest: int = 1
     longest: int = sys.maxsize
-
-    def weight(self, words: int) -> float:
-        """1 for every length."""
-        return float(self.shortest <= words <= self.longest)
 
     def draw(self, random: Random, words: int) -> SentencePair:
         """Draw a sentence of this many words, n log2 V bits, linked word by word to itself."""
@@ -64,23 +82,18 @@ class Copying:
         return SentencePair(text, text, links, words * log2(self.vocabulary))
 
 
-class Reversed:
+class Reversed(SentenceSource):
     """A language drawn by the length of its translations, which are the sources.
 
     A length of the original is drawn, evenly from those near the one that is wanted, then a
     sentence of it, until a translation has that length. What came at other lengths is kept for
-    later draws with the same ``Random``. How common a translation's length is, is not known: every
-    length counts as equally common.
+    later draws with the same ``Random``. How common a translation's length is, is not known.
     """
 
     def __init__(self, language: SentenceSource) -> None:
         self.language = language
         self.shortest, self.longest = language.shortest, language.longest
         self._spare: WeakKeyDictionary[Random, dict[int, list[SentencePair]]] = WeakKeyDictionary()
-
-    def weight(self, words: int) -> float:
-        """1 for every length."""
-        return float(self.shortest <= words <= self.longest)
 
     def draw(self, random: Random, words: int) -> SentencePair:
         """Draw a pair, without bits, whose source, the translation, has this many words.
@@ -121,31 +134,28 @@ def draw_splits(
     is drawn for the test set outside ``test_min_words`` to ``test_max_words`` is in none either.
     Raises UsageError for lengths that the language cannot draw.
     """
+    least, most, trained = corpus.min_words, corpus.max_words, corpus.longest_trained
     advice = f"sentence of corpus {corpus.name!r}; give"
-    if corpus.min_words < source.shortest:
-        problem = f"corpus.min_words={corpus.min_words} is below the shortest"
+    if least < source.shortest:
+        problem = f"corpus.min_words={least} is below the shortest"
         raise UsageError(f"{problem} {advice} {source.shortest} or more")
-    if corpus.max_words > source.longest:
-        problem = f"corpus.max_words={corpus.max_words} is above the longest"
+    if most > source.longest:
+        problem = f"corpus.max_words={most} is above the longest"
         raise UsageError(f"{problem} {advice} {source.longest} or less")
-
-    def probabilities(longest: int) -> dict[int, float]:
-        span = corpus.min_words, longest
-        return length_probabilities(corpus.lengths, *span, edges, source.weight)
-
-    def stratified(count: int, longest: int, split: str, exclude: frozenset[str]) -> Pairs:
-        chances, groups = probabilities(longest), length_groups(corpus.min_words, longest, edges)
-        return draw_stratified(source, count, chances, groups, f"{corpus.seed}:{split}", exclude)
-
-    drawn = stratified(corpus.test_pairs, corpus.max_words, "test", held_out)
+    chances, trained_chances = (
+        length_probabilities(corpus.lengths, least, longest, edges, source.weight)
+        for longest in (most, trained)
+    )
+    groups, seed = length_groups(least, most, edges), f"{corpus.seed}:test"
+    drawn = draw_stratified(source, corpus.test_pairs, chances, groups, seed, held_out)
     parts, notes = within_test(drawn, corpus)
     test, joining_notes = join_test(parts, corpus, edges, join)
     taken = held_out | sources(drawn) | sources(test)
-    valid = stratified(corpus.valid_pairs, corpus.longest_trained, "valid", taken)
+    groups, seed = length_groups(least, trained, edges), f"{corpus.seed}:valid"
+    valid = draw_stratified(source, corpus.valid_pairs, trained_chances, groups, seed, taken)
     taken |= sources(valid)
-    chances = probabilities(corpus.longest_trained)
     random = Random(f"{corpus.seed}:train")
-    train = draw_pairs(source, corpus.train_pairs, chances, random, exclude=taken)
+    train = draw_pairs(source, corpus.train_pairs, trained_chances, random, exclude=taken)
     return Splits(train, valid, test, notes + joining_notes)
 
 
@@ -162,8 +172,8 @@ def draw_stratified(
     Every group has a seed of its own, so that a group's sentences stay the same when the others
     change.
     """
-    filled = [[words for words in group if words in probabilities] for group in groups]
-    filled = [group for group in filled if group]
+    drawable = ([words for words in group if words in probabilities] for group in groups)
+    filled = list(filter(None, drawable))
     masses = [fsum(probabilities[words] for words in group) for group in filled]
     drawn: list[SentencePair] = []
     for group, part in zip(filled, shares(count, masses), strict=True):
@@ -270,3 +280,50 @@ def shares(count: int, masses: list[float]) -> list[int]:
     for place in by_remainder[: count - sum(parts)]:
         parts[place] += 1
     return parts
+
+
+# Drawn corpora on this machine.
+
+
+def cached_splits(
+    corpus: CorpusSettings, edges: tuple[int, ...], draw: Callable[[], Splits]
+) -> Splits:
+    """The splits from their file or, where there is none, drawn and written to it."""
+    path = cache_file(corpus, edges)
+    if path is None or corpus.train_pairs not in KEPT:
+        return draw()
+    with suppress(OSError, EOFError, zlib.error, ValueError):
+        *splits, notes = json.loads(gzip.decompress(path.read_bytes()))
+        train, valid, test = (
+            tuple(
+                SentencePair(source, target, tuple(map(tuple, links)), bits)
+                for source, target, links, bits in pairs
+            )
+            for pairs in splits
+        )
+        with suppress(OSError):
+            os.utime(path)
+        return Splits(train, valid, test, tuple(notes))
+    splits = draw()
+    rows = [[(p.source, p.target, p.links, p.bits) for p in pairs] for pairs in splits[:3]]
+    content = json.dumps([*rows, splits.notes], ensure_ascii=False, separators=(",", ":")).encode()
+    with suppress(OSError, UserError):  # no room or no right to write there
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_bytes(path, gzip.compress(content, 1, mtime=0))
+        total = 0
+        for file in sorted(path.parent.glob("*.gz"), key=os.path.getmtime, reverse=True):
+            total += file.stat().st_size
+            if total > MOST_BYTES:
+                file.unlink(missing_ok=True)
+    return splits
+
+
+def cache_file(corpus: CorpusSettings, edges: tuple[int, ...]) -> Path | None:
+    """Where a drawn corpus is kept; None where nothing is."""
+    root = cache_root()
+    later = {"test", "tokens", "source_vocabulary", "target_vocabulary", "lowercase", *FILES}
+    digest = sha256(f"{corpus.model_dump_json(exclude=later)} {edges}".encode())
+    for path in sorted(Path(__file__).parent.rglob("*")):
+        if path.suffix in (".py", ".toml", ".txt"):
+            digest.update(path.read_bytes())
+    return root and root / "drawn" / f"{digest.hexdigest()[:16]}.json.gz"

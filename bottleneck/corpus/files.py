@@ -34,13 +34,6 @@ class PairFiles(NamedTuple):
         return self.setting.replace("source", "target")
 
 
-class PairsRead(NamedTuple):
-    """Pairs in the order of the file, and how many lines were dropped for an empty side."""
-
-    pairs: list[SentencePair]
-    blank: int
-
-
 def training_files(corpus: CorpusSettings) -> PairFiles:
     """The files to train on; the user's own are checked to be given together.
 
@@ -53,7 +46,7 @@ def training_files(corpus: CorpusSettings) -> PairFiles:
             "corpus.name is 'files' but corpus.source is not set; give --set corpus.source=FILE "
             "and --set corpus.target=FILE, or one .tsv file as the source"
         )
-    return _checked("corpus.source", corpus.source, corpus.target)
+    return _checked(PairFiles("corpus.source", corpus.source, corpus.target))
 
 
 def given_test_files(corpus: CorpusSettings) -> PairFiles | None:
@@ -70,31 +63,27 @@ def given_test_files(corpus: CorpusSettings) -> PairFiles | None:
             f"no corpus {corpus.test!r} to test on{did_you_mean(corpus.test, NAMED)}; another test "
             "set is two files: --test-source FILE --test-target FILE"
         )
-    return _given(corpus.test or corpus.name, "test", corpus.test_source, corpus.test_target)
+    return given_files(corpus, "test", corpus.test or corpus.name)
 
 
-def given_valid_files(corpus: CorpusSettings) -> PairFiles | None:
-    """The validation set that is given, or a named corpus has; None where it is to be split off.
+def given_files(corpus: CorpusSettings, split: str, name: str) -> PairFiles | None:
+    """A split of the corpus of this name or the user's own; None where it is to be split off.
 
     Raises UsageError for half a one.
     """
-    return _given(corpus.name, "valid", corpus.valid_source, corpus.valid_target)
-
-
-def _given(name: str, split: str, source: str | None, target: str | None) -> PairFiles | None:
-    """The files of a split, of a named corpus or the user's own; None where there are none."""
     if name in NAMED:
         parts = split_files(name, split)
         return parts and PairFiles(f"corpus {name!r}", *parts)
     setting = f"corpus.{split}_source"
+    source, target = (getattr(corpus, f"{split}_{side}") for side in ("source", "target"))
     if source is None and target is not None:
         raise UsageError(f"corpus.{split}_target is set without --set {setting}=FILE; give both")
-    return source and _checked(setting, source, target)
+    return source and _checked(PairFiles(setting, source, target))
 
 
-def _checked(setting: str, source: str, target: str | None) -> PairFiles:
+def _checked(files: PairFiles) -> PairFiles:
     """Refuse a source without its target, a target beside two columns, and what is read once."""
-    files = PairFiles(setting, source, target)
+    setting, source, target = files
     both_sides = source.lower().endswith((".tsv", ".tsv.gz"))
     if both_sides and target is not None:
         raise UsageError(
@@ -115,8 +104,8 @@ def _checked(setting: str, source: str, target: str | None) -> PairFiles:
     return files
 
 
-def read_pairs(files: PairFiles, lowercase: bool) -> PairsRead:
-    """Read the pairs in the order of the file; those with an empty side are dropped and counted.
+def read_pairs(files: PairFiles, lowercase: bool) -> tuple[list[SentencePair], int]:
+    """The pairs in the order of the file, and how many were dropped for an empty side.
 
     Raises UserError for files of unequal lengths, a line without two columns, and as `read_lines`.
     """
@@ -141,7 +130,7 @@ def read_pairs(files: PairFiles, lowercase: bool) -> PairsRead:
                 )
     folded = (SentencePair(*(" ".join(side.split()) for side in row)) for row in rows)
     pairs = [pair for pair in folded if pair.source and pair.target]
-    return PairsRead(pairs, len(rows) - len(pairs))
+    return pairs, len(rows) - len(pairs)
 
 
 def read_lines(path: str, setting: str, lowercase: bool = False) -> list[str]:
@@ -159,29 +148,16 @@ def read_lines(path: str, setting: str, lowercase: bool = False) -> list[str]:
 def lines_as_given(path: str, setting: str) -> list[str]:
     """The same lines with every character as it stands, as a score needs them; all may be blank.
 
-    Raises UserError as `read_lines`.
+    A file whose name ends in ``.gz`` is unpacked. Raises UserError as `read_lines`.
     """
     name = f"{setting} {path!r}"
-    data = _read_bytes(path, name).removeprefix(b"\xef\xbb\xbf")
-    if not data:
-        raise UserError(f"{name} is empty; give a file with one sentence per line")
-    try:
-        text = data.decode()
-    except UnicodeDecodeError as error:
-        number = data.count(b"\n", 0, error.start) + 1
-        raise UserError(f"{name} line {number} is not UTF-8; save the file as UTF-8") from None
-    return text.replace("\r\n", "\n").removesuffix("\n").split("\n")
-
-
-def _read_bytes(path: str, name: str) -> bytes:
-    """The bytes of a file, unpacked where its name ends in ``.gz``."""
     try:
         located = Path(path).expanduser()
         if is_endless(located):
             raise UserError(f"{name} is a device and not a text; name a text file")
         opened = gzip.open if path.lower().endswith(".gz") else open
         with opened(located, "rb") as file:
-            return file.read()
+            data = file.read().removeprefix(b"\xef\xbb\xbf")
     except FileNotFoundError:
         raise UserError(f"{name} does not exist; paths start at {str(Path.cwd())!r}") from None
     except IsADirectoryError:
@@ -192,3 +168,11 @@ def _read_bytes(path: str, name: str) -> bytes:
         raise UserError(f"{name} cannot be read ({error.strerror}); check its rights") from None
     except (RuntimeError, ValueError) as error:  # a home that is not known, a character of number 0
         raise UserError(f"{name} cannot be a path ({error}); write another") from None
+    if not data:
+        raise UserError(f"{name} is empty; give a file with one sentence per line")
+    try:
+        text = data.decode()
+    except UnicodeDecodeError as error:
+        number = data.count(b"\n", 0, error.start) + 1
+        raise UserError(f"{name} line {number} is not UTF-8; save the file as UTF-8") from None
+    return text.replace("\r\n", "\n").removesuffix("\n").split("\n")

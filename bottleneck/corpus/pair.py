@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from ..settings.buckets import OUTSIDE, bucket_labels, bucket_of
+from ..settings.concerns import OUTSIDE, bucket_labels, bucket_of
 
 Link = tuple[int, int]
 
@@ -13,8 +13,8 @@ Link = tuple[int, int]
 class SentencePair:
     """A source sentence and its translation.
 
-    ``links`` are the gold word alignment as (source, target) positions, 0-based, over the tokens
-    of ``tokens.tokenize``; empty where no gold is known. ``bits`` is the exact -log2 probability
+    ``links`` are the gold word alignment as (source, target) positions, 0-based, over word tokens
+    (``vocabulary.tokenize``); empty where no gold is known. ``bits`` is the exact -log2 probability
     of the pair in the language that it was drawn from, before splits were kept apart and the
     lecture's sentences held out (which matters at two words, hardly from five); ``None`` where
     that is unknown.

@@ -1,30 +1,39 @@
-"""Splitting text by source sentence, so that no test sentence was trained on.
+"""Splitting text by source sentence, so that no test sentence was trained on, and joining.
 
 What is chosen hangs on the seed and the sentences alone, not on their place in the file: two
 files that share lines make like choices.
+
+Joined sentences are the same content made longer, to tell length and content apart. Within each
+length bucket of the ordinary test set every ``joined`` sentences in a row become one, whose own
+length decides its bucket. What would be longer than ``max_words``, has too few neighbours or is in
+no bucket is left out. So with two joined and the lecture's buckets, sentences of 5-10 words make
+ones of 11-21, and 11-20 make 23-41. Training and validation stay what they are for the ordinary
+test set.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from hashlib import blake2b
 from itertools import zip_longest
 from random import Random
 
-from ..settings.buckets import span_label
-from ..settings.concerns import CorpusSettings
+from ..settings.concerns import CorpusSettings, span_label
 from ..settings.errors import UserError, counted
-from .files import PairFiles, given_test_files, given_valid_files, read_pairs, training_files
-from .joining import Notes, join_test, side_by_side, within_test
-from .pair import SentencePair, Splits, by_bucket, reverse_pair, sources
+from .files import PairFiles, given_files, given_test_files, read_pairs, training_files
+from .pair import Link, Pairs, SentencePair, Splits, by_bucket, reverse_pair, sources
+from .vocabulary import tokenize
 
 LARGEST_PART = 10
 """At most one in this many source sentences is split off: training text is to be left."""
+SHORT = f"pairs: at most 1 in {LARGEST_PART} is split off"
 NEARER = (
     "validation pairs are a random part of the training text: nearer to it than a test set of "
     "other documents, and so are their losses"
 )
 """A note for a given test set beside which no validation set was given."""
 
-Pairs = Sequence[SentencePair]
+Notes = tuple[str, ...]
+Join = Callable[[Pairs], SentencePair | None]
+"""Makes one pair of several, None where they do not go together."""
 
 
 def split_files(corpus: CorpusSettings, edges: tuple[int, ...]) -> Splits:
@@ -39,83 +48,77 @@ def split_files(corpus: CorpusSettings, edges: tuple[int, ...]) -> Splits:
     """
     pairs, notes = _read(training_files(corpus), corpus, "line")
     parts, test_notes = _test_set(corpus, pairs, edges)
-    test, joining_notes = join_test(tuple(parts), corpus, edges, side_by_side)
+    test, joining_notes = join_test(parts, corpus, edges, side_by_side)
     tested = sources(parts) | sources(test)
     disjoint = [pair for pair in pairs if pair.source not in tested]
-    fitting = _fitting(disjoint, corpus)
-    span = span_label(corpus.min_words, corpus.longest_trained)
+    span = range(corpus.min_words, corpus.longest_trained + 1)
+    fitting = tuple(pair for pair in disjoint if pair.words in span)
     valid, valid_notes = _validation(corpus, fitting, tested, span)
     validated = sources(valid)
     left = [pair for pair in fitting if pair.source not in validated]
+    words = span_label(span[0], span[-1])
     if not valid or not left:
         raise UserError(
-            f"{training_files(corpus).setting} leaves no pairs of {span} words to train on; "
+            f"{training_files(corpus).setting} leaves no pairs of {words} words to train on; "
             "give more text, other lengths or another test set"
         )
     train = sample(left, corpus.train_pairs, f"{corpus.seed}:train")
-    shared = "taken out of training: their source is in the"
-    notes += (
-        *test_notes,
-        *joining_notes,
-        *_note(len(pairs) - len(disjoint), "pair", f"{shared} test set"),
-        *_note(len(fitting) - len(left), "pair", f"{shared} validation set"),
-        *_note(len(disjoint) - len(fitting), "pair", f"outside {span} words taken out of training"),
-        *valid_notes,
-        *_capped(len(train), len(left), "training", "train_pairs"),
-    )
-    return Splits(tuple(train), tuple(valid), test, notes)
+    notes += test_notes + joining_notes
+    for taken, reason in (
+        (len(pairs) - len(disjoint), "taken out of training: their source is in the test set"),
+        (len(fitting) - len(left), "taken out of training: their source is in the validation set"),
+        (len(disjoint) - len(fitting), f"outside {words} words taken out of training"),
+    ):
+        notes += _note(taken, "pair", reason)
+    notes += valid_notes + _fewer(len(train), len(left), "training pairs kept (train_pairs)")
+    return Splits(train, valid, test, notes)
 
 
 def _read(files: PairFiles, corpus: CorpusSettings, noun: str) -> tuple[Pairs, Notes]:
     """The pairs of the files, source first, and a note on the lines that were dropped."""
     pairs, blank = read_pairs(files, corpus.lowercase)
-    if corpus.reverse_direction:
-        pairs = [reverse_pair(pair) for pair in pairs]
-    return pairs, _note(blank, noun, "with an empty side dropped")
-
-
-def _fitting(pairs: Pairs, corpus: CorpusSettings) -> Pairs:
-    """The pairs of lengths to train on."""
-    return [pair for pair in pairs if corpus.min_words <= pair.words <= corpus.longest_trained]
+    notes = _note(blank, noun, "with an empty side dropped")
+    return tuple(map(reverse_pair, pairs) if corpus.reverse_direction else pairs), notes
 
 
 def _test_set(corpus: CorpusSettings, pairs: Pairs, edges: tuple[int, ...]) -> tuple[Pairs, Notes]:
     """The given test set, or one split off, with its notes."""
     files, notes = given_test_files(corpus), ()
-    if files is None:
-        if corpus.test:  # a named corpus without a test set: what a run on it is tested on
-            other = corpus.model_copy(update={"name": corpus.test, "test": None})
-            pairs, notes = _read(training_files(other), corpus, "test line")
-        within, bound_notes = within_test(pairs, corpus)
-        test = split_off(within, corpus.test_pairs, f"{corpus.seed}:test", edges)
-        return test, notes + bound_notes + _short(len(test), corpus.test_pairs, "test")
-    given, notes = _read(files, corpus, "test line")
-    whole = list(dict.fromkeys(given))
-    notes += _note(len(given) - len(whole), "repeated test pair", "dropped")
-    test, bound_notes = within_test(whole, corpus)
-    return test, notes + bound_notes
+    if files is not None:
+        given, notes = _read(files, corpus, "test line")
+        pairs = tuple(dict.fromkeys(given))
+        notes += _note(len(given) - len(pairs), "repeated test pair", "dropped")
+    elif corpus.test:  # a named corpus without a test set: what a run on it is tested on
+        other = corpus.model_copy(update={"name": corpus.test, "test": None})
+        pairs, notes = _read(training_files(other), corpus, "test line")
+    within, bound_notes = within_test(pairs, corpus)
+    if files is not None:
+        return within, notes + bound_notes
+    test = split_off(within, corpus.test_pairs, f"{corpus.seed}:test", edges)
+    return test, notes + bound_notes + _fewer(len(test), corpus.test_pairs, f"test {SHORT}")
 
 
 def _validation(
-    corpus: CorpusSettings, fitting: Pairs, tested: frozenset[str], span: str
+    corpus: CorpusSettings, fitting: Pairs, tested: frozenset[str], span: range
 ) -> tuple[Pairs, Notes]:
     """Some of a given set, without what is tested on, else a part of the training text; notes."""
-    files, count, seed = given_valid_files(corpus), corpus.valid_pairs, f"{corpus.seed}:valid"
+    files, count = given_files(corpus, "valid", corpus.name), corpus.valid_pairs
+    seed = f"{corpus.seed}:valid"
     if files is None:
         valid = split_off(fitting, count, seed)
         nearer = (NEARER,) if corpus.test or corpus.test_source else ()
-        return valid, nearer + _short(len(valid), count, "validation")
+        return valid, nearer + _fewer(len(valid), count, f"validation {SHORT}")
     given, notes = _read(files, corpus, "validation line")
     disjoint = [pair for pair in given if pair.source not in tested]
-    of_length = _fitting(disjoint, corpus)
+    of_length = tuple(pair for pair in disjoint if pair.words in span)
     valid, different = split_off(of_length, count, seed, part=1), len(sources(of_length))
     for dropped, reason in (
         (len(given) - len(disjoint), "dropped: their source is in the test"),
-        (len(disjoint) - len(of_length), f"outside {span} words dropped"),
+        (len(disjoint) - len(of_length), f"outside {span_label(span[0], span[-1])} words dropped"),
         (len(of_length) - different, "of a repeated source dropped"),
     ):
         notes += _note(dropped, "validation pair", reason)
-    return valid, notes + _capped(len(valid), different, "validation", "valid_pairs")
+    return valid, notes + _fewer(len(valid), different, "validation pairs kept (valid_pairs)")
 
 
 def split_off(
@@ -142,14 +145,14 @@ def split_off(
     ranked = (sorted(bucket, key=rank)[: -(-len(bucket) // part)] for bucket in buckets)
     turns = [pair for turn in zip_longest(*ranked) for pair in turn if pair is not None]
     chosen = sources(turns[:count])
-    return [pair for pair in different if pair.source in chosen]
+    return tuple(pair for pair in different if pair.source in chosen)
 
 
-def sample(pairs: Pairs, count: int, seed: str) -> Pairs:
+def sample(pairs: Sequence[SentencePair], count: int, seed: str) -> Pairs:
     """Choose ``count`` pairs in the order of the file; a smaller count chooses some of the same."""
     random = Random(seed)
-    keys = [(random.random(), place) for place in range(len(pairs))]
-    return [pairs[place] for place in sorted(place for _, place in sorted(keys)[:count])]
+    keys = sorted((random.random(), place) for place in range(len(pairs)))
+    return tuple(pairs[place] for place in sorted(place for _, place in keys[:count]))
 
 
 def _note(count: int, noun: str, text: str) -> Notes:
@@ -157,13 +160,73 @@ def _note(count: int, noun: str, text: str) -> Notes:
     return (f"{counted(count, noun)} {text}",) if count else ()
 
 
-def _short(available: int, wanted: int, split: str) -> Notes:
-    """A note where a split came out smaller than asked for."""
-    text = f"{available:,} {split} pairs of {wanted:,}: at most 1 in {LARGEST_PART} is split off"
-    return (text,) if available < wanted else ()
+def _fewer(count: int, whole: int, text: str) -> Notes:
+    """A note where a split takes less than there is, or has less than was asked for."""
+    return (f"{count:,} of {whole:,} {text}",) if count < whole else ()
 
 
-def _capped(kept: int, available: int, split: str, setting: str) -> Notes:
-    """A note where a split takes less than there is."""
-    text = f"{kept:,} of {available:,} {split} pairs kept ({setting})"
-    return (text,) if kept < available else ()
+# Which sentences are tested on.
+
+
+def within_test(pairs: Pairs, corpus: CorpusSettings) -> tuple[Pairs, Notes]:
+    """The pairs of lengths to test on: all, where ``corpus`` sets no bound; a note on others."""
+    least, most = corpus.test_min_words or 1, corpus.test_max_words
+    kept = tuple(pair for pair in pairs if least <= pair.words <= (most or pair.words))
+    bounds = f"under {least}" if most is None else f"outside {span_label(least, most)}"
+    return kept, _note(len(pairs) - len(kept), "pair", f"{bounds} words left out of the test set")
+
+
+def join_test(
+    test: Pairs, corpus: CorpusSettings, edges: tuple[int, ...], join: Join
+) -> tuple[Pairs, Notes]:
+    """The test set as ``corpus.joined`` asks for it, with notes on what was joined.
+
+    Raises UserError where nothing can be joined.
+    """
+    count = corpus.joined
+    if count == 1:
+        return test, ()
+    _, *buckets = by_bucket(test, edges).values()
+    joined = []
+    for bucket in buckets:
+        for start in range(0, len(bucket) - count + 1, count):
+            parts = tuple(bucket[start : start + count])
+            pair = join(parts) if sum(part.words for part in parts) <= corpus.max_words else None
+            if pair is not None and pair.words <= corpus.max_words:
+                joined.append(pair)
+    if not joined:
+        raise UserError(
+            f"corpus.joined={count} makes no test sentence of up to {corpus.max_words} words; "
+            "lower it, or raise corpus.max_words or corpus.test_pairs"
+        )
+    left = counted(len(test) - count * len(joined), "test sentence")
+    return tuple(joined), (
+        f"{counted(len(joined), 'test sentence')} made of {count} each (corpus.joined)",
+        f"{left} not joined: too long together, in no bucket or left over",
+    )
+
+
+def side_by_side(parts: Pairs) -> SentencePair:
+    """One sentence after the other, and no bits: the text does not say where one ends."""
+    links: list[Link] = []
+    source, target = 0, 0
+    for part in parts:
+        links += [(source + ours, target + theirs) for ours, theirs in part.links]
+        source += len(tokenize(part.source))
+        target += len(tokenize(part.target))
+    texts = (" ".join(side) for side in zip(*((p.source, p.target) for p in parts), strict=True))
+    return SentencePair(*texts, tuple(links))
+
+
+def chained(
+    parse: Callable[[str], SentencePair | None], reverse: bool, parts: Pairs
+) -> SentencePair | None:
+    """The parts with ", and " between them as a grammar reads it; None if it does not.
+
+    ``reverse`` is for pairs whose source is the grammar's French. Greetings cannot be chained. The
+    bits are left out: nothing drew this sentence.
+    """
+    pair = parse(", and ".join(part.target if reverse else part.source for part in parts))
+    if pair is None:
+        return None
+    return reverse_pair(pair) if reverse else SentencePair(pair.source, pair.target, pair.links)

@@ -6,26 +6,38 @@ byte, on any machine. A piece that begins a chunk begins with ``▁``; none reac
 character that training hardly showed is spelled in bytes (``<0xC5>``), so that no text has an
 unknown piece. Text is not normalised and comes back exactly, but for white space, which is folded
 to single spaces.
+
+Gold links, IBM model 1 and word classes speak of words; attention weights and gradients are of a
+model's own tokens. Where these are finer, the weights of the pieces of a source word are added, and
+those of the pieces of a target word averaged (`by_word`): so the weights of each target word still
+add up to 1.
 """
 
 import io
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from itertools import chain
 from types import ModuleType
 from typing import Any
 
+import numpy as np
+from jaxtyping import Float
+from numpy import ndarray
+
 from ..settings.errors import UserError
-from .tokens import Tokenizer
-from .vocabulary import SPECIAL, UNKNOWN
+from .pair import Link
+from .vocabulary import SPECIAL, UNKNOWN, WORDS, Tokenizer
 
 START = "▁"
 """What the first piece of a chunk begins with; of a text's own such signs the bytes are spelled."""
 BYTES = 256
 """Pieces that are single bytes: each has one."""
+Shares = Float[ndarray, "_ _"]
+"""How much of each piece lies in each word, pieces x words: rows add up to 1. The end token is the
+last of both."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +52,16 @@ class Subwords(Tokenizer):
 
     def pieces(self, text: str) -> list[str]:
         """The pieces of every chunk, none of them unknown."""
-        return list(chain.from_iterable(map(self._cut, text.split())))
+        folded = " ".join(text.split())
+        if not folded:
+            return []
+        # sentencepiece would read its own sign as a space.
+        first, *others = folded.split(START)
+        pieces = self._processor.encode(f" {first}", out_type=str)
+        for part in others:
+            pieces += [f"<0x{byte:02X}>" for byte in START.encode()]
+            pieces += self._processor.encode(part, out_type=str)
+        return pieces
 
     def text(self, pieces: Sequence[str]) -> str:
         """Bytes put together, spaces where chunks begin; bytes that are no UTF-8 become U+FFFD."""
@@ -70,22 +91,6 @@ class Subwords(Tokenizer):
             raise ValueError("no model of sentencepiece") from None
         return processor
 
-    @cached_property
-    def _cut(self) -> Callable[[str], tuple[str, ...]]:
-        """The pieces of a chunk; text repeats its chunks."""
-        encode = self._processor.encode
-
-        @lru_cache(maxsize=2**18)
-        def cut(chunk: str) -> tuple[str, ...]:
-            first, *others = chunk.split(START)  # sentencepiece would read its own sign as a space
-            pieces = encode(f" {first}", out_type=str)
-            for part in others:
-                pieces += [f"<0x{byte:02X}>" for byte in START.encode()]
-                pieces += encode(part, out_type=str)
-            return tuple(pieces)
-
-        return cut
-
 
 def _bytes_of(piece: str) -> bytes:
     """What a piece stands for, a space before it where it begins a chunk or is unknown."""
@@ -104,14 +109,15 @@ def learn_subwords(texts: Iterable[str], size: int, setting: str) -> Subwords:
     # The most frequent chunks first, ties in string order.
     ordered = sorted(counts, key=lambda chunk: (-counts[chunk], chunk))
     model = io.BytesIO()
-    names = dict(zip(("pad", "bos", "eos", "unk"), enumerate(SPECIAL), strict=True))
+    special: dict[str, int | str] = {}
+    for place, (name, token) in enumerate(zip(("pad", "bos", "eos", "unk"), SPECIAL, strict=True)):
+        special |= {f"{name}_id": place, f"{name}_piece": token}
     try:
         _sentencepiece().SentencePieceTrainer.train(
             sentence_iterator=(f" {item.replace(START, ' ')}\t{counts[item]}" for item in ordered),
             model_writer=model,
             vocab_size=size + len(SPECIAL),
-            **{f"{name}_id": place for name, (place, _) in names.items()},
-            **{f"{name}_piece": token for name, (_, token) in names.items()},
+            **special,
             # Text as it is, whole chunks alone, bytes for the rest.
             model_type="bpe",
             input_format="tsv",
@@ -150,3 +156,53 @@ def _sentencepiece() -> ModuleType:
             '`pip install "seq2seq-bottleneck[subword]"`'
         ) from None
     return sentencepiece
+
+
+def shares_of(pieces: Sequence[str], words: Sequence[str], tokenizer: Tokenizer) -> Shares:
+    """The shares of pieces in word tokens (or words between spaces) of the same text, by bytes.
+
+    A piece that reaches over a border of word tokens, ``).``, belongs to both; one without bytes
+    belongs to the word that follows. Raises ValueError where the two are not the same text.
+    """
+    # The end token is a piece of size 1 behind the text, and so is the end word.
+    sizes = np.array([*map(tokenizer.size, pieces), 1], np.int64)
+    widths = np.array([*map(WORDS.size, words), 1], np.int64)
+    if sizes.sum() != widths.sum():
+        raise ValueError(f"pieces of {sizes.sum() - 1} bytes for words of {widths.sum() - 1}")
+    starts, ends = np.cumsum(sizes) - sizes, np.cumsum(widths)
+    last_starts = np.maximum.outer(starts, ends - widths)
+    common = np.minimum.outer(starts + np.maximum(sizes, 1), ends) - last_starts
+    shared = np.maximum(common, 0).astype(np.float64)
+    return shared / shared.sum(axis=1, keepdims=True)
+
+
+def backwards(shares: Shares) -> Shares:
+    """The shares of a text that is read from its end; the end token stays the last."""
+    rows, columns = ([*reversed(range(size - 1)), size - 1] for size in shares.shape)
+    return shares[np.ix_(rows, columns)]
+
+
+def by_word(
+    weights: Float[ndarray, "target_pieces source_pieces"],
+    source: Float[ndarray, "source_pieces source_words"],
+    target: Float[ndarray, "target_pieces target_words"],
+) -> Float[ndarray, "target_words source_words"]:
+    """Weights of the pieces of a source word added, of those of a target word averaged.
+
+    A source piece of two words gives each its share; a target piece of two words counts in both.
+    Where pieces are words, nothing changes.
+    """
+    touching = (target > 0).astype(np.float64)
+    return (touching / touching.sum(axis=0)).T @ weights @ source
+
+
+def links_from_weights(
+    weights: Float[ndarray, "rows columns"], source_words: int, target_words: int
+) -> frozenset[Link]:
+    """Link each target word to the source word with the largest weight, the first of equals.
+
+    Rows are target tokens, columns source tokens; those past the words (end tokens, padding)
+    are left out before looking.
+    """
+    best = weights[:target_words, :source_words].argmax(axis=1) if source_words else ()
+    return frozenset((int(i), j) for j, i in enumerate(best))

@@ -1,16 +1,32 @@
-"""Pieces of text as numbers: word tokens, the most frequent of training, or subwords.
+"""Text as word tokens that can be put back together, and pieces of text as numbers.
 
-What is in no vocabulary is unknown.
+``detokenize(tokenize(text))`` is the text: a token that was glued to its neighbour carries the
+joiner on that side, so that ``"l'homme, dit-il"`` becomes ``l'￭ homme ￭, dit-il``. White space is
+folded to single spaces.
+
+Word tokens are what gold links, IBM model 1 and word classes speak of, in any run. What a model
+reads and writes are the pieces of its run's `Tokenizer`: these word tokens, or `subwords`.
 """
 
+import re
+import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import chain
 
-from .tokens import WORDS, Tokenizer
+from ..settings.concerns import CorpusSettings
 
+JOINER = "\uffed"
+"""Stands on the side on which a token was glued to its neighbour; in the user's text it is read as
+a square."""
+_PIECES = re.compile(
+    r"((?:[cdjlmnst]|qu|jusqu|lorsqu|puisqu|quoiqu)['’](?=\w))"  # an elision
+    r"|(['’]s\b|[^\w\s])"  # a possessive, punctuation
+    r"|(\w+(?:(?!['’]s\b)[-'’.,]\w+)*)",  # a word
+    re.IGNORECASE,
+)
 PAD, BOS, EOS, UNK = range(4)
 """Token ids that every vocabulary begins with: padding behind a sentence (never read, never
 predicted), what the decoder reads before the first word, the end of a sentence on both sides, and
@@ -19,6 +35,76 @@ UNKNOWN = "⁇"
 """How an unknown word prints: U+2047, which sacreBLEU's 13a tokenizer leaves whole."""
 SPECIAL = ("<pad>", "<s>", "</s>", UNKNOWN)
 """The first tokens by id."""
+
+
+def tokenize(text: str) -> list[str]:
+    """Split text into word tokens: elisions, possessives and punctuation stand alone."""
+    chunks = text.replace(JOINER, "\u25a0").split()
+    return list(chain.from_iterable(map(_split_chunk, chunks)))
+
+
+@lru_cache(maxsize=2**16)  # text repeats its words: half the time, for a grammar or for laws
+def _split_chunk(chunk: str) -> tuple[str, ...]:
+    """Split one whitespace-free chunk; between two pieces exactly one carries the joiner."""
+    if chunk.isalnum():
+        return (chunk,)
+    pieces = [(match.group(), match.lastindex) for match in _PIECES.finditer(chunk)]
+    tokens = [text for text, _ in pieces]
+    for place in range(1, len(pieces)):
+        if pieces[place][1] == 2:  # the right piece is not a word: it carries the joiner
+            tokens[place] = JOINER + tokens[place]
+        else:
+            tokens[place - 1] += JOINER
+    return tuple(tokens)
+
+
+def detokenize(tokens: Sequence[str]) -> str:
+    """Join word tokens into text; the inverse of ``tokenize`` up to white space."""
+    text = " ".join(tokens)
+    return text.replace(f" {JOINER}", "").replace(f"{JOINER} ", "").replace(JOINER, "")
+
+
+def plain(token: str) -> str:
+    """The token as a person reads it, without joiners."""
+    return token.replace(JOINER, "")
+
+
+def is_word(token: str) -> bool:
+    """Whether a token is more than punctuation."""
+    return any(sign.isalnum() for sign in token)
+
+
+def prepare_source(sentence: str, corpus: CorpusSettings) -> str:
+    """Normalise as the corpus was: case, Unicode form, spaces; the grammar has no full stops."""
+    lower = corpus.lowercase or corpus.name == "grammar"
+    # Case first: the small letter may be one character where the capital is two.
+    text = unicodedata.normalize("NFC", sentence.lower() if lower else sentence)
+    folded = " ".join(text.split())
+    return folded.rstrip(" .!?") if corpus.name == "grammar" else folded
+
+
+@dataclass(frozen=True)
+class Tokenizer:
+    """How text becomes the pieces that a model reads and writes, and text again: word tokens."""
+
+    def pieces(self, text: str) -> list[str]:
+        """The pieces of a text; they are as many as the model has tokens, less its end token."""
+        return tokenize(text)
+
+    def text(self, pieces: Sequence[str]) -> str:
+        """The text of pieces, a model's own too; of ``pieces(text)`` it is the folded text."""
+        return detokenize(pieces)
+
+    def display(self, piece: str) -> str:
+        """A piece as a person reads it."""
+        return plain(piece)
+
+    def size(self, piece: str) -> int:
+        """How many bytes of the text, in UTF-8 and without its spaces, a piece stands for."""
+        return len(plain(piece).encode())
+
+
+WORDS = Tokenizer()
 
 
 @dataclass(frozen=True)
@@ -48,6 +134,12 @@ class Vocabulary:
         """Ids of tokens, ``UNK`` for those not known; nothing is put before or after."""
         return [self._ids.get(token, UNK) for token in tokens]
 
+    def decode(self, ids: Iterable[int]) -> list[str]:
+        """Tokens up to the first ``EOS``, without padding."""
+        ids = list(ids)
+        sentence = ids[: ids.index(EOS)] if EOS in ids else ids
+        return [self.tokens[place] for place in sentence if place not in (PAD, BOS)]
+
     def pieces(self, text: str) -> list[str]:
         """The pieces of a text, known or not."""
         return self.tokenizer.pieces(text)
@@ -59,12 +151,6 @@ class Vocabulary:
     def text(self, pieces: Sequence[str]) -> str:
         """The text of pieces; the unknown one prints as `UNKNOWN`."""
         return self.tokenizer.text(pieces)
-
-    def decode(self, ids: Iterable[int]) -> list[str]:
-        """Tokens up to the first ``EOS``, without padding."""
-        ids = list(ids)
-        sentence = ids[: ids.index(EOS)] if EOS in ids else ids
-        return [self.tokens[place] for place in sentence if place not in (PAD, BOS)]
 
     def unknown_rate(self, sentences: Iterable[list[str]]) -> float:
         """Share of the tokens that are not known, 0 to 1; 0 where there are none."""

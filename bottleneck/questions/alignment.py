@@ -22,8 +22,8 @@ from numpy import ndarray
 
 from ..claims.verdict import FAMILY, MARKED_BELOW, marked, needs_learned
 from ..corpus.pair import Link, SentencePair
-from ..corpus.pieces import by_word, links_from_weights, shares_of
-from ..corpus.tokens import WORDS
+from ..corpus.subwords import by_word, links_from_weights, shares_of
+from ..corpus.vocabulary import WORDS
 from ..figures.plot import chosen, shared
 from ..scoring.bootstrap import Score, ratio_of_sums
 from ..settings.run import RunSettings

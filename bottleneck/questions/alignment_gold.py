@@ -3,7 +3,7 @@
 The words are those between the spaces of the files. A gold set often stands in tokens (``l' homme
 ,``): its sentences are put back into running text, which a run reads as any other text. Where the
 run's tokens are finer than the words, their weights are put together word by word
-(`corpus.pieces`).
+(`corpus.subwords`).
 """
 
 import re
@@ -17,7 +17,7 @@ import pandas as pd
 
 from ..corpus.files import read_lines
 from ..corpus.pair import SentencePair
-from ..corpus.tokens import JOINER, detokenize, tokenize
+from ..corpus.vocabulary import JOINER, detokenize, tokenize
 from ..results.probes import GOLD
 from ..settings.errors import UserError, counted
 from . import alignment

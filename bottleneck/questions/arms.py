@@ -12,7 +12,7 @@ from jaxtyping import Float
 
 from ..results.schema import SETTING_COLUMNS
 from ..scoring.bootstrap import Estimate, Score, draw, estimate
-from ..settings.buckets import Buckets
+from ..settings.concerns import Buckets
 from ..settings.run import RunSettings, resolve
 from ..settings.sweep import SEED, Cell, short_name, toml_word, varying
 from ..tables.comparison_groups import unusual_settings

@@ -22,7 +22,7 @@ from jaxtyping import Float, Int
 from numpy import ndarray
 from rich.table import Table
 
-from ..corpus.tokens import is_word, tokenize
+from ..corpus.vocabulary import is_word, tokenize
 from ..figures.plot import facts
 from ..results.folders import read_texts
 from ..settings.errors import UserError

@@ -24,7 +24,7 @@ from safetensors.numpy import load, save
 
 from ..corpus.grammar import FUNCTION, english_french, word_class
 from ..corpus.pair import SentencePair
-from ..corpus.tokens import is_word, plain, tokenize
+from ..corpus.vocabulary import is_word, plain, tokenize
 from ..results.folders import ENVIRONMENT, damaged, read_object
 from ..settings.concerns import CorpusSettings
 from ..settings.errors import UserError

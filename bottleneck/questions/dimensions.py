@@ -22,7 +22,7 @@ from numpy import ndarray
 
 from ..claims.verdict import FAMILY, needs_learned
 from ..scoring.bootstrap import spread
-from ..settings.buckets import holds
+from ..settings.concerns import holds
 from .arms import Arm, Row, by_arm
 from .estimates import Estimate, Estimates
 from .question import Axes, Column, Columns, Grid, Judgement, Question, Tell

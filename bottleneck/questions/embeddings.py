@@ -17,8 +17,7 @@ from numpy import ndarray
 from ..claims.verdict import FAMILY, needs_learned
 from ..corpus.grammar import CONTENT, noun_gender, word_class
 from ..corpus.pair import SentencePair
-from ..corpus.tokens import tokenize
-from ..corpus.vocabulary import UNK
+from ..corpus.vocabulary import UNK, tokenize
 from ..scoring.bootstrap import ratio_of_sums
 from .arms import Arm, Probed, Row, by_arm
 from .estimates import Estimate, Estimates

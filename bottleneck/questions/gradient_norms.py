@@ -16,7 +16,7 @@ from jaxtyping import Array, Float, Int
 
 from ..corpus.batches import evaluation_batches, restore
 from ..corpus.pair import SentencePair
-from ..corpus.pieces import backwards, by_word
+from ..corpus.subwords import backwards, by_word
 from ..model.attention import Memory
 from ..model.translator import Weights, real_positions
 from ..training.loss import decoder_inputs

@@ -29,10 +29,10 @@ from numpy import ndarray
 
 from ..claims.verdict import FAMILY, MARKED_BELOW, marked, needs_learned, two_digits
 from ..corpus.pair import SentencePair
-from ..corpus.tokens import tokenize
+from ..corpus.vocabulary import tokenize
 from ..scoring.bootstrap import Estimate as Resampled
 from ..scoring.bootstrap import draw, estimate, ratio_of_sums
-from ..settings.buckets import bucket_labels
+from ..settings.concerns import bucket_labels
 from ..tables.page import Page
 from .arms import Arm, Row, by_arm, in_buckets
 from .censored import Censored, censor

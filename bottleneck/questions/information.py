@@ -31,7 +31,7 @@ from ..results.schema import BLEU_COLUMNS
 from ..scoring.bleu import bleu, bleu_statistics
 from ..scoring.bootstrap import Estimate as Resampled
 from ..scoring.bootstrap import difference, ratio_of_sums
-from ..settings.buckets import holds
+from ..settings.concerns import holds
 from ..settings.errors import UserError, counted
 from ..settings.run import RunSettings
 from .arms import Arm, arms_of, in_buckets

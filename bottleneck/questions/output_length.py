@@ -13,7 +13,7 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 from ..claims.verdict import FAMILY, needs_learned, small_buckets
-from ..corpus.tokens import tokenize
+from ..corpus.vocabulary import tokenize
 from ..results.folders import SENTENCES, read_texts, run_rows
 from ..scoring.bootstrap import ratio_of_sums
 from .arms import Probed, Row, rows_by_bucket

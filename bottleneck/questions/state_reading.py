@@ -22,7 +22,7 @@ from ..corpus.pair import SentencePair
 from ..figures.plot import shared
 from ..scoring.bootstrap import Estimate as Resampled
 from ..scoring.bootstrap import draw, estimate, ratio_of_sums
-from ..settings.buckets import bucket_labels
+from ..settings.concerns import bucket_labels
 from .arms import Arm, Row, by_arm
 from .estimates import Estimates
 from .question import Axes, Column, Columns, Grid, Judgement, Probed, Question, Tell

@@ -14,13 +14,13 @@ from ..corpus.batches import Batch, EncodedPairs, encode_pairs, evaluation_batch
 from ..corpus.corpus import Corpus, load_corpus
 from ..corpus.drawing import Copying, Reversed, draw_pairs, length_groups, length_probabilities
 from ..corpus.pair import SentencePair, sources
-from ..corpus.pieces import Shares, shares_of
-from ..corpus.tokens import tokenize
+from ..corpus.subwords import Shares, shares_of
+from ..corpus.vocabulary import tokenize
 from ..model.parts import on_host
 from ..model.translator import Weights, create
 from ..results.folders import ENVIRONMENT, read_object
 from ..runs.translate import TrainedRun, load_run
-from ..settings.buckets import OUTSIDE, Buckets, bucket_of
+from ..settings.concerns import OUTSIDE, Buckets, bucket_of
 from ..settings.errors import UserError
 from ..settings.run import RunSettings
 

@@ -23,12 +23,12 @@ from numpy import ndarray
 
 from ..claims.verdict import FAMILY, small_buckets
 from ..corpus.pair import Link
-from ..corpus.tokens import is_word, tokenize
+from ..corpus.vocabulary import is_word, tokenize
 from ..figures.plot import longest
 from ..lecture.slides import SLIDES
 from ..results.folders import read_texts
 from ..scoring.bootstrap import Score
-from ..settings.buckets import Buckets
+from ..settings.concerns import Buckets
 from . import word_survival as words
 from .arms import Arm, arms_of, in_buckets
 from .estimates import Estimates

@@ -40,7 +40,7 @@ from jaxtyping import Float, Int, Real
 from numpy import ndarray
 
 from ..corpus.pair import Link, SentencePair
-from ..corpus.tokens import is_word, tokenize
+from ..corpus.vocabulary import is_word, tokenize
 from ..scoring.bootstrap import Score, ratio_of_sums
 from .ibm1 import IBM1, train
 

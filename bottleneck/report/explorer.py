@@ -11,8 +11,7 @@ from typing import Any
 from ..corpus.grammar import english_french
 from ..corpus.pair import SentencePair, reverse_pair
 from ..corpus.subwords import Subwords
-from ..corpus.tokens import plain, tokenize
-from ..corpus.vocabulary import EOS, SPECIAL
+from ..corpus.vocabulary import EOS, SPECIAL, plain, tokenize
 from ..questions.word_survival import LinkedReference, word_reports
 from ..results.bundle import Bundle, Example
 from ..settings.concerns import CorpusSettings

@@ -13,8 +13,7 @@ from flax import nnx
 from jaxtyping import Float
 
 from ..corpus.batches import EncodedPairs, evaluation_batches, restore
-from ..corpus.tokens import WORDS, Tokenizer
-from ..corpus.vocabulary import BOS, EOS, UNK
+from ..corpus.vocabulary import BOS, EOS, UNK, WORDS, Tokenizer
 from ..decoding.search import make_attention_weights
 from ..model.translator import Weights
 from ..settings.errors import UsageError

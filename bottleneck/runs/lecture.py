@@ -10,9 +10,8 @@ from flax import nnx
 
 from ..corpus.batches import encode_pairs
 from ..corpus.pair import SentencePair
-from ..corpus.pieces import by_word, shares_of
-from ..corpus.tokens import tokenize
-from ..corpus.vocabulary import BOS, EOS, PAD, UNK
+from ..corpus.subwords import by_word, shares_of
+from ..corpus.vocabulary import BOS, EOS, PAD, UNK, tokenize
 from ..decoding.search import without_symbols
 from ..lecture.evidence import ArmOutput, Grid, States, Vector, Weights
 from ..lecture.slides import SLIDES

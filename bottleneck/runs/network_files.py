@@ -12,8 +12,7 @@ import numpy as np
 from safetensors.numpy import load, save
 
 from ..corpus.subwords import Subwords
-from ..corpus.tokens import WORDS
-from ..corpus.vocabulary import Vocabulary
+from ..corpus.vocabulary import WORDS, Vocabulary
 from ..model.translator import Weights
 from ..results.folders import damaged, read_checked
 from ..settings.concerns import CorpusSettings

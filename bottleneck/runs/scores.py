@@ -21,6 +21,7 @@ from ..scoring.bleu import (
 )
 from ..scoring.bootstrap import draw, estimate, ratio_of_sums
 from ..settings.buckets import Buckets
+from ..settings.concerns import Buckets
 from ..settings.run import RunSettings
 
 Columns = dict[str, ndarray]

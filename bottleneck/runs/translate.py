@@ -23,9 +23,8 @@ from safetensors import SafetensorError
 
 from ..corpus.batches import encode_pairs, evaluation_batches, restore
 from ..corpus.pair import SentencePair
-from ..corpus.pieces import links_from_weights
-from ..corpus.tokens import prepare_source
-from ..corpus.vocabulary import EOS, UNK, Vocabulary
+from ..corpus.subwords import links_from_weights
+from ..corpus.vocabulary import EOS, UNK, Vocabulary, prepare_source
 from ..decoding.search import make_search
 from ..model.parts import on_host
 from ..model.translator import Weights, create

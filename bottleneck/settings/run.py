@@ -106,26 +106,14 @@ def without_retired(values: Any) -> Any:
     return {**values, "training": kept}
 
 
-def check_setting(name: str, value: Any) -> None:
-    """Whether ``section.key`` can be so, whatever the others are; a ``UsageError`` where not."""
-    concern, _, field = name.partition(".")
-    try:
-        RunSettings.model_validate({concern: {field: value}})
-    except ValidationError as error:
-        faults = [fault for fault in error.errors() if fault["loc"][:2] == (concern, field)]
-        if faults:
-            raise UsageError(_fault(faults[0])) from None
-
-
 def _fault(fault: Mapping[str, Any]) -> str:
     """One line for one pydantic fault: the setting's place, what is wrong, the nearest name."""
-    place = [str(part) for part in fault["loc"]]
-    name, given = ".".join(place), fault["input"]
+    name, given = ".".join(map(str, fault["loc"])), fault["input"]
     if fault["type"] == "extra_forbidden":
-        known = RunSettings.model_fields if len(place) == 1 else NAMES
+        known = NAMES if "." in name else RunSettings.model_fields
         return f"unknown setting {name!r}{did_you_mean(name, known)}"
     message = fault["msg"].removeprefix("Value error, ")
-    if not place:
+    if not name:
         return message
     text = f"setting {name!r}: {message[:1].lower()}{message[1:]}"
     text += "" if isinstance(given, dict) else f", not {quoted(given)}"

@@ -15,7 +15,7 @@ order in which ``concerns.py`` declares the settings, the last of them varying f
 of a cell are next to each other).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import resources
 from itertools import product, takewhile
@@ -27,7 +27,6 @@ from .errors import UsageError, did_you_mean, quoted
 from .run import (
     NAMES,
     RunSettings,
-    check_setting,
     override,
     parse_settings,
     parse_toml,
@@ -44,10 +43,7 @@ Settings = dict[str, Any]
 
 @dataclass(frozen=True)
 class Group:
-    """Settings that belong together; a sweep without groups has one, without a name.
-
-    ``times`` are factors of settings, ``needs`` the values that a cell must have.
-    """
+    """Settings that belong together; a sweep without groups has one, without a name."""
 
     name: str
     settings: Settings
@@ -170,9 +166,10 @@ def _parse_groups(tables: Any, place: str) -> tuple[Group, ...]:
             relative[key] = _by_full_name(table.get(key, {}), f"{here}, {key}")
         for setting, value in relative["needs"].items():
             try:
-                check_setting(setting, value)
+                parse_settings(_nested({setting: value}))
             except UsageError as error:
-                raise UsageError(f"{here}, needs: {error}") from None
+                if str(error).startswith(f"setting {setting!r}"):  # the value, whatever others are
+                    raise UsageError(f"{here}, needs: {error}") from None
         settings = _by_full_name(table, here, ("name", *relative))
         groups[name] = Group(name, settings, **relative)
     return tuple(groups.values()) or (Group("", {}),)
@@ -227,33 +224,66 @@ def make_grid(
         place = f"{sweep.place}, group {group.name!r}" if group.name else sweep.place
         place += f", with --set {' '.join(assignments)}" if assignments else ""
         settings = preset | sweep.settings | group.settings | flags
-        for name, factor in group.times.items():
-            settings[name] = _multiplied(settings, name, factor, place)
-        if seeds is not None:
-            settings[SEED] = _seeds(settings, seeds)
-        lists = {name: settings[name] for name in NAMES if isinstance(settings.get(name), list)}
-        count = len(sweep.groups) * prod(map(len, lists.values()))
-        if count > MOST_CELLS:
-            raise UsageError(
-                f"{place}: {count:,} cells; a sweep has at most {MOST_CELLS:,}: make lists "
-                "shorter, or several sweeps of it"
-            )
-        for values in product(*lists.values()):
-            chosen = settings | dict(zip(lists, values, strict=True))
-            try:
-                cell = Cell(group.name, parse_settings(_nested(chosen)))
-            except UsageError as error:
-                raise UsageError(f"{place}: {error}") from None
-            if note := _reason_to_leave_out(cell, group, cells.get(cell.settings)):
-                notes[note] = None
+        for cell in _cells(group, settings, seeds, len(sweep.groups), place):
+            earlier = cells.get(cell.settings, cell)
+            actual = {name: cell.value(name) for name in group.needs}
+            unmet = next((name for name in actual if actual[name] != group.needs[name]), None)
+            if unmet:
+                needed, other = toml_word(group.needs[unmet]), toml_word(actual[unmet])
+                note = f"group {group.name!r} is for {unmet}={needed}, not {other}: left out"
+            elif earlier.group != cell.group:
+                note = (
+                    f"group {group.name!r} has the same cells as group {earlier.group!r} here: "
+                    "they are run once, as the latter"
+                )
             else:
                 cells.setdefault(cell.settings, cell)
+                continue
+            notes[note] = None
     if not cells:
         raise UsageError(
             f"{sweep.place}: no cell is left: {'; '.join(notes)}; change what --set or the file "
             "gives that setting"
         )
     return Grid(tuple(cells.values()), tuple(notes))
+
+
+def _cells(
+    group: Group, settings: Settings, seeds: int | None, groups: int, place: str
+) -> Iterator[Cell]:
+    """The cells of one of so many groups: factors, then seeds, then the product of the lists."""
+    for name, factor in group.times.items():
+        value = settings.get(name, Cell("", RunSettings()).value(name))
+        values = value if isinstance(value, list) else [value]
+        for number in (*values, factor):
+            if isinstance(number, bool) or not isinstance(number, int | float):
+                raise UsageError(
+                    f"{place}: times: setting {name!r} is {quoted(value)}, which cannot be "
+                    f"multiplied by {quoted(factor)}; give the group its value"
+                )
+        scaled = [number * factor for number in values]
+        settings = settings | {name: scaled if isinstance(value, list) else scaled[0]}
+    if seeds is not None:
+        if not 1 <= seeds <= MOST_CELLS:
+            raise UsageError(f"--seeds {quoted(seeds)}: must be from 1 to {MOST_CELLS:,}")
+        stated = settings.get(SEED, RunSettings().training.seed)
+        first = stated[0] if isinstance(stated, list) else stated
+        if not isinstance(first, int):
+            raise UsageError(f"setting {SEED!r}: should be a whole number, not {quoted(first)}")
+        settings = settings | {SEED: list(range(first, first + seeds))}
+    lists = {name: settings[name] for name in NAMES if isinstance(settings.get(name), list)}
+    count = groups * prod(map(len, lists.values()))
+    if count > MOST_CELLS:
+        raise UsageError(
+            f"{place}: {count:,} cells; a sweep has at most {MOST_CELLS:,}: make lists "
+            "shorter, or several sweeps of it"
+        )
+    for values in product(*lists.values()):
+        chosen = settings | dict(zip(lists, values, strict=True))
+        try:
+            yield Cell(group.name, parse_settings(_nested(chosen)))
+        except UsageError as error:
+            raise UsageError(f"{place}: {error}") from None
 
 
 def _parse_assignments(assignments: Sequence[str]) -> Settings:
@@ -273,31 +303,6 @@ def _parse_assignments(assignments: Sequence[str]) -> Settings:
     return settings
 
 
-def _multiplied(settings: Settings, name: str, factor: Any, place: str) -> Any:
-    """The value of a setting times a factor, each of a list's."""
-    value = settings.get(name, Cell("", RunSettings()).value(name))
-    values = value if isinstance(value, list) else [value]
-    for number in (*values, factor):
-        if isinstance(number, bool) or not isinstance(number, int | float):
-            raise UsageError(
-                f"{place}: times: setting {name!r} is {quoted(value)}, which cannot be multiplied "
-                f"by {quoted(factor)}; give the group its value"
-            )
-    scaled = [number * factor for number in values]
-    return scaled if isinstance(value, list) else scaled[0]
-
-
-def _seeds(settings: Settings, count: int) -> list[int]:
-    """That many seeds, from the first that the settings name."""
-    if not 1 <= count <= MOST_CELLS:
-        raise UsageError(f"--seeds {quoted(count)}: must be from 1 to {MOST_CELLS:,}")
-    stated = settings.get(SEED, RunSettings().training.seed)
-    first = stated[0] if isinstance(stated, list) else stated
-    if not isinstance(first, int):
-        raise UsageError(f"setting {SEED!r}: should be a whole number, not {quoted(first)}")
-    return list(range(first, first + count))
-
-
 def _nested(settings: Settings) -> dict[str, dict[str, Any]]:
     """The same settings by concern and key."""
     nested: dict[str, dict[str, Any]] = {}
@@ -305,20 +310,6 @@ def _nested(settings: Settings) -> dict[str, dict[str, Any]]:
         concern, _, key = name.partition(".")
         nested.setdefault(concern, {})[key] = value
     return nested
-
-
-def _reason_to_leave_out(cell: Cell, group: Group, earlier: Cell | None) -> str:
-    """Why a cell is left out, if its group is not for it or a different group has it already."""
-    for name, wanted in group.needs.items():
-        if cell.value(name) != wanted:
-            actual, needed = toml_word(cell.value(name)), toml_word(wanted)
-            return f"group {group.name!r} is for {name}={needed}, not {actual}: left out"
-    if earlier and earlier.group != cell.group:
-        return (
-            f"group {group.name!r} has the same cells as group {earlier.group!r} here: they are "
-            "run once, as the latter"
-        )
-    return ""
 
 
 def toml_word(value: Any) -> str:

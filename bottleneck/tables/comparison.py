@@ -17,8 +17,7 @@ from ..results.folders import damaged
 from ..results.schema import SENTENCES, SETTING_COLUMNS
 from ..scoring.bleu import bleu, brevity_penalty
 from ..scoring.bootstrap import Estimate, draw, estimate
-from ..settings.buckets import Buckets
-from ..settings.concerns import ScoringSettings
+from ..settings.concerns import Buckets, ScoringSettings
 from ..settings.errors import UserError
 from ..settings.run import RunSettings
 from .comparison_groups import (

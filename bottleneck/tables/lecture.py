@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ..corpus.grammar import english_french
-from ..corpus.tokens import detokenize, tokenize
+from ..corpus.vocabulary import detokenize, tokenize
 from ..lecture.audit import RULES, Audit
 from ..lecture.evidence import Alignment, Evidence, Exponent, Grid
 from ..lecture.slides import SLIDES

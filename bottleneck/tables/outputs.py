@@ -17,7 +17,7 @@ from ..corpus.files import lines_as_given
 from ..results.discovery import find_runs
 from ..results.folders import is_run, read_outputs, read_settings
 from ..scoring.bleu import REFERENCE
-from ..settings.buckets import Buckets, bucket_labels
+from ..settings.concerns import Buckets, bucket_labels
 from ..settings.errors import UsageError, UserError, counted
 
 TOKENISED_LINES = 100

@@ -32,8 +32,7 @@ from ..scoring.bootstrap import (
     interaction,
     pair,
 )
-from ..settings.buckets import bucket_labels
-from ..settings.concerns import ScoringSettings
+from ..settings.concerns import ScoringSettings, bucket_labels
 from .outputs import Output, assign, notes
 from .page import Page
 from .render import Column, bounds, count, filled_table, ranged, small_buckets, typed_frame

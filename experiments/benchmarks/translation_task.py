@@ -11,7 +11,7 @@ from pathlib import Path
 
 from seq2seq_bottleneck.corpus.corpus import Corpus, load_corpus
 from seq2seq_bottleneck.corpus.pair import SentencePair
-from seq2seq_bottleneck.corpus.tokens import tokenize
+from seq2seq_bottleneck.corpus.vocabulary import tokenize
 from seq2seq_bottleneck.settings.concerns import (
     CorpusSettings,
     ModelSettings,

@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from loopback import Site, lines, named_corpora, packed, real_layouts
@@ -141,20 +142,10 @@ def test_no_member_of_an_archive_is_written_outside_its_folder(site, tmp_path, n
 
 
 def test_progress_reaches_the_bar():
-    class Bar:
-        total = 0
-        done = 0
-
-        def update(self, count: int):
-            self.done += count
-
-        def reset(self):
-            self.done = 0
-
-        def close(self):
-            self.closed = True
-
-    bar = Bar()
+    bar = SimpleNamespace(total=0, done=0, closed=False)
+    bar.update = lambda count: setattr(bar, "done", bar.done + count)
+    bar.reset = lambda: setattr(bar, "done", 0)
+    bar.close = lambda: setattr(bar, "closed", True)
     fetch("europarl", make_bar=lambda _: bar)
     assert bar.closed
     assert bar.done == bar.total > 0

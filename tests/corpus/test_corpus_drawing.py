@@ -1,5 +1,11 @@
-"""Drawn splits: disjoint, stratified, repeatable, with exact bits; lengths by hand."""
+"""Drawn splits: disjoint, stratified, repeatable, with exact bits; lengths by hand.
 
+What is read from the cache is what was drawn, to the last bit; whatever is wrong there.
+"""
+
+import gzip
+import json
+import os
 from dataclasses import dataclass
 from math import fsum, log2
 from random import Random
@@ -8,10 +14,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from seq2seq_bottleneck.corpus import corpus as made
+from seq2seq_bottleneck.corpus import drawing
+from seq2seq_bottleneck.corpus.corpus import load_corpus
 from seq2seq_bottleneck.corpus.drawing import (
     Copying,
     Reversed,
     SentenceSource,
+    cache_file,
     draw_pairs,
     draw_splits,
     draw_stratified,
@@ -21,9 +31,9 @@ from seq2seq_bottleneck.corpus.drawing import (
 )
 from seq2seq_bottleneck.corpus.grammar import english_french
 from seq2seq_bottleneck.corpus.pair import SentencePair, sources
-from seq2seq_bottleneck.settings.buckets import OUTSIDE, bucket_labels, bucket_of
-from seq2seq_bottleneck.settings.concerns import CorpusSettings
+from seq2seq_bottleneck.settings.concerns import OUTSIDE, CorpusSettings, bucket_labels, bucket_of
 from seq2seq_bottleneck.settings.errors import UsageError, UserError
+from seq2seq_bottleneck.settings.machine import cache_root
 
 EDGES = (5, 11, 21, 31, 41)
 KINDS = ["buckets", "uniform", "natural"]
@@ -87,12 +97,13 @@ def test_a_length_that_no_translation_has():
 @pytest.mark.usefixtures("unchecked")
 def test_what_was_drawn_at_another_length_comes_later():
     """Nothing is thrown away, and nothing comes twice."""
-    random, language = Random(1), Reversed(english_french())
-    drawn = [language.draw(random, words) for words in (8, 9, 10, 11, 12) * 40]
-    assert [pair.words for pair in drawn] == [8, 9, 10, 11, 12] * 40
-    assert len(sources(drawn)) > 190
-    random, language = Random(1), Reversed(english_french())
-    assert drawn == [language.draw(random, words) for words in (8, 9, 10, 11, 12) * 40]
+    lengths, runs = [8, 9, 10, 11, 12] * 40, []
+    for _ in range(2):
+        random, language = Random(1), Reversed(english_french())
+        runs.append([language.draw(random, words) for words in lengths])
+    assert [pair.words for pair in runs[0]] == lengths
+    assert len(sources(runs[0])) > 190
+    assert runs[0] == runs[1]
 
 
 # Splits.
@@ -130,8 +141,9 @@ def test_splits_are_disjoint_and_test_is_distinct(kind):
     train, valid, test = map(sources, splits[:3])
     assert not train & valid | train & test | valid & test
     assert not held_out & (train | valid | test)
-    assert [len(split) for split in splits[:3]] == [2_000, 50, 120]
-    assert (len(valid), len(test)) == (50, 120)
+    assert (
+        [len(split) for split in splits[:3]] == [2_000, len(valid), len(test)] == [2_000, 50, 120]
+    )
     assert len(train) < 2_000  # what the language repeats is repeated
     assert splits.test[0].bits is None
 
@@ -139,14 +151,16 @@ def test_splits_are_disjoint_and_test_is_distinct(kind):
 @settings(max_examples=20, deadline=None)
 @given(st.integers(5, 60), st.integers(1, 4), st.integers(0, 3))
 def test_buckets_get_equal_shares_of_the_test_set(longest, shortest, seed):
-    lengths = {"min_words": shortest, "max_words": longest}
-    corpus = CorpusSettings(seed=seed, train_pairs=1, valid_pairs=1, test_pairs=60, **lengths)
+    corpus = CorpusSettings(
+        seed=seed, train_pairs=1, valid_pairs=1, test_pairs=60, min_words=shortest,
+        max_words=longest,
+    )  # fmt: skip
     splits = draw_splits(Copying(100), corpus, EDGES)
     places = [sum(pair.words >= edge for edge in EDGES) for pair in splits.test]
-    groups = {place: places.count(place) for place in places}
+    counts = [places.count(place) for place in sorted({*places})]
     assert places == sorted(places)
-    assert len(groups) == 1 + sum(edge <= longest for edge in EDGES)
-    assert max(groups.values()) - min(groups.values()) <= 1
+    assert len(counts) == 1 + sum(edge <= longest for edge in EDGES)
+    assert max(counts) - min(counts) <= 1
 
 
 def test_the_test_set_hangs_on_nothing_but_itself():
@@ -178,28 +192,19 @@ def test_short_training_has_the_same_test_set(kind):
         assert pair.bits == pytest.approx(pair.words * log2(100) - log2(chances[pair.words]))
 
 
-@pytest.mark.parametrize(
-    ("language", "changes", "error", "message"),
-    [
-        (
-            Copying(2),
-            {"name": "copy", "max_words": 20, "test_pairs": 90},
-            UserError,
-            r"^too few different sentences of 2-4 words: 28 found of 30; "
-            r"lower corpus.test_pairs and corpus.valid_pairs or raise corpus.min_words$",
-        ),
-        (
-            Skewed(),
-            {"min_words": 1, "max_words": 9},
-            UsageError,
-            r"min_words=1 is below .* 'grammar'; give 2 or more$",
-        ),
-        (Skewed(), {}, UsageError, r"max_words=60 is above .* 'grammar'; give 20 or less$"),
-    ],
-)
-def test_what_a_language_has_not(language, changes, error, message):
-    with pytest.raises(error, match=message):
-        draw_splits(language, CorpusSettings(**changes), EDGES)
+def test_what_a_language_has_not():
+    message = (
+        r"^too few different sentences of 2-4 words: 28 found of 30; "
+        r"lower corpus.test_pairs and corpus.valid_pairs or raise corpus.min_words$"
+    )
+    with pytest.raises(UserError, match=message):
+        draw_splits(Copying(2), CorpusSettings(name="copy", max_words=20, test_pairs=90), EDGES)
+    for bounds, message in (
+        ({"min_words": 1, "max_words": 9}, r"min_words=1 is below .* 'grammar'; give 2 or more$"),
+        ({}, r"max_words=60 is above .* 'grammar'; give 20 or less$"),
+    ):
+        with pytest.raises(UsageError, match=message):
+            draw_splits(Skewed(), CorpusSettings(**bounds), EDGES)
 
 
 # Lengths.
@@ -262,3 +267,117 @@ def test_shares_add_up_and_are_near(count, masses):
     assert sum(parts) == count
     exact = (count * mass / fsum(masses) for mass in masses)
     assert max(abs(part - share) for part, share in zip(parts, exact, strict=True)) <= 1 + 1e-6
+
+
+# The cache.
+
+COPY = CorpusSettings(
+    name="copy", copy_words=50, train_pairs=200, valid_pairs=20, test_pairs=60, joined=2
+)
+GRAMMAR = COPY.model_copy(update={"name": "grammar", "lexicon": "small"})
+REVERSED = GRAMMAR.model_copy(update={"reverse_direction": True, "test_max_words": 50})
+CORPORA = {"copy": COPY, "grammar": GRAMMAR, "reversed": REVERSED}
+
+
+@pytest.fixture
+def cache(tmp_path, monkeypatch):
+    """An empty cache that keeps the smallest corpora, too."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(drawing, "KEPT", range(1, 1_000))
+    return tmp_path
+
+
+IN_CACHE = pytest.mark.usefixtures("unchecked", "cache")
+
+
+@pytest.mark.parametrize("settings", CORPORA.values(), ids=CORPORA)
+@IN_CACHE
+def test_a_corpus_that_is_read_is_the_one_that_was_drawn(settings, monkeypatch):
+    drawn = load_corpus(settings, EDGES)
+    *splits, notes = json.loads(gzip.decompress(cache_file(settings, EDGES).read_bytes()))
+    assert [len(split) for split in splits] == [len(pairs) for pairs in drawn.splits.values()]
+    monkeypatch.setattr(made, "draw_splits", None)  # which cannot be called
+    read = load_corpus(settings, EDGES)
+    assert read == drawn
+    assert [pair.bits for pair in read.train] == [pair.bits for pair in drawn.train]
+    assert read.notes[: len(notes)] == tuple(notes) != ()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"seed": 2}, {"train_pairs": 201}, {"joined": 1}, {"copy_words": 51}, {"name": "grammar"},
+        {"lengths": "uniform"}, {"min_words": 3}, {"train_max_words": 30}, {"test_max_words": 50},
+        {"reverse_direction": True}, {"lexicon": "small"},
+    ],
+)  # fmt: skip
+@IN_CACHE
+def test_another_corpus_has_another_file(change):
+    assert cache_file(COPY.model_copy(update=change), EDGES) != cache_file(COPY, EDGES)
+
+
+@IN_CACHE
+def test_what_comes_after_drawing_changes_no_file_and_other_code_does(monkeypatch, tmp_path):
+    now = cache_file(COPY, EDGES)
+    later = {"tokens": "subwords", "source_vocabulary": 9}
+    assert cache_file(COPY.model_copy(update=later), EDGES) == now != cache_file(COPY, (5, 11))
+    monkeypatch.setattr(drawing, "__file__", str(tmp_path / "drawing.py"))
+    (tmp_path / "grammar").mkdir()
+    names = {now}
+    for name in ("drawing.py", "grammar/lexicon.toml", "grammar/rules.txt"):
+        (tmp_path / name).write_text("another way to draw")
+        names.add(cache_file(COPY, EDGES))
+    assert len(names) == 4
+
+
+DAMAGE = {
+    "cut": lambda content: content[: len(content) // 2],
+    "changed": lambda content: content[:900] + b"\0" + content[901:],
+    "empty": lambda _: b"",
+    "no gzip": lambda _: b"[[], [], [], []]",
+    "no JSON": lambda content: gzip.compress(gzip.decompress(content)[:-30]),
+    "another table": lambda _: gzip.compress(b"[1]"),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE)
+@IN_CACHE
+def test_a_damaged_file_is_drawn_and_written_again(damage):
+    drawn, path = load_corpus(COPY, EDGES), cache_file(COPY, EDGES)
+    whole = path.read_bytes()
+    path.write_bytes(damage(whole))
+    assert load_corpus(COPY, EDGES) == drawn
+    assert path.read_bytes() == whole
+
+
+@pytest.mark.parametrize("fault", ["a folder", "a file for the folder", "no home"])
+@IN_CACHE
+def test_without_a_place_to_write_it_is_drawn(cache, fault, monkeypatch):
+    if fault == "a folder":
+        cache_file(COPY, EDGES).mkdir(parents=True)
+    elif fault == "a file for the folder":
+        (cache / "seq2seq-bottleneck").write_text("a file in the place of the folder")
+    else:
+        monkeypatch.setattr(drawing, "cache_root", lambda: None)
+    assert load_corpus(COPY, EDGES).train == load_corpus(COPY, EDGES).train
+
+
+@pytest.mark.parametrize("pairs", [range(201, 300), range(1, 200)])
+@IN_CACHE
+def test_a_corpus_that_is_not_worth_it_has_no_file(monkeypatch, pairs):
+    monkeypatch.setattr(drawing, "KEPT", pairs)
+    load_corpus(COPY, EDGES)
+    assert not (cache_root() / "drawn").exists()
+
+
+@IN_CACHE
+def test_the_files_read_last_stay_where_there_is_no_room_for_all(monkeypatch):
+    corpora = [COPY.model_copy(update={"seed": seed}) for seed in (1, 2, 3)]
+    paths = [cache_file(corpus, EDGES) for corpus in corpora]
+    for place in (0, 1):
+        load_corpus(corpora[place], EDGES)
+        os.utime(paths[place], (place, place))
+    monkeypatch.setattr(drawing, "MOST_BYTES", 2.5 * paths[0].stat().st_size)
+    load_corpus(corpora[0], EDGES)  # which makes it the one read last
+    load_corpus(corpora[2], EDGES)
+    assert [path.exists() for path in paths] == [True, False, True]

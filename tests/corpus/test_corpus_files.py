@@ -2,19 +2,20 @@
 
 import gzip
 import os
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from seq2seq_bottleneck.corpus.files import (
     PairFiles,
+    given_files,
     given_test_files,
-    given_valid_files,
     read_lines,
     read_pairs,
     training_files,
 )
-from seq2seq_bottleneck.corpus.tokens import prepare_source
+from seq2seq_bottleneck.corpus.vocabulary import prepare_source
 from seq2seq_bottleneck.settings.concerns import CorpusSettings
 from seq2seq_bottleneck.settings.errors import UsageError, UserError
 
@@ -33,7 +34,7 @@ def two(folder: Path, source: str | bytes, target: str | bytes, end: str = "") -
 
 
 def texts(files: PairFiles, lowercase: bool = False) -> list[tuple[str, str]]:
-    return [(pair.source, pair.target) for pair in read_pairs(files, lowercase).pairs]
+    return [(pair.source, pair.target) for pair in read_pairs(files, lowercase)[0]]
 
 
 @pytest.mark.parametrize("end", ["", ".gz"])
@@ -48,7 +49,7 @@ def test_columns(tmp_path: Path, name: str):
     path = write(tmp_path / name, "A cat.\tUn chat.\r\n\r\nIt sleeps.\tIl dort.\r\n")
     files = PairFiles("corpus.source", path, None)
     assert texts(files) == [("A cat.", "Un chat."), ("It sleeps.", "Il dort.")]
-    assert read_pairs(files, False).blank == 1
+    assert read_pairs(files, False)[1] == 1
 
 
 def test_mark_line_ends_composition_and_white_space(tmp_path: Path):
@@ -58,9 +59,8 @@ def test_mark_line_ends_composition_and_white_space(tmp_path: Path):
 
 
 def test_blank_sides_are_dropped_and_counted(tmp_path: Path):
-    read = read_pairs(two(tmp_path, "a\n\nc\nd\n", "A\nB\n \t\nD\n"), False)
-    assert [pair.source for pair in read.pairs] == ["a", "d"]
-    assert read.blank == 2
+    pairs, blank = read_pairs(two(tmp_path, "a\n\nc\nd\n", "A\nB\n \t\nD\n"), False)
+    assert ([pair.source for pair in pairs], blank) == (["a", "d"], 2)
 
 
 PACKED = gzip.compress(b"a sentence or two\n" * 40)
@@ -162,10 +162,7 @@ def test_sides_that_do_not_go_together(tmp_path: Path):
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        (
-            {},
-            r"source is not set; give --set corpus\.source=FILE and --set corpus\.target=FILE,",
-        ),
+        ({}, r"source is not set; give --set corpus\.source=FILE and --set corpus\.target=FILE,"),
         ({"source": "a"}, r"^corpus\.source is set without --set corpus\.target=FILE; give both"),
         ({"target": "a"}, r"corpus\.source is not set"),
         ({"source": "a.tsv", "target": "b"}, r"'a\.tsv' is a \.tsv and holds both sides; leave"),
@@ -177,10 +174,11 @@ def test_sides_that_do_not_go_together(tmp_path: Path):
     ],
 )
 def test_files_go_together(given: dict[str, str], message: str):
-    side = next(iter(given), "")
-    files = {"test": given_test_files, "vali": given_valid_files}.get(side[:4], training_files)
+    split, read = next(iter(given), "").partition("_")[0], training_files
+    if split in ("test", "valid"):
+        read = partial(given_files, split=split, name="files")
     with pytest.raises(UsageError, match=message):
-        files(CorpusSettings(name="files", **given))
+        read(CorpusSettings(name="files", **given))
 
 
 def test_files_of_the_settings():

@@ -1,18 +1,38 @@
-"""Subwords: text comes back, the same text gives the same model, and pieces are those of BPE."""
+"""Subwords: text comes back, the same text gives the same model, and pieces are those of BPE.
+
+And the words that pieces belong to.
+"""
 
 import sys
 from itertools import pairwise
 from pathlib import Path
 
+import numpy as np
 import pytest
 import sentencepiece
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from seq2seq_bottleneck.corpus.corpus import describe, load_corpus
-from seq2seq_bottleneck.corpus.subwords import BYTES, START, Subwords, learn_subwords
-from seq2seq_bottleneck.corpus.tokens import JOINER
-from seq2seq_bottleneck.corpus.vocabulary import SPECIAL, UNKNOWN, Vocabulary
+from seq2seq_bottleneck.corpus.subwords import (
+    BYTES,
+    START,
+    Shares,
+    Subwords,
+    backwards,
+    by_word,
+    learn_subwords,
+    links_from_weights,
+    shares_of,
+)
+from seq2seq_bottleneck.corpus.vocabulary import (
+    JOINER,
+    SPECIAL,
+    UNKNOWN,
+    WORDS,
+    Vocabulary,
+    tokenize,
+)
 from seq2seq_bottleneck.settings.concerns import CorpusSettings
 from seq2seq_bottleneck.settings.errors import UserError
 
@@ -142,3 +162,86 @@ def test_a_corpus_of_subwords(tmp_path: Path):
     assert row.pairs == len(pairs)
     tokens = sum(len(target.pieces(pair.target)) for pair in pairs)
     assert row.target_tokens == pytest.approx(tokens / len(pairs))
+
+
+# From pieces to words.
+
+BORDERS = learn_subwords(["the houses (old). l'été, the house", "▁ a b)."] * 9, 330, "x")
+
+
+def overlaps(pieces: list[int], words: list[int]) -> Shares:
+    """The shares of pieces of these sizes in words of these sizes."""
+    texts = ([size * "x" or JOINER for size in sizes] for sizes in (pieces, words))
+    return shares_of(*texts, WORDS)
+
+
+@st.composite
+def two_cuts(draw: st.DrawFn) -> list[list[int]]:
+    """One text cut twice: sizes above 0 that add up to the same total."""
+    total = draw(st.integers(1, 25))
+    places = st.sets(st.integers(1, total - 1)) if total > 1 else st.just(set())
+    return [np.diff([0, *sorted(draw(places)), total]).tolist() for _ in range(2)]
+
+
+@given(two_cuts())
+def test_shares_are_counts_of_bytes(sizes):
+    pieces, words = sizes
+    owners = [np.repeat(np.arange(len(side) + 1), [*side, 1]) for side in sizes]
+    counts = np.zeros((len(pieces) + 1, len(words) + 1))
+    for piece, word in zip(*owners, strict=True):
+        counts[piece, word] += 1
+    expected = counts / counts.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(overlaps(pieces, words), expected)
+
+
+@given(two_cuts(), two_cuts(), st.integers(0, 2**20))
+def test_weights_of_a_target_word_still_add_up_to_one(source, target, seed):
+    weights = np.random.default_rng(seed).random((len(target[0]) + 1, len(source[0]) + 1))
+    weights /= weights.sum(axis=1, keepdims=True)
+    result = by_word(weights, overlaps(*source), overlaps(*target))
+    assert result.shape == (len(target[1]) + 1, len(source[1]) + 1)
+    np.testing.assert_allclose(result.sum(axis=1), 1)
+    np.testing.assert_allclose(result[-1, -1], weights[-1, -1])
+
+
+def test_source_pieces_are_added_and_target_pieces_averaged():
+    weights = np.array([[0.1, 0.2, 0.3, 0.4], [0.4, 0.3, 0.2, 0.1], [0.7, 0.1, 0.1, 0.1]])
+    expected = [[0.25, 0.5, 0.25], [0.7, 0.2, 0.1]]
+    for source, target in (
+        (overlaps([1, 1, 1], [1, 2]), overlaps([1, 1], [2])),
+        (overlaps([3, 1, 2], [3, 3]), overlaps([4, 1], [5])),
+    ):
+        np.testing.assert_allclose(by_word(weights, source, target), expected)
+
+
+def test_pieces_of_two_words_and_pieces_without_bytes():
+    shares = overlaps([1, 3], [2, 2])
+    np.testing.assert_allclose(shares, [[1, 0, 0], [1 / 3, 2 / 3, 0], [0, 0, 1]])
+    weights = np.array([[0.3, 0.6, 0.1], [0.0, 0.9, 0.1], [0.0, 0.0, 1.0]])
+    expected = [[(0.5 + 0.3) / 2, (0.4 + 0.6) / 2, 0.1], [0.3, 0.6, 0.1]]
+    np.testing.assert_allclose(by_word(weights, shares, shares)[:2], expected)
+    # What has no bytes belongs to the word that follows.
+    expected = [[1, 0, 0], [0, 1, 0], [0, 1, 0], [0, 0, 1]]
+    np.testing.assert_array_equal(overlaps([2, 0, 3], [2, 3]), expected)
+    with pytest.raises(ValueError, match="pieces of 3 bytes for words of 4"):
+        overlaps([1, 2], [4])
+    forward, backward = overlaps([1, 1, 2], [2, 2]), overlaps([2, 1, 1], [2, 2])
+    np.testing.assert_array_equal(backwards(forward), backward)
+
+
+@given(st.text())
+@example("the houses (old).")
+def test_every_text_has_shares(text):
+    words, pieces = tokenize(text), BORDERS.pieces(text)
+    shares = shares_of(pieces, words, BORDERS)
+    assert shares.shape == (len(pieces) + 1, len(words) + 1)
+    sizes = [BORDERS.size(piece) for piece in pieces]
+    np.testing.assert_allclose(sizes @ shares[:-1, :-1], [WORDS.size(word) for word in words])
+    np.testing.assert_array_equal(shares_of(words, words, WORDS), np.eye(len(words) + 1))
+
+
+def test_links_from_weights_leave_end_tokens_out():
+    weights = np.array([[0.1, 0.3, 0.6], [0.4, 0.4, 0.2], [0.0, 0.0, 1.0]])
+    assert links_from_weights(weights, 2, 2) == {(1, 0), (0, 1)}
+    assert links_from_weights(weights, 3, 3) == {(2, 0), (0, 1), (2, 2)}
+    assert links_from_weights(weights, 0, 2) == frozenset()

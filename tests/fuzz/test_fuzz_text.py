@@ -81,11 +81,11 @@ def test_two_files(tmp_path, budget):
     def check(sides):
         files = PairFiles("corpus.source", *write(tmp_path, ("s", "t"), sides))
         known = [lines_of(data) for data in sides.files]
-        read = read_pairs(files, lowercase=False)
+        read, blank = read_pairs(files, lowercase=False)
         assert len({len(lines) for lines in known}) == 1
         pairs = [tuple(map(folded, pair)) for pair in zip(*known, strict=True)]
-        assert [(pair.source, pair.target) for pair in read.pairs] == [p for p in pairs if all(p)]
-        assert read.blank == sum(not all(pair) for pair in pairs)
+        assert [(pair.source, pair.target) for pair in read] == [p for p in pairs if all(p)]
+        assert blank == sum(not all(pair) for pair in pairs)
 
     try_cases(check, parallel(), budget)
 
@@ -94,11 +94,11 @@ def test_two_files(tmp_path, budget):
 def test_a_file_of_two_columns(tmp_path, budget):
     def check(data):
         (tmp_path / "a.tsv").write_bytes(data)
-        read = read_pairs(PairFiles("corpus.source", str(tmp_path / "a.tsv"), None), False)
+        read, _ = read_pairs(PairFiles("corpus.source", str(tmp_path / "a.tsv"), None), False)
         rows = [item.split("\t") for item in lines_of(data) if item.strip()]
         assert {len(row) for row in rows} <= {2}
         pairs = [tuple(map(folded, row)) for row in rows]
-        assert [(pair.source, pair.target) for pair in read.pairs] == [p for p in pairs if all(p)]
+        assert [(pair.source, pair.target) for pair in read] == [p for p in pairs if all(p)]
 
     no_tabs = line.map(lambda text: text.replace("\t", " "))
     row = st.tuples(no_tabs, no_tabs).map("\t".join)

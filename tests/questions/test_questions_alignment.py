@@ -16,7 +16,7 @@ from planted_pages import one_row, printed_words, row_of
 from seq2seq_bottleneck.cli.main import run
 from seq2seq_bottleneck.corpus.grammar import english_french
 from seq2seq_bottleneck.corpus.pair import SentencePair
-from seq2seq_bottleneck.corpus.tokens import plain, tokenize
+from seq2seq_bottleneck.corpus.vocabulary import plain, tokenize
 from seq2seq_bottleneck.questions import alignment, alignment_gold
 from seq2seq_bottleneck.questions.alignment import QUESTION
 from seq2seq_bottleneck.questions.alignment_gold import QUESTION as GOLD_QUESTION

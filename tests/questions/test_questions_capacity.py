@@ -15,7 +15,7 @@ from listed import relist, write_relisted
 from planted_pages import REFERENCE, printed_words, row_of
 from planted_pages import frame as table_of
 
-from seq2seq_bottleneck.corpus.tokens import is_word, tokenize
+from seq2seq_bottleneck.corpus.vocabulary import is_word, tokenize
 from seq2seq_bottleneck.questions.capacity import QUESTION, points_of
 from seq2seq_bottleneck.questions.censored import Censored, censor, change, growth, last_lengths
 from seq2seq_bottleneck.questions.probing import keep, read_kept

@@ -12,7 +12,7 @@ from planted_pages import REFERENCE, frame, one_row, printed_words, row_of
 from scipy import stats
 
 from seq2seq_bottleneck.corpus.corpus import load_corpus
-from seq2seq_bottleneck.corpus.tokens import tokenize
+from seq2seq_bottleneck.corpus.vocabulary import tokenize
 from seq2seq_bottleneck.model.attention import Memory
 from seq2seq_bottleneck.model.translator import create, real_positions
 from seq2seq_bottleneck.questions import coarse_memory, source_reader

@@ -10,7 +10,7 @@ import pytest
 
 from seq2seq_bottleneck.corpus.batches import encode_pairs, evaluation_batches, restore
 from seq2seq_bottleneck.corpus.subwords import Subwords
-from seq2seq_bottleneck.corpus.tokens import plain, tokenize
+from seq2seq_bottleneck.corpus.vocabulary import plain, tokenize
 from seq2seq_bottleneck.questions import alignment, capacity, embeddings, gradients, state_reading
 from seq2seq_bottleneck.questions.alignment import COUNTS, LinkedPair, matrices_of, probe
 from seq2seq_bottleneck.questions.alignment_gold import QUESTION as GOLD_QUESTION

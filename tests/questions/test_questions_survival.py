@@ -15,7 +15,7 @@ from planted_pages import REFERENCE, printed_words, row_of
 from planted_pages import frame as table_of
 
 from seq2seq_bottleneck.corpus.grammar import word_class
-from seq2seq_bottleneck.corpus.tokens import tokenize
+from seq2seq_bottleneck.corpus.vocabulary import tokenize
 from seq2seq_bottleneck.questions.probing import keep, read_kept
 from seq2seq_bottleneck.questions.subject import Subject, open_subject
 from seq2seq_bottleneck.questions.survival import (

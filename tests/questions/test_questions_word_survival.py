@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seq2seq_bottleneck.corpus.grammar import english_french, word_class
-from seq2seq_bottleneck.corpus.tokens import tokenize
+from seq2seq_bottleneck.corpus.vocabulary import tokenize
 from seq2seq_bottleneck.questions.survival import relative_bands
 from seq2seq_bottleneck.questions.word_survival import (
     MEASURES,

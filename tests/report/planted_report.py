@@ -10,7 +10,7 @@ from listed import relist, write_relisted
 from planted import planted_settings, sentences, translations, write_planted, write_run
 from planted_probes import plant
 
-from seq2seq_bottleneck.corpus.tokens import plain, tokenize
+from seq2seq_bottleneck.corpus.vocabulary import plain, tokenize
 from seq2seq_bottleneck.results.export import write_bundle
 from seq2seq_bottleneck.results.folders import STORE
 from seq2seq_bottleneck.results.schema import EXAMPLES

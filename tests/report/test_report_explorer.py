@@ -7,7 +7,7 @@ import pytest
 from planted_report import PAIR, SOURCE, write_hostile, write_results
 
 from seq2seq_bottleneck.corpus.grammar import english_french
-from seq2seq_bottleneck.corpus.tokens import plain, tokenize
+from seq2seq_bottleneck.corpus.vocabulary import plain, tokenize
 from seq2seq_bottleneck.questions.word_survival import LinkedReference, word_reports
 from seq2seq_bottleneck.report.explorer import explorer_data, find_pair, readable
 from seq2seq_bottleneck.results.bundle import load_bundle

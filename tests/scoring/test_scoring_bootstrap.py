@@ -31,7 +31,7 @@ from seq2seq_bottleneck.scoring.bootstrap import (
     ratio_of_sums,
     spread,
 )
-from seq2seq_bottleneck.settings.buckets import OUTSIDE, Buckets, holds
+from seq2seq_bottleneck.settings.concerns import OUTSIDE, Buckets, holds
 
 
 def corpus(sentences, noise, seed=1):

@@ -8,12 +8,11 @@ a predicate beau is never bel.
 
 import tomllib
 from dataclasses import dataclass
-from functools import cache
 from importlib.resources import files
 from itertools import chain
 from typing import Any
 
-from ..tokens import JOINER
+from ..vocabulary import JOINER
 
 Links = tuple[int, ...]  # positions of English tokens
 Forms = tuple[str, str, str, str]
@@ -56,11 +55,6 @@ def before_noun(forms: Forms) -> Forms:
     return (masculine + "~" if masculine + "~" in _MEETING else masculine, *others)
 
 
-def _participle(word: str) -> Forms:
-    stem = word.replace("û", "u")  # dû, but due
-    return word, stem + "e", stem if stem.endswith("s") else stem + "s", stem + "es"
-
-
 # Verbs.
 
 _ETRE = frozenset(["aller", "venir", "revenir", "retourner", "arriver", "partir", "tomber"])
@@ -95,16 +89,12 @@ def _principal(verb: str) -> tuple[list[str], str, str]:
         return present.split(), past, future
     stem = verb[:-2]
     if verb.endswith("ir"):
-        endings, past, future = "is is it issons issez issent", "i", verb
-    elif verb.endswith("re"):
-        endings, past, future = "s s  ons ez ent", "u", verb[:-1]
-    else:
-        return _first_group(stem)
-    return [stem + ending for ending in endings.split(" ")], stem + past, future
-
-
-def _first_group(stem: str) -> tuple[list[str], str, str]:
-    """A verb in -er: its stem may change before a silent e, and before -ons."""
+        endings = ["is", "is", "it", "issons", "issez", "issent"]
+        return [stem + ending for ending in endings], stem + "i", verb
+    if verb.endswith("re"):
+        endings = ("s", "s", "", "ons", "ez", "ent")
+        return [stem + ending for ending in endings], stem + "u", verb[:-1]
+    # In -er: the stem may change before a silent e, and before -ons.
     strong, ending = stem, stem[-1]
     if stem.endswith(("appel", "jet")):
         strong = stem + ending
@@ -133,9 +123,17 @@ def conjugate(lemma: str, link: str = "", generic: bool = False) -> Verb:
         FUTURE: tuple(future + ending for ending in ("ai", "as", "a", "ons", "ez", "ont")),
         INFINITIVE: infinitive,
     }
-    compound = infinitive not in _IMPERFECT
-    link_words = tuple(link.split())
-    return Verb(forms, _participle(participle), compound, agrees, reflexive, link_words, generic)
+    stem = participle.replace("û", "u")  # dû, but due
+    many = stem if stem.endswith("s") else stem + "s"
+    return Verb(
+        forms=forms,
+        participle=(participle, stem + "e", many, stem + "es"),
+        compound=infinitive not in _IMPERFECT,
+        agrees=agrees,
+        reflexive=reflexive,
+        link=tuple(link.split()),
+        generic=generic,
+    )
 
 
 # Noun phrases: what stands in them, gender and number, person, the article that comes before
@@ -201,11 +199,6 @@ def affirmed(nominal: Nominal) -> list[Item]:
     return [(form, links) for form in article] + items if article else items
 
 
-def clause(subject: Nominal, items: list[Item]) -> list[Item]:
-    """A subject and what agrees with it."""
-    return affirmed(subject) + agree(items, subject)
-
-
 def definite(nominal: Nominal, links: Links | None = None) -> list[Item]:
     """A noun group with le, la or les, which is linked to the noun or to ``links``."""
     items, agreement, _, _, noun_links = nominal
@@ -251,9 +244,8 @@ def with_pronoun(verb_group: VerbGroup, pronoun: Nominal, *to: int) -> list[Item
 def gapped(subject: Nominal, verb_group: VerbGroup) -> list[Item]:
     """Subject and verb whose object has gone before: the participle waits for it."""
     verb = verbal(verb_group, agreement=None)
-    person = subject[2]
     conjugated = [
-        (form[person] if len(form) == 6 else form, links) if type(form) is tuple else (form, links)
+        (form[subject[2]] if type(form) is tuple and len(form) == 6 else form, links)
         for form, links in verb
     ]
     return affirmed(subject) + conjugated
@@ -287,20 +279,18 @@ def one_of(be: list[Item], one_at: int, of_at: int, the_at: int, *parts: Any) ->
 
 # Forms as they meet.
 
+_VOWELS = tuple("aeiouyàâéèêëîïôûœh")
 _ASPIRATED = frozenset(["héros", "hibou", "hiboux", "haricot", "haricots", "huit"])
 _CONTRACTED = {("de", "le"): "du", ("de", "les"): "des", ("à", "le"): "au", ("à", "les"): "aux"}
-_ELIDED = ("le", "la", "je", "ne", "me", "te", "se", "de", "que", "puisque", "jusque")
 # form -> (as it stands, as it stands before a vowel)
 _MEETING = {
-    **{word: (word, f"{word[:-1]}'{JOINER}") for word in _ELIDED},
+    **{
+        word: (word, f"{word[:-1]}'{JOINER}")
+        for word in ["le", "la", "je", "ne", "me", "te", "se", "de", "que", "puisque", "jusque"]
+    },
     "le~": ("le", f"l'{JOINER}"),
     **{form: (form.rstrip("~"), met) for form, met in _IRREGULAR["before vowels"].items()},
 }
-
-
-@cache
-def _starts_with_vowel(token: str) -> bool:
-    return token[0] in "aeiouyàâéèêëîïôûœh" and token not in _ASPIRATED
 
 
 def join(items: list[Item]) -> tuple[list[str], list[Links]]:
@@ -312,11 +302,7 @@ def join(items: list[Item]) -> tuple[list[str], list[Links]]:
     sources: list[Links] = []
     right = right_form = ""
     for form, links in reversed(items):
-        if (
-            form in ("de", "à")
-            and right == right_form
-            and (merged := _CONTRACTED.get((form, right)))
-        ):
+        if right == right_form and (merged := _CONTRACTED.get((form, right))):
             tokens[-1] = right = right_form = merged
             if links != sources[-1]:
                 sources[-1] = links + sources[-1]
@@ -327,15 +313,11 @@ def join(items: list[Item]) -> tuple[list[str], list[Links]]:
         elif form == "si~":
             right = f"s'{JOINER}" if right in ("il", "ils") else "si"
         else:
-            right = meeting[1] if right and _starts_with_vowel(right) else meeting[0]
+            vowel = right.startswith(_VOWELS) and right not in _ASPIRATED
+            right = meeting[1] if vowel else meeting[0]
         right_form = form
         tokens.append(right)
         sources.append(links)
     tokens.reverse()
     sources.reverse()
     return tokens, sources
-
-
-def text_of(tokens: list[str]) -> str:
-    """The sentence of these tokens: what ``tokens.detokenize`` says, without its rare cases."""
-    return " ".join(tokens).replace(" " + JOINER, "").replace(JOINER + " ", "")

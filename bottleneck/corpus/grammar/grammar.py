@@ -8,7 +8,7 @@ same under every version of Python.
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
-from functools import cache, cached_property, reduce
+from functools import cache, reduce
 from itertools import accumulate, product
 from math import fsum, log2
 from random import Random
@@ -16,8 +16,8 @@ from typing import Any
 
 from ...settings.concerns import Lexicon
 from ..pair import SentencePair
-from ..tokens import tokenize
-from .french import join, text_of
+from ..vocabulary import detokenize, tokenize
+from .french import join
 from .lexicon import Rule, fix_articles
 from .rules import START, rules
 
@@ -44,7 +44,11 @@ class Grammar:
                 rule.weight /= total
         self._inside = self._inside_weights()
         self._tables: dict[tuple[str, int], Ways] = {}
-        self._beginnings: dict[tuple[str, str], tuple[Rule, ...]] = {}
+        self._firsts: dict[str, set[str]] = {}  # the tokens that a symbol can begin with
+        for symbol, choices in self._rules.items():
+            starts = (self._firsts.get(rule.parts[0], rule.parts[:1]) for rule in choices)
+            self._firsts[symbol] = set().union(*starts)
+        self._beginnings: dict[tuple[str, str], list[Rule]] = {}
 
     def weight(self, words: int) -> float:
         """The probability that a sentence has so many words, were lengths left free."""
@@ -101,7 +105,6 @@ class Grammar:
         return inside
 
     def _derive(self, symbol: str, words: int, chance: Callable[[], float]) -> Derivation:
-        """Draw a derivation of a symbol with so many words."""
         table = self._tables.get((symbol, words))
         if table is None:
             ways = [
@@ -133,7 +136,6 @@ class Grammar:
                     yield (length, *more), whole
 
     def _enumerate(self, symbol: str, words: int) -> Iterator[Derivation]:
-        """Every derivation of a symbol with so many words."""
         for rule in self._rules[symbol]:
             for lengths, _ in self._ways(rule.symbols, words - rule.fixed, rule.weight):
                 parts = zip(rule.symbols, lengths, strict=True)
@@ -148,10 +150,6 @@ class Grammar:
         def build(derivation: Derivation) -> Any:
             rule, derivations = derivation
             trace.append(-log2(rule.weight))
-            if not derivations:
-                start = len(english)
-                english.extend(rule.parts)
-                return rule.build(*range(start, len(english)))
             remaining = iter(derivations)
             values = []
             for part in rule.parts:
@@ -165,9 +163,9 @@ class Grammar:
         french, origins = join(build(derivation))
         fix_articles(english)
         links = [(source, place) for place, sources in enumerate(origins) for source in sources]
-        source = text_of(english)
+        source = detokenize(english)
         bits = fsum(trace) + log2(self._inside[START][len(source.split())])
-        return SentencePair(source, text_of(french), tuple(sorted(links)), bits)
+        return SentencePair(source, detokenize(french), tuple(sorted(links)), bits)
 
     def _derivations(self, sentence: str) -> tuple[int, Derivation | None]:
         """How many derivations, and the first; the rules know "an" as "a"."""
@@ -186,7 +184,14 @@ class Grammar:
         if (symbol, place) in chart:
             return chart[symbol, place]
         ends: Ends = {}
-        for rule in self._starting(symbol, tokens[place]) if place < len(tokens) else ():
+        token = tokens[place] if place < len(tokens) else ""
+        if (symbol, token) not in self._beginnings:
+            self._beginnings[symbol, token] = [
+                rule
+                for rule in self._rules[symbol]
+                if token in self._firsts.get(rule.parts[0], rule.parts[:1])
+            ]
+        for rule in self._beginnings[symbol, token]:
             states: Ends = {place: (1, ())}
             for part in rule.parts:
                 after: Ends = {}
@@ -204,25 +209,6 @@ class Grammar:
                 ends[end] = known + count, first or (rule, parts)
         chart[symbol, place] = ends
         return ends
-
-    def _starting(self, symbol: str, token: str) -> tuple[Rule, ...]:
-        """The rules of a symbol that can begin with this token."""
-        if (symbol, token) not in self._beginnings:
-            self._beginnings[symbol, token] = tuple(
-                rule
-                for rule in self._rules[symbol]
-                if token in self._firsts.get(rule.parts[0], rule.parts[:1])
-            )
-        return self._beginnings[symbol, token]
-
-    @cached_property
-    def _firsts(self) -> dict[str, set[str]]:
-        """The tokens that a symbol can begin with."""
-        firsts: dict[str, set[str]] = {}
-        for symbol, choices in self._rules.items():
-            starts = (firsts.get(rule.parts[0], rule.parts[:1]) for rule in choices)
-            firsts[symbol] = set().union(*starts)
-        return firsts
 
 
 def _reachable(choices: list[Rule]) -> dict[str, list[Rule]]:
@@ -248,13 +234,10 @@ def _reachable(choices: list[Rule]) -> dict[str, list[Rule]]:
 def _convolve(left: list[float], right: list[float]) -> list[float]:
     """The weights of two parts in a row."""
     whole = [0.0] * len(left)
-    filled = [(n, weight) for n, weight in enumerate(right) if weight]
     for n, weight in enumerate(left):
         if weight:
-            for more, other in filled:
-                if n + more >= len(whole):
-                    break
-                whole[n + more] += weight * other
+            for more, other in enumerate(right[: len(left) - n], n):
+                whole[more] += weight * other
     return whole
 
 

@@ -7,7 +7,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from ..tokens import JOINER
+from ..vocabulary import JOINER
 from .french import INFINITIVE, adjective, before_noun, conjugate, plural
 
 COMMA = JOINER + ","
@@ -188,8 +188,6 @@ def _phrase(french: str, count: int) -> Callable[..., Any]:
         form, _, places = part.partition(":")
         numbers = [int(place) for place in places.split(",")] if places else [*range(count)]
         items.append((tuple(form.split("/")) if "/" in form else form, numbers))
-    if len(items) == 1:
-        return _agreeing(items[0][0])
     return lambda *links: [(form, tuple([links[n] for n in numbers])) for form, numbers in items]
 
 

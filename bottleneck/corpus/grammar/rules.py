@@ -19,12 +19,11 @@ from .french import (
     Item,
     VerbGroup,
     affirmed,
-    clause,
+    agree,
     conjugate,
     definite,
     gapped,
     group,
-    indefinite,
     link,
     noun_phrase,
     object_of,
@@ -200,25 +199,18 @@ def _french(symbol: str, row: list[list[str]], notation: str) -> Callable[..., A
     if shape == "pair":
         rest = halves[1] if halves[1:] else _joined([])
         return lambda *values: (items(values), rest(values))
-    if kinds[0] == "a":
-        return lambda *values: indefinite(values[0], values[1])
     if shape == "nominal":  # it agrees with its last noun group, or is a noun phrase and more
         last = max((n for n, part in enumerate(kinds) if part == "Group"), default=0)
         has_article = kinds[last] != "Group" or not notation.startswith(str(last))
         head = firsts[last]
         return lambda *values: noun_phrase(items(values), values[head], has_article)
     if is_clause:
-        return lambda *values: clause(values[0], items(values))
+        return lambda *values: affirmed(values[0]) + agree(items(values), values[0])
     return lambda *values: items(values)
 
 
 def _joined(elements: list[Element]) -> Element:
     """The items of several elements, one after the other."""
-    if len(elements) == 1:
-        return elements[0]
-    if len(elements) == 2:
-        first, second = elements
-        return lambda values: [*first(values), *second(values)]
     return lambda values: [item for element in elements for item in element(values)]
 
 
@@ -234,9 +226,6 @@ def _element(word: str, kinds: list[str], places: list[list[int]]) -> Element:
     if others:
         form = COMMA if part == "," else tuple(part.split("/")) if "/" in part else part
         linked = [place for n in others.split(",") for place in places[int(n)]]
-        if len(linked) == 1:
-            (only,) = linked
-            return lambda values: [(form, (values[only],))]
         return lambda values: [(form, tuple(values[place] for place in linked))]
     first, *more = [places[int(n)][0] for n in re.findall(r"\d+", word)]
     if "+" in word:

@@ -1,5 +1,7 @@
 """Whole corpora: from settings to splits, vocabularies, fingerprint and description."""
 
+import gzip
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,15 +18,17 @@ from seq2seq_bottleneck.corpus.corpus import (
     near_copies,
     share,
 )
+from seq2seq_bottleneck.corpus.download import folder_of
 from seq2seq_bottleneck.corpus.grammar import LECTURE_SENTENCES, english_french
 from seq2seq_bottleneck.corpus.pair import SentencePair, Splits, reverse_pair, sources
-from seq2seq_bottleneck.corpus.tokens import tokenize
-from seq2seq_bottleneck.settings.concerns import CorpusSettings
+from seq2seq_bottleneck.corpus.vocabulary import tokenize
+from seq2seq_bottleneck.settings.concerns import NAMED, CorpusSettings
 from seq2seq_bottleneck.settings.errors import UsageError, UserError
 
 pytestmark = pytest.mark.usefixtures("unchecked")
 
 EDGES = (5, 11, 21, 31, 41)
+SHORT = (5, 11, 21)
 COPY = CorpusSettings(name="copy", copy_words=50, train_pairs=600, valid_pairs=30, test_pairs=60)
 GRAMMAR = CorpusSettings(train_pairs=2_000, valid_pairs=60, test_pairs=1_200)
 REVERSED = CorpusSettings(
@@ -47,7 +51,7 @@ def drawn() -> Corpus:
 @pytest.fixture(scope="module")
 def french() -> Corpus:
     """A small corpus of the grammar's French."""
-    return load_corpus(REVERSED, (5, 11, 21))
+    return load_corpus(REVERSED, SHORT)
 
 
 def write(path: Path, lines: list[str]) -> CorpusSettings:
@@ -63,10 +67,10 @@ def test_copy_corpus_and_its_description(copied):
     other = load_corpus(COPY.model_copy(update={"seed": 2}), EDGES)
     assert other.fingerprint != copied.fingerprint
     description = describe(copied, EDGES)
-    rows = {(row.split, row.bucket): row for row in description.rows}
-    assert len(rows) == 3 * 6
-    assert [rows["test", bucket].pairs for bucket in ("under 5", "5-10", "41+")] == [10] * 3
-    row = rows["train", "21-30"]
+    groups = {(row.split, row.bucket): row for row in description.rows}
+    assert len(groups) == 3 * 6
+    assert [groups["test", bucket].pairs for bucket in ("under 5", "5-10", "41+")] == [10] * 3
+    row = groups["train", "21-30"]
     assert row.source_words == row.target_tokens
     assert row.bits > row.source_words * 5.6
     assert (description.source_vocabulary, description.target_vocabulary) == (50, 50)
@@ -89,48 +93,31 @@ def test_rows_by_hand(copied):
 def test_fingerprint_sees_every_text_link_and_place():
     one, two = SentencePair("a", "b"), SentencePair("c", "d")
     linked = SentencePair("a", "b", ((0, 0),))
-    variants = [
-        Splits((one, two), (), ()),
-        Splits((two, one), (), ()),
-        Splits((one,), (two,), ()),
-        Splits((linked, two), (), ()),
-        Splits((SentencePair("a", "d"), two), (), ()),
-    ]
+    other, bits = SentencePair("a", "d"), SentencePair("a", "b", bits=1.0)
+    training = (one, two), (two, one), (linked, two), (other, two)
+    variants = [Splits(pairs, (), ()) for pairs in training] + [Splits((one,), (two,), ())]
     prints = [fingerprint(splits) for splits in variants]
     assert len({*prints, fingerprint(variants[0], reverse=True)}) == len(variants) + 1
     assert all(len(digits) == 16 and int(digits, 16) >= 0 for digits in prints)
-    bits = SentencePair("a", "b", bits=1.0)
     assert fingerprint(Splits((bits, two), (), (), ("note",))) == prints[0]
 
 
 @pytest.mark.parametrize(
-    ("settings", "error", "message"),
+    ("settings", "changes", "message"),
     [
+        (COPY, {"max_words": 10}, r"^the test set fills only bucket 5-10 of 5-10, .*; two are nee"),
         (
-            COPY.model_copy(update={"max_words": 10}),
-            UserError,
-            r"^the test set fills only bucket 5-10 of 5-10, 11-20, 21-30, 31-40, 41\+; two are nee",
+            COPY,
+            {"max_words": 4},
+            r"^the test set fills no bucket of 5-10, .*, 41\+; two are needed",
         ),
-        (
-            COPY.model_copy(update={"max_words": 4}),
-            UserError,
-            r"^the test set fills no bucket of 5-10, 11-20, 21-30, 31-40, 41\+; two are needed",
-        ),
-        (
-            GRAMMAR.model_copy(update={"max_words": 61}),
-            UsageError,
-            r"max_words=61 is above .*'grammar'; give 60 or less$",
-        ),
-        (
-            REVERSED.model_copy(update={"lengths": "natural"}),
-            UsageError,
-            r"^corpus\.lengths=natural is not known for the grammar",
-        ),
+        (GRAMMAR, {"max_words": 61}, r"max_words=61 is above .*'grammar'; give 60 or less$"),
+        (REVERSED, {"lengths": "natural"}, r"^corpus\.lengths=natural is not known for the gram"),
     ],
 )
-def test_what_cannot_be_loaded(settings, error, message):
-    with pytest.raises(error, match=message):
-        load_corpus(settings, EDGES)
+def test_what_cannot_be_loaded(settings, changes, message):
+    with pytest.raises(UserError if settings is COPY else UsageError, match=message):
+        load_corpus(settings.model_copy(update=changes), EDGES)
 
 
 def test_vocabularies_come_from_training_alone(tmp_path):
@@ -235,13 +222,13 @@ def test_a_reversed_pair():
 def test_reversed_pairs_are_of_the_grammar_alone_and_joined_and_of_the_lengths_of_the_french(
     french,
 ):
-    joined = load_corpus(REVERSED.model_copy(update={"joined": 2}), (5, 11, 21))
+    joined = load_corpus(REVERSED.model_copy(update={"joined": 2}), SHORT)
     assert joined.test
     assert all(", and " in pair.target and 5 <= pair.words <= 30 for pair in joined.test)
     for pair in (*french.test, *joined.test):
         assert pair == reverse_pair(english_french().parse(pair.target))
         assert pair.bits is None
-    rows = [row for row in describe(french, (5, 11, 21)).rows if row.split == "test"]
+    rows = [row for row in describe(french, SHORT).rows if row.split == "test"]
     assert [row.pairs for row in rows] == [20] * 4
     everything = [pair for pairs in french.splits.values() for pair in pairs]
     assert all(2 <= pair.words <= 30 for pair in everything)
@@ -250,10 +237,105 @@ def test_reversed_pairs_are_of_the_grammar_alone_and_joined_and_of_the_lengths_o
 
 @pytest.mark.slow
 def test_the_fingerprint_differs_with_the_direction(french, tmp_path):
-    assert french == load_corpus(REVERSED, (5, 11, 21))
+    assert french == load_corpus(REVERSED, SHORT)
     lines = [f"s{n}{' x' * (n % 28 + 3)}\ts{n}{' x' * (n % 28 + 3)}" for n in range(400)]
     for settings in (COPY, write(tmp_path / "same.tsv", lines)):
-        there = load_corpus(settings, (5, 11, 21))
-        back = load_corpus(settings.model_copy(update={"reverse_direction": True}), (5, 11, 21))
+        there = load_corpus(settings, SHORT)
+        back = load_corpus(settings.model_copy(update={"reverse_direction": True}), SHORT)
         assert there.splits == back.splits  # bits of copies too
         assert there.fingerprint != back.fingerprint
+
+
+# Named corpora as a run meets them: read from the cache, offline.
+
+
+@pytest.fixture
+def named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A cache folder of the test's own, with one corpus in it."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    put("multi30k", train=rows(0, 300), valid=rows(300, 40), test=rows(400, 80))
+
+
+def rows(start: int, count: int) -> list[tuple[str, str]]:
+    """Different pairs, English of 3 to 27 words, the French one word longer."""
+    return [
+        (f"e{n}" + " x" * (n % 25 + 2), f"f{n}" + " y" * (n % 25 + 3))
+        for n in range(start, start + count)
+    ]
+
+
+def put(name: str, **splits: list[tuple[str, str]]):
+    """The files of a corpus as a fetch leaves them."""
+    folder = folder_of(name)
+    folder.mkdir(parents=True)
+    for split, pairs in splits.items():
+        for place, side in enumerate(("en", "fr")):
+            text = "".join(f"{pair[place]}\n" for pair in pairs)
+            (folder / f"{split}.{side}.gz").write_bytes(gzip.compress(text.encode()))
+    source = {"pairs": {split: len(pairs) for split, pairs in splits.items()}, "limit": None}
+    (folder / "SOURCE.json").write_text(json.dumps(source))
+
+
+@pytest.mark.usefixtures("named")
+def test_splits_of_the_corpus_are_used_and_notes_tell_training_lengths_and_the_case():
+    settings = CorpusSettings(name="multi30k", valid_pairs=25, test_pairs=3)
+    corpus = load_corpus(settings, SHORT)
+    assert [pair.source for pair in corpus.test] == [ours for ours, _ in rows(400, 80)]
+    assert len(corpus.valid) == 25
+    assert sources(corpus.valid) <= {ours for ours, _ in rows(300, 40)}
+    assert [(pair.source, pair.target) for pair in corpus.train] == rows(0, 300)
+    assert corpus.notes == (
+        "25 of 40 validation pairs kept (valid_pairs)",
+        "8 test sentences under 5 words, in no bucket",
+        "training pairs by source words: under 5 24; 5-10 72; 11-20 120; 21+ 84",
+    )
+    lower = settings.model_copy(update={"lowercase": True})
+    assert "lower-case references" in load_corpus(lower, SHORT).notes[-1]
+    changes = {"reverse_direction": True, "max_words": 12}
+    back = load_corpus(settings.model_copy(update=changes), SHORT)
+    expected = [(theirs, ours) for ours, theirs in rows(400, 80)]
+    assert [(pair.source, pair.target) for pair in back.test] == expected
+    assert max(pair.words for pair in back.train) == 12
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+@pytest.mark.usefixtures("named")
+def test_another_named_corpus_to_test_on(reverse: bool):
+    """Its own test set, else the pairs that a run on it is tested on; training is as it was."""
+    put("news-commentary", train=rows(600, 300), valid=rows(300, 40), test=rows(400, 80))
+    put("tatoeba", train=rows(1_000, 400) + rows(600, 20))
+    home = CorpusSettings(name="news-commentary", reverse_direction=reverse)
+    own = load_corpus(home, SHORT)
+    for other in ("multi30k", "tatoeba"):
+        theirs = load_corpus(home.model_copy(update={"name": other}), SHORT)
+        abroad = load_corpus(home.model_copy(update={"test": other}), SHORT)
+        assert abroad.test == theirs.test
+        tested = sources(abroad.test)
+        assert abroad.train == tuple(pair for pair in own.train if pair.source not in tested)
+        assert abroad.fingerprint != theirs.fingerprint
+
+
+@pytest.mark.usefixtures("named")
+def test_what_is_not_there(tmp_path: Path):
+    path = tmp_path / "a.tsv"
+    path.write_text("".join(f"{ours}\t{theirs}\n" for ours, theirs in rows(0, 300)))
+    both = {"name": "files", "source": str(path), "test_source": str(path), "test": "multi30k"}
+    cases = {
+        r"^corpus 'tatoeba' is not on this machine; `bottleneck": {"test": "tatoeba"},
+        r"^no corpus 'tatoeb' to test on; did you mean 'tatoeba'": {"test": "tatoeb"},
+        r"^corpus\.test and corpus\.test_source both name a test": both,
+        r"^corpus\.test is for real text, not for corpus 'copy'": {"name": "copy", "test": "a"},
+        r"^corpus\.test is for real text, not for corpus 'gramm": {"name": "grammar", "test": "a"},
+    }
+    for message, changes in cases.items():
+        error = UserError if "machine" in message else UsageError
+        with pytest.raises(error, match=message):
+            load_corpus(CorpusSettings(**{"name": "multi30k", **changes}), SHORT)
+    for name in set(NAMED) - {"multi30k"}:
+        message = rf"^corpus '{name}' is not .*; `bottleneck corpus fetch {name}` brings it$"
+        with pytest.raises(UserError, match=message) as caught:
+            load_corpus(CorpusSettings(name=name), SHORT)
+        assert caught.value.exit_code == 1
+    (folder_of("multi30k") / "train.fr.gz").unlink()
+    with pytest.raises(UserError, match=r"corpus 'multi30k' '.*train\.fr\.gz' does not exist"):
+        load_corpus(CorpusSettings(name="multi30k"), SHORT)

@@ -1,0 +1,90 @@
+"""Tokens that come back as text, and words as numbers."""
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
+
+from seq2seq_bottleneck.corpus.vocabulary import (
+    BOS,
+    EOS,
+    JOINER,
+    PAD,
+    SPECIAL,
+    UNK,
+    UNKNOWN,
+    Vocabulary,
+    build_vocabulary,
+    detokenize,
+    plain,
+    tokenize,
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens"),
+    [
+        ("l'homme, dit-il", ["l'￭", "homme", "￭,", "dit-il"]),
+        ("the cat's mat.", ["the", "cat", "￭'s", "mat", "￭."]),
+        ("Qu’il aille", ["Qu’￭", "il", "aille"]),
+        ("3,5 (env.) », « oui »", ["3,5", "(￭", "env", "￭.", "￭)", "»", "￭,", "«", "oui", "»"]),
+        ("w17 w0", ["w17", "w0"]),
+        ("  ", []),
+    ],
+)
+def test_known_tokens(text, tokens):
+    assert [plain(token) for token in tokenize(text)] == [plain(token) for token in tokens]
+
+
+@given(st.text())
+@example("a￭b ￭")
+@example("''s 's' l'l'a")
+def test_text_comes_back(text):
+    tokens = tokenize(text)
+    assert detokenize(tokens) == " ".join(text.replace(JOINER, "\u25a0").split())
+    assert all(token and not any(map(str.isspace, token)) for token in tokens)
+
+
+def test_a_vocabulary_by_hand():
+    sentences = [["b", "a", "c", *SPECIAL], ["b", "d", "a"], ["b"]]
+    vocabulary = build_vocabulary(sentences, 10)
+    assert vocabulary.tokens == (*SPECIAL, "b", "a", "c", "d")  # ties in string order
+    vocabulary = build_vocabulary(sentences, 3)
+    assert vocabulary.words == ("b", "a", "c")
+    assert vocabulary.encode(["a", "d", "b", *SPECIAL]) == [5, UNK, 4, *[UNK] * 4]
+    assert vocabulary.decode([BOS, 5, UNK, 4, EOS, 5]) == ["a", UNKNOWN, "b"]
+    assert vocabulary.decode([PAD, 5, PAD]) == ["a"]
+    assert vocabulary.unknown_rate(sentences) == pytest.approx(5 / 11)
+    assert vocabulary.unknown_rate([]) == 0
+
+
+@pytest.mark.parametrize(
+    "tokens", [["le", UNKNOWN, "￭."], ["l'￭", UNKNOWN, "￭,", UNKNOWN], [UNKNOWN, UNKNOWN]]
+)
+def test_scorer_leaves_the_unknown_word_whole(tokens):
+    """With an ordinary word in its place the scorer finds the same number of tokens."""
+    scorer = Tokenizer13a()
+    scored = scorer(detokenize(tokens)).split()
+    word = scorer(detokenize(["mot" if token == UNKNOWN else token for token in tokens])).split()
+    assert [token.replace(UNKNOWN, "mot") for token in scored] == word
+    assert UNKNOWN not in word
+
+
+@given(st.lists(st.lists(st.text().filter(bool)), min_size=1), st.integers(1, 20))
+def test_known_tokens_come_back(sentences, cap):
+    vocabulary = build_vocabulary(sentences, cap)
+    assert len(vocabulary.words) <= cap
+    known = set(vocabulary.words)
+    for tokens in sentences:
+        back = vocabulary.decode([*vocabulary.encode(tokens), EOS, EOS])
+        assert back == [token if token in known else UNKNOWN for token in tokens]
+
+
+@given(st.lists(st.text()))
+def test_to_bytes_and_back(texts):
+    vocabulary = build_vocabulary(map(tokenize, texts), 1_000)
+    content = vocabulary.to_bytes()
+    assert Vocabulary.from_bytes(content) == vocabulary
+    assert content.count(b"\n") == len(vocabulary)
+    with pytest.raises(ValueError, match="no vocabulary: it must start with <pad> <s>"):
+        Vocabulary.from_bytes(b"the\ncat\n")
