@@ -12,7 +12,7 @@ from typing import Any
 
 import pandas as pd
 
-from . import compression, controls, rules
+from . import rules
 from .verdict import Judgement, Verdict, conclude
 
 NONE, ATTENTION = "none", "attention"
@@ -78,7 +78,7 @@ CLAIMS: tuple[Claim, ...] = (
     Claim("C1", "The compression ratio predicts the loss of quality",
           "rank correlation of BLEU without attention with the ratio, over sizes and lengths",
           makes="sweep context_size",
-          rule=compression.COMPRESSION_RULE, decide=compression.compression_predicts_loss),
+          rule=rules.COMPRESSION_RULE, decide=rules.compression_predicts_loss),
     Claim("C2", "256 numbers hold so many words and no more",
           "length at which half of the words survive, by context size", study="capacity",
           known=("grammar", "copy"), own_runs=True),
@@ -106,14 +106,14 @@ CLAIMS: tuple[Claim, ...] = (
     Claim("C10", "Selection beats compression",
           "attention minus each control that does not select, BLEU of the longest sentences",
           makes="sweep controls",
-          rule=controls.CONTROLS_RULE, decide=controls.selection_beats_compression),
+          rule=rules.CONTROLS_RULE, decide=rules.selection_beats_compression),
     Claim("C11", "The same network serves any length, in and out",
           "length of outputs against references; empty, unfinished, repeating outputs",
           study="length", arms=(ATTENTION,), learned=True),
     Claim("C12", "It is training, not only capacity",
           "what twice the updates add without attention, BLEU, by sentence length",
           makes="reproduce --check-schedule", sweep="controls",
-          rule=controls.TRAINING_RULE, decide=controls.training_moves_curve),
+          rule=rules.TRAINING_RULE, decide=rules.training_moves_curve),
     Claim("C13", "Training places similar words near each other",
           "neighbours of a trained embedding of its own word class, against an untrained one",
           study="embeddings", known=("grammar",), learned=True),
@@ -123,10 +123,10 @@ CLAIMS: tuple[Claim, ...] = (
 )  # fmt: skip
 
 
-def verdict_on(claim: str, *measured: Any) -> Verdict:
+def verdict_on(claim: str, *measured: Any, **named: Any) -> Verdict:
     """The verdict on a claim that runs decide, from what its rule reads of them."""
     entry = next(item for item in CLAIMS if item.id == claim)
-    return conclude(claim, entry.rule, entry.decide(*measured))
+    return conclude(claim, entry.rule, entry.decide(*measured, **named))
 
 
 def studied(claim: Claim, frame: pd.DataFrame | None) -> Verdict:

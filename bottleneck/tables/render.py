@@ -10,12 +10,11 @@ from numpy import ndarray
 from rich import box
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.constrain import Constrain
-from rich.measure import Measurement
 from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
-from ..claims.verdict import MARKED_BELOW, marked
+from ..claims.verdict import marked
 from ..scoring.bootstrap import Estimate
 from ..settings.errors import plain
 
@@ -76,19 +75,13 @@ class BarTable:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """The table with the widest bars that fit."""
-        yield self._fitted(console, options)
-
-    def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
-        """The width of that table."""
-        return Measurement.get(console, options, self._fitted(console, options))
-
-    def _fitted(self, console: Console, options: ConsoleOptions) -> CompactTable:
         for width in (10, 5) if can_encode(options.encoding, EIGHTHS) else ():
             table = self.make(width)
             table.caption, table.caption_justify, table.caption_style = f"{SCALE}\n", "left", "dim"
             if table.fits(console, options):
-                return table
-        return self.make(0)
+                yield table
+                return
+        yield self.make(0)
 
 
 def can_encode(encoding: str, text: str) -> bool:
@@ -186,13 +179,6 @@ def filled_table(
 def count(n: int) -> str:
     """A count of sentences, with a star if it is small."""
     return f"{n:,}*" if marked(n) else f"{n:,}"
-
-
-def small_buckets(buckets: Iterable[str], counts: Iterable[int]) -> str:
-    """A sentence on the rows that are starred for their count; empty where none is."""
-    rows = zip(buckets, counts, strict=True)
-    small = [f"{name} (n = {n})" for name, n in rows if marked(n)]
-    return f"* under {MARKED_BELOW} sentences: {', '.join(small)}." if small else ""
 
 
 def ranged(row: Mapping[str, Any], name: str, form: str, interval: bool = True) -> str:

@@ -12,14 +12,13 @@ from typing import Any
 import pandas as pd
 from rich.console import RenderableType
 
-from ..claims.compression import Cell
+from ..claims.rules import Cell
 from ..claims.verdict import LEAST_BASE
 from ..lecture.slides import L4, L_FAIL, L_VIND
 from ..results.bundle import Bundle
 from ..scoring.bootstrap import Estimate, difference, percent_change
 from ..settings.errors import UserError
-from .comparison import Comparison, arm_of
-from .comparison_groups import NONE, arm_names, groups, listed_runs
+from .comparison import NONE, Comparison, arm_names, arm_of, groups
 from .render import (
     BarTable,
     Column,
@@ -110,7 +109,7 @@ def run_data(name: str, sizes: Sequence[Comparison]) -> pd.DataFrame:
     buckets last.
     """
     columns = re.sub(r"(\w+):", r"\1_low \1_high", _COLUMNS[name]).split()
-    rows = [_row(size, place) for size in sizes for place in range(len(size.buckets))]
+    rows = [_row(size, place) for size in sizes for place in range(len(size.none.buckets))]
     frame = typed_frame(
         [{column: row.get(column) for column in columns} for row in rows],
         ("context_size", "bucket", "n", "slide_word"),
@@ -171,14 +170,14 @@ def cells(sizes: Sequence[Comparison]) -> list[Cell]:
         Cell(
             size.settings.model.context_size,
             bucket,
-            size.n[place],
+            size.none.n[place],
             size.none.source_words[place],
             size.compression_ratio[place],
             size.none.estimates[place],
         )
         for size in sizes
-        for place, bucket in enumerate(size.buckets)
-        if size.n[place]
+        for place, bucket in enumerate(size.none.buckets)
+        if size.none.n[place]
     ]
 
 
@@ -236,7 +235,7 @@ def named_arms(bundle: Bundle) -> list[pd.DataFrame]:
     The arms that are as most are come first, of these the one without attention. Raises
     ``UserError`` as `arms`.
     """
-    runs = listed_runs(bundle)
+    runs = bundle.runs.drop_duplicates("run")
     if len(edges := runs["edges"].unique()) > 1:
         raise UserError(
             f"the runs were scored in other buckets ({'; '.join(edges)}): choose with "
