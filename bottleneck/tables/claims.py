@@ -153,7 +153,8 @@ def decision(
     """The decision on one claim; ``bundle`` is None for a folder without finished runs.
 
     ``left_out`` are runs of the folder that the user did not choose: a study's table that rests on
-    one of them decides nothing.
+    one of them decides nothing. The command that a verdict lacks is put to the folder where the
+    claim's runs can be, else to its own default.
     """
     if claim.study:
         verdict, runs = _studied(claim, folder, bundle, left_out)
@@ -165,21 +166,16 @@ def decision(
             runs = describe(rows)
         except UserError as error:
             verdict, runs = conclude(claim.id, claim.rule, str(error)), ""
-    lacking = verdict.verdict == "not measured"
-    return Decision(
-        claim, verdict, runs, _command(claim, folder, bundle) if lacking else "", folder
-    )
-
-
-def _command(claim: Claim, folder: Path, bundle: Bundle | None) -> str:
-    """What measures a claim, in the folder where its runs can be; else in the command's default."""
-    words = f"bottleneck {claim.command}"
+    if verdict.verdict != "not measured":
+        return Decision(claim, verdict, runs, "", folder)
+    command = f"bottleneck {claim.command}"
     several = bundle is None and bool(results_inside(folder))
-    if without_runs(folder) and claim.makes != "bench":
-        return words
-    if claim.makes:
-        return f"{words} --out {shlex.quote(str(folder / claim.home if several else folder))}"
-    return words if several or claim.own_runs else f"{words} --results {shlex.quote(str(folder))}"
+    if claim.makes == "bench" or not without_runs(folder):
+        if claim.makes:
+            command += f" --out {shlex.quote(str(folder / claim.home if several else folder))}"
+        elif not (several or claim.own_runs):
+            command += f" --results {shlex.quote(str(folder))}"
+    return Decision(claim, verdict, runs, command, folder)
 
 
 def first_runs(bundle: Bundle) -> pd.DataFrame | None:
@@ -194,11 +190,17 @@ def _from_runs(claim: str, bundle: Bundle) -> Judged:
 
     L-VIND and what else the slide's table says is read from the first pair, L-FAIL from none where
     there is no pair, C10 from the first of the pairs that have the most controls, C12 from the
-    first that was trained twice as long.
+    first that was trained twice as long. C1 is read from the runs without attention with the most
+    context sizes, in which the size alone varies, or all widths with it where they always do.
     """
     runs = bundle.runs.drop_duplicates("run")
     if claim in ("L-FAIL", "C1"):
-        rows = first_runs(bundle) if claim == "L-FAIL" else _context_sizes(runs)
+        rows = first_runs(bundle)
+        if claim == "C1":
+            none = runs[runs["attention"] == NONE]
+            widths = WIDTHS if following_widths(none) == {*WIDTHS} else ()
+            series = groups(none, {*PAIRED, SIZE, *widths})
+            rows = max(series, key=lambda group: group[SIZE].nunique(), default=None)
         if rows is None:
             raise UserError("no run without attention")
         subset = only(bundle, rows["run"])
@@ -221,17 +223,6 @@ def _from_runs(claim: str, bundle: Bundle) -> Judged:
         return verdict_on(claim, trained[0]), trained[1]
     rows = pd.concat([known[0].none, known[0].attention])
     return verdict_on(claim, compare(only(bundle, rows["run"])).scores), rows
-
-
-def _context_sizes(runs: pd.DataFrame) -> pd.DataFrame | None:
-    """The runs without attention of the group with the most context sizes; None without any.
-
-    The context size alone varies in it, or all widths with it where they do so in every run.
-    """
-    none = runs[runs["attention"] == NONE]
-    widths = WIDTHS if following_widths(none) == {*WIDTHS} else ()
-    series = groups(none, {*PAIRED, SIZE, *widths})
-    return max(series, key=lambda group: group[SIZE].nunique(), default=None)
 
 
 def _studied(

@@ -38,7 +38,6 @@ from ..settings.errors import UsageError, UserError, counted
 from .page import Page
 from .render import Column, bounds, count, filled_table, ranged, typed_frame
 
-SCORE, COMPARE = "BLEU by sentence length", "Two systems by sentence length: B minus A in BLEU"
 LEVELS = "BLEU levels are not comparable across buckets: texts of other lengths have other n-grams."
 SCORE_COLUMNS = [
     Column("source\nwords", "bucket"),
@@ -69,13 +68,11 @@ ALL, INTERACTION = "all", "interaction"
 bucket's difference minus the shortest's."""
 P_VALUES = (
     "p: two-sided, not corrected for the number of rows. Of the bootstrap: twice the share of "
-    "resamples in which the difference has not the sign that it has (Koehn 2004), the test set "
-    "counted as one of them. Of approximate randomisation: the share of trials, each swapping both "
-    "outputs of a sentence or not by the toss of a coin, that differ as much (Riezler and Maxwell "
-    f"2005); the safer one where sentences are few. Of under {READ_FROM} sentences there is no p "
-    "of the bootstrap: their resamples are a few."
+    "resamples, the test set one of them, whose difference has not its sign (Koehn 2004). Of "
+    "approximate randomisation: the share of trials, each swapping both outputs of a sentence or "
+    "not by the toss of a coin, that differ as much (Riezler and Maxwell 2005); the safer one "
+    f"where sentences are few. Of under {READ_FROM} sentences there is no p of the bootstrap."
 )
-
 TOKENISED_LINES = 100
 """So many hypotheses that end in a full stop after a space look tokenised; sacreBLEU warns too."""
 
@@ -131,8 +128,17 @@ def read_systems(
         raise UsageError(f"{missing[0]} missing: --references and --sources go together")
     systems = []
     for label, path in (("system A", a), ("system B", b)):
-        if path.is_dir():
-            systems.append(_read_run(label, path))
+        if path.is_dir() and is_run(path):
+            result, settings = read_outputs(path), read_settings(path)
+            name = f"{path} ({settings.model.attention}, seed {settings.training.seed})"
+            texts = result.sources, result.references, result.hypotheses
+            systems.append(Output(name, *texts))
+        elif path.is_dir():
+            done = find_runs(path).done
+            raise UserError(
+                f"{label} {str(path)!r} is no file and not the folder of one run; name "
+                + (f"one run in it, such as {str(done[0])!r}" if done else "one with translations")
+            )
         elif references and sources:
             systems.append(read_files(path, references, sources, label))
         else:
@@ -142,18 +148,6 @@ def read_systems(
             )
     _require_one_text(*systems)
     return systems[0], systems[1]
-
-
-def _read_run(label: str, run: Path) -> Output:
-    """The test set of a run as the run wrote it down."""
-    if not is_run(run):
-        done = find_runs(run).done
-        way = f"one run in it, such as {str(done[0])!r}" if done else "one that has translations"
-        reason = "is no file and not the folder of one run"
-        raise UserError(f"{label} {str(run)!r} {reason}; name {way}")
-    result, settings = read_outputs(run), read_settings(run)
-    name = f"{run} ({settings.model.attention}, seed {settings.training.seed})"
-    return Output(name, result.sources, result.references, result.hypotheses)
 
 
 def _require_one_text(first: Output, second: Output) -> None:
@@ -260,8 +254,9 @@ def score_page(output: Output, scoring: ScoringSettings) -> Page:
         f"sacreBLEU: {bleu_signature()}",
         f"sacreBLEU, chrF: {chrf_signature()}",
     ]
-    table = filled_table(SCORE, frame, SCORE_COLUMNS)
-    return Page("score", SCORE, frame, table, [], [line for line in lines if line])
+    title = "BLEU by sentence length"
+    table = filled_table(title, frame, SCORE_COLUMNS)
+    return Page("score", title, frame, table, [], [line for line in lines if line])
 
 
 def paired_page(a: Output, b: Output, edges: tuple[int, ...], how: Resampling) -> Page:
@@ -299,9 +294,10 @@ def paired_page(a: Output, b: Output, edges: tuple[int, ...], how: Resampling) -
         SHORT_SENTENCES,
         f"sacreBLEU: {bleu_signature()}",
     ]
-    table = filled_table(COMPARE, frame, COMPARE_COLUMNS)
+    title = "Two systems by sentence length: B minus A in BLEU"
+    table = filled_table(title, frame, COMPARE_COLUMNS)
     table.rows[-3].end_section = True
-    return Page("compare", COMPARE, frame, table, [], [line for line in lines if line])
+    return Page("compare", title, frame, table, [], [line for line in lines if line])
 
 
 def _paired_frame(

@@ -7,12 +7,11 @@ from sacrebleu.metrics import BLEU
 from sacrebleu.significance import PairedTest
 from system_files import EDGES, outputs, reference_texts, write_lines, write_translated
 
+from seq2seq_bottleneck.results.schema import FORMATS
 from seq2seq_bottleneck.scoring.bleu import bleu_signature, bleu_statistics
 from seq2seq_bottleneck.scoring.paired import Resampling
 from seq2seq_bottleneck.settings.errors import UsageError, UserError
-from seq2seq_bottleneck.tables.names import FORMATS
-from seq2seq_bottleneck.tables.outputs import Output, read_systems
-from seq2seq_bottleneck.tables.score import paired_page
+from seq2seq_bottleneck.tables.score import Output, paired_page, read_systems
 
 LENGTHS = [3] * 5 + [7] * 40 + [15] * 120 + [25] * 40 + [44] * 40
 REFERENCES = reference_texts(LENGTHS, seed=2)
@@ -248,7 +247,7 @@ def test_what_is_no_system_is_refused_with_a_way_out(tmp_path, files):
         ((a, tmp_path / "out", references, references), UserError,
          f"system B .* not the folder of one run; .*{run}"),
         ((a, tmp_path / "bare", references, references), UserError,
-         "of one run; name one that has translations$"),
+         "of one run; name one with translations$"),
     ):  # fmt: skip
         with pytest.raises(error, match=message):
             read_systems(*systems)

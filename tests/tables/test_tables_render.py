@@ -9,7 +9,7 @@ from planted import write_planted, write_sizes
 from rich.console import Console
 
 from seq2seq_bottleneck.results.bundle import load_bundle
-from seq2seq_bottleneck.tables.names import TABLES
+from seq2seq_bottleneck.results.schema import TABLES
 from seq2seq_bottleneck.tables.pages import make_page
 from seq2seq_bottleneck.tables.render import (
     CELL,

@@ -9,8 +9,7 @@ from seq2seq_bottleneck.scoring.bleu import bleu, bleu_signature, bleu_statistic
 from seq2seq_bottleneck.scoring.bootstrap import draw, estimate
 from seq2seq_bottleneck.settings.concerns import ScoringSettings
 from seq2seq_bottleneck.settings.errors import UserError
-from seq2seq_bottleneck.tables.outputs import Output, read_files
-from seq2seq_bottleneck.tables.score import score_page
+from seq2seq_bottleneck.tables.score import Output, read_files, score_page
 
 LENGTHS = [3] * 4 + [7] * 110 + [15] * 30 + [25] * 30 + [44] * 20
 SOURCES = reference_texts(LENGTHS, seed=1)
