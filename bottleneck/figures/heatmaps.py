@@ -66,10 +66,6 @@ def weights_chart(
         f"n = {counted(len(examples), 'sentence')} of one run: {_attending(bundle)[run]}; {row}. "
         "Each row of a map sums to 1."
     )
-    words = [word for item in examples for word in item["source"] + item["hypothesis"]]
-    if any(len(word) > MOST_LETTERS for word in words):
-        cut = f"Words of over {MOST_LETTERS} signs end in …; the CSV has them whole."
-        notes = [*notes, cut]
     figure = slide("Where does the decoder look?", [note, *notes])
     colours = LinearSegmentedColormap.from_list("weights", [GROUND, WEIGHTS])
     widths = [max(8, len(item["source"])) for item in examples]

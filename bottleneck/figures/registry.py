@@ -24,7 +24,7 @@ from ..results.probes import GOLD, command_of, made_of, probe_file, way_back
 from ..results.schema import BENCHMARK, FIGURES, FIGURES_OF_RUNS, GOLD_TABLE
 from ..settings.errors import UsageError, UserError, did_you_mean, plain
 from ..settings.files import write_bytes, write_text
-from ..tables.comparison import NONE, Arm, arm_of, attentions, compare, compare_sizes, varied
+from ..tables.comparison import NONE, Arm, arm_of, compare, compare_sizes, varied
 from ..tables.run_tables import cells, named_arms
 from ..tables.selection import as_condition
 from ..tables.selection import where as narrowed
@@ -138,7 +138,7 @@ def write_figure(figure: Figure, data: pd.DataFrame, path: Path) -> Path:
 
 def bleu(bundle: Bundle) -> Plot:
     """BLEU by length (L-FAIL, L-VIND): both arms, or none alone, and the slide's numbers."""
-    comparison = compare(bundle, alone=attentions(bundle) == [])
+    comparison = compare(bundle, alone=set(bundle.runs["attention"]) == {NONE})
     name, attention = "BLEU by length", comparison.attention
     drawn, omitted = drawn_buckets(comparison.none.buckets, comparison.none.n)
     rows = [
@@ -257,7 +257,7 @@ def learning(bundle: Bundle) -> Plot:
 
     A ``UserError`` where none of the runs has logged it, as older versions did not.
     """
-    comparison = compare(bundle, alone=attentions(bundle) == [])
+    comparison = compare(bundle, alone=set(bundle.runs["attention"]) == {NONE})
     learned = bundle.learning()
     runs = {run for arm in comparison.arms for run in arm.runs}
     silent = len(runs - set(learned["run"]))

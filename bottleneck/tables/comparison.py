@@ -115,11 +115,6 @@ def compare_sizes(bundle: Bundle) -> list[Comparison]:
     return [_comparison(bundle, runs[runs[SIZE] == size], alone=True) for size in sizes]
 
 
-def attentions(bundle: Bundle) -> list[str]:
-    """The bundle's arms other than none."""
-    return sorted(set(bundle.runs["attention"]) - {NONE})
-
-
 def _comparable(bundle: Bundle, free: Collection[str], alone: bool) -> pd.DataFrame:
     """The runs of the fewest updates, if no runs differ in a setting or text outside ``free``.
 

@@ -24,7 +24,6 @@ from .comparison import (
     Arm,
     Comparison,
     arm_of,
-    attentions,
     compare,
     compare_sizes,
     describe,
@@ -92,8 +91,12 @@ def make_page(name: str, bundle: Bundle) -> Page:
     if dashed == GOLD_TABLE:
         return study_pages(GOLD, bundle.folder)[0]
     if dashed == "arms":
-        return _arms_page(bundle)
-    several = dashed == "failure-pattern" and len(attentions(bundle)) > 1
+        frame, runs = run_tables.arms(bundle), bundle.runs.drop_duplicates("run")
+        lines = [ARM_NAMES, f"{describe(runs)}.", *_common_lines(bundle, runs)]
+        table, title = run_tables.run_table("arms", frame), run_tables.TITLES["arms"]
+        run = f"{describe(runs)}; 95 % intervals over test sentences"
+        return Page("arms", title, frame, table, [], [line for line in lines if line], run)
+    several = dashed == "failure-pattern" and bundle.runs["attention"].nunique() > 2
     if several or dashed == "compression":  # what they measure needs no attention
         bundle = where(bundle, [f"attention={NONE}"])
     if dashed in ("context-size", "compression"):
@@ -150,21 +153,6 @@ def _comparing_page(name: str, bundle: Bundle, sizes: Sequence[Comparison]) -> P
         judged,
         [line for line in dict.fromkeys(lines) if line],
         "; ".join(filter(None, [what_was_run(used), "95 % intervals over test sentences", small])),
-    )
-
-
-def _arms_page(bundle: Bundle) -> Page:
-    """The page of all arms."""
-    frame, runs = run_tables.arms(bundle), bundle.runs.drop_duplicates("run")
-    lines = [ARM_NAMES, f"{describe(runs)}.", *_common_lines(bundle, runs)]
-    return Page(
-        "arms",
-        run_tables.TITLES["arms"],
-        frame,
-        run_tables.run_table("arms", frame),
-        [],
-        [line for line in lines if line],
-        f"{describe(runs)}; 95 % intervals over test sentences",
     )
 
 

@@ -118,35 +118,27 @@ def new_table(title: str, heads: Sequence[str], texts: int = 1) -> CompactTable:
 class Column:
     """A column of a terminal's table: its head, and how it prints the data's column ``name``.
 
-    ``form`` is that of a number, or prints it. An interval, if the data have one, stands on a
-    second line unless ``interval`` is off; ``bars`` of BLEU stand before the number, and ``zero``
-    in place of 0. ``of_row`` prints a row that no form can. ``printed`` are the slide's numbers,
-    dimmed.
+    ``form`` is that of a number, or prints a row. An interval, if the data have one, stands on a
+    second line; ``bars`` of BLEU stand before the number, and ``zero`` in place of 0. ``printed``
+    are the slide's numbers, dimmed.
     """
 
     head: str
     name: str = ""
-    form: str | Callable[[Any], str] = "{}"
-    interval: bool = True
+    form: str | Callable[[Mapping[str, Any]], str] = "{}"
     bars: bool = False
     zero: str = ""
-    of_row: Callable[[Mapping[str, Any]], str] | None = None
     printed: bool = False
-
-    def text(self, row: Mapping[str, Any]) -> str:
-        """The cell of a row."""
-        if self.of_row:
-            return self.of_row(row)
-        if callable(self.form):
-            return self.form(row[self.name])
-        if self.zero and row[self.name] == 0:
-            return self.zero
-        return ranged(row, self.name, self.form, self.interval)
 
     def texts(self, frame: pd.DataFrame, width: int) -> list[str]:
         """All cells, with bars of so many columns that begin in one place."""
-        rows = frame.to_dict("records")
-        cells = [self.text(row) for row in rows]
+        rows, cells = frame.to_dict("records"), []
+        for row in rows:
+            if callable(self.form):
+                cells.append(self.form(row))
+            else:
+                zero = bool(self.zero) and row[self.name] == 0
+                cells.append(self.zero if zero else ranged(row, self.name, self.form))
         if not (self.bars and width):
             return cells
         longest = max(len(cell.partition("\n")[0]) for cell in [*cells, "99.9"])
@@ -181,15 +173,22 @@ def count(n: int) -> str:
     return f"{n:,}*" if marked(n) else f"{n:,}"
 
 
-def ranged(row: Mapping[str, Any], name: str, form: str, interval: bool = True) -> str:
+def ranged(row: Mapping[str, Any], name: str, form: str) -> str:
     """A value, and its interval, if any, on a second line; empty without a value."""
     value, low, high = (
         "" if pd.isna(number := row.get(key)) else form.format(number)
         for key in (name, f"{name}_low", f"{name}_high")
     )
-    if not (interval and value and low and high):
+    if not (value and low and high):
         return value
     return f"{value}\n{low.strip('+%')}..{high.strip('+%')}"
+
+
+BUCKET_COLUMNS = [
+    Column("source\nwords", "bucket"),
+    Column("n", "n", lambda row: count(row["n"])),
+]
+"""The first columns of most tables."""
 
 
 def bounds(name: str, measured: Estimate | None) -> dict[str, float | None]:

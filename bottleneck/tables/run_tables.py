@@ -20,6 +20,7 @@ from ..scoring.bootstrap import Estimate, difference, percent_change
 from ..settings.errors import UserError
 from .comparison import NONE, Comparison, arm_names, arm_of, groups
 from .render import (
+    BUCKET_COLUMNS,
     BarTable,
     Column,
     CompactTable,
@@ -50,7 +51,7 @@ _COLUMNS = {
     "slide_ratio slide_word bleu bleu: brevity_penalty",
 }
 """The columns of each table's data; ``NAME:`` stands for both ends of an interval."""
-_BUCKET, _N = Column("source\nwords", "bucket"), Column("n", "n", count)
+_BUCKET, _N = BUCKET_COLUMNS
 _RATIO = Column("ratio", "compression_ratio", "{:.1f}:1")
 _PENALTY = Column("BP", "brevity_penalty", "{:.2f}")
 _ON_TERMINAL = {
@@ -70,7 +71,9 @@ _ON_TERMINAL = {
         Column("BLEU\nnone", "bleu_none", "{:.1f}", bars=True),
         Column("BLEU\n{attention}", "bleu_attention", "{:.1f}", bars=True),
         Column("gain", "gain", "{:+.1f}"),
-        Column("impr.", "improvement", "{:+.0f}%", interval=False),
+        Column(
+            "impr.", "improvement", lambda row: ranged({"": row["improvement"]}, "", "{:+.0f}%")
+        ),
         Column("slide\nnone", "slide_none", "{:.1f}", printed=True),
         Column("slide\nattn", "slide_attention", "{:.1f}", printed=True),
         Column("slide\nimpr.", "slide_improvement", "{:+.3g}%", printed=True),
@@ -89,7 +92,9 @@ _ON_TERMINAL = {
         Column("mean", "source_words", "{:.1f}"),
         _N,
         Column(
-            "numbers", of_row=lambda row: ranged(row, "numbers", f"{{:,.0f}}:{row['context_size']}")
+            "numbers",
+            "numbers",
+            lambda row: ranged(row, "numbers", f"{{:,.0f}}:{row['context_size']}"),
         ),
         _RATIO,
         Column("slide L4", "slide_word"),

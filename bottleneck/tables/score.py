@@ -36,12 +36,11 @@ from ..settings.buckets import Buckets, bucket_labels
 from ..settings.concerns import ScoringSettings
 from ..settings.errors import UsageError, UserError, counted
 from .page import Page
-from .render import Column, bounds, count, filled_table, ranged, typed_frame
+from .render import BUCKET_COLUMNS, Column, bounds, filled_table, ranged, typed_frame
 
 LEVELS = "BLEU levels are not comparable across buckets: texts of other lengths have other n-grams."
 SCORE_COLUMNS = [
-    Column("source\nwords", "bucket"),
-    Column("n", "n", count),
+    *BUCKET_COLUMNS,
     Column("BLEU", "bleu", "{:.1f}"),
     Column("BP", "brevity_penalty", "{:.2f}"),
     Column("length", "length_ratio", "{:.2f}"),
@@ -49,8 +48,7 @@ SCORE_COLUMNS = [
     Column("empty", "empty", "{:,}"),
 ]
 COMPARE_COLUMNS = [
-    Column("source\nwords", "bucket"),
-    Column("n", "n", count),
+    *BUCKET_COLUMNS,
     Column("BLEU\nA", "bleu_a", "{:.1f}"),
     Column("BLEU\nB", "bleu_b", "{:.1f}"),
     Column("B - A", "difference", "{:+.1f}"),
@@ -58,7 +56,7 @@ COMPARE_COLUMNS = [
     Column("p\nrandom", "p_randomisation", "{:.4f}"),
     Column(
         "BP A\nBP B",
-        of_row=lambda row: "\n".join(
+        form=lambda row: "\n".join(
             ranged(row, f"brevity_penalty_{side}", "{:.2f}") for side in "ab"
         ).strip(),
     ),

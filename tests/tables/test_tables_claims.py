@@ -21,7 +21,6 @@ from seq2seq_bottleneck.claims.verdict import FAMILY, Verdict
 from seq2seq_bottleneck.results.bundle import load_bundle, load_results, setting_columns
 from seq2seq_bottleneck.results.schema import PROBE_COLUMNS
 from seq2seq_bottleneck.scoring.bootstrap import difference
-from seq2seq_bottleneck.settings.errors import UsageError
 from seq2seq_bottleneck.settings.sweep import load_sweep, make_grid
 from seq2seq_bottleneck.tables.claims import (
     EXPECTED,
@@ -548,8 +547,3 @@ def test_json_has_null_where_there_is_no_number_and_says_that_rules_may_have_cha
     assert described["rows"][0]["rule"] == RULE
     assert "changes are dated in results/LOG.md" in " ".join(described["caption"])
     assert summary(decisions * 2) == "6 claims: 2 held, 2 not held, 2 not measured"
-
-
-def test_an_unknown_format_is_refused_by_name(decisions):
-    with pytest.raises(UsageError, match="unknown format 'cvs'; did you mean 'csv'"):
-        render(decisions, "cvs")
