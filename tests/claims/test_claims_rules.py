@@ -10,7 +10,7 @@ from scipy.stats import rankdata, spearmanr
 
 from seq2seq_bottleneck.claims.registry import CLAIMS, verdict_on
 from seq2seq_bottleneck.claims.rules import PLAIN, UNIFORM, Cell, measure_curve
-from seq2seq_bottleneck.claims.verdict import BucketScores, marked, two_digits
+from seq2seq_bottleneck.claims.verdict import BucketScores, two_digits
 from seq2seq_bottleneck.lecture.slides import L_VIND
 from seq2seq_bottleneck.scoring.bootstrap import Estimate
 
@@ -125,11 +125,8 @@ def test_the_reason_has_the_numbers(claim, buckets, part):
     assert part in verdict_on(claim, buckets).because
 
 
-def test_no_ceiling_is_named_under_95():
+def test_no_ceiling_is_named_under_95_and_the_number_of_short_sentences_is_a_share():
     assert "ceiling" not in verdict_on("L-VIND", rows([60] * 5, [94.99] * 5)).because
-
-
-def test_the_number_of_short_sentences_is_a_share_of_attentions_bleu():
     assert verdict_on("L-VIND-short", short(75.1, 100)).value == pytest.approx(24.9)
 
 
@@ -181,10 +178,6 @@ def test_a_bucket_of_a_handful_decides_nothing_and_is_named(claim, attention):
     read = verdict_on(claim, [*buckets[:3], ten])
     assert read.verdict != "held"
     assert "not read" not in read.because
-
-
-def test_rows_are_marked_under_100_sentences():
-    assert [marked(99), marked(100)] == [True, False]
 
 
 @pytest.mark.parametrize(
