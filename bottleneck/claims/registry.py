@@ -1,8 +1,8 @@
 """The lecture's claims in order: what each says, what is measured, what produces and decides it.
 
 A claim with a ``study`` is decided from the study's table alone, ``probes/NAME.csv``, with the rows
-of the arms that `tables.decided.judge` chooses, by the rule of the study's question. The other
-claims are decided from the runs themselves (`tables.decided`), by a rule of this room.
+of the arms that `tables.claims.judge` chooses, by the rule of the study's question. The other
+claims are decided from the runs themselves (`tables.claims`), by a rule of this room.
 """
 
 from collections.abc import Callable

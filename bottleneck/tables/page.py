@@ -237,11 +237,11 @@ def caption(frame: pd.DataFrame) -> list[str]:
     """
     runs = frame[frame["seed"].notna()].drop_duplicates(["arm", "seed"])
     seeds = runs_text(zip(runs["arm"], runs["seed"], strict=True))
-    spread = "" if runs["arm"].duplicated().any() else " (one seed: the spread is not known)"
+    spread = "" if runs["arm"].duplicated().any() else ", with one seed the spread is not known"
     return [
-        f"{what_was_run(frame)}. A value is the mean over its arm's seeds{spread}: {seeds}. "
-        "An arm's name leaves out what most arms have. "
-        f"* behind a count: under {MARKED_BELOW}, too few to lean on.",
+        f"Corpus {what_was_run(frame)}. A value is the mean over its arm's seeds{spread} "
+        f"({seeds}). An arm's name leaves out what most arms have. * behind a count: under "
+        f"{MARKED_BELOW}, too few to lean on.",
         "Ranges are 95 % over test sentences (bootstrap), the same resamples for every seed, and "
         "for arms of one text; they say nothing of other seeds.",
     ]

@@ -133,14 +133,14 @@ def test_of_many_seeds_the_caption_says_what_they_lie_between(bundle):
 @pytest.mark.parametrize(
     ("seeds", "text"),
     [
-        ({"none": [1], "dot": [1]}, " (one seed: the spread is not known): 2 runs: none, dot, s"),
-        ({"none": [1, 2], "dot": [1, 2]}, ": 4 runs: none, dot, seed 1, 2."),
-        ({"none": [1, 2], "dot": [1]}, ": 3 runs: none, seed 1, 2; dot, seed 1."),
+        ({"none": [1], "dot": [1]}, ", with one seed the spread is not known (2 runs: none, d"),
+        ({"none": [1, 2], "dot": [1, 2]}, " (4 runs: none, dot, seed 1, 2)."),
+        ({"none": [1, 2], "dot": [1]}, " (3 runs: none, seed 1, 2; dot, seed 1)."),
     ],
 )
 def test_a_studys_caption_says_of_which_seeds_a_value_is_the_mean(seeds, text):
     facts = {"corpus": "grammar", "context_size": 32, "updates": 40}
     rows = [facts | {"arm": a, "seed": seed} for a, some in seeds.items() for seed in [None, *some]]
     first = study_caption(pd.DataFrame(rows).astype({"seed": "Int64"}))[0]
-    assert first.startswith("grammar; context 32; 40 updates; seed 1")
+    assert first.startswith("Corpus grammar; context 32; 40 updates; seed 1")
     assert f". A value is the mean over its arm's seeds{text}" in first
