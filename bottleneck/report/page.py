@@ -60,8 +60,6 @@ from ..tables.pages import make_page, study_pages
 from ..tables.render import BarTable
 from ..tables.selection import as_condition, only
 
-THE_TWO = ("failure-pattern", "vindication", "bleu", "learning")
-"""The slides' two tables, and their figures."""
 BESIDE: Mapping[str, Sequence[str]] = {
     "C1": ("compression", "context-size", "context-length"),
     "C7": (GOLD_TABLE, "attention"),
@@ -69,9 +67,6 @@ BESIDE: Mapping[str, Sequence[str]] = {
     "C12": ("fit",),
 }
 """By claim the tables and figures that go with it, besides those of its study."""
-COMPARING = ("compression", "context-size", "context-length", "arms")
-"""These go only with a claim that is decided: they say nothing of a single arm or size."""
-FACTS = ["parameters", "best_update", "epochs", "train_loss", "valid_loss", "train_seconds"]
 Made = TypeVar("Made")
 
 
@@ -147,10 +142,8 @@ def collect(folder: Path) -> dict[str, Any]:
         "summary": summary(decisions),
         "claims": [row | {"number": number(row)} for row in claims(decisions).to_dict("records")],
         "claims_caption": CAPTION,
-        "slides": find_views(THE_TWO, place, pair),
-        "slides_measure": dict.fromkeys(
-            decision.command for decision in slides if decision.command
-        ),
+        "slides": find_views(("failure-pattern", "vindication", "bleu", "learning"), place, pair),
+        "slides_measure": dict.fromkeys(filter(None, (item.command for item in slides))),
         "questions": dict(questions(decisions[len(slides) :], bundles)),
         "others": [other_runs(place, bundle) for place, bundle in others.items() if bundle],
         "audits": audits,
@@ -167,11 +160,13 @@ def questions(
     seen: dict[tuple[Path, str], str] = {}
     for decision in decisions:
         claim, folder = decision.claim, decision.folder
-        bundle = bundles[folder]
+        bundle, beside = bundles[folder], BESIDE.get(claim.id, ())
+        if claim.id in ("C1", "C10") and not decision.measured:
+            beside = ()  # these compare: they say nothing of a single arm or size
         first = {
             name: seen.setdefault((folder, name), claim.id)
-            for name in filter(None, (claim.study, *BESIDE.get(claim.id, ())))
-            if has_numbers(name, folder, bundle) and (decision.measured or name not in COMPARING)
+            for name in filter(None, (claim.study, *beside))
+            if has_numbers(name, folder, bundle)
         }
         names = [name for name, other in first.items() if other == claim.id]
         slides = [key for key, slide in SLIDES.items() if claim.id in slide.get("claims", "")]
@@ -294,7 +289,8 @@ def runs_of(bundle: Bundle) -> dict[str, Any]:
     facts = pd.json_normalize([dict(bundle.facts(run)) for run in rows["run"]])
     known = settings.map(as_condition).join(facts.map(_fact))
     varied = [name for name in settings if known[name].nunique() > 1]
-    table = pd.concat([rows[["run"]], known[varied], rows[FACTS].map(_fact)], axis=1)
+    trained = ["parameters", "best_update", "epochs", "train_loss", "valid_loss", "train_seconds"]
+    table = pd.concat([rows[["run"]], known[varied], rows[trained].map(_fact)], axis=1)
     return {
         "folder": bundle.folder,
         "grid": {

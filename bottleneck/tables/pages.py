@@ -39,9 +39,6 @@ LEVELS = (
     "different n-grams: the claim for attention rests on attention minus none within a bucket."
 )
 RATIO = "Ratio: mean source words of the bucket x embedding size / context size (L4)."
-ACROSS = (
-    "A statement about all cells compares BLEU across buckets, and is no more exact than that is."
-)
 SLIDE_WORDS = (
     "Slide L4 (100 numbers per word, 256 for the sentence): "
     + "; ".join(f"{row.words} words {row.printed_ratio}:1 {row.quality}" for row in L4)
@@ -123,12 +120,12 @@ def _comparing_page(name: str, bundle: Bundle, sizes: Sequence[Comparison]) -> P
     over_sizes = name not in ("failure-pattern", "vindication")
     if over_sizes:
         judged = [verdict_on("C1", run_tables.cells(sizes))]
-        lines = [*([SLIDE_WORDS] if name == "compression" else []), LEVELS, f"{RATIO} {ACROSS}"]
+        lines = [SLIDE_WORDS if name == "compression" else "", LEVELS, RATIO]
     else:
         start = "L-FAIL" if name == "failure-pattern" else "L-VIND"
         ids = [claim.id for claim in CLAIMS if claim.id.startswith(start)]
         judged = [verdict_on(claim, first.scores) for claim in ids]
-        lines = [*([RATIO] if name == "failure-pattern" else []), LEVELS]
+        lines = [RATIO if name == "failure-pattern" else "", LEVELS]
     used = pd.concat([size.runs for size in sizes])
     small = small_buckets(dict(zip(first.none.buckets, first.none.n, strict=True)))
     small = f"* {small}" if small else ""
