@@ -226,13 +226,13 @@ def _near_copies(share: float | None, comparison: Comparison, bundle: Bundle) ->
 def _schedule(comparison: Comparison, bundle: Bundle) -> str:
     """Whether training twice as long moves a bucket beyond its interval, if that was run."""
     updates, runs = comparison.settings.training.updates, bundle.runs.drop_duplicates("run")
-    moved, added, seeds = [], [], set()
+    moved, added, seeds = [], [], set[int]()
     for arm in comparison.arms:
         doubled = runs[(runs["updates"] == 2 * updates) & (runs["attention"] == arm.name)
                        & runs["seed"].isin(arm.seeds)]  # fmt: skip
         if doubled.empty:
             continue
-        seeds |= set(doubled["seed"])
+        seeds |= set(doubled["seed"].astype(int))
         same = runs["run"].isin(arm.runs) & runs["seed"].isin(doubled["seed"])
         once, twice = (arm_of(bundle, rows) for rows in (runs[same], doubled))
         gains = []
