@@ -43,37 +43,50 @@ UNIFORM, PLAIN = "uniform weights", "no attention"
 UNREAD = f"A bucket of fewer than {READ_FROM} sentences is not read."
 BLEU, SIGNED = "{:z.2f}", "{:+z.2f}"
 """Forms of a difference in BLEU; signed if no word gives it a direction."""
+RULES: dict[str, tuple[str, Callable[..., Judgement | str]]] = {}
+"""By claim its rule in words, and what judges by it."""
 
 
-def on_buckets(rule: Callable[[Rows], Judgement | str]) -> Callable[[Rows], Judgement | str]:
-    """Make a rule that leaves out buckets of a handful of sentences, and names small ones."""
+def rule(claim: str, words: str) -> Callable[[Callable], Callable]:
+    """Make a function the rule of a claim.
 
-    def decide(buckets: Rows) -> Judgement | str:
-        filled = [row for row in buckets if row.none.filled]
-        rows = [row for row in filled if row.sentences >= READ_FROM]
-        few = ", ".join(row.name for row in filled if row.sentences < READ_FROM)
-        if len(rows) < 2:
-            return f"fewer than two buckets have {READ_FROM} sentences or more"
-        if isinstance(judged := rule(rows), str):
-            return judged
-        small = small_buckets({row.name: row.sentences for row in filled})
-        clauses = [*judged.because, small, f"not read: {few}" if few else ""]
-        return replace(judged, because=clauses)
+    Those of the two tables get no buckets of a handful of sentences, small ones are named in their
+    reasons, and the vindication's are not asked where there is no gain to judge.
+    """
 
-    return decide
+    def add(judge: Callable[..., Judgement | str]) -> Callable[..., Judgement | str]:
+        def on_buckets(buckets: Rows) -> Judgement | str:
+            filled = [row for row in buckets if row.none.filled]
+            rows = [row for row in filled if row.sentences >= READ_FROM]
+            few = ", ".join(row.name for row in filled if row.sentences < READ_FROM)
+            if len(rows) < 2:
+                return f"fewer than two buckets have {READ_FROM} sentences or more"
+            if claim.startswith("L-VIND"):
+                if lacking := [r.name for r in rows if not (r.attention and r.attention.filled)]:
+                    return f"no score with attention in {', '.join(lacking)}"
+                if not any(learned(row.attention.value) for row in rows):
+                    return unlearned("with attention", "every bucket")
+            if isinstance(judged := judge(rows), str):
+                return judged
+            small = small_buckets({row.name: row.sentences for row in filled})
+            clauses = [*judged.because, small, f"not read: {few}" if few else ""]
+            return replace(judged, because=clauses)
+
+        RULES[claim] = words, on_buckets if claim.startswith("L-") else judge
+        return judge
+
+    return add
 
 
-FAILURE_RULE = (
+@rule(
+    "L-FAIL",
     "Held if BLEU without attention falls from the first to the last filled bucket by an amount "
     "whose 95 % interval lies above 0 and no step between neighbouring buckets is a rise whose "
     "interval lies above 0 (a step whose interval contains 0 is a tie, which is allowed and "
     "named); partly if the whole fall is clear of 0 but some step is a clear rise; otherwise not "
     f"held. Not measured if BLEU in the first filled bucket is under {FLOOR_BLEU:g}: what was not "
-    f"learned cannot fall. {UNREAD}"
+    f"learned cannot fall. {UNREAD}",
 )
-
-
-@on_buckets
 def failure_pattern(rows: Rows) -> Judgement | str:
     """L-FAIL: without attention BLEU falls as sentences grow longer."""
     if not learned(rows[0].none.value):
@@ -91,20 +104,16 @@ def failure_pattern(rows: Rows) -> Judgement | str:
     return Judgement(fall.low > 0 and not rises, fall.low > 0, clauses, name, fall)
 
 
-VINDICATION_RULE = (
+@rule(
+    "L-VIND",
     "Held if attention minus none, in BLEU, has a 95 % interval above 0 in the longest filled "
     "bucket, the interaction (gain in the longest minus gain in the shortest) has one above 0, "
     "and no bucket's gain has one below 0; partly if the gain in the longest bucket is clear "
     "of 0 but one of the other two conditions fails; otherwise not held. Not measured if "
-    f"attention's BLEU is under {FLOOR_BLEU:g} in every bucket. {UNREAD}"
+    f"attention's BLEU is under {FLOOR_BLEU:g} in every bucket. {UNREAD}",
 )
-
-
-@on_buckets
 def vindication(rows: Rows) -> Judgement | str:
     """L-VIND: attention helps with long sentences, more than with short ones."""
-    if reason := _without_gain(rows):
-        return reason
     shortest, longest = rows[0].name, rows[-1].name
     gains = {row.name: Estimate.of(row.gain) for row in rows}
     more = Estimate.of(interaction([row.gain for row in rows]))
@@ -130,18 +139,14 @@ def vindication(rows: Rows) -> Judgement | str:
     return Judgement(held, clear, clauses, name, gains[longest])
 
 
-SHORT_RULE = (
+@rule(
+    "L-VIND-short",
     "The rule reads attention minus none as a share of attention's BLEU in the shortest filled "
     f"bucket. Held if its 95 % interval lies below {SHORT_LITTLE:g} %; partly if it lies below "
-    f"{SHORT_SOME:g} %; otherwise not held. Not measured as for L-VIND."
+    f"{SHORT_SOME:g} %; otherwise not held. Not measured as for L-VIND.",
 )
-
-
-@on_buckets
 def vindication_short(rows: Rows) -> Judgement | str:
     """L-VIND-short: for short sentences attention adds little (slide: +2.6 %)."""
-    if reason := _without_gain(rows):
-        return reason
     shortest = rows[0]
     fall = Estimate.of(percent_change(shortest.none, shortest.attention))
     share = Estimate(-fall.value, -fall.high, -fall.low)
@@ -153,20 +158,16 @@ def vindication_short(rows: Rows) -> Judgement | str:
     return Judgement(share.high < SHORT_LITTLE, share.high < SHORT_SOME, [clause], name, share)
 
 
-RISING_RULE = (
+@rule(
+    "L-VIND-rising",
     "The rule reads the improvement in per cent of the BLEU without attention, by bucket. Held "
     "if every step between neighbouring filled buckets is a rise whose 95 % interval lies "
     "above 0; partly if the rise from the first to the last is clear of 0 and no step is a "
     "fall whose interval lies below 0; otherwise not held. Not measured as for L-VIND, or if "
-    f"BLEU without attention is under {LEAST_BASE:g} in some bucket. {UNREAD}"
+    f"BLEU without attention is under {LEAST_BASE:g} in some bucket. {UNREAD}",
 )
-
-
-@on_buckets
 def vindication_rising(rows: Rows) -> Judgement | str:
     """L-VIND-rising: the improvement in per cent rises from bucket to bucket."""
-    if reason := _without_gain(rows):
-        return reason
     if low := [row.name for row in rows if row.none.value < LEAST_BASE]:
         return f"BLEU without attention is under {LEAST_BASE:g} in {', '.join(low)}"
     improvements = {row.name: percent_change(row.attention, row.none) for row in rows}
@@ -182,20 +183,16 @@ def vindication_rising(rows: Rows) -> Judgement | str:
     return Judgement(partly and not ties, partly, clauses, name, rise)
 
 
-LARGEST_RULE = (
+@rule(
+    "L-VIND-largest",
     "The worst buckets are those whose BLEU without attention is the lowest or tied with it "
     "(the 95 % interval of the difference is not above 0); the top buckets are those whose "
     "gain is the largest or tied with it. Held if every top bucket is a worst one; partly if "
     "some are; not held if none is, if every bucket is a worst one, or if the largest gain is "
-    "not clear of 0. Not measured as for L-VIND."
+    "not clear of 0. Not measured as for L-VIND.",
 )
-
-
-@on_buckets
 def vindication_largest(rows: Rows) -> Judgement | str:
     """L-VIND-largest: the gain is largest where the bottleneck hurt most."""
-    if reason := _without_gain(rows):
-        return reason
     gains = {row.name: row.gain for row in rows}
     top = _with_ties(gains)
     worst = _with_ties({row.name: Resampled(-row.none.value, -row.none.draws) for row in rows})
@@ -208,14 +205,6 @@ def vindication_largest(rows: Rows) -> Judgement | str:
     some = best.low > 0 and len(worst) < len(rows) and not set(top).isdisjoint(worst)
     held = some and set(top) <= set(worst)
     return Judgement(held, some, clauses, f"the largest gain, BLEU, {top[0]}", best)
-
-
-def _without_gain(rows: Rows) -> str:
-    """Why a gain cannot be judged; empty if it can."""
-    if lacking := [r.name for r in rows if r.attention is None or not r.attention.filled]:
-        return f"no score with attention in {', '.join(lacking)}"
-    low = not any(learned(row.attention.value) for row in rows)
-    return unlearned("with attention", "every bucket") if low else ""
 
 
 def _with_ties(estimates: Mapping[str, Resampled]) -> list[str]:
@@ -241,17 +230,6 @@ def _listed(title: str, estimates: Mapping[str, Estimate], form: str = SIGNED) -
     return f"{title}: {listed}" if listed else ""
 
 
-COMPRESSION_RULE = (
-    "Held if Spearman's rank correlation of BLEU without attention with the compression ratio, "
-    "over all cells (context size x filled bucket), has a 95 % interval below "
-    f"{CLEAR_CORRELATION} and length adds under {LENGTH_POINTS:g} points of R2 once the ratio is "
-    "known (R2 of BLEU's rank by the ratio's, and by the ratio's and length's); partly if only the "
-    "correlation holds; otherwise not held. Not measured with fewer than two context sizes or "
-    f"filled buckets, or if BLEU is under {FLOOR_BLEU:g}, or the same, in every cell. A resample "
-    "in which all cells score the same counts as no correlation."
-)
-
-
 @dataclass(frozen=True, eq=False)
 class Cell:
     """One context size x bucket: sentences, mean source words, ratio (L4), BLEU of none (0-100)."""
@@ -264,6 +242,16 @@ class Cell:
     bleu: Resampled
 
 
+@rule(
+    "C1",
+    "Held if Spearman's rank correlation of BLEU without attention with the compression ratio, "
+    "over all cells (context size x filled bucket), has a 95 % interval below "
+    f"{CLEAR_CORRELATION} and length adds under {LENGTH_POINTS:g} points of R2 once the ratio is "
+    "known (R2 of BLEU's rank by the ratio's, and by the ratio's and length's); partly if only the "
+    "correlation holds; otherwise not held. Not measured with fewer than two context sizes or "
+    f"filled buckets, or if BLEU is under {FLOOR_BLEU:g}, or the same, in every cell. A resample "
+    "in which all cells score the same counts as no correlation.",
+)
 def compression_predicts_loss(cells: Sequence[Cell]) -> Judgement | str:
     """C1: the compression ratio predicts the loss of quality, and length adds little to it.
 
@@ -336,7 +324,8 @@ def correlation(
     return np.where(varies, dy @ dx / np.where(varies, spreads, 1.0), 0.0)
 
 
-CONTROLS_RULE = (
+@rule(
+    "C10",
     "The rule reads BLEU in the longest filled bucket. Every comparison is paired by test sentence "
     "and seed, and clear if its 95 % interval lies above 0 (not corrected for their number). Held "
     "if attention is clear above uniform weights, clear above every control without attention (as "
@@ -345,19 +334,8 @@ CONTROLS_RULE = (
     "variation that was trained with both arms, clear above none; partly if it is clear above "
     "uniform weights but not all the rest, or above all the rest but not uniform weights; "
     "otherwise not held. Not measured without uniform weights, without any other control than none "
-    f"itself, or if attention's BLEU is under {FLOOR_BLEU:g}."
+    f"itself, or if attention's BLEU is under {FLOOR_BLEU:g}.",
 )
-TRAINING_RULE = (
-    "The rule reads BLEU without attention of the same seeds, trained once and twice as long, by "
-    "bucket, paired by test sentence. Held if in the longest filled bucket twice the updates add "
-    f"an amount whose 95 % interval lies above 0 and which is at least {LEAST_SHARE:.0%} of what "
-    "attention adds there with the updates of one; partly if they add less, with an interval above "
-    "0, there or in another filled bucket; otherwise not held. Not measured without such runs or "
-    f"without attention, if BLEU without attention is under {FLOOR_BLEU:g} in every bucket, or if "
-    "what attention adds in the longest bucket is not clear of 0: then there is no loss to explain."
-)
-
-
 def selection_beats_compression(
     bucket: str,
     sentences: int,
@@ -406,6 +384,17 @@ def selection_beats_compression(
     return Judgement(uniform and clear, uniform or clear, clauses, name, gains[best])
 
 
+@rule(
+    "C12",
+    "The rule reads BLEU without attention of the same seeds, trained once and twice as long, by "
+    "bucket, paired by test sentence. Held if in the longest filled bucket twice the updates add "
+    f"an amount whose 95 % interval lies above 0 and which is at least {LEAST_SHARE:.0%} of what "
+    "attention adds there with the updates of one; partly if they add less, with an interval above "
+    "0, there or in another filled bucket; otherwise not held. Not measured without such runs or "
+    f"without attention, if BLEU without attention is under {FLOOR_BLEU:g} in every bucket, or if "
+    "what attention adds in the longest bucket is not clear of 0: then there is no loss to "
+    "explain.",
+)
 def training_moves_curve(buckets: Rows) -> Judgement | str:
     """C12: it is training, not only capacity.
 

@@ -23,7 +23,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ..claims.registry import ATTENTION, CLAIMS, Claim, studied, verdict_on
-from ..claims.rules import PLAIN
+from ..claims.rules import PLAIN, RULES
 from ..claims.rules import UNIFORM as UNIFORM_WEIGHTS
 from ..claims.verdict import FLOOR_BLEU, BucketScores, Verdict, conclude, learned, unlearned
 from ..results.bundle import Bundle, load_bundle
@@ -165,7 +165,7 @@ def decision(
             verdict, rows = _from_runs(claim.id, bundle)
             runs = describe(rows)
         except UserError as error:
-            verdict, runs = conclude(claim.id, claim.rule, str(error)), ""
+            verdict, runs = conclude(claim.id, RULES[claim.id][0], str(error)), ""
     if verdict.verdict != "not measured":
         return Decision(claim, verdict, runs, "", folder)
     command = f"bottleneck {claim.command}"
