@@ -191,7 +191,7 @@ def test_the_two_tables_are_those_that_the_command_prints(name, monkeypatch, cap
     monkeypatch.setenv("COLUMNS", "80")
     assert run(["table", name, "--results", str(REFERENCE / "trained")]) == 0
     text = "\n".join(line.rstrip() for line in capsys.readouterr().out.splitlines())
-    table, run_line, _ = text.partition("\n\ngrammar (small lexicon), ")
+    table, run_line, _ = text.partition("\n\ngrammar (small lexicon); ")
     assert table.count("..") >= 9  # ranges
     assert run_line
     assert f"{table}\n" in README

@@ -1,19 +1,18 @@
 """The lecture's claims in order: what each says, what is measured, what produces and decides it.
 
 A claim with a ``study`` is decided from the study's table alone, ``probes/NAME.csv``, with the rows
-of the arms that `tables.decided.judge` chooses, by the rule of the study's question. The other
-claims are decided from the runs themselves (`tables.decided`), by a rule of this room.
+of the arms that `tables.claims.judge` chooses, by the rule of the study's question. The other
+claims are decided from the runs themselves (`tables.claims`), by a rule of this room.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
 import pandas as pd
 
-from . import compression, controls, rules
-from .verdict import Judgement, Verdict, conclude
+from .rules import RULES
+from .verdict import Verdict, conclude
 
 NONE, ATTENTION = "none", "attention"
 """Arms that a claim needs: no attention, and any attention whose weights are learned."""
@@ -29,7 +28,6 @@ class Claim:
     classes), if not all do. With ``own_runs`` it is decided by runs of its own, in a folder of
     their own. ``sweep`` has its numbers too, if ``makes`` names none. With ``learned`` the rule
     judges only arms that have learned to translate; other claims have a floor of their own.
-    ``rule`` and ``decide`` are those of a claim without a study.
     """
 
     id: str
@@ -42,8 +40,6 @@ class Claim:
     own_runs: bool = False
     sweep: str = ""
     learned: bool = False
-    rule: str = ""
-    decide: Callable[..., Judgement | str] | None = None
 
     @property
     def command(self) -> str:
@@ -61,24 +57,21 @@ class Claim:
 
 CLAIMS: tuple[Claim, ...] = (
     Claim("L-FAIL", "Without attention quality falls as sentences grow longer",
-          "BLEU without attention by sentence length", makes="reproduce",
-          rule=rules.FAILURE_RULE, decide=rules.failure_pattern),
+          "BLEU without attention by sentence length", makes="reproduce"),
     Claim("L-VIND", "Attention helps where sentences are long, more than where they are short",
-          "attention minus none, BLEU, by sentence length", makes="reproduce",
-          rule=rules.VINDICATION_RULE, decide=rules.vindication),
+          "attention minus none, BLEU, by sentence length", makes="reproduce"),
     Claim("L-VIND-short", "Short sentences gain little from attention",
           "attention minus none as a share of attention's BLEU, shortest sentences",
-          makes="reproduce", rule=rules.SHORT_RULE, decide=rules.vindication_short),
+          makes="reproduce"),
     Claim("L-VIND-rising", "The improvement in per cent rises from bucket to bucket",
           "improvement in per cent of BLEU without attention, by sentence length",
-          makes="reproduce", rule=rules.RISING_RULE, decide=rules.vindication_rising),
+          makes="reproduce"),
     Claim("L-VIND-largest", "The gain is largest where the bottleneck hurt most",
           "the bucket of the largest gain, and that of the lowest BLEU without attention",
-          makes="reproduce", rule=rules.LARGEST_RULE, decide=rules.vindication_largest),
+          makes="reproduce"),
     Claim("C1", "The compression ratio predicts the loss of quality",
           "rank correlation of BLEU without attention with the ratio, over sizes and lengths",
-          makes="sweep context_size",
-          rule=compression.COMPRESSION_RULE, decide=compression.compression_predicts_loss),
+          makes="sweep context_size"),
     Claim("C2", "256 numbers hold so many words and no more",
           "length at which half of the words survive, by context size", study="capacity",
           known=("grammar", "copy"), own_runs=True),
@@ -105,15 +98,13 @@ CLAIMS: tuple[Claim, ...] = (
           makes="bench", study="cost", own_runs=True, sweep="bench"),
     Claim("C10", "Selection beats compression",
           "attention minus each control that does not select, BLEU of the longest sentences",
-          makes="sweep controls",
-          rule=controls.CONTROLS_RULE, decide=controls.selection_beats_compression),
+          makes="sweep controls"),
     Claim("C11", "The same network serves any length, in and out",
           "length of outputs against references; empty, unfinished, repeating outputs",
           study="length", arms=(ATTENTION,), learned=True),
     Claim("C12", "It is training, not only capacity",
           "what twice the updates add without attention, BLEU, by sentence length",
-          makes="reproduce --check-schedule", sweep="controls",
-          rule=controls.TRAINING_RULE, decide=controls.training_moves_curve),
+          makes="reproduce --check-schedule", sweep="controls"),
     Claim("C13", "Training places similar words near each other",
           "neighbours of a trained embedding of its own word class, against an untrained one",
           study="embeddings", known=("grammar",), learned=True),
@@ -123,10 +114,10 @@ CLAIMS: tuple[Claim, ...] = (
 )  # fmt: skip
 
 
-def verdict_on(claim: str, *measured: Any) -> Verdict:
+def verdict_on(claim: str, *measured: Any, **named: Any) -> Verdict:
     """The verdict on a claim that runs decide, from what its rule reads of them."""
-    entry = next(item for item in CLAIMS if item.id == claim)
-    return conclude(claim, entry.rule, entry.decide(*measured))
+    words, judge = RULES[claim]
+    return conclude(claim, words, judge(*measured, **named))
 
 
 def studied(claim: Claim, frame: pd.DataFrame | None) -> Verdict:

@@ -1,14 +1,18 @@
-"""Rules for the lecture's two tables (L-FAIL, L-VIND).
+"""The rules of the claims that runs decide: the lecture's two tables, C1, C10 and C12.
 
 Every interval is a 95 % percentile bootstrap over test sentences of the mean over seeds; seeds are
 not resampled and the intervals are not corrected for the number of buckets. "Clear of 0" means that
-the whole interval is. All rules read the filled buckets, shortest first, except those of a handful
-of sentences (`verdict.READ_FROM`).
+the whole interval is. The rules of the two tables read the filled buckets, shortest first, except
+those of a handful of sentences (`verdict.READ_FROM`).
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
+
+import numpy as np
+from jaxtyping import Float
+from numpy import ndarray
 
 from ..scoring.bootstrap import Estimate as Resampled
 from ..scoring.bootstrap import difference, interaction, percent_change
@@ -24,80 +28,92 @@ from .verdict import (
     unlearned,
 )
 
+Rows = Sequence[BucketScores]
+
 CEILING_BLEU = 95.0
 """BLEU is bounded at 100. From 95 up an arm can differ from the bound by 5.3 per cent at most
 (100 / 95), so attention / none - 1 is 100 / none - 1 to within that: arithmetic of none's level,
 whatever attention does."""
 SHORT_LITTLE, SHORT_SOME = 10.0, 25.0
 """Per cent of attention's BLEU that a small gain stays under (slide: 2.6 %), and a moderate one."""
+CLEAR_CORRELATION, LENGTH_POINTS, LEAST_SHARE = -0.8, 5.0, 0.1
+"""Of C1, C1 (points of R2: per cent of the variance of BLEU's rank) and C12; see the rules."""
+UNIFORM, PLAIN = "uniform weights", "no attention"
+"""Controls by name: the one that C10 requires, and the baseline itself."""
 UNREAD = f"A bucket of fewer than {READ_FROM} sentences is not read."
 BLEU, SIGNED = "{:z.2f}", "{:+z.2f}"
 """Forms of a difference in BLEU; signed if no word gives it a direction."""
-
-Rows = Sequence[BucketScores]
-
-
-def on_buckets(rule: Callable[[Rows], Judgement | str]) -> Callable[[Rows], Judgement | str]:
-    """Make a rule that leaves out buckets of a handful of sentences, and names small ones."""
-
-    def decide(buckets: Rows) -> Judgement | str:
-        filled = [row for row in buckets if row.none.filled]
-        rows = [row for row in filled if row.sentences >= READ_FROM]
-        few = ", ".join(row.name for row in filled if row.sentences < READ_FROM)
-        if len(rows) < 2:
-            return f"fewer than two buckets have {READ_FROM} sentences or more"
-        if isinstance(judged := rule(rows), str):
-            return judged
-        small = small_buckets({row.name: row.sentences for row in filled})
-        clauses = [*judged.because, small, f"not read: {few}" if few else ""]
-        return replace(judged, because=clauses)
-
-    return decide
+RULES: dict[str, tuple[str, Callable[..., Judgement | str]]] = {}
+"""By claim its rule in words, and what judges by it."""
 
 
-FAILURE_RULE = (
+def rule(claim: str, words: str) -> Callable[[Callable], Callable]:
+    """Make a function the rule of a claim.
+
+    Those of the two tables get no buckets of a handful of sentences, small ones are named in their
+    reasons, and the vindication's are not asked where there is no gain to judge.
+    """
+
+    def add(judge: Callable[..., Judgement | str]) -> Callable[..., Judgement | str]:
+        def on_buckets(buckets: Rows) -> Judgement | str:
+            filled = [row for row in buckets if row.none.filled]
+            rows = [row for row in filled if row.sentences >= READ_FROM]
+            few = ", ".join(row.name for row in filled if row.sentences < READ_FROM)
+            if len(rows) < 2:
+                return f"fewer than two buckets have {READ_FROM} sentences or more"
+            if claim.startswith("L-VIND"):
+                if lacking := [r.name for r in rows if not (r.attention and r.attention.filled)]:
+                    return f"no score with attention in {', '.join(lacking)}"
+                if not any(learned(row.attention.value) for row in rows):
+                    return unlearned("with attention", "every bucket")
+            if isinstance(judged := judge(rows), str):
+                return judged
+            small = small_buckets({row.name: row.sentences for row in filled})
+            clauses = [*judged.because, small, f"not read: {few}" if few else ""]
+            return replace(judged, because=clauses)
+
+        RULES[claim] = words, on_buckets if claim.startswith("L-") else judge
+        return judge
+
+    return add
+
+
+@rule(
+    "L-FAIL",
     "Held if BLEU without attention falls from the first to the last filled bucket by an amount "
     "whose 95 % interval lies above 0 and no step between neighbouring buckets is a rise whose "
     "interval lies above 0 (a step whose interval contains 0 is a tie, which is allowed and "
     "named); partly if the whole fall is clear of 0 but some step is a clear rise; otherwise not "
     f"held. Not measured if BLEU in the first filled bucket is under {FLOOR_BLEU:g}: what was not "
-    f"learned cannot fall. {UNREAD}"
+    f"learned cannot fall. {UNREAD}",
 )
-
-
-@on_buckets
 def failure_pattern(rows: Rows) -> Judgement | str:
     """L-FAIL: without attention BLEU falls as sentences grow longer."""
     if not learned(rows[0].none.value):
         return unlearned("without attention", rows[0].name)
     first, last = rows[0].name, rows[-1].name
     fall = Estimate.of(difference(rows[0].none, rows[-1].none))
-    steps = _steps({row.name: row.none for row in rows})
-    rises = {name: step for name, step in steps.items() if step.low > 0}
+    rises, _, ties = _steps({row.name: row.none for row in rows})
     clauses = [
         f"from {first} to {last} BLEU without attention "
         + fall.change("falls by {}", "rises by {}", BLEU),
         _listed("clear rises", rises, BLEU),
-        _listed("ties", _ties(steps)),
+        _listed("ties", ties),
     ]
     name = f"fall of BLEU without attention, {first} to {last}"
     return Judgement(fall.low > 0 and not rises, fall.low > 0, clauses, name, fall)
 
 
-VINDICATION_RULE = (
+@rule(
+    "L-VIND",
     "Held if attention minus none, in BLEU, has a 95 % interval above 0 in the longest filled "
     "bucket, the interaction (gain in the longest minus gain in the shortest) has one above 0, "
     "and no bucket's gain has one below 0; partly if the gain in the longest bucket is clear "
     "of 0 but one of the other two conditions fails; otherwise not held. Not measured if "
-    f"attention's BLEU is under {FLOOR_BLEU:g} in every bucket. {UNREAD}"
+    f"attention's BLEU is under {FLOOR_BLEU:g} in every bucket. {UNREAD}",
 )
-
-
-@on_buckets
 def vindication(rows: Rows) -> Judgement | str:
     """L-VIND: attention helps with long sentences, more than with short ones."""
-    if reason := _without_gain(rows):
-        return reason
     shortest, longest = rows[0].name, rows[-1].name
     gains = {row.name: Estimate.of(row.gain) for row in rows}
     more = Estimate.of(interaction([row.gain for row in rows]))
@@ -123,18 +139,14 @@ def vindication(rows: Rows) -> Judgement | str:
     return Judgement(held, clear, clauses, name, gains[longest])
 
 
-SHORT_RULE = (
+@rule(
+    "L-VIND-short",
     "The rule reads attention minus none as a share of attention's BLEU in the shortest filled "
     f"bucket. Held if its 95 % interval lies below {SHORT_LITTLE:g} %; partly if it lies below "
-    f"{SHORT_SOME:g} %; otherwise not held. Not measured as for L-VIND."
+    f"{SHORT_SOME:g} %; otherwise not held. Not measured as for L-VIND.",
 )
-
-
-@on_buckets
 def vindication_short(rows: Rows) -> Judgement | str:
     """L-VIND-short: for short sentences attention adds little (slide: +2.6 %)."""
-    if reason := _without_gain(rows):
-        return reason
     shortest = rows[0]
     fall = Estimate.of(percent_change(shortest.none, shortest.attention))
     share = Estimate(-fall.value, -fall.high, -fall.low)
@@ -146,50 +158,41 @@ def vindication_short(rows: Rows) -> Judgement | str:
     return Judgement(share.high < SHORT_LITTLE, share.high < SHORT_SOME, [clause], name, share)
 
 
-RISING_RULE = (
+@rule(
+    "L-VIND-rising",
     "The rule reads the improvement in per cent of the BLEU without attention, by bucket. Held "
     "if every step between neighbouring filled buckets is a rise whose 95 % interval lies "
     "above 0; partly if the rise from the first to the last is clear of 0 and no step is a "
     "fall whose interval lies below 0; otherwise not held. Not measured as for L-VIND, or if "
-    f"BLEU without attention is under {LEAST_BASE:g} in some bucket. {UNREAD}"
+    f"BLEU without attention is under {LEAST_BASE:g} in some bucket. {UNREAD}",
 )
-
-
-@on_buckets
 def vindication_rising(rows: Rows) -> Judgement | str:
     """L-VIND-rising: the improvement in per cent rises from bucket to bucket."""
-    if reason := _without_gain(rows):
-        return reason
     if low := [row.name for row in rows if row.none.value < LEAST_BASE]:
         return f"BLEU without attention is under {LEAST_BASE:g} in {', '.join(low)}"
     improvements = {row.name: percent_change(row.attention, row.none) for row in rows}
-    steps, changes = _steps(improvements), list(improvements.values())
-    falls = {name: step for name, step in steps.items() if step.high < 0}
+    (_, falls, ties), changes = _steps(improvements), list(improvements.values())
     rise = Estimate.of(difference(changes[-1], changes[0]))
     clauses = [
         "the improvement is " + ", ".join(f"{change.value:+.0f} %" for change in changes),
         _listed("clear falls", falls),
-        _listed("ties", _ties(steps)),
+        _listed("ties", ties),
     ]
     name = f"improvement, points of per cent, {rows[-1].name} minus {rows[0].name}"
     partly = rise.low > 0 and not falls
-    return Judgement(partly and not _ties(steps), partly, clauses, name, rise)
+    return Judgement(partly and not ties, partly, clauses, name, rise)
 
 
-LARGEST_RULE = (
+@rule(
+    "L-VIND-largest",
     "The worst buckets are those whose BLEU without attention is the lowest or tied with it "
     "(the 95 % interval of the difference is not above 0); the top buckets are those whose "
     "gain is the largest or tied with it. Held if every top bucket is a worst one; partly if "
     "some are; not held if none is, if every bucket is a worst one, or if the largest gain is "
-    "not clear of 0. Not measured as for L-VIND."
+    "not clear of 0. Not measured as for L-VIND.",
 )
-
-
-@on_buckets
 def vindication_largest(rows: Rows) -> Judgement | str:
     """L-VIND-largest: the gain is largest where the bottleneck hurt most."""
-    if reason := _without_gain(rows):
-        return reason
     gains = {row.name: row.gain for row in rows}
     top = _with_ties(gains)
     worst = _with_ties({row.name: Resampled(-row.none.value, -row.none.draws) for row in rows})
@@ -204,14 +207,6 @@ def vindication_largest(rows: Rows) -> Judgement | str:
     return Judgement(held, some, clauses, f"the largest gain, BLEU, {top[0]}", best)
 
 
-def _without_gain(rows: Rows) -> str:
-    """Why a gain cannot be judged; empty if it can."""
-    if lacking := [r.name for r in rows if r.attention is None or not r.attention.filled]:
-        return f"no score with attention in {', '.join(lacking)}"
-    low = not any(learned(row.attention.value) for row in rows)
-    return unlearned("with attention", "every bucket") if low else ""
-
-
 def _with_ties(estimates: Mapping[str, Resampled]) -> list[str]:
     """Name of the largest, then of those that it does not clearly exceed, in bucket order."""
     best = max(estimates, key=lambda name: estimates[name].value)
@@ -219,19 +214,216 @@ def _with_ties(estimates: Mapping[str, Resampled]) -> list[str]:
     return [best, *(n for n in gaps if n != best and not gaps[n].interval.above_zero)]
 
 
-def _steps(estimates: Mapping[str, Resampled]) -> dict[str, Estimate]:
-    """The differences between neighbouring buckets."""
-    return {
-        f"{first} to {second}": Estimate.of(difference(estimates[second], estimates[first]))
-        for first, second in pairwise(estimates)
-    }
-
-
-def _ties(steps: Mapping[str, Estimate]) -> dict[str, Estimate]:
-    return {name: step for name, step in steps.items() if not (step.low > 0 or step.high < 0)}
+def _steps(estimates: Mapping[str, Resampled]) -> Sequence[dict[str, Estimate]]:
+    """The differences between neighbouring buckets: the clear rises, the clear falls, the ties."""
+    rises, falls, ties = {}, {}, {}
+    for first, second in pairwise(estimates):
+        step = Estimate.of(difference(estimates[second], estimates[first]))
+        kind = rises if step.low > 0 else falls if step.high < 0 else ties
+        kind[f"{first} to {second}"] = step
+    return rises, falls, ties
 
 
 def _listed(title: str, estimates: Mapping[str, Estimate], form: str = SIGNED) -> str:
     """The named differences with their intervals; empty if there are none."""
     listed = ", ".join(f"{name} ({estimate.text(form)})" for name, estimate in estimates.items())
     return f"{title}: {listed}" if listed else ""
+
+
+@dataclass(frozen=True, eq=False)
+class Cell:
+    """One context size x bucket: sentences, mean source words, ratio (L4), BLEU of none (0-100)."""
+
+    context_size: int
+    bucket: str
+    sentences: int
+    source_words: float
+    compression_ratio: float
+    bleu: Resampled
+
+
+@rule(
+    "C1",
+    "Held if Spearman's rank correlation of BLEU without attention with the compression ratio, "
+    "over all cells (context size x filled bucket), has a 95 % interval below "
+    f"{CLEAR_CORRELATION} and length adds under {LENGTH_POINTS:g} points of R2 once the ratio is "
+    "known (R2 of BLEU's rank by the ratio's, and by the ratio's and length's); partly if only the "
+    "correlation holds; otherwise not held. Not measured with fewer than two context sizes or "
+    f"filled buckets, or if BLEU is under {FLOOR_BLEU:g}, or the same, in every cell. A resample "
+    "in which all cells score the same counts as no correlation.",
+)
+def compression_predicts_loss(cells: Sequence[Cell]) -> Judgement | str:
+    """C1: the compression ratio predicts the loss of quality, and length adds little to it.
+
+    Length is judged in ranks, as the correlation is: by the rank of BLEU on the rank of the ratio,
+    and on the ranks of ratio and length, which order differently from two context sizes on. Ranks
+    keep a bend in the curve from passing for length: whatever falls with the ratio alone has the
+    ratio's order reversed, and length adds exactly nothing, whichever context sizes were run; and
+    every cell has a rank, however low its BLEU. What ranks cannot see is an effect of length too
+    small to change the order of two cells.
+    """
+    rows = [cell for cell in cells if cell.bleu.filled]
+    sizes, buckets = ({getattr(row, name) for row in rows} for name in ("context_size", "bucket"))
+    if len(sizes) < 2 or len(buckets) < 2:
+        return (
+            "two context sizes and two filled length buckets are needed, and there are "
+            f"{len(sizes)} and {len(buckets)}"
+        )
+    if np.ptp(np.round([row.bleu.value for row in rows], 9)) == 0:
+        return f"BLEU is {rows[0].bleu.value:.1f} in every cell: there is no order to judge"
+    if not any(learned(row.bleu.value) for row in rows):
+        return f"BLEU is under {FLOOR_BLEU:g} in every cell: nothing has been learned to judge"
+    rank, ratio_points, length_points = measure_curve(rows)
+    clauses = [
+        f"over {len(rows)} cells of {len(sizes)} context sizes the rank correlation of BLEU with "
+        f"the compression ratio is {rank.text('{:.3f}')}",
+        f"of the variance of BLEU's rank the ratio explains {ratio_points.value:.1f} %, and "
+        f"length adds {length_points.text()} points",
+        # A bucket has the same sentences at every context size.
+        small_buckets({row.bucket: row.sentences for row in rows}),
+    ]
+    partly = rank.high < CLEAR_CORRELATION
+    held = partly and length_points.value < LENGTH_POINTS
+    return Judgement(held, partly, clauses, "rank correlation of BLEU with the ratio", rank)
+
+
+def measure_curve(cells: Sequence[Cell]) -> tuple[Estimate, ...]:
+    """The rank correlation of BLEU with the ratio, and two shares of the variance of BLEU's rank.
+
+    The shares are per cent: explained by the ratio's rank, and added by length's. A statistic of
+    all filled cells is computed once a resample, in which the cells of a bucket have the same
+    sentences; ratio and length are not resampled. What length adds to R2 is its squared part
+    correlation, (r_length - r_ratio r)^2 / (1 - r^2), with r the correlation of ratio and length.
+    """
+    ratio, length = (
+        ranks(np.array([getattr(cell, name) for cell in cells]))
+        for name in ("compression_ratio", "source_words")
+    )
+    # The test set's BLEU in the first row, a resample's in every other; rounding makes no order.
+    bleu = np.stack([np.array([cell.bleu.value, *cell.bleu.draws]) for cell in cells], axis=-1)
+    order, common = ranks(np.round(bleu, 9)), float(correlation(ratio, length))
+    by_ratio, by_length = correlation(ratio, order), correlation(length, order)
+    added = (by_length - by_ratio * common) ** 2 / (1 - common**2)
+    rows = by_ratio, 100 * by_ratio**2, 100 * added
+    return tuple(Estimate.of(Resampled(float(row[0]), row[1:])) for row in rows)
+
+
+def ranks(values: Float[ndarray, "*rows cells"]) -> Float[ndarray, "*rows cells"]:
+    """Rank of each cell among its row's, 1 the lowest; ties share their mean rank."""
+    cells, others = values[..., :, None], values[..., None, :]
+    return (others < cells).sum(axis=-1) + ((others == cells).sum(axis=-1) + 1) / 2
+
+
+def correlation(
+    x: Float[ndarray, "cells"], y: Float[ndarray, "*rows cells"]
+) -> Float[ndarray, "*rows"]:
+    """Pearson's correlation of x with each row of y; none (0) with a row that is constant."""
+    varies = np.ptp(y, axis=-1) > 0
+    dx, dy = x - x.mean(), y - y.mean(axis=-1, keepdims=True)
+    spreads = np.sqrt((dx**2).sum() * (dy**2).sum(axis=-1))
+    return np.where(varies, dy @ dx / np.where(varies, spreads, 1.0), 0.0)
+
+
+@rule(
+    "C10",
+    "The rule reads BLEU in the longest filled bucket. Every comparison is paired by test sentence "
+    "and seed, and clear if its 95 % interval lies above 0 (not corrected for their number). Held "
+    "if attention is clear above uniform weights, clear above every control without attention (as "
+    "it is, and with one thing changed: as many parameters, a larger context, the source reversed, "
+    "the encoder bidirectional, the decoder started from zero, twice the training), and, in every "
+    "variation that was trained with both arms, clear above none; partly if it is clear above "
+    "uniform weights but not all the rest, or above all the rest but not uniform weights; "
+    "otherwise not held. Not measured without uniform weights, without any other control than none "
+    f"itself, or if attention's BLEU is under {FLOOR_BLEU:g}.",
+)
+def selection_beats_compression(
+    bucket: str,
+    sentences: int,
+    attention: Resampled,
+    controls: Mapping[str, tuple[Resampled, Resampled]],
+    variations: Mapping[str, Resampled],
+    lacking: Sequence[str],
+) -> Judgement | str:
+    """C10: selection beats compression, in the longest filled bucket.
+
+    A control has one thing that comes with attention, and does not select: all encoder states
+    (uniform weights), as many parameters, another order of the source, more training. ``controls``
+    have its BLEU and attention's, on the same test sentences and seeds. A variation changes both
+    arms alike; ``variations`` have attention minus none of it, in BLEU. ``lacking`` are names of
+    controls that were not trained.
+    """
+    gains = {name: Estimate.of(difference(arm, bleu)) for name, (bleu, arm) in controls.items()}
+    varied = {name: Estimate.of(gain) for name, gain in variations.items()}
+    if set(gains) <= {PLAIN}:
+        return "no control was trained beside the two arms"
+    if UNIFORM not in gains:
+        return f"{UNIFORM} were not trained (there are: {', '.join(sorted(gains))})"
+    if set(gains) <= {PLAIN, UNIFORM}:
+        return f"no other control than {UNIFORM} was trained"
+    if not learned(attention.value):
+        return unlearned("with attention", bucket)
+    best, *others = sorted(controls, key=lambda name: -controls[name][0].value)
+
+    def listed(head: str, subset: dict[str, Estimate]) -> str:
+        texts = ", ".join(f"{name} {gain.text(SIGNED)}" for name, gain in subset.items())
+        return f"{head} {texts}" if texts else ""
+
+    clauses = [
+        f"in {bucket} attention has {attention.value:.1f} BLEU, "
+        + gains[best].change("{} more than", "{} less than", BLEU)
+        + f" the best control, {best} ({controls[best][0].value:.1f})",
+        listed("attention minus", {name: gains[name] for name in others}),
+        listed("attention minus none if both arms have the same change:", varied),
+        f"not tried: {', '.join(lacking)}" if lacking else "",
+        small_buckets({bucket: sentences}),
+    ]
+    uniform = gains[UNIFORM].low > 0
+    rest = [gain for name, gain in gains.items() if name != UNIFORM] + [*varied.values()]
+    clear = all(gain.low > 0 for gain in rest)
+    name = f"attention minus {best}, BLEU, {bucket}"
+    return Judgement(uniform and clear, uniform or clear, clauses, name, gains[best])
+
+
+@rule(
+    "C12",
+    "The rule reads BLEU without attention of the same seeds, trained once and twice as long, by "
+    "bucket, paired by test sentence. Held if in the longest filled bucket twice the updates add "
+    f"an amount whose 95 % interval lies above 0 and which is at least {LEAST_SHARE:.0%} of what "
+    "attention adds there with the updates of one; partly if they add less, with an interval above "
+    "0, there or in another filled bucket; otherwise not held. Not measured without such runs or "
+    f"without attention, if BLEU without attention is under {FLOOR_BLEU:g} in every bucket, or if "
+    "what attention adds in the longest bucket is not clear of 0: then there is no loss to "
+    "explain.",
+)
+def training_moves_curve(buckets: Rows) -> Judgement | str:
+    """C12: it is training, not only capacity.
+
+    If a vector cannot hold a long sentence, more training does not help; if it was not yet trained
+    to, the curve moves. What twice the updates add without attention is compared with what
+    attention adds with the updates of one, of the same seeds and resamples.
+    """
+    rows = [row for row in buckets if row.none.filled]
+    if not rows:
+        return "no bucket is filled"
+    if not any(learned(row.twice.value) for row in rows):
+        low = f"under {FLOOR_BLEU:g} in every bucket"
+        return f"BLEU without attention is {low}, trained twice too"
+    bucket, gap = rows[-1].name, Estimate.of(rows[-1].gain)
+    if not gap.low > 0:
+        return (
+            f"what attention adds in {bucket} is not clear of 0 ({gap.text(SIGNED)}): there is no "
+            "loss to explain"
+        )
+    moves = {row.name: Estimate.of(difference(row.twice, row.none)) for row in rows}
+    partly, move = any(move.low > 0 for move in moves.values()), moves.pop(bucket)
+    share = move.value / gap.value
+    others = ", ".join(f"{name} {other.text(SIGNED)}" for name, other in moves.items())
+    clauses = [
+        f"in {bucket} without attention twice the updates "
+        + move.change("add {} BLEU", "take away {} BLEU", BLEU)
+        + f", {share:z.1%} of what attention adds ({gap.text(BLEU)})",
+        f"what they add in the others: {others}" if others else "",
+        small_buckets({row.name: row.sentences for row in rows}),
+    ]
+    held, name = move.low > 0 and share >= LEAST_SHARE, "what twice the updates add to none"
+    return Judgement(held, partly, clauses, f"{name}, BLEU, {bucket}", move)

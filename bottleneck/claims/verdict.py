@@ -3,7 +3,6 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 from ..scoring.bootstrap import Estimate as Resampled
 from ..scoring.bootstrap import difference
@@ -25,8 +24,6 @@ FAMILY = (
     "then with the fewest updates. Other arms are only reported."
 )
 """Which arms of a study's table its claims judge: the end of their rules."""
-
-Held = Literal["held", "partly", "not held", "not measured"]
 
 
 @dataclass(frozen=True)
@@ -92,12 +89,13 @@ class Judgement:
 class Verdict:
     """Whether a claim of the lecture held, by which rule, because of which numbers.
 
-    ``value`` is the number that the rule turns on first, ``low`` to ``high`` its 95 % interval, and
-    ``measure`` says of what; None, and empty, if there is none.
+    ``verdict`` is ``held``, ``partly``, ``not held`` or ``not measured``. ``value`` is the number
+    that the rule turns on first, ``low`` to ``high`` its 95 % interval, and ``measure`` says of
+    what; None, and empty, if there is none.
     """
 
     claim: str
-    verdict: Held
+    verdict: str
     rule: str
     because: str
     measure: str = ""
@@ -112,7 +110,7 @@ def conclude(claim: str, rule: str, judged: Judgement | str) -> Verdict:
         return Verdict(claim, "not measured", rule, judged)
     number = judged.number
     because = "; ".join(filter(None, judged.because))
-    word: Held = "held" if judged.held else "partly" if judged.partly else "not held"
+    word = "held" if judged.held else "partly" if judged.partly else "not held"
     ends = (
         float(end) if math.isfinite(end) else None
         for end in (number.value, number.low, number.high)
@@ -122,12 +120,16 @@ def conclude(claim: str, rule: str, judged: Judgement | str) -> Verdict:
 
 @dataclass(frozen=True, eq=False)
 class BucketScores:
-    """BLEU of one bucket: both arms from the same resampling weights, so their gain is paired."""
+    """BLEU of one bucket: all arms from the same resampling weights, so their gain is paired.
+
+    ``twice`` is without attention after twice the updates.
+    """
 
     name: str
     sentences: int
     none: Resampled
     attention: Resampled | None = None
+    twice: Resampled | None = None
 
     @property
     def gain(self) -> Resampled:

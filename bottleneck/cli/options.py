@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Option
 
-from ..results.schema import QUESTIONS
+from ..results.schema import ALL_TABLES, FIGURES, FORMATS, GOLD_TABLE, QUESTIONS
 from ..settings.errors import UsageError, UserError, did_you_mean
 from ..settings.machine import DEFAULT_OUT
-from ..tables.names import FIGURES, FORMATS, GOLD_TABLE, TABLES
 
 if TYPE_CHECKING:
     from ..settings.run import RunSettings
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
 MOST_SEEDS = 10_000
 MOST_THREADS = 1_024
 """Of one run: more than machines have cores, and few enough to be started."""
-ALL_TABLES = (*TABLES, *QUESTIONS, GOLD_TABLE)
 OF_RUNS = {
     "failure-pattern": "BLEU without attention by sentence length (L-FAIL).",
     "vindication": "No attention against attention by sentence length (L-VIND).",

@@ -67,8 +67,7 @@ def claims(
     ] = "rich",
 ) -> None:
     """Decide the lecture's claims, or say what would decide them."""
-    from ..tables.claims import FORMATS, print_claims, render
-    from ..tables.decided import bundle_of, decide_results
+    from ..tables.claims import FORMATS, bundle_of, decide_results, print_claims, render
     from ..tables.page import check_format
 
     check_format(form, FORMATS)
@@ -231,7 +230,7 @@ def _write_all(folder: Path) -> None:
     from ..results.folders import STORE
     from ..results.probes import tables
     from ..runs.sweep import gather
-    from ..tables.decided import holds_results
+    from ..tables.claims import holds_results
 
     check_place(folder)
     if find_runs(folder).any and not (folder / STORE).is_dir():

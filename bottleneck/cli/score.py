@@ -32,8 +32,7 @@ def score(
     form: Form = "rich",
 ) -> None:
     """Print BLEU by sentence length for the output of any system."""
-    from ..tables.outputs import read_files
-    from ..tables.score import score_page
+    from ..tables.score import read_files, score_page
 
     scoring = _scoring(edges, resamples, seed)
     show([score_page(read_files(hypotheses, references, sources), scoring)], form)
@@ -61,8 +60,7 @@ def compare(
     The difference is that of B minus A.
     """
     from ..scoring.bootstrap import Resampling
-    from ..tables.outputs import read_systems
-    from ..tables.score import paired_page
+    from ..tables.score import paired_page, read_systems
 
     scoring = _scoring(edges, resamples, seed)
     systems = read_systems(a, b, references, sources)

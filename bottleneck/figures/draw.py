@@ -1,32 +1,89 @@
-"""Drawing a `Plot`: one line per arm and control, bars for intervals, small points for seeds."""
+"""Drawing a `Plot`: one line per arm and control, bars for intervals, small points for seeds.
 
-from collections.abc import Mapping
+An arm has its colour and marker in every figure. Colours are those of Okabe and Ito (2008), which
+colour-blind people tell apart; markers and line styles say the same, so that a figure can be read
+in grey. The rest is in ``slide.mplstyle``.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
 from math import ceil
+from pathlib import Path
+from textwrap import fill
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from matplotlib import rc_context
+from matplotlib import rc_context, rc_params_from_file
 from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap, to_hex
-from matplotlib.figure import Figure, FigureBase
+from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, MaxNLocator
 from matplotlib.transforms import offset_copy
 
 from ..tables.comparison import NONE
 from .plot import MEAN, SEED, SLIDE, Panel, Plot, counts_in
-from .style import BASE, DASHES, GRID, GROUND, INK, STYLE, line_of, marks, slide
 
+STYLE = rc_params_from_file(Path(__file__).with_name("slide.mplstyle"), use_default_template=False)
+"""matplotlib's settings for every figure: a slide of 16 to 9."""
+BASE, SMALL = STYLE["font.size"], STYLE["figure.labelsize"]
+"""Points of most text, and of the notes below."""
+GROUND, INK, GRID, WEIGHTS = "#FFFFFF", "#222222", "#DDDDDD", "#00436B"
+"""Colours of the ground, of text, of the grid, and of an attention weight of 1."""
+ATTENTION = {
+    "none": "#D55E00", "additive": "#0072B2", "dot": "#009E73", "general": "#CC79A7",
+    "scaled-dot": "#E69F00", "uniform": "#8A8A8A"
+}  # fmt: skip
+MARKERS = dict(zip(ATTENTION, "osDPdX", strict=True))
+DASHES = ("--", ":", "-.", (0, (6, 2, 1, 2, 1, 2)), (0, (1, 3)))
 Style = Mapping[str, Any]
 """Keywords of matplotlib for a line."""
-BOUNDS = {"value at least": "^", "value under": "v"}
-"""Notes of numbers that are bounds, and the marker of such a point."""
 NUMBERS = "{x:,.10g}"
+
+
+def slide(title: str, notes: Sequence[str]) -> Figure:
+    """A figure of slide size with its title above and its notes below; inside `STYLE`."""
+    figure = Figure()
+    figure.suptitle(title)
+    figure.supxlabel("\n".join(fill(note, 150) for note in notes))
+    return figure
+
+
+def marks(arms: Sequence[str]) -> dict[str, dict[str, str]]:
+    """Colour and marker of each arm, as matplotlib's keywords.
+
+    The arm with an attention's plain name always has that attention's marker. An arm has the colour
+    of the attention that its name begins with, as ``dot-output`` and ``dot layers=2`` do. An arm
+    without a name is none of the arms, and has the colour of text.
+    """
+    result, others = {"": {"color": INK, "marker": "v"}}, ("#56B4E9", "#999933", "#7A7A7A")
+    for arm in sorted(set(arms) - {""}, key=lambda arm: (arm not in MARKERS, arms.index(arm))):
+        attention = next((name for name in MARKERS if re.match(rf"{name}( |-|$)", arm)), arm)
+        colour = ATTENTION.get(attention) or others[len(result) % len(others)]
+        taken = {mark["marker"] for mark in result.values()}
+        markers = [MARKERS.get(attention, "h"), *"hp*8H"]
+        marker = next((name for name in markers if name not in taken), "h")
+        result[arm] = {"color": colour, "marker": marker}
+    return result
+
+
+def line_of(controls: Sequence[str], control: str) -> str | tuple:
+    """The line of what was trained is solid, those of controls are broken.
+
+    Where nothing is without a control, the first of them is solid. ``untrained``, the control of
+    most figures, has the same line in all of them.
+    """
+    plain = "" if "" in controls else controls[0]
+    others = sorted(set(controls) - {plain}, key=lambda c: (c != "untrained", controls.index(c)))
+    return "-" if control == plain else DASHES[others.index(control) % len(DASHES)]
 
 
 @rc_context(STYLE)
 def draw(plot: Plot) -> Figure:
-    """The whole figure at slide size; a panel without data is left out."""
+    """The whole figure at slide size; a panel without data is left out.
+
+    The legend has a sample of each series, in the order of the data; the slide's after them.
+    """
     panels = [panel for panel in plot.panels if (plot.data["panel"] == panel.name).any()]
     styles, rows, small = _styles(plot), 1 if len(panels) <= 3 else 2, len(panels) > 2
     with rc_context({"font.size": BASE - 2 if small else BASE}):
@@ -40,7 +97,15 @@ def draw(plot: Plot) -> Figure:
                 axes.set_title(panel.name, **(colour if panel.arm else {}))
         for axes in grid.flat[len(panels) :]:
             axes.remove()
-        _legend(part)
+        samples: dict[str, Any] = {}
+        for axes in part.axes:
+            for sample, label in zip(*axes.get_legend_handles_labels(), strict=True):
+                samples.setdefault(label, getattr(sample, "lines", (sample,))[0])
+        labels = sorted(samples, key=lambda label: label.endswith("slide"))
+        columns = min(len(samples), max(1, 110 // (10 + max(map(len, samples)))))
+        columns = ceil(len(samples) / ceil(len(samples) / columns))  # rows of about equal length
+        handles = [samples[label] for label in labels]
+        part.legend(handles, labels, loc="outside upper center", ncols=columns)
     return figure
 
 
@@ -73,19 +138,6 @@ def _styles(plot: Plot) -> dict[tuple[str, str], Style]:
     return styles
 
 
-def _legend(part: FigureBase) -> None:
-    """A sample of each series, in the order of the data; the slide's after them."""
-    samples: dict[str, Any] = {}
-    for axes in part.axes:
-        for sample, label in zip(*axes.get_legend_handles_labels(), strict=True):
-            samples.setdefault(label, getattr(sample, "lines", (sample,))[0])
-    labels = sorted(samples, key=lambda label: label.endswith("slide"))
-    columns = min(len(samples), max(1, 110 // (10 + max(map(len, samples)))))
-    columns = ceil(len(samples) / ceil(len(samples) / columns))  # rows of about equal length
-    handles = [samples[label] for label in labels]
-    part.legend(handles, labels, loc="outside upper center", ncols=columns)
-
-
 def _draw_panel(axes: Axes, plot: Plot, panel: Panel, styles: Mapping, small: bool) -> None:
     """Every series of a panel, the slide's numbers, then its axes.
 
@@ -112,12 +164,12 @@ def _draw_panel(axes: Axes, plot: Plot, panel: Panel, styles: Mapping, small: bo
             style["ls"] = "none"
         # Where a panel is one arm's, its title names the arm.
         label = ", ".join(filter(None, ("" if panel.arm else arm, control)))
-        shift = gap * (index - (len(series) - 1) / 2)  # so that bars do not overlap
-        shift = 0.0 if panel.numeric else shift
+        # So that bars do not overlap.
+        shift = 0.0 if panel.numeric else gap * (index - (len(series) - 1) / 2)
+        shifts = ((shift, 0.0), (8.0, 0.0))
         if plot.in_rows:
-            _draw_series(axes, subset, style, (0.0, -shift), (0.0, -0.45 * lane), label, True)
-        else:
-            _draw_series(axes, subset, style, (shift, 0.0), (8.0, 0.0), label, False)
+            shifts = ((0.0, -shift), (0.0, -0.45 * lane))
+        _draw_series(axes, subset, style, shifts, label, plot.in_rows)
     for arm, printed in rows[rows["kind"] == SLIDE].groupby("arm", sort=False):
         at, values = printed["at"].to_numpy(dtype=float), printed["value"].to_numpy()
         if len(printed) == 1:  # across its category
@@ -132,29 +184,33 @@ def _draw_panel(axes: Axes, plot: Plot, panel: Panel, styles: Mapping, small: bo
     for end in ("value", "low", "high"):  # what is moved does not count for the axes' limits
         axes.update_datalim(rows[["at", end]].dropna())
     axes.autoscale_view()
-    _value_axis(axes, panel)
-    _place_axis(axes, panel, rows[rows["kind"] == MEAN], names, small)
+    _axes(axes, panel, rows[rows["kind"] == MEAN], names, small)
 
 
 def _draw_series(
-    axes: Axes, rows: pd.DataFrame, style: Style, shift: tuple[float, float],
-    seed_shift: tuple[float, float], label: str, across: bool
-) -> None:  # fmt: skip
-    """Means with their bars, bounds, seeds ``seed_shift`` from them; moved by ``shift`` points.
+    axes: Axes,
+    rows: pd.DataFrame,
+    style: Style,
+    shifts: Sequence[Sequence[float]],
+    label: str,
+    across: bool,
+) -> None:
+    """Means with their bars, those that are bounds, and seeds.
 
-    ``across``: the numbers are along the x axis.
+    ``shifts`` are in points: what moves all, and what moves seeds from their means. ``across``: the
+    numbers are along the x axis.
     """
     x, y = ("value", "at") if across else ("at", "value")
     means, seeds = (rows[rows["kind"] == kind] for kind in (MEAN, SEED))
     ends = np.abs([means["low"] - means["value"], means["high"] - means["value"]])
     moved = [offset_copy(axes.transData, axes.figure, *points, units="points")
-             for points in (shift, np.add(shift, seed_shift))]  # fmt: skip
+             for points in (shifts[0], np.add(*shifts))]  # fmt: skip
     axes.errorbar(
         means[x], means[y], **{"xerr" if across else "yerr": ends}, **style, elinewidth=2.2,
         capthick=2.2, capsize=0.5 * style["ms"], zorder=3, label=label, transform=moved[0]
     )  # fmt: skip
     points = {"color": style["color"], "mfc": style["mfc"], "ls": "none"}
-    for note, marker in BOUNDS.items():
+    for note, marker in {"value at least": "^", "value under": "v"}.items():
         bounds = means[means["note"].str.contains(note)]
         if len(bounds):
             axes.plot(bounds[x], bounds[y], marker=marker, ms=15, zorder=5, **points)
@@ -163,8 +219,11 @@ def _draw_series(
         axes.plot(seeds[x], seeds[y], transform=moved[1], **points)
 
 
-def _value_axis(axes: Axes, panel: Panel) -> None:
-    """Label, limits and ticks of the y axis; no mark is cut in half."""
+def _axes(axes: Axes, panel: Panel, means: pd.DataFrame, names: list[str], small: bool) -> None:
+    """Labels, limits and ticks: no mark at the y axis' ends is cut in half.
+
+    n is in the label of the x axis, or below each category if they differ.
+    """
     axes.set_ylabel(panel.y)
     if panel.log_y:
         axes.set_yscale("log")
@@ -178,12 +237,6 @@ def _value_axis(axes: Axes, panel: Panel) -> None:
         spare = 0.02 * (high - low)
         axes.set_ylim(low - spare, high if panel.limits[1] else high + 2 * spare)
     axes.yaxis.set_major_formatter(NUMBERS)
-
-
-def _place_axis(
-    axes: Axes, panel: Panel, means: pd.DataFrame, names: list[str], small: bool
-) -> None:
-    """Label and ticks of the x axis; n is in the label, or below each category if they differ."""
     counts = counts_in(means)
     once = panel.numeric or "–" not in counts
     counted = f"n = {counts} {panel.counted}" if once else f"n: {panel.counted}"

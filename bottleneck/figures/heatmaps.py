@@ -11,12 +11,11 @@ from matplotlib.colors import Colormap, LinearSegmentedColormap, Normalize
 from matplotlib.figure import Figure
 
 from ..results.bundle import Bundle
-from ..settings.errors import UserError
-from ..tables.comparison import NONE, compare_sizes
-from ..tables.comparison_groups import arm_names, listed_runs
+from ..settings.errors import UserError, counted
+from ..tables.comparison import NONE, arm_names, compare_sizes, what_was_run
 from ..tables.run_tables import run_data
-from .plot import arm_title, run_facts
-from .style import ATTENTION, BASE, GRID, GROUND, INK, SMALL, STYLE, WEIGHTS, slide
+from .draw import ATTENTION, BASE, GRID, GROUND, INK, SMALL, STYLE, WEIGHTS, slide
+from .plot import arm_title
 
 Chart = tuple[Figure, pd.DataFrame]
 """A figure, and a data frame of all that is drawn in it."""
@@ -33,8 +32,8 @@ def attention_chart(bundle: Bundle) -> Chart:
     They are of the first run with attention that is as most arms are, else the first; a
     ``UserError`` without one.
     """
-    examples, names = bundle.examples(), _arms_by_run(bundle)
-    for run in sorted(_attending(bundle), key=lambda run: " " in names[run]):
+    examples, names = bundle.examples(), _attending(bundle)
+    for run in sorted(names, key=lambda run: " " in names[run]):
         drawable = [example for example in examples.get(run, ()) if example["hypothesis"]]
         if ordered := sorted(drawable, key=lambda example: len(example["source"])):
             # More words of a source cannot be read on a slide.
@@ -45,18 +44,16 @@ def attention_chart(bundle: Bundle) -> Chart:
 
 def attending_run(bundle: Bundle) -> str:
     """The first run with attention; without one a ``UserError``."""
-    if runs := _attending(bundle):
-        return runs[0]
+    for run in _attending(bundle):
+        return run
     raise UserError(NO_RUN.format("", str(bundle.folder)))
 
 
-def _attending(bundle: Bundle) -> list[str]:
-    return list(bundle.runs.loc[bundle.runs["attention"] != NONE, "run"].drop_duplicates())
-
-
-def _arms_by_run(bundle: Bundle) -> dict[str, str]:
-    runs = listed_runs(bundle)
-    return dict(zip(runs["run"], arm_names(runs), strict=True))
+def _attending(bundle: Bundle) -> dict[str, str]:
+    """The runs with attention, and the names of their arms."""
+    runs = bundle.runs.drop_duplicates("run")
+    names = dict(zip(runs["run"], arm_names(runs), strict=True))
+    return {run: names[run] for run in runs.loc[runs["attention"] != NONE, "run"]}
 
 
 @rc_context(STYLE)
@@ -64,18 +61,11 @@ def weights_chart(
     bundle: Bundle, run: str, examples: Sequence[Example], notes: Sequence[str] = ()
 ) -> Chart:
     """The weights of sentences of a run next to each other; ``notes`` are more lines below them."""
-    row = bundle.runs[bundle.runs["run"] == run].iloc[0]
-    changed = _arms_by_run(bundle)[run].partition(" ")[2]
+    row = what_was_run(bundle.runs[bundle.runs["run"] == run])
     note = (
-        f"n = {len(examples)} sentence{'s' if len(examples) > 1 else ''} of one run: corpus "
-        f"{row['corpus']}, attention {row['attention']}, context {row['context_size']}, "
-        f"{row['updates']:,} updates, seed {row['seed']}{', ' * bool(changed)}{changed}. Each row "
-        "sums to 1."
+        f"n = {counted(len(examples), 'sentence')} of one run: {_attending(bundle)[run]}; {row}. "
+        "Each row of a map sums to 1."
     )
-    words = [word for item in examples for word in item["source"] + item["hypothesis"]]
-    if any(len(word) > MOST_LETTERS for word in words):
-        cut = f"Words of over {MOST_LETTERS} signs end in …; the CSV has them whole."
-        notes = [*notes, cut]
     figure = slide("Where does the decoder look?", [note, *notes])
     colours = LinearSegmentedColormap.from_list("weights", [GROUND, WEIGHTS])
     widths = [max(8, len(item["source"])) for item in examples]
@@ -136,7 +126,8 @@ def context_length_chart(bundle: Bundle) -> Chart:
     if len(maps) > 1:
         shades += ", on one scale for both arms and another for their difference"
     note = f"{shades}; blank: not measured. Below: 95 %, over test sentences."
-    figure = slide("BLEU by context size and sentence length", (note, run_facts(sizes)))
+    runs = what_was_run(pd.concat([size.runs for size in sizes]))
+    figure = slide("BLEU by context size and sentence length", (note, f"Corpus {runs}."))
     grid = figure.subplots(1, len(maps), squeeze=False, sharey=True).ravel()
     for axes, (_, arm, panel) in zip(grid, maps, strict=True):
         axes.set_title(panel, fontsize=BASE, color=ATTENTION.get(arm, INK), fontweight="bold")

@@ -8,8 +8,7 @@ import numpy as np
 import pandas as pd
 
 from ..claims.verdict import READ_FROM
-from ..tables.comparison import NONE, Comparison
-from ..tables.comparison_groups import seeds_text
+from ..tables.comparison import NONE, what_was_run
 
 DRAWN = ("panel", "x", "arm", "control", "kind", "seed", "value", "low", "high", "n", "note")
 """Columns of the data. ``x`` is a text, of a number where the panel is numeric.
@@ -159,39 +158,10 @@ def longest(frame: pd.DataFrame) -> str:
     return "" if filled.empty else filled["bucket"].iloc[-1]
 
 
-def facts(frame: pd.DataFrame, over: str = "test sentences") -> tuple[str, ...]:
-    """Of which runs, and what the bars and points are."""
-    seeds = sorted({int(seed) for seed in frame["seed"].dropna()})
-    corpora, sizes, updates = (
-        ", ".join(form.format(value) for value in sorted(set(frame[name].dropna())))
-        for name, form in {"corpus": "{}", "context_size": "{}", "updates": "{:,}"}.items()
-    )
-    return (
-        f"{bars(len(seeds) > 1, over)} Corpus {corpora}; context {sizes}; {updates} updates; "
-        f"{seeds_text(seeds) if seeds else 'seeds unknown'}.",
-    )
-
-
-def bars(several: bool, over: str) -> str:
-    """What bars are, and with ``several`` seeds the points."""
-    return f"Bars: 95 %, over {over}.{' Small points: single seeds.' if several else ''}"
-
-
-def run_facts(sizes: Sequence[Comparison]) -> str:
-    """Of which runs, of a context size or of several."""
-    settings = sizes[0].settings
-    seeds = sorted({seed for size in sizes for seed in size.none.seeds})
-    some = any(list(size.none.seeds) != seeds for size in sizes)
-    contexts, widths = (
-        [str(getattr(size.settings.model, name)) for size in sizes]
-        for name in ("context_size", "hidden")
-    )
-    wide = "" if widths == contexts else f" hidden {', '.join(dict.fromkeys(widths))};"
-    return (
-        f"Corpus {settings.corpus.title}; context {', '.join(contexts)};{wide} "
-        f"{settings.training.updates:,} updates; {seeds_text(seeds)}"
-        f"{', not all at every context size' if some else ''}."
-    )
+def facts(rows: pd.DataFrame, over: str = "test sentences") -> tuple[str, ...]:
+    """What bars and points are, and of which runs these rows are (see `what_was_run`)."""
+    points = " Small points: single seeds." if rows["seed"].nunique() > 1 else ""
+    return (f"Bars: 95 %, over {over}.{points} Corpus {what_was_run(rows)}.",)
 
 
 def arm_title(arm: str) -> str:

@@ -15,7 +15,7 @@ from ..scoring.bootstrap import Estimate, Score, draw, estimate
 from ..settings.concerns import Buckets
 from ..settings.run import RunSettings, resolve
 from ..settings.sweep import SEED, Cell, short_name, toml_word, varying
-from ..tables.comparison_groups import unusual_settings
+from ..tables.comparison import unusual_settings
 
 Row = dict[str, Any]
 """One number of ``probes/NAME.csv`` of the bundle, by ``schema.PROBE_COLUMNS``."""

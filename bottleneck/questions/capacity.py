@@ -27,9 +27,8 @@ from ..figures.plot import facts
 from ..results.folders import read_texts
 from ..settings.errors import UserError
 from ..settings.sweep import Cell, varying
-from ..tables.page import Page, beyond
+from ..tables.page import Page, beyond, caption
 from ..tables.render import new_table
-from ..tables.studied import caption
 from .arms import Arm, arms_of, in_buckets
 from .censored import ENDS, Censored, change, growth, last_lengths
 from .estimates import Estimate, Estimates

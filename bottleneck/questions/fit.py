@@ -2,7 +2,7 @@
 
 What a model does not manage on sentences that it was trained on is not lost for want of more text:
 it was not learned, or the context cannot hold it. What it manages there and not on the test set
-was learned by heart. No claim is decided by it: C12's rule is in `claims.controls`.
+was learned by heart. No claim is decided by it: C12's rule is in `claims.rules`.
 """
 
 from collections.abc import Callable, Sequence

@@ -24,9 +24,8 @@ from ..results.probes import load_probe
 from ..results.schema import QUESTIONS
 from ..settings.errors import UsageError, did_you_mean
 from ..settings.run import RunSettings
-from ..tables.page import Page
+from ..tables.page import Page, caption, run_line, wide
 from ..tables.render import count, new_table
-from ..tables.studied import caption, run_line, wide
 from .arms import Probed, Row
 from .estimates import KEYS, Estimate, Estimates
 

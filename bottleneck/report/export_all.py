@@ -6,14 +6,12 @@ from typing import NamedTuple
 
 from ..figures.registry import NUMBERS, make_figure, write_figure
 from ..results.probes import GOLD, has_probe
-from ..results.schema import STUDIES
+from ..results.schema import ALL_TABLES, FIGURES, GOLD_TABLE, STUDIES, TABLES
 from ..settings.errors import UserError
 from ..settings.files import write_text
+from ..tables.claims import bundle_of, decide_results, summary
 from ..tables.claims import render as render_claims
-from ..tables.claims import summary
-from ..tables.decided import bundle_of, decide_results
-from ..tables.names import FIGURES, GOLD_TABLE, TABLES
-from .page import NAMES, check_results, make_views, write_report
+from .page import check_results, make_views, write_report
 
 TABLES_FOLDER, FIGURES_FOLDER, CONTENTS = "tables", "figures", "CONTENTS.md"
 CLAIMS, REPORT = "claims", "report.html"
@@ -49,7 +47,7 @@ def write_out(folder: Path) -> Written:
             figure, data = make_figure(name, folder, bundle=bundle)
             write_figure(figure, data, folder / FIGURES_FOLDER / f"{name}{ending}")
 
-    names = dict.fromkeys((*NAMES, *FIGURES))
+    names = dict.fromkeys((*ALL_TABLES, *FIGURES))
     tables, figures, reasons = make_views(names, folder, bundle, draw)
     pages = {page.name: page for made in tables.values() for page in made}
     for name, page in pages.items():

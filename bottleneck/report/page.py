@@ -12,7 +12,7 @@ from base64 import b64encode
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from importlib import resources
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 from urllib.parse import quote
 
 import pandas as pd
@@ -20,42 +20,45 @@ from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup, escape
 from matplotlib.figure import Figure
 from rich.console import RenderableType
-from rich.table import Table
 
 from .. import __version__
+from ..corpus.grammar import english_french
+from ..corpus.pair import SentencePair, reverse_pair
+from ..corpus.subwords import Subwords
+from ..corpus.vocabulary import EOS, SPECIAL, plain, tokenize
+from ..figures.draw import ATTENTION
 from ..figures.registry import image, make_figure
-from ..figures.style import ATTENTION
 from ..lecture.slides import SLIDES
 from ..lecture.walkthroughs import audit_all
 from ..questions.cost import measured_exponent
-from ..results.bundle import Bundle, other_versions, signatures, without_result
+from ..questions.word_survival import LinkedReference, word_reports
+from ..results.bundle import Bundle, Example, other_versions, signatures, without_result
 from ..results.discovery import results_inside
 from ..results.probes import GOLD, has_probe
 from ..results.probes import tables as measured_tables
-from ..results.schema import QUESTIONS
+from ..results.schema import ALL_TABLES, FIGURES, FIGURES_OF_RUNS, GOLD_TABLE, TABLES
+from ..settings.concerns import CorpusSettings
 from ..settings.errors import DamagedError, UnwrittenError, UserError
 from ..settings.files import write_text
 from ..settings.sweep import experiment_names, load_sweep
-from ..tables.claims import CAPTION, claims, number, summary
-from ..tables.decided import (
+from ..tables.claims import (
+    CAPTION,
     Decision,
     bundle_of,
+    claims,
     decide_results,
     first_runs,
     holds_results,
+    number,
+    summary,
 )
+from ..tables.comparison import NONE
 from ..tables.lecture import audit_page, lecture_evidence
-from ..tables.names import FIGURES, FIGURES_OF_RUNS, GOLD_TABLE, TABLES
-from ..tables.page import Page, with_intervals
+from ..tables.page import Page
 from ..tables.pages import make_page, study_pages
 from ..tables.render import BarTable
 from ..tables.selection import as_condition, only
-from .explorer import explorer_data
 
-NAMES = (*TABLES, *QUESTIONS, GOLD_TABLE)
-"""What `bottleneck table` prints."""
-THE_TWO = ("failure-pattern", "vindication", "bleu", "learning")
-"""The slides' two tables, and their figures."""
 BESIDE: Mapping[str, Sequence[str]] = {
     "C1": ("compression", "context-size", "context-length"),
     "C7": (GOLD_TABLE, "attention"),
@@ -63,19 +66,7 @@ BESIDE: Mapping[str, Sequence[str]] = {
     "C12": ("fit",),
 }
 """By claim the tables and figures that go with it, besides those of its study."""
-COMPARING = ("compression", "context-size", "context-length", "arms")
-"""These go only with a claim that is decided: they say nothing of a single arm or size."""
-FACTS = ["parameters", "best_update", "epochs", "train_loss", "valid_loss", "train_seconds"]
 Made = TypeVar("Made")
-
-
-class Grid(NamedTuple):
-    """A table as texts; ``kinds`` says which columns are text, and which the slide's numbers."""
-
-    title: str
-    heads: Sequence[str]
-    rows: Sequence[Sequence[str]]
-    kinds: Sequence[str]
 
 
 def make_report(folder: Path) -> str:
@@ -150,10 +141,8 @@ def collect(folder: Path) -> dict[str, Any]:
         "summary": summary(decisions),
         "claims": [row | {"number": number(row)} for row in claims(decisions).to_dict("records")],
         "claims_caption": CAPTION,
-        "slides": find_views(THE_TWO, place, pair),
-        "slides_measure": dict.fromkeys(
-            decision.command for decision in slides if decision.command
-        ),
+        "slides": find_views(("failure-pattern", "vindication", "bleu", "learning"), place, pair),
+        "slides_measure": dict.fromkeys(filter(None, (item.command for item in slides))),
         "questions": dict(questions(decisions[len(slides) :], bundles)),
         "others": [other_runs(place, bundle) for place, bundle in others.items() if bundle],
         "audits": audits,
@@ -170,11 +159,13 @@ def questions(
     seen: dict[tuple[Path, str], str] = {}
     for decision in decisions:
         claim, folder = decision.claim, decision.folder
-        bundle = bundles[folder]
+        bundle, beside = bundles[folder], BESIDE.get(claim.id, ())
+        if claim.id in ("C1", "C10") and not decision.measured:
+            beside = ()  # these compare: they say nothing of a single arm or size
         first = {
             name: seen.setdefault((folder, name), claim.id)
-            for name in filter(None, (claim.study, *BESIDE.get(claim.id, ())))
-            if has_numbers(name, folder, bundle) and (decision.measured or name not in COMPARING)
+            for name in filter(None, (claim.study, *beside))
+            if has_numbers(name, folder, bundle)
         }
         names = [name for name, other in first.items() if other == claim.id]
         slides = [key for key, slide in SLIDES.items() if claim.id in slide.get("claims", "")]
@@ -236,7 +227,7 @@ def make_views(
     figures: dict[str, Made] = {}
     reasons: dict[str, str] = {}
     for kind, made, kinds, make in (
-        ("table", tables, NAMES, pages),
+        ("table", tables, ALL_TABLES, pages),
         ("figure", figures, FIGURES, draw),
     ):
         for name in filter(kinds.__contains__, known):
@@ -271,12 +262,13 @@ def as_image(figure: Figure) -> dict[str, str]:
     return {"alt": " ".join(t for t in titles if t != "."), "address": Markup(address)}
 
 
-def grids(page: Page, table: RenderableType) -> list[Grid]:
-    """The tables of a page as the terminal shows them, if they are rich's; else its data."""
+def grids(page: Page, table: RenderableType) -> list[dict[str, Any]]:
+    """The tables of a page as the terminal shows them, in texts.
+
+    ``kinds`` says which columns are text, and which the slide's numbers.
+    """
     if isinstance(table, BarTable):
         table = table.make(0)
-    if not isinstance(table, Table):
-        return [plain_grid(page.title, with_intervals(page.frame))]
     if not table.show_header:
         return [grid for cell in table.columns[0].cells for grid in grids(page, cell)]
     columns = [[str(cell) for cell in column.cells] for column in table.columns]
@@ -285,13 +277,8 @@ def grids(page: Page, table: RenderableType) -> list[Grid]:
         "text" if column.justify == "left" else "printed" if head.startswith("slide") else ""
         for column, head in zip(table.columns, heads, strict=True)
     ]
-    rows = list(zip(*columns, strict=True))
-    return [Grid(str(table.title or page.title), heads, rows, kinds)]
-
-
-def plain_grid(title: str, data: pd.DataFrame) -> Grid:
-    """A data frame of texts as a table."""
-    return Grid(title, list(data.columns), data.to_numpy().tolist(), [""] * data.shape[1])
+    rows, title = list(zip(*columns, strict=True)), str(table.title or page.title)
+    return [{"title": title, "heads": heads, "rows": rows, "kinds": kinds}]
 
 
 def runs_of(bundle: Bundle) -> dict[str, Any]:
@@ -301,10 +288,16 @@ def runs_of(bundle: Bundle) -> dict[str, Any]:
     facts = pd.json_normalize([dict(bundle.facts(run)) for run in rows["run"]])
     known = settings.map(as_condition).join(facts.map(_fact))
     varied = [name for name in settings if known[name].nunique() > 1]
-    table = pd.concat([rows[["run"]], known[varied], rows[FACTS].map(_fact)], axis=1)
+    trained = ["parameters", "best_update", "epochs", "train_loss", "valid_loss", "train_seconds"]
+    table = pd.concat([rows[["run"]], known[varied], rows[trained].map(_fact)], axis=1)
     return {
         "folder": bundle.folder,
-        "grid": plain_grid("Runs (losses in nats per target token)", table),
+        "grid": {
+            "title": "Runs (losses in nats per target token)",
+            "heads": list(table.columns),
+            "rows": table.to_numpy().tolist(),
+            "kinds": [""] * table.shape[1],
+        },
         "missing": [other_versions(bundle.environment), without_result(bundle.environment)],
         "facts": {name: known[name].unique().tolist() for name in known if name not in varied},
         "signatures": signatures(bundle.runs),
@@ -320,3 +313,90 @@ def _fact(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:,.4g}"
     return f"{value:,}" if type(value) is int else str(value)
+
+
+# The explorer: example sentences, the words that each arm kept, its weights.
+
+
+def explorer_data(bundle: Bundle) -> dict[str, Any] | None:
+    """The examples that all arms of a bundle have, from each arm's first run; None without any."""
+    examples, runs = bundle.examples(), {}
+    rows = bundle.runs.drop_duplicates("run").sort_values("seed", kind="stable")
+    for row in rows.to_dict("records"):
+        outputs = (item for item in examples.get(row["run"], ()) if item["hypothesis"])
+        if by_index := {item["sentence"]: item for item in outputs}:
+            runs.setdefault(row["attention"], (row, by_index))
+    arms = [runs[name] for name in sorted(runs, key=lambda name: (name != NONE, name))]
+    common = sorted(set.intersection(*(set(by_index) for _, by_index in arms))) if arms else []
+    if not common:
+        return None
+    corpus = bundle.settings(arms[0][0]["run"]).corpus
+    facts = "context {context_size}, {updates:,} updates, seed {seed}"
+    return {
+        "arms": [{"name": row["attention"], "run": facts.format(**row)} for row, _ in arms],
+        "sentences": [
+            _sentence([by_index[index] for _, by_index in arms], corpus) for index in common
+        ],
+    }
+
+
+def _sentence(examples: Sequence[Example], corpus: CorpusSettings) -> dict[str, Any]:
+    """A sentence through every arm. Weights are in thousandths, a row for each output token.
+
+    Where the rules of the corpus give a sentence's links, its source words are judged as the
+    question ``survival`` judges them. Of other text the words of the reference are looked for in
+    the output.
+    """
+    source, reference = _words(examples[0]["source"], corpus), examples[0]["reference"]
+    target = tuple(map(plain, tokenize(reference)))
+    pair = find_pair(source, reference, corpus)
+    words = source if pair else list(target)
+    links = pair.links if pair else tuple((index, index) for index in range(len(target)))
+    outputs = [_words(example["hypothesis"], corpus) for example in examples]
+    classes, linked = [""] * len(words), LinkedReference(len(words), target, links)
+    reports = [
+        [report for report in word_reports(words, classes, linked, output)
+         if any(map(str.isalnum, report.word))]
+        for output in outputs
+    ]  # fmt: skip
+    return {
+        "text": readable(source),
+        "source": examples[0]["source"],
+        "reference": reference,
+        "linked": pair is not None,
+        "words": [[report.word, " ".join(report.targets)] for report in reports[0]],
+        "arms": [
+            {
+                "text": readable(output),
+                "output": example["hypothesis"],
+                "fates": [[report.fate, " ".join(report.found)] for report in arm],
+                "weights": [[round(1000 * weight) for weight in row] for row in example["weights"]],
+            }
+            for example, output, arm in zip(examples, outputs, reports, strict=True)
+        ],
+    }
+
+
+def find_pair(source: Sequence[str], reference: str, corpus: CorpusSettings) -> SentencePair | None:
+    """The grammar's own pair of these texts, which has links; None if it does not make them."""
+    if corpus.name != "grammar":
+        return None
+    english = reference if corpus.reverse_direction else readable(source)
+    pair = english_french(corpus.lexicon).parse(english)
+    if pair and corpus.reverse_direction:
+        pair = reverse_pair(pair)
+    same = pair and [*map(plain, tokenize(pair.source))] == [*source] and pair.target == reference
+    return pair if same else None
+
+
+def _words(tokens: Sequence[str], corpus: CorpusSettings) -> list[str]:
+    """Word tokens without joiners, from the tokens of an example."""
+    words = [token for token in tokens if token != SPECIAL[EOS]]
+    if corpus.tokens == "words":
+        return words
+    return list(map(plain, tokenize(Subwords(b"").text(words))))
+
+
+def readable(words: Sequence[str]) -> str:
+    """Words as text: no space before a comma, full stop or possessive, none after an elision."""
+    return re.sub(r" (?=[,.]|['’]s\b)|(?<=['’]) ", "", " ".join(words))

@@ -192,6 +192,22 @@ BENCHMARK = "cost"
 QUESTIONS = (*STUDIES, BENCHMARK)
 """All questions that have a table and a figure."""
 
+TABLES = ("failure-pattern", "vindication", "context-size", "compression", "arms")
+"""The tables of runs; those of `STUDIES` have one each beside them."""
+
+GOLD_TABLE = "alignment-gold"
+"""The table of the study ``alignment`` put to gold links of the user's own."""
+
+ALL_TABLES = (*TABLES, *QUESTIONS, GOLD_TABLE)
+"""What `bottleneck table` prints."""
+
+FORMATS = ("rich", "csv", "markdown", "latex", "json")
+"""The forms of a table; ``rich`` is the terminal's."""
+
+FIGURES_OF_RUNS = ("bleu", "arms", "compression", "context-length", "learning", "attention")
+FIGURES = (*FIGURES_OF_RUNS, *STUDIES, GOLD_TABLE, BENCHMARK)
+"""The figures: of runs, of each study, of the user's own gold links and of the benchmark."""
+
 PROBES = "probes"
 """Folder of the studies' tables, ``probes/NAME.csv``; in a run's folder of what was measured on it.
 """

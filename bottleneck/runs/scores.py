@@ -20,7 +20,6 @@ from ..scoring.bleu import (
     precisions,
 )
 from ..scoring.bootstrap import draw, estimate, ratio_of_sums
-from ..settings.buckets import Buckets
 from ..settings.concerns import Buckets
 from ..settings.run import RunSettings
 

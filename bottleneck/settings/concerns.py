@@ -112,12 +112,6 @@ class CorpusSettings(Concern):
         """Most source words of a training or validation sentence."""
         return self.max_words if self.train_max_words is None else self.train_max_words
 
-    @property
-    def title(self) -> str:
-        """The corpus for captions: its name, and that its lexicon is small where it is."""
-        small = self.name == "grammar" and self.lexicon == "small"
-        return f"{self.name} (small lexicon)" if small else self.name
-
     @model_validator(mode="after")
     def _consistent(self) -> "CorpusSettings":
         if self.min_words > self.max_words:

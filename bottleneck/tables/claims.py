@@ -1,6 +1,20 @@
-"""The end of the study: every claim of the lecture with its number, its verdict and why."""
+"""The verdict on every claim, from what a results folder holds, and all of them as text.
 
-from collections.abc import Mapping, Sequence
+Each claim picks the runs that it needs; nothing is refused. What cannot be decided is "not
+measured", with the reason and the command that would produce what is lacking. A study of many
+sweeps has a folder of results folders: what its own runs do not decide, one of those may.
+
+A study's table has the runs of every sweep of its folder. Its claim is judged on the arms of one
+group, that of the lecture's own settings or what comes nearest to them, and says nothing of a
+network that has not learned to translate.
+"""
+
+import shlex
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from importlib import import_module
+from pathlib import Path
+from typing import Any
 
 import pandas as pd
 from rich.console import Console, Group
@@ -8,9 +22,41 @@ from rich.constrain import Constrain
 from rich.table import Table
 from rich.text import Text
 
-from .decided import Decision
+from ..claims.registry import ATTENTION, CLAIMS, Claim, studied, verdict_on
+from ..claims.rules import PLAIN, RULES
+from ..claims.rules import UNIFORM as UNIFORM_WEIGHTS
+from ..claims.verdict import FLOOR_BLEU, BucketScores, Verdict, conclude, learned, unlearned
+from ..results.bundle import Bundle, load_bundle
+from ..results.discovery import any_finished, results_inside
+from ..results.folders import is_bundle, without_runs
+from ..results.probes import GOLD, has_probe, made_of
+from ..results.schema import BENCHMARK, SETTING_COLUMNS
+from ..scoring.bootstrap import difference
+from ..settings.concerns import UNSELECTIVE
+from ..settings.errors import UserError, counted
+from .comparison import (
+    NONE,
+    PAIRED,
+    SIZE,
+    TEXT,
+    UNIFORM,
+    WIDTHS,
+    Pair,
+    arm_of,
+    common_seeds,
+    compare,
+    compare_sizes,
+    describe,
+    following_widths,
+    groups,
+    pairs,
+    rank,
+    runs_text,
+)
 from .page import check_format, csv, json_text, markdown
 from .render import MEASURE, print_prose
+from .run_tables import cells
+from .selection import as_condition, only, where
 
 TITLE = "The lecture's claims"
 VERDICTS = {"held": "green", "partly": "yellow", "not held": "red", "not measured": "dim"}
@@ -27,6 +73,347 @@ CAPTION = (
     "points in the figures and rows of probes/NAME.csv. Nothing is corrected for the number of "
     "claims, buckets or controls.",
 )
+Judged = tuple[Verdict, pd.DataFrame]
+"""A verdict, and the runs or the rows of a study's table that it rests on."""
+
+PARAMETERS, LARGER, LONGER = "as many parameters", "a larger context", "twice the training"
+SINGLE = {
+    "reverse_source=true": "source reversed",
+    "bidirectional=true": "encoder bidirectional",
+    "initial_state=zero": "decoder started from zero",
+}
+"""Settings that are a control without attention, and a variation of both arms."""
+EXPECTED = (UNIFORM_WEIGHTS, PARAMETERS, LARGER, *SINGLE.values(), LONGER)
+
+
+@dataclass(frozen=True)
+class Decision:
+    """A claim, its verdict, the runs it rests on in words, and the command that it lacks.
+
+    ``folder`` has the results that decide it, or those that do not.
+    """
+
+    claim: Claim
+    verdict: Verdict
+    runs: str
+    command: str
+    folder: Path
+
+    @property
+    def measured(self) -> bool:
+        """Whether there is a verdict on the claim."""
+        return self.verdict.verdict != "not measured"
+
+
+def decide_results(
+    folder: Path, conditions: Sequence[str] = (), existing: Bundle | None = None
+) -> list[Decision]:
+    """Every claim of `CLAIMS`, by the runs of a folder that meet the conditions of `where`.
+
+    A folder without finished runs is not refused: a benchmark or a study may lie in it. Without
+    conditions, results folders inside it decide what it does not; the claim's own, by its name,
+    comes before the others, and where none can decide, it says why. ``existing`` is the folder's
+    `bundle_of` where it has been read already.
+    """
+    whole = bundle_of(folder) if existing is None else existing
+    bundle = where(whole, conditions) if whole and conditions else whole
+    left_out = set(whole.names) - set(bundle.names) if whole and bundle else set()
+    inside = {} if conditions else {place: bundle_of(place) for place in results_inside(folder)}
+    decisions = []
+    for claim in CLAIMS:
+        decided = decision(claim, folder, bundle, left_out)
+        for place in sorted(inside, key=lambda place: (place.name != claim.home, place.name)):
+            if decided.measured:
+                break
+            other = decision(claim, place, inside[place])
+            if other.measured:
+                decided = replace(other, runs=": ".join(filter(None, (place.name, other.runs))))
+            elif place.name == claim.home:
+                decided = other
+        decisions.append(decided)
+    return decisions
+
+
+def bundle_of(folder: Path) -> Bundle | None:
+    """The runs of a folder; None where it holds none. Errors as of `load_bundle`."""
+    return load_bundle(folder) if holds_results(folder) else None
+
+
+def holds_results(folder: Path) -> bool:
+    """Whether there are finished runs in a folder, or a bundle of them."""
+    return any_finished(folder) or is_bundle(folder)
+
+
+def decision(
+    claim: Claim,
+    folder: Path,
+    bundle: Bundle | None,
+    left_out: Collection[str] = frozenset(),
+) -> Decision:
+    """The decision on one claim; ``bundle`` is None for a folder without finished runs.
+
+    ``left_out`` are runs of the folder that the user did not choose: a study's table that rests on
+    one of them decides nothing. The command that a verdict lacks is put to the folder where the
+    claim's runs can be, else to its own default.
+    """
+    if claim.study:
+        verdict, runs = _studied(claim, folder, bundle, left_out)
+    else:
+        try:
+            if bundle is None:
+                raise UserError("the folder holds no finished run")
+            verdict, rows = _from_runs(claim.id, bundle)
+            runs = describe(rows)
+        except UserError as error:
+            verdict, runs = conclude(claim.id, RULES[claim.id][0], str(error)), ""
+    if verdict.verdict != "not measured":
+        return Decision(claim, verdict, runs, "", folder)
+    command = f"bottleneck {claim.command}"
+    several = bundle is None and bool(results_inside(folder))
+    if claim.makes == "bench" or not without_runs(folder):
+        if claim.makes:
+            command += f" --out {shlex.quote(str(folder / claim.home if several else folder))}"
+        elif not (several or claim.own_runs):
+            command += f" --results {shlex.quote(str(folder))}"
+    return Decision(claim, verdict, runs, command, folder)
+
+
+def first_runs(bundle: Bundle) -> pd.DataFrame | None:
+    """The runs, of any updates, of the first pair, else of the first arm without attention."""
+    runs = bundle.runs.drop_duplicates("run")
+    known = [pair.group for pair in pairs(runs)] or groups(runs[runs["attention"] == NONE], PAIRED)
+    return known[0] if known else None
+
+
+def _from_runs(claim: str, bundle: Bundle) -> Judged:
+    """A claim that the runs themselves decide; where they cannot, a ``UserError`` says why.
+
+    L-VIND and what else the slide's table says is read from the first pair, L-FAIL from none where
+    there is no pair, C10 from the first of the pairs that have the most controls, C12 from the
+    first that was trained twice as long. C1 is read from the runs without attention with the most
+    context sizes, in which the size alone varies, or all widths with it where they always do.
+    """
+    runs = bundle.runs.drop_duplicates("run")
+    if claim in ("L-FAIL", "C1"):
+        rows = first_runs(bundle)
+        if claim == "C1":
+            none = runs[runs["attention"] == NONE]
+            widths = WIDTHS if following_widths(none) == {*WIDTHS} else ()
+            series = groups(none, {*PAIRED, SIZE, *widths})
+            rows = max(series, key=lambda group: group[SIZE].nunique(), default=None)
+        if rows is None:
+            raise UserError("no run without attention")
+        subset = only(bundle, rows["run"])
+        sizes = [compare(subset, alone=True)] if claim == "L-FAIL" else compare_sizes(subset)
+        used = rows[rows["run"].isin({run for size in sizes for run in size.none.runs})]
+        return verdict_on(claim, sizes[0].scores if claim == "L-FAIL" else cells(sizes)), used
+    known = pairs(runs)
+    if not known:
+        raise UserError(
+            "no runs with and without attention of one seed that differ in nothing else"
+        )
+    if claim == "C10":
+        most = max(known, key=lambda pair: len(changes(runs, pair)))
+        measured, used = controlled(bundle, most)
+        return verdict_on(claim, **measured), used
+    if claim == "C12":
+        trained = next(filter(None, (twice_trained(bundle, pair) for pair in known)), None)
+        if trained is None:
+            raise UserError("no arm without attention was trained twice as long")
+        return verdict_on(claim, trained[0]), trained[1]
+    rows = pd.concat([known[0].none, known[0].attention])
+    return verdict_on(claim, compare(only(bundle, rows["run"])).scores), rows
+
+
+def _studied(
+    claim: Claim, folder: Path, bundle: Bundle | None, left_out: Collection[str]
+) -> tuple[Verdict, str]:
+    """A claim that a study's table decides, where that rests on no run that was left out.
+
+    Alignment's is that of the corpus' own links, or else of the user's gold links. The bundle's
+    scores say which arms have learned.
+    """
+    tables = [claim.study, *([GOLD] if claim.study == "alignment" else [])]
+    table = next((item for item in tables if has_probe(folder, item)), None)
+    if table is None:
+        return studied(claim, None), ""
+    question = import_module("...questions.question", __name__).find_question(table)
+    frame = question.load(folder)
+    if others := sorted(set(frame["run"]) & set(left_out)):
+        more = f" and {len(others) - 3} more" if len(others) > 3 else ""
+        reason = (
+            f"probes/{table}.csv rests on runs that were not chosen "
+            f"({', '.join(others[:3])}{more}): measure the chosen ones alone, with the same --where"
+        )
+        return replace(studied(claim, None), because=reason), ""
+    with made_of(folder, table):
+        verdict, judged = judge(claim, frame, None if bundle is None else bundle.runs)
+    if table == BENCHMARK:
+        return verdict, import_module("...questions.cost", __name__).rests_on(judged)
+    used = judged[judged["run"] != ""].drop_duplicates("run")
+    return verdict, runs_text(zip(used["arm"], used["seed"], strict=True))
+
+
+def judge(claim: Claim, frame: pd.DataFrame, runs: pd.DataFrame | None) -> Judged:
+    """The verdict on a claim from its study's table, and the rows of the arms it rests on.
+
+    ``runs`` is the tidy table (`schema.RUN_COLUMNS`) of the folder, None where it has none. A
+    claim that is decided by runs of its own takes all of them. Others take one group, of a text
+    that knows what the claim asks for, if one does; where none has the claim's arms, the nearest of
+    all: what lacks is for the rule to say.
+    """
+    if claim.own_runs:
+        return studied(claim, frame), frame
+    rows = frame.iloc[:0] if runs is None else runs[runs["run"].isin(set(frame["run"]) - {""})]
+    if rows.empty:
+        missing = "the folder does not have the runs that were measured, nor their scores"
+        return replace(studied(claim, None), because=missing), frame.iloc[:0]
+    listed = rows.drop_duplicates("run")
+    known = listed[listed["corpus"].isin(claim.known)]
+    listed = known if len(known) else listed
+    group = _closest(listed, claim.arms)
+    group = _closest(listed, ()) if group is None else group
+    # The arms are named by their attention, as is enough; so is a difference's note of an arm.
+    arms = frame.loc[frame["run"].isin(group["run"]), ["arm", "attention"]].drop_duplicates()
+    names = dict(arms.itertuples(index=False))
+    subset = frame[frame["arm"].isin(names)]
+    subset = subset.assign(arm=subset["arm"].map(names), note=subset["note"].replace(names))
+    low = _low(rows[rows["run"].isin(group["run"])]) if claim.learned else {}
+    judged = set(group["attention"])
+    lacking = _arm_kinds(judged) - _arm_kinds(judged - set(low))
+    words = {NONE: "without attention", ATTENTION: "with attention"}
+    kinds = [words[kind] for kind in claim.arms if kind in lacking]
+    kinds += [] if judged - set(low) else ["of every arm"]
+    if kinds:
+        bucket = next(bucket for bucket, _ in low.values())
+        verdict, notes = replace(studied(claim, None), because=unlearned(kinds[0], bucket)), []
+    else:
+        subset = subset[~subset["attention"].isin(low)]
+        named = ", ".join(f"{arm} ({bleu:.1f})" for arm, (_, bleu) in low.items())
+        head = "left out as not learned, BLEU under"
+        notes = [f"{head} {FLOOR_BLEU:g} in {next(iter(low.values()))[0]}: {named}"] if low else []
+        verdict = studied(claim, subset)
+    if others := len(set(frame["arm"]) - set(names)):
+        verb = "was" if others == 1 else "were"
+        notes.append(f"{counted(others, 'arm')} of other settings {verb} not judged")
+    return replace(verdict, because="; ".join(filter(None, [verdict.because, *notes]))), subset
+
+
+def _closest(runs: pd.DataFrame, arms: Collection[str]) -> pd.DataFrame | None:
+    """The first group that has these kinds of arms (`_arm_kinds`), with the fewest updates."""
+    candidates = []
+    for group in groups(runs, PAIRED):
+        trained = (rows for _, rows in group.groupby("updates"))
+        candidates += [rows for rows in trained if set(arms) <= _arm_kinds(rows["attention"])][:1]
+    return min(candidates, key=rank, default=None)
+
+
+def _arm_kinds(attentions: Iterable[str]) -> set[str]:
+    """`NONE`, and `ATTENTION` if any of these selects: the arms as the claims name them."""
+    names = set(attentions)
+    return {NONE} & names | ({ATTENTION} if names - set(UNSELECTIVE) else set())
+
+
+def _low(rows: pd.DataFrame) -> dict[str, tuple[str, float]]:
+    """The arms that have not learned to translate: their shortest filled bucket and its BLEU."""
+    low = {}
+    for arm, subset in rows.groupby("attention", sort=False):
+        filled = subset[subset["bleu"].notna()]
+        bucket = "every bucket" if filled.empty else str(filled["bucket"].iloc[0])
+        bleu = float(filled.loc[filled["bucket"] == bucket, "bleu"].mean())
+        if not learned(bleu):
+            low[str(arm)] = bucket, bleu
+    return low
+
+
+# What the rules of C10 and C12 take: controls and longer training, beside the two arms.
+
+
+def changes(runs: pd.DataFrame, pair: Pair) -> dict[str, pd.DataFrame]:
+    """The runs of the pair's arms and of uniform weights with one thing changed, by its name."""
+    none, attention = (arm.iloc[0].to_dict() for arm in (pair.none, pair.attention))
+    bases = {NONE: none, attention["attention"]: attention, UNIFORM: none}
+    parts: dict[str, list[pd.DataFrame]] = {}
+    for arm in groups(runs[runs["attention"].isin(list(bases))], {"seed"}):
+        row = arm.iloc[0].to_dict()
+        name = _change(row, bases[row["attention"]], attention["parameters"])
+        parts.setdefault(name, []).append(arm)
+    return {name: pd.concat(arms) for name, arms in parts.items() if name}
+
+
+def _change(row: Mapping[str, Any], base: Mapping[str, Any], parameters: int) -> str:
+    """What a run has that the base has not; empty where it is not one thing with a name."""
+    differing = [
+        name
+        for name in SETTING_COLUMNS
+        if name != "seed" and as_condition(row[name]) != as_condition(base[name])
+    ]
+    if not differing:
+        return PLAIN
+    if differing == ["attention"]:
+        return UNIFORM_WEIGHTS
+    if SIZE in differing and {*differing} <= {SIZE, *WIDTHS}:
+        return f"{LARGER} ({row[SIZE]})" if row[SIZE] > base[SIZE] else ""
+    if len(differing) > 1:
+        return ""
+    (column,) = differing
+    names = {
+        "joined": f"{row['joined']} sentences joined",
+        "updates": LONGER if row["updates"] == 2 * base["updates"] else "",
+        "hidden_size": PARAMETERS if row["parameters"] >= parameters else "",
+    }
+    return names.get(column) or SINGLE.get(f"{column}={as_condition(row[column])}", "")
+
+
+def controlled(bundle: Bundle, pair: Pair) -> tuple[dict[str, Any], pd.DataFrame]:
+    """What the rule of C10 takes, of the longest filled bucket, and the runs that it is of.
+
+    BLEU is 0 to 100; every control is compared with attention on the seeds that both have. A
+    variation is of both arms, in the longest bucket of its own test sentences.
+    """
+    attention = arm_of(bundle, pair.attention)
+    place, text = attention.longest, pair.none[TEXT].iloc[0]
+    controls, variations, used = {}, {}, [pair.none, pair.attention]
+    for name, rows in changes(bundle.runs.drop_duplicates("run"), pair).items():
+        plain = rows["attention"].isin([NONE, UNIFORM])
+        control, base = common_seeds(rows[plain & (rows[TEXT] == text)], pair.attention)
+        if len(control):
+            arms = (arm_of(bundle, arm).estimates[place] for arm in (control, base))
+            controls[name] = tuple(arms)
+            used.append(control)
+        both = common_seeds(rows[plain], rows[~plain])
+        varies = name in SINGLE.values() or name.endswith("joined")
+        if varies and len(both[0]) and rows[TEXT].nunique() == 1:
+            none, other = (arm_of(bundle, arm) for arm in both)
+            ends = other.estimates[other.longest], none.estimates[none.longest]
+            variations[name] = difference(*ends)
+            used += both
+    measured = {
+        "bucket": attention.buckets[place],
+        "sentences": attention.n[place],
+        "attention": attention.estimates[place],
+        "controls": controls,
+        "variations": variations,
+        "lacking": [
+            name for name in EXPECTED if not any(known.startswith(name) for known in controls)
+        ],
+    }
+    return measured, pd.concat(used).drop_duplicates("run")
+
+
+def twice_trained(bundle: Bundle, pair: Pair) -> tuple[list[BucketScores], pd.DataFrame] | None:
+    """None trained twice as long beside both arms, of common seeds; None where that was not run."""
+    longer = changes(bundle.runs.drop_duplicates("run"), pair).get(LONGER, pair.none[:0])
+    parts = common_seeds(pair.none, longer[longer["attention"] == NONE], pair.attention)
+    if parts[0].empty:
+        return None
+    none, twice, attention = (arm_of(bundle, part) for part in parts)
+    estimates = none.estimates, attention.estimates, twice.estimates
+    rows = zip(none.buckets, none.n, *estimates, strict=True)
+    return [BucketScores(*row) for row in rows], pd.concat(parts)
+
+
+# All claims as text.
 
 
 def claims(decisions: Sequence[Decision]) -> pd.DataFrame:
@@ -36,19 +423,16 @@ def claims(decisions: Sequence[Decision]) -> pd.DataFrame:
     that the verdict rests on, ``command`` is what would produce what a verdict lacks. ``low`` to
     ``high`` is the 95 % interval.
     """
-    names = ("value", "low", "high", "verdict", "because", "rule")
+    columns = ["id", "claim", "measure", "value", "low", "high", "verdict", "because", "rule",
+               "runs", "command"]  # fmt: skip
     rows = [
-        {
-            "id": item.claim.id,
-            "claim": item.claim.says,
-            "measure": item.verdict.measure or item.claim.measure,
-            **{name: getattr(item.verdict, name) for name in names},
-            "runs": item.runs,
-            "command": item.command,
-        }
+        vars(item.verdict)
+        | {"id": item.claim.id, "claim": item.claim.says, "runs": item.runs}
+        | {"measure": item.verdict.measure or item.claim.measure, "command": item.command}
         for item in decisions
     ]
-    return pd.DataFrame(rows).astype(dict.fromkeys(("value", "low", "high"), "float64"))
+    frame = pd.DataFrame(rows, columns=columns)
+    return frame.astype(dict.fromkeys(("value", "low", "high"), "float64"))
 
 
 def summary(decisions: Sequence[Decision]) -> str:

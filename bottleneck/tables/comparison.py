@@ -1,9 +1,13 @@
-"""What all tables of runs stand on: two arms of a bundle, bucket by bucket, as paired estimates."""
+"""Which runs of a bundle belong together, and two arms bucket by bucket, as paired estimates.
+
+A group are runs that have the same settings and text, but for the columns that a table or a claim
+is about. Of several groups the one nearest to preset `lecture` comes first.
+"""
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
@@ -12,26 +16,24 @@ from jaxtyping import Float
 from numpy import ndarray
 
 from ..claims.verdict import BucketScores
-from ..results.bundle import Bundle, Counts
+from ..results.bundle import Bundle, Counts, setting_columns
 from ..results.folders import damaged
 from ..results.schema import SENTENCES, SETTING_COLUMNS
 from ..scoring.bleu import bleu, brevity_penalty
 from ..scoring.bootstrap import Estimate, draw, estimate
 from ..settings.concerns import Buckets, ScoringSettings
-from ..settings.errors import UserError
-from ..settings.run import RunSettings
-from .comparison_groups import (
-    NONE,
-    PAIRED,
-    SIZE,
-    TEXT,
-    common_seeds,
-    describe,
-    first,
-    following_widths,
-    listed_runs,
-)
+from ..settings.errors import UserError, counted
+from ..settings.run import RunSettings, resolve
 from .selection import as_condition, list_values
+
+NONE, UNIFORM = "none", "uniform"
+SIZE, TEXT = "context_size", "corpus_fingerprint"
+MOST_POINTS = 20
+"""So many seeds of an arm are listed one by one."""
+PAIRED = frozenset({"attention", "seed", "updates"})
+"""Columns in which the runs of one comparison may differ; of the updates it takes the fewest."""
+WIDTHS = ("hidden_size", "attention_size")
+"""Columns of the sizes that follow the context if they are not set."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,24 +65,13 @@ class Arm:
 class Comparison:
     """The arm without attention and, where there is one, with it, on the same test sentences.
 
-    Both have the same seeds. ``facts`` are what the first run ran on and what became of its corpus.
+    Both have the same seeds. ``runs`` has one row per run of both.
     """
 
     settings: RunSettings
     none: Arm
     attention: Arm | None
-    facts: Mapping[str, Any]
-    train_pairs: int
-
-    @property
-    def buckets(self) -> tuple[str, ...]:
-        """Names of the length buckets."""
-        return self.none.buckets
-
-    @property
-    def n(self) -> tuple[int, ...]:
-        """Test sentences of each bucket."""
-        return self.none.n
+    runs: pd.DataFrame
 
     @property
     def arms(self) -> tuple[Arm, ...]:
@@ -97,8 +88,9 @@ class Comparison:
     @property
     def scores(self) -> list[BucketScores]:
         """The arms' estimates as the rules of ``claims`` take them."""
-        others = self.attention.estimates if self.attention else [None] * len(self.buckets)
-        rows = zip(self.buckets, self.n, self.none.estimates, others, strict=True)
+        none = self.none
+        others = self.attention.estimates if self.attention else [None] * len(none.buckets)
+        rows = zip(none.buckets, none.n, none.estimates, others, strict=True)
         return [BucketScores(*row) for row in rows]
 
 
@@ -117,14 +109,9 @@ def compare_sizes(bundle: Bundle) -> list[Comparison]:
     Attention may be missing. Widths are the context's own in all runs, or one in all: a curve over
     context sizes is not to be one over something else as well. Raises ``UserError`` as `compare`.
     """
-    runs = _comparable(bundle, {*PAIRED, SIZE, *following_widths(listed_runs(bundle))}, alone=True)
+    runs = _comparable(bundle, {*PAIRED, SIZE, *following_widths(bundle.runs)}, alone=True)
     sizes = sorted(runs.loc[runs["attention"] == NONE, SIZE].drop_duplicates())
     return [_comparison(bundle, runs[runs[SIZE] == size], alone=True) for size in sizes]
-
-
-def attentions(bundle: Bundle) -> list[str]:
-    """The bundle's arms other than none."""
-    return sorted(set(bundle.runs["attention"]) - {NONE})
 
 
 def _comparable(bundle: Bundle, free: Collection[str], alone: bool) -> pd.DataFrame:
@@ -132,7 +119,7 @@ def _comparable(bundle: Bundle, free: Collection[str], alone: bool) -> pd.DataFr
 
     They have to be those of none and one attention, or if ``alone`` those of none.
     """
-    listed = listed_runs(bundle)
+    listed = bundle.runs.drop_duplicates("run")
     runs = listed[listed["updates"] == listed["updates"].min()]
     kinds = sorted(set(runs["attention"]))
     if NONE not in kinds or not 2 - alone <= len(kinds) <= 2:
@@ -167,13 +154,11 @@ def _comparison(bundle: Bundle, runs: pd.DataFrame, alone: bool) -> Comparison:
         none, attention = arms[0], arms[1][:0]
     if none.empty:
         raise UserError(f"no seed in common ({describe(runs)}): run both arms with the same seeds")
-    row = first(none)
     return Comparison(
-        settings=bundle.settings(row["run"]),
+        settings=bundle.settings(none["run"].iloc[0]),
         none=arm_of(bundle, none),
         attention=arm_of(bundle, attention) if len(attention) else None,
-        facts=bundle.facts(row["run"]),
-        train_pairs=int(row["train_pairs"]),
+        runs=pd.concat([none, attention]),
     )
 
 
@@ -224,6 +209,148 @@ def _scores(seeds: tuple[Counts, ...], scoring: ScoringSettings) -> dict[str, An
     }
 
 
-def by_bucket(values: Iterable[float], form: str = "{:.1f}") -> str:
-    """The numbers of all buckets, a dash for one that there is not."""
-    return " ".join("-" if np.isnan(value) else form.format(value) for value in values)
+@dataclass(frozen=True, eq=False)
+class Pair:
+    """Two arms that differ in attention alone: one row per run, of the seeds that both have.
+
+    ``group`` are all runs of both arms, of any updates.
+    """
+
+    none: pd.DataFrame
+    attention: pd.DataFrame
+    group: pd.DataFrame
+
+
+def pairs(runs: pd.DataFrame) -> list[Pair]:
+    """None with each attention, closest to the lecture's settings first."""
+    result = []
+    for group in groups(runs, PAIRED):
+        for name in sorted(set(group["attention"]) - {NONE, UNIFORM}):
+            both = group[group["attention"].isin([NONE, name])]
+            for _, subset in both.groupby("updates"):
+                without = subset["attention"] == NONE
+                arms = common_seeds(subset[without], subset[~without])
+                result += [Pair(*arms, both)] if len(arms[0]) else []
+    return sorted(result, key=lambda pair: rank(pair.attention))
+
+
+def common_seeds(*arms: pd.DataFrame) -> Sequence[pd.DataFrame]:
+    """The runs of the seeds that all arms have."""
+    common = set.intersection(*(set(arm["seed"]) for arm in arms))
+    return [arm[arm["seed"].isin(common)] for arm in arms]
+
+
+def groups(runs: pd.DataFrame, free: Collection[str]) -> list[pd.DataFrame]:
+    """Runs that have the same settings outside ``free`` and the same text, in the order of `rank`.
+
+    With the seed alone as ``free`` these are the arms.
+    """
+    distance = pd.Series(0, index=runs.index)
+    for name, value in _lecture().items():
+        if name not in ("seed", "updates"):
+            distance += runs[name].map(as_condition) != value
+    runs = runs.assign(distance=distance)
+    columns = [name for name in (*SETTING_COLUMNS, TEXT) if name not in free]
+    codes = [pd.factorize(runs[name], use_na_sentinel=False)[0] for name in columns]
+    places: dict[tuple, list[int]] = {}
+    for place, key in enumerate(zip(*codes, strict=True)):
+        places.setdefault(key, []).append(place)
+    return sorted((runs.iloc[rows] for rows in places.values()), key=rank)
+
+
+def rank(group: pd.DataFrame) -> tuple[int, int, int, int]:
+    """What puts groups in order, the least first.
+
+    That is in how many settings other than seed and updates its first run differs from the
+    lecture's preset, the largest context, the fewest updates, the most seeds.
+    """
+    distance, size, updates = (int(group[name].iloc[0]) for name in ("distance", SIZE, "updates"))
+    return distance, -size, updates, -group["seed"].nunique()
+
+
+@cache
+def _lecture() -> dict[str, str]:
+    """The settings of preset ``lecture``, as they are written in conditions."""
+    settings = setting_columns(resolve("lecture"))
+    return {name: as_condition(value) for name, value in settings.items()}
+
+
+def following_widths(runs: pd.DataFrame) -> frozenset[str]:
+    """Columns of widths that equal the context size in every run, and so vary with it."""
+    return frozenset(name for name in WIDTHS if (runs[name] == runs[SIZE]).all())
+
+
+def varied(runs: pd.DataFrame) -> list[str]:
+    """The settings, except attention and seed, that distinguish arms."""
+    ignored = {"attention", "seed", *following_widths(runs)}
+    return [
+        name
+        for name in SETTING_COLUMNS
+        if name not in ignored and runs[name].nunique(dropna=False) > 1
+    ]
+
+
+def arm_names(runs: pd.DataFrame) -> list[str]:
+    """A name per row: ``none updates=4000``, the settings that most arms do not share."""
+    rows = runs[["attention", *varied(runs)]].map(as_condition).to_dict("records")
+    names = [row.pop("attention") for row in rows]
+    unusual = unusual_settings(rows, _lecture())
+    return [" ".join([name, *more]) for name, more in zip(names, unusual, strict=True)]
+
+
+def unusual_settings(rows: Sequence[Mapping[str, str]], base: Mapping[str, str]) -> list[list[str]]:
+    """For each row of settings those that most rows do not share: ``["updates=80"]``.
+
+    Of values equally common, that of ``base`` is the usual one, else the smallest. Rows that differ
+    have different lists. If context sizes alone differ, every row has its own.
+    """
+    names = [name for name in (rows[0] if rows else {}) if len({row[name] for row in rows}) > 1]
+    if names == [SIZE]:
+        return [[f"{SIZE}={row[SIZE]}"] for row in rows]
+    usual = {}
+    for name in names:
+        counts = Counter(row[name] for row in rows)
+        # A shorter text is a smaller number.
+        order = [(-counts[text], text != base[name], len(text), text) for text in counts]
+        usual[name] = min(order)[-1]
+    return [[f"{name}={row[name]}" for name in names if row[name] != usual[name]] for row in rows]
+
+
+def describe(runs: pd.DataFrame) -> str:
+    """``4 runs: none, additive, seed 1, 2``, with what else distinguishes the arms."""
+    runs = runs.drop_duplicates("run")
+    return runs_text(zip(arm_names(runs), runs["seed"], strict=True))
+
+
+def runs_text(runs: Iterable[tuple[str, int]]) -> str:
+    """The same of runs by arm and seed; arms with the same seeds share them. Empty for none."""
+    seeds: dict[str, list[int]] = {}
+    for arm, seed in runs:
+        seeds.setdefault(arm, []).append(int(seed))
+    shared: dict[tuple[int, ...], list[str]] = {}
+    for arm, numbers in seeds.items():
+        shared.setdefault(tuple(sorted(set(numbers))), []).append(arm)
+    arms = "; ".join(f"{', '.join(names)}, {seeds_text(key)}" for key, names in shared.items())
+    return f"{counted(sum(map(len, seeds.values())), 'run')}: {arms}" if seeds else ""
+
+
+def seeds_text(seeds: Sequence[int]) -> str:
+    """``seed 1, 2``; of many, in order, ``24 seeds from 1 to 25``."""
+    if len(seeds) <= MOST_POINTS:
+        return f"seed {', '.join(map(str, seeds))}"
+    return f"{counted(len(seeds), 'seed')} from {seeds[0]} to {seeds[-1]}"
+
+
+def what_was_run(rows: pd.DataFrame) -> str:
+    """``grammar; context 256; 2,000 updates; seed 1, 2``, of runs or of the rows of a study."""
+    corpora = rows["corpus"].astype("object")
+    if "lexicon" in rows:
+        small = (rows["corpus"] == "grammar") & (rows["lexicon"] == "small")
+        corpora = corpora.mask(small, "grammar (small lexicon)")
+    parts = [", ".join(sorted(set(corpora)))]
+    heads = {"train_pairs": "{} training pairs", SIZE: "context {}", "updates": "{} updates"}
+    for name in filter(rows.__contains__, heads):
+        numbers = sorted(set(rows[name].dropna().astype(int)))
+        parts.append(heads[name].format(", ".join(f"{number:,}" for number in numbers)))
+    seeds = sorted(set(rows["seed"].dropna().astype(int)))
+    return "; ".join([*parts, *([seeds_text(seeds)] if seeds else [])])

@@ -11,10 +11,11 @@ import pandas as pd
 from pandas.api.types import is_numeric_dtype
 from rich.console import Console, RenderableType
 
-from ..claims.verdict import Verdict, two_digits
+from ..claims.verdict import MARKED_BELOW, Verdict, two_digits
+from ..results.schema import FORMATS
 from ..settings.errors import UsageError, did_you_mean
 from ..settings.files import write_listed
-from .names import FORMATS
+from .comparison import runs_text, what_was_run
 from .render import PlainConsole, print_prose
 
 DETAILS = "Add --details for the rules, the schedule and the rest of the caption."
@@ -202,3 +203,46 @@ def _cell(row: Sequence[Any], note: str) -> str:
     interval = f"[{', '.join(end or 'open' for end in ends)}]" if any(ends) else ""
     rest = f"({note})" if note and not any(signs) else ""
     return " ".join(filter(None, (value, interval, rest)))
+
+
+# Of a study's numbers, ``probes/NAME.csv``.
+
+
+def wide(frame: pd.DataFrame, measures: Sequence[str]) -> pd.DataFrame:
+    """A row per arm, control, bucket and part; value, low and high of each measure as columns.
+
+    They are means over seeds. A measure that the frame lacks has no columns.
+    """
+    keys = ["arm", "control", "bucket", "part"]
+    subset = frame[frame["seed"].isna() & frame["measure"].isin(measures)]
+    rows = subset.drop_duplicates(keys)[keys].reset_index(drop=True)
+    for measure in filter(set(subset["measure"]).__contains__, measures):
+        names = {"value": measure, "low": f"{measure}_low", "high": f"{measure}_high",
+                 "n": f"{measure}_n"}  # fmt: skip
+        columns = subset[subset["measure"] == measure][[*keys, *names]].rename(columns=names)
+        rows = rows.merge(columns, on=keys, how="left", validate="1:1")
+    return rows
+
+
+def run_line(frame: pd.DataFrame) -> str:
+    """What was run, in one line."""
+    small = f"; * under {MARKED_BELOW}" if (frame["n"] < MARKED_BELOW).any() else ""
+    return f"{what_was_run(frame)}; 95 % intervals{small}"
+
+
+def caption(frame: pd.DataFrame) -> list[str]:
+    """Of which runs the numbers are, and what the ranges are.
+
+    The first line also explains the mark of `render.count`, which any study's table may have.
+    """
+    runs = frame[frame["seed"].notna()].drop_duplicates(["arm", "seed"])
+    seeds = {tuple(sorted(part)) for _, part in runs.groupby("arm")["seed"]}
+    by_arm = f" ({runs_text(zip(runs['arm'], runs['seed'], strict=True))})" * (len(seeds) > 1)
+    spread = "" if runs["arm"].duplicated().any() else ": with one, their spread is not known"
+    return [
+        f"Corpus {what_was_run(frame)}. A value is the mean over its arm's seeds{by_arm}{spread}. "
+        f"An arm's name leaves out what most arms have. * behind a count: under {MARKED_BELOW}, "
+        "too few to lean on.",
+        "Ranges are 95 % over test sentences (bootstrap), the same resamples for every seed, and "
+        "for arms of one text; they say nothing of other seeds.",
+    ]

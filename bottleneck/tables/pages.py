@@ -9,21 +9,29 @@ import numpy as np
 import pandas as pd
 
 from ..claims.registry import CLAIMS, verdict_on
+from ..claims.verdict import small_buckets
 from ..lecture.slides import L4
 from ..results.bundle import Bundle, load_results, other_versions, signatures, without_result
 from ..results.probes import GOLD, made_of
-from ..results.schema import QUESTIONS
+from ..results.schema import ALL_TABLES, GOLD_TABLE, QUESTIONS, SETTING_COLUMNS
 from ..scoring.bleu import SHORT_SENTENCES
 from ..settings.errors import UsageError, counted, did_you_mean
-from ..settings.run import RunSettings
 from . import run_tables
-from .comparison import Arm, Comparison, arm_of, attentions, by_bucket, compare, compare_sizes
-from .comparison_groups import MOST_POINTS, NONE, describe, listed_runs, seeds_text
-from .decided import holds_results, judge
-from .names import GOLD_TABLE, TABLES
+from .claims import holds_results, judge
+from .comparison import (
+    MOST_POINTS,
+    NONE,
+    Arm,
+    Comparison,
+    arm_of,
+    compare,
+    compare_sizes,
+    describe,
+    seeds_text,
+    what_was_run,
+)
 from .page import Page
-from .render import small_buckets
-from .selection import where
+from .selection import BLANK, list_values, where
 
 LEVELS = (
     "The slide's numbers are its illustration: compare shapes (order, drop, gain), never levels. "
@@ -31,9 +39,6 @@ LEVELS = (
     "different n-grams: the claim for attention rests on attention minus none within a bucket."
 )
 RATIO = "Ratio: mean source words of the bucket x embedding size / context size (L4)."
-ACROSS = (
-    "A statement about all cells compares BLEU across buckets, and is no more exact than that is."
-)
 SLIDE_WORDS = (
     "Slide L4 (100 numbers per word, 256 for the sentence): "
     + "; ".join(f"{row.words} words {row.printed_ratio}:1 {row.quality}" for row in L4)
@@ -83,8 +88,12 @@ def make_page(name: str, bundle: Bundle) -> Page:
     if dashed == GOLD_TABLE:
         return study_pages(GOLD, bundle.folder)[0]
     if dashed == "arms":
-        return _arms_page(bundle)
-    several = dashed == "failure-pattern" and len(attentions(bundle)) > 1
+        frame, runs = run_tables.arms(bundle), bundle.runs.drop_duplicates("run")
+        lines = [ARM_NAMES, f"{describe(runs)}.", *_common_lines(bundle, runs)]
+        table, title = run_tables.run_table("arms", frame), run_tables.TITLES["arms"]
+        run = f"{describe(runs)}; 95 % intervals over test sentences"
+        return Page("arms", title, frame, table, [], [line for line in lines if line], run)
+    several = dashed == "failure-pattern" and bundle.runs["attention"].nunique() > 2
     if several or dashed == "compression":  # what they measure needs no attention
         bundle = where(bundle, [f"attention={NONE}"])
     if dashed in ("context-size", "compression"):
@@ -95,131 +104,77 @@ def make_page(name: str, bundle: Bundle) -> Page:
 
 def check_name(name: str) -> None:
     """Refuse a name that `make_page` does not know as a ``UsageError``, before anything is read."""
-    known = (*TABLES, *QUESTIONS, GOLD_TABLE)
-    if name not in known and name.replace("_", "-") not in known:
-        raise UsageError(f"unknown table {name!r}{did_you_mean(name, known)}")
+    if name not in ALL_TABLES and name.replace("_", "-") not in ALL_TABLES:
+        raise UsageError(f"unknown table {name!r}{did_you_mean(name, ALL_TABLES)}")
 
 
 def _comparing_page(name: str, bundle: Bundle, sizes: Sequence[Comparison]) -> Page:
     """The page of a table of both arms, of one context size or of several."""
-    frame = run_tables.run_data(name, sizes)
+    frame, first = run_tables.run_data(name, sizes), sizes[0]
     attention = next((size.attention.name for size in sizes if size.attention), None)
+    arms = {
+        f"context {size.settings.model.context_size}, {arm.name}" if sizes[1:] else arm.name: arm
+        for size in sizes
+        for arm in size.arms
+    }
     over_sizes = name not in ("failure-pattern", "vindication")
     if over_sizes:
         judged = [verdict_on("C1", run_tables.cells(sizes))]
+        lines = [SLIDE_WORDS if name == "compression" else "", LEVELS, RATIO]
     else:
         start = "L-FAIL" if name == "failure-pattern" else "L-VIND"
         ids = [claim.id for claim in CLAIMS if claim.id.startswith(start)]
-        judged = [verdict_on(claim, sizes[0].scores) for claim in ids]
-    head = {"failure-pattern": [RATIO], "compression": [SLIDE_WORDS]}.get(name, [])
+        judged = [verdict_on(claim, first.scores) for claim in ids]
+        lines = [RATIO if name == "failure-pattern" else "", LEVELS]
+    used = pd.concat([size.runs for size in sizes])
+    small = small_buckets(dict(zip(first.none.buckets, first.none.n, strict=True)))
+    small = f"* {small}" if small else ""
+    facts = bundle.facts(used["run"].iloc[0])
+    lines += [
+        *seed_lines(arms),
+        *_arm_lines(arms, bundle),
+        "" if over_sizes else _schedule(first, bundle),
+        f"Vocabulary: {facts['source_vocabulary']:,} source and {facts['target_vocabulary']:,} "
+        f"target {first.settings.corpus.tokens}; unknown in the test set: "
+        f"{100 * facts['source_unknown']:.2f} % and {100 * facts['target_unknown']:.2f} %.",
+        _near_copies(facts.get("near_copies"), first, bundle),
+        *(note for size in sizes for note in bundle.facts(size.none.runs[0])["notes"]),
+        f"{small}." if small else "",
+    ]
+    lines = [*lines, *_common_lines(bundle, used)]
     return Page(
         name.replace("-", "_"),
         run_tables.TITLES[name].format(attention=attention),
         frame,
         run_tables.run_table(name, frame, attention),
         judged,
-        [*head, *caption(sizes, bundle, over_sizes=over_sizes)],
-        run_line(sizes),
+        [line for line in dict.fromkeys(lines) if line],
+        "; ".join(filter(None, [what_was_run(used), "95 % intervals over test sentences", small])),
     )
 
 
-def _arms_page(bundle: Bundle) -> Page:
-    """The page of all arms."""
-    frame, runs = run_tables.arms(bundle), listed_runs(bundle)
-    lines = [
-        ARM_NAMES,
-        intervals(bundle.settings(runs["run"].iloc[0])),
-        f"{describe(runs)}.",
-        without_result(bundle.environment),
-        other_versions(bundle.environment),
-        SHORT_SENTENCES,
-        signed(bundle.runs),
-    ]
-    return Page(
-        "arms",
-        run_tables.TITLES["arms"],
-        frame,
-        run_tables.run_table("arms", frame),
-        [],
-        [line for line in lines if line],
-        f"{describe(runs)}; 95 % intervals over test sentences",
-    )
+def _common_lines(bundle: Bundle, used: pd.DataFrame) -> list[str]:
+    """The end of a caption: intervals, settings, runs that are left out, how BLEU was computed.
 
-
-def run_line(sizes: Sequence[Comparison]) -> str:
-    """What was run, in one line."""
-    first = sizes[0]
-    contexts = ", ".join(str(size.settings.model.context_size) for size in sizes)
-    small = small_buckets(first.buckets, first.n)
-    return (
-        f"{first.settings.corpus.title}, {first.train_pairs:,} training pairs, context {contexts}, "
-        f"{first.settings.training.updates:,} updates, {seeds_text(first.none.seeds)}; "
-        f"95 % intervals over test sentences{f'. {small}' if small else ''}"
-    ).rstrip(".")
-
-
-def caption(sizes: Sequence[Comparison], bundle: Bundle, *, over_sizes: bool) -> list[str]:
-    """What is under one of the slides' tables or, ``over_sizes``, one of several context sizes."""
-    first, runs, several = sizes[0], listed_runs(bundle), len(sizes) > 1
-    arms = {
-        f"context {size.settings.model.context_size}, {arm.name}" if several else arm.name: arm
-        for size in sizes
-        for arm in size.arms
-    }
-    used = {run for arm in arms.values() for run in arm.runs}
-    rest = runs[~runs["run"].isin(used)]
-    facts, decoding, corpus = first.facts, first.settings.decoding, first.settings.corpus
-    beam = f"beam {decoding.beam_size}, length penalty {decoding.length_penalty:g}"
-    near, of_run = facts.get("near_copies"), bundle.runs["run"] == first.none.runs[0]
-    shares = bundle.runs[of_run].set_index("bucket")["near_copies"].reindex(list(first.buckets))
+    ``used`` has a row per run of the table. A setting that is not set is left out.
+    """
+    values = {name: list_values(used[name]) for name in SETTING_COLUMNS if name != "seed"}
+    known = (f"{name} {text}" for name, text in values.items() if text != BLANK)
+    scoring = bundle.settings(used["run"].iloc[0]).scoring
+    listed = bundle.runs.drop_duplicates("run")
+    rest = listed[~listed["run"].isin(used["run"])]
     left_out = "Left out, as trained longer or without the other arm of the same size and seed"
-    unfinished = bundle.runs.groupby("run")["unfinished"].sum()
-    cut = (f"{name}: {unfinished.loc[list(arm.runs)].sum():,}" for name, arm in arms.items())
-    lines = [
-        LEVELS,
-        f"{RATIO} {ACROSS}" if over_sizes else "",
-        intervals(first.settings),
-        *seed_lines(arms),
-        _run(sizes),
-        f"Parameters: {'; '.join(f'{name} {arm.parameters:,}' for name, arm in arms.items())}.",
-        *([] if over_sizes else [_training(first, runs), _schedule(first, bundle)]),
+    signed = "; ".join(signatures(bundle.runs[bundle.runs["run"].isin(used["run"])]))
+    return [
+        f"Intervals: 95 % bootstrap over test sentences ({scoring.resamples:,} resamples, the same "
+        "for every arm and seed) of the mean over seeds; they do not cover seeds.",
+        f"Settings: {', '.join(known)}.",
         f"{left_out}: {describe(rest)}." if len(rest) else "",
         without_result(bundle.environment),
         other_versions(bundle.environment),
-        f"Decoding: {beam if decoding.beam_size > 1 else 'greedy'}, at most "
-        f"{decoding.cap_factor:g} x source tokens + {decoding.cap_extra} tokens.",
-        f"Outputs cut there without an end (all seeds): {'; '.join(cut)}.",
-        f"Trained on sentences of at most {corpus.longest_trained} words: the vocabulary is "
-        "theirs, and the weights are the best on validation sentences no longer than that."
-        if corpus.longest_trained != corpus.max_words
-        else "",
-        f"Vocabulary: {facts['source_vocabulary']:,} source and {facts['target_vocabulary']:,} "
-        f"target {corpus.tokens}; unknown in the test set: {100 * facts['source_unknown']:.2f} % "
-        f"and {100 * facts['target_unknown']:.2f} %.",
-        f"Training has {100 * near:.1f} % of the test set's source 5-grams; by bucket "
-        f"{by_bucket(100 * shares)}: if these differ, buckets differ in more than length."
-        if near is not None
-        else "",
-        *dict.fromkeys(note for size in sizes for note in size.facts["notes"]),
-        small_buckets(first.buckets, first.n),
         SHORT_SENTENCES,
-        signed(bundle.runs[bundle.runs["run"].isin(used)]),
+        f"sacreBLEU: {signed}" if signed else "",
     ]
-    return [line for line in lines if line]
-
-
-def intervals(settings: RunSettings) -> str:
-    """What the intervals of a table are."""
-    return (
-        f"Intervals: 95 % bootstrap over test sentences ({settings.scoring.resamples:,} resamples, "
-        "the same for every arm and seed) of the mean over seeds; they do not cover seeds."
-    )
-
-
-def signed(runs: pd.DataFrame) -> str:
-    """How these runs were scored: sacreBLEU's signature, or signatures."""
-    text = "; ".join(signatures(runs))
-    return f"sacreBLEU: {text}" if text else ""
 
 
 def seed_lines(arms: Mapping[str, Arm]) -> Iterator[str]:
@@ -230,77 +185,63 @@ def seed_lines(arms: Mapping[str, Arm]) -> Iterator[str]:
         return
     for name, arm in arms.items():
         count = counted(len(arm.seeds), "seed")
+        points = dict(zip((f"seed {seed}" for seed in arm.seeds), arm.by_seed, strict=True))
         if len(arm.seeds) > MOST_POINTS:
-            heads = [f"{end} of {count}" for end in ("lowest", "median", "highest")]
-            points = [*np.quantile(arm.by_seed, (0.0, 0.5, 1.0), axis=0)]
-        else:
-            heads, points = [f"seed {seed}" for seed in arm.seeds], [*arm.by_seed]
+            ends = np.quantile(arm.by_seed, (0.0, 0.5, 1.0), axis=0)
+            heads = (f"{end} of {count}" for end in ("lowest", "median", "highest"))
+            points = dict(zip(heads, ends, strict=True))
         if len(arm.seeds) > 1:
-            heads.append(f"standard deviation over {count}")
-            points.append(arm.by_seed.std(axis=0, ddof=1))
-        for head, values in zip(heads, points, strict=True):
-            yield f"BLEU by bucket, {name}, {head}: {by_bucket(values)}"
+            points[f"standard deviation over {count}"] = arm.by_seed.std(axis=0, ddof=1)
+        for head, values in points.items():
+            yield f"BLEU by bucket, {name}, {head}: {_by_bucket(values)}"
 
 
-def _run(sizes: Sequence[Comparison]) -> str:
-    """Corpus, network and training."""
-    settings = sizes[0].settings
-    model, training = settings.model, settings.training
-    tokens = training.batch_tokens
-    batch = f"about {tokens:,} target tokens" if tokens else f"{training.batch_size} pairs"
-    encoder = "bidirectional" if model.bidirectional else "unidirectional"
-    reverse = ", reversed source" if model.reverse_source else ""
-    contexts = " / ".join(str(size.settings.model.context_size) for size in sizes)
-    hidden = dict.fromkeys(str(size.settings.model.hidden) for size in sizes)
-    optimizer = "" if training.optimizer == "adam" else f", by {training.optimizer.capitalize()}"
-    share = training.average_last
-    averaged = f", weights averaged over the last {share:.0%} of them" if share else ""
-    return (
-        f"Run: corpus {settings.corpus.title}, {sizes[0].train_pairs:,} training pairs; "
-        f"{model.cell.upper()}, {encoder}{reverse}, embedding {model.embedding_size}, "
-        f"context {contexts}, hidden {' / '.join(hidden)}, placement {model.placement}; "
-        f"{training.updates:,} updates of {batch} for each arm{optimizer}{averaged}."
-    )
+def _arm_lines(arms: Mapping[str, Arm], bundle: Bundle) -> Iterator[str]:
+    """What each arm's training came to, means over seeds; outputs that were cut, of all seeds.
 
-
-def _training(comparison: Comparison, runs: pd.DataFrame) -> str:
-    """Epochs, and the losses at the end in nats per target token, means over seeds.
-
-    If validation's is far above training's, an arm lacks data more than capacity.
+    If validation's loss is far above training's, an arm lacks data more than capacity.
     """
-    columns = ["epochs", "train_loss", "valid_loss"]
-    means = {a.name: runs[runs["run"].isin(a.runs)][columns].mean() for a in comparison.arms}
-    losses = ", ".join(
-        f"{name} {mean['train_loss']:.2f} / {mean['valid_loss']:.2f}"
-        for name, mean in means.items()
-    )
-    smoothing = comparison.settings.training.label_smoothing
-    smoothed = f" (with label smoothing {smoothing:g})" if smoothing else ""
+    for name, arm in arms.items():
+        rows = bundle.runs[bundle.runs["run"].isin(arm.runs)]
+        epochs, train, valid = rows[["epochs", "train_loss", "valid_loss"]].astype(float).mean()
+        yield (
+            f"{name}: {arm.parameters:,} parameters; {epochs:.1f} epochs; loss at the end "
+            f"{train:.2f} in training, {valid:.2f} in validation, nats per target token; "
+            f"{rows['unfinished'].sum():,} outputs cut without an end."
+        )
+
+
+def _near_copies(share: float | None, comparison: Comparison, bundle: Bundle) -> str:
+    """How much of the test set training has, over all and by bucket; empty where unknown."""
+    if share is None:
+        return ""
+    rows = bundle.runs[bundle.runs["run"] == comparison.none.runs[0]].set_index("bucket")
+    shares = 100 * rows["near_copies"].reindex(list(comparison.none.buckets))
     return (
-        f"Training: {means[NONE]['epochs']:.1f} epochs; loss at the end in nats per target "
-        f"token, training{smoothed} / validation: {losses}."
+        f"Training has {100 * share:.1f} % of the test set's source 5-grams; by bucket "
+        f"{_by_bucket(shares)}: if these differ, buckets differ in more than length."
     )
 
 
 def _schedule(comparison: Comparison, bundle: Bundle) -> str:
     """Whether training twice as long moves a bucket beyond its interval, if that was run."""
-    updates = comparison.settings.training.updates
-    runs = listed_runs(bundle)
+    updates, runs = comparison.settings.training.updates, bundle.runs.drop_duplicates("run")
     moved, added, seeds = [], [], set[int]()
     for arm in comparison.arms:
         doubled = runs[(runs["updates"] == 2 * updates) & (runs["attention"] == arm.name)
                        & runs["seed"].isin(arm.seeds)]  # fmt: skip
         if doubled.empty:
             continue
-        seeds |= {int(seed) for seed in doubled["seed"]}
+        seeds |= set(doubled["seed"].astype(int))
         same = runs["run"].isin(arm.runs) & runs["seed"].isin(doubled["seed"])
-        pairs = [*zip(*(arm_of(bundle, rows).estimates for rows in (runs[same], doubled)),
-                      strict=True)]  # fmt: skip
-        gains = by_bucket([twice.value - once.value for once, twice in pairs], "{:+.1f}")
-        added.append(f"{arm.name} {gains}")
-        for bucket, (once, twice) in zip(arm.buckets, pairs, strict=True):
-            if once.filled and not once.interval.low <= twice.value <= once.interval.high:
+        once, twice = (arm_of(bundle, rows) for rows in (runs[same], doubled))
+        gains = []
+        rows = zip(arm.buckets, once.estimates, twice.estimates, strict=True)
+        for bucket, before, after in rows:
+            gains.append(after.value - before.value)
+            if before.filled and not before.interval.low <= after.value <= before.interval.high:
                 moved.append(f"{arm.name} {bucket}")
+        added.append(f"{arm.name} {_by_bucket(gains, '{:+.1f}')}")
     if not added:
         best = runs.set_index("run")["best_update"]
         falling = [arm.name for arm in comparison.arms
@@ -310,10 +251,14 @@ def _schedule(comparison: Comparison, bundle: Bundle) -> str:
             "Schedule: not shown to be long enough (--check-schedule trains twice as long); the "
             f"validation loss {end}{', '.join(falling)}. What an arm lacks may be training."
         )
-    verdict = f"long enough; twice the updates ({seeds_text(sorted(seeds))}) move "
-    verdict = f"not {verdict}these buckets" if moved else f"{verdict}no bucket"
     return (
-        f"Schedule: {verdict} beyond the interval of the same seeds"
-        f"{': ' if moved else ''}{', '.join(moved)}. Twice the training adds, in BLEU from the "
-        f"shortest to the longest bucket: {'; '.join(added)}."
+        f"Schedule: {'not ' if moved else ''}long enough; twice the updates "
+        f"({seeds_text(sorted(seeds))}) move {', '.join(moved) or 'no bucket'} beyond the interval "
+        "of the same seeds. Twice the training adds, in BLEU from the shortest to the longest "
+        f"bucket: {'; '.join(added)}."
     )
+
+
+def _by_bucket(values: Sequence[float] | np.ndarray | pd.Series, form: str = "{:.1f}") -> str:
+    """The numbers of all buckets, a dash for one that there is not."""
+    return " ".join("-" if np.isnan(value) else form.format(value) for value in values)

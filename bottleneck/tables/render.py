@@ -10,12 +10,11 @@ from numpy import ndarray
 from rich import box
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.constrain import Constrain
-from rich.measure import Measurement
 from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
-from ..claims.verdict import MARKED_BELOW, marked
+from ..claims.verdict import marked
 from ..scoring.bootstrap import Estimate
 from ..settings.errors import plain
 
@@ -76,19 +75,13 @@ class BarTable:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """The table with the widest bars that fit."""
-        yield self._fitted(console, options)
-
-    def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
-        """The width of that table."""
-        return Measurement.get(console, options, self._fitted(console, options))
-
-    def _fitted(self, console: Console, options: ConsoleOptions) -> CompactTable:
         for width in (10, 5) if can_encode(options.encoding, EIGHTHS) else ():
             table = self.make(width)
             table.caption, table.caption_justify, table.caption_style = f"{SCALE}\n", "left", "dim"
             if table.fits(console, options):
-                return table
-        return self.make(0)
+                yield table
+                return
+        yield self.make(0)
 
 
 def can_encode(encoding: str, text: str) -> bool:
@@ -125,35 +118,27 @@ def new_table(title: str, heads: Sequence[str], texts: int = 1) -> CompactTable:
 class Column:
     """A column of a terminal's table: its head, and how it prints the data's column ``name``.
 
-    ``form`` is that of a number, or prints it. An interval, if the data have one, stands on a
-    second line unless ``interval`` is off; ``bars`` of BLEU stand before the number, and ``zero``
-    in place of 0. ``of_row`` prints a row that no form can. ``printed`` are the slide's numbers,
-    dimmed.
+    ``form`` is that of a number, or prints a row. An interval, if the data have one, stands on a
+    second line; ``bars`` of BLEU stand before the number, and ``zero`` in place of 0. ``printed``
+    are the slide's numbers, dimmed.
     """
 
     head: str
     name: str = ""
-    form: str | Callable[[Any], str] = "{}"
-    interval: bool = True
+    form: str | Callable[[Mapping[str, Any]], str] = "{}"
     bars: bool = False
     zero: str = ""
-    of_row: Callable[[Mapping[str, Any]], str] | None = None
     printed: bool = False
-
-    def text(self, row: Mapping[str, Any]) -> str:
-        """The cell of a row."""
-        if self.of_row:
-            return self.of_row(row)
-        if callable(self.form):
-            return self.form(row[self.name])
-        if self.zero and row[self.name] == 0:
-            return self.zero
-        return ranged(row, self.name, self.form, self.interval)
 
     def texts(self, frame: pd.DataFrame, width: int) -> list[str]:
         """All cells, with bars of so many columns that begin in one place."""
-        rows = frame.to_dict("records")
-        cells = [self.text(row) for row in rows]
+        rows, cells = frame.to_dict("records"), []
+        for row in rows:
+            if callable(self.form):
+                cells.append(self.form(row))
+            else:
+                zero = bool(self.zero) and row[self.name] == 0
+                cells.append(self.zero if zero else ranged(row, self.name, self.form))
         if not (self.bars and width):
             return cells
         longest = max(len(cell.partition("\n")[0]) for cell in [*cells, "99.9"])
@@ -188,22 +173,22 @@ def count(n: int) -> str:
     return f"{n:,}*" if marked(n) else f"{n:,}"
 
 
-def small_buckets(buckets: Iterable[str], counts: Iterable[int]) -> str:
-    """A sentence on the rows that are starred for their count; empty where none is."""
-    rows = zip(buckets, counts, strict=True)
-    small = [f"{name} (n = {n})" for name, n in rows if marked(n)]
-    return f"* under {MARKED_BELOW} sentences: {', '.join(small)}." if small else ""
-
-
-def ranged(row: Mapping[str, Any], name: str, form: str, interval: bool = True) -> str:
+def ranged(row: Mapping[str, Any], name: str, form: str) -> str:
     """A value, and its interval, if any, on a second line; empty without a value."""
     value, low, high = (
         "" if pd.isna(number := row.get(key)) else form.format(number)
         for key in (name, f"{name}_low", f"{name}_high")
     )
-    if not (interval and value and low and high):
+    if not (value and low and high):
         return value
     return f"{value}\n{low.strip('+%')}..{high.strip('+%')}"
+
+
+BUCKET_COLUMNS = [
+    Column("source\nwords", "bucket"),
+    Column("n", "n", lambda row: count(row["n"])),
+]
+"""The first columns of most tables."""
 
 
 def bounds(name: str, measured: Estimate | None) -> dict[str, float | None]:

@@ -12,15 +12,15 @@ from typing import Any
 import pandas as pd
 from rich.console import RenderableType
 
-from ..claims.compression import Cell
+from ..claims.rules import Cell
 from ..claims.verdict import LEAST_BASE
 from ..lecture.slides import L4, L_FAIL, L_VIND
 from ..results.bundle import Bundle
 from ..scoring.bootstrap import Estimate, difference, percent_change
 from ..settings.errors import UserError
-from .comparison import Comparison, arm_of
-from .comparison_groups import NONE, arm_names, groups, listed_runs
+from .comparison import NONE, Comparison, arm_names, arm_of, groups
 from .render import (
+    BUCKET_COLUMNS,
     BarTable,
     Column,
     CompactTable,
@@ -51,7 +51,7 @@ _COLUMNS = {
     "slide_ratio slide_word bleu bleu: brevity_penalty",
 }
 """The columns of each table's data; ``NAME:`` stands for both ends of an interval."""
-_BUCKET, _N = Column("source\nwords", "bucket"), Column("n", "n", count)
+_BUCKET, _N = BUCKET_COLUMNS
 _RATIO = Column("ratio", "compression_ratio", "{:.1f}:1")
 _PENALTY = Column("BP", "brevity_penalty", "{:.2f}")
 _ON_TERMINAL = {
@@ -71,7 +71,9 @@ _ON_TERMINAL = {
         Column("BLEU\nnone", "bleu_none", "{:.1f}", bars=True),
         Column("BLEU\n{attention}", "bleu_attention", "{:.1f}", bars=True),
         Column("gain", "gain", "{:+.1f}"),
-        Column("impr.", "improvement", "{:+.0f}%", interval=False),
+        Column(
+            "impr.", "improvement", lambda row: ranged({"": row["improvement"]}, "", "{:+.0f}%")
+        ),
         Column("slide\nnone", "slide_none", "{:.1f}", printed=True),
         Column("slide\nattn", "slide_attention", "{:.1f}", printed=True),
         Column("slide\nimpr.", "slide_improvement", "{:+.3g}%", printed=True),
@@ -90,7 +92,9 @@ _ON_TERMINAL = {
         Column("mean", "source_words", "{:.1f}"),
         _N,
         Column(
-            "numbers", of_row=lambda row: ranged(row, "numbers", f"{{:,.0f}}:{row['context_size']}")
+            "numbers",
+            "numbers",
+            lambda row: ranged(row, "numbers", f"{{:,.0f}}:{row['context_size']}"),
         ),
         _RATIO,
         Column("slide L4", "slide_word"),
@@ -110,7 +114,7 @@ def run_data(name: str, sizes: Sequence[Comparison]) -> pd.DataFrame:
     buckets last.
     """
     columns = re.sub(r"(\w+):", r"\1_low \1_high", _COLUMNS[name]).split()
-    rows = [_row(size, place) for size in sizes for place in range(len(size.buckets))]
+    rows = [_row(size, place) for size in sizes for place in range(len(size.none.buckets))]
     frame = typed_frame(
         [{column: row.get(column) for column in columns} for row in rows],
         ("context_size", "bucket", "n", "slide_word"),
@@ -171,14 +175,14 @@ def cells(sizes: Sequence[Comparison]) -> list[Cell]:
         Cell(
             size.settings.model.context_size,
             bucket,
-            size.n[place],
+            size.none.n[place],
             size.none.source_words[place],
             size.compression_ratio[place],
             size.none.estimates[place],
         )
         for size in sizes
-        for place, bucket in enumerate(size.buckets)
-        if size.n[place]
+        for place, bucket in enumerate(size.none.buckets)
+        if size.none.n[place]
     ]
 
 
@@ -236,7 +240,7 @@ def named_arms(bundle: Bundle) -> list[pd.DataFrame]:
     The arms that are as most are come first, of these the one without attention. Raises
     ``UserError`` as `arms`.
     """
-    runs = listed_runs(bundle)
+    runs = bundle.runs.drop_duplicates("run")
     if len(edges := runs["edges"].unique()) > 1:
         raise UserError(
             f"the runs were scored in other buckets ({'; '.join(edges)}): choose with "

@@ -1,14 +1,24 @@
-"""Any system's output by source length, and two systems on one test set: B minus A in BLEU."""
+"""Any system's output by source length, and two systems on one test set: B minus A in BLEU.
+
+Text is scored as it stands: nothing is normalised, so that scores are those of sacreBLEU's own
+command on the same files. (A byte-order mark alone is dropped: it is no part of the first word.)
+"""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
+from unicodedata import normalize
 
 import numpy as np
 import pandas as pd
 from jaxtyping import Int
 from numpy import ndarray
 
-from ..claims.verdict import FLOOR_BLEU, READ_FROM
+from ..claims.verdict import FLOOR_BLEU, READ_FROM, small_buckets
+from ..corpus.files import lines_as_given
+from ..results.discovery import find_runs
+from ..results.folders import is_run, read_outputs, read_settings
 from ..scoring.bleu import (
     HYPOTHESIS,
     REFERENCE,
@@ -32,16 +42,14 @@ from ..scoring.bootstrap import (
     interaction,
     pair,
 )
-from ..settings.concerns import ScoringSettings, bucket_labels
-from .outputs import Output, assign, notes
+from ..settings.concerns import Buckets, ScoringSettings, bucket_labels
+from ..settings.errors import UsageError, UserError, counted
 from .page import Page
-from .render import Column, bounds, count, filled_table, ranged, small_buckets, typed_frame
+from .render import BUCKET_COLUMNS, Column, bounds, filled_table, ranged, typed_frame
 
-SCORE, COMPARE = "BLEU by sentence length", "Two systems by sentence length: B minus A in BLEU"
 LEVELS = "BLEU levels are not comparable across buckets: texts of other lengths have other n-grams."
 SCORE_COLUMNS = [
-    Column("source\nwords", "bucket"),
-    Column("n", "n", count),
+    *BUCKET_COLUMNS,
     Column("BLEU", "bleu", "{:.1f}"),
     Column("BP", "brevity_penalty", "{:.2f}"),
     Column("length", "length_ratio", "{:.2f}"),
@@ -49,8 +57,7 @@ SCORE_COLUMNS = [
     Column("empty", "empty", "{:,}"),
 ]
 COMPARE_COLUMNS = [
-    Column("source\nwords", "bucket"),
-    Column("n", "n", count),
+    *BUCKET_COLUMNS,
     Column("BLEU\nA", "bleu_a", "{:.1f}"),
     Column("BLEU\nB", "bleu_b", "{:.1f}"),
     Column("B - A", "difference", "{:+.1f}"),
@@ -58,7 +65,7 @@ COMPARE_COLUMNS = [
     Column("p\nrandom", "p_randomisation", "{:.4f}"),
     Column(
         "BP A\nBP B",
-        of_row=lambda row: "\n".join(
+        form=lambda row: "\n".join(
             ranged(row, f"brevity_penalty_{side}", "{:.2f}") for side in "ab"
         ).strip(),
     ),
@@ -68,14 +75,144 @@ ALL, INTERACTION = "all", "interaction"
 bucket's difference minus the shortest's."""
 P_VALUES = (
     "p: two-sided, not corrected for the number of rows. Of the bootstrap: twice the share of "
-    "resamples in which the difference has not the sign that it has (Koehn 2004), the test set "
-    "counted as one of them. Of approximate randomisation: the share of trials, each swapping both "
-    "outputs of a sentence or not by the toss of a coin, that differ as much (Riezler and Maxwell "
-    f"2005); the safer one where sentences are few. Of under {READ_FROM} sentences there is no p "
-    "of the bootstrap: their resamples are a few."
+    "resamples, the test set one of them, whose difference has not its sign (Koehn 2004). Of "
+    "approximate randomisation: the share of trials, each swapping both outputs of a sentence or "
+    "not by the toss of a coin, that differ as much (Riezler and Maxwell 2005); the safer one "
+    f"where sentences are few. Of under {READ_FROM} sentences there is no p of the bootstrap."
 )
+TOKENISED_LINES = 100
+"""So many hypotheses that end in a full stop after a space look tokenised; sacreBLEU warns too."""
 
 Counts = Int[ndarray, "sentences 10"]
+
+
+@dataclass(frozen=True)
+class Output:
+    """What one system made of a test set: ``name`` as the caption gives it, then line by line."""
+
+    name: str
+    sources: Sequence[str]
+    references: Sequence[str]
+    hypotheses: Sequence[str]
+
+    @property
+    def words(self) -> Int[ndarray, "sentences"]:
+        """Source length: whitespace-separated words."""
+        return np.array([len(source.split()) for source in self.sources], dtype=np.int64)
+
+
+def read_files(
+    hypotheses: Path, references: Path, sources: Path, label: str = "--hypotheses"
+) -> Output:
+    """The output of a system in three files, named by their options.
+
+    A ``UserError`` where they have not equally many lines, or one cannot be read.
+    """
+    translated = lines_as_given(str(hypotheses), label)
+    texts = []
+    for option, file in (("--references", references), ("--sources", sources)):
+        lines = lines_as_given(str(file), option)
+        if len(lines) != len(translated):
+            raise UserError(
+                f"{label} {str(hypotheses)!r} has {len(translated):,} lines and {option} "
+                f"{str(file)!r} has {len(lines):,}; each line must be of the same sentence"
+            )
+        texts.append(lines)
+    return Output(str(hypotheses), texts[1], texts[0], translated)
+
+
+def read_systems(
+    a: Path, b: Path, references: Path | None, sources: Path | None
+) -> tuple[Output, Output]:
+    """Two systems, a run's folder or a file of translations each, checked to be of one test set.
+
+    A file needs the two files of its test set; a run has its own. Raises ``UsageError`` where one
+    is missing, ``UserError`` for two test sets.
+    """
+    files = {"--references": references, "--sources": sources}
+    missing = [option for option, path in files.items() if path is None]
+    if len(missing) == 1:
+        raise UsageError(f"{missing[0]} missing: --references and --sources go together")
+    systems = []
+    for label, path in (("system A", a), ("system B", b)):
+        if path.is_dir() and is_run(path):
+            result, settings = read_outputs(path), read_settings(path)
+            name = f"{path} ({settings.model.attention}, seed {settings.training.seed})"
+            texts = result.sources, result.references, result.hypotheses
+            systems.append(Output(name, *texts))
+        elif path.is_dir():
+            done = find_runs(path).done
+            raise UserError(
+                f"{label} {str(path)!r} is no file and not the folder of one run; name "
+                + (f"one run in it, such as {str(done[0])!r}" if done else "one with translations")
+            )
+        elif references and sources:
+            systems.append(read_files(path, references, sources, label))
+        else:
+            raise UsageError(
+                f"{label} {str(path)!r} is no run's folder; for a file of translations give "
+                "--references and --sources too"
+            )
+    _require_one_text(*systems)
+    return systems[0], systems[1]
+
+
+def _require_one_text(first: Output, second: Output) -> None:
+    """Refuse another test set: nothing would be paired. White space does not matter to a score."""
+    for what in ("references", "sources"):
+        ours, theirs = (
+            [" ".join(text.split()) for text in getattr(output, what)] for output in (first, second)
+        )
+        if ours == theirs:
+            continue
+        how = f"{len(ours):,} and {len(theirs):,} lines"
+        if len(ours) == len(theirs):
+            line = next(n for n, (x, y) in enumerate(zip(ours, theirs, strict=True), 1) if x != y)
+            form = [normalize("NFC", x) for x in ours] == [normalize("NFC", x) for x in theirs]
+            note = " in Unicode form alone; a run's text is in form NFC" if form else ""
+            how = f"first in line {line:,}{note}"
+        raise UserError(
+            f"{first.name} and {second.name} are not of one test set: their {what} differ ({how}); "
+            "give two outputs for the same sentences in the same order"
+        )
+
+
+def assign(
+    output: Output, counts: Int[ndarray, "sentences columns"], edges: tuple[int, ...]
+) -> Int[ndarray, "sentences"]:
+    """The bucket of each sentence, -1 outside; `UserError` if fewer than two can be scored.
+
+    ``counts`` are the sentences' BLEU statistics: empty references leave nothing to score.
+    """
+    scored = counts[:, REFERENCE] > 0
+    assigned, labels = Buckets(edges).assign(output.words), bucket_labels(edges)
+    filled = [name for place, name in enumerate(labels) if scored[assigned == place].any()]
+    if len(filled) < 2:
+        named = f"only bucket {filled[0]}" if filled else "no bucket"
+        raise UserError(
+            f"the {scored.sum():,} sentences of {output.name} whose references have words fill "
+            f"{named} of {', '.join(labels)}; two are needed: give sentences of more lengths or "
+            "other --edges"
+        )
+    return assigned
+
+
+def notes(output: Output, assigned: Int[ndarray, "sentences"], edges: tuple[int, ...]) -> list[str]:
+    """What a reader should know of the text: sentences outside, empty lines, tokenised text."""
+    outside = int((assigned < 0).sum())
+    blank, empty = (
+        sum(not text.strip() for text in side) for side in (output.references, output.hypotheses)
+    )
+    tokenised = sum(text.endswith(" .") for text in output.hypotheses)
+    lines = {
+        f"Outside the buckets, in no row of them: {counted(outside, 'sentence')} of fewer than "
+        f"{edges[0]} source words.": True,
+        f"Empty references: {blank:,}.": blank,
+        f"Empty hypotheses of {output.name}: {empty:,}.": empty,
+        f"{tokenised:,} hypotheses of {output.name} end in a full stop after a space: "
+        "detokenise tokenised text before it is scored.": tokenised >= TOKENISED_LINES,
+    }
+    return [line for line, said in lines.items() if said]
 
 
 def score_page(output: Output, scoring: ScoringSettings) -> Page:
@@ -108,6 +245,7 @@ def score_page(output: Output, scoring: ScoringSettings) -> Page:
             }
         )
     frame = typed_frame(rows, ("bucket", "n", "reference_tokens", "empty", "signature"))
+    small = small_buckets(dict(zip(frame["bucket"], frame["n"], strict=True)))
     lines = [
         f"Hypotheses: {output.name}.",
         f"All {len(counts):,} sentences, those outside the buckets too: BLEU "
@@ -118,13 +256,14 @@ def score_page(output: Output, scoring: ScoringSettings) -> Page:
         "BP: brevity penalty; length: tokens of the hypotheses over those of the references; "
         "empty: hypotheses without a token, which are scored as any other.",
         *notes(output, assigned, edges),
-        small_buckets(frame["bucket"], frame["n"]),
+        f"* {small}." if small else "",
         SHORT_SENTENCES,
         f"sacreBLEU: {bleu_signature()}",
         f"sacreBLEU, chrF: {chrf_signature()}",
     ]
-    table = filled_table(SCORE, frame, SCORE_COLUMNS)
-    return Page("score", SCORE, frame, table, [], [line for line in lines if line])
+    title = "BLEU by sentence length"
+    table = filled_table(title, frame, SCORE_COLUMNS)
+    return Page("score", title, frame, table, [], [line for line in lines if line])
 
 
 def paired_page(a: Output, b: Output, edges: tuple[int, ...], how: Resampling) -> Page:
@@ -132,8 +271,9 @@ def paired_page(a: Output, b: Output, edges: tuple[int, ...], how: Resampling) -
     counts = [bleu_statistics(output.hypotheses, output.references) for output in (a, b)]
     assigned = assign(a, counts[0], edges)
     frame = _paired_frame(*counts, assigned, bucket_labels(edges), how)
-    low = frame["bucket"][:-1][frame[["bleu_a", "bleu_b"]][:-1].max(axis=1) < FLOOR_BLEU]
-    buckets = frame[:-2]
+    rows, buckets = frame[:-1], frame[:-2]
+    low = rows["bucket"][rows[["bleu_a", "bleu_b"]].max(axis=1) < FLOOR_BLEU]
+    small = small_buckets(dict(zip(rows["bucket"], rows["n"], strict=True)))
     ends = buckets["bucket"][buckets["bleu_a"].notna() & (buckets["n"] >= READ_FROM)].tolist()
     between = f"blank, for want of two buckets of {READ_FROM} sentences or more."
     if len(ends) > 1:
@@ -153,7 +293,7 @@ def paired_page(a: Output, b: Output, edges: tuple[int, ...], how: Resampling) -
         f"Interaction: {between}",
         "All: every sentence, those outside the buckets too.",
         *dict.fromkeys(line for output in (a, b) for line in notes(output, assigned, edges)),
-        small_buckets(frame["bucket"][:-1], frame["n"][:-1]),
+        f"* {small}." if small else "",
         f"Both under BLEU {FLOOR_BLEU:g}: {', '.join(low)}. There BLEU is mostly the smoothing of "
         "orders without a match, and a difference says little of translation."
         if len(low)
@@ -161,9 +301,10 @@ def paired_page(a: Output, b: Output, edges: tuple[int, ...], how: Resampling) -
         SHORT_SENTENCES,
         f"sacreBLEU: {bleu_signature()}",
     ]
-    table = filled_table(COMPARE, frame, COMPARE_COLUMNS)
+    title = "Two systems by sentence length: B minus A in BLEU"
+    table = filled_table(title, frame, COMPARE_COLUMNS)
     table.rows[-3].end_section = True
-    return Page("compare", COMPARE, frame, table, [], [line for line in lines if line])
+    return Page("compare", title, frame, table, [], [line for line in lines if line])
 
 
 def _paired_frame(

@@ -9,10 +9,9 @@ from ordinary_user import bottleneck
 
 from seq2seq_bottleneck.cli.main import COMMANDS
 from seq2seq_bottleneck.questions.question import find_study
-from seq2seq_bottleneck.results.schema import QUESTIONS, STUDIES
+from seq2seq_bottleneck.results.schema import FIGURES, GOLD_TABLE, QUESTIONS, STUDIES, TABLES
 from seq2seq_bottleneck.settings.run import preset_names
 from seq2seq_bottleneck.settings.sweep import experiment_names
-from seq2seq_bottleneck.tables.names import FIGURES, GOLD_TABLE, TABLES
 
 NAMES = [function.__name__ for function in COMMANDS]
 SUBCOMMANDS = ["list", "fetch", "show", "describe"]

@@ -4,8 +4,8 @@ import pytest
 from matplotlib.colors import to_hex
 from planted_probes import plant, rows_of
 
+from seq2seq_bottleneck.figures.draw import ATTENTION, line_of, marks
 from seq2seq_bottleneck.figures.registry import FIGURES, make_figure, study_plot
-from seq2seq_bottleneck.figures.style import ATTENTION, line_of, marks
 from seq2seq_bottleneck.results.schema import STUDIES
 from seq2seq_bottleneck.settings.errors import UsageError, UserError
 

@@ -27,9 +27,8 @@ from seq2seq_bottleneck.questions.alignment_gold import read_gold
 from seq2seq_bottleneck.scoring.bootstrap import Resampling
 from seq2seq_bottleneck.settings.concerns import CorpusSettings, ScoringSettings
 from seq2seq_bottleneck.settings.errors import UserError
-from seq2seq_bottleneck.tables.outputs import read_files, read_systems
 from seq2seq_bottleneck.tables.page import csv
-from seq2seq_bottleneck.tables.score import paired_page, score_page
+from seq2seq_bottleneck.tables.score import paired_page, read_files, read_systems, score_page
 
 EDGES = (1, 4, 8)
 line = st.one_of(*[plain_sentence] * 6, *[sentence] * 6, st.sampled_from(["", " ", "\u00a0"]))

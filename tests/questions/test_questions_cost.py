@@ -12,9 +12,8 @@ from planted_pages import printed
 from scipy import stats
 
 from seq2seq_bottleneck.claims.verdict import Verdict
-from seq2seq_bottleneck.figures.draw import draw
+from seq2seq_bottleneck.figures.draw import GROUND, draw
 from seq2seq_bottleneck.figures.registry import study_plot
-from seq2seq_bottleneck.figures.style import GROUND
 from seq2seq_bottleneck.questions.cost import (
     COLUMNS,
     QUESTION,
@@ -24,7 +23,7 @@ from seq2seq_bottleneck.questions.cost import (
 )
 from seq2seq_bottleneck.results.bundle import read_table
 from seq2seq_bottleneck.settings.errors import UserError
-from seq2seq_bottleneck.tables.decided import decide_results
+from seq2seq_bottleneck.tables.claims import decide_results
 from seq2seq_bottleneck.tables.page import Page
 from seq2seq_bottleneck.tables.pages import study_pages
 

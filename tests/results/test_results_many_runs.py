@@ -20,8 +20,7 @@ from seq2seq_bottleneck.results.schema import BLEU_COLUMNS
 from seq2seq_bottleneck.scoring.bleu import bleu
 from seq2seq_bottleneck.scoring.bootstrap import draw
 from seq2seq_bottleneck.settings.concerns import Buckets
-from seq2seq_bottleneck.tables.comparison import compare
-from seq2seq_bottleneck.tables.comparison_groups import seeds_text
+from seq2seq_bottleneck.tables.comparison import compare, seeds_text
 from seq2seq_bottleneck.tables.pages import make_page
 
 MORE = 60

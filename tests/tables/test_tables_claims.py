@@ -1,18 +1,476 @@
-"""The claims as text: rows, the terminal's blocks, Markdown, CSV, JSON."""
+"""Planted runs decide claims: each picks the runs it needs, and flips where they cross its rule.
+
+Then the claims as text: rows, the terminal's blocks, Markdown, CSV, JSON.
+"""
 
 import io
 import json
+import shlex
+import shutil
 from pathlib import Path
 
 import pandas as pd
 import pytest
+from listed import write_relisted
+from planted import write_sizes
+from planted_arms import HIGH, LOW, Store, with_controls
 from rich.console import Console
 
-from seq2seq_bottleneck.claims.registry import CLAIMS
-from seq2seq_bottleneck.claims.verdict import Verdict
-from seq2seq_bottleneck.settings.errors import UsageError
-from seq2seq_bottleneck.tables.claims import number, print_claims, render, summary
-from seq2seq_bottleneck.tables.decided import Decision
+from seq2seq_bottleneck.claims.registry import CLAIMS, studied
+from seq2seq_bottleneck.claims.verdict import FAMILY, Verdict
+from seq2seq_bottleneck.results.bundle import load_bundle, load_results, setting_columns
+from seq2seq_bottleneck.results.schema import PROBE_COLUMNS
+from seq2seq_bottleneck.scoring.bootstrap import difference
+from seq2seq_bottleneck.settings.sweep import load_sweep, make_grid
+from seq2seq_bottleneck.tables.claims import (
+    EXPECTED,
+    Decision,
+    changes,
+    decide_results,
+    decision,
+    judge,
+    number,
+    print_claims,
+    render,
+    summary,
+)
+from seq2seq_bottleneck.tables.comparison import compare, pairs
+from seq2seq_bottleneck.tables.pages import study_pages
+from seq2seq_bottleneck.tables.run_tables import run_data
+from seq2seq_bottleneck.tables.selection import where
+
+BY_ID = {claim.id: claim for claim in CLAIMS}
+
+
+def decided(folder, claim, conditions=()):
+    """The decision on one claim."""
+    whole = load_bundle(folder)
+    chosen = where(whole, conditions)
+    return decision(BY_ID[claim], folder, chosen, set(whole.names) - set(chosen.names))
+
+
+# The runs themselves decide.
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("uniform", "reversed_source", "verdict"),
+    [(LOW, LOW, "held"), (HIGH, LOW, "partly"), (LOW, HIGH, "partly"), (HIGH, HIGH, "not held")],
+)
+def test_c10_flips_with_what_the_controls_translate(uniform, reversed_source, verdict, tmp_path):
+    result = decided(with_controls(tmp_path, uniform, reversed_source).write(), "C10")
+    assert result.verdict.verdict == verdict, result.verdict.because
+    assert result.runs.startswith("4 runs: ")
+    assert result.command == ""
+
+
+@pytest.mark.slow
+def test_c10_gain_is_the_difference_of_the_two_arms_tables(tmp_path):
+    store = with_controls(tmp_path).add("better", "none", [0.1] * 5, model={"bidirectional": True})
+    result = decided(store.write(), "C10").verdict
+    assert result.measure == "attention minus encoder bidirectional, BLEU, 41+"
+    bundle = load_bundle(tmp_path)
+    better = compare(where(bundle, ["run=betters1"]), alone=True).none.estimates[-1]
+    attention = compare(where(bundle, ["run=nones1,additives1"])).attention.estimates[-1]
+    gain = difference(attention, better)
+    ends = gain.value, gain.interval.low, gain.interval.high
+    assert (result.value, result.low, result.high) == pytest.approx(ends)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("arm", "concerns", "name"),
+    [
+        ("none", {"model": {"hidden_size": 33}, "parameters": 1300}, "as many parameters"),
+        ("none", {"model": {"context_size": 64}}, "a larger context (64)"),
+        ("none", {"model": {"initial_state": "zero"}}, "decoder started from zero"),
+        ("none", {"training": {"updates": 20}}, "twice the training"),
+        # What differs in more, or in what has no name, is no control.
+        ("none", {"model": {"reverse_source": True, "bidirectional": True}}, ""),
+        ("none", {"model": {"hidden_size": 33}, "parameters": 1299}, ""),
+        ("none", {"model": {"context_size": 16}}, ""),
+        ("none", {"training": {"updates": 30}}, ""),
+        ("none", {"training": {"learning_rate": 0.5}, "fingerprint": "another"}, ""),
+        ("uniform", {"fingerprint": "another"}, ""),
+    ],
+)
+def test_c10_knows_each_control_by_its_settings(arm, concerns, name, tmp_path):
+    result = decided(with_controls(tmp_path).add("new", arm, HIGH, **concerns).write(), "C10")
+    assert result.verdict.verdict == ("partly" if name else "held")
+    assert f"the best control, {name}" in result.verdict.because
+    assert result.runs.startswith("5 runs:" if name else "4 runs:")
+
+
+def test_c10_compares_attention_with_none_in_a_variation_too(tmp_path):
+    store = with_controls(tmp_path)
+    store.add("bothways", "additive", LOW, model={"reverse_source": True})
+    verdict = decided(store.write(), "C10").verdict
+    assert verdict.verdict == "partly"
+    head = "attention minus none if both arms have the same change: source reversed"
+    assert head in verdict.because
+    assert "not tried: as many parameters, a larger context, encoder bidi" in verdict.because
+
+
+def test_every_group_of_the_sweep_of_controls_is_known_to_c10():
+    cells = make_grid(load_sweep("controls"), [], None).cells
+    rows = [setting_columns(cell.settings) | {"group": cell.group} for cell in cells]
+    frame = pd.DataFrame(rows).assign(
+        run=[str(place) for place in range(len(rows))],
+        corpus_fingerprint=["joined" if row["joined"] > 1 else "text" for row in rows],
+        # As the file counts them.
+        parameters=[1_700_824 if row["hidden_size"] == 257 else 1_694_081 for row in rows],
+    )
+    pair = next(pair for pair in pairs(frame) if pair.none["group"].iloc[0] == "baseline none")
+    groups = {name: set(rows["group"]) for name, rows in changes(frame, pair).items()}
+    assert set(EXPECTED) - set(groups) == {"a larger context"}
+    assert groups == {
+        "no attention": {"baseline none", "baseline additive"},
+        "uniform weights": {"uniform"},
+        "as many parameters": {"none with as many parameters"},
+        "source reversed": {"reversed source"},
+        "encoder bidirectional": {"bidirectional"},
+        "decoder started from zero": {"zero s_0"},
+        "twice the training": {"twice the training"},
+        "2 sentences joined": {"joined"},
+    }
+
+
+@pytest.mark.slow
+def test_c12_flips_with_what_twice_the_training_adds(tmp_path):
+    verdicts = {}
+    for name, shares in {"same": LOW, "some": [*LOW[:4], 0.6], "much": [*LOW[:4], 0.4]}.items():
+        store = Store(tmp_path / name).add("none", "none", LOW).add("additive", "additive", HIGH)
+        store.add("none", "none", HIGH, 2)  # a seed of none alone counts in neither
+        store.add("none-long", "none", shares, training={"updates": 20})
+        result = decided(store.write(), "C12")
+        verdicts[name] = result.verdict.verdict
+        assert result.runs == "3 runs: none, none updates=20, additive, seed 1"
+    assert verdicts == {"same": "not held", "some": "partly", "much": "held"}
+
+
+@pytest.mark.slow
+def test_c1_flips_with_the_order_of_the_cells(tmp_path):
+    falling = {(32, "none"): LOW, (64, "none"): [0, 0.1, 0.3, 0.45, 0.55]}
+    write_sizes(tmp_path / "falling", falling)
+    write_sizes(tmp_path / "rising", {key: shares[::-1] for key, shares in falling.items()})
+    result = decided(tmp_path / "falling", "C1")
+    assert result.verdict.verdict != "not held"
+    assert result.verdict.value < -0.8
+    assert result.runs == "2 runs: none context_size=32, none context_size=64, seed 1"
+    assert decided(tmp_path / "rising", "C1").verdict.verdict == "not held"
+
+
+@pytest.mark.slow
+def test_c1_prefers_context_alone_to_the_whole_network(tmp_path):
+    store = Store(tmp_path)
+    for size in (16, 32, 64):
+        store.add(f"grown{size}", "none", LOW, model={"context_size": size})
+        store.add(f"apart{size}", "none", LOW, model={"context_size": size, "hidden_size": 64,
+                                                      "attention_size": 32})  # fmt: skip
+    result = decided(store.write(), "C1")
+    assert result.runs.startswith("3 runs: none context_size=16,")
+    assert "of 3 context sizes" in result.verdict.because
+    alone = decided(tmp_path, "C1", ["hidden_size=64", "attention_size=32"])
+    assert (alone.verdict, alone.runs) == (result.verdict, result.runs)
+
+
+@pytest.mark.slow
+def test_the_tables_verdicts_are_those_of_the_runs_nearest_the_lecture(tmp_path):
+    store = with_controls(tmp_path)
+    for arm, shares in {"none": HIGH, "additive": LOW, "dot": HIGH}.items():
+        store.add(f"{arm}rev", arm, shares, 3, model={"reverse_source": True})
+        store.add(f"{arm}only", arm, shares, 9)  # further seeds
+    folder = store.write()
+    conditions = ["attention=none,additive", "reverse_source=false", "seed=1,9"]
+    gain = run_data("vindication", [compare(where(load_bundle(folder), conditions))]).iloc[-1]
+    result = decided(folder, "L-VIND")
+    assert result.runs == "4 runs: none, additive, seed 1, 9"
+    ends = (result.verdict.value, result.verdict.low, result.verdict.high)
+    assert ends == pytest.approx(tuple(gain[["gain", "gain_low", "gain_high"]]))
+    assert decided(folder, "L-FAIL").runs == "2 runs: none, seed 1, 9"
+    turned = decided(folder, "L-VIND", ["reverse_source=true", "seed=3"])
+    assert turned.verdict.verdict == "not held"
+
+
+@pytest.mark.slow
+def test_without_attention_the_failure_pattern_alone_is_decided(tmp_path):
+    folder = Store(tmp_path).add("none", "none", LOW).write()
+    assert decided(folder, "L-FAIL").verdict.verdict == "held"
+    for claim in ("L-VIND", "C1", "C10", "C12"):
+        result = decided(folder, claim)
+        assert result.verdict.verdict == "not measured"
+        assert result.command.startswith("bottleneck ")
+        assert result.command.endswith(f" --out {tmp_path}")
+
+
+# What is to be run, and in which folder.
+
+
+def test_a_folder_without_runs_is_not_refused_and_names_what_to_run(tmp_path):
+    decisions = decide_results(tmp_path)
+    assert not any(item.measured for item in decisions)
+    commands = {item.claim.id: item.command.removesuffix(f" {tmp_path}") for item in decisions}
+    assert {name: commands[name] for name in ("L-VIND", "C1", "C9", "C12", "C13")} == {
+        "L-VIND": "bottleneck reproduce --out",
+        "C1": "bottleneck sweep context_size --out",
+        "C9": "bottleneck bench --out",
+        "C12": "bottleneck reproduce --check-schedule --out",
+        "C13": "bottleneck study embeddings --results",
+    }
+
+
+def test_a_bundle_without_its_store_is_not_named_as_the_place_of_new_runs(tmp_path):
+    folder = Store(tmp_path / "one").add("none", "none", LOW).write()
+    shutil.rmtree(folder / "runs")
+    commands = {item.claim.id: item.command for item in decide_results(folder)}
+    assert commands["L-VIND"] == "bottleneck reproduce"
+    assert commands["C3"] == "bottleneck study survival"
+    assert commands["C9"] == f"bottleneck bench --out {folder}"
+
+
+@pytest.mark.slow
+def test_what_a_folder_does_not_decide_a_results_folder_inside_it_does(tmp_path):
+    """A study of many sweeps: its own pair, and each sweep in a folder of its own."""
+    Store(tmp_path).add("none", "none", LOW).add("additive", "additive", HIGH).write()
+    with_controls(tmp_path / "controls", LOW, LOW).write()
+    with_controls(tmp_path / "later", HIGH, HIGH).write()
+    write_sizes(tmp_path / "sizes", {(size, "none"): LOW for size in (32, 64)})
+    (tmp_path / "empty").mkdir()
+    result = {item.claim.id: item for item in decide_results(tmp_path)}
+    alone = decided(tmp_path / "controls", "C10")
+    assert result["C10"].verdict == alone.verdict
+    assert result["C10"].runs == f"controls: {alone.runs}"
+    assert result["C1"].folder == tmp_path / "sizes"
+    assert result["L-VIND"].folder == tmp_path
+    assert result["L-VIND"].runs == "2 runs: none, additive, seed 1"
+    assert (result["C2"].measured, result["C2"].folder) == (False, tmp_path)
+    assert result["C2"].command == "bottleneck study capacity"
+    # The folder of the claim's sweep says why it does not decide.
+    assert (result["C12"].measured, result["C12"].folder) == (False, tmp_path / "controls")
+    # Conditions choose among the folder's own runs.
+    chosen = {item.claim.id: item for item in decide_results(tmp_path, ["seed=1"])}
+    assert not chosen["C10"].measured
+
+
+@pytest.mark.slow
+def test_of_several_folders_a_sweep_is_made_in_a_folder_of_its_own(tmp_path):
+    Store(tmp_path / "anything").add("none", "none", LOW).write()
+    result = {item.claim.id: item for item in decide_results(tmp_path)}
+    place = shlex.quote(str(tmp_path / "context_size"))
+    assert result["C1"].command == f"bottleneck sweep context_size --out {place}"
+    assert result["C2"].command == "bottleneck study capacity"
+
+
+# Which arms of a study's table its claim is judged on: one group's, and of these what has learned.
+
+LEARNED = [claim for claim in CLAIMS if claim.learned]
+BOTH = {"nones1": ("none", 1.0), "additives1": ("additive", 1.0)}
+GOOD, BAD, NOTHING = 1.0, 2.0, [1.0] * 5
+
+
+def lengths(ratios):
+    """A table of the study ``length``: by run, its arm, attention, and ratio in two buckets."""
+    rows = []
+    for run, (arm, ratio) in ratios.items():
+        measures = {"length_ratio": ratio, "empty": 0.0, "unfinished": 0.0, "repeating": 0.0}
+        for bucket in ("5-10", "11-20"):
+            for measure, value in (measures | {"repeating_references": 0.0}).items():
+                row = {"arm": arm, "attention": arm.split()[0], "corpus": "grammar"}
+                row |= dict.fromkeys(("run", "control", "note"), "")
+                row |= {"context_size": 32, "updates": 10, "bucket": bucket, "part": ""}
+                row |= {"measure": measure, "value": value, "low": value, "high": value, "n": 200}
+                rows += [row, row | {"run": run, "seed": 1}]
+    return pd.DataFrame(rows, columns=list(PROBE_COLUMNS)).astype({"seed": "Int64"})
+
+
+def with_table(folder, table, study="length"):
+    """The folder, with the numbers of a study."""
+    write_relisted(folder / "probes" / f"{study}.csv", table.to_csv(index=False))
+    return folder
+
+
+def runs_of(folder, **arms):
+    """The tidy table of a store with one run per arm: its attention, shares lost, and changes."""
+    store = Store(folder)
+    for name, (attention, shares, changed) in arms.items():
+        store.add(name, attention, shares, **changed)
+    return load_results(store.write())
+
+
+@pytest.fixture
+def two(tmp_path):
+    """Runs of both arms, which have learned."""
+    return runs_of(tmp_path, none=("none", LOW, {}), additive=("additive", HIGH, {}))
+
+
+def scored(runs, attention, shortest, others=0.0):
+    """The runs, of which one arm has these scores in the shortest bucket and in the others."""
+    chosen, short = runs["attention"] == attention, runs["bucket"] == "5-10"
+    bleu = runs["bleu"].mask(chosen & short, shortest).mask(chosen & ~short, others)
+    return runs.assign(bleu=bleu)
+
+
+def judged(claim, frame, runs):
+    """The verdict, and the runs of the rows that it rests on."""
+    verdict, rows = judge(BY_ID[claim], frame, runs)
+    return verdict, set(rows["run"]) - {""}
+
+
+def test_a_studys_table_decides_its_claim_where_its_runs_are_chosen(tmp_path):
+    folder = Store(tmp_path).add("additive", "additive", HIGH).add("a", "additive", LOW, 2).write()
+    lacking = decided(folder, "C11")
+    assert lacking.command == f"bottleneck study length --results {tmp_path}"
+    with_table(folder, lengths({"additives1": ("additive", 1.09)}))
+    result = decided(folder, "C11")
+    assert (result.verdict.verdict, result.verdict.value) == ("held", 1.09)
+    assert (result.runs, result.command) == ("1 run: additive, seed 1", "")
+    assert study_pages("length", folder)[0].judged == [result.verdict]
+    with_table(folder, lengths({"additives1": ("additive", 1.11)}))
+    assert decided(folder, "C11", ["seed=1"]).verdict.verdict == "not held"
+    other = decided(folder, "C11", ["seed=2"]).verdict
+    assert other.verdict == "not measured"
+    assert "rests on runs that were not chosen (additives1)" in other.because
+
+
+def test_c7_is_decided_by_the_users_gold_links_where_there_are_no_others(tmp_path):
+    folder = Store(tmp_path).add("own", "additive", LOW, corpus={"name": "files"}).write()
+    values = {("aer", ""): 0.3, ("aer", "diagonal"): 0.6, ("aer", "ibm1"): 0.4,
+              ("aer_gap", "diagonal"): 0.3, ("aer_gap", "ibm1"): 0.1}  # fmt: skip
+    rows = [
+        {"arm": "additive", "attention": "additive", "measure": measure, "control": control}
+        | {"value": value, "low": value - 0.05, "high": value + 0.05, "n": 300}
+        for (measure, control), value in values.items()
+    ]
+    rows.append(rows[0] | {"run": "owns1", "seed": 1})
+    frame = pd.DataFrame(rows, columns=list(PROBE_COLUMNS)).astype({"seed": "Int64"})
+    result = decided(with_table(folder, frame, "alignment_gold"), "C7")
+    assert (result.verdict.verdict, result.verdict.value) == ("held", 0.3)
+    assert result.runs == "1 run: additive, seed 1"
+
+
+@pytest.mark.parametrize(
+    ("shortest", "others", "verdict"),
+    [
+        (50.0, 7.0, "held"),  # as the lecture's arm without attention
+        (5.0, 0.0, "held"),
+        (4.99, 90.0, "is under 5 in 5-10"),
+        (float("nan"), 4.0, "is under 5 in 11-20"),  # the first bucket with sentences
+        (float("nan"), 6.0, "held"),
+    ],
+)
+def test_the_shortest_buckets_bleu_decides_whether_there_is_a_verdict(
+    two, shortest, others, verdict
+):
+    result, _ = judged("C11", lengths(BOTH), scored(two, "additive", shortest, others))
+    if verdict == "held":
+        assert (result.verdict, result.value) == ("held", GOOD)
+    else:
+        assert (result.verdict, result.value) == ("not measured", None)
+        assert result.because == (
+            f"BLEU with attention {verdict}: nothing has been learned to judge"
+        )
+
+
+NONE = dict.fromkeys(("C4", "C8", "C14"), "without attention")
+ATTENTION = dict.fromkeys(("C7", "C8", "C11"), "with attention")
+
+
+@pytest.mark.parametrize("claim", LEARNED, ids=lambda claim: claim.id)
+@pytest.mark.parametrize(
+    ("low", "without"),
+    [
+        (["none"], NONE),
+        (["additive"], ATTENTION),
+        (["none", "additive"], ATTENTION | NONE | {"C13": "of every arm"}),
+        ([], {}),
+    ],
+)
+def test_each_claim_needs_its_arms_to_have_learned(claim, low, without, two):
+    for arm in low:
+        two = scored(two, arm, 0.2)
+    because = judged(claim.id, lengths(BOTH), two)[0].because
+    reason = f"BLEU {without.get(claim.id)} is under 5 in 5-10: nothing has been learned to judge"
+    assert (reason in because) == (claim.id in without)
+    names = ", ".join(f"{arm} (0.2)" for arm in sorted(low, reverse=True))
+    named = f"left out as not learned, BLEU under 5 in 5-10: {names}"
+    assert (named in because) == bool(low and claim.id not in without)
+
+
+def test_an_arm_of_another_group_does_not_count(tmp_path):
+    runs = runs_of(
+        tmp_path,
+        none=("none", LOW, {}), additive=("additive", HIGH, {}),
+        reversed=("additive", HIGH, {"model": {"reverse_source": True}}),
+        longer=("additive", HIGH, {"training": {"updates": 20}}),
+    )  # fmt: skip
+    nearest = {"nones1": ("none", GOOD), "additives1": ("additive reverse_source=false", GOOD)}
+    others = {"reverseds1": ("additive reverse_source=true", BAD),
+              "longers1": ("additive updates=20", BAD)}  # fmt: skip
+    verdict, rows = judged("C11", lengths(nearest | others), runs)
+    assert verdict.verdict == "held"
+    assert verdict.because.endswith("; 2 arms of other settings were not judged")
+    assert "additive handles 2 of 2" in verdict.because  # the attention says which it is
+    assert rows == {"nones1", "additives1"}
+    # What lies nearest is judged where the nearer one is not there, or is what went wrong.
+    assert judged("C11", lengths(others), runs)[0].verdict == "not held"
+    swapped = nearest | {"additives1": ("additive reverse_source=false", BAD)}
+    assert judged("C11", lengths(swapped | others), runs)[0].verdict == "not held"
+    _, rows = judge(BY_ID["C8"], lengths(nearest).assign(note="none"), runs)
+    assert set(rows["arm"]) == {"none", "additive"}
+    assert set(rows["note"]) == {"none"}
+
+
+@pytest.mark.parametrize(
+    ("sizes", "taken"), [((64, 128), 128), ((64, 256, 512), 256), ((512, 256), 256)]
+)
+def test_the_lectures_context_is_judged_or_else_the_largest(sizes, taken, tmp_path):
+    widths = {"hidden_size": 64, "attention_size": 32}
+    arms = {f"n{size}": ("none", LOW, {"model": widths | {"context_size": size}}) for size in sizes}
+    table = lengths({f"n{size}s1": (f"none context_size={size}", GOOD) for size in sizes})
+    assert judged("C4", table, runs_of(tmp_path, **arms))[1] == {f"n{taken}s1"}
+
+
+def test_the_fewest_updates_with_the_claims_arms_and_a_text_that_knows_are_taken(tmp_path):
+    copied = {"corpus": {"name": "copy"}, "model": {"context_size": 256}, "fingerprint": "other"}
+    runs = runs_of(
+        tmp_path,
+        short=("none", LOW, {"training": {"updates": 5}}),
+        none=("none", LOW, {}), additive=("additive", HIGH, {}), copy=("none", LOW, copied),
+    )  # fmt: skip
+    table = lengths(BOTH | {"shorts1": ("none updates=5", GOOD)})
+    assert judged("C4", table, runs)[1] == {"shorts1"}
+    assert judged("C8", table, runs)[1] == {"nones1", "additives1"}
+    table = lengths({"nones1": ("none", GOOD), "copys1": ("none corpus=copy", GOOD)})
+    assert judged("C3", table, runs)[1] == {"nones1"}
+    assert judged("C4", table, runs)[1] == {"copys1"}
+
+
+def test_without_the_runs_or_their_scores_nothing_is_judged(two):
+    for runs in (None, two[two["run"] == "another"]):
+        verdict, _ = judged("C11", lengths(BOTH), runs)
+        assert verdict.verdict == "not measured"
+        assert "does not have the runs that were measured, nor their scores" in verdict.because
+
+
+def test_every_rule_says_which_arms_are_judged_and_what_has_not_learned():
+    for claim in CLAIMS:
+        if claim.study and not claim.own_runs:
+            rule = studied(claim, None).rule
+            assert FAMILY in rule
+            floor = "An arm whose BLEU in the shortest filled bucket is under 5"
+            assert (floor in rule) == claim.learned
+
+
+def test_the_studys_page_and_the_claims_say_the_same(tmp_path):
+    store = Store(tmp_path).add("none", "none", LOW).add("additive", "additive", NOTHING)
+    folder = with_table(store.write(), lengths(BOTH))
+    result = decided(folder, "C11")
+    assert result.verdict.verdict == "not measured"
+    assert result.runs == "2 runs: none, additive, seed 1"
+    assert study_pages("length", folder)[0].judged == [result.verdict]
+
+
+# The claims as text.
 
 HERE = Path("here")
 RULE = "Held if the number lies above 0; else not held."
@@ -89,8 +547,3 @@ def test_json_has_null_where_there_is_no_number_and_says_that_rules_may_have_cha
     assert described["rows"][0]["rule"] == RULE
     assert "changes are dated in results/LOG.md" in " ".join(described["caption"])
     assert summary(decisions * 2) == "6 claims: 2 held, 2 not held, 2 not measured"
-
-
-def test_an_unknown_format_is_refused_by_name(decisions):
-    with pytest.raises(UsageError, match="unknown format 'cvs'; did you mean 'csv'"):
-        render(decisions, "cvs")

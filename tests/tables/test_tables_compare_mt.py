@@ -14,8 +14,7 @@ import pytest
 from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 
 from seq2seq_bottleneck.settings.concerns import ScoringSettings
-from seq2seq_bottleneck.tables.outputs import Output
-from seq2seq_bottleneck.tables.score import score_page
+from seq2seq_bottleneck.tables.score import Output, score_page
 
 # A process of its own: compare-mt's imports warn, and here warnings are errors.
 THEIRS = """

@@ -8,9 +8,9 @@ from planted import planted_settings, write_begun
 from planted_arms import LOW, Store
 
 from seq2seq_bottleneck.results.bundle import load_bundle
+from seq2seq_bottleneck.results.schema import TABLES
 from seq2seq_bottleneck.settings.errors import UserError
-from seq2seq_bottleneck.tables.comparison_groups import runs_text, unusual_settings
-from seq2seq_bottleneck.tables.names import TABLES
+from seq2seq_bottleneck.tables.comparison import runs_text, unusual_settings
 from seq2seq_bottleneck.tables.pages import make_page
 from seq2seq_bottleneck.tables.selection import where
 
@@ -84,7 +84,7 @@ def test_runs_of_two_context_sizes_are_no_pair_even_if_their_updates_differ(stor
     for name in ("failure-pattern", "vindication"):
         assert refused(store, name) == several("context_size", "16, 32", "16")
         for size in (16, 32):
-            assert f"context {size}" in " ".join(page(store, name, f"context_size={size}").caption)
+            assert f"; context {size}; " in page(store, name, f"context_size={size}").run
 
 
 @pytest.mark.slow
@@ -92,7 +92,7 @@ def test_widths_follow_the_context_in_all_runs_or_are_one(store):
     """A curve over context sizes is not to be one over other sizes as well (C1)."""
     for size in (8, 16, 32):
         both(store, name=str(size), model={"context_size": size})
-    assert any("hidden 8 / 16 / 32" in line for line in page(store, "compression").caption)
+    assert any("hidden_size 8, 16, 32, " in line for line in page(store, "compression").caption)
     store.add("wide", "none", LOW, 2, model={"context_size": 8, "hidden_size": 9})
     for name in ("compression", "context-size"):
         assert refused(store, name) == several("hidden_size", "8, 9, 16, 32", "8")
@@ -101,7 +101,8 @@ def test_widths_follow_the_context_in_all_runs_or_are_one(store):
 
 def test_one_attention_is_compared_and_the_failure_pattern_needs_none(store):
     both(store).add("dot", "dot", LOW)
-    assert "Parameters: none 1,000." in page(store, "failure-pattern").caption
+    lines = page(store, "failure-pattern").caption
+    assert next(line for line in lines if "parameters;" in line).startswith("none: 1,000 param")
     for name in ("vindication", "context-size"):
         assert "choose with `--where attention=none,additive`" in refused(store, name)
     assert "dot" in page(store, "vindication", "attention=none,dot").title
@@ -215,7 +216,7 @@ def test_twice_the_updates_and_nothing_else_say_whether_the_schedule_is_long_eno
     assert "still falling at the end: none, additive" in schedule()
     # Of one seed, against the same seed: without any change it is long enough.
     both(store, name="-x2", training={"updates": 20})
-    assert schedule().startswith("Schedule: long enough; twice the updates (seed 1) move no")
+    assert schedule().startswith("Schedule: long enough; twice the updates (seed 1) move no ")
     assert f"bucket: none {'+0.0 ' * 4}+0.0; additive {'+0.0 ' * 4}+0.0." in schedule()
 
 

@@ -13,8 +13,8 @@ from rich.console import Console
 
 from seq2seq_bottleneck.claims.verdict import Verdict
 from seq2seq_bottleneck.results.bundle import load_bundle
+from seq2seq_bottleneck.results.schema import FORMATS, TABLES
 from seq2seq_bottleneck.settings.errors import UsageError
-from seq2seq_bottleneck.tables.names import FORMATS, TABLES
 from seq2seq_bottleneck.tables.page import csv, json_text, latex, markdown, with_intervals
 from seq2seq_bottleneck.tables.pages import make_page
 
@@ -89,7 +89,7 @@ def test_a_page_prints_a_line_per_verdict_and_one_of_what_was_run(bundle):
     page.print(Console(file=full, width=400), details=True)
     lines = short.getvalue().splitlines()
     assert len([line for line in lines if line.startswith("L-VIND")]) == len(page.judged)
-    assert "10 training pairs, context 32, " in " ".join(lines[-3:])
+    assert "10 training pairs; context 32; " in " ".join(lines[-3:])
     assert lines[-1].endswith("caption.")
     assert "Rule:" not in short.getvalue()
     for line in (*page.verdicts, *page.caption):

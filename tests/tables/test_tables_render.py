@@ -9,7 +9,7 @@ from planted import write_planted, write_sizes
 from rich.console import Console
 
 from seq2seq_bottleneck.results.bundle import load_bundle
-from seq2seq_bottleneck.tables.names import TABLES
+from seq2seq_bottleneck.results.schema import TABLES
 from seq2seq_bottleneck.tables.pages import make_page
 from seq2seq_bottleneck.tables.render import (
     CELL,
@@ -22,7 +22,6 @@ from seq2seq_bottleneck.tables.render import (
     legend,
     new_table,
     print_prose,
-    ranged,
     shades_for,
 )
 
@@ -132,13 +131,6 @@ def test_prose_is_broken_at_a_readable_length_and_has_no_markup(width):
     text = file.getvalue()
     assert max(map(len, text.splitlines())) <= min(width, MEASURE)
     assert " ".join(text.split()) == f"{words * 30}end"
-
-
-def test_a_value_without_an_interval_stands_alone():
-    row = {"bleu": 12.34, "bleu_low": 11.0, "bleu_high": float("nan")}
-    assert ranged(row, "bleu", "{:.1f}") == "12.3"
-    assert ranged(row | {"bleu_high": 13.0}, "bleu", "{:.1f}") == "12.3\n11.0..13.0"
-    assert ranged(row | {"bleu": float("nan")}, "bleu", "{:.1f}") == ""
 
 
 # Attention weights as shades.

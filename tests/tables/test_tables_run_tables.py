@@ -210,7 +210,8 @@ def test_compression_is_sorted_and_has_the_slides_words(sizes):
         assert row["bleu"] == pytest.approx(mean_bleu(none, BUCKETS[row["bucket"]]), abs=1e-9)
     text = "\n".join(page.caption)
     assert "5 words 2:1 Good; 20 words 8:1 Mediocre; 50 words 20:1 Poor" in text
-    assert "context 8 / 16 / 32, hidden 32" in text
+    assert "context_size 8, 16, 32, " in text
+    assert "hidden_size 32, " in text
 
 
 def test_c1_is_judged_under_both_tables_of_sizes(sizes):
@@ -224,7 +225,8 @@ def test_c1_is_judged_under_both_tables_of_sizes(sizes):
     assert page.verdicts[0].startswith("C1: not measured: two context sizes and two")
     text = "\n".join(make_page("context-size", bundle).caption)
     assert "BLEU by bucket, context 16, additive, seed 2: " in text
-    assert "Parameters: context 8, none 1,000; context 8, additive 1,300; context 16" in text
+    assert "context 8, none: 1,000 parameters; " in text
+    assert "context 8, additive: 1,300 parameters; " in text
 
 
 @pytest.mark.slow

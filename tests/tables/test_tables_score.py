@@ -9,8 +9,7 @@ from seq2seq_bottleneck.scoring.bleu import bleu, bleu_signature, bleu_statistic
 from seq2seq_bottleneck.scoring.bootstrap import draw, estimate
 from seq2seq_bottleneck.settings.concerns import ScoringSettings
 from seq2seq_bottleneck.settings.errors import UserError
-from seq2seq_bottleneck.tables.outputs import Output, read_files
-from seq2seq_bottleneck.tables.score import score_page
+from seq2seq_bottleneck.tables.score import Output, read_files, score_page
 
 LENGTHS = [3] * 4 + [7] * 110 + [15] * 30 + [25] * 30 + [44] * 20
 SOURCES = reference_texts(LENGTHS, seed=1)
@@ -96,13 +95,6 @@ def test_the_caption_has_the_whole_files_scores_outsiders_marks_and_signatures(p
     assert "110*" not in text
 
 
-def test_other_edges_make_other_rows():
-    page = score_page(system(), ScoringSettings(edges="1,20", resamples=20))
-    rows = page.frame.to_dict("records")
-    assert [(row["bucket"], row["n"]) for row in rows] == [("1-19", 144), ("20+", 50)]
-    assert "in no row of them: 0 sentences" in "\n".join(page.caption)
-
-
 @pytest.mark.parametrize(
     ("edges", "kept", "text"),
     [
@@ -132,14 +124,6 @@ def test_a_bucket_whose_references_are_all_empty_has_no_score_and_is_not_filled(
     assert np.isnan(row["bleu_low"])
     assert row["signature"] == ""
     assert "Empty references: 30." in score_page(output, SCORING).caption
-
-
-def test_text_that_looks_tokenised_is_told():
-    apart = [f"{text} ." if place < 100 else text for place, text in enumerate(HYPOTHESES)]
-    told = "\n".join(score_page(system(apart), SCORING).caption)
-    assert "100 hypotheses of mine end in a full stop after a space" in told
-    told = "\n".join(score_page(system([*apart[1:], "."]), SCORING).caption)
-    assert "after a space" not in told
 
 
 def test_files_are_read_sign_by_sign(tmp_path):

@@ -1,26 +1,38 @@
-"""The figures of runs: their numbers are the tables', and what is drawn can be read."""
+"""The figures of runs: their numbers are the tables', what is drawn can be read; and as files."""
 
+import csv
 import json
+from xml.etree import ElementTree
 
 import numpy as np
+import pandas as pd
 import pytest
 from listed import write_relisted
-from matplotlib.colors import to_hex
-from planted import planted_settings, sentences, translations, write_planted, write_run, write_sizes
+from matplotlib.colors import to_hex, to_rgb
+from planted import (
+    LENGTHS,
+    planted_settings,
+    sentences,
+    translations,
+    write_planted,
+    write_run,
+    write_sizes,
+)
 from planted_arms import HIGH, LOW, Store, with_controls
 from planted_logs import BUCKETS, loss, write_log, write_older_log
+from planted_probes import plant
 
+from seq2seq_bottleneck.cli import main
+from seq2seq_bottleneck.figures.draw import ATTENTION
 from seq2seq_bottleneck.figures.heatmaps import attending_run, weights_chart
-from seq2seq_bottleneck.figures.plot import drawn_buckets
-from seq2seq_bottleneck.figures.registry import make_figure
-from seq2seq_bottleneck.figures.runs import MOST_ROWS
-from seq2seq_bottleneck.figures.style import ATTENTION
+from seq2seq_bottleneck.figures.registry import MOST_ROWS, image, make_figure
 from seq2seq_bottleneck.lecture.slides import L_FAIL, L_VIND
 from seq2seq_bottleneck.results.bundle import load_bundle
 from seq2seq_bottleneck.results.discovery import finished_runs
 from seq2seq_bottleneck.results.export import write_bundle
-from seq2seq_bottleneck.settings.errors import UsageError, UserError
+from seq2seq_bottleneck.settings.errors import UserError
 from seq2seq_bottleneck.tables.comparison import compare
+from seq2seq_bottleneck.tables.pages import make_page
 from seq2seq_bottleneck.tables.run_tables import arms, run_data
 
 ARMS = {"none": [0.2, 0.4, 0.6, 0.7, 0.8], "additive": [0.1] * 5}
@@ -45,8 +57,8 @@ def controls(tmp_path_factory):
 def logged(tmp_path):
     """A store of two arms and two seeds with their logs."""
     write_planted(tmp_path, ARMS)
-    for number, run in enumerate(RUNS):
-        write_log(tmp_path / "runs" / run, number)
+    for number, name in enumerate(RUNS):
+        write_log(tmp_path / "runs" / name, number)
     return tmp_path
 
 
@@ -83,10 +95,8 @@ def test_bleu_has_the_tables_numbers_seeds_and_the_slides_numbers(bundle):
 def test_bleu_of_one_arm_is_next_to_the_failure_pattern(bundle):
     _, data = make_figure("bleu", bundle, where=["attention=none"])
     assert set(data["arm"]) == {"none"}
-    slide = data[data["kind"] == "slide"]
-    assert list(slide["value"]) == [row.bleu for row in L_FAIL.values()]
-    with pytest.raises(UsageError, match="--where chooses runs"):
-        make_figure("length", bundle, where=["attention=none"])
+    printed = data.loc[data["kind"] == "slide", "value"]
+    assert list(printed) == [row.bleu for row in L_FAIL.values()]
 
 
 def test_a_bucket_too_small_for_a_verdict_is_left_out_and_named(tmp_path):
@@ -102,11 +112,6 @@ def test_a_bucket_too_small_for_a_verdict_is_left_out_and_named(tmp_path):
         assert data[kind].nunique() == drawn
         assert "41+" not in " ".join(data[kind])
         assert "Left out: 41+ (n = 2)." in note(figure)
-
-
-def test_all_buckets_are_drawn_where_under_two_are_large_enough():
-    assert drawn_buckets(["a", "b", "c"], [9, 10, 11]) == (["b", "c"], "Left out: a (n = 9).")
-    assert drawn_buckets(["a", "b", "c"], [9, 0, 11]) == (["a", "c"], "")
 
 
 def test_arms_have_the_tables_numbers_of_the_shortest_and_the_longest_bucket(controls):
@@ -277,12 +282,12 @@ def test_attention_is_of_the_shortest_example_and_the_longest_with_room(lengths,
         assert list(weights) == [1 / words] * words + [1.0] + [0.0] * (words - 1)
         assert axes.images[0].get_array().shape == (2, words)
     counted = f"n = {len(drawn)} sentence{'s' * (len(drawn) > 1)} of one run"
-    assert f"{counted}: corpus grammar, attention additive, context 32" in note(figure)
+    assert f"{counted}: additive; grammar; 10 training pairs; context 32; 10 up" in note(figure)
 
 
 @pytest.mark.parametrize(
     ("plain", "run", "text"),
-    [(True, "bs1", "seed 1. Each"), (False, "as1", "reverse_source=true.")],
+    [(True, "bs1", ": additive; grammar"), (False, "as1", ": additive reverse_source=true; ")],
 )
 def test_heatmaps_are_of_a_run_as_most_are_or_name_what_it_has_instead(tmp_path, plain, run, text):
     store = Store(tmp_path).add("a", "additive", HIGH, model={"reverse_source": True})
@@ -302,5 +307,179 @@ def test_a_word_too_long_for_a_label_is_cut_in_the_picture_alone(bundle, signs, 
     words = example(1, 3) | {"hypothesis": ["a", "y" * signs]}
     figure, data = weights_chart(results, attending_run(results), [words])
     assert [text.get_text() for text in figure.axes[0].get_yticklabels()] == ["a", label]
-    assert ("the CSV has them whole" in note(figure)) == (signs > 24)
     assert set(data["output"]) == {"a", "y" * signs}
+
+
+# Over context sizes: compression, and the map of context size and length.
+
+SIZES, LENGTHS_OF = (8, 16, 32), (7, 15, 25, 35, 50)
+NONE = {(size, "none"): [0.007 * 16 * n / size for n in LENGTHS_OF] for size in SIZES}
+CELLS = NONE | {(size, "additive"): [0.05] * 5 for size in (8, 32)}
+"""With attention one context size was not run."""
+ENDS = {"value": "", "low": "_low", "high": "_high"}
+
+
+@pytest.fixture(scope="module")
+def several(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("sizes")
+    write_sizes(folder, CELLS, seeds=2, changes={"hidden_size": 32})
+    return folder
+
+
+@pytest.fixture(scope="module")
+def single(tmp_path_factory):
+    """One context size, no sentence of the second bucket."""
+    folder = tmp_path_factory.mktemp("single")
+    arms = {"none": [0.1, 0.3, 0.5, 0.6, 0.7], "additive": [0.05] * 5}
+    write_planted(folder, arms, keep=frozenset(LENGTHS) - {15})
+    return folder
+
+
+def rows_with(data, arm, kind="mean"):
+    return data[(data["arm"] == arm) & (data["kind"] == kind)]
+
+
+def test_compression_has_the_tables_numbers_of_both_arms_and_the_slides(several):
+    _, data = make_figure("compression", several)
+    frame = make_page("context-size", load_bundle(several)).frame
+    for arm, column in (("none", "bleu_none"), ("additive", "bleu_attention")):
+        means, table = rows_with(data, arm), frame[frame[column].notna()]
+        assert len(means) == len(table) == 5 * (3 if arm == "none" else 2)
+        for drawn, known in zip(means.to_dict("records"), table.to_dict("records"), strict=True):
+            assert drawn["control"] == f"context {known['context_size']}"
+            assert drawn["note"] == f"{known['bucket']} source words"
+            assert float(drawn["x"]) == pytest.approx(known["compression_ratio"], rel=1e-5)
+            for end, name in ENDS.items():
+                assert drawn[end] == known[f"{column}{name}"]
+            assert drawn["n"] == known["n"] == 12
+        seeds = rows_with(data, arm, "seed").groupby(["control", "x"], sort=False)["value"].mean()
+        assert seeds.to_numpy() == pytest.approx(means["value"].to_numpy())
+    slide = data[data["kind"] == "slide"]
+    assert slide[["x", "arm", "value"]].to_numpy().tolist() == [
+        ["2", "none", 35.2], ["5", "none", 28.5], ["10", "none", 18.7],
+        ["15", "none", 12.4], ["20", "none", 8.1],
+    ]  # fmt: skip
+
+
+def test_compression_has_a_shade_and_a_marker_for_each_context_size_and_says_what_c1_does(several):
+    figure, _ = make_figure("compression", several)
+    verdict = make_page("compression", load_bundle(several)).judged[0]
+    text = figure.texts[-1].get_text().replace("\n", " ")
+    assert f"{verdict.value:.3f} [{verdict.low:.3f}, {verdict.high:.3f}]; " in text
+    assert f"(C1: {verdict.verdict}): " in text
+    markers = []
+    for axes, steps in zip(figure.axes, (3, 2), strict=True):
+        lines = [bars.lines[0] for bars in axes.containers]
+        markers.append({line.get_marker() for line in lines})
+        assert len(markers[-1]) == steps
+        assert all(np.diff([sum(to_rgb(line.get_color())) for line in lines]) < -0.1)
+    labels = [text.get_text() for text in figure.subfigs[0].legends[0].get_texts()]
+    assert labels[:3] == [f"context {size}" for size in SIZES]
+    assert markers[1] < markers[0]  # a context size has one marker, with attention and without
+    assert figure.axes[0].get_ylim() == figure.axes[1].get_ylim()
+
+
+def test_compression_of_one_context_size_says_that_it_decides_nothing(single):
+    figure, data = make_figure("compression", single)
+    assert set(data["control"]) == {"context 32", ""}
+    assert len(rows_with(data, "none")) == len(rows_with(data, "additive")) == 4
+    assert "(C1: not measured): two context sizes" in figure.texts[-1].get_text()
+    colour = figure.axes[0].containers[0].lines[0].get_color()
+    assert to_hex(colour).upper() == ATTENTION["none"]
+
+
+def test_the_map_has_the_tables_numbers_and_blanks(several):
+    figure, data = make_figure("context-length", several)
+    frame = make_page("context-size", load_bundle(several)).frame
+    panels = list(data.groupby("panel", sort=False))
+    columns = ("bleu_none", "bleu_attention", "gain")
+    for axes, (panel, rows), column in zip(figure.axes, panels, columns, strict=True):
+        assert axes.get_title() == panel
+        for end, name in ENDS.items():
+            pd.testing.assert_series_equal(
+                rows[end].reset_index(drop=True), frame[f"{column}{name}"], check_names=False
+            )
+        image = axes.images[0].get_array()
+        assert image.shape == (3, 5)
+        np.testing.assert_array_equal(image.filled(np.nan).ravel(), frame[column])
+        form = "{:+.1f}" if column == "gain" else "{:.1f}"
+        values = frame[column].dropna()
+        written = [text.get_text() for text in axes.texts]
+        assert written[::2] == [form.format(value) for value in values]
+        assert len(written) == 2 * len(values)
+        assert axes.get_ylim() == (-0.5, 2.5)  # the largest context on top
+    assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == ["8", "16", "32"]
+    assert figure.axes[0].get_xticklabels()[0].get_text() == "5-10\nn 12"
+    blank = data[(data["context_size"] == 16) & (data["panel"] != "Without attention")]
+    assert blank["value"].isna().all()
+    none, attention, gain = (axes.images[0].norm for axes in figure.axes)
+    assert none is attention
+    assert (none.vmin, none.vmax) == (0.0, data.loc[data["arm"] != "", "value"].max())
+    assert gain.vmin <= 0 <= gain.vmax
+    figure.draw_without_rendering()  # no number touches the edges of its cell
+    for axes in figure.axes:
+        cell = axes.get_window_extent().width / axes.images[0].get_array().shape[1]
+        assert max(text.get_window_extent().width for text in axes.texts) < 0.85 * cell
+
+
+@pytest.mark.parametrize("name", ["compression", "context-length"])
+def test_one_arm_has_one_panel_and_without_the_arm_without_attention_there_is_none(several, name):
+    figure, _ = make_figure(name, several, where=["attention=none"])
+    assert [axes.get_title() for axes in figure.axes] == ["Without attention"]
+    with pytest.raises(UserError, match="none"):
+        make_figure(name, several, where=["attention=additive"])
+
+
+# As files.
+
+BEGINS = {".png": b"\x89PNG", ".svg": b"<?xml", ".pdf": b"%PDF"}
+
+
+@pytest.mark.exhaustive(sample="session")
+@pytest.mark.parametrize("ending", BEGINS)
+def test_equal_data_give_equal_bytes_in_each_format(ending, tmp_path):
+    plant(tmp_path, "length")
+    first, again = (image(make_figure("length", tmp_path)[0], ending) for _ in range(2))
+    assert first.startswith(BEGINS[ending])
+    assert first == again
+
+
+def test_the_numbers_lie_beside_the_figure(tmp_path, capsys):
+    plant(tmp_path, "length")
+    made = tmp_path / "slides" / "how long.SVG"
+    assert main.run(["plot", "length", "--results", str(tmp_path), "-o", str(made)]) == 0
+    assert capsys.readouterr().out == f"{made}: its numbers are in {made.with_suffix('.csv')}\n"
+    assert made.read_bytes().startswith(b"<?xml")
+    with made.with_suffix(".csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    _, data = make_figure("length", tmp_path)
+    assert [float(row["value"]) for row in rows] == pytest.approx(list(data["value"]), rel=1e-5)
+    assert [row["kind"] for row in rows] == list(data["kind"])
+
+
+def test_text_of_a_drawing_is_text_with_fonts_of_every_system(tmp_path):
+    plant(tmp_path, "length")
+    drawing = image(make_figure("length", tmp_path)[0], ".svg").decode()
+    texts = [node for node in ElementTree.fromstring(drawing).iter() if node.tag.endswith("}text")]
+    assert "source words" in " ".join(node.text or "" for node in texts)
+    assert "'DejaVu Sans', 'Verdana', 'Arial'" in drawing
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["length", "-o", "a.jpg"], 2, "'a.jpg': the name of a figure ends in .png, .svg, .pdf"),
+        (["survivals"], 2, "did you mean 'survival'?"),
+        (["survival"], 1, "`bottleneck study survival --results"),
+        (["length", "--where", "seed=1"], 2, "--where chooses runs"),
+        (["alignment-gold", "--where", "seed=1"], 2, "`bottleneck study alignment --gold FILE")
+    ]
+)  # fmt: skip
+def test_errors_name_the_way_out_and_leave_no_file(
+    arguments, code, message, tmp_path, capsys, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    assert main.run(["plot", *arguments, "--results", str(tmp_path)]) == code
+    (line,) = capsys.readouterr().err.splitlines()
+    assert message in line
+    assert list(tmp_path.iterdir()) == []
