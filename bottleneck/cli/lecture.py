@@ -13,7 +13,7 @@ from .console import output, show
 from .options import Form, check_is_folder
 
 if TYPE_CHECKING:
-    from ..lecture.evidence import Evidence, Exponent
+    from ..lecture.slides import Evidence, Exponent
 
 TRAINED = DEFAULT_OUT / "lecture"
 TRAINED_RUNS = {

@@ -4,8 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from .evidence import Grid
-from .slides import Number
+from .slides import Grid, Number
 
 Judgement = Literal["right", "rounded freely", "in part", "wrong", "illustration", "not measured"]
 

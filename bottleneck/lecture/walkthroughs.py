@@ -24,8 +24,17 @@ from .audit import (
     rounds_to,
     vector,
 )
-from .evidence import ArmOutput, Evidence, Grid, Slide, cosine, same_words, softmax
-from .slides import Number, log_linear_fit
+from .slides import (
+    ArmOutput,
+    Evidence,
+    Grid,
+    Number,
+    Slide,
+    cosine,
+    log_linear_fit,
+    same_words,
+    softmax,
+)
 
 Walk = tuple[list[Step], str]
 NOTHING = "(nothing)"

@@ -14,8 +14,7 @@ from ..corpus.pieces import by_word, shares_of
 from ..corpus.tokens import tokenize
 from ..corpus.vocabulary import BOS, EOS, PAD, UNK
 from ..decoding.greedy import without_symbols
-from ..lecture.evidence import ArmOutput, Grid, States, Vector, Weights
-from ..lecture.slides import SLIDES
+from ..lecture.slides import SLIDES, ArmOutput, Grid, States, Vector, Weights
 from ..model.attention import DotAttention, Memory
 from ..results.discovery import arms
 from ..results.folders import SETTINGS
