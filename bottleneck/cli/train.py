@@ -14,7 +14,7 @@ from ..settings.errors import UsageError, UserError, counted, quoted
 from ..settings.files import check_place, is_name
 from ..settings.machine import DEFAULT_OUT
 from . import options
-from .console import output, print_names, say
+from .console import display, output, print_names, say
 from .runs import run_status
 
 if TYPE_CHECKING:
@@ -57,7 +57,6 @@ def reproduce(
     from ..runs.pool import default_threads
     from ..runs.reproduce import check_text, plan
     from ..runs.reproduce import reproduce as execute
-    from .progress import display
 
     jobs = plan(settings, seeds, check_schedule)
     check_text(settings.corpus)
@@ -140,7 +139,6 @@ def sweep(
     from ..runs.pool import default_threads, default_together, default_width, run_jobs
     from ..runs.reproduce import check_text
     from ..runs.sweep import plan, run_sweep
-    from .progress import display
 
     read = load_sweep(name)
     read = replace(read, preset=preset or read.preset)

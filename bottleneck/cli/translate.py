@@ -1,8 +1,13 @@
-"""``bottleneck translate`` and ``bottleneck diagnose``: sentences through trained runs."""
+"""``bottleneck translate`` and ``bottleneck diagnose``: sentences through trained runs.
 
+And ``bottleneck lecture``: the slides' numbers recomputed, their examples put to trained runs.
+"""
+
+import re
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,9 +16,10 @@ from typer import Argument, Option
 from ..settings.errors import UsageError, counted, did_you_mean
 from ..settings.machine import DEFAULT_OUT
 from .console import output, say, show
-from .options import Form, OneRunOrMore, check_sentence
+from .options import Form, OneRunOrMore, check_is_folder, check_sentence
 
 if TYPE_CHECKING:
+    from ..lecture.slides import Evidence
     from ..runs.translate import TrainedRun
 
 
@@ -109,8 +115,6 @@ def load_arms(
     folders: Mapping[str, Path], beam: int | None, copy_unknown: bool | None = None
 ) -> "dict[str, TrainedRun]":
     """The arms of these runs, with other settings of decoding where they are given."""
-    from dataclasses import replace
-
     from ..runs.attention import check_pointing
     from ..runs.environment import use_cache
     from ..runs.translate import load_run
@@ -227,4 +231,74 @@ def _warn_untrained(folders: Mapping[str, Path]) -> None:
             f"not learned to translate: {' and '.join(low)}; `bottleneck reproduce` trains arms "
             "that do, --results names others",
             err=True,
+        )
+
+
+def lecture(
+    name: Annotated[
+        str | None,
+        Argument(metavar="ID", help="Explain one step by step: L1 to L18, L-FAIL, L-VIND ..."),
+    ] = None,
+    form: Form = "rich",
+    results: Annotated[
+        Path | None,
+        Option(
+            help="Folder of a trained run (for L10, L17, L-SHORT) or a benchmark (for L15) "
+            "[default: results/runs/lecture; the latest benchmark]."
+        ),
+    ] = None,
+) -> None:
+    """Recompute the numbers that the slides print, or explain one."""
+    from ..lecture.walkthroughs import WALKTHROUGHS, audit
+    from ..questions.cost import measured_exponent
+    from ..tables.lecture import audit_page, lecture_evidence
+
+    names = list(WALKTHROUGHS) if name is None else [name.upper()]
+    if names[0] not in WALKTHROUGHS:
+        if re.fullmatch(r"C\d+", names[0]):
+            raise UsageError(
+                f"{name!r} is a claim and not a printed number; use `bottleneck claims`"
+            )
+        raise UsageError(f"unknown id {name!r}{did_you_mean(names[0], WALKTHROUGHS)}")
+    if results is not None:
+        check_is_folder(results)
+    benchmarks = DEFAULT_OUT.glob("*/probes/cost.csv")
+    latest = max(benchmarks, key=lambda path: path.stat().st_mtime, default=None)
+    folder = results or (latest and latest.parents[1])
+    measured = folder and measured_exponent(folder)
+    evidence = lecture_evidence(measured._replace(folder=str(folder)) if measured else None)
+    if name is not None and form == "rich":
+        _walk(names[0], evidence, results)
+    else:
+        show([audit_page([audit(name, evidence) for name in names])], form)
+
+
+def _walk(name: str, evidence: "Evidence", results: Path | None) -> None:
+    """Print an id's steps, with what trained runs or the model answer."""
+    from ..lecture.walkthroughs import audit
+    from ..results.schema import RUNS
+    from ..tables.lecture import print_walkthrough
+    from ..tables.render import print_prose
+
+    folder = results or DEFAULT_OUT / "lecture"
+    translating = "run of English to French"
+    compared = {"L10": "run with attention", "L17": translating, "L-SHORT": translating}.get(name)
+    if name == "L18":
+        from ..runs.lecture import model_attention
+
+        evidence = replace(evidence, model=model_attention)
+    elif compared and (results or (folder / RUNS).is_file()):
+        from ..runs.lecture import trained_evidence
+
+        evidence = replace(evidence, **trained_evidence(name, folder))
+    console = output()
+    print_walkthrough(audit(name, evidence), console)
+    if evidence.arms:
+        runs = ", ".join(f"{arm.arm} {arm.run}" for arm in evidence.arms)
+        print_prose(console, f"Runs of {folder}: {runs}.")
+    elif compared and evidence.learned is None:
+        print_prose(
+            console,
+            f"No trained run to compare with: {str(folder)!r} has no {compared} with its weights; "
+            f"`bottleneck reproduce` trains a {compared}, and --results names its folder.",
         )
