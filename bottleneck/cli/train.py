@@ -21,9 +21,6 @@ if TYPE_CHECKING:
     from ..runs.pool import Executor, Job, Outcome
     from ..settings.sweep import Grid, Sweep
 
-INCOMPLETE = 3
-"""Exit code of a sweep in which some cell failed or diverged."""
-
 
 def reproduce(
     preset: options.Preset = "lecture",
@@ -229,10 +226,7 @@ def _print_plan(sweep: "Sweep", grid: "Grid", folder: Path, force: bool) -> None
 
 
 def _conclude(outcomes: "list[Outcome]", question: str, folder: Path) -> None:
-    """Every arm with its BLEU by bucket, what failed and why, and where the results are.
-
-    If something failed, so does the command.
-    """
+    """Every arm with its BLEU by bucket, what failed and why; then the command fails, too."""
     from ..results.bundle import load_bundle
     from ..tables.pages import make_page
     from ..tables.render import print_prose
@@ -256,4 +250,4 @@ def _conclude(outcomes: "list[Outcome]", question: str, folder: Path) -> None:
         f"the tidy table: bottleneck export --results {folder}",
     )
     if len(done) < len(outcomes):
-        raise typer.Exit(INCOMPLETE)
+        raise typer.Exit(3)

@@ -81,8 +81,8 @@ def translate(
             _translate_sentence(trained, sentence or "", alignment)
         else:
             _translate_text(*trained.values(), lines, alignment)
-    say(_runs_line(where, arms), err=True)
-    _warn_untrained(arms)
+    for note in _notes(where, arms):
+        say(note, err=True)
 
 
 def _text(
@@ -196,7 +196,8 @@ def diagnose(
     slide = SLIDES["L14"]
     text = slide["sentence"] if sentence is None else sentence
     result = diagnosis.diagnose(text, arms, lambda words: say(words, err=True))
-    length, notes = counted(result.words, "word"), [_runs_line(where, arms)]
+    runs, *warnings = _notes(where, arms)
+    length, notes = counted(result.words, "word"), [runs]
     if sentence is None:
         length += f" (the slide says {slide['words']}, elsewhere {slide['words_elsewhere']})"
         notes.append(
@@ -204,34 +205,32 @@ def diagnose(
             f"{', '.join(SLIDES['L-LOST']['lost'])} and the conference's exact name are lost."
         )
     show([diagnosis.diagnosis_page(result, length, notes)], form)
-    _warn_untrained(arms)
+    for warning in warnings:
+        say(warning, err=True)
 
 
-def _runs_line(where: str, arms: Mapping[str, Path]) -> str:
-    """``Runs of results/runs/lecture: none 0123456789ab.``."""
-    return f"Runs of {where}: {', '.join(f'{arm} {run.name}' for arm, run in arms.items())}."
+def _notes(where: str, arms: Mapping[str, Path]) -> list[str]:
+    """A line that names the runs, ``Runs of results/runs/lecture: none 0123456789ab.``.
 
-
-def _warn_untrained(folders: Mapping[str, Path]) -> None:
-    """A line on the arms whose BLEU in the shortest filled bucket is under the floor.
-
-    ``folders`` are their runs by arm; a run without scores is passed over.
+    And one on the arms whose BLEU in the shortest filled bucket is under the floor, if there are
+    any; a run without scores is passed over.
     """
     from ..claims.verdict import learned
     from ..results.folders import SCORES, run_rows, was_written
 
+    lines = [f"Runs of {where}: {', '.join(f'{arm} {run.name}' for arm, run in arms.items())}."]
     low = []
-    for arm, run in folders.items():
+    for arm, run in arms.items():
         rows = run_rows(run / SCORES) if was_written(run / SCORES) else ()
         bleu = next((float(row["bleu"]) for row in rows if row.get("bleu")), None)
         if bleu is not None and not learned(bleu):
             low.append(f"{arm} (BLEU {bleu:.1f} of short sentences)")
     if low:
-        say(
+        lines.append(
             f"not learned to translate: {' and '.join(low)}; `bottleneck reproduce` trains arms "
-            "that do, --results names others",
-            err=True,
+            "that do, --results names others"
         )
+    return lines
 
 
 def lecture(

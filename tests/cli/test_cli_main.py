@@ -169,8 +169,6 @@ def app(*_, **__):
         print("tied up", flush=True)
 
 main.app = app
-if "report" not in sys.argv:
-    sys.argv.append("sweep")  # which goes on when it is given again
 main.main()
 """
 INTERRUPTED = "bottleneck: interrupted; the same command goes on from where it stopped\n"
@@ -200,9 +198,10 @@ Dropped()
 """Code in which an interrupt would be lost or become another error."""
 
 
-def start(*arguments, moment=""):
+def start(argument="sweep", moment=""):
+    """The program under way; a sweep goes on when it is given again."""
     process = subprocess.Popen(
-        [sys.executable, "-c", f"MOMENT = {moment!r}\n{COMMAND}", *arguments],
+        [sys.executable, "-c", f"MOMENT = {moment!r}\n{COMMAND}", argument],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -213,40 +212,29 @@ def start(*arguments, moment=""):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("first", "later"),
+    ("argument", "first", "later", "expected"),
     [
-        (["SIGINT"], []),
-        (["SIGINT", "SIGTERM"], []),
-        (["SIGTERM"], ["SIGINT", "SIGHUP"]),
-        (["SIGHUP"], ["SIGINT", "SIGINT"]),
+        ("sweep", ["SIGINT"], [], (INTERRUPTED, 130)),
+        ("sweep", ["SIGINT", "SIGTERM"], [], (INTERRUPTED, 130)),
+        ("sweep", ["SIGTERM"], ["SIGINT", "SIGHUP"], (INTERRUPTED, 130)),
+        ("sweep", ["SIGHUP"], ["SIGINT", "SIGINT"], (INTERRUPTED, 130)),
+        # A command that begins anew says nothing of going on.
+        ("report", ["SIGINT"], [], ("bottleneck: interrupted\n", 130)),
+        # `nohup bottleneck sweep ...` goes on when its terminal is closed.
+        ("ignored", ["SIGHUP"], [], ("", 0)),
     ],
 )
-def test_a_second_signal_does_not_break_into_the_ending(first, later):
-    process = start()
+def test_a_signal_ends_it_in_order_and_a_second_does_not_break_into_the_ending(
+    argument, first, later, expected
+):
+    process = start(argument)
     for name in first:
         process.send_signal(getattr(signal, name))
     assert process.stdout.readline() == "tying up\n"
     for name in later:
         process.send_signal(getattr(signal, name))
     printed, errors = process.communicate(timeout=30)
-    assert (printed, errors, process.returncode) == ("tied up\n", INTERRUPTED, 130)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("argument", "stop", "expected"),
-    [
-        # A command that begins anew says nothing of going on.
-        ("report", signal.SIGINT, ("bottleneck: interrupted\n", 130)),
-        # `nohup bottleneck sweep ...` goes on when its terminal is closed.
-        ("ignored", signal.SIGHUP, ("", 0)),
-    ],
-)
-def test_what_begins_anew_says_so_and_what_is_ignored_stays_ignored(argument, stop, expected):
-    process = start(argument)
-    process.send_signal(stop)
-    printed, errors = process.communicate(timeout=30)
-    assert (printed, errors, process.returncode) == ("tying up\ntied up\n", *expected)
+    assert (printed, errors, process.returncode) == ("tied up\n", *expected)
 
 
 @pytest.mark.slow

@@ -20,26 +20,23 @@ TABLES = ["L-FAIL", "L-VIND", "L-VIND-short", "L-VIND-rising", "L-VIND-largest"]
 IDS = [*TABLES, *(f"C{number}" for number in range(1, 15))]
 
 
-def test_export_takes_conditions_as_tables_do(tmp_path, ok):
+def test_export_takes_conditions_as_tables_do_and_writes_the_file_or_bundle_that_is_named(
+    tmp_path, ok
+):
     write_planted(tmp_path / "out", ARMS)
     arguments = ["export --where attention=none --results", tmp_path / "out"]
-    frame = pd.read_csv(io.StringIO(ok(*arguments).out), keep_default_na=False)
-    assert set(frame["run"]) == {"none1x1", "none2x1"}
-    said = ok(*arguments, "--where seed=2 --bundle", tmp_path / "b").err
-    assert said == f"Written to {tmp_path / 'b'}: 1 run\n"
-    assert set(load_results(tmp_path / "b")["run"]) == {"none2x1"}
-
-
-def test_export_writes_the_csv_into_the_file_that_is_named(tmp_path, ok):
-    write_planted(tmp_path / "out", ARMS)
-    arguments = ["export --where seed=1 --results", tmp_path / "out"]
     text = ok(*arguments).out
+    frame = pd.read_csv(io.StringIO(text), keep_default_na=False)
+    assert set(frame["run"]) == {"none1x1", "none2x1"}
     for option in ("-o", "--out"):
         path = tmp_path / "tidy" / f"runs{option}.csv"
         printed = ok(*arguments, option, path)
         assert printed.out == ""
         assert printed.err == f"Written to {path}: {len(text.splitlines()) - 1} rows\n"
         assert path.read_text(encoding="utf8") == text
+    said = ok(*arguments, "--where seed=2 --bundle", tmp_path / "b").err
+    assert said == f"Written to {tmp_path / 'b'}: 1 run\n"
+    assert set(load_results(tmp_path / "b")["run"]) == {"none2x1"}
 
 
 def claims(ok, *arguments):
@@ -81,26 +78,6 @@ def test_claims_says_what_a_folder_lacks(tmp_path, ok):
     assert (
         said == "1 run is without a result: `bottleneck runs` lists them, where they were made.\n"
     )
-
-
-@pytest.mark.slow
-def test_claims_names_every_claim_in_every_form(tmp_path, ok):
-    write_planted(tmp_path, ARMS, seeds=1)
-    for form in ("rich", "markdown", "json"):
-        text = ok(f"claims --format {form} --results", tmp_path).out
-        assert all(claim in text for claim in IDS)
-    assert [row["id"] for row in json.loads(text)["rows"]] == IDS
-
-
-@pytest.mark.slow
-def test_the_page_is_written_and_one_line_says_so(tmp_path, ok):
-    write_planted(tmp_path / "a b", ARMS, seeds=1)
-    path = tmp_path / "pages" / "mine.html"
-    said = ok("report --results", tmp_path / "a b", "-o", path).out
-    assert said == f"{path}: {path.stat().st_size / 1e6:.2f} MB\n"
-    text = path.read_text(encoding="utf8")
-    assert text.startswith("<!doctype html>")
-    assert f"bottleneck table vindication --results &#39;{tmp_path / 'a b'}&#39;" in text
 
 
 LENGTHS = [3] * 3 + [7] * 20 + [15] * 20 + [25] * 20

@@ -6,6 +6,7 @@ import re
 import shutil
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -23,16 +24,6 @@ from seq2seq_bottleneck.lecture.slides import SLIDES
 from seq2seq_bottleneck.model.translator import create
 from seq2seq_bottleneck.results.discovery import arms, finished_runs
 from seq2seq_bottleneck.results.export import write_bundle
-from seq2seq_bottleneck.results.folders import (
-    ENVIRONMENT,
-    SETTINGS,
-    SOURCE_VOCABULARY,
-    STATUS,
-    STORE,
-    TARGET_VOCABULARY,
-    WEIGHTS,
-)
-from seq2seq_bottleneck.results.schema import RUNS
 from seq2seq_bottleneck.runs.network_files import save_weights
 from seq2seq_bottleneck.runs.translate import load_run
 from seq2seq_bottleneck.settings.run import SCHEMA_VERSION, resolve
@@ -197,13 +188,11 @@ def test_what_cannot_be_is_one_line(translate, arguments, code, parts):
     assert all(part in said for part in parts), said
 
 
-class Terminal(io.StringIO):
-    def isatty(self):
-        return True
+TERMINAL = SimpleNamespace(isatty=lambda: True)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("stdin", "arguments"), [(None, ""), (None, "-"), (Terminal(), "")])
+@pytest.mark.parametrize(("stdin", "arguments"), [(None, ""), (None, "-"), (TERMINAL, "")])
 def test_standard_input_may_be_closed_and_at_a_terminal_nobody_waits(
     stdin, arguments, monkeypatch, fails
 ):
@@ -244,21 +233,16 @@ def test_a_run_of_another_version_is_one_line(copied, fails):
 
 TINY = """# Has it learned?
 preset = "smoke"
-corpus.train_pairs = 300
-corpus.valid_pairs = 20
-corpus.test_pairs = 20
-training.updates = 2
-training.validations = 1
-"""
-ARMS = 'model.attention = ["none", "additive"]'
-HIDDEN = 'model.attention = "none"\nmodel.source = "hidden"'
+corpus = { train_pairs = 300, valid_pairs = 20, test_pairs = 20 }
+training = { updates = 2, validations = 1 }
+model = """
 
 
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory):
     """An output folder with both arms."""
     out = tmp_path_factory.mktemp("trained")
-    (out / "arms.toml").write_text(f"{TINY}{ARMS}\n")
+    (out / "arms.toml").write_text(TINY + '{ attention = ["none", "additive"] }\n')
     assert run(["sweep", str(out / "arms.toml"), "--quiet", "--out", str(out / "out")]) == 0
     return out / "out"
 
@@ -293,12 +277,12 @@ def test_another_sentence_as_json_with_the_runs_that_were_asked(trained, ok):
 @pytest.mark.exhaustive(sample="session")
 def test_a_single_run_and_a_hidden_source(trained, ok, tmp_path):
     """One run is diagnosed alone; a translator without a source takes no arm's place."""
-    folder = next(path for path in (trained / STORE).iterdir() if (path / "status.json").is_file())
+    folder = next(path for path in (trained / "runs").iterdir() if (path / "status.json").is_file())
     command = "diagnose 'the cat sat' --format csv --results"
     assert len(ok(command, folder).out.splitlines()[0].split(",")) == 6
     out = tmp_path / "out"
     shutil.copytree(trained, out)
-    (tmp_path / "hidden.toml").write_text(f"{TINY}{HIDDEN}\n")
+    (tmp_path / "hidden.toml").write_text(TINY + '{ attention = "none", source = "hidden" }\n')
     ok("sweep", tmp_path / "hidden.toml", "--quiet --out", out)
     head = ok(command, out).out.splitlines()[0].split(",")
     assert [name for name in head if name in ("none", "additive")] == ["none", "additive"]
@@ -373,10 +357,10 @@ def write_trained(folder, attention, *assignments):
     target = build_vocabulary([["le", "chat", "était", "assis", "sur", "tapis", "bonjour"]], 100)
     _, weights = create(settings.model, len(source), len(target), 7)
     folder.mkdir()
-    (folder / SETTINGS).write_text(json.dumps(settings.model_dump()))
-    (folder / SOURCE_VOCABULARY).write_bytes(source.to_bytes())
-    (folder / TARGET_VOCABULARY).write_bytes(target.to_bytes())
-    save_weights(folder / WEIGHTS, weights)
+    (folder / "settings.json").write_text(json.dumps(settings.model_dump()))
+    (folder / "source.vocabulary").write_bytes(source.to_bytes())
+    (folder / "target.vocabulary").write_bytes(target.to_bytes())
+    save_weights(folder / "weights.safetensors", weights)
     return settings, source, target, weights
 
 
@@ -385,23 +369,24 @@ def prefer(folder, token, by=100.0):
     trained = load_run(folder)
     bias = trained.weights["decoder"]["output_bias"]
     bias.set_value(bias.get_value().at[token].set(by))
-    save_weights(folder / WEIGHTS, trained.weights)
+    save_weights(folder / "weights.safetensors", trained.weights)
     return trained.weights
 
 
 @pytest.fixture
 def store(tmp_path):
     """An output folder with a run of both arms."""
-    (tmp_path / "store" / STORE).mkdir(parents=True)
+    runs = tmp_path / "store" / "runs"
+    runs.mkdir(parents=True)
     for arm in ("additive", "none"):
-        trained = tmp_path / "store" / STORE / f"run-{arm}"
-        write_trained(trained, arm)
-        (trained / STATUS).write_text('{"status": "done", "reason": ""}')
-        (trained / ENVIRONMENT).write_text(json.dumps({"schema": SCHEMA_VERSION}))
-        relist(*trained.iterdir())
+        write_trained(runs / f"run-{arm}", arm)
+        (runs / f"run-{arm}" / "status.json").write_text('{"status": "done", "reason": ""}')
+        environment = json.dumps({"schema": SCHEMA_VERSION})
+        (runs / f"run-{arm}" / "environment.json").write_text(environment)
+        relist(*(runs / f"run-{arm}").iterdir())
     rows = "run-additive,additive,seen\nrun-none,none,seen\n"
-    write_relisted(tmp_path / "store" / RUNS, f"run,attention,source\n{rows}")
-    return tmp_path / "store" / STORE
+    write_relisted(tmp_path / "store" / "runs.csv", f"run,attention,source\n{rows}")
+    return runs
 
 
 @pytest.mark.slow
@@ -455,7 +440,7 @@ def test_every_arm_has_its_steps_the_one_without_attention_first_and_none_is_lef
     arms = [row[0] for row in rows if row and row[0] in ("none", "additive")]
     assert arms == ["none", "additive"] * 3
     assert ["Runs", "of", "store:", "none", "run-none,", "additive", "run-additive."] in rows
-    (store / "run-none" / SETTINGS).unlink()
+    (store / "run-none" / "settings.json").unlink()
     message = fails("lecture L17 --results store")
     assert "run-none/settings.json' cannot be read (No such file" in message
 
