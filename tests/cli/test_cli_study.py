@@ -5,8 +5,6 @@ import io
 import json
 import os
 import re
-from pathlib import Path
-from types import SimpleNamespace
 
 import pandas as pd
 import pytest
@@ -15,7 +13,6 @@ from planted import write_planted
 from planted_arms import LOW
 from planted_cost import plant_costs
 
-from seq2seq_bottleneck.cli import progress
 from seq2seq_bottleneck.questions import benchmark
 from seq2seq_bottleneck.questions.cost import COLUMNS
 from seq2seq_bottleneck.results.folders import ENVIRONMENT, STORE
@@ -63,24 +60,6 @@ def test_a_folder_without_runs_of_this_version_is_named_before_runs_are_trained_
         write_relisted(path, json.dumps(known | {"schema": SCHEMA_VERSION - 1}))
     assert message in ok(*command).err
     assert "has no run of this version: name" in fails("study length --results", folder)
-
-
-def test_what_is_measured_says_which_run_of_how_many_and_the_time(capsys, monkeypatch):
-    times = iter([100.0, 101.0, 130.0, 131.0, 190.0, 0.0, 1.0])
-    monkeypatch.setattr(progress, "time", SimpleNamespace(monotonic=lambda: next(times)))
-    first, second = Path("store/aaaa"), Path("store/bbbb")
-    listen = progress.probe_lines([first, second], quiet=False)
-    listen(second, "opening")
-    listen(second, "done")
-    listen(first, "counting")
-    listen(first, "done")
-    progress.probe_lines([first], quiet=True)(first, "done")
-    assert capsys.readouterr().err.splitlines() == [
-        "bbbb (2 of 2): opening (0:01)",
-        "bbbb (2 of 2): done, 1 of 2 (0:30, about 0:30 left)",
-        "aaaa (1 of 2): counting (0:31)",
-        "aaaa (1 of 2): done, 2 of 2 (1:30)",
-    ]
 
 
 @pytest.mark.parametrize(("name", "options"), [("alignment", "--preset lecture"), ("capacity", "")])

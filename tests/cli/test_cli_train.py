@@ -173,24 +173,17 @@ OF_JAX = {
 """Each gave another CSV, or failed."""
 
 
-@pytest.fixture(scope="module")
-def swept(tmp_path_factory):
-    """A sweep of four cells and one that diverges, undisturbed: its folder, and what it said."""
-    folder = tmp_path_factory.mktemp("sweep")
-    (folder / "mine.toml").write_text(FOUR + DIVERGES)
-    return folder / "out", bottleneck(["sweep", "mine.toml", "--out", "out"], folder)
-
-
 @pytest.mark.exhaustive(sample="session")
-def test_a_cell_that_diverges_stops_no_other_and_what_is_done_is_not_done_again(swept, capsys):
-    out, done = swept
+def test_a_cell_that_diverges_stops_no_other_and_what_is_done_is_not_done_again(tmp_path, capsys):
+    (tmp_path / "mine.toml").write_text(FOUR + DIVERGES)
+    done, out = bottleneck(["sweep", "mine.toml", "--out", "out"], tmp_path), tmp_path / "out"
     assert done.returncode == 3
     assert "4 of 5 cells done" in done.stdout
     assert "wild: diverged: the loss was no longer finite" in done.stdout
     assert "4 of 5 done" in done.stderr
     assert "Traceback" not in done.stderr
     stamps = {path: path.stat().st_mtime_ns for path in out.rglob("status.json")}
-    assert run(["sweep", str(out.parent / "mine.toml"), "--out", str(out), "--quiet"]) == 3
+    assert run(["sweep", str(tmp_path / "mine.toml"), "--out", str(out), "--quiet"]) == 3
     assert {path: path.stat().st_mtime_ns for path in out.rglob("status.json")} == stamps
     assert "4 of 5 cells done" in capsys.readouterr().out
 
