@@ -125,9 +125,9 @@ def _interrupt(number: int, _frame: object) -> None:
 
 
 def _interrupt_again(lost: Any) -> None:
-    """Send a signal again, a moment later, if its interrupt was raised where nothing can be.
+    """Send a signal again, half a second later, if its interrupt was raised where nothing can be.
 
-    Such a place is a callback of jax's.
+    Such a place is a callback of jax's, and this function: hence the time, on a busy machine too.
     """
     global stopped_by
     if lost.exc_type is not KeyboardInterrupt:
@@ -135,7 +135,7 @@ def _interrupt_again(lost: Any) -> None:
         return
     again = (threading.main_thread().ident, stopped_by or signal.SIGINT)
     stopped_by = 0
-    threading.Timer(0.05, signal.pthread_kill, again).start()
+    threading.Timer(0.5, signal.pthread_kill, again).start()
 
 
 def _usage(error: Exception) -> str:
